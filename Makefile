@@ -1,0 +1,83 @@
+# The front door. Nothing here needs knowledge of CMake; `make help` lists the targets.
+# On a fresh Debian machine every target first installs what it needs (cmake/setup.sh; BRIO_SETUP=no: not).
+
+PRESET ?= release
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+BENCH ?=
+
+BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
+need = $(if $(filter tsan coverage,$(PRESET)),$(PRESET),test)
+# Given only where it is set, so that a build keeps what it was configured with.
+werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
+say = @printf '%s\n'
+
+.PHONY: all build demo test test-long bench install fuzz coverage format clean help tests-ready
+.NOTPARALLEL:
+
+all: build
+
+build:
+	@sh cmake/setup.sh build
+	@cmake --preset release $(werror) >/dev/null
+	@cmake --build build --target brio_cli brio_shared brio_static
+
+demo: build
+	@build/brio run scenes/demo.yaml -o build/demo --force
+	$(say) "" "The results are in build/demo:" \
+	    "  energy.csv   energies and momenta of every step" \
+	    "  frames/      the motion; open frames/*.pvd in ParaView" \
+	    "  run.json     the scene as it was run, with times and the verdict"
+
+tests-ready:
+	@sh cmake/setup.sh $(need)
+	@cmake --preset $(PRESET) -DBRIO_TESTS=ON $(werror) >/dev/null
+	@cmake --build $(BUILD)
+
+test: tests-ready
+	@sh cmake/test.sh $(BUILD) -LE long
+
+test-long: tests-ready
+	@sh cmake/test.sh $(BUILD)
+
+bench: build
+	@build/brio bench $(BENCH)
+
+install: build
+	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))" >/dev/null
+	@cmake --build build --target brio_cli brio_shared brio_static
+	@DESTDIR="$(DESTDIR)" cmake --install build
+
+fuzz:
+	@sh cmake/setup.sh fuzz
+	@cmake --preset fuzz $(werror) >/dev/null
+	@cmake --build build-fuzz --target fuzzers
+	@sh cmake/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+
+coverage: PRESET = coverage
+coverage: test
+	@cd build-coverage && gcovr --root .. --filter ../src/ --filter ../cli/ --print-summary \
+	    --html-details coverage.html .
+	$(say) "Line by line: build-coverage/coverage.html"
+
+format:
+	@sh cmake/setup.sh format
+	@clang-format -i $$(find include src cli tests bench -name '*.[ch]')
+
+clean:
+	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz
+
+help:
+	$(say) "make                 set up and build: build/brio, build/libbrio.so, build/libbrio.a" \
+	    "make demo            build, run scenes/demo.yaml, say where the results are" \
+	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
+	    "make test-long       the same with the long tests" \
+	    "make bench           timings; BENCH=elements for one of them" \
+	    "make install         PREFIX=/usr/local by default; DESTDIR for packagers" \
+	    "make fuzz            every reader on random input for FUZZ_SECONDS=60 each" \
+	    "make coverage        the tests, and which lines they reach" \
+	    "make format          clang-format on all sources" \
+	    "make clean           remove the build directories" \
+	    "" \
+	    "Missing Debian packages are installed first, as root or through sudo; BRIO_SETUP=no leaves that out." \
+	    "WERROR=ON makes warnings errors. More options (a build without GPL parts, ...): docs/dependencies.md"

@@ -1,0 +1,474 @@
+/* brio bench: how fast the engine is on this machine, against what the machine can do. */
+#include "commands.h"
+
+#include "builder.h"
+#include "field.h"
+#include "linear/linear.h"
+#include "mesh/mesh.h"
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+/* ---- printing: a table for people, or one JSON object ------------------------------------------- */
+
+static bool json;
+static int json_rows;
+
+static void heading(const char *text)
+{
+    if (!json) printf("\n%s\n", text);
+}
+
+/* One figure: name, value, unit. */
+static void figure(const char *bench, const char *name, double value, const char *unit)
+{
+    if (json)
+        printf("%s\n  {\"bench\": \"%s\", \"name\": \"%s\", \"value\": %.6g, \"unit\": \"%s\"}", json_rows++ ? "," : "", bench, name, value, unit);
+    else
+        printf("  %-58s %10.4g %s\n", name, value, unit);
+    fflush(stdout);
+}
+
+static void say(const char *text)
+{
+    fprintf(stderr, "%s\n", text);
+}
+
+/* ---- limits of the machine ---------------------------------------------------------------------- */
+
+enum { TRIES = 7 };
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) static double fma_avx512(int64_t rounds)
+{
+    __m512d a[12], m = _mm512_set1_pd(0.999999), c = _mm512_set1_pd(1e-9);
+    for (int i = 0; i < 12; i++) a[i] = _mm512_set1_pd(i);
+    for (int64_t n = 0; n < rounds; n++)
+        for (int i = 0; i < 12; i++) a[i] = _mm512_fmadd_pd(a[i], m, c);
+    for (int i = 1; i < 12; i++) a[0] = _mm512_add_pd(a[0], a[i]);
+    return _mm512_reduce_add_pd(a[0]);
+}
+
+__attribute__((target("avx2,fma"))) static double fma_avx2(int64_t rounds)
+{
+    __m256d a[12], m = _mm256_set1_pd(0.999999), c = _mm256_set1_pd(1e-9);
+    for (int i = 0; i < 12; i++) a[i] = _mm256_set1_pd(i);
+    for (int64_t n = 0; n < rounds; n++)
+        for (int i = 0; i < 12; i++) a[i] = _mm256_fmadd_pd(a[i], m, c);
+    for (int i = 1; i < 12; i++) a[0] = _mm256_add_pd(a[0], a[i]);
+    return a[0][0] + a[0][1];
+}
+#endif
+
+static volatile double sink;
+
+/* Flops a second of one core: twelve independent chains of fused multiply-adds. */
+static double measure_flops(void)
+{
+    int64_t rounds = 4000000;
+    double best = 0;
+    for (int k = 0; k < TRIES; k++) {
+        double before = brio__seconds(), lanes = 1;
+#if defined(__x86_64__)
+        if (brio__isa() == BRIO_ISA_AVX512) {
+            sink = fma_avx512(rounds);
+            lanes = 8;
+        } else if (brio__isa() == BRIO_ISA_AVX2) {
+            sink = fma_avx2(rounds);
+            lanes = 4;
+        } else
+#endif
+        {
+            double a[12];
+            for (int i = 0; i < 12; i++) a[i] = i;
+            for (int64_t n = 0; n < rounds; n++)
+                for (int i = 0; i < 12; i++) a[i] = a[i] * 0.999999 + 1e-9;
+            for (int i = 0; i < 12; i++) sink = a[i];
+        }
+        best = fmax(best, (double)rounds * 12 * 2 * lanes / (brio__seconds() - before));
+    }
+    return best;
+}
+
+/* Bytes a second that one core reads from memory, and reads plus writes (write = 2 x: line is fetched first). */
+static void measure_bandwidth(double *reading, double *writing)
+{
+    size_t n = (size_t)1 << 26; /* 512 MB: beyond the caches */
+    double *a = brio__alloc(n, sizeof *a);
+    *reading = *writing = NAN;
+    if (!a) return;
+    memset(a, 0, n * sizeof *a);
+    *reading = *writing = 0;
+    for (int k = 0; k < 5; k++) {
+        double sum[8] = {0}, before = brio__seconds();
+        for (size_t i = 0; i < n; i += 8)
+            for (int j = 0; j < 8; j++) sum[j] += a[i + (size_t)j];
+        for (int j = 0; j < 8; j++) sink = sum[j];
+        *reading = fmax(*reading, (double)n * 8 / (brio__seconds() - before));
+        before = brio__seconds();
+        for (size_t i = 0; i < n; i++) a[i] = (double)k;
+        *writing = fmax(*writing, (double)n * 8 / (brio__seconds() - before));
+        sink = a[n / 2];
+    }
+    brio__free(a);
+}
+
+/* ---- bodies to measure on ------------------------------------------------------------------------ */
+
+/* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its state. */
+static BrioSim *bar(const char *material, int64_t tets, const char *linear, const char *integrator)
+{
+    BrioBuilder *builder = NULL;
+    BrioBodyDef def = brio_body_def();
+    BrioMesh *mesh = NULL;
+    BrioSystem *system = NULL;
+    BrioState *state = NULL;
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    double values[BRIO_MAX_VALUES], gravity[3] = {0, -9.8, 0};
+    double side = cbrt((double)tets / 24), cells[3] = {round(4 * side), round(side), round(side)};
+    double size[3] = {0.4, 0.1, 0.1}, six = 6;
+    const BrioField *fields = brio_shape_fields("box");
+    brio_fields_defaults(fields, values);
+    brio_fields_set(fields, values, "size", size);
+    brio_fields_set(fields, values, "cells", cells);
+    brio_fields_set(fields, values, "tets", &six);
+    BrioStatus status = brio_mesh_shape("box", values, &mesh, &error);
+    double *first = NULL;
+    if (status == BRIO_OK) {
+        first = brio__alloc((size_t)mesh->vertex_count * 6, sizeof *first);
+        if (!first) status = BRIO_ERROR_MEMORY;
+    }
+    if (status == BRIO_OK) {
+        BrioRandom random = {1};
+        double jitter = 0.02 * size[1] / cells[1];
+        for (int64_t v = 0; v < mesh->vertex_count; v++) {
+            const double *X = mesh->x + 3 * v;
+            double angle = 1.5 * X[0], c = cos(angle), s = sin(angle);
+            double x[3] = {X[0], c * X[1] - s * X[2], s * X[1] + c * X[2]};
+            for (int r = 0; r < 3; r++) {
+                first[6 * v + r] = x[r] + jitter * (brio__random(&random) - 0.5);
+                first[6 * v + 3 + r] = 0;
+            }
+        }
+        def.name = "bar";
+        def.mesh = mesh;
+        def.state = first;
+        status = brio_material(material, &def.material);
+    }
+    if (status == BRIO_OK) status = brio_builder_create(&builder);
+    if (status == BRIO_OK) {
+        brio_builder_gravity(builder, gravity);
+        status = brio_builder_body(builder, &def, NULL, &error);
+    }
+    for (int32_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++)
+        if (mesh->x[3 * (int64_t)v] < -0.5 * size[0] + 1e-9) status = brio_builder_fix(builder, 0, &v, 1, NULL, &error);
+    if (status == BRIO_OK) status = brio_builder_finish(builder, &system, &state, &error);
+    brio_builder_free(builder);
+    brio_mesh_free(mesh);
+    brio__free(first);
+    BrioSimDef sim_def = brio_sim_def(integrator);
+    sim_def.solver.linear = linear;
+    sim_def.solver.tol = 1e-3;
+    if (status == BRIO_OK) status = brio_sim_create(system, state, &sim_def, &sim, &error);
+    if (status != BRIO_OK) {
+        fprintf(stderr, "brio bench: %s: %s\n", brio_status_text(status), error.message);
+        return NULL;
+    }
+    return sim;
+}
+
+/* ---- elements ----------------------------------------------------------------------------------- */
+
+extern const BrioEnergy brio__energy_neo_hookean_one_lane, brio__energy_corotated_one_lane;
+
+/* The flops of one element, counted in the source: products, sums, quotients and roots as one each; the Hessians with
+ * five sweeps of the eigenvalue iteration. */
+typedef struct Kernel {
+    const char *material;
+    const BrioEnergy *one_lane;
+    double gradient_flops, hessian_flops;
+    double gradient_goal, hessian_goal; /* millions a second and core */
+} Kernel;
+
+static const Kernel kernels[] = {
+    {"neo-hookean", &brio__energy_neo_hookean_one_lane, 255, 2150, 40, 3},
+    {"corotated", &brio__energy_corotated_one_lane, 430, 2150, 20, 3},
+};
+
+typedef struct Bench {
+    BrioSim *sim;
+    const BrioTerm *term;
+    double *gradient, *hessian, *energy, *x, *q_gradient;
+    BrioEvaluator *evaluator;
+} Bench;
+
+enum { CHUNK = 256 };
+
+/* Seconds for all elements once, the least of several rounds. what: 0 gradient, 1 projected Hessian. */
+static double time_kernel(const Bench *b, const BrioEnergy *energy, bool one_lane, int what)
+{
+    double best = INFINITY;
+    for (int k = 0; k < TRIES; k++) {
+        double before = brio__seconds();
+        for (int64_t block = 0; block < b->term->blocks; block += CHUNK)
+            for (int sub = 0; sub < (one_lane ? LANES : 1); sub++) {
+                BrioBatch batch = {.begin = block, .end = BRIO_MIN(block + CHUNK, b->term->blocks), .node = b->term->node + sub, .rest = b->term->rest + sub,
+                                   .params = b->sim->state->param + b->term->params, .x = b->x, .project = true};
+                batch.energy = what ? NULL : b->energy;
+                batch.gradient = what ? NULL : b->gradient + sub;
+                batch.hessian = what ? b->hessian + sub : NULL;
+                energy->eval(&batch);
+            }
+        best = fmin(best, brio__seconds() - before);
+    }
+    return best;
+}
+
+static double time_evaluate(const Bench *b)
+{
+    double best = INFINITY;
+    for (int k = 0; k < TRIES; k++) {
+        double before = brio__seconds();
+        brio__evaluate(b->evaluator, b->sim->state->param, b->x, b->q_gradient, NULL);
+        best = fmin(best, brio__seconds() - before);
+    }
+    return best;
+}
+
+static bool start_elements(Bench *b, const char *material, int64_t tets)
+{
+    *b = (Bench){.sim = bar(material, tets, "pcg", "symplectic-euler")};
+    if (!b->sim) return false;
+    b->term = &b->sim->system->term[0];
+    b->evaluator = b->sim->stepper->solver->evaluator;
+    b->gradient = brio__alloc((size_t)b->term->blocks * LANES * 12, sizeof(double));
+    b->hessian = brio__alloc((size_t)CHUNK * LANES * 90, sizeof(double));
+    b->energy = brio__alloc((size_t)b->term->blocks, sizeof(double));
+    b->q_gradient = brio__alloc(3 * (size_t)b->sim->system->block_count, sizeof(double));
+    b->x = b->sim->stepper->solver->x;
+    if (!b->gradient || !b->hessian || !b->energy || !b->q_gradient) return false;
+    brio__system_positions(b->sim->system, b->sim->state, b->sim->state->q, 0, b->x);
+    memset(b->gradient, 0, (size_t)b->term->blocks * LANES * 12 * sizeof(double));
+    return true;
+}
+
+static void end_elements(Bench *b)
+{
+    brio_sim_free(b->sim);
+    brio__free(b->gradient);
+    brio__free(b->hessian);
+    brio__free(b->energy);
+    brio__free(b->q_gradient);
+}
+
+static int bench_elements(void)
+{
+    double flops = measure_flops(), reading, writing;
+    measure_bandwidth(&reading, &writing);
+    char text[160];
+    snprintf(text, sizeof text, "elements: one core, %s, eight elements at a time", brio_isa());
+    heading(text);
+    figure("elements", "limit: fused multiply-adds", flops * 1e-9, "GFlop/s");
+    figure("elements", "limit: reading from memory", reading * 1e-9, "GB/s");
+    figure("elements", "limit: writing to memory", writing * 1e-9, "GB/s");
+    int threads = brio_threads(), exit = EXIT_DONE;
+    brio_set_threads(1);
+    for (size_t k = 0; k < BRIO_COUNT(kernels) && exit == EXIT_DONE; k++)
+        for (int large = 1; large >= 0 && exit == EXIT_DONE; large--) {
+            const Kernel *kernel = &kernels[k];
+            Bench b;
+            snprintf(text, sizeof text, "measuring %s on %s tets ...", kernel->material, large ? "1 million" : "8 thousand");
+            say(text);
+            if (start_elements(&b, kernel->material, large ? 1000000 : 8000)) {
+                double n = (double)b.term->elements;
+                const char *where = large ? "1M tets" : "8k tets, in cache";
+                for (int isa = (int)brio__isa(); isa >= -1; isa--) {
+                    const BrioEnergy *energy = isa < 0 ? kernel->one_lane : brio__energy_for(kernel->material, (BrioIsa)isa);
+                    static const char *const names[] = {"one lane", "baseline", "avx2", "avx512"};
+                    if (isa >= 0 && isa < (int)brio__isa() && !large) continue;
+                    double g = time_kernel(&b, energy, isa < 0, 0), H = time_kernel(&b, energy, isa < 0, 1);
+                    snprintf(text, sizeof text, "%s gradient, %s, %s", kernel->material, where, names[isa + 1]);
+                    figure("elements", text, n / g * 1e-6, "million/s");
+                    snprintf(text, sizeof text, "%s projected Hessian, %s, %s", kernel->material, where, names[isa + 1]);
+                    figure("elements", text, n / H * 1e-6, "million/s");
+                    if (isa != (int)brio__isa()) continue;
+                    /* read: nodes 16, rest 80, positions 24 a vertex; written: 96 */
+                    double read_bytes = 16 + 80 + 24.0 * (double)b.sim->system->vertex_count / n, limit = read_bytes / reading + 96 / writing;
+                    snprintf(text, sizeof text, "  gradient: share of the flop limit (%.0f a tet)", kernel->gradient_flops);
+                    figure("elements", text, 100 * kernel->gradient_flops * n / g / flops, "%");
+                    if (large) {
+                        snprintf(text, sizeof text, "  gradient: share of the bandwidth limit (%.0f B read, 96 B written a tet)", read_bytes);
+                        figure("elements", text, 100 * limit * n / g, "%");
+                    }
+                    snprintf(text, sizeof text, "  Hessian: share of the flop limit (about %.0f a tet)", kernel->hessian_flops);
+                    figure("elements", text, 100 * kernel->hessian_flops * n / H / flops, "%");
+                    double all = time_evaluate(&b);
+                    figure("elements", "  gradient and sum per vertex", n / all * 1e-6, "million/s");
+                }
+            } else {
+                exit = EXIT_FAILED;
+            }
+            end_elements(&b);
+        }
+    brio_set_threads(threads);
+    return exit;
+}
+
+/* ---- one Newton iteration ------------------------------------------------------------------------ */
+
+static int bench_newton(void)
+{
+    char text[160];
+    say("measuring Newton iterations at 24 thousand tets ...");
+    BrioSim *sim = bar("neo-hookean", 24000, brio__linear_at(0)->name, "backward-euler");
+    if (!sim) return EXIT_FAILED;
+    const BrioSystem *system = sim->system;
+    BrioSolver *solver = sim->stepper->solver;
+    double best[7] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
+    for (int k = 0; k < 8; k++) { /* the least of several steps, each phase by itself */
+        BrioSolveTotals a = solver->totals;
+        if (brio_sim_step(sim) != BRIO_OK) {
+            fprintf(stderr, "brio bench: %s\n", brio_sim_reason(sim));
+            brio_sim_free(sim);
+            return EXIT_FAILED;
+        }
+        BrioSolveTotals b = solver->totals;
+        double n = (double)(b.iterations - a.iterations);
+        double phase[6] = {b.gradient - a.gradient, b.hessian - a.hessian, b.assembly - a.assembly, b.factor - a.factor, b.solve - a.solve, b.line_search - a.line_search};
+        for (int i = 0; i < 6 && k > 0; i++) best[i] = fmin(best[i], 1e3 * phase[i] / n);
+    }
+    static const char *const names[] = {"gradient and value", "element Hessians, projected", "sums into the matrix", "numeric factorisation", "triangular solves", "step limit and line search"};
+    double factor, bytes = brio__solver_bytes(solver, &factor) + brio__system_bytes(system), tets = (double)system->body[0].tet_count, others = 0;
+    snprintf(text, sizeof text, "newton: %.0f tets, %lld vertices, %d threads, %s, %s", tets, (long long)system->vertex_count, brio_threads(), brio_isa(), brio__blas_name());
+    heading(text);
+    for (int i = 0; i < 6; i++) {
+        figure("newton", names[i], best[i], "ms an iteration");
+        if (i != 3) others += best[i];
+    }
+    BrioLinearStats stats;
+    brio__linear_stats(solver->linear, &stats);
+    figure("newton", "everything but the factorisation / the factorisation", others / best[3], "(goal: below 1)");
+    figure("newton", "factorisation", stats.factor_flops / best[3] * 1e-6, "GFlop/s");
+    figure("newton", "nonzeros of the factor", stats.factor_nonzeros * 1e-6, "million");
+    figure("newton", "memory without the factor", (bytes - factor) / tets, "B a tet (goal: below 1000)");
+    figure("newton", "memory of the factor", factor / tets, "B a tet");
+    brio_sim_free(sim);
+    return EXIT_DONE;
+}
+
+/* ---- steps of growing bodies --------------------------------------------------------------------- */
+
+static int bench_steps(void)
+{
+    static const int64_t sizes[] = {6000, 24000, 100000, 400000};
+    static const char *const solvers[] = {"cholesky", "pcg"};
+    char text[160];
+    heading("steps: backward Euler, neo-Hookean bar, h = 1/30 s, tolerance 1e-3 m/s");
+    for (size_t k = 0; k < BRIO_COUNT(solvers); k++) {
+        if (!brio__linear_type(solvers[k])) continue;
+        double sum[4] = {0}, points = 0;
+        for (size_t i = 0; i < BRIO_COUNT(sizes); i++) {
+            if (k == 0 && sizes[i] > 100000) continue; /* its factor takes gigabytes: PCG's part of the table */
+            snprintf(text, sizeof text, "measuring steps at %lld tets with %s ...", (long long)sizes[i], solvers[k]);
+            say(text);
+            BrioSim *sim = bar("neo-hookean", sizes[i], solvers[k], "backward-euler");
+            if (!sim) return EXIT_FAILED;
+            BrioSolver *solver = sim->stepper->solver;
+            int steps = sizes[i] > 50000 ? 3 : 6;
+            double best = INFINITY;
+            BrioStatus status = BRIO_OK;
+            for (int n = 0; n < steps && status == BRIO_OK; n++) {
+                int64_t iterations = solver->totals.iterations;
+                double before = brio__seconds();
+                status = brio_sim_step(sim);
+                if (n > 0) best = fmin(best, (brio__seconds() - before) / (double)(solver->totals.iterations - iterations));
+            }
+            if (status != BRIO_OK) {
+                fprintf(stderr, "brio bench: %s\n", brio_sim_reason(sim));
+                brio_sim_free(sim);
+                return EXIT_FAILED;
+            }
+            double factor, tets = (double)sim->system->body[0].tet_count, bytes = brio__solver_bytes(solver, &factor) + brio__system_bytes(sim->system);
+            BrioLinearStats stats;
+            brio__linear_stats(solver->linear, &stats);
+            snprintf(text, sizeof text, "%s, %.0f tets: a Newton iteration", solvers[k], tets);
+            figure("steps", text, 1e3 * best, "ms");
+            snprintf(text, sizeof text, "%s, %.0f tets: iterations a step", solvers[k], tets);
+            figure("steps", text, (double)solver->totals.iterations / steps, "");
+            if (stats.iterations) {
+                snprintf(text, sizeof text, "%s, %.0f tets: CG iterations a Newton iteration", solvers[k], tets);
+                figure("steps", text, (double)stats.iterations / (double)solver->totals.iterations, "");
+            }
+            snprintf(text, sizeof text, "%s, %.0f tets: memory without / with the factor", solvers[k], tets);
+            figure("steps", text, (bytes - factor) / tets, "B a tet");
+            figure("steps", "", bytes / tets, "B a tet");
+            double lx = log(tets), ly = log(best);
+            sum[0] += lx, sum[1] += ly, sum[2] += lx * lx, sum[3] += lx * ly, points++;
+            brio_sim_free(sim);
+        }
+        snprintf(text, sizeof text, "%s: a Newton iteration grows as tets to the power", solvers[k]);
+        figure("steps", text, (points * sum[3] - sum[0] * sum[1]) / (points * sum[2] - sum[0] * sum[0]), "");
+    }
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    figure("steps", "most memory that the process held", (double)usage.ru_maxrss / 1e6, "GB");
+    return EXIT_DONE;
+}
+
+/* ---- command ------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+} benches[] = {{"elements", bench_elements}, {"newton", bench_newton}, {"steps", bench_steps}};
+
+static const Option options[] = {
+    {"--json", 0, NULL, "one JSON object on standard output"},
+    {"--threads", 0, "N", "threads (default: one per core)"},
+    {0}};
+
+static int run(int argc, char **argv)
+{
+    Arguments arguments = {.command = &command_bench, .argc = argc, .argv = argv, .at = 1};
+    const char *chosen = NULL;
+    int64_t threads = 0;
+    for (int option; (option = argument_next(&arguments)) != ARGUMENT_END;) {
+        if (option == ARGUMENT_BAD) return arguments.exit;
+        if (option == 0) json = true;
+        if (option == 1 && !read_count(&command_bench, "--threads", arguments.value, 1024, &threads)) return EXIT_USAGE;
+        if (option == ARGUMENT_WORD) {
+            const char *names[BRIO_COUNT(benches)];
+            for (size_t i = 0; i < BRIO_COUNT(benches); i++) {
+                names[i] = benches[i].name;
+                if (!strcmp(names[i], arguments.value)) chosen = names[i];
+            }
+            if (!chosen) return unknown_name(&command_bench, "bench", arguments.value, names, (int)BRIO_COUNT(benches));
+        }
+    }
+    brio_set_threads((int)threads);
+    if (json) printf("{\"version\": \"%s\", \"isa\": \"%s\", \"blas\": \"%s\", \"threads\": %d, \"results\": [", brio_version(), brio_isa(), brio__blas_name(), brio_threads());
+    int exit = EXIT_DONE;
+    for (size_t i = 0; i < BRIO_COUNT(benches) && exit == EXIT_DONE; i++)
+        if (!chosen || chosen == benches[i].name) exit = benches[i].run();
+    if (json) printf("\n]}\n");
+    return exit;
+}
+
+const Command command_bench = {
+    .name = "bench",
+    .summary = "measure the engine's speed on this machine",
+    .synopsis = "[elements|newton|steps] [--json] [--threads N]",
+    .about = "elements: gradients and projected Hessians a second and core, beside the machine's limits and one-lane code.\n"
+             "newton: the phases of a Newton iteration at 24 thousand tets, and memory.\n"
+             "steps: the cost of a Newton iteration from 6 thousand to 400 thousand tets, and how it grows.\n"
+             "Each figure is the least of several tries. Timings of a busy machine mean little.",
+    .options = options,
+    .examples = "brio bench elements\nbrio bench --json > bench.json",
+    .run = run,
+};

@@ -1,0 +1,384 @@
+/* brio check: what a scene or mesh holds, what is wrong with it, and how long its time step may be.
+ *
+ * The highest frequency is the square root of the largest eigenvalue of M^-1 K at the first state, K the exact Hessian
+ * of the potential, by power iteration; a symplectic step is stable up to h = 2/omega [Hairer2006, I.1]. */
+#include "commands.h"
+
+#include "mesh/mesh.h"
+#include "output/json.h"
+#include "output/run.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shapes of elements ------------------------------------------------------------------------- */
+
+typedef struct Quality {
+    double mass, volume;
+    double low[3], high[3];
+    double edge_least, edge_most;
+    double tet_least, tet_most;   /* volumes */
+    double worst;                 /* longest edge cubed over volume, 1 for a regular tet */
+    int64_t worst_tet, inverted, first_inverted;
+} Quality;
+
+static double distance(const double *a, const double *b)
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+static Quality measure(const double *x, int64_t vertices, const int32_t *tet, int64_t tets, const int32_t *edge, int64_t edges, const int32_t *triangle,
+                       int64_t triangles)
+{
+    Quality q = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}, .edge_least = INFINITY, .tet_least = INFINITY,
+                 .tet_most = -INFINITY, .first_inverted = -1};
+    for (int64_t v = 0; v < vertices; v++)
+        for (int r = 0; r < 3; r++) {
+            q.low[r] = fmin(q.low[r], x[3 * v + r]);
+            q.high[r] = fmax(q.high[r], x[3 * v + r]);
+        }
+    for (int64_t t = 0; t < tets; t++) {
+        const double *p[4];
+        double longest = 0;
+        for (int i = 0; i < 4; i++) p[i] = x + 3 * (int64_t)tet[4 * t + i];
+        for (int i = 1; i < 4; i++)
+            for (int j = 0; j < i; j++) {
+                double length = distance(p[i], p[j]);
+                longest = fmax(longest, length);
+                q.edge_least = fmin(q.edge_least, length);
+            }
+        double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6;
+        double shape = volume > 0 ? longest * longest * longest / (6 * sqrt(2) * volume) : INFINITY;
+        q.edge_most = fmax(q.edge_most, longest);
+        q.volume += volume;
+        q.tet_least = fmin(q.tet_least, volume);
+        q.tet_most = fmax(q.tet_most, volume);
+        if (shape > q.worst) q.worst = shape, q.worst_tet = t;
+        if (!(volume > 0) && q.inverted++ == 0) q.first_inverted = t;
+    }
+    const struct {
+        const int32_t *index;
+        int64_t count;
+        int corners;
+    } lines[] = {{edge, tets ? 0 : edges, 2}, {triangle, tets || edges ? 0 : triangles, 3}};
+    for (int k = 0; k < 2; k++)
+        for (int64_t e = 0; e < lines[k].count; e++)
+            for (int i = 0; i < lines[k].corners - (lines[k].corners == 2); i++) {
+                const int32_t *n = lines[k].index + lines[k].corners * e;
+                double length = distance(x + 3 * (int64_t)n[i], x + 3 * (int64_t)n[(i + 1) % lines[k].corners]);
+                q.edge_least = fmin(q.edge_least, length);
+                q.edge_most = fmax(q.edge_most, length);
+            }
+    return q;
+}
+
+static void quality_json(BrioJson *json, const Quality *q, int64_t tets)
+{
+    brio__json_open(json, "low", '[');
+    for (int r = 0; r < 3; r++) brio__json_real(json, NULL, q->low[r]);
+    brio__json_close(json, ']');
+    brio__json_open(json, "high", '[');
+    for (int r = 0; r < 3; r++) brio__json_real(json, NULL, q->high[r]);
+    brio__json_close(json, ']');
+    brio__json_real(json, "edge_least", q->edge_least);
+    brio__json_real(json, "edge_most", q->edge_most);
+    if (!tets) return;
+    brio__json_real(json, "volume", q->volume);
+    brio__json_real(json, "tet_volume_least", q->tet_least);
+    brio__json_real(json, "tet_volume_most", q->tet_most);
+    brio__json_real(json, "worst_shape", q->worst);
+    brio__json_integer(json, "worst_tet", q->worst_tet);
+    brio__json_integer(json, "inverted", q->inverted);
+}
+
+static void quality_text(const Quality *q, int64_t tets)
+{
+    printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g m\n", q->low[0], q->low[1], q->low[2], q->high[0], q->high[1], q->high[2]);
+    printf("    edges        %.4g to %.4g m\n", q->edge_least, q->edge_most);
+    if (!tets) return;
+    printf("    volume       %.6g m3, of a tet %.4g to %.4g m3\n", q->volume, q->tet_least, q->tet_most);
+    printf("    worst shape  %.3g at tet %lld (1 is a regular tet, above 20 is poor)\n", q->worst, (long long)q->worst_tet);
+}
+
+/* ---- findings ----------------------------------------------------------------------------------- */
+
+typedef struct Findings {
+    int count;
+    bool fatal;
+    char text[16][512];
+} Findings;
+
+static void find(Findings *f, bool fatal, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void find(Findings *f, bool fatal, const char *format, ...)
+{
+    va_list arguments;
+    f->fatal |= fatal;
+    if (f->count == (int)BRIO_COUNT(f->text)) return;
+    va_start(arguments, format);
+    vsnprintf(f->text[f->count++], sizeof f->text[0], format, arguments);
+    va_end(arguments);
+}
+
+static int conclude(const Findings *f, BrioJson *json, const char *what)
+{
+    if (json) {
+        brio__json_open(json, "findings", '[');
+        for (int i = 0; i < f->count; i++) brio__json_text(json, NULL, f->text[i]);
+        brio__json_close(json, ']');
+        brio__json_boolean(json, "runnable", !f->fatal);
+        brio__json_close(json, '}');
+    } else {
+        for (int i = 0; i < f->count; i++) printf("  ! %s\n", f->text[i]);
+        printf("%s\n", f->fatal ? "not runnable" : what);
+    }
+    return f->fatal ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* ---- meshes ------------------------------------------------------------------------------------- */
+
+static bool is_mesh(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    for (int i = 0; dot && brio__mesh_reader_at(i); i++)
+        if (!strcmp(dot, brio__mesh_reader_at(i)->extension)) return true;
+    return false;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Edges of the triangles that do not belong to exactly two of them: none if the surface is closed. -1: no memory. */
+static int64_t open_edges(const BrioMesh *mesh)
+{
+    size_t count = 3 * (size_t)mesh->triangle_count;
+    int64_t open = 0;
+    uint64_t *edge = brio__alloc(count + 1, sizeof *edge);
+    if (!edge) return -1;
+    for (size_t k = 0; k < count; k++) {
+        uint32_t a = (uint32_t)mesh->triangle[k], b = (uint32_t)mesh->triangle[k % 3 == 2 ? k - 2 : k + 1];
+        edge[k] = (uint64_t)BRIO_MIN(a, b) << 32 | BRIO_MAX(a, b);
+    }
+    qsort(edge, count, sizeof *edge, by_value);
+    for (size_t k = 0, next; k < count; k = next) {
+        for (next = k; next < count && edge[next] == edge[k];) next++;
+        open += next - k != 2;
+    }
+    brio__free(edge);
+    return open;
+}
+
+static int check_mesh(const char *name, bool as_json)
+{
+    BrioMesh *mesh = NULL;
+    BrioError error = {0}, wrong = {0};
+    Findings found = {0};
+    if (brio_mesh_read(name, &mesh, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    int64_t given = mesh->triangle_count, tets = mesh->tet_count;
+    BrioStatus status = brio__mesh_check(mesh, &wrong);
+    if (status == BRIO_OK && tets) status = brio__mesh_check_solid(mesh, &wrong);
+    if (status == BRIO_OK && tets) status = brio__mesh_surface(mesh, &wrong);
+    if (status == BRIO_OK && !tets && !mesh->edge_count) status = brio__mesh_edges_from_triangles(mesh);
+    if (status == BRIO_OK && !tets) status = brio__mesh_check_springs(mesh, &wrong);
+    if (status != BRIO_OK) find(&found, true, "%s", wrong.message[0] ? wrong.message : brio_status_text(status));
+    Quality q = measure(mesh->x, mesh->vertex_count, mesh->tet, tets, mesh->edge, mesh->edge_count, mesh->triangle, mesh->triangle_count);
+    int64_t open = mesh->triangle_count ? open_edges(mesh) : 0;
+    if (tets && q.worst > 20) find(&found, false, "tet %lld is badly shaped (%.3g; 1 is a regular tet): it will ask for small steps", (long long)q.worst_tet, q.worst);
+    if (!tets && open > 0) find(&found, false, "the surface is not closed: %lld edges do not belong to exactly two triangles", (long long)open);
+    BrioJson json = {.file = stdout};
+    if (as_json) {
+        brio__json_open(&json, NULL, '{');
+        brio__json_text(&json, "mesh", name);
+        brio__json_integer(&json, "vertices", mesh->vertex_count);
+        brio__json_integer(&json, "tets", tets);
+        brio__json_integer(&json, "triangles", mesh->triangle_count);
+        brio__json_integer(&json, "edges", tets ? 0 : mesh->edge_count);
+        brio__json_boolean(&json, "closed", mesh->triangle_count > 0 && open == 0);
+        quality_json(&json, &q, tets);
+    } else {
+        printf("%s\n    %lld vertices, %lld tets, %lld triangles%s, %lld edges\n", name, (long long)mesh->vertex_count, (long long)tets,
+               (long long)mesh->triangle_count, tets && given != mesh->triangle_count ? " (boundary of the tets)" : "", (long long)(tets ? 0 : mesh->edge_count));
+        quality_text(&q, tets);
+        if (mesh->triangle_count) printf("    surface      %s\n", open == 0 ? "closed" : "open");
+    }
+    brio_mesh_free(mesh);
+    return conclude(&found, as_json ? &json : NULL, tets ? "fit for a solid" : "fit for springs");
+}
+
+/* ---- scenes ------------------------------------------------------------------------------------- */
+
+/* The largest eigenvalue of M^-1 K by power iteration; NAN if it cannot be had. */
+static double highest_frequency(BrioSim *sim)
+{
+    BrioStepper *s = sim->stepper;
+    BrioSolver *solver = s->solver;
+    const BrioSystem *system = sim->system;
+    double *v = s->scratch[0], *w = s->scratch[1], *m = s->scratch[2];
+    BrioRandom random = {1};
+    if (brio__solver_prepare(solver) != BRIO_OK) return NAN;
+    brio__system_positions(system, sim->state, sim->state->q, sim->state->time, solver->x);
+    brio__assemble(solver->evaluator, sim->state->param, solver->x, 0, 1, false, solver->linear, NULL);
+    for (int64_t i = 0; i < sim->state->coordinates; i++) v[i] = brio__random_normal(&random);
+    double value = 0;
+    for (int k = 0; k < 200; k++) {
+        brio__mass_multiply(system, v, m);
+        double size = sqrt(brio__dot(system, v, m));
+        if (!(size > 0) || !isfinite(size)) return k ? 0 : NAN;
+        brio__combine(system, 1 / size, v, 0, v, v);
+        brio__linear_multiply(solver->linear, v, w);
+        double next = brio__dot(system, v, w);
+        brio__mass_solve(system, w, v);
+        if (k > 20 && fabs(next - value) < 1e-4 * fabs(next)) return sqrt(fabs(next));
+        value = next;
+    }
+    return sqrt(fabs(value));
+}
+
+static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *json, Findings *found)
+{
+    const BrioBody *b = &s->body[i];
+    const BrioEnergy *energy = s->term[b->term].energy;
+    char vertices[32], tets[32], springs[32];
+    Quality q = measure(x + 3 * b->first, b->count, b->tet, b->tet_count, b->edge, b->edge_count, b->triangle, b->triangle_count);
+    for (int64_t v = b->first; v < b->first + b->count; v++) q.mass += s->vertex_mass[v];
+    if (q.inverted) {
+        const int32_t *n = b->tet + 4 * q.first_inverted;
+        bool fatal = energy->traits & BRIO_ENERGY_INFINITE;
+        find(found, fatal, "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld (vertices %d %d %d %d)%s", b->name,
+             (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3],
+             fatal ? "; its material forbids that: correct `state`, or take stable-neo-hookean" : "");
+    } else if (q.worst > 20) {
+        find(found, false, "body \"%s\": tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small steps", b->name, (long long)q.worst_tet, q.worst);
+    }
+    if (json) {
+        brio__json_open(json, NULL, '{');
+        brio__json_text(json, "name", b->name);
+        brio__json_text(json, "material", energy->name);
+        brio__json_integer(json, "vertices", b->count);
+        brio__json_integer(json, "tets", b->tet_count);
+        brio__json_integer(json, "springs", b->edge_count);
+        brio__json_real(json, "mass", q.mass);
+        quality_json(json, &q, b->tet_count);
+        brio__json_close(json, '}');
+        return;
+    }
+    count_text(b->count, vertices, sizeof vertices);
+    count_text(b->tet_count, tets, sizeof tets);
+    count_text(b->edge_count, springs, sizeof springs);
+    printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices, b->tet_count ? tets : springs, b->tet_count ? "tets" : "springs", energy->name);
+    printf("    mass         %.6g kg\n", q.mass);
+    quality_text(&q, b->tet_count);
+}
+
+static void advise(BrioScene *scene, BrioJson *json, Findings *found)
+{
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    const BrioIntegrator *integrator = brio_integrator(scene->def.integrator);
+    bool implicit = integrator->traits & BRIO_IMPLICIT;
+    double h = scene->def.h;
+    scene->def.solver.linear = "pcg"; /* only the matrix is wanted: no factor */
+    if (brio__scene_sim(scene, &sim, &error) != BRIO_OK) {
+        find(found, true, "%s", error.message);
+        return;
+    }
+    double omega = highest_frequency(sim), most = omega > 0 ? 2 / omega : INFINITY;
+    brio_sim_free(sim);
+    if (json) {
+        brio__json_real(json, "h", h);
+        brio__json_real(json, "highest_frequency", omega);
+        brio__json_real(json, "h_explicit", most);
+    } else {
+        printf("  time step      h = %.6g s with %s\n", h, integrator->name);
+        printf("    highest frequency of the mesh about %.4g rad/s: symplectic-euler is stable up to h = %.3g s\n", omega, most);
+        if (implicit) printf("    vibrations faster than %.3g rad/s (2/h) are not resolved by a step\n", 2 / h);
+    }
+    if (!implicit && h > most)
+        find(found, false, "h = %.3g s is above the limit of %s, %.3g s: take time.h=%.2g or less, or an implicit method", h, integrator->name, most, 0.9 * most);
+}
+
+static int check_scene(const char *name, const char *const *sets, int set_count, bool as_json)
+{
+    BrioScene *scene = NULL;
+    BrioError error = {0};
+    Findings found = {0};
+    if (brio__scene_load(name, sets, set_count, &scene, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    const BrioSystem *s = scene->system;
+    double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
+    if (!x) {
+        brio__scene_free(scene);
+        return usage_error(&command_check, "out of memory");
+    }
+    brio__system_positions(s, scene->state, scene->state->q, scene->state->time, x);
+    BrioJson json = {.file = stdout};
+    if (as_json) {
+        brio__json_open(&json, NULL, '{');
+        brio__json_text(&json, "scene", scene->file);
+        brio__json_text(&json, "title", scene->title);
+        brio__json_integer(&json, "steps", brio__scene_steps(scene));
+        brio__json_integer(&json, "vertices", s->body_vertices);
+        brio__json_integer(&json, "held", s->held_count);
+        brio__json_integer(&json, "coordinates", 3 * (int64_t)s->block_count);
+        brio__json_open(&json, "bodies", '[');
+    } else {
+        char coordinates[32], held[32];
+        count_text(3 * (int64_t)s->block_count, coordinates, sizeof coordinates);
+        count_text(s->held_count, held, sizeof held);
+        printf("%s%s%s\n", scene->file, scene->title[0] ? ": " : "", scene->title);
+        printf("  %d %s, %s coordinates, %s points held or scripted, %lld steps to t = %g s\n", s->body_count, s->body_count == 1 ? "body" : "bodies",
+               coordinates, held, (long long)brio__scene_steps(scene), scene->end);
+    }
+    for (int i = 0; i < s->body_count; i++) check_body(s, i, x, as_json ? &json : NULL, &found);
+    if (as_json) brio__json_close(&json, ']');
+    if (!found.fatal) advise(scene, as_json ? &json : NULL, &found);
+    brio__free(x);
+    brio__scene_free(scene);
+    return conclude(&found, as_json ? &json : NULL, "runnable");
+}
+
+enum { SET, JSON };
+
+static int run(int argc, char **argv)
+{
+    Arguments a = {.command = &command_check, .argc = argc, .argv = argv, .at = 1};
+    const char *name = NULL, *sets[MOST_SETS];
+    int set_count = 0, option;
+    bool json = false;
+    while ((option = argument_next(&a)) != ARGUMENT_END) {
+        switch (option) {
+        case JSON: json = true; break;
+        case SET:
+            if (set_count == MOST_SETS) return usage_error(a.command, "more than %d --set", MOST_SETS);
+            sets[set_count++] = a.value;
+            break;
+        case ARGUMENT_WORD:
+            if (name) return usage_error(a.command, "one scene or mesh at a time: \"%s\" and \"%s\"", name, a.value);
+            name = a.value;
+            break;
+        default: return a.exit;
+        }
+    }
+    if (!name) return usage_error(a.command, "which scene or mesh?");
+    if (is_mesh(name)) return set_count ? usage_error(a.command, "--set is for scenes, not for meshes") : check_mesh(name, json);
+    return check_scene(name, sets, set_count, json);
+}
+
+static const Option options[] = {
+    [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene first."},
+    [JSON] = {"--json", 0, NULL, "The findings as one JSON object."},
+    {0}};
+
+const Command command_check = {
+    .name = "check",
+    .summary = "Look at a scene or mesh: sizes, bad elements, advice on the time step.",
+    .synopsis = "SCENE|MESH [--set PATH=VALUE]... [--json]",
+    .about = "Writes nothing. Prints counts, masses, volumes, edge lengths, the worst element and the longest time step of an explicit method; "
+             "lines that start with ! are findings.\n"
+             "Exit code 0: runnable. 1: not runnable, for example because an element is inverted. 2: the file is not valid.",
+    .options = options,
+    .examples = "brio check scenes/cantilever.yaml\nbrio check bunny.msh --json",
+    .run = run,
+};

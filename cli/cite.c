@@ -1,0 +1,89 @@
+/* brio cite: the publication behind an integrator, an energy or a solver. */
+#include "commands.h"
+#include "reference.h"
+
+#include "output/json.h"
+
+#include <string.h>
+
+enum { JSON };
+
+/* The key that a name stands for; it may be a key itself. Collects the names on the way. */
+static const char *find_key(const char *name, const char **names, int most, int *count)
+{
+    static const char *const cited[] = {"integrators", "energies", "solvers"};
+    const char *key = NULL;
+    Entry e;
+    *count = 0;
+    for (int f = 0; family_at(f); f++)
+        for (size_t c = 0; c < BRIO_COUNT(cited); c++)
+            for (int i = 0; !strcmp(family_at(f)->name, cited[c]) && family_at(f)->at(i, &e); i++) {
+                if (!e.citation) continue;
+                if (!strcmp(e.name, name)) key = e.citation;
+                if (*count < most) names[(*count)++] = e.name;
+            }
+    for (int i = 0; brio__citation_at(i); i++) {
+        if (!strcmp(brio__citation_at(i), name)) key = brio__citation_at(i);
+        if (*count < most) names[(*count)++] = brio__citation_at(i);
+    }
+    return key;
+}
+
+static void list_all(bool json)
+{
+    BrioJson out = {.file = stdout};
+    if (json) brio__json_open(&out, NULL, '{');
+    for (int i = 0; brio__citation_at(i); i++) {
+        const char *key = brio__citation_at(i);
+        if (json)
+            brio__json_text(&out, key, brio__citation(key));
+        else
+            printf("%-14s %.90s...\n", key, brio__citation(key));
+    }
+    if (json) brio__json_close(&out, '}');
+}
+
+static int run(int argc, char **argv)
+{
+    Arguments a = {.command = &command_cite, .argc = argc, .argv = argv, .at = 1};
+    const char *name = NULL, *names[256];
+    bool json = false;
+    int option, count;
+    while ((option = argument_next(&a)) != ARGUMENT_END) {
+        if (option == JSON)
+            json = true;
+        else if (option == ARGUMENT_WORD && !name)
+            name = a.value;
+        else
+            return option == ARGUMENT_WORD ? usage_error(a.command, "one name at a time: \"%s\" and \"%s\"", name, a.value) : a.exit;
+    }
+    if (!name) {
+        list_all(json);
+        return EXIT_DONE;
+    }
+    const char *key = find_key(name, names, BRIO_COUNT(names), &count);
+    if (!key) return unknown_name(a.command, "citation for", name, names, count);
+    if (json) {
+        BrioJson out = {.file = stdout};
+        brio__json_open(&out, NULL, '{');
+        brio__json_text(&out, "name", name);
+        brio__json_text(&out, "key", key);
+        brio__json_text(&out, "text", brio__citation(key));
+        brio__json_close(&out, '}');
+    } else {
+        printf("[%s] %s\n", key, brio__citation(key) ? brio__citation(key) : "");
+    }
+    return EXIT_DONE;
+}
+
+static const Option options[] = {[JSON] = {"--json", 0, NULL, "As JSON."}, {0}};
+
+const Command command_cite = {
+    .name = "cite",
+    .summary = "Print the publication behind an integrator, an energy or a solver.",
+    .synopsis = "[NAME] [--json]",
+    .about = "NAME is an integrator, an energy, a material, a linear solver, or a key such as Smith2018. Without a name: all keys.",
+    .options = options,
+    .examples = "brio cite neo-hookean\nbrio cite implicit-midpoint",
+    .run = run,
+};

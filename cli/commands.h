@@ -1,0 +1,75 @@
+/* Commands: one file each and one line in commands.def.
+ *
+ * A command describes itself (what `brio help NAME` prints) and returns the exit code: 0 done, 1 the run or check
+ * failed, 2 bad input or usage. Complaints go to stderr, results to stdout. */
+#ifndef BRIO_COMMANDS_H
+#define BRIO_COMMANDS_H
+
+#include "base.h"
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+typedef struct Option {
+    const char *name;    /* "--force" */
+    char letter;         /* 'o' for -o, 0: none */
+    const char *value;   /* what follows, NULL: a switch */
+    const char *summary; /* NULL: not shown in the help */
+} Option;
+
+typedef struct Command {
+    const char *name, *summary;
+    const char *synopsis;  /* lines without "brio NAME" */
+    const char *about;     /* paragraphs */
+    const Option *options; /* ends with a row whose name is NULL; may be NULL */
+    const char *examples;  /* lines */
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+} Command;
+
+const Command *command_at(int i); /* NULL past the last */
+const Command *command_find(const char *name);
+int command_names(const char **names, int most);
+void print_help(const Command *command, FILE *file); /* what `brio help NAME` shows */
+
+#define COMMAND(name) extern const Command command_##name;
+#include "commands.def"
+#undef COMMAND
+
+/* ---- arguments ---------------------------------------------------------------------------------- */
+
+/* Walks through the arguments: --name value, --name=value, -x value, words. */
+typedef struct Arguments {
+    const Command *command;
+    int argc;
+    char **argv;
+    int at;            /* start with 1 */
+    bool words_only;   /* after -- */
+    const char *value; /* of the option, or the word */
+    int exit;          /* with ARGUMENT_BAD */
+} Arguments;
+enum { ARGUMENT_END = -1, ARGUMENT_WORD = -2, ARGUMENT_BAD = -3 }; /* otherwise the option's number in its table */
+int argument_next(Arguments *arguments);
+
+/* "brio run: ..." on stderr; returns EXIT_USAGE. */
+int usage_error(const Command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "...; did you mean ...?" or a list of the names. */
+int unknown_name(const Command *command, const char *what, const char *word, const char *const *names, int count);
+/* The error as a sentence on stderr; returns `code`. */
+int say_error(const BrioError *error, int code);
+/* A whole number of at least 1, or false with a sentence. */
+bool read_count(const Command *command, const char *option, const char *text, int64_t most, int64_t *value);
+
+/* ---- scenes ------------------------------------------------------------------------------------- */
+
+enum { MOST_SETS = 256 };
+
+/* "cloth-out" of "some/where/cloth.yaml" */
+void default_folder(const char *scene, const char *ending, char *text, size_t size);
+
+/* ---- words -------------------------------------------------------------------------------------- */
+
+void seconds_text(double seconds, char *text, size_t size); /* "3.4 s", "2:05 min", "1:02:33 h" */
+void count_text(int64_t count, char *text, size_t size);    /* "12 345" */
+/* Breaks lines at `width`, each indented. */
+void print_wrapped(FILE *file, const char *text, int indent, int width);
+
+#endif

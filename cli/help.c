@@ -1,0 +1,85 @@
+/* brio help: the commands, one command, the scene reference. */
+#include "commands.h"
+#include "reference.h"
+
+#include <string.h>
+
+enum { WIDTH = 100 };
+
+void print_help(const Command *c, FILE *file)
+{
+    fprintf(file, "brio %s: %s\n\n", c->name, c->summary);
+    for (const char *line = c->synopsis; *line;) {
+        int length = (int)strcspn(line, "\n");
+        fprintf(file, "    brio %s %.*s\n", c->name, length, line);
+        line += length + (line[length] == '\n');
+    }
+    fputc('\n', file);
+    print_wrapped(file, c->about, 0, WIDTH);
+    if (c->options && c->options[0].name) fputs("\nOptions\n", file);
+    for (const Option *o = c->options; o && o->name; o++) {
+        char left[64], brief[8] = "    ";
+        if (!o->summary) continue;
+        if (o->letter) snprintf(brief, sizeof brief, "-%c, ", o->letter);
+        snprintf(left, sizeof left, "%s%s%s%s", brief, o->name, o->value ? " " : "", o->value ? o->value : "");
+        fprintf(file, "  %-26s  %s\n", left, o->summary);
+    }
+    fputs("\nExamples\n", file);
+    print_wrapped(file, c->examples, 4, 1000);
+}
+
+static void overview(void)
+{
+    printf("brio %s: things that bend, stretch, bounce and collide.\n\n", brio_version());
+    for (int i = 0; command_at(i); i++) printf("  brio %-8s %s\n", command_at(i)->name, command_at(i)->summary);
+    puts("\nStart with `brio run demo`. `brio help run` explains a command, `brio help scene` the scene file;\n"
+         "`brio --version` says what this build can do.");
+}
+
+enum { MARKDOWN };
+
+static int run(int argc, char **argv)
+{
+    Arguments a = {.command = &command_help, .argc = argc, .argv = argv, .at = 1};
+    const char *name = NULL;
+    bool markdown = false;
+    int option;
+    while ((option = argument_next(&a)) != ARGUMENT_END) {
+        if (option == MARKDOWN)
+            markdown = true;
+        else if (option == ARGUMENT_WORD && !name)
+            name = a.value;
+        else
+            return option == ARGUMENT_WORD ? usage_error(a.command, "one command at a time") : a.exit;
+    }
+    if (!name) {
+        overview();
+        return EXIT_DONE;
+    }
+    if (!strcmp(name, "scene")) {
+        print_reference(stdout, markdown);
+        return EXIT_DONE;
+    }
+    const Command *command = command_find(name);
+    if (!command) {
+        const char *names[64];
+        int count = command_names(names, BRIO_COUNT(names) - 1);
+        names[count++] = "scene";
+        return unknown_name(a.command, "command", name, names, count);
+    }
+    print_help(command, stdout);
+    return EXIT_DONE;
+}
+
+static const Option options[] = {[MARKDOWN] = {"--markdown", 0, NULL, "The scene reference as Markdown (docs/scene.md)."}, {0}};
+
+const Command command_help = {
+    .name = "help",
+    .summary = "Explain a command, or the scene file.",
+    .synopsis = "[COMMAND]\nscene [--markdown]",
+    .about = "Without a name: all commands. `scene` is the reference of the scene file: every key with what it takes, its default and "
+             "what it means, and the parameters of shapes, materials, integrators and solvers.",
+    .options = options,
+    .examples = "brio help run\nbrio help scene",
+    .run = run,
+};

@@ -1,0 +1,113 @@
+/* brio list: what there is to choose from, with parameters. */
+#include "commands.h"
+#include "reference.h"
+
+#include "output/json.h"
+
+#include <string.h>
+
+static void print_fields(const BrioField *fields)
+{
+    for (const BrioField *f = fields; f && f->name; f++) {
+        FieldText t = field_text(f);
+        printf("    %-12s %s%s%s%s%s [%s]  %s\n", f->name, t.type, f->unit[0] ? ", " : "", f->unit, t.range[0] ? "; " : "", t.range, t.standard, f->summary);
+    }
+}
+
+static void json_fields(BrioJson *json, const BrioField *fields)
+{
+    brio__json_open(json, "fields", '[');
+    for (const BrioField *f = fields; f && f->name; f++) {
+        brio__json_open(json, NULL, '{');
+        brio__json_text(json, "name", f->name);
+        brio__json_text(json, "type", field_text(f).type);
+        brio__json_text(json, "unit", f->unit);
+        brio__json_real(json, "default", f->standard);
+        brio__json_real(json, "least", f->least);
+        brio__json_real(json, "most", f->most);
+        brio__json_boolean(json, "required", f->required);
+        brio__json_text(json, "summary", f->summary);
+        brio__json_close(json, '}');
+    }
+    brio__json_close(json, ']');
+}
+
+static void list_json(const Family *family)
+{
+    BrioJson json = {.file = stdout};
+    Entry e;
+    brio__json_open(&json, NULL, '[');
+    for (int i = 0; family->at(i, &e); i++) {
+        brio__json_open(&json, NULL, '{');
+        brio__json_text(&json, "name", e.name);
+        brio__json_text(&json, "summary", e.summary);
+        if (e.note) brio__json_text(&json, "note", e.note);
+        if (e.citation) brio__json_text(&json, "citation", e.citation);
+        json_fields(&json, e.fields);
+        brio__json_close(&json, '}');
+    }
+    brio__json_close(&json, ']');
+}
+
+static void list_text(const Family *family, bool verbose)
+{
+    Entry e;
+    int i = 0;
+    for (; family->at(i, &e); i++) {
+        printf("%-20s %s\n", e.name, e.summary);
+        if (!verbose) continue;
+        if (e.note || e.citation) printf("    %s%s%s%s\n", e.note ? e.note : "", e.citation ? " [" : "", e.citation ? e.citation : "", e.citation ? "]" : "");
+        print_fields(e.fields);
+    }
+    if (i == 0) puts(family->empty);
+}
+
+enum { JSON, VERBOSE };
+
+static int run(int argc, char **argv)
+{
+    Arguments a = {.command = &command_list, .argc = argc, .argv = argv, .at = 1};
+    const char *name = NULL, *names[32];
+    const Family *family = NULL;
+    bool json = false, verbose = false;
+    int option, count = 0;
+    while ((option = argument_next(&a)) != ARGUMENT_END) {
+        if (option == JSON)
+            json = true;
+        else if (option == VERBOSE)
+            verbose = true;
+        else if (option == ARGUMENT_WORD && !name)
+            name = a.value;
+        else
+            return option == ARGUMENT_WORD ? usage_error(a.command, "one list at a time: \"%s\" and \"%s\"", name, a.value) : a.exit;
+    }
+    for (; count < (int)BRIO_COUNT(names) && family_at(count); count++) {
+        names[count] = family_at(count)->name;
+        if (name && !strcmp(name, names[count])) family = family_at(count);
+    }
+    if (name && !family) return unknown_name(a.command, "list", name, names, count);
+    if (!family) {
+        for (int i = 0; i < count; i++) printf("%-12s %s\n", names[i], family_at(i)->where);
+        return EXIT_DONE;
+    }
+    if (json)
+        list_json(family);
+    else
+        list_text(family, verbose);
+    return EXIT_DONE;
+}
+
+static const Option options[] = {
+    [JSON] = {"--json", 0, NULL, "As JSON, with all parameters: name, unit, default, range."},
+    [VERBOSE] = {"--verbose", 'v', NULL, "With parameters and citations."},
+    {0}};
+
+const Command command_list = {
+    .name = "list",
+    .summary = "Show what there is: integrators, materials, shapes, scenes, ...",
+    .synopsis = "integrators|energies|materials|damping|solvers|shapes|scenes|frames|meshes [--verbose] [--json]",
+    .about = "Without a name: the lists that there are, and where a scene says which one it wants.",
+    .options = options,
+    .examples = "brio list integrators\nbrio list materials --json",
+    .run = run,
+};

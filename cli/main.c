@@ -1,0 +1,238 @@
+/* The program: finds the command, and what all commands share. */
+#include "commands.h"
+#include "progress.h"
+
+#include "energy/energy.h"
+#include "linear/blas.h"
+#include "linear/linear.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const Command *const commands[] = {
+#define COMMAND(name) &command_##name,
+#include "commands.def"
+#undef COMMAND
+};
+
+const Command *command_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(commands) ? commands[i] : NULL; }
+
+const Command *command_find(const char *name)
+{
+    for (size_t i = 0; i < BRIO_COUNT(commands); i++)
+        if (!strcmp(commands[i]->name, name)) return commands[i];
+    return NULL;
+}
+
+int command_names(const char **names, int most)
+{
+    int count = 0;
+    for (; count < most && command_at(count); count++) names[count] = command_at(count)->name;
+    return count;
+}
+
+/* ---- words -------------------------------------------------------------------------------------- */
+
+void seconds_text(double seconds, char *text, size_t size)
+{
+    long long whole = (long long)fmin(seconds, 1e15);
+    if (seconds < 1)
+        snprintf(text, size, "%.2f s", fmax(seconds, 0));
+    else if (seconds < 100)
+        snprintf(text, size, "%.1f s", seconds);
+    else if (seconds < 6000)
+        snprintf(text, size, "%lld:%02lld min", whole / 60, whole % 60);
+    else
+        snprintf(text, size, "%lld:%02lld:%02lld h", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+void count_text(int64_t count, char *text, size_t size)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)count);
+    size_t used = 0;
+    for (int i = 0; i < length && used + 2 < size; i++) {
+        if (i > 0 && (length - i) % 3 == 0 && length > 4) text[used++] = ' ';
+        text[used++] = digits[i];
+    }
+    text[used] = 0;
+}
+
+void print_wrapped(FILE *file, const char *text, int indent, int width)
+{
+    while (*text) {
+        int line = (int)strcspn(text, "\n"), room = width - indent, take = line;
+        if (line > room) {
+            take = room;
+            while (take > 0 && text[take] != ' ') take--;
+            if (take == 0) take = (int)strcspn(text, " \n");
+        }
+        fprintf(file, "%*s%.*s\n", take ? indent : 0, "", take, text);
+        text += take;
+        if (*text == '\n' || *text == ' ') text++;
+    }
+}
+
+void default_folder(const char *scene, const char *ending, char *text, size_t size)
+{
+    const char *slash = strrchr(scene, '/'), *name = slash ? slash + 1 : scene, *dot = strrchr(name, '.');
+    int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
+    snprintf(text, size, "%.*s%s", length, name, ending);
+}
+
+/* ---- complaints --------------------------------------------------------------------------------- */
+
+int usage_error(const Command *command, const char *format, ...)
+{
+    va_list arguments;
+    fprintf(stderr, command ? "brio %s: " : "brio: ", command ? command->name : "");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return EXIT_USAGE;
+}
+
+int unknown_name(const Command *command, const char *what, const char *word, const char *const *names, int count)
+{
+    const char *nearest = brio__nearest(word, names, count);
+    if (nearest) return usage_error(command, "no %s \"%s\"; did you mean \"%s\"?", what, word, nearest);
+    char list[2048] = "none";
+    size_t used = 0;
+    for (int i = 0; i < count && used < sizeof list; i++) used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+    return usage_error(command, "no %s \"%s\"; there are: %s", what, word, list);
+}
+
+int say_error(const BrioError *error, int code)
+{
+    char text[2048];
+    brio_error_text(error, text, sizeof text);
+    progress_clear();
+    fprintf(stderr, "%s\n", text);
+    return code;
+}
+
+static void say_log(void *user, BrioLogLevel level, const char *message)
+{
+    enum { MOST = 20 };
+    static int told;
+    (void)user;
+    if (level < BRIO_LOG_WARNING || told > MOST) return;
+    progress_clear();
+    if (told++ < MOST)
+        fprintf(stderr, "warning: %s\n", message);
+    else
+        fputs("warning: further warnings are not shown\n", stderr);
+}
+
+/* ---- arguments ---------------------------------------------------------------------------------- */
+
+static int unknown_option(Arguments *a, const char *word, int length)
+{
+    const char *names[64];
+    char name[64];
+    int count = 0;
+    snprintf(name, sizeof name, "%.*s", length, word);
+    for (const Option *o = a->command->options; o && o->name && count < (int)BRIO_COUNT(names); o++)
+        if (o->summary) names[count++] = o->name;
+    const char *nearest = brio__nearest(name, names, count);
+    a->exit = nearest ? usage_error(a->command, "no option %s; did you mean %s?", name, nearest)
+                      : usage_error(a->command, "no option %s; see `brio help %s`", name, a->command->name);
+    return ARGUMENT_BAD;
+}
+
+int argument_next(Arguments *a)
+{
+    if (a->at >= a->argc) return ARGUMENT_END;
+    const char *word = a->argv[a->at++];
+    a->value = word;
+    if (a->words_only || word[0] != '-' || !word[1]) return ARGUMENT_WORD;
+    if (!strcmp(word, "--")) {
+        a->words_only = true;
+        return argument_next(a);
+    }
+    if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+        print_help(a->command, stdout);
+        a->exit = EXIT_DONE;
+        return ARGUMENT_BAD;
+    }
+    bool brief = word[1] != '-';
+    int length = brief ? 2 : (int)strcspn(word, "=");
+    for (int i = 0; a->command->options && a->command->options[i].name; i++) {
+        const Option *o = &a->command->options[i];
+        if (brief ? o->letter != word[1] : (int)strlen(o->name) != length || strncmp(o->name, word, (size_t)length)) continue;
+        const char *joined = brief ? (word[2] ? word + 2 : NULL) : (word[length] ? word + length + 1 : NULL);
+        a->value = joined;
+        if (!o->value && joined) {
+            a->exit = usage_error(a->command, "%.*s takes no value", length, word);
+            return ARGUMENT_BAD;
+        }
+        if (o->value && !joined) {
+            if (a->at >= a->argc) {
+                a->exit = usage_error(a->command, "%s needs a value: %s", word, o->value);
+                return ARGUMENT_BAD;
+            }
+            a->value = a->argv[a->at++];
+        }
+        return i;
+    }
+    return unknown_option(a, word, length);
+}
+
+bool read_count(const Command *command, const char *option, const char *text, int64_t most, int64_t *value)
+{
+    char *end;
+    *value = strtoll(text, &end, 10);
+    if (isdigit((unsigned char)text[0]) && !*end && *value >= 1 && *value <= most) return true;
+    usage_error(command, "%s %s: expected a whole number from 1 to %lld", option, text, (long long)most);
+    return false;
+}
+
+/* ---- main --------------------------------------------------------------------------------------- */
+
+static int version(void)
+{
+    int integrators = 0, energies = 0;
+    while (brio_integrator_at(integrators)) integrators++;
+    while (brio__energy_at(energies)) energies++;
+    printf("brio %s (ABI %d)\n", brio_version(), brio_abi());
+    printf("instruction set  %s\n", brio_isa());
+    printf("threads          %d\n", brio_threads());
+    printf("BLAS             %s\n", brio__blas_name());
+    printf("linear solvers   ");
+    for (int i = 0; brio__linear_at(i); i++) printf("%s%s", i ? ", " : "", brio__linear_at(i)->name);
+#ifdef BRIO_HAVE_LIBFYAML
+    printf("\nscenes           YAML and JSON\n");
+#else
+    printf("\nscenes           JSON\n");
+#endif
+    printf("built in         %d integrators, %d energies\n", integrators, energies);
+    return EXIT_DONE;
+}
+
+int main(int argc, char **argv)
+{
+    brio__blas_reexec(argv);
+    brio_set_log(say_log, NULL);
+    if (argc < 2) {
+        command_find("help")->run(1, argv);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--version") || !strcmp(name, "-V")) return version();
+    if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+    const Command *command = command_find(name);
+    if (!command) {
+        const char *names[64];
+        int count = command_names(names, BRIO_COUNT(names));
+        return unknown_name(NULL, name[0] == '-' ? "option" : "command", name, names, count);
+    }
+    int code = command->run(argc - 1, argv + 1);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "brio: cannot write to the standard output\n");
+        return code ? code : EXIT_FAILED;
+    }
+    return code;
+}

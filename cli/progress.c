@@ -1,0 +1,68 @@
+#include "progress.h"
+
+#include "commands.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static bool shown; /* a line of ours stands on the terminal */
+
+void progress_clear(void)
+{
+    if (!shown) return;
+    fputs("\r\033[K", stderr);
+    shown = false;
+}
+
+static int terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+/* Everything but the bar. */
+static int describe(const BrioRunProgress *p, char *text, size_t size)
+{
+    char wall[32], left[32] = "";
+    int64_t done = p->step - p->first, more = p->steps - p->step;
+    seconds_text(p->wall, wall, sizeof wall);
+    if (done > 0 && more > 0) {
+        char eta[24];
+        seconds_text(p->wall / (double)done * (double)more, eta, sizeof eta);
+        snprintf(left, sizeof left, ", ETA %s", eta);
+    }
+    double percent = p->steps > 0 ? 100 * (double)p->step / (double)p->steps : 100;
+    return snprintf(text, size, "%3.0f %%  t = %.3f of %g s  wall %s%s  E = %.5g J  %d iterations", floor(percent), p->time, p->end, wall, left, p->energy,
+                    p->iterations);
+}
+
+static void show_line(const BrioRunProgress *p)
+{
+    char text[256], bar[128];
+    int width = terminal_width() - 1, length = describe(p, text, sizeof text), room = BRIO_MIN(width - length - 3, 30);
+    room = BRIO_MAX(room, 0);
+    int full = p->steps > 0 ? (int)((double)room * (double)p->step / (double)p->steps) : room;
+    memset(bar, '#', (size_t)full);
+    memset(bar + full, '.', (size_t)(room - full));
+    bar[room] = 0;
+    fprintf(stderr, room >= 5 ? "\r[%s] %.*s\033[K" : "\r%.0s%.*s\033[K", bar, width, text);
+    fflush(stderr);
+    shown = true;
+}
+
+void progress_show(void *user, const BrioRunProgress *p)
+{
+    static double last = -1;
+    (void)user;
+    bool terminal = isatty(STDERR_FILENO), edge = p->step == p->first || p->step >= p->steps;
+    if (!edge && p->wall - last < (terminal ? 0.1 : 10)) return;
+    last = p->wall;
+    if (terminal) {
+        show_line(p);
+        return;
+    }
+    char text[256];
+    describe(p, text, sizeof text);
+    fprintf(stderr, "%s\n", text);
+}

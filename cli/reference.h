@@ -1,0 +1,29 @@
+/* Field tables and the scene reference, for `brio list` and `brio help scene`. */
+#ifndef BRIO_REFERENCE_H
+#define BRIO_REFERENCE_H
+
+#include "field.h"
+
+typedef struct FieldText {
+    char type[16], standard[48], range[80];
+} FieldText;
+FieldText field_text(const BrioField *field);
+
+/* One thing of a family that users choose by name. */
+typedef struct Entry {
+    const char *name, *summary, *citation; /* citation: key or NULL */
+    const BrioField *fields;               /* may be NULL */
+    const char *note;                      /* "order 2, implicit", or NULL */
+} Entry;
+
+typedef struct Family {
+    const char *name;    /* "integrators" */
+    const char *where;   /* where a scene says it */
+    const char *empty;   /* what to say if there are none */
+    bool (*at)(int i, Entry *entry); /* false past the last */
+} Family;
+const Family *family_at(int i); /* NULL past the last */
+
+void print_reference(FILE *file, bool markdown);
+
+#endif

@@ -1,0 +1,21 @@
+# Library, header, program, scenes, documentation; brio.pc and the CMake package.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/brio)
+configure_file(cmake/brio.pc.in brio.pc @ONLY)
+configure_package_config_file(cmake/brioConfig.cmake.in brioConfig.cmake INSTALL_DESTINATION ${package_dir})
+# 0.x: a new minor number may change the interface.
+write_basic_package_version_file(brioConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+
+install(TARGETS brio_shared brio_static EXPORT brioTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS brio_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(EXPORT brioTargets NAMESPACE brio:: DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/brioConfig.cmake ${PROJECT_BINARY_DIR}/brioConfigVersion.cmake
+  DESTINATION ${package_dir})
+install(FILES ${PROJECT_BINARY_DIR}/brio.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(DIRECTORY include/brio DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY scenes DESTINATION ${CMAKE_INSTALL_DATADIR}/brio)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)

@@ -1,0 +1,54 @@
+# Every tests/test_NAME.c is a cmocka program and a CTest entry NAME. Those named test_long_* carry the label
+# "long" and run with `make test-long` only. A program that cannot run what it tests prints
+# "SKIPPED: reason" (and may return 77); the closing summary counts these.
+
+find_path(BRIO_CMOCKA_INCLUDE cmocka.h)
+find_library(BRIO_CMOCKA_LIBRARY cmocka)
+mark_as_advanced(BRIO_CMOCKA_INCLUDE BRIO_CMOCKA_LIBRARY)
+if(NOT BRIO_CMOCKA_INCLUDE OR NOT BRIO_CMOCKA_LIBRARY)
+  missing("cmocka for its tests" "libcmocka-dev" BRIO_TESTS)
+endif()
+
+# A locale with a decimal comma, which must not disturb readers and writers (Debian package: locales).
+set(locales ${PROJECT_BINARY_DIR}/locales)
+if(NOT EXISTS ${locales}/de_DE.UTF-8)
+  file(MAKE_DIRECTORY ${locales})
+  execute_process(COMMAND localedef -i de_DE -f UTF-8 ${locales}/de_DE.UTF-8 RESULT_VARIABLE ignored OUTPUT_QUIET
+    ERROR_QUIET)
+endif()
+
+set(test_environment
+  "LOCPATH=${locales}"
+  "BRIO_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
+  "BRIO_PROGRAM=$<TARGET_FILE:brio_cli>"
+  "ASAN_OPTIONS=detect_stack_use_after_return=1"
+  "UBSAN_OPTIONS=print_stacktrace=1"
+  "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
+
+file(GLOB tests CONFIGURE_DEPENDS tests/test_*.c)
+foreach(file ${tests})
+  cmake_path(GET file STEM program)
+  string(REGEX REPLACE "^test_" "" name ${program})
+  add_executable(${program} ${file})
+  target_include_directories(${program} SYSTEM PRIVATE ${BRIO_CMOCKA_INCLUDE})
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${program} PRIVATE brio_plain brio_static ${BRIO_CMOCKA_LIBRARY})
+  target_compile_definitions(${program} PRIVATE BRIO_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    BRIO_PROGRAM="$<TARGET_FILE:brio_cli>")
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_dependencies(${program} brio_cli)
+  add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  if(name MATCHES "^long_")
+    set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 3600)
+  else()
+    set_tests_properties(${name} PROPERTIES LABELS quick TIMEOUT 600)
+  endif()
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
+endforeach()
+
+# The installed package: programs that find it by pkg-config and by CMake, shared and static.
+if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
+  add_test(NAME package COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCC=${CMAKE_C_COMPILER}
+    -DVERSION=${PROJECT_VERSION} -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
+  set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 300)
+endif()

@@ -1,0 +1,346 @@
+/* brio: things that bend, stretch, bounce and collide.
+ *
+ * This header is the whole public interface and its documentation. The way of the data:
+ *
+ *     scene file or builder -> BrioSystem (constant) + BrioState (small, copyable)
+ *                           -> integrator -> minimise -> energies, linear solver -> next state
+ *
+ * Conventions. SI units, y is up, angles in radians unless a name says degrees. Arrays of points hold
+ * x, y, z per vertex. Functions that can fail return a BrioStatus: zero is fine, positive values are
+ * outcomes of the mathematics that the caller may act on, negative values are errors. The library never
+ * prints and never exits: it calls the log hook.
+ *
+ * Licence: MIT. */
+#ifndef BRIO_BRIO_H
+#define BRIO_BRIO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define BRIO_API __attribute__((visibility("default")))
+#else
+#define BRIO_API
+#endif
+
+#define BRIO_VERSION_MAJOR 0
+#define BRIO_VERSION_MINOR 1
+#define BRIO_VERSION_PATCH 0
+#define BRIO_ABI 1
+
+/* ---------------------------------------------------------------------------------------------------
+ * Status
+ * ------------------------------------------------------------------------------------------------- */
+
+/* One list of all outcomes: X(name, value, text). The sign carries the severity. */
+#define BRIO_STATUS_LIST(X)                                                                            \
+    X(OK, 0, "fine")                                                                                   \
+    X(NOT_CONVERGED, 1, "the iteration limit was reached before the tolerance")                        \
+    X(LINE_SEARCH_STALLED, 2, "no step along the search direction lowers the objective")               \
+    X(NOT_POSITIVE_DEFINITE, 3, "the matrix is not positive definite")                                 \
+    X(STEP_REJECTED, 4, "the step leads to a state that is not allowed")                               \
+    X(NOT_FINITE, 5, "a value is not finite")                                                          \
+    X(STOPPED, 6, "stopped on request")                                                                \
+    X(ERROR_MEMORY, -1, "out of memory")                                                               \
+    X(ERROR_ARGUMENT, -2, "an argument is not valid")                                                  \
+    X(ERROR_INPUT, -3, "the input is not valid")                                                       \
+    X(ERROR_FILE, -4, "a file cannot be read or written")                                              \
+    X(ERROR_UNSUPPORTED, -5, "not supported by this build or this method")                             \
+    X(ERROR_EXISTS, -6, "results exist already and would be overwritten")                              \
+    X(ERROR_TOO_LARGE, -7, "the problem does not fit into memory")
+
+typedef enum BrioStatus {
+#define X(name, value, text) BRIO_##name = value,
+    BRIO_STATUS_LIST(X)
+#undef X
+} BrioStatus;
+
+BRIO_API const char *brio_status_name(BrioStatus status); /* "NOT_CONVERGED" */
+BRIO_API const char *brio_status_text(BrioStatus status); /* the sentence of the list */
+
+/* Where and why something in a file was refused. `line` and `column` count from 1; 0 means unknown. */
+typedef struct BrioError {
+    BrioStatus status;
+    int line, column;
+    char file[512];
+    char path[128];     /* path in the document: bodies[0].material */
+    char message[1024]; /* what was expected, and the remedy */
+} BrioError;
+
+/* "scene.yaml:12:17: bodies[0].material: no material "ruber"; did you mean "rubber"?" */
+BRIO_API void brio_error_text(const BrioError *error, char *text, size_t size);
+
+BRIO_API const char *brio_version(void); /* "0.1.0" */
+BRIO_API int brio_abi(void);             /* BRIO_ABI of the library that is loaded */
+
+/* ---------------------------------------------------------------------------------------------------
+ * Hooks: log, memory, threads. Set them before anything else; they hold for the whole process.
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef enum BrioLogLevel { BRIO_LOG_DEBUG, BRIO_LOG_INFO, BRIO_LOG_WARNING, BRIO_LOG_ERROR } BrioLogLevel;
+typedef void BrioLogFn(void *user, BrioLogLevel level, const char *message);
+BRIO_API void brio_set_log(BrioLogFn *log, void *user); /* NULL: silence (the default) */
+
+typedef struct BrioAllocator {
+    void *(*allocate)(void *user, size_t size); /* aligned like malloc; NULL on failure */
+    void (*release)(void *user, void *block);
+    void *user;
+} BrioAllocator;
+BRIO_API void brio_set_allocator(const BrioAllocator *allocator); /* NULL: malloc and free */
+
+BRIO_API void brio_set_threads(int threads); /* 0: one per core. Results do not depend on it. */
+BRIO_API int brio_threads(void);
+BRIO_API const char *brio_isa(void); /* "avx512", "avx2" or "baseline"; BRIO_ISA in the environment forces one */
+
+/* ---------------------------------------------------------------------------------------------------
+ * Fields: every parameter that a user can set is described by one row of a table. The scene reader, the
+ * documentation, `brio list` and the playground's sliders read the same rows.
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef enum BrioFieldType { BRIO_REAL, BRIO_INTEGER, BRIO_VECTOR, BRIO_BOOLEAN } BrioFieldType;
+
+typedef struct BrioField {
+    const char *name;
+    BrioFieldType type;  /* BRIO_VECTOR takes three values, the others one */
+    const char *unit;    /* "Pa", "" for none */
+    double standard;     /* default (each component of a vector); NAN: no default, see `required` */
+    double least, most;  /* allowed range, ends included; use nextafter-like values to exclude an end */
+    int required;
+    const char *summary; /* one sentence */
+} BrioField;
+
+/* A table ends with a row whose name is NULL. Values are stored one after the other (a vector takes three). */
+#define BRIO_MAX_VALUES 24
+
+/* ---------------------------------------------------------------------------------------------------
+ * Meshes
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef struct BrioMesh {
+    int64_t vertex_count, tet_count, triangle_count, edge_count;
+    double *x;         /* vertex_count x 3 */
+    int32_t *tet;      /* tet_count x 4, positively oriented: det(x1-x0, x2-x0, x3-x0) > 0 */
+    int32_t *triangle; /* triangle_count x 3; for a solid, filled by brio_mesh_surface, outward */
+    int32_t *edge;     /* edge_count x 2: lines and springs */
+    uint8_t *edge_kind; /* edge_count, or NULL: BRIO_EDGE_* */
+} BrioMesh;
+
+enum { BRIO_EDGE_STRUCTURAL = 0, BRIO_EDGE_SHEAR = 1, BRIO_EDGE_BEND = 2 };
+
+/* Reads a mesh by its file extension: .msh (Gmsh 2.2, 4.1), .mesh (Medit), .node or .ele (TetGen), .obj, .off. */
+BRIO_API BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error);
+
+/* Makes a mesh of a named shape ("box", "ball", ... see `brio list shapes`) from the values of its field
+ * table; start from brio_fields_defaults and set what differs with brio_fields_set. */
+BRIO_API BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **mesh, BrioError *error);
+BRIO_API const BrioField *brio_shape_fields(const char *shape); /* NULL: no such shape */
+
+/* Fills triangle[] with the boundary of the tets, outward; a mesh without tets keeps its triangles. */
+BRIO_API BrioStatus brio_mesh_surface(BrioMesh *mesh);
+BRIO_API void brio_mesh_free(BrioMesh *mesh);
+
+/* Values of a field table: its defaults, and one value (or vector) by name. */
+BRIO_API void brio_fields_defaults(const BrioField *fields, double *values);
+BRIO_API BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name, const double *value);
+
+/* ---------------------------------------------------------------------------------------------------
+ * Building a system from C. (Most programs load a scene file instead: next section.)
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef struct BrioSystem BrioSystem;   /* constant during a run: topology, masses, rest shapes */
+typedef struct BrioState BrioState;     /* time, coordinates, velocities, live parameters, history */
+typedef struct BrioBuilder BrioBuilder;
+
+typedef struct BrioMaterial {
+    const char *type;               /* "neo-hookean", ...: `brio list materials` */
+    double values[BRIO_MAX_VALUES]; /* of the material's field table */
+} BrioMaterial;
+
+BRIO_API BrioStatus brio_material(const char *type, BrioMaterial *material); /* with its defaults */
+BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value);
+
+typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS } BrioKind;
+
+typedef struct BrioBodyDef {
+    const char *name;
+    const BrioMesh *mesh;        /* rest shape before `transform`; copied */
+    BrioKind kind;
+    BrioMaterial material;
+    double linear[9];            /* transform: X -> linear X + translate, row by row */
+    double translate[3];
+    double velocity[3];          /* m/s */
+    double angular[3];           /* rad/s, about `about` */
+    double about[3];
+    const double *state;         /* optional vertex_count x 6: x, y, z, vx, vy, vz instead of the rest pose */
+    const double *spring;        /* optional edge_count x 2: k, rest length of each edge (kind springs) */
+} BrioBodyDef;
+BRIO_API BrioBodyDef brio_body_def(void);
+
+/* How points without coordinates (fixed vertices, attachment points) move: turned by `angular` about
+ * `about` and shifted by `velocity` from `start` to `end`, then shifted by `keys` (rows t, dx, dy, dz,
+ * linear in between, held before the first and after the last). */
+typedef struct BrioScript {
+    double start, end;
+    double velocity[3], angular[3], about[3];
+    int64_t key_count;
+    const double *keys; /* copied */
+} BrioScript;
+BRIO_API BrioScript brio_script(void); /* at rest, from 0 to infinity */
+
+BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder);
+BRIO_API void brio_builder_free(BrioBuilder *builder);
+BRIO_API void brio_builder_gravity(BrioBuilder *builder, const double gravity[3]);
+/* Returns the body's number through `body`. The error names the element or vertex that is at fault. */
+BRIO_API BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body, BrioError *error);
+BRIO_API BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count,
+                                     const BrioScript *script, BrioError *error); /* script: may be NULL */
+/* A spring of stiffness k (N/m) and no length from a vertex to a point. */
+BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, const double point[3],
+                                        double k, const BrioScript *script, BrioError *error);
+BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error);
+
+BRIO_API void brio_system_free(BrioSystem *system);
+BRIO_API int64_t brio_system_vertices(const BrioSystem *system);    /* of all bodies */
+BRIO_API int64_t brio_system_coordinates(const BrioSystem *system); /* length of q and v */
+BRIO_API int brio_system_bodies(const BrioSystem *system);
+BRIO_API int brio_system_body(const BrioSystem *system, const char *name); /* -1: none of that name */
+BRIO_API const char *brio_body_name(const BrioSystem *system, int body);
+BRIO_API int64_t brio_body_vertices(const BrioSystem *system, int body);
+BRIO_API const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *count); /* surface */
+
+BRIO_API BrioStatus brio_state_copy(const BrioState *from, BrioState **copy);
+BRIO_API void brio_state_assign(BrioState *to, const BrioState *from); /* of the same system */
+BRIO_API void brio_state_free(BrioState *state);
+
+/* ---------------------------------------------------------------------------------------------------
+ * Simulating
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef struct BrioSim BrioSim; /* a system, its state, an integrator and a solver */
+
+typedef struct BrioSolverOptions {
+    const char *linear;  /* "cholesky", "ldlt", "pcg": `brio list solvers` */
+    double tol;          /* m/s: Newton stops when max|dq|/h < tol */
+    int max_iterations;
+    double linear_tol;   /* relative residual of iterative linear solvers */
+    int max_halvings;    /* how often a step that fails is tried again in halves */
+} BrioSolverOptions;
+BRIO_API BrioSolverOptions brio_solver_options(void);
+
+typedef struct BrioSimDef {
+    double h;                /* s */
+    const char *integrator;  /* `brio list integrators` */
+    double values[BRIO_MAX_VALUES]; /* of the integrator's field table */
+    BrioSolverOptions solver;
+} BrioSimDef;
+BRIO_API BrioSimDef brio_sim_def(const char *integrator); /* with the integrator's defaults */
+
+/* Takes over system and state: brio_sim_free frees them. */
+BRIO_API BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim,
+                                    BrioError *error);
+/* Loads a scene file. Nothing is written anywhere. */
+BRIO_API BrioStatus brio_sim_load(const char *scene, BrioSim **sim, BrioError *error);
+BRIO_API void brio_sim_free(BrioSim *sim);
+
+/* One step of the scene's h, or of any h. A step that cannot be solved is tried again in halves; if that
+ * fails too, the state is left as it was and brio_sim_reason tells why. */
+BRIO_API BrioStatus brio_sim_step(BrioSim *sim);
+BRIO_API BrioStatus brio_sim_step_by(BrioSim *sim, double h);
+BRIO_API BrioStatus brio_sim_settle(BrioSim *sim); /* static equilibrium; velocities become zero */
+BRIO_API const char *brio_sim_reason(const BrioSim *sim);
+
+BRIO_API const BrioSystem *brio_sim_system(const BrioSim *sim);
+BRIO_API BrioState *brio_sim_state(BrioSim *sim);
+BRIO_API double brio_sim_time(const BrioSim *sim);
+
+/* Positions and velocities of a body's vertices (3 per vertex). Setting leaves vertices without
+ * coordinates (fixed ones) where they are. */
+BRIO_API void brio_sim_positions(const BrioSim *sim, int body, double *x);
+BRIO_API void brio_sim_velocities(const BrioSim *sim, int body, double *v);
+BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x);
+BRIO_API BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v);
+
+/* What the system holds at an instant. Gravity energy is -sum m g.x, zero at the origin. */
+typedef struct BrioLedger {
+    double time, kinetic, elastic, gravity, attachment, contact, potential, total;
+    double target, alpha, added, dissipated; /* of energy-controlled integrators; NAN where there is none */
+    double momentum[3], angular[3];          /* angular momentum about the origin */
+    double centre[3];                        /* centre of mass of everything */
+    double min_distance;                     /* NAN without contact */
+    int64_t step;
+    int iterations;                          /* Newton iterations of the last step */
+    int contacts;
+} BrioLedger;
+BRIO_API BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger);
+BRIO_API double brio_sim_body_energy(BrioSim *sim, int body); /* elastic energy of one body */
+
+/* ---------------------------------------------------------------------------------------------------
+ * Writing an integrator: one file over these functions and one line in src/integrate/list.def, or
+ * brio_register_integrator at run time. docs/integrator.md walks through one.
+ * ------------------------------------------------------------------------------------------------- */
+
+typedef struct BrioStepper BrioStepper; /* what an integrator sees: the state at t_n and the tools */
+
+enum { /* traits: what the tests hold an integrator to */
+    BRIO_IMPLICIT = 1,
+    BRIO_SYMPLECTIC = 2,
+    BRIO_KEEPS_LINEAR_MOMENTUM = 4,  /* of an isolated body, to round-off */
+    BRIO_KEEPS_ANGULAR_MOMENTUM = 8, /* likewise */
+    BRIO_ENERGY_CONTROLLED = 16,
+    BRIO_DISSIPATIVE = 32,
+    BRIO_END_IS_SOLVED = 64 /* the end state is the state that the solve made feasible: may use barriers */
+};
+
+typedef struct BrioIntegrator {
+    const char *name, *summary, *citation;
+    int order;               /* declared and tested; 0: none claimed */
+    int history;             /* vectors of the length of q kept in the state */
+    unsigned traits;
+    const BrioField *fields; /* may be NULL */
+    /* Advances from (q, v) at t to t + h through brio_stepper_accept; a positive status rejects the step. */
+    BrioStatus (*step)(BrioStepper *stepper, double h);
+} BrioIntegrator;
+BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator); /* must stay in memory */
+BRIO_API const BrioIntegrator *brio_integrator(const char *name);
+BRIO_API const BrioIntegrator *brio_integrator_at(int i); /* i = 0, 1, ...; NULL past the last */
+
+BRIO_API const double *brio_stepper_q(const BrioStepper *stepper);
+BRIO_API const double *brio_stepper_v(const BrioStepper *stepper);
+BRIO_API double brio_stepper_time(const BrioStepper *stepper);
+BRIO_API double brio_stepper_value(const BrioStepper *stepper, const char *field); /* of the field table */
+BRIO_API double *brio_stepper_history(BrioStepper *stepper, int k); /* saved with the state */
+BRIO_API double *brio_stepper_scratch(BrioStepper *stepper, int k); /* k < 8, undefined at the start of a step */
+
+/* The primitive of every implicit method:
+ *
+ *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n),      world points at `time` for q
+ *
+ * with q_n the state's coordinates. `q` receives the minimiser. The solver's `tol` is compared with
+ * displacements over `h`. `massless` leaves the first term out: static equilibrium. */
+typedef struct BrioObjective {
+    const double *target;
+    double s, a;
+    double time;
+    double h;
+    int massless;
+} BrioObjective;
+BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective, double *q);
+/* P(q) at a time, and its gradient if `gradient` is not NULL. */
+BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, double time, double *gradient);
+BRIO_API void brio_stepper_mass_solve(BrioStepper *stepper, const double *f, double *a); /* a = M^-1 f */
+/* out = alpha x + beta y (vectors of the length of q; out may be x or y). */
+BRIO_API void brio_stepper_combine(BrioStepper *stepper, double alpha, const double *x, double beta, const double *y,
+                                   double *out);
+BRIO_API double brio_stepper_dot(BrioStepper *stepper, const double *x, const double *y);
+/* Ends the step: the new state at time + h. Refuses (STEP_REJECTED) states that are not finite or where
+ * an energy is infinite. */
+BRIO_API BrioStatus brio_stepper_accept(BrioStepper *stepper, double h, const double *q, const double *v);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

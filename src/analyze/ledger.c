@@ -1,0 +1,41 @@
+/* Kinetic energy 1/2 v.M v of the coordinates; momenta of everything that moves, scripted vertices included;
+ * potentials by term. */
+#include "ledger.h"
+
+#include <string.h>
+
+void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, BrioLedger *ledger)
+{
+    const BrioSystem *s = solver->system;
+    *ledger = (BrioLedger){.time = state->time, .step = state->step, .target = state->target, .alpha = state->alpha,
+                           .added = state->added, .dissipated = state->dissipated, .min_distance = NAN};
+    brio__system_positions(s, state, state->q, state->time, solver->x);
+    ledger->potential = brio__evaluate(solver->evaluator, state->param, solver->x, NULL, solver->term_energy);
+    for (int t = 0; t < s->term_count; t++) {
+        double energy = solver->term_energy[t];
+        switch (s->term[t].energy->element) {
+        case BRIO_ELEMENT_VERTEX: ledger->gravity += energy; break;
+        case BRIO_ELEMENT_ANCHOR: ledger->attachment += energy; break;
+        case BRIO_ELEMENT_SPRING:
+        case BRIO_ELEMENT_TET: ledger->elastic += energy; break;
+        }
+    }
+    brio__mass_multiply(s, state->v, solver->difference);
+    ledger->kinetic = 0.5 * brio__dot(s, state->v, solver->difference);
+    ledger->total = ledger->kinetic + ledger->potential;
+
+    brio__system_velocities(s, state, state->v, state->time, world);
+    double mass = 0;
+    for (int64_t v = 0; v < s->body_vertices; v++) {
+        const double *x = solver->x + 3 * v, *w = world + 3 * v;
+        double m = s->vertex_mass[v];
+        mass += m;
+        for (int r = 0; r < 3; r++) {
+            int p = (r + 1) % 3, q = (r + 2) % 3;
+            ledger->momentum[r] += m * w[r];
+            ledger->angular[r] += m * (x[p] * w[q] - x[q] * w[p]);
+            ledger->centre[r] += m * x[r];
+        }
+    }
+    for (int r = 0; r < 3; r++) ledger->centre[r] /= mass;
+}

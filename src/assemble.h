@@ -1,0 +1,43 @@
+/* From elements to coordinates: the potential P, its gradient and Hessian by the map x = J q + b, and how far
+ * a direction may be followed. All sums run in an order fixed when the evaluator is made, so that results have
+ * the same bits for any number of threads. */
+#ifndef BRIO_ASSEMBLE_H
+#define BRIO_ASSEMBLE_H
+
+#include "linear/linear.h"
+#include "system.h"
+
+typedef struct BrioEvaluator BrioEvaluator;
+
+BrioStatus brio__evaluator_create(const BrioSystem *system, BrioEvaluator **evaluator);
+void brio__evaluator_free(BrioEvaluator *evaluator);
+double brio__evaluator_bytes(const BrioEvaluator *evaluator);
+
+/* P at world positions x with the state's parameters; its gradient by q and the terms' energies if wanted. */
+double brio__evaluate(BrioEvaluator *evaluator, const double *param, const double *x, double *gradient, double *term_energy);
+
+/* A bound on the round-off of P as last evaluated, given its terms' energies. */
+double brio__evaluate_noise(const BrioEvaluator *evaluator, const double *param, const double *term_energy);
+
+/* The graph of coordinate blocks that share an element (without diagonal): the pattern of the Hessian. */
+BrioStatus brio__evaluator_graph(BrioEvaluator *evaluator, int64_t **start, int32_t **neighbour);
+/* Finds once where every element block goes in the matrix of `linear`. Needed before brio__assemble. */
+BrioStatus brio__evaluator_plan(BrioEvaluator *evaluator, const BrioLinear *linear);
+/* A = mass_weight M + weight d2P/dq2, each element projected to semidefinite if asked. `seconds`, if not NULL,
+ * receives the time of the element kernels and of the sums. */
+void brio__assemble(BrioEvaluator *evaluator, const double *param, const double *x, double mass_weight, double weight, bool project,
+                    BrioLinear *linear, double seconds[2]);
+
+/* The element that stands in the way: term -1 if none does. */
+typedef struct BrioLimit {
+    int term;
+    int64_t element;
+} BrioLimit;
+/* The largest t in (0,1] such that x + [0,t] dx stays allowed. */
+double brio__max_step(BrioEvaluator *evaluator, const double *param, const double *x, const double *dx, BrioLimit *limit);
+/* Finds an element whose energy is infinite or not a number. */
+bool brio__find_forbidden(BrioEvaluator *evaluator, const double *param, const double *x, BrioLimit *limit);
+/* "tet 17 of body cube (vertices 3 8 12 40)" */
+void brio__limit_text(const BrioSystem *system, const BrioLimit *limit, char *text, size_t size);
+
+#endif

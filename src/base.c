@@ -1,0 +1,345 @@
+#include "base.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* ---- status, log, errors ------------------------------------------------------------------------ */
+
+const char *brio_status_name(BrioStatus status)
+{
+    switch (status) {
+#define X(name, value, text) \
+    case BRIO_##name: return #name;
+        BRIO_STATUS_LIST(X)
+#undef X
+    }
+    return "UNKNOWN";
+}
+
+const char *brio_status_text(BrioStatus status)
+{
+    switch (status) {
+#define X(name, value, text) \
+    case BRIO_##name: return text;
+        BRIO_STATUS_LIST(X)
+#undef X
+    }
+    return "unknown status";
+}
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+const char *brio_version(void)
+{
+    return TEXT(BRIO_VERSION_MAJOR) "." TEXT(BRIO_VERSION_MINOR) "." TEXT(BRIO_VERSION_PATCH);
+}
+
+int brio_abi(void) { return BRIO_ABI; }
+
+static BrioLogFn *log_fn;
+static void *log_user;
+
+void brio_set_log(BrioLogFn *log, void *user)
+{
+    log_fn = log;
+    log_user = user;
+}
+
+void brio__log(BrioLogLevel level, const char *format, ...)
+{
+    if (!log_fn) return;
+    char message[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    log_fn(log_user, level, message);
+}
+
+static BrioStatus fill_error(BrioError *error, BrioStatus status, const char *file, int line, int column,
+                             const char *path, const char *format, va_list arguments)
+{
+    if (!error || error->status != BRIO_OK) return status;
+    error->status = status;
+    error->line = line;
+    error->column = column;
+    snprintf(error->file, sizeof error->file, "%s", file ? file : "");
+    snprintf(error->path, sizeof error->path, "%s", path ? path : "");
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    return status;
+}
+
+BrioStatus brio__error(BrioError *error, BrioStatus status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill_error(error, status, NULL, 0, 0, NULL, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file, int line, int column, const char *path,
+                          const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fill_error(error, status, file, line, column, path, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+void brio_error_text(const BrioError *error, char *text, size_t size)
+{
+    char place[640] = "";
+    if (error->file[0] && error->line > 0 && error->column > 0)
+        snprintf(place, sizeof place, "%s:%d:%d: ", error->file, error->line, error->column);
+    else if (error->file[0] && error->line > 0)
+        snprintf(place, sizeof place, "%s:%d: ", error->file, error->line);
+    else if (error->file[0])
+        snprintf(place, sizeof place, "%s: ", error->file);
+    snprintf(text, size, "%s%s%s%s", place, error->path, error->path[0] ? ": " : "", error->message);
+}
+
+/* Damerau–Levenshtein distance (insert, delete, replace, swap neighbours), words cut at 63 letters. */
+static int edit_distance(const char *a, const char *b)
+{
+    enum { MOST = 64 };
+    int na = (int)strnlen(a, MOST - 1), nb = (int)strnlen(b, MOST - 1);
+    int row[3][MOST];
+    for (int j = 0; j <= nb; j++) row[1][j] = j;
+    for (int i = 1; i <= na; i++) {
+        int *now = row[(i + 1) % 3], *last = row[i % 3], *before = row[(i + 2) % 3];
+        now[0] = i;
+        for (int j = 1; j <= nb; j++) {
+            int best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            best = BRIO_MIN(best, last[j] + 1);
+            best = BRIO_MIN(best, now[j - 1] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) best = BRIO_MIN(best, before[j - 2] + 1);
+            now[j] = best;
+        }
+    }
+    return row[(na + 1) % 3][nb];
+}
+
+const char *brio__nearest(const char *word, const char *const *names, int count)
+{
+    const char *nearest = NULL;
+    int least = (int)strlen(word) / 3 + 2; /* farther than this is no typing mistake */
+    for (int i = 0; i < count; i++) {
+        int distance = edit_distance(word, names[i]);
+        if (distance < least) {
+            least = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------- */
+
+static void *default_allocate(void *user, size_t size)
+{
+    (void)user;
+    return malloc(size);
+}
+
+static void default_release(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+static BrioAllocator allocator = {default_allocate, default_release, NULL};
+
+void brio_set_allocator(const BrioAllocator *chosen)
+{
+    if (chosen)
+        allocator = *chosen;
+    else
+        allocator = (BrioAllocator){default_allocate, default_release, NULL};
+}
+
+/* The pointer that the allocator gave stands in the word before the aligned block. */
+void *brio__alloc(size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) return NULL;
+    char *raw = allocator.allocate(allocator.user, bytes + BRIO_ALIGN + sizeof(void *));
+    if (!raw) return NULL;
+    uintptr_t start = ((uintptr_t)raw + sizeof(void *) + BRIO_ALIGN - 1) & ~(uintptr_t)(BRIO_ALIGN - 1);
+    ((void **)start)[-1] = raw;
+    return (void *)start;
+}
+
+void *brio__calloc(size_t count, size_t size)
+{
+    void *block = brio__alloc(count, size);
+    if (block) memset(block, 0, count * size);
+    return block;
+}
+
+void *brio__realloc(void *block, size_t old, size_t count, size_t size)
+{
+    void *grown = brio__alloc(count, size);
+    if (!grown) return NULL;
+    if (block) memcpy(grown, block, BRIO_MIN(old, count) * size);
+    brio__free(block);
+    return grown;
+}
+
+void brio__free(void *block)
+{
+    if (block) allocator.release(allocator.user, ((void **)block)[-1]);
+}
+
+char *brio__strdup(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = brio__alloc(size, 1);
+    if (copy) memcpy(copy, text, size);
+    return copy;
+}
+
+double brio__memory_available(void)
+{
+    const char *limit = getenv("BRIO_MEMORY_LIMIT");
+    if (limit && strtod(limit, NULL) > 0) return strtod(limit, NULL);
+#ifdef _SC_PHYS_PAGES
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+#else
+    return 2e9;
+#endif
+}
+
+BrioStatus brio__arena_create(BrioArena *arena, size_t size)
+{
+    arena->base = brio__alloc(size, 1);
+    arena->size = arena->base ? size : 0;
+    arena->used = 0;
+    return arena->base ? BRIO_OK : BRIO_ERROR_MEMORY;
+}
+
+void *brio__arena_take(BrioArena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
+    bytes = (bytes + BRIO_ALIGN - 1) & ~(size_t)(BRIO_ALIGN - 1);
+    if (bytes > arena->size - arena->used) return NULL;
+    void *block = arena->base + arena->used;
+    arena->used += bytes;
+    return block;
+}
+
+void brio__arena_free(BrioArena *arena)
+{
+    brio__free(arena->base);
+    *arena = (BrioArena){0};
+}
+
+/* ---- threads ------------------------------------------------------------------------------------ */
+
+static int threads_wanted;
+
+void brio_set_threads(int threads) { threads_wanted = threads > 0 ? threads : 0; }
+
+int brio_threads(void)
+{
+#ifdef _OPENMP
+    return threads_wanted > 0 ? threads_wanted : omp_get_num_procs();
+#else
+    return 1;
+#endif
+}
+
+void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *context)
+{
+    int64_t chunks = (count + grain - 1) / grain;
+#ifdef _OPENMP
+    int threads = (int)BRIO_MIN((int64_t)brio_threads(), chunks);
+    if (threads > 1) {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (int64_t i = 0; i < chunks; i++) work(context, i * grain, BRIO_MIN(count, (i + 1) * grain));
+        return;
+    }
+#endif
+    for (int64_t i = 0; i < chunks; i++) work(context, i * grain, BRIO_MIN(count, (i + 1) * grain));
+}
+
+enum { SUM_CHUNKS = 512, SUM_GRAIN = 8192 };
+
+typedef struct SumWork {
+    BrioTermSum *term;
+    void *context;
+    int64_t grain;
+    double partial[SUM_CHUNKS];
+} SumWork;
+
+static void sum_chunk(void *context, int64_t begin, int64_t end)
+{
+    SumWork *sum = context;
+    sum->partial[begin / sum->grain] = sum->term(sum->context, begin, end);
+}
+
+double brio__parallel_sum(int64_t count, BrioTermSum *term, void *context)
+{
+    SumWork sum = {.term = term, .context = context};
+    sum.grain = BRIO_MAX((int64_t)SUM_GRAIN, (count + SUM_CHUNKS - 1) / SUM_CHUNKS);
+    brio__parallel_for(count, sum.grain, sum_chunk, &sum);
+    double total = 0;
+    for (int64_t i = 0; i * sum.grain < count; i++) total += sum.partial[i];
+    return total;
+}
+
+/* ---- machine ------------------------------------------------------------------------------------ */
+
+static const char *const isa_names[BRIO_ISA_COUNT] = {"baseline", "avx2", "avx512"};
+
+static BrioIsa best_isa(void)
+{
+#ifdef BRIO_HAVE_ISA_KERNELS
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return BRIO_ISA_AVX512;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return BRIO_ISA_AVX2;
+#endif
+    return BRIO_ISA_BASELINE;
+}
+
+BrioIsa brio__isa(void)
+{
+    BrioIsa best = best_isa();
+    const char *forced = getenv("BRIO_ISA");
+    for (int i = 0; forced && i < (int)best; i++)
+        if (!strcmp(forced, isa_names[i])) return (BrioIsa)i;
+    return best;
+}
+
+const char *brio_isa(void) { return isa_names[brio__isa()]; }
+
+double brio__seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- random numbers ----------------------------------------------------------------------------- */
+
+double brio__random(BrioRandom *random) /* splitmix64, Steele, Lea, Flood 2014 */
+{
+    uint64_t z = (random->state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+double brio__random_normal(BrioRandom *random) /* Box and Muller 1958 */
+{
+    double u = 1 - brio__random(random), v = brio__random(random);
+    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
+}

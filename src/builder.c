@@ -1,0 +1,662 @@
+/* From bodies, materials, fixed vertices and attachments to a system and its first state. */
+#include "builder.h"
+
+#include "field.h"
+#include "mesh/mesh.h"
+
+#include <string.h>
+
+typedef struct BodyPlan {
+    char *name;
+    bool affine;
+    const BrioEnergy *energy;
+    double params[BRIO_MAX_VALUES];
+    BrioMesh *mesh;       /* with the transform applied: the rest shape */
+    double *x, *v;        /* first state */
+    double *mass;         /* per vertex */
+    double *spring;       /* edge_count x 2: weight, rest length; NULL: 1 and from the mesh */
+    int32_t *fix;         /* per vertex: -1 free, otherwise which script (0: stands still) */
+} BodyPlan;
+
+typedef struct Attachment {
+    int body;
+    int32_t vertex;
+    double point[3], k;
+    int script;
+} Attachment;
+
+struct BrioBuilder {
+    double gravity[3];
+    int body_count;
+    BodyPlan *body;
+    int script_count; /* script 0 stands still */
+    BrioScript *script;
+    int64_t attachment_count;
+    Attachment *attachment;
+};
+
+static BrioStatus no_memory(BrioError *error) { return brio__error(error, BRIO_ERROR_MEMORY, "out of memory"); }
+
+BrioStatus brio_builder_create(BrioBuilder **builder)
+{
+    BrioBuilder *made = brio__calloc(1, sizeof *made);
+    if (!made) return BRIO_ERROR_MEMORY;
+    made->script = brio__calloc(1, sizeof *made->script);
+    if (!made->script) {
+        brio__free(made);
+        return BRIO_ERROR_MEMORY;
+    }
+    made->script[0] = brio_script();
+    made->script_count = 1;
+    *builder = made;
+    return BRIO_OK;
+}
+
+static void free_plan(BodyPlan *plan)
+{
+    brio__free(plan->name);
+    brio_mesh_free(plan->mesh);
+    brio__free(plan->x);
+    brio__free(plan->v);
+    brio__free(plan->mass);
+    brio__free(plan->spring);
+    brio__free(plan->fix);
+}
+
+void brio_builder_free(BrioBuilder *builder)
+{
+    if (!builder) return;
+    for (int i = 0; i < builder->body_count; i++) free_plan(&builder->body[i]);
+    for (int i = 0; i < builder->script_count; i++) brio__free((void *)builder->script[i].keys);
+    brio__free(builder->body);
+    brio__free(builder->script);
+    brio__free(builder->attachment);
+    brio__free(builder);
+}
+
+void brio_builder_gravity(BrioBuilder *builder, const double gravity[3]) { memcpy(builder->gravity, gravity, sizeof builder->gravity); }
+
+BrioBodyDef brio_body_def(void)
+{
+    return (BrioBodyDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+}
+
+BrioScript brio_script(void) { return (BrioScript){.end = INFINITY}; }
+
+BrioStatus brio_material(const char *type, BrioMaterial *material)
+{
+    const BrioEnergy *energy = brio__energy(type);
+    if (!energy || !brio__energy_is_material(energy)) return BRIO_ERROR_ARGUMENT;
+    *material = (BrioMaterial){.type = energy->name};
+    brio_fields_defaults(energy->fields, material->values);
+    return BRIO_OK;
+}
+
+BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value)
+{
+    const BrioEnergy *energy = brio__energy(material->type);
+    return energy ? brio_fields_set(energy->fields, material->values, name, &value) : BRIO_ERROR_ARGUMENT;
+}
+
+/* ---- masses ------------------------------------------------------------------------------------- */
+
+static double distance(const double *a, const double *b)
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+static double triangle_area(const double *a, const double *b, const double *c)
+{
+    double n[3];
+    for (int r = 0; r < 3; r++) {
+        int p = (r + 1) % 3, q = (r + 2) % 3;
+        n[r] = (b[p] - a[p]) * (c[q] - a[q]) - (b[q] - a[q]) * (c[p] - a[p]);
+    }
+    return 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+}
+
+/* A tet gives a quarter of its mass to each corner, a triangle a third, an edge a half. */
+static void lump(const BrioMesh *mesh, double density, double *mass)
+{
+    if (mesh->tet_count) {
+        for (int64_t t = 0; t < mesh->tet_count; t++) {
+            const int32_t *n = mesh->tet + 4 * t;
+            const double *x = mesh->x;
+            double share = density * brio__tet_volume6(x + 3 * (int64_t)n[0], x + 3 * (int64_t)n[1], x + 3 * (int64_t)n[2], x + 3 * (int64_t)n[3]) / 24;
+            for (int k = 0; k < 4; k++) mass[n[k]] += share;
+        }
+    } else if (mesh->triangle_count) {
+        for (int64_t t = 0; t < mesh->triangle_count; t++) {
+            const int32_t *n = mesh->triangle + 3 * t;
+            double share = density * triangle_area(mesh->x + 3 * (int64_t)n[0], mesh->x + 3 * (int64_t)n[1], mesh->x + 3 * (int64_t)n[2]) / 3;
+            for (int k = 0; k < 3; k++) mass[n[k]] += share;
+        }
+    } else {
+        for (int64_t e = 0; e < mesh->edge_count; e++) {
+            const int32_t *n = mesh->edge + 2 * e;
+            double share = density * distance(mesh->x + 3 * (int64_t)n[0], mesh->x + 3 * (int64_t)n[1]) / 2;
+            for (int k = 0; k < 2; k++) mass[n[k]] += share;
+        }
+    }
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------- */
+
+static BrioStatus copy_mesh(const BrioBodyDef *def, BrioMesh **copy, BrioError *error)
+{
+    const BrioMesh *from = def->mesh;
+    BRIO_CHECK(brio__mesh_create(from->vertex_count, from->tet_count, from->triangle_count, from->edge_count, copy, error));
+    BrioMesh *mesh = *copy;
+    if (from->tet_count) memcpy(mesh->tet, from->tet, (size_t)from->tet_count * 4 * sizeof *mesh->tet);
+    if (from->triangle_count) memcpy(mesh->triangle, from->triangle, (size_t)from->triangle_count * 3 * sizeof *mesh->triangle);
+    if (from->edge_count) memcpy(mesh->edge, from->edge, (size_t)from->edge_count * 2 * sizeof *mesh->edge);
+    for (int64_t v = 0; v < from->vertex_count; v++)
+        for (int r = 0; r < 3; r++) {
+            double x = def->translate[r];
+            for (int c = 0; c < 3; c++) x += def->linear[3 * r + c] * from->x[3 * v + c];
+            mesh->x[3 * v + r] = x;
+        }
+    return BRIO_OK;
+}
+
+static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
+{
+    const char *type = def->material.type ? def->material.type : "";
+    plan->energy = brio__energy(type);
+    if (!plan->energy || !brio__energy_is_material(plan->energy))
+        return brio__error(error, BRIO_ERROR_INPUT, "no material type \"%s\"", type);
+    BrioKind kind = def->kind;
+    if (kind == BRIO_KIND_AUTO) kind = plan->energy->element == BRIO_ELEMENT_TET ? BRIO_KIND_SOLID : BRIO_KIND_SPRINGS;
+    bool solid = kind == BRIO_KIND_SOLID;
+    if (solid != (plan->energy->element == BRIO_ELEMENT_TET))
+        return brio__error(error, BRIO_ERROR_INPUT, "material %s is for bodies of kind %s, not %s", type, solid ? "springs" : "solid",
+                           solid ? "solid" : "springs");
+    if (solid && def->mesh->tet_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "a solid needs tets, and this mesh has none (%lld vertices, %lld triangles); give a mesh of tets, or "
+                           "kind: springs with material hooke",
+                           (long long)def->mesh->vertex_count, (long long)def->mesh->triangle_count);
+    BRIO_CHECK(brio__fields_check(plan->energy->fields, def->material.values, error));
+    if (plan->energy->prepare) return plan->energy->prepare(def->material.values, plan->params, error);
+    memcpy(plan->params, def->material.values, sizeof(double) * (size_t)plan->energy->params);
+    return BRIO_OK;
+}
+
+static BrioStatus body_masses(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
+{
+    const BrioField *fields = plan->energy->fields;
+    int vertex_mass = brio__fields_offset(fields, "vertex_mass"), rho = brio__fields_offset(fields, "rho");
+    const double *values = def->material.values;
+    bool each = vertex_mass >= 0 && !isnan(values[vertex_mass]), density = rho >= 0 && !isnan(values[rho]);
+    if (each == density)
+        return brio__error(error, BRIO_ERROR_INPUT, each ? "both vertex_mass and rho are given: leave one out"
+                                                         : "the material has no mass: give vertex_mass or rho");
+    if (each)
+        for (int64_t v = 0; v < plan->mesh->vertex_count; v++) plan->mass[v] = values[vertex_mass];
+    else
+        lump(plan->mesh, values[rho], plan->mass);
+    for (int64_t v = 0; v < plan->mesh->vertex_count; v++)
+        if (!(plan->mass[v] > 0) || isinf(plan->mass[v]))
+            return brio__error(error, BRIO_ERROR_INPUT, "vertex %lld would have mass %g kg: every vertex needs a positive mass",
+                               (long long)v, plan->mass[v]);
+    return BRIO_OK;
+}
+
+static BrioStatus spring_rests(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
+{
+    if (!def->spring) return BRIO_OK;
+    int64_t count = plan->mesh->edge_count;
+    plan->spring = brio__alloc((size_t)count * 2, sizeof(double));
+    if (!plan->spring) return no_memory(error);
+    for (int64_t e = 0; e < count; e++) {
+        double k = def->spring[2 * e], rest = def->spring[2 * e + 1];
+        if (!(k > 0) || isinf(k) || !(rest >= 0) || isinf(rest))
+            return brio__error(error, BRIO_ERROR_INPUT, "spring %lld has k = %g N/m and rest length %g m: k must be positive, the length not negative",
+                               (long long)e, k, rest);
+        plan->spring[2 * e] = k / plan->params[0];
+        plan->spring[2 * e + 1] = rest;
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus first_state(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
+{
+    for (int64_t v = 0; v < plan->mesh->vertex_count; v++) {
+        double *x = plan->x + 3 * v, *w = plan->v + 3 * v;
+        const double *given = def->state ? def->state + 6 * v : NULL;
+        memcpy(x, given ? given : plan->mesh->x + 3 * v, 3 * sizeof *x);
+        for (int r = 0; r < 3; r++) {
+            int p = (r + 1) % 3, q = (r + 2) % 3;
+            w[r] = def->velocity[r] + def->angular[p] * (x[q] - def->about[q]) - def->angular[q] * (x[p] - def->about[p]);
+            if (given) w[r] += given[3 + r];
+            if (!isfinite(x[r]) || !isfinite(w[r]))
+                return brio__error(error, BRIO_ERROR_INPUT, "the first position or velocity of vertex %lld is not a finite number", (long long)v);
+        }
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
+{
+    BRIO_CHECK(choose_energy(def, plan, error));
+    BRIO_CHECK(copy_mesh(def, &plan->mesh, error));
+    BRIO_CHECK(brio__mesh_check(plan->mesh, error));
+    if (plan->energy->element == BRIO_ELEMENT_TET) {
+        BRIO_CHECK(brio__mesh_check_solid(plan->mesh, error));
+        if (brio_mesh_surface(plan->mesh) != BRIO_OK) return no_memory(error);
+    } else {
+        if (plan->mesh->edge_count == 0 && brio__mesh_edges_from_triangles(plan->mesh) != BRIO_OK) return no_memory(error);
+        BRIO_CHECK(brio__mesh_check_springs(plan->mesh, error));
+    }
+    size_t n = (size_t)plan->mesh->vertex_count;
+    plan->x = brio__alloc(3 * n, sizeof(double));
+    plan->v = brio__alloc(3 * n, sizeof(double));
+    plan->mass = brio__calloc(n, sizeof(double));
+    plan->fix = brio__alloc(n, sizeof *plan->fix);
+    plan->name = brio__strdup(def->name);
+    if (!plan->x || !plan->v || !plan->mass || !plan->fix || !plan->name) return no_memory(error);
+    for (size_t v = 0; v < n; v++) plan->fix[v] = -1;
+    BRIO_CHECK(body_masses(def, plan, error));
+    BRIO_CHECK(spring_rests(def, plan, error));
+    return first_state(def, plan, error);
+}
+
+BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body, BrioError *error)
+{
+    if (!def->name || !def->name[0]) return brio__error(error, BRIO_ERROR_INPUT, "a body needs a name");
+    if (!def->mesh || def->mesh->vertex_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertices", def->name);
+    for (int i = 0; i < builder->body_count; i++)
+        if (!strcmp(builder->body[i].name, def->name))
+            return brio__error(error, BRIO_ERROR_INPUT, "two bodies are called \"%s\": give each a name of its own", def->name);
+    BodyPlan plan = {0};
+    BrioStatus status = plan_body(def, &plan, error);
+    BodyPlan *grown = NULL;
+    if (status == BRIO_OK) {
+        grown = brio__realloc(builder->body, (size_t)builder->body_count, (size_t)builder->body_count + 1, sizeof plan);
+        if (!grown) status = no_memory(error);
+    }
+    if (status != BRIO_OK) {
+        free_plan(&plan);
+        return status;
+    }
+    builder->body = grown;
+    grown[builder->body_count] = plan;
+    if (body) *body = builder->body_count;
+    builder->body_count++;
+    return BRIO_OK;
+}
+
+BrioStatus brio__builder_affine(BrioBuilder *builder, int body)
+{
+    if (body < 0 || body >= builder->body_count) return BRIO_ERROR_ARGUMENT;
+    builder->body[body].affine = true;
+    return BRIO_OK;
+}
+
+/* ---- fixed vertices and attachments ------------------------------------------------------------- */
+
+static BrioStatus add_script(BrioBuilder *builder, const BrioScript *script, int *number, BrioError *error)
+{
+    *number = 0;
+    if (!script) return BRIO_OK;
+    if (isnan(script->start) || !(script->end >= script->start)) return brio__error(error, BRIO_ERROR_INPUT, "a script must not end before it starts");
+    for (int64_t k = 0; k < script->key_count; k++)
+        if (k > 0 && !(script->keys[4 * k] > script->keys[4 * (k - 1)]))
+            return brio__error(error, BRIO_ERROR_INPUT, "the times of a script's keys must rise: key %lld is at %g s, after one at %g s", (long long)k,
+                               script->keys[4 * k], script->keys[4 * (k - 1)]);
+    BrioScript copy = *script;
+    double *keys = NULL;
+    if (script->key_count) {
+        keys = brio__alloc((size_t)script->key_count * 4, sizeof *keys);
+        if (!keys) return no_memory(error);
+        memcpy(keys, script->keys, (size_t)script->key_count * 4 * sizeof *keys);
+    }
+    copy.keys = keys;
+    BrioScript *grown = brio__realloc(builder->script, (size_t)builder->script_count, (size_t)builder->script_count + 1, sizeof copy);
+    if (!grown) {
+        brio__free(keys);
+        return no_memory(error);
+    }
+    builder->script = grown;
+    grown[builder->script_count] = copy;
+    *number = builder->script_count++;
+    return BRIO_OK;
+}
+
+static BrioStatus check_vertex(const BrioBuilder *builder, int body, int32_t vertex, BrioError *error)
+{
+    if (body < 0 || body >= builder->body_count) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body %d", body);
+    const BodyPlan *plan = &builder->body[body];
+    if (vertex < 0 || vertex >= plan->mesh->vertex_count)
+        return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertex %d: it has vertices 0 to %lld", plan->name, vertex,
+                           (long long)plan->mesh->vertex_count - 1);
+    return BRIO_OK;
+}
+
+BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count, const BrioScript *script,
+                            BrioError *error)
+{
+    int number;
+    for (int64_t i = 0; i < count; i++) BRIO_CHECK(check_vertex(builder, body, vertices[i], error));
+    if (count > 0 && builder->body[body].affine)
+        return brio__error(error, BRIO_ERROR_INPUT, "single vertices of the affine body \"%s\" cannot be fixed", builder->body[body].name);
+    BRIO_CHECK(add_script(builder, script, &number, error));
+    for (int64_t i = 0; i < count; i++) builder->body[body].fix[vertices[i]] = number;
+    return BRIO_OK;
+}
+
+BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, const double point[3], double k,
+                               const BrioScript *script, BrioError *error)
+{
+    Attachment made = {.body = body, .vertex = vertex, .k = k};
+    BRIO_CHECK(check_vertex(builder, body, vertex, error));
+    if (!(k > 0) || isinf(k)) return brio__error(error, BRIO_ERROR_INPUT, "the attachment's stiffness k = %g N/m must be positive", k);
+    for (int r = 0; r < 3; r++) {
+        made.point[r] = point[r];
+        if (!isfinite(point[r])) return brio__error(error, BRIO_ERROR_INPUT, "the attachment's point is not finite");
+    }
+    BRIO_CHECK(add_script(builder, script, &made.script, error));
+    Attachment *grown = brio__realloc(builder->attachment, (size_t)builder->attachment_count, (size_t)builder->attachment_count + 1, sizeof made);
+    if (!grown) return no_memory(error);
+    builder->attachment = grown;
+    grown[builder->attachment_count++] = made;
+    return BRIO_OK;
+}
+
+/* ---- from the plan to the system ---------------------------------------------------------------- */
+
+/* Whether a world vertex has coordinates, and the script that holds it if not. */
+static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t vertex)
+{
+    if (vertex >= s->body_vertices) return b->attachment[vertex - s->body_vertices].script;
+    int body = 0;
+    while (vertex >= s->body[body].first + s->body[body].count) body++;
+    return b->body[body].fix[vertex - s->body[body].first];
+}
+
+static BrioStatus build_bodies(const BrioBuilder *b, BrioSystem *s)
+{
+    s->body = brio__calloc((size_t)b->body_count, sizeof *s->body);
+    if (!s->body) return BRIO_ERROR_MEMORY;
+    s->body_count = b->body_count;
+    for (int i = 0; i < b->body_count; i++) {
+        BodyPlan *plan = &b->body[i];
+        BrioMesh *mesh = plan->mesh;
+        s->body[i] = (BrioBody){.first = s->body_vertices, .count = mesh->vertex_count, .triangle_count = mesh->triangle_count,
+                                .edge_count = mesh->edge_count, .tet_count = mesh->tet_count};
+        s->body_vertices += mesh->vertex_count;
+        /* names and connectivity move from the plan to the system */
+        s->body[i].name = plan->name;
+        s->body[i].triangle = mesh->triangle;
+        s->body[i].edge = mesh->edge;
+        s->body[i].tet = mesh->tet;
+        plan->name = NULL;
+        mesh->triangle = mesh->edge = mesh->tet = NULL;
+    }
+    s->vertex_count = s->body_vertices + b->attachment_count;
+    return s->vertex_count < INT32_MAX / 3 ? BRIO_OK : BRIO_ERROR_TOO_LARGE;
+}
+
+static BrioStatus build_map(const BrioBuilder *b, BrioSystem *s)
+{
+    int64_t entries = 0, n = s->vertex_count;
+    s->map_start = brio__alloc((size_t)n + 1, sizeof *s->map_start);
+    if (!s->map_start) return BRIO_ERROR_MEMORY;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass) {
+            s->map_block = brio__alloc((size_t)entries, sizeof *s->map_block);
+            s->map_weight = brio__alloc((size_t)entries, sizeof *s->map_weight);
+            s->held = brio__alloc((size_t)s->held_count, sizeof *s->held);
+            if (!s->map_block || !s->map_weight || !s->held) return BRIO_ERROR_MEMORY;
+        }
+        int32_t block = 0;
+        entries = s->held_count = 0;
+        for (int i = 0; i <= s->body_count; i++) {
+            bool anchors = i == s->body_count;
+            int64_t first = anchors ? s->body_vertices : s->body[i].first, count = anchors ? b->attachment_count : s->body[i].count;
+            bool affine = !anchors && b->body[i].affine;
+            for (int64_t v = 0; v < count; v++) {
+                s->map_start[first + v] = (int32_t)entries;
+                if (affine) {
+                    const double *X = b->body[i].mesh->x + 3 * v;
+                    for (int k = 0; k < 4; k++, entries++)
+                        if (pass) {
+                            s->map_block[entries] = block + k;
+                            s->map_weight[entries] = k ? X[k - 1] : 1;
+                        }
+                } else if (anchors || b->body[i].fix[v] >= 0) {
+                    if (pass) s->held[s->held_count] = (int32_t)(first + v);
+                    s->held_count++;
+                } else {
+                    if (pass) {
+                        s->map_block[entries] = block;
+                        s->map_weight[entries] = 1;
+                    }
+                    block++;
+                    entries++;
+                }
+            }
+            if (affine) block += 4;
+        }
+        s->map_start[n] = (int32_t)entries;
+        s->block_count = block;
+    }
+    return BRIO_OK;
+}
+
+/* Inverse of a symmetric positive definite 4x4 matrix by Gauss–Jordan elimination. */
+static bool invert4(const double *A, double *inverse)
+{
+    double w[4][8];
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 8; j++) w[i][j] = j < 4 ? A[4 * i + j] : (j - 4 == i);
+    for (int k = 0; k < 4; k++) {
+        if (!(w[k][k] > 1e-14 * A[5 * k])) return false;
+        double scale = 1 / w[k][k];
+        for (int j = 0; j < 8; j++) w[k][j] *= scale;
+        for (int i = 0; i < 4; i++) {
+            double factor = w[i][k];
+            for (int j = 0; i != k && j < 8; j++) w[i][j] -= factor * w[k][j];
+        }
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) inverse[4 * i + j] = w[i][4 + j];
+    return true;
+}
+
+static BrioStatus build_masses(const BrioBuilder *b, BrioSystem *s, BrioError *error)
+{
+    s->vertex_mass = brio__calloc((size_t)s->vertex_count, sizeof(double));
+    s->mass = brio__calloc((size_t)s->block_count, sizeof(double));
+    for (int i = 0; i < b->body_count; i++) s->group_count += b->body[i].affine;
+    s->group = brio__calloc((size_t)s->group_count, sizeof *s->group);
+    if (!s->vertex_mass || !s->mass || !s->group) return no_memory(error);
+    BrioMassGroup *group = s->group;
+    for (int i = 0; i < b->body_count; i++) {
+        memcpy(s->vertex_mass + s->body[i].first, b->body[i].mass, (size_t)s->body[i].count * sizeof(double));
+        if (!b->body[i].affine) continue;
+        for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++) {
+            int32_t k = s->map_start[v];
+            for (int p = 0; p < 4; p++) {
+                group->block[p] = s->map_block[k + p];
+                for (int q = 0; q < 4; q++) group->mass[4 * p + q] += s->vertex_mass[v] * s->map_weight[k + p] * s->map_weight[k + q];
+            }
+        }
+        if (!invert4(group->mass, group->inverse))
+            return brio__error(error, BRIO_ERROR_INPUT, "the affine body \"%s\" is flat: its vertices must span a volume", s->body[i].name);
+        group++;
+    }
+    for (int64_t v = 0; v < s->vertex_count; v++)
+        for (int32_t k = s->map_start[v]; k < s->map_start[v + 1]; k++)
+            s->mass[s->map_block[k]] += s->vertex_mass[v] * s->map_weight[k] * s->map_weight[k];
+    return BRIO_OK;
+}
+
+/* A term with room for its elements; element e's lane data is filled by set_element. */
+static BrioStatus start_term(BrioSystem *s, const BrioEnergy *energy, int body, int64_t elements, BrioTerm **started)
+{
+    BrioTerm *term = &s->term[s->term_count];
+    *term = (BrioTerm){.energy = energy, .body = body, .elements = elements, .blocks = (elements + LANES - 1) / LANES, .params = s->param_count};
+    term->node = brio__alloc((size_t)term->blocks * LANES * (size_t)energy->nodes, sizeof *term->node);
+    term->rest = brio__alloc((size_t)term->blocks * LANES * (size_t)energy->rest, sizeof *term->rest);
+    s->term_count++;
+    s->param_count += energy->params;
+    *started = term;
+    return term->node && term->rest ? BRIO_OK : BRIO_ERROR_MEMORY;
+}
+
+static void set_element(BrioTerm *term, int64_t e, const int32_t *vertex, const double *X, double scale, double length)
+{
+    const BrioEnergy *energy = term->energy;
+    double rest[16];
+    energy->rest_shape(X, scale, length, rest);
+    int64_t last = e == term->elements - 1 ? term->blocks * LANES : e + 1; /* the last element fills its block, weightless */
+    for (int64_t i = e; i < last; i++) {
+        int64_t block = i / LANES, lane_number = i % LANES;
+        for (int k = 0; k < energy->nodes; k++) term->node[(block * energy->nodes + k) * LANES + lane_number] = 3 * vertex[k];
+        for (int k = 0; k < energy->rest; k++)
+            term->rest[(block * energy->rest + k) * LANES + lane_number] = i > e && k == 0 ? 0 : rest[k];
+    }
+}
+
+static BrioStatus elastic_term(const BodyPlan *plan, BrioSystem *s, int body)
+{
+    BrioBody *b = &s->body[body];
+    const BrioEnergy *energy = plan->energy;
+    bool solid = energy->element == BRIO_ELEMENT_TET;
+    const int32_t *element = solid ? b->tet : b->edge;
+    BrioTerm *term;
+    b->term = s->term_count;
+    BRIO_CHECK(start_term(s, energy, body, solid ? b->tet_count : b->edge_count, &term));
+    for (int64_t e = 0; e < term->elements; e++) {
+        int32_t vertex[4];
+        double X[12];
+        for (int k = 0; k < energy->nodes; k++) {
+            int32_t own = element[energy->nodes * e + k];
+            vertex[k] = (int32_t)b->first + own;
+            memcpy(X + 3 * k, plan->mesh->x + 3 * (int64_t)own, 3 * sizeof *X);
+        }
+        set_element(term, e, vertex, X, plan->spring ? plan->spring[2 * e] : 1, plan->spring ? plan->spring[2 * e + 1] : NAN);
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
+{
+    s->term = brio__calloc((size_t)b->body_count + 2, sizeof *s->term);
+    if (!s->term) return BRIO_ERROR_MEMORY;
+    BrioTerm *term;
+    for (int i = 0; i < b->body_count; i++) BRIO_CHECK(elastic_term(&b->body[i], s, i));
+    if (b->attachment_count) {
+        BRIO_CHECK(start_term(s, brio__energy("attachment"), -1, b->attachment_count, &term));
+        for (int64_t a = 0; a < b->attachment_count; a++) {
+            const Attachment *at = &b->attachment[a];
+            int32_t vertex[2] = {(int32_t)s->body[at->body].first + at->vertex, (int32_t)(s->body_vertices + a)};
+            double X[6] = {0};
+            set_element(term, a, vertex, X, at->k, NAN);
+        }
+    }
+    s->gravity_term = s->term_count; /* always there: gravity may be switched on while running */
+    BRIO_CHECK(start_term(s, brio__energy("gravity"), -1, s->body_vertices, &term));
+    for (int64_t v = 0; v < s->body_vertices; v++) {
+        int32_t vertex = (int32_t)v;
+        double X[3] = {0};
+        set_element(term, v, &vertex, X, s->vertex_mass[v], NAN);
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus build_scripts(BrioBuilder *b, BrioSystem *s)
+{
+    s->scripted = brio__calloc((size_t)b->script_count, sizeof *s->scripted);
+    int64_t *count = brio__calloc((size_t)b->script_count, sizeof *count);
+    BrioStatus status = s->scripted && count ? BRIO_OK : BRIO_ERROR_MEMORY;
+    for (int pass = 0; status == BRIO_OK && pass < 2; pass++) {
+        for (int k = 1; pass && k < b->script_count; k++) {
+            BrioScripted *set = &s->scripted[k - 1];
+            set->script = b->script[k];
+            b->script[k].keys = NULL;
+            set->held = brio__alloc((size_t)count[k], sizeof *set->held);
+            s->scripted_count = k;
+            if (!set->held) status = BRIO_ERROR_MEMORY;
+        }
+        for (int64_t i = 0; status == BRIO_OK && i < s->held_count; i++) {
+            int32_t script = vertex_script(b, s, s->held[i]);
+            if (script == 0) continue;
+            if (pass) s->scripted[script - 1].held[s->scripted[script - 1].count++] = (int32_t)i;
+            count[script]++;
+        }
+    }
+    brio__free(count);
+    return status;
+}
+
+static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *state)
+{
+    for (int i = 0; i < s->body_count; i++) {
+        const BodyPlan *plan = &b->body[i];
+        const BrioBody *body = &s->body[i];
+        memcpy(state->param + s->term[body->term].params, plan->params, (size_t)plan->energy->params * sizeof(double));
+        if (plan->affine) { /* best affine motion in the sense of mass: M_s q = J_s^T m x */
+            const BrioMassGroup *group = s->group;
+            while (group->block[0] != s->map_block[s->map_start[body->first]]) group++;
+            double load[2][4][3] = {{{0}}};
+            for (int64_t v = 0; v < body->count; v++)
+                for (int k = 0; k < 4; k++)
+                    for (int r = 0; r < 3; r++) {
+                        double w = plan->mass[v] * s->map_weight[s->map_start[body->first + v] + k];
+                        load[0][k][r] += w * plan->x[3 * v + r];
+                        load[1][k][r] += w * plan->v[3 * v + r];
+                    }
+            for (int k = 0; k < 4; k++)
+                for (int r = 0; r < 3; r++)
+                    for (int j = 0; j < 4; j++) {
+                        state->q[3 * group->block[k] + r] += group->inverse[4 * k + j] * load[0][j][r];
+                        state->v[3 * group->block[k] + r] += group->inverse[4 * k + j] * load[1][j][r];
+                    }
+            continue;
+        }
+        for (int64_t v = 0; v < body->count; v++) {
+            int32_t k = s->map_start[body->first + v];
+            if (k == s->map_start[body->first + v + 1]) continue;
+            memcpy(state->q + 3 * (int64_t)s->map_block[k], plan->x + 3 * v, 3 * sizeof(double));
+            memcpy(state->v + 3 * (int64_t)s->map_block[k], plan->v + 3 * v, 3 * sizeof(double));
+        }
+    }
+    for (int64_t i = 0; i < s->held_count; i++) {
+        int64_t vertex = s->held[i];
+        const double *x = NULL;
+        if (vertex >= s->body_vertices) x = b->attachment[vertex - s->body_vertices].point;
+        for (int k = 0; !x && k < s->body_count; k++)
+            if (vertex < s->body[k].first + s->body[k].count) x = b->body[k].x + 3 * (vertex - s->body[k].first);
+        memcpy(state->anchor + 3 * i, x, 3 * sizeof(double));
+    }
+    memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
+}
+
+static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioError *error)
+{
+    BrioStatus status = build_bodies(b, s);
+    if (status == BRIO_ERROR_TOO_LARGE)
+        return brio__error(error, status, "the scene has %lld vertices: more than %d are not supported", (long long)s->vertex_count, INT32_MAX / 3);
+    if (status == BRIO_OK) status = build_map(b, s);
+    if (status != BRIO_OK) return no_memory(error);
+    if (s->block_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "every vertex is fixed: nothing can move");
+    BRIO_CHECK(build_masses(b, s, error));
+    if (build_terms(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK || brio__state_create(s, 0, state) != BRIO_OK) return no_memory(error);
+    fill_state(b, s, *state);
+    return BRIO_OK;
+}
+
+BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error)
+{
+    if (builder->body_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "there are no bodies");
+    BrioSystem *made = brio__calloc(1, sizeof *made);
+    if (!made) return no_memory(error);
+    BrioStatus status = build(builder, made, state, error);
+    if (status == BRIO_OK)
+        *system = made;
+    else
+        brio_system_free(made);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* A spring of no rest length from a vertex (node 0) to a point without coordinates (node 1), which a script
+ * or a hand may move: E = k/2 |x0 - x1|^2 [Dinev2018, Sec. 5]. */
+#include "spring.h"
+
+static void eval(const BrioBatch *batch)
+{
+    for (int64_t block = batch->begin; block < batch->end; block++)
+        spring_block(batch, block, lane_load(batch->rest + block * LANES), lane_set(0));
+}
+
+static void rest_shape(const double *X, double scale, double length, double *rest)
+{
+    (void)X;
+    (void)length;
+    rest[0] = scale;
+}
+
+/* Both nodes start at one point, so that the rest state is free of force. */
+static void sample(BrioRandom *random, double *X, double *x)
+{
+    spring_sample(random, X, x);
+    for (int k = 0; k < 3; k++) X[3 + k] = X[k];
+}
+
+static const BrioField fields[] = {
+    {"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Stiffness of the attachment."},
+    {0}};
+
+BRIO_ENERGY(attachment){
+    .name = "attachment",
+    .summary = "A spring that pulls a vertex to a point, which may move.",
+    .citation = "Dinev2018",
+    .element = BRIO_ELEMENT_ANCHOR,
+    .nodes = 2,
+    .rest = 1,
+    .params = 0,
+    .fields = fields,
+    .rest_shape = rest_shape,
+    .eval = eval,
+    .sample = sample,
+};

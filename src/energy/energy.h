@@ -1,0 +1,99 @@
+/* Energies: sums over elements of a function of the positions of the element's one to four nodes.
+ *
+ * To add one: write src/energy/NAME.c that ends in BRIO_ENERGY(NAME) { ... } and add a line to list.def.
+ * You provide: what it is called and cites, the field table that users set, how field values become
+ * parameters (`prepare`), how an element's rest shape becomes rest data (`rest_shape`), the batched kernel
+ * (`eval`), a random state for the tests (`sample`), and `max_step` if some states are forbidden. Looping,
+ * threads, assembly and the map x = J q + b are done elsewhere, once. Tet materials provide less still:
+ * see tet.h.
+ *
+ * Every file here except energy.c is compiled once per instruction set; the registry hands out the
+ * descriptors of the one in use. */
+#ifndef BRIO_ENERGY_H
+#define BRIO_ENERGY_H
+
+#include "../base.h"
+#include "../lane.h"
+
+typedef enum BrioElement {
+    BRIO_ELEMENT_VERTEX, /* every vertex: gravity */
+    BRIO_ELEMENT_SPRING, /* an edge of a body */
+    BRIO_ELEMENT_ANCHOR, /* a vertex and a point without coordinates */
+    BRIO_ELEMENT_TET
+} BrioElement;
+
+enum { /* traits of energies */
+    BRIO_ENERGY_LINEAR = 1,         /* no Hessian */
+    BRIO_ENERGY_INFINITE = 2,       /* infinite at inverted elements: needs max_step */
+    BRIO_ENERGY_NOT_SMOOTH_FLIP = 4 /* not smooth where two singular values cancel (built on the rotation) */
+};
+
+/* A batch: blocks [begin, end) of eight elements, structure of arrays. A partial block repeats its last
+ * element with rest[0] = 0, and rest[0] multiplies the whole energy (volume, stiffness, mass). */
+typedef struct BrioBatch {
+    int64_t begin, end;
+    const int32_t *node;  /* [block][nodes][8]: three times the vertex number */
+    const double *rest;   /* [block][rest][8] */
+    const double *params; /* the same for all elements */
+    const double *x;      /* world positions */
+    const double *dx;     /* direction, for max_step only */
+    /* wanted results, NULL if not */
+    double *energy;       /* [block]: sum of the block; INFINITY at forbidden states */
+    double *gradient;     /* [block][3*nodes][8] */
+    double *hessian;      /* [block-begin][9*pairs][8]: 3x3 blocks, row by row, of the node pairs (i,j), i >= j, in the
+                             order (0,0) (1,0) (1,1) (2,0) ... */
+    bool project;         /* to the nearest positive semidefinite matrix of each element */
+} BrioBatch;
+
+typedef struct BrioEnergy {
+    const char *name, *summary, *citation;
+    BrioElement element;
+    unsigned traits;
+    int nodes;  /* of an element */
+    int rest;   /* doubles of rest data an element, the first being its weight */
+    int params; /* doubles that all elements share: live, kept in the state */
+    const BrioField *fields;
+    /* Field values to parameters; an error if they do not fit together. May be NULL (values are copied). */
+    BrioStatus (*prepare)(const double *values, double *params, BrioError *error);
+    /* Rest data of one element from its nodes' rest positions (3*nodes) and its own scalar (`scale`: mass of
+     * a vertex, stiffness of a spring; 1 otherwise) and second scalar (`length`: rest length, NAN: from X). */
+    void (*rest_shape)(const double *X, double scale, double length, double *rest);
+    /* The size of what cancels in an element's energy, for parameters of 1 (a tet: its volume): round-off of the energy
+     * is this times the largest parameter times the machine precision, however small the energy is. NULL: none. */
+    double (*magnitude)(const double *rest);
+    void (*eval)(const BrioBatch *batch);
+    /* The largest t in (0, 1] such that no element of the batch becomes forbidden on x + [0,t] dx, and the element
+     * that limits it (in elements from the term's start; untouched if none does). May be NULL. */
+    double (*max_step)(const BrioBatch *batch, int64_t *element);
+    /* A random rest shape and a random allowed state of one element. */
+    void (*sample)(BrioRandom *random, double *X, double *x);
+} BrioEnergy;
+
+#define BRIO_PASTE_(a, b, c) a##b##_##c
+#define BRIO_PASTE(a, b, c) BRIO_PASTE_(a, b, c)
+#ifdef BRIO_KERNEL_ISA
+#define BRIO_ENERGY_SYMBOL(symbol) BRIO_PASTE(brio__energy_, symbol, BRIO_KERNEL_ISA)
+#define BRIO_ENERGY(symbol)                          \
+    extern const BrioEnergy BRIO_ENERGY_SYMBOL(symbol); \
+    const BrioEnergy BRIO_ENERGY_SYMBOL(symbol) =
+#endif
+
+static inline int brio__pairs(int nodes) { return nodes * (nodes + 1) / 2; }
+static inline int brio__pair(int i, int j) { return i * (i + 1) / 2 + j; } /* i >= j */
+
+const BrioEnergy *brio__energy(const char *name); /* NULL: none of that name */
+const BrioEnergy *brio__energy_at(int i);         /* NULL past the last */
+bool brio__energy_is_material(const BrioEnergy *energy);
+/* The same energy compiled for another instruction set (benchmarks); NULL if this machine cannot run it. */
+const BrioEnergy *brio__energy_for(const char *name, BrioIsa isa);
+
+/* Energy, gradient (3*nodes) and Hessian (row by row, (3*nodes)^2) of one element: what tests and error
+ * reports use. Any of the outputs may be NULL. */
+double brio__energy_one(const BrioEnergy *energy, const double *params, const double *rest, const double *x,
+                        double *gradient, double *hessian, bool project);
+
+/* Lamé's constants from Young's modulus and Poisson's ratio. */
+static inline double brio__lame_mu(double E, double nu) { return E / (2 * (1 + nu)); }
+static inline double brio__lame_lambda(double E, double nu) { return E * nu / ((1 + nu) * (1 - 2 * nu)); }
+
+#endif

@@ -1,0 +1,49 @@
+/* Weight: E = -m g.x for every vertex, fixed ones included; zero at the origin. */
+#include "../mat3_lane.h"
+#include "energy.h"
+
+static void eval(const BrioBatch *batch)
+{
+    const double *g = batch->params;
+    for (int64_t block = batch->begin; block < batch->end; block++) {
+        lane m = lane_load(batch->rest + block * LANES);
+        vec3l x = vec3l_gather(batch->x, batch->node + block * LANES);
+        if (batch->energy) batch->energy[block] = lane_sum(-m * (g[0] * x.x + g[1] * x.y + g[2] * x.z));
+        if (batch->gradient)
+            for (int r = 0; r < 3; r++) lane_store(batch->gradient + (block * 3 + r) * LANES, -m * g[r]);
+    }
+}
+
+static void rest_shape(const double *X, double scale, double length, double *rest)
+{
+    (void)X;
+    (void)length;
+    rest[0] = scale;
+}
+
+static void sample(BrioRandom *random, double *X, double *x)
+{
+    for (int k = 0; k < 3; k++) {
+        X[k] = brio__random(random);
+        x[k] = brio__random(random);
+    }
+}
+
+static const BrioField fields[] = {
+    {"g", BRIO_VECTOR, "m/s2", 0, -1e6, 1e6, 0, "Acceleration of free fall."},
+    {0}};
+
+BRIO_ENERGY(gravity){
+    .name = "gravity",
+    .summary = "Weight of every vertex in a uniform field.",
+    .citation = NULL,
+    .element = BRIO_ELEMENT_VERTEX,
+    .traits = BRIO_ENERGY_LINEAR,
+    .nodes = 1,
+    .rest = 1,
+    .params = 3,
+    .fields = fields,
+    .rest_shape = rest_shape,
+    .eval = eval,
+    .sample = sample,
+};

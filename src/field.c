@@ -1,0 +1,152 @@
+/* Field tables: defaults, one value by name, types and ranges with a sentence; and the list of citations. */
+#include "field.h"
+
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+int brio__field_width(const BrioField *field) { return field->type == BRIO_VECTOR ? 3 : 1; }
+
+int brio__fields_count(const BrioField *fields)
+{
+    int count = 0;
+    while (fields && fields[count].name) count++;
+    return count;
+}
+
+/* The row of a name, or NULL; `offset` is where its values start. */
+static const BrioField *find_field(const BrioField *fields, const char *name, int *offset)
+{
+    *offset = 0;
+    for (const BrioField *field = fields; field && field->name; field++) {
+        if (!strcmp(field->name, name)) return field;
+        *offset += brio__field_width(field);
+    }
+    return NULL;
+}
+
+int brio__fields_offset(const BrioField *fields, const char *name)
+{
+    int offset;
+    return find_field(fields, name, &offset) ? offset : -1;
+}
+
+void brio_fields_defaults(const BrioField *fields, double *values)
+{
+    for (const BrioField *field = fields; field && field->name; field++)
+        for (int i = 0; i < brio__field_width(field); i++) *values++ = field->standard;
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------- */
+
+#define TINY 1e-100 /* a bound nearer to zero than this only says which side of zero is meant */
+
+typedef struct Number {
+    char text[32];
+} Number;
+
+/* The shortest decimal that reads back as the same number. */
+static Number number(double value)
+{
+    Number result;
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(result.text, sizeof result.text, "%.*g", digits, value);
+        if (strtod(result.text, NULL) == value) break;
+    }
+    return result;
+}
+
+/* The round number that a bound excludes by a hair (nextafter(0.5, 0) excludes 0.5), or the bound itself. */
+static double round_bound(double bound)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", bound);
+    double round = strtod(text, NULL);
+    return fabs(round - bound) <= 1e-11 * fabs(bound) ? round : bound;
+}
+
+static void range_text(const BrioField *field, char *text, size_t size)
+{
+    bool below = field->least > -DBL_MAX, above = field->most < DBL_MAX;
+    double least = round_bound(field->least), most = round_bound(field->most);
+    char low[64] = "", high[64] = "";
+    if (below && field->least > 0 && field->least <= TINY)
+        snprintf(low, sizeof low, "positive");
+    else if (below)
+        snprintf(low, sizeof low, "%s %s", field->least > least ? "more than" : "at least", number(least).text);
+    if (above && field->most < 0 && field->most >= -TINY)
+        snprintf(high, sizeof high, "negative");
+    else if (above)
+        snprintf(high, sizeof high, "%s %s", field->most < most ? "less than" : "at most", number(most).text);
+    if (below && above && field->least == least && field->most == most && !(least > 0 && least <= TINY))
+        snprintf(text, size, "must be between %s and %s", number(least).text, number(most).text);
+    else
+        snprintf(text, size, "must be %s%s%s", low, below && above ? " and " : "", high);
+}
+
+static BrioStatus check_value(const BrioField *field, int component, double value, BrioError *error)
+{
+    char name[128];
+    bool has_unit = field->unit && field->unit[0];
+    if (field->type == BRIO_VECTOR)
+        snprintf(name, sizeof name, "%s[%d]", field->name, component);
+    else
+        snprintf(name, sizeof name, "%s", field->name);
+    if (value == field->standard || (isnan(value) && isnan(field->standard) && !field->required)) return BRIO_OK;
+    if (isnan(value) && isnan(field->standard))
+        return brio__error(error, BRIO_ERROR_INPUT, "%s has no value, and no default", name);
+    if (field->type == BRIO_BOOLEAN) {
+        if (value == 0 || value == 1) return BRIO_OK;
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is neither true (1) nor false (0)", name,
+                           number(value).text);
+    }
+    if (!isfinite(value))
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a finite number", name, number(value).text);
+    if (field->type == BRIO_INTEGER && value != floor(value))
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a whole number", name, number(value).text);
+    if (value >= field->least && value <= field->most) return BRIO_OK;
+    char range[192];
+    range_text(field, range, sizeof range);
+    return brio__error(error, BRIO_ERROR_INPUT, "%s = %s%s%s is out of range: %s", name, number(value).text,
+                       has_unit ? " " : "", has_unit ? field->unit : "", range);
+}
+
+BrioStatus brio__fields_check(const BrioField *fields, const double *values, BrioError *error)
+{
+    for (const BrioField *field = fields; field && field->name; field++)
+        for (int i = 0; i < brio__field_width(field); i++) BRIO_CHECK(check_value(field, i, *values++, error));
+    return BRIO_OK;
+}
+
+BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name, const double *value)
+{
+    int offset;
+    const BrioField *field = name ? find_field(fields, name, &offset) : NULL;
+    if (!field || !value) return BRIO_ERROR_ARGUMENT;
+    const BrioField row[2] = {*field, {0}};
+    if (brio__fields_check(row, value, NULL) != BRIO_OK) return BRIO_ERROR_ARGUMENT;
+    memcpy(values + offset, value, (size_t)brio__field_width(field) * sizeof *value);
+    return BRIO_OK;
+}
+
+/* ---- citations ---------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key, *text;
+} citations[] = {
+#define X(key, text) {#key, text},
+#include "citations.def"
+#undef X
+};
+
+const char *brio__citation(const char *key)
+{
+    for (size_t i = 0; i < BRIO_COUNT(citations); i++)
+        if (!strcmp(citations[i].key, key)) return citations[i].text;
+    return NULL;
+}
+
+const char *brio__citation_at(int i)
+{
+    return i >= 0 && (size_t)i < BRIO_COUNT(citations) ? citations[i].key : NULL;
+}

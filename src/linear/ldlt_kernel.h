@@ -1,0 +1,184 @@
+/* The arithmetic of ldlt.c. Included once for each instruction set, with
+ *
+ *     KERNEL(name)      the name with the set's suffix
+ *     KERNEL_TARGET     function attribute
+ *     KERNEL_LANES      doubles in a vector
+ *     KERNEL_FMA(a,b,c) a*b + c on vectors
+ *
+ * A panel is the dense trapezoid of one supernode: `height` block rows by `width` block columns, scalar columns
+ * one after the other. Tiles read up to ROWS-1 values past the end of a panel; the array is padded for that. */
+
+#define ROWS (2 * KERNEL_LANES)
+typedef double KERNEL(Vector) __attribute__((vector_size(8 * KERNEL_LANES), aligned(8), may_alias));
+
+/* out = X Y^T: X has ROWS rows and Y `columns` (3 or 6); both have `depth` columns, at the given distances. */
+KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(tile_of)(int columns, int64_t depth,
+                                                                                const double *x, int64_t x_stride,
+                                                                                const double *y, int64_t y_stride,
+                                                                                double *out)
+{
+    KERNEL(Vector) a[6] = {{0}}, b[6] = {{0}};
+    for (int64_t k = 0; k < depth; k++, x += x_stride, y += y_stride) {
+        KERNEL(Vector) u = *(const KERNEL(Vector) *)x, v = *(const KERNEL(Vector) *)(x + KERNEL_LANES);
+#pragma GCC unroll 6
+        for (int c = 0; c < columns; c++) {
+            KERNEL(Vector) t = y[c] - (KERNEL(Vector)){0};
+            a[c] = KERNEL_FMA(u, t, a[c]);
+            b[c] = KERNEL_FMA(v, t, b[c]);
+        }
+    }
+#pragma GCC unroll 6
+    for (int c = 0; c < columns; c++) {
+        *(KERNEL(Vector) *)(out + c * ROWS) = a[c];
+        *(KERNEL(Vector) *)(out + c * ROWS + KERNEL_LANES) = b[c];
+    }
+}
+
+KERNEL_TARGET static void KERNEL(tile)(int columns, int64_t depth, const double *x, int64_t x_stride, const double *y,
+                                       int64_t y_stride, double *out)
+{
+    if (columns == 6)
+        KERNEL(tile_of)(6, depth, x, x_stride, y, y_stride, out);
+    else
+        KERNEL(tile_of)(3, depth, x, x_stride, y, y_stride, out);
+}
+
+/* panel -= tile at scalar row i and column j of an update. `place`: where these lie in the panel; NULL: as they
+ * are. */
+KERNEL_TARGET static inline void KERNEL(subtract)(const double *restrict tile, int64_t rows, int columns, int64_t i,
+                                                  int64_t j, const int32_t *restrict place, double *restrict panel,
+                                                  int64_t stride)
+{
+    for (int c = 0; c < columns; c++, tile += ROWS) {
+        if (place) {
+            double *column = panel + stride * place[j + c];
+            for (int64_t r = 0; r < rows; r++) column[place[i + r]] -= tile[r];
+        } else {
+            double *column = panel + stride * (j + c) + i;
+            for (int64_t r = 0; r < rows; r++) column[r] -= tile[r];
+        }
+    }
+}
+
+/* panel -= X Y^T below the diagonal: X has `rows` scalar rows, Y the first `columns` of them, both `depth` columns.
+ * Large ones go through `pack`, where what a tile reads lies together, by slices of SLICE columns. */
+KERNEL_TARGET static void KERNEL(update)(int64_t rows, int64_t columns, int64_t stride, int64_t depth, const double *x,
+                                         const int32_t *place, double *panel, int64_t panel_stride, double *pack)
+{
+    double out[6 * ROWS], strip[ROWS * SLICE];
+    bool packed = columns > 12;
+    for (int64_t first = 0; first < depth; first += SLICE, x += SLICE * stride) {
+        int64_t slice = BRIO_MIN(SLICE, depth - first);
+        for (int64_t j = 0; packed && j < columns; j += 6) /* Y in strips of 6; reads past the last are harmless */
+            for (int64_t k = 0; k < slice; k++)
+                for (int c = 0; c < 6; c++) pack[j * SLICE + 6 * k + c] = x[k * stride + j + c];
+        for (int64_t i = 0; i < rows; i += ROWS) {
+            int64_t some_rows = BRIO_MIN(ROWS, rows - i), end = BRIO_MIN(columns, i + ROWS);
+            for (int64_t k = 0; packed && k < slice; k++)
+                for (int r = 0; r < ROWS; r++) strip[ROWS * k + r] = x[k * stride + i + r];
+            for (int64_t j = 0; j < end; j += 6) {
+                int some = columns - j >= 6 ? 6 : 3;
+                if (packed)
+                    KERNEL(tile)(some, slice, strip, ROWS, pack + j * SLICE, 6, out);
+                else
+                    KERNEL(tile)(some, slice, x + i, stride, x + j, stride, out);
+                KERNEL(subtract)(out, some_rows, some, i, j, place, panel, panel_stride);
+            }
+        }
+    }
+}
+
+/* Cholesky of the square on top of the panel, and its inverse transpose applied to the rest from the right, by
+ * slices of columns: finish a slice, then subtract its product from what follows. Inside a slice the same by
+ * strips of 12, updated just before they are finished. False: not positive definite. */
+KERNEL_TARGET static bool KERNEL(panel)(int64_t height, int64_t width, double *panel, double *pack)
+{
+    double out[6 * ROWS];
+    for (int64_t first = 0, last; first < width; first = last) {
+        last = BRIO_MIN(first + SLICE, width);
+        for (int64_t j = first; j < last; j++) {
+            double *restrict column = panel + height * j;
+            int64_t strip = first + (j - first) / 12 * 12;
+            if (j == strip && j > first)
+                for (int64_t c = j; c < BRIO_MIN(j + 12, last); c += 6) {
+                    int some = last - c >= 6 ? 6 : 3;
+                    const double *x = panel + height * first;
+                    for (int64_t i = c; i < height; i += ROWS) {
+                        KERNEL(tile)(some, j - first, x + i, height, x + c, height, out);
+                        KERNEL(subtract)(out, BRIO_MIN(ROWS, height - i), some, i, c, NULL, panel, height);
+                    }
+                }
+            for (int64_t k = strip; k < j; k++) {
+                const double *restrict earlier = panel + height * k;
+                double factor = earlier[j];
+                for (int64_t i = j; i < height; i++) column[i] -= factor * earlier[i];
+            }
+            if (!(column[j] > 0) || !isfinite(column[j])) return false;
+            double scale = 1 / sqrt(column[j]);
+            for (int64_t i = j; i < height; i++) column[i] *= scale;
+        }
+        KERNEL(update)(height - last, width - last, height, last - first, panel + height * first + last, NULL,
+                       panel + height * last + last, height, pack);
+    }
+    return true;
+}
+
+/* x = L^-1 x on the panel's own rows; sum = (rows below) x. Columns come in threes. */
+KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const double *panel, double *restrict x,
+                                          double *restrict sum)
+{
+    for (int64_t i = width; i < height; i++) sum[i - width] = 0;
+    for (int64_t j = 0; j < width; j += 3) {
+        const double *a = panel + height * j, *b = a + height, *c = b + height;
+        double u = x[j] / a[j], v = (x[j + 1] - a[j + 1] * u) / b[j + 1];
+        double w = (x[j + 2] - a[j + 2] * u - b[j + 2] * v) / c[j + 2];
+        x[j] = u;
+        x[j + 1] = v;
+        x[j + 2] = w;
+        for (int64_t i = j + 3; i < width; i++) x[i] -= a[i] * u + b[i] * v + c[i] * w;
+        for (int64_t i = width; i < height; i++) sum[i - width] += a[i] * u + b[i] * v + c[i] * w;
+    }
+}
+
+/* Dot products of three columns with x; lanes are summed in a fixed order. */
+KERNEL_TARGET static void KERNEL(dots)(int64_t stride, int64_t count, const double *column, const double *x,
+                                       double dot[3])
+{
+    KERNEL(Vector) sum[3] = {{0}};
+    int64_t i = 0;
+    for (; i + KERNEL_LANES <= count; i += KERNEL_LANES) {
+        KERNEL(Vector) u = *(const KERNEL(Vector) *)(x + i);
+#pragma GCC unroll 3
+        for (int c = 0; c < 3; c++) sum[c] += *(const KERNEL(Vector) *)(column + c * stride + i) * u;
+    }
+    for (int c = 0; c < 3; c++) {
+        dot[c] = 0;
+        for (int l = 0; l < KERNEL_LANES; l++) dot[c] += sum[c][l];
+        for (int64_t r = i; r < count; r++) dot[c] += column[c * stride + r] * x[r];
+    }
+}
+
+/* x = L^-T (x - (rows below)^T below). */
+KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const double *panel, double *restrict x,
+                                           const double *restrict below)
+{
+    for (int64_t j = width - 3; j >= 0; j -= 3) {
+        const double *a = panel + height * j, *b = a + height, *c = b + height;
+        double under[3], own[3];
+        KERNEL(dots)(height, height - width, a + width, below, under);
+        KERNEL(dots)(height, width - j - 3, a + j + 3, x + j + 3, own);
+        double w = (x[j + 2] - under[2] - own[2]) / c[j + 2];
+        double v = (x[j + 1] - under[1] - own[1] - b[j + 2] * w) / b[j + 1];
+        x[j] = (x[j] - under[0] - own[0] - a[j + 1] * v - a[j + 2] * w) / a[j];
+        x[j + 1] = v;
+        x[j + 2] = w;
+    }
+}
+
+static const Kernels KERNEL(kernels) = {KERNEL(update), KERNEL(panel), KERNEL(forward), KERNEL(backward)};
+
+#undef ROWS
+#undef KERNEL
+#undef KERNEL_TARGET
+#undef KERNEL_LANES
+#undef KERNEL_FMA

@@ -1,0 +1,110 @@
+/* Linear solvers for symmetric positive definite matrices of 3x3 blocks.
+ *
+ * Three phases, as in CHOLMOD: create (order and analyse the pattern, once), factor (the numbers, often),
+ * solve (k right-hand sides). To add a solver: write one file with a BrioLinearType and one line in list.def.
+ *
+ * The matrix keeps the lower triangle by block columns *in the solver's elimination order*, so that a
+ * factorisation reads it as it is: no copy, no transpose, no allocation. Diagonal blocks are stored in full.
+ * Inside block column J, which has count = start[J+1]-start[J] blocks, the three scalar columns follow each
+ * other, each 3*count long: entry (r,c) of the k-th block of the column stands at
+ *
+ *     9*start[J] + 3*count*c + 3*k + r.
+ *
+ * This is scalar compressed-column storage of the lower triangle (the strictly upper entries of the
+ * diagonal blocks are there, and are ignored by stype < 0). */
+#ifndef BRIO_LINEAR_H
+#define BRIO_LINEAR_H
+
+#include "../base.h"
+
+/* A block left of the diagonal, seen from its row. */
+typedef struct BrioLeftBlock {
+    int64_t slot;   /* where it lies in value[] */
+    int32_t column; /* block column */
+    int32_t stride; /* between its scalar columns */
+} BrioLeftBlock;
+
+typedef struct BrioMatrix {
+    int32_t n;           /* block rows and columns */
+    int64_t *start;      /* n+1: first block of each column */
+    int32_t *row;        /* block row of each block: ascending in a column, the diagonal first */
+    double *value;       /* 9*start[n] */
+    int32_t *position;   /* n: elimination position of coordinate block b */
+    int64_t *left_start; /* n+1, and the blocks left of the diagonal of each row, ascending: only for */
+    BrioLeftBlock *left; /* products; NULL until brio__matrix_rows is called */
+} BrioMatrix;
+
+/* Where a block lies in value[] and the distance between its scalar columns. */
+static inline int64_t brio__matrix_slot(const BrioMatrix *A, int32_t J, int64_t block)
+{
+    return 9 * A->start[J] + 3 * (block - A->start[J]);
+}
+static inline int64_t brio__matrix_stride(const BrioMatrix *A, int32_t J)
+{
+    return 3 * (A->start[J + 1] - A->start[J]);
+}
+
+/* Index of block (row, column) given in *coordinate* numbers (either order); -1 if not in the pattern.
+ * `transposed` is set if the stored block is the transpose. */
+int64_t brio__matrix_find(const BrioMatrix *A, int32_t row, int32_t column, bool *transposed);
+
+BrioStatus brio__matrix_rows(BrioMatrix *A);
+/* y = A x in elimination order, y apart from x; threaded if the rows are there, with the same bits if not. */
+void brio__matrix_multiply(const BrioMatrix *A, const double *x, double *y);
+
+typedef struct BrioLinearOptions {
+    double tol;          /* relative residual (preconditioned norm) for iterative solvers; 0: their default */
+    int max_iterations;  /* 0: their default */
+} BrioLinearOptions;
+
+typedef struct BrioLinearStats {
+    double factor_nonzeros; /* of L, 0 for iterative solvers */
+    double factor_flops;
+    double bytes;           /* held by the solver, beside the matrix */
+    int64_t iterations;     /* total so far */
+} BrioLinearStats;
+
+typedef struct BrioLinearType {
+    const char *name, *summary, *citation;
+    /* Elimination order of the graph given by full adjacency (start, neighbour, no diagonal):
+     * order[k] = block eliminated k-th. NULL: keep the given order. */
+    BrioStatus (*order)(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order);
+    BrioStatus (*create)(const BrioMatrix *A, const BrioLinearOptions *options, void **self);
+    BrioStatus (*factor)(void *self, const BrioMatrix *A);                   /* may be NOT_POSITIVE_DEFINITE */
+    BrioStatus (*solve)(void *self, const BrioMatrix *A, int k, double *x);  /* in place, elimination order, k x 3n;
+                                                                                may be NOT_CONVERGED */
+    void (*stats)(const void *self, BrioLinearStats *stats);
+    void (*destroy)(void *self);
+    bool multiplies; /* calls brio__matrix_multiply: the matrix comes with its rows */
+} BrioLinearType;
+
+const BrioLinearType *brio__linear_type(const char *name); /* NULL: none of that name */
+const BrioLinearType *brio__linear_at(int i);
+
+/* A matrix and its solver. */
+typedef struct BrioLinear {
+    const BrioLinearType *type;
+    BrioMatrix A;
+    void *self;
+    double *permuted; /* scratch for right-hand sides */
+    int columns;      /* that it holds, two at least */
+} BrioLinear;
+
+/* Makes the matrix with the pattern of the symmetric graph (full adjacency without diagonal; rows need not
+ * be sorted) and lets the solver order and analyse it. */
+BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
+                               const int64_t *start, const int32_t *neighbour, BrioLinear **linear);
+/* NOT_POSITIVE_DEFINITE, or NOT_FINITE if a value of the matrix is not. */
+BrioStatus brio__linear_factor(BrioLinear *linear);
+/* x = A^-1 b for k right-hand sides in coordinate order (each 3n long); x may be b. */
+BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x);
+void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats);
+void brio__linear_free(BrioLinear *linear);
+
+/* y = A x in coordinate order, y may be x; the same bits for any number of threads. */
+void brio__linear_multiply(BrioLinear *linear, const double *x, double *y);
+
+/* The BLAS behind a direct solver: "OpenBLAS SkylakeX, 1 thread". For reports. */
+const char *brio__blas_name(void);
+
+#endif

@@ -1,0 +1,12 @@
+/* Elimination orders of a graph given by full adjacency; see `order` of BrioLinearType. */
+#ifndef BRIO_ORDER_H
+#define BRIO_ORDER_H
+
+#include "../base.h"
+
+/* Little fill: nested dissection, postordered. */
+BrioStatus brio__order_dissection(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order);
+/* Neighbours near each other: breadth-first from the rim. */
+BrioStatus brio__order_band(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order);
+
+#endif

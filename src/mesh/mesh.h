@@ -1,0 +1,60 @@
+/* Meshes inside the library: growing arrays, checks, readers, shapes. The struct is public (brio.h).
+ *
+ * To add a reader: one file with a BrioMeshReader and one line in readers.def.
+ * To add a shape:  one function and field table in a shape file and one line in shapes.def. */
+#ifndef BRIO_MESH_H
+#define BRIO_MESH_H
+
+#include "../field.h"
+
+/* Room for so many of each, all cleared; frees and returns NULL on failure. Refused (TOO_LARGE, with a
+ * sentence) before anything is allocated if a simulation of that size cannot fit in memory, or if a count
+ * passes 2^31 - 1. */
+BrioStatus brio__mesh_create(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges, BrioMesh **mesh,
+                             BrioError *error);
+
+/* Finite vertices, indices in range, no repeated index in an element; unused vertices, degenerate or
+ * inverted tets are judged by brio__mesh_check_solid, since shells and springs do not mind the latter. */
+BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error);
+/* Every tet has positive volume (relative to its longest edge cubed: 1e-10 is the least), every vertex is used. */
+BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error);
+/* Every edge has positive length and every vertex is used by an edge. */
+BrioStatus brio__mesh_check_springs(const BrioMesh *mesh, BrioError *error);
+
+/* Six times the volume of a tet given by its corners. */
+double brio__tet_volume6(const double *a, const double *b, const double *c, const double *d);
+
+/* brio_mesh_surface with a sentence; refuses a face that belongs to more than two tets. */
+BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error);
+
+/* Unique edges of the triangles, written to edge[] as structural springs (if the mesh has no edges yet). */
+BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh);
+
+/* Vertex adjacency by elements (tets, triangles, edges): for each vertex its neighbours, ascending. */
+BrioStatus brio__mesh_adjacency(const BrioMesh *mesh, int64_t **start, int32_t **neighbour);
+
+/* ---- readers ------------------------------------------------------------------------------------- */
+
+typedef struct BrioMeshReader {
+    const char *extension; /* ".msh" */
+    const char *summary;   /* "Gmsh 2.2 and 4.1, ASCII" */
+    BrioStatus (*read)(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error);
+} BrioMeshReader;
+
+const BrioMeshReader *brio__mesh_reader_at(int i); /* NULL past the last */
+/* Parses text that is already in memory, as if read from `file`: what the fuzzers call. */
+BrioStatus brio__mesh_parse(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error);
+
+/* ---- shapes -------------------------------------------------------------------------------------- */
+
+typedef struct BrioShape {
+    const char *name, *summary;
+    const char *kind; /* "solid", "springs", "shell": what a body of this shape is unless it says otherwise */
+    const BrioField *fields;
+    BrioStatus (*make)(const double *values, BrioMesh **mesh, BrioError *error);
+} BrioShape;
+
+const BrioShape *brio__shape(const char *name);
+const BrioShape *brio__shape_at(int i);
+
+#endif

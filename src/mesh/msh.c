@@ -1,0 +1,365 @@
+/* Gmsh MSH, ASCII, versions 2.2 and 4.1 (Gmsh reference manual, "File formats"). Vertices stay in the order of
+ * the file; elements name them by tags, which may have gaps and be of any size, so they are found by search.
+ * Lines, triangles and tets are read, points passed over, all other elements refused. */
+#include "readers.h"
+
+#include <string.h>
+
+typedef struct Tagged {
+    int64_t tag;
+    int32_t vertex;
+} Tagged;
+
+typedef struct Reader {
+    BrioScan scan;
+    BrioDraft draft;
+    int64_t *tag; /* of each vertex, in the order of the file */
+    int64_t tag_count, tag_room;
+    Tagged *sorted; /* by tag */
+    bool has_nodes, has_elements, version4;
+} Reader;
+
+/* What Gmsh calls the element types that brio cannot use. */
+static const struct {
+    int type;
+    const char *name;
+    bool higher_order;
+} refused[] = {
+    {3, "a quadrangle", false},
+    {5, "a hexahedron", false},
+    {6, "a prism", false},
+    {7, "a pyramid", false},
+    {8, "a line of 3 nodes", true},
+    {9, "a triangle of 6 nodes", true},
+    {10, "a quadrangle of 9 nodes", true},
+    {11, "a tetrahedron of 10 nodes", true},
+    {12, "a hexahedron of 27 nodes", true},
+    {13, "a prism of 18 nodes", true},
+    {14, "a pyramid of 14 nodes", true},
+    {16, "a quadrangle of 8 nodes", true},
+    {17, "a hexahedron of 20 nodes", true},
+    {18, "a prism of 15 nodes", true},
+    {19, "a pyramid of 13 nodes", true},
+    {21, "a triangle of 10 nodes", true},
+    {29, "a tetrahedron of 20 nodes", true},
+};
+
+/* The number of nodes of a type that is read (1 for points, which are not kept), or an error. */
+static BrioStatus corners_of(const BrioScan *scan, int64_t type, int *corners)
+{
+    *corners = type == 1 ? 2 : type == 2 ? 3 : type == 4 ? 4 : type == 15 ? 1 : 0;
+    if (*corners) return BRIO_OK;
+    for (size_t i = 0; i < BRIO_COUNT(refused); i++) {
+        if (refused[i].type != type) continue;
+        if (refused[i].higher_order)
+            return brio__scan_error(scan,
+                                    "type %lld is %s, of second or higher order; brio simulates first-order "
+                                    "elements: run gmsh with -order 1",
+                                    (long long)type, refused[i].name);
+        return brio__scan_error(scan,
+                                "type %lld is %s; brio simulates lines (1), triangles (2) and tetrahedra (4): "
+                                "mesh the model without recombination",
+                                (long long)type, refused[i].name);
+    }
+    return brio__scan_error(scan,
+                            "element type %lld is not known; brio reads lines (1), triangles (2) and tetrahedra (4)",
+                            (long long)type);
+}
+
+static BrioStatus expect_word(BrioScan *scan, const char *expected)
+{
+    char word[64], what[80];
+    snprintf(what, sizeof what, "\"%s\"", expected);
+    if (!brio__scan_more(scan)) return brio__scan_expected(scan, what, 0);
+    const char *start = scan->at;
+    BRIO_CHECK(brio__scan_word(scan, what, word, sizeof word));
+    if (!strcmp(word, expected)) return BRIO_OK;
+    scan->at = start;
+    return brio__scan_expected(scan, what, 0);
+}
+
+/* ---- nodes --------------------------------------------------------------------------------------- */
+
+static BrioStatus add_tag(Reader *reader, int64_t tag)
+{
+    if (tag < 1) return brio__scan_error(&reader->scan, "node tag %lld: tags are positive", (long long)tag);
+    if (reader->tag_count == reader->tag_room) {
+        int64_t room = BRIO_MAX((int64_t)256, 2 * reader->tag_room);
+        int64_t *grown = brio__realloc(reader->tag, (size_t)reader->tag_count, (size_t)room, sizeof *grown);
+        if (!grown)
+            return brio__error_at(reader->scan.error, BRIO_ERROR_MEMORY, reader->scan.file, reader->scan.line, 0, NULL,
+                                  "out of memory while reading the mesh");
+        reader->tag = grown;
+        reader->tag_room = room;
+    }
+    reader->tag[reader->tag_count++] = tag;
+    return BRIO_OK;
+}
+
+static void sift_down(Tagged *heap, int64_t root, int64_t count)
+{
+    for (int64_t child; (child = 2 * root + 1) < count; root = child) {
+        if (child + 1 < count && heap[child + 1].tag > heap[child].tag) child++;
+        if (heap[root].tag >= heap[child].tag) return;
+        Tagged swap = heap[root];
+        heap[root] = heap[child];
+        heap[child] = swap;
+    }
+}
+
+/* Sorted by heap: no extra memory, O(n log n) whatever the order. */
+static BrioStatus sort_tags(Reader *reader)
+{
+    int64_t n = reader->tag_count;
+    Tagged *sorted = brio__alloc((size_t)n + 1, sizeof *sorted);
+    if (!sorted)
+        return brio__error_at(reader->scan.error, BRIO_ERROR_MEMORY, reader->scan.file, reader->scan.line, 0, NULL,
+                              "out of memory while reading the mesh");
+    reader->sorted = sorted;
+    bool ascending = true;
+    for (int64_t i = 0; i < n; i++) {
+        sorted[i] = (Tagged){reader->tag[i], (int32_t)i};
+        ascending &= i == 0 || sorted[i].tag > sorted[i - 1].tag;
+    }
+    if (ascending) return BRIO_OK;
+    for (int64_t i = n / 2 - 1; i >= 0; i--) sift_down(sorted, i, n);
+    for (int64_t end = n - 1; end > 0; end--) {
+        Tagged swap = sorted[0];
+        sorted[0] = sorted[end];
+        sorted[end] = swap;
+        sift_down(sorted, 0, end);
+    }
+    for (int64_t i = 1; i < n; i++)
+        if (sorted[i].tag == sorted[i - 1].tag)
+            return brio__scan_error(&reader->scan, "two nodes have the tag %lld (the nodes no. %d and %d of the file)",
+                                    (long long)sorted[i].tag, BRIO_MIN(sorted[i].vertex, sorted[i - 1].vertex) + 1,
+                                    BRIO_MAX(sorted[i].vertex, sorted[i - 1].vertex) + 1);
+    return BRIO_OK;
+}
+
+static BrioStatus read_nodes2(Reader *reader)
+{
+    BrioScan *scan = &reader->scan;
+    int64_t count, tag;
+    BRIO_CHECK(brio__scan_count(scan, "the number of nodes", 8, &count));
+    for (int64_t i = 1; i <= count; i++) {
+        double point[3];
+        BRIO_CHECK(brio__scan_integer(scan, "the tag of node", i, &tag));
+        BRIO_CHECK(add_tag(reader, tag));
+        BRIO_CHECK(brio__scan_point(scan, "a coordinate of node", i, point));
+        BRIO_CHECK(brio__draft_vertex(&reader->draft, scan, point));
+    }
+    return BRIO_OK;
+}
+
+/* The four numbers that open a block of version 4.1. */
+static BrioStatus read_block(BrioScan *scan, const char *what, int64_t number, int64_t head[4])
+{
+    for (int k = 0; k < 4; k++) BRIO_CHECK(brio__scan_integer(scan, what, number, head + k));
+    return BRIO_OK;
+}
+
+/* The blocks' counts, kept below the number that the section announced. */
+static BrioStatus check_block_count(const BrioScan *scan, int64_t count, int64_t done, int64_t total, const char *name)
+{
+    if (count < 0 || count > total - done)
+        return brio__scan_error(scan, "a block of %lld %s, but only %lld of the %lld announced are left",
+                                (long long)count, name, (long long)(total - done), (long long)total);
+    return BRIO_OK;
+}
+
+static BrioStatus read_nodes4(Reader *reader)
+{
+    BrioScan *scan = &reader->scan;
+    int64_t blocks, total, bound, tag, done = 0, head[4];
+    BRIO_CHECK(brio__scan_count(scan, "the number of node blocks", 8, &blocks));
+    BRIO_CHECK(brio__scan_count(scan, "the number of nodes", 8, &total));
+    for (int k = 0; k < 2; k++) BRIO_CHECK(brio__scan_integer(scan, "the least and largest node tag", 0, &bound));
+    for (int64_t b = 1; b <= blocks; b++) {
+        BRIO_CHECK(read_block(scan, "the head of node block", b, head));
+        BRIO_CHECK(check_block_count(scan, head[3], done, total, "nodes"));
+        if (head[0] < 0 || head[0] > 3)
+            return brio__scan_error(scan, "a node block of dimension %lld: it must be 0 to 3", (long long)head[0]);
+        for (int64_t i = 1; i <= head[3]; i++) {
+            BRIO_CHECK(brio__scan_integer(scan, "the tag of node", done + i, &tag));
+            BRIO_CHECK(add_tag(reader, tag));
+        }
+        for (int64_t i = 1; i <= head[3]; i++) {
+            double point[3], parameter;
+            BRIO_CHECK(brio__scan_point(scan, "a coordinate of node", done + i, point));
+            BRIO_CHECK(brio__draft_vertex(&reader->draft, scan, point));
+            for (int64_t k = 0; head[2] != 0 && k < head[0]; k++)
+                BRIO_CHECK(brio__scan_real(scan, "a parameter of node", done + i, &parameter));
+        }
+        done += head[3];
+    }
+    if (done < total)
+        return brio__scan_error(scan, "the blocks hold %lld nodes, but %lld were announced", (long long)done,
+                                (long long)total);
+    return BRIO_OK;
+}
+
+/* ---- elements ------------------------------------------------------------------------------------ */
+
+static BrioStatus read_corner(Reader *reader, int32_t *vertex)
+{
+    int64_t tag;
+    BRIO_CHECK(brio__scan_integer(&reader->scan, "the tag of a node", 0, &tag));
+    const Tagged *sorted = reader->sorted;
+    int64_t low = 0, high = reader->tag_count; /* the place is in [low, high) */
+    if (high > 0 && tag >= sorted[0].tag && tag - sorted[0].tag < high && sorted[tag - sorted[0].tag].tag == tag) {
+        *vertex = sorted[tag - sorted[0].tag].vertex; /* no gaps before it, as in most files */
+        return BRIO_OK;
+    }
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (sorted[middle].tag <= tag)
+            low = middle;
+        else
+            high = middle;
+    }
+    if (low >= reader->tag_count || sorted[low].tag != tag)
+        return brio__scan_error(&reader->scan, "there is no node with the tag %lld", (long long)tag);
+    *vertex = sorted[low].vertex;
+    return BRIO_OK;
+}
+
+static BrioStatus read_element(Reader *reader, int corners)
+{
+    int32_t vertices[4];
+    for (int i = 0; i < corners; i++) BRIO_CHECK(read_corner(reader, vertices + i));
+    return corners > 1 ? brio__draft_element(&reader->draft, &reader->scan, corners, vertices) : BRIO_OK;
+}
+
+static BrioStatus read_elements2(Reader *reader)
+{
+    BrioScan *scan = &reader->scan;
+    int64_t count, number, type, tags, tag;
+    BRIO_CHECK(brio__scan_count(scan, "the number of elements", 8, &count));
+    for (int64_t i = 1; i <= count; i++) {
+        int corners;
+        BRIO_CHECK(brio__scan_integer(scan, "the number of element", i, &number));
+        BRIO_CHECK(brio__scan_integer(scan, "the type of element", i, &type));
+        BRIO_CHECK(corners_of(scan, type, &corners));
+        BRIO_CHECK(brio__scan_count(scan, "the number of tags", 2, &tags));
+        for (int64_t k = 0; k < tags; k++) BRIO_CHECK(brio__scan_integer(scan, "a tag of element", i, &tag));
+        BRIO_CHECK(read_element(reader, corners));
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus read_elements4(Reader *reader)
+{
+    BrioScan *scan = &reader->scan;
+    int64_t blocks, total, bound, tag, done = 0, head[4];
+    BRIO_CHECK(brio__scan_count(scan, "the number of element blocks", 8, &blocks));
+    BRIO_CHECK(brio__scan_count(scan, "the number of elements", 4, &total));
+    for (int k = 0; k < 2; k++) BRIO_CHECK(brio__scan_integer(scan, "the least and largest element tag", 0, &bound));
+    for (int64_t b = 1; b <= blocks; b++) {
+        int corners;
+        BRIO_CHECK(read_block(scan, "the head of element block", b, head));
+        BRIO_CHECK(check_block_count(scan, head[3], done, total, "elements"));
+        if (head[3] == 0) continue;
+        BRIO_CHECK(corners_of(scan, head[2], &corners));
+        for (int64_t i = 1; i <= head[3]; i++) {
+            BRIO_CHECK(brio__scan_integer(scan, "the tag of element", done + i, &tag));
+            BRIO_CHECK(read_element(reader, corners));
+        }
+        done += head[3];
+    }
+    if (done < total)
+        return brio__scan_error(scan, "the blocks hold %lld elements, but %lld were announced", (long long)done,
+                                (long long)total);
+    return BRIO_OK;
+}
+
+/* ---- file ---------------------------------------------------------------------------------------- */
+
+static BrioStatus read_format(Reader *reader)
+{
+    BrioScan *scan = &reader->scan;
+    char version[16];
+    int64_t type, size;
+    if (brio__scan_more(scan) && scan->end - scan->at >= 4 && !strncmp(scan->at, "$NOD", 4))
+        return brio__scan_error(scan, "this is version 1 of Gmsh's format; brio reads 2.2 and 4.1: convert it with "
+                                      "\"gmsh old.msh -save -format msh41 -o new.msh\"");
+    BRIO_CHECK(expect_word(scan, "$MeshFormat"));
+    BRIO_CHECK(brio__scan_word(scan, "the version of the format", version, sizeof version));
+    bool version2 =
+        !strcmp(version, "2.2") || !strcmp(version, "2.1") || !strcmp(version, "2.0") || !strcmp(version, "2");
+    reader->version4 = !strcmp(version, "4.1");
+    if (!version2 && !reader->version4) {
+        char found[64];
+        brio__scan_found(scan, found, sizeof found);
+        return brio__scan_error(scan,
+                                "version %s of Gmsh's format is not read; brio reads 2.2 and 4.1: convert the file "
+                                "with \"gmsh old.msh -save -format msh41 -o new.msh\"",
+                                found);
+    }
+    BRIO_CHECK(brio__scan_integer(scan, "the file type (0: ASCII)", 0, &type));
+    if (type != 0)
+        return brio__scan_error(scan,
+                                "this is a binary file; brio reads ASCII: convert it with \"gmsh old.msh -save "
+                                "-format msh%s -o new.msh\" and the option -setnumber Mesh.Binary 0",
+                                reader->version4 ? "41" : "22");
+    BRIO_CHECK(brio__scan_integer(scan, "the size of a number", 0, &size));
+    BRIO_CHECK(brio__scan_ascii(scan));
+    return expect_word(scan, "$EndMeshFormat");
+}
+
+/* Passes over a section up to and with its $End line. */
+static BrioStatus skip_section(BrioScan *scan, const char *name)
+{
+    BrioScan start = *scan;
+    char end[80];
+    size_t length = (size_t)snprintf(end, sizeof end, "$End%s", name + 1);
+    do brio__scan_skip_line(scan);
+    while (scan->at < scan->end && ((size_t)(scan->end - scan->at) < length || strncmp(scan->at, end, length)));
+    if (scan->at >= scan->end)
+        return brio__scan_error(&start, "the section %.40s is not closed: there is no \"%.44s\"", name, end);
+    brio__scan_skip_line(scan);
+    return BRIO_OK;
+}
+
+static BrioStatus parse(Reader *reader)
+{
+    BrioScan *scan = &reader->scan;
+    BRIO_CHECK(read_format(reader));
+    while (brio__scan_more(scan)) {
+        char name[64];
+        if (*scan->at != '$') return brio__scan_expected(scan, "a section such as \"$Nodes\"", 0);
+        BRIO_CHECK(brio__scan_word(scan, "a section", name, sizeof name));
+        for (const char *c = name; *c; c++)
+            if (*c < 0x21 || *c > 0x7e) return brio__scan_error(scan, "the name of this section is not readable text");
+        if (!strcmp(name, "$Nodes")) {
+            if (reader->has_nodes) return brio__scan_error(scan, "a second section $Nodes");
+            reader->has_nodes = true;
+            BRIO_CHECK(reader->version4 ? read_nodes4(reader) : read_nodes2(reader));
+            BRIO_CHECK(expect_word(scan, "$EndNodes"));
+            BRIO_CHECK(sort_tags(reader));
+        } else if (!strcmp(name, "$Elements")) {
+            if (!reader->has_nodes) return brio__scan_error(scan, "the section $Nodes must come before $Elements");
+            if (reader->has_elements) return brio__scan_error(scan, "a second section $Elements");
+            reader->has_elements = true;
+            BRIO_CHECK(reader->version4 ? read_elements4(reader) : read_elements2(reader));
+            BRIO_CHECK(expect_word(scan, "$EndElements"));
+        } else {
+            BRIO_CHECK(skip_section(scan, name));
+        }
+    }
+    if (!reader->has_nodes) return brio__scan_error(scan, "the file has no section $Nodes");
+    if (!reader->has_elements) return brio__scan_error(scan, "the file has no section $Elements");
+    return BRIO_OK;
+}
+
+static BrioStatus read_msh(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+{
+    Reader reader = {0};
+    brio__scan_start(&reader.scan, file, text, size, 0, error);
+    BrioStatus status = parse(&reader);
+    brio__free(reader.tag);
+    brio__free(reader.sorted);
+    return brio__draft_finish(&reader.draft, status, file, mesh, error);
+}
+
+const BrioMeshReader brio__reader_msh = {".msh", "Gmsh 2.2 and 4.1, ASCII", read_msh};

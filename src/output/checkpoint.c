@@ -1,0 +1,230 @@
+#include "checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char letters[8] = "brio-ckp";
+enum { VERSION = 1 };
+#define BYTE_ORDER_MARK 0x0102030405060708u
+
+/* ---- what is a scene ---------------------------------------------------------------------------- */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return text ? brio__hash(hash, text, strlen(text) + 1) : brio__hash(hash, "\1", 2);
+}
+
+static bool is_end(const BrioNode *node, int depth)
+{
+    return depth == 2 && node->key && !strcmp(node->key, "end") && node->parent->key && !strcmp(node->parent->key, "time");
+}
+
+static uint64_t hash_node(uint64_t hash, const BrioNode *node, int depth)
+{
+    if (is_end(node, depth)) return hash;
+    if (depth == 1 && node->count == 1 && is_end(node->child[0], 2)) return hash; /* `time` was made for it */
+    int32_t head[3] = {(int32_t)node->kind, node->quoted, node->kind == BRIO_NODE_LIST ? node->count : 0};
+    hash = brio__hash(hash, head, sizeof head);
+    hash = hash_text(hash, node->key);
+    hash = hash_text(hash, node->text);
+    for (int i = 0; i < node->count; i++) hash = hash_node(hash, node->child[i], depth + 1);
+    return hash;
+}
+
+uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const BrioState *first)
+{
+    uint64_t hash = hash_node(BRIO_HASH_START, scene->tree, 0);
+    for (int t = 0; t < s->term_count; t++) {
+        const BrioTerm *term = &s->term[t];
+        size_t lanes = (size_t)term->blocks * LANES;
+        hash = hash_text(hash, term->energy->name);
+        hash = brio__hash(hash, term->node, lanes * (size_t)term->energy->nodes * sizeof *term->node);
+        hash = brio__hash(hash, term->rest, lanes * (size_t)term->energy->rest * sizeof *term->rest);
+    }
+    const struct {
+        const double *values;
+        int64_t count;
+    } part[] = {{first->q, first->coordinates}, {first->v, first->coordinates}, {first->anchor, first->held}, {first->param, first->params}};
+    for (size_t i = 0; i < BRIO_COUNT(part); i++) hash = brio__hash(hash, part[i].values, (size_t)part[i].count * sizeof(double));
+    return hash;
+}
+
+/* ---- one description for writing and reading ---------------------------------------------------- */
+
+typedef struct Stream {
+    FILE *file;
+    bool reading;
+    bool broken; /* ended too early, or does not fit */
+    uint64_t hash;
+} Stream;
+
+static void visit_bytes(Stream *s, void *data, size_t size)
+{
+    if (s->broken || size == 0) return;
+    if (s->reading)
+        s->broken = fread(data, 1, size, s->file) != size;
+    else
+        s->broken = fwrite(data, 1, size, s->file) != size;
+    s->hash = brio__hash(s->hash, data, size);
+}
+
+#define VISIT(s, field) visit_bytes(s, &(field), sizeof(field))
+
+static void visit_head(Stream *s, BrioCheckpoint *c, char found[8], uint32_t *version, uint64_t *mark)
+{
+    visit_bytes(s, found, 8);
+    VISIT(s, *version);
+    VISIT(s, *mark);
+    VISIT(s, c->scene);
+    VISIT(s, c->isa);
+}
+
+static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
+{
+    int64_t lengths[4] = {state->coordinates, state->held, state->params, state->history};
+#define X(name) VISIT(s, c->totals.solve.name);
+    BRIO_PHASE_LIST(X)
+#undef X
+    VISIT(s, c->totals.solve.minimisations);
+    VISIT(s, c->totals.solve.iterations);
+    VISIT(s, c->totals.solve.evaluations);
+    VISIT(s, c->totals.solve.roundoff);
+    VISIT(s, c->totals.setup);
+    VISIT(s, c->totals.output);
+    VISIT(s, c->totals.wall);
+    VISIT(s, c->totals.halved_steps);
+    VISIT(s, c->totals.deepest_halving);
+    VISIT(s, c->totals.sessions);
+    VISIT(s, c->totals.first_energy);
+    VISIT(s, c->totals.last_energy);
+    VISIT(s, c->energy_length);
+    VISIT(s, c->probes_length);
+    VISIT(s, c->frames_passed);
+    VISIT(s, c->frame_count);
+    if (s->reading && !s->broken) {
+        c->frame_time = c->frame_count >= 0 ? brio__alloc((size_t)c->frame_count + 1, sizeof(double)) : NULL;
+        if (!c->frame_time) s->broken = true;
+    }
+    visit_bytes(s, c->frame_time, (size_t)c->frame_count * sizeof(double));
+    VISIT(s, lengths);
+    if (lengths[0] != state->coordinates || lengths[1] != state->held || lengths[2] != state->params || lengths[3] != state->history) s->broken = true;
+    VISIT(s, state->time);
+    VISIT(s, state->step);
+    VISIT(s, state->history_used);
+    VISIT(s, state->last_h);
+    VISIT(s, state->target);
+    VISIT(s, state->alpha);
+    VISIT(s, state->added);
+    VISIT(s, state->dissipated);
+    visit_bytes(s, state->q, (size_t)state->coordinates * sizeof(double));
+    visit_bytes(s, state->v, (size_t)state->coordinates * sizeof(double));
+    visit_bytes(s, state->anchor, (size_t)state->held * sizeof(double));
+    visit_bytes(s, state->param, (size_t)state->params * sizeof(double));
+    visit_bytes(s, state->past, (size_t)(state->coordinates * state->history) * sizeof(double));
+}
+
+/* ---- writing ------------------------------------------------------------------------------------ */
+
+BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *c, BrioState *state, BrioError *error)
+{
+    FILE *file;
+    char found[8];
+    uint32_t version = VERSION;
+    uint64_t mark = BYTE_ORDER_MARK;
+    BRIO_CHECK(brio__replace_begin(folder, BRIO_CHECKPOINT_NAME, &file, error));
+    Stream s = {.file = file, .hash = BRIO_HASH_START};
+    memcpy(found, letters, sizeof found);
+    visit_head(&s, c, found, &version, &mark);
+    visit(&s, c, state);
+    uint64_t sum = s.hash;
+    visit_bytes(&s, &sum, sizeof sum);
+    BRIO_CHECK(brio__replace_end(folder, BRIO_CHECKPOINT_NAME, file, true, error));
+    return brio__folder_sync(folder, error);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------ */
+
+static BrioStatus refuse(const BrioFolder *folder, BrioError *error, const char *why)
+{
+    return brio__error(error, BRIO_ERROR_INPUT, "%s/%s %s", folder->path, BRIO_CHECKPOINT_NAME, why);
+}
+
+/* The last eight bytes are the checksum of those before. */
+static bool whole(FILE *file)
+{
+    unsigned char buffer[65536 + 8];
+    size_t kept = 0, got;
+    uint64_t hash = BRIO_HASH_START, sum;
+    while ((got = fread(buffer + kept, 1, sizeof buffer - kept, file)) > 0) {
+        kept += got;
+        if (kept <= 8) continue;
+        hash = brio__hash(hash, buffer, kept - 8);
+        memmove(buffer, buffer + kept - 8, 8);
+        kept = 8;
+    }
+    if (kept < 8 || ferror(file)) return false;
+    memcpy(&sum, buffer, sizeof sum);
+    return sum == hash;
+}
+
+static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint *c, BrioState *state, BrioError *error)
+{
+    static const char *const damaged = "is damaged or cut off: the run cannot be continued; start again with --force";
+    BrioCheckpoint found = {0};
+    char first[8] = "";
+    uint32_t version = 0;
+    uint64_t mark = 0;
+    Stream s = {.file = file, .reading = true};
+    visit_head(&s, &found, first, &version, &mark);
+    if (s.broken || memcmp(first, letters, sizeof first)) return refuse(folder, error, damaged);
+    if (mark != BYTE_ORDER_MARK) return refuse(folder, error, "was written on a machine with another byte order; start again with --force");
+    if (version != VERSION) return refuse(folder, error, "was written by another version of brio; start again with --force");
+    rewind(file);
+    if (!whole(file)) return refuse(folder, error, damaged);
+    found.isa[sizeof found.isa - 1] = 0;
+    if (strcmp(found.isa, c->isa))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%s/%s was made with the instruction set %s and this run would use %s, which gives other last bits; set "
+                           "BRIO_ISA=%s, or start again with --force",
+                           folder->path, BRIO_CHECKPOINT_NAME, found.isa, c->isa, found.isa);
+    if (found.scene != c->scene)
+        return refuse(folder, error, "belongs to another scene, or the scene or one of its files was changed (only time.end may be); run the "
+                                     "scene as it was, or start again with --force");
+    rewind(file);
+    s.broken = false;
+    visit_head(&s, &found, first, &version, &mark);
+    visit(&s, &found, state);
+    if (s.broken) {
+        brio__free(found.frame_time);
+        return refuse(folder, error, damaged);
+    }
+    *c = found;
+    return BRIO_OK;
+}
+
+BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state, BrioError *error)
+{
+    int fd = openat(folder->fd, BRIO_CHECKPOINT_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!file) {
+        int reason = errno;
+        if (fd >= 0) close(fd);
+        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s/%s: %s", folder->path, BRIO_CHECKPOINT_NAME, strerror(reason));
+    }
+    BrioState *copy = NULL;
+    BrioStatus status = brio_state_copy(state, &copy);
+    if (status == BRIO_OK) status = read_open(folder, file, checkpoint, copy, error);
+    if (status == BRIO_OK) brio_state_assign(state, copy);
+    brio_state_free(copy);
+    fclose(file);
+    return status;
+}
+
+bool brio__checkpoint_exists(const BrioFolder *folder)
+{
+    struct stat info;
+    return fstatat(folder->fd, BRIO_CHECKPOINT_NAME, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}

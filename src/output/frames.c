@@ -1,0 +1,30 @@
+/* The registry of frame formats. */
+#include "frames.h"
+
+#include <string.h>
+
+#define FRAMES(symbol) extern const BrioFrameFormat brio__frames_##symbol;
+#include "list.def"
+#undef FRAMES
+
+static const BrioFrameFormat *const formats[] = {
+#define FRAMES(symbol) &brio__frames_##symbol,
+#include "list.def"
+#undef FRAMES
+};
+
+_Static_assert(BRIO_COUNT(formats) <= BRIO_MOST_FORMATS, "raise BRIO_MOST_FORMATS");
+
+const BrioFrameFormat *brio__frames_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(formats) ? formats[i] : NULL; }
+
+const BrioFrameFormat *brio__frames(const char *name)
+{
+    for (size_t i = 0; i < BRIO_COUNT(formats); i++)
+        if (!strcmp(formats[i]->name, name)) return formats[i];
+    return NULL;
+}
+
+void brio__frame_name(const BrioFrameFormat *format, int64_t number, char *text, size_t size)
+{
+    snprintf(text, size, "frame_%06lld.%s", (long long)number, format->extension);
+}

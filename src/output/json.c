@@ -1,0 +1,86 @@
+#include "json.h"
+
+#include <stdlib.h>
+
+static void string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            fprintf(file, "\\%c", *at);
+        else if (*at == '\n')
+            fputs("\\n", file);
+        else if (*at < 0x20 || *at == 0x7f)
+            fprintf(file, "\\u%04x", *at);
+        else
+            fputc(*at, file);
+    }
+    fputc('"', file);
+}
+
+void brio__json_key(BrioJson *json, const char *key)
+{
+    if (json->depth && !json->first) fputc(',', json->file);
+    if (json->depth && !json->flat) {
+        fputc('\n', json->file);
+        for (int i = 0; i < json->depth; i++) fputs("  ", json->file);
+    } else if (json->depth && !json->first) {
+        fputc(' ', json->file);
+    }
+    json->first = false;
+    if (!key) return;
+    string(json->file, key);
+    fputs(": ", json->file);
+}
+
+void brio__json_open(BrioJson *json, const char *key, char bracket)
+{
+    brio__json_key(json, key);
+    fputc(bracket, json->file);
+    json->depth++;
+    json->first = true;
+}
+
+void brio__json_close(BrioJson *json, char bracket)
+{
+    json->depth--;
+    if (!json->first && !json->flat) {
+        fputc('\n', json->file);
+        for (int i = 0; i < json->depth; i++) fputs("  ", json->file);
+    }
+    fputc(bracket, json->file);
+    json->first = false;
+    if (json->depth == 0) fputc('\n', json->file);
+}
+
+void brio__json_text(BrioJson *json, const char *key, const char *value)
+{
+    brio__json_key(json, key);
+    if (value)
+        string(json->file, value);
+    else
+        fputs("null", json->file);
+}
+
+void brio__json_real(BrioJson *json, const char *key, double value)
+{
+    char text[40] = "null";
+    for (int digits = 6; isfinite(value) && digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    brio__json_key(json, key);
+    fputs(text, json->file);
+}
+
+void brio__json_integer(BrioJson *json, const char *key, int64_t value)
+{
+    brio__json_key(json, key);
+    fprintf(json->file, "%lld", (long long)value);
+}
+
+void brio__json_boolean(BrioJson *json, const char *key, bool value)
+{
+    brio__json_key(json, key);
+    fputs(value ? "true" : "false", json->file);
+}

@@ -1,0 +1,117 @@
+/* Which files in a folder are results of brio: what --force may remove, and what is not overwritten without it. */
+#include "run.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The checkpoint goes first, so that what is left of removed results is never continued. */
+static const char *const names[] = {BRIO_CHECKPOINT_NAME, "energy.csv", "probes.csv", "run.json", "state.csv"};
+
+/* `text` without `prefix`, or NULL. */
+static const char *after(const char *text, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) ? NULL : text + length;
+}
+
+/* Digits, then just `rest`. */
+static bool numbered(const char *text, const char *rest)
+{
+    const char *start = text;
+    while (isdigit((unsigned char)*text)) text++;
+    return text > start && !strcmp(text, rest);
+}
+
+static bool is_result(const char *found)
+{
+    char name[256];
+    snprintf(name, sizeof name, "%s", found);
+    size_t length = strlen(name);
+    if (length > 4 && !strcmp(name + length - 4, ".tmp")) name[length - 4] = 0;
+    for (size_t i = 0; i < BRIO_COUNT(names); i++)
+        if (!strcmp(name, names[i])) return true;
+    return after(name, "state-") && numbered(after(name, "state-"), ".csv");
+}
+
+static bool is_frame(const char *found)
+{
+    char name[256], rest[64];
+    snprintf(name, sizeof name, "%s", found);
+    size_t length = strlen(name);
+    if (length > 4 && !strcmp(name + length - 4, ".tmp")) name[length - 4] = 0;
+    for (int i = 0; brio__frames_at(i); i++) {
+        const BrioFrameFormat *format = brio__frames_at(i);
+        snprintf(rest, sizeof rest, ".%s", format->extension);
+        if (format->index_name && !strcmp(name, format->index_name)) return true;
+        if (after(name, "frame_") && numbered(after(name, "frame_"), rest)) return true;
+    }
+    return false;
+}
+
+/* Counts the files that `matches` and removes them if asked. -1: a failure, with errno. */
+static int sweep(const BrioFolder *folder, bool (*matches)(const char *), bool clear)
+{
+    int copy = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), count = 0;
+    DIR *listing = copy < 0 ? NULL : fdopendir(copy);
+    if (!listing) {
+        int reason = errno;
+        if (copy >= 0) close(copy);
+        errno = reason;
+        return -1;
+    }
+    for (struct dirent *entry; count >= 0 && (entry = readdir(listing));) {
+        if (!matches(entry->d_name)) continue;
+        count++;
+        if (clear && unlinkat(folder->fd, entry->d_name, 0) && errno != ENOENT) count = -1;
+    }
+    int reason = errno;
+    closedir(listing);
+    errno = reason;
+    return count;
+}
+
+static BrioStatus sweep_all(const BrioFolder *folder, bool clear, int *count, BrioError *error)
+{
+    BrioFolder frames;
+    struct stat info;
+    if (clear && unlinkat(folder->fd, BRIO_CHECKPOINT_NAME, 0) && errno != ENOENT)
+        return brio__write_failed(folder, BRIO_CHECKPOINT_NAME, errno, error);
+    *count = sweep(folder, is_result, clear);
+    if (*count < 0) return brio__write_failed(folder, "", errno, error);
+    if (fstatat(folder->fd, "frames", &info, AT_SYMLINK_NOFOLLOW) != 0) return BRIO_OK;
+    BRIO_CHECK(brio__folder_inside(folder, "frames", false, &frames, error));
+    int more = sweep(&frames, is_frame, clear);
+    BrioStatus status = more < 0 ? brio__write_failed(&frames, "", errno, error) : BRIO_OK;
+    *count += more;
+    brio__folder_close(&frames);
+    if (clear) unlinkat(folder->fd, "frames", AT_REMOVEDIR); /* stays if it holds something else */
+    return status;
+}
+
+BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder *folder, BrioError *error)
+{
+    int count = 0;
+    struct stat info;
+    bool exists = stat(out, &info) == 0;
+    BRIO_CHECK(brio__folder_open(out, !exists, folder, error));
+    BrioStatus status = BRIO_OK;
+    if (flock(folder->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        status = brio__error(error, BRIO_ERROR_EXISTS, "another brio is writing to %s: wait for it, or choose another folder with -o", out);
+    if (status == BRIO_OK && faccessat(folder->fd, ".", W_OK | X_OK, AT_EACCESS)) status = brio__write_failed(folder, "", errno, error);
+    if (status == BRIO_OK) status = sweep_all(folder, false, &count, error);
+    if (status == BRIO_OK && count > 0 && !force && !keep)
+        status = brio__error(error, BRIO_ERROR_EXISTS,
+                             "%s holds results of an earlier run: --resume continues it, --force replaces it, -o chooses another folder", out);
+    if (status == BRIO_OK && count > 0 && force) status = sweep_all(folder, true, &count, error);
+    if (status == BRIO_OK && keep && count > 0 && !brio__checkpoint_exists(folder))
+        status = brio__error(error, BRIO_ERROR_EXISTS, "%s holds results but no checkpoint to continue from: --force starts again", out);
+    if (status != BRIO_OK) brio__folder_close(folder);
+    return status;
+}

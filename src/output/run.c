@@ -1,0 +1,393 @@
+/* The order of things on the disk makes every moment one from which a run can continue. A checkpoint is there before
+ * anything else; what it claims (bytes of the tables, frames) is on the disk before it; and what was written after
+ * it is cut off or written again, to the same bytes, when the run is resumed. */
+#include "run.h"
+
+#include "../analyze/ledger.h"
+#include "csv.h"
+#include "json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const verdict_names[] = {"running", "completed", "stopped", "failed"};
+const char *brio__verdict_name(BrioVerdict verdict) { return verdict_names[verdict]; }
+
+typedef struct Run {
+    BrioScene *scene;
+    BrioSim *sim;
+    const BrioRunOptions *options;
+    BrioRunResult *result;
+    BrioFolder folder, frames;
+    BrioWriter energy, probes;
+    BrioCheckpoint checkpoint;   /* as of now; the lengths as of the last one written */
+    int64_t time_room;           /* of checkpoint.frame_time */
+    int64_t frames_saved;        /* frames that the last checkpoint counts */
+    double *x, *v;               /* world, for frames and probes */
+    double start, earlier;       /* clock at the start of this session; wall time of those before */
+    double checkpoint_at, checkpoint_cost;
+    int64_t checkpoint_step;
+    BrioLedger ledger;
+} Run;
+
+int64_t brio__scene_steps(const BrioScene *scene)
+{
+    return (int64_t)ceil(scene->end / scene->def.h - 1e-6);
+}
+
+/* ---- run.json ----------------------------------------------------------------------------------- */
+
+static void json_totals(BrioJson *json, const Run *run)
+{
+    const BrioRunTotals *t = &run->checkpoint.totals;
+    BrioLinearStats stats = {0};
+    double solving = 0;
+    brio__json_open(json, "wall", '{');
+    brio__json_real(json, "total", t->wall);
+    brio__json_real(json, "setup", t->setup);
+#define X(name)                                  \
+    brio__json_real(json, #name, t->solve.name); \
+    solving += t->solve.name;
+    BRIO_PHASE_LIST(X)
+#undef X
+    brio__json_real(json, "output", t->output);
+    brio__json_real(json, "other", fmax(t->wall - t->setup - solving - t->output, 0));
+    brio__json_close(json, '}');
+
+    if (run->sim->stepper->solver->linear) brio__linear_stats(run->sim->stepper->solver->linear, &stats);
+    brio__json_open(json, "totals", '{');
+    brio__json_integer(json, "steps", run->sim->state->step);
+    brio__json_real(json, "time", run->sim->state->time);
+    brio__json_integer(json, "minimisations", t->solve.minimisations);
+    brio__json_integer(json, "newton_iterations", t->solve.iterations);
+    brio__json_integer(json, "evaluations", t->solve.evaluations);
+    brio__json_integer(json, "roundoff_convergences", t->solve.roundoff);
+    brio__json_integer(json, "halved_steps", t->halved_steps);
+    brio__json_integer(json, "deepest_halving", t->deepest_halving);
+    brio__json_integer(json, "linear_iterations", stats.iterations);
+    brio__json_real(json, "factor_nonzeros", stats.factor_nonzeros);
+    brio__json_integer(json, "frames", run->checkpoint.frame_count);
+    brio__json_integer(json, "sessions", t->sessions);
+    brio__json_real(json, "first_energy", t->first_energy);
+    brio__json_real(json, "last_energy", t->last_energy);
+    brio__json_close(json, '}');
+}
+
+static void json_sizes(BrioJson *json, const BrioSystem *s)
+{
+    int64_t tets = 0, springs = 0;
+    for (int i = 0; i < s->body_count; i++) tets += s->body[i].tet_count, springs += s->body[i].edge_count;
+    brio__json_open(json, "sizes", '{');
+    brio__json_integer(json, "bodies", s->body_count);
+    brio__json_integer(json, "vertices", s->body_vertices);
+    brio__json_integer(json, "tets", tets);
+    brio__json_integer(json, "springs", springs);
+    brio__json_integer(json, "coordinates", 3 * (int64_t)s->block_count);
+    brio__json_close(json, '}');
+    brio__json_open(json, "bodies", '[');
+    for (int i = 0; i < s->body_count; i++) brio__json_text(json, NULL, s->body[i].name);
+    brio__json_close(json, ']');
+}
+
+static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, BrioError *error)
+{
+    FILE *file;
+    BRIO_CHECK(brio__replace_begin(&run->folder, "run.json", &file, error));
+    BrioJson json = {.file = file};
+    brio__json_open(&json, NULL, '{');
+    brio__json_text(&json, "title", run->scene->title);
+    brio__json_text(&json, "verdict", brio__verdict_name(verdict));
+    brio__json_text(&json, "reason", reason);
+    brio__json_text(&json, "version", brio_version());
+    brio__json_text(&json, "isa", brio_isa());
+    brio__json_text(&json, "blas", brio__blas_name());
+    brio__json_integer(&json, "threads", brio_threads());
+    json_sizes(&json, run->sim->system);
+    json_totals(&json, run);
+    brio__json_text(&json, "scene_file", run->scene->file);
+    brio__json_key(&json, "scene");
+    brio__tree_json(run->scene->tree, 2, file);
+    brio__json_close(&json, '}');
+    return brio__replace_end(&run->folder, "run.json", file, false, error);
+}
+
+/* ---- outputs of a step -------------------------------------------------------------------------- */
+
+static BrioStatus write_frame(Run *run, BrioError *error)
+{
+    const BrioState *state = run->sim->state;
+    BrioCheckpoint *c = &run->checkpoint;
+    BrioFrame frame = {.system = run->sim->system, .time = state->time, .x = run->x, .v = run->v};
+    if (c->frame_count >= run->time_room) {
+        int64_t room = 2 * c->frame_count + 64;
+        double *grown = brio__realloc(c->frame_time, (size_t)c->frame_count, (size_t)room, sizeof *grown);
+        if (!grown) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        c->frame_time = grown;
+        run->time_room = room;
+    }
+    brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
+    brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
+    for (int i = 0; i < run->scene->format_count; i++) {
+        char name[64];
+        FILE *file;
+        brio__frame_name(run->scene->format[i], c->frame_count, name, sizeof name);
+        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
+        run->scene->format[i]->write(&frame, file);
+        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
+    }
+    c->frame_time[c->frame_count++] = state->time;
+    return BRIO_OK;
+}
+
+/* Rows and the frame of the state as it is; `before` is the time of the last step, negative at the start. */
+static BrioStatus write_outputs(Run *run, double before, BrioError *error)
+{
+    const BrioScene *scene = run->scene;
+    const BrioState *state = run->sim->state;
+    if (state->step % scene->energy_every == 0) {
+        if (brio_sim_ledger(run->sim, &run->ledger) != BRIO_OK)
+            return brio__error(error, BRIO_NOT_FINITE, "the energy is not a finite number after step %lld", (long long)state->step);
+        run->checkpoint.totals.last_energy = run->ledger.total;
+        BRIO_CHECK(brio__energy_row(&run->energy, &run->ledger, run->sim->stepper->halvings, error));
+        if (scene->probe_count) {
+            brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
+            BRIO_CHECK(brio__probes_row(&run->probes, scene, run->sim->system, state->step, state->time, run->x, error));
+        }
+    }
+    /* a frame whenever an instant k/fps is reached or passed; times carry round-off */
+    double now = floor(state->time * scene->fps + 1e-6), last = before < 0 ? -1 : floor(before * scene->fps + 1e-6);
+    if (scene->format_count == 0 || now <= last) return BRIO_OK;
+    bool due = run->checkpoint.frames_passed % scene->every == 0;
+    run->checkpoint.frames_passed++;
+    return due ? write_frame(run, error) : BRIO_OK;
+}
+
+/* ---- checkpoints -------------------------------------------------------------------------------- */
+
+static BrioStatus sync_frames(Run *run, BrioError *error)
+{
+    if (run->scene->format_count == 0) return BRIO_OK;
+    for (int i = 0; i < run->scene->format_count; i++) {
+        const BrioFrameFormat *format = run->scene->format[i];
+        char name[64];
+        for (int64_t k = run->frames_saved; k < run->checkpoint.frame_count; k++) {
+            brio__frame_name(format, k, name, sizeof name);
+            int fd = openat(run->frames.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+            if (fd < 0) return brio__write_failed(&run->frames, name, errno, error);
+            int failed = fsync(fd) && errno != EINVAL ? errno : 0;
+            close(fd);
+            if (failed) return brio__write_failed(&run->frames, name, failed, error);
+        }
+        if (!format->index) continue;
+        FILE *file;
+        BRIO_CHECK(brio__replace_begin(&run->frames, format->index_name, &file, error));
+        format->index(run->checkpoint.frame_time, run->checkpoint.frame_count, file);
+        BRIO_CHECK(brio__replace_end(&run->frames, format->index_name, file, false, error));
+    }
+    return brio__folder_sync(&run->frames, error);
+}
+
+static BrioStatus save(Run *run, BrioError *error)
+{
+    BrioCheckpoint next = run->checkpoint;
+    double before = brio__seconds();
+    if (run->energy.file) {
+        BRIO_CHECK(sync_frames(run, error));
+        BRIO_CHECK(brio__writer_sync(&run->energy, error));
+        if (run->probes.file) BRIO_CHECK(brio__writer_sync(&run->probes, error));
+        next.energy_length = run->energy.length;
+        next.probes_length = run->probes.length;
+    }
+    next.totals.solve = run->sim->stepper->solver->totals;
+    next.totals.wall = run->earlier + brio__seconds() - run->start;
+    BRIO_CHECK(brio__checkpoint_write(&run->folder, &next, run->sim->state, error));
+    run->checkpoint = next;
+    run->frames_saved = next.frame_count;
+    run->checkpoint_step = run->sim->state->step;
+    run->checkpoint_at = brio__seconds();
+    run->checkpoint_cost = run->checkpoint_at - before;
+    run->checkpoint.totals.output += run->checkpoint_cost;
+    return BRIO_OK;
+}
+
+/* Large states are saved less often, so that saving stays below a twentieth of the time. */
+static bool save_is_due(const Run *run)
+{
+    const BrioRunOptions *o = run->options;
+    if (o->checkpoint_steps > 0) return run->sim->state->step - run->checkpoint_step >= o->checkpoint_steps;
+    double every = o->checkpoint_seconds > 0 ? o->checkpoint_seconds : 5;
+    return brio__seconds() - run->checkpoint_at >= fmax(every, 20 * run->checkpoint_cost);
+}
+
+/* ---- the run ------------------------------------------------------------------------------------ */
+
+/* Frames beyond the checkpoint: written by a session that was killed. */
+static void remove_later_frames(Run *run)
+{
+    for (int i = 0; i < run->scene->format_count; i++) {
+        char name[64];
+        int64_t k = run->checkpoint.frame_count;
+        do
+            brio__frame_name(run->scene->format[i], k++, name, sizeof name);
+        while (unlinkat(run->frames.fd, name, 0) == 0);
+    }
+}
+
+static BrioStatus open_outputs(Run *run, BrioError *error)
+{
+    BrioCheckpoint *c = &run->checkpoint;
+    if (run->scene->format_count) {
+        BRIO_CHECK(brio__folder_inside(&run->folder, "frames", true, &run->frames, error));
+        remove_later_frames(run);
+    }
+    BRIO_CHECK(brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
+    if (run->scene->probe_count) BRIO_CHECK(brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
+    return BRIO_OK;
+}
+
+/* Everything up to the first step: the first row and frame, or the place where an earlier session ended. */
+static BrioStatus begin(Run *run, BrioError *error)
+{
+    BrioCheckpoint *c = &run->checkpoint;
+    bool fresh = c->energy_length == 0;
+    if (!run->result->resumed) BRIO_CHECK(save(run, error));
+    BRIO_CHECK(open_outputs(run, error));
+    run->result->started = true;
+    if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
+    BRIO_CHECK(brio__energy_head(&run->energy, error));
+    if (run->scene->probe_count) BRIO_CHECK(brio__probes_head(&run->probes, run->scene, error));
+    BRIO_CHECK(write_outputs(run, -1, error));
+    c->totals.first_energy = run->ledger.total;
+    c->totals.setup = brio__seconds() - run->start;
+    BRIO_CHECK(save(run, error));
+    return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
+}
+
+static void tell(const Run *run)
+{
+    const BrioRunOptions *o = run->options;
+    if (!o->progress) return;
+    const BrioState *state = run->sim->state;
+    BrioRunProgress progress = {.step = state->step, .steps = run->result->steps, .time = state->time, .end = run->scene->end,
+                                .wall = brio__seconds() - run->start, .first = run->result->step, .energy = run->checkpoint.totals.last_energy,
+                                .iterations = run->sim->stepper->iterations};
+    o->progress(o->user, &progress);
+}
+
+static BrioStatus loop(Run *run, BrioError *error)
+{
+    BrioState *state = run->sim->state;
+    BrioRunTotals *totals = &run->checkpoint.totals;
+    while (state->step < run->result->steps) {
+        if (run->options->stop && *run->options->stop) return BRIO_STOPPED;
+        double before = state->time;
+        BrioStatus status = brio_sim_step(run->sim);
+        if (status != BRIO_OK)
+            return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s", (long long)state->step + 1, state->time, run->scene->def.h,
+                               brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim) : brio_status_text(status));
+        totals->halved_steps += run->sim->stepper->halvings > 0;
+        totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
+        double clock = brio__seconds();
+        BRIO_CHECK(write_outputs(run, before, error));
+        totals->output += brio__seconds() - clock;
+        tell(run);
+        if (save_is_due(run) && state->step < run->result->steps) {
+            BRIO_CHECK(save(run, error));
+            BRIO_CHECK(write_json(run, BRIO_VERDICT_RUNNING, NULL, error));
+        }
+    }
+    return BRIO_OK;
+}
+
+/* The last checkpoint, unless writing is what failed: then the tables go back to the one before, which also makes
+ * room for the verdict on a full disk. */
+static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
+{
+    BrioRunResult *r = run->result;
+    if (status != BRIO_ERROR_FILE) {
+        BrioError last = {0};
+        BrioStatus saved = save(run, &last);
+        if (saved != BRIO_OK) {
+            status = saved;
+            if (error) *error = last;
+        }
+    }
+    r->verdict = status == BRIO_OK ? BRIO_VERDICT_COMPLETED : status == BRIO_STOPPED ? BRIO_VERDICT_STOPPED : BRIO_VERDICT_FAILED;
+    if (status == BRIO_STOPPED)
+        snprintf(r->reason, sizeof r->reason, "stopped on request at t = %g s", run->sim->state->time);
+    else if (status != BRIO_OK)
+        snprintf(r->reason, sizeof r->reason, "%s", error && error->message[0] ? error->message : brio_status_text(status));
+    if (status == BRIO_ERROR_FILE) {
+        brio__writer_cut(&run->energy, run->checkpoint.energy_length);
+        brio__writer_cut(&run->probes, run->checkpoint.probes_length);
+    }
+    run->checkpoint.totals.wall = run->earlier + brio__seconds() - run->start;
+    BrioError unwritten = {0};
+    BrioStatus told = write_json(run, r->verdict, r->reason[0] ? r->reason : NULL, &unwritten);
+    if (told != BRIO_OK && status == BRIO_OK) {
+        status = told;
+        r->verdict = BRIO_VERDICT_FAILED;
+        snprintf(r->reason, sizeof r->reason, "%s", unwritten.message);
+        if (error) *error = unwritten;
+    }
+    return status;
+}
+
+static BrioStatus prepare(Run *run, BrioError *error)
+{
+    const BrioRunOptions *o = run->options;
+    BrioCheckpoint *c = &run->checkpoint;
+    size_t world = 3 * (size_t)run->sim->system->vertex_count;
+    run->x = brio__alloc(world, sizeof *run->x);
+    run->v = brio__alloc(world, sizeof *run->v);
+    if (!run->x || !run->v) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    c->scene = brio__scene_hash(run->scene, run->sim->system, run->sim->state);
+    snprintf(c->isa, sizeof c->isa, "%s", brio_isa());
+    BRIO_CHECK(brio__results_open(o->out, o->force, o->resume, &run->folder, error));
+    if (o->resume && brio__checkpoint_exists(&run->folder)) {
+        BRIO_CHECK(brio__checkpoint_read(&run->folder, c, run->sim->state, error));
+        run->result->resumed = true;
+        run->time_room = run->frames_saved = c->frame_count;
+        run->sim->stepper->solver->totals = c->totals.solve;
+        run->checkpoint_step = run->sim->state->step;
+        run->result->complete_before = c->energy_length > 0 && run->sim->state->step >= run->result->steps;
+    }
+    run->checkpoint_at = brio__seconds();
+    run->earlier = c->totals.wall;
+    c->totals.sessions++;
+    run->result->step = run->sim->state->step;
+    return BRIO_OK;
+}
+
+BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result, BrioError *error)
+{
+    BrioError own = {0};
+    if (!error) error = &own;
+    *result = (BrioRunResult){.steps = brio__scene_steps(scene)};
+    Run run = {.scene = scene, .options = options, .result = result, .folder = {.fd = -1}, .frames = {.fd = -1}, .start = brio__seconds()};
+    BRIO_CHECK(brio__scene_sim(scene, &run.sim, error));
+    BrioStatus status = prepare(&run, error);
+    if (status == BRIO_OK) {
+        status = begin(&run, error);
+        if (status == BRIO_OK) {
+            tell(&run);
+            status = loop(&run, error);
+        }
+        if (result->started) status = end(&run, status, error);
+    }
+    result->step = run.sim->state->step;
+    result->time = run.sim->state->time;
+    result->totals = run.checkpoint.totals;
+    result->frame_count = run.checkpoint.frame_count;
+    brio__writer_close(&run.energy);
+    brio__writer_close(&run.probes);
+    brio__folder_close(&run.frames);
+    brio__folder_close(&run.folder);
+    brio__free(run.checkpoint.frame_time);
+    brio__free(run.x);
+    brio__free(run.v);
+    brio_sim_free(run.sim);
+    return status;
+}

@@ -1,0 +1,835 @@
+#include "scene.h"
+
+#include "../builder.h"
+#include "../field.h"
+#include "../mesh/mesh.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the keys of a scene ------------------------------------------------------------------------ */
+
+static const BrioKey scene_keys[] = {
+    {"brio", "1", "1", "Version of the scene format."},
+    {"title", "text", "", "What the scene is called in reports."},
+    {"time", "map", "", "Step, duration, frames a second."},
+    {"gravity", "three numbers, m/s2", "[0, -9.8, 0]", "Acceleration of free fall."},
+    {"integrator", "a name, or a map with `type` and the integrator's parameters", "backward-euler", "Who advances time: `brio list integrators`."},
+    {"solver", "a name, or a map", "newton", "How the implicit step is solved."},
+    {"materials", "map of name: material", "", "Materials that bodies refer to by name."},
+    {"bodies", "list of bodies", "required", "What is simulated."},
+    {"probes", "list", "", "Vertices whose positions are written to probes.csv."},
+    {"output", "map", "", "What is written."},
+    {"contact", "map", "", "Contact between bodies. Not in this version."},
+    {"damping", "list", "", "Damping models. Not in this version."},
+    {"obstacles", "list", "", "Planes, spheres and other obstacles. Not in this version."},
+    {"forces", "list", "", "Forces beside gravity. Not in this version."},
+    {"constraints", "list", "", "Rigid rods. Not in this version."},
+    {0}};
+static const BrioKey time_keys[] = {
+    {"h", "number, s", "1/30", "Time step."},
+    {"end", "number, s", "10", "When the run ends."},
+    {"fps", "number, 1/s", "30", "Frames a second of simulated time; a step longer than a frame gives a frame a step."},
+    {0}};
+static const BrioKey solver_keys[] = {
+    {"type", "newton", "newton", "Projected Newton with a line search."},
+    {"linear", "a name", "cholesky", "Linear solver: `brio list solvers`."},
+    {"tol", "number, m/s", "1e-8", "Newton stops when max|dq|/h is below it."},
+    {"max_iterations", "whole number", "100", "Newton iterations before a step counts as failed."},
+    {"linear_tol", "number", "1e-6", "Relative residual of iterative linear solvers."},
+    {"max_halvings", "whole number", "6", "How often a failed step is tried again in halves."},
+    {0}};
+static const BrioKey body_keys[] = {
+    {"name", "text", "body0, body1, ...", "What the body is called in results."},
+    {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh."},
+    {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape."},
+    {"kind", "solid | springs", "from the material", "What the elements are."},
+    {"material", "a name, or a map with `type`", "required", "A material of `materials`, or the map itself."},
+    {"transform", "map", "", "Scale, then rotate, then translate the mesh: its rest shape."},
+    {"velocity", "map", "", "First velocity."},
+    {"state", "file name", "", "First positions and velocities, one row a vertex: x,y,z,vx,vy,vz."},
+    {"springs", "file name", "", "Springs of kind springs, one row each: a,b,k,rest."},
+    {"fix", "list", "", "Vertices that are held, or moved by a script."},
+    {"attach", "list", "", "Springs from vertices to points."},
+    {0}};
+static const BrioKey transform_keys[] = {
+    {"scale", "number, or three", "1", "Scale, along the axes if three."},
+    {"rotate", "[[x, y, z], degrees]", "", "Turn about an axis through the origin."},
+    {"translate", "three numbers, m", "[0, 0, 0]", "Shift."},
+    {0}};
+static const BrioKey velocity_keys[] = {
+    {"linear", "three numbers, m/s", "[0, 0, 0]", "Velocity of every vertex."},
+    {"angular", "three numbers, rad/s", "[0, 0, 0]", "Turning."},
+    {"about", "three numbers, m", "[0, 0, 0]", "Point about which it turns."},
+    {0}};
+static const BrioKey fix_keys[] = {
+    {"box", "[[x, y, z], [x, y, z]]", "", "Vertices in the box between two corners, at the start."},
+    {"sphere", "[[x, y, z], radius]", "", "Vertices in the ball, at the start."},
+    {"vertices", "list of numbers", "", "Vertices by number, from 0."},
+    {"script", "map", "", "How they move."},
+    {0}};
+static const BrioKey attach_keys[] = {
+    {"box", "[[x, y, z], [x, y, z]]", "", "Vertices in the box between two corners, at the start."},
+    {"sphere", "[[x, y, z], radius]", "", "Vertices in the ball, at the start."},
+    {"vertices", "list of numbers", "", "Vertices by number, from 0."},
+    {"k", "number, N/m", "1000", "Stiffness of each spring."},
+    {"point", "three numbers, m", "where each vertex starts", "Point that they are pulled to."},
+    {"script", "map", "", "How the points move."},
+    {0}};
+static const BrioKey script_keys[] = {
+    {"velocity", "three numbers, m/s", "[0, 0, 0]", "Shift per second."},
+    {"angular", "three numbers, rad/s", "[0, 0, 0]", "Turning."},
+    {"about", "three numbers, m", "[0, 0, 0]", "Point about which they turn."},
+    {"start", "number, s", "0", "When the motion starts."},
+    {"end", "number, s", "never", "When it stops; they are held there."},
+    {"keys", "list of [t, dx, dy, dz]", "", "Shifts at given times, linear in between, beside the motion above."},
+    {0}};
+static const BrioKey probe_keys[] = {
+    {"name", "text", "required", "Column name in probes.csv."},
+    {"body", "text", "the only body", "Name of the body."},
+    {"vertex", "whole number", "required", "Vertex of the body, from 0."},
+    {0}};
+static const BrioKey output_keys[] = {
+    {"frames", "list of vtu, obj", "[]", "Formats of frames."},
+    {"every", "whole number", "1", "Write every so many-th frame."},
+    {"energy_every", "whole number", "1", "Write every so many-th row of energy.csv and probes.csv."},
+    {0}};
+
+static const BrioSection sections[] = {
+    {"", "The scene", scene_keys},
+    {"time", "Time", time_keys},
+    {"solver", "Solver", solver_keys},
+    {"bodies[]", "A body", body_keys},
+    {"bodies[].transform", "Where a body starts", transform_keys},
+    {"bodies[].velocity", "How a body starts", velocity_keys},
+    {"bodies[].fix[]", "Held vertices", fix_keys},
+    {"bodies[].attach[]", "Attachments", attach_keys},
+    {"bodies[].fix[].script", "Scripts (also of attachments)", script_keys},
+    {"probes[]", "Probes", probe_keys},
+    {"output", "Output", output_keys},
+};
+
+const BrioSection *brio__scene_section_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(sections) ? &sections[i] : NULL; }
+
+/* ---- small readers ------------------------------------------------------------------------------ */
+
+static BrioStatus expect(const BrioNode *node, BrioNodeKind kind, BrioError *error)
+{
+    static const char *const names[] = {"a single value", "a list", "a map of keys and values"};
+    if (node->kind == kind) return BRIO_OK;
+    return brio__node_error(node, error, "expected %s, found %s", names[kind], names[node->kind]);
+}
+
+/* Checks that a node is a map that has no keys but those of the table. */
+static BrioStatus expect_map(BrioNode *node, const BrioKey *keys, BrioError *error)
+{
+    const char *names[24];
+    int count = 0;
+    BRIO_CHECK(expect(node, BRIO_NODE_MAP, error));
+    for (; keys[count].name; count++) {
+        names[count] = keys[count].name;
+        brio__node_get(node, keys[count].name);
+    }
+    return brio__node_unknown(node, names, count, error);
+}
+
+static BrioStatus get_real(BrioNode *map, const char *key, double least, double most, double *value, BrioError *error)
+{
+    BrioNode *node = brio__node_get(map, key);
+    if (!node) return BRIO_OK;
+    BRIO_CHECK(brio__node_real(node, value, error));
+    if (*value >= least && *value <= most) return BRIO_OK;
+    if (least > 0 && least < 1e-100) return brio__node_error(node, error, "%s = %g must be positive", key, *value);
+    return brio__node_error(node, error, "%s = %g is out of range: must be between %g and %g", key, *value, least, most);
+}
+
+static BrioStatus get_integer(BrioNode *map, const char *key, int64_t least, int64_t most, int64_t *value, BrioError *error)
+{
+    BrioNode *node = brio__node_get(map, key);
+    if (!node) return BRIO_OK;
+    BRIO_CHECK(brio__node_integer(node, value, error));
+    if (*value >= least && *value <= most) return BRIO_OK;
+    return brio__node_error(node, error, "%s = %lld is out of range: must be between %lld and %lld", key, (long long)*value, (long long)least,
+                            (long long)most);
+}
+
+static BrioStatus get_vector(BrioNode *map, const char *key, double value[3], BrioError *error)
+{
+    BrioNode *node = brio__node_get(map, key);
+    return node ? brio__node_reals(node, value, 3, error) : BRIO_OK;
+}
+
+static BrioStatus no_memory(BrioError *error)
+{
+    return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+}
+
+/* `name` is none of the names that next(i) gives: says so at the node, with the nearest. */
+static BrioStatus no_such(const BrioNode *node, const char *what, const char *name, const char *const *names, int count, BrioError *error)
+{
+    const char *nearest = brio__nearest(name, names, count);
+    if (nearest) return brio__node_error(node, error, "no %s \"%s\"; did you mean \"%s\"?", what, name, nearest);
+    char list[512] = "";
+    size_t used = 0;
+    for (int i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+    if (count == 0) return brio__node_error(node, error, "no %s \"%s\"; there are none", what, name);
+    return brio__node_error(node, error, "no %s \"%s\"; there are: %s", what, name, list);
+}
+
+/* The name in `x: name` or in `x: {type: name, ...}`. */
+static BrioStatus type_of(BrioNode *node, const char **type, BrioError *error)
+{
+    if (node->kind == BRIO_NODE_MAP) {
+        BrioNode *named = brio__node_get(node, "type");
+        if (!named) return brio__node_error(node, error, "missing key \"type\"");
+        return brio__node_text(named, type, error);
+    }
+    return brio__node_text(node, type, error);
+}
+
+/* Parameters of a plug-in from the same node; a bare name means the defaults. */
+static BrioStatus values_of(BrioNode *node, const BrioField *fields, double *values, BrioError *error)
+{
+    static const char *const type_key[] = {"type"};
+    brio_fields_defaults(fields, values);
+    if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
+    return brio__node_fields(node, fields, type_key, 1, values, error);
+}
+
+static BrioNode *type_node(BrioNode *node)
+{
+    BrioNode *type = node->kind == BRIO_NODE_MAP ? brio__node_get(node, "type") : NULL;
+    return type ? type : node;
+}
+
+/* A file named in the scene: relative to the scene file. */
+static BrioStatus file_path(const BrioScene *scene, const BrioNode *node, char *path, size_t size, BrioError *error)
+{
+    const char *name;
+    BRIO_CHECK(brio__node_text(node, &name, error));
+    const char *slash = strrchr(scene->file, '/');
+    int folder = slash && name[0] != '/' ? (int)(slash - scene->file) + 1 : 0;
+    if (snprintf(path, size, "%.*s%s", folder, scene->file, name) >= (int)size) return brio__node_error(node, error, "the file name is too long");
+    struct stat info;
+    if (stat(path, &info) != 0) return brio__node_error(node, error, "there is no file \"%s\" (looked for %s)", name, path);
+    return BRIO_OK;
+}
+
+/* ---- sections ----------------------------------------------------------------------------------- */
+
+static BrioStatus read_time(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    BrioNode *node = brio__node_get(root, "time");
+    if (node) {
+        BRIO_CHECK(expect_map(node, time_keys, error));
+        BRIO_CHECK(get_real(node, "h", 1e-300, 1e6, &scene->def.h, error));
+        BRIO_CHECK(get_real(node, "end", 0, 1e9, &scene->end, error));
+        BRIO_CHECK(get_real(node, "fps", 1e-300, 1e9, &scene->fps, error));
+    }
+    if (scene->end / scene->def.h > 1e12)
+        return brio__node_error(node ? node : root, error, "%g s in steps of %g s are %g steps: more than 1e12", scene->end, scene->def.h, scene->end / scene->def.h);
+    return BRIO_OK;
+}
+
+static BrioStatus read_integrator(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    BrioNode *node = brio__node_get(root, "integrator");
+    if (!node) return BRIO_OK;
+    const char *type, *names[128];
+    int count = 0;
+    BRIO_CHECK(type_of(node, &type, error));
+    const BrioIntegrator *integrator = brio_integrator(type);
+    for (; count < (int)BRIO_COUNT(names) && brio_integrator_at(count); count++) names[count] = brio_integrator_at(count)->name;
+    if (!integrator) return no_such(type_node(node), "integrator", type, names, count, error);
+    scene->def.integrator = integrator->name;
+    return values_of(node, integrator->fields, scene->def.values, error);
+}
+
+static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    BrioNode *node = brio__node_get(root, "solver");
+    if (!node) return BRIO_OK;
+    static const char *const solvers[] = {"newton"};
+    BrioSolverOptions *o = &scene->def.solver;
+    const char *type = "newton", *names[16];
+    int count = 0;
+    if (node->kind == BRIO_NODE_MAP) {
+        BRIO_CHECK(expect_map(node, solver_keys, error));
+        if (brio__node_get(node, "type")) BRIO_CHECK(type_of(node, &type, error));
+    } else {
+        BRIO_CHECK(brio__node_text(node, &type, error));
+    }
+    if (strcmp(type, "newton")) return no_such(type_node(node), "solver", type, solvers, 1, error);
+    if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
+    BrioNode *linear = brio__node_get(node, "linear");
+    if (linear) {
+        BRIO_CHECK(brio__node_text(linear, &type, error));
+        const BrioLinearType *found = brio__linear_type(type);
+        for (; count < (int)BRIO_COUNT(names) && brio__linear_at(count); count++) names[count] = brio__linear_at(count)->name;
+        if (!found) return no_such(linear, "linear solver", type, names, count, error);
+        o->linear = found->name;
+    }
+    int64_t iterations = o->max_iterations, halvings = o->max_halvings;
+    BRIO_CHECK(get_real(node, "tol", 1e-300, 1e9, &o->tol, error));
+    BRIO_CHECK(get_real(node, "linear_tol", 1e-16, 1, &o->linear_tol, error));
+    BRIO_CHECK(get_integer(node, "max_iterations", 1, 1000000, &iterations, error));
+    BRIO_CHECK(get_integer(node, "max_halvings", 0, 20, &halvings, error));
+    o->max_iterations = (int)iterations;
+    o->max_halvings = (int)halvings;
+    return BRIO_OK;
+}
+
+/* Changes those values that the map gives. */
+static BrioStatus override_values(BrioNode *map, const BrioField *fields, double *values, BrioError *error)
+{
+    double given[BRIO_MAX_VALUES];
+    BRIO_CHECK(values_of(map, fields, given, error));
+    for (const BrioField *field = fields; field && field->name; field++) {
+        int at = brio__fields_offset(fields, field->name);
+        if (brio__node_get(map, field->name)) memcpy(values + at, given + at, (size_t)brio__field_width(field) * sizeof *values);
+    }
+    return BRIO_OK;
+}
+
+/* A material: a name of `materials` (alone, or as the type of a map that changes some of its values), the map itself, or
+ * the bare name of a type. */
+static BrioStatus read_material(BrioNode *materials, BrioNode *node, BrioMaterial *material, BrioError *error)
+{
+    const char *name, *names[128];
+    int count = 0;
+    BRIO_CHECK(type_of(node, &name, error));
+    BrioNode *defined = materials ? brio__node_get(materials, name) : NULL;
+    if (defined && defined->kind == BRIO_NODE_MAP) {
+        BRIO_CHECK(read_material(NULL, defined, material, error));
+        if (node->kind == BRIO_NODE_SCALAR) return BRIO_OK;
+        return override_values(node, brio__energy(material->type)->fields, material->values, error);
+    }
+    for (int i = 0; materials && i < materials->count && count < 100; i++) names[count++] = materials->child[i]->key;
+    for (int i = 0; brio__energy_at(i) && count < (int)BRIO_COUNT(names); i++)
+        if (brio__energy_is_material(brio__energy_at(i))) names[count++] = brio__energy_at(i)->name;
+    if (brio_material(name, material) != BRIO_OK)
+        return no_such(type_node(node), materials ? "material" : "material type", name, names, count, error);
+    return values_of(node, brio__energy(name)->fields, material->values, error);
+}
+
+/* Every material is checked, used or not. */
+static BrioStatus read_materials(BrioNode *materials, BrioError *error)
+{
+    BrioMaterial material;
+    if (!materials) return BRIO_OK;
+    BRIO_CHECK(expect(materials, BRIO_NODE_MAP, error));
+    for (int i = 0; i < materials->count; i++) {
+        BRIO_CHECK(expect(materials->child[i], BRIO_NODE_MAP, error));
+        BRIO_CHECK(read_material(NULL, materials->child[i], &material, error));
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus read_transform(BrioNode *node, BrioBodyDef *def, BrioError *error)
+{
+    double scale[3] = {1, 1, 1}, R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    BRIO_CHECK(expect_map(node, transform_keys, error));
+    BrioNode *given = brio__node_get(node, "scale");
+    if (given && given->kind == BRIO_NODE_LIST)
+        BRIO_CHECK(brio__node_reals(given, scale, 3, error));
+    else if (given) {
+        BRIO_CHECK(brio__node_real(given, scale, error));
+        scale[1] = scale[2] = scale[0];
+    }
+    for (int r = 0; r < 3; r++)
+        if (!(scale[r] > 0)) return brio__node_error(given, error, "scale = %g must be positive", scale[r]);
+    given = brio__node_get(node, "rotate");
+    if (given) {
+        double n[3], degrees;
+        if (given->kind != BRIO_NODE_LIST || given->count != 2) return brio__node_error(given, error, "expected [[x, y, z], degrees]");
+        BRIO_CHECK(brio__node_reals(given->child[0], n, 3, error));
+        BRIO_CHECK(brio__node_real(given->child[1], &degrees, error));
+        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), angle = degrees * 3.14159265358979323846 / 180;
+        if (!(length > 0)) return brio__node_error(given->child[0], error, "the axis has no length");
+        /* quarter turns exactly, so that boxes stay boxes */
+        double quarter = degrees / 90, c = cos(angle), s = sin(angle);
+        if (quarter == floor(quarter)) c = round(c), s = round(s);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double cross = i == j ? 0 : ((j - i + 3) % 3 == 1 ? -1 : 1) * n[3 - i - j] / length;
+                R[3 * i + j] = c * (i == j) + s * cross + (1 - c) * n[i] * n[j] / (length * length);
+            }
+    }
+    for (int i = 0; i < 9; i++) def->linear[i] = R[i] * scale[i % 3];
+    return get_vector(node, "translate", def->translate, error);
+}
+
+static BrioStatus read_velocity(BrioNode *node, BrioBodyDef *def, BrioError *error)
+{
+    BRIO_CHECK(expect_map(node, velocity_keys, error));
+    BRIO_CHECK(get_vector(node, "linear", def->velocity, error));
+    BRIO_CHECK(get_vector(node, "angular", def->angular, error));
+    return get_vector(node, "about", def->about, error);
+}
+
+/* `keys` of the script are allocated: the caller frees them. */
+static BrioStatus read_script(BrioNode *node, BrioScript *script, BrioError *error)
+{
+    BRIO_CHECK(expect_map(node, script_keys, error));
+    BRIO_CHECK(get_vector(node, "velocity", script->velocity, error));
+    BRIO_CHECK(get_vector(node, "angular", script->angular, error));
+    BRIO_CHECK(get_vector(node, "about", script->about, error));
+    BRIO_CHECK(get_real(node, "start", 0, 1e9, &script->start, error));
+    BRIO_CHECK(get_real(node, "end", script->start, 1e9, &script->end, error));
+    BrioNode *keys = brio__node_get(node, "keys");
+    if (!keys) return BRIO_OK;
+    BRIO_CHECK(expect(keys, BRIO_NODE_LIST, error));
+    double *rows = brio__alloc((size_t)keys->count * 4, sizeof *rows);
+    if (!rows) return no_memory(error);
+    script->keys = rows;
+    script->key_count = keys->count;
+    for (int k = 0; k < keys->count; k++) {
+        BRIO_CHECK(brio__node_reals(keys->child[k], rows + 4 * k, 4, error));
+        if (k > 0 && !(rows[4 * k] > rows[4 * k - 4]))
+            return brio__node_error(keys->child[k], error, "the times of keys must rise: %g s comes after %g s", rows[4 * k], rows[4 * k - 4]);
+    }
+    return BRIO_OK;
+}
+
+/* Vertices by number, box or ball; x are the body's first positions. */
+static BrioStatus read_selection(BrioNode *node, int64_t vertices, const double *x, int32_t *chosen, int64_t *count, BrioError *error)
+{
+    BrioNode *box = brio__node_get(node, "box"), *sphere = brio__node_get(node, "sphere"), *list = brio__node_get(node, "vertices");
+    *count = 0;
+    if (!!box + !!sphere + !!list != 1) return brio__node_error(node, error, "give one of box, sphere and vertices");
+    if (list) {
+        BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
+        for (int i = 0; i < list->count; i++) {
+            int64_t v;
+            BRIO_CHECK(brio__node_integer(list->child[i], &v, error));
+            if (v < 0 || v >= vertices)
+                return brio__node_error(list->child[i], error, "there is no vertex %lld: the body has vertices 0 to %lld", (long long)v, (long long)vertices - 1);
+            if (*count < vertices) chosen[(*count)++] = (int32_t)v;
+        }
+        return BRIO_OK;
+    }
+    double low[3], high[3], radius = 0;
+    BrioNode *given = box ? box : sphere;
+    if (given->kind != BRIO_NODE_LIST || given->count != 2)
+        return brio__node_error(given, error, box ? "expected two corners, [[x, y, z], [x, y, z]]" : "expected [[x, y, z], radius]");
+    BRIO_CHECK(brio__node_reals(given->child[0], low, 3, error));
+    if (box) {
+        BRIO_CHECK(brio__node_reals(given->child[1], high, 3, error));
+        for (int r = 0; r < 3; r++)
+            if (low[r] > high[r]) return brio__node_error(given, error, "the first corner must be below the second: %g > %g", low[r], high[r]);
+    } else {
+        BRIO_CHECK(brio__node_real(given->child[1], &radius, error));
+    }
+    for (int64_t v = 0; v < vertices; v++) {
+        const double *p = x + 3 * v;
+        bool inside = box ? p[0] >= low[0] && p[0] <= high[0] && p[1] >= low[1] && p[1] <= high[1] && p[2] >= low[2] && p[2] <= high[2]
+                          : hypot(hypot(p[0] - low[0], p[1] - low[1]), p[2] - low[2]) <= radius;
+        if (inside) chosen[(*count)++] = (int32_t)v;
+    }
+    if (*count == 0) return brio__node_error(given, error, "no vertex lies in this %s", box ? "box" : "sphere");
+    return BRIO_OK;
+}
+
+/* What a body's lists of held vertices and attachments need. */
+typedef struct BodyWork {
+    BrioScene *scene;
+    BrioBuilder *builder;
+    BrioNode *node;
+    BrioMesh *mesh;
+    BrioBodyDef def;
+    int body;
+    double *state, *spring, *x; /* owned */
+    int32_t *chosen;
+    BrioScript script;
+} BodyWork;
+
+static BrioStatus at_node(const BrioNode *node, BrioStatus status, BrioError *error, const BrioError *inner)
+{
+    if (inner->file[0]) { /* an error inside a mesh file keeps its own place */
+        if (error && error->status == BRIO_OK) *error = *inner;
+        return status;
+    }
+    brio__node_error(node, error, "%s", inner->message[0] ? inner->message : brio_status_text(status));
+    if (error) error->status = status;
+    return status;
+}
+
+static BrioStatus read_held(BodyWork *w, BrioNode *entry, bool attach, BrioError *error)
+{
+    int64_t count;
+    double k = 1000, point[3];
+    BrioError inner = {0};
+    BrioStatus status = BRIO_OK;
+    BRIO_CHECK(expect_map(entry, attach ? attach_keys : fix_keys, error));
+    BRIO_CHECK(read_selection(entry, w->mesh->vertex_count, w->x, w->chosen, &count, error));
+    w->script = brio_script();
+    BrioNode *script = brio__node_get(entry, "script");
+    if (script) BRIO_CHECK(read_script(script, &w->script, error));
+    if (attach) {
+        BRIO_CHECK(get_real(entry, "k", 1e-300, 1e15, &k, error));
+        BrioNode *given = brio__node_get(entry, "point");
+        if (given) BRIO_CHECK(brio__node_reals(given, point, 3, error));
+        for (int64_t i = 0; i < count && status == BRIO_OK; i++)
+            status = brio_builder_attach(w->builder, w->body, w->chosen[i], given ? point : w->x + 3 * (int64_t)w->chosen[i], k, script ? &w->script : NULL, &inner);
+    } else {
+        status = brio_builder_fix(w->builder, w->body, w->chosen, count, script ? &w->script : NULL, &inner);
+    }
+    brio__free((void *)w->script.keys);
+    w->script.keys = NULL;
+    return status == BRIO_OK ? BRIO_OK : at_node(entry, status, error, &inner);
+}
+
+static BrioStatus read_mesh(BodyWork *w, BrioError *error)
+{
+    BrioNode *shape = brio__node_get(w->node, "shape"), *mesh = brio__node_get(w->node, "mesh");
+    if (!shape == !mesh) return brio__node_error(w->node, error, shape ? "give shape or mesh, not both" : "missing key: a body needs a shape or a mesh");
+    BrioError inner = {0};
+    BrioStatus status;
+    if (mesh) {
+        char path[4096];
+        BRIO_CHECK(file_path(w->scene, mesh, path, sizeof path, error));
+        status = brio_mesh_read(path, &w->mesh, &inner);
+        return status == BRIO_OK ? BRIO_OK : at_node(mesh, status, error, &inner);
+    }
+    const char *type, *names[64];
+    double values[BRIO_MAX_VALUES];
+    int count = 0;
+    BRIO_CHECK(type_of(shape, &type, error));
+    for (; count < (int)BRIO_COUNT(names) && brio__shape_at(count); count++) names[count] = brio__shape_at(count)->name;
+    if (!brio__shape(type)) return no_such(type_node(shape), "shape", type, names, count, error);
+    BRIO_CHECK(values_of(shape, brio__shape(type)->fields, values, error));
+    status = brio_mesh_shape(type, values, &w->mesh, &inner);
+    return status == BRIO_OK ? BRIO_OK : at_node(shape, status, error, &inner);
+}
+
+static BrioStatus read_state(BodyWork *w, BrioError *error)
+{
+    BrioNode *node = brio__node_get(w->node, "state");
+    if (!node) return BRIO_OK;
+    char path[4096];
+    int64_t rows;
+    BRIO_CHECK(file_path(w->scene, node, path, sizeof path, error));
+    BRIO_CHECK(brio__csv_read(path, 6, &w->state, &rows, error));
+    if (rows != w->mesh->vertex_count)
+        return brio__node_error(node, error, "the file has %lld rows and the body %lld vertices", (long long)rows, (long long)w->mesh->vertex_count);
+    w->def.state = w->state;
+    return BRIO_OK;
+}
+
+/* Springs from a file replace the edges of the mesh. */
+static BrioStatus read_springs(BodyWork *w, BrioError *error)
+{
+    BrioNode *node = brio__node_get(w->node, "springs");
+    if (!node) return BRIO_OK;
+    char path[4096];
+    double *table;
+    int64_t rows;
+    BRIO_CHECK(file_path(w->scene, node, path, sizeof path, error));
+    BRIO_CHECK(brio__csv_read(path, 4, &table, &rows, error));
+    brio__free(w->mesh->edge);
+    brio__free(w->mesh->edge_kind);
+    w->mesh->edge_kind = NULL;
+    w->mesh->edge = brio__alloc((size_t)rows * 2, sizeof *w->mesh->edge);
+    w->spring = brio__alloc((size_t)rows * 2, sizeof *w->spring);
+    w->mesh->edge_count = w->mesh->edge ? rows : 0;
+    BrioStatus status = w->mesh->edge && w->spring ? BRIO_OK : no_memory(error);
+    for (int64_t i = 0; status == BRIO_OK && i < rows; i++)
+        for (int k = 0; status == BRIO_OK && k < 2; k++) {
+            double v = table[4 * i + k];
+            if (v != floor(v) || v < 0 || v >= (double)w->mesh->vertex_count)
+                status = brio__error_at(error, BRIO_ERROR_INPUT, path, 0, 0, NULL, "spring %lld names vertex %g: the body has vertices 0 to %lld", (long long)i, v,
+                                        (long long)w->mesh->vertex_count - 1);
+            else
+                w->mesh->edge[2 * i + k] = (int32_t)v;
+            w->spring[2 * i + k] = table[4 * i + 2 + k];
+        }
+    brio__free(table);
+    w->def.spring = w->spring;
+    return status;
+}
+
+static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
+{
+    static const char *const kinds[] = {"solid", "springs"}, *const later[] = {"shell", "affine", "bar1d"};
+    const char *name;
+    if (!node) return BRIO_OK;
+    BRIO_CHECK(brio__node_text(node, &name, error));
+    for (size_t i = 0; i < BRIO_COUNT(later); i++)
+        if (!strcmp(name, later[i])) return brio__node_error(node, error, "kind %s is not in this version of brio", name);
+    if (!strcmp(name, "solid"))
+        *kind = BRIO_KIND_SOLID;
+    else if (!strcmp(name, "springs"))
+        *kind = BRIO_KIND_SPRINGS;
+    else
+        return no_such(node, "kind", name, kinds, 2, error);
+    return BRIO_OK;
+}
+
+static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, BrioError *error)
+{
+    char standard[32];
+    BrioNode *node;
+    snprintf(standard, sizeof standard, "body%d", number);
+    w->def.name = standard;
+    BRIO_CHECK(expect_map(w->node, body_keys, error));
+    if ((node = brio__node_get(w->node, "name"))) BRIO_CHECK(brio__node_text(node, &w->def.name, error));
+    if (!(node = brio__node_get(w->node, "material"))) return brio__node_error(w->node, error, "missing key \"material\"");
+    BRIO_CHECK(read_material(materials, node, &w->def.material, error));
+    BRIO_CHECK(read_kind(brio__node_get(w->node, "kind"), &w->def.kind, error));
+    if ((node = brio__node_get(w->node, "transform"))) BRIO_CHECK(read_transform(node, &w->def, error));
+    if ((node = brio__node_get(w->node, "velocity"))) BRIO_CHECK(read_velocity(node, &w->def, error));
+    BRIO_CHECK(read_mesh(w, error));
+    BRIO_CHECK(read_state(w, error));
+    BRIO_CHECK(read_springs(w, error));
+    w->def.mesh = w->mesh;
+
+    BrioError inner = {0};
+    BrioStatus status = brio_builder_body(w->builder, &w->def, &w->body, &inner);
+    if (status != BRIO_OK) return at_node(w->node, status, error, &inner);
+    size_t vertices = (size_t)w->mesh->vertex_count;
+    w->chosen = brio__alloc(vertices, sizeof *w->chosen);
+    w->x = brio__alloc(3 * vertices, sizeof *w->x);
+    if (!w->chosen || !w->x) return no_memory(error);
+    for (size_t v = 0; v < vertices; v++) /* first positions */
+        for (int r = 0; r < 3; r++) {
+            double x = w->def.translate[r];
+            for (int c = 0; c < 3; c++) x += w->def.linear[3 * r + c] * w->mesh->x[3 * v + c];
+            w->x[3 * v + r] = w->state ? w->state[6 * v + r] : x;
+        }
+    for (int attach = 0; attach < 2; attach++) {
+        BrioNode *list = brio__node_get(w->node, attach ? "attach" : "fix");
+        if (!list) continue;
+        BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
+        for (int i = 0; i < list->count; i++) BRIO_CHECK(read_held(w, list->child[i], attach, error));
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *builder, BrioError *error)
+{
+    BrioNode *bodies = brio__node_get(root, "bodies"), *materials = brio__node_get(root, "materials");
+    BRIO_CHECK(read_materials(materials, error));
+    if (!bodies) return brio__node_error(root, error, "missing key \"bodies\": a scene needs at least one body");
+    BRIO_CHECK(expect(bodies, BRIO_NODE_LIST, error));
+    if (bodies->count == 0) return brio__node_error(bodies, error, "the list is empty: a scene needs at least one body");
+    for (int i = 0; i < bodies->count; i++) {
+        BodyWork w = {.scene = scene, .builder = builder, .node = bodies->child[i], .def = brio_body_def()};
+        BrioStatus status = build_body(&w, materials, i, error);
+        brio_mesh_free(w.mesh);
+        brio__free(w.state);
+        brio__free(w.spring);
+        brio__free(w.x);
+        brio__free(w.chosen);
+        brio__free((void *)w.script.keys);
+        if (status != BRIO_OK) return status;
+    }
+    BrioError inner = {0};
+    BrioStatus status = brio_builder_finish(builder, &scene->system, &scene->state, &inner);
+    return status == BRIO_OK ? BRIO_OK : at_node(bodies, status, error, &inner);
+}
+
+static BrioStatus read_probes(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    BrioNode *list = brio__node_get(root, "probes");
+    if (!list) return BRIO_OK;
+    BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
+    scene->probe = brio__calloc((size_t)list->count, sizeof *scene->probe);
+    if (!scene->probe) return no_memory(error);
+    for (int i = 0; i < list->count; i++) {
+        BrioNode *node = list->child[i], *name, *body, *vertex;
+        BrioProbe *probe = &scene->probe[scene->probe_count];
+        const char *text;
+        BRIO_CHECK(expect_map(node, probe_keys, error));
+        if (!(name = brio__node_get(node, "name"))) return brio__node_error(node, error, "missing key \"name\"");
+        if (!(vertex = brio__node_get(node, "vertex"))) return brio__node_error(node, error, "missing key \"vertex\"");
+        BRIO_CHECK(brio__node_text(name, &text, error));
+        if (!text[0] || strpbrk(text, ",\"\n\r")) return brio__node_error(name, error, "a probe's name heads columns: it must not be empty or hold commas, quotes or line ends");
+        for (int k = 0; k < scene->probe_count; k++)
+            if (!strcmp(scene->probe[k].name, text)) return brio__node_error(name, error, "two probes are called \"%s\"", text);
+        probe->name = brio__strdup(text);
+        if (!probe->name) return no_memory(error);
+        scene->probe_count++;
+        if ((body = brio__node_get(node, "body"))) {
+            const char *names[256];
+            int count = 0;
+            BRIO_CHECK(brio__node_text(body, &text, error));
+            for (; count < scene->system->body_count && count < (int)BRIO_COUNT(names); count++) names[count] = scene->system->body[count].name;
+            probe->body = brio_system_body(scene->system, text);
+            if (probe->body < 0) return no_such(body, "body", text, names, count, error);
+        } else if (scene->system->body_count > 1) {
+            return brio__node_error(node, error, "missing key \"body\": there are %d bodies", scene->system->body_count);
+        }
+        int64_t number, most = scene->system->body[probe->body].count - 1;
+        BRIO_CHECK(brio__node_integer(vertex, &number, error));
+        if (number < 0 || number > most)
+            return brio__node_error(vertex, error, "there is no vertex %lld: body \"%s\" has vertices 0 to %lld", (long long)number,
+                                    scene->system->body[probe->body].name, (long long)most);
+        probe->vertex = (int32_t)number;
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    const char *names[BRIO_MOST_FORMATS];
+    int count = 0;
+    for (; count < BRIO_MOST_FORMATS && brio__frames_at(count); count++) names[count] = brio__frames_at(count)->name;
+    BrioNode *node = brio__node_get(root, "output");
+    if (!node) return BRIO_OK;
+    BRIO_CHECK(expect_map(node, output_keys, error));
+    BRIO_CHECK(get_integer(node, "every", 1, 1000000000, &scene->every, error));
+    BRIO_CHECK(get_integer(node, "energy_every", 1, 1000000000, &scene->energy_every, error));
+    BrioNode *frames = brio__node_get(node, "frames");
+    if (!frames) return BRIO_OK;
+    BRIO_CHECK(expect(frames, BRIO_NODE_LIST, error));
+    for (int i = 0; i < frames->count; i++) {
+        const char *name;
+        int k = 0;
+        BRIO_CHECK(brio__node_text(frames->child[i], &name, error));
+        const BrioFrameFormat *format = brio__frames(name);
+        if (!format) return no_such(frames->child[i], "frame format", name, names, count, error);
+        while (k < scene->format_count && scene->format[k] != format) k++;
+        if (k < scene->format_count) return brio__node_error(frames->child[i], error, "\"%s\" stands in the list twice", name);
+        scene->format[scene->format_count++] = format;
+    }
+    return BRIO_OK;
+}
+
+/* What the format has and this version does not do: refused with a sentence unless empty. */
+static BrioStatus refuse_later(BrioNode *root, BrioError *error)
+{
+    static const char *const later[] = {"contact", "damping", "obstacles", "forces", "constraints"};
+    for (size_t i = 0; i < BRIO_COUNT(later); i++) {
+        BrioNode *node = brio__node_get(root, later[i]);
+        if (!node || (node->kind == BRIO_NODE_LIST && node->count == 0)) continue;
+        return brio__node_key_error(node, error, "%s is not in this version of brio: take it out to run the scene without", later[i]);
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *error)
+{
+    BrioNode *root = scene->tree, *node;
+    double gravity[3] = {0, -9.8, 0};
+    const char *title = "";
+    int64_t version = 1;
+    BRIO_CHECK(expect_map(root, scene_keys, error));
+    if ((node = brio__node_get(root, "brio"))) {
+        BRIO_CHECK(brio__node_integer(node, &version, error));
+        if (version != 1) return brio__node_error(node, error, "this brio reads scene version 1, not %lld", (long long)version);
+    }
+    if ((node = brio__node_get(root, "title"))) BRIO_CHECK(brio__node_text(node, &title, error));
+    scene->title = brio__strdup(title);
+    if (!scene->title) return no_memory(error);
+    BRIO_CHECK(refuse_later(root, error));
+    BRIO_CHECK(get_vector(root, "gravity", gravity, error));
+    brio_builder_gravity(builder, gravity);
+    BRIO_CHECK(read_time(root, scene, error));
+    BRIO_CHECK(read_integrator(root, scene, error));
+    BRIO_CHECK(read_solver(root, scene, error));
+    BRIO_CHECK(read_output(root, scene, error));
+    BRIO_CHECK(read_bodies(root, scene, builder, error));
+    return read_probes(root, scene, error);
+}
+
+/* ---- loading ------------------------------------------------------------------------------------ */
+
+const char *brio__scenes_folder(void)
+{
+    static char folder[4096];
+    struct stat info;
+    char program[3900];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length > 0) { /* beside an installed program */
+        program[length] = 0;
+        char *slash = strrchr(program, '/');
+        if (slash) *slash = 0;
+        snprintf(folder, sizeof folder, "%s/../share/brio/scenes", program);
+        if (stat(folder, &info) == 0) return folder;
+    }
+#ifdef BRIO_SOURCE_SCENES
+    if (stat(BRIO_SOURCE_SCENES, &info) == 0) return BRIO_SOURCE_SCENES;
+#endif
+#ifdef BRIO_INSTALL_SCENES
+    return BRIO_INSTALL_SCENES;
+#else
+    return ".";
+#endif
+}
+
+bool brio__scene_path(const char *name, char *path, size_t size)
+{
+    struct stat info;
+    if (strchr(name, '/') || name[0] == '.') return false;
+    if (snprintf(path, size, "%s/%s.yaml", brio__scenes_folder(), name) >= (int)size) return false;
+    return stat(path, &info) == 0;
+}
+
+BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count, BrioScene **out, BrioError *error)
+{
+    char path[4096];
+    struct stat info;
+    if (stat(name, &info) == 0 || !brio__scene_path(name, path, sizeof path)) snprintf(path, sizeof path, "%s", name);
+    if (stat(path, &info) != 0 && !strchr(name, '/') && !strchr(name, '.'))
+        return brio__error(error, BRIO_ERROR_FILE, "there is no scene \"%s\": neither a file nor one that ships with brio (see `brio list scenes`)", name);
+    BrioScene *scene = brio__calloc(1, sizeof *scene);
+    BrioBuilder *builder = NULL;
+    if (!scene) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    scene->def = brio_sim_def("backward-euler");
+    scene->end = 10;
+    scene->fps = 30;
+    scene->every = scene->energy_every = 1;
+    scene->file = brio__strdup(path);
+    BrioStatus status = scene->file ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) status = brio__tree_read(path, &scene->tree, error);
+    for (int i = 0; status == BRIO_OK && i < set_count; i++) status = brio__tree_set(scene->tree, sets[i], error);
+    if (status == BRIO_OK) status = brio_builder_create(&builder);
+    if (status == BRIO_OK) status = read_scene(scene, builder, error);
+    brio_builder_free(builder);
+    if (status == BRIO_OK) {
+        *out = scene;
+        return BRIO_OK;
+    }
+    brio__scene_free(scene);
+    return brio__error(error, status, "%s", brio_status_text(status));
+}
+
+void brio__scene_free(BrioScene *scene)
+{
+    if (!scene) return;
+    brio__free(scene->file);
+    brio__free(scene->title);
+    brio__tree_free(scene->tree);
+    brio_system_free(scene->system);
+    brio_state_free(scene->state);
+    for (int i = 0; i < scene->probe_count; i++) brio__free(scene->probe[i].name);
+    brio__free(scene->probe);
+    brio__free(scene);
+}
+
+BrioStatus brio__scene_sim(BrioScene *scene, BrioSim **sim, BrioError *error)
+{
+    BrioSystem *system = scene->system;
+    BrioState *state = scene->state;
+    scene->system = NULL;
+    scene->state = NULL;
+    BrioError inner = {0};
+    BrioStatus status = brio_sim_create(system, state, &scene->def, sim, &inner);
+    if (status != BRIO_OK && error && error->status == BRIO_OK) {
+        *error = inner;
+        snprintf(error->file, sizeof error->file, "%s", scene->file);
+    }
+    return status;
+}
+
+BrioStatus brio_sim_load(const char *file, BrioSim **sim, BrioError *error)
+{
+    BrioScene *scene;
+    BRIO_CHECK(brio__scene_load(file, NULL, 0, &scene, error));
+    BrioStatus status = brio__scene_sim(scene, sim, error);
+    brio__scene_free(scene);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* A scene file read into a system, its first state and the settings of a run. Nothing is written anywhere. */
+#ifndef BRIO_SCENE_H
+#define BRIO_SCENE_H
+
+#include "../output/frames.h"
+#include "../sim.h"
+#include "tree.h"
+
+typedef struct BrioProbe {
+    char *name;
+    int body;
+    int32_t vertex;
+} BrioProbe;
+
+typedef struct BrioScene {
+    char *file;
+    BrioNode *tree;      /* the document with all --set applied: goes into run.json */
+    char *title;         /* "" if none */
+    double end, fps;     /* s, 1/s */
+    BrioSimDef def;
+    BrioSystem *system;  /* NULL once brio__scene_sim has taken them */
+    BrioState *state;
+    int probe_count;
+    BrioProbe *probe;
+    int format_count;    /* of frames */
+    const BrioFrameFormat *format[BRIO_MOST_FORMATS];
+    int64_t every;       /* write every so many-th frame */
+    int64_t energy_every;
+} BrioScene;
+
+/* Finds, reads and builds a scene. `name` is a file or the name of a scene that ships with brio; `sets` are
+ * assignments as of --set. */
+BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count, BrioScene **scene, BrioError *error);
+void brio__scene_free(BrioScene *scene);
+/* The simulation of a loaded scene, which keeps the rest. */
+BrioStatus brio__scene_sim(BrioScene *scene, BrioSim **sim, BrioError *error);
+
+/* The folder of the scenes that ship, and the path of one of them (false: none of that name). */
+const char *brio__scenes_folder(void);
+bool brio__scene_path(const char *name, char *path, size_t size);
+
+/* The scene reference: every map of a scene file and its keys, for `brio help scene` and the documentation. */
+typedef struct BrioKey {
+    const char *name, *value, *standard, *summary; /* value: what is expected, in words */
+} BrioKey;
+typedef struct BrioSection {
+    const char *path, *summary;
+    const BrioKey *keys; /* ends with a row whose name is NULL */
+} BrioSection;
+const BrioSection *brio__scene_section_at(int i); /* NULL past the last */
+
+/* ---- tables of numbers -------------------------------------------------------------------------- */
+
+/* Reads rows of `columns` numbers separated by commas or blanks; a first line of words and lines that start with
+ * # are passed over. */
+BrioStatus brio__csv_read(const char *file, int columns, double **values, int64_t *rows, BrioError *error);
+
+#endif

@@ -1,0 +1,181 @@
+#include "sim.h"
+
+#include "analyze/ledger.h"
+#include "field.h"
+
+#include <string.h>
+
+BrioSimDef brio_sim_def(const char *integrator)
+{
+    BrioSimDef def = {.h = 1.0 / 30, .integrator = integrator, .solver = brio_solver_options()};
+    const BrioIntegrator *found = integrator ? brio_integrator(integrator) : NULL;
+    if (found) brio_fields_defaults(found->fields, def.values);
+    return def;
+}
+
+/* A state with room for the integrator's history. */
+static BrioStatus with_history(const BrioSystem *system, int history, BrioState **state)
+{
+    BrioState *old = *state, *grown;
+    if (old->history == history) return BRIO_OK;
+    BRIO_CHECK(brio__state_create(system, history, &grown));
+    grown->time = old->time;
+    grown->step = old->step;
+    memcpy(grown->q, old->q, (size_t)old->coordinates * sizeof(double));
+    memcpy(grown->v, old->v, (size_t)old->coordinates * sizeof(double));
+    memcpy(grown->anchor, old->anchor, (size_t)old->held * sizeof(double));
+    memcpy(grown->param, old->param, (size_t)old->params * sizeof(double));
+    brio_state_free(old);
+    *state = grown;
+    return BRIO_OK;
+}
+
+static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator, BrioError *error)
+{
+    *integrator = def->integrator ? brio_integrator(def->integrator) : NULL;
+    if (!*integrator) return brio__error(error, BRIO_ERROR_INPUT, "no integrator \"%s\"", def->integrator ? def->integrator : "");
+    if (!(def->h > 0) || isinf(def->h)) return brio__error(error, BRIO_ERROR_INPUT, "the time step h = %g s must be positive", def->h);
+    if (!def->solver.linear || !brio__linear_type(def->solver.linear))
+        return brio__error(error, BRIO_ERROR_INPUT, "no linear solver \"%s\"", def->solver.linear ? def->solver.linear : "");
+    if (!(def->solver.tol > 0) || !(def->solver.linear_tol > 0) || def->solver.max_iterations < 1 || def->solver.max_halvings < 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "the solver's tolerances and limits must be positive");
+    return brio__fields_check((*integrator)->fields, def->values, error);
+}
+
+BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim, BrioError *error)
+{
+    const BrioIntegrator *integrator = NULL;
+    BrioSim *made = brio__calloc(1, sizeof *made);
+    BrioStatus status = check(def, &integrator, error);
+    if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) {
+        made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
+        if (!made->world) status = BRIO_ERROR_MEMORY;
+    }
+    if (status == BRIO_OK) status = with_history(system, integrator->history, &state);
+    if (status == BRIO_OK) status = brio__stepper_create(system, integrator, def->values, &def->solver, state, &made->stepper);
+    if (status == BRIO_OK && !isfinite(brio__potential(made->stepper->solver, state, state->q, state->time, NULL))) {
+        BrioLimit limit;
+        char name[160];
+        brio__find_forbidden(made->stepper->solver->evaluator, state->param, made->stepper->solver->x, &limit);
+        brio__limit_text(system, &limit, name, sizeof name);
+        status = brio__error(error, BRIO_ERROR_INPUT, "%s is inverted in the first state, and its material forbids that", name);
+    }
+    if (status != BRIO_OK) {
+        brio__error(error, status, "%s", brio_status_text(status));
+        if (made) {
+            brio__stepper_free(made->stepper);
+            brio__free(made->world);
+        }
+        brio__free(made);
+        brio_system_free(system);
+        brio_state_free(state);
+        return status;
+    }
+    made->system = system;
+    made->state = state;
+    made->h = def->h;
+    *sim = made;
+    return BRIO_OK;
+}
+
+void brio_sim_free(BrioSim *sim)
+{
+    if (!sim) return;
+    brio__stepper_free(sim->stepper);
+    brio_system_free(sim->system);
+    brio_state_free(sim->state);
+    brio__free(sim->world);
+    brio__free(sim);
+}
+
+BrioStatus brio_sim_step(BrioSim *sim) { return brio_sim_step_by(sim, sim->h); }
+
+BrioStatus brio_sim_step_by(BrioSim *sim, double h)
+{
+    if (!(h > 0) || isinf(h)) return BRIO_ERROR_ARGUMENT;
+    return brio__stepper_advance(sim->stepper, sim->state, h);
+}
+
+BrioStatus brio_sim_settle(BrioSim *sim)
+{
+    BrioStepper *s = sim->stepper;
+    BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 1};
+    brio_state_assign(s->state, sim->state);
+    s->reason[0] = 0;
+    BrioStatus status = brio_stepper_minimise(s, &still, s->scratch[0]);
+    if (status != BRIO_OK) return status;
+    memcpy(sim->state->q, s->scratch[0], (size_t)sim->state->coordinates * sizeof(double));
+    memset(sim->state->v, 0, (size_t)sim->state->coordinates * sizeof(double));
+    return BRIO_OK;
+}
+
+const char *brio_sim_reason(const BrioSim *sim) { return sim->stepper->reason; }
+const BrioSystem *brio_sim_system(const BrioSim *sim) { return sim->system; }
+BrioState *brio_sim_state(BrioSim *sim) { return sim->state; }
+double brio_sim_time(const BrioSim *sim) { return sim->state->time; }
+
+/* ---- positions and velocities ------------------------------------------------------------------- */
+
+void brio_sim_positions(const BrioSim *sim, int body, double *x)
+{
+    if (body < 0 || body >= sim->system->body_count) return;
+    const BrioBody *b = &sim->system->body[body];
+    brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
+    memcpy(x, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *x);
+}
+
+void brio_sim_velocities(const BrioSim *sim, int body, double *v)
+{
+    if (body < 0 || body >= sim->system->body_count) return;
+    const BrioBody *b = &sim->system->body[body];
+    brio__system_velocities(sim->system, sim->state, sim->state->v, sim->state->time, sim->world);
+    memcpy(v, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *v);
+}
+
+/* Writes a body's vertex values into the coordinates that carry them one to one. */
+static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, double *coordinates)
+{
+    const BrioSystem *s = sim->system;
+    if (body < 0 || body >= s->body_count) return BRIO_ERROR_ARGUMENT;
+    const BrioBody *b = &s->body[body];
+    for (int64_t k = 0; k < 3 * b->count; k++)
+        if (!isfinite(values[k])) return BRIO_ERROR_ARGUMENT;
+    for (int64_t v = 0; v < b->count; v++) {
+        int32_t k = s->map_start[b->first + v];
+        if (s->map_start[b->first + v + 1] - k > 1) return BRIO_ERROR_UNSUPPORTED; /* shares its coordinates with others */
+        if (s->map_start[b->first + v + 1] == k) continue;
+        memcpy(coordinates + 3 * (int64_t)s->map_block[k], values + 3 * v, 3 * sizeof *values);
+    }
+    return BRIO_OK;
+}
+
+BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
+{
+    BrioStepper *s = sim->stepper;
+    memcpy(s->scratch[0], sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
+    BRIO_CHECK(set_vertices(sim, body, x, s->scratch[0]));
+    if (!isfinite(brio__potential(s->solver, sim->state, s->scratch[0], sim->state->time, NULL))) return BRIO_STEP_REJECTED;
+    memcpy(sim->state->q, s->scratch[0], (size_t)sim->state->coordinates * sizeof(double));
+    return BRIO_OK;
+}
+
+BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v) { return set_vertices(sim, body, v, sim->state->v); }
+
+/* ---- energies ----------------------------------------------------------------------------------- */
+
+BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger)
+{
+    brio__ledger(sim->stepper->solver, sim->state, sim->world, ledger);
+    ledger->iterations = sim->stepper->iterations;
+    return isfinite(ledger->total) ? BRIO_OK : BRIO_NOT_FINITE;
+}
+
+double brio_sim_body_energy(BrioSim *sim, int body)
+{
+    if (body < 0 || body >= sim->system->body_count) return NAN;
+    BrioSolver *s = sim->stepper->solver;
+    brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, s->x);
+    brio__evaluate(s->evaluator, sim->state->param, s->x, NULL, s->term_energy);
+    return s->term_energy[sim->system->body[body].term];
+}

@@ -1,0 +1,303 @@
+/* Projected Newton for the primitive.
+ *
+ * Each iteration solves (m M + s a^2 H) p = -(m M (q - target) + s a g), with g and H the gradient and the
+ * element-wise projected Hessian of P at y = a q + (1-a) q_n, shortens p so that no element becomes forbidden,
+ * backtracks until the objective falls by a share of what its slope promises [Armijo 1966], and ends when the
+ * full step is below the tolerance, max|p|/h < tol; that last step is taken too.
+ *
+ * The objective is a sum of terms that may be far larger than what a step changes, so differences below
+ * `noise` (a bound on the round-off of that sum) mean nothing: there, a step may raise it by that much as long as steps
+ * get shorter, and when they no longer do, round-off has been reached and the minimiser says so. */
+#include "minimise.h"
+
+#include <float.h>
+#include <string.h>
+
+const char *brio__reason_text(BrioReason reason)
+{
+    switch (reason) {
+#define X(name, text) \
+    case BRIO_REASON_##name: return text;
+        BRIO_REASON_LIST(X)
+#undef X
+    }
+    return "unknown";
+}
+
+BrioSolverOptions brio_solver_options(void)
+{
+    return (BrioSolverOptions){.linear = brio__linear_at(0)->name, .tol = 1e-8, .max_iterations = 100, .linear_tol = 1e-6, .max_halvings = 6};
+}
+
+BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, BrioSolver **solver)
+{
+    BrioSolver *s = brio__calloc(1, sizeof *s);
+    if (!s) return BRIO_ERROR_MEMORY;
+    s->system = system;
+    s->options = *options;
+    s->limit.term = -1;
+    size_t coordinates = 3 * (size_t)system->block_count, world = 3 * (size_t)system->vertex_count;
+    BrioStatus status = brio__evaluator_create(system, &s->evaluator);
+    s->x = brio__calloc(world, sizeof(double));
+    s->dx = brio__calloc(world, sizeof(double));
+    s->x_held_n = brio__calloc(world, sizeof(double));
+    s->gradient = brio__alloc(coordinates, sizeof(double));
+    s->step = brio__alloc(coordinates, sizeof(double));
+    s->trial = brio__alloc(coordinates, sizeof(double));
+    s->blend = brio__alloc(coordinates, sizeof(double));
+    s->difference = brio__alloc(coordinates, sizeof(double));
+    s->term_energy = brio__alloc((size_t)system->term_count, sizeof(double));
+    if (status == BRIO_OK &&
+        (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend || !s->difference || !s->term_energy))
+        status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK)
+        *solver = s;
+    else
+        brio__solver_free(s);
+    return status;
+}
+
+void brio__solver_free(BrioSolver *s)
+{
+    if (!s) return;
+    brio__evaluator_free(s->evaluator);
+    brio__linear_free(s->linear);
+    double *arrays[] = {s->x, s->dx, s->x_held_n, s->gradient, s->step, s->trial, s->blend, s->difference, s->term_energy};
+    for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
+    brio__free(s);
+}
+
+double brio__solver_bytes(BrioSolver *s, double *factor)
+{
+    BrioLinearStats stats = {0};
+    double bytes = brio__evaluator_bytes(s->evaluator) + 8.0 * (9.0 * (double)s->system->vertex_count + 15.0 * s->system->block_count);
+    if (s->linear) {
+        brio__linear_stats(s->linear, &stats);
+        bytes += stats.bytes + 76.0 * (double)s->linear->A.start[s->linear->A.n];
+    }
+    if (factor) *factor = stats.bytes;
+    return bytes;
+}
+
+BrioStatus brio__solver_prepare(BrioSolver *s)
+{
+    if (s->linear) return BRIO_OK;
+    const BrioLinearType *type = brio__linear_type(s->options.linear);
+    if (!type) return BRIO_ERROR_ARGUMENT;
+    int64_t *start = NULL;
+    int32_t *neighbour = NULL;
+    BrioStatus status = brio__evaluator_graph(s->evaluator, &start, &neighbour);
+    BrioLinearOptions options = {.tol = s->options.linear_tol};
+    if (status == BRIO_OK) status = brio__linear_create(type, &options, s->system->block_count, start, neighbour, &s->linear);
+    brio__free(start);
+    brio__free(neighbour);
+    if (status == BRIO_OK) status = brio__evaluator_plan(s->evaluator, s->linear);
+    if (status != BRIO_OK)
+        snprintf(s->message, sizeof s->message, "the %s solver could not be set up: %s%s", type->name, brio_status_text(status),
+                 status == BRIO_ERROR_TOO_LARGE ? "; solver: {linear: pcg} needs no factor" : "");
+    return status;
+}
+
+double brio__potential(BrioSolver *s, const BrioState *state, const double *q, double time, double *gradient)
+{
+    brio__system_positions(s->system, state, q, time, s->x);
+    s->totals.evaluations++;
+    return brio__evaluate(s->evaluator, state->param, s->x, gradient, NULL);
+}
+
+/* ---- the objective ------------------------------------------------------------------------------ */
+
+typedef struct Problem {
+    BrioSolver *solver;
+    const BrioState *state;
+    const BrioObjective *objective;
+    double mass; /* m: 1, or 0 without masses */
+} Problem;
+
+typedef struct Value {
+    double value, noise;
+} Value;
+
+/* World positions of y = a q + (1-a) q_n, held vertices blended likewise. */
+static void world_blend(const Problem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    double a = p->objective->a;
+    if (a == 1) {
+        brio__system_positions(s->system, p->state, q, p->objective->time, s->x);
+        return;
+    }
+    brio__combine(s->system, a, q, 1 - a, p->state->q, s->blend);
+    brio__system_positions(s->system, p->state, s->blend, p->objective->time, s->x);
+    for (int64_t i = 0; i < s->system->held_count; i++)
+        for (int r = 0; r < 3; r++) {
+            int64_t k = 3 * (int64_t)s->system->held[i] + r;
+            s->x[k] = a * s->x[k] + (1 - a) * s->x_held_n[k];
+        }
+}
+
+/* The value at q, and the gradient if wanted. Leaves the world positions of y in solver->x. */
+static Value evaluate(const Problem *p, const double *q, double *gradient)
+{
+    BrioSolver *s = p->solver;
+    const BrioObjective *o = p->objective;
+    double distance = 0;
+    s->totals.evaluations++;
+    world_blend(p, q);
+    double potential = brio__evaluate(s->evaluator, p->state->param, s->x, gradient, s->term_energy);
+    double noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy);
+    if (p->mass != 0) {
+        brio__combine(s->system, 1, q, -1, o->target, s->difference);
+        double *momentum = s->blend; /* free by now */
+        brio__mass_multiply(s->system, s->difference, momentum);
+        distance = p->mass / 2 * brio__dot(s->system, s->difference, momentum);
+        if (gradient) brio__combine(s->system, p->mass, momentum, o->s * o->a, gradient, gradient);
+    } else if (gradient) {
+        brio__combine(s->system, o->s * o->a, gradient, 0, gradient, gradient);
+    }
+    return (Value){distance + o->s * potential, 16 * DBL_EPSILON * distance + o->s * noise};
+}
+
+/* How far q may go along `step` without an element becoming forbidden, at y and, if a < 1, at q itself. */
+static double allowed(const Problem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    double a = p->objective->a;
+    BrioLimit limit = {.term = -1};
+    brio__system_directions(s->system, s->step, s->dx);
+    for (int64_t k = 0; a != 1 && k < 3 * s->system->vertex_count; k++) s->dx[k] *= a;
+    world_blend(p, q);
+    double t = brio__max_step(s->evaluator, p->state->param, s->x, s->dx, &limit);
+    if (limit.term >= 0) s->limit = limit;
+    if (a != 1) {
+        brio__system_positions(s->system, p->state, q, p->objective->time, s->x);
+        brio__system_directions(s->system, s->step, s->dx);
+        double u = brio__max_step(s->evaluator, p->state->param, s->x, s->dx, &limit);
+        if (u < t) {
+            t = u;
+            s->limit = limit;
+        }
+    }
+    return t;
+}
+
+/* ---- Newton ------------------------------------------------------------------------------------- */
+
+static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
+{
+    char element[160] = "";
+    s->reason = reason;
+    if (reason == BRIO_REASON_ROUNDOFF) s->totals.roundoff++;
+    if (status == BRIO_OK) return status;
+    if (s->limit.term >= 0) {
+        char name[128];
+        brio__limit_text(s->system, &s->limit, name, sizeof name);
+        snprintf(element, sizeof element, "; %s limited the last step", name);
+    }
+    snprintf(s->message, sizeof s->message, "Newton stopped after %d iterations at %.3g m/s (tolerance %.3g m/s): %s%s", s->iterations, s->speed,
+             s->options.tol, brio__reason_text(reason), element);
+    return status;
+}
+
+/* Factors, adding mass until the matrix is positive definite (only static problems ever need it). */
+static BrioStatus factor(const Problem *p)
+{
+    BrioSolver *s = p->solver;
+    const BrioObjective *o = p->objective;
+    double shift = 0;
+    for (int attempt = 0; attempt < 24; attempt++) {
+        double seconds[2], before;
+        brio__assemble(s->evaluator, p->state->param, s->x, p->mass + shift, o->s * o->a * o->a, true, s->linear, seconds);
+        s->totals.hessian += seconds[0];
+        s->totals.assembly += seconds[1];
+        before = brio__seconds();
+        BrioStatus status = brio__linear_factor(s->linear);
+        s->totals.factor += brio__seconds() - before;
+        if (status != BRIO_NOT_POSITIVE_DEFINITE) return status;
+        shift = shift > 0 ? 10 * shift : 1e-6;
+    }
+    return BRIO_NOT_POSITIVE_DEFINITE;
+}
+
+/* The better of q_n and the target (as far as that is allowed) as a start. */
+static Value start(const Problem *p, double *q)
+{
+    BrioSolver *s = p->solver;
+    memcpy(q, p->state->q, 3 * (size_t)s->system->block_count * sizeof *q);
+    if (p->mass == 0) return evaluate(p, q, s->gradient);
+    brio__combine(s->system, 1, p->objective->target, -1, q, s->step);
+    Value stay = evaluate(p, q, NULL);
+    double t = allowed(p, q);
+    brio__combine(s->system, 1, q, t, s->step, s->trial);
+    Value go = evaluate(p, s->trial, NULL);
+    if (go.value < stay.value) memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
+    s->limit.term = -1;
+    return evaluate(p, q, s->gradient);
+}
+
+static BrioStatus newton(const Problem *p, double *q)
+{
+    BrioSolver *s = p->solver;
+    const BrioSystem *system = s->system;
+    double h = p->objective->h, last_speed = INFINITY, before = brio__seconds();
+    Value now = start(p, q);
+    s->totals.gradient += brio__seconds() - before;
+    if (!isfinite(now.value)) {
+        brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
+        return finish(s, isnan(now.value) ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
+    }
+    for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
+        BrioStatus status = factor(p); /* solver->x holds y's world positions */
+        if (status < 0) return status;
+        if (status != BRIO_OK) return finish(s, BRIO_REASON_INDEFINITE, status);
+        before = brio__seconds();
+        brio__combine(system, -1, s->gradient, 0, s->gradient, s->step);
+        status = brio__linear_solve(s->linear, 1, s->step, s->step);
+        s->totals.solve += brio__seconds() - before;
+        if (status != BRIO_OK) return status < 0 ? status : finish(s, BRIO_REASON_LINEAR, status);
+        s->iterations++;
+        s->totals.iterations++;
+
+        before = brio__seconds();
+        double slope = brio__dot(system, s->gradient, s->step);
+        s->speed = brio__norm_max(system, s->step) / h;
+        if (!isfinite(slope) || !isfinite(s->speed)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
+        bool small = s->speed < s->options.tol, drowned = fabs(slope) < now.noise;
+        if (!small && drowned && s->speed > 0.9 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
+
+        double t = s->speed > 0 ? allowed(p, q) : 1, least = t * 0x1p-30;
+        Value next = now;
+        bool found = false;
+        for (; !found && t > least; t = found ? t : t / 2) {
+            brio__combine(system, 1, q, t, s->step, s->trial);
+            next = evaluate(p, s->trial, NULL);
+            found = next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
+        }
+        s->totals.line_search += brio__seconds() - before;
+        if (!found) {
+            if (small || drowned) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
+            return finish(s, s->limit.term >= 0 ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
+        }
+        if (t == 1) s->limit.term = -1;
+        memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
+        if (small && (t == 1 || drowned)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
+        before = brio__seconds();
+        now = evaluate(p, q, s->gradient);
+        s->totals.gradient += brio__seconds() - before;
+        last_speed = drowned ? s->speed : INFINITY;
+    }
+    return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
+}
+
+BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjective *objective, double *q)
+{
+    s->message[0] = 0;
+    s->limit.term = -1;
+    s->iterations = 0;
+    s->totals.minimisations++;
+    BRIO_CHECK(brio__solver_prepare(s));
+    if (objective->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);
+    BrioStatus status = newton(&(Problem){s, state, objective, objective->massless ? 0 : 1}, q);
+    if (status < 0 && !s->message[0]) snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));
+    return status;
+}

@@ -1,0 +1,69 @@
+/* The one primitive that every implicit method needs:
+ *
+ *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n)
+ *
+ * by projected Newton with a backtracking line search. Without the first term it is static equilibrium. */
+#ifndef BRIO_MINIMISE_H
+#define BRIO_MINIMISE_H
+
+#include "../assemble.h"
+
+/* Why an iteration ended; the texts are what reports print. */
+#define BRIO_REASON_LIST(X)                                                                       \
+    X(TOLERANCE, "the step fell below the tolerance")                                             \
+    X(ROUNDOFF, "round-off was reached before the tolerance")                                     \
+    X(ITERATIONS, "the iteration limit was reached")                                              \
+    X(STALLED, "the line search found no lower point")                                            \
+    X(BLOCKED, "an element that would invert leaves no room to move")                             \
+    X(INDEFINITE, "the matrix could not be made positive definite")                               \
+    X(LINEAR, "the linear solver did not converge")                                               \
+    X(START, "the starting point is not allowed")                                                 \
+    X(NOT_FINITE, "a value is not finite")
+
+typedef enum BrioReason {
+#define X(name, text) BRIO_REASON_##name,
+    BRIO_REASON_LIST(X)
+#undef X
+} BrioReason;
+const char *brio__reason_text(BrioReason reason);
+
+/* Wall time by phase, in seconds, and counts; they add up over the solver's life. */
+#define BRIO_PHASE_LIST(X) X(gradient) X(hessian) X(assembly) X(factor) X(solve) X(line_search)
+typedef struct BrioSolveTotals {
+#define X(name) double name;
+    BRIO_PHASE_LIST(X)
+#undef X
+    int64_t minimisations, iterations, evaluations, roundoff;
+} BrioSolveTotals;
+
+typedef struct BrioSolver {
+    const BrioSystem *system;
+    BrioSolverOptions options;
+    BrioEvaluator *evaluator;
+    BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
+    double *x, *x_held_n; /* world positions; held vertices at the start of the step */
+    double *dx, *gradient, *step, *trial, *blend, *difference;
+    double *term_energy;
+    BrioSolveTotals totals;
+    /* the last minimisation */
+    BrioReason reason;
+    int iterations;
+    double speed;      /* max|dq|/h of its last Newton step */
+    BrioLimit limit;   /* the element that last limited a step */
+    char message[512]; /* a sentence for people if it failed */
+} BrioSolver;
+
+BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, BrioSolver **solver);
+void brio__solver_free(BrioSolver *solver);
+double brio__solver_bytes(BrioSolver *solver, double *factor); /* all, and the linear solver's share */
+
+/* `state` gives q_n, parameters and held vertices. q receives the minimiser. */
+BrioStatus brio__minimise(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, double *q);
+
+/* P at q and a time, and its gradient if wanted. */
+double brio__potential(BrioSolver *solver, const BrioState *state, const double *q, double time, double *gradient);
+
+/* Makes and analyses the matrix if that has not been done. */
+BrioStatus brio__solver_prepare(BrioSolver *solver);
+
+#endif

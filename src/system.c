@@ -1,0 +1,302 @@
+#include "system.h"
+
+#include <string.h>
+
+/* ---- state -------------------------------------------------------------------------------------- */
+
+static size_t padded(int64_t doubles) { return ((size_t)doubles * sizeof(double) + BRIO_ALIGN - 1) & ~(size_t)(BRIO_ALIGN - 1); }
+
+/* Sets the array pointers of a state whose lengths are known; returns the size of the block. */
+static size_t lay_out(BrioState *state)
+{
+    size_t at = (sizeof(BrioState) + BRIO_ALIGN - 1) & ~(size_t)(BRIO_ALIGN - 1);
+    char *base = (char *)state;
+    state->q = (double *)(base + at), at += padded(state->coordinates);
+    state->v = (double *)(base + at), at += padded(state->coordinates);
+    state->anchor = (double *)(base + at), at += padded(state->held);
+    state->param = (double *)(base + at), at += padded(state->params);
+    state->past = (double *)(base + at), at += padded(state->coordinates * state->history);
+    return at;
+}
+
+BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state)
+{
+    BrioState head = {.coordinates = 3 * (int64_t)system->block_count, .held = 3 * system->held_count,
+                      .params = system->param_count, .history = history, .target = NAN, .alpha = NAN};
+    head.bytes = lay_out(&head);
+    BrioState *made = brio__calloc(head.bytes, 1);
+    if (!made) return BRIO_ERROR_MEMORY;
+    *made = head;
+    lay_out(made);
+    *state = made;
+    return BRIO_OK;
+}
+
+BrioStatus brio_state_copy(const BrioState *from, BrioState **copy)
+{
+    BrioState *made = brio__alloc(from->bytes, 1);
+    if (!made) return BRIO_ERROR_MEMORY;
+    brio_state_assign(made, from);
+    *copy = made;
+    return BRIO_OK;
+}
+
+void brio_state_assign(BrioState *to, const BrioState *from)
+{
+    memcpy(to, from, from->bytes);
+    lay_out(to);
+}
+
+void brio_state_free(BrioState *state) { brio__free(state); }
+
+/* ---- the map x = J q + b(t) --------------------------------------------------------------------- */
+
+static void script_shift(const BrioScript *script, double time, double shift[3])
+{
+    const double *keys = script->keys;
+    int64_t n = script->key_count, k = 0;
+    for (int r = 0; r < 3; r++) shift[r] = 0;
+    if (n == 0) return;
+    while (k < n && keys[4 * k] <= time) k++;
+    const double *a = keys + 4 * BRIO_MAX(k - 1, 0), *b = keys + 4 * BRIO_MIN(k, n - 1);
+    double part = b[0] > a[0] ? (time - a[0]) / (b[0] - a[0]) : 0;
+    for (int r = 0; r < 3; r++) shift[r] = a[1 + r] + part * (b[1 + r] - a[1 + r]);
+}
+
+/* Where a point that starts at X is at a time: Rodrigues' rotation, then shifts. */
+static void script_move(const BrioScript *script, double time, const double *X, double *x)
+{
+    double elapsed = fmin(fmax(time, script->start), script->end) - script->start;
+    const double *w = script->angular;
+    double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), shift[3];
+    double d[3], y[3];
+    for (int r = 0; r < 3; r++) y[r] = d[r] = X[r] - script->about[r];
+    if (rate > 0) {
+        double n[3] = {w[0] / rate, w[1] / rate, w[2] / rate}, c = cos(rate * elapsed), s = sin(rate * elapsed);
+        double along = n[0] * d[0] + n[1] * d[1] + n[2] * d[2];
+        for (int r = 0; r < 3; r++) {
+            int p = (r + 1) % 3, q = (r + 2) % 3;
+            y[r] = c * d[r] + s * (n[p] * d[q] - n[q] * d[p]) + (1 - c) * along * n[r];
+        }
+    }
+    script_shift(script, time, shift);
+    for (int r = 0; r < 3; r++) x[r] = script->about[r] + y[r] + script->velocity[r] * elapsed + shift[r];
+}
+
+void brio__system_held(const BrioSystem *system, const BrioState *state, double time, double *x)
+{
+    for (int64_t i = 0; i < system->held_count; i++)
+        for (int r = 0; r < 3; r++) x[3 * (int64_t)system->held[i] + r] = state->anchor[3 * i + r];
+    for (int s = 0; s < system->scripted_count; s++) {
+        const BrioScripted *set = &system->scripted[s];
+        for (int64_t k = 0; k < set->count; k++) {
+            int32_t i = set->held[k];
+            script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x + 3 * (int64_t)system->held[i]);
+        }
+    }
+}
+
+typedef struct MapWork {
+    const BrioSystem *system;
+    const double *q;
+    double *x;
+} MapWork;
+
+static void map_chunk(void *context, int64_t begin, int64_t end)
+{
+    const MapWork *work = context;
+    const BrioSystem *system = work->system;
+    for (int64_t v = begin; v < end; v++) {
+        int32_t k = system->map_start[v], last = system->map_start[v + 1];
+        if (k == last) continue; /* held: not ours */
+        double x[3] = {0, 0, 0};
+        for (; k < last; k++) {
+            const double *q = work->q + 3 * (int64_t)system->map_block[k];
+            double w = system->map_weight[k];
+            for (int r = 0; r < 3; r++) x[r] += w * q[r];
+        }
+        for (int r = 0; r < 3; r++) work->x[3 * v + r] = x[r];
+    }
+}
+
+static void map_apply(const BrioSystem *system, const double *q, double *x)
+{
+    brio__parallel_for(system->vertex_count, 16384, map_chunk, &(MapWork){system, q, x});
+}
+
+void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q, double time, double *x)
+{
+    map_apply(system, q, x);
+    brio__system_held(system, state, time, x);
+}
+
+void brio__system_directions(const BrioSystem *system, const double *d, double *dx)
+{
+    map_apply(system, d, dx);
+    for (int64_t i = 0; i < system->held_count; i++)
+        for (int r = 0; r < 3; r++) dx[3 * (int64_t)system->held[i] + r] = 0;
+}
+
+void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v, double time, double *w)
+{
+    brio__system_directions(system, v, w);
+    const double d = 1e-6; /* s: scripts are smooth but for their corners; a central difference serves reports */
+    for (int s = 0; s < system->scripted_count; s++) {
+        const BrioScripted *set = &system->scripted[s];
+        for (int64_t k = 0; k < set->count; k++) {
+            int32_t i = set->held[k];
+            double a[3], b[3];
+            script_move(&set->script, time - d, state->anchor + 3 * (int64_t)i, a);
+            script_move(&set->script, time + d, state->anchor + 3 * (int64_t)i, b);
+            for (int r = 0; r < 3; r++) w[3 * (int64_t)system->held[i] + r] = (b[r] - a[r]) / (2 * d);
+        }
+    }
+}
+
+/* ---- vectors ------------------------------------------------------------------------------------ */
+
+typedef struct VectorWork {
+    double alpha, beta;
+    const double *x, *y;
+    double *out;
+} VectorWork;
+
+static double dot_chunk(void *context, int64_t begin, int64_t end)
+{
+    const VectorWork *work = context;
+    double sum[4] = {0, 0, 0, 0};
+    int64_t i = begin;
+    for (; i + 4 <= end; i += 4)
+        for (int k = 0; k < 4; k++) sum[k] += work->x[i + k] * work->y[i + k];
+    for (; i < end; i++) sum[0] += work->x[i] * work->y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+double brio__dot(const BrioSystem *system, const double *x, const double *y)
+{
+    return brio__parallel_sum(3 * (int64_t)system->block_count, dot_chunk, &(VectorWork){.x = x, .y = y});
+}
+
+double brio__norm_max(const BrioSystem *system, const double *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)system->block_count; i++) {
+        double size = fabs(x[i]);
+        if (!(size <= most)) most = size; /* lets a NaN through */
+    }
+    return most;
+}
+
+static void combine_chunk(void *context, int64_t begin, int64_t end)
+{
+    const VectorWork *work = context;
+    for (int64_t i = begin; i < end; i++) work->out[i] = work->alpha * work->x[i] + work->beta * work->y[i];
+}
+
+void brio__combine(const BrioSystem *system, double alpha, const double *x, double beta, const double *y, double *out)
+{
+    brio__parallel_for(3 * (int64_t)system->block_count, 65536, combine_chunk, &(VectorWork){alpha, beta, x, y, out});
+}
+
+static void group_apply(const BrioMassGroup *group, const double *matrix, const double *in, double *out)
+{
+    double y[4][3] = {{0}};
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            for (int r = 0; r < 3; r++) y[i][r] += matrix[4 * i + j] * in[3 * (int64_t)group->block[j] + r];
+    for (int i = 0; i < 4; i++)
+        for (int r = 0; r < 3; r++) out[3 * (int64_t)group->block[i] + r] = y[i][r];
+}
+
+void brio__mass_multiply(const BrioSystem *system, const double *v, double *p)
+{
+    for (int32_t b = 0; b < system->block_count; b++)
+        for (int r = 0; r < 3; r++) p[3 * (int64_t)b + r] = system->mass[b] * v[3 * (int64_t)b + r];
+    for (int g = 0; g < system->group_count; g++) group_apply(&system->group[g], system->group[g].mass, v, p);
+}
+
+void brio__mass_solve(const BrioSystem *system, const double *p, double *v)
+{
+    for (int32_t b = 0; b < system->block_count; b++)
+        for (int r = 0; r < 3; r++) v[3 * (int64_t)b + r] = p[3 * (int64_t)b + r] / system->mass[b];
+    for (int g = 0; g < system->group_count; g++) group_apply(&system->group[g], system->group[g].inverse, p, v);
+}
+
+/* ---- public readers ----------------------------------------------------------------------------- */
+
+int64_t brio_system_vertices(const BrioSystem *system) { return system->body_vertices; }
+int64_t brio_system_coordinates(const BrioSystem *system) { return 3 * (int64_t)system->block_count; }
+int brio_system_bodies(const BrioSystem *system) { return system->body_count; }
+
+int brio_system_body(const BrioSystem *system, const char *name)
+{
+    for (int i = 0; i < system->body_count; i++)
+        if (!strcmp(system->body[i].name, name)) return i;
+    return -1;
+}
+
+static const BrioBody *body_at(const BrioSystem *system, int body)
+{
+    return body >= 0 && body < system->body_count ? &system->body[body] : NULL;
+}
+
+const char *brio_body_name(const BrioSystem *system, int body)
+{
+    const BrioBody *b = body_at(system, body);
+    return b ? b->name : NULL;
+}
+
+int64_t brio_body_vertices(const BrioSystem *system, int body)
+{
+    const BrioBody *b = body_at(system, body);
+    return b ? b->count : 0;
+}
+
+const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *count)
+{
+    const BrioBody *b = body_at(system, body);
+    *count = b ? b->triangle_count : 0;
+    return b ? b->triangle : NULL;
+}
+
+double brio__system_bytes(const BrioSystem *system)
+{
+    double bytes = (double)system->vertex_count * (4 + 12 + 8) + (double)system->block_count * 8;
+    for (int t = 0; t < system->term_count; t++) {
+        const BrioTerm *term = &system->term[t];
+        bytes += (double)term->blocks * LANES * (4.0 * term->energy->nodes + 8.0 * term->energy->rest);
+    }
+    for (int b = 0; b < system->body_count; b++)
+        bytes += 12.0 * (double)system->body[b].triangle_count + 8.0 * (double)system->body[b].edge_count + 16.0 * (double)system->body[b].tet_count;
+    return bytes;
+}
+
+void brio_system_free(BrioSystem *system)
+{
+    if (!system) return;
+    for (int i = 0; i < system->body_count; i++) {
+        brio__free(system->body[i].name);
+        brio__free(system->body[i].triangle);
+        brio__free(system->body[i].edge);
+        brio__free(system->body[i].tet);
+    }
+    for (int i = 0; i < system->term_count; i++) {
+        brio__free(system->term[i].node);
+        brio__free(system->term[i].rest);
+    }
+    for (int i = 0; i < system->scripted_count; i++) {
+        brio__free((void *)system->scripted[i].script.keys);
+        brio__free(system->scripted[i].held);
+    }
+    brio__free(system->map_start);
+    brio__free(system->map_block);
+    brio__free(system->map_weight);
+    brio__free(system->held);
+    brio__free(system->vertex_mass);
+    brio__free(system->mass);
+    brio__free(system->group);
+    brio__free(system->body);
+    brio__free(system->term);
+    brio__free(system->scripted);
+    brio__free(system);
+}
