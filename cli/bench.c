@@ -462,7 +462,7 @@ static int run(int argc, char **argv)
 
 const Command command_bench = {
     .name = "bench",
-    .summary = "measure the engine's speed on this machine",
+    .summary = "Measure the engine's speed on this machine.",
     .synopsis = "[elements|newton|steps] [--json] [--threads N]",
     .about = "elements: gradients and projected Hessians a second and core, beside the machine's limits and one-lane code.\n"
              "newton: the phases of a Newton iteration at 24 thousand tets, and memory.\n"

@@ -18,8 +18,8 @@ typedef struct Quality {
     double mass, volume;
     double low[3], high[3];
     double edge_least, edge_most;
-    double tet_least, tet_most;   /* volumes */
-    double worst;                 /* longest edge cubed over volume, 1 for a regular tet */
+    double tet_least, tet_most; /* volumes */
+    double worst;               /* longest edge cubed over volume, 1 for a regular tet */
     int64_t worst_tet, inverted, first_inverted;
 } Quality;
 
@@ -28,11 +28,15 @@ static double distance(const double *a, const double *b)
     return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-static Quality measure(const double *x, int64_t vertices, const int32_t *tet, int64_t tets, const int32_t *edge, int64_t edges, const int32_t *triangle,
-                       int64_t triangles)
+static Quality measure(const double *x, int64_t vertices, const int32_t *tet, int64_t tets, const int32_t *edge,
+                       int64_t edges, const int32_t *triangle, int64_t triangles)
 {
-    Quality q = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}, .edge_least = INFINITY, .tet_least = INFINITY,
-                 .tet_most = -INFINITY, .first_inverted = -1};
+    Quality q = {.low = {INFINITY, INFINITY, INFINITY},
+                 .high = {-INFINITY, -INFINITY, -INFINITY},
+                 .edge_least = INFINITY,
+                 .tet_least = INFINITY,
+                 .tet_most = -INFINITY,
+                 .first_inverted = -1};
     for (int64_t v = 0; v < vertices; v++)
         for (int r = 0; r < 3; r++) {
             q.low[r] = fmin(q.low[r], x[3 * v + r]);
@@ -94,11 +98,13 @@ static void quality_json(BrioJson *json, const Quality *q, int64_t tets)
 
 static void quality_text(const Quality *q, int64_t tets)
 {
-    printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g m\n", q->low[0], q->low[1], q->low[2], q->high[0], q->high[1], q->high[2]);
+    printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g m\n", q->low[0], q->low[1], q->low[2], q->high[0],
+           q->high[1], q->high[2]);
     printf("    edges        %.4g to %.4g m\n", q->edge_least, q->edge_most);
     if (!tets) return;
     printf("    volume       %.6g m3, of a tet %.4g to %.4g m3\n", q->volume, q->tet_least, q->tet_most);
-    printf("    worst shape  %.3g at tet %lld (1 is a regular tet, above 20 is poor)\n", q->worst, (long long)q->worst_tet);
+    printf("    worst shape  %.3g at tet %lld (1 is a regular tet, above 20 is poor)\n", q->worst,
+           (long long)q->worst_tet);
 }
 
 /* ---- findings ----------------------------------------------------------------------------------- */
@@ -184,10 +190,15 @@ static int check_mesh(const char *name, bool as_json)
     if (status == BRIO_OK && !tets && !mesh->edge_count) status = brio__mesh_edges_from_triangles(mesh);
     if (status == BRIO_OK && !tets) status = brio__mesh_check_springs(mesh, &wrong);
     if (status != BRIO_OK) find(&found, true, "%s", wrong.message[0] ? wrong.message : brio_status_text(status));
-    Quality q = measure(mesh->x, mesh->vertex_count, mesh->tet, tets, mesh->edge, mesh->edge_count, mesh->triangle, mesh->triangle_count);
+    Quality q = measure(mesh->x, mesh->vertex_count, mesh->tet, tets, mesh->edge, mesh->edge_count, mesh->triangle,
+                        mesh->triangle_count);
     int64_t open = mesh->triangle_count ? open_edges(mesh) : 0;
-    if (tets && q.worst > 20) find(&found, false, "tet %lld is badly shaped (%.3g; 1 is a regular tet): it will ask for small steps", (long long)q.worst_tet, q.worst);
-    if (!tets && open > 0) find(&found, false, "the surface is not closed: %lld edges do not belong to exactly two triangles", (long long)open);
+    if (tets && q.worst > 20)
+        find(&found, false, "tet %lld is badly shaped (%.3g; 1 is a regular tet): it will ask for small steps",
+             (long long)q.worst_tet, q.worst);
+    if (!tets && open > 0)
+        find(&found, false, "the surface is not closed: %lld edges do not belong to exactly two triangles",
+             (long long)open);
     BrioJson json = {.file = stdout};
     if (as_json) {
         brio__json_open(&json, NULL, '{');
@@ -199,8 +210,10 @@ static int check_mesh(const char *name, bool as_json)
         brio__json_boolean(&json, "closed", mesh->triangle_count > 0 && open == 0);
         quality_json(&json, &q, tets);
     } else {
-        printf("%s\n    %lld vertices, %lld tets, %lld triangles%s, %lld edges\n", name, (long long)mesh->vertex_count, (long long)tets,
-               (long long)mesh->triangle_count, tets && given != mesh->triangle_count ? " (boundary of the tets)" : "", (long long)(tets ? 0 : mesh->edge_count));
+        printf("%s\n    %lld vertices, %lld tets, %lld triangles%s, %lld edges\n", name, (long long)mesh->vertex_count,
+               (long long)tets, (long long)mesh->triangle_count,
+               tets && given != mesh->triangle_count ? " (boundary of the tets)" : "",
+               (long long)(tets ? 0 : mesh->edge_count));
         quality_text(&q, tets);
         if (mesh->triangle_count) printf("    surface      %s\n", open == 0 ? "closed" : "open");
     }
@@ -242,16 +255,19 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     const BrioBody *b = &s->body[i];
     const BrioEnergy *energy = s->term[b->term].energy;
     char vertices[32], tets[32], springs[32];
-    Quality q = measure(x + 3 * b->first, b->count, b->tet, b->tet_count, b->edge, b->edge_count, b->triangle, b->triangle_count);
+    Quality q = measure(x + 3 * b->first, b->count, b->tet, b->tet_count, b->edge, b->edge_count, b->triangle,
+                        b->triangle_count);
     for (int64_t v = b->first; v < b->first + b->count; v++) q.mass += s->vertex_mass[v];
     if (q.inverted) {
         const int32_t *n = b->tet + 4 * q.first_inverted;
         bool fatal = energy->traits & BRIO_ENERGY_INFINITE;
-        find(found, fatal, "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld (vertices %d %d %d %d)%s", b->name,
-             (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3],
+        find(found, fatal,
+             "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld (vertices %d %d %d %d)%s",
+             b->name, (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3],
              fatal ? "; its material forbids that: correct `state`, or take stable-neo-hookean" : "");
     } else if (q.worst > 20) {
-        find(found, false, "body \"%s\": tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small steps", b->name, (long long)q.worst_tet, q.worst);
+        find(found, false, "body \"%s\": tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small steps",
+             b->name, (long long)q.worst_tet, q.worst);
     }
     if (json) {
         brio__json_open(json, NULL, '{');
@@ -268,7 +284,8 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     count_text(b->count, vertices, sizeof vertices);
     count_text(b->tet_count, tets, sizeof tets);
     count_text(b->edge_count, springs, sizeof springs);
-    printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices, b->tet_count ? tets : springs, b->tet_count ? "tets" : "springs", energy->name);
+    printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices, b->tet_count ? tets : springs,
+           b->tet_count ? "tets" : "springs", energy->name);
     printf("    mass         %.6g kg\n", q.mass);
     quality_text(&q, b->tet_count);
 }
@@ -293,11 +310,14 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
         brio__json_real(json, "h_explicit", most);
     } else {
         printf("  time step      h = %.6g s with %s\n", h, integrator->name);
-        printf("    highest frequency of the mesh about %.4g rad/s: symplectic-euler is stable up to h = %.3g s\n", omega, most);
+        printf("    highest frequency of the mesh about %.4g rad/s: symplectic-euler is stable up to h = %.3g s\n",
+               omega, most);
         if (implicit) printf("    vibrations faster than %.3g rad/s (2/h) are not resolved by a step\n", 2 / h);
     }
     if (!implicit && h > most)
-        find(found, false, "h = %.3g s is above the limit of %s, %.3g s: take time.h=%.2g or less, or an implicit method", h, integrator->name, most, 0.9 * most);
+        find(found, false,
+             "h = %.3g s is above the limit of %s, %.3g s: take time.h=%.2g or less, or an implicit method", h,
+             integrator->name, most, 0.9 * most);
 }
 
 static int check_scene(const char *name, const char *const *sets, int set_count, bool as_json)
@@ -328,8 +348,9 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
         count_text(3 * (int64_t)s->block_count, coordinates, sizeof coordinates);
         count_text(s->held_count, held, sizeof held);
         printf("%s%s%s\n", scene->file, scene->title[0] ? ": " : "", scene->title);
-        printf("  %d %s, %s coordinates, %s points held or scripted, %lld steps to t = %g s\n", s->body_count, s->body_count == 1 ? "body" : "bodies",
-               coordinates, held, (long long)brio__scene_steps(scene), scene->end);
+        printf("  %d %s, %s coordinates, %s points held or scripted, %lld steps to t = %g s\n", s->body_count,
+               s->body_count == 1 ? "body" : "bodies", coordinates, held, (long long)brio__scene_steps(scene),
+               scene->end);
     }
     for (int i = 0; i < s->body_count; i++) check_body(s, i, x, as_json ? &json : NULL, &found);
     if (as_json) brio__json_close(&json, ']');
@@ -362,22 +383,24 @@ static int run(int argc, char **argv)
         }
     }
     if (!name) return usage_error(a.command, "which scene or mesh?");
-    if (is_mesh(name)) return set_count ? usage_error(a.command, "--set is for scenes, not for meshes") : check_mesh(name, json);
+    if (is_mesh(name))
+        return set_count ? usage_error(a.command, "--set is for scenes, not for meshes") : check_mesh(name, json);
     return check_scene(name, sets, set_count, json);
 }
 
-static const Option options[] = {
-    [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene first."},
-    [JSON] = {"--json", 0, NULL, "The findings as one JSON object."},
-    {0}};
+static const Option options[] = {[SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene first."},
+                                 [JSON] = {"--json", 0, NULL, "The findings as one JSON object."},
+                                 {0}};
 
 const Command command_check = {
     .name = "check",
     .summary = "Look at a scene or mesh: sizes, bad elements, advice on the time step.",
     .synopsis = "SCENE|MESH [--set PATH=VALUE]... [--json]",
-    .about = "Writes nothing. Prints counts, masses, volumes, edge lengths, the worst element and the longest time step of an explicit method; "
-             "lines that start with ! are findings.\n"
-             "Exit code 0: runnable. 1: not runnable, for example because an element is inverted. 2: the file is not valid.",
+    .about =
+        "Writes nothing. Prints counts, masses, volumes, edge lengths, the worst element and the longest time step of "
+        "an explicit method; "
+        "lines that start with ! are findings.\n"
+        "Exit code 0: runnable. 1: not runnable, for example because an element is inverted. 2: the file is not valid.",
     .options = options,
     .examples = "brio check scenes/cantilever.yaml\nbrio check bunny.msh --json",
     .run = run,

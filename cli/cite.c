@@ -55,7 +55,9 @@ static int run(int argc, char **argv)
         else if (option == ARGUMENT_WORD && !name)
             name = a.value;
         else
-            return option == ARGUMENT_WORD ? usage_error(a.command, "one name at a time: \"%s\" and \"%s\"", name, a.value) : a.exit;
+            return option == ARGUMENT_WORD
+                       ? usage_error(a.command, "one name at a time: \"%s\" and \"%s\"", name, a.value)
+                       : a.exit;
     }
     if (!name) {
         list_all(json);
@@ -82,7 +84,8 @@ const Command command_cite = {
     .name = "cite",
     .summary = "Print the publication behind an integrator, an energy or a solver.",
     .synopsis = "[NAME] [--json]",
-    .about = "NAME is an integrator, an energy, a material, a linear solver, or a key such as Smith2018. Without a name: all keys.",
+    .about = "NAME is an integrator, an energy, a material, a linear solver, or a key such as Smith2018. Without a "
+             "name: all keys.",
     .options = options,
     .examples = "brio cite neo-hookean\nbrio cite implicit-midpoint",
     .run = run,

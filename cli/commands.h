@@ -18,10 +18,10 @@ typedef struct Option {
 
 typedef struct Command {
     const char *name, *summary;
-    const char *synopsis;  /* lines without "brio NAME" */
-    const char *about;     /* paragraphs */
-    const Option *options; /* ends with a row whose name is NULL; may be NULL */
-    const char *examples;  /* lines */
+    const char *synopsis;              /* lines without "brio NAME" */
+    const char *about;                 /* paragraphs */
+    const Option *options;             /* ends with a row whose name is NULL; may be NULL */
+    const char *examples;              /* lines */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name */
 } Command;
 

@@ -71,13 +71,15 @@ static int run(int argc, char **argv)
     return EXIT_DONE;
 }
 
-static const Option options[] = {[MARKDOWN] = {"--markdown", 0, NULL, "The scene reference as Markdown (docs/scene.md)."}, {0}};
+static const Option options[] = {
+    [MARKDOWN] = {"--markdown", 0, NULL, "The scene reference as Markdown (docs/scene.md)."}, {0}};
 
 const Command command_help = {
     .name = "help",
     .summary = "Explain a command, or the scene file.",
     .synopsis = "[COMMAND]\nscene [--markdown]",
-    .about = "Without a name: all commands. `scene` is the reference of the scene file: every key with what it takes, its default and "
+    .about = "Without a name: all commands. `scene` is the reference of the scene file: every key with what it takes, "
+             "its default and "
              "what it means, and the parameters of shapes, materials, integrators and solvers.",
     .options = options,
     .examples = "brio help run\nbrio help scene",

@@ -10,7 +10,8 @@ static void print_fields(const BrioField *fields)
 {
     for (const BrioField *f = fields; f && f->name; f++) {
         FieldText t = field_text(f);
-        printf("    %-12s %s%s%s%s%s [%s]  %s\n", f->name, t.type, f->unit[0] ? ", " : "", f->unit, t.range[0] ? "; " : "", t.range, t.standard, f->summary);
+        printf("    %-12s %s%s%s%s%s [%s]  %s\n", f->name, t.type, f->unit[0] ? ", " : "", f->unit,
+               t.range[0] ? "; " : "", t.range, t.standard, f->summary);
     }
 }
 
@@ -56,7 +57,9 @@ static void list_text(const Family *family, bool verbose)
     for (; family->at(i, &e); i++) {
         printf("%-20s %s\n", e.name, e.summary);
         if (!verbose) continue;
-        if (e.note || e.citation) printf("    %s%s%s%s\n", e.note ? e.note : "", e.citation ? " [" : "", e.citation ? e.citation : "", e.citation ? "]" : "");
+        if (e.note || e.citation)
+            printf("    %s%s%s%s\n", e.note ? e.note : "", e.citation ? " [" : "", e.citation ? e.citation : "",
+                   e.citation ? "]" : "");
         print_fields(e.fields);
     }
     if (i == 0) puts(family->empty);
@@ -79,7 +82,9 @@ static int run(int argc, char **argv)
         else if (option == ARGUMENT_WORD && !name)
             name = a.value;
         else
-            return option == ARGUMENT_WORD ? usage_error(a.command, "one list at a time: \"%s\" and \"%s\"", name, a.value) : a.exit;
+            return option == ARGUMENT_WORD
+                       ? usage_error(a.command, "one list at a time: \"%s\" and \"%s\"", name, a.value)
+                       : a.exit;
     }
     for (; count < (int)BRIO_COUNT(names) && family_at(count); count++) {
         names[count] = family_at(count)->name;

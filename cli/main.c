@@ -101,7 +101,8 @@ int unknown_name(const Command *command, const char *what, const char *word, con
     if (nearest) return usage_error(command, "no %s \"%s\"; did you mean \"%s\"?", what, word, nearest);
     char list[2048] = "none";
     size_t used = 0;
-    for (int i = 0; i < count && used < sizeof list; i++) used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+    for (int i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     return usage_error(command, "no %s \"%s\"; there are: %s", what, word, list);
 }
 
@@ -162,7 +163,8 @@ int argument_next(Arguments *a)
     int length = brief ? 2 : (int)strcspn(word, "=");
     for (int i = 0; a->command->options && a->command->options[i].name; i++) {
         const Option *o = &a->command->options[i];
-        if (brief ? o->letter != word[1] : (int)strlen(o->name) != length || strncmp(o->name, word, (size_t)length)) continue;
+        if (brief ? o->letter != word[1] : (int)strlen(o->name) != length || strncmp(o->name, word, (size_t)length))
+            continue;
         const char *joined = brief ? (word[2] ? word + 2 : NULL) : (word[length] ? word + length + 1 : NULL);
         a->value = joined;
         if (!o->value && joined) {

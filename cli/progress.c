@@ -33,8 +33,8 @@ static int describe(const BrioRunProgress *p, char *text, size_t size)
         snprintf(left, sizeof left, ", ETA %s", eta);
     }
     double percent = p->steps > 0 ? 100 * (double)p->step / (double)p->steps : 100;
-    return snprintf(text, size, "%3.0f %%  t = %.3f of %g s  wall %s%s  E = %.5g J  %d iterations", floor(percent), p->time, p->end, wall, left, p->energy,
-                    p->iterations);
+    return snprintf(text, size, "%3.0f %%  t = %.3f of %g s  wall %s%s  E = %.5g J  %d iterations", floor(percent),
+                    p->time, p->end, wall, left, p->energy, p->iterations);
 }
 
 static void show_line(const BrioRunProgress *p)

@@ -5,6 +5,6 @@
 #include "output/run.h"
 
 void progress_show(void *user, const BrioRunProgress *progress); /* for BrioRunOptions.progress */
-void progress_clear(void); /* before anything else is written to stderr */
+void progress_clear(void);                                       /* before anything else is written to stderr */
 
 #endif

@@ -50,7 +50,8 @@ FieldText field_text(const BrioField *field)
     if (below && field->least > 0 && field->least <= 1e-100)
         snprintf(t.range, sizeof t.range, above ? "positive, up to %s" : "positive", high);
     else if (below && above)
-        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->least > least ? "above" : "from", low, field->most < most ? "below" : "", high);
+        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->least > least ? "above" : "from", low,
+                 field->most < most ? "below" : "", high);
     else if (below)
         snprintf(t.range, sizeof t.range, "%s %s", field->least > least ? "above" : "at least", low);
     else if (above)
@@ -66,8 +67,10 @@ static bool integrator_at(int i, Entry *e)
     static const struct {
         unsigned trait;
         const char *name;
-    } traits[] = {{BRIO_SYMPLECTIC, "symplectic"}, {BRIO_KEEPS_LINEAR_MOMENTUM, "keeps linear momentum"},
-                  {BRIO_KEEPS_ANGULAR_MOMENTUM, "keeps angular momentum"}, {BRIO_ENERGY_CONTROLLED, "controls energy"},
+    } traits[] = {{BRIO_SYMPLECTIC, "symplectic"},
+                  {BRIO_KEEPS_LINEAR_MOMENTUM, "keeps linear momentum"},
+                  {BRIO_KEEPS_ANGULAR_MOMENTUM, "keeps angular momentum"},
+                  {BRIO_ENERGY_CONTROLLED, "controls energy"},
                   {BRIO_DISSIPATIVE, "dissipative"}};
     static char note[160];
     const BrioIntegrator *found = brio_integrator_at(i);
@@ -75,7 +78,8 @@ static bool integrator_at(int i, Entry *e)
     int used = snprintf(note, sizeof note, "%s", found->traits & BRIO_IMPLICIT ? "implicit" : "explicit");
     if (found->order > 0) used += snprintf(note + used, sizeof note - (size_t)used, ", order %d", found->order);
     for (size_t k = 0; k < BRIO_COUNT(traits); k++)
-        if (found->traits & traits[k].trait) used += snprintf(note + used, sizeof note - (size_t)used, ", %s", traits[k].name);
+        if (found->traits & traits[k].trait)
+            used += snprintf(note + used, sizeof note - (size_t)used, ", %s", traits[k].name);
     *e = (Entry){found->name, found->summary, found->citation, found->fields, note};
     return true;
 }
@@ -112,7 +116,8 @@ static bool nothing_at(int i, Entry *e)
 static bool solver_at(int i, Entry *e)
 {
     if (i == 0) {
-        *e = (Entry){"newton", "Projected Newton with a line search; keys in the section `solver`.", "Teran2005", NULL, "solver.type"};
+        *e = (Entry){"newton", "Projected Newton with a line search; keys in the section `solver`.", "Teran2005", NULL,
+                     "solver.type"};
         return true;
     }
     const BrioLinearType *found = brio__linear_at(i - 1);
@@ -166,7 +171,8 @@ static bool scene_at(int i, Entry *e)
     char path[4096];
     BrioNode *tree = NULL, *node = NULL;
     title[0] = 0;
-    if (brio__scene_path(names[i], path, sizeof path) && brio__tree_read(path, &tree, NULL) == BRIO_OK && tree->kind == BRIO_NODE_MAP)
+    if (brio__scene_path(names[i], path, sizeof path) && brio__tree_read(path, &tree, NULL) == BRIO_OK &&
+        tree->kind == BRIO_NODE_MAP)
         node = brio__node_get(tree, "title");
     if (node && node->text) snprintf(title, sizeof title, "%s", node->text);
     brio__tree_free(tree);
@@ -206,7 +212,8 @@ static void print_fields(FILE *file, const BrioField *fields, bool markdown)
     for (const BrioField *f = fields; f && f->name; f++) {
         FieldText t = field_text(f);
         char takes[160];
-        snprintf(takes, sizeof takes, "%s%s%s%s%s", t.type, f->unit[0] ? ", " : "", f->unit, t.range[0] ? "; " : "", t.range);
+        snprintf(takes, sizeof takes, "%s%s%s%s%s", t.type, f->unit[0] ? ", " : "", f->unit, t.range[0] ? "; " : "",
+                 t.range);
         if (markdown) {
             fprintf(file, "| `%s` |", f->name);
             print_cell(file, takes);
@@ -223,7 +230,8 @@ static void print_fields(FILE *file, const BrioField *fields, bool markdown)
 static void print_section(FILE *file, const BrioSection *s, bool markdown)
 {
     if (markdown)
-        fprintf(file, "\n## %s%s%s%s\n\n| key | takes | default | |\n|---|---|---|---|\n", s->summary, s->path[0] ? ": `" : "", s->path, s->path[0] ? "`" : "");
+        fprintf(file, "\n## %s%s%s%s\n\n| key | takes | default | |\n|---|---|---|---|\n", s->summary,
+                s->path[0] ? ": `" : "", s->path, s->path[0] ? "`" : "");
     else
         fprintf(file, "\n%s%s%s\n", s->summary, s->path[0] ? ": " : "", s->path);
     for (const BrioKey *k = s->keys; k->name; k++) {
@@ -234,7 +242,8 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
             print_cell(file, k->summary);
             fputc('\n', file);
         } else {
-            fprintf(file, "  %-15s %s%s%s%s\n", k->name, k->value, k->standard[0] ? " [" : "", k->standard, k->standard[0] ? "]" : "");
+            fprintf(file, "  %-15s %s%s%s%s\n", k->name, k->value, k->standard[0] ? " [" : "", k->standard,
+                    k->standard[0] ? "]" : "");
             print_wrapped(file, k->summary, 18, 110);
         }
     }
@@ -244,10 +253,14 @@ void print_reference(FILE *file, bool markdown)
 {
     static const char *const shown[] = {"shapes", "materials", "integrators", "solvers", "frames", "meshes"};
     if (markdown)
-        fputs("# The scene file\n\n<!-- Written by `brio help scene --markdown`: change the tables in src/, not this file. -->\n\n", file);
+        fputs("# The scene file\n\n<!-- Written by `brio help scene --markdown`: change the tables in src/, not this "
+              "file. -->\n\n",
+              file);
     print_wrapped(file,
-                  "A scene is a YAML file (so JSON as well) in SI units; y is up. Numbers may be written as fractions: 1/30. Files are "
-                  "named relative to the scene file. Vertices are counted from 0 and keep the order of the mesh file. Every error is "
+                  "A scene is a YAML file (so JSON as well) in SI units; y is up. Numbers may be written as fractions: "
+                  "1/30. Files are "
+                  "named relative to the scene file. Vertices are counted from 0 and keep the order of the mesh file. "
+                  "Every error is "
                   "answered with file, line, column and the path of the key; `brio check SCENE` looks without running.",
                   0, 110);
     for (int i = 0; brio__scene_section_at(i); i++) print_section(file, brio__scene_section_at(i), markdown);
@@ -262,7 +275,8 @@ void print_reference(FILE *file, bool markdown)
                 fprintf(file, "\nAvailable %s: %s\n", family->name, family->where);
             for (int n = 0; family->at(n, &e); n++) {
                 if (markdown)
-                    fprintf(file, "\n### %s\n\n%s%s%s%s\n", e.name, e.summary, e.note ? " (" : "", e.note ? e.note : "", e.note ? ")" : "");
+                    fprintf(file, "\n### %s\n\n%s%s%s%s\n", e.name, e.summary, e.note ? " (" : "", e.note ? e.note : "",
+                            e.note ? ")" : "");
                 else
                     fprintf(file, "  %-20s %s\n", e.name, e.summary);
                 print_fields(file, e.fields, markdown);

@@ -17,9 +17,9 @@ typedef struct Entry {
 } Entry;
 
 typedef struct Family {
-    const char *name;    /* "integrators" */
-    const char *where;   /* where a scene says it */
-    const char *empty;   /* what to say if there are none */
+    const char *name;                /* "integrators" */
+    const char *where;               /* where a scene says it */
+    const char *empty;               /* what to say if there are none */
     bool (*at)(int i, Entry *entry); /* false past the last */
 } Family;
 const Family *family_at(int i); /* NULL past the last */

@@ -37,8 +37,11 @@ static void print_json(const BrioScene *scene, const char *out, const BrioRunRes
     const struct {
         const char *key, *name;
         bool there;
-    } files[] = {{"energy", "energy.csv", true}, {"probes", "probes.csv", scene->probe_count > 0}, {"frames", "frames", scene->format_count > 0},
-                 {"run", "run.json", true}, {"checkpoint", BRIO_CHECKPOINT_NAME, true}};
+    } files[] = {{"energy", "energy.csv", true},
+                 {"probes", "probes.csv", scene->probe_count > 0},
+                 {"frames", "frames", scene->format_count > 0},
+                 {"run", "run.json", true},
+                 {"checkpoint", BRIO_CHECKPOINT_NAME, true}};
     brio__json_open(&json, "files", '{');
     for (size_t i = 0; i < BRIO_COUNT(files); i++) {
         snprintf(path, sizeof path, "%s/%s", out, files[i].name);
@@ -63,13 +66,17 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
 {
     char wall[32];
     seconds_text(r->totals.wall, wall, sizeof wall);
-    if (r->complete_before) printf("%s was complete already; nothing is left to do (--set time.end=... makes it longer)\n", out);
-    printf("%s%s%s: %lld of %lld steps, t = %g s, in %s\n", scene->title, scene->title[0] ? ": " : "", brio__verdict_name(r->verdict), (long long)r->step,
-           (long long)r->steps, r->time, wall);
-    printf("  Newton iterations %lld (%.1f a step), energy %.6g J at the start, %.6g J now\n", (long long)r->totals.solve.iterations,
-           r->step > 0 ? (double)r->totals.solve.iterations / (double)r->step : 0, r->totals.first_energy, r->totals.last_energy);
+    if (r->complete_before)
+        printf("%s was complete already; nothing is left to do (--set time.end=... makes it longer)\n", out);
+    printf("%s%s%s: %lld of %lld steps, t = %g s, in %s\n", scene->title, scene->title[0] ? ": " : "",
+           brio__verdict_name(r->verdict), (long long)r->step, (long long)r->steps, r->time, wall);
+    printf("  Newton iterations %lld (%.1f a step), energy %.6g J at the start, %.6g J now\n",
+           (long long)r->totals.solve.iterations,
+           r->step > 0 ? (double)r->totals.solve.iterations / (double)r->step : 0, r->totals.first_energy,
+           r->totals.last_energy);
     if (r->totals.halved_steps)
-        printf("  %lld steps were done in halves (at worst %d times halved)\n", (long long)r->totals.halved_steps, (int)r->totals.deepest_halving);
+        printf("  %lld steps were done in halves (at worst %d times halved)\n", (long long)r->totals.halved_steps,
+               (int)r->totals.deepest_halving);
     printf("  %s/energy.csv  energies and momenta\n", out);
     if (scene->probe_count) printf("  %s/probes.csv  positions of the probes\n", out);
     if (scene->format_count) printf("  %s/frames      %lld frames\n", out, (long long)r->frame_count);
@@ -103,7 +110,8 @@ static int run(int argc, char **argv)
             brio_set_threads((int)number);
             break;
         case CHECKPOINT_EVERY:
-            if (!read_count(a.command, "--checkpoint-every", a.value, INT64_MAX, &options.checkpoint_steps)) return EXIT_USAGE;
+            if (!read_count(a.command, "--checkpoint-every", a.value, INT64_MAX, &options.checkpoint_steps))
+                return EXIT_USAGE;
             break;
         case ARGUMENT_WORD:
             if (name) return usage_error(a.command, "one scene at a time: \"%s\" and \"%s\"", name, a.value);
@@ -113,7 +121,8 @@ static int run(int argc, char **argv)
         }
     }
     if (!name) return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
-    if (options.force && options.resume) return usage_error(a.command, "--force starts again and --resume continues: give one of them");
+    if (options.force && options.resume)
+        return usage_error(a.command, "--force starts again and --resume continues: give one of them");
     if (quiet) options.progress = NULL;
     default_folder(name, "-out", standard, sizeof standard);
     if (!options.out) options.out = standard;
@@ -131,7 +140,9 @@ static int run(int argc, char **argv)
     } else {
         if (status != BRIO_OK) {
             fprintf(stderr, "%s: %s%s%s\n", brio__verdict_name(result.verdict), result.reason,
-                    result.verdict == BRIO_VERDICT_STOPPED ? "; --resume continues from there: " : "; the last checkpoint is in ", options.out);
+                    result.verdict == BRIO_VERDICT_STOPPED ? "; --resume continues from there: "
+                                                           : "; the last checkpoint is in ",
+                    options.out);
             code = EXIT_FAILED;
         }
         if (json)
@@ -158,10 +169,14 @@ const Command command_run = {
     .name = "run",
     .summary = "Simulate a scene and write its results.",
     .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] [--quiet] [--json]",
-    .about = "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). The folder receives energy.csv, probes.csv, "
-             "frames/, run.json and a checkpoint, which is renewed every few seconds. Ctrl-C ends the run after the step at hand, with a "
-             "checkpoint; --resume continues from it, also after a crash. A finished run can be made longer: --resume --set time.end=20.\n"
-             "Exit code 0: completed. 1: stopped or failed. 2: the scene or the command is not valid; nothing was written.",
+    .about =
+        "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). The folder receives "
+        "energy.csv, probes.csv, "
+        "frames/, run.json and a checkpoint, which is renewed every few seconds. Ctrl-C ends the run after the step at "
+        "hand, with a "
+        "checkpoint; --resume continues from it, also after a crash. A finished run can be made longer: --resume --set "
+        "time.end=20.\n"
+        "Exit code 0: completed. 1: stopped or failed. 2: the scene or the command is not valid; nothing was written.",
     .options = options_,
     .examples = "brio run demo\n"
                 "brio run scenes/cloth.yaml -o cloth --set integrator=implicit-midpoint --set time.h=1/120",

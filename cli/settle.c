@@ -24,8 +24,8 @@ static void state_name(const BrioSystem *s, int body, char *text, size_t size)
         snprintf(text, size, "state-%d.csv", body);
 }
 
-static BrioStatus write_file(const BrioFolder *folder, const char *name, const BrioFrameFormat *format, const BrioFrame *frame, const BrioBody *body,
-                             BrioError *error)
+static BrioStatus write_file(const BrioFolder *folder, const char *name, const BrioFrameFormat *format,
+                             const BrioFrame *frame, const BrioBody *body, BrioError *error)
 {
     FILE *file;
     BRIO_CHECK(brio__replace_begin(folder, name, &file, error));
@@ -72,8 +72,10 @@ static BrioStatus settle(Settled *w, bool force, BrioFolder *folder, BrioFolder 
     *failed = true;
     BrioStatus status = brio_sim_settle(w->sim);
     if (status != BRIO_OK)
-        return brio__error(error, status, "no equilibrium was found: %s; solver.max_iterations may be too low, or nothing holds the scene",
-                           brio_sim_reason(w->sim));
+        return brio__error(
+            error, status,
+            "no equilibrium was found: %s; solver.max_iterations may be too low, or nothing holds the scene",
+            brio_sim_reason(w->sim));
     brio_sim_ledger(w->sim, &w->after);
     return write_all(w, folder, frames, error);
 }
@@ -98,13 +100,16 @@ static void report(const Settled *w, bool json)
         brio__json_close(&out, '}');
         return;
     }
-    printf("%s%ssettled after %d Newton iterations: %s\n", w->scene->title, w->scene->title[0] ? ": " : "", solver->iterations, reason);
-    printf("  potential %.9g J (elastic %.9g, gravity %.9g%s", w->after.potential, w->after.elastic, w->after.gravity, w->after.attachment != 0 ? "" : ")");
+    printf("%s%ssettled after %d Newton iterations: %s\n", w->scene->title, w->scene->title[0] ? ": " : "",
+           solver->iterations, reason);
+    printf("  potential %.9g J (elastic %.9g, gravity %.9g%s", w->after.potential, w->after.elastic, w->after.gravity,
+           w->after.attachment != 0 ? "" : ")");
     if (w->after.attachment != 0) printf(", attachments %.9g)", w->after.attachment);
     printf(", %.9g J at the start\n", w->before.potential);
     for (int i = 0; i < w->sim->system->body_count; i++) {
         state_name(w->sim->system, i, name, sizeof name);
-        printf("  %s/%s  body \"%s\"; a scene starts from it with `state: %s`\n", w->out, name, w->sim->system->body[i].name, name);
+        printf("  %s/%s  body \"%s\"; a scene starts from it with `state: %s`\n", w->out, name,
+               w->sim->system->body[i].name, name);
     }
     printf("  %s/frames\n", w->out);
 }
@@ -174,7 +179,8 @@ const Command command_settle = {
     .name = "settle",
     .summary = "Find the static equilibrium of a scene.",
     .synopsis = "SCENE [-o FOLDER] [--force] [--set PATH=VALUE]... [--threads N] [--json]",
-    .about = "Minimises the potential from the first state on, without mass and at time 0, and writes the result as frames and as state.csv "
+    .about = "Minimises the potential from the first state on, without mass and at time 0, and writes the result as "
+             "frames and as state.csv "
              "(one file a body if there are more), from which a scene can start by `state: state.csv`.",
     .options = options,
     .examples = "brio settle cantilever\nbrio settle scenes/cloth.yaml -o hanging --set solver.max_iterations=500",

@@ -23,7 +23,8 @@ set(test_environment
   "BRIO_PROGRAM=$<TARGET_FILE:brio_cli>"
   "ASAN_OPTIONS=detect_stack_use_after_return=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
-  "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
+  "TSAN_OPTIONS=ignore_noninstrumented_modules=1"
+  "GOMP_SPINCOUNT=2000")
 
 file(GLOB tests CONFIGURE_DEPENDS tests/test_*.c)
 foreach(file ${tests})
@@ -45,6 +46,39 @@ foreach(file ${tests})
   endif()
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
 endforeach()
+
+# The examples of the documentation: programs that see the public header only, and energies that test_examples checks.
+foreach(example hello leapfrog)
+  add_executable(example_${example} examples/${example}.c)
+  target_link_libraries(example_${example} PRIVATE brio_shared m)
+  target_compile_options(example_${example} PRIVATE -Wall -Wextra)
+  if(BRIO_SANITIZE)
+    target_link_options(example_${example} PRIVATE -fsanitize=${BRIO_SANITIZE})
+  endif()
+  set_target_properties(example_${example} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+endforeach()
+add_test(NAME example_hello COMMAND example_hello examples/beam.yaml WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+add_test(NAME example_leapfrog COMMAND example_leapfrog examples/leapfrog.yaml WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+set_tests_properties(example_hello example_leapfrog PROPERTIES LABELS quick TIMEOUT 300)
+set_tests_properties(example_hello PROPERTIES PASS_REGULAR_EXPRESSION "t = 0.083 s: kinetic")
+set_tests_properties(example_leapfrog PROPERTIES PASS_REGULAR_EXPRESSION "t = 0.0500 s: total energy 0.37")
+target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
+target_include_directories(test_examples PRIVATE src/energy)
+set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
+
+# The mathematics of lanes, as the kernels of the other instruction sets are compiled; 77 where the machine lacks one.
+if(TARGET brio_kernels_avx2)
+  foreach(isa avx2 avx512)
+    set(program test_kernels_${isa})
+    add_executable(${program} tests/test_kernels.c)
+    target_include_directories(${program} SYSTEM PRIVATE ${BRIO_CMOCKA_INCLUDE})
+    target_link_libraries(${program} PRIVATE brio_flags brio_static ${BRIO_CMOCKA_LIBRARY})
+    target_compile_options(${program} PRIVATE $<TARGET_PROPERTY:brio_kernels_${isa},COMPILE_OPTIONS>)
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    add_test(NAME kernels_${isa} COMMAND ${program})
+    set_tests_properties(kernels_${isa} PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
+  endforeach()
+endif()
 
 # The installed package: programs that find it by pkg-config and by CMake, shared and static.
 if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)

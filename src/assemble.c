@@ -3,10 +3,11 @@
 #include <float.h>
 #include <string.h>
 
-/* Kernel calls cover KERNEL_BLOCKS blocks of eight elements. Hessians are formed CHUNK_BLOCKS at a time into a
+/* Kernel calls cover VALUE_BLOCKS blocks of eight elements for values and gradients, HESSIAN_BLOCKS for Hessians: some tens
+ * of microseconds each, which waking a thread is worth. Hessians are formed CHUNK_BLOCKS at a time into a
  * buffer that stays in the cache (90 lanes a tet: 1.5 MB) and summed from there: memory for all element
  * Hessians at once would be 720 bytes a tet. */
-enum { KERNEL_BLOCKS = 32, CHUNK_BLOCKS = 256 };
+enum { VALUE_BLOCKS = 128, HESSIAN_BLOCKS = 32, CHUNK_BLOCKS = 256 };
 
 #define TRANSPOSED 0x80000000u
 
@@ -140,7 +141,7 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, BrioEvaluator **eval
             const BrioTerm *term = &system->term[t];
             e->energy_start[t + 1] = e->energy_start[t] + term->blocks;
             e->gradient_start[t + 1] = e->gradient_start[t] + term->blocks * LANES * 3 * term->energy->nodes;
-            calls = BRIO_MAX(calls, term->blocks / KERNEL_BLOCKS + 1);
+            calls = BRIO_MAX(calls, term->blocks / VALUE_BLOCKS + 1);
         }
         if (e->gradient_start[system->term_count] > UINT32_MAX) status = BRIO_ERROR_TOO_LARGE;
         e->energy = brio__alloc((size_t)e->energy_start[system->term_count], sizeof(double));
@@ -167,6 +168,13 @@ static void free_plan(BrioEvaluator *e)
     brio__free(e->slot_start);
     brio__free(e->slot_entry);
     brio__free(e->slot_weight);
+    e->chunk = NULL;
+    e->hessian = e->slot_weight = NULL;
+    e->slot_target = e->slot_start = NULL;
+    e->slot_stride = NULL;
+    e->slot_entry = NULL;
+    e->chunk_count = 0;
+    e->slot_total = e->entry_total = 0;
 }
 
 void brio__evaluator_free(BrioEvaluator *e)
@@ -261,7 +269,7 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
         KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
         work.batch.energy = e->energy + e->energy_start[t];
         work.batch.gradient = gradient ? e->gradient + e->gradient_start[t] : NULL;
-        brio__parallel_for(term->blocks, KERNEL_BLOCKS, kernel_chunk, &work);
+        brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
         double sum = brio__parallel_sum(term->blocks, sum_blocks, work.batch.energy);
         if (term_energy) term_energy[t] = sum;
         total += sum;
@@ -465,6 +473,7 @@ BrioStatus brio__evaluator_plan(BrioEvaluator *e, const BrioLinear *linear)
     brio__free(w.stamp);
     brio__free(w.column);
     brio__free(w.count);
+    if (status != BRIO_OK) free_plan(e);
     return status;
 }
 
@@ -544,7 +553,7 @@ void brio__assemble(BrioEvaluator *e, const double *param, const double *x, doub
         double start = brio__seconds();
         KernelWork kernel = {.e = e, .term = term, .batch = batch_of(term, param, x), .hessian = e->hessian, .first_block = chunk->block};
         kernel.batch.project = project;
-        brio__parallel_for(chunk->blocks, KERNEL_BLOCKS, kernel_chunk, &kernel);
+        brio__parallel_for(chunk->blocks, HESSIAN_BLOCKS, kernel_chunk, &kernel);
         kernels += brio__seconds() - start;
         work.chunk = chunk;
         brio__parallel_for(chunk->slots, 512, add_slots, &work);
@@ -564,8 +573,8 @@ static void limit_chunk(void *context, int64_t begin, int64_t end)
     batch.begin = begin;
     batch.end = end;
     int64_t element = -1;
-    work->e->limit_step[begin / KERNEL_BLOCKS] = work->term->energy->max_step(&batch, &element);
-    work->e->limit_element[begin / KERNEL_BLOCKS] = element;
+    work->e->limit_step[begin / VALUE_BLOCKS] = work->term->energy->max_step(&batch, &element);
+    work->e->limit_element[begin / VALUE_BLOCKS] = element;
 }
 
 double brio__max_step(BrioEvaluator *e, const double *param, const double *x, const double *dx, BrioLimit *limit)
@@ -578,8 +587,8 @@ double brio__max_step(BrioEvaluator *e, const double *param, const double *x, co
         if (!term->energy->max_step) continue;
         KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
         work.batch.dx = dx;
-        brio__parallel_for(term->blocks, KERNEL_BLOCKS, limit_chunk, &work);
-        for (int64_t i = 0; i * KERNEL_BLOCKS < term->blocks; i++)
+        brio__parallel_for(term->blocks, VALUE_BLOCKS, limit_chunk, &work);
+        for (int64_t i = 0; i * VALUE_BLOCKS < term->blocks; i++)
             if (e->limit_step[i] < least) {
                 least = e->limit_step[i];
                 *limit = (BrioLimit){t, BRIO_MIN(e->limit_element[i], term->elements - 1)};

@@ -26,6 +26,7 @@ typedef struct Attachment {
 } Attachment;
 
 struct BrioBuilder {
+    bool finished; /* what it held is part of a system now */
     double gravity[3];
     int body_count;
     BodyPlan *body;
@@ -34,6 +35,21 @@ struct BrioBuilder {
     int64_t attachment_count;
     Attachment *attachment;
 };
+
+/* What every call begins with. */
+static BrioStatus check_open(const BrioBuilder *builder, BrioError *error)
+{
+    if (error) *error = (BrioError){0};
+    if (!builder->finished) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_ARGUMENT, "this builder was finished already: begin another one");
+}
+
+/* Room for one more element in an array of `count`, which doubles at the powers of two; NULL if there is no memory, and the
+ * array is kept. */
+static void *room_for_one(void *array, int64_t count, size_t size)
+{
+    return count & (count - 1) ? array : brio__realloc(array, (size_t)count, count ? 2 * (size_t)count : 1, size);
+}
 
 static BrioStatus no_memory(BrioError *error) { return brio__error(error, BRIO_ERROR_MEMORY, "out of memory"); }
 
@@ -205,7 +221,10 @@ static BrioStatus body_masses(const BrioBodyDef *def, BodyPlan *plan, BrioError 
 static BrioStatus spring_rests(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
 {
     if (!def->spring) return BRIO_OK;
+    if (plan->energy->element != BRIO_ELEMENT_SPRING)
+        return brio__error(error, BRIO_ERROR_INPUT, "springs of its own are for a body of kind springs, and %s makes this one a solid", plan->energy->name);
     int64_t count = plan->mesh->edge_count;
+    if (def->mesh->edge_count != count) return brio__error(error, BRIO_ERROR_INPUT, "springs of its own need a mesh with their edges");
     plan->spring = brio__alloc((size_t)count * 2, sizeof(double));
     if (!plan->spring) return no_memory(error);
     for (int64_t e = 0; e < count; e++) {
@@ -239,11 +258,11 @@ static BrioStatus first_state(const BrioBodyDef *def, BodyPlan *plan, BrioError 
 static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
 {
     BRIO_CHECK(choose_energy(def, plan, error));
+    BRIO_CHECK(brio__mesh_check(def->mesh, error));
     BRIO_CHECK(copy_mesh(def, &plan->mesh, error));
-    BRIO_CHECK(brio__mesh_check(plan->mesh, error));
     if (plan->energy->element == BRIO_ELEMENT_TET) {
         BRIO_CHECK(brio__mesh_check_solid(plan->mesh, error));
-        if (brio_mesh_surface(plan->mesh) != BRIO_OK) return no_memory(error);
+        BRIO_CHECK(brio__mesh_surface(plan->mesh, error));
     } else {
         if (plan->mesh->edge_count == 0 && brio__mesh_edges_from_triangles(plan->mesh) != BRIO_OK) return no_memory(error);
         BRIO_CHECK(brio__mesh_check_springs(plan->mesh, error));
@@ -263,6 +282,7 @@ static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *e
 
 BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body, BrioError *error)
 {
+    BRIO_CHECK(check_open(builder, error));
     if (!def->name || !def->name[0]) return brio__error(error, BRIO_ERROR_INPUT, "a body needs a name");
     if (!def->mesh || def->mesh->vertex_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertices", def->name);
     for (int i = 0; i < builder->body_count; i++)
@@ -272,7 +292,7 @@ BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *
     BrioStatus status = plan_body(def, &plan, error);
     BodyPlan *grown = NULL;
     if (status == BRIO_OK) {
-        grown = brio__realloc(builder->body, (size_t)builder->body_count, (size_t)builder->body_count + 1, sizeof plan);
+        grown = room_for_one(builder->body, builder->body_count, sizeof plan);
         if (!grown) status = no_memory(error);
     }
     if (status != BRIO_OK) {
@@ -299,7 +319,11 @@ static BrioStatus add_script(BrioBuilder *builder, const BrioScript *script, int
 {
     *number = 0;
     if (!script) return BRIO_OK;
-    if (isnan(script->start) || !(script->end >= script->start)) return brio__error(error, BRIO_ERROR_INPUT, "a script must not end before it starts");
+    if (!isfinite(script->start) || !(script->end >= script->start)) return brio__error(error, BRIO_ERROR_INPUT, "a script must not end before it starts");
+    bool finite = true;
+    for (int r = 0; r < 3; r++) finite &= isfinite(script->velocity[r]) && isfinite(script->angular[r]) && isfinite(script->about[r]);
+    for (int64_t k = 0; k < 4 * script->key_count; k++) finite &= isfinite(script->keys[k]) != 0;
+    if (!finite) return brio__error(error, BRIO_ERROR_INPUT, "a script has a number that is not finite");
     for (int64_t k = 0; k < script->key_count; k++)
         if (k > 0 && !(script->keys[4 * k] > script->keys[4 * (k - 1)]))
             return brio__error(error, BRIO_ERROR_INPUT, "the times of a script's keys must rise: key %lld is at %g s, after one at %g s", (long long)k,
@@ -312,7 +336,7 @@ static BrioStatus add_script(BrioBuilder *builder, const BrioScript *script, int
         memcpy(keys, script->keys, (size_t)script->key_count * 4 * sizeof *keys);
     }
     copy.keys = keys;
-    BrioScript *grown = brio__realloc(builder->script, (size_t)builder->script_count, (size_t)builder->script_count + 1, sizeof copy);
+    BrioScript *grown = room_for_one(builder->script, builder->script_count, sizeof copy);
     if (!grown) {
         brio__free(keys);
         return no_memory(error);
@@ -337,6 +361,7 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
                             BrioError *error)
 {
     int number;
+    BRIO_CHECK(check_open(builder, error));
     for (int64_t i = 0; i < count; i++) BRIO_CHECK(check_vertex(builder, body, vertices[i], error));
     if (count > 0 && builder->body[body].affine)
         return brio__error(error, BRIO_ERROR_INPUT, "single vertices of the affine body \"%s\" cannot be fixed", builder->body[body].name);
@@ -349,6 +374,7 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, c
                                const BrioScript *script, BrioError *error)
 {
     Attachment made = {.body = body, .vertex = vertex, .k = k};
+    BRIO_CHECK(check_open(builder, error));
     BRIO_CHECK(check_vertex(builder, body, vertex, error));
     if (!(k > 0) || isinf(k)) return brio__error(error, BRIO_ERROR_INPUT, "the attachment's stiffness k = %g N/m must be positive", k);
     for (int r = 0; r < 3; r++) {
@@ -356,7 +382,7 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, c
         if (!isfinite(point[r])) return brio__error(error, BRIO_ERROR_INPUT, "the attachment's point is not finite");
     }
     BRIO_CHECK(add_script(builder, script, &made.script, error));
-    Attachment *grown = brio__realloc(builder->attachment, (size_t)builder->attachment_count, (size_t)builder->attachment_count + 1, sizeof made);
+    Attachment *grown = room_for_one(builder->attachment, builder->attachment_count, sizeof made);
     if (!grown) return no_memory(error);
     builder->attachment = grown;
     grown[builder->attachment_count++] = made;
@@ -650,9 +676,13 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
 
 BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error)
 {
+    BRIO_CHECK(check_open(builder, error));
     if (builder->body_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "there are no bodies");
+    for (int r = 0; r < 3; r++)
+        if (!isfinite(builder->gravity[r])) return brio__error(error, BRIO_ERROR_INPUT, "gravity is not finite");
     BrioSystem *made = brio__calloc(1, sizeof *made);
     if (!made) return no_memory(error);
+    builder->finished = true;
     BrioStatus status = build(builder, made, state, error);
     if (status == BRIO_OK)
         *system = made;

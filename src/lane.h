@@ -115,10 +115,19 @@ static inline lane lane_sign(lane a) { return lane_select(lane_lt(a, lane_set(0)
 /* Keeps positive values and makes the rest zero: the PSD projection of an eigenvalue. */
 static inline lane lane_positive(lane a) { return lane_max(a, lane_set(0)); }
 
+/* The power of two that brings a in [0, 2^1023) into [1, 2), and its inverse: 2^1023 and 0 for zero. */
+static inline lane lane_unit_scale(lane a, lane *inverse)
+{
+    lane_int exponent = (lane_int)a & 0x7ff0000000000000;
+    *inverse = (lane)exponent;
+    return (lane)(0x7fe0000000000000 - exponent);
+}
+
 /* ---- logarithm ---------------------------------------------------------------------------------- */
 
 /* ln a for finite normal a > 0, to about one unit in the last place: a = m 2^e with m in [sqrt(1/2), sqrt 2),
- * ln m = 2 artanh(s), s = (m-1)/(m+1), by its series to s^23 (|s| < 0.1716: the next term is below 2^-58). */
+ * ln m = 2 artanh(s), s = f/(2 + f), f = m - 1, by its series to s^23 (|s| < 0.1716: the next term is below 2^-58), where
+ * 2 s is written f - f^2/2 + s f^2/2 so that the leading term is exact. */
 static inline lane lane_log(lane a)
 {
     lane_int bits = (lane_int)a;
@@ -126,18 +135,18 @@ static inline lane lane_log(lane a)
     lane m = (lane)(bits - (e << 52));
     /* int64 -> double without an instruction for it: 2^52 + 2^51 + e has e in its low bits */
     lane exponent = (lane)(e + 0x4338000000000000) - 6755399441055744.0;
-    lane s = (m - 1) / (m + 1), z = s * s;
-    lane series = z * (1.0 / 23) + 1.0 / 21;
-    series = series * z + 1.0 / 19;
-    series = series * z + 1.0 / 17;
-    series = series * z + 1.0 / 15;
-    series = series * z + 1.0 / 13;
-    series = series * z + 1.0 / 11;
-    series = series * z + 1.0 / 9;
-    series = series * z + 1.0 / 7;
-    series = series * z + 1.0 / 5;
-    series = series * z + 1.0 / 3;
-    return exponent * 0x1.62e42fefa39efp-1 + (exponent * 0x1.abc9e3b39803fp-56 + 2 * (s + s * z * series));
+    lane f = m - 1, half = 0.5 * f * f, s = f / (m + 1), z = s * s;
+    lane series = z * (2.0 / 23) + 2.0 / 21;
+    series = series * z + 2.0 / 19;
+    series = series * z + 2.0 / 17;
+    series = series * z + 2.0 / 15;
+    series = series * z + 2.0 / 13;
+    series = series * z + 2.0 / 11;
+    series = series * z + 2.0 / 9;
+    series = series * z + 2.0 / 7;
+    series = series * z + 2.0 / 5;
+    series = series * z + 2.0 / 3;
+    return exponent * 0x1.62e42fefa39efp-1 + (f - (half - (s * (half + z * series) + exponent * 0x1.abc9e3b39803fp-56)));
 }
 
 /* ---- cube root, for isochoric invariants -------------------------------------------------------- */

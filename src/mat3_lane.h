@@ -71,12 +71,12 @@ static inline lane mat3l_norm2(const mat3l *a)
 }
 
 /* One Jacobi rotation that makes s[p][q] zero and turns the columns p and q of v [Golub and Van Loan,
- * Matrix Computations, 8.5]. A zero entry gives the identity. */
+ * Matrix Computations, 8.5]. An entry that is nothing beside the diagonal is dropped: its square could underflow. */
 static inline void jacobi_rotate(mat3l *s, mat3l *v, int p, int q)
 {
     int r = 3 - p - q;
     lane spq = s->m[p][q], gap = s->m[q][q] - s->m[p][p];
-    lane_mask skip = lane_le(lane_abs(spq), lane_set(1e-300));
+    lane_mask skip = lane_le(lane_abs(spq), lane_max(1e-20 * (lane_abs(s->m[p][p]) + lane_abs(s->m[q][q])), lane_set(1e-145)));
     /* t = tan of the angle: the smaller root of t^2 + gap/spq t - 1 = 0 */
     lane root = lane_sqrt(gap * gap + 4 * spq * spq);
     lane t = 2 * spq * lane_sign(gap) / lane_select(skip, lane_set(1), lane_abs(gap) + root);
@@ -121,20 +121,48 @@ static inline void swap_columns(lane_mask swap, mat3l *v, lane *sigma, int p, in
     }
 }
 
+/* Turns columns 1 and 2 of b = f v, and of v, until those of b are at right angles and the longer one comes first: one
+ * Jacobi rotation on the columns themselves. f^T f has lost them where sigma[1] < 1e-8 sigma[0]. */
+static inline void separate_columns(mat3l *b, mat3l *v)
+{
+    lane p = lane_set(0), q = p, pq = p;
+    for (int k = 0; k < 3; k++) {
+        p += b->m[k][1] * b->m[k][1];
+        q += b->m[k][2] * b->m[k][2];
+        pq += b->m[k][1] * b->m[k][2];
+    }
+    lane_mask skip = lane_le(lane_abs(pq), lane_max(1e-20 * (p + q), lane_set(1e-145)));
+    lane gap = q - p, t = 2 * pq * lane_sign(gap) / lane_select(skip, lane_set(1), lane_abs(gap) + lane_sqrt(gap * gap + 4 * pq * pq));
+    t = lane_select(skip, lane_set(0), t);
+    lane c = 1 / lane_sqrt(1 + t * t), n = t * c;
+    lane_mask swap = lane_lt(p - t * pq, q + t * pq);
+    for (int k = 0; k < 6; k++) { /* the swap changes a sign, so that v stays a rotation */
+        lane *row = k < 3 ? b->m[k] : v->m[k - 3], first = c * row[1] - n * row[2], second = n * row[1] + c * row[2];
+        row[1] = lane_select(swap, second, first);
+        row[2] = lane_select(swap, -first, second);
+    }
+}
+
 /* f = u diag(sigma) v^T with rotations u, v and sigma[0] >= sigma[1] >= |sigma[2]|: only the smallest
  * singular value may be negative, as det f is [Teran2005]. v comes from the eigenvectors of f^T f, u from
  * the columns of f v made orthonormal one after the other, largest first, so that flat and rank-one f are
- * harmless [McAdams2011]. */
+ * harmless [McAdams2011]. f is scaled to size one first: its fourth powers appear. */
 static inline void svd3(const mat3l *f, mat3l *u, lane sigma[3], mat3l *v)
 {
-    mat3l s = mat3l_gram(f);
+    lane size = lane_abs(f->m[0][0]), unscale;
+    for (int k = 1; k < 9; k++) size = lane_max(size, lane_abs(f->m[k / 3][k % 3]));
+    lane to_unit = lane_unit_scale(size, &unscale);
+    mat3l scaled;
+    for (int k = 0; k < 9; k++) scaled.m[k / 3][k % 3] = f->m[k / 3][k % 3] * to_unit;
+
+    mat3l s = mat3l_gram(&scaled);
     eigen3(&s, v);
     for (int k = 0; k < 3; k++) sigma[k] = s.m[k][k];
     swap_columns(lane_lt(sigma[0], sigma[1]), v, sigma, 0, 1);
     swap_columns(lane_lt(sigma[0], sigma[2]), v, sigma, 0, 2);
-    swap_columns(lane_lt(sigma[1], sigma[2]), v, sigma, 1, 2);
 
-    mat3l b = mat3l_mul(f, v); /* columns sigma_k u_k */
+    mat3l b = mat3l_mul(&scaled, v); /* columns sigma_k u_k */
+    separate_columns(&b, v);
     lane zero = lane_set(0), one = lane_set(1), tiny = lane_set(1e-290);
 
     sigma[0] = lane_sqrt(b.m[0][0] * b.m[0][0] + b.m[1][0] * b.m[1][0] + b.m[2][0] * b.m[2][0]);
@@ -161,6 +189,7 @@ static inline void svd3(const mat3l *f, mat3l *u, lane sigma[3], mat3l *v)
 
     lane u2x = u0y * u1z - u0z * u1y, u2y = u0z * u1x - u0x * u1z, u2z = u0x * u1y - u0y * u1x;
     sigma[2] = u2x * b.m[0][2] + u2y * b.m[1][2] + u2z * b.m[2][2];
+    for (int k = 0; k < 3; k++) sigma[k] *= unscale;
     *u = (mat3l){{{u0x, u1x, u2x}, {u0y, u1y, u2y}, {u0z, u1z, u2z}}};
 }
 
@@ -184,7 +213,7 @@ static inline lane polar3(const mat3l *f, const mat3l *cof, lane i2, lane k, lan
         if (!lane_any(lane_lt(t * 4e-15, change))) break;
     }
     lane slope = 4 * ((t * t - i2) * t - 2 * J);
-    if (lane_any(lane_le(slope, 1e-4 * t * t * t))) {
+    if (lane_any(lane_le(slope, 1e-2 * t * t * t))) {
         mat3l u, v;
         lane sigma[3];
         svd3(f, &u, sigma, &v);

@@ -19,12 +19,7 @@ static BrioStatus with_history(const BrioSystem *system, int history, BrioState 
     BrioState *old = *state, *grown;
     if (old->history == history) return BRIO_OK;
     BRIO_CHECK(brio__state_create(system, history, &grown));
-    grown->time = old->time;
-    grown->step = old->step;
-    memcpy(grown->q, old->q, (size_t)old->coordinates * sizeof(double));
-    memcpy(grown->v, old->v, (size_t)old->coordinates * sizeof(double));
-    memcpy(grown->anchor, old->anchor, (size_t)old->held * sizeof(double));
-    memcpy(grown->param, old->param, (size_t)old->params * sizeof(double));
+    brio_state_assign(grown, old);
     brio_state_free(old);
     *state = grown;
     return BRIO_OK;
@@ -45,6 +40,7 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim, BrioError *error)
 {
     const BrioIntegrator *integrator = NULL;
+    if (error) *error = (BrioError){0};
     BrioSim *made = brio__calloc(1, sizeof *made);
     BrioStatus status = check(def, &integrator, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
@@ -57,9 +53,12 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     if (status == BRIO_OK && !isfinite(brio__potential(made->stepper->solver, state, state->q, state->time, NULL))) {
         BrioLimit limit;
         char name[160];
-        brio__find_forbidden(made->stepper->solver->evaluator, state->param, made->stepper->solver->x, &limit);
+        bool found = brio__find_forbidden(made->stepper->solver->evaluator, state->param, made->stepper->solver->x, &limit);
         brio__limit_text(system, &limit, name, sizeof name);
-        status = brio__error(error, BRIO_ERROR_INPUT, "%s is inverted in the first state, and its material forbids that", name);
+        if (found && (system->term[limit.term].energy->traits & BRIO_ENERGY_INFINITE))
+            status = brio__error(error, BRIO_ERROR_INPUT, "%s is inverted in the first state, and its material forbids that", name);
+        else
+            status = brio__error(error, BRIO_ERROR_INPUT, "the energy of %s is too large for a number in the first state", found ? name : "all elements together");
     }
     if (status != BRIO_OK) {
         brio__error(error, status, "%s", brio_status_text(status));
@@ -103,6 +102,7 @@ BrioStatus brio_sim_settle(BrioSim *sim)
     BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 1};
     brio_state_assign(s->state, sim->state);
     s->reason[0] = 0;
+    s->iterations = s->halvings = 0;
     BrioStatus status = brio_stepper_minimise(s, &still, s->scratch[0]);
     if (status != BRIO_OK) return status;
     memcpy(sim->state->q, s->scratch[0], (size_t)sim->state->coordinates * sizeof(double));

@@ -36,39 +36,59 @@ BrioStatus brio_state_copy(const BrioState *from, BrioState **copy)
 {
     BrioState *made = brio__alloc(from->bytes, 1);
     if (!made) return BRIO_ERROR_MEMORY;
-    brio_state_assign(made, from);
+    memcpy(made, from, from->bytes);
+    lay_out(made);
     *copy = made;
     return BRIO_OK;
 }
 
+/* `to` keeps its own room for history: the same system may be stepped by integrators that need more or less of it. */
 void brio_state_assign(BrioState *to, const BrioState *from)
 {
-    memcpy(to, from, from->bytes);
+    if (to == from) return;
+    if (to->coordinates != from->coordinates || to->held != from->held || to->params != from->params) {
+        brio__log(BRIO_LOG_ERROR, "a state cannot be assigned to one of another system: nothing was changed");
+        return;
+    }
+    BrioState head = *from;
+    head.bytes = to->bytes;
+    head.history = to->history;
+    head.history_used = BRIO_MIN(from->history_used, to->history);
+    *to = head;
     lay_out(to);
+    memcpy(to->q, from->q, (size_t)to->coordinates * sizeof(double));
+    memcpy(to->v, from->v, (size_t)to->coordinates * sizeof(double));
+    memcpy(to->anchor, from->anchor, (size_t)to->held * sizeof(double));
+    memcpy(to->param, from->param, (size_t)to->params * sizeof(double));
+    memcpy(to->past, from->past, (size_t)(to->coordinates * BRIO_MIN(to->history, from->history)) * sizeof(double));
 }
 
 void brio_state_free(BrioState *state) { brio__free(state); }
 
 /* ---- the map x = J q + b(t) --------------------------------------------------------------------- */
 
-static void script_shift(const BrioScript *script, double time, double shift[3])
+static void script_shift(const BrioScript *script, double time, double shift[3], double rate[3])
 {
     const double *keys = script->keys;
     int64_t n = script->key_count, k = 0;
-    for (int r = 0; r < 3; r++) shift[r] = 0;
+    for (int r = 0; r < 3; r++) shift[r] = rate[r] = 0;
     if (n == 0) return;
     while (k < n && keys[4 * k] <= time) k++;
     const double *a = keys + 4 * BRIO_MAX(k - 1, 0), *b = keys + 4 * BRIO_MIN(k, n - 1);
-    double part = b[0] > a[0] ? (time - a[0]) / (b[0] - a[0]) : 0;
-    for (int r = 0; r < 3; r++) shift[r] = a[1 + r] + part * (b[1 + r] - a[1 + r]);
+    double length = b[0] - a[0], part = length > 0 ? (time - a[0]) / length : 0;
+    for (int r = 0; r < 3; r++) {
+        shift[r] = a[1 + r] + part * (b[1 + r] - a[1 + r]);
+        if (length > 0) rate[r] = (b[1 + r] - a[1 + r]) / length;
+    }
 }
 
-/* Where a point that starts at X is at a time: Rodrigues' rotation, then shifts. */
-static void script_move(const BrioScript *script, double time, const double *X, double *x)
+/* Where a point that starts at X is at a time: Rodrigues' rotation, then shifts; and its velocity v from then on. */
+static void script_move(const BrioScript *script, double time, const double *X, double *x, double *v)
 {
     double elapsed = fmin(fmax(time, script->start), script->end) - script->start;
     const double *w = script->angular;
-    double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), shift[3];
+    double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), shift[3], shift_rate[3];
+    bool moves = time >= script->start && time < script->end;
     double d[3], y[3];
     for (int r = 0; r < 3; r++) y[r] = d[r] = X[r] - script->about[r];
     if (rate > 0) {
@@ -79,8 +99,12 @@ static void script_move(const BrioScript *script, double time, const double *X, 
             y[r] = c * d[r] + s * (n[p] * d[q] - n[q] * d[p]) + (1 - c) * along * n[r];
         }
     }
-    script_shift(script, time, shift);
-    for (int r = 0; r < 3; r++) x[r] = script->about[r] + y[r] + script->velocity[r] * elapsed + shift[r];
+    script_shift(script, time, shift, shift_rate);
+    for (int r = 0; r < 3; r++) {
+        int p = (r + 1) % 3, q = (r + 2) % 3;
+        x[r] = script->about[r] + y[r] + script->velocity[r] * elapsed + shift[r];
+        v[r] = shift_rate[r] + (moves ? script->velocity[r] + w[p] * y[q] - w[q] * y[p] : 0);
+    }
 }
 
 void brio__system_held(const BrioSystem *system, const BrioState *state, double time, double *x)
@@ -91,7 +115,8 @@ void brio__system_held(const BrioSystem *system, const BrioState *state, double 
         const BrioScripted *set = &system->scripted[s];
         for (int64_t k = 0; k < set->count; k++) {
             int32_t i = set->held[k];
-            script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x + 3 * (int64_t)system->held[i]);
+            double v[3];
+            script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x + 3 * (int64_t)system->held[i], v);
         }
     }
 }
@@ -140,15 +165,12 @@ void brio__system_directions(const BrioSystem *system, const double *d, double *
 void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v, double time, double *w)
 {
     brio__system_directions(system, v, w);
-    const double d = 1e-6; /* s: scripts are smooth but for their corners; a central difference serves reports */
     for (int s = 0; s < system->scripted_count; s++) {
         const BrioScripted *set = &system->scripted[s];
         for (int64_t k = 0; k < set->count; k++) {
             int32_t i = set->held[k];
-            double a[3], b[3];
-            script_move(&set->script, time - d, state->anchor + 3 * (int64_t)i, a);
-            script_move(&set->script, time + d, state->anchor + 3 * (int64_t)i, b);
-            for (int r = 0; r < 3; r++) w[3 * (int64_t)system->held[i] + r] = (b[r] - a[r]) / (2 * d);
+            double x[3];
+            script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x, w + 3 * (int64_t)system->held[i]);
         }
     }
 }
@@ -208,18 +230,27 @@ static void group_apply(const BrioMassGroup *group, const double *matrix, const 
         for (int r = 0; r < 3; r++) out[3 * (int64_t)group->block[i] + r] = y[i][r];
 }
 
+/* Groups are four blocks in a row, ascending; the blocks between them stand alone. */
 void brio__mass_multiply(const BrioSystem *system, const double *v, double *p)
 {
-    for (int32_t b = 0; b < system->block_count; b++)
-        for (int r = 0; r < 3; r++) p[3 * (int64_t)b + r] = system->mass[b] * v[3 * (int64_t)b + r];
-    for (int g = 0; g < system->group_count; g++) group_apply(&system->group[g], system->group[g].mass, v, p);
+    int32_t b = 0;
+    for (int g = 0; g <= system->group_count; g++, b += 4) {
+        const BrioMassGroup *group = g < system->group_count ? &system->group[g] : NULL;
+        for (; b < (group ? group->block[0] : system->block_count); b++)
+            for (int r = 0; r < 3; r++) p[3 * (int64_t)b + r] = system->mass[b] * v[3 * (int64_t)b + r];
+        if (group) group_apply(group, group->mass, v, p);
+    }
 }
 
 void brio__mass_solve(const BrioSystem *system, const double *p, double *v)
 {
-    for (int32_t b = 0; b < system->block_count; b++)
-        for (int r = 0; r < 3; r++) v[3 * (int64_t)b + r] = p[3 * (int64_t)b + r] / system->mass[b];
-    for (int g = 0; g < system->group_count; g++) group_apply(&system->group[g], system->group[g].inverse, p, v);
+    int32_t b = 0;
+    for (int g = 0; g <= system->group_count; g++, b += 4) {
+        const BrioMassGroup *group = g < system->group_count ? &system->group[g] : NULL;
+        for (; b < (group ? group->block[0] : system->block_count); b++)
+            for (int r = 0; r < 3; r++) v[3 * (int64_t)b + r] = p[3 * (int64_t)b + r] / system->mass[b];
+        if (group) group_apply(group, group->inverse, p, v);
+    }
 }
 
 /* ---- public readers ----------------------------------------------------------------------------- */

@@ -76,7 +76,7 @@ struct BrioSystem {
 /* One block of memory: the arrays follow the struct. */
 struct BrioState {
     size_t bytes;          /* of the whole block */
-    double time;
+    double time, time_error; /* the sum of all h, compensated [Kahan 1965] */
     int64_t step;
     int64_t history_used;  /* how many history vectors hold something */
     double last_h;
@@ -101,8 +101,8 @@ void brio__system_directions(const BrioSystem *system, const double *d, double *
 double brio__dot(const BrioSystem *system, const double *x, const double *y);
 double brio__norm_max(const BrioSystem *system, const double *x);
 void brio__combine(const BrioSystem *system, double alpha, const double *x, double beta, const double *y, double *out);
-void brio__mass_multiply(const BrioSystem *system, const double *v, double *p);
-void brio__mass_solve(const BrioSystem *system, const double *p, double *v);
+void brio__mass_multiply(const BrioSystem *system, const double *v, double *p); /* p may be v */
+void brio__mass_solve(const BrioSystem *system, const double *p, double *v);    /* v may be p */
 
 /* Bytes that the system holds: for `brio bench` and reports. */
 double brio__system_bytes(const BrioSystem *system);

@@ -249,7 +249,8 @@ static int32_t tip_vertex(const BrioSim *sim, double *x)
 
 /* A slender clamped bar, L = 1, 0.1 x 0.1 in section, nu = 0 so that the clamp does not stiffen it: static tip
  * deflection under its weight, rho g A L^4/(8 E I) plus shear rho g A L^2/(2 kappa G A) [Timoshenko], and first bending
- * frequency 1.8751^2/(2 pi L^2) sqrt(EI/(rho A)), lowered by shear and rotary inertia. TOLERANCE 3 %. */
+ * frequency 1.8751^2/(2 pi L^2) sqrt(EI/(rho A)) [Euler and Bernoulli], which shear and rotary inertia lower by somewhat less than a
+ * percent at this thickness. TOLERANCE 3 %. */
 static void cantilever(void **unused)
 {
     (void)unused;
@@ -289,35 +290,34 @@ static void cantilever(void **unused)
     }
     double w = rho * g * A, beam_deflection = w * pow(L, 4) / (8 * E * I) + w * L * L / (2 * kappa * G * A);
     double euler = 1.8751 * 1.8751 / (2 * 3.14159265358979 * L * L) * sqrt(E * I / (rho * A));
-    /* first-order Timoshenko correction of the first mode: the bar is 10 times as long as thick */
-    double r2 = I / (A * L * L), beam_frequency = euler * (1 - 0.5 * r2 * 4.65 * (1 + E / (kappa * G) * 0.87));
     double d = extrapolate(cells, deflection), f = extrapolate(cells, frequency);
-    print_message("extrapolated deflection %.5f mm, beam theory %.5f mm (%+.2f %%); frequency %.5f Hz, Euler-Bernoulli %.5f Hz (%+.2f %%), with shear about %.5f Hz\n", 1e3 * d,
-                  1e3 * beam_deflection, 100 * (d / beam_deflection - 1), f, euler, 100 * (f / euler - 1), beam_frequency);
+    print_message("extrapolated deflection %.5f mm, beam theory %.5f mm (%+.2f %%); frequency %.5f Hz, Euler-Bernoulli %.5f Hz (%+.2f %%)\n", 1e3 * d,
+                  1e3 * beam_deflection, 100 * (d / beam_deflection - 1), f, euler, 100 * (f / euler - 1));
     assert_true(fabs(d / beam_deflection - 1) < 0.03);
     assert_true(fabs(f / euler - 1) < 0.03);
 }
 
-/* The same motion from every linear solver, and through an affine map every motion that is affine. */
+/* The same motion from every linear solver. */
 static void solvers_agree(void **unused)
 {
     (void)unused;
-    static const char *const linear[] = {"cholesky", "ldlt", "pcg"};
-    double total[3];
-    for (int k = 0; k < 3; k++) {
+    double total[8];
+    int count = 0;
+    for (; brio__linear_at(count); count++) {
         Setup s = cube;
-        s.linear = linear[k];
+        s.linear = brio__linear_at(count)->name;
         s.gravity[1] = -9.8;
         s.clamp = true;
         BrioSim *sim = make(&s);
         step(sim, 20);
         BrioLedger ledger;
         brio_sim_ledger(sim, &ledger);
-        total[k] = ledger.total;
+        total[count] = ledger.total;
         brio_sim_free(sim);
     }
-    assert_true(fabs(total[1] - total[0]) < 1e-9 * fabs(total[0]));
-    assert_true(fabs(total[2] - total[0]) < 1e-6 * fabs(total[0]));
+    assert_true(count >= 2);
+    /* TOLERANCE: Newton ends at 1e-8 m/s, iterative solvers leave 1e-6 of each step */
+    for (int k = 1; k < count; k++) assert_true(fabs(total[k] - total[0]) < 1e-6 * fabs(total[0]));
 }
 
 int main(void)

@@ -165,13 +165,14 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
 
 BrioStatus brio__stepper_advance(BrioStepper *s, BrioState *state, double h)
 {
-    double end = state->time + h;
+    double before = state->time, rest = h - state->time_error, end = before + rest;
     s->iterations = s->halvings = 0;
     s->reason[0] = 0;
     brio_state_assign(s->before, state);
     BrioStatus status = advance(s, state, h, 0);
     if (status == BRIO_OK) {
         state->time = end;
+        state->time_error = (end - before) - rest;
         state->step++;
     } else {
         brio_state_assign(state, s->before);

@@ -10,6 +10,9 @@
 
 #ifdef BRIO_HAVE_CHOLMOD
 #include <cholmod.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 typedef struct Cholesky {
     cholmod_common common;
@@ -180,7 +183,16 @@ static BrioStatus cholesky_factor(void *self, const BrioMatrix *A)
     Cholesky *f = self;
     double none[2] = {0, 0};
     f->A.x = A->value;
+    /* CHOLMOD copies even the smallest supernodes with four OpenMP threads of its own, whose waking costs more than the
+     * whole factor of a small body: let it have one. */
+#ifdef _OPENMP
+    int levels = omp_get_max_active_levels();
+    omp_set_max_active_levels(0);
+#endif
     cholmod_super_numeric(&f->A, NULL, none, f->L, &f->common);
+#ifdef _OPENMP
+    omp_set_max_active_levels(levels);
+#endif
     BRIO_CHECK(status_of(&f->common));
     return f->L->minor == f->L->n && diagonal_finite(f->L) ? BRIO_OK : BRIO_NOT_POSITIVE_DEFINITE;
 }
@@ -209,7 +221,7 @@ static void cholesky_stats(const void *self, BrioLinearStats *stats)
 
 const BrioLinearType brio__solver_cholesky = {
     .name = "cholesky",
-    .summary = "direct solver: supernodal Cholesky of CHOLMOD with METIS or AMD ordering",
+    .summary = "Direct: supernodal Cholesky of CHOLMOD, ordered by METIS or AMD.",
     .citation = "Chen2008",
     .order = cholesky_order,
     .create = cholesky_create,

@@ -355,7 +355,7 @@ static void ldlt_stats(const void *self, BrioLinearStats *stats)
 
 const BrioLinearType brio__solver_ldlt = {
     .name = "ldlt",
-    .summary = "built-in direct solver: supernodal Cholesky with nested dissection, needs no library",
+    .summary = "Direct, built in: supernodal Cholesky with nested dissection; needs no library, fastest on small bodies.",
     .citation = "Ng1993",
     .order = brio__order_dissection,
     .create = ldlt_create,

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const char letters[8] = "brio-ckp";
-enum { VERSION = 1 };
+enum { VERSION = 1 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene ---------------------------------------------------------------------------- */
@@ -19,7 +19,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 
 static bool is_end(const BrioNode *node, int depth)
 {
-    return depth == 2 && node->key && !strcmp(node->key, "end") && node->parent->key && !strcmp(node->parent->key, "time");
+    return depth == 2 && node->key && !strcmp(node->key, "end") && node->parent->key &&
+           !strcmp(node->parent->key, "time");
 }
 
 static uint64_t hash_node(uint64_t hash, const BrioNode *node, int depth)
@@ -47,8 +48,12 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
     const struct {
         const double *values;
         int64_t count;
-    } part[] = {{first->q, first->coordinates}, {first->v, first->coordinates}, {first->anchor, first->held}, {first->param, first->params}};
-    for (size_t i = 0; i < BRIO_COUNT(part); i++) hash = brio__hash(hash, part[i].values, (size_t)part[i].count * sizeof(double));
+    } part[] = {{first->q, first->coordinates},
+                {first->v, first->coordinates},
+                {first->anchor, first->held},
+                {first->param, first->params}};
+    for (size_t i = 0; i < BRIO_COUNT(part); i++)
+        hash = brio__hash(hash, part[i].values, (size_t)part[i].count * sizeof(double));
     return hash;
 }
 
@@ -82,9 +87,27 @@ static void visit_head(Stream *s, BrioCheckpoint *c, char found[8], uint32_t *ve
     VISIT(s, c->isa);
 }
 
+/* The whole block, so that nothing of the state can be forgotten; its pointers mean nothing in a file. */
+static void visit_state(Stream *s, BrioState *state)
+{
+    BrioState head = *state;
+    head.q = head.v = head.anchor = head.param = head.past = NULL;
+    VISIT(s, head);
+    if (s->reading) {
+        if (s->broken || head.bytes != state->bytes || head.coordinates != state->coordinates ||
+            head.held != state->held || head.params != state->params || head.history != state->history) {
+            s->broken = true;
+            return;
+        }
+        head.q = state->q, head.v = state->v, head.anchor = state->anchor, head.param = state->param,
+        head.past = state->past;
+        *state = head;
+    }
+    visit_bytes(s, (char *)state + sizeof *state, state->bytes - sizeof *state);
+}
+
 static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
 {
-    int64_t lengths[4] = {state->coordinates, state->held, state->params, state->history};
 #define X(name) VISIT(s, c->totals.solve.name);
     BRIO_PHASE_LIST(X)
 #undef X
@@ -109,21 +132,7 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
         if (!c->frame_time) s->broken = true;
     }
     visit_bytes(s, c->frame_time, (size_t)c->frame_count * sizeof(double));
-    VISIT(s, lengths);
-    if (lengths[0] != state->coordinates || lengths[1] != state->held || lengths[2] != state->params || lengths[3] != state->history) s->broken = true;
-    VISIT(s, state->time);
-    VISIT(s, state->step);
-    VISIT(s, state->history_used);
-    VISIT(s, state->last_h);
-    VISIT(s, state->target);
-    VISIT(s, state->alpha);
-    VISIT(s, state->added);
-    VISIT(s, state->dissipated);
-    visit_bytes(s, state->q, (size_t)state->coordinates * sizeof(double));
-    visit_bytes(s, state->v, (size_t)state->coordinates * sizeof(double));
-    visit_bytes(s, state->anchor, (size_t)state->held * sizeof(double));
-    visit_bytes(s, state->param, (size_t)state->params * sizeof(double));
-    visit_bytes(s, state->past, (size_t)(state->coordinates * state->history) * sizeof(double));
+    visit_state(s, state);
 }
 
 /* ---- writing ------------------------------------------------------------------------------------ */
@@ -180,19 +189,24 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
     Stream s = {.file = file, .reading = true};
     visit_head(&s, &found, first, &version, &mark);
     if (s.broken || memcmp(first, letters, sizeof first)) return refuse(folder, error, damaged);
-    if (mark != BYTE_ORDER_MARK) return refuse(folder, error, "was written on a machine with another byte order; start again with --force");
-    if (version != VERSION) return refuse(folder, error, "was written by another version of brio; start again with --force");
+    if (mark != BYTE_ORDER_MARK)
+        return refuse(folder, error, "was written on a machine with another byte order; start again with --force");
+    if (version != VERSION)
+        return refuse(folder, error, "was written by another version of brio; start again with --force");
     rewind(file);
     if (!whole(file)) return refuse(folder, error, damaged);
     found.isa[sizeof found.isa - 1] = 0;
     if (strcmp(found.isa, c->isa))
-        return brio__error(error, BRIO_ERROR_INPUT,
-                           "%s/%s was made with the instruction set %s and this run would use %s, which gives other last bits; set "
-                           "BRIO_ISA=%s, or start again with --force",
-                           folder->path, BRIO_CHECKPOINT_NAME, found.isa, c->isa, found.isa);
+        return brio__error(
+            error, BRIO_ERROR_INPUT,
+            "%s/%s was made with the instruction set %s and this run would use %s, which gives other last bits; set "
+            "BRIO_ISA=%s, or start again with --force",
+            folder->path, BRIO_CHECKPOINT_NAME, found.isa, c->isa, found.isa);
     if (found.scene != c->scene)
-        return refuse(folder, error, "belongs to another scene, or the scene or one of its files was changed (only time.end may be); run the "
-                                     "scene as it was, or start again with --force");
+        return refuse(
+            folder, error,
+            "belongs to another scene, or the scene or one of its files was changed (only time.end may be); run the "
+            "scene as it was, or start again with --force");
     rewind(file);
     s.broken = false;
     visit_head(&s, &found, first, &version, &mark);
@@ -205,14 +219,16 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
     return BRIO_OK;
 }
 
-BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state, BrioError *error)
+BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state,
+                                 BrioError *error)
 {
     int fd = openat(folder->fd, BRIO_CHECKPOINT_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     if (!file) {
         int reason = errno;
         if (fd >= 0) close(fd);
-        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s/%s: %s", folder->path, BRIO_CHECKPOINT_NAME, strerror(reason));
+        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s/%s: %s", folder->path, BRIO_CHECKPOINT_NAME,
+                           strerror(reason));
     }
     BrioState *copy = NULL;
     BrioStatus status = brio_state_copy(state, &copy);

@@ -13,31 +13,33 @@
 /* What a run has done so far, over all its sessions. */
 typedef struct BrioRunTotals {
     BrioSolveTotals solve;
-    double setup, output, wall;       /* s: before the first step; writing; everything */
-    int64_t halved_steps;             /* steps that had to be done in halves */
+    double setup, output, wall; /* s: before the first step; writing; everything */
+    int64_t halved_steps;       /* steps that had to be done in halves */
     int64_t deepest_halving;
     int64_t sessions;                 /* 1, and one for each --resume */
     double first_energy, last_energy; /* total, J */
 } BrioRunTotals;
 
 typedef struct BrioCheckpoint {
-    uint64_t scene;                      /* brio__scene_hash */
-    char isa[16];                        /* other instruction sets give other last bits */
+    uint64_t scene; /* brio__scene_hash */
+    char isa[16];   /* other instruction sets give other last bits */
     BrioRunTotals totals;
     int64_t energy_length, probes_length; /* bytes; 0: not begun */
-    int64_t frames_passed;               /* instants k/fps, written or not */
-    int64_t frame_count;                 /* frames written */
-    double *frame_time;                  /* of each of them */
+    int64_t frames_passed;                /* instants k/fps, written or not */
+    int64_t frame_count;                  /* frames written */
+    double *frame_time;                   /* of each of them */
 } BrioCheckpoint;
 
 /* Of the scene as it was resolved, meshes and first state included; without time.end, so that a run can be made
  * longer. */
 uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *system, const BrioState *first);
 
-BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state, BrioError *error);
+BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state,
+                                  BrioError *error);
 /* `checkpoint` comes with the scene and isa that are expected; frame_time is allocated. `state` is one of the
  * same system, and changed only if all is well. */
-BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state, BrioError *error);
+BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state,
+                                 BrioError *error);
 bool brio__checkpoint_exists(const BrioFolder *folder);
 
 #endif

@@ -3,8 +3,9 @@
 #include <string.h>
 
 /* The columns that users rely on come first, in this order; new ones go to the end. */
-static const char head[] = "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,pz,lx,ly,lz,"
-                           "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings\n";
+static const char head[] =
+    "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,pz,lx,ly,lz,"
+    "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings\n";
 
 typedef struct Row {
     char text[1024];
@@ -14,19 +15,25 @@ typedef struct Row {
 static void add_real(Row *row, double value)
 {
     if (row->used) row->text[row->used++] = ',';
-    if (!isnan(value)) row->used += (size_t)snprintf(row->text + row->used, sizeof row->text - row->used, "%.17g", value);
+    if (!isnan(value))
+        row->used += (size_t)snprintf(row->text + row->used, sizeof row->text - row->used, "%.17g", value);
 }
 
 static void add_integer(Row *row, int64_t value)
 {
-    row->used += (size_t)snprintf(row->text + row->used, sizeof row->text - row->used, "%s%lld", row->used ? "," : "", (long long)value);
+    row->used += (size_t)snprintf(row->text + row->used, sizeof row->text - row->used, "%s%lld", row->used ? "," : "",
+                                  (long long)value);
 }
 
-BrioStatus brio__energy_head(BrioWriter *writer, BrioError *error) { return brio__writer_put(writer, head, sizeof head - 1, error); }
+BrioStatus brio__energy_head(BrioWriter *writer, BrioError *error)
+{
+    return brio__writer_put(writer, head, sizeof head - 1, error);
+}
 
 BrioStatus brio__energy_row(BrioWriter *writer, const BrioLedger *l, int halvings, BrioError *error)
 {
-    const double parts[] = {l->time, l->kinetic, l->elastic, l->gravity, l->contact, l->potential, l->total, l->target, l->alpha, l->added, l->dissipated};
+    const double parts[] = {l->time,  l->kinetic, l->elastic, l->gravity, l->contact,   l->potential,
+                            l->total, l->target,  l->alpha,   l->added,   l->dissipated};
     Row row = {.used = 0};
     add_integer(&row, l->step);
     for (size_t i = 0; i < BRIO_COUNT(parts); i++) add_real(&row, parts[i]);
@@ -55,8 +62,8 @@ BrioStatus brio__probes_head(BrioWriter *writer, const BrioScene *scene, BrioErr
     return brio__writer_put(writer, "\n", 1, error);
 }
 
-BrioStatus brio__probes_row(BrioWriter *writer, const BrioScene *scene, const BrioSystem *system, int64_t step, double time, const double *x,
-                            BrioError *error)
+BrioStatus brio__probes_row(BrioWriter *writer, const BrioScene *scene, const BrioSystem *system, int64_t step,
+                            double time, const double *x, BrioError *error)
 {
     char text[128];
     int used = snprintf(text, sizeof text, "%lld,%.17g", (long long)step, time);
@@ -73,5 +80,6 @@ void brio__state_csv(FILE *file, const BrioBody *body, const double *x, const do
 {
     fputs("x,y,z,vx,vy,vz\n", file);
     for (int64_t k = body->first; k < body->first + body->count; k++)
-        fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", x[3 * k], x[3 * k + 1], x[3 * k + 2], v[3 * k], v[3 * k + 1], v[3 * k + 2]);
+        fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", x[3 * k], x[3 * k + 1], x[3 * k + 2], v[3 * k],
+                v[3 * k + 1], v[3 * k + 2]);
 }

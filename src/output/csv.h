@@ -11,8 +11,8 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioLedger *ledger, int ha
 
 BrioStatus brio__probes_head(BrioWriter *writer, const BrioScene *scene, BrioError *error);
 /* x: world positions */
-BrioStatus brio__probes_row(BrioWriter *writer, const BrioScene *scene, const BrioSystem *system, int64_t step, double time, const double *x,
-                            BrioError *error);
+BrioStatus brio__probes_row(BrioWriter *writer, const BrioScene *scene, const BrioSystem *system, int64_t step,
+                            double time, const double *x, BrioError *error);
 
 /* A body's positions and velocities as the scene key `state` reads them. */
 void brio__state_csv(FILE *file, const BrioBody *body, const double *x, const double *v);

@@ -23,7 +23,7 @@ typedef struct BrioFrameFormat {
     void (*index)(const double *times, int64_t count, FILE *file);
 } BrioFrameFormat;
 
-enum { BRIO_MOST_FORMATS = 16 }; /* room for so many in a scene */
+enum { BRIO_MOST_FORMATS = 16 };                       /* room for so many in a scene */
 const BrioFrameFormat *brio__frames(const char *name); /* NULL: none of that name */
 const BrioFrameFormat *brio__frames_at(int i);         /* NULL past the last */
 

@@ -103,15 +103,20 @@ BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder
     BRIO_CHECK(brio__folder_open(out, !exists, folder, error));
     BrioStatus status = BRIO_OK;
     if (flock(folder->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        status = brio__error(error, BRIO_ERROR_EXISTS, "another brio is writing to %s: wait for it, or choose another folder with -o", out);
-    if (status == BRIO_OK && faccessat(folder->fd, ".", W_OK | X_OK, AT_EACCESS)) status = brio__write_failed(folder, "", errno, error);
+        status = brio__error(error, BRIO_ERROR_EXISTS,
+                             "another brio is writing to %s: wait for it, or choose another folder with -o", out);
+    if (status == BRIO_OK && faccessat(folder->fd, ".", W_OK | X_OK, AT_EACCESS))
+        status = brio__write_failed(folder, "", errno, error);
     if (status == BRIO_OK) status = sweep_all(folder, false, &count, error);
     if (status == BRIO_OK && count > 0 && !force && !keep)
-        status = brio__error(error, BRIO_ERROR_EXISTS,
-                             "%s holds results of an earlier run: --resume continues it, --force replaces it, -o chooses another folder", out);
+        status = brio__error(
+            error, BRIO_ERROR_EXISTS,
+            "%s holds results of an earlier run: --resume continues it, --force replaces it, -o chooses another folder",
+            out);
     if (status == BRIO_OK && count > 0 && force) status = sweep_all(folder, true, &count, error);
     if (status == BRIO_OK && keep && count > 0 && !brio__checkpoint_exists(folder))
-        status = brio__error(error, BRIO_ERROR_EXISTS, "%s holds results but no checkpoint to continue from: --force starts again", out);
+        status = brio__error(error, BRIO_ERROR_EXISTS,
+                             "%s holds results but no checkpoint to continue from: --force starts again", out);
     if (status != BRIO_OK) brio__folder_close(folder);
     return status;
 }

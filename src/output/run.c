@@ -22,20 +22,17 @@ typedef struct Run {
     BrioRunResult *result;
     BrioFolder folder, frames;
     BrioWriter energy, probes;
-    BrioCheckpoint checkpoint;   /* as of now; the lengths as of the last one written */
-    int64_t time_room;           /* of checkpoint.frame_time */
-    int64_t frames_saved;        /* frames that the last checkpoint counts */
-    double *x, *v;               /* world, for frames and probes */
-    double start, earlier;       /* clock at the start of this session; wall time of those before */
+    BrioCheckpoint checkpoint; /* as of now; the lengths as of the last one written */
+    int64_t time_room;         /* of checkpoint.frame_time */
+    int64_t frames_saved;      /* frames that the last checkpoint counts */
+    double *x, *v;             /* world, for frames and probes */
+    double start, earlier;     /* clock at the start of this session; wall time of those before */
     double checkpoint_at, checkpoint_cost;
     int64_t checkpoint_step;
     BrioLedger ledger;
 } Run;
 
-int64_t brio__scene_steps(const BrioScene *scene)
-{
-    return (int64_t)ceil(scene->end / scene->def.h - 1e-6);
-}
+int64_t brio__scene_steps(const BrioScene *scene) { return (int64_t)ceil(scene->end / scene->def.h - 1e-6); }
 
 /* ---- run.json ----------------------------------------------------------------------------------- */
 
@@ -148,12 +145,14 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
     const BrioState *state = run->sim->state;
     if (state->step % scene->energy_every == 0) {
         if (brio_sim_ledger(run->sim, &run->ledger) != BRIO_OK)
-            return brio__error(error, BRIO_NOT_FINITE, "the energy is not a finite number after step %lld", (long long)state->step);
+            return brio__error(error, BRIO_NOT_FINITE, "the energy is not a finite number after step %lld",
+                               (long long)state->step);
         run->checkpoint.totals.last_energy = run->ledger.total;
         BRIO_CHECK(brio__energy_row(&run->energy, &run->ledger, run->sim->stepper->halvings, error));
         if (scene->probe_count) {
             brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
-            BRIO_CHECK(brio__probes_row(&run->probes, scene, run->sim->system, state->step, state->time, run->x, error));
+            BRIO_CHECK(
+                brio__probes_row(&run->probes, scene, run->sim->system, state->step, state->time, run->x, error));
         }
     }
     /* a frame whenever an instant k/fps is reached or passed; times carry round-off */
@@ -229,8 +228,7 @@ static void remove_later_frames(Run *run)
     for (int i = 0; i < run->scene->format_count; i++) {
         char name[64];
         int64_t k = run->checkpoint.frame_count;
-        do
-            brio__frame_name(run->scene->format[i], k++, name, sizeof name);
+        do brio__frame_name(run->scene->format[i], k++, name, sizeof name);
         while (unlinkat(run->frames.fd, name, 0) == 0);
     }
 }
@@ -243,7 +241,8 @@ static BrioStatus open_outputs(Run *run, BrioError *error)
         remove_later_frames(run);
     }
     BRIO_CHECK(brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
-    if (run->scene->probe_count) BRIO_CHECK(brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
+    if (run->scene->probe_count)
+        BRIO_CHECK(brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
     return BRIO_OK;
 }
 
@@ -270,8 +269,13 @@ static void tell(const Run *run)
     const BrioRunOptions *o = run->options;
     if (!o->progress) return;
     const BrioState *state = run->sim->state;
-    BrioRunProgress progress = {.step = state->step, .steps = run->result->steps, .time = state->time, .end = run->scene->end,
-                                .wall = brio__seconds() - run->start, .first = run->result->step, .energy = run->checkpoint.totals.last_energy,
+    BrioRunProgress progress = {.step = state->step,
+                                .steps = run->result->steps,
+                                .time = state->time,
+                                .end = run->scene->end,
+                                .wall = brio__seconds() - run->start,
+                                .first = run->result->step,
+                                .energy = run->checkpoint.totals.last_energy,
                                 .iterations = run->sim->stepper->iterations};
     o->progress(o->user, &progress);
 }
@@ -285,7 +289,8 @@ static BrioStatus loop(Run *run, BrioError *error)
         double before = state->time;
         BrioStatus status = brio_sim_step(run->sim);
         if (status != BRIO_OK)
-            return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s", (long long)state->step + 1, state->time, run->scene->def.h,
+            return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s", (long long)state->step + 1,
+                               state->time, run->scene->def.h,
                                brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim) : brio_status_text(status));
         totals->halved_steps += run->sim->stepper->halvings > 0;
         totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
@@ -314,11 +319,14 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
             if (error) *error = last;
         }
     }
-    r->verdict = status == BRIO_OK ? BRIO_VERDICT_COMPLETED : status == BRIO_STOPPED ? BRIO_VERDICT_STOPPED : BRIO_VERDICT_FAILED;
+    r->verdict = status == BRIO_OK        ? BRIO_VERDICT_COMPLETED
+                 : status == BRIO_STOPPED ? BRIO_VERDICT_STOPPED
+                                          : BRIO_VERDICT_FAILED;
     if (status == BRIO_STOPPED)
         snprintf(r->reason, sizeof r->reason, "stopped on request at t = %g s", run->sim->state->time);
     else if (status != BRIO_OK)
-        snprintf(r->reason, sizeof r->reason, "%s", error && error->message[0] ? error->message : brio_status_text(status));
+        snprintf(r->reason, sizeof r->reason, "%s",
+                 error && error->message[0] ? error->message : brio_status_text(status));
     if (status == BRIO_ERROR_FILE) {
         brio__writer_cut(&run->energy, run->checkpoint.energy_length);
         brio__writer_cut(&run->probes, run->checkpoint.probes_length);
@@ -366,7 +374,12 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
     BrioError own = {0};
     if (!error) error = &own;
     *result = (BrioRunResult){.steps = brio__scene_steps(scene)};
-    Run run = {.scene = scene, .options = options, .result = result, .folder = {.fd = -1}, .frames = {.fd = -1}, .start = brio__seconds()};
+    Run run = {.scene = scene,
+               .options = options,
+               .result = result,
+               .folder = {.fd = -1},
+               .frames = {.fd = -1},
+               .start = brio__seconds()};
     BRIO_CHECK(brio__scene_sim(scene, &run.sim, error));
     BrioStatus status = prepare(&run, error);
     if (status == BRIO_OK) {

@@ -10,33 +10,38 @@
 
 typedef struct BrioRunProgress {
     int64_t step, steps;
-    double time, end;  /* s, simulated */
-    double wall;       /* s, of this session */
-    int64_t first;     /* step at which this session began */
-    double energy;     /* total, J, of the last row */
-    int iterations;    /* of the last step */
+    double time, end; /* s, simulated */
+    double wall;      /* s, of this session */
+    int64_t first;    /* step at which this session began */
+    double energy;    /* total, J, of the last row */
+    int iterations;   /* of the last step */
 } BrioRunProgress;
 
 typedef struct BrioRunOptions {
-    const char *out;                     /* folder */
-    bool force;                          /* remove earlier results of brio first */
-    bool resume;                         /* continue from the checkpoint, if there is one */
-    double checkpoint_seconds;           /* wall time between checkpoints; 0: 5 s */
-    int64_t checkpoint_steps;            /* not 0: by steps instead */
-    const volatile sig_atomic_t *stop;   /* not 0: end after this step; may be NULL */
+    const char *out;                                               /* folder */
+    bool force;                                                    /* remove earlier results of brio first */
+    bool resume;                                                   /* continue from the checkpoint, if there is one */
+    double checkpoint_seconds;                                     /* wall time between checkpoints; 0: 5 s */
+    int64_t checkpoint_steps;                                      /* not 0: by steps instead */
+    const volatile sig_atomic_t *stop;                             /* not 0: end after this step; may be NULL */
     void (*progress)(void *user, const BrioRunProgress *progress); /* after every step; may be NULL */
     void *user;
 } BrioRunOptions;
 
-typedef enum BrioVerdict { BRIO_VERDICT_RUNNING, BRIO_VERDICT_COMPLETED, BRIO_VERDICT_STOPPED, BRIO_VERDICT_FAILED } BrioVerdict;
+typedef enum BrioVerdict {
+    BRIO_VERDICT_RUNNING,
+    BRIO_VERDICT_COMPLETED,
+    BRIO_VERDICT_STOPPED,
+    BRIO_VERDICT_FAILED
+} BrioVerdict;
 const char *brio__verdict_name(BrioVerdict verdict);
 
 typedef struct BrioRunResult {
-    bool started;           /* false: refused before anything was written */
+    bool started; /* false: refused before anything was written */
     BrioVerdict verdict;
-    char reason[1200];      /* why it stopped or failed */
-    bool resumed;           /* continued from a checkpoint ... */
-    bool complete_before;   /* ... that was at the end already */
+    char reason[1200];    /* why it stopped or failed */
+    bool resumed;         /* continued from a checkpoint ... */
+    bool complete_before; /* ... that was at the end already */
     int64_t step, steps;
     double time;
     BrioRunTotals totals;

@@ -56,7 +56,8 @@ static void finish(Base64 *b)
 static void start(Base64 *b, FILE *file, const char *type, const char *name, int components, uint64_t bytes)
 {
     *b = (Base64){.file = file};
-    fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"binary\">\n", type, name, components);
+    fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"binary\">\n", type, name,
+            components);
     put(b, &bytes, sizeof bytes);
 }
 
@@ -138,9 +139,12 @@ static void write(const BrioFrame *frame, FILE *file)
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
             "header_type=\"UInt64\">\n<UnstructuredGrid>\n",
             *(const unsigned char *)&mark ? "LittleEndian" : "BigEndian");
-    fprintf(file, "<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" format=\"ascii\">%.17g</DataArray>\n</FieldData>\n",
+    fprintf(file,
+            "<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
+            "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n",
             frame->time);
-    fprintf(file, "<Piece NumberOfPoints=\"%llu\" NumberOfCells=\"%llu\">\n<Points>\n", (unsigned long long)vertices, (unsigned long long)cells);
+    fprintf(file, "<Piece NumberOfPoints=\"%llu\" NumberOfCells=\"%llu\">\n<Points>\n", (unsigned long long)vertices,
+            (unsigned long long)cells);
     start(&b, file, "Float64", "position", 3, bytes);
     put(&b, frame->x, bytes);
     end(&b);

@@ -46,13 +46,15 @@ BrioStatus brio__folder_open(const char *path, bool make, BrioFolder *folder, Br
 {
     folder->fd = -1;
     if (!path[0] || snprintf(folder->path, sizeof folder->path, "%s", path) >= (int)sizeof folder->path)
-        return brio__error(error, BRIO_ERROR_FILE, "the name of the output folder is %s", path[0] ? "too long" : "empty");
+        return brio__error(error, BRIO_ERROR_FILE, "the name of the output folder is %s",
+                           path[0] ? "too long" : "empty");
     if (make && make_folders(folder->path)) return brio__write_failed(folder, "", errno, error);
     folder->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return folder->fd < 0 ? brio__write_failed(folder, "", errno, error) : BRIO_OK;
 }
 
-BrioStatus brio__folder_inside(const BrioFolder *parent, const char *name, bool make, BrioFolder *folder, BrioError *error)
+BrioStatus brio__folder_inside(const BrioFolder *parent, const char *name, bool make, BrioFolder *folder,
+                               BrioError *error)
 {
     folder->fd = -1;
     if (snprintf(folder->path, sizeof folder->path, "%s/%s", parent->path, name) >= (int)sizeof folder->path)
@@ -77,7 +79,8 @@ void brio__folder_close(BrioFolder *folder)
 
 /* ---- files that grow ---------------------------------------------------------------------------- */
 
-BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t length, BrioWriter *writer, BrioError *error)
+BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t length, BrioWriter *writer,
+                             BrioError *error)
 {
     *writer = (BrioWriter){.folder = folder, .name = name};
     int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (length > 0 ? 0 : O_CREAT);
@@ -87,9 +90,10 @@ BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t
         struct stat info;
         if (fstat(fd, &info) == 0 && info.st_size < length) {
             close(fd);
-            return brio__error(error, BRIO_ERROR_INPUT,
-                               "%s/%s has %lld bytes and the checkpoint %lld: it was changed after the run; start again with --force",
-                               folder->path, name, (long long)info.st_size, (long long)length);
+            return brio__error(
+                error, BRIO_ERROR_INPUT,
+                "%s/%s has %lld bytes and the checkpoint %lld: it was changed after the run; start again with --force",
+                folder->path, name, (long long)info.st_size, (long long)length);
         }
     }
     writer->length = length;
@@ -118,7 +122,8 @@ BrioStatus brio__writer_put(BrioWriter *writer, const char *text, size_t size, B
 BrioStatus brio__writer_sync(BrioWriter *writer, BrioError *error)
 {
     errno = writer->reason;
-    if (writer->reason || fflush(writer->file) || (fsync(fileno(writer->file)) && errno != EINVAL)) return failed(writer, error);
+    if (writer->reason || fflush(writer->file) || (fsync(fileno(writer->file)) && errno != EINVAL))
+        return failed(writer, error);
     return BRIO_OK;
 }
 
@@ -162,8 +167,12 @@ BrioStatus brio__replace_end(const BrioFolder *folder, const char *name, FILE *f
     char other[256];
     int reason = 0;
     temporary(name, other, sizeof other);
-    errno = 0;
-    if (fflush(file) || ferror(file) || (sync && fsync(fileno(file)) && errno != EINVAL)) reason = errno ? errno : EIO;
+    if (fflush(file)) reason = errno;
+    if (ferror(file) && !reason) { /* some write failed before: another one hears the reason */
+        ssize_t written = write(fileno(file), "", 1);
+        reason = written < 0 ? errno : EIO;
+    }
+    if (!reason && sync && fsync(fileno(file)) && errno != EINVAL) reason = errno;
     if (fclose(file) && !reason) reason = errno;
     if (!reason && renameat(folder->fd, other, folder->fd, name)) reason = errno;
     if (!reason) return BRIO_OK;

@@ -17,7 +17,8 @@ typedef struct BrioFolder {
 /* Opens a folder and, if asked, makes it and the folders above. */
 BrioStatus brio__folder_open(const char *path, bool make, BrioFolder *folder, BrioError *error);
 /* A folder inside; a link of that name is refused. */
-BrioStatus brio__folder_inside(const BrioFolder *parent, const char *name, bool make, BrioFolder *folder, BrioError *error);
+BrioStatus brio__folder_inside(const BrioFolder *parent, const char *name, bool make, BrioFolder *folder,
+                               BrioError *error);
 BrioStatus brio__folder_sync(const BrioFolder *folder, BrioError *error);
 void brio__folder_close(BrioFolder *folder);
 /* "cannot write OUT/energy.csv: No space left on device; free some space ..." */
@@ -32,7 +33,8 @@ typedef struct BrioWriter {
 } BrioWriter;
 
 /* An empty file (length 0), or an existing one cut to a length; it is an error if it is shorter. */
-BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t length, BrioWriter *writer, BrioError *error);
+BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t length, BrioWriter *writer,
+                             BrioError *error);
 BrioStatus brio__writer_put(BrioWriter *writer, const char *text, size_t size, BrioError *error);
 /* Everything is on the disk when it returns. */
 BrioStatus brio__writer_sync(BrioWriter *writer, BrioError *error);

@@ -92,9 +92,12 @@ BrioStatus brio__solver_prepare(BrioSolver *s)
     brio__free(start);
     brio__free(neighbour);
     if (status == BRIO_OK) status = brio__evaluator_plan(s->evaluator, s->linear);
-    if (status != BRIO_OK)
+    if (status != BRIO_OK) { /* the next try starts afresh */
+        brio__linear_free(s->linear);
+        s->linear = NULL;
         snprintf(s->message, sizeof s->message, "the %s solver could not be set up: %s%s", type->name, brio_status_text(status),
                  status == BRIO_ERROR_TOO_LARGE ? "; solver: {linear: pcg} needs no factor" : "");
+    }
     return status;
 }
 
@@ -243,18 +246,18 @@ static BrioStatus newton(const Problem *p, double *q)
     Value now = start(p, q);
     s->totals.gradient += brio__seconds() - before;
     if (!isfinite(now.value)) {
-        brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
-        return finish(s, isnan(now.value) ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
+        bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
+        return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
         BrioStatus status = factor(p); /* solver->x holds y's world positions */
         if (status < 0) return status;
-        if (status != BRIO_OK) return finish(s, BRIO_REASON_INDEFINITE, status);
+        if (status != BRIO_OK) return finish(s, status == BRIO_NOT_FINITE ? BRIO_REASON_NOT_FINITE : BRIO_REASON_INDEFINITE, status);
         before = brio__seconds();
         brio__combine(system, -1, s->gradient, 0, s->gradient, s->step);
         status = brio__linear_solve(s->linear, 1, s->step, s->step);
         s->totals.solve += brio__seconds() - before;
-        if (status != BRIO_OK) return status < 0 ? status : finish(s, BRIO_REASON_LINEAR, status);
+        if (status != BRIO_OK) return status < 0 ? status : finish(s, status == BRIO_NOT_FINITE ? BRIO_REASON_NOT_FINITE : BRIO_REASON_LINEAR, status);
         s->iterations++;
         s->totals.iterations++;
 
@@ -271,7 +274,7 @@ static BrioStatus newton(const Problem *p, double *q)
         for (; !found && t > least; t = found ? t : t / 2) {
             brio__combine(system, 1, q, t, s->step, s->trial);
             next = evaluate(p, s->trial, NULL);
-            found = next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
+            found = isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
         }
         s->totals.line_search += brio__seconds() - before;
         if (!found) {
@@ -294,6 +297,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     s->message[0] = 0;
     s->limit.term = -1;
     s->iterations = 0;
+    s->speed = 0;
     s->totals.minimisations++;
     BRIO_CHECK(brio__solver_prepare(s));
     if (objective->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);

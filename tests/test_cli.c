@@ -1,0 +1,563 @@
+/* The program as a user meets it: results, interruption and resuming to the same bytes, full disks, help. */
+#include "program.h"
+
+#include "base.h"
+#include "scene/tree.h"
+
+/* About a second of work: many cheap steps, frames in both formats, a probe. */
+static const char scene_text[] = "title: Jelly\n"
+                                 "time: {h: 1/200, end: 1.5, fps: 40}\n"
+                                 "integrator: implicit-midpoint\n"
+                                 "solver: {tol: 1e-7}\n"
+                                 "bodies:\n"
+                                 "  - name: jelly\n"
+                                 "    shape: {type: box, size: [0.3, 0.2, 0.2], cells: [5, 3, 3]}\n"
+                                 "    material: {type: neo-hookean, E: 5e4, nu: 0.4}\n"
+                                 "    velocity: {angular: [3, 0, 1]}\n"
+                                 "    fix:\n"
+                                 "      - {box: [[-1, -1, -1], [-0.149, 1, 1]]}\n"
+                                 "probes:\n"
+                                 "  - {name: tip, body: jelly, vertex: 5}\n"
+                                 "output: {frames: [vtu, obj]}\n";
+
+static const char columns[] =
+    "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,pz,lx,ly,lz,"
+    "comx,comy,comz,iterations,contacts,min_distance";
+
+static bool same_file(const char *a, const char *b)
+{
+    size_t m = 0, n = 0;
+    char *x = read_all(a, &m), *y = read_all(b, &n);
+    bool same = x && y && m == n && !memcmp(x, y, m);
+    if (!same) print_error("%s and %s differ\n", a, b);
+    free(x);
+    free(y);
+    return same;
+}
+
+/* Tables and all frames of two runs, byte for byte. */
+static void assert_same_results(const char *a, const char *b)
+{
+    static const char *const names[] = {"energy.csv", "probes.csv"};
+    char x[512], y[512];
+    for (int i = 0; i < 2; i++) {
+        snprintf(x, sizeof x, "%s/%s", a, names[i]);
+        snprintf(y, sizeof y, "%s/%s", b, names[i]);
+        assert_true(same_file(x, y));
+    }
+    snprintf(x, sizeof x, "%s/frames", a);
+    snprintf(y, sizeof y, "%s/frames", b);
+    assert_int_equal(count_files(x), count_files(y));
+    DIR *listing = opendir(x);
+    assert_non_null(listing);
+    for (struct dirent *entry; (entry = readdir(listing));) {
+        if (entry->d_name[0] == '.') continue;
+        snprintf(x, sizeof x, "%s/frames/%.64s", a, entry->d_name);
+        snprintf(y, sizeof y, "%s/frames/%.64s", b, entry->d_name);
+        assert_true(same_file(x, y));
+    }
+    closedir(listing);
+}
+
+/* A key at the top of a JSON text, which must be valid JSON. */
+static void assert_json(const char *text, const char *key, const char *expected)
+{
+    BrioNode *root = NULL;
+    BrioError error = {0};
+    if (brio__tree_parse(text, strlen(text), "json", &root, &error) != BRIO_OK)
+        fail_msg("%d:%d: %s\n%s", error.line, error.column, error.message, text);
+    if (key) {
+        BrioNode *node = brio__node_get(root, key);
+        assert_non_null(node);
+        assert_string_equal(node->text ? node->text : "", expected);
+    }
+    brio__tree_free(root);
+}
+
+static void assert_verdict(const char *out, const char *expected)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/run.json", out);
+    char *text = read_all(path, NULL);
+    assert_non_null(text);
+    assert_json(text, "verdict", expected);
+    free(text);
+}
+
+static int rows(const char *file)
+{
+    char *text = read_all(file, NULL);
+    int count = 0;
+    for (char *at = text; at && (at = strchr(at, '\n')); at++) count++;
+    free(text);
+    return count;
+}
+
+/* The uninterrupted run that others are compared with, made once. */
+static double reference_seconds;
+
+static const char *reference(void)
+{
+    write_text("scene.yaml", scene_text);
+    if (reference_seconds > 0) return "reference";
+    double start = brio__seconds();
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "reference", "--threads", "1", "--quiet");
+    if (o->code) print_error("%s", o->err);
+    assert_int_equal(o->code, 0);
+    reference_seconds = brio__seconds() - start;
+    return "reference";
+}
+
+/* ---- results ------------------------------------------------------------------------------------ */
+
+static void results(void **state)
+{
+    (void)state;
+    reference();
+    char *energy = read_all("reference/energy.csv", NULL), *probes = read_all("reference/probes.csv", NULL),
+         *pvd = read_all("reference/frames/frames.pvd", NULL);
+    assert_non_null(energy);
+    assert_memory_equal(energy, columns, sizeof columns - 1);
+    assert_int_equal(rows("reference/energy.csv"), 302); /* head, first state, 300 steps */
+    assert_memory_equal(probes, "step,time,tip.x,tip.y,tip.z\n0,0,", 32);
+    assert_int_equal(rows("reference/probes.csv"), 302);
+    assert_int_equal(count_files("reference/frames"), 2 * 61 + 1); /* 1.5 s at 40 a second, and the first */
+    assert_non_null(strstr(pvd, "<DataSet timestep=\"0\" file=\"frame_000000.vtu\"/>"));
+    assert_non_null(strstr(pvd, "file=\"frame_000060.vtu\"/>"));
+    assert_verdict("reference", "completed");
+    assert_int_equal(count_files("reference"), 5);
+    free(energy);
+    free(probes);
+    free(pvd);
+}
+
+static void default_folder_and_json(void **state)
+{
+    (void)state;
+    reference();
+    const Outcome *o = BRIO("run", "scene.yaml", "--set", "time.end=0.05", "--json");
+    assert_int_equal(o->code, 0);
+    assert_json(o->out, "verdict", "completed");
+    assert_json(o->out, "out", "scene-out");
+    assert_verdict("scene-out", "completed");
+    remove_tree("scene-out");
+    o = BRIO("run", "scene.yaml", "--set", "time.end=0.05", "--quiet");
+    assert_int_equal(o->code, 0);
+    assert_string_equal(o->out, "");
+    assert_string_equal(o->err, "");
+    remove_tree("scene-out");
+}
+
+static void thinning(void **state)
+{
+    (void)state;
+    reference();
+    const Outcome *o =
+        BRIO("run", "scene.yaml", "-o", "thin", "-q", "--set", "output={frames: [obj], every: 10, energy_every: 100}");
+    assert_int_equal(o->code, 0);
+    assert_int_equal(rows("thin/energy.csv"), 5);
+    assert_int_equal(count_files("thin/frames"), 7);
+    remove_tree("thin");
+}
+
+static void existing_results_are_kept(void **state)
+{
+    (void)state;
+    reference();
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "kept", "-q", "--set", "time.end=0.1");
+    assert_int_equal(o->code, 0);
+    char *before = read_all("kept/energy.csv", NULL);
+    write_text("kept/notes.txt", "mine");
+    write_text("kept/frames/frame_cover.vtu", "mine");
+    o = BRIO("run", "scene.yaml", "-o", "kept", "-q");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "kept holds results of an earlier run: --resume continues it, --force replaces it, -o "
+                                "chooses another folder\n");
+    char *after = read_all("kept/energy.csv", NULL);
+    assert_string_equal(before, after);
+    o = BRIO("run", "scene.yaml", "-o", "kept", "-q", "--force", "--set", "time.end=0.05");
+    assert_int_equal(o->code, 0);
+    assert_int_equal(rows("kept/energy.csv"), 12);
+    assert_int_equal(count_files("kept/frames"), 2 * 3 + 1 + 1);
+    char *notes = read_all("kept/notes.txt", NULL), *cover = read_all("kept/frames/frame_cover.vtu", NULL);
+    assert_string_equal(notes, "mine");
+    assert_string_equal(cover, "mine");
+    o = BRIO("run", "scene.yaml", "-o", "kept", "--force", "--resume");
+    assert_int_equal(o->code, 2);
+    free(before);
+    free(after);
+    free(notes);
+    free(cover);
+    remove_tree("kept");
+}
+
+static void nothing_outside(void **state)
+{
+    (void)state;
+    reference();
+    assert_int_equal(mkdir("linked", 0777), 0);
+    assert_int_equal(mkdir("elsewhere", 0777), 0);
+    assert_int_equal(symlink("../elsewhere", "linked/frames"), 0);
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "linked", "-q");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "cannot write linked/frames"));
+    assert_int_equal(count_files("elsewhere"), 0);
+    unlink("linked/frames");
+    write_text("target", "mine");
+    assert_int_equal(symlink("../target", "linked/energy.csv"), 0);
+    o = BRIO("run", "scene.yaml", "-o", "linked", "-q", "--force", "--set", "time.end=0.05");
+    assert_int_equal(o->code, 0);
+    char *target = read_all("target", NULL);
+    assert_string_equal(target, "mine");
+    free(target);
+    remove_tree("linked");
+    remove_tree("elsewhere");
+    o = BRIO("run", "scene.yaml", "-o", "target/out");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err,
+                        "cannot write target/out: Not a directory; a file or a link stands where a folder is needed\n");
+    o = BRIO("run", "scene.yaml", "-o", "/proc/nothing");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "cannot write /proc/nothing: "));
+}
+
+/* ---- the same bits ------------------------------------------------------------------------------ */
+
+static void threads_do_not_matter(void **state)
+{
+    (void)state;
+    reference();
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "two", "--threads", "2", "--quiet");
+    assert_int_equal(o->code, 0);
+    assert_same_results("reference", "two");
+    remove_tree("two");
+}
+
+static void killed_and_resumed(void **state)
+{
+    (void)state;
+    reference();
+    BrioRandom random = {(uint64_t)getpid()};
+    for (int trial = 0; trial < 5; trial++) {
+        int kills = 0;
+        for (; kills < 3; kills++) { /* several times within one run */
+            pid_t child = start_program((const char *const[]){"run", "scene.yaml", "-o", "killed", "--resume", "-q",
+                                                              "--checkpoint-every", trial % 2 ? "7" : "1", "--threads",
+                                                              trial % 2 ? "2" : "1", NULL},
+                                        0);
+            pause_for(reference_seconds * 0.8 * brio__random(&random));
+            kill(child, SIGKILL);
+            if (wait_program(child) != -SIGKILL) break; /* was faster */
+        }
+        const Outcome *o = BRIO("run", "scene.yaml", "-o", "killed", "--resume", "-q");
+        if (o->code) print_error("%s", o->err);
+        assert_int_equal(o->code, 0);
+        assert_same_results("reference", "killed");
+        assert_verdict("killed", "completed");
+        remove_tree("killed");
+    }
+}
+
+static void interrupted_and_resumed(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGINT, SIGTERM};
+    reference();
+    for (int i = 0; i < 2; i++) {
+        pid_t child = start_program((const char *const[]){"run", "scene.yaml", "-o", "stopped", NULL}, 0);
+        double wait = 0;
+        while (access("stopped/run.json", F_OK) && wait < 20) pause_for(0.01), wait += 0.01;
+        kill(child, signals[i]);
+        assert_int_equal(wait_program(child), 1);
+        char *err = read_all(".err", NULL);
+        assert_non_null(strstr(err, "stopped: stopped on request at t = "));
+        free(err);
+        assert_verdict("stopped", "stopped");
+        const Outcome *o = BRIO("run", "scene.yaml", "-o", "stopped", "--resume");
+        assert_int_equal(o->code, 0);
+        assert_verdict("stopped", "completed");
+        assert_same_results("reference", "stopped");
+        o = BRIO("run", "scene.yaml", "-o", "stopped", "--resume");
+        assert_int_equal(o->code, 0);
+        assert_non_null(strstr(o->out, "stopped was complete already"));
+        assert_same_results("reference", "stopped");
+        remove_tree("stopped");
+    }
+}
+
+static void made_longer(void **state)
+{
+    (void)state;
+    reference();
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "longer", "-q", "--set", "time.end=0.73");
+    assert_int_equal(o->code, 0);
+    o = BRIO("run", "scene.yaml", "-o", "longer", "-q", "--resume");
+    assert_int_equal(o->code, 0);
+    assert_same_results("reference", "longer");
+    o = BRIO("run", "scene.yaml", "-o", "longer", "-q", "--resume", "--set", "bodies.0.material.E=6e4");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "longer/checkpoint belongs to another scene, or the scene or one of its files was "
+                                "changed (only time.end may be); "
+                                "run the scene as it was, or start again with --force\n");
+    assert_same_results("reference", "longer");
+    remove_tree("longer");
+}
+
+/* ---- what goes wrong ---------------------------------------------------------------------------- */
+
+static void full_disk(void **state)
+{
+    (void)state;
+    reference();
+    const Outcome *o = run_limited(
+        60000, (const char *const[]){"run", "scene.yaml", "-o", "full", "-q", "--checkpoint-every", "20", NULL});
+    assert_int_equal(o->code, 1);
+    assert_string_equal(o->err, "failed: cannot write full/energy.csv: File too large; the file may not grow further "
+                                "(ulimit -f); the last checkpoint is in full\n");
+    assert_verdict("full", "failed");
+    o = BRIO("run", "scene.yaml", "-o", "full", "-q", "--resume");
+    assert_int_equal(o->code, 0);
+    assert_same_results("reference", "full");
+    remove_tree("full");
+    o = run_limited(2000, (const char *const[]){"run", "scene.yaml", "-o", "full", "-q", NULL});
+    assert_true(o->code == 1 || o->code == 2);
+    assert_non_null(strstr(o->err, "File too large"));
+    remove_tree("full");
+}
+
+static void damaged_checkpoints(void **state)
+{
+    (void)state;
+    size_t size = 0;
+    reference();
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "damaged", "-q", "--set", "time.end=0.1");
+    assert_int_equal(o->code, 0);
+    char *good = read_all("damaged/checkpoint", &size);
+    const char *refusal =
+        "damaged/checkpoint is damaged or cut off: the run cannot be continued; start again with --force\n";
+    const size_t lengths[] = {0, 1, 20, 100, size / 2, size - 1};
+    for (size_t i = 0; i < BRIO_COUNT(lengths); i++) {
+        write_bytes("damaged/checkpoint", good, lengths[i]);
+        o = BRIO("run", "scene.yaml", "-o", "damaged", "-q", "--resume");
+        assert_int_equal(o->code, 2);
+        assert_string_equal(o->err, refusal);
+    }
+    const size_t places[] = {0, 60, 200, size / 2, size - 1};
+    for (size_t i = 0; i < BRIO_COUNT(places); i++) {
+        good[places[i]] ^= 4;
+        write_bytes("damaged/checkpoint", good, size);
+        good[places[i]] ^= 4;
+        o = BRIO("run", "scene.yaml", "-o", "damaged", "-q", "--resume");
+        assert_int_equal(o->code, 2);
+        assert_string_equal(o->err, refusal);
+    }
+    write_bytes("damaged/checkpoint", good, size);
+    free(good);
+    assert_int_equal(truncate("damaged/energy.csv", 100), 0);
+    o = BRIO("run", "scene.yaml", "-o", "damaged", "-q", "--resume");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "damaged/energy.csv has 100 bytes and the checkpoint "));
+    unlink("damaged/checkpoint");
+    o = BRIO("run", "scene.yaml", "-o", "damaged", "-q", "--resume");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "damaged holds results but no checkpoint to continue from: --force starts again\n");
+    remove_tree("damaged");
+}
+
+static void other_instruction_set(void **state)
+{
+    (void)state;
+    reference();
+    if (!strcmp(brio_isa(), "baseline")) {
+        print_message("SKIPPED: this machine has one instruction set only\n");
+        return;
+    }
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "isa", "-q", "--set", "time.end=0.05");
+    assert_int_equal(o->code, 0);
+    setenv("BRIO_ISA", "baseline", 1);
+    o = BRIO("run", "scene.yaml", "-o", "isa", "-q", "--resume");
+    unsetenv("BRIO_ISA");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "and this run would use baseline, which gives other last bits; set BRIO_ISA="));
+    remove_tree("isa");
+}
+
+static void step_that_fails(void **state)
+{
+    (void)state;
+    reference();
+    const Outcome *o =
+        BRIO("run", "scene.yaml", "-o", "bad", "-q", "--set", "solver={max_iterations: 1, max_halvings: 1}");
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->err, "failed: step 1 (from t = 0 s, h = 0.005 s): Newton stopped after 1 iterations"));
+    assert_verdict("bad", "failed");
+    assert_int_equal(rows("bad/energy.csv"), 2);
+    assert_int_equal(access("bad/checkpoint", F_OK), 0);
+    remove_tree("bad");
+}
+
+static void two_runs_in_one_folder(void **state)
+{
+    (void)state;
+    reference();
+    pid_t child =
+        start_program((const char *const[]){"run", "scene.yaml", "-o", "busy", "-q", "--set", "time.end=100", NULL}, 0);
+    double wait = 0;
+    while (access("busy/run.json", F_OK) && wait < 20) pause_for(0.01), wait += 0.01;
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "busy", "-q", "--force");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "another brio is writing to busy: wait for it, or choose another folder with -o\n");
+    kill(child, SIGKILL);
+    wait_program(child);
+    remove_tree("busy");
+}
+
+static void usage(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments[4], *message;
+    } wrong[] = {
+        {{"rum", "x"}, "brio: no command \"rum\"; did you mean \"run\"?\n"},
+        {{"run"}, "brio run: which scene? Give a file or a name of `brio list scenes`\n"},
+        {{"run", "demo", "--frce"}, "brio run: no option --frce; did you mean --force?\n"},
+        {{"run", "demo", "--set"}, "brio run: --set needs a value: PATH=VALUE\n"},
+        {{"run", "demo", "--quiet=yes"}, "brio run: --quiet takes no value\n"},
+        {{"run", "demo", "--threads", "0"}, "brio run: --threads 0: expected a whole number from 1 to 1024\n"},
+        {{"run", "demo", "cloth"}, "brio run: one scene at a time: \"demo\" and \"cloth\"\n"},
+        {{"run", "demo", "--force", "--resume"},
+         "brio run: --force starts again and --resume continues: give one of them\n"},
+        {{"list", "integrator"}, "brio list: no list \"integrator\"; did you mean \"integrators\"?\n"},
+        {{"cite", "neohookean"}, "brio cite: no citation for \"neohookean\"; did you mean \"neo-hookean\"?\n"},
+        {{"help", "rum"}, "brio help: no command \"rum\"; did you mean \"run\"?\n"},
+        {{"check"}, "brio check: which scene or mesh?\n"},
+    };
+    for (size_t i = 0; i < BRIO_COUNT(wrong); i++) {
+        const char *arguments[5] = {0};
+        memcpy(arguments, wrong[i].arguments, sizeof wrong[i].arguments);
+        const Outcome *o = run_limited(0, arguments);
+        assert_string_equal(o->err, wrong[i].message);
+        assert_int_equal(o->code, 2);
+    }
+}
+
+/* ---- other commands ----------------------------------------------------------------------------- */
+
+static void lists_and_citations(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"integrators", "energies", "materials", "damping", "solvers",
+                                        "shapes",      "scenes",   "frames",    "meshes"};
+    for (size_t i = 0; i < BRIO_COUNT(lists); i++) {
+        const Outcome *o = BRIO("list", lists[i], "--json");
+        assert_int_equal(o->code, 0);
+        assert_json(o->out, NULL, NULL);
+        o = BRIO("list", lists[i], "--verbose");
+        assert_int_equal(o->code, 0);
+        assert_true(o->out[0]);
+    }
+    const Outcome *o = BRIO("list", "damping", "--json");
+    assert_string_equal(o->out, "[]\n");
+    o = BRIO("list", "materials", "--json");
+    assert_non_null(strstr(o->out, "\"name\": \"E\""));
+    for (int i = 0; brio_integrator_at(i); i++) { /* every citation key has its text */
+        o = BRIO("cite", brio_integrator_at(i)->name);
+        assert_int_equal(o->code, 0);
+        assert_true(strlen(o->out) > 60);
+    }
+    o = BRIO("cite");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, "Smith2018"));
+}
+
+static void help(void **state)
+{
+    (void)state;
+    const Outcome *o = BRIO("help");
+    assert_int_equal(o->code, 0);
+    static const char *const commands[] = {"run", "check", "settle", "list", "cite", "bench", "help"};
+    for (size_t i = 0; i < BRIO_COUNT(commands); i++) {
+        o = BRIO("help", commands[i]);
+        assert_int_equal(o->code, 0);
+        assert_non_null(strstr(o->out, "\nExamples\n    brio "));
+        static char before[sizeof o->out];
+        memcpy(before, o->out, sizeof before);
+        o = BRIO(commands[i], "--help");
+        assert_string_equal(o->out, before);
+    }
+    o = BRIO("--version");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, brio_version()));
+}
+
+static void scene_reference_is_current(void **state)
+{
+    (void)state;
+#ifndef BRIO_HAVE_CHOLMOD
+    print_message("SKIPPED: the page lists the solvers of a full build\n");
+    return;
+#endif
+    const Outcome *o = BRIO("help", "scene", "--markdown");
+    assert_int_equal(o->code, 0);
+    char *page = read_all(BRIO_SOURCE_DIR "/docs/scene.md", NULL);
+    assert_non_null(page);
+    if (strcmp(page, o->out)) fail_msg("docs/scene.md is out of date: brio help scene --markdown >docs/scene.md");
+    free(page);
+    o = BRIO("help", "scene");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, "energy_every"));
+}
+
+/* An equilibrium is a state from which nothing moves. */
+static void settle_then_run(void **state)
+{
+    (void)state;
+    reference();
+    const Outcome *o = BRIO("settle", "scene.yaml", "-o", "settled", "--set", "solver.tol=1e-10", "--json");
+    if (o->code) print_error("%s", o->err);
+    assert_int_equal(o->code, 0);
+    assert_json(o->out, "verdict", "settled");
+    assert_int_equal(count_files("settled"), 2);
+    assert_int_equal(count_files("settled/frames"), 3);
+    o = BRIO("settle", "scene.yaml", "-o", "settled");
+    assert_int_equal(o->code, 2);
+    o = BRIO("run", "scene.yaml", "-o", "still", "-q", "--set", "bodies.0.state=settled/state.csv", "--set",
+             "bodies.0.velocity={}", "--set", "time.end=0.1");
+    assert_int_equal(o->code, 0);
+    char *table = read_all("still/energy.csv", NULL), *last = strrchr(table, '\n');
+    *last = 0;
+    double time, kinetic;
+    int step;
+    assert_int_equal(sscanf(strrchr(table, '\n') + 1, "%d,%lf,%lf", &step, &time, &kinetic), 3);
+    assert_int_equal(step, 20);
+    assert_true(kinetic < 1e-12); /* J; the swing of the same bar reaches 0.1 J */
+    free(table);
+    remove_tree("settled");
+    remove_tree("still");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(results),
+        cmocka_unit_test(default_folder_and_json),
+        cmocka_unit_test(thinning),
+        cmocka_unit_test(existing_results_are_kept),
+        cmocka_unit_test(nothing_outside),
+        cmocka_unit_test(threads_do_not_matter),
+        cmocka_unit_test(killed_and_resumed),
+        cmocka_unit_test(interrupted_and_resumed),
+        cmocka_unit_test(made_longer),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(damaged_checkpoints),
+        cmocka_unit_test(other_instruction_set),
+        cmocka_unit_test(step_that_fails),
+        cmocka_unit_test(two_runs_in_one_folder),
+        cmocka_unit_test(usage),
+        cmocka_unit_test(lists_and_citations),
+        cmocka_unit_test(help),
+        cmocka_unit_test(scene_reference_is_current),
+        cmocka_unit_test(settle_then_run),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

@@ -1,0 +1,404 @@
+/* Writers, checkpoints, frames and JSON, without the program around them. */
+#include "program.h"
+
+#include "output/csv.h"
+#include "output/json.h"
+#include "output/run.h"
+
+static BrioFolder folder;
+
+static int set_up(void **state)
+{
+    BrioError error = {0};
+    return enter_folder(state) || brio__folder_open("out/inner", true, &folder, &error) != BRIO_OK;
+}
+
+static int tear_down(void **state)
+{
+    brio__folder_close(&folder);
+    return leave_folder(state);
+}
+
+static void assert_file(const char *name, const char *expected)
+{
+    char path[256];
+    snprintf(path, sizeof path, "out/inner/%s", name);
+    char *text = read_all(path, NULL);
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void files_that_grow(void **state)
+{
+    (void)state;
+    BrioWriter w;
+    BrioError error = {0};
+    assert_int_equal(brio__writer_open(&folder, "table", 0, &w, &error), BRIO_OK);
+    assert_int_equal(brio__writer_put(&w, "one\ntwo\n", 8, &error), BRIO_OK);
+    assert_int_equal(w.length, 8);
+    assert_int_equal(brio__writer_sync(&w, &error), BRIO_OK);
+    assert_file("table", "one\ntwo\n");
+    assert_int_equal(brio__writer_put(&w, "lost", 4, &error), BRIO_OK);
+    brio__writer_cut(&w, 8);
+    assert_file("table", "one\ntwo\n");
+    assert_int_equal(brio__writer_open(&folder, "table", 4, &w, &error), BRIO_OK);
+    assert_int_equal(brio__writer_put(&w, "2\n", 2, &error), BRIO_OK);
+    brio__writer_close(&w);
+    assert_file("table", "one\n2\n");
+    assert_int_equal(brio__writer_open(&folder, "table", 7, &w, &error), BRIO_ERROR_INPUT);
+    assert_string_equal(
+        error.message,
+        "out/inner/table has 6 bytes and the checkpoint 7: it was changed after the run; start again with --force");
+    error = (BrioError){0};
+    assert_int_equal(brio__writer_open(&folder, "nothing", 7, &w, &error), BRIO_ERROR_FILE);
+    assert_string_equal(error.message, "cannot write out/inner/nothing: No such file or directory");
+}
+
+static void full_device(void **state)
+{
+    (void)state;
+    BrioError error = {0};
+    if (access("/dev/full", W_OK)) {
+        print_message("SKIPPED: there is no /dev/full\n");
+        return;
+    }
+    BrioFolder devices;
+    BrioWriter w = {0};
+    assert_int_equal(brio__folder_open("/dev", false, &devices, &error), BRIO_OK);
+    w = (BrioWriter){.folder = &devices, .name = "full", .file = fopen("/dev/full", "w")};
+    assert_int_equal(brio__writer_put(&w, "x", 1, &error), BRIO_OK); /* still in the buffer */
+    assert_int_equal(brio__writer_sync(&w, &error), BRIO_ERROR_FILE);
+    assert_string_equal(error.message,
+                        "cannot write /dev/full: No space left on device; make room, then continue with --resume");
+    assert_int_equal(brio__writer_put(&w, "x", 1, &error), BRIO_ERROR_FILE); /* and stays so */
+    brio__writer_close(&w);
+    brio__folder_close(&devices);
+}
+
+static void files_that_are_replaced(void **state)
+{
+    (void)state;
+    FILE *file;
+    BrioError error = {0};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(brio__replace_begin(&folder, "whole", &file, &error), BRIO_OK);
+        fprintf(file, "version %d", i);
+        if (i) assert_file("whole", "version 0"); /* the old one is there until the new one is complete */
+        assert_int_equal(brio__replace_end(&folder, "whole", file, true, &error), BRIO_OK);
+    }
+    assert_file("whole", "version 1");
+    assert_int_equal(access("out/inner/whole.tmp", F_OK), -1);
+}
+
+static void json_texts(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    BrioJson json = {.file = file, .flat = true};
+    brio__json_open(&json, NULL, '{');
+    brio__json_text(&json, "a\"b", "line\nend\\ \x01");
+    brio__json_real(&json, "tenth", 0.1);
+    brio__json_real(&json, "nan", NAN);
+    brio__json_integer(&json, "large", INT64_MAX);
+    brio__json_open(&json, "list", '[');
+    brio__json_boolean(&json, NULL, true);
+    brio__json_text(&json, NULL, NULL);
+    brio__json_close(&json, ']');
+    brio__json_close(&json, '}');
+    fclose(file);
+    assert_string_equal(text, "{\"a\\\"b\": \"line\\nend\\\\ \\u0001\", \"tenth\": 0.1, \"nan\": null, \"large\": "
+                              "9223372036854775807, \"list\": [true, null]}\n");
+    free(text);
+}
+
+/* ---- a small scene ------------------------------------------------------------------------------ */
+
+static const char scene_text[] = "time: {h: 1/100, end: 0.1, fps: 50}\n"
+                                 "bodies:\n"
+                                 "  - name: cube\n"
+                                 "    shape: {type: box, cells: [2, 1, 1]}\n"
+                                 "    material: {type: neo-hookean, E: 1e4}\n"
+                                 "    velocity: {angular: [1, 2, 3]}\n"
+                                 "  - name: rope\n"
+                                 "    shape: {type: line, cells: 3}\n"
+                                 "    material: {type: hooke, rho: 1}\n"
+                                 "    fix: [{vertices: [0]}]\n"
+                                 "  - name: sheet\n"
+                                 "    shape: {type: grid, cells_x: 2, cells_z: 2}\n"
+                                 "    material: {type: hooke, rho: 1}\n"
+                                 "output: {frames: [vtu, obj]}\n"
+                                 "probes: [{name: end, body: rope, vertex: 3}]\n";
+
+static BrioScene *load(void)
+{
+    BrioScene *scene = NULL;
+    BrioError error = {0};
+    write_text("scene.yaml", scene_text);
+    if (brio__scene_load("scene.yaml", NULL, 0, &scene, &error) != BRIO_OK) fail_msg("%s", error.message);
+    return scene;
+}
+
+static void checkpoint_round_trip(void **state)
+{
+    (void)state;
+    BrioScene *scene = load();
+    BrioState *s = scene->state, *back;
+    BrioError error = {0};
+    double times[] = {0, 0.1, 0.25};
+    BrioCheckpoint c = {.scene = 42,
+                        .isa = "some",
+                        .energy_length = 7,
+                        .probes_length = 8,
+                        .frames_passed = 9,
+                        .frame_count = 3,
+                        .frame_time = times};
+    c.totals.wall = 1.5;
+    c.totals.solve.iterations = 77;
+    s->step = 11;
+    s->time = 1.0 / 3;
+    s->target = 5;
+    assert_int_equal(brio_state_copy(s, &back), BRIO_OK);
+    assert_int_equal(brio__checkpoint_write(&folder, &c, s, &error), BRIO_OK);
+    back->step = 0;
+    back->q[0] = back->v[1] = back->param[0] = -1;
+    BrioCheckpoint d = {.scene = 42, .isa = "some"};
+    assert_int_equal(brio__checkpoint_read(&folder, &d, back, &error), BRIO_OK);
+    assert_int_equal(back->step, 11);
+    assert_memory_equal(back->q, s->q, (size_t)s->coordinates * sizeof(double));
+    assert_memory_equal(back->v, s->v, (size_t)s->coordinates * sizeof(double));
+    assert_memory_equal(back->anchor, s->anchor, (size_t)s->held * sizeof(double));
+    assert_memory_equal(back->param, s->param, (size_t)s->params * sizeof(double));
+    assert_true(back->time == s->time && back->target == 5);
+    assert_int_equal(d.frame_count, 3);
+    assert_memory_equal(d.frame_time, times, sizeof times);
+    assert_int_equal(d.totals.solve.iterations, 77);
+    assert_int_equal(d.energy_length, 7);
+    brio__free(d.frame_time);
+
+    /* another scene, and a file that any single byte may have changed in: refused, the state untouched */
+    d = (BrioCheckpoint){.scene = 43, .isa = "some"};
+    assert_int_equal(brio__checkpoint_read(&folder, &d, back, &error), BRIO_ERROR_INPUT);
+    size_t size = 0;
+    char *good = read_all("out/inner/checkpoint", &size);
+    for (size_t i = 0; i < size; i += 1 + size / 300) {
+        good[i] ^= 1;
+        write_bytes("out/inner/checkpoint", good, size);
+        good[i] ^= 1;
+        error = (BrioError){0};
+        d = (BrioCheckpoint){.scene = 42, .isa = "some"};
+        assert_int_equal(brio__checkpoint_read(&folder, &d, back, &error), BRIO_ERROR_INPUT);
+        assert_true(error.message[0]);
+        assert_int_equal(back->step, 11);
+    }
+    free(good);
+    brio_state_free(back);
+    brio__scene_free(scene);
+}
+
+static void scene_hash(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set;
+        bool same;
+    } cases[] = {{"time.end=7", true},
+                 {"time.h=1/99", false},
+                 {"bodies.0.material.E=2e4", false},
+                 {"output.every=2", false},
+                 {"gravity=[0, 0, 0]", false}};
+    BrioScene *scene = load();
+    uint64_t hash = brio__scene_hash(scene, scene->system, scene->state);
+    brio__scene_free(scene);
+    for (size_t i = 0; i < BRIO_COUNT(cases); i++) {
+        BrioError error = {0};
+        assert_int_equal(brio__scene_load("scene.yaml", &cases[i].set, 1, &scene, &error), BRIO_OK);
+        assert_int_equal(brio__scene_hash(scene, scene->system, scene->state) == hash, cases[i].same);
+        brio__scene_free(scene);
+    }
+}
+
+/* ---- frames ------------------------------------------------------------------------------------- */
+
+/* The bytes of a DataArray, without the length before them; freed by the caller. */
+static unsigned char *decode(const char *text, const char *name, size_t *size)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char mark[64];
+    snprintf(mark, sizeof mark, "Name=\"%s\"", name);
+    const char *at = strstr(text, mark);
+    assert_non_null(at);
+    at = strchr(at, '\n') + 1;
+    size_t count = strcspn(at, "\n"), used = 0;
+    assert_int_equal(count % 4, 0);
+    unsigned char *bytes = malloc(count + 8);
+    for (size_t i = 0; i < count; i += 4) {
+        uint32_t group = 0;
+        int pads = (at[i + 2] == '=') + (at[i + 3] == '=');
+        for (size_t k = 0; k < 4; k++)
+            group = group << 6 | (uint32_t)(at[i + k] == '=' ? 0 : strchr(letters, at[i + k]) - letters);
+        for (int k = 0; k < 3 - pads; k++) bytes[used++] = (unsigned char)(group >> (16 - 8 * k));
+    }
+    uint64_t length;
+    memcpy(&length, bytes, sizeof length);
+    assert_int_equal(length, used - 8);
+    memmove(bytes, bytes + 8, used - 8);
+    *size = used - 8;
+    return bytes;
+}
+
+static void frames(void **state)
+{
+    (void)state;
+    BrioScene *scene = load();
+    const BrioSystem *s = scene->system;
+    double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x),
+           *v = brio__alloc(3 * (size_t)s->vertex_count, sizeof *v);
+    brio__system_positions(s, scene->state, scene->state->q, 0, x);
+    brio__system_velocities(s, scene->state, scene->state->v, 0, v);
+    BrioFrame frame = {.system = s, .time = 0.5, .x = x, .v = v};
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    brio__frames("vtu")->write(&frame, file);
+    fclose(file);
+    unsigned char *array = decode(text, "position", &size);
+    assert_int_equal(size, 24 * (size_t)s->body_vertices);
+    assert_memory_equal(array, x, size);
+    free(array);
+    array = decode(text, "velocity", &size);
+    assert_memory_equal(array, v, size);
+    free(array);
+    array = decode(text, "types", &size); /* 10 tets, 3 lines, 8 triangles */
+    assert_int_equal(size, 21);
+    assert_int_equal(array[0], 10);
+    assert_int_equal(array[10], 3);
+    assert_int_equal(array[13], 5);
+    free(array);
+    array = decode(text, "connectivity", &size);
+    assert_int_equal(size, 4 * (10 * 4 + 3 * 2 + 8 * 3));
+    for (size_t i = 0; i < size / 4; i++) assert_in_range(((int32_t *)array)[i], 0, s->body_vertices - 1);
+    free(array);
+    free(text);
+
+    file = open_memstream(&text, &size);
+    brio__frames("obj")->write(&frame, file);
+    fclose(file);
+    int vertices = 0, faces = 0, lines = 0;
+    for (char *at = text; at; at = strchr(at, '\n'), at = at ? at + 1 : NULL) {
+        vertices += !strncmp(at, "v ", 2);
+        faces += !strncmp(at, "f ", 2);
+        lines += !strncmp(at, "l ", 2);
+    }
+    assert_int_equal(vertices, s->body_vertices);
+    assert_int_equal(faces, 20 + 8); /* boundary of two cells: ten squares */
+    assert_int_equal(lines, 3);
+    assert_non_null(strstr(text, "\no rope\n"));
+    free(text);
+    brio__free(x);
+    brio__free(v);
+    brio__scene_free(scene);
+}
+
+/* ---- without memory ----------------------------------------------------------------------------- */
+
+static int64_t allowed, held;
+
+static void *allocate(void *user, size_t size)
+{
+    (void)user;
+    if (allowed-- <= 0) return NULL;
+    held++;
+    return malloc(size);
+}
+
+static void release(void *user, void *block)
+{
+    (void)user;
+    held--;
+    free(block);
+}
+
+/* A run that is refused memory at any point ends with a status, leaks nothing, and can be done again. */
+static void no_memory(void **state)
+{
+    (void)state;
+    BrioRunOptions options = {.out = "memory", .force = true, .checkpoint_steps = 2};
+    write_text("scene.yaml", scene_text);
+    brio_set_allocator(&(BrioAllocator){allocate, release, NULL});
+    bool done = false;
+    for (int64_t n = 0; !done; n = n < 100 ? n + 1 : n + 1 + n / 40) {
+        BrioScene *scene = NULL;
+        BrioRunResult result = {0};
+        BrioError error = {0};
+        allowed = n;
+        BrioStatus status = brio__scene_load("scene.yaml", NULL, 0, &scene, &error);
+        if (status == BRIO_OK) {
+            status = brio__run(scene, &options, &result, &error);
+            brio__scene_free(scene);
+        }
+        if (status != BRIO_OK && !error.message[0] && !result.reason[0])
+            fail_msg("no sentence after %lld allocations", (long long)n);
+        assert_int_equal(held, 0);
+        done = status == BRIO_OK;
+        if (!done) assert_true(status < 0);
+    }
+    brio_set_allocator(NULL);
+    remove_tree("memory");
+}
+
+/* The driver as a program without a command line uses it: a hook sees every step and can stop the run. */
+static sig_atomic_t stop;
+static int64_t stop_at;
+
+static void watch(void *user, const BrioRunProgress *progress)
+{
+    int64_t *seen = user;
+    assert_int_equal(progress->steps, 10);
+    *seen = progress->step;
+    if (progress->step == stop_at) stop = 1;
+}
+
+static void headless_run(void **state)
+{
+    (void)state;
+    int64_t seen = -1;
+    stop_at = 4;
+    BrioScene *scene = load();
+    BrioRunOptions options = {.out = "headless", .progress = watch, .user = &seen, .stop = &stop};
+    BrioRunResult result;
+    BrioError error = {0};
+    assert_int_equal(brio__run(scene, &options, &result, &error), BRIO_STOPPED);
+    assert_int_equal(seen, 4);
+    assert_int_equal(result.step, 4);
+    assert_int_equal(result.verdict, BRIO_VERDICT_STOPPED);
+    brio__scene_free(scene);
+    stop = stop_at = 0;
+    scene = load();
+    options.resume = true;
+    assert_int_equal(brio__run(scene, &options, &result, &error), BRIO_OK);
+    assert_true(result.resumed);
+    assert_int_equal(result.step, 10);
+    assert_int_equal(result.frame_count, 6);
+    assert_int_equal(result.totals.sessions, 2);
+    brio__scene_free(scene);
+    remove_tree("headless");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_that_grow),
+        cmocka_unit_test(full_device),
+        cmocka_unit_test(files_that_are_replaced),
+        cmocka_unit_test(json_texts),
+        cmocka_unit_test(checkpoint_round_trip),
+        cmocka_unit_test(scene_hash),
+        cmocka_unit_test(frames),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(headless_run),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,343 @@
+/* Broken scenes and meshes: each is answered with its sentence, by `brio check` and by `brio run`, with exit code 2,
+ * and nothing is written. The sentences are quoted in full. */
+#include "program.h"
+
+typedef struct Case {
+    const char *name, *scene;
+    const char *file, *content; /* beside the scene, or NULL */
+    const char *set;            /* --set, or NULL */
+    const char *message;
+} Case;
+
+static const Case cases[] = {
+    {"unknown key",
+     "graviti: [0, 0, 0]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL,
+     NULL, NULL, "scene.yaml:1:1: unknown key \"graviti\"; did you mean \"gravity\"?"},
+    {"unknown key of a body", "bodies:\n  - shape: {type: box}\n    materials: rubber\n", NULL, NULL, NULL,
+     "scene.yaml:3:5: bodies[0]: unknown key \"materials\"; did you mean \"material\"?"},
+    {"unknown parameter", "bodies:\n  - shape: {type: box}\n    material: {type: neo-hookean, young: 1e5}\n", NULL,
+     NULL, NULL, "scene.yaml:3:35: bodies[0].material: unknown key \"young\"; valid keys: type, E, nu, rho"},
+    {"a number where a list belongs",
+     "gravity: -9.8\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL,
+     NULL, NULL, "scene.yaml:1:10: gravity: expected a list of 3 numbers, found \"-9.8\""},
+    {"a word where a number belongs",
+     "time: {h: fast}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL,
+     NULL, NULL, "scene.yaml:1:11: time.h: expected a number, found \"fast\""},
+    {"a list too short",
+     "gravity: [0, -9.8]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL,
+     NULL, NULL, "scene.yaml:1:10: gravity: expected a list of 3 numbers, found 2"},
+    {"no such material",
+     "materials:\n  rubber: {type: neo-hookean}\nbodies:\n  - shape: {type: box}\n    material: ruber\n", NULL, NULL,
+     NULL, "scene.yaml:5:15: bodies[0].material: no material \"ruber\"; did you mean \"rubber\"?"},
+    {"no such material type", "bodies:\n  - shape: {type: box}\n    material: {type: neohookean}\n", NULL, NULL, NULL,
+     "scene.yaml:3:22: bodies[0].material.type: no material type \"neohookean\"; did you mean \"neo-hookean\"?"},
+    {"no such integrator",
+     "integrator: backward-oiler\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
+     "neo-hookean}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:1:13: integrator: no integrator \"backward-oiler\"; did you mean \"backward-euler\"?"},
+    {"no such shape", "bodies:\n  - shape: {type: bocks}\n    material: neo-hookean\n", NULL, NULL, NULL,
+     "scene.yaml:2:19: bodies[0].shape.type: no shape \"bocks\"; there are: box, bar, ball, cylinder, rod, grid, disk, "
+     "sphere, line"},
+    {"no such linear solver",
+     "solver: {linear: choleski}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
+     "neo-hookean}\n",
+     NULL, NULL, NULL, "scene.yaml:1:18: solver.linear: no linear solver \"choleski\"; did you mean \"cholesky\"?"},
+    {"no such frame format",
+     "output: {frames: [vtk]}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL, "scene.yaml:1:19: output.frames[0]: no frame format \"vtk\"; did you mean \"vtu\"?"},
+    {"no bodies", "title: empty\n", NULL, NULL, NULL,
+     "scene.yaml:1:1: missing key \"bodies\": a scene needs at least one body"},
+    {"no material", "bodies:\n  - shape: {type: box}\n", NULL, NULL, NULL,
+     "scene.yaml:2:5: bodies[0]: missing key \"material\""},
+    {"neither shape nor mesh", "bodies:\n  - material: neo-hookean\n", NULL, NULL, NULL,
+     "scene.yaml:2:5: bodies[0]: missing key: a body needs a shape or a mesh"},
+    {"no such mesh file", "bodies:\n  - mesh: bunny.msh\n    material: neo-hookean\n", NULL, NULL, NULL,
+     "scene.yaml:2:11: bodies[0].mesh: there is no file \"bunny.msh\" (looked for bunny.msh)"},
+    {"unknown ending", "bodies:\n  - mesh: bunny.doc\n    material: neo-hookean\n", "bunny.doc", "x", NULL,
+     "bunny.doc: meshes of type \".doc\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII), .mesh (Medit, "
+     "ASCII), .node (TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), "
+     ".off (OFF, ASCII)"},
+    {"time step zero",
+     "time: {h: 0}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL, NULL,
+     NULL, "scene.yaml:1:11: time.h: h = 0 must be positive"},
+    {"time step negative",
+     "time: {h: -1/30}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL,
+     NULL, NULL, "scene.yaml:1:11: time.h: h = -0.0333333 must be positive"},
+    {"Poisson ratio", "bodies:\n  - shape: {type: box}\n    material: {type: neo-hookean, nu: 0.5}\n", NULL, NULL, NULL,
+     "scene.yaml:3:39: bodies[0].material.nu: nu = 0.5 is out of range: must be between -0.99 and 0.4999"},
+    {"zero density", "bodies:\n  - shape: {type: box}\n    material: {type: neo-hookean, rho: 0}\n", NULL, NULL, NULL,
+     "scene.yaml:3:40: bodies[0].material.rho: rho = 0 kg/m3 is out of range: must be positive and at most 1e+15"},
+    {"negative mass", "bodies:\n  - shape: {type: grid}\n    material: {type: hooke, vertex_mass: -1}\n", NULL, NULL,
+     NULL,
+     "scene.yaml:3:42: bodies[0].material.vertex_mass: vertex_mass = -1 kg is out of range: must be positive and at "
+     "most 1e+15"},
+    {"no mass", "bodies:\n  - shape: {type: grid}\n    material: {type: hooke}\n", NULL, NULL, NULL,
+     "scene.yaml:2:5: bodies[0]: the material has no mass: give vertex_mass or rho"},
+    {"two bodies of one name",
+     "bodies:\n  - name: cube\n    shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n  - name: cube\n   "
+     " shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n",
+     NULL, NULL, NULL, "scene.yaml:5:5: bodies[1]: two bodies are called \"cube\": give each a name of its own"},
+    {"duplicate key",
+     "title: one\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\ntitle: two\n",
+     NULL, NULL, NULL, "scene.yaml:5:1: key \"title\" is given twice, in line 1 and in line 5"},
+    {"does not fit", "bodies:\n  - shape: {type: box, cells: [100000, 100000, 100000]}\n    material: neo-hookean\n",
+     NULL, NULL, NULL,
+     "scene.yaml:2:12: bodies[0].shape: a mesh of 1000030000300001 vertices is too large: at most 2147483647 can be "
+     "numbered; use a coarser mesh"},
+    {"YAML syntax", "bodies: [\n", NULL, NULL, NULL, "scene.yaml:1:9: this list is never closed"},
+    {"alias",
+     "time: &t {h: 1}\noutput: *t\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
+     "neo-hookean}\n",
+     NULL, NULL, NULL, "scene.yaml:1:7: anchors (&) are not supported; write the value where it is used"},
+    {"binary scene", "\001\002\003\377\376", NULL, NULL, NULL,
+     "scene.yaml:1:1: control character 0x01: this is not a text document"},
+    {"empty scene", "", NULL, NULL, NULL, "scene.yaml: the document is empty"},
+    {"not a map", "- 1\n- 2\n", NULL, NULL, NULL, "scene.yaml:1:1: expected a map of keys and values, found a list"},
+    {"wrong version", "brio: 2\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL, "scene.yaml:1:7: brio: this brio reads scene version 1, not 2"},
+    {"later key",
+     "contact: {type: ipc}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL, "scene.yaml:1:1: contact is not in this version of brio: take it out to run the scene without"},
+    {"everything fixed",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    fix:\n      - {box: [[-1, -1, "
+     "-1], [1, 1, 1]]}\n",
+     NULL, NULL, NULL, "scene.yaml:2:3: bodies: every vertex is fixed: nothing can move"},
+    {"fixed vertex out of range",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    fix:\n      - {vertices: [0, "
+     "8]}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:5:24: bodies[0].fix[0].vertices[1]: there is no vertex 8: the body has vertices 0 to 7"},
+    {"empty selection",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    fix:\n      - {box: [[2, 2, "
+     "2], [3, 3, 3]]}\n",
+     NULL, NULL, NULL, "scene.yaml:5:15: bodies[0].fix[0].box: no vertex lies in this box"},
+    {"probe of no body",
+     "bodies:\n  - name: cube\n    shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\nprobes:\n  - "
+     "{name: tip, body: cub, vertex: 0}\n",
+     NULL, NULL, NULL, "scene.yaml:6:23: probes[0].body: no body \"cub\"; did you mean \"cube\"?"},
+    {"probe vertex out of range",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\nprobes:\n  - {name: tip, "
+     "vertex: 8}\n",
+     NULL, NULL, NULL, "scene.yaml:5:25: probes[0].vertex: there is no vertex 8: body \"body0\" has vertices 0 to 7"},
+    {"a solid without tets", "bodies:\n  - mesh: m.obj\n    material: neo-hookean\n", "m.obj",
+     "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NULL,
+     "scene.yaml:2:5: bodies[0]: a solid needs tets, and this mesh has none (3 vertices, 1 triangles); give a mesh of "
+     "tets, or kind: springs with material hooke"},
+    {"springs with a solid material",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    kind: springs\n    material: neo-hookean\n", NULL, NULL,
+     NULL, "scene.yaml:2:5: bodies[0]: material neo-hookean is for bodies of kind solid, not springs"},
+    {"degenerate tet", "bodies:\n  - mesh: m.mesh\n    material: {type: neo-hookean}\n", "m.mesh",
+     "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n1 1 0 0\nTetrahedra\n1\n1 2 3 4 "
+     "0\nEnd\n",
+     NULL,
+     "scene.yaml:2:5: bodies[0]: tet 0 (vertices 0 1 2 3, all counted from 0) is flat: volume 0 with a longest edge of "
+     "1.41421; remove it or repair the mesh"},
+    {"inverted tet", "bodies:\n  - mesh: m.mesh\n    material: {type: neo-hookean}\n", "m.mesh",
+     "MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n1 1 1 0\nTetrahedra\n2\n1 "
+     "2 3 4 0\n2 3 5 4 0\nEnd\n",
+     NULL,
+     "scene.yaml:2:5: bodies[0]: tet 1 (vertices 1 2 4 3, all counted from 0) is inverted: volume -0.333333; swap two "
+     "of its vertices or repair the mesh"},
+    {"unused vertex", "bodies:\n  - mesh: m.mesh\n    material: {type: neo-hookean}\n", "m.mesh",
+     "MeshVersionFormatted 2\nDimension 3\nVertices\n5\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n5 5 5 0\nTetrahedra\n1\n1 "
+     "2 3 4 0\nEnd\n",
+     NULL,
+     "scene.yaml:2:5: bodies[0]: vertex 4 (counted from 0) belongs to no tet and so has no mass; remove such vertices "
+     "from the mesh"},
+    {"not a number in a mesh", "bodies:\n  - mesh: m.mesh\n    material: {type: neo-hookean}\n", "m.mesh",
+     "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 nan 1 0\nTetrahedra\n1\n1 2 3 4 "
+     "0\nEnd\n",
+     NULL, "m.mesh:8:3: a coordinate of vertex no. 4 is \"nan\": it must be finite"},
+    {"index out of range", "bodies:\n  - mesh: m.mesh\n    material: {type: neo-hookean}\n", "m.mesh",
+     "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\nTetrahedra\n1\n1 2 3 5 "
+     "0\nEnd\n",
+     NULL, "m.mesh:11:7: there is no vertex 5: the vertices are numbered 1 to 4"},
+    {"a vertex twice", "bodies:\n  - mesh: m.mesh\n    material: {type: neo-hookean}\n", "m.mesh",
+     "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\nTetrahedra\n1\n1 2 3 3 "
+     "0\nEnd\n",
+     NULL, "m.mesh:11:7: this tet names the same vertex twice; remove the tet"},
+    {"truncated mesh", "bodies:\n  - mesh: m.mesh\n    material: {type: neo-hookean}\n", "m.mesh",
+     "MeshVersionFormatted 2\nDimension 3\nVertices\n4\n0 0 0 0\n1 0 0 ", NULL,
+     "m.mesh:4:1: the number of vertices is 4, but only 15 bytes of the file are left, too few for so many: the file "
+     "is cut off, or the number is wrong"},
+    {"garbage mesh", "bodies:\n  - mesh: m.msh\n    material: {type: neo-hookean}\n", "m.msh",
+     "\001\002\177ELF garbage", NULL, "m.msh:1:1: expected \"$MeshFormat\", found the byte 0x01"},
+    {"mesh that claims too much", "bodies:\n  - mesh: m.mesh\n    material: {type: neo-hookean}\n", "m.mesh",
+     "MeshVersionFormatted 2\nDimension 3\nVertices\n2000000000\n0 0 0 0\n", NULL,
+     "m.mesh:4:1: the number of vertices is 2000000000, but only 9 bytes of the file are left, too few for so many: "
+     "the file is cut off, or the number is wrong"},
+    {"too few rows of state",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    state: s.csv\n",
+     "s.csv", "x,y,z,vx,vy,vz\n0,0,0,0,0,0\n", NULL,
+     "scene.yaml:4:12: bodies[0].state: the file has 1 rows and the body 8 vertices"},
+    {"not a number in a state",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n    state: s.csv\n",
+     "s.csv", "x,y,z,vx,vy,vz\n0,0,nan,0,0,0\n", NULL, "s.csv:2:5: expected a finite number"},
+    {"spring to no vertex",
+     "bodies:\n  - shape: {type: line, cells: 2}\n    material: {type: hooke, rho: 1}\n    springs: s.csv\n", "s.csv",
+     "a,b,k,rest\n0,1,100,0.5\n1,7,100,0.5\n", NULL, "s.csv: spring 1 names vertex 7: the body has vertices 0 to 2"},
+    {"spring without stiffness",
+     "bodies:\n  - shape: {type: line, cells: 2}\n    material: {type: hooke, rho: 1}\n    springs: s.csv\n", "s.csv",
+     "0,1,100,0.5\n1,2,-1,0.5\n", NULL,
+     "scene.yaml:2:5: bodies[0]: spring 1 has k = -1 N/m and rest length 0.5 m: k must be positive, the length not "
+     "negative"},
+    {"--set of no value", "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, "time.h", "--set: expected PATH=VALUE, found no value for \"time.h\""},
+    {"--set of an unknown key",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL, NULL,
+     "time.hh=1/60", "--set time.hh:1:1: time: unknown key \"hh\"; did you mean \"h\"?"},
+    {"--set beyond a list", "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, "bodies.1.material.E=1e6",
+     "--set bodies.1.material.E: bodies has no element 1: it has 1, counted from 0"},
+    {"--set out of range", "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, "bodies.0.material.E=-1",
+     "--set bodies.0.material.E:1:1: bodies[0].material.E: E = -1 Pa is out of range: must be positive and at most "
+     "1e+15"},
+    {"times of keys",
+     "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    fix:\n      - {vertices: [0], "
+     "script: {keys: [[1, 0, 0, 0], [1, 0, 1, 0]]}}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:5:55: bodies[0].fix[0].script.keys[1]: the times of keys must rise: 1 s comes after 1 s"},
+};
+
+static void broken_scenes(void **state)
+{
+    (void)state;
+    int wrong = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const Case *c = &cases[i];
+        write_text("scene.yaml", c->scene);
+        if (c->file) write_text(c->file, c->content);
+        for (int run = 0; run < 2; run++) {
+            const char *command = run ? "run" : "check", *set = c->set ? "--set" : NULL;
+            const Outcome *o = run_limited(0, (const char *const[]){command, "scene.yaml", set, c->set, NULL});
+            char expected[2048];
+            snprintf(expected, sizeof expected, "%s\n", c->message);
+            if (o->code == 2 && !strcmp(o->err, expected) && !o->out[0] && count_files(".") == (c->file ? 2 : 1))
+                continue;
+            print_error("%s, brio %s: exit %d, %d files\nexpected %sfound    %s", c->name, command, o->code,
+                        count_files("."), expected, o->err);
+            wrong++;
+        }
+        if (c->file) unlink(c->file);
+    }
+    unlink("scene.yaml");
+    assert_int_equal(wrong, 0);
+}
+
+/* The same meshes given to `brio check` directly: what can be read but not be simulated is a failed check. */
+static void broken_meshes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const Case *c = &cases[i];
+        if (!c->file || !strstr(c->file, "m.m")) continue;
+        bool read = strstr(c->message, "scene.yaml") != NULL;
+        const char *sentence = read ? strstr(c->message, "bodies[0]: ") + strlen("bodies[0]: ") : c->message;
+        write_text(c->file, c->content);
+        const Outcome *o = BRIO("check", c->file);
+        assert_int_equal(o->code, read ? 1 : 2);
+        assert_non_null(strstr(read ? o->out : o->err, sentence));
+        unlink(c->file);
+    }
+}
+
+#define CUBE "bodies:\n  - shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n    material: {type: %s}\n%s"
+
+static void write_cube(const char *material, const char *more)
+{
+    char text[1024];
+    snprintf(text, sizeof text, CUBE, material, more);
+    write_text("scene.yaml", text);
+}
+
+static void does_not_fit_into_memory(void **state)
+{
+    (void)state;
+    write_cube("neo-hookean", "");
+    setenv("BRIO_MEMORY_LIMIT", "1e9", 1);
+    const Outcome *o = BRIO("run", "scene.yaml", "--set", "bodies.0.shape.cells=[100, 100, 100]");
+    unsetenv("BRIO_MEMORY_LIMIT");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "scene.yaml:2:12: bodies[0].shape: a mesh of 1030301 vertices, 5000000 tets, 0 "
+                                "triangles and 0 edges needs about "
+                                "6.21 GB to simulate, and 1 GB are available; use a coarser mesh\n");
+    assert_int_equal(count_files("."), 1);
+}
+
+/* Turned inside out by its first state: not a wrong file, but nothing that neo-Hookean solids can start from. */
+static void inverted_first_state(void **state)
+{
+    (void)state;
+    FILE *file = fopen("flat.csv", "w");
+    assert_non_null(file);
+    for (int v = 0; v < 8; v++)
+        fprintf(file, "%g,%g,%g,0,0,0\n", v & 1 ? -0.5 : 0.5, v & 2 ? 0.5 : -0.5, v & 4 ? 0.5 : -0.5);
+    fclose(file);
+    write_cube("neo-hookean", "    state: flat.csv\n");
+    const Outcome *o = BRIO("check", "scene.yaml");
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->out, "! body \"body0\": 5 tets are inverted in the first state, the first is tet 0"));
+    assert_non_null(strstr(o->out, "not runnable"));
+    o = BRIO("run", "scene.yaml");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "is inverted in the first state, and its material forbids that"));
+    assert_int_equal(count_files("."), 2);
+    o = BRIO("check", "scene.yaml", "--set", "bodies.0.material.type=stable-neo-hookean");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, "inverted in the first state"));
+    unlink("flat.csv");
+}
+
+static void files_that_are_not_scenes(void **state)
+{
+    (void)state;
+    const Outcome *o = BRIO("run", "nowhere.yaml");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "nowhere.yaml: "));
+    o = BRIO("run", "nowhere");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(
+        o->err,
+        "there is no scene \"nowhere\": neither a file nor one that ships with brio (see `brio list scenes`)\n");
+    o = BRIO("run", ".");
+    assert_int_equal(o->code, 2);
+    o = BRIO("check", "nowhere.msh");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "nowhere.msh"));
+}
+
+/* Every scene that ships can be run. */
+static void shipped_scenes(void **state)
+{
+    (void)state;
+    const Outcome *o = BRIO("list", "scenes");
+    assert_int_equal(o->code, 0);
+    static char names[sizeof o->out];
+    char *rest = names;
+    memcpy(names, o->out, sizeof names);
+    int count = 0;
+    for (char *line; (line = strtok_r(rest, "\n", &rest)); count++) {
+        char name[64];
+        assert_int_equal(sscanf(line, "%63s", name), 1);
+        assert_true(strlen(line) > 21); /* has a title */
+        o = BRIO("check", name);
+        if (o->code) print_error("%s: %s%s", name, o->out, o->err);
+        assert_int_equal(o->code, 0);
+    }
+    assert_true(count >= 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(broken_scenes),
+        cmocka_unit_test(broken_meshes),
+        cmocka_unit_test(does_not_fit_into_memory),
+        cmocka_unit_test(inverted_first_state),
+        cmocka_unit_test(files_that_are_not_scenes),
+        cmocka_unit_test(shipped_scenes),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
