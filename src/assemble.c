@@ -20,6 +20,8 @@ typedef struct HessianChunk {
 
 struct BrioEvaluator {
     const BrioSystem *system;
+    const BrioTerm *term;
+    int term_count;
     int64_t *energy_start;   /* per term: first block in energy[] */
     int64_t *gradient_start; /* per term: first double in gradient[] */
     double *energy;          /* of every block of every term */
@@ -64,8 +66,8 @@ static BrioStatus plan_gradient(BrioEvaluator *e)
     e->sum_start = brio__calloc((size_t)s->block_count + 1, sizeof *e->sum_start);
     if (!e->sum_start) return BRIO_ERROR_MEMORY;
     for (int pass = 0; pass < 2; pass++) {
-        for (int t = 0; t < s->term_count; t++) {
-            const BrioTerm *term = &s->term[t];
+        for (int t = 0; t < e->term_count; t++) {
+            const BrioTerm *term = &e->term[t];
             int nodes = term->energy->nodes;
             for (int64_t i = 0; i < term->elements; i++)
                 for (int k = 0; k < nodes; k++) {
@@ -104,8 +106,8 @@ static void element_rest(const BrioTerm *term, int64_t element, double *rest)
 
 static void add_magnitudes(BrioEvaluator *e)
 {
-    for (int t = 0; t < e->system->term_count; t++) {
-        const BrioTerm *term = &e->system->term[t];
+    for (int t = 0; t < e->term_count; t++) {
+        const BrioTerm *term = &e->term[t];
         double rest[16];
         for (int64_t i = 0; term->energy->magnitude && i < term->elements; i++) {
             element_rest(term, i, rest);
@@ -117,8 +119,8 @@ static void add_magnitudes(BrioEvaluator *e)
 double brio__evaluate_noise(const BrioEvaluator *e, const double *param, const double *term_energy)
 {
     double size = 0;
-    for (int t = 0; t < e->system->term_count; t++) {
-        const BrioTerm *term = &e->system->term[t];
+    for (int t = 0; t < e->term_count; t++) {
+        const BrioTerm *term = &e->term[t];
         double most = 0;
         for (int k = 0; k < term->energy->params; k++) most = fmax(most, fabs(param[term->params + k]));
         size += fabs(term_energy[t]) + most * e->magnitude[t];
@@ -126,26 +128,28 @@ double brio__evaluate_noise(const BrioEvaluator *e, const double *param, const d
     return 16 * DBL_EPSILON * size;
 }
 
-BrioStatus brio__evaluator_create(const BrioSystem *system, BrioEvaluator **evaluator)
+BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *terms, int term_count, BrioEvaluator **evaluator)
 {
     BrioEvaluator *e = brio__calloc(1, sizeof *e);
     if (!e) return BRIO_ERROR_MEMORY;
     e->system = system;
-    e->energy_start = brio__calloc((size_t)system->term_count + 1, sizeof *e->energy_start);
-    e->gradient_start = brio__calloc((size_t)system->term_count + 1, sizeof *e->gradient_start);
-    e->magnitude = brio__calloc((size_t)system->term_count, sizeof *e->magnitude);
+    e->term = terms;
+    e->term_count = term_count;
+    e->energy_start = brio__calloc((size_t)e->term_count + 1, sizeof *e->energy_start);
+    e->gradient_start = brio__calloc((size_t)e->term_count + 1, sizeof *e->gradient_start);
+    e->magnitude = brio__calloc((size_t)e->term_count, sizeof *e->magnitude);
     BrioStatus status = e->energy_start && e->gradient_start && e->magnitude ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         int64_t calls = 0;
-        for (int t = 0; t < system->term_count; t++) {
-            const BrioTerm *term = &system->term[t];
+        for (int t = 0; t < e->term_count; t++) {
+            const BrioTerm *term = &e->term[t];
             e->energy_start[t + 1] = e->energy_start[t] + term->blocks;
             e->gradient_start[t + 1] = e->gradient_start[t] + term->blocks * LANES * 3 * term->energy->nodes;
             calls = BRIO_MAX(calls, term->blocks / VALUE_BLOCKS + 1);
         }
-        if (e->gradient_start[system->term_count] > UINT32_MAX) status = BRIO_ERROR_TOO_LARGE;
-        e->energy = brio__alloc((size_t)e->energy_start[system->term_count], sizeof(double));
-        e->gradient = brio__alloc((size_t)e->gradient_start[system->term_count], sizeof(double));
+        if (e->gradient_start[e->term_count] > UINT32_MAX) status = BRIO_ERROR_TOO_LARGE;
+        e->energy = brio__alloc((size_t)e->energy_start[e->term_count], sizeof(double));
+        e->gradient = brio__alloc((size_t)e->gradient_start[e->term_count], sizeof(double));
         e->limit_step = brio__alloc((size_t)calls, sizeof(double));
         e->limit_element = brio__alloc((size_t)calls, sizeof(int64_t));
         if (!e->energy || !e->gradient || !e->limit_step || !e->limit_element) status = BRIO_ERROR_MEMORY;
@@ -198,7 +202,7 @@ double brio__evaluator_bytes(const BrioEvaluator *e)
 {
     const BrioSystem *s = e->system;
     double entries = (double)e->sum_start[s->block_count];
-    double bytes = 8.0 * (double)(e->energy_start[s->term_count] + e->gradient_start[s->term_count] + s->block_count) +
+    double bytes = 8.0 * (double)(e->energy_start[e->term_count] + e->gradient_start[e->term_count] + s->block_count) +
                    entries * (e->sum_weight ? 12 : 4);
     if (e->chunk)
         bytes += (double)e->slot_total * 20 + (double)e->entry_total * (e->slot_weight ? 12 : 4) + 90.0 * LANES * CHUNK_BLOCKS * 8;
@@ -217,7 +221,7 @@ typedef struct KernelWork {
 
 static BrioBatch batch_of(const BrioTerm *term, const double *param, const double *x)
 {
-    return (BrioBatch){.end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .x = x};
+    return (BrioBatch){.end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .live = param + term->live, .x = x};
 }
 
 static void kernel_chunk(void *context, int64_t begin, int64_t end)
@@ -264,8 +268,8 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
 {
     const BrioSystem *s = e->system;
     double total = 0;
-    for (int t = 0; t < s->term_count; t++) {
-        const BrioTerm *term = &s->term[t];
+    for (int t = 0; t < e->term_count; t++) {
+        const BrioTerm *term = &e->term[t];
         KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
         work.batch.energy = e->energy + e->energy_start[t];
         work.batch.gradient = gradient ? e->gradient + e->gradient_start[t] : NULL;
@@ -322,7 +326,7 @@ BrioStatus brio__evaluator_graph(BrioEvaluator *e, int64_t **start_out, int32_t 
             for (int64_t k = e->sum_start[b]; k < e->sum_start[b + 1]; k++) { /* entries come term by term */
                 int64_t entry = e->sum_entry[k];
                 while (entry >= e->gradient_start[t + 1]) t++;
-                const BrioTerm *term = &s->term[t];
+                const BrioTerm *term = &e->term[t];
                 if (!has_hessian(term)) continue;
                 int64_t place = entry - e->gradient_start[t], element = place / (3 * LANES * term->energy->nodes) * LANES + place % LANES;
                 for (int i = 0; i < term->energy->nodes; i++) {
@@ -411,7 +415,7 @@ static void plan_pass(PlanWork *w)
     w->slots = 0;
     for (w->chunk = 0; w->chunk < e->chunk_count; w->chunk++) {
         HessianChunk *chunk = &e->chunk[w->chunk];
-        const BrioTerm *term = &s->term[chunk->term];
+        const BrioTerm *term = &e->term[chunk->term];
         int size = brio__pairs(term->energy->nodes) * 9 * LANES;
         chunk->slot = w->slots;
         int64_t end = BRIO_MIN((chunk->block + chunk->blocks) * LANES, term->elements);
@@ -460,13 +464,13 @@ BrioStatus brio__evaluator_plan(BrioEvaluator *e, const BrioLinear *linear)
 {
     const BrioSystem *s = e->system;
     int chunks = 0;
-    for (int t = 0; t < s->term_count; t++)
-        if (has_hessian(&s->term[t])) chunks += (int)((s->term[t].blocks + CHUNK_BLOCKS - 1) / CHUNK_BLOCKS);
+    for (int t = 0; t < e->term_count; t++)
+        if (has_hessian(&e->term[t])) chunks += (int)((e->term[t].blocks + CHUNK_BLOCKS - 1) / CHUNK_BLOCKS);
     e->chunk = brio__alloc((size_t)chunks, sizeof *e->chunk);
     if (!e->chunk) return BRIO_ERROR_MEMORY;
-    for (int t = 0; t < s->term_count; t++)
-        for (int64_t b = 0; has_hessian(&s->term[t]) && b < s->term[t].blocks; b += CHUNK_BLOCKS)
-            e->chunk[e->chunk_count++] = (HessianChunk){.term = t, .block = b, .blocks = BRIO_MIN((int64_t)CHUNK_BLOCKS, s->term[t].blocks - b)};
+    for (int t = 0; t < e->term_count; t++)
+        for (int64_t b = 0; has_hessian(&e->term[t]) && b < e->term[t].blocks; b += CHUNK_BLOCKS)
+            e->chunk[e->chunk_count++] = (HessianChunk){.term = t, .block = b, .blocks = BRIO_MIN((int64_t)CHUNK_BLOCKS, e->term[t].blocks - b)};
     PlanWork w = {.A = &linear->A, .e = e, .weighted = !all_weights_one(s)};
     BrioStatus status = plan_arrays(e, &w);
     brio__free(w.slot_of);
@@ -483,8 +487,7 @@ typedef struct AssembleWork {
     const BrioEvaluator *e;
     const HessianChunk *chunk;
     BrioMatrix *A;
-    const double *mass;
-    double weight, mass_weight;
+    double weight;
 } AssembleWork;
 
 static void clear_columns(void *context, int64_t begin, int64_t end)
@@ -539,17 +542,20 @@ static void add_masses(const BrioSystem *s, double weight, BrioMatrix *A)
             }
 }
 
-void brio__assemble(BrioEvaluator *e, const double *param, const double *x, double mass_weight, double weight, bool project,
-                    BrioLinear *linear, double seconds[2])
+void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear)
 {
-    const BrioSystem *s = e->system;
+    brio__parallel_for(linear->A.n, 4096, clear_columns, &(AssembleWork){.A = &linear->A});
+    add_masses(system, mass_weight, &linear->A);
+}
+
+void brio__assemble_add(BrioEvaluator *e, const double *param, const double *x, double weight, bool project, BrioLinear *linear,
+                        double seconds[2])
+{
     double before = brio__seconds(), kernels = 0;
     AssembleWork work = {.e = e, .A = &linear->A, .weight = weight};
-    brio__parallel_for(linear->A.n, 4096, clear_columns, &work);
-    add_masses(s, mass_weight, &linear->A);
     for (int c = 0; c < e->chunk_count; c++) {
         const HessianChunk *chunk = &e->chunk[c];
-        const BrioTerm *term = &s->term[chunk->term];
+        const BrioTerm *term = &e->term[chunk->term];
         double start = brio__seconds();
         KernelWork kernel = {.e = e, .term = term, .batch = batch_of(term, param, x), .hessian = e->hessian, .first_block = chunk->block};
         kernel.batch.project = project;
@@ -562,6 +568,13 @@ void brio__assemble(BrioEvaluator *e, const double *param, const double *x, doub
         seconds[0] = kernels;
         seconds[1] = brio__seconds() - before - kernels;
     }
+}
+
+void brio__assemble(BrioEvaluator *e, const double *param, const double *x, double mass_weight, double weight, bool project,
+                    BrioLinear *linear, double seconds[2])
+{
+    brio__assemble_masses(e->system, mass_weight, linear);
+    brio__assemble_add(e, param, x, weight, project, linear, seconds);
 }
 
 /* ---- forbidden states --------------------------------------------------------------------------- */
@@ -579,11 +592,10 @@ static void limit_chunk(void *context, int64_t begin, int64_t end)
 
 double brio__max_step(BrioEvaluator *e, const double *param, const double *x, const double *dx, BrioLimit *limit)
 {
-    const BrioSystem *s = e->system;
     double least = 1;
-    limit->term = -1;
-    for (int t = 0; t < s->term_count; t++) {
-        const BrioTerm *term = &s->term[t];
+    limit->term = NULL;
+    for (int t = 0; t < e->term_count; t++) {
+        const BrioTerm *term = &e->term[t];
         if (!term->energy->max_step) continue;
         KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
         work.batch.dx = dx;
@@ -591,7 +603,7 @@ double brio__max_step(BrioEvaluator *e, const double *param, const double *x, co
         for (int64_t i = 0; i * VALUE_BLOCKS < term->blocks; i++)
             if (e->limit_step[i] < least) {
                 least = e->limit_step[i];
-                *limit = (BrioLimit){t, BRIO_MIN(e->limit_element[i], term->elements - 1)};
+                *limit = (BrioLimit){term, BRIO_MIN(e->limit_element[i], term->elements - 1)};
             }
     }
     return least;
@@ -599,10 +611,9 @@ double brio__max_step(BrioEvaluator *e, const double *param, const double *x, co
 
 bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x, BrioLimit *limit)
 {
-    const BrioSystem *s = e->system;
     brio__evaluate(e, param, x, NULL, NULL);
-    for (int t = 0; t < s->term_count; t++) {
-        const BrioTerm *term = &s->term[t];
+    for (int t = 0; t < e->term_count; t++) {
+        const BrioTerm *term = &e->term[t];
         const BrioEnergy *energy = term->energy;
         for (int64_t b = 0; b < term->blocks; b++) {
             if (isfinite(e->energy[e->energy_start[t] + b])) continue;
@@ -611,23 +622,23 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
                 element_rest(term, i, rest);
                 for (int k = 0; k < energy->nodes; k++) memcpy(xe + 3 * k, x + 3 * (int64_t)node_of(term, i, k), 3 * sizeof *xe);
                 if (isfinite(brio__energy_one(energy, param + term->params, rest, xe, NULL, NULL, false))) continue;
-                *limit = (BrioLimit){t, i};
+                *limit = (BrioLimit){term, i};
                 return true;
             }
         }
     }
-    limit->term = -1;
+    limit->term = NULL;
     return false;
 }
 
 void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, size_t size)
 {
-    if (limit->term < 0) {
+    if (!limit->term) {
         snprintf(text, size, "no element");
         return;
     }
     static const char *const names[] = {"vertex", "spring", "attachment", "tet"};
-    const BrioTerm *term = &s->term[limit->term];
+    const BrioTerm *term = limit->term;
     int body = 0; /* of the element's first node */
     int32_t node = node_of(term, limit->element, 0);
     while (body < s->body_count - 1 && node >= s->body[body].first + s->body[body].count) body++;

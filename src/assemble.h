@@ -9,7 +9,9 @@
 
 typedef struct BrioEvaluator BrioEvaluator;
 
-BrioStatus brio__evaluator_create(const BrioSystem *system, BrioEvaluator **evaluator);
+/* Over terms of the system's world vertices: the system's own, or others beside them (contacts, lagged dissipation), which
+ * then have an evaluator of their own. */
+BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term, int term_count, BrioEvaluator **evaluator);
 void brio__evaluator_free(BrioEvaluator *evaluator);
 double brio__evaluator_bytes(const BrioEvaluator *evaluator);
 
@@ -23,14 +25,18 @@ double brio__evaluate_noise(const BrioEvaluator *evaluator, const double *param,
 BrioStatus brio__evaluator_graph(BrioEvaluator *evaluator, int64_t **start, int32_t **neighbour);
 /* Finds once where every element block goes in the matrix of `linear`. Needed before brio__assemble. */
 BrioStatus brio__evaluator_plan(BrioEvaluator *evaluator, const BrioLinear *linear);
-/* A = mass_weight M + weight d2P/dq2, each element projected to semidefinite if asked. `seconds`, if not NULL,
- * receives the time of the element kernels and of the sums. */
+/* A = mass_weight M; then A += weight d2P/dq2, each element projected to semidefinite if asked, for one evaluator after the
+ * other, each at its own x. `seconds`, if not NULL, receives the time of the element kernels and of the sums. */
+void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear);
+void brio__assemble_add(BrioEvaluator *evaluator, const double *param, const double *x, double weight, bool project, BrioLinear *linear,
+                        double seconds[2]);
+/* Both, for one evaluator. */
 void brio__assemble(BrioEvaluator *evaluator, const double *param, const double *x, double mass_weight, double weight, bool project,
                     BrioLinear *linear, double seconds[2]);
 
-/* The element that stands in the way: term -1 if none does. */
+/* The element that stands in the way; no term if none does. */
 typedef struct BrioLimit {
-    int term;
+    const BrioTerm *term;
     int64_t element;
 } BrioLimit;
 /* The largest t in (0,1] such that x + [0,t] dx stays allowed. */

@@ -527,6 +527,10 @@ static BrioStatus start_term(BrioSystem *s, const BrioEnergy *energy, int body, 
     term->rest = brio__alloc((size_t)term->blocks * LANES * (size_t)energy->rest, sizeof *term->rest);
     s->term_count++;
     s->param_count += energy->params;
+    if (energy->live) { /* read as lanes: aligned */
+        term->live = (s->param_count + LANES - 1) / LANES * LANES;
+        s->param_count = term->live + (int)term->blocks * LANES * energy->live;
+    }
     *started = term;
     return term->node && term->rest ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
@@ -658,6 +662,8 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         memcpy(state->anchor + 3 * i, x, 3 * sizeof(double));
     }
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
+    for (int t = 0; t < s->term_count; t++)
+        for (int64_t k = 0; k < s->term[t].blocks * LANES * s->term[t].energy->live; k++) state->param[s->term[t].live + k] = 1;
 }
 
 static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioError *error)

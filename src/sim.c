@@ -55,7 +55,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
         char name[160];
         bool found = brio__find_forbidden(made->stepper->solver->evaluator, state->param, made->stepper->solver->x, &limit);
         brio__limit_text(system, &limit, name, sizeof name);
-        if (found && (system->term[limit.term].energy->traits & BRIO_ENERGY_INFINITE))
+        if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
             status = brio__error(error, BRIO_ERROR_INPUT, "%s is inverted in the first state, and its material forbids that", name);
         else
             status = brio__error(error, BRIO_ERROR_INPUT, "the energy of %s is too large for a number in the first state", found ? name : "all elements together");

@@ -32,6 +32,7 @@ typedef struct BrioTerm {
     int32_t *node;         /* [block][nodes][8]: three times the vertex number */
     double *rest;          /* [block][rest][8] */
     int params;            /* offset of its parameters in the state's */
+    int live;              /* offset of its elements' own parameters there: [block][live][8] */
 } BrioTerm;
 
 /* Vertices without coordinates that move together. */

@@ -244,6 +244,8 @@ BRIO_API BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const 
                                     BrioError *error);
 /* Loads a scene file. Nothing is written anywhere. */
 BRIO_API BrioStatus brio_sim_load(const char *scene, BrioSim **sim, BrioError *error);
+/* The same from text in memory. `name` is what messages call it; mesh files are looked for beside it. */
+BRIO_API BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioSim **sim, BrioError *error);
 BRIO_API void brio_sim_free(BrioSim *sim);
 
 /* One step of the scene's h, or of any h. A step that cannot be solved is tried again in halves; if that

@@ -59,15 +59,16 @@ bool brio__energy_is_material(const BrioEnergy *energy)
 double brio__energy_one(const BrioEnergy *energy, const double *params, const double *rest, const double *x,
                         double *gradient, double *hessian, bool project)
 {
-    enum { NODES = 4, REST = 16, SIZE = 3 * NODES };
+    enum { NODES = 4, REST = 16, LIVE = 4, SIZE = 3 * NODES };
     _Alignas(BRIO_ALIGN) int32_t node[NODES * LANES];
-    _Alignas(BRIO_ALIGN) double rest_lanes[REST * LANES], g[SIZE * LANES], H[9 * NODES * (NODES + 1) / 2 * LANES];
+    _Alignas(BRIO_ALIGN) double live[LIVE * LANES], rest_lanes[REST * LANES], g[SIZE * LANES], H[9 * NODES * (NODES + 1) / 2 * LANES];
     double value;
     for (int k = 0; k < energy->nodes; k++)
         for (int i = 0; i < LANES; i++) node[k * LANES + i] = 3 * k;
+    for (int k = 0; k < LIVE * LANES; k++) live[k] = 1;
     for (int k = 0; k < energy->rest; k++)
         for (int i = 0; i < LANES; i++) rest_lanes[k * LANES + i] = i == 0 || k > 0 ? rest[k] : 0;
-    energy->eval(&(BrioBatch){.begin = 0, .end = 1, .node = node, .rest = rest_lanes, .params = params, .x = x, .energy = &value,
+    energy->eval(&(BrioBatch){.begin = 0, .end = 1, .node = node, .rest = rest_lanes, .params = params, .live = live, .x = x, .energy = &value,
                               .gradient = gradient ? g : NULL, .hessian = hessian ? H : NULL, .project = project});
     int size = 3 * energy->nodes;
     for (int k = 0; gradient && k < size; k++) gradient[k] = g[k * LANES];

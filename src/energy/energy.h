@@ -35,6 +35,7 @@ typedef struct BrioBatch {
     const int32_t *node;  /* [block][nodes][8]: three times the vertex number */
     const double *rest;   /* [block][rest][8] */
     const double *params; /* the same for all elements */
+    const double *live;   /* [block][live][8]: parameters that each element has of its own */
     const double *x;      /* world positions */
     const double *dx;     /* direction, for max_step only */
     /* wanted results, NULL if not */
@@ -51,7 +52,8 @@ typedef struct BrioEnergy {
     unsigned traits;
     int nodes;  /* of an element */
     int rest;   /* doubles of rest data an element, the first being its weight */
-    int params; /* doubles that all elements share: live, kept in the state */
+    int params; /* doubles that all elements share, kept in the state */
+    int live;   /* doubles that each element has of its own in the state, 1 at the start */
     const BrioField *fields;
     /* Field values to parameters; an error if they do not fit together. May be NULL (values are copied). */
     BrioStatus (*prepare)(const double *values, double *params, BrioError *error);

@@ -768,13 +768,10 @@ bool brio__scene_path(const char *name, char *path, size_t size)
     return stat(path, &info) == 0;
 }
 
-BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count, BrioScene **out, BrioError *error)
+/* `text` NULL: the file at `path` is read. */
+static BrioStatus load(const char *path, const char *text, size_t size, const char *const *sets, int set_count, BrioScene **out,
+                       BrioError *error)
 {
-    char path[4096];
-    struct stat info;
-    if (stat(name, &info) == 0 || !brio__scene_path(name, path, sizeof path)) snprintf(path, sizeof path, "%s", name);
-    if (stat(path, &info) != 0 && !strchr(name, '/') && !strchr(name, '.'))
-        return brio__error(error, BRIO_ERROR_FILE, "there is no scene \"%s\": neither a file nor one that ships with brio (see `brio list scenes`)", name);
     BrioScene *scene = brio__calloc(1, sizeof *scene);
     BrioBuilder *builder = NULL;
     if (!scene) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
@@ -784,7 +781,7 @@ BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_c
     scene->every = scene->energy_every = 1;
     scene->file = brio__strdup(path);
     BrioStatus status = scene->file ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK) status = brio__tree_read(path, &scene->tree, error);
+    if (status == BRIO_OK) status = text ? brio__tree_parse(text, size, path, &scene->tree, error) : brio__tree_read(path, &scene->tree, error);
     for (int i = 0; status == BRIO_OK && i < set_count; i++) status = brio__tree_set(scene->tree, sets[i], error);
     if (status == BRIO_OK) status = brio_builder_create(&builder);
     if (status == BRIO_OK) status = read_scene(scene, builder, error);
@@ -795,6 +792,16 @@ BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_c
     }
     brio__scene_free(scene);
     return brio__error(error, status, "%s", brio_status_text(status));
+}
+
+BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count, BrioScene **out, BrioError *error)
+{
+    char path[4096];
+    struct stat info;
+    if (stat(name, &info) == 0 || !brio__scene_path(name, path, sizeof path)) snprintf(path, sizeof path, "%s", name);
+    if (stat(path, &info) != 0 && !strchr(name, '/') && !strchr(name, '.'))
+        return brio__error(error, BRIO_ERROR_FILE, "there is no scene \"%s\": neither a file nor one that ships with brio (see `brio list scenes`)", name);
+    return load(path, NULL, 0, sets, set_count, out, error);
 }
 
 void brio__scene_free(BrioScene *scene)
@@ -825,11 +832,26 @@ BrioStatus brio__scene_sim(BrioScene *scene, BrioSim **sim, BrioError *error)
     return status;
 }
 
+/* The simulation alone is wanted: the rest of the scene goes. */
+static BrioStatus sim_of(BrioStatus status, BrioScene *scene, BrioSim **sim, BrioError *error)
+{
+    if (status == BRIO_OK) {
+        status = brio__scene_sim(scene, sim, error);
+        brio__scene_free(scene);
+    }
+    return status;
+}
+
 BrioStatus brio_sim_load(const char *file, BrioSim **sim, BrioError *error)
 {
-    BrioScene *scene;
-    BRIO_CHECK(brio__scene_load(file, NULL, 0, &scene, error));
-    BrioStatus status = brio__scene_sim(scene, sim, error);
-    brio__scene_free(scene);
-    return status;
+    BrioScene *scene = NULL;
+    BrioStatus status = brio__scene_load(file, NULL, 0, &scene, error);
+    return sim_of(status, scene, sim, error);
+}
+
+BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioSim **sim, BrioError *error)
+{
+    BrioScene *scene = NULL;
+    BrioStatus status = load(name, text, size, NULL, 0, &scene, error);
+    return sim_of(status, scene, sim, error);
 }

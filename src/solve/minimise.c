@@ -35,9 +35,9 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     if (!s) return BRIO_ERROR_MEMORY;
     s->system = system;
     s->options = *options;
-    s->limit.term = -1;
+    s->limit.term = NULL;
     size_t coordinates = 3 * (size_t)system->block_count, world = 3 * (size_t)system->vertex_count;
-    BrioStatus status = brio__evaluator_create(system, &s->evaluator);
+    BrioStatus status = brio__evaluator_create(system, system->term, system->term_count, &s->evaluator);
     s->x = brio__calloc(world, sizeof(double));
     s->dx = brio__calloc(world, sizeof(double));
     s->x_held_n = brio__calloc(world, sizeof(double));
@@ -166,12 +166,12 @@ static double allowed(const Problem *p, const double *q)
 {
     BrioSolver *s = p->solver;
     double a = p->objective->a;
-    BrioLimit limit = {.term = -1};
+    BrioLimit limit = {.term = NULL};
     brio__system_directions(s->system, s->step, s->dx);
     for (int64_t k = 0; a != 1 && k < 3 * s->system->vertex_count; k++) s->dx[k] *= a;
     world_blend(p, q);
     double t = brio__max_step(s->evaluator, p->state->param, s->x, s->dx, &limit);
-    if (limit.term >= 0) s->limit = limit;
+    if (limit.term) s->limit = limit;
     if (a != 1) {
         brio__system_positions(s->system, p->state, q, p->objective->time, s->x);
         brio__system_directions(s->system, s->step, s->dx);
@@ -192,7 +192,7 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
     s->reason = reason;
     if (reason == BRIO_REASON_ROUNDOFF) s->totals.roundoff++;
     if (status == BRIO_OK) return status;
-    if (s->limit.term >= 0) {
+    if (s->limit.term) {
         char name[128];
         brio__limit_text(s->system, &s->limit, name, sizeof name);
         snprintf(element, sizeof element, "; %s limited the last step", name);
@@ -234,7 +234,7 @@ static Value start(const Problem *p, double *q)
     brio__combine(s->system, 1, q, t, s->step, s->trial);
     Value go = evaluate(p, s->trial, NULL);
     if (go.value < stay.value) memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
-    s->limit.term = -1;
+    s->limit.term = NULL;
     return evaluate(p, q, s->gradient);
 }
 
@@ -279,9 +279,9 @@ static BrioStatus newton(const Problem *p, double *q)
         s->totals.line_search += brio__seconds() - before;
         if (!found) {
             if (small || drowned) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
-            return finish(s, s->limit.term >= 0 ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
+            return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
         }
-        if (t == 1) s->limit.term = -1;
+        if (t == 1) s->limit.term = NULL;
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         if (small && (t == 1 || drowned)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
         before = brio__seconds();
@@ -295,7 +295,7 @@ static BrioStatus newton(const Problem *p, double *q)
 BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjective *objective, double *q)
 {
     s->message[0] = 0;
-    s->limit.term = -1;
+    s->limit.term = NULL;
     s->iterations = 0;
     s->speed = 0;
     s->totals.minimisations++;
