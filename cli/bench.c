@@ -95,16 +95,17 @@ static double measure_flops(void)
     return best;
 }
 
-/* Bytes a second that one core reads from memory, and reads plus writes (write = 2 x: line is fetched first). */
+/* Bytes a second that one core reads and writes in an array as large as what the gradient of a million tets reads, or writes:
+ * part of it may be in the last cache, for both alike. */
 static void measure_bandwidth(double *reading, double *writing)
 {
-    size_t n = (size_t)1 << 26; /* 512 MB: beyond the caches */
+    size_t n = 12000000;
     double *a = brio__alloc(n, sizeof *a);
     *reading = *writing = NAN;
     if (!a) return;
     memset(a, 0, n * sizeof *a);
     *reading = *writing = 0;
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < TRIES; k++) {
         double sum[8] = {0}, before = brio__seconds();
         for (size_t i = 0; i < n; i += 8)
             for (int j = 0; j < 8; j++) sum[j] += a[i + (size_t)j];
@@ -275,8 +276,8 @@ static int bench_elements(void)
     snprintf(text, sizeof text, "elements: one core, %s, eight elements at a time", brio_isa());
     heading(text);
     figure("elements", "limit: fused multiply-adds", flops * 1e-9, "GFlop/s");
-    figure("elements", "limit: reading from memory", reading * 1e-9, "GB/s");
-    figure("elements", "limit: writing to memory", writing * 1e-9, "GB/s");
+    figure("elements", "limit: reading 96 MB", reading * 1e-9, "GB/s");
+    figure("elements", "limit: writing 96 MB", writing * 1e-9, "GB/s");
     int threads = brio_threads(), exit = EXIT_DONE;
     brio_set_threads(1);
     for (size_t k = 0; k < BRIO_COUNT(kernels) && exit == EXIT_DONE; k++)
