@@ -17,11 +17,11 @@ if(NOT EXISTS ${locales}/de_DE.UTF-8)
     ERROR_QUIET)
 endif()
 
+# Not detect_stack_use_after_return: gcc 12 then misaligns 64-byte vectors on the stack (GCC bug 110027).
 set(test_environment
   "LOCPATH=${locales}"
   "BRIO_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
   "BRIO_PROGRAM=$<TARGET_FILE:brio_cli>"
-  "ASAN_OPTIONS=detect_stack_use_after_return=1"
   "UBSAN_OPTIONS=print_stacktrace=1"
   "TSAN_OPTIONS=ignore_noninstrumented_modules=1"
   "GOMP_SPINCOUNT=2000")

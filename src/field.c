@@ -1,6 +1,8 @@
 /* Field tables: defaults, one value by name, types and ranges with a sentence; and the list of citations. */
 #include "field.h"
 
+#include "number.h"
+
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,20 +43,7 @@ void brio_fields_defaults(const BrioField *fields, double *values)
 
 #define TINY 1e-100 /* a bound nearer to zero than this only says which side of zero is meant */
 
-typedef struct Number {
-    char text[32];
-} Number;
-
-/* The shortest decimal that reads back as the same number. */
-static Number number(double value)
-{
-    Number result;
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(result.text, sizeof result.text, "%.*g", digits, value);
-        if (strtod(result.text, NULL) == value) break;
-    }
-    return result;
-}
+static BrioNumberText number(double value) { return brio__real_text(value, 6); }
 
 /* The round number that a bound excludes by a hair (nextafter(0.5, 0) excludes 0.5), or the bound itself. */
 static double round_bound(double bound)

@@ -10,6 +10,8 @@
 
 #ifdef BRIO_HAVE_CHOLMOD
 #include <cholmod.h>
+#include <pthread.h>
+#include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -46,6 +48,20 @@ static BrioStatus status_of(const cholmod_common *common)
 
 /* ---- order -------------------------------------------------------------------------------------- */
 
+/* METIS seeds and draws from rand(), which the whole process shares: two orders found at a time would not be the ones found
+ * one after the other. The program's own sequence is put back afterwards. */
+static cholmod_factor *analyse_graph(cholmod_sparse *graph, cholmod_common *common)
+{
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    char draws[128];
+    pthread_mutex_lock(&one_at_a_time);
+    char *before = initstate(1, draws, sizeof draws);
+    cholmod_factor *L = cholmod_analyze(graph, common);
+    if (before) setstate(before);
+    pthread_mutex_unlock(&one_at_a_time);
+    return L;
+}
+
 static BrioStatus cholesky_order(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order)
 {
     if (start[n] > INT32_MAX) return BRIO_ERROR_TOO_LARGE;
@@ -71,7 +87,7 @@ static BrioStatus cholesky_order(int32_t n, const int64_t *start, const int32_t 
     common.method[1].ordering = CHOLMOD_AMD;
     common.postorder = 1;
     common.supernodal = CHOLMOD_SIMPLICIAL;
-    cholmod_factor *L = cholmod_analyze(&graph, &common);
+    cholmod_factor *L = analyse_graph(&graph, &common);
     BrioStatus status = L ? BRIO_OK : status_of(&common);
     for (int32_t k = 0; L && k < n; k++) order[k] = ((const int *)L->Perm)[k];
     cholmod_free_factor(&L, &common);

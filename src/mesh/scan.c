@@ -1,14 +1,11 @@
 /* Reading values from a text. Numbers are correctly rounded: up to 19 digits with a small exponent by integer
  * arithmetic (Clinger, "How to read floating point numbers accurately", 1990, and a division of 128 bits),
  * everything else by the C library in its "C" locale. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* strtod_l */
-#endif
 #include "scan.h"
 
-#include <locale.h>
+#include "../number.h"
+
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 void brio__scan_start(BrioScan *scan, const char *file, const char *text, size_t size, char comment, BrioError *error)
@@ -219,11 +216,7 @@ static double library_real(const char *text, size_t length)
     char copy[LONGEST_NUMBER + 1];
     memcpy(copy, text, length);
     copy[length] = 0;
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c_locale) return NAN;
-    double value = strtod_l(copy, NULL, c_locale);
-    freelocale(c_locale);
-    return value;
+    return brio__text_real(copy, NULL);
 }
 
 static bool names_infinity_or_nan(const char *at, const char *end)

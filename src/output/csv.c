@@ -1,5 +1,7 @@
 #include "csv.h"
 
+#include "../number.h"
+
 #include <string.h>
 
 /* The columns that users rely on come first, in this order; new ones go to the end. */
@@ -78,8 +80,10 @@ BrioStatus brio__probes_row(BrioWriter *writer, const BrioScene *scene, const Br
 
 void brio__state_csv(FILE *file, const BrioBody *body, const double *x, const double *v)
 {
+    locale_t before = brio__c_locale_enter();
     fputs("x,y,z,vx,vy,vz\n", file);
     for (int64_t k = body->first; k < body->first + body->count; k++)
         fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", x[3 * k], x[3 * k + 1], x[3 * k + 2], v[3 * k],
                 v[3 * k + 1], v[3 * k + 2]);
+    brio__c_locale_leave(before);
 }

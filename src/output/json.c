@@ -1,6 +1,6 @@
 #include "json.h"
 
-#include <stdlib.h>
+#include "../number.h"
 
 static void string(FILE *file, const char *text)
 {
@@ -64,13 +64,8 @@ void brio__json_text(BrioJson *json, const char *key, const char *value)
 
 void brio__json_real(BrioJson *json, const char *key, double value)
 {
-    char text[40] = "null";
-    for (int digits = 6; isfinite(value) && digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) break;
-    }
     brio__json_key(json, key);
-    fputs(text, json->file);
+    fputs(isfinite(value) ? brio__real_text(value, 6).text : "null", json->file);
 }
 
 void brio__json_integer(BrioJson *json, const char *key, int64_t value)

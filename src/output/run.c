@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include "../analyze/ledger.h"
+#include "../number.h"
 #include "csv.h"
 #include "json.h"
 
@@ -381,6 +382,7 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
                .frames = {.fd = -1},
                .start = brio__seconds()};
     BRIO_CHECK(brio__scene_sim(scene, &run.sim, error));
+    locale_t before = brio__c_locale_enter(); /* of every file that it writes */
     BrioStatus status = prepare(&run, error);
     if (status == BRIO_OK) {
         status = begin(&run, error);
@@ -390,6 +392,7 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
         }
         if (result->started) status = end(&run, status, error);
     }
+    brio__c_locale_leave(before);
     result->step = run.sim->state->step;
     result->time = run.sim->state->time;
     result->totals = run.checkpoint.totals;

@@ -1,9 +1,9 @@
 /* Tables of numbers: first states and springs of a body. */
 #include "../mesh/readers.h"
+#include "../number.h"
 #include "scene.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Line {
@@ -20,7 +20,7 @@ static BrioStatus read_row(const char *file, Line *line, int columns, double *ro
         if (line->at >= line->end)
             return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, column, NULL, "expected %d numbers, found %d", columns, c);
         char *stop;
-        row[c] = strtod(line->at, &stop);
+        row[c] = brio__text_real(line->at, &stop);
         if (stop == line->at || stop > line->end)
             return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, column, NULL, "expected a number in column %d of %d", c + 1, columns);
         if (!isfinite(row[c])) return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, column, NULL, "expected a finite number");

@@ -7,11 +7,11 @@
 #include "tree.h"
 
 #include "../field.h"
+#include "../number.h"
 #include "parse.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -745,20 +745,6 @@ BrioStatus brio__tree_set(BrioNode *root, const char *assignment, BrioError *err
 
 /* ---- values ------------------------------------------------------------------------------------- */
 
-/* Numbers are read and written with a point, whatever locale the program has set. */
-static locale_t enter_c_locale(void)
-{
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    return c ? uselocale(c) : (locale_t)0;
-}
-
-static void leave_c_locale(locale_t before)
-{
-    if (!before) return;
-    locale_t c = uselocale(before);
-    if (c && c != LC_GLOBAL_LOCALE && c != before) freelocale(c);
-}
-
 static const char *skip_digits(const char *p)
 {
     while (isdigit((unsigned char)*p)) p++;
@@ -792,9 +778,7 @@ static NumberKind read_number(const char *text, double *value)
         end = decimal_end(slash + 1);
     }
     if (!end || *end) return NOT_A_NUMBER;
-    locale_t before = enter_c_locale();
-    double top = strtod(text, NULL), bottom = slash ? strtod(slash + 1, NULL) : 1;
-    leave_c_locale(before);
+    double top = brio__text_real(text, NULL), bottom = slash ? brio__text_real(slash + 1, NULL) : 1;
     if (bottom == 0) return DIVIDED_BY_ZERO;
     *value = top / bottom;
     return isfinite(top) && isfinite(bottom) && isfinite(*value) ? NUMBER : NOT_FINITE;
@@ -1002,16 +986,8 @@ static void write_scalar(const BrioNode *node, FILE *file)
         write_string(node->text, file);
     else if (is_json_number(node->text))
         fputs(node->text, file);
-    else {
-        char text[40];
-        locale_t before = enter_c_locale();
-        for (int digits = 15; digits <= 17; digits++) { /* the shortest that reads back the same */
-            snprintf(text, sizeof text, "%.*g", digits, number);
-            if (strtod(text, NULL) == number) break;
-        }
-        leave_c_locale(before);
-        fputs(text, file);
-    }
+    else
+        fputs(brio__real_text(number, 15).text, file);
 }
 
 static void start_line(int indent, FILE *file)
