@@ -198,17 +198,6 @@ void brio__evaluator_free(BrioEvaluator *e)
     brio__free(e);
 }
 
-double brio__evaluator_bytes(const BrioEvaluator *e)
-{
-    const BrioSystem *s = e->system;
-    double entries = (double)e->sum_start[s->block_count];
-    double bytes = 8.0 * (double)(e->energy_start[e->term_count] + e->gradient_start[e->term_count] + s->block_count) +
-                   entries * (e->sum_weight ? 12 : 4);
-    if (e->chunk)
-        bytes += (double)e->slot_total * 20 + (double)e->entry_total * (e->slot_weight ? 12 : 4) + 90.0 * LANES * CHUNK_BLOCKS * 8;
-    return bytes;
-}
-
 /* ---- value and gradient ------------------------------------------------------------------------- */
 
 typedef struct KernelWork {

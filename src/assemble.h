@@ -13,7 +13,6 @@ typedef struct BrioEvaluator BrioEvaluator;
  * then have an evaluator of their own. */
 BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term, int term_count, BrioEvaluator **evaluator);
 void brio__evaluator_free(BrioEvaluator *evaluator);
-double brio__evaluator_bytes(const BrioEvaluator *evaluator);
 
 /* P at world positions x with the state's parameters; its gradient by q and the terms' energies if wanted. */
 double brio__evaluate(BrioEvaluator *evaluator, const double *param, const double *x, double *gradient, double *term_energy);

@@ -108,6 +108,19 @@ BrioStatus brio_material(const char *type, BrioMaterial *material)
     return BRIO_OK;
 }
 
+const char *brio_material_at(int i)
+{
+    for (int k = 0; brio__energy_at(k); k++)
+        if (brio__energy_is_material(brio__energy_at(k)) && i-- == 0) return brio__energy_at(k)->name;
+    return NULL;
+}
+
+const BrioField *brio_material_fields(const char *type)
+{
+    const BrioEnergy *energy = brio__energy(type);
+    return energy && brio__energy_is_material(energy) ? energy->fields : NULL;
+}
+
 BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value)
 {
     const BrioEnergy *energy = brio__energy(material->type);

@@ -71,6 +71,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
         brio_state_free(state);
         return status;
     }
+    state->history_used = 0; /* whatever filled it was another integrator */
     made->system = system;
     made->state = state;
     made->h = def->h;
@@ -107,6 +108,7 @@ BrioStatus brio_sim_settle(BrioSim *sim)
     if (status != BRIO_OK) return status;
     memcpy(sim->state->q, s->scratch[0], (size_t)sim->state->coordinates * sizeof(double));
     memset(sim->state->v, 0, (size_t)sim->state->coordinates * sizeof(double));
+    sim->state->history_used = 0;
     return BRIO_OK;
 }
 
@@ -157,10 +159,27 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
     BRIO_CHECK(set_vertices(sim, body, x, s->scratch[0]));
     if (!isfinite(brio__potential(s->solver, sim->state, s->scratch[0], sim->state->time, NULL))) return BRIO_STEP_REJECTED;
     memcpy(sim->state->q, s->scratch[0], (size_t)sim->state->coordinates * sizeof(double));
+    sim->state->history_used = 0;
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v) { return set_vertices(sim, body, v, sim->state->v); }
+BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v)
+{
+    sim->state->history_used = 0;
+    return set_vertices(sim, body, v, sim->state->v);
+}
+
+BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])
+{
+    BrioSolver *s = sim->stepper->solver;
+    BrioState *state = sim->state;
+    for (int r = 0; r < 3; r++)
+        if (!isfinite(gravity[r])) return BRIO_ERROR_ARGUMENT;
+    double before = brio__potential(s, state, state->q, state->time, NULL);
+    memcpy(state->param + sim->system->term[sim->system->gravity_term].params, gravity, 3 * sizeof *gravity);
+    state->added += brio__potential(s, state, state->q, state->time, NULL) - before;
+    return BRIO_OK;
+}
 
 /* ---- energies ----------------------------------------------------------------------------------- */
 

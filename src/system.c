@@ -290,18 +290,6 @@ const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *
     return b ? b->triangle : NULL;
 }
 
-double brio__system_bytes(const BrioSystem *system)
-{
-    double bytes = (double)system->vertex_count * (4 + 12 + 8) + (double)system->block_count * 8;
-    for (int t = 0; t < system->term_count; t++) {
-        const BrioTerm *term = &system->term[t];
-        bytes += (double)term->blocks * LANES * (4.0 * term->energy->nodes + 8.0 * term->energy->rest);
-    }
-    for (int b = 0; b < system->body_count; b++)
-        bytes += 12.0 * (double)system->body[b].triangle_count + 8.0 * (double)system->body[b].edge_count + 16.0 * (double)system->body[b].tet_count;
-    return bytes;
-}
-
 void brio_system_free(BrioSystem *system)
 {
     if (!system) return;

@@ -105,7 +105,4 @@ void brio__combine(const BrioSystem *system, double alpha, const double *x, doub
 void brio__mass_multiply(const BrioSystem *system, const double *v, double *p); /* p may be v */
 void brio__mass_solve(const BrioSystem *system, const double *p, double *v);    /* v may be p */
 
-/* Bytes that the system holds: for `brio bench` and reports. */
-double brio__system_bytes(const BrioSystem *system);
-
 #endif

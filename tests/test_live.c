@@ -74,6 +74,32 @@ static void letting_go(void **unused)
     brio_sim_free(sim);
 }
 
+/* The jump of the energy is what `added` books. */
+static void changing_gravity(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse();
+    for (int k = 0; k < 7; k++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
+    BrioLedger before, after;
+    const double sideways[3] = {3, -1, 0.5}, broken[3] = {0, NAN, 0};
+    brio_sim_ledger(sim, &before);
+    assert_int_equal(brio_sim_set_gravity(sim, sideways), BRIO_OK);
+    brio_sim_ledger(sim, &after);
+    assert_true(fabs(after.added - (after.total - before.total)) < 1e-12 && fabs(after.added) > 1e-3);
+    assert_int_equal(brio_sim_set_gravity(sim, broken), BRIO_ERROR_ARGUMENT);
+    brio_sim_free(sim);
+}
+
+static void names(void **unused)
+{
+    (void)unused;
+    int materials = 0, shapes = 0;
+    for (; brio_material_at(materials); materials++) assert_non_null(brio_material_fields(brio_material_at(materials)));
+    for (; brio_shape_at(shapes); shapes++) assert_non_null(brio_shape_fields(brio_shape_at(shapes)));
+    assert_true(materials >= 7 && shapes >= 9);
+    assert_null(brio_material_fields("gravity"));
+}
+
 /* One evaluator over all terms, or one for each: the same potential, gradient and matrix. TOLERANCE 1e-12: sums in
  * another order. */
 static void several_evaluators(void **unused)
@@ -115,6 +141,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scene_from_text),
         cmocka_unit_test(letting_go),
+        cmocka_unit_test(changing_gravity),
+        cmocka_unit_test(names),
         cmocka_unit_test(several_evaluators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,6 +138,7 @@ BRIO_API BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError 
  * table; start from brio_fields_defaults and set what differs with brio_fields_set. */
 BRIO_API BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **mesh, BrioError *error);
 BRIO_API const BrioField *brio_shape_fields(const char *shape); /* NULL: no such shape */
+BRIO_API const char *brio_shape_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 
 /* Fills triangle[] with the boundary of the tets, outward; a mesh without tets keeps its triangles. */
 BRIO_API BrioStatus brio_mesh_surface(BrioMesh *mesh);
@@ -162,6 +163,8 @@ typedef struct BrioMaterial {
 
 BRIO_API BrioStatus brio_material(const char *type, BrioMaterial *material); /* with its defaults */
 BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value);
+BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past the last */
+BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no such material */
 
 typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS } BrioKind;
 
@@ -239,7 +242,7 @@ typedef struct BrioSimDef {
 } BrioSimDef;
 BRIO_API BrioSimDef brio_sim_def(const char *integrator); /* with the integrator's defaults */
 
-/* Takes over system and state: brio_sim_free frees them. */
+/* Takes over system and state: brio_sim_free frees them; if it fails, they are freed at once. */
 BRIO_API BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim,
                                     BrioError *error);
 /* Loads a scene file. Nothing is written anywhere. */
@@ -266,13 +269,17 @@ BRIO_API void brio_sim_velocities(const BrioSim *sim, int body, double *v);
 BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x);
 BRIO_API BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v);
 
+/* Gravity from now on; the jump of the potential is booked in `added`. */
+BRIO_API BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3]);
+
 /* What the system holds at an instant. Gravity energy is -sum m g.x, zero at the origin. */
 typedef struct BrioLedger {
     double time, kinetic, elastic, gravity, attachment, contact, potential, total;
-    double target, alpha, added, dissipated; /* of energy-controlled integrators; NAN where there is none */
+    double target, alpha;                    /* of energy-controlled integrators; NAN with others */
+    double added, dissipated;                /* J put in by changes from outside, and taken by damping models */
     double momentum[3], angular[3];          /* angular momentum about the origin */
     double centre[3];                        /* centre of mass of everything */
-    double min_distance;                     /* NAN without contact */
+    double min_distance;                     /* NAN without contact, which this version does not have */
     int64_t step;
     int iterations;                          /* Newton iterations of the last step */
     int contacts;
@@ -315,6 +322,11 @@ BRIO_API const double *brio_stepper_v(const BrioStepper *stepper);
 BRIO_API double brio_stepper_time(const BrioStepper *stepper);
 BRIO_API double brio_stepper_value(const BrioStepper *stepper, const char *field); /* of the field table */
 BRIO_API double *brio_stepper_history(BrioStepper *stepper, int k); /* saved with the state */
+/* How many of them hold something: 0 at the start and after the state was set from outside; the integrator counts up. After a
+ * step that was halved, last_h differs from h. */
+BRIO_API int brio_stepper_history_used(const BrioStepper *stepper);
+BRIO_API void brio_stepper_set_history_used(BrioStepper *stepper, int count);
+BRIO_API double brio_stepper_last_h(const BrioStepper *stepper);
 BRIO_API double *brio_stepper_scratch(BrioStepper *stepper, int k); /* k < 8, undefined at the start of a step */
 
 /* The primitive of every implicit method:

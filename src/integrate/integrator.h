@@ -14,6 +14,7 @@ struct BrioStepper {
     BrioSolver *solver;
     BrioState *state;   /* what the integrator works on: a copy that replaces the caller's when all goes well */
     BrioState *before;  /* the caller's at the start of the step, to put back */
+    BrioArena arena;    /* of the scratch vectors */
     double *scratch[BRIO_SCRATCH];
     int iterations;     /* Newton iterations of this step */
     int halvings;       /* deepest halving of this step */

@@ -58,6 +58,15 @@ double *brio_stepper_history(BrioStepper *s, int k)
     return k >= 0 && k < s->state->history ? s->state->past + k * s->state->coordinates : NULL;
 }
 
+int brio_stepper_history_used(const BrioStepper *s) { return (int)s->state->history_used; }
+
+void brio_stepper_set_history_used(BrioStepper *s, int count)
+{
+    s->state->history_used = BRIO_MAX(0, BRIO_MIN((int64_t)count, s->state->history));
+}
+
+double brio_stepper_last_h(const BrioStepper *s) { return s->state->last_h; }
+
 double *brio_stepper_scratch(BrioStepper *s, int k) { return k >= 0 && k < BRIO_SCRATCH ? s->scratch[k] : NULL; }
 
 BrioStatus brio_stepper_minimise(BrioStepper *s, const BrioObjective *objective, double *q)
@@ -121,9 +130,11 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     BrioStatus status = brio__solver_create(system, options, &s->solver);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->state);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->before);
+    size_t vector = (size_t)state->coordinates * sizeof(double) + BRIO_ALIGN;
+    if (status == BRIO_OK) status = brio__arena_create(&s->arena, BRIO_SCRATCH * vector);
     for (int k = 0; k < BRIO_SCRATCH && status == BRIO_OK; k++) {
-        s->scratch[k] = brio__calloc((size_t)state->coordinates, sizeof(double));
-        if (!s->scratch[k]) status = BRIO_ERROR_MEMORY;
+        s->scratch[k] = brio__arena_take(&s->arena, (size_t)state->coordinates, sizeof(double));
+        memset(s->scratch[k], 0, (size_t)state->coordinates * sizeof(double));
     }
     if (status == BRIO_OK)
         *stepper = s;
@@ -138,7 +149,7 @@ void brio__stepper_free(BrioStepper *s)
     brio__solver_free(s->solver);
     brio_state_free(s->state);
     brio_state_free(s->before);
-    for (int k = 0; k < BRIO_SCRATCH; k++) brio__free(s->scratch[k]);
+    brio__arena_free(&s->arena);
     brio__free(s);
 }
 

@@ -18,6 +18,8 @@ const BrioShape *brio__shape(const char *name)
     return NULL;
 }
 
+const char *brio_shape_at(int i) { return brio__shape_at(i) ? brio__shape_at(i)->name : NULL; }
+
 const BrioField *brio_shape_fields(const char *shape)
 {
     const BrioShape *found = brio__shape(shape);

@@ -67,18 +67,6 @@ void brio__solver_free(BrioSolver *s)
     brio__free(s);
 }
 
-double brio__solver_bytes(BrioSolver *s, double *factor)
-{
-    BrioLinearStats stats = {0};
-    double bytes = brio__evaluator_bytes(s->evaluator) + 8.0 * (9.0 * (double)s->system->vertex_count + 15.0 * s->system->block_count);
-    if (s->linear) {
-        brio__linear_stats(s->linear, &stats);
-        bytes += stats.bytes + 76.0 * (double)s->linear->A.start[s->linear->A.n];
-    }
-    if (factor) *factor = stats.bytes;
-    return bytes;
-}
-
 BrioStatus brio__solver_prepare(BrioSolver *s)
 {
     if (s->linear) return BRIO_OK;
@@ -197,8 +185,9 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
         brio__limit_text(s->system, &s->limit, name, sizeof name);
         snprintf(element, sizeof element, "; %s limited the last step", name);
     }
-    snprintf(s->message, sizeof s->message, "Newton stopped after %d iterations at %.3g m/s (tolerance %.3g m/s): %s%s", s->iterations, s->speed,
-             s->options.tol, brio__reason_text(reason), element);
+    snprintf(s->message, sizeof s->message, "Newton stopped after %d iterations at %.3g m/s (tolerance %.3g m/s): %s%s%s", s->iterations, s->speed,
+             s->options.tol, brio__reason_text(reason), element,
+             s->massless ? "; a body that nothing holds has no equilibrium: is every body fixed or attached somewhere?" : "");
     return status;
 }
 
@@ -298,6 +287,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     s->limit.term = NULL;
     s->iterations = 0;
     s->speed = 0;
+    s->massless = objective->massless;
     s->totals.minimisations++;
     BRIO_CHECK(brio__solver_prepare(s));
     if (objective->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);

@@ -49,13 +49,13 @@ typedef struct BrioSolver {
     BrioReason reason;
     int iterations;
     double speed;      /* max|dq|/h of its last Newton step */
+    bool massless;
     BrioLimit limit;   /* the element that last limited a step */
     char message[512]; /* a sentence for people if it failed */
 } BrioSolver;
 
 BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, BrioSolver **solver);
 void brio__solver_free(BrioSolver *solver);
-double brio__solver_bytes(BrioSolver *solver, double *factor); /* all, and the linear solver's share */
 
 /* `state` gives q_n, parameters and held vertices. q receives the minimiser. */
 BrioStatus brio__minimise(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, double *q);
