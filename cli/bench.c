@@ -115,25 +115,31 @@ static double measure_flops(void)
     return best;
 }
 
-/* Bytes a second that one core reads and writes in an array as large as what the gradient of a million tets reads, or writes:
- * part of it may be in the last cache, for both alike. */
+/* Bytes a second that one core reads and writes in an array as large as what the gradient of a million tets reads, or writes
+ * (part of it may be in the last cache, for both alike), in eight streams, as one does not keep the memory busy. */
+enum { STREAMS = 8 };
+
 static void measure_bandwidth(double *reading, double *writing)
 {
-    size_t n = 12000000;
-    double *a = brio__alloc(n, sizeof *a);
+    size_t n = 1500000, all = STREAMS * n;
+    double *a = brio__alloc(all, sizeof *a);
     *reading = *writing = NAN;
     if (!a) return;
-    memset(a, 0, n * sizeof *a);
+    memset(a, 0, all * sizeof *a);
     *reading = *writing = 0;
     for (int k = 0; k < TRIES; k++) {
-        double sum[8] = {0}, before = brio__seconds();
-        for (size_t i = 0; i < n; i += 8)
-            for (int j = 0; j < 8; j++) sum[j] += a[i + (size_t)j];
-        for (int j = 0; j < 8; j++) sink = sum[j];
-        *reading = fmax(*reading, (double)n * 8 / (brio__seconds() - before));
+        lane sum[STREAMS];
+        memset(sum, 0, sizeof sum);
+        double before = brio__seconds();
+        for (size_t i = 0; i < n; i += LANES)
+            for (size_t j = 0; j < STREAMS; j++) sum[j] += lane_load(a + j * n + i);
+        *reading = fmax(*reading, (double)all * 8 / (brio__seconds() - before));
+        for (int j = 1; j < STREAMS; j++) sum[0] += sum[j];
+        sink = lane_sum(sum[0]);
         before = brio__seconds();
-        for (size_t i = 0; i < n; i++) a[i] = (double)k;
-        *writing = fmax(*writing, (double)n * 8 / (brio__seconds() - before));
+        for (size_t i = 0; i < n; i += LANES)
+            for (size_t j = 0; j < STREAMS; j++) lane_store(a + j * n + i, lane_set(k));
+        *writing = fmax(*writing, (double)all * 8 / (brio__seconds() - before));
         sink = a[n / 2];
     }
     brio__free(a);
@@ -386,60 +392,92 @@ static int bench_newton(void)
 
 /* ---- steps of growing bodies --------------------------------------------------------------------- */
 
+/* One row of the table; JSON has a figure for each column. */
+typedef struct StepRow {
+    double tets, step, iteration, newton, cg, memory, factor;
+} StepRow;
+
+static void print_row(const char *solver, const StepRow *row)
+{
+    if (!json) {
+        printf("  %9.0f  %-9s %10.4g %8.3g %13.4g %8.0f %9.0f %9.0f\n", row->tets, solver, row->step, row->newton, row->iteration, row->cg, row->memory, row->factor);
+        fflush(stdout);
+        return;
+    }
+    const struct {
+        const char *name, *unit;
+        double value;
+    } figures[] = {{"a step", "ms", row->step}, {"Newton iterations a step", "", row->newton}, {"a Newton iteration", "ms", row->iteration},
+                   {"CG iterations a Newton iteration", "", row->cg}, {"memory without the factor", "B a tet", row->memory},
+                   {"memory of the factor", "B a tet", row->factor}};
+    for (size_t i = 0; i < BRIO_COUNT(figures); i++) {
+        char text[160];
+        snprintf(text, sizeof text, "%s, %.0f tets: %s", solver, row->tets, figures[i].name);
+        figure("steps", text, figures[i].value, figures[i].unit);
+    }
+}
+
+static int measure_steps(const char *solver, int64_t tets, StepRow *row)
+{
+    char text[160];
+    snprintf(text, sizeof text, "measuring steps at %lld tets with %s ...", (long long)tets, solver);
+    say(text);
+    int64_t before = held;
+    BrioSim *sim = bar("neo-hookean", tets, solver, "backward-euler");
+    if (!sim) return EXIT_FAILED;
+    const BrioSolveTotals *totals = &sim->stepper->solver->totals;
+    BrioStatus status = BRIO_OK;
+    int steps = tets > 50000 ? 3 : 6;
+    *row = (StepRow){.tets = (double)sim->system->body[0].tet_count, .step = INFINITY, .iteration = INFINITY};
+    for (int n = 0; n < steps && status == BRIO_OK; n++) {
+        int64_t iterations = totals->iterations;
+        double start = brio__seconds();
+        status = brio_sim_step(sim);
+        double ms = 1e3 * (brio__seconds() - start);
+        if (n == 0) continue; /* it also analyses the matrix */
+        row->step = fmin(row->step, ms);
+        row->iteration = fmin(row->iteration, ms / (double)(totals->iterations - iterations));
+    }
+    if (status == BRIO_OK) {
+        BrioLinearStats stats;
+        brio__linear_stats(sim->stepper->solver->linear, &stats);
+        row->newton = (double)totals->iterations / steps;
+        row->cg = (double)stats.iterations / (double)totals->iterations;
+        row->memory = (double)(held - before) / row->tets;
+        row->factor = stats.factor_nonzeros > 0 ? stats.bytes / row->tets : 0;
+    } else {
+        fprintf(stderr, "brio bench: %s\n", brio_sim_reason(sim));
+    }
+    brio_sim_free(sim);
+    return status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
+}
+
 static int bench_steps(void)
 {
     static const int64_t sizes[] = {6000, 24000, 100000, 400000};
     static const char *const solvers[] = {"cholesky", "pcg"};
-    char text[160];
-    heading("steps: backward Euler, neo-Hookean bar, h = 1/30 s, tolerance 1e-3 m/s");
+    char text[320];
+    snprintf(text, sizeof text, "steps: backward Euler, neo-Hookean bar, h = 1/30 s, tolerance 1e-3 m/s, %d threads\n"
+             "       tets  solver     step, ms   Newton  iteration, ms       CG   B a tet    factor", brio_threads());
+    heading(text);
+    double power[2] = {NAN, NAN};
     for (size_t k = 0; k < BRIO_COUNT(solvers); k++) {
         if (!brio__linear_type(solvers[k])) continue;
-        double sum[4] = {0}, points = 0;
+        double x = 0, y = 0, xx = 0, xy = 0, points = 0;
         for (size_t i = 0; i < BRIO_COUNT(sizes); i++) {
-            if (k == 0 && sizes[i] > 100000) continue; /* its factor takes gigabytes: PCG's part of the table */
-            snprintf(text, sizeof text, "measuring steps at %lld tets with %s ...", (long long)sizes[i], solvers[k]);
-            say(text);
-            int64_t before = held;
-            BrioSim *sim = bar("neo-hookean", sizes[i], solvers[k], "backward-euler");
-            if (!sim) return EXIT_FAILED;
-            BrioSolver *solver = sim->stepper->solver;
-            int steps = sizes[i] > 50000 ? 3 : 6;
-            double best = INFINITY;
-            BrioStatus status = BRIO_OK;
-            for (int n = 0; n < steps && status == BRIO_OK; n++) {
-                int64_t iterations = solver->totals.iterations;
-                double start = brio__seconds();
-                status = brio_sim_step(sim);
-                if (n > 0) best = fmin(best, (brio__seconds() - start) / (double)(solver->totals.iterations - iterations));
-            }
-            if (status != BRIO_OK) {
-                fprintf(stderr, "brio bench: %s\n", brio_sim_reason(sim));
-                brio_sim_free(sim);
-                return EXIT_FAILED;
-            }
-            double tets = (double)sim->system->body[0].tet_count;
-            BrioLinearStats stats;
-            brio__linear_stats(solver->linear, &stats);
-            snprintf(text, sizeof text, "%s, %.0f tets: a Newton iteration", solvers[k], tets);
-            figure("steps", text, 1e3 * best, "ms");
-            snprintf(text, sizeof text, "%s, %.0f tets: iterations a step", solvers[k], tets);
-            figure("steps", text, (double)solver->totals.iterations / steps, "");
-            if (stats.iterations) {
-                snprintf(text, sizeof text, "%s, %.0f tets: CG iterations a Newton iteration", solvers[k], tets);
-                figure("steps", text, (double)stats.iterations / (double)solver->totals.iterations, "");
-            }
-            snprintf(text, sizeof text, "%s, %.0f tets: memory without the factor", solvers[k], tets);
-            figure("steps", text, (double)(held - before) / tets, "B a tet");
-            if (stats.factor_nonzeros > 0) {
-                snprintf(text, sizeof text, "%s, %.0f tets: memory of the factor", solvers[k], tets);
-                figure("steps", text, stats.bytes / tets, "B a tet");
-            }
-            double lx = log(tets), ly = log(best);
-            sum[0] += lx, sum[1] += ly, sum[2] += lx * lx, sum[3] += lx * ly, points++;
-            brio_sim_free(sim);
+            if (k == 0 && sizes[i] > 100000) continue; /* its factor takes gigabytes and minutes: PCG's part of the table */
+            StepRow row;
+            int exit = measure_steps(solvers[k], sizes[i], &row);
+            if (exit != EXIT_DONE) return exit;
+            print_row(solvers[k], &row);
+            double lx = log(row.tets), ly = log(row.step);
+            x += lx, y += ly, xx += lx * lx, xy += lx * ly, points++;
         }
-        snprintf(text, sizeof text, "%s: a Newton iteration grows as tets to the power", solvers[k]);
-        figure("steps", text, (points * sum[3] - sum[0] * sum[1]) / (points * sum[2] - sum[0] * sum[0]), "");
+        power[k] = (points * xy - x * y) / (points * xx - x * x);
+    }
+    for (size_t k = 0; k < BRIO_COUNT(solvers); k++) {
+        snprintf(text, sizeof text, "%s: a step grows as tets to the power", solvers[k]);
+        if (!isnan(power[k])) figure("steps", text, power[k], "");
     }
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
