@@ -798,7 +798,8 @@ BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_c
 {
     char path[4096];
     struct stat info;
-    if (stat(name, &info) == 0 || !brio__scene_path(name, path, sizeof path)) snprintf(path, sizeof path, "%s", name);
+    bool file = stat(name, &info) == 0 && !S_ISDIR(info.st_mode); /* a folder of results may be called as the scene is */
+    if (file || !brio__scene_path(name, path, sizeof path)) snprintf(path, sizeof path, "%s", name);
     if (stat(path, &info) != 0 && !strchr(name, '/') && !strchr(name, '.'))
         return brio__error(error, BRIO_ERROR_FILE, "there is no scene \"%s\": neither a file nor one that ships with brio (see `brio list scenes`)", name);
     return load(path, NULL, 0, sets, set_count, out, error);
