@@ -24,9 +24,11 @@ build:
 
 demo: build
 	@build/brio run scenes/demo.yaml -o build/demo --force
-	$(say) "" "The results are in build/demo:" \
+	$(say) "" "The same scene under backward Euler, which eats the motion:"
+	@build/brio run scenes/demo.yaml -o build/demo-backward-euler --force --set integrator=backward-euler
+	$(say) "" "Compare the energies above. The results are in build/demo and build/demo-backward-euler:" \
 	    "  energy.csv   energies and momenta of every step" \
-	    "  frames/      the motion; open frames/*.pvd in ParaView" \
+	    "  frames/      the motion; open frames/*.pvd in ParaView, or the .obj files anywhere" \
 	    "  run.json     the scene as it was run, with times and the verdict"
 
 tests-ready:
