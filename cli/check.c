@@ -365,27 +365,20 @@ enum { SET, JSON };
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_check, .argc = argc, .argv = argv, .at = 1};
-    const char *name = NULL, *sets[MOST_SETS];
-    int set_count = 0, option;
+    SceneArguments given = {0};
+    int option;
     bool json = false;
     while ((option = argument_next(&a)) != ARGUMENT_END) {
         switch (option) {
         case JSON: json = true; break;
-        case SET:
-            if (set_count == MOST_SETS) return usage_error(a.command, "more than %d --set", MOST_SETS);
-            sets[set_count++] = a.value;
-            break;
-        case ARGUMENT_WORD:
-            if (name) return usage_error(a.command, "one scene or mesh at a time: \"%s\" and \"%s\"", name, a.value);
-            name = a.value;
-            break;
-        default: return a.exit;
+        default:
+            if (!scene_argument(&a, option, &given)) return a.exit;
         }
     }
-    if (!name) return usage_error(a.command, "which scene or mesh?");
-    if (is_mesh(name))
-        return set_count ? usage_error(a.command, "--set is for scenes, not for meshes") : check_mesh(name, json);
-    return check_scene(name, sets, set_count, json);
+    if (!given.name) return usage_error(a.command, "which scene or mesh?");
+    if (is_mesh(given.name))
+        return given.set_count ? usage_error(a.command, "--set is for scenes, not for meshes") : check_mesh(given.name, json);
+    return check_scene(given.name, given.sets, given.set_count, json);
 }
 
 static const Option options[] = {[SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene first."},

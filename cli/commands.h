@@ -62,6 +62,14 @@ bool read_count(const Command *command, const char *option, const char *text, in
 
 enum { MOST_SETS = 256 };
 
+/* What commands on scenes take alike: the scene's name, --set, --threads. */
+typedef struct SceneArguments {
+    const char *name, *sets[MOST_SETS];
+    int set_count;
+} SceneArguments;
+/* Takes such an argument; anything else, or a bad one, is false with the exit code in arguments->exit. */
+bool scene_argument(Arguments *arguments, int option, SceneArguments *scene);
+
 /* "cloth-out" of "some/where/cloth.yaml" */
 void default_folder(const char *scene, const char *ending, char *text, size_t size);
 

@@ -183,6 +183,27 @@ int argument_next(Arguments *a)
     return unknown_option(a, word, length);
 }
 
+bool scene_argument(Arguments *a, int option, SceneArguments *scene)
+{
+    const char *name = option >= 0 ? a->command->options[option].name : "";
+    int64_t threads;
+    if (option == ARGUMENT_BAD) return false;
+    a->exit = EXIT_USAGE;
+    if (option == ARGUMENT_WORD) {
+        if (scene->name) usage_error(a->command, "one scene at a time: \"%s\" and \"%s\"", scene->name, a->value);
+        if (scene->name) return false;
+        scene->name = a->value;
+    } else if (!strcmp(name, "--set")) {
+        if (scene->set_count == MOST_SETS) usage_error(a->command, "more than %d --set", MOST_SETS);
+        if (scene->set_count == MOST_SETS) return false;
+        scene->sets[scene->set_count++] = a->value;
+    } else if (!strcmp(name, "--threads")) {
+        if (!read_count(a->command, name, a->value, 1024, &threads)) return false;
+        brio_set_threads((int)threads);
+    }
+    return true;
+}
+
 bool read_count(const Command *command, const char *option, const char *text, int64_t most, int64_t *value)
 {
     char *end;

@@ -89,10 +89,9 @@ static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
     BrioRunOptions options = {.stop = &stop_wanted, .progress = progress_show};
-    const char *name = NULL, *sets[MOST_SETS];
+    SceneArguments given = {0};
     char standard[512];
-    int set_count = 0, option;
-    int64_t number;
+    int option;
     bool quiet = false, json = false;
     while ((option = argument_next(&a)) != ARGUMENT_END) {
         switch (option) {
@@ -101,36 +100,25 @@ static int run(int argc, char **argv)
         case RESUME: options.resume = true; break;
         case QUIET: quiet = true; break;
         case JSON: json = true; break;
-        case SET:
-            if (set_count == MOST_SETS) return usage_error(a.command, "more than %d --set", MOST_SETS);
-            sets[set_count++] = a.value;
-            break;
-        case THREADS:
-            if (!read_count(a.command, "--threads", a.value, 1024, &number)) return EXIT_USAGE;
-            brio_set_threads((int)number);
-            break;
         case CHECKPOINT_EVERY:
             if (!read_count(a.command, "--checkpoint-every", a.value, INT64_MAX, &options.checkpoint_steps))
                 return EXIT_USAGE;
             break;
-        case ARGUMENT_WORD:
-            if (name) return usage_error(a.command, "one scene at a time: \"%s\" and \"%s\"", name, a.value);
-            name = a.value;
-            break;
-        default: return a.exit;
+        default:
+            if (!scene_argument(&a, option, &given)) return a.exit;
         }
     }
-    if (!name) return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
+    if (!given.name) return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
     if (options.force && options.resume)
         return usage_error(a.command, "--force starts again and --resume continues: give one of them");
     if (quiet) options.progress = NULL;
-    default_folder(name, "-out", standard, sizeof standard);
+    default_folder(given.name, "-out", standard, sizeof standard);
     if (!options.out) options.out = standard;
 
     BrioScene *scene = NULL;
     BrioError error = {0};
     BrioRunResult result = {0};
-    if (brio__scene_load(name, sets, set_count, &scene, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (brio__scene_load(given.name, given.sets, given.set_count, &scene, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
     catch_signals();
     BrioStatus status = brio__run(scene, &options, &result, &error);
     progress_clear();

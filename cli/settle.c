@@ -120,36 +120,24 @@ static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_settle, .argc = argc, .argv = argv, .at = 1};
     Settled w = {.out = NULL};
-    const char *name = NULL, *sets[MOST_SETS];
+    SceneArguments given = {0};
     char standard[512];
-    int set_count = 0, option;
-    int64_t number;
+    int option;
     bool force = false, json = false;
     while ((option = argument_next(&a)) != ARGUMENT_END) {
         switch (option) {
         case OUT: w.out = a.value; break;
         case FORCE: force = true; break;
         case JSON: json = true; break;
-        case SET:
-            if (set_count == MOST_SETS) return usage_error(a.command, "more than %d --set", MOST_SETS);
-            sets[set_count++] = a.value;
-            break;
-        case THREADS:
-            if (!read_count(a.command, "--threads", a.value, 1024, &number)) return EXIT_USAGE;
-            brio_set_threads((int)number);
-            break;
-        case ARGUMENT_WORD:
-            if (name) return usage_error(a.command, "one scene at a time: \"%s\" and \"%s\"", name, a.value);
-            name = a.value;
-            break;
-        default: return a.exit;
+        default:
+            if (!scene_argument(&a, option, &given)) return a.exit;
         }
     }
-    if (!name) return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
-    default_folder(name, "-settled", standard, sizeof standard);
+    if (!given.name) return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
+    default_folder(given.name, "-settled", standard, sizeof standard);
     if (!w.out) w.out = standard;
     BrioError error = {0};
-    if (brio__scene_load(name, sets, set_count, &w.scene, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (brio__scene_load(given.name, given.sets, given.set_count, &w.scene, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
     if (w.scene->format_count == 0) w.scene->format[w.scene->format_count++] = brio__frames_at(0);
     BrioFolder folder = {.fd = -1}, frames = {.fd = -1};
     bool failed = false;
