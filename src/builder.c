@@ -27,6 +27,7 @@ typedef struct Attachment {
 
 struct BrioBuilder {
     bool finished; /* what it held is part of a system now */
+    double need;   /* bytes that simulating the bodies so far takes, about */
     double gravity[3];
     int body_count;
     BodyPlan *body;
@@ -301,6 +302,10 @@ BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *
     for (int i = 0; i < builder->body_count; i++)
         if (!strcmp(builder->body[i].name, def->name))
             return brio__error(error, BRIO_ERROR_INPUT, "two bodies are called \"%s\": give each a name of its own", def->name);
+    double need = builder->need + brio__mesh_need(def->mesh->vertex_count, def->mesh->tet_count, def->mesh->triangle_count, def->mesh->edge_count);
+    if (need > brio__memory_available())
+        return brio__error(error, BRIO_ERROR_TOO_LARGE, "with body \"%s\" the scene needs about %.3g GB to simulate, and %.3g GB are available; use coarser meshes",
+                           def->name, need * 1e-9, brio__memory_available() * 1e-9);
     BodyPlan plan = {0};
     BrioStatus status = plan_body(def, &plan, error);
     BodyPlan *grown = NULL;
@@ -313,6 +318,7 @@ BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *
         return status;
     }
     builder->body = grown;
+    builder->need = need;
     grown[builder->body_count] = plan;
     if (body) *body = builder->body_count;
     builder->body_count++;

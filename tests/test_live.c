@@ -90,6 +90,23 @@ static void changing_gravity(void **unused)
     brio_sim_free(sim);
 }
 
+/* Bodies that fit one by one but not together are refused before they are built. */
+static void too_much_together(void **unused)
+{
+    (void)unused;
+    const char two[] = "{\"bodies\": [{\"name\": \"a\", \"shape\": {\"type\": \"box\", \"cells\": [9, 9, 9]}, \"material\": \"arap\"},"
+                       " {\"name\": \"b\", \"shape\": {\"type\": \"box\", \"cells\": [9, 9, 9]}, \"material\": \"arap\"}]}";
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    setenv("BRIO_MEMORY_LIMIT", "6e6", 1); /* one takes about 4.6 MB */
+    assert_int_equal(brio_sim_parse(two, sizeof two - 1, "text", &sim, &error), BRIO_ERROR_TOO_LARGE);
+    unsetenv("BRIO_MEMORY_LIMIT");
+    char message[1024];
+    brio_error_text(&error, message, sizeof message);
+    assert_string_equal(message, "text:1:94: bodies[1]: with body \"b\" the scene needs about 0.00915 GB to simulate, and 0.006 GB are available; "
+                                 "use coarser meshes");
+}
+
 static void names(void **unused)
 {
     (void)unused;
@@ -143,6 +160,7 @@ int main(void)
         cmocka_unit_test(letting_go),
         cmocka_unit_test(changing_gravity),
         cmocka_unit_test(names),
+        cmocka_unit_test(too_much_together),
         cmocka_unit_test(several_evaluators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

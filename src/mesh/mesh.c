@@ -14,6 +14,11 @@
 #define VERTEX_BYTES 200.0
 #define EDGE_BYTES 300.0
 
+double brio__mesh_need(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges)
+{
+    return TET_BYTES * (double)tets + VERTEX_BYTES * (double)vertices + EDGE_BYTES * ((double)triangles + (double)edges);
+}
+
 static BrioStatus refuse_size(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges, BrioError *error)
 {
     const struct {
@@ -29,9 +34,7 @@ static BrioStatus refuse_size(int64_t vertices, int64_t tets, int64_t triangles,
                                "a mesh of %lld %s is too large: at most %d can be numbered; use a coarser mesh",
                                (long long)part[i].count, part[i].name, INT32_MAX);
     }
-    double need =
-        TET_BYTES * (double)tets + VERTEX_BYTES * (double)vertices + EDGE_BYTES * ((double)triangles + (double)edges);
-    double have = brio__memory_available();
+    double need = brio__mesh_need(vertices, tets, triangles, edges), have = brio__memory_available();
     if (need > have)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
                            "a mesh of %lld vertices, %lld tets, %lld triangles and %lld edges needs about %.3g GB to "

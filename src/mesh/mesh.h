@@ -13,6 +13,9 @@
 BrioStatus brio__mesh_create(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges, BrioMesh **mesh,
                              BrioError *error);
 
+/* What simulating a mesh of that size takes, about, in bytes. */
+double brio__mesh_need(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges);
+
 /* Finite vertices, indices in range, no repeated index in an element; unused vertices, degenerate or
  * inverted tets are judged by brio__mesh_check_solid, since shells and springs do not mind the latter. */
 BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error);
