@@ -239,6 +239,9 @@ int main(int argc, char **argv)
 {
     brio__blas_reexec(argv);
     brio_set_log(say_log, NULL);
+    const char *isa = getenv("BRIO_ISA");
+    if (isa && isa[0] && strcmp(isa, brio_isa()))
+        fprintf(stderr, "brio: BRIO_ISA=%s is none of baseline, avx2 and avx512, or this machine does not have it: using %s\n", isa, brio_isa());
     if (argc < 2) {
         command_find("help")->run(1, argv);
         return EXIT_USAGE;

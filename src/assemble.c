@@ -633,6 +633,7 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
     while (body < s->body_count - 1 && node >= s->body[body].first + s->body[body].count) body++;
     int used = snprintf(text, size, "%s %lld of body \"%s\" (vertices", names[term->energy->element], (long long)limit->element, s->body[body].name);
     for (int k = 0; k < term->energy->nodes && used < (int)size; k++)
-        used += snprintf(text + used, size - (size_t)used, " %lld", (long long)(node_of(term, limit->element, k) - s->body[body].first));
+        if (node_of(term, limit->element, k) < s->body_vertices) /* the point of an attachment has no number */
+            used += snprintf(text + used, size - (size_t)used, " %lld", (long long)(node_of(term, limit->element, k) - s->body[body].first));
     if (used < (int)size) snprintf(text + used, size - (size_t)used, ")");
 }

@@ -50,8 +50,8 @@ typedef struct BrioEnergy {
     const char *name, *summary, *citation;
     BrioElement element;
     unsigned traits;
-    int nodes;  /* of an element */
-    int rest;   /* doubles of rest data an element, the first being its weight */
+    int nodes;  /* of an element: at most 4 */
+    int rest;   /* doubles of rest data an element, at most 16, the first being its weight */
     int params; /* doubles that all elements share, kept in the state */
     int live;   /* doubles that each element has of its own in the state, 1 at the start */
     const BrioField *fields;
