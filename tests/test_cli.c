@@ -258,6 +258,19 @@ static void killed_and_resumed(void **state)
     }
 }
 
+/* Killed while the very first checkpoint was being written: there is nothing yet, and the run starts. */
+static void killed_at_the_start(void **state)
+{
+    (void)state;
+    reference();
+    assert_int_equal(mkdir("begun", 0777), 0);
+    write_text("begun/checkpoint.tmp", "half");
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "begun", "--resume", "-q");
+    assert_int_equal(o->code, 0);
+    assert_same_results("reference", "begun");
+    remove_tree("begun");
+}
+
 static void interrupted_and_resumed(void **state)
 {
     (void)state;
@@ -556,6 +569,7 @@ int main(void)
         cmocka_unit_test(nothing_outside),
         cmocka_unit_test(threads_do_not_matter),
         cmocka_unit_test(killed_and_resumed),
+        cmocka_unit_test(killed_at_the_start),
         cmocka_unit_test(interrupted_and_resumed),
         cmocka_unit_test(made_longer),
         cmocka_unit_test(full_disk),

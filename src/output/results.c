@@ -29,12 +29,18 @@ static bool numbered(const char *text, const char *rest)
     return text > start && !strcmp(text, rest);
 }
 
+/* A file that a kill left half written: it goes with the results but is none. */
+static bool unfinished(const char *found)
+{
+    size_t length = strlen(found);
+    return length > 4 && !strcmp(found + length - 4, ".tmp");
+}
+
 static bool is_result(const char *found)
 {
     char name[256];
     snprintf(name, sizeof name, "%s", found);
-    size_t length = strlen(name);
-    if (length > 4 && !strcmp(name + length - 4, ".tmp")) name[length - 4] = 0;
+    if (unfinished(name)) name[strlen(name) - 4] = 0;
     for (size_t i = 0; i < BRIO_COUNT(names); i++)
         if (!strcmp(name, names[i])) return true;
     return after(name, "state-") && numbered(after(name, "state-"), ".csv");
@@ -44,8 +50,7 @@ static bool is_frame(const char *found)
 {
     char name[256], rest[64];
     snprintf(name, sizeof name, "%s", found);
-    size_t length = strlen(name);
-    if (length > 4 && !strcmp(name + length - 4, ".tmp")) name[length - 4] = 0;
+    if (unfinished(name)) name[strlen(name) - 4] = 0;
     for (int i = 0; brio__frames_at(i); i++) {
         const BrioFrameFormat *format = brio__frames_at(i);
         snprintf(rest, sizeof rest, ".%s", format->extension);
@@ -55,7 +60,7 @@ static bool is_frame(const char *found)
     return false;
 }
 
-/* Counts the files that `matches` and removes them if asked. -1: a failure, with errno. */
+/* Counts the finished files that `matches`, or removes all of them if asked. -1: a failure, with errno. */
 static int sweep(const BrioFolder *folder, bool (*matches)(const char *), bool clear)
 {
     int copy = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), count = 0;
@@ -67,7 +72,7 @@ static int sweep(const BrioFolder *folder, bool (*matches)(const char *), bool c
         return -1;
     }
     for (struct dirent *entry; count >= 0 && (entry = readdir(listing));) {
-        if (!matches(entry->d_name)) continue;
+        if (!matches(entry->d_name) || (!clear && unfinished(entry->d_name))) continue;
         count++;
         if (clear && unlinkat(folder->fd, entry->d_name, 0) && errno != ENOENT) count = -1;
     }
