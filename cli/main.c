@@ -190,12 +190,16 @@ bool scene_argument(Arguments *a, int option, SceneArguments *scene)
     if (option == ARGUMENT_BAD) return false;
     a->exit = EXIT_USAGE;
     if (option == ARGUMENT_WORD) {
-        if (scene->name) usage_error(a->command, "one scene at a time: \"%s\" and \"%s\"", scene->name, a->value);
-        if (scene->name) return false;
+        if (scene->name) {
+            usage_error(a->command, "one scene at a time: \"%s\" and \"%s\"", scene->name, a->value);
+            return false;
+        }
         scene->name = a->value;
     } else if (!strcmp(name, "--set")) {
-        if (scene->set_count == MOST_SETS) usage_error(a->command, "more than %d --set", MOST_SETS);
-        if (scene->set_count == MOST_SETS) return false;
+        if (scene->set_count == MOST_SETS) {
+            usage_error(a->command, "more than %d --set", MOST_SETS);
+            return false;
+        }
         scene->sets[scene->set_count++] = a->value;
     } else if (!strcmp(name, "--threads")) {
         if (!read_count(a->command, name, a->value, 1024, &threads)) return false;

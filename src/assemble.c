@@ -37,7 +37,7 @@ struct BrioEvaluator {
     int chunk_count;
     HessianChunk *chunk;
     double *hessian;         /* one chunk's */
-    int64_t slot_total, entry_total;
+    int64_t slot_total;
     int64_t *slot_target;    /* matrix block, as an offset in value[] */
     int32_t *slot_stride;    /* between its scalar columns */
     int64_t *slot_start;     /* slot_total + 1: its entries */
@@ -178,7 +178,7 @@ static void free_plan(BrioEvaluator *e)
     e->slot_stride = NULL;
     e->slot_entry = NULL;
     e->chunk_count = 0;
-    e->slot_total = e->entry_total = 0;
+    e->slot_total = 0;
 }
 
 void brio__evaluator_free(BrioEvaluator *e)
@@ -367,7 +367,7 @@ typedef struct PlanWork {
     int32_t *column;    /* per matrix block: its column */
     int chunk;
     bool fill, weighted;
-    int64_t slots, slot_room;
+    int64_t slots;
     uint32_t base;      /* of the element in the chunk's Hessian buffer */
 } PlanWork;
 
@@ -386,10 +386,7 @@ static void plan_pair(void *context, int32_t a, int32_t b, int pair, bool transp
         w->slots++;
     }
     int64_t slot = w->e->chunk[w->chunk].slot + w->slot_of[block];
-    if (!w->fill) {
-        w->e->entry_total++;
-        return;
-    }
+    if (!w->fill) return;
     int64_t at = w->count[slot]++;
     if (!w->e->slot_entry) return; /* counting */
     w->e->slot_entry[at] = (w->base + (uint32_t)pair * 9 * LANES) | (transposed != stored_transposed ? TRANSPOSED : 0);
@@ -426,7 +423,7 @@ static BrioStatus plan_arrays(BrioEvaluator *e, PlanWork *w)
     if (!w->slot_of || !w->stamp || !w->column || !e->hessian) return BRIO_ERROR_MEMORY;
     for (int32_t J = 0; J < w->A->n; J++)
         for (int64_t b = w->A->start[J]; b < w->A->start[J + 1]; b++) w->column[b] = J;
-    plan_pass(w); /* how many slots and entries */
+    plan_pass(w); /* how many slots */
     e->slot_total = w->slots;
     e->slot_target = brio__alloc((size_t)e->slot_total, sizeof *e->slot_target);
     e->slot_stride = brio__alloc((size_t)e->slot_total, sizeof *e->slot_stride);

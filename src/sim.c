@@ -165,8 +165,9 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
 
 BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v)
 {
+    BRIO_CHECK(set_vertices(sim, body, v, sim->state->v));
     sim->state->history_used = 0;
-    return set_vertices(sim, body, v, sim->state->v);
+    return BRIO_OK;
 }
 
 BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])

@@ -230,28 +230,23 @@ static void group_apply(const BrioMassGroup *group, const double *matrix, const 
         for (int r = 0; r < 3; r++) out[3 * (int64_t)group->block[i] + r] = y[i][r];
 }
 
-/* Groups are four blocks in a row, ascending; the blocks between them stand alone. */
-void brio__mass_multiply(const BrioSystem *system, const double *v, double *p)
+/* out = M in, or M^-1 in. Groups are four blocks in a row, ascending; the blocks between them stand alone. */
+static void mass_apply(const BrioSystem *system, bool inverse, const double *in, double *out)
 {
     int32_t b = 0;
     for (int g = 0; g <= system->group_count; g++, b += 4) {
         const BrioMassGroup *group = g < system->group_count ? &system->group[g] : NULL;
         for (; b < (group ? group->block[0] : system->block_count); b++)
-            for (int r = 0; r < 3; r++) p[3 * (int64_t)b + r] = system->mass[b] * v[3 * (int64_t)b + r];
-        if (group) group_apply(group, group->mass, v, p);
+            for (int r = 0; r < 3; r++) {
+                int64_t k = 3 * (int64_t)b + r;
+                out[k] = inverse ? in[k] / system->mass[b] : system->mass[b] * in[k];
+            }
+        if (group) group_apply(group, inverse ? group->inverse : group->mass, in, out);
     }
 }
 
-void brio__mass_solve(const BrioSystem *system, const double *p, double *v)
-{
-    int32_t b = 0;
-    for (int g = 0; g <= system->group_count; g++, b += 4) {
-        const BrioMassGroup *group = g < system->group_count ? &system->group[g] : NULL;
-        for (; b < (group ? group->block[0] : system->block_count); b++)
-            for (int r = 0; r < 3; r++) v[3 * (int64_t)b + r] = p[3 * (int64_t)b + r] / system->mass[b];
-        if (group) group_apply(group, group->inverse, p, v);
-    }
-}
+void brio__mass_multiply(const BrioSystem *system, const double *v, double *p) { mass_apply(system, false, v, p); }
+void brio__mass_solve(const BrioSystem *system, const double *p, double *v) { mass_apply(system, true, p, v); }
 
 /* ---- public readers ----------------------------------------------------------------------------- */
 

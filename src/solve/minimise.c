@@ -177,6 +177,7 @@ static double allowed(const Problem *p, const double *q)
 static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
 {
     char element[160] = "";
+    if (status == BRIO_NOT_FINITE) reason = BRIO_REASON_NOT_FINITE; /* whoever met it */
     s->reason = reason;
     if (reason == BRIO_REASON_ROUNDOFF) s->totals.roundoff++;
     if (status == BRIO_OK) return status;
@@ -241,12 +242,12 @@ static BrioStatus newton(const Problem *p, double *q)
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
         BrioStatus status = factor(p); /* solver->x holds y's world positions */
         if (status < 0) return status;
-        if (status != BRIO_OK) return finish(s, status == BRIO_NOT_FINITE ? BRIO_REASON_NOT_FINITE : BRIO_REASON_INDEFINITE, status);
+        if (status != BRIO_OK) return finish(s, BRIO_REASON_INDEFINITE, status);
         before = brio__seconds();
         brio__combine(system, -1, s->gradient, 0, s->gradient, s->step);
         status = brio__linear_solve(s->linear, 1, s->step, s->step);
         s->totals.solve += brio__seconds() - before;
-        if (status != BRIO_OK) return status < 0 ? status : finish(s, status == BRIO_NOT_FINITE ? BRIO_REASON_NOT_FINITE : BRIO_REASON_LINEAR, status);
+        if (status != BRIO_OK) return status < 0 ? status : finish(s, BRIO_REASON_LINEAR, status);
         s->iterations++;
         s->totals.iterations++;
 
