@@ -229,7 +229,7 @@ static double highest_frequency(BrioSim *sim)
     BrioStepper *s = sim->stepper;
     BrioSolver *solver = s->solver;
     const BrioSystem *system = sim->system;
-    double *v = s->scratch[0], *w = s->scratch[1], *m = s->scratch[2];
+    double *v = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *m = brio_stepper_scratch(s, 2);
     BrioRandom random = {1};
     if (brio__solver_prepare(solver) != BRIO_OK) return NAN;
     brio__system_positions(system, sim->state, sim->state->q, sim->state->time, solver->x);

@@ -10,7 +10,8 @@ static void print_fields(const BrioField *fields)
 {
     for (const BrioField *f = fields; f && f->name; f++) {
         FieldText t = field_text(f);
-        printf("    %-12s %s%s%s%s%s [%s]  %s\n", f->name, t.type, f->unit[0] ? ", " : "", f->unit,
+        BrioWord unit = brio__field_unit(f);
+        printf("    %-12s %s%s%s%s%s [%s]  %s\n", f->name, t.type, unit.text[0] ? ", " : "", unit.text,
                t.range[0] ? "; " : "", t.range, t.standard, f->summary);
     }
 }
@@ -22,7 +23,12 @@ static void json_fields(BrioJson *json, const BrioField *fields)
         brio__json_open(json, NULL, '{');
         brio__json_text(json, "name", f->name);
         brio__json_text(json, "type", field_text(f).type);
-        brio__json_text(json, "unit", f->unit);
+        brio__json_text(json, "unit", brio__field_unit(f).text);
+        if (brio__field_word(f, 0).text[0]) {
+            brio__json_open(json, "words", '[');
+            for (int k = 0; brio__field_word(f, k).text[0]; k++) brio__json_text(json, NULL, brio__field_word(f, k).text);
+            brio__json_close(json, ']');
+        }
         brio__json_real(json, "default", f->standard);
         brio__json_real(json, "least", f->least);
         brio__json_real(json, "most", f->most);

@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include "damping/damping.h"
 #include "linear/linear.h"
 #include "mesh/mesh.h"
 #include "scene/scene.h"
@@ -32,10 +33,18 @@ static double nearby(double bound)
 
 FieldText field_text(const BrioField *field)
 {
-    static const char *const types[] = {"number", "whole number", "three numbers", "true or false"};
+    static const char *const types[] = {"number", "whole number", "three numbers", "true or false", "choice", "list of numbers"};
     FieldText t = {.range = "", .standard = ""};
-    snprintf(t.type, sizeof t.type, "%s", types[field->type]);
-    if (isnan(field->standard))
+    BrioWord word = field->type == BRIO_REAL ? brio__field_word(field, 0) : (BrioWord){""};
+    snprintf(t.type, sizeof t.type, "%s%s%s", types[field->type], word.text[0] ? " or " : "", word.text);
+    if (field->type == BRIO_CHOICE) {
+        snprintf(t.standard, sizeof t.standard, "%s", brio__field_word(field, (int)field->standard).text);
+        snprintf(t.range, sizeof t.range, "%s", field->unit);
+        return t;
+    }
+    if (field->type == BRIO_LIST)
+        snprintf(t.standard, sizeof t.standard, "none");
+    else if (isnan(field->standard))
         snprintf(t.standard, sizeof t.standard, "%s", field->required ? "required" : "none");
     else if (field->type == BRIO_BOOLEAN)
         snprintf(t.standard, sizeof t.standard, "%s", field->standard != 0 ? "true" : "false");
@@ -107,10 +116,13 @@ static bool material_at(int i, Entry *e)
     return false;
 }
 
-static bool nothing_at(int i, Entry *e)
+static bool damping_at(int i, Entry *e)
 {
-    (void)i, (void)e;
-    return false;
+    const BrioDampingModel *found = brio__damping_model_at(i);
+    if (!found) return false;
+    *e = (Entry){found->name, found->summary, found->citation, found->fields,
+                 found->brakes_translation ? "brakes translation and rotation too" : found->brakes_rotation ? "brakes rotation too" : "deformation only"};
+    return true;
 }
 
 static bool solver_at(int i, Entry *e)
@@ -120,7 +132,12 @@ static bool solver_at(int i, Entry *e)
                      "solver.type"};
         return true;
     }
-    const BrioLinearType *found = brio__linear_at(i - 1);
+    if (i == 1) {
+        *e = (Entry){"root", "Newton on gradient = 0 with the merit |gradient|^2: slower than minimising, kept for comparison.", "Kharevych2006",
+                     NULL, "solver.type"};
+        return true;
+    }
+    const BrioLinearType *found = brio__linear_at(i - 2);
     if (!found) return false;
     *e = (Entry){found->name, found->summary, found->citation, NULL, "solver.linear"};
     return true;
@@ -184,7 +201,7 @@ static const Family families[] = {
     {"integrators", "`integrator: NAME` or `integrator: {type: NAME, ...}`", "", integrator_at},
     {"energies", "materials, gravity and attachments", "", energy_at},
     {"materials", "`material: {type: NAME, ...}` of a body, or under `materials`", "", material_at},
-    {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.", nothing_at},
+    {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.", damping_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},
     {"shapes", "`shape: {type: NAME, ...}` of a body", "", shape_at},
     {"scenes", "`brio run NAME`", "No scenes were found beside the program.", scene_at},
@@ -211,8 +228,9 @@ static void print_fields(FILE *file, const BrioField *fields, bool markdown)
     if (markdown && fields && fields->name) fputs("\n| key | takes | default | |\n|---|---|---|---|\n", file);
     for (const BrioField *f = fields; f && f->name; f++) {
         FieldText t = field_text(f);
-        char takes[160];
-        snprintf(takes, sizeof takes, "%s%s%s%s%s", t.type, f->unit[0] ? ", " : "", f->unit, t.range[0] ? "; " : "",
+        BrioWord unit = brio__field_unit(f);
+        char takes[320];
+        snprintf(takes, sizeof takes, "%s%s%s%s%s", t.type, unit.text[0] ? ", " : "", unit.text, t.range[0] ? "; " : "",
                  t.range);
         if (markdown) {
             fprintf(file, "| `%s` |", f->name);

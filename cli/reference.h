@@ -5,7 +5,7 @@
 #include "field.h"
 
 typedef struct FieldText {
-    char type[16], standard[48], range[80];
+    char type[64], standard[48], range[160];
 } FieldText;
 FieldText field_text(const BrioField *field);
 

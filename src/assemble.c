@@ -271,6 +271,32 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
     return total;
 }
 
+void brio__held_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
+{
+    const BrioSystem *s = e->system;
+    for (int64_t k = 0; k < 3 * s->held_count; k++) gradient[k] = 0;
+    for (int t = 0; t < e->term_count; t++) {
+        const BrioTerm *term = &e->term[t];
+        int nodes = term->energy->nodes;
+        KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
+        work.batch.energy = e->energy + e->energy_start[t];
+        work.batch.gradient = e->gradient + e->gradient_start[t];
+        brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
+        for (int64_t i = 0; i < term->elements; i++)
+            for (int k = 0; k < nodes; k++) {
+                int32_t v = node_of(term, i, k);
+                if (s->map_start[v] < s->map_start[v + 1]) continue;
+                int64_t low = 0, high = s->held_count - 1;
+                while (low < high) { /* held[] ascends */
+                    int64_t middle = (low + high) / 2;
+                    if (s->held[middle] < v) low = middle + 1; else high = middle;
+                }
+                const double *g = work.batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
+                for (int r = 0; r < 3; r++) gradient[3 * low + r] += g[r * LANES];
+            }
+    }
+}
+
 /* ---- pattern ------------------------------------------------------------------------------------ */
 
 /* Calls use(context, a, b, pair, transposed, weight) for all (coordinate block a, b) that the element's node pair
@@ -532,6 +558,18 @@ void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLin
 {
     brio__parallel_for(linear->A.n, 4096, clear_columns, &(AssembleWork){.A = &linear->A});
     add_masses(system, mass_weight, &linear->A);
+}
+
+void brio__assemble_add_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear) { add_masses(system, mass_weight, &linear->A); }
+
+void brio__assemble_diagonal(const double *share, double weight, BrioLinear *linear)
+{
+    BrioMatrix *A = &linear->A;
+    for (int32_t b = 0; b < A->n; b++) {
+        int32_t J = A->position[b];
+        int64_t slot = brio__matrix_slot(A, J, A->start[J]), stride = brio__matrix_stride(A, J); /* the diagonal comes first */
+        for (int r = 0; r < 3; r++) A->value[slot + r * stride + r] += weight * share[b];
+    }
 }
 
 void brio__assemble_add(BrioEvaluator *e, const double *param, const double *x, double weight, bool project, BrioLinear *linear,

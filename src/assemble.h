@@ -20,6 +20,9 @@ double brio__evaluate(BrioEvaluator *evaluator, const double *param, const doubl
 /* A bound on the round-off of P as last evaluated, given its terms' energies. */
 double brio__evaluate_noise(const BrioEvaluator *evaluator, const double *param, const double *term_energy);
 
+/* The gradient of P by the positions of the held vertices (3 each): the forces that hold them, at x. */
+void brio__held_gradient(BrioEvaluator *evaluator, const double *param, const double *x, double *gradient);
+
 /* The graph of coordinate blocks that share an element (without diagonal): the pattern of the Hessian. */
 BrioStatus brio__evaluator_graph(BrioEvaluator *evaluator, int64_t **start, int32_t **neighbour);
 /* Finds once where every element block goes in the matrix of `linear`. Needed before brio__assemble. */
@@ -27,6 +30,9 @@ BrioStatus brio__evaluator_plan(BrioEvaluator *evaluator, const BrioLinear *line
 /* A = mass_weight M; then A += weight d2P/dq2, each element projected to semidefinite if asked, for one evaluator after the
  * other, each at its own x. `seconds`, if not NULL, receives the time of the element kernels and of the sums. */
 void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear);
+void brio__assemble_add_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear);
+/* A += weight diag(share), a number for each coordinate block. */
+void brio__assemble_diagonal(const double *share, double weight, BrioLinear *linear);
 void brio__assemble_add(BrioEvaluator *evaluator, const double *param, const double *x, double weight, bool project, BrioLinear *linear,
                         double seconds[2]);
 /* Both, for one evaluator. */

@@ -7,7 +7,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-int brio__field_width(const BrioField *field) { return field->type == BRIO_VECTOR ? 3 : 1; }
+int brio__field_width(const BrioField *field)
+{
+    return field->type == BRIO_VECTOR ? 3 : field->type == BRIO_LIST ? 1 + BRIO_LIST_MOST : 1;
+}
+
+/* The k-th word of "one|two|three"; its length through `length`. NULL past the last. */
+static const char *word_at(const char *words, int k, int *length)
+{
+    for (; k > 0 && (words = strchr(words, '|')); k--) words++;
+    if (words) *length = (int)strcspn(words, "|");
+    return words;
+}
+
+BrioWord brio__field_word(const BrioField *field, int k)
+{
+    int length = 0;
+    BrioWord word = {""};
+    const char *at = word_at(field->unit ? field->unit : "", field->type == BRIO_CHOICE ? k : k + 1, &length);
+    if (at) snprintf(word.text, sizeof word.text, "%.*s", length, at);
+    return word;
+}
+
+BrioWord brio__field_unit(const BrioField *field)
+{
+    int length = 0;
+    BrioWord unit = {""};
+    const char *at = word_at(field->unit ? field->unit : "", 0, &length);
+    if (field->type != BRIO_CHOICE) snprintf(unit.text, sizeof unit.text, "%.*s", length, at);
+    return unit;
+}
 
 int brio__fields_count(const BrioField *fields)
 {
@@ -36,7 +65,7 @@ int brio__fields_offset(const BrioField *fields, const char *name)
 void brio_fields_defaults(const BrioField *fields, double *values)
 {
     for (const BrioField *field = fields; field && field->name; field++)
-        for (int i = 0; i < brio__field_width(field); i++) *values++ = field->standard;
+        for (int i = 0; i < brio__field_width(field); i++) *values++ = field->type == BRIO_LIST ? 0 : field->standard;
 }
 
 /* ---- ranges ------------------------------------------------------------------------------------- */
@@ -76,8 +105,8 @@ static void range_text(const BrioField *field, char *text, size_t size)
 static BrioStatus check_value(const BrioField *field, int component, double value, BrioError *error)
 {
     char name[128];
-    bool has_unit = field->unit && field->unit[0];
-    if (field->type == BRIO_VECTOR)
+    BrioWord unit = brio__field_unit(field);
+    if (field->type == BRIO_VECTOR || field->type == BRIO_LIST)
         snprintf(name, sizeof name, "%s[%d]", field->name, component);
     else
         snprintf(name, sizeof name, "%s", field->name);
@@ -89,6 +118,11 @@ static BrioStatus check_value(const BrioField *field, int component, double valu
         return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is neither true (1) nor false (0)", name,
                            number(value).text);
     }
+    if (field->type == BRIO_CHOICE) {
+        if (value >= 0 && value == floor(value) && value < 64 && brio__field_word(field, (int)value).text[0]) return BRIO_OK;
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is none of the choices %s", name, number(value).text, field->unit);
+    }
+    if (value == INFINITY && field->type == BRIO_REAL && brio__field_word(field, 0).text[0]) return BRIO_OK;
     if (!isfinite(value))
         return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a finite number", name, number(value).text);
     if (field->type == BRIO_INTEGER && value != floor(value))
@@ -97,13 +131,18 @@ static BrioStatus check_value(const BrioField *field, int component, double valu
     char range[192];
     range_text(field, range, sizeof range);
     return brio__error(error, BRIO_ERROR_INPUT, "%s = %s%s%s is out of range: %s", name, number(value).text,
-                       has_unit ? " " : "", has_unit ? field->unit : "", range);
+                       unit.text[0] ? " " : "", unit.text, range);
 }
 
 BrioStatus brio__fields_check(const BrioField *fields, const double *values, BrioError *error)
 {
-    for (const BrioField *field = fields; field && field->name; field++)
-        for (int i = 0; i < brio__field_width(field); i++) BRIO_CHECK(check_value(field, i, *values++, error));
+    for (const BrioField *field = fields; field && field->name; values += brio__field_width(field++)) {
+        bool list = field->type == BRIO_LIST;
+        if (list && !(values[0] >= 0 && values[0] <= BRIO_LIST_MOST && values[0] == floor(values[0])))
+            return brio__error(error, BRIO_ERROR_INPUT, "%s holds %s numbers: at most %d", field->name, number(values[0]).text, BRIO_LIST_MOST);
+        int count = list ? (int)values[0] : brio__field_width(field);
+        for (int i = 0; i < count; i++) BRIO_CHECK(check_value(field, i, values[i + list], error));
+    }
     return BRIO_OK;
 }
 

@@ -4,7 +4,12 @@
 
 #include "base.h"
 
-int brio__field_width(const BrioField *field);                      /* values that it takes: 3 or 1 */
+int brio__field_width(const BrioField *field);                      /* values that it takes */
+typedef struct BrioWord {
+    char text[48];
+} BrioWord;
+BrioWord brio__field_word(const BrioField *field, int k); /* the k-th choice, or word instead of a number; empty past the last */
+BrioWord brio__field_unit(const BrioField *field);        /* without such words */
 int brio__fields_offset(const BrioField *fields, const char *name); /* into the values; -1: no such field */
 int brio__fields_count(const BrioField *fields);
 /* Checks values against types and ranges: the message names field, value, range and unit. */

@@ -25,7 +25,21 @@ static BrioStatus with_history(const BrioSystem *system, int history, BrioState 
     return BRIO_OK;
 }
 
-static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator, BrioError *error)
+static double total_energy(BrioSim *sim)
+{
+    BrioState *state = sim->state;
+    return brio_stepper_kinetic(sim->stepper, state->v) + brio__potential(sim->stepper->solver, state, state->q, state->time, NULL);
+}
+
+/* The energy is `before` no longer, because of something from outside. */
+static void book_change(BrioSim *sim, double before)
+{
+    double change = total_energy(sim) - before;
+    sim->state->added += change;
+    sim->state->target += change;
+}
+
+static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator, unsigned *traits, BrioError *error)
 {
     *integrator = def->integrator ? brio_integrator(def->integrator) : NULL;
     if (!*integrator) return brio__error(error, BRIO_ERROR_INPUT, "no integrator \"%s\"", def->integrator ? def->integrator : "");
@@ -34,7 +48,20 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
         return brio__error(error, BRIO_ERROR_INPUT, "no linear solver \"%s\"", def->solver.linear ? def->solver.linear : "");
     if (!(def->solver.tol > 0) || !(def->solver.linear_tol > 0) || def->solver.max_iterations < 1 || def->solver.max_halvings < 0)
         return brio__error(error, BRIO_ERROR_INPUT, "the solver's tolerances and limits must be positive");
-    return brio__fields_check((*integrator)->fields, def->values, error);
+    if (!def->solver.type || (strcmp(def->solver.type, "newton") && strcmp(def->solver.type, "root")))
+        return brio__error(error, BRIO_ERROR_INPUT, "no solver \"%s\"", def->solver.type ? def->solver.type : "");
+    if (def->damping_count < 0 || def->damping_count > BRIO_DAMPING_MOST)
+        return brio__error(error, BRIO_ERROR_INPUT, "%d damping models: at most %d can act together", def->damping_count, BRIO_DAMPING_MOST);
+    for (int i = 0; i < def->damping_count; i++) {
+        const char *type = def->damping[i].type;
+        if (!brio__damping_model(type)) return brio__error(error, BRIO_ERROR_INPUT, "no damping model \"%s\"", type ? type : "");
+        BRIO_CHECK(brio__fields_check(brio_damping_fields(type), def->damping[i].values, error));
+    }
+    BRIO_CHECK(brio__fields_check((*integrator)->fields, def->values, error));
+    char reason[256];
+    *traits = (*integrator)->traits;
+    if (!(*integrator)->check || (*integrator)->check(def->values, traits, reason, sizeof reason) == BRIO_OK) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT, "integrator %s: %s", (*integrator)->name, reason);
 }
 
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim, BrioError *error)
@@ -42,14 +69,16 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     const BrioIntegrator *integrator = NULL;
     if (error) *error = (BrioError){0};
     BrioSim *made = brio__calloc(1, sizeof *made);
-    BrioStatus status = check(def, &integrator, error);
+    unsigned traits = 0;
+    BrioStatus status = check(def, &integrator, &traits, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
         if (!made->world) status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK) status = with_history(system, integrator->history, &state);
-    if (status == BRIO_OK) status = brio__stepper_create(system, integrator, def->values, &def->solver, state, &made->stepper);
+    if (status == BRIO_OK) status = brio__stepper_create(system, integrator, def->values, &def->solver, def->damping, def->damping_count, state, &made->stepper);
+    if (status == BRIO_OK) made->stepper->traits = traits;
     if (status == BRIO_OK && !isfinite(brio__potential(made->stepper->solver, state, state->q, state->time, NULL))) {
         BrioLimit limit;
         char name[160];
@@ -71,9 +100,11 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
         brio_state_free(state);
         return status;
     }
-    state->history_used = 0; /* whatever filled it was another integrator */
+    brio__state_forget(state); /* whatever filled it was another integrator */
+    state->target = state->alpha = NAN;
     made->system = system;
     made->state = state;
+    state->first = total_energy(made);
     made->h = def->h;
     *sim = made;
     return BRIO_OK;
@@ -104,11 +135,14 @@ BrioStatus brio_sim_settle(BrioSim *sim)
     brio_state_assign(s->state, sim->state);
     s->reason[0] = 0;
     s->iterations = s->halvings = 0;
-    BrioStatus status = brio_stepper_minimise(s, &still, s->scratch[0]);
-    if (status != BRIO_OK) return status;
-    memcpy(sim->state->q, s->scratch[0], (size_t)sim->state->coordinates * sizeof(double));
+    s->out_of_memory = false;
+    double *q = brio_stepper_scratch(s, 0), before = total_energy(sim);
+    if (s->out_of_memory) return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
+    BRIO_CHECK(brio_stepper_minimise(s, &still, q));
+    memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
     memset(sim->state->v, 0, (size_t)sim->state->coordinates * sizeof(double));
-    sim->state->history_used = 0;
+    brio__state_forget(sim->state);
+    book_change(sim, before);
     return BRIO_OK;
 }
 
@@ -155,30 +189,34 @@ static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, dou
 BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
 {
     BrioStepper *s = sim->stepper;
-    memcpy(s->scratch[0], sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
-    BRIO_CHECK(set_vertices(sim, body, x, s->scratch[0]));
-    if (!isfinite(brio__potential(s->solver, sim->state, s->scratch[0], sim->state->time, NULL))) return BRIO_STEP_REJECTED;
-    memcpy(sim->state->q, s->scratch[0], (size_t)sim->state->coordinates * sizeof(double));
-    sim->state->history_used = 0;
+    s->out_of_memory = false;
+    double *q = brio_stepper_scratch(s, 0), before = total_energy(sim);
+    if (s->out_of_memory) return BRIO_ERROR_MEMORY;
+    memcpy(q, sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
+    BRIO_CHECK(set_vertices(sim, body, x, q));
+    if (!isfinite(brio__potential(s->solver, sim->state, q, sim->state->time, NULL))) return BRIO_STEP_REJECTED;
+    memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
+    brio__state_forget(sim->state);
+    book_change(sim, before);
     return BRIO_OK;
 }
 
 BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v)
 {
+    double before = total_energy(sim);
     BRIO_CHECK(set_vertices(sim, body, v, sim->state->v));
-    sim->state->history_used = 0;
+    brio__state_forget(sim->state);
+    book_change(sim, before);
     return BRIO_OK;
 }
 
 BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])
 {
-    BrioSolver *s = sim->stepper->solver;
-    BrioState *state = sim->state;
     for (int r = 0; r < 3; r++)
         if (!isfinite(gravity[r])) return BRIO_ERROR_ARGUMENT;
-    double before = brio__potential(s, state, state->q, state->time, NULL);
-    memcpy(state->param + sim->system->term[sim->system->gravity_term].params, gravity, 3 * sizeof *gravity);
-    state->added += brio__potential(s, state, state->q, state->time, NULL) - before;
+    double before = total_energy(sim);
+    memcpy(sim->state->param + sim->system->term[sim->system->gravity_term].params, gravity, 3 * sizeof *gravity);
+    book_change(sim, before);
     return BRIO_OK;
 }
 

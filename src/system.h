@@ -81,13 +81,23 @@ struct BrioState {
     int64_t step;
     int64_t history_used;  /* how many history vectors hold something */
     double last_h;
-    double target, alpha, added, dissipated; /* energy control; NAN where there is none */
+    double first;          /* total energy at the start of the ledger */
+    double target, alpha;  /* energy control; NAN where there is none */
+    double added, unfinished, dissipated[BRIO_DAMPING_MOST]; /* the ledger's sums; the last by damping model */
+    double memo[4];        /* what the integrator keeps beside the history */
     int64_t coordinates, held, params, history; /* lengths: 3*blocks, 3*held vertices, parameters, history vectors */
     double *q, *v;
     double *anchor;        /* base positions of the held vertices, before their scripts */
     double *param;         /* live parameters: gravity, materials */
     double *past;          /* history vectors */
 };
+
+/* What the integrator knew of earlier steps no longer holds: the state was set from outside. */
+static inline void brio__state_forget(BrioState *state)
+{
+    state->history_used = 0;
+    for (int k = 0; k < 4; k++) state->memo[k] = 0;
+}
 
 BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state);
 /* Positions of all held vertices at a time: b(t), into the rows of x that belong to them. */

@@ -480,7 +480,7 @@ static void lists_and_citations(void **state)
         assert_true(o->out[0]);
     }
     const Outcome *o = BRIO("list", "damping", "--json");
-    assert_string_equal(o->out, "[]\n");
+    assert_non_null(strstr(o->out, "\"name\": \"rayleigh\""));
     o = BRIO("list", "materials", "--json");
     assert_non_null(strstr(o->out, "\"name\": \"E\""));
     for (int i = 0; brio_integrator_at(i); i++) { /* every citation key has its text */

@@ -339,7 +339,7 @@ static void derivatives(void **unused)
             BrioSolverOptions options = brio_solver_options();
             options.linear = solvers[k];
             assert_int_equal(build_mixed(cells, &system, &state, NULL), BRIO_OK);
-            assert_int_equal(brio__solver_create(system, &options, &solver), BRIO_OK);
+            assert_int_equal(brio__solver_create(system, &options, NULL, 0, &solver), BRIO_OK);
             assert_int_equal(brio__solver_prepare(solver), BRIO_OK);
             BrioRandom random = {31};
             for (int64_t i = 0; i < state->coordinates; i++) state->q[i] += 0.004 * brio__random_normal(&random);
@@ -1323,7 +1323,7 @@ static BrioStatus two_step(BrioStepper *s, double h)
     double *past_q = brio_stepper_history(s, 0), *past_v = brio_stepper_history(s, 1);
     double *q_star = brio_stepper_scratch(s, 0), *v_star = brio_stepper_scratch(s, 1), *target = brio_stepper_scratch(s, 2);
     double *next = brio_stepper_scratch(s, 3), c = brio_stepper_time(s) > 0 ? brio_stepper_value(s, "share") : 1;
-    if (brio_stepper_history(s, 2) || brio_stepper_scratch(s, 8) || !isnan(brio_stepper_value(s, "shore"))) return BRIO_ERROR_ARGUMENT;
+    if (brio_stepper_history(s, 2) || brio_stepper_scratch(s, BRIO_SCRATCH) || !isnan(brio_stepper_value(s, "shore"))) return BRIO_ERROR_ARGUMENT;
     brio_stepper_combine(s, c < 1 ? 4.0 / 3 : 1, q, c < 1 ? -1.0 / 3 : 0, past_q, q_star);
     brio_stepper_combine(s, c < 1 ? 4.0 / 3 : 1, v, c < 1 ? -1.0 / 3 : 0, past_v, v_star);
     brio_stepper_combine(s, 1, q_star, c * h, v_star, target);

@@ -101,20 +101,23 @@ BRIO_API const char *brio_isa(void); /* "avx512", "avx2" or "baseline"; BRIO_ISA
  * documentation, `brio list` and the playground's sliders read the same rows.
  * ------------------------------------------------------------------------------------------------- */
 
-typedef enum BrioFieldType { BRIO_REAL, BRIO_INTEGER, BRIO_VECTOR, BRIO_BOOLEAN } BrioFieldType;
+typedef enum BrioFieldType { BRIO_REAL, BRIO_INTEGER, BRIO_VECTOR, BRIO_BOOLEAN, BRIO_CHOICE, BRIO_LIST } BrioFieldType;
 
 typedef struct BrioField {
     const char *name;
-    BrioFieldType type;  /* BRIO_VECTOR takes three values, the others one */
-    const char *unit;    /* "Pa", "" for none */
-    double standard;     /* default (each component of a vector); NAN: no default, see `required` */
+    BrioFieldType type;  /* BRIO_VECTOR takes three values, BRIO_LIST 1 + BRIO_LIST_MOST, the others one */
+    const char *unit;    /* "Pa", "" for none; "J|rest": the word may stand for the number, and is stored as INFINITY;
+                            of a BRIO_CHOICE the words to choose from, "inner|outer": stored is which, from 0 */
+    double standard;     /* default (each component of a vector); NAN: no default, see `required`; a list is empty */
     double least, most;  /* allowed range, ends included; use nextafter-like values to exclude an end */
     int required;
     const char *summary; /* one sentence */
 } BrioField;
 
-/* A table ends with a row whose name is NULL. Values are stored one after the other (a vector takes three). */
-#define BRIO_MAX_VALUES 24
+/* A table ends with a row whose name is NULL. Values are stored one after the other. A list (in a scene: a number, a list of
+ * numbers, or a list of such lists, row by row) is stored as its length and then its numbers. */
+#define BRIO_LIST_MOST 40
+#define BRIO_MAX_VALUES 112
 
 /* ---------------------------------------------------------------------------------------------------
  * Meshes
@@ -226,6 +229,7 @@ BRIO_API void brio_state_free(BrioState *state);
 typedef struct BrioSim BrioSim; /* a system, its state, an integrator and a solver */
 
 typedef struct BrioSolverOptions {
+    const char *type;    /* "newton": minimises; "root": solves gradient = 0 with the merit |gradient|^2/2, for comparison */
     const char *linear;  /* "cholesky", "ldlt", "pcg": `brio list solvers` */
     double tol;          /* m/s: Newton stops when max|dq|/h < tol */
     int max_iterations;
@@ -234,10 +238,23 @@ typedef struct BrioSolverOptions {
 } BrioSolverOptions;
 BRIO_API BrioSolverOptions brio_solver_options(void);
 
+/* A damping model with its values; several may act together. */
+typedef struct BrioDamping {
+    const char *type;               /* "rayleigh", ...: `brio list damping` */
+    double values[BRIO_MAX_VALUES]; /* of the model's field table */
+} BrioDamping;
+enum { BRIO_DAMPING_MOST = 8 };
+BRIO_API BrioStatus brio_damping(const char *type, BrioDamping *damping); /* with its defaults */
+BRIO_API BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value);
+BRIO_API const char *brio_damping_at(int i); /* names, i = 0, 1, ...; NULL past the last */
+BRIO_API const BrioField *brio_damping_fields(const char *type); /* NULL: no such model */
+
 typedef struct BrioSimDef {
     double h;                /* s */
     const char *integrator;  /* `brio list integrators` */
     double values[BRIO_MAX_VALUES]; /* of the integrator's field table */
+    int damping_count;
+    BrioDamping damping[BRIO_DAMPING_MOST];
     BrioSolverOptions solver;
 } BrioSimDef;
 BRIO_API BrioSimDef brio_sim_def(const char *integrator); /* with the integrator's defaults */
@@ -277,6 +294,9 @@ typedef struct BrioLedger {
     double time, kinetic, elastic, gravity, attachment, contact, potential, total;
     double target, alpha;                    /* of energy-controlled integrators; NAN with others */
     double added, dissipated;                /* J put in by changes from outside, and taken by damping models */
+    double dissipated_by[BRIO_DAMPING_MOST]; /* the latter by each model */
+    double remainder;                        /* total - first total - added + dissipated: what the method itself did, */
+    double unfinished;                       /* of it the work of the forces that the solves left unbalanced; the rest is the scheme's */
     double momentum[3], angular[3];          /* angular momentum about the origin */
     double centre[3];                        /* centre of mass of everything */
     double min_distance;                     /* NAN without contact, which this version does not have */
@@ -312,6 +332,9 @@ typedef struct BrioIntegrator {
     const BrioField *fields; /* may be NULL */
     /* Advances from (q, v) at t to t + h through brio_stepper_accept; a positive status rejects the step. */
     BrioStatus (*step)(BrioStepper *stepper, double h);
+    /* Before the first step: refuses values that do not fit together with a sentence in `reason`, and changes those traits that
+     * depend on values. May be NULL. */
+    BrioStatus (*check)(const double *values, unsigned *traits, char *reason, size_t size);
 } BrioIntegrator;
 BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator); /* must stay in memory */
 BRIO_API const BrioIntegrator *brio_integrator(const char *name);
@@ -327,25 +350,64 @@ BRIO_API double *brio_stepper_history(BrioStepper *stepper, int k); /* saved wit
 BRIO_API int brio_stepper_history_used(const BrioStepper *stepper);
 BRIO_API void brio_stepper_set_history_used(BrioStepper *stepper, int count);
 BRIO_API double brio_stepper_last_h(const BrioStepper *stepper);
-BRIO_API double *brio_stepper_scratch(BrioStepper *stepper, int k); /* k < 8, undefined at the start of a step */
+BRIO_API double *brio_stepper_scratch(BrioStepper *stepper, int k); /* k < BRIO_SCRATCH, undefined at the start of a step */
+enum { BRIO_SCRATCH = 40 };
+BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char *field, int *count); /* numbers of a BRIO_LIST */
 
 /* The primitive of every implicit method:
  *
- *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n),      world points at `time` for q
+ *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q),      world points at `time` for q
  *
- * with q_n the state's coordinates. `q` receives the minimiser. The solver's `tol` is compared with
- * displacements over `h`. `massless` leaves the first term out: static equilibrium. */
+ * with q_n the state's coordinates and D_n the dissipation potentials of the damping models, whose force -grad D_n belongs to
+ * the displacement q - q_n over the time `h`. `q` receives the minimiser. The solver's `tol` is compared with
+ * displacements over `h`. `massless` leaves the first and last term out: static equilibrium. `linear` takes one Newton step from
+ * q_n, without line search: the linearly implicit methods. `undamped` leaves D_n out.
+ *
+ * `weight` is the share of this solve's force in the velocity change of the step, b_i of a Runge-Kutta method; 0 means 1,
+ * BRIO_NOT_COUNTED none. The ledger needs it: the work of damping and of what the solve left unbalanced is the force so
+ * weighted times the displacement of the step. */
 typedef struct BrioObjective {
     const double *target;
     double s, a;
     double time;
     double h;
-    int massless;
+    int massless, linear, undamped;
+    double weight;
 } BrioObjective;
+#define BRIO_NOT_COUNTED (-1e300)
 BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective, double *q);
 /* P(q) at a time, and its gradient if `gradient` is not NULL. */
 BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, double time, double *gradient);
+/* f = -grad P(q) plus the damping models' forces at (q, v): what explicit methods take. `h` is the step (models that compare
+ * poses look back by it); `weight` as above. */
+BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const double *v, double time, double h, double weight,
+                                 double *f);
+/* f = the damping forces alone. */
+BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v, double h, double weight, double *f);
+/* Counts the implicit damping force -grad D_n(q) for the displacement q - q_n over h: for methods that mix solves which were
+ * not counted. */
+BRIO_API void brio_stepper_count(BrioStepper *stepper, const double *q, double h, double weight);
 BRIO_API void brio_stepper_mass_solve(BrioStepper *stepper, const double *f, double *a); /* a = M^-1 f */
+BRIO_API void brio_stepper_mass_multiply(BrioStepper *stepper, const double *v, double *p); /* p = M v */
+BRIO_API double brio_stepper_kinetic(BrioStepper *stepper, const double *v); /* 1/2 v.M v */
+
+/* Linearised forces: K = d2P/dq2 at q, exact, kept until the next solve; y = K x; and (M + s K+) x = b with K+ the
+ * semidefinite projection of K at q, one linear solve. */
+BRIO_API BrioStatus brio_stepper_linearise(BrioStepper *stepper, const double *q, double time);
+BRIO_API void brio_stepper_stiffness(BrioStepper *stepper, const double *x, double *y);
+BRIO_API BrioStatus brio_stepper_linear_solve(BrioStepper *stepper, const double *q, double time, double s, const double *b, double *x);
+
+/* Energy control. `target` is the energy that the last step aimed at, NAN at first; it and `alpha` go to the ledger. An
+ * integrator that controls energy sets both before it accepts. brio_stepper_work tells what this step would book if it
+ * ended at q: energy added from outside (moved points) and taken by the damping forces counted so far. (What velocity filters take
+ * after that is subtracted from the target by brio_stepper_accept.) */
+BRIO_API double brio_stepper_target(const BrioStepper *stepper);
+BRIO_API void brio_stepper_set_target(BrioStepper *stepper, double target, double alpha);
+BRIO_API void brio_stepper_work(BrioStepper *stepper, const double *q, double h, double *added, double *dissipated);
+/* A few numbers that the integrator keeps in the state (k < 4): 0 at the start and after the state was set from outside. */
+BRIO_API double *brio_stepper_memo(BrioStepper *stepper, int k);
+/* For a step that cannot be done: the reason that the run reports. Returns `status`. */
+BRIO_API BrioStatus brio_stepper_fail(BrioStepper *stepper, BrioStatus status, const char *reason);
 /* out = alpha x + beta y (vectors of the length of q; out may be x or y). */
 BRIO_API void brio_stepper_combine(BrioStepper *stepper, double alpha, const double *x, double beta, const double *y,
                                    double *out);

@@ -8,7 +8,7 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
 {
     const BrioSystem *s = solver->system;
     *ledger = (BrioLedger){.time = state->time, .step = state->step, .target = state->target, .alpha = state->alpha,
-                           .added = state->added, .dissipated = state->dissipated, .min_distance = NAN};
+                           .added = state->added, .unfinished = state->unfinished, .min_distance = NAN};
     brio__system_positions(s, state, state->q, state->time, solver->x);
     ledger->potential = brio__evaluate(solver->evaluator, state->param, solver->x, NULL, solver->term_energy);
     for (int t = 0; t < s->term_count; t++) {
@@ -23,6 +23,11 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
     brio__mass_multiply(s, state->v, solver->difference);
     ledger->kinetic = 0.5 * brio__dot(s, state->v, solver->difference);
     ledger->total = ledger->kinetic + ledger->potential;
+    for (int i = 0; i < BRIO_DAMPING_MOST; i++) {
+        ledger->dissipated_by[i] = state->dissipated[i];
+        ledger->dissipated += state->dissipated[i];
+    }
+    ledger->remainder = ledger->total - state->first - ledger->added + ledger->dissipated;
 
     brio__system_velocities(s, state, state->v, state->time, world);
     double mass = 0;

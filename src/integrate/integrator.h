@@ -5,17 +5,21 @@
 
 #include "../solve/minimise.h"
 
-enum { BRIO_SCRATCH = 8 };
-
 struct BrioStepper {
     const BrioSystem *system;
     const BrioIntegrator *integrator;
+    unsigned traits;                /* of the integrator with these values */
     double values[BRIO_MAX_VALUES]; /* of the integrator's fields */
     BrioSolver *solver;
     BrioState *state;   /* what the integrator works on: a copy that replaces the caller's when all goes well */
     BrioState *before;  /* the caller's at the start of the step, to put back */
-    BrioArena arena;    /* of the scratch vectors */
-    double *scratch[BRIO_SCRATCH];
+    double *scratch[BRIO_SCRATCH]; /* each made when it is first asked for */
+    /* what the ledger books when the step is accepted: forces, weighted by their share in the velocity change */
+    double *impulse[BRIO_DAMPING_MOST]; /* of each damping model, the opposite of its force */
+    double *unbalanced;                 /* what solves left over */
+    double *difference;
+    double *held[4];    /* of held vertices: their positions and the forces that hold them, at the start and the end */
+    bool out_of_memory; /* for a scratch vector */
     int iterations;     /* Newton iterations of this step */
     int halvings;       /* deepest halving of this step */
     bool accepted;
@@ -23,7 +27,8 @@ struct BrioStepper {
 };
 
 BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator, const double *values,
-                                const BrioSolverOptions *options, const BrioState *state, BrioStepper **stepper);
+                                const BrioSolverOptions *options, const BrioDamping *damping, int damping_count, const BrioState *state,
+                                BrioStepper **stepper);
 void brio__stepper_free(BrioStepper *stepper);
 /* Advances `state` by h, in halves if need be; on failure leaves it as it was. */
 BrioStatus brio__stepper_advance(BrioStepper *stepper, BrioState *state, double h);

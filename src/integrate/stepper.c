@@ -67,14 +67,140 @@ void brio_stepper_set_history_used(BrioStepper *s, int count)
 
 double brio_stepper_last_h(const BrioStepper *s) { return s->state->last_h; }
 
-double *brio_stepper_scratch(BrioStepper *s, int k) { return k >= 0 && k < BRIO_SCRATCH ? s->scratch[k] : NULL; }
+const double *brio_stepper_list(const BrioStepper *s, const char *field, int *count)
+{
+    int at = brio__fields_offset(s->integrator->fields, field);
+    *count = at >= 0 ? (int)s->values[at] : 0;
+    return at >= 0 ? s->values + at + 1 : NULL;
+}
+
+double *brio_stepper_memo(BrioStepper *s, int k) { return k >= 0 && k < (int)BRIO_COUNT(s->state->memo) ? &s->state->memo[k] : NULL; }
+
+/* If memory for a vector is lacking, the step works on a vector of another and is then refused. */
+double *brio_stepper_scratch(BrioStepper *s, int k)
+{
+    if (k < 0 || k >= BRIO_SCRATCH) return NULL;
+    if (!s->scratch[k]) s->scratch[k] = brio__calloc((size_t)s->state->coordinates, sizeof(double));
+    s->out_of_memory |= !s->scratch[k];
+    return s->scratch[k] ? s->scratch[k] : s->difference;
+}
+
+BrioStatus brio_stepper_fail(BrioStepper *s, BrioStatus status, const char *reason)
+{
+    snprintf(s->reason, sizeof s->reason, "%s", reason);
+    return status;
+}
+
+static void count_damping(BrioStepper *s, const double *q, double time, double h, double weight)
+{
+    for (int i = 0; i < s->solver->damper_count; i++) {
+        const BrioDamper *d = &s->solver->damper[i];
+        if (!d->model->potential) continue;
+        memset(s->difference, 0, (size_t)s->state->coordinates * sizeof(double));
+        d->model->potential(d->self, d->values, s->solver, s->state, q, time, h, s->difference);
+        brio__combine(s->system, 1, s->impulse[i], weight, s->difference, s->impulse[i]);
+    }
+}
+
+void brio_stepper_count(BrioStepper *s, const double *q, double h, double weight) { count_damping(s, q, s->state->time + h, h, weight); }
 
 BrioStatus brio_stepper_minimise(BrioStepper *s, const BrioObjective *objective, double *q)
 {
-    BrioStatus status = brio__minimise(s->solver, s->state, objective, q);
+    const BrioObjective *o = objective;
+    BrioStatus status = brio__minimise(s->solver, s->state, o, q);
     s->iterations += s->solver->iterations;
-    if (status != BRIO_OK) snprintf(s->reason, sizeof s->reason, "%s", s->solver->message);
-    return status;
+    if (status != BRIO_OK) return brio_stepper_fail(s, status, s->solver->message);
+    double weight = o->weight == 0 ? 1 : o->weight;
+    if (o->massless || o->weight == BRIO_NOT_COUNTED || o->s * o->a == 0) return BRIO_OK;
+    /* M (q - target) + s a grad(P + D) = r: as if the force r/(s a) acted too */
+    if (!o->linear) brio__combine(s->system, 1, s->unbalanced, weight / (o->s * o->a), s->solver->gradient, s->unbalanced);
+    if (!o->undamped) count_damping(s, q, o->time, o->h, weight);
+    return BRIO_OK;
+}
+
+void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h, double weight, double *f)
+{
+    size_t bytes = (size_t)s->state->coordinates * sizeof(double);
+    memset(f, 0, bytes);
+    for (int i = 0; i < s->solver->damper_count; i++) {
+        const BrioDamper *d = &s->solver->damper[i];
+        if (!d->model->force) continue;
+        memset(s->difference, 0, bytes);
+        d->model->force(d->self, d->values, s->solver, s->state, q, v, s->state->time, h, s->difference);
+        brio__combine(s->system, 1, f, 1, s->difference, f);
+        if (weight != BRIO_NOT_COUNTED) brio__combine(s->system, 1, s->impulse[i], -weight, s->difference, s->impulse[i]);
+    }
+}
+
+void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double time, double h, double weight, double *f)
+{
+    if (s->solver->damper_count == 0) {
+        brio__potential(s->solver, s->state, q, time, f);
+        brio__combine(s->system, -1, f, 0, f, f);
+        return;
+    }
+    brio_stepper_damping_force(s, q, v, h, weight, f);
+    brio__potential(s->solver, s->state, q, time, s->difference);
+    brio__combine(s->system, 1, f, -1, s->difference, f);
+}
+
+BrioStatus brio_stepper_linearise(BrioStepper *s, const double *q, double time)
+{
+    BrioSolver *solver = s->solver;
+    BRIO_CHECK(brio__solver_prepare(solver));
+    brio__system_positions(s->system, s->state, q, time, solver->x);
+    brio__assemble(solver->evaluator, s->state->param, solver->x, 0, 1, false, solver->linear, NULL);
+    return BRIO_OK;
+}
+
+void brio_stepper_stiffness(BrioStepper *s, const double *x, double *y) { brio__linear_multiply(s->solver->linear, x, y); }
+
+BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double time, double weight, const double *b, double *x)
+{
+    BrioSolver *solver = s->solver;
+    BRIO_CHECK(brio__solver_prepare(solver));
+    brio__system_positions(s->system, s->state, q, time, solver->x);
+    brio__assemble(solver->evaluator, s->state->param, solver->x, 1, weight, true, solver->linear, NULL);
+    BrioStatus status = brio__linear_factor(solver->linear);
+    if (status == BRIO_OK) status = brio__linear_solve(solver->linear, 1, b, x);
+    return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
+}
+
+double brio_stepper_target(const BrioStepper *s) { return s->state->target; }
+
+void brio_stepper_set_target(BrioStepper *s, double target, double alpha)
+{
+    s->state->target = target;
+    s->state->alpha = alpha;
+}
+
+/* Forces on held vertices and where they are, for the coordinates q at a time, into held[2 * end], held[2 * end + 1]. */
+static void hold(BrioStepper *s, const double *q, double time, int end)
+{
+    BrioSolver *solver = s->solver;
+    brio__system_positions(s->system, s->state, q, time, solver->x);
+    for (int64_t i = 0; i < s->system->held_count; i++)
+        memcpy(s->held[2 * end] + 3 * i, solver->x + 3 * (int64_t)s->system->held[i], 3 * sizeof(double));
+    brio__held_gradient(solver->evaluator, s->state->param, solver->x, s->held[2 * end + 1]);
+}
+
+/* Work of whoever moves the held vertices: the mean of the forces at both ends times the way. */
+static double held_work(BrioStepper *s, const double *q, double h)
+{
+    if (s->system->scripted_count == 0) return 0;
+    double work = 0;
+    hold(s, q, s->state->time + h, 1);
+    for (int64_t k = 0; k < 3 * s->system->held_count; k++)
+        work += (s->held[1][k] + s->held[3][k]) / 2 * (s->held[2][k] - s->held[0][k]);
+    return work;
+}
+
+void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added, double *dissipated)
+{
+    *dissipated = 0;
+    brio__combine(s->system, 1, q, -1, s->state->q, s->difference);
+    for (int i = 0; i < s->solver->damper_count; i++) *dissipated += brio__dot(s->system, s->impulse[i], s->difference);
+    *added = held_work(s, q, h);
 }
 
 double brio_stepper_potential(BrioStepper *s, const double *q, double time, double *gradient)
@@ -83,6 +209,13 @@ double brio_stepper_potential(BrioStepper *s, const double *q, double time, doub
 }
 
 void brio_stepper_mass_solve(BrioStepper *s, const double *f, double *a) { brio__mass_solve(s->system, f, a); }
+void brio_stepper_mass_multiply(BrioStepper *s, const double *v, double *p) { brio__mass_multiply(s->system, v, p); }
+
+double brio_stepper_kinetic(BrioStepper *s, const double *v)
+{
+    brio__mass_multiply(s->system, v, s->difference);
+    return brio__dot(s->system, v, s->difference) / 2;
+}
 
 void brio_stepper_combine(BrioStepper *s, double alpha, const double *x, double beta, const double *y, double *out)
 {
@@ -98,7 +231,7 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
         snprintf(s->reason, sizeof s->reason, "the step of %g s led to positions or velocities that are not finite", h);
         return BRIO_NOT_FINITE;
     }
-    if (!(s->integrator->traits & BRIO_END_IS_SOLVED)) {
+    if (!(s->traits & BRIO_END_IS_SOLVED)) {
         double P = brio__potential(s->solver, state, q, state->time + h, NULL);
         if (!isfinite(P)) {
             BrioLimit limit;
@@ -109,8 +242,20 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
             return BRIO_STEP_REJECTED;
         }
     }
+    if (s->out_of_memory) return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
+    brio__combine(s->system, 1, q, -1, state->q, s->difference);
+    for (int i = 0; i < s->solver->damper_count; i++) state->dissipated[i] += brio__dot(s->system, s->impulse[i], s->difference);
+    state->unfinished += brio__dot(s->system, s->unbalanced, s->difference);
+    state->added += held_work(s, q, h);
     memcpy(state->q, q, (size_t)state->coordinates * sizeof *q);
     memcpy(state->v, v, (size_t)state->coordinates * sizeof *v);
+    for (int i = 0; i < s->solver->damper_count; i++) {
+        const BrioDamper *d = &s->solver->damper[i];
+        if (!d->model->filter) continue;
+        double taken = d->model->filter(d->self, d->values, s->system, state->q, h, state->v);
+        state->dissipated[i] += taken;
+        state->target -= taken;
+    }
     state->time += h;
     state->last_h = h;
     s->accepted = true;
@@ -120,22 +265,23 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
 /* ---- driver ------------------------------------------------------------------------------------- */
 
 BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator, const double *values,
-                                const BrioSolverOptions *options, const BrioState *state, BrioStepper **stepper)
+                                const BrioSolverOptions *options, const BrioDamping *damping, int damping_count, const BrioState *state,
+                                BrioStepper **stepper)
 {
     BrioStepper *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
     s->system = system;
     s->integrator = integrator;
+    s->traits = integrator->traits;
     memcpy(s->values, values, sizeof s->values);
-    BrioStatus status = brio__solver_create(system, options, &s->solver);
+    BrioStatus status = brio__solver_create(system, options, damping, damping_count, &s->solver);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->state);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->before);
-    size_t vector = (size_t)state->coordinates * sizeof(double) + BRIO_ALIGN;
-    if (status == BRIO_OK) status = brio__arena_create(&s->arena, BRIO_SCRATCH * vector);
-    for (int k = 0; k < BRIO_SCRATCH && status == BRIO_OK; k++) {
-        s->scratch[k] = brio__arena_take(&s->arena, (size_t)state->coordinates, sizeof(double));
-        memset(s->scratch[k], 0, (size_t)state->coordinates * sizeof(double));
-    }
+    size_t coordinates = (size_t)state->coordinates, held = 3 * (size_t)system->held_count;
+    bool made = (s->difference = brio__calloc(coordinates, sizeof(double))) && (s->unbalanced = brio__calloc(coordinates, sizeof(double)));
+    for (int i = 0; made && i < damping_count; i++) made = (s->impulse[i] = brio__calloc(coordinates, sizeof(double)));
+    for (int i = 0; made && system->scripted_count && i < 4; i++) made = (s->held[i] = brio__calloc(held, sizeof(double)));
+    if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         *stepper = s;
     else
@@ -149,7 +295,11 @@ void brio__stepper_free(BrioStepper *s)
     brio__solver_free(s->solver);
     brio_state_free(s->state);
     brio_state_free(s->before);
-    brio__arena_free(&s->arena);
+    for (int k = 0; k < BRIO_SCRATCH; k++) brio__free(s->scratch[k]);
+    for (int i = 0; i < BRIO_DAMPING_MOST; i++) brio__free(s->impulse[i]);
+    for (int i = 0; i < 4; i++) brio__free(s->held[i]);
+    brio__free(s->unbalanced);
+    brio__free(s->difference);
     brio__free(s);
 }
 
@@ -157,8 +307,13 @@ void brio__stepper_free(BrioStepper *s)
 static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
 {
     brio_state_assign(s->state, from);
-    s->accepted = false;
+    s->accepted = s->out_of_memory = false;
     s->halvings = BRIO_MAX(s->halvings, depth);
+    size_t bytes = (size_t)s->state->coordinates * sizeof(double);
+    memset(s->unbalanced, 0, bytes);
+    for (int i = 0; i < s->solver->damper_count; i++) memset(s->impulse[i], 0, bytes);
+    if (s->system->scripted_count) hold(s, s->state->q, s->state->time, 0);
+    BRIO_CHECK(brio__solver_begin(s->solver, s->state));
     BrioStatus status = s->integrator->step(s, h);
     if (status == BRIO_OK && !s->accepted) {
         snprintf(s->reason, sizeof s->reason, "the integrator %s ended a step without accepting a state", s->integrator->name);

@@ -5,9 +5,9 @@
 static BrioStatus step(BrioStepper *s, double h)
 {
     double *next = brio_stepper_scratch(s, 0), *velocity = brio_stepper_scratch(s, 1);
-    brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), velocity);
+    brio_stepper_force(s, brio_stepper_q(s), brio_stepper_v(s), brio_stepper_time(s), h, 1, velocity);
     brio_stepper_mass_solve(s, velocity, velocity);
-    brio_stepper_combine(s, 1, brio_stepper_v(s), -h, velocity, velocity);
+    brio_stepper_combine(s, 1, brio_stepper_v(s), h, velocity, velocity);
     brio_stepper_combine(s, 1, brio_stepper_q(s), h, velocity, next);
     return brio_stepper_accept(s, h, next, velocity);
 }

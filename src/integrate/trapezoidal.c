@@ -1,4 +1,4 @@
-/* Trapezoidal rule = Newmark(1/4, 1/2): with a_n = -M^-1 grad P(q_n),
+/* Trapezoidal rule = Newmark(1/4, 1/2): with a_n = M^-1 F(q_n, v_n),
  *
  *     q' = argmin 1/2 |q - (q_n + h v_n + h^2/4 a_n)|^2_M + h^2/4 P(q),    v' = 2 (q' - q_n)/h - v_n.
  *
@@ -9,12 +9,12 @@ static BrioStatus step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
     double *target = brio_stepper_scratch(s, 0), *next = brio_stepper_scratch(s, 1), *velocity = brio_stepper_scratch(s, 2);
-    double *slope = brio_stepper_scratch(s, 3);
-    brio_stepper_potential(s, q, brio_stepper_time(s), slope);
-    brio_stepper_mass_solve(s, slope, slope);
+    double *acceleration = brio_stepper_scratch(s, 3);
+    brio_stepper_force(s, q, v, brio_stepper_time(s), h, 0.5, acceleration);
+    brio_stepper_mass_solve(s, acceleration, acceleration);
     brio_stepper_combine(s, 1, q, h, v, target);
-    brio_stepper_combine(s, 1, target, -h * h / 4, slope, target);
-    BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.target = target, .s = h * h / 4, .a = 1, .time = brio_stepper_time(s) + h, .h = h}, next));
+    brio_stepper_combine(s, 1, target, h * h / 4, acceleration, target);
+    BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.target = target, .s = h * h / 4, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .weight = 0.5}, next));
     brio_stepper_combine(s, 2 / h, next, -2 / h, q, velocity);
     brio_stepper_combine(s, 1, velocity, -1, v, velocity);
     return brio_stepper_accept(s, h, next, velocity);

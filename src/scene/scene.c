@@ -23,7 +23,7 @@ static const BrioKey scene_keys[] = {
     {"probes", "list", "", "Vertices whose positions are written to probes.csv."},
     {"output", "map", "", "What is written."},
     {"contact", "map", "", "Contact between bodies. Not in this version."},
-    {"damping", "list", "", "Damping models. Not in this version."},
+    {"damping", "list of names, or maps with `type` and the model's parameters", "[]", "Damping models that act together: `brio list damping`."},
     {"obstacles", "list", "", "Planes, spheres and other obstacles. Not in this version."},
     {"forces", "list", "", "Forces beside gravity. Not in this version."},
     {"constraints", "list", "", "Rigid rods. Not in this version."},
@@ -34,7 +34,7 @@ static const BrioKey time_keys[] = {
     {"fps", "number, 1/s", "30", "Frames a second of simulated time; a step longer than a frame gives a frame a step."},
     {0}};
 static const BrioKey solver_keys[] = {
-    {"type", "newton", "newton", "Projected Newton with a line search."},
+    {"type", "newton or root", "newton", "Projected Newton with a line search; root solves gradient = 0 instead of minimising, for comparison."},
     {"linear", "a name", "cholesky", "Linear solver: `brio list solvers`."},
     {"tol", "number, m/s", "1e-8", "Newton stops when max|dq|/h is below it."},
     {"max_iterations", "whole number", "100", "Newton iterations before a step counts as failed."},
@@ -245,14 +245,18 @@ static BrioStatus read_integrator(BrioNode *root, BrioScene *scene, BrioError *e
     for (; count < (int)BRIO_COUNT(names) && brio_integrator_at(count); count++) names[count] = brio_integrator_at(count)->name;
     if (!integrator) return no_such(type_node(node), "integrator", type, names, count, error);
     scene->def.integrator = integrator->name;
-    return values_of(node, integrator->fields, scene->def.values, error);
+    BRIO_CHECK(values_of(node, integrator->fields, scene->def.values, error));
+    char reason[256];
+    unsigned traits = integrator->traits;
+    if (!integrator->check || integrator->check(scene->def.values, &traits, reason, sizeof reason) == BRIO_OK) return BRIO_OK;
+    return brio__node_error(node, error, "%s", reason);
 }
 
 static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error)
 {
     BrioNode *node = brio__node_get(root, "solver");
     if (!node) return BRIO_OK;
-    static const char *const solvers[] = {"newton"};
+    static const char *const solvers[] = {"newton", "root"};
     BrioSolverOptions *o = &scene->def.solver;
     const char *type = "newton", *names[16];
     int count = 0;
@@ -262,7 +266,10 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
     } else {
         BRIO_CHECK(brio__node_text(node, &type, error));
     }
-    if (strcmp(type, "newton")) return no_such(type_node(node), "solver", type, solvers, 1, error);
+    o->type = NULL;
+    for (size_t i = 0; i < BRIO_COUNT(solvers); i++)
+        if (!strcmp(type, solvers[i])) o->type = solvers[i];
+    if (!o->type) return no_such(type_node(node), "solver", type, solvers, BRIO_COUNT(solvers), error);
     if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
     BrioNode *linear = brio__node_get(node, "linear");
     if (linear) {
@@ -279,6 +286,25 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
     BRIO_CHECK(get_integer(node, "max_halvings", 0, 20, &halvings, error));
     o->max_iterations = (int)iterations;
     o->max_halvings = (int)halvings;
+    return BRIO_OK;
+}
+
+static BrioStatus read_damping(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    BrioNode *list = brio__node_get(root, "damping");
+    if (!list) return BRIO_OK;
+    BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
+    if (list->count > BRIO_DAMPING_MOST) return brio__node_error(list, error, "%d damping models: at most %d can act together", list->count, BRIO_DAMPING_MOST);
+    for (int i = 0; i < list->count; i++) {
+        BrioNode *node = list->child[i];
+        const char *type, *names[64];
+        int count = 0;
+        BRIO_CHECK(type_of(node, &type, error));
+        for (; count < (int)BRIO_COUNT(names) && brio_damping_at(count); count++) names[count] = brio_damping_at(count);
+        if (brio_damping(type, &scene->def.damping[i]) != BRIO_OK) return no_such(type_node(node), "damping model", type, names, count, error);
+        BRIO_CHECK(values_of(node, brio_damping_fields(type), scene->def.damping[i].values, error));
+        scene->def.damping_count++;
+    }
     return BRIO_OK;
 }
 
@@ -701,7 +727,7 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
 /* What the format has and this version does not do: refused with a sentence unless empty. */
 static BrioStatus refuse_later(BrioNode *root, BrioError *error)
 {
-    static const char *const later[] = {"contact", "damping", "obstacles", "forces", "constraints"};
+    static const char *const later[] = {"contact", "obstacles", "forces", "constraints"};
     for (size_t i = 0; i < BRIO_COUNT(later); i++) {
         BrioNode *node = brio__node_get(root, later[i]);
         if (!node || (node->kind == BRIO_NODE_LIST && node->count == 0)) continue;
@@ -730,6 +756,7 @@ static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *
     BRIO_CHECK(read_time(root, scene, error));
     BRIO_CHECK(read_integrator(root, scene, error));
     BRIO_CHECK(read_solver(root, scene, error));
+    BRIO_CHECK(read_damping(root, scene, error));
     BRIO_CHECK(read_output(root, scene, error));
     BRIO_CHECK(read_bodies(root, scene, builder, error));
     return read_probes(root, scene, error);

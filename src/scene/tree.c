@@ -870,12 +870,54 @@ static BrioStatus check_field(const BrioNode *node, const BrioField *field, cons
     return brio__node_error(node, error, "%s", complaint.message);
 }
 
+/* Numbers of a list, or of a list of lists row by row, or one number, after their count. */
+static BrioStatus read_list(const BrioNode *node, const BrioField *field, double *values, BrioError *error)
+{
+    if (node->kind == BRIO_NODE_LIST) {
+        for (int i = 0; i < node->count; i++) BRIO_CHECK(read_list(node->child[i], field, values, error));
+        return BRIO_OK;
+    }
+    if (values[0] == BRIO_LIST_MOST) return brio__node_error(node, error, "%s holds more than %d numbers", field->name, BRIO_LIST_MOST);
+    BRIO_CHECK(brio__node_real(node, &values[1 + (int)values[0]], error));
+    values[0]++;
+    return BRIO_OK;
+}
+
+/* Which of the words the node is; -1: none. */
+static int read_word(const BrioNode *node, const BrioField *field)
+{
+    for (int k = 0; node->kind == BRIO_NODE_SCALAR && brio__field_word(field, k).text[0]; k++)
+        if (!strcmp(node->text, brio__field_word(field, k).text)) return k;
+    return -1;
+}
+
+static BrioStatus no_such_word(const BrioNode *node, const BrioField *field, BrioError *error)
+{
+    BrioWord words[64];
+    const char *names[64];
+    int count = 0;
+    for (; count < 64 && (words[count] = brio__field_word(field, count)).text[0]; count++) names[count] = words[count].text;
+    const char *nearest = node->kind == BRIO_NODE_SCALAR ? brio__nearest(node->text, names, count) : NULL;
+    if (nearest) return brio__node_error(node, error, "%s cannot be \"%s\"; did you mean \"%s\"?", field->name, node->text, nearest);
+    return brio__node_error(node, error, "%s must be one of %s, found %s", field->name, field->unit, what_is(node).text);
+}
+
 static BrioStatus read_field(const BrioNode *node, const BrioField *field, double *values, BrioError *error)
 {
     int64_t whole = 0;
     bool flag = false;
     switch (field->type) {
-    case BRIO_REAL: BRIO_CHECK(brio__node_real(node, values, error)); break;
+    case BRIO_REAL:
+        if (read_word(node, field) >= 0)
+            values[0] = INFINITY;
+        else
+            BRIO_CHECK(brio__node_real(node, values, error));
+        break;
+    case BRIO_CHOICE:
+        values[0] = read_word(node, field);
+        if (values[0] < 0) return no_such_word(node, field, error);
+        break;
+    case BRIO_LIST: BRIO_CHECK(read_list(node, field, values, error)); break;
     case BRIO_INTEGER:
         BRIO_CHECK(brio__node_integer(node, &whole, error));
         values[0] = (double)whole;
@@ -930,10 +972,10 @@ BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char 
     }
     for (const BrioField *field = fields; field && field->name; field++) {
         if (!field->required || (map && find_child(map, field->name))) continue;
-        bool has_unit = field->unit && field->unit[0];
+        BrioWord unit = brio__field_unit(field);
         char message[256];
-        snprintf(message, sizeof message, "missing key \"%s\"%s%s%s: %s", field->name, has_unit ? " (" : "",
-                 has_unit ? field->unit : "", has_unit ? ")" : "",
+        snprintf(message, sizeof message, "missing key \"%s\"%s%s%s: %s", field->name, unit.text[0] ? " (" : "", unit.text,
+                 unit.text[0] ? ")" : "",
                  field->summary ? field->summary : "it has no default");
         return map ? brio__node_error(map, error, "%s", message) : brio__error(error, BRIO_ERROR_INPUT, "%s", message);
     }

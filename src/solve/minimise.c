@@ -1,7 +1,7 @@
 /* Projected Newton for the primitive.
  *
- * Each iteration solves (m M + s a^2 H) p = -(m M (q - target) + s a g), with g and H the gradient and the
- * element-wise projected Hessian of P at y = a q + (1-a) q_n, shortens p so that no element becomes forbidden,
+ * Each iteration solves (m M + s a^2 H + s a H_D) p = -(m M (q - target) + s a (g + g_D)), with g and H the gradient and the
+ * element-wise projected Hessian of P at y = a q + (1-a) q_n, g_D and H_D those of the dissipation potentials at q, shortens p so that no element becomes forbidden,
  * backtracks until the objective falls by a share of what its slope promises [Armijo 1966], and ends when the
  * full step is below the tolerance, max|p|/h < tol; that last step is taken too.
  *
@@ -26,10 +26,34 @@ const char *brio__reason_text(BrioReason reason)
 
 BrioSolverOptions brio_solver_options(void)
 {
-    return (BrioSolverOptions){.linear = brio__linear_at(0)->name, .tol = 1e-8, .max_iterations = 100, .linear_tol = 1e-6, .max_halvings = 6};
+    return (BrioSolverOptions){.type = "newton", .linear = brio__linear_at(0)->name, .tol = 1e-8, .max_iterations = 100, .linear_tol = 1e-6, .max_halvings = 6};
 }
 
-BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, BrioSolver **solver)
+static BrioStatus create_dampers(BrioSolver *s, const BrioDamping *damping, int count)
+{
+    if (count > BRIO_DAMPING_MOST) return BRIO_ERROR_ARGUMENT;
+    for (int i = 0; i < count; i++) {
+        BrioDamper *d = &s->damper[i];
+        d->model = brio__damping_model(damping[i].type);
+        if (!d->model) return BRIO_ERROR_ARGUMENT;
+        s->damper_count = i + 1;
+        memcpy(d->values, damping[i].values, sizeof d->values);
+        if (d->model->create) BRIO_CHECK(d->model->create(s->system, d->values, &d->self));
+    }
+    return BRIO_OK;
+}
+
+BrioStatus brio__solver_begin(BrioSolver *s, const BrioState *state)
+{
+    for (int i = 0; i < s->damper_count; i++) {
+        BrioDamper *d = &s->damper[i];
+        if (d->model->lag) BRIO_CHECK(d->model->lag(d->self, d->values, s, state));
+    }
+    return BRIO_OK;
+}
+
+BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, const BrioDamping *damping, int damping_count,
+                               BrioSolver **solver)
 {
     BrioSolver *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
@@ -50,6 +74,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     if (status == BRIO_OK &&
         (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend || !s->difference || !s->term_energy))
         status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) status = create_dampers(s, damping, damping_count);
     if (status == BRIO_OK)
         *solver = s;
     else
@@ -60,6 +85,8 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
 void brio__solver_free(BrioSolver *s)
 {
     if (!s) return;
+    for (int i = 0; i < s->damper_count; i++)
+        if (s->damper[i].model->destroy) s->damper[i].model->destroy(s->damper[i].self);
     brio__evaluator_free(s->evaluator);
     brio__linear_free(s->linear);
     double *arrays[] = {s->x, s->dx, s->x_held_n, s->gradient, s->step, s->trial, s->blend, s->difference, s->term_energy};
@@ -102,7 +129,8 @@ typedef struct Problem {
     BrioSolver *solver;
     const BrioState *state;
     const BrioObjective *objective;
-    double mass; /* m: 1, or 0 without masses */
+    double mass;     /* m: 1, or 0 without masses */
+    int damper_count; /* those of the solver, or none */
 } Problem;
 
 typedef struct Value {
@@ -135,8 +163,12 @@ static Value evaluate(const Problem *p, const double *q, double *gradient)
     double distance = 0;
     s->totals.evaluations++;
     world_blend(p, q);
-    double potential = brio__evaluate(s->evaluator, p->state->param, s->x, gradient, s->term_energy);
+    double potential = brio__evaluate(s->evaluator, p->state->param, s->x, gradient, s->term_energy), dissipation = 0;
     double noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy);
+    for (int i = 0; i < p->damper_count; i++) {
+        const BrioDamper *d = &s->damper[i];
+        if (d->model->potential) dissipation += d->model->potential(d->self, d->values, s, p->state, q, o->time, o->h, gradient);
+    }
     if (p->mass != 0) {
         brio__combine(s->system, 1, q, -1, o->target, s->difference);
         double *momentum = s->blend; /* free by now */
@@ -146,7 +178,8 @@ static Value evaluate(const Problem *p, const double *q, double *gradient)
     } else if (gradient) {
         brio__combine(s->system, o->s * o->a, gradient, 0, gradient, gradient);
     }
-    return (Value){distance + o->s * potential, 16 * DBL_EPSILON * distance + o->s * noise};
+    return (Value){distance + o->s * potential + o->s * o->a * dissipation,
+                   16 * DBL_EPSILON * (distance + fabs(o->s * o->a * dissipation)) + o->s * noise};
 }
 
 /* How far q may go along `step` without an element becoming forbidden, at y and, if a < 1, at q itself. */
@@ -192,21 +225,26 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
     return status;
 }
 
-/* Factors, adding mass until the matrix is positive definite (only static problems ever need it). */
-static BrioStatus factor(const Problem *p)
+/* Factors, adding mass until the matrix is positive definite (only static problems ever need it). Without `project` the
+ * Hessian is exact, and the matrix may be indefinite. */
+static BrioStatus factor(const Problem *p, const double *q, bool project)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
     double shift = 0;
     for (int attempt = 0; attempt < 24; attempt++) {
         double seconds[2], before;
-        brio__assemble(s->evaluator, p->state->param, s->x, p->mass + shift, o->s * o->a * o->a, true, s->linear, seconds);
+        brio__assemble(s->evaluator, p->state->param, s->x, p->mass + shift, o->s * o->a * o->a, project, s->linear, seconds);
+        for (int i = 0; i < p->damper_count; i++) {
+            const BrioDamper *d = &s->damper[i];
+            if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, q, o->time, o->h, o->s * o->a));
+        }
         s->totals.hessian += seconds[0];
         s->totals.assembly += seconds[1];
         before = brio__seconds();
         BrioStatus status = brio__linear_factor(s->linear);
         s->totals.factor += brio__seconds() - before;
-        if (status != BRIO_NOT_POSITIVE_DEFINITE) return status;
+        if (status != BRIO_NOT_POSITIVE_DEFINITE || !project) return status;
         shift = shift > 0 ? 10 * shift : 1e-6;
     }
     return BRIO_NOT_POSITIVE_DEFINITE;
@@ -217,7 +255,7 @@ static Value start(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
     memcpy(q, p->state->q, 3 * (size_t)s->system->block_count * sizeof *q);
-    if (p->mass == 0) return evaluate(p, q, s->gradient);
+    if (p->mass == 0 || p->objective->linear) return evaluate(p, q, s->gradient);
     brio__combine(s->system, 1, p->objective->target, -1, q, s->step);
     Value stay = evaluate(p, q, NULL);
     double t = allowed(p, q);
@@ -228,11 +266,75 @@ static Value start(const Problem *p, double *q)
     return evaluate(p, q, s->gradient);
 }
 
+/* The Newton step at q, where the gradient and the world positions of y were left, into s->step. */
+static BrioStatus newton_step(const Problem *p, const double *q, bool project)
+{
+    BrioSolver *s = p->solver;
+    BrioStatus status = factor(p, q, project);
+    if (status < 0 || (!project && status != BRIO_OK)) return status;
+    if (status != BRIO_OK) return finish(s, BRIO_REASON_INDEFINITE, status);
+    double before = brio__seconds();
+    brio__combine(s->system, -1, s->gradient, 0, s->gradient, s->step);
+    status = brio__linear_solve(s->linear, 1, s->step, s->step);
+    s->totals.solve += brio__seconds() - before;
+    if (status != BRIO_OK) return status < 0 ? status : finish(s, BRIO_REASON_LINEAR, status);
+    s->iterations++;
+    s->totals.iterations++;
+    s->speed = brio__norm_max(s->system, s->step) / p->objective->h;
+    return isfinite(s->speed) ? BRIO_OK : finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
+}
+
+/* Solves gradient = 0 with the merit |gradient|^2/2 and exact Hessians, projected ones where those are not positive definite:
+ * the way that [Kharevych2006, Sec. 5.4] compares minimisation with. */
+static BrioStatus find_root(const Problem *p, double *q)
+{
+    BrioSolver *s = p->solver;
+    const BrioSystem *system = s->system;
+    double last_speed = INFINITY;
+    start(p, q);
+    for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
+        double merit = brio__dot(system, s->gradient, s->gradient) / 2;
+        if (!isfinite(merit)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
+        if (merit == 0) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
+        BrioStatus status = newton_step(p, q, false);
+        if (status == BRIO_NOT_POSITIVE_DEFINITE) status = newton_step(p, q, true);
+        if (status != BRIO_OK) return status;
+        bool small = s->speed < s->options.tol, found = false;
+        double t = allowed(p, q), least = t * 0x1p-30;
+        for (; !found && t > least; t = found ? t : t / 2) {
+            brio__combine(system, 1, q, t, s->step, s->trial);
+            Value value = evaluate(p, s->trial, s->gradient);
+            found = isfinite(value.value) && brio__dot(system, s->gradient, s->gradient) / 2 <= (1 - 1e-4 * t) * merit;
+        }
+        if (!found) {
+            evaluate(p, q, s->gradient);
+            if (small || s->speed > 0.5 * last_speed) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
+            return finish(s, BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
+        }
+        memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
+        if (small && t == 1) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
+        last_speed = s->speed;
+    }
+    return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
+}
+
+/* One Newton step from q_n. */
+static BrioStatus linear_step(const Problem *p, double *q)
+{
+    BrioSolver *s = p->solver;
+    Value now = start(p, q);
+    if (!isfinite(now.value)) return finish(s, BRIO_REASON_START, BRIO_STEP_REJECTED);
+    s->iterations = 0;
+    BRIO_CHECK(newton_step(p, q, true));
+    brio__combine(s->system, 1, q, allowed(p, q), s->step, q);
+    return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
+}
+
 static BrioStatus newton(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
     const BrioSystem *system = s->system;
-    double h = p->objective->h, last_speed = INFINITY, before = brio__seconds();
+    double last_speed = INFINITY, before = brio__seconds();
     Value now = start(p, q);
     s->totals.gradient += brio__seconds() - before;
     if (!isfinite(now.value)) {
@@ -240,21 +342,10 @@ static BrioStatus newton(const Problem *p, double *q)
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
-        BrioStatus status = factor(p); /* solver->x holds y's world positions */
-        if (status < 0) return status;
-        if (status != BRIO_OK) return finish(s, BRIO_REASON_INDEFINITE, status);
-        before = brio__seconds();
-        brio__combine(system, -1, s->gradient, 0, s->gradient, s->step);
-        status = brio__linear_solve(s->linear, 1, s->step, s->step);
-        s->totals.solve += brio__seconds() - before;
-        if (status != BRIO_OK) return status < 0 ? status : finish(s, BRIO_REASON_LINEAR, status);
-        s->iterations++;
-        s->totals.iterations++;
-
+        BRIO_CHECK(newton_step(p, q, true));
         before = brio__seconds();
         double slope = brio__dot(system, s->gradient, s->step);
-        s->speed = brio__norm_max(system, s->step) / h;
-        if (!isfinite(slope) || !isfinite(s->speed)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
+        if (!isfinite(slope)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
         bool small = s->speed < s->options.tol, drowned = fabs(slope) < now.noise;
         if (!small && drowned && s->speed > 0.9 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
 
@@ -273,10 +364,10 @@ static BrioStatus newton(const Problem *p, double *q)
         }
         if (t == 1) s->limit.term = NULL;
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
-        if (small && (t == 1 || drowned)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
         before = brio__seconds();
         now = evaluate(p, q, s->gradient);
         s->totals.gradient += brio__seconds() - before;
+        if (small && (t == 1 || drowned)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
         last_speed = drowned ? s->speed : INFINITY;
     }
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
@@ -292,7 +383,9 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     s->totals.minimisations++;
     BRIO_CHECK(brio__solver_prepare(s));
     if (objective->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);
-    BrioStatus status = newton(&(Problem){s, state, objective, objective->massless ? 0 : 1}, q);
+    Problem problem = {s, state, objective, objective->massless ? 0 : 1, objective->massless || objective->undamped ? 0 : s->damper_count};
+    bool root = !strcmp(s->options.type, "root") && !objective->massless;
+    BrioStatus status = objective->linear ? linear_step(&problem, q) : root ? find_root(&problem, q) : newton(&problem, q);
     if (status < 0 && !s->message[0]) snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));
     return status;
 }

@@ -1,12 +1,12 @@
 /* The one primitive that every implicit method needs:
  *
- *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n)
+ *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q)
  *
- * by projected Newton with a backtracking line search. Without the first term it is static equilibrium. */
+ * by projected Newton with a backtracking line search. Without the first and last term it is static equilibrium. */
 #ifndef BRIO_MINIMISE_H
 #define BRIO_MINIMISE_H
 
-#include "../assemble.h"
+#include "../damping/damping.h"
 
 /* Why an iteration ended; the texts are what reports print. */
 #define BRIO_REASON_LIST(X)                                                                       \
@@ -36,13 +36,16 @@ typedef struct BrioSolveTotals {
     int64_t minimisations, iterations, evaluations, roundoff;
 } BrioSolveTotals;
 
-typedef struct BrioSolver {
+struct BrioSolver {
     const BrioSystem *system;
     BrioSolverOptions options;
+    int damper_count;
+    BrioDamper damper[BRIO_DAMPING_MOST];
     BrioEvaluator *evaluator;
     BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
     double *x, *x_held_n; /* world positions; held vertices at the start of the step */
-    double *dx, *gradient, *step, *trial, *blend, *difference;
+    double *dx, *step, *trial, *blend, *difference;
+    double *gradient; /* of the objective; after a minimisation, what the solve left unbalanced */
     double *term_energy;
     BrioSolveTotals totals;
     /* the last minimisation */
@@ -52,9 +55,10 @@ typedef struct BrioSolver {
     bool massless;
     BrioLimit limit;   /* the element that last limited a step */
     char message[512]; /* a sentence for people if it failed */
-} BrioSolver;
+};
 
-BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, BrioSolver **solver);
+BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, const BrioDamping *damping, int damping_count,
+                               BrioSolver **solver);
 void brio__solver_free(BrioSolver *solver);
 
 /* `state` gives q_n, parameters and held vertices. q receives the minimiser. */
@@ -62,6 +66,9 @@ BrioStatus brio__minimise(BrioSolver *solver, const BrioState *state, const Brio
 
 /* P at q and a time, and its gradient if wanted. */
 double brio__potential(BrioSolver *solver, const BrioState *state, const double *q, double time, double *gradient);
+
+/* A step begins at this state: the damping models are lagged there. */
+BrioStatus brio__solver_begin(BrioSolver *solver, const BrioState *state);
 
 /* Makes and analyses the matrix if that has not been done. */
 BrioStatus brio__solver_prepare(BrioSolver *solver);

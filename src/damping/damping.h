@@ -1,0 +1,60 @@
+/* Damping models: one file each and one line in list.def.
+ *
+ * A model takes energy in one of two ways, and always tells how much.
+ *
+ * As a force. Implicit methods need it as the gradient of a dissipation potential D_n(q) that is lagged at the start of the step:
+ * -grad D_n is the force for the displacement q - q_n over the time h, and D_n enters the primitive with the weight s a
+ * beside s P. Explicit methods need the force at (q, v). A model of this kind gives `lag`, `potential`, `assemble`
+ * and `force`.
+ *
+ * As a filter of the velocities after the step: `filter` changes v and returns the kinetic energy that it took.
+ *
+ * Coefficients are per second, or are converted with the step, so that a model means the same at every step. */
+#ifndef BRIO_DAMPING_H
+#define BRIO_DAMPING_H
+
+#include "../assemble.h"
+
+typedef struct BrioSolver BrioSolver;
+
+typedef struct BrioDampingModel {
+    const char *name, *summary, *citation;
+    bool brakes_translation; /* a body in free fall notices it */
+    bool brakes_rotation;
+    const BrioField *fields;
+    /* What it keeps beside its values; NULL: nothing. */
+    BrioStatus (*create)(const BrioSystem *system, const double *values, void **self);
+    void (*destroy)(void *self);
+    /* A step begins at the state's q and v. May be NULL. */
+    BrioStatus (*lag)(void *self, const double *values, BrioSolver *solver, const BrioState *state);
+    /* D_n(q) in J; the gradient is added to `gradient` unless that is NULL. */
+    double (*potential)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
+                        double *gradient);
+    /* matrix += weight d2D_n/dq2, semidefinite. */
+    BrioStatus (*assemble)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
+                     double weight);
+    /* f += the force at (q, v). */
+    void (*force)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v,
+                  double time, double h, double *f);
+    double (*filter)(void *self, const double *values, const BrioSystem *system, const double *q, double h, double *v);
+} BrioDampingModel;
+
+/* A model at work in a solver. */
+typedef struct BrioDamper {
+    const BrioDampingModel *model;
+    double values[BRIO_MAX_VALUES];
+    void *self;
+} BrioDamper;
+
+const BrioDampingModel *brio__damping_model(const char *name); /* NULL: none of that name */
+const BrioDampingModel *brio__damping_model_at(int i);         /* NULL past the last */
+
+/* An evaluator over the elastic terms of a system, without weight, attachments and contact. `terms` receives copies of
+ * them, which the caller frees after the evaluator. */
+BrioStatus brio__elastic_evaluator(const BrioSystem *system, BrioTerm **terms, int *count, BrioEvaluator **evaluator);
+
+#define BRIO_DAMPING_MODEL(symbol)                          \
+    extern const BrioDampingModel brio__damping_##symbol; \
+    const BrioDampingModel brio__damping_##symbol =
+
+#endif

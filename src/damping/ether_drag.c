@@ -1,0 +1,69 @@
+/* Ether drag [Dinev2018, Eq. 31]: every vertex is braked by the force -k v, wherever it goes; D_n = k/(2h) |q - q_n|^2. */
+#include "../solve/minimise.h"
+
+/* sum w^2 over the vertices that a coordinate block moves: the diagonal of J^T J. */
+static BrioStatus create(const BrioSystem *system, const double *values, void **self)
+{
+    (void)values;
+    double *share = brio__calloc((size_t)system->block_count, sizeof *share);
+    if (!share) return BRIO_ERROR_MEMORY;
+    for (int64_t v = 0; v < system->body_vertices; v++)
+        for (int32_t k = system->map_start[v]; k < system->map_start[v + 1]; k++)
+            share[system->map_block[k]] += system->map_weight[k] * system->map_weight[k];
+    *self = share;
+    return BRIO_OK;
+}
+
+static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
+                        double *gradient)
+{
+    (void)solver;
+    (void)time;
+    const double *share = self;
+    double sum = 0, rate = values[0] / h;
+    for (int64_t i = 0; i < state->coordinates; i++) {
+        double c = rate * share[i / 3], d = q[i] - state->q[i];
+        sum += c * d * d;
+        if (gradient) gradient[i] += c * d;
+    }
+    return sum / 2;
+}
+
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
+                     double weight)
+{
+    (void)q;
+    (void)time;
+    (void)state;
+    brio__assemble_diagonal(self, weight * values[0] / h, solver->linear);
+    return BRIO_OK;
+}
+
+static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
+                  double h, double *f)
+{
+    (void)solver;
+    (void)q;
+    (void)time;
+    (void)h;
+    const double *share = self;
+    for (int64_t i = 0; i < state->coordinates; i++) f[i] -= values[0] * share[i / 3] * v[i];
+}
+
+static const BrioField fields[] = {
+    {"k", BRIO_REAL, "N s/m", 0.001, 0, 1e15, 0, "Drag of every vertex: the force is -k v."},
+    {0}};
+
+BRIO_DAMPING_MODEL(ether_drag){
+    .name = "ether-drag",
+    .summary = "Brakes every motion, falling and turning too, as if the body moved through honey.",
+    .citation = "Dinev2018",
+    .brakes_translation = true,
+    .brakes_rotation = true,
+    .fields = fields,
+    .create = create,
+    .destroy = brio__free,
+    .potential = potential,
+    .assemble = assemble,
+    .force = force,
+};

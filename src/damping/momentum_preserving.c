@@ -1,0 +1,96 @@
+/* Momentum-preserving damping [Mueller2007; Dinev2018, Eq. 32-36]: after a step, the part of the velocities that is no rigid
+ * motion of the body is made smaller by the share k for every 0.033 s,
+ *
+ *     dv_i = v_i - (v_cm + w x r_i),     v_i -= (1 - (1 - k)^(h / 0.033 s)) dv_i.
+ *
+ * v_cm and w are those of the rigid body with the same momenta, so both stay as they are. (The sign of w x r_i in Eq. 32 must
+ * be this one: with the other a rigid rotation would be damped.) */
+#include "damping.h"
+
+static const double paper_step = 0.033;
+
+/* C = cofactors of A; returns its determinant. */
+static double cofactors(double A[3][3], double C[3][3])
+{
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            int p = (r + 1) % 3, q = (r + 2) % 3, a = (c + 1) % 3, b = (c + 2) % 3;
+            C[r][c] = A[p][a] * A[q][b] - A[p][b] * A[q][a];
+        }
+    return A[0][0] * C[0][0] + A[0][1] * C[0][1] + A[0][2] * C[0][2];
+}
+
+/* w with I w = L. The inertia of a body on a line is singular along it, where L is zero: cofactors of a symmetric matrix of
+ * rank two are a multiple of n n^T with n its null vector, which fills that direction. */
+static void solve_inertia(double I[3][3], const double L[3], double w[3])
+{
+    double C[3][3], trace = I[0][0] + I[1][1] + I[2][2], det = cofactors(I, C), size = C[0][0] + C[1][1] + C[2][2];
+    for (int r = 0; r < 3; r++) w[r] = 0;
+    if (!(size > 1e-24 * trace * trace)) return; /* a point */
+    if (!(det > 1e-12 * trace * trace * trace)) {
+        for (int k = 0; k < 9; k++) I[k / 3][k % 3] += trace * C[k / 3][k % 3] / size;
+        det = cofactors(I, C);
+    }
+    for (int k = 0; k < 9; k++) w[k / 3] += C[k % 3][k / 3] * L[k % 3] / det;
+}
+
+static double filter_body(const BrioSystem *s, const BrioBody *body, const double *q, double share, double *v)
+{
+    double mass = 0, centre[3] = {0, 0, 0}, speed[3] = {0, 0, 0}, L[3] = {0, 0, 0}, I[3][3] = {{0}}, w[3], taken = 0;
+    for (int64_t i = body->first; i < body->first + body->count; i++) {
+        int32_t k = s->map_start[i];
+        if (s->map_start[i + 1] == k) continue;
+        const double *x = q + 3 * (int64_t)s->map_block[k], *u = v + 3 * (int64_t)s->map_block[k];
+        double m = s->vertex_mass[i];
+        mass += m;
+        for (int r = 0; r < 3; r++) centre[r] += m * x[r], speed[r] += m * u[r];
+    }
+    if (mass == 0) return 0;
+    for (int r = 0; r < 3; r++) centre[r] /= mass, speed[r] /= mass;
+    for (int64_t i = body->first; i < body->first + body->count; i++) {
+        int32_t k = s->map_start[i];
+        if (s->map_start[i + 1] == k) continue;
+        const double *x = q + 3 * (int64_t)s->map_block[k], *u = v + 3 * (int64_t)s->map_block[k];
+        double m = s->vertex_mass[i], d[3], square = 0;
+        for (int r = 0; r < 3; r++) d[r] = x[r] - centre[r], square += d[r] * d[r];
+        for (int r = 0; r < 3; r++) {
+            int a = (r + 1) % 3, b = (r + 2) % 3;
+            L[r] += m * (d[a] * (u[b] - speed[b]) - d[b] * (u[a] - speed[a]));
+            for (int c = 0; c < 3; c++) I[r][c] += m * ((r == c ? square : 0) - d[r] * d[c]);
+        }
+    }
+    solve_inertia(I, L, w);
+    for (int64_t i = body->first; i < body->first + body->count; i++) {
+        int32_t k = s->map_start[i];
+        if (s->map_start[i + 1] == k) continue;
+        const double *x = q + 3 * (int64_t)s->map_block[k];
+        double *u = v + 3 * (int64_t)s->map_block[k], m = s->vertex_mass[i];
+        for (int r = 0; r < 3; r++) {
+            int a = (r + 1) % 3, b = (r + 2) % 3;
+            double rigid = speed[r] + w[a] * (x[b] - centre[b]) - w[b] * (x[a] - centre[a]), before = u[r];
+            u[r] -= share * (u[r] - rigid);
+            taken += m / 2 * (before - u[r]) * (before + u[r]);
+        }
+    }
+    return taken;
+}
+
+static double filter(void *self, const double *values, const BrioSystem *system, const double *q, double h, double *v)
+{
+    (void)self;
+    double share = 1 - pow(1 - values[0], h / paper_step), taken = 0;
+    for (int b = 0; b < system->body_count; b++) taken += filter_body(system, &system->body[b], q, share, v);
+    return taken;
+}
+
+static const BrioField fields[] = {
+    {"k", BRIO_REAL, "", 0.1, 0, 1, 0, "Share of the non-rigid velocity that is taken every 0.033 s."},
+    {0}};
+
+BRIO_DAMPING_MODEL(momentum_preserving){
+    .name = "momentum-preserving",
+    .summary = "Brakes what is not a rigid motion of the whole body, fast and slow deformations alike.",
+    .citation = "Dinev2018",
+    .fields = fields,
+    .filter = filter,
+};

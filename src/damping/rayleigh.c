@@ -1,0 +1,150 @@
+/* Rayleigh's damping with the force -(alpha M + beta K_n) v, semi-implicit [You2026, Eq. 17; Gast2015]: K_n is the Hessian of
+ * the elastic energies at the start of the step, projected to semidefinite element by element, so that it never feeds energy.
+ *
+ *     D_n(q) = 1/(2h) d.(alpha M + beta K_n) d,     d = q - q_n.
+ *
+ * The stiffness part leaves translations alone. It does brake the rotation of a body under stress, since K (w x x) is not
+ * zero there: the strain-energy model is the one that does not. */
+#include "../solve/minimise.h"
+
+#include <string.h>
+
+enum { ALPHA, BETA };
+
+typedef struct Rayleigh {
+    BrioTerm *term;
+    BrioEvaluator *evaluator;
+    bool planned;
+    double *stiffness;  /* K_n: the values of a matrix with the solver's pattern */
+    double *d, *image;  /* displacement or velocity, and its image */
+    double *x;          /* world positions at the start of the step */
+} Rayleigh;
+
+static void destroy(void *self)
+{
+    Rayleigh *r = self;
+    if (!r) return;
+    brio__evaluator_free(r->evaluator);
+    brio__free(r->term);
+    brio__free(r->stiffness);
+    brio__free(r->d);
+    brio__free(r->image);
+    brio__free(r->x);
+    brio__free(r);
+}
+
+static BrioStatus create(const BrioSystem *system, const double *values, void **self)
+{
+    Rayleigh *r = brio__calloc(1, sizeof *r);
+    if (!r) return BRIO_ERROR_MEMORY;
+    int count;
+    size_t coordinates = 3 * (size_t)system->block_count;
+    BrioStatus status = values[BETA] > 0 ? brio__elastic_evaluator(system, &r->term, &count, &r->evaluator) : BRIO_OK;
+    r->d = brio__alloc(coordinates, sizeof(double));
+    r->image = brio__alloc(coordinates, sizeof(double));
+    r->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
+    if (status == BRIO_OK && (!r->d || !r->image || !r->x)) status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK)
+        *self = r;
+    else
+        destroy(r);
+    return status;
+}
+
+static size_t matrix_size(const BrioMatrix *A) { return 9 * (size_t)A->start[A->n]; }
+
+static BrioStatus lag(void *self, const double *values, BrioSolver *solver, const BrioState *state)
+{
+    Rayleigh *r = self;
+    if (!(values[BETA] > 0)) return BRIO_OK;
+    BRIO_CHECK(brio__solver_prepare(solver));
+    BrioLinear *linear = solver->linear;
+    if (!r->planned) {
+        BRIO_CHECK(brio__evaluator_plan(r->evaluator, linear));
+        r->stiffness = brio__alloc(matrix_size(&linear->A), sizeof(double));
+        if (!r->stiffness) return BRIO_ERROR_MEMORY;
+        r->planned = true;
+    }
+    brio__system_positions(solver->system, state, state->q, state->time, r->x);
+    brio__assemble(r->evaluator, state->param, r->x, 0, 1, true, linear, NULL);
+    memcpy(r->stiffness, linear->A.value, matrix_size(&linear->A) * sizeof(double));
+    return BRIO_OK;
+}
+
+/* image = (alpha M + beta K_n) d */
+static void apply(Rayleigh *r, const double *values, BrioSolver *solver, const double *d)
+{
+    const BrioSystem *system = solver->system;
+    if (values[BETA] > 0) {
+        double *own = solver->linear->A.value;
+        solver->linear->A.value = r->stiffness;
+        brio__linear_multiply(solver->linear, d, r->image);
+        solver->linear->A.value = own;
+    } else {
+        memset(r->image, 0, 3 * (size_t)system->block_count * sizeof(double));
+    }
+    if (values[ALPHA] > 0) {
+        double *p = solver->difference;
+        brio__mass_multiply(system, d, p);
+        brio__combine(system, values[BETA], r->image, values[ALPHA], p, r->image);
+    } else {
+        brio__combine(system, values[BETA], r->image, 0, r->image, r->image);
+    }
+}
+
+static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
+                        double *gradient)
+{
+    (void)time;
+    Rayleigh *r = self;
+    brio__combine(solver->system, 1, q, -1, state->q, r->d);
+    apply(r, values, solver, r->d);
+    if (gradient) brio__combine(solver->system, 1, gradient, 1 / h, r->image, gradient);
+    return brio__dot(solver->system, r->d, r->image) / (2 * h);
+}
+
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
+                     double weight)
+{
+    (void)state;
+    (void)q;
+    (void)time;
+    Rayleigh *r = self;
+    BrioMatrix *A = &solver->linear->A;
+    double w = weight * values[BETA] / h;
+    for (size_t i = 0; values[BETA] > 0 && i < matrix_size(A); i++) A->value[i] += w * r->stiffness[i];
+    if (values[ALPHA] > 0) brio__assemble_add_masses(solver->system, weight * values[ALPHA] / h, solver->linear);
+    return BRIO_OK;
+}
+
+static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
+                  double h, double *f)
+{
+    (void)state;
+    (void)q;
+    (void)time;
+    (void)h;
+    Rayleigh *r = self;
+    apply(r, values, solver, v);
+    brio__combine(solver->system, 1, f, -1, r->image, f);
+}
+
+static const BrioField fields[] = {
+    {"alpha", BRIO_REAL, "1/s", 0, 0, 1e15, 0, "Share of the mass: brakes every motion at this rate."},
+    {"beta", BRIO_REAL, "s", 0, 0, 1e15, 0, "Share of the stiffness: brakes vibrations, fast ones most."},
+    {0}};
+
+BRIO_DAMPING_MODEL(rayleigh){
+    .name = "rayleigh",
+    .summary = "A mix of mass and stiffness of the start of the step; the stiffness part brakes vibrations, fast ones most.",
+    .citation = "You2026",
+    .brakes_translation = true,
+    .brakes_rotation = true,
+    .fields = fields,
+    .create = create,
+    .destroy = destroy,
+    .lag = lag,
+    .potential = potential,
+    .assemble = assemble,
+    .force = force,
+};

@@ -1,0 +1,152 @@
+/* The strain energy of a step as its dissipation [Kharevych2006, Sec. 5.2]: the material's own energy W of the new pose with
+ * the pose at the start of the step as its rest shape,
+ *
+ *     D_n(q) = beta/h W(q; rest shape q_n),
+ *
+ * which does not see rigid motions, so the force -grad D_n changes neither linear nor angular momentum. To first order it is
+ * the force -beta K v of the unstressed material. The paper's factor k_D is beta/h here, so that beta means the same at every step.
+ *
+ * Explicit methods take the pose q - h v as the rest shape, one step back: the force is free of torque about q. */
+#include "../solve/minimise.h"
+
+#include <string.h>
+
+typedef struct StrainEnergy {
+    BrioTerm *term;
+    int count;
+    BrioEvaluator *evaluator;
+    bool planned;
+    const BrioTerm *original; /* the system's */
+    double *x, *gradient, *pose;
+} StrainEnergy;
+
+static void destroy(void *self)
+{
+    StrainEnergy *s = self;
+    if (!s) return;
+    brio__evaluator_free(s->evaluator);
+    for (int t = 0; t < s->count; t++) brio__free(s->term[t].rest);
+    brio__free(s->term);
+    brio__free(s->x);
+    brio__free(s->gradient);
+    brio__free(s->pose);
+    brio__free(s);
+}
+
+static BrioStatus create(const BrioSystem *system, const double *values, void **self)
+{
+    (void)values;
+    StrainEnergy *s = brio__calloc(1, sizeof *s);
+    if (!s) return BRIO_ERROR_MEMORY;
+    s->original = system->term;
+    BrioStatus status = brio__elastic_evaluator(system, &s->term, &s->count, &s->evaluator);
+    for (int t = 0; t < s->count; t++) s->term[t].rest = NULL; /* each gets rest data of its own */
+    for (int t = 0; t < s->count && status == BRIO_OK; t++) {
+        s->term[t].rest = brio__alloc((size_t)(s->term[t].blocks * s->term[t].energy->rest * LANES), sizeof(double));
+        if (!s->term[t].rest) status = BRIO_ERROR_MEMORY;
+    }
+    s->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
+    s->gradient = brio__alloc(3 * (size_t)system->block_count, sizeof(double));
+    s->pose = brio__alloc(3 * (size_t)system->block_count, sizeof(double));
+    if (status == BRIO_OK && (!s->x || !s->gradient || !s->pose)) status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK)
+        *self = s;
+    else
+        destroy(s);
+    return status;
+}
+
+typedef struct RestWork {
+    const BrioTerm *term, *original;
+    const double *x;
+} RestWork;
+
+/* The pose x as the rest shape of blocks of elements. An element that is flat there (less than a thousandth of its volume) has
+ * no strain to measure and is left out; one that is inverted counts with its volume's size. */
+static void rest_chunk(void *context, int64_t begin, int64_t end)
+{
+    const RestWork *work = context;
+    const BrioTerm *term = work->term;
+    const BrioEnergy *energy = term->energy;
+    double X[12], rest[16];
+    for (int64_t block = begin; block < end; block++)
+        for (int i = 0; i < LANES; i++) {
+            for (int k = 0; k < energy->nodes; k++)
+                memcpy(X + 3 * k, work->x + term->node[(block * energy->nodes + k) * LANES + i], 3 * sizeof *X);
+            double own = work->original->rest[block * energy->rest * LANES + i];
+            energy->rest_shape(X, energy->element == BRIO_ELEMENT_SPRING ? own : 1, NAN, rest);
+            rest[0] = fabs(rest[0]);
+            bool flat = !(rest[0] > 1e-3 * own);
+            for (int k = 0; k < energy->rest; k++)
+                term->rest[(block * energy->rest + k) * LANES + i] = flat ? 0 : rest[k];
+        }
+}
+
+/* The pose in s->x becomes the rest shape. */
+static void rest_from(StrainEnergy *s)
+{
+    for (int t = 0, all = 0; t < s->count; t++, all++) {
+        while (!brio__energy_is_material(s->original[all].energy)) all++;
+        brio__parallel_for(s->term[t].blocks, 512, rest_chunk, &(RestWork){&s->term[t], &s->original[all], s->x});
+    }
+}
+
+static BrioStatus lag(void *self, const double *values, BrioSolver *solver, const BrioState *state)
+{
+    (void)values;
+    StrainEnergy *s = self;
+    brio__system_positions(solver->system, state, state->q, state->time, s->x);
+    rest_from(s);
+    return BRIO_OK;
+}
+
+static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
+                        double *gradient)
+{
+    StrainEnergy *s = self;
+    brio__system_positions(solver->system, state, q, time, s->x);
+    double W = brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
+    if (gradient) brio__combine(solver->system, 1, gradient, values[0] / h, s->gradient, gradient);
+    return values[0] / h * W;
+}
+
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
+                     double weight)
+{
+    StrainEnergy *s = self;
+    if (!s->planned) BRIO_CHECK(brio__evaluator_plan(s->evaluator, solver->linear));
+    s->planned = true;
+    brio__system_positions(solver->system, state, q, time, s->x);
+    brio__assemble_add(s->evaluator, state->param, s->x, weight * values[0] / h, true, solver->linear, NULL);
+    return BRIO_OK;
+}
+
+static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
+                  double h, double *f)
+{
+    StrainEnergy *s = self;
+    brio__combine(solver->system, 1, q, -h, v, s->pose);
+    brio__system_positions(solver->system, state, s->pose, time - h, s->x);
+    rest_from(s);
+    brio__system_positions(solver->system, state, q, time, s->x);
+    brio__evaluate(s->evaluator, state->param, s->x, s->gradient, NULL);
+    brio__combine(solver->system, 1, f, -values[0] / h, s->gradient, f);
+    lag(self, values, solver, state); /* implicit solves of the same step measure against its start */
+}
+
+static const BrioField fields[] = {
+    {"beta", BRIO_REAL, "s", 0.001, 0, 1e15, 0, "Strength: vibrations of frequency w lose energy at the rate beta w^2."},
+    {0}};
+
+BRIO_DAMPING_MODEL(strain_energy){
+    .name = "strain-energy",
+    .summary = "The strain of each step, measured by the material's own energy: brakes deformation, never motion or rotation.",
+    .citation = "Kharevych2006",
+    .fields = fields,
+    .create = create,
+    .destroy = destroy,
+    .lag = lag,
+    .potential = potential,
+    .assemble = assemble,
+    .force = force,
+};

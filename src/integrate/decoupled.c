@@ -1,0 +1,203 @@
+/* Decoupled methods [You2026]: positions of a Runge-Kutta method Phi, momenta mixed with those of its adjoint Phi*,
+ *
+ *     (q', w) = Phi(q, v),    v' = w - alpha dv,    dv = h M^-1 sum_i b_i (grad P(Q*_i) - grad P(Q_i)),
+ *
+ * with the stages Q of Phi and Q* of Phi*. For backward Euler dv = h M^-1 (grad P(q) - grad P(q')). alpha = 0 is Phi itself; alpha
+ * = 1 is linearly symplectic for every Phi (Thm. 4.1) and, over backward Euler, stable at every step: A-1. A-search chooses alpha in every step
+ * so that the energy meets its target (Algorithm 1). Damping is part of Phi's solve and never of dv. */
+#include "tableau.h"
+
+/* (q', w) and dv. */
+static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, double *q, double *w, double *dv)
+{
+    double *slope = brio_stepper_scratch(s, 3), *unused_q = brio_stepper_scratch(s, 4), *unused_v = brio_stepper_scratch(s, 5);
+    BrioTableau adjoint = brio__tableau_adjoint(phi);
+    BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = phi, .h = h, .weight = 1, .scratch = 6, .slope = slope}, q, w));
+    BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = &adjoint, .h = h, .weight = BRIO_NOT_COUNTED, .undamped = true, .scratch = 6, .slope = dv},
+                                  unused_q, unused_v));
+    brio_stepper_combine(s, h, dv, -h, slope, dv);
+    brio_stepper_mass_solve(s, dv, dv);
+    return BRIO_OK;
+}
+
+static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *q, double *w, const double *dv)
+{
+    brio_stepper_combine(s, 1, w, -alpha, dv, w);
+    return brio_stepper_accept(s, h, q, w);
+}
+
+static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, double alpha)
+{
+    double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2);
+    BRIO_CHECK(predict(s, phi, h, q, w, dv));
+    brio_stepper_set_target(s, NAN, alpha);
+    return correct(s, h, alpha, q, w, dv);
+}
+
+static BrioStatus a1_step(BrioStepper *s, double h) { return fixed_step(s, brio__tableau("backward-euler"), h, 1); }
+
+BRIO_INTEGRATOR(a_1){
+    .name = "a-1",
+    .summary = "Backward Euler's positions, forward Euler's momenta: lively, does not blow up; energy wanders slowly.",
+    .citation = "You2026",
+    .order = 1,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .step = a1_step,
+};
+
+/* ---- A-search ----------------------------------------------------------------------------------- */
+
+static const BrioField search_fields[] = {
+    {"alpha_min", BRIO_REAL, "", 0, -10, 10, 0, "Least alpha: 0 can dissipate as much as backward Euler."},
+    {"alpha_max", BRIO_REAL, "", 1.1, -10, 10, 0, "Largest alpha: a little more than 1 can gain energy back."},
+    {"energy_scale", BRIO_REAL, "", 1, 0, 10, 0, "First target above the ground level, as a share of the first energy above it."},
+    {"decay", BRIO_LIST, "s", 0, 1e-9, 1e12, 0, "Time in which the energy above the ground falls to 1/e; or [[t, tau], ...]: tau from time t on."},
+    {"ground", BRIO_REAL, "J|rest", 0, -1e300, 1e300, 0, "Energy that decay leads to; rest: the potential of the settled scene."},
+    {"sparse", BRIO_BOOLEAN, "", 0, 0, 1, 0, "Search only in the third step in a row on the same side of the target, and take alpha = 1 otherwise."},
+    {"alpha", BRIO_REAL, "", NAN, -10, 10, 0, "Fixed instead of searched for, for the study of stability."},
+    {0}};
+
+enum { STREAK, GROUND_KNOWN, GROUND }; /* memos: steps in a row on one side of the target (its sign says which) */
+
+static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
+{
+    (void)traits;
+    const double *decay = values + 3;
+    int count = (int)decay[0];
+    if (values[0] > values[1]) return snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[0], values[1]), BRIO_ERROR_INPUT;
+    if (count > 1 && count % 2) return snprintf(reason, size, "decay is one time, or pairs [t, tau]; it has %d numbers", count), BRIO_ERROR_INPUT;
+    for (int k = 2; k + 1 < count; k += 2)
+        if (!(decay[1 + k] > decay[1 + k - 2])) return snprintf(reason, size, "the times of decay must grow: %g s comes after %g s", decay[1 + k], decay[k - 1]), BRIO_ERROR_INPUT;
+    return BRIO_OK;
+}
+
+/* The integral of 1/tau over the step. */
+static double decay_exponent(BrioStepper *s, double h)
+{
+    int count;
+    const double *decay = brio_stepper_list(s, "decay", &count);
+    double t = brio_stepper_time(s), sum = 0;
+    if (count == 1) return h / decay[0];
+    for (int k = 0; k < count; k += 2) {
+        double from = fmax(t, decay[k]), to = k + 2 < count ? fmin(t + h, decay[k + 2]) : t + h;
+        if (to > from) sum += (to - from) / decay[k + 1];
+    }
+    return sum;
+}
+
+static BrioStatus ground_level(BrioStepper *s, double *ground)
+{
+    double *known = brio_stepper_memo(s, GROUND_KNOWN), *memo = brio_stepper_memo(s, GROUND), *q = brio_stepper_scratch(s, 3);
+    *ground = brio_stepper_value(s, "ground");
+    if (*ground != INFINITY) return BRIO_OK;
+    if (*known == 0) {
+        double t = brio_stepper_time(s);
+        BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.s = 1, .a = 1, .time = t, .h = 1, .massless = 1}, q));
+        *memo = brio_stepper_potential(s, q, t, NULL);
+        *known = 1;
+    }
+    *ground = *memo;
+    return BRIO_OK;
+}
+
+/* The root nearer 1 of P + 1/2 |w - alpha dv|^2 = E; the vertex if there is none; 1 if dv does nothing. */
+static double search(double excess, double linear, double square)
+{
+    if (!(square > 0)) return 1;
+    double vertex = linear / square, under = vertex * vertex - 2 * excess / square;
+    if (!(under > 0)) return vertex;
+    double far = vertex + (vertex > 0 ? 1 : -1) * sqrt(under), near = far != 0 ? 2 * excess / square / far : 0; /* without cancellation */
+    return fabs(near - 1) < fabs(far - 1) ? near : far;
+}
+
+static BrioStatus search_step(BrioStepper *s, double h)
+{
+    double fixed = brio_stepper_value(s, "alpha"), ground, added, dissipated;
+    if (!isnan(fixed)) return fixed_step(s, brio__tableau("backward-euler"), h, fixed);
+    double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2), *p = brio_stepper_scratch(s, 3);
+    double target = brio_stepper_target(s), t = brio_stepper_time(s);
+    BRIO_CHECK(ground_level(s, &ground));
+    if (isnan(target)) {
+        double first = brio_stepper_kinetic(s, brio_stepper_v(s)) + brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
+        target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
+    }
+    BRIO_CHECK(predict(s, brio__tableau("backward-euler"), h, q, w, dv));
+    brio_stepper_work(s, q, h, &added, &dissipated);
+    target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);
+
+    brio_stepper_mass_multiply(s, dv, p);
+    double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
+    double excess = brio_stepper_potential(s, q, t + h, NULL) + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
+    double alpha = fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), brio_stepper_value(s, "alpha_max"));
+    if (brio_stepper_value(s, "sparse") != 0) {
+        double *streak = brio_stepper_memo(s, STREAK), side = excess - linear + square / 2 > 0 ? 1 : -1; /* of alpha = 1 */
+        *streak = *streak * side > 0 ? *streak + side : side;
+        if (fabs(*streak) < 3)
+            alpha = 1;
+        else
+            *streak = 0;
+    }
+    brio_stepper_set_target(s, target, alpha);
+    return correct(s, h, alpha, q, w, dv);
+}
+
+BRIO_INTEGRATOR(a_search){
+    .name = "a-search",
+    .summary = "Backward Euler's positions with momenta that meet an energy target: stays alive at large steps, decays as you say.",
+    .citation = "You2026",
+    .order = 1,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED,
+    .fields = search_fields,
+    .step = search_step,
+    .check = search_check,
+};
+
+/* ---- over any tableau ---------------------------------------------------------------------------- */
+
+static const BrioField decoupled_fields[] = {
+    {"tableau", BRIO_CHOICE, BRIO_TABLEAU_CHOICE, 8, 0, 64, 0, "The method Phi; `own` takes A and b."},
+    {"A", BRIO_LIST, "", 0, -100, 100, 0, "The matrix of your own tableau, row by row."},
+    {"b", BRIO_LIST, "", 0, -100, 100, 0, "The weights of its stages."},
+    {"alpha", BRIO_REAL, "", 1, -10, 10, 0, "0: Phi itself; 1: the decoupled symplectic method."},
+    {0}};
+
+static BrioStatus choose(const double *values, BrioTableau *phi, char *reason, size_t size)
+{
+    const double *A = values + 1, *b = A + 1 + BRIO_LIST_MOST;
+    if (values[0] > 0)
+        *phi = *brio__tableau_at((int)values[0] - 1);
+    else
+        BRIO_CHECK(brio__tableau_read(A + 1, (int)A[0], b + 1, (int)b[0], phi, reason, size));
+    BrioTableau adjoint = brio__tableau_adjoint(phi);
+    if (brio__tableau_is_diagonal(&adjoint)) return BRIO_OK;
+    snprintf(reason, size, "the adjoint of %s couples its stages (it does not only where a_ij = b_j for i > j), so it cannot be solved stage by stage; sdirk2 and backward-euler can",
+             phi->name);
+    return BRIO_ERROR_INPUT;
+}
+
+static BrioStatus decoupled_check(const double *values, unsigned *traits, char *reason, size_t size)
+{
+    BrioTableau phi;
+    BRIO_CHECK(choose(values, &phi, reason, size));
+    if (!brio__tableau_is_stiffly_accurate(&phi)) *traits &= ~(unsigned)BRIO_END_IS_SOLVED;
+    return BRIO_OK;
+}
+
+static BrioStatus decoupled_step(BrioStepper *s, double h)
+{
+    BrioTableau phi;
+    char reason[256];
+    BrioStatus status = choose(s->values, &phi, reason, sizeof reason);
+    return status == BRIO_OK ? fixed_step(s, &phi, h, brio_stepper_value(s, "alpha")) : brio_stepper_fail(s, status, reason);
+}
+
+BRIO_INTEGRATOR(decoupled){
+    .name = "decoupled",
+    .summary = "Positions of a Runge-Kutta method, momenta of its adjoint: linearly symplectic over any tableau; over sdirk2 by default.",
+    .citation = "You2026",
+    .order = 2,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .fields = decoupled_fields,
+    .step = decoupled_step,
+    .check = decoupled_check,
+};
