@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -19,6 +20,22 @@ static int terminal_width(void)
 {
     struct winsize size;
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+void progress_text(const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%.*s\033[K", terminal_width() - 1, text);
+        shown = true;
+    } else {
+        fprintf(stderr, "%s\n", text);
+    }
+    fflush(stderr);
 }
 
 /* Everything but the bar. */

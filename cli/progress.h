@@ -5,6 +5,8 @@
 #include "output/run.h"
 
 void progress_show(void *user, const BrioRunProgress *progress); /* for BrioRunOptions.progress */
+/* One line of any text instead. */
+void progress_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void progress_clear(void);                                       /* before anything else is written to stderr */
 
 #endif

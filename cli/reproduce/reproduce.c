@@ -1,0 +1,311 @@
+/* brio reproduce: tables and figures of papers beside our own numbers. */
+#include "reproduce.h"
+
+#include "commands.h"
+#include "field.h"
+#include "output/json.h"
+#include "output/writer.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define REPRODUCE(symbol) extern const Reproduction reproduction_##symbol;
+#include "list.def"
+#undef REPRODUCE
+
+static const Reproduction *const table[] = {
+#define REPRODUCE(symbol) &reproduction_##symbol,
+#include "list.def"
+#undef REPRODUCE
+};
+
+const Reproduction *reproduction_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(table) ? table[i] : NULL; }
+
+struct Report {
+    const Reproduction *what;
+    BrioJson *json;   /* NULL: words */
+    const char *out;  /* folder for files, or NULL */
+    bool force;
+    int met, missed;
+    double started, shown;
+};
+
+/* ---- lines -------------------------------------------------------------------------------------- */
+
+static char *label_of(const char *format, va_list list)
+{
+    static char text[512];
+    vsnprintf(text, sizeof text, format, list);
+    return text;
+}
+
+#define LABEL(label, format)         \
+    va_list list;                    \
+    va_start(list, format);          \
+    const char *label = label_of(format, list); \
+    va_end(list)
+
+static void line(Report *r, const char *label, double paper, double ours, const char *limit, const char *verdict)
+{
+    progress_clear();
+    if (r->json) {
+        brio__json_open(r->json, NULL, '{');
+        brio__json_text(r->json, "what", label);
+        brio__json_real(r->json, "paper", paper);
+        brio__json_real(r->json, "ours", ours);
+        if (limit[0]) brio__json_text(r->json, "limit", limit);
+        if (verdict[0]) brio__json_text(r->json, "verdict", verdict);
+        brio__json_close(r->json, '}');
+        return;
+    }
+    char theirs[32] = "", own[32] = "";
+    if (!isnan(paper)) snprintf(theirs, sizeof theirs, "%.6g", paper);
+    if (!isnan(ours)) snprintf(own, sizeof own, "%.6g", ours);
+    printf("  %-62s %11s %12s  %-22s %s\n", label, theirs, own, limit, verdict);
+    fflush(stdout);
+}
+
+static const char *judge(Report *r, bool met)
+{
+    *(met ? &r->met : &r->missed) += 1;
+    return met ? "met" : "MISSED";
+}
+
+void report_section(Report *r, const char *format, ...)
+{
+    LABEL(label, format);
+    progress_clear();
+    if (r->json) {
+        brio__json_open(r->json, NULL, '{');
+        brio__json_text(r->json, "section", label);
+        brio__json_close(r->json, '}');
+    } else {
+        printf("\n%s\n  %-62s %11s %12s  %-22s %s\n", label, "", "paper", "ours", "limit", "verdict");
+    }
+}
+
+void report_value(Report *r, double paper, double ours, double tolerance, const char *format, ...)
+{
+    LABEL(label, format);
+    char limit[48];
+    snprintf(limit, sizeof limit, "+- %.3g", tolerance);
+    line(r, label, paper, ours, limit, judge(r, fabs(ours - paper) <= tolerance));
+}
+
+void report_bound(Report *r, double ours, double least, double most, const char *format, ...)
+{
+    LABEL(label, format);
+    char limit[64];
+    if (isinf(least))
+        snprintf(limit, sizeof limit, "at most %.4g", most);
+    else if (isinf(most))
+        snprintf(limit, sizeof limit, "at least %.4g", least);
+    else
+        snprintf(limit, sizeof limit, "%.4g to %.4g", least, most);
+    line(r, label, NAN, ours, limit, judge(r, ours >= least && ours <= most));
+}
+
+void report_fact(Report *r, bool holds, const char *format, ...)
+{
+    LABEL(label, format);
+    line(r, label, NAN, NAN, "", judge(r, holds));
+}
+
+void report_number(Report *r, double paper, double ours, const char *format, ...)
+{
+    LABEL(label, format);
+    line(r, label, paper, ours, "", "");
+}
+
+void report_note(Report *r, const char *format, ...)
+{
+    LABEL(label, format);
+    progress_clear();
+    if (r->json) {
+        brio__json_open(r->json, NULL, '{');
+        brio__json_text(r->json, "note", label);
+        brio__json_close(r->json, '}');
+    } else {
+        print_wrapped(stdout, label, 2, 110);
+    }
+}
+
+/* ---- simulations -------------------------------------------------------------------------------- */
+
+BrioSim *report_scene(Report *r, const char *format, ...)
+{
+    char text[8192];
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    if (length < (int)sizeof text && brio_sim_parse(text, (size_t)length, r->what->name, &sim, &error) == BRIO_OK) return sim;
+    char message[2048];
+    brio_error_text(&error, message, sizeof message);
+    report_fact(r, false, "the scene cannot be made: %s", message);
+    return NULL;
+}
+
+void report_progress(Report *r, double share, const char *format, ...)
+{
+    LABEL(label, format);
+    double now = brio__seconds();
+    bool terminal = isatty(STDERR_FILENO);
+    if (now - r->shown < (terminal ? 0.2 : 20)) return;
+    r->shown = now;
+    char wall[32];
+    seconds_text(now - r->started, wall, sizeof wall);
+    progress_text("%3.0f %%  %s  wall %s", 100 * share, label, wall);
+}
+
+bool report_steps(Report *r, BrioSim *sim, int64_t steps, double most, const char *what)
+{
+    for (int64_t k = 0; k < steps; k++) {
+        if (brio_sim_step(sim) != BRIO_OK) return false;
+        if (isfinite(most)) {
+            BrioLedger ledger;
+            if (brio_sim_ledger(sim, &ledger) != BRIO_OK || ledger.total > most) return false;
+        }
+        if (k % 16 == 0) report_progress(r, (double)k / (double)steps, "%s", what);
+    }
+    return true;
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+FILE *report_file(Report *r, const char *name)
+{
+    char path[4096];
+    if (!r->out) return NULL;
+    if (mkdir(r->out, 0777) != 0 && errno != EEXIST) {
+        report_fact(r, false, "the folder %s cannot be made: %s", r->out, strerror(errno));
+        r->out = NULL;
+        return NULL;
+    }
+    snprintf(path, sizeof path, "%s/%s", r->out, name);
+    FILE *file = fopen(path, r->force ? "w" : "wx");
+    if (!file) report_fact(r, false, "%s cannot be written: %s", path, errno == EEXIST ? "it exists; --force overwrites it" : strerror(errno));
+    return file;
+}
+
+void report_close(Report *r, FILE *file)
+{
+    if (!file) return;
+    bool bad = ferror(file);
+    if (fclose(file) != 0 || bad) report_fact(r, false, "a file in %s cannot be written", r->out);
+}
+
+/* ---- the command -------------------------------------------------------------------------------- */
+
+enum { OUT, FORCE, JSON, THREADS };
+
+static void list_all(bool as_json)
+{
+    BrioJson json = {.file = stdout};
+    if (as_json) brio__json_open(&json, NULL, '[');
+    for (int i = 0; reproduction_at(i); i++) {
+        const Reproduction *what = reproduction_at(i);
+        if (!as_json) {
+            printf("%-24s %s (%s, about %.2g min)\n", what->name, what->summary, what->paper, what->minutes);
+            continue;
+        }
+        brio__json_open(&json, NULL, '{');
+        brio__json_text(&json, "name", what->name);
+        brio__json_text(&json, "paper", what->paper);
+        brio__json_text(&json, "summary", what->summary);
+        brio__json_real(&json, "minutes", what->minutes);
+        brio__json_close(&json, '}');
+    }
+    if (as_json) brio__json_close(&json, ']');
+}
+
+static int reproduce(Report *r, BrioJson *json)
+{
+    char wall[32];
+    if (json) {
+        brio__json_open(json, NULL, '{');
+        brio__json_text(json, "name", r->what->name);
+        brio__json_text(json, "paper", brio__citation(r->what->paper));
+        brio__json_open(json, "lines", '[');
+    } else {
+        printf("%s: %s\n", r->what->name, r->what->summary);
+        print_wrapped(stdout, brio__citation(r->what->paper), 2, 110);
+        if (r->what->about) print_wrapped(stdout, r->what->about, 2, 110);
+    }
+    r->started = r->shown = brio__seconds();
+    r->what->run(r);
+    progress_clear();
+    double seconds = brio__seconds() - r->started;
+    seconds_text(seconds, wall, sizeof wall);
+    if (json) {
+        brio__json_close(json, ']');
+        brio__json_integer(json, "met", r->met);
+        brio__json_integer(json, "missed", r->missed);
+        brio__json_real(json, "seconds", seconds);
+        brio__json_close(json, '}');
+    } else {
+        printf("\n%s: %d met, %d missed, %s\n", r->what->name, r->met, r->missed, wall);
+    }
+    return r->missed ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    Arguments a = {.command = &command_reproduce, .argc = argc, .argv = argv, .at = 1};
+    const char *name = NULL, *names[128];
+    bool as_json = false;
+    Report r = {0};
+    int option, count = 0;
+    int64_t threads;
+    while ((option = argument_next(&a)) != ARGUMENT_END) switch (option) {
+        case OUT: r.out = a.value; break;
+        case FORCE: r.force = true; break;
+        case JSON: as_json = true; break;
+        case THREADS:
+            if (!read_count(a.command, "--threads", a.value, 4096, &threads)) return EXIT_USAGE;
+            brio_set_threads((int)threads);
+            break;
+        case ARGUMENT_WORD:
+            if (name) return usage_error(a.command, "one name at a time: \"%s\" and \"%s\"", name, a.value);
+            name = a.value;
+            break;
+        default: return a.exit;
+        }
+    if (!name || !strcmp(name, "list")) {
+        list_all(as_json);
+        return EXIT_DONE;
+    }
+    for (; count < (int)BRIO_COUNT(names) && reproduction_at(count); count++) {
+        names[count] = reproduction_at(count)->name;
+        if (!strcmp(names[count], name)) r.what = reproduction_at(count);
+    }
+    if (!r.what) return unknown_name(a.command, "reproduction", name, names, count);
+    BrioJson json = {.file = stdout};
+    r.json = as_json ? &json : NULL;
+    return reproduce(&r, r.json);
+}
+
+static const Option options[] = {
+    [OUT] = {"--out", 'o', "FOLDER", "Write plots and tables there as well."},
+    [FORCE] = {"--force", 0, NULL, "Overwrite files of that name in FOLDER."},
+    [JSON] = {"--json", 0, NULL, "As JSON."},
+    [THREADS] = {"--threads", 0, "N", "Threads; the numbers do not depend on them."},
+    {0}};
+
+const Command command_reproduce = {
+    .name = "reproduce",
+    .summary = "a table or figure of a paper beside our numbers",
+    .synopsis = "[list]\nNAME [-o FOLDER]",
+    .about = "Runs the experiment again and prints the paper's figure beside ours, with the tolerance and a verdict for each line. The exit "
+             "code is 1 if a line is missed. What a paper leaves out and how it was found is said at the top.",
+    .options = options,
+    .examples = "brio reproduce list\nbrio reproduce you2026-table2\nbrio reproduce shinya2004-regions -o plots",
+    .run = run,
+};

@@ -1,0 +1,54 @@
+/* Reproductions: tables and figures of papers beside our own numbers, each with a verdict. One file for each paper or topic
+ * and one line in list.def for each reproduction.
+ *
+ * A reproduction runs simulations, and reports lines as it goes. It states the paper's figure (or the bound that the text
+ * implies), ours and the tolerance; the verdict is computed here. What cannot be met is reported as missed, never left out. */
+#ifndef BRIO_REPRODUCE_H
+#define BRIO_REPRODUCE_H
+
+#include "sim.h"
+#include "scene/scene.h"
+
+typedef struct Report Report;
+
+typedef struct Reproduction {
+    const char *name;    /* "you2026-table2" */
+    const char *paper;   /* citation key */
+    const char *summary; /* one line */
+    const char *about;   /* settings, and where they differ from the paper and why; may be NULL */
+    double minutes;      /* on two cores, about */
+    void (*run)(Report *report);
+} Reproduction;
+
+const Reproduction *reproduction_at(int i); /* NULL past the last */
+
+#define REPRODUCTION(symbol)                       \
+    extern const Reproduction reproduction_##symbol; \
+    const Reproduction reproduction_##symbol =
+
+/* A heading for the lines that follow. */
+void report_section(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The paper gives a number: met if |ours - paper| <= tolerance. */
+void report_value(Report *report, double paper, double ours, double tolerance, const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* A bound on our number: met if least <= ours <= most (-INFINITY, INFINITY: no bound). */
+void report_bound(Report *report, double ours, double least, double most, const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* A yes or no. */
+void report_fact(Report *report, bool holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Printed, without a verdict: a number for information (and the paper's, or NAN), a remark. */
+void report_number(Report *report, double paper, double ours, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void report_note(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A simulation from scene text (YAML); the text may hold % conversions. NULL, reported as missed, if it cannot be made. */
+BrioSim *report_scene(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Steps it; false if a step failed or (if `most` is finite) the total energy passed `most`: an explosion is a result, so this
+ * reports nothing. Shows progress as `what`. */
+bool report_steps(Report *report, BrioSim *sim, int64_t steps, double most, const char *what);
+/* Shows how far a long loop is; clears itself. */
+void report_progress(Report *report, double share, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* A file (plot, table) in the folder that the user gave with -o; NULL, without complaint, if none was given. The caller
+ * closes it with report_close. */
+FILE *report_file(Report *report, const char *name);
+void report_close(Report *report, FILE *file);
+
+#endif
