@@ -37,12 +37,29 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
     return brio__fields_check((*integrator)->fields, def->values, error);
 }
 
+BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator, BrioError *error)
+{
+    char names[512] = "";
+    size_t used = 0;
+    if (system->obstacle_count == 0 || (integrator->traits & BRIO_END_IS_SOLVED)) return BRIO_OK;
+    for (int i = 0; brio_integrator_at(i) && used < sizeof names; i++) {
+        const BrioIntegrator *other = brio_integrator_at(i);
+        if (other->order > 0 && (other->traits & BRIO_END_IS_SOLVED))
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", other->name);
+    }
+    return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                       "%s does not go with obstacles: where its step ends is not where its equations were solved, so that may be beyond an obstacle; "
+                       "use one of %s",
+                       integrator->name, names);
+}
+
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim, BrioError *error)
 {
     const BrioIntegrator *integrator = NULL;
     if (error) *error = (BrioError){0};
     BrioSim *made = brio__calloc(1, sizeof *made);
     BrioStatus status = check(def, &integrator, error);
+    if (status == BRIO_OK) status = brio__sim_fits(system, integrator, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
@@ -55,7 +72,9 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
         char name[160];
         bool found = brio__find_forbidden(made->stepper->solver->evaluator, state->param, made->stepper->solver->x, &limit);
         brio__limit_text(system, &limit, name, sizeof name);
-        if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
+        if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
+            status = brio__error(error, BRIO_ERROR_INPUT, "%s are not apart in the first state: begin in front of the obstacle", name);
+        else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
             status = brio__error(error, BRIO_ERROR_INPUT, "%s is inverted in the first state, and its material forbids that", name);
         else
             status = brio__error(error, BRIO_ERROR_INPUT, "the energy of %s is too large for a number in the first state", found ? name : "all elements together");
@@ -135,7 +154,8 @@ void brio_sim_velocities(const BrioSim *sim, int body, double *v)
     memcpy(v, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *v);
 }
 
-/* Writes a body's vertex values into the coordinates that carry them one to one. */
+/* Writes a body's vertex values into the coordinates that carry them one to one. y and z of a body that moves along x only must
+ * be what they are. */
 static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, double *coordinates)
 {
     const BrioSystem *s = sim->system;
@@ -143,6 +163,11 @@ static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, dou
     const BrioBody *b = &s->body[body];
     for (int64_t k = 0; k < 3 * b->count; k++)
         if (!isfinite(values[k])) return BRIO_ERROR_ARGUMENT;
+    bool along_x = s->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X;
+    for (int64_t v = 0; along_x && v < b->count; v++) {
+        const double *now = coordinates + 3 * (int64_t)s->map_block[s->map_start[b->first + v]], *next = values + 3 * v;
+        if (s->map_start[b->first + v + 1] > s->map_start[b->first + v] && (next[1] != now[1] || next[2] != now[2])) return BRIO_ERROR_ARGUMENT;
+    }
     for (int64_t v = 0; v < b->count; v++) {
         int32_t k = s->map_start[b->first + v];
         if (s->map_start[b->first + v + 1] - k > 1) return BRIO_ERROR_UNSUPPORTED; /* shares its coordinates with others */
