@@ -165,8 +165,10 @@ static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, dou
         if (!isfinite(values[k])) return BRIO_ERROR_ARGUMENT;
     bool along_x = s->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X;
     for (int64_t v = 0; along_x && v < b->count; v++) {
-        const double *now = coordinates + 3 * (int64_t)s->map_block[s->map_start[b->first + v]], *next = values + 3 * v;
-        if (s->map_start[b->first + v + 1] > s->map_start[b->first + v] && (next[1] != now[1] || next[2] != now[2])) return BRIO_ERROR_ARGUMENT;
+        int32_t k = s->map_start[b->first + v];
+        if (s->map_start[b->first + v + 1] == k) continue;
+        const double *now = coordinates + 3 * (int64_t)s->map_block[k], *next = values + 3 * v;
+        if (next[1] != now[1] || next[2] != now[2]) return BRIO_ERROR_ARGUMENT;
     }
     for (int64_t v = 0; v < b->count; v++) {
         int32_t k = s->map_start[b->first + v];

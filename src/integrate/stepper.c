@@ -105,8 +105,7 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
             char name[160];
             brio__find_forbidden(s->solver->evaluator, state->param, s->solver->x, &limit);
             brio__limit_text(s->system, &limit, name, sizeof name);
-            bool contact = limit.term && limit.term->energy->element == BRIO_ELEMENT_CONTACT;
-            snprintf(s->reason, sizeof s->reason, "the step of %g s would %s %s", h, contact ? "bring together" : "invert", name);
+            snprintf(s->reason, sizeof s->reason, "the step of %g s would invert %s", h, name);
             return BRIO_STEP_REJECTED;
         }
     }
