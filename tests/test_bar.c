@@ -436,6 +436,59 @@ static void limits_have_names(void **state)
     brio_sim_free(sim);
 }
 
+/* ---- memory --------------------------------------------------------------------------------------- */
+
+typedef struct Memory {
+    int64_t calls, live, fail_at;
+} Memory;
+
+static void *count_allocate(void *user, size_t size)
+{
+    Memory *m = user;
+    void *block = m->calls++ == m->fail_at ? NULL : malloc(size);
+    m->live += block != NULL;
+    return block;
+}
+
+static void count_release(void *user, void *block)
+{
+    Memory *m = user;
+    m->live -= block != NULL;
+    free(block);
+}
+
+/* Every allocation of a scene with a wall fails once; steps in contact after the first allocate nothing. */
+static void memory_of_contact(void **state)
+{
+    (void)state;
+    char text[1024];
+    snprintf(text, sizeof text, BAR_WALL, "1/300", "backward-euler", 1000.0);
+    int64_t k = 0;
+    for (bool failed = true; failed; k++) {
+        Memory memory = {.fail_at = k};
+        BrioSim *sim = NULL;
+        BrioError error = {0};
+        brio_set_allocator(&(BrioAllocator){count_allocate, count_release, &memory});
+        BrioStatus status = brio_sim_parse(text, strlen(text), "text.yaml", &sim, &error);
+        failed = status != BRIO_OK;
+        if (failed) {
+            assert_int_equal(status, BRIO_ERROR_MEMORY);
+        } else {
+            memory.fail_at = -1;
+            step(sim);
+            int64_t before = memory.calls;
+            for (int n = 0; n < 60; n++) step(sim);
+            assert_int_equal(ledger_of(sim).contacts, 1);
+            assert_int_equal(memory.calls, before);
+        }
+        brio_sim_free(sim);
+        assert_int_equal(memory.live, 0);
+        brio_set_allocator(NULL);
+    }
+    print_message("each of %lld allocations failed once\n", (long long)k - 1);
+    assert_true(k > 50);
+}
+
 /* ---- results -------------------------------------------------------------------------------------- */
 
 /* Column `name` of the given row (0: the first step) as text. */
@@ -500,6 +553,7 @@ int main(void)
         cmocka_unit_test(integrators_that_do_not_fit),
         cmocka_unit_test(set_from_outside),
         cmocka_unit_test(limits_have_names),
+        cmocka_unit_test(memory_of_contact),
         cmocka_unit_test(columns_of_results),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
