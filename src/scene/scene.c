@@ -22,7 +22,7 @@ static const BrioKey scene_keys[] = {
     {"bodies", "list of bodies", "required", "What is simulated."},
     {"probes", "list", "", "Vertices whose positions are written to probes.csv."},
     {"output", "map", "", "What is written."},
-    {"contact", "map", "", "Contact of vertices with obstacles; with each other, not in this version."},
+    {"contact", "a name, or a map", "", "Contact of vertices with obstacles; with each other, not in this version."},
     {"damping", "list", "", "Damping models. Not in this version."},
     {"obstacles", "list", "", "Planes that bodies never touch; needs contact."},
     {"forces", "list", "", "Forces beside gravity. Not in this version."},
