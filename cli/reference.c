@@ -199,7 +199,7 @@ static bool scene_at(int i, Entry *e)
 
 static const Family families[] = {
     {"integrators", "`integrator: NAME` or `integrator: {type: NAME, ...}`", "", integrator_at},
-    {"energies", "materials, gravity and attachments", "", energy_at},
+    {"energies", "materials, gravity, attachments and barriers", "", energy_at},
     {"materials", "`material: {type: NAME, ...}` of a body, or under `materials`", "", material_at},
     {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.", damping_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},

@@ -661,11 +661,15 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
         snprintf(text, size, "no element");
         return;
     }
-    static const char *const names[] = {"vertex", "spring", "attachment", "tet"};
+    static const char *const names[] = {"vertex", "spring", "attachment", "tet", "bar element", "contact"};
     const BrioTerm *term = limit->term;
     int body = 0; /* of the element's first node */
     int32_t node = node_of(term, limit->element, 0);
     while (body < s->body_count - 1 && node >= s->body[body].first + s->body[body].count) body++;
+    if (term->energy->element == BRIO_ELEMENT_CONTACT) {
+        snprintf(text, size, "vertex %lld of body \"%s\" and obstacle %d", (long long)(node - s->body[body].first), s->body[body].name, term->obstacle);
+        return;
+    }
     int used = snprintf(text, size, "%s %lld of body \"%s\" (vertices", names[term->energy->element], (long long)limit->element, s->body[body].name);
     for (int k = 0; k < term->energy->nodes && used < (int)size; k++)
         if (node_of(term, limit->element, k) < s->body_vertices) /* the point of an attachment has no number */

@@ -48,7 +48,7 @@ typedef struct BrioLimit {
 double brio__max_step(BrioEvaluator *evaluator, const double *param, const double *x, const double *dx, BrioLimit *limit);
 /* Finds an element whose energy is infinite or not a number. */
 bool brio__find_forbidden(BrioEvaluator *evaluator, const double *param, const double *x, BrioLimit *limit);
-/* "tet 17 of body cube (vertices 3 8 12 40)" */
+/* "tet 17 of body "cube" (vertices 3 8 12 40)", "vertex 3 of body "bar" and obstacle 0" */
 void brio__limit_text(const BrioSystem *system, const BrioLimit *limit, char *text, size_t size);
 
 #endif

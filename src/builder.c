@@ -1,4 +1,4 @@
-/* From bodies, materials, fixed vertices and attachments to a system and its first state. */
+/* From bodies, materials, fixed vertices, attachments and obstacles to a system and its first state. */
 #include "builder.h"
 
 #include "field.h"
@@ -25,6 +25,10 @@ typedef struct Attachment {
     int script;
 } Attachment;
 
+typedef struct Plane {
+    double point[3], normal[3]; /* of unit length */
+} Plane;
+
 struct BrioBuilder {
     bool finished; /* what it held is part of a system now */
     double need;   /* bytes that simulating the bodies so far takes, about */
@@ -35,6 +39,10 @@ struct BrioBuilder {
     BrioScript *script;
     int64_t attachment_count;
     Attachment *attachment;
+    double dhat, kappa;
+    int plane_count;
+    Plane *plane;
+    int plane_at_fault; /* -1: none */
 };
 
 /* What every call begins with. */
@@ -65,6 +73,8 @@ BrioStatus brio_builder_create(BrioBuilder **builder)
     }
     made->script[0] = brio_script();
     made->script_count = 1;
+    made->plane_at_fault = -1;
+    brio_builder_contact(made, 1e-3, 1e5);
     *builder = made;
     return BRIO_OK;
 }
@@ -88,6 +98,7 @@ void brio_builder_free(BrioBuilder *builder)
     brio__free(builder->body);
     brio__free(builder->script);
     brio__free(builder->attachment);
+    brio__free(builder->plane);
     brio__free(builder);
 }
 
@@ -189,19 +200,30 @@ static BrioStatus copy_mesh(const BrioBodyDef *def, BrioMesh **copy, BrioError *
     return BRIO_OK;
 }
 
+static const char *const kind_names[] = {[BRIO_KIND_SOLID] = "solid", [BRIO_KIND_SPRINGS] = "springs", [BRIO_KIND_BAR1D] = "bar1d"};
+
+static BrioKind kind_of(const BrioEnergy *energy)
+{
+    if (energy->element == BRIO_ELEMENT_BAR) return BRIO_KIND_BAR1D;
+    return energy->element == BRIO_ELEMENT_TET ? BRIO_KIND_SOLID : BRIO_KIND_SPRINGS;
+}
+
+static bool moves_along_x(const BodyPlan *plan) { return plan->energy->traits & BRIO_ENERGY_ALONG_X; }
+
 static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
 {
     const char *type = def->material.type ? def->material.type : "";
     plan->energy = brio__energy(type);
     if (!plan->energy || !brio__energy_is_material(plan->energy))
         return brio__error(error, BRIO_ERROR_INPUT, "no material type \"%s\"", type);
-    BrioKind kind = def->kind;
-    if (kind == BRIO_KIND_AUTO) kind = plan->energy->element == BRIO_ELEMENT_TET ? BRIO_KIND_SOLID : BRIO_KIND_SPRINGS;
-    bool solid = kind == BRIO_KIND_SOLID;
-    if (solid != (plan->energy->element == BRIO_ELEMENT_TET))
-        return brio__error(error, BRIO_ERROR_INPUT, "material %s is for bodies of kind %s, not %s", type, solid ? "springs" : "solid",
-                           solid ? "solid" : "springs");
-    if (solid && def->mesh->tet_count == 0)
+    BrioKind kind = kind_of(plan->energy);
+    if (def->kind != BRIO_KIND_AUTO && def->kind != kind)
+        return brio__error(error, BRIO_ERROR_INPUT, "material %s is for bodies of kind %s, not %s", type, kind_names[kind], kind_names[def->kind]);
+    if (kind == BRIO_KIND_BAR1D && (def->mesh->edge_count == 0 || def->mesh->triangle_count || def->mesh->tet_count))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "a bar1d needs edges and nothing else, and this mesh has %lld edges, %lld triangles and %lld tets; take shape: {type: line}",
+                           (long long)def->mesh->edge_count, (long long)def->mesh->triangle_count, (long long)def->mesh->tet_count);
+    if (kind == BRIO_KIND_SOLID && def->mesh->tet_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "a solid needs tets, and this mesh has none (%lld vertices, %lld triangles); give a mesh of tets, or "
                            "kind: springs with material hooke",
@@ -236,7 +258,8 @@ static BrioStatus spring_rests(const BrioBodyDef *def, BodyPlan *plan, BrioError
 {
     if (!def->spring) return BRIO_OK;
     if (plan->energy->element != BRIO_ELEMENT_SPRING)
-        return brio__error(error, BRIO_ERROR_INPUT, "springs of its own are for a body of kind springs, and %s makes this one a solid", plan->energy->name);
+        return brio__error(error, BRIO_ERROR_INPUT, "springs of its own are for a body of kind springs, and %s makes this one a %s",
+                           plan->energy->name, kind_names[kind_of(plan->energy)]);
     int64_t count = plan->mesh->edge_count;
     if (def->mesh->edge_count != count) return brio__error(error, BRIO_ERROR_INPUT, "springs of its own need a mesh with their edges");
     plan->spring = brio__alloc((size_t)count * 2, sizeof(double));
@@ -248,6 +271,23 @@ static BrioStatus spring_rests(const BrioBodyDef *def, BodyPlan *plan, BrioError
                                (long long)e, k, rest);
         plan->spring[2 * e] = k / plan->params[0];
         plan->spring[2 * e + 1] = rest;
+    }
+    return BRIO_OK;
+}
+
+/* Every edge of a bar1d lies along x and points to where x rises. */
+static BrioStatus check_along_x(const BodyPlan *plan, BrioError *error)
+{
+    const BrioMesh *mesh = plan->mesh;
+    for (int64_t e = 0; e < mesh->edge_count; e++) {
+        const int32_t *n = mesh->edge + 2 * e;
+        const double *a = mesh->x + 3 * (int64_t)n[0], *b = mesh->x + 3 * (int64_t)n[1];
+        double length = b[0] - a[0];
+        if (!(length > 0) || fabs(b[1] - a[1]) > 1e-9 * length || fabs(b[2] - a[2]) > 1e-9 * length) /* round-off of a turn about x */
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "edge %lld (vertices %d %d) goes along [%g, %g, %g]: a bar1d moves along x only, so its edges must point along +x; leave "
+                               "rotations out",
+                               (long long)e, n[0], n[1], b[0] - a[0], b[1] - a[1], b[2] - a[2]);
     }
     return BRIO_OK;
 }
@@ -265,6 +305,12 @@ static BrioStatus first_state(const BrioBodyDef *def, BodyPlan *plan, BrioError 
             if (!isfinite(x[r]) || !isfinite(w[r]))
                 return brio__error(error, BRIO_ERROR_INPUT, "the first position or velocity of vertex %lld is not a finite number", (long long)v);
         }
+        const double *X = plan->mesh->x + 3 * v;
+        if (moves_along_x(plan) && (w[1] != 0 || w[2] != 0 || x[1] != X[1] || x[2] != X[2]))
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "vertex %lld would start at y = %g, z = %g m with %g and %g m/s along these: a bar1d moves along x only, so it starts at "
+                               "rest in y and z, where its shape is (y = %g, z = %g m)",
+                               (long long)v, x[1], x[2], w[1], w[2], X[1], X[2]);
     }
     return BRIO_OK;
 }
@@ -280,6 +326,7 @@ static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *e
     } else {
         if (plan->mesh->edge_count == 0 && brio__mesh_edges_from_triangles(plan->mesh) != BRIO_OK) return no_memory(error);
         BRIO_CHECK(brio__mesh_check_springs(plan->mesh, error));
+        if (moves_along_x(plan)) BRIO_CHECK(check_along_x(plan, error));
     }
     size_t n = (size_t)plan->mesh->vertex_count;
     plan->x = brio__alloc(3 * n, sizeof(double));
@@ -376,6 +423,17 @@ static BrioStatus check_vertex(const BrioBuilder *builder, int body, int32_t ver
     return BRIO_OK;
 }
 
+/* The points that hold a bar1d move along x only too. */
+static BrioStatus check_script_along_x(const BodyPlan *plan, const BrioScript *script, BrioError *error)
+{
+    if (!script || !moves_along_x(plan)) return BRIO_OK;
+    bool across = script->velocity[1] != 0 || script->velocity[2] != 0;
+    for (int r = 0; r < 3; r++) across |= script->angular[r] != 0;
+    for (int64_t k = 0; k < script->key_count; k++) across |= script->keys[4 * k + 2] != 0 || script->keys[4 * k + 3] != 0;
+    if (!across) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT, "the script moves points of body \"%s\" in y or z: a bar1d moves along x only", plan->name);
+}
+
 BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count, const BrioScript *script,
                             BrioError *error)
 {
@@ -384,6 +442,7 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
     for (int64_t i = 0; i < count; i++) BRIO_CHECK(check_vertex(builder, body, vertices[i], error));
     if (count > 0 && builder->body[body].affine)
         return brio__error(error, BRIO_ERROR_INPUT, "single vertices of the affine body \"%s\" cannot be fixed", builder->body[body].name);
+    if (count > 0) BRIO_CHECK(check_script_along_x(&builder->body[body], script, error));
     BRIO_CHECK(add_script(builder, script, &number, error));
     for (int64_t i = 0; i < count; i++) builder->body[body].fix[vertices[i]] = number;
     return BRIO_OK;
@@ -400,6 +459,12 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, c
         made.point[r] = point[r];
         if (!isfinite(point[r])) return brio__error(error, BRIO_ERROR_INPUT, "the attachment's point is not finite");
     }
+    const BodyPlan *plan = &builder->body[body];
+    const double *x = plan->x + 3 * (int64_t)vertex;
+    if (moves_along_x(plan) && (point[1] != x[1] || point[2] != x[2]))
+        return brio__error(error, BRIO_ERROR_INPUT, "the point [%g, %g, %g] pulls vertex %d of body \"%s\" in y or z: a bar1d moves along x only", point[0],
+                           point[1], point[2], vertex, plan->name);
+    BRIO_CHECK(check_script_along_x(plan, script, error));
     BRIO_CHECK(add_script(builder, script, &made.script, error));
     Attachment *grown = room_for_one(builder->attachment, builder->attachment_count, sizeof made);
     if (!grown) return no_memory(error);
@@ -407,6 +472,35 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, c
     grown[builder->attachment_count++] = made;
     return BRIO_OK;
 }
+
+/* ---- obstacles ---------------------------------------------------------------------------------- */
+
+void brio_builder_contact(BrioBuilder *builder, double dhat, double kappa)
+{
+    builder->dhat = dhat;
+    builder->kappa = kappa;
+}
+
+BrioStatus brio_builder_plane(BrioBuilder *builder, const double point[3], const double normal[3], BrioError *error)
+{
+    Plane made;
+    BRIO_CHECK(check_open(builder, error));
+    double length = hypot(hypot(normal[0], normal[1]), normal[2]);
+    if (!(length > 0) || isinf(length))
+        return brio__error(error, BRIO_ERROR_INPUT, "the normal [%g, %g, %g] of a plane must have a finite length, and not none", normal[0], normal[1], normal[2]);
+    for (int r = 0; r < 3; r++) {
+        made.point[r] = point[r];
+        made.normal[r] = normal[r] / length;
+        if (!isfinite(point[r])) return brio__error(error, BRIO_ERROR_INPUT, "the point of a plane is not finite");
+    }
+    Plane *grown = room_for_one(builder->plane, builder->plane_count, sizeof made);
+    if (!grown) return no_memory(error);
+    builder->plane = grown;
+    grown[builder->plane_count++] = made;
+    return BRIO_OK;
+}
+
+int brio__builder_obstacle_at_fault(const BrioBuilder *builder) { return builder->plane_at_fault; }
 
 /* ---- from the plan to the system ---------------------------------------------------------------- */
 
@@ -590,9 +684,30 @@ static BrioStatus elastic_term(const BodyPlan *plan, BrioSystem *s, int body)
     return BRIO_OK;
 }
 
+/* Every vertex that has coordinates may meet every plane. */
+static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
+{
+    int64_t contacts = s->body_vertices;
+    for (int64_t i = 0; i < s->held_count; i++) contacts -= s->held[i] < s->body_vertices;
+    s->contact_term = s->term_count;
+    s->obstacle_count = b->plane_count;
+    for (int k = 0; k < b->plane_count; k++) {
+        BrioTerm *term;
+        double X[9] = {0};
+        int64_t e = 0;
+        BRIO_CHECK(start_term(s, brio__energy("plane-barrier"), -1, contacts, &term));
+        term->obstacle = k;
+        memcpy(X + 3, b->plane[k].point, 3 * sizeof *X);
+        memcpy(X + 6, b->plane[k].normal, 3 * sizeof *X);
+        for (int32_t v = 0; v < s->body_vertices; v++)
+            if (s->map_start[v + 1] > s->map_start[v]) set_element(term, e++, &v, X, 1, NAN);
+    }
+    return BRIO_OK;
+}
+
 static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
 {
-    s->term = brio__calloc((size_t)b->body_count + 2, sizeof *s->term);
+    s->term = brio__calloc((size_t)b->body_count + 2 + (size_t)b->plane_count, sizeof *s->term);
     if (!s->term) return BRIO_ERROR_MEMORY;
     BrioTerm *term;
     for (int i = 0; i < b->body_count; i++) BRIO_CHECK(elastic_term(&b->body[i], s, i));
@@ -607,12 +722,13 @@ static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
     }
     s->gravity_term = s->term_count; /* always there: gravity may be switched on while running */
     BRIO_CHECK(start_term(s, brio__energy("gravity"), -1, s->body_vertices, &term));
-    for (int64_t v = 0; v < s->body_vertices; v++) {
-        int32_t vertex = (int32_t)v;
-        double X[3] = {0};
-        set_element(term, v, &vertex, X, s->vertex_mass[v], NAN);
-    }
-    return BRIO_OK;
+    for (int i = 0; i < s->body_count; i++)
+        for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++) {
+            int32_t vertex = (int32_t)v;
+            double X[3] = {0};
+            set_element(term, v, &vertex, X, s->vertex_mass[v], moves_along_x(&b->body[i]) ? 0 : 1);
+        }
+    return contact_terms(b, s);
 }
 
 static BrioStatus build_scripts(BrioBuilder *b, BrioSystem *s)
@@ -681,8 +797,55 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         memcpy(state->anchor + 3 * i, x, 3 * sizeof(double));
     }
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
+    for (int k = 0; k < s->obstacle_count; k++) {
+        double *param = state->param + s->term[s->contact_term + k].params;
+        param[0] = b->kappa;
+        param[1] = b->dhat;
+    }
     for (int t = 0; t < s->term_count; t++)
         for (int64_t k = 0; k < s->term[t].blocks * LANES * s->term[t].energy->live; k++) state->param[s->term[t].live + k] = 1;
+}
+
+/* A bar1d is pushed along x only if the plane stands across it. */
+static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
+{
+    if (b->plane_count && (!(b->dhat > 0) || isinf(b->dhat) || !(b->kappa > 0) || isinf(b->kappa)))
+        return brio__error(error, BRIO_ERROR_INPUT, "contact with dhat = %g m and kappa = %g N/m: both must be positive", b->dhat, b->kappa);
+    for (int k = 0; k < b->plane_count; k++)
+        for (int i = 0; i < b->body_count; i++) {
+            const double *n = b->plane[k].normal;
+            if (!moves_along_x(&b->body[i]) || (n[1] == 0 && n[2] == 0)) continue;
+            b->plane_at_fault = k;
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "obstacle %d with normal [%g, %g, %g] would push body \"%s\" in y or z: a bar1d moves along x only, so its obstacles "
+                               "need a normal along x",
+                               k, n[0], n[1], n[2], b->body[i].name);
+        }
+    return BRIO_OK;
+}
+
+static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state, BrioError *error)
+{
+    if (s->obstacle_count == 0) return BRIO_OK;
+    double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
+    if (!x) return no_memory(error);
+    BrioStatus status = BRIO_OK;
+    brio__system_positions(s, state, state->q, state->time, x);
+    for (int k = 0; k < s->obstacle_count && status == BRIO_OK; k++) {
+        const BrioTerm *term = &s->term[s->contact_term + k];
+        for (int64_t e = 0; e < term->elements && status == BRIO_OK; e++) {
+            double d = brio__plane_distance(term, e, x);
+            if (d > 0) continue;
+            int64_t vertex = term->node[e] / 3; /* one node: blocks of eight in a row */
+            int body = 0;
+            while (vertex >= s->body[body].first + s->body[body].count) body++;
+            b->plane_at_fault = k;
+            status = brio__error(error, BRIO_ERROR_INPUT, "vertex %lld of body \"%s\" %s obstacle %d (distance %g m)",
+                                 (long long)(vertex - s->body[body].first), s->body[body].name, d < 0 ? "is behind" : "touches", k, d);
+        }
+    }
+    brio__free(x);
+    return status;
 }
 
 static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioError *error)
@@ -696,7 +859,12 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
     BRIO_CHECK(build_masses(b, s, error));
     if (build_terms(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK || brio__state_create(s, 0, state) != BRIO_OK) return no_memory(error);
     fill_state(b, s, *state);
-    return BRIO_OK;
+    BrioStatus apart = check_distances(b, s, *state, error);
+    if (apart != BRIO_OK) {
+        brio_state_free(*state);
+        *state = NULL;
+    }
+    return apart;
 }
 
 BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error)
@@ -705,6 +873,7 @@ BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioSt
     if (builder->body_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "there are no bodies");
     for (int r = 0; r < 3; r++)
         if (!isfinite(builder->gravity[r])) return brio__error(error, BRIO_ERROR_INPUT, "gravity is not finite");
+    BRIO_CHECK(check_planes(builder, error));
     BrioSystem *made = brio__calloc(1, sizeof *made);
     if (!made) return no_memory(error);
     builder->finished = true;

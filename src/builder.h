@@ -8,4 +8,7 @@
  * Its masses come from its vertices. Fixing single vertices of such a body is refused. */
 BrioStatus brio__builder_affine(BrioBuilder *builder, int body);
 
+/* The obstacle because of which brio_builder_finish failed; -1: it was something else. */
+int brio__builder_obstacle_at_fault(const BrioBuilder *builder);
+
 #endif

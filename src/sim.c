@@ -64,6 +64,24 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
     return brio__error(error, BRIO_ERROR_INPUT, "integrator %s: %s", (*integrator)->name, reason);
 }
 
+BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator, const double *values, BrioError *error)
+{
+    unsigned traits = integrator->traits;
+    if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
+    char names[512] = "";
+    size_t used = 0;
+    if (system->obstacle_count == 0 || (traits & BRIO_END_IS_SOLVED)) return BRIO_OK;
+    for (int i = 0; brio_integrator_at(i) && used < sizeof names; i++) {
+        const BrioIntegrator *other = brio_integrator_at(i);
+        if (other->order > 0 && (other->traits & BRIO_END_IS_SOLVED))
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", other->name);
+    }
+    return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                       "%s does not go with obstacles: where its step ends is not where its equations were solved, so that may be beyond an obstacle; "
+                       "use one of %s",
+                       integrator->name, names);
+}
+
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim, BrioError *error)
 {
     const BrioIntegrator *integrator = NULL;
@@ -71,6 +89,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     BrioSim *made = brio__calloc(1, sizeof *made);
     unsigned traits = 0;
     BrioStatus status = check(def, &integrator, &traits, error);
+    if (status == BRIO_OK) status = brio__sim_fits(system, integrator, def->values, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
@@ -84,7 +103,9 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
         char name[160];
         bool found = brio__find_forbidden(made->stepper->solver->evaluator, state->param, made->stepper->solver->x, &limit);
         brio__limit_text(system, &limit, name, sizeof name);
-        if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
+        if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
+            status = brio__error(error, BRIO_ERROR_INPUT, "%s are not apart in the first state: begin in front of the obstacle", name);
+        else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
             status = brio__error(error, BRIO_ERROR_INPUT, "%s is inverted in the first state, and its material forbids that", name);
         else
             status = brio__error(error, BRIO_ERROR_INPUT, "the energy of %s is too large for a number in the first state", found ? name : "all elements together");
@@ -169,7 +190,8 @@ void brio_sim_velocities(const BrioSim *sim, int body, double *v)
     memcpy(v, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *v);
 }
 
-/* Writes a body's vertex values into the coordinates that carry them one to one. */
+/* Writes a body's vertex values into the coordinates that carry them one to one. y and z of a body that moves along x only must
+ * be what they are. */
 static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, double *coordinates)
 {
     const BrioSystem *s = sim->system;
@@ -177,6 +199,13 @@ static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, dou
     const BrioBody *b = &s->body[body];
     for (int64_t k = 0; k < 3 * b->count; k++)
         if (!isfinite(values[k])) return BRIO_ERROR_ARGUMENT;
+    bool along_x = s->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X;
+    for (int64_t v = 0; along_x && v < b->count; v++) {
+        int32_t k = s->map_start[b->first + v];
+        if (s->map_start[b->first + v + 1] == k) continue;
+        const double *now = coordinates + 3 * (int64_t)s->map_block[k], *next = values + 3 * v;
+        if (next[1] != now[1] || next[2] != now[2]) return BRIO_ERROR_ARGUMENT;
+    }
     for (int64_t v = 0; v < b->count; v++) {
         int32_t k = s->map_start[b->first + v];
         if (s->map_start[b->first + v + 1] - k > 1) return BRIO_ERROR_UNSUPPORTED; /* shares its coordinates with others */

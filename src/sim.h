@@ -12,4 +12,7 @@ struct BrioSim {
     double *world; /* scratch, 3 * vertex_count */
 };
 
+/* Whether the integrator may be used for the system; the error says why not and names those that may. */
+BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator, const double *values, BrioError *error);
+
 #endif

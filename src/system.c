@@ -175,6 +175,15 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
     }
 }
 
+double brio__plane_distance(const BrioTerm *term, int64_t contact, const double *x)
+{
+    int64_t block = contact / LANES, lane_number = contact % LANES;
+    const double *at = x + term->node[block * LANES + lane_number], *rest = term->rest + block * BRIO_PLANE_REST * LANES + lane_number;
+    double d = 0;
+    for (int r = 0; r < 3; r++) d += rest[(1 + r) * LANES] * (at[r] - rest[(4 + r) * LANES]);
+    return d;
+}
+
 /* ---- vectors ------------------------------------------------------------------------------------ */
 
 typedef struct VectorWork {

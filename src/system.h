@@ -28,6 +28,7 @@ typedef struct BrioBody {
 typedef struct BrioTerm {
     const BrioEnergy *energy;
     int body;              /* whose; -1: of all */
+    int obstacle;          /* of contacts: with which */
     int64_t elements, blocks;
     int32_t *node;         /* [block][nodes][8]: three times the vertex number */
     double *rest;          /* [block][rest][8] */
@@ -69,6 +70,8 @@ struct BrioSystem {
     int term_count;
     BrioTerm *term;
     int gravity_term;      /* -1: none */
+    int obstacle_count;    /* each has a term of contacts */
+    int contact_term;      /* the first of them */
     int scripted_count;
     BrioScripted *scripted;
     int param_count;
@@ -107,6 +110,9 @@ void brio__system_positions(const BrioSystem *system, const BrioState *state, co
 void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v, double time, double *w);
 /* World directions J d (held vertices: zero). */
 void brio__system_directions(const BrioSystem *system, const double *d, double *dx);
+
+/* Distance of a contact's vertex from its plane, at world positions x. */
+double brio__plane_distance(const BrioTerm *term, int64_t contact, const double *x);
 
 /* Vectors of the length of q. All sums are in a fixed order. */
 double brio__dot(const BrioSystem *system, const double *x, const double *y);

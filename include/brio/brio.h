@@ -169,7 +169,8 @@ BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, 
 BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no such material */
 
-typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS } BrioKind;
+/* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x only. */
+typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS, BRIO_KIND_BAR1D } BrioKind;
 
 typedef struct BrioBodyDef {
     const char *name;
@@ -207,6 +208,13 @@ BRIO_API BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32
 /* A spring of stiffness k (N/m) and no length from a vertex to a point. */
 BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, const double point[3],
                                         double k, const BrioScript *script, BrioError *error);
+/* A plane that no vertex with coordinates ever touches or passes: it keeps them on the side that `normal` (of any length)
+ * points to, by a barrier. Obstacles are numbered from 0. Only integrators with the trait BRIO_END_IS_SOLVED can be used then. */
+BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const double point[3], const double normal[3], BrioError *error);
+/* The barriers' reach dhat (m) and stiffness kappa (N/m): -kappa (d - dhat)^2 ln(d/dhat) at a distance d < dhat. Unless called, 1e-3
+ * and 1e5. */
+BRIO_API void brio_builder_contact(BrioBuilder *builder, double dhat, double kappa);
+/* Refuses first states that touch an obstacle or are behind it. */
 BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error);
 
 BRIO_API void brio_system_free(BrioSystem *system);
@@ -280,7 +288,7 @@ BRIO_API BrioState *brio_sim_state(BrioSim *sim);
 BRIO_API double brio_sim_time(const BrioSim *sim);
 
 /* Positions and velocities of a body's vertices (3 per vertex). Setting leaves vertices without
- * coordinates (fixed ones) where they are. */
+ * coordinates (fixed ones) where they are; what would move a bar1d in y or z is refused. */
 BRIO_API void brio_sim_positions(const BrioSim *sim, int body, double *x);
 BRIO_API void brio_sim_velocities(const BrioSim *sim, int body, double *v);
 BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x);
@@ -299,10 +307,10 @@ typedef struct BrioLedger {
     double unfinished;                       /* of it the work of the forces that the solves left unbalanced; the rest is the scheme's */
     double momentum[3], angular[3];          /* angular momentum about the origin */
     double centre[3];                        /* centre of mass of everything */
-    double min_distance;                     /* NAN without contact, which this version does not have */
+    double min_distance;                     /* of a vertex from an obstacle, m; NAN without obstacles */
     int64_t step;
     int iterations;                          /* Newton iterations of the last step */
-    int contacts;
+    int contacts;                            /* vertices closer than dhat to an obstacle, for each obstacle */
 } BrioLedger;
 BRIO_API BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger);
 BRIO_API double brio_sim_body_energy(BrioSim *sim, int body); /* elastic energy of one body */

@@ -1,8 +1,21 @@
 /* Kinetic energy 1/2 v.M v of the coordinates; momenta of everything that moves, scripted vertices included;
- * potentials by term. */
+ * potentials by term; distances from obstacles. */
 #include "ledger.h"
 
 #include <string.h>
+
+static void add_contacts(const BrioSystem *s, const BrioState *state, const double *x, BrioLedger *ledger)
+{
+    for (int k = 0; k < s->obstacle_count; k++) {
+        const BrioTerm *term = &s->term[s->contact_term + k];
+        double dhat = state->param[term->params + 1];
+        for (int64_t i = 0; i < term->elements; i++) {
+            double d = brio__plane_distance(term, i, x);
+            ledger->contacts += d < dhat;
+            ledger->min_distance = fmin(ledger->min_distance, d); /* NAN at first, which fmin passes over */
+        }
+    }
+}
 
 void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, BrioLedger *ledger)
 {
@@ -16,10 +29,13 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
         switch (s->term[t].energy->element) {
         case BRIO_ELEMENT_VERTEX: ledger->gravity += energy; break;
         case BRIO_ELEMENT_ANCHOR: ledger->attachment += energy; break;
+        case BRIO_ELEMENT_CONTACT: ledger->contact += energy; break;
+        case BRIO_ELEMENT_BAR:
         case BRIO_ELEMENT_SPRING:
         case BRIO_ELEMENT_TET: ledger->elastic += energy; break;
         }
     }
+    add_contacts(s, state, solver->x, ledger);
     brio__mass_multiply(s, state->v, solver->difference);
     ledger->kinetic = 0.5 * brio__dot(s, state->v, solver->difference);
     ledger->total = ledger->kinetic + ledger->potential;

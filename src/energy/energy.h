@@ -19,14 +19,20 @@ typedef enum BrioElement {
     BRIO_ELEMENT_VERTEX, /* every vertex: gravity */
     BRIO_ELEMENT_SPRING, /* an edge of a body */
     BRIO_ELEMENT_ANCHOR, /* a vertex and a point without coordinates */
-    BRIO_ELEMENT_TET
+    BRIO_ELEMENT_TET,
+    BRIO_ELEMENT_BAR,    /* an edge of a body that moves along x only */
+    BRIO_ELEMENT_CONTACT /* a vertex and a plane */
 } BrioElement;
 
 enum { /* traits of energies */
     BRIO_ENERGY_LINEAR = 1,         /* no Hessian */
-    BRIO_ENERGY_INFINITE = 2,       /* infinite at inverted elements: needs max_step */
-    BRIO_ENERGY_NOT_SMOOTH_FLIP = 4 /* not smooth where two singular values cancel (built on the rotation) */
+    BRIO_ENERGY_INFINITE = 2,        /* infinite at inverted elements and at touching ones: needs max_step */
+    BRIO_ENERGY_NOT_SMOOTH_FLIP = 4, /* not smooth where two singular values cancel (built on the rotation) */
+    BRIO_ENERGY_ALONG_X = 8          /* sees x only: bodies of this material move along x and never in y or z */
 };
+
+/* Rest data of a contact with a plane: weight, unit normal, point. */
+enum { BRIO_PLANE_REST = 7 };
 
 /* A batch: blocks [begin, end) of eight elements, structure of arrays. A partial block repeats its last
  * element with rest[0] = 0, and rest[0] multiplies the whole energy (volume, stiffness, mass). */
@@ -58,7 +64,8 @@ typedef struct BrioEnergy {
     /* Field values to parameters; an error if they do not fit together. May be NULL (values are copied). */
     BrioStatus (*prepare)(const double *values, double *params, BrioError *error);
     /* Rest data of one element from its nodes' rest positions (3*nodes) and its own scalar (`scale`: mass of
-     * a vertex, stiffness of a spring; 1 otherwise) and second scalar (`length`: rest length, NAN: from X). */
+     * a vertex, stiffness of a spring; 1 otherwise) and second scalar (`length`: rest length, NAN: from X; of gravity: what
+     * multiplies its y and z, NAN: 1). Of a contact, X also holds the plane's point and normal. */
     void (*rest_shape)(const double *X, double scale, double length, double *rest);
     /* The size of what cancels in an element's energy, for parameters of 1 (a tet: its volume): round-off of the energy
      * is this times the largest parameter times the machine precision, however small the energy is. NULL: none. */

@@ -1,4 +1,5 @@
-/* Weight: E = -m g.x for every vertex, fixed ones included; zero at the origin. */
+/* Weight: E = -m g.x for every vertex, fixed ones included; zero at the origin. Of bodies that move along x only, m g_x x alone
+ * counts: a factor of 0 or 1 multiplies the other two products. */
 #include "../mat3_lane.h"
 #include "energy.h"
 
@@ -6,19 +7,19 @@ static void eval(const BrioBatch *batch)
 {
     const double *g = batch->params;
     for (int64_t block = batch->begin; block < batch->end; block++) {
-        lane m = lane_load(batch->rest + block * LANES);
+        lane m = lane_load(batch->rest + block * 2 * LANES), across = lane_load(batch->rest + (block * 2 + 1) * LANES);
         vec3l x = vec3l_gather(batch->x, batch->node + block * LANES);
-        if (batch->energy) batch->energy[block] = lane_sum(-m * (g[0] * x.x + g[1] * x.y + g[2] * x.z));
+        if (batch->energy) batch->energy[block] = lane_sum(-m * (g[0] * x.x + across * g[1] * x.y + across * g[2] * x.z));
         if (batch->gradient)
-            for (int r = 0; r < 3; r++) lane_store(batch->gradient + (block * 3 + r) * LANES, -m * g[r]);
+            for (int r = 0; r < 3; r++) lane_store(batch->gradient + (block * 3 + r) * LANES, r ? -m * across * g[r] : -m * g[r]);
     }
 }
 
 static void rest_shape(const double *X, double scale, double length, double *rest)
 {
     (void)X;
-    (void)length;
     rest[0] = scale;
+    rest[1] = isnan(length) ? 1 : length;
 }
 
 static void sample(BrioRandom *random, double *X, double *x)
@@ -40,7 +41,7 @@ BRIO_ENERGY(gravity){
     .element = BRIO_ELEMENT_VERTEX,
     .traits = BRIO_ENERGY_LINEAR,
     .nodes = 1,
-    .rest = 1,
+    .rest = 2,
     .params = 3,
     .fields = fields,
     .rest_shape = rest_shape,

@@ -22,9 +22,9 @@ static const BrioKey scene_keys[] = {
     {"bodies", "list of bodies", "required", "What is simulated."},
     {"probes", "list", "", "Vertices whose positions are written to probes.csv."},
     {"output", "map", "", "What is written."},
-    {"contact", "map", "", "Contact between bodies. Not in this version."},
+    {"contact", "a name, or a map", "", "Contact of vertices with obstacles; with each other, not in this version."},
     {"damping", "list of names, or maps with `type` and the model's parameters", "[]", "Damping models that act together: `brio list damping`."},
-    {"obstacles", "list", "", "Planes, spheres and other obstacles. Not in this version."},
+    {"obstacles", "list", "", "Planes that bodies never touch; needs contact."},
     {"forces", "list", "", "Forces beside gravity. Not in this version."},
     {"constraints", "list", "", "Rigid rods. Not in this version."},
     {0}};
@@ -45,7 +45,7 @@ static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
     {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh."},
     {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape."},
-    {"kind", "solid | springs", "from the material", "What the elements are."},
+    {"kind", "solid | springs | bar1d", "from the material", "What the elements are; a bar1d is a line of edges that moves along x only."},
     {"material", "a name, or a map with `type`", "required", "A material of `materials`, or the map itself."},
     {"transform", "map", "", "Scale, then rotate, then translate the mesh: its rest shape."},
     {"velocity", "map", "", "First velocity."},
@@ -91,6 +91,18 @@ static const BrioKey probe_keys[] = {
     {"body", "text", "the only body", "Name of the body."},
     {"vertex", "whole number", "required", "Vertex of the body, from 0."},
     {0}};
+static const BrioKey contact_keys[] = {
+    {"type", "ipc", "required", "A barrier that grows without bound: nothing ever touches."},
+    {"dhat", "number, m", "1e-3", "Distance below which the barrier acts."},
+    {"kappa", "number, N/m", "1e5", "Stiffness of the barrier."},
+    {"mu", "0", "0", "Friction. Not in this version."},
+    {"epsv", "number, m/s", "1e-3", "Speed below which friction holds. Of no effect without mu."},
+    {0}};
+static const BrioKey obstacle_keys[] = {
+    {"type", "plane", "required", "What it is."},
+    {"point", "three numbers, m", "[0, 0, 0]", "A point of the plane."},
+    {"normal", "three numbers", "required", "Where bodies are; of any length."},
+    {0}};
 static const BrioKey output_keys[] = {
     {"frames", "list of vtu, obj", "[]", "Formats of frames."},
     {"every", "whole number", "1", "Write every so many-th frame."},
@@ -107,6 +119,8 @@ static const BrioSection sections[] = {
     {"bodies[].fix[]", "Held vertices", fix_keys},
     {"bodies[].attach[]", "Attachments", attach_keys},
     {"bodies[].fix[].script", "Scripts (also of attachments)", script_keys},
+    {"contact", "Contact", contact_keys},
+    {"obstacles[]", "Obstacles", obstacle_keys},
     {"probes[]", "Probes", probe_keys},
     {"output", "Output", output_keys},
 };
@@ -579,7 +593,7 @@ static BrioStatus read_springs(BodyWork *w, BrioError *error)
 
 static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
 {
-    static const char *const kinds[] = {"solid", "springs"}, *const later[] = {"shell", "affine", "bar1d"};
+    static const char *const kinds[] = {"solid", "springs", "bar1d"}, *const later[] = {"shell", "affine"};
     const char *name;
     if (!node) return BRIO_OK;
     BRIO_CHECK(brio__node_text(node, &name, error));
@@ -589,8 +603,10 @@ static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
         *kind = BRIO_KIND_SOLID;
     else if (!strcmp(name, "springs"))
         *kind = BRIO_KIND_SPRINGS;
+    else if (!strcmp(name, "bar1d"))
+        *kind = BRIO_KIND_BAR1D;
     else
-        return no_such(node, "kind", name, kinds, 2, error);
+        return no_such(node, "kind", name, kinds, 3, error);
     return BRIO_OK;
 }
 
@@ -654,7 +670,67 @@ static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *bui
     }
     BrioError inner = {0};
     BrioStatus status = brio_builder_finish(builder, &scene->system, &scene->state, &inner);
-    return status == BRIO_OK ? BRIO_OK : at_node(bodies, status, error, &inner);
+    if (status == BRIO_OK) return BRIO_OK;
+    int obstacle = brio__builder_obstacle_at_fault(builder);
+    return at_node(obstacle < 0 ? bodies : brio__node_get(root, "obstacles")->child[obstacle], status, error, &inner);
+}
+
+static BrioStatus read_obstacle(BrioNode *node, BrioBuilder *builder, BrioError *error)
+{
+    static const char *const types[] = {"plane"}, *const later[] = {"sphere", "box", "cylinder", "capsule", "mesh"};
+    const char *type;
+    double point[3] = {0, 0, 0}, normal[3];
+    BRIO_CHECK(expect(node, BRIO_NODE_MAP, error));
+    BRIO_CHECK(type_of(node, &type, error));
+    for (size_t i = 0; i < BRIO_COUNT(later); i++)
+        if (!strcmp(type, later[i])) return brio__node_error(type_node(node), error, "an obstacle of type %s is not in this version of brio: take a plane", type);
+    if (strcmp(type, "plane")) return no_such(type_node(node), "obstacle type", type, types, 1, error);
+    BRIO_CHECK(expect_map(node, obstacle_keys, error));
+    BRIO_CHECK(get_vector(node, "point", point, error));
+    if (!brio__node_get(node, "normal")) return brio__node_error(node, error, "missing key \"normal\"");
+    BRIO_CHECK(get_vector(node, "normal", normal, error));
+    BrioError inner = {0};
+    BrioStatus status = brio_builder_plane(builder, point, normal, &inner);
+    return status == BRIO_OK ? BRIO_OK : at_node(brio__node_get(node, "normal"), status, error, &inner);
+}
+
+static BrioStatus read_contact(BrioNode *root, BrioBuilder *builder, BrioError *error)
+{
+    static const char *const types[] = {"ipc"};
+    BrioNode *contact = brio__node_get(root, "contact"), *obstacles = brio__node_get(root, "obstacles");
+    double dhat = 1e-3, kappa = 1e5, mu = 0, epsv = 1e-3;
+    const char *type;
+    if (obstacles) BRIO_CHECK(expect(obstacles, BRIO_NODE_LIST, error));
+    bool any = obstacles && obstacles->count > 0;
+    if (any && !contact) return brio__node_key_error(obstacles, error, "obstacles do nothing without contact: add contact: {type: ipc}");
+    if (!contact) return BRIO_OK;
+    BRIO_CHECK(type_of(contact, &type, error));
+    if (!strcmp(type, "penalty")) return brio__node_error(type_node(contact), error, "contact of type penalty is not in this version of brio: use ipc");
+    if (strcmp(type, "ipc")) return no_such(type_node(contact), "contact type", type, types, 1, error);
+    if (contact->kind == BRIO_NODE_MAP) {
+        BRIO_CHECK(expect_map(contact, contact_keys, error));
+        BRIO_CHECK(get_real(contact, "dhat", 1e-300, 1e9, &dhat, error));
+        BRIO_CHECK(get_real(contact, "kappa", 1e-300, 1e15, &kappa, error));
+        BRIO_CHECK(get_real(contact, "mu", 0, 1e9, &mu, error));
+        BRIO_CHECK(get_real(contact, "epsv", 1e-300, 1e9, &epsv, error));
+    }
+    if (mu != 0) return brio__node_error(brio__node_get(contact, "mu"), error, "friction is not in this version of brio: take mu out, or set it to 0");
+    if (!any)
+        return brio__node_key_error(contact, error, "contact between bodies is not in this version of brio: add obstacles, or take contact out");
+    brio_builder_contact(builder, dhat, kappa);
+    for (int i = 0; i < obstacles->count; i++) BRIO_CHECK(read_obstacle(obstacles->child[i], builder, error));
+    return BRIO_OK;
+}
+
+/* Not every integrator goes with obstacles. */
+static BrioStatus check_integrator(BrioNode *root, const BrioScene *scene, BrioError *error)
+{
+    BrioError inner = {0};
+    BrioNode *node = brio__node_get(root, "integrator");
+    BrioStatus status = brio__sim_fits(scene->system, brio_integrator(scene->def.integrator), scene->def.values, &inner);
+    if (scene->system->obstacle_count && scene->system->body_count > 1)
+        brio__log(BRIO_LOG_WARNING, "bodies meet obstacles but not each other in this version of brio");
+    return status == BRIO_OK ? BRIO_OK : at_node(node ? type_node(node) : root, status, error, &inner);
 }
 
 static BrioStatus read_probes(BrioNode *root, BrioScene *scene, BrioError *error)
@@ -727,7 +803,7 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
 /* What the format has and this version does not do: refused with a sentence unless empty. */
 static BrioStatus refuse_later(BrioNode *root, BrioError *error)
 {
-    static const char *const later[] = {"contact", "obstacles", "forces", "constraints"};
+    static const char *const later[] = {"forces", "constraints"};
     for (size_t i = 0; i < BRIO_COUNT(later); i++) {
         BrioNode *node = brio__node_get(root, later[i]);
         if (!node || (node->kind == BRIO_NODE_LIST && node->count == 0)) continue;
@@ -758,7 +834,9 @@ static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *
     BRIO_CHECK(read_solver(root, scene, error));
     BRIO_CHECK(read_damping(root, scene, error));
     BRIO_CHECK(read_output(root, scene, error));
+    BRIO_CHECK(read_contact(root, builder, error));
     BRIO_CHECK(read_bodies(root, scene, builder, error));
+    BRIO_CHECK(check_integrator(root, scene, error));
     return read_probes(root, scene, error);
 }
 

@@ -14,7 +14,7 @@
     X(ROUNDOFF, "round-off was reached before the tolerance")                                     \
     X(ITERATIONS, "the iteration limit was reached")                                              \
     X(STALLED, "the line search found no lower point")                                            \
-    X(BLOCKED, "an element that would invert leaves no room to move")                             \
+    X(BLOCKED, "an element that would invert or a contact leaves no room to move")                \
     X(INDEFINITE, "the matrix could not be made positive definite")                               \
     X(LINEAR, "the linear solver did not converge")                                               \
     X(START, "the starting point is not allowed")                                                 \

@@ -1,0 +1,128 @@
+/* The barrier between a vertex and a plane [Li2020]: with d = n.(x - p), the plane's unit
+ * normal n and point p, and u = d/dhat,
+ *
+ *     b = -kappa (d - dhat)^2 ln(d/dhat) = -kappa dhat^2 (1 - u)^2 ln u    for 0 < d < dhat,    0 beyond, infinite at d <= 0,
+ *     b' = kappa dhat (1 - u) (2 ln u - (1 - u)/u),
+ *     b'' = kappa (-2 ln u + (1 - u)/u (4 + (1 - u)/u)).
+ *
+ * Every part of b'' is positive on (0, 1), so b'' n n^T is semidefinite and there is nothing to project. b, b' and b'' vanish at
+ * dhat. */
+#include "../mat3_lane.h"
+#include "energy.h"
+
+/* n.y for any field y on the vertices */
+static inline lane along(const double *rest, vec3l y)
+{
+    return lane_load(rest + LANES) * y.x + lane_load(rest + 2 * LANES) * y.y + lane_load(rest + 3 * LANES) * y.z;
+}
+
+static inline lane distance(const BrioBatch *batch, int64_t block)
+{
+    const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
+    vec3l p = {lane_load(rest + 4 * LANES), lane_load(rest + 5 * LANES), lane_load(rest + 6 * LANES)};
+    return along(rest, vec3l_sub(vec3l_gather(batch->x, batch->node + block * LANES), p));
+}
+
+static void eval(const BrioBatch *batch)
+{
+    double kappa = batch->params[0], dhat = batch->params[1];
+    lane zero = lane_set(0), one = lane_set(1);
+    for (int64_t block = batch->begin; block < batch->end; block++) {
+        const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
+        double *g = batch->gradient ? batch->gradient + block * 3 * LANES : NULL;
+        double *H = batch->hessian ? batch->hessian + (block - batch->begin) * 9 * LANES : NULL;
+        lane d = distance(batch, block), u = d / dhat;
+        lane_mask near = lane_lt(u, one), forbidden = lane_le(u, zero);
+        if (!lane_any(near)) { /* the usual case */
+            if (batch->energy) batch->energy[block] = 0;
+            for (int r = 0; g && r < 3; r++) lane_store(g + r * LANES, zero);
+            for (int k = 0; H && k < 9; k++) lane_store(H + k * LANES, zero);
+            continue;
+        }
+        u = lane_select(forbidden, one, lane_min(u, one)); /* everything vanishes at 1 */
+        lane weight = kappa * lane_load(rest), ln = lane_log(u), gap = 1 - u, part = gap / u;
+        if (batch->energy) {
+            double sum = lane_sum(weight * (dhat * dhat) * gap * gap * -ln);
+            batch->energy[block] = lane_any(forbidden) ? INFINITY : sum;
+        }
+        lane slope = weight * dhat * gap * (2 * ln - part), curvature = weight * (part * (4 + part) - 2 * ln);
+        for (int r = 0; r < 3; r++) {
+            lane n = lane_load(rest + (1 + r) * LANES);
+            if (g) lane_store(g + r * LANES, slope * n);
+            for (int s = 0; H && s < 3; s++) lane_store(H + (3 * r + s) * LANES, curvature * n * lane_load(rest + (1 + s) * LANES));
+        }
+    }
+}
+
+/* X: the vertex, then the plane's point and unit normal. */
+static void rest_shape(const double *X, double scale, double length, double *rest)
+{
+    (void)length;
+    rest[0] = scale;
+    for (int r = 0; r < 3; r++) {
+        rest[1 + r] = X[6 + r];
+        rest[4 + r] = X[3 + r];
+    }
+}
+
+/* Distances are linear in t: the exact time of impact is d/-(n.dx), and a tenth of the present distance is kept. */
+static double max_step(const BrioBatch *batch, int64_t *element)
+{
+    double least = 1;
+    for (int64_t block = batch->begin; block < batch->end; block++) {
+        const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
+        lane room = 0.9 * distance(batch, block);
+        lane approach = -along(rest, vec3l_gather(batch->dx, batch->node + block * LANES));
+        lane_mask limited = lane_lt(room, approach);
+        if (!lane_any(limited)) continue;
+        lane t = room / lane_select(limited, approach, lane_set(1));
+        for (int i = 0; i < WIDTH; i++)
+            if (lane_test(limited, i) && t[i] < least) {
+                least = t[i];
+                *element = block * LANES + i;
+            }
+    }
+    return least;
+}
+
+/* Distances of 0.2 to 0.9 m and of 1.1 to 2 m. */
+static void sample(BrioRandom *random, double *X, double *x)
+{
+    double n[3], length = 0;
+    for (int r = 0; r < 3; r++) {
+        n[r] = brio__random_normal(random);
+        length += n[r] * n[r];
+        X[3 + r] = brio__random(random);
+    }
+    for (int k = 0; k < 2; k++) {
+        double *to = k ? x : X, shift[3], d = 0.2 + 0.7 * brio__random(random), off = 0;
+        if (brio__random(random) < 0.25) d += 0.9;
+        for (int r = 0; r < 3; r++) {
+            X[6 + r] = n[r] / sqrt(length);
+            shift[r] = brio__random(random);
+            off += X[6 + r] * shift[r];
+        }
+        for (int r = 0; r < 3; r++) to[r] = X[3 + r] + shift[r] + (d - off) * X[6 + r];
+    }
+}
+
+static const BrioField fields[] = {
+    {"kappa", BRIO_REAL, "N/m", 1e5, 1e-300, 1e15, 0, "Stiffness of the barrier."},
+    {"dhat", BRIO_REAL, "m", 1e-3, 1e-300, 1e15, 0, "Distance below which the barrier acts."},
+    {0}};
+
+BRIO_ENERGY(plane_barrier){
+    .name = "plane-barrier",
+    .summary = "Barrier that keeps vertices on one side of a plane.",
+    .citation = "Li2020",
+    .element = BRIO_ELEMENT_CONTACT,
+    .traits = BRIO_ENERGY_INFINITE,
+    .nodes = 1,
+    .rest = BRIO_PLANE_REST,
+    .params = 2,
+    .fields = fields,
+    .rest_shape = rest_shape,
+    .eval = eval,
+    .max_step = max_step,
+    .sample = sample,
+};
