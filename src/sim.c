@@ -245,6 +245,7 @@ BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])
         if (!isfinite(gravity[r])) return BRIO_ERROR_ARGUMENT;
     double before = total_energy(sim);
     memcpy(sim->state->param + sim->system->term[sim->system->gravity_term].params, gravity, 3 * sizeof *gravity);
+    brio__state_forget(sim->state); /* accelerations and levels of rest are others now */
     book_change(sim, before);
     return BRIO_OK;
 }

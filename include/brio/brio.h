@@ -366,8 +366,11 @@ BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char 
  *
  *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q),      world points at `time` for q
  *
- * with q_n the state's coordinates and D_n the dissipation potentials of the damping models, whose force -grad D_n belongs to
- * the displacement q - q_n over the time `h`. `q` receives the minimiser. The solver's `tol` is compared with
+ * with q_n the state's coordinates and D_n the dissipation potentials of the damping models. Their force -grad D_n belongs to the
+ * velocity (q - from)/over: give what your method takes for the velocity there, or nothing for (q - q_n)/h. (Models that compare
+ * poses, like strain-energy, measure q against q_n over the time between them, whatever `from` is.) `blend_damping` takes D_n at the
+ * pose y = a q + (1 - a) q_n instead, measured against q_n over the time a h: s D_n(y), so that damping exerts no torque about y.
+ * `q` receives the minimiser. The solver's `tol` is compared with
  * displacements over `h`. `massless` leaves the first and last term out: static equilibrium. `linear` takes one Newton step from
  * q_n, without line search: the linearly implicit methods. `undamped` leaves D_n out.
  *
@@ -379,8 +382,10 @@ typedef struct BrioObjective {
     double s, a;
     double time;
     double h;
-    int massless, linear, undamped;
+    int massless, linear, undamped, blend_damping;
     double weight;
+    const double *from; /* NULL: q_n over h */
+    double over;
 } BrioObjective;
 #define BRIO_NOT_COUNTED (-1e300)
 BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective, double *q);

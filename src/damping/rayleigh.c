@@ -1,7 +1,10 @@
 /* Rayleigh's damping with the force -(alpha M + beta K_n) v, semi-implicit [You2026, Eq. 17; Gast2015]: K_n is the Hessian of
  * the elastic energies at the start of the step, projected to semidefinite element by element, so that it never feeds energy.
  *
- *     D_n(q) = 1/(2h) d.(alpha M + beta K_n) d,     d = q - q_n.
+ *     D_n(q) = 1/(2h) d.(alpha M + beta K_n) d,     d = q - q_n
+ *
+ * (or the displacement and time of the method's own velocity). Since K_n is not K(q), implicit methods of higher order are of
+ * first order in beta on nonlinear materials; in alpha they keep their order. Explicit methods take K at the pose of the force.
  *
  * The stiffness part leaves translations alone. It does brake the rotation of a body under stress, since K (w x x) is not
  * zero there: the strain-energy model is the one that does not. */
@@ -53,6 +56,15 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
 
 static size_t matrix_size(const BrioMatrix *A) { return 9 * (size_t)A->start[A->n]; }
 
+/* K at the coordinates q. */
+static void stiffness_at(Rayleigh *r, BrioSolver *solver, const BrioState *state, const double *q, double time)
+{
+    BrioLinear *linear = solver->linear;
+    brio__system_positions(solver->system, state, q, time, r->x);
+    brio__assemble(r->evaluator, state->param, r->x, 0, 1, true, linear, NULL);
+    memcpy(r->stiffness, linear->A.value, matrix_size(&linear->A) * sizeof(double));
+}
+
 static BrioStatus lag(void *self, const double *values, BrioSolver *solver, const BrioState *state)
 {
     Rayleigh *r = self;
@@ -65,9 +77,7 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
         if (!r->stiffness) return BRIO_ERROR_MEMORY;
         r->planned = true;
     }
-    brio__system_positions(solver->system, state, state->q, state->time, r->x);
-    brio__assemble(r->evaluator, state->param, r->x, 0, 1, true, linear, NULL);
-    memcpy(r->stiffness, linear->A.value, matrix_size(&linear->A) * sizeof(double));
+    stiffness_at(r, solver, state, state->q, state->time);
     return BRIO_OK;
 }
 
@@ -92,41 +102,37 @@ static void apply(Rayleigh *r, const double *values, BrioSolver *solver, const d
     }
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                        double *gradient)
-{
-    (void)time;
-    Rayleigh *r = self;
-    brio__combine(solver->system, 1, q, -1, state->q, r->d);
-    apply(r, values, solver, r->d);
-    if (gradient) brio__combine(solver->system, 1, gradient, 1 / h, r->image, gradient);
-    return brio__dot(solver->system, r->d, r->image) / (2 * h);
-}
-
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                     double weight)
+static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
 {
     (void)state;
-    (void)q;
-    (void)time;
+    Rayleigh *r = self;
+    brio__combine(solver->system, 1, motion->q, -1, motion->from, r->d);
+    apply(r, values, solver, r->d);
+    if (gradient) brio__combine(solver->system, 1, gradient, 1 / motion->over, r->image, gradient);
+    return brio__dot(solver->system, r->d, r->image) / (2 * motion->over);
+}
+
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
+{
+    (void)state;
     Rayleigh *r = self;
     BrioMatrix *A = &solver->linear->A;
-    double w = weight * values[BETA] / h;
+    double w = weight * values[BETA] / motion->over;
     for (size_t i = 0; values[BETA] > 0 && i < matrix_size(A); i++) A->value[i] += w * r->stiffness[i];
-    if (values[ALPHA] > 0) brio__assemble_add_masses(solver->system, weight * values[ALPHA] / h, solver->linear);
+    if (values[ALPHA] > 0) brio__assemble_add_masses(solver->system, weight * values[ALPHA] / motion->over, solver->linear);
     return BRIO_OK;
 }
 
 static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
                   double h, double *f)
 {
-    (void)state;
-    (void)q;
-    (void)time;
     (void)h;
     Rayleigh *r = self;
+    bool elsewhere = values[BETA] > 0 && memcmp(q, state->q, (size_t)state->coordinates * sizeof *q) != 0;
+    if (elsewhere) stiffness_at(r, solver, state, q, time);
     apply(r, values, solver, v);
     brio__combine(solver->system, 1, f, -1, r->image, f);
+    if (elsewhere) stiffness_at(r, solver, state, state->q, state->time); /* implicit solves of the same step need K_n */
 }
 
 static const BrioField fields[] = {

@@ -100,24 +100,30 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
     return BRIO_OK;
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                        double *gradient)
+/* beta/h, with the time h in which the pose at the start of the step became this one. */
+static double strength(const double *values, const BrioState *state, const BrioMotion *motion)
 {
-    StrainEnergy *s = self;
-    brio__system_positions(solver->system, state, q, time, s->x);
-    double W = brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
-    if (gradient) brio__combine(solver->system, 1, gradient, values[0] / h, s->gradient, gradient);
-    return values[0] / h * W;
+    double h = motion->time - state->time;
+    return values[0] / (h > 0 ? h : motion->over);
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                     double weight)
+static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
+{
+    StrainEnergy *s = self;
+    double k = strength(values, state, motion);
+    brio__system_positions(solver->system, state, motion->q, motion->time, s->x);
+    double W = brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
+    if (gradient) brio__combine(solver->system, 1, gradient, k, s->gradient, gradient);
+    return k * W;
+}
+
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
 {
     StrainEnergy *s = self;
     if (!s->planned) BRIO_CHECK(brio__evaluator_plan(s->evaluator, solver->linear));
     s->planned = true;
-    brio__system_positions(solver->system, state, q, time, s->x);
-    brio__assemble_add(s->evaluator, state->param, s->x, weight * values[0] / h, true, solver->linear, NULL);
+    brio__system_positions(solver->system, state, motion->q, motion->time, s->x);
+    brio__assemble_add(s->evaluator, state->param, s->x, weight * strength(values, state, motion), true, solver->linear, NULL);
     return BRIO_OK;
 }
 

@@ -38,7 +38,7 @@ static BrioStatus advance(BrioStepper *s, int row, double h)
             brio_stepper_combine(s, 1, v_star, table[row].past[j + 1], brio_stepper_history(s, 2 * j + 1), v_star);
         }
         brio_stepper_combine(s, 1, q_star, beta, v_star, target);
-        BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.target = target, .s = beta * beta, .a = 1, .time = brio_stepper_time(s) + h, .h = h}, next));
+        BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.target = target, .s = beta * beta, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .from = q_star, .over = beta}, next));
         brio_stepper_combine(s, 1 / beta, next, -1 / beta, q_star, velocity);
     }
     for (int j = past - 1; j > 0; j--)

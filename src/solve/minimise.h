@@ -44,7 +44,7 @@ struct BrioSolver {
     BrioEvaluator *evaluator;
     BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
     double *x, *x_held_n; /* world positions; held vertices at the start of the step */
-    double *dx, *step, *trial, *blend, *difference;
+    double *dx, *step, *trial, *blend, *difference, *damped_pose;
     double *gradient; /* of the objective; after a minimisation, what the solve left unbalanced */
     double *term_energy;
     BrioSolveTotals totals;
@@ -63,6 +63,9 @@ void brio__solver_free(BrioSolver *solver);
 
 /* `state` gives q_n, parameters and held vertices. q receives the minimiser. */
 BrioStatus brio__minimise(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, double *q);
+
+/* The pose and the velocity that damping acts on, for the coordinates q of an objective. */
+BrioMotion brio__damped_motion(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, const double *q);
 
 /* P at q and a time, and its gradient if wanted. */
 double brio__potential(BrioSolver *solver, const BrioState *state, const double *q, double time, double *gradient);
