@@ -76,7 +76,7 @@ static void rest_chunk(void *context, int64_t begin, int64_t end)
             double own = work->original->rest[block * energy->rest * LANES + i];
             energy->rest_shape(X, energy->element == BRIO_ELEMENT_SPRING ? own : 1, NAN, rest);
             rest[0] = fabs(rest[0]);
-            bool flat = !(rest[0] > 1e-3 * own);
+            bool flat = !(rest[0] > 1e-3 * own) || own == 0; /* weight 0: the lanes that fill the last block */
             for (int k = 0; k < energy->rest; k++)
                 term->rest[(block * energy->rest + k) * LANES + i] = flat ? 0 : rest[k];
         }
