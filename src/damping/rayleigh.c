@@ -17,7 +17,7 @@ enum { ALPHA, BETA };
 typedef struct Rayleigh {
     BrioTerm *term;
     BrioEvaluator *evaluator;
-    bool planned;
+    bool planned, elsewhere; /* elsewhere: K is that of another pose than the start of the step */
     double *stiffness;  /* K_n: the values of a matrix with the solver's pattern */
     double *d, *image;  /* displacement or velocity, and its image */
     double *x;          /* world positions at the start of the step */
@@ -56,13 +56,14 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
 
 static size_t matrix_size(const BrioMatrix *A) { return 9 * (size_t)A->start[A->n]; }
 
-/* K at the coordinates q. */
+/* K at the coordinates q, past the solver's own matrix. */
 static void stiffness_at(Rayleigh *r, BrioSolver *solver, const BrioState *state, const double *q, double time)
 {
-    BrioLinear *linear = solver->linear;
+    double *own = solver->linear->A.value;
     brio__system_positions(solver->system, state, q, time, r->x);
-    brio__assemble(r->evaluator, state->param, r->x, 0, 1, true, linear, NULL);
-    memcpy(r->stiffness, linear->A.value, matrix_size(&linear->A) * sizeof(double));
+    solver->linear->A.value = r->stiffness;
+    brio__assemble(r->evaluator, state->param, r->x, 0, 1, true, solver->linear, NULL);
+    solver->linear->A.value = own;
 }
 
 static BrioStatus lag(void *self, const double *values, BrioSolver *solver, const BrioState *state)
@@ -78,7 +79,14 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
         r->planned = true;
     }
     stiffness_at(r, solver, state, state->q, state->time);
+    r->elsewhere = false;
     return BRIO_OK;
+}
+
+static void return_to_start(Rayleigh *r, const double *values, BrioSolver *solver, const BrioState *state)
+{
+    if (r->elsewhere && values[BETA] > 0) stiffness_at(r, solver, state, state->q, state->time);
+    r->elsewhere = false;
 }
 
 /* image = (alpha M + beta K_n) d */
@@ -104,8 +112,8 @@ static void apply(Rayleigh *r, const double *values, BrioSolver *solver, const d
 
 static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
 {
-    (void)state;
     Rayleigh *r = self;
+    return_to_start(r, values, solver, state);
     brio__combine(solver->system, 1, motion->q, -1, motion->from, r->d);
     apply(r, values, solver, r->d);
     if (gradient) brio__combine(solver->system, 1, gradient, 1 / motion->over, r->image, gradient);
@@ -114,8 +122,8 @@ static double potential(void *self, const double *values, BrioSolver *solver, co
 
 static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
 {
-    (void)state;
     Rayleigh *r = self;
+    return_to_start(r, values, solver, state);
     BrioMatrix *A = &solver->linear->A;
     double w = weight * values[BETA] / motion->over;
     for (size_t i = 0; values[BETA] > 0 && i < matrix_size(A); i++) A->value[i] += w * r->stiffness[i];
@@ -128,11 +136,14 @@ static void force(void *self, const double *values, BrioSolver *solver, const Br
 {
     (void)h;
     Rayleigh *r = self;
-    bool elsewhere = values[BETA] > 0 && memcmp(q, state->q, (size_t)state->coordinates * sizeof *q) != 0;
-    if (elsewhere) stiffness_at(r, solver, state, q, time);
+    if (memcmp(q, state->q, (size_t)state->coordinates * sizeof *q) == 0) {
+        return_to_start(r, values, solver, state);
+    } else if (values[BETA] > 0) {
+        stiffness_at(r, solver, state, q, time);
+        r->elsewhere = true;
+    }
     apply(r, values, solver, v);
     brio__combine(solver->system, 1, f, -1, r->image, f);
-    if (elsewhere) stiffness_at(r, solver, state, state->q, state->time); /* implicit solves of the same step need K_n */
 }
 
 static const BrioField fields[] = {
