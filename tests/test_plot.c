@@ -1,5 +1,7 @@
-/* Charts: well-formed, everything inside the frame, gaps and extremes kept, the legend beside the data. */
+/* Charts: well-formed, everything inside the frame, gaps and extremes kept, the legend beside the data. And tables. */
 #include "output/svg.h"
+
+#include "../cli/table.c"
 
 #include <ctype.h>
 #include <locale.h>
@@ -375,12 +377,42 @@ static void decimal_points(void **state)
     free(after);
 }
 
+/* ---- tables ------------------------------------------------------------------------------------- */
+
+static void tables(void **state)
+{
+    (void)state;
+    static const TableColumn columns[] = {{"figure", NULL, true}, {"paper", "s", false}, {"ours", "s", false}, {"verdict", NULL, true}};
+    Table table = {.columns = 4, .column = columns};
+    table_cell(&table, "%s", "drift, \u03b1 = 1");
+    table_number(&table, 0.5, 3);
+    table_number(&table, 12.3456, 3);
+    table_cell(&table, "off by %d", 24);
+    table_cell(&table, "%s", "x");
+    table_number(&table, NAN, 3);
+    table_number(&table, 1e-7, 3);
+    table_cell(&table, "%s", "");
+    FILE *file = tmpfile();
+    table_print(&table, file, 2);
+    static const char expected[] = "  figure        paper   ours  verdict\n"
+                                   "                    s      s\n"
+                                   "  drift, \u03b1 = 1    0.5   12.3  off by 24\n"
+                                   "  x                 -  1e-07\n";
+    char text[sizeof expected + 64] = "";
+    rewind(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    assert_string_equal(text, expected);
+    assert_int_equal(table.count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(well_formed),        cmocka_unit_test(clipping),        cmocka_unit_test(gaps_and_logarithms),
         cmocka_unit_test(decimation),         cmocka_unit_test(bars),            cmocka_unit_test(regions_stay_small),
         cmocka_unit_test(legend_is_apart),    cmocka_unit_test(odd_data),        cmocka_unit_test(decimal_points),
+        cmocka_unit_test(tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
