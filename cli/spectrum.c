@@ -130,11 +130,6 @@ static BrioStatus prepare(Work *k, BrioError *error)
     BrioState *state = k->sim->state;
     BrioSolver *solver = k->sim->stepper->solver;
     size_t world = 3 * (size_t)s->vertex_count, n = 3 * (size_t)s->block_count;
-    if (n > BRIO_MODES_MOST) /* before anything large is done */
-        return brio__error(error, BRIO_ERROR_TOO_LARGE,
-                           "%s has %zu coordinates, and all modes of more than %d take too long: run the scene with a coarser mesh, whose low modes "
-                           "are nearly the same",
-                           k->run, n, BRIO_MODES_MOST);
     if (s->group_count) return brio__error(error, BRIO_ERROR_INPUT, "%s has affine bodies, which this command does not take apart", k->run);
     double **vectors[] = {&k->u, &k->w, &k->a, &k->b, &k->frequency, &k->kinetic, &k->potential, &k->total, &k->cumulative};
     bool whole = true;

@@ -166,8 +166,8 @@ static void refusals(void **state)
     run_scene("large.yaml", "large");
     o = BRIO("spectrum", "large");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "large has 3630 coordinates, and all modes of more than 3000 take too long: run the scene with a coarser mesh, whose low "
-                                "modes are nearly the same\n");
+    assert_string_equal(o->err, "there are 3630 coordinates, and all modes of more than 3000 take too long: a coarser mesh of the same body has nearly the "
+                                "same low modes\n");
     write_text("chain/run.json", "{\"title\": \"x\"}");
     o = BRIO("spectrum", "chain");
     assert_string_equal(o->err, "chain/run.json holds no scene: it was not written by `brio run`\n");

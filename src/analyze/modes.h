@@ -23,7 +23,7 @@ void brio__stiffness_dense(const BrioStiffness *stiffness, double *K);
  * negative where compression makes K that indefinite. An explicit method needs h below c / sqrt(k0). */
 BrioStatus brio__stiffness_largest(BrioStiffness *stiffness, double tol, int64_t most, double *k0, int64_t *iterations);
 
-enum { BRIO_MODES_MOST = 3000 }; /* coordinates: a dense matrix of 72 MB, minutes of work without LAPACK */
+enum { BRIO_MODES_MOST = 3000 }; /* coordinates: a dense matrix of 72 MB, a minute of work without LAPACK */
 
 typedef struct BrioModes {
     int n;

@@ -64,8 +64,9 @@ typedef struct BrioPlotFrame {
 } BrioPlotFrame;
 BrioPlotFrame brio__plot_frame(const BrioPlot *plot);
 
-/* A whole SVG document: the charts in rows of `columns`. ERROR_INPUT: a chart has more series than it can hold or none of
- * its numbers can be drawn on its fixed axes. That the stream took it all is for the caller to check. */
+/* A whole SVG document: the charts in rows of `columns`. ERROR_INPUT: a chart has more than
+ * BRIO_PLOT_MOST_SERIES, or a fixed axis that does not ascend (on a logarithmic one: from a positive number). That the stream
+ * took it all is for the caller to check. */
 BrioStatus brio__plot_write(FILE *file, const BrioPlot *plots, int count, int columns);
 
 #endif
