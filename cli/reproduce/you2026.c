@@ -436,13 +436,13 @@ REPRODUCTION(you2026_fig9_free){
 /* ---- figure 7: a twisted bar ------------------------------------------------------------------------- */
 
 /* 20 x 10 x 5 cm, held at its end x = -0.1; the free end is turned by 90 degrees and bent upward. */
-static BrioSim *twisted(Report *r, const char *integrator, double inverse_h)
+static BrioSim *twisted(Report *r, const char *integrator, double rate)
 {
     BrioSim *sim = report_scene(r,
                                 "time: {h: %.17g}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: {tol: 1e-7, linear: ldlt}\nbodies:\n"
                                 "  - shape: {type: box, size: [0.2, 0.1, 0.05], cells: [8, 4, 2]}\n    material: {type: corotated, E: 1e5, nu: 0.3, rho: 1000}\n"
                                 "    fix: [{box: [[-1, -1, -1], [-0.0999, 1, 1]]}]\n",
-                                1 / inverse_h, integrator);
+                                1 / rate, integrator);
     if (!sim) return NULL;
     int64_t n = brio_body_vertices(sim->system, 0);
     double *x = brio__alloc(3 * (size_t)n, sizeof *x);
