@@ -55,7 +55,7 @@ static const struct {
     {"arap", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: arap, E: 1e4, rho: 1000}\n"},
     {"stvk", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: stvk, E: 1e4, rho: 1000}\n"},
     {"mooney-rivlin", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: mooney-rivlin, rho: 1000}\n"},
-    {"hooke", "shape: {type: grid, cells_x: 3, cells_y: 3}\n    material: {type: hooke, k: 100, vertex_mass: 0.1}\n"},
+    {"hooke", "shape: {type: grid, cells_x: 3, cells_z: 3}\n    material: {type: hooke, k: 100, vertex_mass: 0.1}\n"},
     {"neo-hookean-1d", "shape: {type: line, cells: 6}\n    kind: bar1d\n    material: {type: neo-hookean-1d, E: 100, rho: 10}\n"},
 };
 
