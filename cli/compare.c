@@ -83,10 +83,10 @@ static BrioStatus make_label(const BrioNode *node, const char *type, char *label
 }
 
 /* Names and parameters are checked here, before anything runs; what a scene has against an integrator is for its trial to say. */
-static BrioStatus check_method(const BrioNode *root, Method *method, BrioError *error)
+static BrioStatus check_method(BrioNode *root, Method *method, BrioError *error)
 {
     static const char *const type_key[] = {"type"};
-    BrioNode *node = brio__node_get((BrioNode *)root, "integrator"), *type = node->kind == BRIO_NODE_MAP ? brio__node_get(node, "type") : node;
+    BrioNode *node = brio__node_get(root, "integrator"), *type = node->kind == BRIO_NODE_MAP ? brio__node_get(node, "type") : node;
     const char *name, *names[128];
     double values[BRIO_MAX_VALUES];
     char reason[256];
@@ -167,7 +167,7 @@ static BrioStatus read_lists(Comparison *c, char *methods, char *sizes, char *re
     qsort(c->size, (size_t)c->size_count, sizeof *c->size, by_size);
     if (!reference) return BRIO_OK;
     char *at = strrchr(reference, '@');
-    if (!at) return at_option("--reference", brio__error(error, BRIO_ERROR_INPUT, "expected INTEGRATOR@h, as in rk4@1/10000"), error);
+    if (!at) return at_option("--reference", brio__error(error, BRIO_ERROR_INPUT, "expected NAME@h, as in rk4@1/10000"), error);
     *at = 0;
     BRIO_CHECK(at_option("--reference", read_method(reference, &c->method[c->method_count], error), error));
     return at_option("--reference", read_size(at + 1, &c->size[MOST_SIZES], error), error);
@@ -406,11 +406,14 @@ static BrioStatus measure_shares(Comparison *c)
 {
     double *largest = brio__alloc((size_t)c->trial_count, sizeof(double));
     size_t count = 0;
+    bool driven = c->gravity > 0;
     if (!largest) return BRIO_ERROR_MEMORY;
-    for (int i = 0; i < c->trial_count; i++)
+    for (int i = 0; i < c->trial_count; i++) {
         if (c->trial[i].outcome == TRIAL_COMPLETED) largest[count++] = c->trial[i].largest;
+        driven |= fabs(c->trial[i].value[ADDED]) > 1e-3 * c->first_motion;
+    }
     qsort(largest, count, sizeof *largest, ascending);
-    c->scale_is_first = c->gravity == 0 && c->first_motion > 0;
+    c->scale_is_first = !driven && c->first_motion > 0;
     c->scale = c->scale_is_first ? c->first_motion : count ? largest[(count - 1) / 2] : NAN;
     if (!(c->scale > 0)) c->scale = NAN;
     brio__free(largest);
@@ -557,8 +560,12 @@ static int run(int argc, char **argv)
     BrioError error = {0};
     BrioFolder folder = {.fd = -1};
     char *copies[3];
-    for (int i = 0; i < 3; i++) copies[i] = lists[i] ? brio__strdup(lists[i]) : NULL;
-    BrioStatus status = read_lists(&c, copies[0], copies[1], copies[2], &error);
+    BrioStatus status = BRIO_OK;
+    for (int i = 0; i < 3; i++) {
+        copies[i] = lists[i] ? brio__strdup(lists[i]) : NULL;
+        if (lists[i] && !copies[i]) status = brio__error(&error, BRIO_ERROR_MEMORY, "out of memory");
+    }
+    if (status == BRIO_OK) status = read_lists(&c, copies[0], copies[1], copies[2], &error);
     if (status == BRIO_OK) status = load_scene(&c, &error);
     if (status == BRIO_OK) status = plan(&c, lists[2] != NULL, &error);
     if (status == BRIO_OK) status = open_folder(&c, &folder, &error);
@@ -572,7 +579,7 @@ static int run(int argc, char **argv)
 static const Option options[] = {
     [INTEGRATORS] = {"--integrators", 'i', "LIST", "bdf2,a-search or, with parameters, 'bdf2,{type: a-search, decay: 10}'."},
     [SIZES] = {"--h", 0, "LIST", "Step sizes in s: 1/30,1/120. Otherwise the scene's own."},
-    [REFERENCE] = {"--reference", 0, "INTEGRATOR@h", "Measure errors against this run: trapezoidal@1/5000."},
+    [REFERENCE] = {"--reference", 0, "NAME@h", "Measure errors against this run: trapezoidal@1/5000."},
     [OUT] = {"--out", 'o', "FOLDER", "Where results go; otherwise NAME-compared in the current folder."},
     [FORCE] = {"--force", 'f', NULL, "Replace an earlier comparison in the folder (only files that this command writes)."},
     [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene, for all trials: solver.tol=1e-9, time.end=2."},
@@ -584,7 +591,7 @@ static const Option options[] = {
 const Command command_compare = {
     .name = "compare",
     .summary = "One scene with many integrators and step sizes.",
-    .synopsis = "SCENE --integrators LIST [--h LIST] [--reference INTEGRATOR@h] [-o FOLDER] [--force] [--set PATH=VALUE]... [--threads N] [--json]",
+    .synopsis = "SCENE --integrators LIST [--h LIST] [--reference NAME@h] [-o FOLDER] [--force] [--set PATH=VALUE]... [--json]",
     .about =
         "Runs the scene once for every integrator and step size, all from the same first state to the same end, and prints what each does to "
         "energy and momentum, how exact it is and what it costs. The folder receives report.html (table, plots and the scene in one file; open "

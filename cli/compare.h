@@ -92,7 +92,7 @@ typedef struct Comparison {
     double gravity;      /* m/s^2 */
     /* what shares are taken of */
     double scale;         /* J; NAN: none */
-    bool scale_is_first;  /* first_motion; otherwise the median of the trials' largest */
+    bool scale_is_first;  /* first_motion; otherwise (gravity or scripts bring energy) the median of the trials' largest */
     bool errors_are_estimates; /* against the method's own limit, extrapolated */
     double planned_steps, done_steps, started, shown;
 } Comparison;

@@ -63,7 +63,10 @@ void trial_verdict(const Comparison *c, const Trial *t, char *text, size_t size)
     else
         used = snprintf(text, size, "loses %.3g J (%.3g %%)", -t->value[REMAINDER], -percent);
     if (t->value[DISSIPATED] != 0) used += snprintf(text + used, size - (size_t)used, ", damping aside");
-    if (above > 5 && above > 2 * fabs(percent)) snprintf(text + used, size - (size_t)used, ", up to %.3g %% above the first on the way", above);
+    if (above > 1000 && above > 2 * fabs(percent))
+        snprintf(text + used, size - (size_t)used, ", up to %.3g times the energy above the first on the way", above / 100);
+    else if (above > 5 && above > 2 * fabs(percent))
+        snprintf(text + used, size - (size_t)used, ", up to %.3g %% above the first on the way", above);
 }
 
 int comparison_notes(const Comparison *c, char text[MOST_NOTES][512])
@@ -97,6 +100,17 @@ int comparison_notes(const Comparison *c, char text[MOST_NOTES][512])
                  "Errors are estimates: each method against the positions to which its own three smallest steps converge (all vertices at the end, root "
                  "mean square weighted by mass).");
     return count;
+}
+
+/* Why a trial did not complete, in full; false: it did, or the trial before (the same method with a larger step) has said the same. */
+static bool reason_line(const Comparison *c, const Trial *t, char *text, size_t size)
+{
+    if (!t->reason[0] || (t > c->trial && t[-1].method == t->method && !strcmp(t[-1].reason, t->reason))) return false;
+    if (t->outcome == TRIAL_REFUSED)
+        snprintf(text, size, "%s: refused: %s", t->method->label, t->reason);
+    else
+        snprintf(text, size, "%s, h = %s: %s", t->method->label, t->size->text, t->reason);
+    return true;
 }
 
 /* A number as in the tables, or nothing. */
@@ -155,12 +169,8 @@ void comparison_print(const Comparison *c)
            c->size_count == 1 ? "" : "s", c->scene->end);
     print_table(c, ENERGY_TABLE);
     print_table(c, COST_TABLE);
-    for (int i = 0; i < c->trial_count; i++) {
-        const Trial *t = &c->trial[i];
-        if (!t->reason[0]) continue;
-        snprintf(line, sizeof line, "%s, h = %s: %s", t->method->label, t->size->text, t->reason);
-        print_wrapped(stdout, line, 2, 110);
-    }
+    for (int i = 0; i < c->trial_count; i++)
+        if (reason_line(c, &c->trial[i], line, sizeof line)) print_wrapped(stdout, line, 2, 110);
     int count = comparison_notes(c, text);
     for (int i = 0; i < count; i++) print_wrapped(stdout, text[i], 2, 110);
     printf("\n  %s/report.html  table, plots and scene: open it in a browser\n  %s/compare.csv, compare.json  all numbers\n", c->out, c->out);
@@ -278,7 +288,7 @@ typedef struct Picture {
 } Picture;
 
 /* Few trials share a chart, where the colour is the method and the dashes are the step size; many get one for each step size. */
-static bool chart_by_size(const Comparison *c) { return c->size_count > 1 && (c->method_count > 7 || c->size_count > 3 || c->trial_count > 9); }
+static bool chart_by_size(const Comparison *c) { return c->size_count > 1 && (c->method_count > 7 || c->size_count > 3 || c->method_count * c->size_count > 9); }
 
 static bool plotted(const Trial *t, Curve curve)
 {
@@ -481,8 +491,6 @@ static void html_table(const Comparison *c, int which, FILE *file)
         html_cell(file, "", t->size->text);
         if (which == ENERGY_TABLE) {
             trial_verdict(c, t, text, sizeof text);
-            if (t->outcome == TRIAL_REFUSED || t->outcome == TRIAL_FAILED)
-                snprintf(text, sizeof text, "%s%s", t->outcome == TRIAL_REFUSED ? "refused: " : "", t->reason);
             html_cell(file, t->outcome == TRIAL_COMPLETED ? "words long" : "words long bad", text);
         }
         for (int q = 0; q < QUANTITY_COUNT; q++)
@@ -523,7 +531,7 @@ static void html_scene(const Comparison *c, FILE *file)
 
 static BrioStatus write_html(const Comparison *c, FILE *file)
 {
-    char notes[MOST_NOTES][512];
+    char notes[MOST_NOTES][512], line[1600];
     const char *title = c->scene->title[0] ? c->scene->title : c->given.name;
     bool drawn;
     brio__html_begin(file, title);
@@ -531,6 +539,8 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
     brio__html_element(file, "p", "%d integrator%s with %d step size%s each, from the same first state to t = %g s.", c->method_count,
                        c->method_count == 1 ? "" : "s", c->size_count, c->size_count == 1 ? "" : "s", c->scene->end);
     html_table(c, ENERGY_TABLE, file);
+    for (int i = 0; i < c->trial_count; i++)
+        if (reason_line(c, &c->trial[i], line, sizeof line)) brio__html_element(file, "p class=\"note\"", "%s", line);
     brio__html_element(file, "h2", "Momentum, accuracy, cost");
     html_table(c, COST_TABLE, file);
     int count = comparison_notes(c, notes);
