@@ -258,7 +258,7 @@ static void stopping(void **state)
     kill(child, SIGINT);
     assert_int_equal(wait_program(child), 1);
     char *out = read_all(".out", NULL), *err = read_all(".err", NULL), *json = read_all("stopped/compare.json", NULL);
-    assert_non_null(json);
+    if (!out || !err || !json) fail_msg("what it said or wrote is missing");
     print_message("%s", err);
     assert_non_null(strstr(err, "brio compare: stopped on request: "));
     assert_non_null(strstr(out, ": stopped on request at t = "));
