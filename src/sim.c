@@ -70,7 +70,7 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
     if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
     char names[512] = "";
     size_t used = 0;
-    if (system->obstacle_count == 0 || (traits & BRIO_END_IS_SOLVED)) return BRIO_OK;
+    if (system->obstacle_count == 0 || (traits & BRIO_END_IS_SOLVED) || !(system->term[system->contact_term].energy->traits & BRIO_ENERGY_INFINITE)) return BRIO_OK;
     for (int i = 0; brio_integrator_at(i) && used < sizeof names; i++) {
         const BrioIntegrator *other = brio_integrator_at(i);
         if (other->order > 0 && (other->traits & BRIO_END_IS_SOLVED))

@@ -454,6 +454,10 @@ static void usage(void **state)
         {{"cite", "neohookean"}, "brio cite: no citation for \"neohookean\"; did you mean \"neo-hookean\"?\n"},
         {{"help", "rum"}, "brio help: no command \"rum\"; did you mean \"run\"?\n"},
         {{"check"}, "brio check: which scene or mesh?\n"},
+        {{"spectrum"}, "brio spectrum: which results? Give the folder that `brio run` has written\n"},
+        {{"spectrum", "a", "b"}, "brio spectrum: one folder at a time: \"a\" and \"b\"\n"},
+        {{"spectrum", "a", "--modes", "0"}, "brio spectrum: --modes 0: expected a whole number from 1 to 3000\n"},
+        {{"spectrum", "nowhere"}, "there is no folder \"nowhere\": give one that `brio run` has written\n"},
     };
     for (size_t i = 0; i < BRIO_COUNT(wrong); i++) {
         const char *arguments[5] = {0};
@@ -498,7 +502,7 @@ static void help(void **state)
     (void)state;
     const Outcome *o = BRIO("help");
     assert_int_equal(o->code, 0);
-    static const char *const commands[] = {"run", "check", "settle", "list", "cite", "bench", "help"};
+    static const char *const commands[] = {"run", "compare", "check", "settle", "spectrum", "list", "cite", "bench", "help"};
     for (size_t i = 0; i < BRIO_COUNT(commands); i++) {
         o = BRIO("help", commands[i]);
         assert_int_equal(o->code, 0);
