@@ -244,7 +244,7 @@ static void sparse(void **unused)
 static void memory_is_in_the_state(void **unused)
 {
     (void)unused;
-    static const char *const with_memory[] = {"bdf2", "bdf3", "bdf4", "a-search", "{type: a-search, sparse: true, ground: rest, decay: 5}", "decoupled", "tr-bdf2"};
+    static const char *const with_memory[] = {"bdf2", "bdf3", "bdf4", "generalized-alpha", "hht-alpha", "a-search", "{type: a-search, sparse: true, ground: rest, decay: 5}", "decoupled", "tr-bdf2"};
     for (size_t k = 0; k < BRIO_COUNT(with_memory); k++) {
         BrioSim *sim = parse("time: {h: 1/60}\nintegrator: %s\n%s", with_memory[k], springs), *other = parse("time: {h: 1/60}\nintegrator: %s\n%s", with_memory[k], springs);
         step(sim, 7);

@@ -62,7 +62,7 @@ typedef struct RestWork {
 } RestWork;
 
 /* The pose x as the rest shape of blocks of elements. An element that is flat there (less than a thousandth of its volume) has
- * no strain to measure and is left out; one that is inverted counts with its volume's size. */
+ * no strain to measure and is left out (weight 0 in its own rest shape, where energies are finite); one that is inverted counts with its volume's size. */
 static void rest_chunk(void *context, int64_t begin, int64_t end)
 {
     const RestWork *work = context;
@@ -73,12 +73,13 @@ static void rest_chunk(void *context, int64_t begin, int64_t end)
         for (int i = 0; i < LANES; i++) {
             for (int k = 0; k < energy->nodes; k++)
                 memcpy(X + 3 * k, work->x + term->node[(block * energy->nodes + k) * LANES + i], 3 * sizeof *X);
-            double own = work->original->rest[block * energy->rest * LANES + i];
+            const double *original = work->original->rest + block * energy->rest * LANES + i;
+            double own = original[0];
             energy->rest_shape(X, energy->element == BRIO_ELEMENT_SPRING ? own : 1, NAN, rest);
             rest[0] = fabs(rest[0]);
-            bool flat = !(rest[0] > 1e-3 * own) || own == 0; /* weight 0: the lanes that fill the last block */
+            bool left_out = !(rest[0] > 1e-3 * own) || own == 0; /* own = 0: lanes that only fill the last block */
             for (int k = 0; k < energy->rest; k++)
-                term->rest[(block * energy->rest + k) * LANES + i] = flat ? 0 : rest[k];
+                term->rest[(block * energy->rest + k) * LANES + i] = !left_out ? rest[k] : k > 0 ? original[k * LANES] : 0;
         }
 }
 
