@@ -133,11 +133,12 @@ BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, doubl
         }
         double time = brio_stepper_time(s) + c * h, square = a * a * h * h;
         if (a != 0) {
+            brio_stepper_combine(s, 1, target, 0, target, V[i]);
             brio_stepper_combine(s, 1, target, a * h, drift, target);
             BrioObjective objective = {.target = target, .s = square, .a = 1, .time = time, .h = fabs(c != 0 ? c * h : a * h), .undamped = step->undamped, .weight = share};
             BRIO_CHECK(brio_stepper_minimise(s, &objective, Q));
             brio_stepper_combine(s, 1 / square, Q, -1 / square, target, A[i]);
-            brio_stepper_combine(s, 1, drift, a * h, A[i], V[i]);
+            brio_stepper_combine(s, 1 / (a * h), Q, -1 / (a * h), V[i], V[i]); /* = drift + a h A_i, also where these cancel */
         } else {
             brio_stepper_combine(s, 1, target, 0, target, Q);
             brio_stepper_combine(s, 1, drift, 0, drift, V[i]);
