@@ -64,10 +64,14 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
     return brio__error(error, BRIO_ERROR_INPUT, "integrator %s: %s", (*integrator)->name, reason);
 }
 
-/* Whether every body is made of springs, if the integrator asks for that. */
+/* Whether there is nothing but springs, if the integrator asks for that. */
 static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *integrator, unsigned traits, BrioError *error)
 {
-    for (int b = 0; b < system->body_count && (traits & BRIO_SPRINGS_ONLY); b++) {
+    if (!(traits & BRIO_SPRINGS_ONLY)) return BRIO_OK;
+    if (system->obstacle_count)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s knows the lengths of springs and nothing else, so it would pass through obstacles; take another integrator",
+                           integrator->name);
+    for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
         bool own = true; /* every vertex has coordinates of its own, or none */
         for (int64_t v = system->body[b].first; v < system->body[b].first + system->body[b].count; v++)
@@ -86,7 +90,8 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
     if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
     char names[512] = "";
     size_t used = 0;
-    if (system->obstacle_count == 0 || (traits & BRIO_END_IS_SOLVED)) return check_springs(system, integrator, traits, error);
+    if (system->obstacle_count == 0 || (traits & BRIO_END_IS_SOLVED) || !(system->term[system->contact_term].energy->traits & BRIO_ENERGY_INFINITE))
+        return check_springs(system, integrator, traits, error);
     for (int i = 0; brio_integrator_at(i) && used < sizeof names; i++) {
         const BrioIntegrator *other = brio_integrator_at(i);
         if (other->order > 0 && (other->traits & BRIO_END_IS_SOLVED))

@@ -214,6 +214,8 @@ BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const double point[
 /* The barriers' reach dhat (m) and stiffness kappa (N/m): -kappa (d - dhat)^2 ln(d/dhat) at a distance d < dhat. Unless called, 1e-3
  * and 1e5. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, double dhat, double kappa);
+/* Planes push vertices that are closer than dhat back by a spring of stiffness k (N/m) instead, and may be passed. */
+BRIO_API void brio_builder_penalty(BrioBuilder *builder, double dhat, double k);
 /* Refuses first states that touch an obstacle or are behind it. */
 BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error);
 

@@ -92,9 +92,9 @@ static const BrioKey probe_keys[] = {
     {"vertex", "whole number", "required", "Vertex of the body, from 0."},
     {0}};
 static const BrioKey contact_keys[] = {
-    {"type", "ipc", "required", "A barrier that grows without bound: nothing ever touches."},
-    {"dhat", "number, m", "1e-3", "Distance below which the barrier acts."},
-    {"kappa", "number, N/m", "1e5", "Stiffness of the barrier."},
+    {"type", "ipc or penalty", "required", "ipc: a barrier that grows without bound, nothing ever touches; penalty: a spring that pushes out what sank in, for every integrator."},
+    {"dhat", "number, m", "1e-3; of penalty 0", "Distance below which it acts."},
+    {"kappa", "number, N/m", "1e5", "Stiffness."},
     {"mu", "0", "0", "Friction. Not in this version."},
     {"epsv", "number, m/s", "1e-3", "Speed below which friction holds. Of no effect without mu."},
     {0}};
@@ -703,7 +703,7 @@ static BrioStatus read_obstacle(BrioNode *node, BrioBuilder *builder, BrioError 
 
 static BrioStatus read_contact(BrioNode *root, BrioBuilder *builder, BrioError *error)
 {
-    static const char *const types[] = {"ipc"};
+    static const char *const types[] = {"ipc", "penalty"};
     BrioNode *contact = brio__node_get(root, "contact"), *obstacles = brio__node_get(root, "obstacles");
     double dhat = 1e-3, kappa = 1e5, mu = 0, epsv = 1e-3;
     const char *type;
@@ -712,11 +712,12 @@ static BrioStatus read_contact(BrioNode *root, BrioBuilder *builder, BrioError *
     if (any && !contact) return brio__node_key_error(obstacles, error, "obstacles do nothing without contact: add contact: {type: ipc}");
     if (!contact) return BRIO_OK;
     BRIO_CHECK(type_of(contact, &type, error));
-    if (!strcmp(type, "penalty")) return brio__node_error(type_node(contact), error, "contact of type penalty is not in this version of brio: use ipc");
-    if (strcmp(type, "ipc")) return no_such(type_node(contact), "contact type", type, types, 1, error);
+    bool penalty = !strcmp(type, "penalty");
+    if (!penalty && strcmp(type, "ipc")) return no_such(type_node(contact), "contact type", type, types, 2, error);
+    if (penalty) dhat = 0;
     if (contact->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(expect_map(contact, contact_keys, error));
-        BRIO_CHECK(get_real(contact, "dhat", 1e-300, 1e9, &dhat, error));
+        BRIO_CHECK(get_real(contact, "dhat", penalty ? 0 : 1e-300, 1e9, &dhat, error));
         BRIO_CHECK(get_real(contact, "kappa", 1e-300, 1e15, &kappa, error));
         BRIO_CHECK(get_real(contact, "mu", 0, 1e9, &mu, error));
         BRIO_CHECK(get_real(contact, "epsv", 1e-300, 1e9, &epsv, error));
@@ -724,7 +725,7 @@ static BrioStatus read_contact(BrioNode *root, BrioBuilder *builder, BrioError *
     if (mu != 0) return brio__node_error(brio__node_get(contact, "mu"), error, "friction is not in this version of brio: take mu out, or set it to 0");
     if (!any)
         return brio__node_key_error(contact, error, "contact between bodies is not in this version of brio: add obstacles, or take contact out");
-    brio_builder_contact(builder, dhat, kappa);
+    (penalty ? brio_builder_penalty : brio_builder_contact)(builder, dhat, kappa);
     for (int i = 0; i < obstacles->count; i++) BRIO_CHECK(read_obstacle(obstacles->child[i], builder, error));
     return BRIO_OK;
 }

@@ -300,7 +300,7 @@ static BrioStatus find_root(const Problem *p, double *q)
         if (status == BRIO_NOT_POSITIVE_DEFINITE) status = newton_step(p, q, true);
         if (status != BRIO_OK) return status;
         bool small = s->speed < s->options.tol, found = false;
-        double t = allowed(p, q), least = t * 0x1p-30;
+        double t = allowed(p, q), least = t * 0x1p-50;
         for (; !found && t > least; t = found ? t : t / 2) {
             brio__combine(system, 1, q, t, s->step, s->trial);
             Value value = evaluate(p, s->trial, s->gradient);
@@ -349,7 +349,7 @@ static BrioStatus newton(const Problem *p, double *q)
         bool small = s->speed < s->options.tol, drowned = fabs(slope) < now.noise;
         if (!small && drowned && s->speed > 0.9 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
 
-        double t = s->speed > 0 ? allowed(p, q) : 1, least = t * 0x1p-30;
+        double t = s->speed > 0 ? allowed(p, q) : 1, least = t * 0x1p-50;
         Value next = now;
         bool found = false;
         for (; !found && t > least; t = found ? t : t / 2) {
