@@ -297,7 +297,7 @@ static BrioStatus find_root(const Problem *p, double *q)
         if (!isfinite(merit)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
         if (merit == 0) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
         BrioStatus status = newton_step(p, q, false);
-        if (status == BRIO_NOT_POSITIVE_DEFINITE) status = newton_step(p, q, true);
+        if (status > 0) status = newton_step(p, q, true);
         if (status != BRIO_OK) return status;
         bool small = s->speed < s->options.tol, found = false;
         double t = allowed(p, q), least = t * 0x1p-50;
@@ -330,6 +330,8 @@ static BrioStatus linear_step(const Problem *p, double *q)
     return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
 }
 
+enum { PATIENCE = 8 }; /* iterations with projected Hessians before exact ones are tried */
+
 static BrioStatus newton(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
@@ -341,8 +343,16 @@ static BrioStatus newton(const Problem *p, double *q)
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
+    int exact_at = PATIENCE, wait = 1;
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
-        BRIO_CHECK(newton_step(p, q, true));
+        /* Projection makes iterations many where elements are compressed: a solve that takes long tries exact Hessians, and waits
+         * twice as long after each that was not positive definite. */
+        BrioStatus status = s->iterations >= exact_at ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
+        if (status > 0) {
+            if (s->iterations >= exact_at) exact_at = s->iterations + wait, wait *= 2;
+            status = newton_step(p, q, true);
+        }
+        BRIO_CHECK(status);
         before = brio__seconds();
         double slope = brio__dot(system, s->gradient, s->step);
         if (!isfinite(slope)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
