@@ -331,7 +331,8 @@ enum { /* traits: what the tests hold an integrator to */
     BRIO_KEEPS_ANGULAR_MOMENTUM = 8, /* likewise */
     BRIO_ENERGY_CONTROLLED = 16,
     BRIO_DISSIPATIVE = 32,
-    BRIO_END_IS_SOLVED = 64 /* the end state is the state that the solve made feasible: may use barriers */
+    BRIO_END_IS_SOLVED = 64, /* the end state is the state that the solve made feasible: may use barriers */
+    BRIO_SPRINGS_ONLY = 128  /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
 };
 
 typedef struct BrioIntegrator {

@@ -923,6 +923,23 @@ BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, Br
     return load(name, text, size, NULL, 0, scene, error);
 }
 
+BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count, BrioSimDef *def, BrioError *error)
+{
+    static const char *const keys[] = {"integrator"};
+    char first[256];
+    BrioNode *root = NULL;
+    BrioScene scene = {.def = brio_sim_def("backward-euler")};
+    snprintf(first, sizeof first, "integrator=%s", name);
+    BrioStatus status = brio__tree_parse("{}", 2, "--integrator", &root, error);
+    if (status == BRIO_OK) status = brio__tree_set(root, first, error);
+    for (int i = 0; status == BRIO_OK && i < set_count; i++) status = brio__tree_set(root, sets[i], error);
+    if (status == BRIO_OK) status = read_integrator(root, &scene, error);
+    if (status == BRIO_OK) status = brio__node_unknown(root, keys, 1, error);
+    if (status == BRIO_OK) *def = scene.def;
+    brio__tree_free(root);
+    return status;
+}
+
 void brio__scene_free(BrioScene *scene)
 {
     if (!scene) return;
