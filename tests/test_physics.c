@@ -145,7 +145,7 @@ static void invariants(void **unused)
         Setup s = cube;
         s.integrator = integrator->name;
         s.tol = 1e-13;
-        s.h = integrator->traits & BRIO_IMPLICIT ? 1e-3 : 1e-4;
+        s.h = (integrator->traits & BRIO_IMPLICIT) && integrator->order < 3 ? 1e-3 : 1e-4; /* explicit methods, and BDF3 and BDF4, are not stable at more */
         s.stretch = 1.15;
         s.angular[1] = 6;
         s.velocity[0] = 0.7;
