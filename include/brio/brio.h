@@ -395,6 +395,9 @@ BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, 
 /* Counts the implicit damping force -grad D_n(q) for the displacement q - q_n over h: for methods that mix solves which were
  * not counted. */
 BRIO_API void brio_stepper_count(BrioStepper *stepper, const double *q, double h, double weight);
+/* Counts a solve that found q with the weight BRIO_NOT_COUNTED, now that its share `objective->weight` is known: as if it
+ * had been counted at once. */
+BRIO_API void brio_stepper_count_solve(BrioStepper *stepper, const BrioObjective *objective, const double *q);
 BRIO_API void brio_stepper_mass_solve(BrioStepper *stepper, const double *f, double *a); /* a = M^-1 f */
 BRIO_API void brio_stepper_mass_multiply(BrioStepper *stepper, const double *v, double *p); /* p = M v */
 BRIO_API double brio_stepper_kinetic(BrioStepper *stepper, const double *v); /* 1/2 v.M v */

@@ -104,18 +104,29 @@ static void count_damping(BrioStepper *s, const double *q, double time, double h
 
 void brio_stepper_count(BrioStepper *s, const double *q, double h, double weight) { count_damping(s, q, s->state->time + h, h, weight); }
 
-BrioStatus brio_stepper_minimise(BrioStepper *s, const BrioObjective *objective, double *q)
+/* Counts a solve that ended at q, where solver->gradient is the objective's. */
+static void count_solved(BrioStepper *s, const BrioObjective *o, const double *q)
 {
-    const BrioObjective *o = objective;
-    BrioStatus status = brio__minimise(s->solver, s->state, o, q);
-    s->iterations += s->solver->iterations;
-    if (status != BRIO_OK) return brio_stepper_fail(s, status, s->solver->message);
     double weight = o->weight == 0 ? 1 : o->weight;
-    if (o->massless || o->weight == BRIO_NOT_COUNTED || o->s * o->a == 0) return BRIO_OK;
+    if (o->massless || o->weight == BRIO_NOT_COUNTED || o->s * o->a == 0) return;
     /* M (q - target) + s a grad(P + D) = r: as if the force r/(s a) acted too */
     if (!o->linear) brio__combine(s->system, 1, s->unbalanced, weight / (o->s * o->a), s->solver->gradient, s->unbalanced);
     if (!o->undamped) count_damping(s, q, o->time, o->h, weight);
+}
+
+BrioStatus brio_stepper_minimise(BrioStepper *s, const BrioObjective *objective, double *q)
+{
+    BrioStatus status = brio__minimise(s->solver, s->state, objective, q);
+    s->iterations += s->solver->iterations;
+    if (status != BRIO_OK) return brio_stepper_fail(s, status, s->solver->message);
+    count_solved(s, objective, q);
     return BRIO_OK;
+}
+
+void brio_stepper_count_solve(BrioStepper *s, const BrioObjective *objective, const double *q)
+{
+    brio__objective_gradient(s->solver, s->state, objective, q);
+    count_solved(s, objective, q);
 }
 
 void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h, double weight, double *f)

@@ -64,6 +64,9 @@ void brio__solver_free(BrioSolver *solver);
 /* `state` gives q_n, parameters and held vertices. q receives the minimiser. */
 BrioStatus brio__minimise(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, double *q);
 
+/* The objective's gradient at q into solver->gradient: what a minimisation that ended there left unbalanced. */
+void brio__objective_gradient(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, const double *q);
+
 /* P at q and a time, and its gradient if wanted. */
 double brio__potential(BrioSolver *solver, const BrioState *state, const double *q, double time, double *gradient);
 
