@@ -235,9 +235,17 @@ BRIO_INTEGRATOR(blend){
  *     q(mu) = argmin 1/2 |q - (y + mu (c - y))|^2_M + h^2/4 P(q),    mu = lambda/(1 + lambda) < 1.
  *
  * G(q(mu)) falls with mu: dG/dlambda = -grad G.(Hessian)^-1 grad G. mu = 1 is the least energy that any q has, and as q = q_n with
- * v = -v_n has G = 0, there is always a root in (-inf, 1]. It is found by regula falsi [Dowell and Jarratt 1971]. That very
- * point, going back to where one was, is what the constraint has to offer where the rule's own energy is far off: the motion
- * sticks [Dinev2018, Fig. 1]. Energy is all that is kept. The ledger's alpha is mu. */
+ * v = -v_n has G = 0, there is always a root in (-inf, 1]. `solve: search` finds it by regula falsi [Dowell and Jarratt 1971].
+ *
+ * `solve: newton` treats both equations at once, as Newton's method for a constraint does: with g = M (q - y - mu (c - y)) + h^2/4 grad P
+ * and A = M + h^2/4 K,
+ *
+ *     A dq - M (c - y) dmu = -g,    grad G.dq = -G.
+ *
+ * But mu = 2 is a root as well, whatever the motion: q = q_n, v = -v_n solves both equations, since g(q_n, 2) = h^2/4 (M a_n + grad P(q_n)) = 0. Once
+ * Newton's method ends there, every vertex swings to and fro in place with the energy exactly kept: the motion sticks
+ * [Dinev2018, Fig. 1]. The search, which stays at mu <= 1, where F + lambda G has a minimum, does not. Energy is all that this
+ * method keeps. The ledger's alpha is mu. */
 
 typedef struct Multiplier {
     BrioStepper *s;
@@ -252,12 +260,11 @@ static BrioObjective constrained(const Multiplier *m, double mu, double weight)
     return (BrioObjective){.target = m->shifted, .s = m->h * m->h / 4, .a = 1, .time = brio_stepper_time(m->s) + m->h, .h = m->h, .weight = weight};
 }
 
-static BrioStatus energy_of_multiplier(const Multiplier *m, double mu, double *q, double *v, double *target, double *error)
+/* The velocities that belong to q, the target there and the error. */
+static void end_of_multiplier(const Multiplier *m, const double *q, double *v, double *target, double *error)
 {
     BrioStepper *s = m->s;
     double added, dissipated;
-    BrioObjective objective = constrained(m, mu, BRIO_NOT_COUNTED);
-    BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
     brio_stepper_combine(s, 2 / m->h, q, -2 / m->h, brio_stepper_q(s), v);
     brio_stepper_combine(s, 1, v, -1, brio_stepper_v(s), v);
     brio_stepper_count(s, q, m->h, 0.5);
@@ -265,7 +272,73 @@ static BrioStatus energy_of_multiplier(const Multiplier *m, double mu, double *q
     brio_stepper_count(s, q, m->h, -0.5);
     *target = m->target + added - dissipated;
     *error = energy(s, q, v, brio_stepper_time(s) + m->h) - *target;
+}
+
+static BrioStatus energy_of_multiplier(const Multiplier *m, double mu, double *q, double *v, double *target, double *error)
+{
+    BrioObjective objective = constrained(m, mu, BRIO_NOT_COUNTED);
+    BRIO_CHECK(brio_stepper_minimise(m->s, &objective, q));
+    end_of_multiplier(m, q, v, target, error);
     return BRIO_OK;
+}
+
+static BrioStatus search_multiplier(const Multiplier *m, double most, double *q, double *v, double *target, double *mu)
+{
+    double error, bound[2], at[2]; /* e and mu at both sides of the root */
+    bool bracketed = false;
+    *mu = 0;
+    BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
+    for (double reach = error > 0 ? 1 : -0x1p-6; !(fabs(error) <= most) && !bracketed && *mu != 1 && fabs(reach) <= 0x1p10; reach *= 2) {
+        bound[0] = error, at[0] = *mu;
+        *mu = reach;
+        BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
+        bound[1] = error, at[1] = *mu;
+        bracketed = bound[0] * bound[1] < 0;
+    }
+    for (int k = 0, side = -1; bracketed && k < 50 && !(fabs(error) <= most) && fabs(at[1] - at[0]) > 1e-15; k++) {
+        *mu = k % 10 == 9 ? (at[0] + at[1]) / 2 : at[1] - bound[1] * (at[1] - at[0]) / (bound[1] - bound[0]); /* bisection now and then */
+        BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
+        int same = error * bound[0] > 0 ? 0 : 1;
+        bound[same] = error, at[same] = *mu;
+        if (same == side) bound[!same] /= 2;
+        side = same;
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus newton_multiplier(const Multiplier *m, double most, double *q, double *v, double *target, double *mu)
+{
+    BrioStepper *s = m->s;
+    double *slope = brio_stepper_scratch(s, 5), *a = brio_stepper_scratch(s, 6), *b = brio_stepper_scratch(s, 7);
+    double h = m->h, end = brio_stepper_time(s) + h, error;
+    brio_stepper_combine(s, 1, m->y, 0, m->y, q);
+    *mu = 0;
+    for (int k = 0; k < s->solver->options.max_iterations; k++) {
+        end_of_multiplier(m, q, v, target, &error);
+        BrioObjective objective = constrained(m, *mu, BRIO_NOT_COUNTED);
+        brio__objective_gradient(s->solver, s->state, &objective, q);
+        brio_stepper_combine(s, -1, s->solver->gradient, 0, s->solver->gradient, a);
+        brio_stepper_combine(s, 1, m->c, -1, m->y, b);
+        brio_stepper_mass_multiply(s, b, b);
+        BRIO_CHECK(brio_stepper_linear_solve(s, q, end, h * h / 4, a, a));
+        BRIO_CHECK(brio_stepper_linear_solve(s, q, end, h * h / 4, b, b));
+        s->iterations++;
+        double *gradient = m->shifted; /* of G */
+        brio_stepper_potential(s, q, end, slope);
+        brio_stepper_mass_multiply(s, v, gradient);
+        brio_stepper_combine(s, 2 / h, gradient, 1, slope, gradient);
+        double across = brio_stepper_dot(s, gradient, b), change = across != 0 ? -(error + brio_stepper_dot(s, gradient, a)) / across : 0;
+        brio_stepper_combine(s, 1, a, change, b, a);
+        brio_stepper_combine(s, 1, q, 1, a, q);
+        *mu += change;
+        double speed = brio__norm_max(s->system, a) / h;
+        if (!isfinite(speed)) return brio_stepper_fail(s, BRIO_NOT_FINITE, "Newton's method for the multiplier left the finite numbers; solve: search is safer");
+        if (speed < s->solver->options.tol && fabs(error) <= most) {
+            end_of_multiplier(m, q, v, target, &error);
+            return BRIO_OK;
+        }
+    }
+    return brio_stepper_fail(s, BRIO_NOT_CONVERGED, "Newton's method for the multiplier did not converge; solve: search is safer");
 }
 
 static BrioStatus lagrange_step(BrioStepper *s, double h)
@@ -273,7 +346,7 @@ static BrioStatus lagrange_step(BrioStepper *s, double h)
     const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
     double *y = brio_stepper_scratch(s, 0), *c = brio_stepper_scratch(s, 1), *q = brio_stepper_scratch(s, 3), *v = brio_stepper_scratch(s, 4);
     Multiplier m = {.s = s, .h = h, .y = y, .c = c, .shifted = brio_stepper_scratch(s, 2)};
-    double now, most, target, error;
+    double now, most, target, mu, solve = brio_stepper_value(s, "solve");
     m.target = aim(s, &now);
     BRIO_CHECK(tolerance(s, now, &most));
     brio_stepper_force(s, q_n, v_n, brio_stepper_time(s), h, 0.5, y);
@@ -281,46 +354,41 @@ static BrioStatus lagrange_step(BrioStepper *s, double h)
     brio_stepper_combine(s, h, v_n, h * h / 4, y, y);
     brio_stepper_combine(s, 1, q_n, 1, y, y);
     brio_stepper_combine(s, 1, q_n, h / 2, v_n, c);
-
-    double mu = 0, bound[2], at[2]; /* e and mu at both sides of the root */
-    BRIO_CHECK(energy_of_multiplier(&m, mu, q, v, &target, &error));
-    bool bracketed = false;
-    for (double reach = error > 0 ? 1 : -0x1p-6; !(fabs(error) <= most) && !bracketed && fabs(reach) <= 0x1p10; reach *= 2) {
-        bound[0] = error, at[0] = mu;
-        mu = reach;
-        BRIO_CHECK(energy_of_multiplier(&m, mu, q, v, &target, &error));
-        bound[1] = error, at[1] = mu;
-        bracketed = bound[0] * bound[1] < 0;
-        if (mu == 1) break;
-    }
-    for (int k = 0, side = -1; bracketed && k < 50 && !(fabs(error) <= most) && fabs(at[1] - at[0]) > 1e-15; k++) {
-        mu = k % 10 == 9 ? (at[0] + at[1]) / 2 : at[1] - bound[1] * (at[1] - at[0]) / (bound[1] - bound[0]); /* bisection now and then */
-        BRIO_CHECK(energy_of_multiplier(&m, mu, q, v, &target, &error));
-        int same = error * bound[0] > 0 ? 0 : 1;
-        bound[same] = error, at[same] = mu;
-        if (same == side) bound[!same] /= 2;
-        side = same;
-    }
+    if (solve == 0)
+        BRIO_CHECK(search_multiplier(&m, most, q, v, &target, &mu));
+    else
+        BRIO_CHECK(newton_multiplier(&m, most, q, v, &target, &mu));
     BrioObjective objective = constrained(&m, mu, 0.5);
     brio_stepper_count_solve(s, &objective, q);
     brio_stepper_set_target(s, target, mu);
     return brio_stepper_accept(s, h, q, v);
 }
 
+/* Newton's method for both equations keeps no elements from inverting. */
+static BrioStatus lagrange_check(const double *values, unsigned *traits, char *reason, size_t size)
+{
+    (void)reason;
+    (void)size;
+    if (values[2] != 0) *traits &= ~(unsigned)BRIO_END_IS_SOLVED;
+    return BRIO_OK;
+}
+
 static const BrioField lagrange_fields[] = {
     {"eps", BRIO_REAL, "", 1e-6, 0, 1, 0, "Error of the energy that is tolerated, as a share of the energy above the ground."},
     GROUND_FIELD,
+    {"solve", BRIO_CHOICE, "search|newton", 0, 0, 1, 0, "How the multiplier is found: search avoids the root at which motions stick, newton shows it."},
     {0}};
 
 BRIO_INTEGRATOR(energy_lagrange){
     .name = "energy-lagrange",
-    .summary = "The trapezoidal rule with its energy held by a multiplier, for comparison: stable, but large steps get stuck.",
+    .summary = "The trapezoidal rule with its energy held by a multiplier, for comparison: momenta go, and Newton gets stuck.",
     .citation = "Hughes1978",
     .order = 2,
     .history = 1,
     .traits = BRIO_IMPLICIT | BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED,
     .fields = lagrange_fields,
     .step = lagrange_step,
+    .check = lagrange_check,
 };
 
 /* ---- velocities that make up the energy ------------------------------------------------------------ */
