@@ -7,6 +7,8 @@
 
 #include "base.h"
 
+#include <signal.h>
+
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 typedef struct Option {
@@ -57,6 +59,13 @@ int unknown_name(const Command *command, const char *what, const char *word, con
 int say_error(const BrioError *error, int code);
 /* A whole number of at least 1, or false with a sentence. */
 bool read_count(const Command *command, const char *option, const char *text, int64_t most, int64_t *value);
+
+/* ---- signals ------------------------------------------------------------------------------------ */
+
+extern volatile sig_atomic_t stop_wanted; /* the user has asked to stop: end after the step at hand */
+/* From now on Ctrl-C and the like set stop_wanted (a second one ends the program at once), and a file that may not grow or a closed pipe
+ * is an error of writing, with a sentence. */
+void catch_signals(void);
 
 /* ---- scenes ------------------------------------------------------------------------------------- */
 

@@ -217,6 +217,25 @@ bool read_count(const Command *command, const char *option, const char *text, in
     return false;
 }
 
+/* ---- signals ------------------------------------------------------------------------------------ */
+
+volatile sig_atomic_t stop_wanted;
+
+static void on_signal(int number)
+{
+    stop_wanted = 1;
+    signal(number, SIG_DFL);
+}
+
+void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < BRIO_COUNT(stops); i++) sigaction(stops[i], &action, NULL);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+}
+
 /* ---- main --------------------------------------------------------------------------------------- */
 
 static int version(void)

@@ -7,24 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t stop_wanted;
-
-/* The second signal ends the program at once: the last checkpoint is good at any moment. */
-static void on_signal(int number)
-{
-    stop_wanted = 1;
-    signal(number, SIG_DFL);
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < BRIO_COUNT(stops); i++) sigaction(stops[i], &action, NULL);
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing, with a sentence */
-    signal(SIGPIPE, SIG_IGN);
-}
-
 static void print_json(const BrioScene *scene, const char *out, const BrioRunResult *r)
 {
     BrioJson json = {.file = stdout};

@@ -6,7 +6,7 @@
 set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libfyaml-dev libsuitesparse-dev libopenblas0-pthread"
-test="$build libcmocka-dev calculix-ccx locales"
+test="$build libcmocka-dev calculix-ccx libsundials-dev locales"
 case "${1:-build}" in
     build) packages=$build ;;
     test) packages=$test ;;

@@ -66,6 +66,21 @@ target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
 set_source_files_properties(examples/yeoh.c examples/duffing.c PROPERTIES COMPILE_DEFINITIONS BRIO_KERNEL_ISA=example)
 
+# SUNDIALS' CVODE, the reference of test_orders, which says that it is skipped where this is not found.
+find_path(BRIO_SUNDIALS_INCLUDE cvode/cvode.h)
+set(sundials "")
+foreach(part cvode nvecserial sunnonlinsolfixedpoint)
+  find_library(BRIO_SUNDIALS_${part} sundials_${part})
+  mark_as_advanced(BRIO_SUNDIALS_${part})
+  list(APPEND sundials ${BRIO_SUNDIALS_${part}})
+endforeach()
+mark_as_advanced(BRIO_SUNDIALS_INCLUDE)
+if(BRIO_SUNDIALS_INCLUDE AND NOT "${sundials}" MATCHES "NOTFOUND")
+  target_compile_definitions(test_orders PRIVATE BRIO_SUNDIALS)
+  target_include_directories(test_orders SYSTEM PRIVATE ${BRIO_SUNDIALS_INCLUDE})
+  target_link_libraries(test_orders PRIVATE ${sundials})
+endif()
+
 # The mathematics of lanes, as the kernels of the other instruction sets are compiled; 77 where the machine lacks one.
 if(TARGET brio_kernels_avx2)
   foreach(isa avx2 avx512)

@@ -261,7 +261,7 @@ void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *cont
 {
     int64_t chunks = (count + grain - 1) / grain;
 #ifdef _OPENMP
-    int threads = (int)BRIO_MIN((int64_t)brio_threads(), chunks);
+    int threads = chunks > 1 ? (int)BRIO_MIN((int64_t)brio_threads(), chunks) : 1; /* asking costs a system call */
     if (threads > 1) {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int64_t i = 0; i < chunks; i++) work(context, i * grain, BRIO_MIN(count, (i + 1) * grain));

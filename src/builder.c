@@ -43,6 +43,7 @@ struct BrioBuilder {
     int plane_count;
     Plane *plane;
     int plane_at_fault; /* -1: none */
+    bool penalty;       /* one-sided springs instead of barriers */
 };
 
 /* What every call begins with. */
@@ -479,6 +480,14 @@ void brio_builder_contact(BrioBuilder *builder, double dhat, double kappa)
 {
     builder->dhat = dhat;
     builder->kappa = kappa;
+    builder->penalty = false;
+}
+
+void brio_builder_penalty(BrioBuilder *builder, double dhat, double k)
+{
+    builder->dhat = dhat;
+    builder->kappa = k;
+    builder->penalty = true;
 }
 
 BrioStatus brio_builder_plane(BrioBuilder *builder, const double point[3], const double normal[3], BrioError *error)
@@ -695,7 +704,7 @@ static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
         BrioTerm *term;
         double X[9] = {0};
         int64_t e = 0;
-        BRIO_CHECK(start_term(s, brio__energy("plane-barrier"), -1, contacts, &term));
+        BRIO_CHECK(start_term(s, brio__energy(b->penalty ? "plane-penalty" : "plane-barrier"), -1, contacts, &term));
         term->obstacle = k;
         memcpy(X + 3, b->plane[k].point, 3 * sizeof *X);
         memcpy(X + 6, b->plane[k].normal, 3 * sizeof *X);
@@ -809,7 +818,7 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
 /* A bar1d is pushed along x only if the plane stands across it. */
 static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
 {
-    if (b->plane_count && (!(b->dhat > 0) || isinf(b->dhat) || !(b->kappa > 0) || isinf(b->kappa)))
+    if (b->plane_count && !(b->penalty && b->dhat == 0) && (!(b->dhat > 0) || isinf(b->dhat) || !(b->kappa > 0) || isinf(b->kappa)))
         return brio__error(error, BRIO_ERROR_INPUT, "contact with dhat = %g m and kappa = %g N/m: both must be positive", b->dhat, b->kappa);
     for (int k = 0; k < b->plane_count; k++)
         for (int i = 0; i < b->body_count; i++) {
@@ -826,7 +835,7 @@ static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
 
 static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state, BrioError *error)
 {
-    if (s->obstacle_count == 0) return BRIO_OK;
+    if (s->obstacle_count == 0 || b->penalty) return BRIO_OK;
     double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
     if (!x) return no_memory(error);
     BrioStatus status = BRIO_OK;

@@ -64,13 +64,34 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
     return brio__error(error, BRIO_ERROR_INPUT, "integrator %s: %s", (*integrator)->name, reason);
 }
 
+/* Whether there is nothing but springs, if the integrator asks for that. */
+static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *integrator, unsigned traits, BrioError *error)
+{
+    if (!(traits & BRIO_SPRINGS_ONLY)) return BRIO_OK;
+    if (system->obstacle_count)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s knows the lengths of springs and nothing else, so it would pass through obstacles; take another integrator",
+                           integrator->name);
+    for (int b = 0; b < system->body_count; b++) {
+        const BrioEnergy *energy = system->term[system->body[b].term].energy;
+        bool own = true; /* every vertex has coordinates of its own, or none */
+        for (int64_t v = system->body[b].first; v < system->body[b].first + system->body[b].count; v++)
+            own &= system->map_start[v + 1] - system->map_start[v] <= 1;
+        if (energy->element != BRIO_ELEMENT_SPRING || !own)
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                               "%s moves bodies of springs only, and body \"%s\" is %s%s; make it kind: springs with material hooke, or take another integrator",
+                               integrator->name, system->body[b].name, own ? "of " : "affine, of ", energy->name);
+    }
+    return BRIO_OK;
+}
+
 BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator, const double *values, BrioError *error)
 {
     unsigned traits = integrator->traits;
     if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
     char names[512] = "";
     size_t used = 0;
-    if (system->obstacle_count == 0 || (traits & BRIO_END_IS_SOLVED)) return BRIO_OK;
+    if (system->obstacle_count == 0 || (traits & BRIO_END_IS_SOLVED) || !(system->term[system->contact_term].energy->traits & BRIO_ENERGY_INFINITE))
+        return check_springs(system, integrator, traits, error);
     for (int i = 0; brio_integrator_at(i) && used < sizeof names; i++) {
         const BrioIntegrator *other = brio_integrator_at(i);
         if (other->order > 0 && (other->traits & BRIO_END_IS_SOLVED))
@@ -245,6 +266,7 @@ BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])
         if (!isfinite(gravity[r])) return BRIO_ERROR_ARGUMENT;
     double before = total_energy(sim);
     memcpy(sim->state->param + sim->system->term[sim->system->gravity_term].params, gravity, 3 * sizeof *gravity);
+    brio__state_forget(sim->state); /* accelerations and levels of rest are others now */
     book_change(sim, before);
     return BRIO_OK;
 }

@@ -454,6 +454,13 @@ static void usage(void **state)
         {{"cite", "neohookean"}, "brio cite: no citation for \"neohookean\"; did you mean \"neo-hookean\"?\n"},
         {{"help", "rum"}, "brio help: no command \"rum\"; did you mean \"run\"?\n"},
         {{"check"}, "brio check: which scene or mesh?\n"},
+        {{"stability"}, "brio stability: which scene? Or an oscillator: --integrator NAME --k K --m M --d D --h H\n"},
+        {{"stability", "cloth", "--k", "3"}, "brio stability: --k, --m, --d and --h are for an oscillator and need --integrator NAME\n"},
+        {{"stability", "cloth", "--d0", "-1"}, "brio stability: --d0 -1: expected a number of at least 0, such as 0.5 or 1/30\n"},
+        {{"spectrum"}, "brio spectrum: which results? Give the folder that `brio run` has written\n"},
+        {{"spectrum", "a", "b"}, "brio spectrum: one folder at a time: \"a\" and \"b\"\n"},
+        {{"spectrum", "a", "--modes", "0"}, "brio spectrum: --modes 0: expected a whole number from 1 to 3000\n"},
+        {{"spectrum", "nowhere"}, "there is no folder \"nowhere\": give one that `brio run` has written\n"},
     };
     for (size_t i = 0; i < BRIO_COUNT(wrong); i++) {
         const char *arguments[5] = {0};
@@ -498,7 +505,7 @@ static void help(void **state)
     (void)state;
     const Outcome *o = BRIO("help");
     assert_int_equal(o->code, 0);
-    static const char *const commands[] = {"run", "check", "settle", "list", "cite", "bench", "help"};
+    static const char *const commands[] = {"run", "compare", "check", "stability", "settle", "spectrum", "list", "cite", "bench", "help"};
     for (size_t i = 0; i < BRIO_COUNT(commands); i++) {
         o = BRIO("help", commands[i]);
         assert_int_equal(o->code, 0);

@@ -214,6 +214,8 @@ BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const double point[
 /* The barriers' reach dhat (m) and stiffness kappa (N/m): -kappa (d - dhat)^2 ln(d/dhat) at a distance d < dhat. Unless called, 1e-3
  * and 1e5. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, double dhat, double kappa);
+/* Planes push vertices that are closer than dhat back by a spring of stiffness k (N/m) instead, and may be passed. */
+BRIO_API void brio_builder_penalty(BrioBuilder *builder, double dhat, double k);
 /* Refuses first states that touch an obstacle or are behind it. */
 BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error);
 
@@ -329,7 +331,8 @@ enum { /* traits: what the tests hold an integrator to */
     BRIO_KEEPS_ANGULAR_MOMENTUM = 8, /* likewise */
     BRIO_ENERGY_CONTROLLED = 16,
     BRIO_DISSIPATIVE = 32,
-    BRIO_END_IS_SOLVED = 64 /* the end state is the state that the solve made feasible: may use barriers */
+    BRIO_END_IS_SOLVED = 64, /* the end state is the state that the solve made feasible: may use barriers */
+    BRIO_SPRINGS_ONLY = 128  /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
 };
 
 typedef struct BrioIntegrator {
@@ -366,8 +369,11 @@ BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char 
  *
  *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q),      world points at `time` for q
  *
- * with q_n the state's coordinates and D_n the dissipation potentials of the damping models, whose force -grad D_n belongs to
- * the displacement q - q_n over the time `h`. `q` receives the minimiser. The solver's `tol` is compared with
+ * with q_n the state's coordinates and D_n the dissipation potentials of the damping models. Their force -grad D_n belongs to the
+ * velocity (q - from)/over: give what your method takes for the velocity there, or nothing for (q - q_n)/h. (Models that compare
+ * poses, like strain-energy, measure q against q_n over the time between them, whatever `from` is.) `blend_damping` takes D_n at the
+ * pose y = a q + (1 - a) q_n instead, measured against q_n over the time a h: s D_n(y), so that damping exerts no torque about y.
+ * `q` receives the minimiser. The solver's `tol` is compared with
  * displacements over `h`. `massless` leaves the first and last term out: static equilibrium. `linear` takes one Newton step from
  * q_n, without line search: the linearly implicit methods. `undamped` leaves D_n out.
  *
@@ -379,8 +385,10 @@ typedef struct BrioObjective {
     double s, a;
     double time;
     double h;
-    int massless, linear, undamped;
+    int massless, linear, undamped, blend_damping;
     double weight;
+    const double *from; /* NULL: q_n over h */
+    double over;
 } BrioObjective;
 #define BRIO_NOT_COUNTED (-1e300)
 BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective, double *q);
@@ -392,12 +400,11 @@ BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const do
                                  double *f);
 /* f = the damping forces alone. */
 BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v, double h, double weight, double *f);
-/* Counts the implicit damping force -grad D_n(q) for the displacement q - q_n over h: for methods that mix solves which were
- * not counted. */
-BRIO_API void brio_stepper_count(BrioStepper *stepper, const double *q, double h, double weight);
-/* Counts a solve that found q with the weight BRIO_NOT_COUNTED, now that its share `objective->weight` is known: as if it
- * had been counted at once. */
+/* Count a solve that found q with the weight BRIO_NOT_COUNTED, now that its share `objective->weight` is known, as if it had been
+ * counted at once: for methods that mix solves. The second counts its damping force only; a weight counted twice with opposite
+ * signs leaves nothing, so that brio_stepper_work can be asked beforehand. */
 BRIO_API void brio_stepper_count_solve(BrioStepper *stepper, const BrioObjective *objective, const double *q);
+BRIO_API void brio_stepper_count_damping(BrioStepper *stepper, const BrioObjective *objective, const double *q);
 BRIO_API void brio_stepper_mass_solve(BrioStepper *stepper, const double *f, double *a); /* a = M^-1 f */
 BRIO_API void brio_stepper_mass_multiply(BrioStepper *stepper, const double *v, double *p); /* p = M v */
 BRIO_API double brio_stepper_kinetic(BrioStepper *stepper, const double *v); /* 1/2 v.M v */

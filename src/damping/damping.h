@@ -3,7 +3,7 @@
  * A model takes energy in one of two ways, and always tells how much.
  *
  * As a force. Implicit methods need it as the gradient of a dissipation potential D_n(q) that is lagged at the start of the step:
- * -grad D_n is the force for the displacement q - q_n over the time h, and D_n enters the primitive with the weight s a
+ * -grad D_n is the force at the pose q for the velocity (q - from)/over, and D_n enters the primitive with the weight s a
  * beside s P. Explicit methods need the force at (q, v). A model of this kind gives `lag`, `potential`, `assemble`
  * and `force`.
  *
@@ -17,6 +17,13 @@
 
 typedef struct BrioSolver BrioSolver;
 
+/* What an implicit method asks a model about: the pose q at `time`, reached with the velocity (q - from)/over, all within the step
+ * that began at the state's q_n and time. */
+typedef struct BrioMotion {
+    const double *q, *from;
+    double over, time;
+} BrioMotion;
+
 typedef struct BrioDampingModel {
     const char *name, *summary, *citation;
     bool brakes_translation; /* a body in free fall notices it */
@@ -27,12 +34,10 @@ typedef struct BrioDampingModel {
     void (*destroy)(void *self);
     /* A step begins at the state's q and v. May be NULL. */
     BrioStatus (*lag)(void *self, const double *values, BrioSolver *solver, const BrioState *state);
-    /* D_n(q) in J; the gradient is added to `gradient` unless that is NULL. */
-    double (*potential)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                        double *gradient);
+    /* D_n(q) in W s; the gradient is added to `gradient` unless that is NULL. */
+    double (*potential)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient);
     /* matrix += weight d2D_n/dq2, semidefinite. */
-    BrioStatus (*assemble)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                     double weight);
+    BrioStatus (*assemble)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight);
     /* f += the force at (q, v). */
     void (*force)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v,
                   double time, double h, double *f);

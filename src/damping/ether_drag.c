@@ -1,4 +1,5 @@
-/* Ether drag [Dinev2018, Eq. 31]: every vertex is braked by the force -k v, wherever it goes; D_n = k/(2h) |q - q_n|^2. */
+/* Ether drag [Dinev2018, Eq. 31]: every vertex is braked by the force -k v, wherever it goes; D_n = k/(2h) |q - q_n|^2
+ * (with the velocity (q - q_n)/h, or what the method takes for it). */
 #include "../solve/minimise.h"
 
 /* sum w^2 over the vertices that a coordinate block moves: the diagonal of J^T J. */
@@ -14,28 +15,23 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     return BRIO_OK;
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                        double *gradient)
+static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
 {
     (void)solver;
-    (void)time;
     const double *share = self;
-    double sum = 0, rate = values[0] / h;
+    double sum = 0, rate = values[0] / motion->over;
     for (int64_t i = 0; i < state->coordinates; i++) {
-        double c = rate * share[i / 3], d = q[i] - state->q[i];
+        double c = rate * share[i / 3], d = motion->q[i] - motion->from[i];
         sum += c * d * d;
         if (gradient) gradient[i] += c * d;
     }
     return sum / 2;
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                     double weight)
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
 {
-    (void)q;
-    (void)time;
     (void)state;
-    brio__assemble_diagonal(self, weight * values[0] / h, solver->linear);
+    brio__assemble_diagonal(self, weight * values[0] / motion->over, solver->linear);
     return BRIO_OK;
 }
 

@@ -1,7 +1,10 @@
 /* Rayleigh's damping with the force -(alpha M + beta K_n) v, semi-implicit [You2026, Eq. 17; Gast2015]: K_n is the Hessian of
  * the elastic energies at the start of the step, projected to semidefinite element by element, so that it never feeds energy.
  *
- *     D_n(q) = 1/(2h) d.(alpha M + beta K_n) d,     d = q - q_n.
+ *     D_n(q) = 1/(2h) d.(alpha M + beta K_n) d,     d = q - q_n
+ *
+ * (or the displacement and time of the method's own velocity). Since K_n is not K(q), implicit methods of higher order are of
+ * first order in beta on nonlinear materials; in alpha they keep their order. Explicit methods take K at the pose of the force.
  *
  * The stiffness part leaves translations alone. It does brake the rotation of a body under stress, since K (w x x) is not
  * zero there: the strain-energy model is the one that does not. */
@@ -14,7 +17,7 @@ enum { ALPHA, BETA };
 typedef struct Rayleigh {
     BrioTerm *term;
     BrioEvaluator *evaluator;
-    bool planned;
+    bool planned, elsewhere; /* elsewhere: K is that of another pose than the start of the step */
     double *stiffness;  /* K_n: the values of a matrix with the solver's pattern */
     double *d, *image;  /* displacement or velocity, and its image */
     double *x;          /* world positions at the start of the step */
@@ -53,6 +56,16 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
 
 static size_t matrix_size(const BrioMatrix *A) { return 9 * (size_t)A->start[A->n]; }
 
+/* K at the coordinates q, past the solver's own matrix. */
+static void stiffness_at(Rayleigh *r, BrioSolver *solver, const BrioState *state, const double *q, double time)
+{
+    double *own = solver->linear->A.value;
+    brio__system_positions(solver->system, state, q, time, r->x);
+    solver->linear->A.value = r->stiffness;
+    brio__assemble(r->evaluator, state->param, r->x, 0, 1, true, solver->linear, NULL);
+    solver->linear->A.value = own;
+}
+
 static BrioStatus lag(void *self, const double *values, BrioSolver *solver, const BrioState *state)
 {
     Rayleigh *r = self;
@@ -65,10 +78,15 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
         if (!r->stiffness) return BRIO_ERROR_MEMORY;
         r->planned = true;
     }
-    brio__system_positions(solver->system, state, state->q, state->time, r->x);
-    brio__assemble(r->evaluator, state->param, r->x, 0, 1, true, linear, NULL);
-    memcpy(r->stiffness, linear->A.value, matrix_size(&linear->A) * sizeof(double));
+    stiffness_at(r, solver, state, state->q, state->time);
+    r->elsewhere = false;
     return BRIO_OK;
+}
+
+static void return_to_start(Rayleigh *r, const double *values, BrioSolver *solver, const BrioState *state)
+{
+    if (r->elsewhere && values[BETA] > 0) stiffness_at(r, solver, state, state->q, state->time);
+    r->elsewhere = false;
 }
 
 /* image = (alpha M + beta K_n) d */
@@ -92,39 +110,38 @@ static void apply(Rayleigh *r, const double *values, BrioSolver *solver, const d
     }
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                        double *gradient)
+static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
 {
-    (void)time;
     Rayleigh *r = self;
-    brio__combine(solver->system, 1, q, -1, state->q, r->d);
+    return_to_start(r, values, solver, state);
+    brio__combine(solver->system, 1, motion->q, -1, motion->from, r->d);
     apply(r, values, solver, r->d);
-    if (gradient) brio__combine(solver->system, 1, gradient, 1 / h, r->image, gradient);
-    return brio__dot(solver->system, r->d, r->image) / (2 * h);
+    if (gradient) brio__combine(solver->system, 1, gradient, 1 / motion->over, r->image, gradient);
+    return brio__dot(solver->system, r->d, r->image) / (2 * motion->over);
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                     double weight)
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
 {
-    (void)state;
-    (void)q;
-    (void)time;
     Rayleigh *r = self;
+    return_to_start(r, values, solver, state);
     BrioMatrix *A = &solver->linear->A;
-    double w = weight * values[BETA] / h;
+    double w = weight * values[BETA] / motion->over;
     for (size_t i = 0; values[BETA] > 0 && i < matrix_size(A); i++) A->value[i] += w * r->stiffness[i];
-    if (values[ALPHA] > 0) brio__assemble_add_masses(solver->system, weight * values[ALPHA] / h, solver->linear);
+    if (values[ALPHA] > 0) brio__assemble_add_masses(solver->system, weight * values[ALPHA] / motion->over, solver->linear);
     return BRIO_OK;
 }
 
 static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
                   double h, double *f)
 {
-    (void)state;
-    (void)q;
-    (void)time;
     (void)h;
     Rayleigh *r = self;
+    if (memcmp(q, state->q, (size_t)state->coordinates * sizeof *q) == 0) {
+        return_to_start(r, values, solver, state);
+    } else if (values[BETA] > 0) {
+        stiffness_at(r, solver, state, q, time);
+        r->elsewhere = true;
+    }
     apply(r, values, solver, v);
     brio__combine(solver->system, 1, f, -1, r->image, f);
 }

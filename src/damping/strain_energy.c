@@ -62,7 +62,7 @@ typedef struct RestWork {
 } RestWork;
 
 /* The pose x as the rest shape of blocks of elements. An element that is flat there (less than a thousandth of its volume) has
- * no strain to measure and is left out; one that is inverted counts with its volume's size. */
+ * no strain to measure and is left out (weight 0 in its own rest shape, where energies are finite); one that is inverted counts with its volume's size. */
 static void rest_chunk(void *context, int64_t begin, int64_t end)
 {
     const RestWork *work = context;
@@ -73,12 +73,13 @@ static void rest_chunk(void *context, int64_t begin, int64_t end)
         for (int i = 0; i < LANES; i++) {
             for (int k = 0; k < energy->nodes; k++)
                 memcpy(X + 3 * k, work->x + term->node[(block * energy->nodes + k) * LANES + i], 3 * sizeof *X);
-            double own = work->original->rest[block * energy->rest * LANES + i];
+            const double *original = work->original->rest + block * energy->rest * LANES + i;
+            double own = original[0];
             energy->rest_shape(X, energy->element == BRIO_ELEMENT_SPRING ? own : 1, NAN, rest);
             rest[0] = fabs(rest[0]);
-            bool flat = !(rest[0] > 1e-3 * own);
+            bool left_out = !(rest[0] > 1e-3 * own) || own == 0; /* own = 0: lanes that only fill the last block */
             for (int k = 0; k < energy->rest; k++)
-                term->rest[(block * energy->rest + k) * LANES + i] = flat ? 0 : rest[k];
+                term->rest[(block * energy->rest + k) * LANES + i] = !left_out ? rest[k] : k > 0 ? original[k * LANES] : 0;
         }
 }
 
@@ -100,24 +101,30 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
     return BRIO_OK;
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                        double *gradient)
+/* beta/h, with the time h in which the pose at the start of the step became this one. */
+static double strength(const double *values, const BrioState *state, const BrioMotion *motion)
 {
-    StrainEnergy *s = self;
-    brio__system_positions(solver->system, state, q, time, s->x);
-    double W = brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
-    if (gradient) brio__combine(solver->system, 1, gradient, values[0] / h, s->gradient, gradient);
-    return values[0] / h * W;
+    double h = motion->time - state->time;
+    return values[0] / (h > 0 ? h : motion->over);
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, double time, double h,
-                     double weight)
+static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
+{
+    StrainEnergy *s = self;
+    double k = strength(values, state, motion);
+    brio__system_positions(solver->system, state, motion->q, motion->time, s->x);
+    double W = brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
+    if (gradient) brio__combine(solver->system, 1, gradient, k, s->gradient, gradient);
+    return k * W;
+}
+
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
 {
     StrainEnergy *s = self;
     if (!s->planned) BRIO_CHECK(brio__evaluator_plan(s->evaluator, solver->linear));
     s->planned = true;
-    brio__system_positions(solver->system, state, q, time, s->x);
-    brio__assemble_add(s->evaluator, state->param, s->x, weight * values[0] / h, true, solver->linear, NULL);
+    brio__system_positions(solver->system, state, motion->q, motion->time, s->x);
+    brio__assemble_add(s->evaluator, state->param, s->x, weight * strength(values, state, motion), true, solver->linear, NULL);
     return BRIO_OK;
 }
 

@@ -7,21 +7,7 @@
  *
  * Every part of b'' is positive on (0, 1), so b'' n n^T is semidefinite and there is nothing to project. b, b' and b'' vanish at
  * dhat. */
-#include "../mat3_lane.h"
-#include "energy.h"
-
-/* n.y for any field y on the vertices */
-static inline lane along(const double *rest, vec3l y)
-{
-    return lane_load(rest + LANES) * y.x + lane_load(rest + 2 * LANES) * y.y + lane_load(rest + 3 * LANES) * y.z;
-}
-
-static inline lane distance(const BrioBatch *batch, int64_t block)
-{
-    const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
-    vec3l p = {lane_load(rest + 4 * LANES), lane_load(rest + 5 * LANES), lane_load(rest + 6 * LANES)};
-    return along(rest, vec3l_sub(vec3l_gather(batch->x, batch->node + block * LANES), p));
-}
+#include "plane.h"
 
 static void eval(const BrioBatch *batch)
 {
@@ -31,7 +17,7 @@ static void eval(const BrioBatch *batch)
         const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
         double *g = batch->gradient ? batch->gradient + block * 3 * LANES : NULL;
         double *H = batch->hessian ? batch->hessian + (block - batch->begin) * 9 * LANES : NULL;
-        lane d = distance(batch, block), u = d / dhat;
+        lane d = plane_distance(batch, block), u = d / dhat;
         lane_mask near = lane_lt(u, one), forbidden = lane_le(u, zero);
         if (!lane_any(near)) { /* the usual case */
             if (batch->energy) batch->energy[block] = 0;
@@ -54,25 +40,14 @@ static void eval(const BrioBatch *batch)
     }
 }
 
-/* X: the vertex, then the plane's point and unit normal. */
-static void rest_shape(const double *X, double scale, double length, double *rest)
-{
-    (void)length;
-    rest[0] = scale;
-    for (int r = 0; r < 3; r++) {
-        rest[1 + r] = X[6 + r];
-        rest[4 + r] = X[3 + r];
-    }
-}
-
 /* Distances are linear in t: the exact time of impact is d/-(n.dx), and a tenth of the present distance is kept. */
 static double max_step(const BrioBatch *batch, int64_t *element)
 {
     double least = 1;
     for (int64_t block = batch->begin; block < batch->end; block++) {
         const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
-        lane room = 0.9 * distance(batch, block);
-        lane approach = -along(rest, vec3l_gather(batch->dx, batch->node + block * LANES));
+        lane room = 0.9 * plane_distance(batch, block);
+        lane approach = -plane_along(rest, vec3l_gather(batch->dx, batch->node + block * LANES));
         lane_mask limited = lane_lt(room, approach);
         if (!lane_any(limited)) continue;
         lane t = room / lane_select(limited, approach, lane_set(1));
@@ -83,27 +58,6 @@ static double max_step(const BrioBatch *batch, int64_t *element)
             }
     }
     return least;
-}
-
-/* Distances of 0.2 to 0.9 m and of 1.1 to 2 m. */
-static void sample(BrioRandom *random, double *X, double *x)
-{
-    double n[3], length = 0;
-    for (int r = 0; r < 3; r++) {
-        n[r] = brio__random_normal(random);
-        length += n[r] * n[r];
-        X[3 + r] = brio__random(random);
-    }
-    for (int k = 0; k < 2; k++) {
-        double *to = k ? x : X, shift[3], d = 0.2 + 0.7 * brio__random(random), off = 0;
-        if (brio__random(random) < 0.25) d += 0.9;
-        for (int r = 0; r < 3; r++) {
-            X[6 + r] = n[r] / sqrt(length);
-            shift[r] = brio__random(random);
-            off += X[6 + r] * shift[r];
-        }
-        for (int r = 0; r < 3; r++) to[r] = X[3 + r] + shift[r] + (d - off) * X[6 + r];
-    }
 }
 
 static const BrioField fields[] = {
@@ -121,8 +75,8 @@ BRIO_ENERGY(plane_barrier){
     .rest = BRIO_PLANE_REST,
     .params = 2,
     .fields = fields,
-    .rest_shape = rest_shape,
+    .rest_shape = plane_rest_shape,
     .eval = eval,
     .max_step = max_step,
-    .sample = sample,
+    .sample = plane_sample,
 };

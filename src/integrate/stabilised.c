@@ -65,7 +65,8 @@ static BrioObjective objective_of(BrioStepper *s, Simple method, double h, doubl
 {
     double *target = brio_stepper_scratch(s, 0);
     brio_stepper_combine(s, 1, brio_stepper_q(s), h, brio_stepper_v(s), target);
-    return (BrioObjective){.target = target, .s = h * h, .a = method == MIDPOINT ? 0.5 : 1, .time = brio_stepper_time(s) + h, .h = h, .weight = weight};
+    return (BrioObjective){.target = target, .s = h * h, .a = method == MIDPOINT ? 0.5 : 1, .time = brio_stepper_time(s) + h, .h = h, .weight = weight,
+                           .blend_damping = method == MIDPOINT};
 }
 
 /* The end of a simple method's step. Nothing is counted yet. */
@@ -87,23 +88,14 @@ static BrioStatus take(BrioStepper *s, Simple method, double h, double *q, doubl
     return BRIO_OK;
 }
 
-/* Counts its damping forces with a weight. */
-static void count_forces(BrioStepper *s, Simple method, double h, const double *q, double weight)
-{
-    if (method == MIDPOINT || method == BACKWARD)
-        brio_stepper_count(s, q, h, weight);
-    else
-        brio_stepper_damping_force(s, brio_stepper_q(s), brio_stepper_v(s), h, weight, brio_stepper_scratch(s, 0));
-}
-
-/* The same and what its solve left unbalanced. */
-static void count(BrioStepper *s, Simple method, double h, const double *q, double weight)
+/* Counts its damping forces with a weight and, if wanted, what its solve left unbalanced. */
+static void count(BrioStepper *s, Simple method, double h, const double *q, double weight, bool unbalanced)
 {
     if (method == MIDPOINT || method == BACKWARD) {
         BrioObjective objective = objective_of(s, method, h, weight);
-        brio_stepper_count_solve(s, &objective, q);
+        (unbalanced ? brio_stepper_count_solve : brio_stepper_count_damping)(s, &objective, q);
     } else {
-        count_forces(s, method, h, q, weight);
+        brio_stepper_damping_force(s, brio_stepper_q(s), brio_stepper_v(s), h, weight, brio_stepper_scratch(s, 0));
     }
 }
 
@@ -119,9 +111,9 @@ typedef struct Mixture {
 static void measure_work(Mixture *m, int i, int ends)
 {
     double added;
-    count_forces(m->s, m->method[i], m->h, m->q[i], 1);
+    count(m->s, m->method[i], m->h, m->q[i], 1, false);
     for (int j = 0; j < ends; j++) brio_stepper_work(m->s, m->q[j], m->h, &added, &m->work[i][j]);
-    count_forces(m->s, m->method[i], m->h, m->q[i], -1);
+    count(m->s, m->method[i], m->h, m->q[i], -1, false);
 }
 
 /* e at the mixture with the share `alpha` of the second end, which is left in (q, v); its target in *target. */
@@ -147,7 +139,7 @@ static BrioStatus accept_mixture(const Mixture *m, double alpha, double target, 
 {
     for (int i = 0; i < 2; i++) {
         double share = i ? alpha : 1 - alpha;
-        if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share);
+        if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share, true);
     }
     brio_stepper_set_target(m->s, target, sign * alpha);
     return brio_stepper_accept(m->s, m->h, q, v);
@@ -176,7 +168,7 @@ static BrioStatus blend_step(BrioStepper *s, double h)
         m.q[0] = m.q[1], m.v[0] = m.v[1], m.method[0] = BACKWARD;
         measure_work(&m, 0, 1);
         mixture_error(&m, 0, q, v, &target);
-        count(s, BACKWARD, h, m.q[1], 1);
+        count(s, BACKWARD, h, m.q[1], 1, true);
         brio_stepper_set_target(s, target, 1);
         return brio_stepper_accept(s, h, q, v);
     }
@@ -257,7 +249,8 @@ typedef struct Multiplier {
 static BrioObjective constrained(const Multiplier *m, double mu, double weight)
 {
     brio_stepper_combine(m->s, 1 - mu, m->y, mu, m->c, m->shifted);
-    return (BrioObjective){.target = m->shifted, .s = m->h * m->h / 4, .a = 1, .time = brio_stepper_time(m->s) + m->h, .h = m->h, .weight = weight};
+    return (BrioObjective){.target = m->shifted, .s = m->h * m->h / 4, .a = 1, .time = brio_stepper_time(m->s) + m->h, .h = m->h, .weight = weight,
+                           .from = m->c, .over = m->h / 2};
 }
 
 /* The velocities that belong to q, the target there and the error. */
@@ -267,9 +260,11 @@ static void end_of_multiplier(const Multiplier *m, const double *q, double *v, d
     double added, dissipated;
     brio_stepper_combine(s, 2 / m->h, q, -2 / m->h, brio_stepper_q(s), v);
     brio_stepper_combine(s, 1, v, -1, brio_stepper_v(s), v);
-    brio_stepper_count(s, q, m->h, 0.5);
-    brio_stepper_work(s, q, m->h, &added, &dissipated);
-    brio_stepper_count(s, q, m->h, -0.5);
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        BrioObjective objective = constrained(m, 0, sign * 0.5);
+        brio_stepper_count_damping(s, &objective, q);
+        if (sign > 0) brio_stepper_work(s, q, m->h, &added, &dissipated);
+    }
     *target = m->target + added - dissipated;
     *error = energy(s, q, v, brio_stepper_time(s) + m->h) - *target;
 }
@@ -401,7 +396,7 @@ static BrioStatus budget_step(BrioStepper *s, double h)
     Simple base = brio_stepper_value(s, "base") != 0 ? BACKWARD : MIDPOINT;
     double *q = brio_stepper_scratch(s, 1), *v = brio_stepper_scratch(s, 2), now, added, dissipated, target = aim(s, &now), gamma = 1;
     BRIO_CHECK(take(s, base, h, q, v));
-    count(s, base, h, q, 1);
+    count(s, base, h, q, 1, true);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target += added - dissipated;
     double kinetic = brio_stepper_kinetic(s, v), left = target - brio_stepper_potential(s, q, brio_stepper_time(s) + h, NULL);

@@ -91,18 +91,19 @@ BrioStatus brio_stepper_fail(BrioStepper *s, BrioStatus status, const char *reas
     return status;
 }
 
-static void count_damping(BrioStepper *s, const double *q, double time, double h, double weight)
+static void count_damping(BrioStepper *s, const double *q, const BrioObjective *o, double weight)
 {
+    BrioMotion motion = brio__damped_motion(s->solver, s->state, o, q);
     for (int i = 0; i < s->solver->damper_count; i++) {
         const BrioDamper *d = &s->solver->damper[i];
         if (!d->model->potential) continue;
         memset(s->difference, 0, (size_t)s->state->coordinates * sizeof(double));
-        d->model->potential(d->self, d->values, s->solver, s->state, q, time, h, s->difference);
+        d->model->potential(d->self, d->values, s->solver, s->state, &motion, s->difference);
         brio__combine(s->system, 1, s->impulse[i], weight, s->difference, s->impulse[i]);
     }
 }
 
-void brio_stepper_count(BrioStepper *s, const double *q, double h, double weight) { count_damping(s, q, s->state->time + h, h, weight); }
+void brio_stepper_count_damping(BrioStepper *s, const BrioObjective *o, const double *q) { count_damping(s, q, o, o->weight == 0 ? 1 : o->weight); }
 
 /* Counts a solve that ended at q, where solver->gradient is the objective's. */
 static void count_solved(BrioStepper *s, const BrioObjective *o, const double *q)
@@ -111,7 +112,7 @@ static void count_solved(BrioStepper *s, const BrioObjective *o, const double *q
     if (o->massless || o->weight == BRIO_NOT_COUNTED || o->s * o->a == 0) return;
     /* M (q - target) + s a grad(P + D) = r: as if the force r/(s a) acted too */
     if (!o->linear) brio__combine(s->system, 1, s->unbalanced, weight / (o->s * o->a), s->solver->gradient, s->unbalanced);
-    if (!o->undamped) count_damping(s, q, o->time, o->h, weight);
+    if (!o->undamped) count_damping(s, q, o, weight);
 }
 
 BrioStatus brio_stepper_minimise(BrioStepper *s, const BrioObjective *objective, double *q)
@@ -129,7 +130,7 @@ void brio_stepper_count_solve(BrioStepper *s, const BrioObjective *objective, co
     count_solved(s, objective, q);
 }
 
-void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h, double weight, double *f)
+static void damping_force(BrioStepper *s, const double *q, const double *v, double time, double h, double weight, double *f)
 {
     size_t bytes = (size_t)s->state->coordinates * sizeof(double);
     memset(f, 0, bytes);
@@ -137,10 +138,15 @@ void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v
         const BrioDamper *d = &s->solver->damper[i];
         if (!d->model->force) continue;
         memset(s->difference, 0, bytes);
-        d->model->force(d->self, d->values, s->solver, s->state, q, v, s->state->time, h, s->difference);
+        d->model->force(d->self, d->values, s->solver, s->state, q, v, time, h, s->difference);
         brio__combine(s->system, 1, f, 1, s->difference, f);
         if (weight != BRIO_NOT_COUNTED) brio__combine(s->system, 1, s->impulse[i], -weight, s->difference, s->impulse[i]);
     }
+}
+
+void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h, double weight, double *f)
+{
+    damping_force(s, q, v, s->state->time, h, weight, f);
 }
 
 void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double time, double h, double weight, double *f)
@@ -150,7 +156,7 @@ void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double
         brio__combine(s->system, -1, f, 0, f, f);
         return;
     }
-    brio_stepper_damping_force(s, q, v, h, weight, f);
+    damping_force(s, q, v, time, h, weight, f);
     brio__potential(s->solver, s->state, q, time, s->difference);
     brio__combine(s->system, 1, f, -1, s->difference, f);
 }

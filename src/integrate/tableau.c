@@ -116,10 +116,11 @@ BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, doubl
     int n = t->stages;
     double *target = brio_stepper_scratch(s, step->scratch), *drift = brio_stepper_scratch(s, step->scratch + 1);
     double *Q = brio_stepper_scratch(s, step->scratch + 2), *gradient = brio_stepper_scratch(s, step->scratch + 3);
+    double *from = brio_stepper_scratch(s, step->scratch + 4);
     double *V[BRIO_STAGES_MOST], *A[BRIO_STAGES_MOST];
     for (int i = 0; i < n; i++) {
-        V[i] = brio_stepper_scratch(s, step->scratch + 4 + 2 * i);
-        A[i] = brio_stepper_scratch(s, step->scratch + 5 + 2 * i);
+        V[i] = brio_stepper_scratch(s, step->scratch + 5 + 2 * i);
+        A[i] = brio_stepper_scratch(s, step->scratch + 6 + 2 * i);
     }
     if (step->slope) brio_stepper_combine(s, 0, q, 0, q, step->slope);
     for (int i = 0; i < n; i++) {
@@ -132,12 +133,14 @@ BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, doubl
             brio_stepper_combine(s, 1, target, h * t->A[i * n + j], V[j], target);
         }
         double time = brio_stepper_time(s) + c * h, square = a * a * h * h;
-        if (a != 0) {
+        if (a != 0) { /* V_i = (Q_i - from)/(a h) */
+            brio_stepper_combine(s, 1, target, 0, target, from);
             brio_stepper_combine(s, 1, target, a * h, drift, target);
-            BrioObjective objective = {.target = target, .s = square, .a = 1, .time = time, .h = fabs(c != 0 ? c * h : a * h), .undamped = step->undamped, .weight = share};
+            BrioObjective objective = {.target = target, .s = square, .a = 1, .time = time, .h = fabs(c != 0 ? c * h : a * h), .undamped = step->undamped,
+                                       .weight = share, .from = from, .over = a * h};
             BRIO_CHECK(brio_stepper_minimise(s, &objective, Q));
             brio_stepper_combine(s, 1 / square, Q, -1 / square, target, A[i]);
-            brio_stepper_combine(s, 1, drift, a * h, A[i], V[i]);
+            brio_stepper_combine(s, 1 / (a * h), Q, -1 / (a * h), from, V[i]); /* = drift + a h A_i, also where these cancel */
         } else {
             brio_stepper_combine(s, 1, target, 0, target, Q);
             brio_stepper_combine(s, 1, drift, 0, drift, V[i]);

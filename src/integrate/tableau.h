@@ -43,7 +43,7 @@ typedef struct BrioTableauStep {
     double h;
     double weight;  /* the stages' forces are counted with this times b_i; BRIO_NOT_COUNTED: not */
     bool undamped;  /* conservative forces only */
-    int scratch;    /* it uses this scratch vector and the 3 + 2 stages after it */
+    int scratch;    /* it uses this scratch vector and the 4 + 2 stages after it */
     double *slope;  /* if not NULL: receives sum b_i grad P(Q_i) */
 } BrioTableauStep;
 

@@ -9,12 +9,14 @@ static BrioStatus step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
     double *target = brio_stepper_scratch(s, 0), *next = brio_stepper_scratch(s, 1), *velocity = brio_stepper_scratch(s, 2);
-    double *acceleration = brio_stepper_scratch(s, 3);
+    double *acceleration = brio_stepper_scratch(s, 3), *from = brio_stepper_scratch(s, 4);
     brio_stepper_force(s, q, v, brio_stepper_time(s), h, 0.5, acceleration);
     brio_stepper_mass_solve(s, acceleration, acceleration);
     brio_stepper_combine(s, 1, q, h, v, target);
     brio_stepper_combine(s, 1, target, h * h / 4, acceleration, target);
-    BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.target = target, .s = h * h / 4, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .weight = 0.5}, next));
+    brio_stepper_combine(s, 1, q, h / 2, v, from); /* v' = (q' - from)/(h/2) */
+    BrioObjective objective = {.target = target, .s = h * h / 4, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .weight = 0.5, .from = from, .over = h / 2};
+    BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, 2 / h, next, -2 / h, q, velocity);
     brio_stepper_combine(s, 1, velocity, -1, v, velocity);
     return brio_stepper_accept(s, h, next, velocity);

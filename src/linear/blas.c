@@ -31,6 +31,30 @@ void brio__blas_single(void)
     if (blis) blis(1);
 }
 
+/* CHOLMOD brings LAPACK with it. Integers have 32 bits, and the lengths of the two words follow as gfortran passes them. */
+bool brio__lapack_symmetric(int n, double *A, double *value, BrioStatus *status)
+{
+    typedef void Dsyevd(const char *, const char *, const int *, double *, const int *, double *, double *, const int *, int *, const int *, int *,
+                        size_t, size_t);
+    Dsyevd *dsyevd = (Dsyevd *)find("dsyevd_");
+    if (!dsyevd || n < 1) return false;
+    const int ask = -1;
+    double best;
+    int best_integers, info;
+    brio__blas_single();
+    dsyevd("V", "L", &n, A, &n, value, &best, &ask, &best_integers, &ask, &info, 1, 1);
+    if (info != 0 || best > INT32_MAX) return false;
+    int size = (int)best;
+    double *work = brio__alloc((size_t)size, sizeof *work);
+    int *integers = brio__alloc((size_t)best_integers, sizeof *integers);
+    *status = work && integers ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (*status == BRIO_OK) dsyevd("V", "L", &n, A, &n, value, work, &size, integers, &best_integers, &info, 1, 1);
+    if (*status == BRIO_OK && info != 0) *status = BRIO_NOT_CONVERGED;
+    brio__free(work);
+    brio__free(integers);
+    return true;
+}
+
 /* OpenBLAS may be there for LAPACK only, with another BLAS in front: ask who gives dgemm. */
 static bool dgemm_from(const char *library)
 {
@@ -100,5 +124,10 @@ void brio__blas_reexec(char **argv)
 void brio__blas_single(void) {}
 const char *brio__blas_name(void) { return "none"; }
 void brio__blas_reexec(char **argv) { (void)argv; }
+bool brio__lapack_symmetric(int n, double *A, double *value, BrioStatus *status)
+{
+    (void)n, (void)A, (void)value, (void)status;
+    return false;
+}
 
 #endif

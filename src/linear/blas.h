@@ -2,6 +2,8 @@
 #ifndef BRIO_BLAS_H
 #define BRIO_BLAS_H
 
+#include "../base.h"
+
 /* Sets the BLAS to one thread, so that sums do not depend on the number of threads. Cheap to repeat. */
 void brio__blas_single(void);
 
@@ -12,5 +14,9 @@ void brio__blas_single(void);
  * GOMP_SPINCOUNT makes them sleep after some microseconds. Variables that the user has set are kept. Returns if there is
  * nothing to do or it fails. */
 void brio__blas_reexec(char **argv);
+
+/* All eigenvalues (ascending) and eigenvectors (row k of A belongs to value[k]) of a symmetric matrix by LAPACK's dsyevd.
+ * False, with nothing changed: no LAPACK is loaded. */
+bool brio__lapack_symmetric(int n, double *A, double *value, BrioStatus *status);
 
 #endif

@@ -196,13 +196,13 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
     rewind(file);
     if (!whole(file)) return refuse(folder, error, damaged);
     found.isa[sizeof found.isa - 1] = 0;
-    if (strcmp(found.isa, c->isa))
+    if (c->isa[0] && strcmp(found.isa, c->isa))
         return brio__error(
             error, BRIO_ERROR_INPUT,
             "%s/%s was made with the instruction set %s and this run would use %s, which gives other last bits; set "
             "BRIO_ISA=%s, or start again with --force",
             folder->path, BRIO_CHECKPOINT_NAME, found.isa, c->isa, found.isa);
-    if (found.scene != c->scene)
+    if (c->scene && found.scene != c->scene)
         return refuse(
             folder, error,
             "belongs to another scene, or the scene or one of its files was changed (only time.end may be); run the "

@@ -36,8 +36,8 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *system, cons
 
 BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state,
                                   BrioError *error);
-/* `checkpoint` comes with the scene and isa that are expected; frame_time is allocated. `state` is one of the
- * same system, and changed only if all is well. */
+/* `checkpoint` comes with the scene and isa that are expected (0 and "": whatever they are, to look and not to continue);
+ * frame_time is allocated. `state` is one of the same system, and changed only if all is well. */
 BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state,
                                  BrioError *error);
 bool brio__checkpoint_exists(const BrioFolder *folder);

@@ -1,42 +1,76 @@
 #include "csv.h"
 
 #include "../number.h"
+#include "../sim.h"
 
 #include <string.h>
 
 /* The columns that users rely on come first, in this order; new ones go to the end. */
 static const char head[] =
     "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,pz,lx,ly,lz,"
-    "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings\n";
+    "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings,remainder,unfinished";
 
+/* A row on its way to the writer. */
 typedef struct Row {
-    char text[1024];
-    size_t used;
+    BrioWriter *writer;
+    BrioError *error;
+    BrioStatus status;
+    bool begun;
 } Row;
+
+static void put(Row *row, const char *text, int length)
+{
+    if (row->status == BRIO_OK) row->status = brio__writer_put(row->writer, text, (size_t)length, row->error);
+    row->begun = true;
+}
 
 static void add_real(Row *row, double value)
 {
-    if (row->used) row->text[row->used++] = ',';
-    if (!isnan(value))
-        row->used += (size_t)snprintf(row->text + row->used, sizeof row->text - row->used, "%.17g", value);
+    char text[40];
+    int used = 0;
+    if (row->begun) text[used++] = ',';
+    if (!isnan(value)) used += snprintf(text + used, sizeof text - (size_t)used, "%.17g", value);
+    put(row, text, used);
 }
 
 static void add_integer(Row *row, int64_t value)
 {
-    row->used += (size_t)snprintf(row->text + row->used, sizeof row->text - row->used, "%s%lld", row->used ? "," : "",
-                                  (long long)value);
+    char text[40];
+    put(row, text, snprintf(text, sizeof text, "%s%lld", row->begun ? "," : "", (long long)value));
 }
 
-BrioStatus brio__energy_head(BrioWriter *writer, BrioError *error)
+/* Then what there is of it: elastic energy by body if there are several, dissipation by damping model (numbered if one acts twice). */
+BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *error)
 {
-    return brio__writer_put(writer, head, sizeof head - 1, error);
+    const BrioSolver *solver = sim->stepper->solver;
+    char text[256];
+    BRIO_CHECK(brio__writer_put(writer, head, sizeof head - 1, error));
+    for (int b = 0; sim->system->body_count > 1 && b < sim->system->body_count; b++) {
+        size_t length = strlen(sim->system->body[b].name), at;
+        BRIO_CHECK(brio__writer_put(writer, ",elastic.", 9, error));
+        for (const char *name = sim->system->body[b].name; length > 0; name += at, length -= at) { /* without what would break the table */
+            at = strcspn(name, ",\"\n\r");
+            if (at == 0) at = 1;
+            BRIO_CHECK(brio__writer_put(writer, strchr(",\"\n\r", name[0]) ? "_" : name, at, error));
+        }
+    }
+    for (int i = 0; i < solver->damper_count; i++) {
+        int earlier = 0;
+        for (int k = 0; k < i; k++) earlier += solver->damper[k].model == solver->damper[i].model;
+        int used = snprintf(text, sizeof text, ",dissipated.%s", solver->damper[i].model->name);
+        if (earlier) used += snprintf(text + used, sizeof text - (size_t)used, ".%d", earlier + 1);
+        BRIO_CHECK(brio__writer_put(writer, text, (size_t)used, error));
+    }
+    return brio__writer_put(writer, "\n", 1, error);
 }
 
-BrioStatus brio__energy_row(BrioWriter *writer, const BrioLedger *l, int halvings, BrioError *error)
+BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLedger *l, BrioError *error)
 {
+    const BrioSystem *system = sim->system;
+    const BrioSolver *solver = sim->stepper->solver;
     const double parts[] = {l->time,  l->kinetic, l->elastic, l->gravity, l->contact,   l->potential,
                             l->total, l->target,  l->alpha,   l->added,   l->dissipated};
-    Row row = {.used = 0};
+    Row row = {.writer = writer, .error = error};
     add_integer(&row, l->step);
     for (size_t i = 0; i < BRIO_COUNT(parts); i++) add_real(&row, parts[i]);
     for (int r = 0; r < 3; r++) add_real(&row, l->momentum[r]);
@@ -46,9 +80,13 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioLedger *l, int halving
     add_integer(&row, l->contacts);
     add_real(&row, l->min_distance);
     add_real(&row, l->attachment);
-    add_integer(&row, halvings);
-    row.text[row.used++] = '\n';
-    return brio__writer_put(writer, row.text, row.used, error);
+    add_integer(&row, sim->stepper->halvings);
+    add_real(&row, l->remainder);
+    add_real(&row, l->unfinished);
+    for (int b = 0; system->body_count > 1 && b < system->body_count; b++) add_real(&row, solver->term_energy[system->body[b].term]); /* as the ledger left them */
+    for (int i = 0; i < solver->damper_count; i++) add_real(&row, l->dissipated_by[i]);
+    put(&row, "\n", 1);
+    return row.status;
 }
 
 BrioStatus brio__probes_head(BrioWriter *writer, const BrioScene *scene, BrioError *error)

@@ -6,8 +6,8 @@
 #include "../scene/scene.h"
 #include "writer.h"
 
-BrioStatus brio__energy_head(BrioWriter *writer, BrioError *error);
-BrioStatus brio__energy_row(BrioWriter *writer, const BrioLedger *ledger, int halvings, BrioError *error);
+BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *error);
+BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLedger *ledger, BrioError *error);
 
 BrioStatus brio__probes_head(BrioWriter *writer, const BrioScene *scene, BrioError *error);
 /* x: world positions */

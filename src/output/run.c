@@ -149,7 +149,7 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
             return brio__error(error, BRIO_NOT_FINITE, "the energy is not a finite number after step %lld",
                                (long long)state->step);
         run->checkpoint.totals.last_energy = run->ledger.total;
-        BRIO_CHECK(brio__energy_row(&run->energy, &run->ledger, run->sim->stepper->halvings, error));
+        BRIO_CHECK(brio__energy_row(&run->energy, run->sim, &run->ledger, error));
         if (scene->probe_count) {
             brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
             BRIO_CHECK(
@@ -256,7 +256,7 @@ static BrioStatus begin(Run *run, BrioError *error)
     BRIO_CHECK(open_outputs(run, error));
     run->result->started = true;
     if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
-    BRIO_CHECK(brio__energy_head(&run->energy, error));
+    BRIO_CHECK(brio__energy_head(&run->energy, run->sim, error));
     if (run->scene->probe_count) BRIO_CHECK(brio__probes_head(&run->probes, run->scene, error));
     BRIO_CHECK(write_outputs(run, -1, error));
     c->totals.first_energy = run->ledger.total;

@@ -51,6 +51,10 @@ typedef struct BrioRunResult {
 /* Takes the scene's system and state. The status is that of the verdict: OK, STOPPED, or what failed. */
 BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result, BrioError *error);
 
+/* Results to look at: the scene that their run.json holds, built anew, and a simulation in the state of their checkpoint. Nothing
+ * is written. A scene whose files were changed since is refused, by its energy. */
+BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, BrioError *error);
+
 /* Steps until time.end: the last one ends at or after it. */
 int64_t brio__scene_steps(const BrioScene *scene);
 

@@ -92,9 +92,9 @@ static const BrioKey probe_keys[] = {
     {"vertex", "whole number", "required", "Vertex of the body, from 0."},
     {0}};
 static const BrioKey contact_keys[] = {
-    {"type", "ipc", "required", "A barrier that grows without bound: nothing ever touches."},
-    {"dhat", "number, m", "1e-3", "Distance below which the barrier acts."},
-    {"kappa", "number, N/m", "1e5", "Stiffness of the barrier."},
+    {"type", "ipc or penalty", "required", "ipc: a barrier that grows without bound, nothing ever touches; penalty: a spring that pushes out what sank in, for every integrator."},
+    {"dhat", "number, m", "1e-3; of penalty 0", "Distance below which it acts."},
+    {"kappa", "number, N/m", "1e5", "Stiffness."},
     {"mu", "0", "0", "Friction. Not in this version."},
     {"epsv", "number, m/s", "1e-3", "Speed below which friction holds. Of no effect without mu."},
     {0}};
@@ -484,6 +484,7 @@ typedef struct BodyWork {
     double *state, *spring, *x; /* owned */
     int32_t *chosen;
     BrioScript script;
+    int64_t first; /* its first vertex among those of all bodies */
 } BodyWork;
 
 static BrioStatus at_node(const BrioNode *node, BrioStatus status, BrioError *error, const BrioError *inner)
@@ -635,10 +636,14 @@ static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, BrioE
     w->chosen = brio__alloc(vertices, sizeof *w->chosen);
     w->x = brio__alloc(3 * vertices, sizeof *w->x);
     if (!w->chosen || !w->x) return no_memory(error);
-    for (size_t v = 0; v < vertices; v++) /* first positions */
+    double *rest = brio__realloc(w->scene->rest, 3 * (size_t)w->first, 3 * ((size_t)w->first + vertices), sizeof *rest);
+    if (!rest) return no_memory(error);
+    w->scene->rest = rest;
+    for (size_t v = 0; v < vertices; v++) /* the rest shape, and first positions */
         for (int r = 0; r < 3; r++) {
             double x = w->def.translate[r];
             for (int c = 0; c < 3; c++) x += w->def.linear[3 * r + c] * w->mesh->x[3 * v + c];
+            rest[3 * ((size_t)w->first + v) + r] = x;
             w->x[3 * v + r] = w->state ? w->state[6 * v + r] : x;
         }
     for (int attach = 0; attach < 2; attach++) {
@@ -657,9 +662,11 @@ static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *bui
     if (!bodies) return brio__node_error(root, error, "missing key \"bodies\": a scene needs at least one body");
     BRIO_CHECK(expect(bodies, BRIO_NODE_LIST, error));
     if (bodies->count == 0) return brio__node_error(bodies, error, "the list is empty: a scene needs at least one body");
+    int64_t first = 0;
     for (int i = 0; i < bodies->count; i++) {
-        BodyWork w = {.scene = scene, .builder = builder, .node = bodies->child[i], .def = brio_body_def()};
+        BodyWork w = {.scene = scene, .builder = builder, .node = bodies->child[i], .def = brio_body_def(), .first = first};
         BrioStatus status = build_body(&w, materials, i, error);
+        if (w.mesh) first += w.mesh->vertex_count;
         brio_mesh_free(w.mesh);
         brio__free(w.state);
         brio__free(w.spring);
@@ -696,7 +703,7 @@ static BrioStatus read_obstacle(BrioNode *node, BrioBuilder *builder, BrioError 
 
 static BrioStatus read_contact(BrioNode *root, BrioBuilder *builder, BrioError *error)
 {
-    static const char *const types[] = {"ipc"};
+    static const char *const types[] = {"ipc", "penalty"};
     BrioNode *contact = brio__node_get(root, "contact"), *obstacles = brio__node_get(root, "obstacles");
     double dhat = 1e-3, kappa = 1e5, mu = 0, epsv = 1e-3;
     const char *type;
@@ -705,11 +712,12 @@ static BrioStatus read_contact(BrioNode *root, BrioBuilder *builder, BrioError *
     if (any && !contact) return brio__node_key_error(obstacles, error, "obstacles do nothing without contact: add contact: {type: ipc}");
     if (!contact) return BRIO_OK;
     BRIO_CHECK(type_of(contact, &type, error));
-    if (!strcmp(type, "penalty")) return brio__node_error(type_node(contact), error, "contact of type penalty is not in this version of brio: use ipc");
-    if (strcmp(type, "ipc")) return no_such(type_node(contact), "contact type", type, types, 1, error);
+    bool penalty = !strcmp(type, "penalty");
+    if (!penalty && strcmp(type, "ipc")) return no_such(type_node(contact), "contact type", type, types, 2, error);
+    if (penalty) dhat = 0;
     if (contact->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(expect_map(contact, contact_keys, error));
-        BRIO_CHECK(get_real(contact, "dhat", 1e-300, 1e9, &dhat, error));
+        BRIO_CHECK(get_real(contact, "dhat", penalty ? 0 : 1e-300, 1e9, &dhat, error));
         BRIO_CHECK(get_real(contact, "kappa", 1e-300, 1e15, &kappa, error));
         BRIO_CHECK(get_real(contact, "mu", 0, 1e9, &mu, error));
         BRIO_CHECK(get_real(contact, "epsv", 1e-300, 1e9, &epsv, error));
@@ -717,7 +725,7 @@ static BrioStatus read_contact(BrioNode *root, BrioBuilder *builder, BrioError *
     if (mu != 0) return brio__node_error(brio__node_get(contact, "mu"), error, "friction is not in this version of brio: take mu out, or set it to 0");
     if (!any)
         return brio__node_key_error(contact, error, "contact between bodies is not in this version of brio: add obstacles, or take contact out");
-    brio_builder_contact(builder, dhat, kappa);
+    (penalty ? brio_builder_penalty : brio_builder_contact)(builder, dhat, kappa);
     for (int i = 0; i < obstacles->count; i++) BRIO_CHECK(read_obstacle(obstacles->child[i], builder, error));
     return BRIO_OK;
 }
@@ -910,6 +918,28 @@ BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_c
     return load(path, NULL, 0, sets, set_count, out, error);
 }
 
+BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, BrioScene **scene, BrioError *error)
+{
+    return load(name, text, size, NULL, 0, scene, error);
+}
+
+BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count, BrioSimDef *def, BrioError *error)
+{
+    static const char *const keys[] = {"integrator"};
+    char first[256];
+    BrioNode *root = NULL;
+    BrioScene scene = {.def = brio_sim_def("backward-euler")};
+    snprintf(first, sizeof first, "integrator=%s", name);
+    BrioStatus status = brio__tree_parse("{}", 2, "--integrator", &root, error);
+    if (status == BRIO_OK) status = brio__tree_set(root, first, error);
+    for (int i = 0; status == BRIO_OK && i < set_count; i++) status = brio__tree_set(root, sets[i], error);
+    if (status == BRIO_OK) status = read_integrator(root, &scene, error);
+    if (status == BRIO_OK) status = brio__node_unknown(root, keys, 1, error);
+    if (status == BRIO_OK) *def = scene.def;
+    brio__tree_free(root);
+    return status;
+}
+
 void brio__scene_free(BrioScene *scene)
 {
     if (!scene) return;
@@ -918,6 +948,7 @@ void brio__scene_free(BrioScene *scene)
     brio__tree_free(scene->tree);
     brio_system_free(scene->system);
     brio_state_free(scene->state);
+    brio__free(scene->rest);
     for (int i = 0; i < scene->probe_count; i++) brio__free(scene->probe[i].name);
     brio__free(scene->probe);
     brio__free(scene);
@@ -958,6 +989,6 @@ BrioStatus brio_sim_load(const char *file, BrioSim **sim, BrioError *error)
 BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioSim **sim, BrioError *error)
 {
     BrioScene *scene = NULL;
-    BrioStatus status = load(name, text, size, NULL, 0, &scene, error);
+    BrioStatus status = brio__scene_parse(text, size, name, &scene, error);
     return sim_of(status, scene, sim, error);
 }

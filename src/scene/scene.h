@@ -20,6 +20,7 @@ typedef struct BrioScene {
     BrioSimDef def;
     BrioSystem *system;  /* NULL once brio__scene_sim has taken them */
     BrioState *state;
+    double *rest;        /* rest shapes of all bodies, in place: 3 for each of their vertices */
     int probe_count;
     BrioProbe *probe;
     int format_count;    /* of frames */
@@ -31,6 +32,10 @@ typedef struct BrioScene {
 /* Finds, reads and builds a scene. `name` is a file or the name of a scene that ships with brio; `sets` are
  * assignments as of --set. */
 BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count, BrioScene **scene, BrioError *error);
+/* The same from text in memory; files that it names are looked for beside `name`. */
+BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, BrioScene **scene, BrioError *error);
+/* An integrator and its values without a scene: `sets` may assign integrator.NAME only. */
+BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count, BrioSimDef *def, BrioError *error);
 void brio__scene_free(BrioScene *scene);
 /* The simulation of a loaded scene, which keeps the rest. */
 BrioStatus brio__scene_sim(BrioScene *scene, BrioSim **sim, BrioError *error);

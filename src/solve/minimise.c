@@ -1,7 +1,8 @@
 /* Projected Newton for the primitive.
  *
  * Each iteration solves (m M + s a^2 H + s a H_D) p = -(m M (q - target) + s a (g + g_D)), with g and H the gradient and the
- * element-wise projected Hessian of P at y = a q + (1-a) q_n, g_D and H_D those of the dissipation potentials at q, shortens p so that no element becomes forbidden,
+ * element-wise projected Hessian of P at y = a q + (1-a) q_n, g_D and H_D those of the dissipation potentials at q (at y, and s a^2
+ * H_D, with blend_damping), shortens p so that no element becomes forbidden,
  * backtracks until the objective falls by a share of what its slope promises [Armijo 1966], and ends when the
  * full step is below the tolerance, max|p|/h < tol; that last step is taken too.
  *
@@ -70,9 +71,10 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     s->trial = brio__alloc(coordinates, sizeof(double));
     s->blend = brio__alloc(coordinates, sizeof(double));
     s->difference = brio__alloc(coordinates, sizeof(double));
+    s->damped_pose = brio__alloc(coordinates, sizeof(double));
     s->term_energy = brio__alloc((size_t)system->term_count, sizeof(double));
     if (status == BRIO_OK &&
-        (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend || !s->difference || !s->term_energy))
+        (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend || !s->difference || !s->damped_pose || !s->term_energy))
         status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = create_dampers(s, damping, damping_count);
     if (status == BRIO_OK)
@@ -89,7 +91,7 @@ void brio__solver_free(BrioSolver *s)
         if (s->damper[i].model->destroy) s->damper[i].model->destroy(s->damper[i].self);
     brio__evaluator_free(s->evaluator);
     brio__linear_free(s->linear);
-    double *arrays[] = {s->x, s->dx, s->x_held_n, s->gradient, s->step, s->trial, s->blend, s->difference, s->term_energy};
+    double *arrays[] = {s->x, s->dx, s->x_held_n, s->gradient, s->step, s->trial, s->blend, s->difference, s->damped_pose, s->term_energy};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     brio__free(s);
 }
@@ -155,6 +157,14 @@ static void world_blend(const Problem *p, const double *q)
         }
 }
 
+BrioMotion brio__damped_motion(BrioSolver *s, const BrioState *state, const BrioObjective *o, const double *q)
+{
+    if (!o->blend_damping || o->a == 1)
+        return (BrioMotion){.q = q, .from = o->from ? o->from : state->q, .over = o->from ? o->over : o->h, .time = o->time};
+    brio__combine(s->system, o->a, q, 1 - o->a, state->q, s->damped_pose);
+    return (BrioMotion){.q = s->damped_pose, .from = state->q, .over = o->a * o->h, .time = state->time + o->a * (o->time - state->time)};
+}
+
 /* The value at q, and the gradient if wanted. Leaves the world positions of y in solver->x. */
 static Value evaluate(const Problem *p, const double *q, double *gradient)
 {
@@ -165,10 +175,12 @@ static Value evaluate(const Problem *p, const double *q, double *gradient)
     world_blend(p, q);
     double potential = brio__evaluate(s->evaluator, p->state->param, s->x, gradient, s->term_energy), dissipation = 0;
     double noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy);
+    BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
     for (int i = 0; i < p->damper_count; i++) {
         const BrioDamper *d = &s->damper[i];
-        if (d->model->potential) dissipation += d->model->potential(d->self, d->values, s, p->state, q, o->time, o->h, gradient);
+        if (d->model->potential) dissipation += d->model->potential(d->self, d->values, s, p->state, &motion, gradient);
     }
+    dissipation *= o->blend_damping ? o->s : o->s * o->a; /* either way its gradient has the factor s a */
     if (p->mass != 0) {
         brio__combine(s->system, 1, q, -1, o->target, s->difference);
         double *momentum = s->blend; /* free by now */
@@ -178,8 +190,7 @@ static Value evaluate(const Problem *p, const double *q, double *gradient)
     } else if (gradient) {
         brio__combine(s->system, o->s * o->a, gradient, 0, gradient, gradient);
     }
-    return (Value){distance + o->s * potential + o->s * o->a * dissipation,
-                   16 * DBL_EPSILON * (distance + fabs(o->s * o->a * dissipation)) + o->s * noise};
+    return (Value){distance + o->s * potential + dissipation, 16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * noise};
 }
 
 /* How far q may go along `step` without an element becoming forbidden, at y and, if a < 1, at q itself. */
@@ -235,9 +246,10 @@ static BrioStatus factor(const Problem *p, const double *q, bool project)
     for (int attempt = 0; attempt < 24; attempt++) {
         double seconds[2], before;
         brio__assemble(s->evaluator, p->state->param, s->x, p->mass + shift, o->s * o->a * o->a, project, s->linear, seconds);
+        BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
         for (int i = 0; i < p->damper_count; i++) {
             const BrioDamper *d = &s->damper[i];
-            if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, q, o->time, o->h, o->s * o->a));
+            if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, &motion, o->s * o->a * (o->blend_damping ? o->a : 1)));
         }
         s->totals.hessian += seconds[0];
         s->totals.assembly += seconds[1];
@@ -297,10 +309,10 @@ static BrioStatus find_root(const Problem *p, double *q)
         if (!isfinite(merit)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
         if (merit == 0) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
         BrioStatus status = newton_step(p, q, false);
-        if (status == BRIO_NOT_POSITIVE_DEFINITE) status = newton_step(p, q, true);
+        if (status > 0) status = newton_step(p, q, true);
         if (status != BRIO_OK) return status;
         bool small = s->speed < s->options.tol, found = false;
-        double t = allowed(p, q), least = t * 0x1p-30;
+        double t = allowed(p, q), least = t * 0x1p-50;
         for (; !found && t > least; t = found ? t : t / 2) {
             brio__combine(system, 1, q, t, s->step, s->trial);
             Value value = evaluate(p, s->trial, s->gradient);
@@ -330,6 +342,8 @@ static BrioStatus linear_step(const Problem *p, double *q)
     return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
 }
 
+enum { PATIENCE = 8 }; /* iterations with projected Hessians before exact ones are tried */
+
 static BrioStatus newton(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
@@ -341,15 +355,23 @@ static BrioStatus newton(const Problem *p, double *q)
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
+    int exact_at = PATIENCE, wait = 1;
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
-        BRIO_CHECK(newton_step(p, q, true));
+        /* Projection makes iterations many where elements are compressed: a solve that takes long tries exact Hessians, and waits
+         * twice as long after each that was not positive definite. */
+        BrioStatus status = s->iterations >= exact_at ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
+        if (status > 0) {
+            if (s->iterations >= exact_at) exact_at = s->iterations + wait, wait *= 2;
+            status = newton_step(p, q, true);
+        }
+        BRIO_CHECK(status);
         before = brio__seconds();
         double slope = brio__dot(system, s->gradient, s->step);
         if (!isfinite(slope)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
         bool small = s->speed < s->options.tol, drowned = fabs(slope) < now.noise;
         if (!small && drowned && s->speed > 0.9 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
 
-        double t = s->speed > 0 ? allowed(p, q) : 1, least = t * 0x1p-30;
+        double t = s->speed > 0 ? allowed(p, q) : 1, least = t * 0x1p-50;
         Value next = now;
         bool found = false;
         for (; !found && t > least; t = found ? t : t / 2) {

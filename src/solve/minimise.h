@@ -44,7 +44,7 @@ struct BrioSolver {
     BrioEvaluator *evaluator;
     BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
     double *x, *x_held_n; /* world positions; held vertices at the start of the step */
-    double *dx, *step, *trial, *blend, *difference;
+    double *dx, *step, *trial, *blend, *difference, *damped_pose;
     double *gradient; /* of the objective; after a minimisation, what the solve left unbalanced */
     double *term_energy;
     BrioSolveTotals totals;
@@ -66,6 +66,8 @@ BrioStatus brio__minimise(BrioSolver *solver, const BrioState *state, const Brio
 
 /* The objective's gradient at q into solver->gradient: what a minimisation that ended there left unbalanced. */
 void brio__objective_gradient(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, const double *q);
+/* The pose and the velocity that damping acts on, for the coordinates q of an objective. */
+BrioMotion brio__damped_motion(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, const double *q);
 
 /* P at q and a time, and its gradient if wanted. */
 double brio__potential(BrioSolver *solver, const BrioState *state, const double *q, double time, double *gradient);

@@ -1,0 +1,614 @@
+/* What `brio compare` tells: tables on the terminal, compare.csv, compare.json, plots, report.html. */
+#include "compare.h"
+#include "table.h"
+
+#include "output/html.h"
+#include "output/json.h"
+#include "output/svg.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct {
+    const char *key, *head, *unit;
+    int table, digits;
+} quantities[QUANTITY_COUNT] = {
+#define X(symbol, key, head, unit, table, digits) [symbol] = {key, head, unit, table, digits},
+    QUANTITY_LIST(X)
+#undef X
+};
+
+static const char *const outcome_names[] = {"not run", "refused", "completed", "exploded", "failed", "stopped"};
+const char *trial_outcome_name(TrialOutcome outcome) { return outcome_names[outcome]; }
+
+/* ---- words -------------------------------------------------------------------------------------- */
+
+static bool has(const Comparison *c, Quantity q)
+{
+    for (int i = 0; i < c->trial_count; i++)
+        if (!isnan(c->trial[i].value[q])) return true;
+    return false;
+}
+
+static const char *reference_mark(const Comparison *c, const Trial *t) { return t == c->reference ? " (reference)" : ""; }
+
+/* Energy is judged by the remainder: what damping takes and scripts bring is not the method's. */
+void trial_verdict(const Comparison *c, const Trial *t, char *text, size_t size)
+{
+    double percent = t->value[REMAINDER_SHARE], above = t->value[ABOVE_SHARE];
+    if (t->outcome == TRIAL_EXPLODED) {
+        snprintf(text, size, "explodes at %.3g s", t->value[REACHED]);
+        return;
+    }
+    if (t->outcome == TRIAL_FAILED || t->outcome == TRIAL_STOPPED) {
+        snprintf(text, size, "%s at %.3g s", t->outcome == TRIAL_FAILED ? "fails" : "stopped", t->value[REACHED]);
+        return;
+    }
+    if (t->outcome != TRIAL_COMPLETED || isnan(percent)) {
+        snprintf(text, size, "%s", t->outcome == TRIAL_COMPLETED ? "completed; there is no energy to compare with" : trial_outcome_name(t->outcome));
+        return;
+    }
+    int used;
+    if (fabs(percent) < 0.05)
+        used = snprintf(text, size, "keeps its energy to %.1g %%", fmax(fabs(percent), 1e-10));
+    else if (percent > 1000)
+        used = snprintf(text, size, "gains %.3g J, %.3g times the energy", t->value[REMAINDER], percent / 100);
+    else if (percent > 0)
+        used = snprintf(text, size, "gains %.3g J (%.3g %%)", t->value[REMAINDER], percent);
+    else if (c->scale_is_first && percent > -100)
+        used = snprintf(text, size, "keeps %.3g %% of its energy", 100 + percent);
+    else
+        used = snprintf(text, size, "loses %.3g J (%.3g %%)", -t->value[REMAINDER], -percent);
+    if (t->value[DISSIPATED] != 0) used += snprintf(text + used, size - (size_t)used, ", damping aside");
+    if (above > 1000 && above > 2 * fabs(percent))
+        snprintf(text + used, size - (size_t)used, ", up to %.3g times the energy above the first on the way", above / 100);
+    else if (above > 5 && above > 2 * fabs(percent))
+        snprintf(text + used, size - (size_t)used, ", up to %.3g %% above the first on the way", above);
+}
+
+int comparison_notes(const Comparison *c, char text[MOST_NOTES][512])
+{
+    int count = 0;
+    bool exploded = false, failed = c->reference && c->reference->outcome != TRIAL_COMPLETED;
+    double finest = c->size[c->size_count - 1].h;
+    if (c->scale_is_first)
+        snprintf(text[count++], sizeof text[0], "%% are of %.5g J, the kinetic and elastic energy of the first state (attachments and contact included).", c->scale);
+    else if (!isnan(c->scale))
+        snprintf(text[count++], sizeof text[0],
+                 "%% are of %.5g J, the largest kinetic and elastic energy on the way (attachments and contact included; the median of all trials that "
+                 "reached the end); gravity's energy does not enter.",
+                 c->scale);
+    for (int i = 0; i < c->trial_count; i++) exploded |= c->trial[i].outcome == TRIAL_EXPLODED;
+    if (exploded)
+        snprintf(text[count++], sizeof text[0], "Exploded: kinetic and elastic energy beyond %g times the first and what gravity and moved points can bring.", TRIAL_EXPLOSION);
+    if (c->is_known && !c->keeps_linear && !c->keeps_angular)
+        snprintf(text[count++], sizeof text[0], "The scene does not keep momentum (gravity, fixed vertices, obstacles or damping), so its change says nothing.");
+    if (c->reference && !failed && has(c, ERROR))
+        snprintf(text[count++], sizeof text[0], "Errors are against %s with h = %s s: positions of all vertices at the end, root mean square weighted by mass.",
+                 c->reference->method->label, c->reference->size->text);
+    if (failed)
+        snprintf(text[count++], sizeof text[0], "The reference %s with h = %s s did not reach the end (%s): errors are not against it.",
+                 c->reference->method->label, c->reference->size->text, trial_outcome_name(c->reference->outcome));
+    if (c->reference && !failed && has(c, ERROR) && c->reference->size->h > 0.3 * finest)
+        snprintf(text[count++], sizeof text[0], "The step of the reference is not much smaller than %s s: errors there are of the reference as well.",
+                 c->size[c->size_count - 1].text);
+    if (c->errors_are_estimates)
+        snprintf(text[count++], sizeof text[0],
+                 "Errors are estimates: each method against the positions to which its own three smallest steps converge (all vertices at the end, root "
+                 "mean square weighted by mass).");
+    return count;
+}
+
+/* Why a trial did not complete, in full; false: it did, or the trial before (the same method with a larger step) has said the same. */
+static bool reason_line(const Comparison *c, const Trial *t, char *text, size_t size)
+{
+    if (!t->reason[0] || (t > c->trial && t[-1].method == t->method && !strcmp(t[-1].reason, t->reason))) return false;
+    if (t->outcome == TRIAL_REFUSED)
+        snprintf(text, size, "%s: refused: %s", t->method->label, t->reason);
+    else
+        snprintf(text, size, "%s, h = %s: %s", t->method->label, t->size->text, t->reason);
+    return true;
+}
+
+/* A number as in the tables, or nothing. */
+static const char *number_text(const Trial *t, Quantity q, char text[32])
+{
+    text[0] = 0;
+    if (!isnan(t->value[q])) snprintf(text, 32, "%.*g", quantities[q].digits, t->value[q]);
+    return text;
+}
+
+/* ---- the terminal ------------------------------------------------------------------------------- */
+
+/* At most so many letters, the last a dot where more followed. */
+static void short_label(const Comparison *c, const Trial *t, char text[200])
+{
+    enum { MOST = 24 };
+    snprintf(text, 200, "%s%s", t->method->label, reference_mark(c, t));
+    if (strlen(text) <= MOST) return;
+    int at = MOST - 1;
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) at--;
+    snprintf(text + at, 200 - (size_t)at, "…");
+}
+
+/* Columns that no trial has anything for are left out. */
+static void print_table(const Comparison *c, int which)
+{
+    TableColumn columns[QUANTITY_COUNT + 3] = {{"integrator", NULL, true}, {"h", "s", false}};
+    Quantity shown[QUANTITY_COUNT];
+    int count = 0;
+    char label[200], text[32];
+    for (int q = 0; q < QUANTITY_COUNT; q++) {
+        if (quantities[q].table != which || !has(c, (Quantity)q)) continue;
+        columns[2 + count] = (TableColumn){quantities[q].head, quantities[q].unit, false};
+        shown[count++] = (Quantity)q;
+    }
+    bool outcome = which == ENERGY_TABLE;
+    if (count == 0 && !outcome) return;
+    if (outcome) columns[2 + count] = (TableColumn){"outcome", NULL, true};
+    Table table = {.columns = 2 + count + outcome, .column = columns};
+    for (int i = 0; i < c->trial_count; i++) {
+        const Trial *t = &c->trial[i];
+        short_label(c, t, label);
+        table_cell(&table, "%s", label);
+        table_cell(&table, "%s", t->size->text);
+        for (int k = 0; k < count; k++) table_cell(&table, "%s", number_text(t, shown[k], text));
+        if (outcome) table_cell(&table, "%s", trial_outcome_name(t->outcome));
+    }
+    table_print(&table, stdout, 2);
+    putchar('\n');
+}
+
+void comparison_print(const Comparison *c)
+{
+    char text[MOST_NOTES][512], line[1600];
+    printf("%s%s%d integrators, %d step size%s, to t = %g s\n\n", c->scene->title, c->scene->title[0] ? ": " : "", c->method_count, c->size_count,
+           c->size_count == 1 ? "" : "s", c->scene->end);
+    print_table(c, ENERGY_TABLE);
+    print_table(c, COST_TABLE);
+    for (int i = 0; i < c->trial_count; i++)
+        if (reason_line(c, &c->trial[i], line, sizeof line)) print_wrapped(stdout, line, 2, 110);
+    int count = comparison_notes(c, text);
+    for (int i = 0; i < count; i++) print_wrapped(stdout, text[i], 2, 110);
+    printf("\n  %s/report.html  table, plots and scene: open it in a browser\n  %s/compare.csv, compare.json  all numbers\n", c->out, c->out);
+}
+
+/* ---- tables as files ---------------------------------------------------------------------------- */
+
+static void csv_text(FILE *file, const char *text)
+{
+    bool quoted = strpbrk(text, ",\"\n\r") != NULL;
+    if (quoted) fputc('"', file);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', file);
+        fputc(*text, file);
+    }
+    if (quoted) fputc('"', file);
+}
+
+static BrioStatus write_csv(const Comparison *c, FILE *file)
+{
+    char verdict[200];
+    fputs("integrator,h,outcome", file);
+    for (int q = 0; q < QUANTITY_COUNT; q++) fprintf(file, ",%s", quantities[q].key);
+    fputs(",reference,verdict,reason\n", file);
+    for (int i = 0; i < c->trial_count; i++) {
+        const Trial *t = &c->trial[i];
+        csv_text(file, t->method->label);
+        fprintf(file, ",%.17g,%s", t->size->h, trial_outcome_name(t->outcome));
+        for (int q = 0; q < QUANTITY_COUNT; q++) {
+            fputc(',', file);
+            if (!isnan(t->value[q])) fprintf(file, "%.17g", t->value[q]);
+        }
+        trial_verdict(c, t, verdict, sizeof verdict);
+        fprintf(file, ",%d,", t == c->reference);
+        csv_text(file, verdict);
+        fputc(',', file);
+        csv_text(file, t->reason);
+        fputc('\n', file);
+    }
+    return BRIO_OK;
+}
+
+static void json_trial(const Comparison *c, const Trial *t, BrioJson *json)
+{
+    char verdict[200];
+    trial_verdict(c, t, verdict, sizeof verdict);
+    brio__json_open(json, NULL, '{');
+    brio__json_text(json, "integrator", t->method->label);
+    brio__json_text(json, "set", t->method->assignment);
+    brio__json_real(json, "h", t->size->h);
+    brio__json_boolean(json, "reference", t == c->reference);
+    brio__json_text(json, "outcome", trial_outcome_name(t->outcome));
+    brio__json_text(json, "verdict", verdict);
+    brio__json_text(json, "reason", t->reason[0] ? t->reason : NULL);
+    for (int q = 0; q < QUANTITY_COUNT; q++) {
+        bool counts = q == STEPS || q == NEWTON || q == HALVED;
+        if (counts && !isnan(t->value[q]))
+            brio__json_integer(json, quantities[q].key, (int64_t)t->value[q]);
+        else
+            brio__json_real(json, quantities[q].key, t->value[q]);
+    }
+    brio__json_close(json, '}');
+}
+
+void comparison_json(const Comparison *c, FILE *file)
+{
+    BrioJson json = {.file = file};
+    char text[MOST_NOTES][512];
+    bool complete = true;
+    for (int i = 0; i < c->trial_count; i++) complete &= c->trial[i].outcome != TRIAL_WAITING && c->trial[i].outcome != TRIAL_STOPPED;
+    brio__json_open(&json, NULL, '{');
+    brio__json_text(&json, "title", c->scene->title);
+    brio__json_text(&json, "out", c->out);
+    brio__json_boolean(&json, "complete", complete);
+    brio__json_text(&json, "version", brio_version());
+    brio__json_text(&json, "isa", brio_isa());
+    brio__json_integer(&json, "threads", brio_threads());
+    brio__json_real(&json, "end", c->scene->end);
+    brio__json_real(&json, "percent_of", c->scale);
+    brio__json_text(&json, "percent_of_what", isnan(c->scale) ? NULL : c->scale_is_first ? "first kinetic and elastic energy" : "largest kinetic and elastic energy, median");
+    brio__json_boolean(&json, "keeps_momentum", c->keeps_linear);
+    brio__json_boolean(&json, "keeps_angular_momentum", c->keeps_angular);
+    brio__json_text(&json, "errors", !has(c, ERROR) ? NULL : c->errors_are_estimates ? "extrapolation" : "reference");
+    brio__json_open(&json, "trials", '[');
+    for (int i = 0; i < c->trial_count; i++) json_trial(c, &c->trial[i], &json);
+    brio__json_close(&json, ']');
+    brio__json_open(&json, "notes", '[');
+    int count = comparison_notes(c, text);
+    for (int i = 0; i < count; i++) brio__json_text(&json, NULL, text[i]);
+    brio__json_close(&json, ']');
+    brio__json_text(&json, "scene_file", c->scene->file);
+    brio__json_key(&json, "scene");
+    brio__tree_json(c->scene->tree, 2, file);
+    brio__json_close(&json, '}');
+}
+
+static BrioStatus write_json(const Comparison *c, FILE *file)
+{
+    comparison_json(c, file);
+    return BRIO_OK;
+}
+
+/* ---- plots -------------------------------------------------------------------------------------- */
+
+/* The charts of one picture while they are put together. */
+typedef struct Picture {
+    const Comparison *c;
+    int count;
+    BrioPlot *plot;
+    char (*title)[320];
+    int series_count;
+    BrioPlotSeries *series;
+    char (*name)[256];
+    double *points; /* of work and precision: x and y */
+} Picture;
+
+/* Few trials share a chart, where the colour is the method and the dashes are the step size; many get one for each step size. */
+static bool chart_by_size(const Comparison *c) { return c->size_count > 1 && (c->method_count > 7 || c->size_count > 3 || c->method_count * c->size_count > 9); }
+
+static bool plotted(const Trial *t, Curve curve)
+{
+    for (int64_t k = 0; k < t->sample_count; k++)
+        if (isfinite(t->curve[curve][k])) return true;
+    return false;
+}
+
+static BrioPlot *new_chart(Picture *p)
+{
+    p->plot[p->count] = (BrioPlot){.title = p->title[p->count], .series = p->series + p->series_count};
+    return &p->plot[p->count++];
+}
+
+static void add_series(Picture *p, const Trial *t, Curve curve, bool sized)
+{
+    const Comparison *c = p->c;
+    BrioPlot *plot = &p->plot[p->count - 1];
+    char *name = p->name[p->series_count];
+    int method = (int)(t->method - c->method), size = sized || c->size_count == 1 ? 0 : (int)(t->size - c->size);
+    if (sized || (c->size_count == 1 && !c->is_extra))
+        snprintf(name, sizeof p->name[0], "%s", t->method->label);
+    else
+        snprintf(name, sizeof p->name[0], "%s, h = %s", t->method->label, t->size->text);
+    p->series[p->series_count++] = (BrioPlotSeries){.name = name,
+                                                    .count = t->sample_count,
+                                                    .x = t->curve[CURVE_TIME],
+                                                    .y = t->curve[curve],
+                                                    .colour = c->is_extra && t == c->reference ? 7 : 1 + method + 7 * BRIO_MIN(size, 2)};
+    plot->series_count++;
+}
+
+/* A trial that runs away would press all others flat: the axis is that of the trials that stay between so many times the scale. */
+static void cut(const Comparison *c, BrioPlot *plot, char *title, double least, double most)
+{
+    double low = INFINITY, high = -INFINITY, lowest = INFINITY, highest = -INFINITY;
+    for (int s = 0; s < plot->series_count; s++) {
+        double bottom = INFINITY, top = -INFINITY;
+        for (int64_t k = 0; k < plot->series[s].count; k++) {
+            bottom = fmin(bottom, plot->series[s].y[k]);
+            top = fmax(top, plot->series[s].y[k]);
+        }
+        lowest = fmin(lowest, bottom);
+        highest = fmax(highest, top);
+        if (bottom < least * c->scale || top > most * c->scale) continue;
+        low = fmin(low, bottom);
+        high = fmax(high, top);
+    }
+    if (isnan(c->scale) || (lowest >= least * c->scale && highest <= most * c->scale)) return;
+    if (!(high > low)) low = fmax(lowest, least * c->scale), high = fmin(highest, most * c->scale);
+    double room = 0.15 * (high - low);
+    size_t used = strlen(title);
+    plot->y.fixed = true;
+    plot->y.low = low - room;
+    plot->y.high = high + room;
+    snprintf(title + used, sizeof(char[320]) - used, " (cut off: it goes %s %.2g J)", highest > high + room ? "up to" : "down to",
+             highest > high + room ? highest : lowest);
+}
+
+static void curve_charts(Picture *p, Curve curve, const char *title, const char *label, bool log)
+{
+    const Comparison *c = p->c;
+    bool sized = chart_by_size(c);
+    for (int size = 0; size < (sized ? c->size_count : 1); size++) {
+        BrioPlot *plot = NULL;
+        for (int i = 0; i < c->trial_count; i++) {
+            const Trial *t = &c->trial[i];
+            if ((sized && t->size != &c->size[size]) || !plotted(t, curve)) continue;
+            if (!plot || plot->series_count == BRIO_PLOT_MOST_SERIES) {
+                plot = new_chart(p);
+                plot->x.label = "time [s]";
+                plot->y = (BrioPlotAxis){.label = label, .log = log};
+                snprintf(p->title[p->count - 1], sizeof p->title[0], sized ? "%s, h = %s s" : "%s", title, c->size[size].text);
+            }
+            add_series(p, t, curve, sized);
+        }
+    }
+    for (int i = 0; i < p->count; i++) {
+        if (curve == CURVE_CHANGE) cut(c, &p->plot[i], p->title[i], -5, 1);
+        if (curve == CURVE_KINETIC) cut(c, &p->plot[i], p->title[i], -1, 2);
+    }
+}
+
+static void energy_charts(Picture *p) { curve_charts(p, CURVE_CHANGE, "Total energy less that of the first state", "E - E(0) [J]", false); }
+static void kinetic_charts(Picture *p) { curve_charts(p, CURVE_KINETIC, "Kinetic energy", "kinetic energy [J]", false); }
+static void alpha_charts(Picture *p) { curve_charts(p, CURVE_ALPHA, "alpha", "alpha", false); }
+
+static void momentum_charts(Picture *p)
+{
+    if (p->c->keeps_linear) curve_charts(p, CURVE_LINEAR, "Change of linear momentum", "|p - p(0)| [kg m/s]", true);
+}
+
+static void angular_charts(Picture *p)
+{
+    if (p->c->keeps_angular) curve_charts(p, CURVE_ANGULAR, "Change of angular momentum", "|L - L(0)| [kg m²/s]", true);
+}
+
+static void precision_charts(Picture *p)
+{
+    const Comparison *c = p->c;
+    BrioPlot *plot = NULL;
+    double *x = p->points, *y = p->points + c->trial_count;
+    for (int m = 0; m < c->method_count; m++) {
+        int count = 0;
+        for (int k = 0; k < c->size_count; k++) {
+            const Trial *t = &c->trial[m * c->size_count + k];
+            if (!(t->value[ERROR] > 0) || !(t->value[WALL] > 0)) continue;
+            x[count] = t->value[WALL];
+            y[count++] = t->value[ERROR];
+        }
+        if (count == 0) continue;
+        if (!plot || plot->series_count == BRIO_PLOT_MOST_SERIES) {
+            plot = new_chart(p);
+            plot->x = (BrioPlotAxis){.label = "wall time [s]", .log = true};
+            plot->y = (BrioPlotAxis){.label = "error of positions [m]", .log = true};
+            snprintf(p->title[p->count - 1], sizeof p->title[0], "Error at the end against wall time");
+        }
+        p->series[p->series_count++] =
+            (BrioPlotSeries){.name = c->method[m].label, .mark = BRIO_PLOT_LINE_AND_POINTS, .count = count, .x = x, .y = y, .colour = 1 + m};
+        plot->series_count++;
+        x += count;
+        y += count;
+    }
+}
+
+static const struct {
+    const char *file, *about;
+    void (*charts)(Picture *picture);
+} pictures[] = {
+    {"energy.svg", "Lines that fall lose energy, lines that rise gain it; a perfect method stays at zero unless damping or moved points act.", energy_charts},
+    {"kinetic.svg", "What is left of the motion.", kinetic_charts},
+    {"momentum.svg", "Round-off, or what the solver's tolerance leaves, with methods that keep it.", momentum_charts},
+    {"angular-momentum.svg", "Likewise; not every method keeps it.", angular_charts},
+    {"alpha.svg", "How energy-controlled methods mix their momenta.", alpha_charts},
+    {"work-precision.svg", "Below and to the left is better: less error for less time.", precision_charts},
+};
+
+/* `drawn` tells whether there was anything to draw. */
+static BrioStatus draw(const Comparison *c, size_t which, int columns, FILE *file, bool *drawn)
+{
+    size_t series = (size_t)c->trial_count, charts = series + (size_t)c->size_count;
+    Picture p = {.c = c,
+                 .plot = brio__calloc(charts, sizeof *p.plot),
+                 .title = brio__calloc(charts, sizeof *p.title),
+                 .series = brio__calloc(series, sizeof *p.series),
+                 .name = brio__calloc(series, sizeof *p.name),
+                 .points = brio__calloc(2 * series, sizeof *p.points)};
+    bool whole = p.plot && p.title && p.series && p.name && p.points;
+    BrioStatus status = whole ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (whole) pictures[which].charts(&p);
+    *drawn = p.count > 0;
+    if (*drawn && file) status = brio__plot_write(file, p.plot, p.count, columns);
+    brio__free(p.plot);
+    brio__free(p.title);
+    brio__free(p.series);
+    brio__free(p.name);
+    brio__free(p.points);
+    return status;
+}
+
+/* ---- report.html -------------------------------------------------------------------------------- */
+
+static void html_head(FILE *file, const char *head, const char *unit, bool words)
+{
+    fprintf(file, "<th%s>", words ? " class=\"words\"" : "");
+    brio__html_text(file, head);
+    if (unit[0]) {
+        fputs("<small>", file);
+        brio__html_text(file, unit);
+        fputs("</small>", file);
+    }
+    fputs("</th>", file);
+}
+
+static void html_cell(FILE *file, const char *class, const char *text)
+{
+    fprintf(file, class[0] ? "<td class=\"%s\">" : "<td%s>", class);
+    brio__html_text(file, text);
+    fputs("</td>", file);
+}
+
+static void html_table(const Comparison *c, int which, FILE *file)
+{
+    char label[200], text[1500];
+    bool shown[QUANTITY_COUNT];
+    fputs("<div class=\"scroll\"><table>\n<thead><tr>", file);
+    html_head(file, "integrator", "", true);
+    html_head(file, "h", "s", false);
+    if (which == ENERGY_TABLE) html_head(file, "verdict", "", true);
+    for (int q = 0; q < QUANTITY_COUNT; q++) {
+        shown[q] = quantities[q].table == which && has(c, (Quantity)q);
+        if (shown[q]) html_head(file, quantities[q].head, quantities[q].unit, false);
+    }
+    fputs("</tr></thead>\n<tbody>\n", file);
+    for (int i = 0; i < c->trial_count; i++) {
+        const Trial *t = &c->trial[i];
+        snprintf(label, sizeof label, "%s%s", t->method->label, reference_mark(c, t));
+        fputs("<tr>", file);
+        html_cell(file, "words", label);
+        html_cell(file, "", t->size->text);
+        if (which == ENERGY_TABLE) {
+            trial_verdict(c, t, text, sizeof text);
+            html_cell(file, t->outcome == TRIAL_COMPLETED ? "words long" : "words long bad", text);
+        }
+        for (int q = 0; q < QUANTITY_COUNT; q++)
+            if (shown[q]) html_cell(file, "", number_text(t, (Quantity)q, text));
+        fputs("</tr>\n", file);
+    }
+    fputs("</tbody>\n</table></div>\n", file);
+}
+
+/* The file as the user wrote it, and what the command line changed of it. */
+static void html_scene(const Comparison *c, FILE *file)
+{
+    char text[4097];
+    size_t got;
+    brio__html_element(file, "h2", "The scene");
+    if (c->given.set_count) {
+        fputs("<p>Changed on the command line:", file);
+        for (int i = 0; i < c->given.set_count; i++) {
+            fputs(i ? ", <code>" : " <code>", file);
+            brio__html_text(file, c->given.sets[i]);
+            fputs("</code>", file);
+        }
+        fputs("</p>\n", file);
+    }
+    FILE *scene = fopen(c->scene->file, "r");
+    if (!scene) {
+        brio__html_element(file, "p", "%s cannot be read any more; compare.json holds it.", c->scene->file);
+        return;
+    }
+    fputs("<pre><code>", file);
+    while ((got = fread(text, 1, sizeof text - 1, scene)) > 0) {
+        text[got] = 0;
+        brio__html_text(file, text);
+    }
+    fputs("</code></pre>\n", file);
+    fclose(scene);
+}
+
+static BrioStatus write_html(const Comparison *c, FILE *file)
+{
+    char notes[MOST_NOTES][512], line[1600];
+    const char *title = c->scene->title[0] ? c->scene->title : c->given.name;
+    bool drawn;
+    brio__html_begin(file, title);
+    brio__html_element(file, "h1", "%s: integrators compared", title);
+    brio__html_element(file, "p", "%d integrator%s with %d step size%s each, from the same first state to t = %g s.", c->method_count,
+                       c->method_count == 1 ? "" : "s", c->size_count, c->size_count == 1 ? "" : "s", c->scene->end);
+    html_table(c, ENERGY_TABLE, file);
+    for (int i = 0; i < c->trial_count; i++)
+        if (reason_line(c, &c->trial[i], line, sizeof line)) brio__html_element(file, "p class=\"note\"", "%s", line);
+    brio__html_element(file, "h2", "Momentum, accuracy, cost");
+    html_table(c, COST_TABLE, file);
+    int count = comparison_notes(c, notes);
+    for (int i = 0; i < count; i++) brio__html_element(file, "p class=\"note\"", "%s", notes[i]);
+    brio__html_element(file, "h2", "Plots");
+    fputs("<div class=\"figures\">\n", file);
+    for (size_t i = 0; i < BRIO_COUNT(pictures); i++) {
+        BRIO_CHECK(draw(c, i, 1, NULL, &drawn));
+        if (!drawn) continue;
+        fputs("<figure>\n", file);
+        BRIO_CHECK(draw(c, i, 1, file, &drawn));
+        brio__html_element(file, "figcaption class=\"note\"", "%s", pictures[i].about);
+        fputs("</figure>\n", file);
+    }
+    fputs("</div>\n", file);
+    html_scene(c, file);
+    brio__html_element(file, "p class=\"note\"", "brio %s, %d threads, %s. Change: total energy at the end less the first; above: the most that it was above "
+                       "the first; remainder: the part of the change that neither damping nor moved points explain; unfinished: what of it the solver "
+                       "left over. All numbers: compare.csv, compare.json.", brio_version(), brio_threads(), brio_isa());
+    brio__html_end(file);
+    return BRIO_OK;
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    BrioStatus (*write)(const Comparison *comparison, FILE *file);
+} documents[] = {{"compare.csv", write_csv}, {"compare.json", write_json}, {"report.html", write_html}};
+
+BrioStatus comparison_refuse_existing(const BrioFolder *folder, BrioError *error)
+{
+    struct stat info;
+    const char *names[BRIO_COUNT(documents) + BRIO_COUNT(pictures)];
+    size_t count = 0;
+    for (size_t i = 0; i < BRIO_COUNT(documents); i++) names[count++] = documents[i].name;
+    for (size_t i = 0; i < BRIO_COUNT(pictures); i++) names[count++] = pictures[i].file;
+    for (size_t i = 0; i < count; i++)
+        if (fstatat(folder->fd, names[i], &info, AT_SYMLINK_NOFOLLOW) == 0)
+            return brio__error(error, BRIO_ERROR_EXISTS, "%s/%s is there already: --force replaces it, -o chooses another folder", folder->path, names[i]);
+    return BRIO_OK;
+}
+
+static BrioStatus close_file(const BrioFolder *folder, const char *name, FILE *file, BrioStatus status, BrioError *error)
+{
+    BrioStatus closed = brio__replace_end(folder, name, file, false, error);
+    if (status == BRIO_OK) return closed;
+    unlinkat(folder->fd, name, 0);
+    return brio__error(error, status, "%s/%s: %s", folder->path, name, brio_status_text(status));
+}
+
+BrioStatus comparison_write(const Comparison *c, const BrioFolder *folder, BrioError *error)
+{
+    FILE *file;
+    bool drawn;
+    for (size_t i = 0; i < BRIO_COUNT(documents); i++) {
+        BRIO_CHECK(brio__replace_begin(folder, documents[i].name, &file, error));
+        BRIO_CHECK(close_file(folder, documents[i].name, file, documents[i].write(c, file), error));
+    }
+    for (size_t i = 0; i < BRIO_COUNT(pictures); i++) {
+        BrioStatus status = draw(c, i, 2, NULL, &drawn);
+        if (status != BRIO_OK) return brio__error(error, status, "%s", brio_status_text(status));
+        if (!drawn) {
+            unlinkat(folder->fd, pictures[i].file, 0);
+            continue;
+        }
+        BRIO_CHECK(brio__replace_begin(folder, pictures[i].file, &file, error));
+        BRIO_CHECK(close_file(folder, pictures[i].file, file, draw(c, i, 2, file, &drawn), error));
+    }
+    return BRIO_OK;
+}

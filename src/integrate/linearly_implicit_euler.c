@@ -1,0 +1,26 @@
+/* Linearly implicit Euler [Baraff1998]: one Newton step of backward Euler from q_n, however good that is,
+ *
+ *     (M + h^2 K + h C) (q' - q_n) = h M v_n + h^2 F(q_n),      v' = (q' - q_n)/h,
+ *
+ * with K the projected Hessian of P and C that of damping, at q_n. One linear solve a step; of first order; the end may be where forces are huge,
+ * since nobody looks. */
+#include "integrator.h"
+
+static BrioStatus step(BrioStepper *s, double h)
+{
+    const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
+    double *target = brio_stepper_scratch(s, 0), *next = brio_stepper_scratch(s, 1), *velocity = brio_stepper_scratch(s, 2);
+    brio_stepper_combine(s, 1, q, h, v, target);
+    BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.target = target, .s = h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .linear = 1}, next));
+    brio_stepper_combine(s, 1 / h, next, -1 / h, q, velocity);
+    return brio_stepper_accept(s, h, next, velocity);
+}
+
+BRIO_INTEGRATOR(linearly_implicit_euler){
+    .name = "linearly-implicit-euler",
+    .summary = "One linear solve a step: backward Euler's first guess taken as its answer; damps, may overshoot at large steps.",
+    .citation = "Baraff1998",
+    .order = 1,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM,
+    .step = step,
+};

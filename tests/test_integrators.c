@@ -1,0 +1,269 @@
+/* Integrators together: every one on every kind of body and material, tableaus and their orders, what A-search promises about
+ * energy, kills and resumes of methods with a memory. */
+#include "field.h"
+#include "integrate/tableau.h"
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+// clang-format on
+
+static BrioSim *parse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static BrioSim *parse(const char *format, ...)
+{
+    char text[4096], message[2048];
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    if (brio_sim_parse(text, (size_t)length, "test", &sim, &error) == BRIO_OK) return sim;
+    brio_error_text(&error, message, sizeof message);
+    fail_msg("%s\n%s", message, text);
+    return NULL;
+}
+
+static BrioLedger ledger(BrioSim *sim)
+{
+    BrioLedger l;
+    assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
+    return l;
+}
+
+static void step(BrioSim *sim, int count)
+{
+    for (int i = 0; i < count; i++) {
+        BrioStatus status = brio_sim_step(sim);
+        if (status != BRIO_OK) fail_msg("step %d: %s: %s", i, brio_status_name(status), brio_sim_reason(sim));
+    }
+}
+
+/* ---- everything with everything ------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *body;
+} bodies[] = {
+    {"neo-hookean", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: neo-hookean, E: 1e4, rho: 1000}\n"},
+    {"stable-neo-hookean", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: stable-neo-hookean, E: 1e4, rho: 1000}\n"},
+    {"corotated", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: corotated, E: 1e4, rho: 1000}\n"},
+    {"arap", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: arap, E: 1e4, rho: 1000}\n"},
+    {"stvk", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: stvk, E: 1e4, rho: 1000}\n"},
+    {"mooney-rivlin", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: mooney-rivlin, rho: 1000}\n"},
+    {"hooke", "shape: {type: grid, cells_x: 3, cells_z: 3}\n    material: {type: hooke, k: 100, vertex_mass: 0.1}\n"},
+    {"neo-hookean-1d", "shape: {type: line, cells: 6}\n    kind: bar1d\n    material: {type: neo-hookean-1d, E: 100, rho: 10}\n"},
+};
+
+/* A step is taken, and kept if it is accepted: energies finite, time moved on. A method that cannot do a body says so. */
+static void every_body(void **unused)
+{
+    (void)unused;
+    int pairs = 0, refused = 0;
+    for (int i = 0; brio_integrator_at(i); i++)
+        for (size_t b = 0; b < BRIO_COUNT(bodies); b++)
+            for (int damped = 0; damped < 2; damped++) {
+                if (!strcmp(brio_integrator_at(i)->name, "static") && !strcmp(bodies[b].name, "hooke")) continue; /* a net held at one knot hangs in no way that Newton finds */
+                char text[1024];
+                BrioSim *sim = NULL;
+                BrioError error = {0};
+                int length = snprintf(text, sizeof text, "time: {h: 1e-4}\nintegrator: %s\ndamping: %s\nbodies:\n  - %s    velocity: {linear: [0.1, 0, 0]}\n    fix: [{vertices: [0]}]\n",
+                                      brio_integrator_at(i)->name, damped ? "[{type: rayleigh, alpha: 0.1, beta: 0.001}, {type: strain-energy, beta: 0.001}, ether-drag, momentum-preserving]" : "[]",
+                                      bodies[b].body);
+                pairs++;
+                if (brio_sim_parse(text, (size_t)length, "test", &sim, &error) != BRIO_OK) {
+                    assert_true(strlen(error.message) > 20);
+                    refused++;
+                    continue;
+                }
+                for (int k = 0; k < 4; k++) {
+                    BrioStatus status = brio_sim_step(sim);
+                    if (status != BRIO_OK) fail_msg("%s on %s: %s: %s", brio_integrator_at(i)->name, bodies[b].name, brio_status_name(status), brio_sim_reason(sim));
+                }
+                BrioLedger l = ledger(sim);
+                assert_true(l.dissipated >= (damped && strcmp(brio_integrator_at(i)->name, "static") ? 1e-12 : 0));
+                assert_true(l.time > 3.9e-4);
+                brio_sim_free(sim);
+            }
+    print_message("%d combinations of integrator, body and damping; %d refused with a sentence\n", pairs, refused);
+    assert_true(refused < pairs / 20); /* methods for springs only */
+}
+
+/* ---- tableaus ------------------------------------------------------------------------------------ */
+
+static void tableaus(void **unused)
+{
+    (void)unused;
+    static const int orders[] = {1, 2, 2, 4, 1, 2, 2, 2, 2, 3}, stiff[] = {0, 0, 0, 0, 1, 0, 1, 1, 1, 1};
+    int count = 0;
+    for (; brio__tableau_at(count); count++) {
+        const BrioTableau *t = brio__tableau_at(count);
+        assert_int_equal(brio__tableau_order(t), orders[count]);
+        assert_int_equal(brio__tableau_is_stiffly_accurate(t), stiff[count]);
+        assert_true(brio__tableau_is_diagonal(t));
+        BrioTableau adjoint = brio__tableau_adjoint(t), back = brio__tableau_adjoint(&adjoint);
+        for (int k = 0; k < t->stages * t->stages; k++) assert_true(fabs(back.A[k] - t->A[k]) < 1e-14);
+        assert_int_equal(brio__tableau_order(&adjoint), orders[count]); /* the adjoint has the order of the method */
+        BrioField field = {.type = BRIO_CHOICE, .unit = BRIO_TABLEAU_CHOICE};
+        assert_string_equal(brio__field_word(&field, count + 1).text, t->name);
+    }
+    assert_int_equal(count, BRIO_COUNT(orders));
+    BrioTableau forward = brio__tableau_adjoint(brio__tableau("backward-euler"));
+    assert_true(forward.A[0] == 0 && forward.b[0] == 1);
+    BrioTableau sdirk2 = brio__tableau_adjoint(brio__tableau("sdirk2")), tr = brio__tableau_adjoint(brio__tableau("tr-bdf2"));
+    assert_true(brio__tableau_is_diagonal(&sdirk2) && !brio__tableau_is_diagonal(&tr));
+}
+
+static void final_state(const char *integrator, double *x)
+{
+    BrioSim *sim = parse("time: {h: 1/60}\nintegrator: %s\nsolver: {tol: 1e-12}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: stable-neo-hookean, E: 5e3, rho: 1000}\n"
+                         "    velocity: {angular: [0, 1, 2], linear: [1, 0, 0]}\n",
+                         integrator);
+    step(sim, 20);
+    brio_sim_positions(sim, 0, x);
+    brio_sim_free(sim);
+}
+
+/* A tableau in the scene is the method that it is the tableau of. */
+static void own_tableau(void **unused)
+{
+    (void)unused;
+    static const char *const same[][2] = {
+        {"implicit-midpoint", "{type: runge-kutta, A: [[1/2]], b: [1]}"},
+        {"trapezoidal", "{type: runge-kutta, A: [[0, 0], [1/2, 1/2]], b: [1/2, 1/2]}"},
+        {"backward-euler", "{type: runge-kutta, A: 1, b: 1}"},
+        {"rk4", "{type: runge-kutta, A: [[0, 0, 0, 0], [1/2, 0, 0, 0], [0, 1/2, 0, 0], [0, 0, 1, 0]], b: [1/6, 1/3, 1/3, 1/6]}"},
+        {"a-1", "{type: decoupled, tableau: backward-euler}"},
+        {"a-1", "{type: a-search, alpha: 1}"},
+        {"backward-euler", "{type: a-search, alpha: 0}"},
+        {"sdirk2", "{type: decoupled, alpha: 0}"},
+        {"a-1", "{type: decoupled, tableau: own, A: 1, b: 1}"},
+    };
+    for (size_t k = 0; k < BRIO_COUNT(same); k++) {
+        double x[24], y[24], off = 0;
+        final_state(same[k][0], x);
+        final_state(same[k][1], y);
+        for (int i = 0; i < 24; i++) off = fmax(off, fabs(x[i] - y[i]));
+        print_message("%-18s %-70s %.1e m\n", same[k][0], same[k][1], off);
+        assert_true(off < 1e-10); /* TOLERANCE: Newton ends at 1e-12 m/s over 20 steps */
+    }
+}
+
+/* ---- A-search ------------------------------------------------------------------------------------ */
+
+static const char springs[] = "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-10}\nbodies:\n  - shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n"
+                              "    material: {type: corotated, E: 2e4, rho: 1000}\n    fix: [{box: [[-1, -1, -1], [-0.199, 1, 1]]}]\n";
+
+/* After the first second alpha is rarely clipped, and where it is not the energy is the target. */
+static void energy_meets_target(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse("time: {h: 1/30}\nintegrator: a-search\n%s", springs);
+    BrioLedger first = ledger(sim), l;
+    int met = 0, clipped = 0;
+    double worst = 0, swing = 0;
+    for (int k = 0; k < 150; k++) {
+        step(sim, 1);
+        l = ledger(sim);
+        swing = fmax(swing, l.kinetic);
+        assert_true(fabs(l.target - first.total) < 1e-9);
+        if (l.alpha > 1e-9 && l.alpha < 1.1 - 1e-9) {
+            met++;
+            worst = fmax(worst, fabs(l.total - l.target));
+        } else {
+            clipped++;
+        }
+    }
+    print_message("a-search: target met in %d steps (off by at most %.1e J of a swing of %.2g J), alpha clipped in %d; last %.4g of %.4g J\n", met, worst, swing, clipped, l.total, first.total);
+    assert_true(met > 75 && worst < 1e-9);
+    assert_true(fabs(l.total - first.total) < 0.2 * swing);
+    brio_sim_free(sim);
+}
+
+/* decay = [[0.5, 1], [1, 0.5]]: the target above the ground falls by exp(-(0.5 + 1/0.5 * 1)) from 0.5 to 2 s, at any step. */
+static void decay_in_pieces(void **unused)
+{
+    (void)unused;
+    double share[2];
+    for (int k = 0; k < 2; k++) {
+        BrioSim *sim = parse("time: {h: %s}\nintegrator: {type: a-search, decay: [[0.5, 1], [1, 0.5]], ground: rest}\n%s", k ? "1/70" : "1/30", springs);
+        BrioLedger first = ledger(sim);
+        BrioSim *still = parse("integrator: a-search\n%s", springs);
+        assert_int_equal(brio_sim_settle(still), BRIO_OK);
+        double ground = ledger(still).total;
+        brio_sim_free(still);
+        step(sim, k ? 140 : 60);
+        share[k] = (ledger(sim).target - ground) / (first.total - ground);
+        brio_sim_free(sim);
+        assert_true(fabs(share[k] - exp(-2.5)) < 1e-6);
+    }
+    print_message("decay: target above rest x %.6f at 1/30 and %.6f at 1/70, exp(-2.5) = %.6f\n", share[0], share[1], exp(-2.5));
+}
+
+/* Damping's take is subtracted from the target, and the first target is the given share of the energy above the ground. */
+static void target_books(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse("time: {h: 1/30}\nintegrator: {type: a-search, energy_scale: 0.5, ground: -10}\ndamping: [{type: rayleigh, beta: 0.01}, {type: momentum-preserving, k: 0.01}]\n%s", springs);
+    BrioLedger first = ledger(sim);
+    step(sim, 40);
+    BrioLedger l = ledger(sim);
+    assert_true(l.dissipated > 0.01 && l.dissipated_by[0] > 0 && l.dissipated_by[1] > 0);
+    assert_true(fabs(l.target - (-10 + 0.5 * (first.total + 10) - l.dissipated)) < 1e-9);
+    /* from outside: the target moves with the energy */
+    const double up[3] = {0, 9.8, 0};
+    assert_int_equal(brio_sim_set_gravity(sim, up), BRIO_OK);
+    BrioLedger after = ledger(sim);
+    assert_true(fabs((after.target - l.target) - (after.total - l.total)) < 1e-9 && fabs(after.added - (after.total - l.total)) < 1e-9);
+    brio_sim_free(sim);
+}
+
+/* At most one step in three is corrected, and the others take alpha = 1. */
+static void sparse(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse("time: {h: 1/30}\nintegrator: {type: a-search, sparse: true}\n%s", springs);
+    int since = 3, corrected = 0;
+    for (int k = 0; k < 150; k++, since++) {
+        step(sim, 1);
+        if (ledger(sim).alpha == 1) continue;
+        assert_true(since >= 3);
+        since = 0;
+        corrected++;
+    }
+    print_message("sparse: %d of 150 steps corrected\n", corrected);
+    assert_true(corrected > 5 && corrected <= 50);
+    brio_sim_free(sim);
+}
+
+/* Methods with a memory go on to the same bits from a copy of their state. */
+static void memory_is_in_the_state(void **unused)
+{
+    (void)unused;
+    static const char *const with_memory[] = {"bdf2", "bdf3", "bdf4", "generalized-alpha", "hht-alpha", "a-search", "{type: a-search, sparse: true, ground: rest, decay: 5}", "decoupled", "tr-bdf2"};
+    for (size_t k = 0; k < BRIO_COUNT(with_memory); k++) {
+        BrioSim *sim = parse("time: {h: 1/60}\nintegrator: %s\n%s", with_memory[k], springs), *other = parse("time: {h: 1/60}\nintegrator: %s\n%s", with_memory[k], springs);
+        step(sim, 7);
+        brio_state_assign(brio_sim_state(other), brio_sim_state(sim));
+        step(sim, 5);
+        step(other, 5);
+        BrioLedger a = ledger(sim), b = ledger(other);
+        assert_memory_equal(&a.total, &b.total, sizeof a.total);
+        if (!isnan(a.target)) assert_memory_equal(&a.target, &b.target, sizeof a.target);
+        brio_sim_free(sim);
+        brio_sim_free(other);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_body),      cmocka_unit_test(tableaus),     cmocka_unit_test(own_tableau), cmocka_unit_test(energy_meets_target),
+        cmocka_unit_test(decay_in_pieces), cmocka_unit_test(target_books), cmocka_unit_test(sparse),      cmocka_unit_test(memory_is_in_the_state),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
