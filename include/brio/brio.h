@@ -400,9 +400,11 @@ BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const do
                                  double *f);
 /* f = the damping forces alone. */
 BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v, double h, double weight, double *f);
-/* Counts the implicit damping force -grad D_n(q) for the displacement q - q_n over h: for methods that mix solves which were
- * not counted. */
-BRIO_API void brio_stepper_count(BrioStepper *stepper, const double *q, double h, double weight);
+/* Count a solve that found q with the weight BRIO_NOT_COUNTED, now that its share `objective->weight` is known, as if it had been
+ * counted at once: for methods that mix solves. The second counts its damping force only; a weight counted twice with opposite
+ * signs leaves nothing, so that brio_stepper_work can be asked beforehand. */
+BRIO_API void brio_stepper_count_solve(BrioStepper *stepper, const BrioObjective *objective, const double *q);
+BRIO_API void brio_stepper_count_damping(BrioStepper *stepper, const BrioObjective *objective, const double *q);
 BRIO_API void brio_stepper_mass_solve(BrioStepper *stepper, const double *f, double *a); /* a = M^-1 f */
 BRIO_API void brio_stepper_mass_multiply(BrioStepper *stepper, const double *v, double *p); /* p = M v */
 BRIO_API double brio_stepper_kinetic(BrioStepper *stepper, const double *v); /* 1/2 v.M v */

@@ -395,6 +395,18 @@ static BrioStatus newton(const Problem *p, double *q)
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
 }
 
+static Problem problem_of(BrioSolver *s, const BrioState *state, const BrioObjective *o)
+{
+    if (o->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);
+    return (Problem){s, state, o, o->massless ? 0 : 1, o->massless || o->undamped ? 0 : s->damper_count};
+}
+
+void brio__objective_gradient(BrioSolver *s, const BrioState *state, const BrioObjective *objective, const double *q)
+{
+    Problem problem = problem_of(s, state, objective);
+    evaluate(&problem, q, s->gradient);
+}
+
 BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjective *objective, double *q)
 {
     s->message[0] = 0;
@@ -404,8 +416,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     s->massless = objective->massless;
     s->totals.minimisations++;
     BRIO_CHECK(brio__solver_prepare(s));
-    if (objective->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);
-    Problem problem = {s, state, objective, objective->massless ? 0 : 1, objective->massless || objective->undamped ? 0 : s->damper_count};
+    Problem problem = problem_of(s, state, objective);
     bool root = !strcmp(s->options.type, "root") && !objective->massless;
     BrioStatus status = objective->linear ? linear_step(&problem, q) : root ? find_root(&problem, q) : newton(&problem, q);
     if (status < 0 && !s->message[0]) snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));

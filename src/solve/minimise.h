@@ -64,6 +64,8 @@ void brio__solver_free(BrioSolver *solver);
 /* `state` gives q_n, parameters and held vertices. q receives the minimiser. */
 BrioStatus brio__minimise(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, double *q);
 
+/* The objective's gradient at q into solver->gradient: what a minimisation that ended there left unbalanced. */
+void brio__objective_gradient(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, const double *q);
 /* The pose and the velocity that damping acts on, for the coordinates q of an objective. */
 BrioMotion brio__damped_motion(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, const double *q);
 

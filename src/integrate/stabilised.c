@@ -1,0 +1,430 @@
+/* Methods that hold the energy at a target: the first energy, plus what is added from outside, minus what damping takes
+ * [Dinev2018, Eq. 37]. For each end (q, v) of a step the error is
+ *
+ *     e(q, v) = P(q) + 1/2 v.M v - (H_n + added - dissipated),
+ *
+ * where the ledger's own sums say what was added and dissipated on the way to q.
+ *
+ * `eps` is a share of the energy in play. An energy has no size as long as its zero is a matter of taste (that of
+ * gravity is), so the paper's eps H is read as eps (H - P_0), with P_0 the potential of the settled pose: found before the first step, kept
+ * in the history, and evaluated again in every step because gravity and points may have moved. Where that makes no sense (a body that
+ * falls freely settles nowhere; a pose may be left behind by points that move away) the kinetic energy and the pose of the first
+ * step serve. `ground: 0` is the paper's own reading. */
+#include "integrator.h"
+
+#include <float.h>
+
+static double energy(BrioStepper *s, const double *q, const double *v, double time)
+{
+    return brio_stepper_kinetic(s, v) + brio_stepper_potential(s, q, time, NULL);
+}
+
+/* H at the start of the step, and the target as the last step left it. */
+static double aim(BrioStepper *s, double *now)
+{
+    *now = energy(s, brio_stepper_q(s), brio_stepper_v(s), brio_stepper_time(s));
+    return isnan(brio_stepper_target(s)) ? *now : brio_stepper_target(s);
+}
+
+/* The error that counts as none: eps times the energy in play, and not less than the round-off of the sums. */
+static BrioStatus tolerance(BrioStepper *s, double now, double *most)
+{
+    const double *q = brio_stepper_q(s);
+    double ground = brio_stepper_value(s, "ground"), t = brio_stepper_time(s), kinetic = brio_stepper_kinetic(s, brio_stepper_v(s));
+    double *rest = brio_stepper_history(s, 0), scale = fabs(now - ground);
+    if (ground == INFINITY) {
+        if (brio_stepper_history_used(s) == 0) {
+            BrioStatus status = brio_stepper_minimise(s, &(BrioObjective){.s = 1, .a = 1, .time = t, .h = 1, .massless = 1}, rest);
+            if (status < 0) return status;
+            if (status > 0) brio_stepper_combine(s, 1, q, 0, q, rest);
+            brio_stepper_set_history_used(s, 1);
+        }
+        scale = fmax(kinetic, now - brio_stepper_potential(s, rest, t, NULL));
+    }
+    *most = fmax(brio_stepper_value(s, "eps") * scale, 64 * DBL_EPSILON * (fabs(now) + kinetic));
+    return BRIO_OK;
+}
+
+#define GROUND_FIELD \
+    {"ground", BRIO_REAL, "J|rest", INFINITY, -1e300, 1e300, 0, "Energy above which eps is a share; rest: the potential of the settled scene."}
+
+/* ---- blend --------------------------------------------------------------------------------------- */
+
+/* Algorithm 1 of [Dinev2018]: the step of implicit midpoint, mixed, positions and velocities alike, with that of backward Euler if its
+ * energy is above the target and with that of forward Euler if it is below,
+ *
+ *     (q', v') = (1 - |alpha|) (q, v)_start + |alpha| (q, v)_other,
+ *
+ * by bisection until |e| <= eps (H - P_0). alpha is 0 for implicit midpoint, 1 for backward and -1 for forward Euler (Fig. 6). Without a
+ * root the other end is taken. Damping forces are part of each step; the mixture's share of them is the mixture of theirs,
+ * because velocities change by forces linearly, and their work is that force times the mixture's own displacement. */
+
+typedef enum Simple { MIDPOINT, SYMPLECTIC, BACKWARD, FORWARD } Simple;
+
+static BrioObjective objective_of(BrioStepper *s, Simple method, double h, double weight)
+{
+    double *target = brio_stepper_scratch(s, 0);
+    brio_stepper_combine(s, 1, brio_stepper_q(s), h, brio_stepper_v(s), target);
+    return (BrioObjective){.target = target, .s = h * h, .a = method == MIDPOINT ? 0.5 : 1, .time = brio_stepper_time(s) + h, .h = h, .weight = weight,
+                           .blend_damping = method == MIDPOINT};
+}
+
+/* The end of a simple method's step. Nothing is counted yet. */
+static BrioStatus take(BrioStepper *s, Simple method, double h, double *q, double *v)
+{
+    const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
+    if (method == MIDPOINT || method == BACKWARD) {
+        double c = method == MIDPOINT ? 2 : 1;
+        BrioObjective objective = objective_of(s, method, h, BRIO_NOT_COUNTED);
+        BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
+        brio_stepper_combine(s, c / h, q, -c / h, q_n, v);
+        brio_stepper_combine(s, 1, v, 1 - c, v_n, v);
+    } else {
+        brio_stepper_force(s, q_n, v_n, brio_stepper_time(s), h, BRIO_NOT_COUNTED, v);
+        brio_stepper_mass_solve(s, v, v);
+        brio_stepper_combine(s, 1, v_n, h, v, v);
+        brio_stepper_combine(s, 1, q_n, h, method == FORWARD ? v_n : v, q);
+    }
+    return BRIO_OK;
+}
+
+/* Counts its damping forces with a weight and, if wanted, what its solve left unbalanced. */
+static void count(BrioStepper *s, Simple method, double h, const double *q, double weight, bool unbalanced)
+{
+    if (method == MIDPOINT || method == BACKWARD) {
+        BrioObjective objective = objective_of(s, method, h, weight);
+        (unbalanced ? brio_stepper_count_solve : brio_stepper_count_damping)(s, &objective, q);
+    } else {
+        brio_stepper_damping_force(s, brio_stepper_q(s), brio_stepper_v(s), h, weight, brio_stepper_scratch(s, 0));
+    }
+}
+
+typedef struct Mixture {
+    BrioStepper *s;
+    double h, target;      /* the target at the start of the step */
+    Simple method[2];
+    double *q[2], *v[2];   /* ends of the two */
+    double work[2][2];     /* work[i][j]: taken by the damping forces of i on the way to the end of j */
+} Mixture;
+
+/* Energies that the damping forces of end i take; nothing stays counted. */
+static void measure_work(Mixture *m, int i, int ends)
+{
+    double added;
+    count(m->s, m->method[i], m->h, m->q[i], 1, false);
+    for (int j = 0; j < ends; j++) brio_stepper_work(m->s, m->q[j], m->h, &added, &m->work[i][j]);
+    count(m->s, m->method[i], m->h, m->q[i], -1, false);
+}
+
+/* e at the mixture with the share `alpha` of the second end, which is left in (q, v); its target in *target. */
+static double mixture_error(const Mixture *m, double alpha, double *q, double *v, double *target)
+{
+    double a[2] = {1 - alpha, alpha}, dissipated = 0, added, nothing;
+    if (alpha == 0) {
+        brio_stepper_combine(m->s, 1, m->q[0], 0, m->q[0], q);
+        brio_stepper_combine(m->s, 1, m->v[0], 0, m->v[0], v);
+    } else {
+        brio_stepper_combine(m->s, a[0], m->q[0], a[1], m->q[1], q);
+        brio_stepper_combine(m->s, a[0], m->v[0], a[1], m->v[1], v);
+    }
+    brio_stepper_work(m->s, q, m->h, &added, &nothing);
+    for (int k = 0; k < 4; k++)
+        if (a[k / 2] * a[k % 2] != 0) dissipated += a[k / 2] * a[k % 2] * m->work[k / 2][k % 2];
+    *target = m->target + added - dissipated;
+    double error = energy(m->s, q, v, brio_stepper_time(m->s) + m->h) - *target;
+    return isnan(error) ? INFINITY : error;
+}
+
+static BrioStatus accept_mixture(const Mixture *m, double alpha, double target, double sign, const double *q, const double *v)
+{
+    for (int i = 0; i < 2; i++) {
+        double share = i ? alpha : 1 - alpha;
+        if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share, true);
+    }
+    brio_stepper_set_target(m->s, target, sign * alpha);
+    return brio_stepper_accept(m->s, m->h, q, v);
+}
+
+static BrioStatus blend_step(BrioStepper *s, double h)
+{
+    Mixture m = {.s = s, .h = h, .method = {brio_stepper_value(s, "start") != 0 ? SYMPLECTIC : MIDPOINT, BACKWARD},
+                 .q = {brio_stepper_scratch(s, 1), brio_stepper_scratch(s, 2)}, .v = {brio_stepper_scratch(s, 3), brio_stepper_scratch(s, 4)}};
+    double *q = brio_stepper_scratch(s, 5), *v = brio_stepper_scratch(s, 6), fixed = brio_stepper_value(s, "alpha"), now, most, target;
+    m.target = aim(s, &now);
+    if (!isnan(fixed)) {
+        if (fixed < 0) m.method[1] = FORWARD;
+        if (fabs(fixed) < 1) BRIO_CHECK(take(s, m.method[0], h, m.q[0], m.v[0]));
+        if (fixed != 0) BRIO_CHECK(take(s, m.method[1], h, m.q[1], m.v[1]));
+        brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.q[0] : m.q[1], fabs(fixed), fixed != 0 ? m.q[1] : m.q[0], q);
+        brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.v[0] : m.v[1], fabs(fixed), fixed != 0 ? m.v[1] : m.v[0], v);
+        return accept_mixture(&m, fabs(fixed), NAN, fixed < 0 ? -1 : 1, q, v);
+    }
+    BRIO_CHECK(tolerance(s, now, &most));
+
+    BrioStatus status = take(s, m.method[0], h, m.q[0], m.v[0]);
+    if (status < 0) return status;
+    if (status > 0) { /* the start cannot be had: backward Euler alone */
+        BRIO_CHECK(take(s, BACKWARD, h, m.q[1], m.v[1]));
+        m.q[0] = m.q[1], m.v[0] = m.v[1], m.method[0] = BACKWARD;
+        measure_work(&m, 0, 1);
+        mixture_error(&m, 0, q, v, &target);
+        count(s, BACKWARD, h, m.q[1], 1, true);
+        brio_stepper_set_target(s, target, 1);
+        return brio_stepper_accept(s, h, q, v);
+    }
+    measure_work(&m, 0, 1);
+    double error = mixture_error(&m, 0, q, v, &target);
+    if (fabs(error) <= most) return accept_mixture(&m, 0, target, 1, q, v);
+
+    double sign = error > 0 ? 1 : -1; /* of alpha, too */
+    if (sign < 0) m.method[1] = FORWARD;
+    BRIO_CHECK(take(s, m.method[1], h, m.q[1], m.v[1]));
+    measure_work(&m, 0, 2);
+    measure_work(&m, 1, 2);
+    double near = 0, far = 1, alpha = 1;
+    error = mixture_error(&m, alpha, q, v, &target);
+    for (int k = 0; k < 60 && error * sign < 0; k++) { /* e changes its sign between near and far */
+        double middle = (near + far) / 2;
+        double e = mixture_error(&m, middle, q, v, &target);
+        if (fabs(e) <= most) return accept_mixture(&m, middle, target, sign, q, v);
+        if (e * sign > 0)
+            near = middle;
+        else
+            far = alpha = middle;
+    }
+    mixture_error(&m, alpha, q, v, &target);
+    return accept_mixture(&m, alpha, target, sign, q, v);
+}
+
+static const BrioField blend_fields[] = {
+    {"eps", BRIO_REAL, "", 0.01, 0, 1, 0, "Error of the energy that is tolerated, as a share of the energy above the ground."},
+    GROUND_FIELD,
+    {"start", BRIO_CHOICE, "midpoint|symplectic-euler", 0, 0, 1, 0, "The step that is corrected."},
+    {"alpha", BRIO_REAL, "", NAN, -1, 1, 0, "Fixed instead of searched for, for the study of stability: 1 is backward, -1 forward Euler, 0 the start."},
+    {0}};
+
+BRIO_INTEGRATOR(blend){
+    .name = "blend",
+    .summary = "Implicit midpoint with as much backward or forward Euler as keeps the energy: lively and stable at large steps.",
+    .citation = "Dinev2018",
+    .order = 2,
+    .history = 1,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED,
+    .fields = blend_fields,
+    .step = blend_step,
+};
+
+/* ---- a Lagrange multiplier for the energy --------------------------------------------------------- */
+
+/* The trapezoidal rule is the minimum of F(q) = 2/h^2 |q - y|^2_M + P(q), y = q_n + h v_n + h^2/4 a_n, with the velocities
+ * v(q) = 2 (q - q_n)/h - v_n. Its energy is made a constraint, G(q) = P(q) + 1/2 |v(q)|^2_M - H = 0, by a multiplier [Hughes1978]:
+ *
+ *     grad F + lambda grad G = 0,   G = 0.
+ *
+ * With c = q_n + h/2 v_n, where v(c) = 0, one has 1/2 |v(q)|^2_M = 2/h^2 |q - c|^2_M, so F + lambda G is, up to a constant and the factor
+ * 1 + lambda, again the primitive of the rule with its target moved toward c:
+ *
+ *     q(mu) = argmin 1/2 |q - (y + mu (c - y))|^2_M + h^2/4 P(q),    mu = lambda/(1 + lambda) < 1.
+ *
+ * G(q(mu)) falls with mu: dG/dlambda = -grad G.(Hessian)^-1 grad G. mu = 1 is the least energy that any q has, and as q = q_n with
+ * v = -v_n has G = 0, there is always a root in (-inf, 1]. `solve: search` finds it by regula falsi [Dowell and Jarratt 1971].
+ *
+ * `solve: newton` treats both equations at once, as Newton's method for a constraint does: with g = M (q - y - mu (c - y)) + h^2/4 grad P
+ * and A = M + h^2/4 K,
+ *
+ *     A dq - M (c - y) dmu = -g,    grad G.dq = -G.
+ *
+ * But mu = 2 is a root as well, whatever the motion: q = q_n, v = -v_n solves both equations, since g(q_n, 2) = h^2/4 (M a_n + grad P(q_n)) = 0. Once
+ * Newton's method ends there, every vertex swings to and fro in place with the energy exactly kept: the motion sticks
+ * [Dinev2018, Fig. 1]. The search, which stays at mu <= 1, where F + lambda G has a minimum, does not. Energy is all that this
+ * method keeps. The ledger's alpha is mu. */
+
+typedef struct Multiplier {
+    BrioStepper *s;
+    double h, target;
+    const double *y, *c;
+    double *shifted;
+} Multiplier;
+
+static BrioObjective constrained(const Multiplier *m, double mu, double weight)
+{
+    brio_stepper_combine(m->s, 1 - mu, m->y, mu, m->c, m->shifted);
+    return (BrioObjective){.target = m->shifted, .s = m->h * m->h / 4, .a = 1, .time = brio_stepper_time(m->s) + m->h, .h = m->h, .weight = weight,
+                           .from = m->c, .over = m->h / 2};
+}
+
+/* The velocities that belong to q, the target there and the error. */
+static void end_of_multiplier(const Multiplier *m, const double *q, double *v, double *target, double *error)
+{
+    BrioStepper *s = m->s;
+    double added, dissipated;
+    brio_stepper_combine(s, 2 / m->h, q, -2 / m->h, brio_stepper_q(s), v);
+    brio_stepper_combine(s, 1, v, -1, brio_stepper_v(s), v);
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        BrioObjective objective = constrained(m, 0, sign * 0.5);
+        brio_stepper_count_damping(s, &objective, q);
+        if (sign > 0) brio_stepper_work(s, q, m->h, &added, &dissipated);
+    }
+    *target = m->target + added - dissipated;
+    *error = energy(s, q, v, brio_stepper_time(s) + m->h) - *target;
+}
+
+static BrioStatus energy_of_multiplier(const Multiplier *m, double mu, double *q, double *v, double *target, double *error)
+{
+    BrioObjective objective = constrained(m, mu, BRIO_NOT_COUNTED);
+    BRIO_CHECK(brio_stepper_minimise(m->s, &objective, q));
+    end_of_multiplier(m, q, v, target, error);
+    return BRIO_OK;
+}
+
+static BrioStatus search_multiplier(const Multiplier *m, double most, double *q, double *v, double *target, double *mu)
+{
+    double error, bound[2], at[2]; /* e and mu at both sides of the root */
+    bool bracketed = false;
+    *mu = 0;
+    BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
+    for (double reach = error > 0 ? 1 : -0x1p-6; !(fabs(error) <= most) && !bracketed && *mu != 1 && fabs(reach) <= 0x1p10; reach *= 2) {
+        bound[0] = error, at[0] = *mu;
+        *mu = reach;
+        BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
+        bound[1] = error, at[1] = *mu;
+        bracketed = bound[0] * bound[1] < 0;
+    }
+    for (int k = 0, side = -1; bracketed && k < 50 && !(fabs(error) <= most) && fabs(at[1] - at[0]) > 1e-15; k++) {
+        *mu = k % 10 == 9 ? (at[0] + at[1]) / 2 : at[1] - bound[1] * (at[1] - at[0]) / (bound[1] - bound[0]); /* bisection now and then */
+        BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
+        int same = error * bound[0] > 0 ? 0 : 1;
+        bound[same] = error, at[same] = *mu;
+        if (same == side) bound[!same] /= 2;
+        side = same;
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus newton_multiplier(const Multiplier *m, double most, double *q, double *v, double *target, double *mu)
+{
+    BrioStepper *s = m->s;
+    double *slope = brio_stepper_scratch(s, 5), *a = brio_stepper_scratch(s, 6), *b = brio_stepper_scratch(s, 7);
+    double h = m->h, end = brio_stepper_time(s) + h, error;
+    brio_stepper_combine(s, 1, m->y, 0, m->y, q);
+    *mu = 0;
+    for (int k = 0; k < s->solver->options.max_iterations; k++) {
+        end_of_multiplier(m, q, v, target, &error);
+        BrioObjective objective = constrained(m, *mu, BRIO_NOT_COUNTED);
+        brio__objective_gradient(s->solver, s->state, &objective, q);
+        brio_stepper_combine(s, -1, s->solver->gradient, 0, s->solver->gradient, a);
+        brio_stepper_combine(s, 1, m->c, -1, m->y, b);
+        brio_stepper_mass_multiply(s, b, b);
+        BRIO_CHECK(brio_stepper_linear_solve(s, q, end, h * h / 4, a, a));
+        BRIO_CHECK(brio_stepper_linear_solve(s, q, end, h * h / 4, b, b));
+        s->iterations++;
+        double *gradient = m->shifted; /* of G */
+        brio_stepper_potential(s, q, end, slope);
+        brio_stepper_mass_multiply(s, v, gradient);
+        brio_stepper_combine(s, 2 / h, gradient, 1, slope, gradient);
+        double across = brio_stepper_dot(s, gradient, b), change = across != 0 ? -(error + brio_stepper_dot(s, gradient, a)) / across : 0;
+        brio_stepper_combine(s, 1, a, change, b, a);
+        brio_stepper_combine(s, 1, q, 1, a, q);
+        *mu += change;
+        double speed = brio__norm_max(s->system, a) / h;
+        if (!isfinite(speed)) return brio_stepper_fail(s, BRIO_NOT_FINITE, "Newton's method for the multiplier left the finite numbers; solve: search is safer");
+        if (speed < s->solver->options.tol && fabs(error) <= most) {
+            end_of_multiplier(m, q, v, target, &error);
+            return BRIO_OK;
+        }
+    }
+    return brio_stepper_fail(s, BRIO_NOT_CONVERGED, "Newton's method for the multiplier did not converge; solve: search is safer");
+}
+
+static BrioStatus lagrange_step(BrioStepper *s, double h)
+{
+    const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
+    double *y = brio_stepper_scratch(s, 0), *c = brio_stepper_scratch(s, 1), *q = brio_stepper_scratch(s, 3), *v = brio_stepper_scratch(s, 4);
+    Multiplier m = {.s = s, .h = h, .y = y, .c = c, .shifted = brio_stepper_scratch(s, 2)};
+    double now, most, target, mu, solve = brio_stepper_value(s, "solve");
+    m.target = aim(s, &now);
+    BRIO_CHECK(tolerance(s, now, &most));
+    brio_stepper_force(s, q_n, v_n, brio_stepper_time(s), h, 0.5, y);
+    brio_stepper_mass_solve(s, y, y);
+    brio_stepper_combine(s, h, v_n, h * h / 4, y, y);
+    brio_stepper_combine(s, 1, q_n, 1, y, y);
+    brio_stepper_combine(s, 1, q_n, h / 2, v_n, c);
+    if (solve == 0)
+        BRIO_CHECK(search_multiplier(&m, most, q, v, &target, &mu));
+    else
+        BRIO_CHECK(newton_multiplier(&m, most, q, v, &target, &mu));
+    BrioObjective objective = constrained(&m, mu, 0.5);
+    brio_stepper_count_solve(s, &objective, q);
+    brio_stepper_set_target(s, target, mu);
+    return brio_stepper_accept(s, h, q, v);
+}
+
+/* Newton's method for both equations keeps no elements from inverting. */
+static BrioStatus lagrange_check(const double *values, unsigned *traits, char *reason, size_t size)
+{
+    (void)reason;
+    (void)size;
+    if (values[2] != 0) *traits &= ~(unsigned)BRIO_END_IS_SOLVED;
+    return BRIO_OK;
+}
+
+static const BrioField lagrange_fields[] = {
+    {"eps", BRIO_REAL, "", 1e-6, 0, 1, 0, "Error of the energy that is tolerated, as a share of the energy above the ground."},
+    GROUND_FIELD,
+    {"solve", BRIO_CHOICE, "search|newton", 0, 0, 1, 0, "How the multiplier is found: search avoids the root at which motions stick, newton shows it."},
+    {0}};
+
+BRIO_INTEGRATOR(energy_lagrange){
+    .name = "energy-lagrange",
+    .summary = "The trapezoidal rule with its energy held by a multiplier, for comparison: momenta go, and Newton gets stuck.",
+    .citation = "Hughes1978",
+    .order = 2,
+    .history = 1,
+    .traits = BRIO_IMPLICIT | BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED,
+    .fields = lagrange_fields,
+    .step = lagrange_step,
+    .check = lagrange_check,
+};
+
+/* ---- velocities that make up the energy ------------------------------------------------------------ */
+
+/* After a step of the base method, velocities are scaled so that the energy meets its target, v' = gamma v with gamma^2 K = target - P(q')
+ * [Su2013, in the way that Dinev2018, Fig. 5 compares with]. Where the potential alone is above the target, gamma = 0 and the excess
+ * stays: positions are never touched, so that nothing bounds the potential. The ledger's alpha is gamma. */
+static BrioStatus budget_step(BrioStepper *s, double h)
+{
+    Simple base = brio_stepper_value(s, "base") != 0 ? BACKWARD : MIDPOINT;
+    double *q = brio_stepper_scratch(s, 1), *v = brio_stepper_scratch(s, 2), now, added, dissipated, target = aim(s, &now), gamma = 1;
+    BRIO_CHECK(take(s, base, h, q, v));
+    count(s, base, h, q, 1, true);
+    brio_stepper_work(s, q, h, &added, &dissipated);
+    target += added - dissipated;
+    double kinetic = brio_stepper_kinetic(s, v), left = target - brio_stepper_potential(s, q, brio_stepper_time(s) + h, NULL);
+    if (kinetic > 0) gamma = sqrt(fmax(left, 0) / kinetic);
+    brio_stepper_combine(s, gamma, v, 0, v, v);
+    brio_stepper_set_target(s, target, gamma);
+    return brio_stepper_accept(s, h, q, v);
+}
+
+static BrioStatus budget_check(const double *values, unsigned *traits, char *reason, size_t size)
+{
+    (void)reason;
+    (void)size;
+    if (values[0] != 0) *traits |= BRIO_END_IS_SOLVED;
+    return BRIO_OK;
+}
+
+static const BrioField budget_fields[] = {
+    {"base", BRIO_CHOICE, "implicit-midpoint|backward-euler", 0, 0, 1, 0, "The method whose velocities are scaled."},
+    {0}};
+
+BRIO_INTEGRATOR(energy_budget){
+    .name = "energy-budget",
+    .summary = "Velocities scaled after each step to keep the energy, for comparison: momenta go, and what builds up in shapes stays.",
+    .citation = "Su2013",
+    .order = 2,
+    .traits = BRIO_IMPLICIT | BRIO_ENERGY_CONTROLLED,
+    .fields = budget_fields,
+    .step = budget_step,
+    .check = budget_check,
+};
