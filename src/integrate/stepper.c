@@ -114,8 +114,29 @@ BrioStatus brio_stepper_minimise(BrioStepper *s, const BrioObjective *objective,
     if (o->massless || o->weight == BRIO_NOT_COUNTED || o->s * o->a == 0) return BRIO_OK;
     /* M (q - target) + s a grad(P + D) = r: as if the force r/(s a) acted too */
     if (!o->linear) brio__combine(s->system, 1, s->unbalanced, weight / (o->s * o->a), s->solver->gradient, s->unbalanced);
-    if (!o->undamped) count_damping(s, q, o->time, o->h, weight);
+    if (o->undamped || s->solver->damper_count == 0) return BRIO_OK;
+    if (o->damped_at_blend && o->a != 1) {
+        double *y = s->solver->blend, now = s->state->time;
+        brio__combine(s->system, o->a, q, 1 - o->a, s->state->q, y);
+        count_damping(s, y, now + o->a * (o->time - now), o->a * o->h, weight);
+    } else {
+        count_damping(s, q, o->time, o->h, weight);
+    }
     return BRIO_OK;
+}
+
+int brio_stepper_rods(const BrioStepper *s) { return s->system->rod_count; }
+
+void brio_stepper_rod_force(BrioStepper *s, double *f)
+{
+    const BrioConstraints *rods = s->solver->constraints;
+    brio__combine(s->system, rods ? -1 : 0, rods ? rods->force : f, 0, f, f);
+}
+
+BrioStatus brio_stepper_fit_velocities(BrioStepper *s, const double *q, double time, double *v)
+{
+    if (!s->solver->constraints || brio__constraints_fit(s->solver->constraints, s->state, q, time, v) == BRIO_OK) return BRIO_OK;
+    return brio_stepper_fail(s, BRIO_NOT_CONVERGED, brio__reason_text(BRIO_REASON_RODS));
 }
 
 void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h, double weight, double *f)

@@ -7,7 +7,7 @@
 /* The columns that users rely on come first, in this order; new ones go to the end. */
 static const char head[] =
     "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,pz,lx,ly,lz,"
-    "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings\n";
+    "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings,rods\n";
 
 typedef struct Row {
     char text[1024];
@@ -47,6 +47,7 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioLedger *l, int halving
     add_real(&row, l->min_distance);
     add_real(&row, l->attachment);
     add_integer(&row, halvings);
+    add_real(&row, l->rods);
     row.text[row.used++] = '\n';
     return brio__writer_put(writer, row.text, row.used, error);
 }
