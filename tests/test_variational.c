@@ -320,6 +320,36 @@ static void bodies(void **unused)
     assert_true(fabs(total[1] - total[0]) < 1e-6 && fabs(total[2] - total[0]) < 1e-6);
 }
 
+/* Every allocation of a scene with rods and its first step fails once: an error, no crash, nothing left behind. */
+static int64_t left;
+static void *fail_allocate(void *user, size_t size)
+{
+    (void)user;
+    return left-- > 0 ? malloc(size) : NULL;
+}
+
+static void failing_memory(void **unused)
+{
+    (void)unused;
+    static const char text[] = "integrator: variational\nbodies:\n  - {name: p, shape: {type: line, cells: 2}, material: {type: mass, vertex_mass: 1}, fix: [{vertices: [0]}]}\n"
+                               "constraints:\n  - {type: rod, a: [p, 0], b: [p, 1]}\n  - {type: rod, a: [p, 1], b: [p, 2]}\n";
+    int64_t failed = 0;
+    brio_set_allocator(&(BrioAllocator){fail_allocate, count_release, NULL});
+    for (bool done = false; !done; failed++) {
+        BrioSim *sim = NULL;
+        BrioError error = {0};
+        left = failed;
+        BrioStatus status = brio_sim_parse(text, sizeof text - 1, "test.yaml", &sim, &error);
+        if (status == BRIO_OK) status = brio_sim_step(sim);
+        done = status == BRIO_OK;
+        if (!done) assert_int_equal(status, BRIO_ERROR_MEMORY);
+        brio_sim_free(sim);
+    }
+    brio_set_allocator(NULL);
+    print_message("%lld allocations failed once each\n", (long long)failed - 1);
+    assert_true(failed > 50);
+}
+
 /* What cannot be done is said, not done badly. */
 static void refusals(void **unused)
 {
@@ -339,7 +369,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders),   cmocka_unit_test(momenta),    cmocka_unit_test(stability),     cmocka_unit_test(root_and_minimum),
         cmocka_unit_test(pendulum), cmocka_unit_test(free_chain), cmocka_unit_test(hanging_chain), cmocka_unit_test(bodies),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(failing_memory), cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
