@@ -130,7 +130,10 @@ int brio_stepper_rods(const BrioStepper *s) { return s->system->rod_count; }
 void brio_stepper_rod_force(BrioStepper *s, double *f)
 {
     const BrioConstraints *rods = s->solver->constraints;
-    brio__combine(s->system, rods ? -1 : 0, rods ? rods->force : f, 0, f, f);
+    if (rods)
+        brio__combine(s->system, -1, rods->force, 0, rods->force, f);
+    else
+        memset(f, 0, (size_t)s->state->coordinates * sizeof *f);
 }
 
 BrioStatus brio_stepper_fit_velocities(BrioStepper *s, const double *q, double time, double *v)

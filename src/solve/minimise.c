@@ -190,7 +190,7 @@ static Value evaluate(const Problem *p, const double *q, double *gradient)
             if (d->model->potential) dissipation += d->model->potential(d->self, d->values, s, p->state, at.q, at.time, at.h, gradient) / at.share;
         }
     } else if (gradient) {
-        brio__combine(s->system, 0, q, 0, q, gradient);
+        memset(gradient, 0, 3 * (size_t)s->system->block_count * sizeof *gradient);
     }
     if (p->mass != 0) {
         brio__combine(s->system, 1, q, -1, o->target, s->difference);
