@@ -259,7 +259,7 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     count_text(b->tet_count, tets, sizeof tets);
     count_text(b->edge_count, springs, sizeof springs);
     printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices, b->tet_count ? tets : springs,
-           b->tet_count ? "tets" : energy->element == BRIO_ELEMENT_BAR ? "bar elements" : "springs", energy->name);
+           b->tet_count ? "tets" : energy->element == BRIO_ELEMENT_BAR ? "bar elements" : energy->element == BRIO_ELEMENT_POINT ? "edges" : "springs", energy->name);
     printf("    mass         %.6g kg\n", q.mass);
     quality_text(&q, b->tet_count);
 }

@@ -1,4 +1,4 @@
-/* From bodies, materials, fixed vertices, attachments and obstacles to a system and its first state. */
+/* From bodies, materials, fixed vertices, attachments, rods and obstacles to a system and its first state. */
 #include "builder.h"
 
 #include "field.h"
@@ -25,6 +25,12 @@ typedef struct Attachment {
     int script;
 } Attachment;
 
+typedef struct Rod {
+    int body[2];
+    int32_t vertex[2];
+    double length;
+} Rod;
+
 typedef struct Plane {
     double point[3], normal[3]; /* of unit length */
 } Plane;
@@ -44,6 +50,9 @@ struct BrioBuilder {
     Plane *plane;
     int plane_at_fault; /* -1: none */
     bool penalty;       /* one-sided springs instead of barriers */
+    int rod_count;
+    Rod *rod;
+    int rod_at_fault; /* -1: none */
 };
 
 /* What every call begins with. */
@@ -74,7 +83,7 @@ BrioStatus brio_builder_create(BrioBuilder **builder)
     }
     made->script[0] = brio_script();
     made->script_count = 1;
-    made->plane_at_fault = -1;
+    made->plane_at_fault = made->rod_at_fault = -1;
     brio_builder_contact(made, 1e-3, 1e5);
     *builder = made;
     return BRIO_OK;
@@ -100,6 +109,7 @@ void brio_builder_free(BrioBuilder *builder)
     brio__free(builder->script);
     brio__free(builder->attachment);
     brio__free(builder->plane);
+    brio__free(builder->rod);
     brio__free(builder);
 }
 
@@ -201,11 +211,13 @@ static BrioStatus copy_mesh(const BrioBodyDef *def, BrioMesh **copy, BrioError *
     return BRIO_OK;
 }
 
-static const char *const kind_names[] = {[BRIO_KIND_SOLID] = "solid", [BRIO_KIND_SPRINGS] = "springs", [BRIO_KIND_BAR1D] = "bar1d"};
+static const char *const kind_names[] = {[BRIO_KIND_SOLID] = "solid", [BRIO_KIND_SPRINGS] = "springs", [BRIO_KIND_BAR1D] = "bar1d",
+                                         [BRIO_KIND_POINTS] = "points"};
 
 static BrioKind kind_of(const BrioEnergy *energy)
 {
     if (energy->element == BRIO_ELEMENT_BAR) return BRIO_KIND_BAR1D;
+    if (energy->element == BRIO_ELEMENT_POINT) return BRIO_KIND_POINTS;
     return energy->element == BRIO_ELEMENT_TET ? BRIO_KIND_SOLID : BRIO_KIND_SPRINGS;
 }
 
@@ -324,7 +336,7 @@ static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *e
     if (plan->energy->element == BRIO_ELEMENT_TET) {
         BRIO_CHECK(brio__mesh_check_solid(plan->mesh, error));
         BRIO_CHECK(brio__mesh_surface(plan->mesh, error));
-    } else {
+    } else if (plan->energy->element != BRIO_ELEMENT_POINT) {
         if (plan->mesh->edge_count == 0 && brio__mesh_edges_from_triangles(plan->mesh) != BRIO_OK) return no_memory(error);
         BRIO_CHECK(brio__mesh_check_springs(plan->mesh, error));
         if (moves_along_x(plan)) BRIO_CHECK(check_along_x(plan, error));
@@ -414,12 +426,12 @@ static BrioStatus add_script(BrioBuilder *builder, const BrioScript *script, int
     return BRIO_OK;
 }
 
-static BrioStatus check_vertex(const BrioBuilder *builder, int body, int32_t vertex, BrioError *error)
+BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex, BrioError *error)
 {
     if (body < 0 || body >= builder->body_count) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body %d", body);
     const BodyPlan *plan = &builder->body[body];
     if (vertex < 0 || vertex >= plan->mesh->vertex_count)
-        return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertex %d: it has vertices 0 to %lld", plan->name, vertex,
+        return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertex %lld: it has vertices 0 to %lld", plan->name, (long long)vertex,
                            (long long)plan->mesh->vertex_count - 1);
     return BRIO_OK;
 }
@@ -440,7 +452,7 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
 {
     int number;
     BRIO_CHECK(check_open(builder, error));
-    for (int64_t i = 0; i < count; i++) BRIO_CHECK(check_vertex(builder, body, vertices[i], error));
+    for (int64_t i = 0; i < count; i++) BRIO_CHECK(brio__builder_check_vertex(builder, body, vertices[i], error));
     if (count > 0 && builder->body[body].affine)
         return brio__error(error, BRIO_ERROR_INPUT, "single vertices of the affine body \"%s\" cannot be fixed", builder->body[body].name);
     if (count > 0) BRIO_CHECK(check_script_along_x(&builder->body[body], script, error));
@@ -454,7 +466,7 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, c
 {
     Attachment made = {.body = body, .vertex = vertex, .k = k};
     BRIO_CHECK(check_open(builder, error));
-    BRIO_CHECK(check_vertex(builder, body, vertex, error));
+    BRIO_CHECK(brio__builder_check_vertex(builder, body, vertex, error));
     if (!(k > 0) || isinf(k)) return brio__error(error, BRIO_ERROR_INPUT, "the attachment's stiffness k = %g N/m must be positive", k);
     for (int r = 0; r < 3; r++) {
         made.point[r] = point[r];
@@ -473,6 +485,53 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, c
     grown[builder->attachment_count++] = made;
     return BRIO_OK;
 }
+
+/* ---- rods --------------------------------------------------------------------------------------- */
+
+int brio__builder_find(const BrioBuilder *builder, const char *name)
+{
+    for (int i = 0; i < builder->body_count; i++)
+        if (!strcmp(builder->body[i].name, name)) return i;
+    return -1;
+}
+
+const char *brio__builder_name(const BrioBuilder *builder, int body)
+{
+    return body >= 0 && body < builder->body_count ? builder->body[body].name : NULL;
+}
+
+BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b, int32_t vertex_b, double length, BrioError *error)
+{
+    Rod made = {{body_a, body_b}, {vertex_a, vertex_b}, length};
+    BRIO_CHECK(check_open(builder, error));
+    for (int k = 0; k < 2; k++) {
+        BRIO_CHECK(brio__builder_check_vertex(builder, made.body[k], made.vertex[k], error));
+        if (moves_along_x(&builder->body[made.body[k]]))
+            return brio__error(error, BRIO_ERROR_INPUT, "a rod at body \"%s\" would push it in y or z: a bar1d moves along x only", builder->body[made.body[k]].name);
+    }
+    if (body_a == body_b && vertex_a == vertex_b)
+        return brio__error(error, BRIO_ERROR_INPUT, "both ends of the rod are vertex %d of body \"%s\": a rod needs two vertices", vertex_a, builder->body[body_a].name);
+    if (!isnan(length) && (!(length > 0) || isinf(length))) return brio__error(error, BRIO_ERROR_INPUT, "the rod's length = %g m must be positive", length);
+    double apart = distance(builder->body[body_a].x + 3 * (int64_t)vertex_a, builder->body[body_b].x + 3 * (int64_t)vertex_b);
+    if (!(apart > 0)) return brio__error(error, BRIO_ERROR_INPUT, "the ends of the rod are at the same place in the first state: a rod needs a length");
+    if (isnan(length)) made.length = apart;
+    if (fabs(apart - made.length) > 1e-6 * made.length)
+        return brio__error(error, BRIO_ERROR_INPUT, "the ends of the rod are %.9g m apart in the first state, and its length is %.9g m: move them, or leave length out",
+                           apart, length);
+    for (int i = 0; i < builder->rod_count; i++) {
+        const Rod *other = &builder->rod[i];
+        for (int k = 0; k < 2; k++)
+            if (other->body[0] == made.body[k] && other->vertex[0] == made.vertex[k] && other->body[1] == made.body[1 - k] && other->vertex[1] == made.vertex[1 - k])
+                return brio__error(error, BRIO_ERROR_INPUT, "rod %d joins the same two vertices: leave one out", i);
+    }
+    Rod *grown = room_for_one(builder->rod, builder->rod_count, sizeof made);
+    if (!grown) return no_memory(error);
+    builder->rod = grown;
+    grown[builder->rod_count++] = made;
+    return BRIO_OK;
+}
+
+int brio__builder_rod_at_fault(const BrioBuilder *builder) { return builder->rod_at_fault; }
 
 /* ---- obstacles ---------------------------------------------------------------------------------- */
 
@@ -679,7 +738,8 @@ static BrioStatus elastic_term(const BodyPlan *plan, BrioSystem *s, int body)
     const int32_t *element = solid ? b->tet : b->edge;
     BrioTerm *term;
     b->term = s->term_count;
-    BRIO_CHECK(start_term(s, energy, body, solid ? b->tet_count : b->edge_count, &term));
+    int64_t elements = solid ? b->tet_count : energy->element == BRIO_ELEMENT_POINT ? 0 : b->edge_count;
+    BRIO_CHECK(start_term(s, energy, body, elements, &term));
     for (int64_t e = 0; e < term->elements; e++) {
         int32_t vertex[4];
         double X[12];
@@ -738,6 +798,39 @@ static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
             set_element(term, v, &vertex, X, s->vertex_mass[v], moves_along_x(&b->body[i]) ? 0 : 1);
         }
     return contact_terms(b, s);
+}
+
+/* Vertices may have been fixed after a rod was joined to them. */
+static BrioStatus check_rods(BrioBuilder *b, BrioError *error)
+{
+    for (int i = 0; i < b->rod_count; i++) {
+        const Rod *rod = &b->rod[i];
+        int held = 0;
+        b->rod_at_fault = i;
+        for (int k = 0; k < 2; k++) {
+            const BodyPlan *plan = &b->body[rod->body[k]];
+            held += plan->fix[rod->vertex[k]] >= 0;
+            if (plan->fix[rod->vertex[k]] > 0)
+                return brio__error(error, BRIO_ERROR_INPUT,
+                                   "vertex %d of body \"%s\" is moved by a script: the ends of a rod are free or stand still in this version of brio", rod->vertex[k],
+                                   plan->name);
+        }
+        if (held == 2) return brio__error(error, BRIO_ERROR_INPUT, "both ends of rod %d are fixed: leave it out", i);
+    }
+    b->rod_at_fault = -1;
+    return BRIO_OK;
+}
+
+static BrioStatus build_rods(const BrioBuilder *b, BrioSystem *s)
+{
+    s->rod = brio__calloc((size_t)b->rod_count, sizeof *s->rod);
+    if (!s->rod) return BRIO_ERROR_MEMORY;
+    s->rod_count = b->rod_count;
+    for (int i = 0; i < b->rod_count; i++) {
+        s->rod[i].length = b->rod[i].length;
+        for (int k = 0; k < 2; k++) s->rod[i].vertex[k] = (int32_t)s->body[b->rod[i].body[k]].first + b->rod[i].vertex[k];
+    }
+    return BRIO_OK;
 }
 
 static BrioStatus build_scripts(BrioBuilder *b, BrioSystem *s)
@@ -866,7 +959,7 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
     if (status != BRIO_OK) return no_memory(error);
     if (s->block_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "every vertex is fixed: nothing can move");
     BRIO_CHECK(build_masses(b, s, error));
-    if (build_terms(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK || brio__state_create(s, 0, state) != BRIO_OK) return no_memory(error);
+    if (build_terms(b, s) != BRIO_OK || build_rods(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK || brio__state_create(s, 0, state) != BRIO_OK) return no_memory(error);
     fill_state(b, s, *state);
     BrioStatus apart = check_distances(b, s, *state, error);
     if (apart != BRIO_OK) {
@@ -883,6 +976,7 @@ BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioSt
     for (int r = 0; r < 3; r++)
         if (!isfinite(builder->gravity[r])) return brio__error(error, BRIO_ERROR_INPUT, "gravity is not finite");
     BRIO_CHECK(check_planes(builder, error));
+    BRIO_CHECK(check_rods(builder, error));
     BrioSystem *made = brio__calloc(1, sizeof *made);
     if (!made) return no_memory(error);
     builder->finished = true;

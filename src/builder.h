@@ -8,7 +8,15 @@
  * Its masses come from its vertices. Fixing single vertices of such a body is refused. */
 BrioStatus brio__builder_affine(BrioBuilder *builder, int body);
 
+/* Refuses a vertex that a body does not have. */
+BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex, BrioError *error);
+/* The number of a body by its name; -1: none. */
+int brio__builder_find(const BrioBuilder *builder, const char *name);
+const char *brio__builder_name(const BrioBuilder *builder, int body); /* NULL past the last */
+
 /* The obstacle because of which brio_builder_finish failed; -1: it was something else. */
 int brio__builder_obstacle_at_fault(const BrioBuilder *builder);
+/* Likewise the rod. */
+int brio__builder_rod_at_fault(const BrioBuilder *builder);
 
 #endif

@@ -84,19 +84,29 @@ static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *
     return BRIO_OK;
 }
 
+static void list_integrators(unsigned trait, char *names, size_t size)
+{
+    size_t used = 0;
+    names[0] = 0;
+    for (int i = 0; brio_integrator_at(i) && used < size; i++) {
+        const BrioIntegrator *other = brio_integrator_at(i);
+        if (other->order > 0 && (other->traits & trait)) used += (size_t)snprintf(names + used, size - used, "%s%s", used ? ", " : "", other->name);
+    }
+}
+
 BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator, const double *values, BrioError *error)
 {
     unsigned traits = integrator->traits;
     if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
-    char names[512] = "";
-    size_t used = 0;
+    char names[512];
+    if (system->rod_count && !(traits & BRIO_TAKES_CONSTRAINTS)) {
+        list_integrators(BRIO_TAKES_CONSTRAINTS, names, sizeof names);
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s does not take rods%s; use one of %s", integrator->name,
+                           integrator->traits & BRIO_TAKES_CONSTRAINTS ? " with these values" : "", names);
+    }
     if (system->obstacle_count == 0 || (traits & BRIO_END_IS_SOLVED) || !(system->term[system->contact_term].energy->traits & BRIO_ENERGY_INFINITE))
         return check_springs(system, integrator, traits, error);
-    for (int i = 0; brio_integrator_at(i) && used < sizeof names; i++) {
-        const BrioIntegrator *other = brio_integrator_at(i);
-        if (other->order > 0 && (other->traits & BRIO_END_IS_SOLVED))
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", other->name);
-    }
+    list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                        "%s does not go with obstacles: where its step ends is not where its equations were solved, so that may be beyond an obstacle; "
                        "use one of %s",

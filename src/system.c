@@ -321,5 +321,6 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->body);
     brio__free(system->term);
     brio__free(system->scripted);
+    brio__free(system->rod);
     brio__free(system);
 }

@@ -36,6 +36,12 @@ typedef struct BrioTerm {
     int live;              /* offset of its elements' own parameters there: [block][live][8] */
 } BrioTerm;
 
+/* Two world vertices that stay this far apart. */
+typedef struct BrioRod {
+    int32_t vertex[2];
+    double length;
+} BrioRod;
+
 /* Vertices without coordinates that move together. */
 typedef struct BrioScripted {
     BrioScript script; /* keys owned */
@@ -74,6 +80,8 @@ struct BrioSystem {
     int contact_term;      /* the first of them */
     int scripted_count;
     BrioScripted *scripted;
+    int rod_count;
+    BrioRod *rod;
     int param_count;
 };
 

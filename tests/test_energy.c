@@ -31,7 +31,7 @@ static void prepare(Sample *s, const BrioEnergy *energy)
     if (energy->prepare)
         assert_int_equal(energy->prepare(values, s->params, NULL), BRIO_OK);
     else
-        memcpy(s->params, values, sizeof values);
+        memcpy(s->params, values, (size_t)energy->params * sizeof *values);
 }
 
 static void sample(Sample *s, BrioRandom *random)

@@ -169,8 +169,9 @@ BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, 
 BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no such material */
 
-/* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x only. */
-typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS, BRIO_KIND_BAR1D } BrioKind;
+/* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x only; points are vertices with mass
+ * and nothing between them. */
+typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS, BRIO_KIND_BAR1D, BRIO_KIND_POINTS } BrioKind;
 
 typedef struct BrioBodyDef {
     const char *name;
@@ -208,6 +209,10 @@ BRIO_API BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32
 /* A spring of stiffness k (N/m) and no length from a vertex to a point. */
 BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, const double point[3],
                                         double k, const BrioScript *script, BrioError *error);
+/* A rigid rod: two vertices, of one body or of two, stay `length` apart (NAN: as far as they are in the first state, from which a given
+ * length must not differ). One of them may be fixed, before or after. Only integrators with the trait BRIO_TAKES_CONSTRAINTS can be used then. */
+BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b, int32_t vertex_b, double length,
+                                     BrioError *error);
 /* A plane that no vertex with coordinates ever touches or passes: it keeps them on the side that `normal` (of any length)
  * points to, by a barrier. Obstacles are numbered from 0. Only integrators with the trait BRIO_END_IS_SOLVED can be used then. */
 BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const double point[3], const double normal[3], BrioError *error);
@@ -310,6 +315,7 @@ typedef struct BrioLedger {
     double momentum[3], angular[3];          /* angular momentum about the origin */
     double centre[3];                        /* centre of mass of everything */
     double min_distance;                     /* of a vertex from an obstacle, m; NAN without obstacles */
+    double rods;                             /* largest |distance/length - 1| of the rods' ends; NAN without rods */
     int64_t step;
     int iterations;                          /* Newton iterations of the last step */
     int contacts;                            /* vertices closer than dhat to an obstacle, for each obstacle */
@@ -332,7 +338,8 @@ enum { /* traits: what the tests hold an integrator to */
     BRIO_ENERGY_CONTROLLED = 16,
     BRIO_DISSIPATIVE = 32,
     BRIO_END_IS_SOLVED = 64, /* the end state is the state that the solve made feasible: may use barriers */
-    BRIO_SPRINGS_ONLY = 128  /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
+    BRIO_SPRINGS_ONLY = 128, /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
+    BRIO_TAKES_CONSTRAINTS = 256 /* rigid rods have their lengths at the end of a step */
 };
 
 typedef struct BrioIntegrator {
@@ -377,6 +384,9 @@ BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char 
  * displacements over `h`. `massless` leaves the first and last term out: static equilibrium. `linear` takes one Newton step from
  * q_n, without line search: the linearly implicit methods. `undamped` leaves D_n out.
  *
+ * If the system has rods, q is where they have their lengths and the gradient is a sum of their pulls, along their directions at q or,
+ * with `rods_from_start`, at q_n. Then s may be 0: masses and rods alone.
+ *
  * `weight` is the share of this solve's force in the velocity change of the step, b_i of a Runge-Kutta method; 0 means 1,
  * BRIO_NOT_COUNTED none. The ledger needs it: the work of damping and of what the solve left unbalanced is the force so
  * weighted times the displacement of the step. */
@@ -385,13 +395,18 @@ typedef struct BrioObjective {
     double s, a;
     double time;
     double h;
-    int massless, linear, undamped, blend_damping;
+    int massless, linear, undamped, blend_damping, rods_from_start;
     double weight;
     const double *from; /* NULL: q_n over h */
     double over;
 } BrioObjective;
 #define BRIO_NOT_COUNTED (-1e300)
 BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective, double *q);
+/* How many rods there are; the force f of those of the last solve, M (q - target) + s a grad(P + D) = f; velocities fitted to the rods at q
+ * and a time: M^-1 times a sum of their pulls is taken out. Without rods they change nothing (f = 0). */
+BRIO_API int brio_stepper_rods(const BrioStepper *stepper);
+BRIO_API void brio_stepper_rod_force(BrioStepper *stepper, double *f);
+BRIO_API BrioStatus brio_stepper_fit_velocities(BrioStepper *stepper, const double *q, double time, double *v);
 /* P(q) at a time, and its gradient if `gradient` is not NULL. */
 BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, double time, double *gradient);
 /* f = -grad P(q) plus the damping models' forces at (q, v): what explicit methods take. `h` is the step (models that compare

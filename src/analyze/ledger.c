@@ -1,5 +1,5 @@
 /* Kinetic energy 1/2 v.M v of the coordinates; momenta of everything that moves, scripted vertices included;
- * potentials by term; distances from obstacles. */
+ * potentials by term; distances from obstacles; lengths of rods. */
 #include "ledger.h"
 
 #include <string.h>
@@ -17,11 +17,20 @@ static void add_contacts(const BrioSystem *s, const BrioState *state, const doub
     }
 }
 
+static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
+{
+    for (int i = 0; i < s->rod_count; i++) {
+        const double *a = x + 3 * (int64_t)s->rod[i].vertex[0], *b = x + 3 * (int64_t)s->rod[i].vertex[1];
+        double distance = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+        ledger->rods = fmax(ledger->rods, fabs(distance / s->rod[i].length - 1));
+    }
+}
+
 void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, BrioLedger *ledger)
 {
     const BrioSystem *s = solver->system;
     *ledger = (BrioLedger){.time = state->time, .step = state->step, .target = state->target, .alpha = state->alpha,
-                           .added = state->added, .unfinished = state->unfinished, .min_distance = NAN};
+                           .added = state->added, .unfinished = state->unfinished, .min_distance = NAN, .rods = NAN};
     brio__system_positions(s, state, state->q, state->time, solver->x);
     ledger->potential = brio__evaluate(solver->evaluator, state->param, solver->x, NULL, solver->term_energy);
     for (int t = 0; t < s->term_count; t++) {
@@ -30,12 +39,14 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
         case BRIO_ELEMENT_VERTEX: ledger->gravity += energy; break;
         case BRIO_ELEMENT_ANCHOR: ledger->attachment += energy; break;
         case BRIO_ELEMENT_CONTACT: ledger->contact += energy; break;
+        case BRIO_ELEMENT_POINT:
         case BRIO_ELEMENT_BAR:
         case BRIO_ELEMENT_SPRING:
         case BRIO_ELEMENT_TET: ledger->elastic += energy; break;
         }
     }
     add_contacts(s, state, solver->x, ledger);
+    add_rods(s, solver->x, ledger);
     brio__mass_multiply(s, state->v, solver->difference);
     ledger->kinetic = 0.5 * brio__dot(s, state->v, solver->difference);
     ledger->total = ledger->kinetic + ledger->potential;

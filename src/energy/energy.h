@@ -21,7 +21,8 @@ typedef enum BrioElement {
     BRIO_ELEMENT_ANCHOR, /* a vertex and a point without coordinates */
     BRIO_ELEMENT_TET,
     BRIO_ELEMENT_BAR,    /* an edge of a body that moves along x only */
-    BRIO_ELEMENT_CONTACT /* a vertex and a plane */
+    BRIO_ELEMENT_CONTACT, /* a vertex and a plane */
+    BRIO_ELEMENT_POINT    /* a body of points: it has no elements */
 } BrioElement;
 
 enum { /* traits of energies */

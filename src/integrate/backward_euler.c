@@ -17,6 +17,6 @@ BRIO_INTEGRATOR(backward_euler){
     .summary = "Robust at any step; eats the energy of everything that moves faster than the step.",
     .citation = "Baraff1998",
     .order = 1,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_DISSIPATIVE | BRIO_END_IS_SOLVED,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_DISSIPATIVE | BRIO_END_IS_SOLVED | BRIO_TAKES_CONSTRAINTS,
     .step = step,
 };

@@ -60,7 +60,7 @@ BRIO_INTEGRATOR(bdf2){
     .citation = "Hairer1996",
     .order = 2,
     .history = 2,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED | BRIO_TAKES_CONSTRAINTS,
     .step = step2,
 };
 

@@ -130,6 +130,23 @@ void brio_stepper_count_solve(BrioStepper *s, const BrioObjective *objective, co
     count_solved(s, objective, q);
 }
 
+int brio_stepper_rods(const BrioStepper *s) { return s->system->rod_count; }
+
+void brio_stepper_rod_force(BrioStepper *s, double *f)
+{
+    const BrioConstraints *rods = s->solver->constraints;
+    if (rods)
+        brio__combine(s->system, -1, rods->force, 0, rods->force, f);
+    else
+        memset(f, 0, (size_t)s->state->coordinates * sizeof *f);
+}
+
+BrioStatus brio_stepper_fit_velocities(BrioStepper *s, const double *q, double time, double *v)
+{
+    if (!s->solver->constraints || brio__constraints_fit(s->solver->constraints, s->state, q, time, v) == BRIO_OK) return BRIO_OK;
+    return brio_stepper_fail(s, BRIO_NOT_CONVERGED, brio__reason_text(BRIO_REASON_RODS));
+}
+
 static void damping_force(BrioStepper *s, const double *q, const double *v, double time, double h, double weight, double *f)
 {
     size_t bytes = (size_t)s->state->coordinates * sizeof(double);

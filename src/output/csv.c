@@ -8,7 +8,7 @@
 /* The columns that users rely on come first, in this order; new ones go to the end. */
 static const char head[] =
     "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,pz,lx,ly,lz,"
-    "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings,remainder,unfinished";
+    "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings,remainder,unfinished,rods";
 
 /* A row on its way to the writer. */
 typedef struct Row {
@@ -83,6 +83,7 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLe
     add_integer(&row, sim->stepper->halvings);
     add_real(&row, l->remainder);
     add_real(&row, l->unfinished);
+    add_real(&row, l->rods);
     for (int b = 0; system->body_count > 1 && b < system->body_count; b++) add_real(&row, solver->term_energy[system->body[b].term]); /* as the ledger left them */
     for (int i = 0; i < solver->damper_count; i++) add_real(&row, l->dissipated_by[i]);
     put(&row, "\n", 1);

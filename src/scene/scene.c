@@ -26,7 +26,7 @@ static const BrioKey scene_keys[] = {
     {"damping", "list of names, or maps with `type` and the model's parameters", "[]", "Damping models that act together: `brio list damping`."},
     {"obstacles", "list", "", "Planes that bodies never touch; needs contact."},
     {"forces", "list", "", "Forces beside gravity. Not in this version."},
-    {"constraints", "list", "", "Rigid rods. Not in this version."},
+    {"constraints", "list", "", "Rigid rods between vertices; for integrators that take them."},
     {0}};
 static const BrioKey time_keys[] = {
     {"h", "number, s", "1/30", "Time step."},
@@ -45,7 +45,8 @@ static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
     {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh."},
     {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape."},
-    {"kind", "solid | springs | bar1d", "from the material", "What the elements are; a bar1d is a line of edges that moves along x only."},
+    {"kind", "solid | springs | bar1d | points", "from the material",
+     "What the elements are; a bar1d is a line of edges that moves along x only, points have mass and no elements."},
     {"material", "a name, or a map with `type`", "required", "A material of `materials`, or the map itself."},
     {"transform", "map", "", "Scale, then rotate, then translate the mesh: its rest shape."},
     {"velocity", "map", "", "First velocity."},
@@ -103,6 +104,16 @@ static const BrioKey obstacle_keys[] = {
     {"point", "three numbers, m", "[0, 0, 0]", "A point of the plane."},
     {"normal", "three numbers", "required", "Where bodies are; of any length."},
     {0}};
+static const BrioKey constraint_keys[] = {
+    {"type", "rod", "required", "What it is: two vertices that stay as far apart as they are."},
+    {"a", "map, or [body, vertex]", "required", "One end. It may be fixed, but not scripted."},
+    {"b", "map, or [body, vertex]", "required", "The other end."},
+    {"length", "number, m", "from the first state", "The distance; the first state must have it."},
+    {0}};
+static const BrioKey end_keys[] = {
+    {"body", "text", "the only body", "Name of the body."},
+    {"vertex", "whole number", "required", "Vertex of the body, from 0."},
+    {0}};
 static const BrioKey output_keys[] = {
     {"frames", "list of vtu, obj", "[]", "Formats of frames."},
     {"every", "whole number", "1", "Write every so many-th frame."},
@@ -121,6 +132,8 @@ static const BrioSection sections[] = {
     {"bodies[].fix[].script", "Scripts (also of attachments)", script_keys},
     {"contact", "Contact", contact_keys},
     {"obstacles[]", "Obstacles", obstacle_keys},
+    {"constraints[]", "Rods", constraint_keys},
+    {"constraints[].a", "An end of a rod", end_keys},
     {"probes[]", "Probes", probe_keys},
     {"output", "Output", output_keys},
 };
@@ -594,7 +607,7 @@ static BrioStatus read_springs(BodyWork *w, BrioError *error)
 
 static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
 {
-    static const char *const kinds[] = {"solid", "springs", "bar1d"}, *const later[] = {"shell", "affine"};
+    static const char *const kinds[] = {"solid", "springs", "bar1d", "points"}, *const later[] = {"shell", "affine"};
     const char *name;
     if (!node) return BRIO_OK;
     BRIO_CHECK(brio__node_text(node, &name, error));
@@ -606,8 +619,10 @@ static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
         *kind = BRIO_KIND_SPRINGS;
     else if (!strcmp(name, "bar1d"))
         *kind = BRIO_KIND_BAR1D;
+    else if (!strcmp(name, "points"))
+        *kind = BRIO_KIND_POINTS;
     else
-        return no_such(node, "kind", name, kinds, 3, error);
+        return no_such(node, "kind", name, kinds, BRIO_COUNT(kinds), error);
     return BRIO_OK;
 }
 
@@ -675,11 +690,81 @@ static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *bui
         brio__free((void *)w.script.keys);
         if (status != BRIO_OK) return status;
     }
+    return BRIO_OK;
+}
+
+/* An end of a rod: {body: chain, vertex: 0} or [chain, 0]. */
+static BrioStatus read_end(BrioNode *node, const BrioBuilder *builder, int *body, int32_t *vertex, BrioError *error)
+{
+    BrioNode *named = NULL, *number = NULL;
+    int64_t value;
+    *body = 0;
+    if (node->kind == BRIO_NODE_LIST && node->count == 2) {
+        named = node->child[0];
+        number = node->child[1];
+    } else if (node->kind == BRIO_NODE_MAP) {
+        BRIO_CHECK(expect_map(node, end_keys, error));
+        named = brio__node_get(node, "body");
+        if (!(number = brio__node_get(node, "vertex"))) return brio__node_error(node, error, "missing key \"vertex\"");
+    } else {
+        return brio__node_error(node, error, "expected {body: name, vertex: number} or [name, number]");
+    }
+    if (named) {
+        const char *text, *names[256];
+        int count = 0;
+        BRIO_CHECK(brio__node_text(named, &text, error));
+        for (; count < (int)BRIO_COUNT(names) && brio__builder_name(builder, count); count++) names[count] = brio__builder_name(builder, count);
+        *body = brio__builder_find(builder, text);
+        if (*body < 0) return no_such(named, "body", text, names, count, error);
+    } else if (brio__builder_name(builder, 1)) {
+        return brio__node_error(node, error, "missing key \"body\": there are several bodies");
+    }
+    BRIO_CHECK(brio__node_integer(number, &value, error));
+    BrioError inner = {0};
+    BrioStatus status = brio__builder_check_vertex(builder, *body, value, &inner);
+    *vertex = (int32_t)value;
+    return status == BRIO_OK ? BRIO_OK : at_node(number, status, error, &inner);
+}
+
+static BrioStatus read_constraints(BrioNode *root, BrioBuilder *builder, BrioError *error)
+{
+    static const char *const types[] = {"rod"};
+    BrioNode *list = brio__node_get(root, "constraints");
+    if (!list) return BRIO_OK;
+    BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
+    for (int i = 0; i < list->count; i++) {
+        BrioNode *node = list->child[i], *end[2];
+        const char *type;
+        int body[2];
+        int32_t vertex[2];
+        double length = NAN;
+        BRIO_CHECK(expect(node, BRIO_NODE_MAP, error));
+        BRIO_CHECK(type_of(node, &type, error));
+        if (strcmp(type, "rod")) return no_such(type_node(node), "constraint", type, types, 1, error);
+        BRIO_CHECK(expect_map(node, constraint_keys, error));
+        for (int k = 0; k < 2; k++) {
+            const char *key = k ? "b" : "a";
+            if (!(end[k] = brio__node_get(node, key))) return brio__node_error(node, error, "missing key \"%s\"", key);
+            BRIO_CHECK(read_end(end[k], builder, &body[k], &vertex[k], error));
+        }
+        BRIO_CHECK(get_real(node, "length", 1e-300, 1e15, &length, error));
+        BrioError inner = {0};
+        BrioStatus status = brio_builder_rod(builder, body[0], vertex[0], body[1], vertex[1], length, &inner);
+        if (status != BRIO_OK) return at_node(node, status, error, &inner);
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *builder, BrioError *error)
+{
     BrioError inner = {0};
     BrioStatus status = brio_builder_finish(builder, &scene->system, &scene->state, &inner);
     if (status == BRIO_OK) return BRIO_OK;
-    int obstacle = brio__builder_obstacle_at_fault(builder);
-    return at_node(obstacle < 0 ? bodies : brio__node_get(root, "obstacles")->child[obstacle], status, error, &inner);
+    int obstacle = brio__builder_obstacle_at_fault(builder), rod = brio__builder_rod_at_fault(builder);
+    const BrioNode *node = brio__node_get(root, "bodies");
+    if (obstacle >= 0) node = brio__node_get(root, "obstacles")->child[obstacle];
+    if (rod >= 0) node = brio__node_get(root, "constraints")->child[rod];
+    return at_node(node, status, error, &inner);
 }
 
 static BrioStatus read_obstacle(BrioNode *node, BrioBuilder *builder, BrioError *error)
@@ -730,7 +815,7 @@ static BrioStatus read_contact(BrioNode *root, BrioBuilder *builder, BrioError *
     return BRIO_OK;
 }
 
-/* Not every integrator goes with obstacles. */
+/* Not every integrator goes with obstacles or rods. */
 static BrioStatus check_integrator(BrioNode *root, const BrioScene *scene, BrioError *error)
 {
     BrioError inner = {0};
@@ -811,7 +896,7 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
 /* What the format has and this version does not do: refused with a sentence unless empty. */
 static BrioStatus refuse_later(BrioNode *root, BrioError *error)
 {
-    static const char *const later[] = {"forces", "constraints"};
+    static const char *const later[] = {"forces"};
     for (size_t i = 0; i < BRIO_COUNT(later); i++) {
         BrioNode *node = brio__node_get(root, later[i]);
         if (!node || (node->kind == BRIO_NODE_LIST && node->count == 0)) continue;
@@ -844,6 +929,8 @@ static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *
     BRIO_CHECK(read_output(root, scene, error));
     BRIO_CHECK(read_contact(root, builder, error));
     BRIO_CHECK(read_bodies(root, scene, builder, error));
+    BRIO_CHECK(read_constraints(root, builder, error));
+    BRIO_CHECK(finish_builder(root, scene, builder, error));
     BRIO_CHECK(check_integrator(root, scene, error));
     return read_probes(root, scene, error);
 }

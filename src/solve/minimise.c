@@ -76,6 +76,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     if (status == BRIO_OK &&
         (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend || !s->difference || !s->damped_pose || !s->term_energy))
         status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK && system->rod_count) status = brio__constraints_create(system, &s->constraints);
     if (status == BRIO_OK) status = create_dampers(s, damping, damping_count);
     if (status == BRIO_OK)
         *solver = s;
@@ -90,6 +91,7 @@ void brio__solver_free(BrioSolver *s)
     for (int i = 0; i < s->damper_count; i++)
         if (s->damper[i].model->destroy) s->damper[i].model->destroy(s->damper[i].self);
     brio__evaluator_free(s->evaluator);
+    brio__constraints_free(s->constraints);
     brio__linear_free(s->linear);
     double *arrays[] = {s->x, s->dx, s->x_held_n, s->gradient, s->step, s->trial, s->blend, s->difference, s->damped_pose, s->term_energy};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
@@ -104,11 +106,13 @@ BrioStatus brio__solver_prepare(BrioSolver *s)
     int64_t *start = NULL;
     int32_t *neighbour = NULL;
     BrioStatus status = brio__evaluator_graph(s->evaluator, &start, &neighbour);
+    if (status == BRIO_OK && s->constraints) status = brio__constraints_join_graph(s->constraints, s->system->block_count, &start, &neighbour);
     BrioLinearOptions options = {.tol = s->options.linear_tol};
     if (status == BRIO_OK) status = brio__linear_create(type, &options, s->system->block_count, start, neighbour, &s->linear);
     brio__free(start);
     brio__free(neighbour);
     if (status == BRIO_OK) status = brio__evaluator_plan(s->evaluator, s->linear);
+    if (status == BRIO_OK && s->constraints) status = brio__constraints_plan(s->constraints, s->linear);
     if (status != BRIO_OK) { /* the next try starts afresh */
         brio__linear_free(s->linear);
         s->linear = NULL;
@@ -170,15 +174,19 @@ static Value evaluate(const Problem *p, const double *q, double *gradient)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
-    double distance = 0;
+    double distance = 0, potential = 0, dissipation = 0, noise = 0;
     s->totals.evaluations++;
     world_blend(p, q);
-    double potential = brio__evaluate(s->evaluator, p->state->param, s->x, gradient, s->term_energy), dissipation = 0;
-    double noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy);
-    BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
-    for (int i = 0; i < p->damper_count; i++) {
-        const BrioDamper *d = &s->damper[i];
-        if (d->model->potential) dissipation += d->model->potential(d->self, d->values, s, p->state, &motion, gradient);
+    if (o->s != 0) {
+        potential = brio__evaluate(s->evaluator, p->state->param, s->x, gradient, s->term_energy);
+        noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy);
+        BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
+        for (int i = 0; i < p->damper_count; i++) {
+            const BrioDamper *d = &s->damper[i];
+            if (d->model->potential) dissipation += d->model->potential(d->self, d->values, s, p->state, &motion, gradient);
+        }
+    } else if (gradient) {
+        memset(gradient, 0, 3 * (size_t)s->system->block_count * sizeof *gradient);
     }
     dissipation *= o->blend_damping ? o->s : o->s * o->a; /* either way its gradient has the factor s a */
     if (p->mass != 0) {
@@ -244,13 +252,15 @@ static BrioStatus factor(const Problem *p, const double *q, bool project)
     const BrioObjective *o = p->objective;
     double shift = 0;
     for (int attempt = 0; attempt < 24; attempt++) {
-        double seconds[2], before;
-        brio__assemble(s->evaluator, p->state->param, s->x, p->mass + shift, o->s * o->a * o->a, project, s->linear, seconds);
+        double seconds[2] = {0, 0}, before;
+        brio__assemble_masses(s->system, p->mass + shift, s->linear);
+        if (o->s != 0) brio__assemble_add(s->evaluator, p->state->param, s->x, o->s * o->a * o->a, project, s->linear, seconds);
         BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
-        for (int i = 0; i < p->damper_count; i++) {
+        for (int i = 0; o->s != 0 && i < p->damper_count; i++) {
             const BrioDamper *d = &s->damper[i];
             if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, &motion, o->s * o->a * (o->blend_damping ? o->a : 1)));
         }
+        if (s->constraints && !o->rods_from_start) brio__constraints_assemble(s->constraints, s->x, project, s->linear);
         s->totals.hessian += seconds[0];
         s->totals.assembly += seconds[1];
         before = brio__seconds();
@@ -286,9 +296,14 @@ static BrioStatus newton_step(const Problem *p, const double *q, bool project)
     if (status < 0 || (!project && status != BRIO_OK)) return status;
     if (status != BRIO_OK) return finish(s, BRIO_REASON_INDEFINITE, status);
     double before = brio__seconds();
-    brio__combine(s->system, -1, s->gradient, 0, s->gradient, s->step);
-    status = brio__linear_solve(s->linear, 1, s->step, s->step);
+    if (s->constraints) {
+        status = brio__constraints_solve(s->constraints, s->linear, s->gradient, s->step);
+    } else {
+        brio__combine(s->system, -1, s->gradient, 0, s->gradient, s->step);
+        status = brio__linear_solve(s->linear, 1, s->step, s->step);
+    }
     s->totals.solve += brio__seconds() - before;
+    if (status == BRIO_NOT_POSITIVE_DEFINITE) return finish(s, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
     if (status != BRIO_OK) return status < 0 ? status : finish(s, BRIO_REASON_LINEAR, status);
     s->iterations++;
     s->totals.iterations++;
@@ -325,6 +340,69 @@ static BrioStatus find_root(const Problem *p, double *q)
         }
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         if (small && t == 1) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
+        last_speed = s->speed;
+    }
+    return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
+}
+
+/* ---- with rods ---------------------------------------------------------------------------------- */
+
+/* The residual of the saddle point, gradient + G^T multiplier, into s->gradient; returns what the line search lowers,
+ * |residual|^2 in M^-1 plus sum inertia g^2 (both in kg m^2). `worst` receives the largest |g_i|/l_i. */
+static double residual(const Problem *p, const double *q, double *worst)
+{
+    BrioSolver *s = p->solver;
+    BrioConstraints *c = s->constraints;
+    Value value = evaluate(p, q, s->gradient);
+    brio__system_positions(s->system, p->state, q, p->objective->time, c->world);
+    *worst = brio__constraints_update(c, c->world);
+    if (!p->objective->rods_from_start) brio__constraints_pull_from_here(c);
+    brio__constraints_add_force(c, s->gradient);
+    brio__mass_solve(s->system, s->gradient, s->difference);
+    return isfinite(value.value) ? brio__dot(s->system, s->gradient, s->difference) + brio__constraints_merit(c) : INFINITY;
+}
+
+/* Newton on the saddle point of the objective and the rods. Where rods pull along their directions at q_n this is no
+ * minimum of anything, so the line search lowers the residual; Hessians are exact where they are positive definite. Ends when steps are below
+ * the tolerance and lengths are right to `exact`, or to round-off. */
+static BrioStatus constrained(const Problem *p, double *q)
+{
+    const double exact = 1e-13, close = 1e-10; /* as shares of lengths: what is asked for, and what round-off may leave of it far from the origin */
+    BrioSolver *s = p->solver;
+    BrioConstraints *c = s->constraints;
+    size_t coordinates = 3 * (size_t)s->system->block_count, rods = (size_t)c->count;
+    double last_speed = INFINITY, worst;
+    brio__system_positions(s->system, p->state, p->state->q, p->state->time, c->world);
+    brio__constraints_update(c, c->world);
+    brio__constraints_pull_from_here(c);
+    memset(c->multiplier, 0, rods * sizeof(double));
+    start(p, q);
+    double merit = residual(p, q, &worst);
+    if (!isfinite(merit)) return finish(s, BRIO_REASON_START, BRIO_STEP_REJECTED);
+    for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
+        BrioStatus status = newton_step(p, q, false);
+        if (status == BRIO_NOT_POSITIVE_DEFINITE) status = newton_step(p, q, true);
+        if (status != BRIO_OK) return status;
+        bool small = s->speed < s->options.tol, found = false;
+        double t = s->speed > 0 ? allowed(p, q) : 1, least = t * 0x1p-30, next = merit;
+        memcpy(c->kept, c->multiplier, rods * sizeof(double));
+        for (; !found && t > least; t = found ? t : t / 2) {
+            brio__combine(s->system, 1, q, t, s->step, s->trial);
+            for (size_t i = 0; i < rods; i++) c->multiplier[i] = c->kept[i] + t * c->change[i];
+            next = residual(p, s->trial, &worst);
+            found = next <= (1 - 1e-4 * t) * merit || (small && t == 1 && isfinite(next));
+        }
+        if (!found) {
+            memcpy(c->multiplier, c->kept, rods * sizeof(double));
+            residual(p, q, &worst);
+            if (worst <= close && s->speed * p->objective->h <= close * c->longest) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
+            return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
+        }
+        if (t == 1) s->limit.term = NULL;
+        memcpy(q, s->trial, coordinates * sizeof *q);
+        merit = next;
+        if (small && worst <= exact) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
+        if (small && worst <= close && s->speed > 0.5 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
         last_speed = s->speed;
     }
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
@@ -415,10 +493,17 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     s->speed = 0;
     s->massless = objective->massless;
     s->totals.minimisations++;
+    if (s->constraints && (objective->massless || objective->linear)) {
+        snprintf(s->message, sizeof s->message, "static equilibria and linearised steps do not take rods in this version of brio");
+        return BRIO_ERROR_UNSUPPORTED;
+    }
     BRIO_CHECK(brio__solver_prepare(s));
     Problem problem = problem_of(s, state, objective);
     bool root = !strcmp(s->options.type, "root") && !objective->massless;
-    BrioStatus status = objective->linear ? linear_step(&problem, q) : root ? find_root(&problem, q) : newton(&problem, q);
+    BrioStatus status = s->constraints       ? constrained(&problem, q)
+                        : objective->linear ? linear_step(&problem, q)
+                        : root              ? find_root(&problem, q)
+                                            : newton(&problem, q);
     if (status < 0 && !s->message[0]) snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));
     return status;
 }

@@ -2,11 +2,13 @@
  *
  *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q)
  *
- * by projected Newton with a backtracking line search. Without the first and last term it is static equilibrium. */
+ * by projected Newton with a backtracking line search, subject to the lengths of rods if there are any. Without the first and last
+ * term it is static equilibrium. */
 #ifndef BRIO_MINIMISE_H
 #define BRIO_MINIMISE_H
 
 #include "../damping/damping.h"
+#include "constraint.h"
 
 /* Why an iteration ended; the texts are what reports print. */
 #define BRIO_REASON_LIST(X)                                                                       \
@@ -17,6 +19,7 @@
     X(BLOCKED, "an element that would invert or a contact leaves no room to move")                \
     X(INDEFINITE, "the matrix could not be made positive definite")                               \
     X(LINEAR, "the linear solver did not converge")                                               \
+    X(RODS, "the rods cannot all have their lengths: one is redundant, or they are stretched out")     \
     X(START, "the starting point is not allowed")                                                 \
     X(NOT_FINITE, "a value is not finite")
 
@@ -42,6 +45,7 @@ struct BrioSolver {
     int damper_count;
     BrioDamper damper[BRIO_DAMPING_MOST];
     BrioEvaluator *evaluator;
+    BrioConstraints *constraints; /* NULL: no rods */
     BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
     double *x, *x_held_n; /* world positions; held vertices at the start of the step */
     double *dx, *step, *trial, *blend, *difference, *damped_pose;
