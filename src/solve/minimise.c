@@ -339,7 +339,7 @@ static BrioStatus find_root(const Problem *p, double *q)
             return finish(s, BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
         }
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
-        if (small && t == 1) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
+        if (small) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
         last_speed = s->speed;
     }
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
