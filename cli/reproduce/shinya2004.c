@@ -281,8 +281,8 @@ static void costs(Report *r)
         for (int i = 0; i < POINTS; i += 2)
             report_number(r, 2, over_k.seconds[IMPLICIT][i] / over_k.seconds[LINEARISED][i], "implicit over linearised explicit, time, sqrt(k0) = %.0f", over_k.x[i]);
         report_fact(r, over_k.seconds[IMPLICIT][2] > over_k.seconds[LINEARISED][2], "linearised explicit is faster than implicit Euler (in the middle)");
-        report_note(r, "An inner step and an iteration of PCG cost a product each: at sqrt(k0) = %.0f the explicit method takes %.0f of them for a simulated second, the implicit one %.0f. Block "
-                       "Jacobi and a loose tolerance keep the latter far below the worst case from which the paper argues.",
+        report_note(r, "An iteration of PCG costs one product with a matrix, an inner step two: with K and, for the Rayleigh damping that it cannot do without, with the K of the "
+                       "damping. At sqrt(k0) = %.0f a simulated second takes %.0f inner steps or %.0f iterations.",
                     over_k.x[2], over_k.work[LINEARISED][2], over_k.work[IMPLICIT][2]);
     }
     if (!over_k.failed[LINEARISED] && !over_k.failed[EULER])
