@@ -15,6 +15,7 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
     BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = phi, .h = h, .weight = 1, .scratch = 6, .slope = slope}, q, w));
     BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = &adjoint, .h = h, .weight = BRIO_NOT_COUNTED, .undamped = true, .scratch = 6, .slope = dv},
                                   unused_q, unused_v));
+    if (phi->stages == 1 && phi->A[0] == 1) brio_stepper_combine(s, 1 / h, q, -1 / h, brio_stepper_q(s), w); /* also where it is small beside v */
     brio_stepper_combine(s, h, dv, -h, slope, dv);
     brio_stepper_mass_solve(s, dv, dv);
     return BRIO_OK;

@@ -140,7 +140,7 @@ BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, doubl
                                        .weight = share, .from = from, .over = a * h};
             BRIO_CHECK(brio_stepper_minimise(s, &objective, Q));
             brio_stepper_combine(s, 1 / square, Q, -1 / square, target, A[i]);
-            brio_stepper_combine(s, 1 / (a * h), Q, -1 / (a * h), from, V[i]); /* = drift + a h A_i, also where these cancel */
+            brio_stepper_combine(s, 1, drift, a * h, A[i], V[i]);
         } else {
             brio_stepper_combine(s, 1, target, 0, target, Q);
             brio_stepper_combine(s, 1, drift, 0, drift, V[i]);
