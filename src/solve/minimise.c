@@ -1,7 +1,7 @@
 /* Projected Newton for the primitive.
  *
  * Each iteration solves (m M + s a^2 H + s a H_D) p = -(m M (q - target) + s a (g + g_D)), with g and H the gradient and the
- * element-wise projected Hessian of P at y = a q + (1-a) q_n, g_D and H_D those of the dissipation potentials at q (at y, and s a^2
+ * Hessian (projected element by element where the matrix is not positive definite without) of P at y = a q + (1-a) q_n, g_D and H_D those of the dissipation potentials at q (at y, and s a^2
  * H_D, with blend_damping), shortens p so that no element becomes forbidden,
  * backtracks until the objective falls by a share of what its slope promises [Armijo 1966], and ends when the
  * full step is below the tolerance, max|p|/h < tol; that last step is taken too.
@@ -420,8 +420,6 @@ static BrioStatus linear_step(const Problem *p, double *q)
     return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
 }
 
-enum { PATIENCE = 8 }; /* iterations with projected Hessians before exact ones are tried */
-
 static BrioStatus newton(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
@@ -433,10 +431,10 @@ static BrioStatus newton(const Problem *p, double *q)
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
-    int exact_at = PATIENCE, wait = 1;
+    int exact_at = 0, wait = 1;
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
-        /* Projection makes iterations many where elements are compressed: a solve that takes long tries exact Hessians, and waits
-         * twice as long after each that was not positive definite. */
+        /* Exact Hessians where they are positive definite: projection makes iterations many where elements are compressed. After each that
+         * was not, the projected ones are taken for twice as long. */
         BrioStatus status = s->iterations >= exact_at ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
         if (status > 0) {
             if (s->iterations >= exact_at) exact_at = s->iterations + wait, wait *= 2;
