@@ -207,7 +207,6 @@ BRIO_INTEGRATOR(blend){
     .name = "blend",
     .summary = "Implicit midpoint with as much backward or forward Euler as keeps the energy: lively and stable at large steps.",
     .citation = "Dinev2018",
-    .order = 2,
     .history = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED,
     .fields = blend_fields,
