@@ -95,7 +95,9 @@ static bool integrator_at(int i, Entry *e)
 
 static Entry energy_entry(const BrioEnergy *energy)
 {
-    static const char *const notes[] = {"every vertex", "springs", "springs to points", "solids"};
+    static const char *const notes[] = {[BRIO_ELEMENT_VERTEX] = "every vertex", [BRIO_ELEMENT_SPRING] = "springs", [BRIO_ELEMENT_ANCHOR] = "springs to points",
+                                        [BRIO_ELEMENT_TET] = "solids", [BRIO_ELEMENT_BAR] = "bars along x", [BRIO_ELEMENT_CONTACT] = "obstacles",
+                                        [BRIO_ELEMENT_POINT] = "points"};
     return (Entry){energy->name, energy->summary, energy->citation, energy->fields, notes[energy->element]};
 }
 
