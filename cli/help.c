@@ -31,7 +31,7 @@ void print_help(const Command *c, FILE *file)
 static void overview(void)
 {
     printf("brio %s: things that bend, stretch, bounce and collide.\n\n", brio_version());
-    for (int i = 0; command_at(i); i++) printf("  brio %-8s %s\n", command_at(i)->name, command_at(i)->summary);
+    for (int i = 0; command_at(i); i++) printf("  brio %-10s %s\n", command_at(i)->name, command_at(i)->summary);
     puts("\nStart with `brio run demo`. `brio help run` explains a command, `brio help scene` the scene file;\n"
          "`brio --version` says what this build can do.");
 }

@@ -217,31 +217,6 @@ double brio__memory_available(void)
 #endif
 }
 
-BrioStatus brio__arena_create(BrioArena *arena, size_t size)
-{
-    arena->base = brio__alloc(size, 1);
-    arena->size = arena->base ? size : 0;
-    arena->used = 0;
-    return arena->base ? BRIO_OK : BRIO_ERROR_MEMORY;
-}
-
-void *brio__arena_take(BrioArena *arena, size_t count, size_t size)
-{
-    size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-    bytes = (bytes + BRIO_ALIGN - 1) & ~(size_t)(BRIO_ALIGN - 1);
-    if (bytes > arena->size - arena->used) return NULL;
-    void *block = arena->base + arena->used;
-    arena->used += bytes;
-    return block;
-}
-
-void brio__arena_free(BrioArena *arena)
-{
-    brio__free(arena->base);
-    *arena = (BrioArena){0};
-}
-
 /* ---- threads ------------------------------------------------------------------------------------ */
 
 static int threads_wanted;

@@ -1,4 +1,4 @@
-/* What every file uses: status, log, memory, arena, threads, instruction set, clocks, error texts. */
+/* What every file uses: status, log, memory, threads, instruction set, clocks, error texts. */
 #ifndef BRIO_BASE_H
 #define BRIO_BASE_H
 
@@ -44,15 +44,6 @@ void brio__free(void *block);
 char *brio__strdup(const char *text);
 /* Bytes that may still be allocated on this machine (physical memory, or BRIO_MEMORY_LIMIT in bytes). */
 double brio__memory_available(void);
-
-/* Scratch memory of a step: a bump pointer over one block, freed all at once. */
-typedef struct BrioArena {
-    char *base;
-    size_t size, used;
-} BrioArena;
-BrioStatus brio__arena_create(BrioArena *arena, size_t size);
-void *brio__arena_take(BrioArena *arena, size_t count, size_t size); /* NULL: full */
-void brio__arena_free(BrioArena *arena);
 
 /* ---- threads ------------------------------------------------------------------------------------ */
 

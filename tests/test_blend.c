@@ -11,6 +11,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
+#include "simulate.h"
 
 /* Uniform in [0, 1): splitmix64. */
 static uint64_t seed = 2018;
@@ -255,28 +256,6 @@ static void bound_of_two_springs(void **unused)
     }
     print_message("%d steps, %d with several solutions, %d solutions that raise the energy; at most %.4f of the bound\n", steps, several, rises, closest);
     assert_true(rises > 100 && several > 100);
-}
-
-static BrioSim *parse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static BrioSim *parse(const char *format, ...)
-{
-    char text[4096];
-    va_list list;
-    va_start(list, format);
-    int length = vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    BrioSim *sim = NULL;
-    BrioError error = {0};
-    if (brio_sim_parse(text, (size_t)length, "test", &sim, &error) != BRIO_OK) fail_msg("%s: %s", error.path, error.message);
-    return sim;
-}
-
-static void step(BrioSim *sim, int count)
-{
-    for (int i = 0; i < count; i++) {
-        BrioStatus status = brio_sim_step(sim);
-        if (status != BRIO_OK) fail_msg("step %d: %s: %s", i, brio_status_name(status), brio_sim_reason(sim));
-    }
 }
 
 /* The two springs in the engine, the middle at x0 with the velocity v0 along x. */

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
+#include "simulate.h"
 
 typedef struct Variant {
     const char *integrator;
@@ -22,33 +23,6 @@ static const Variant variants[] = {
     {"{type: variational, alpha: 1}", 1, 4},         {"{type: variational, points: 2}", 2, 4},
     {"{type: variational, points: 3}", 4, 8},
 };
-
-static BrioSim *parse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static BrioSim *parse(const char *format, ...)
-{
-    static char text[8192];
-    BrioSim *sim = NULL;
-    BrioError error = {0};
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    if (brio_sim_parse(text, strlen(text), "test.yaml", &sim, &error) != BRIO_OK) fail_msg("%s", error.message);
-    return sim;
-}
-
-static void step(BrioSim *sim, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (brio_sim_step(sim) != BRIO_OK) fail_msg("step %d: %s", i, brio_sim_reason(sim));
-}
-
-static BrioLedger ledger(BrioSim *sim)
-{
-    BrioLedger l;
-    assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
-    return l;
-}
 
 /* ---- quadratures -------------------------------------------------------------------------------- */
 

@@ -301,7 +301,7 @@ static const Option options[] = {
 
 const Command command_reproduce = {
     .name = "reproduce",
-    .summary = "a table or figure of a paper beside our numbers",
+    .summary = "A table or figure of a paper beside our numbers.",
     .synopsis = "[list]\nNAME [-o FOLDER]",
     .about = "Runs the experiment again and prints the paper's figure beside ours, with the tolerance and a verdict for each line. The exit "
              "code is 1 if a line is missed. What a paper leaves out and how it was found is said at the top.",

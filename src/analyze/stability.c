@@ -261,26 +261,24 @@ BrioStatus brio__oscillator_measure(BrioOscillator *o, double k, double d, doubl
 /* A double eigenvalue is known to the root of the round-off. */
 static const double slack = 1e-7;
 
-static bool is_stable(BrioOscillator *o, double X, double Y)
+bool brio__oscillator_is_stable(BrioOscillator *o, double X, double Y)
 {
     BrioAmplification a;
     return brio__oscillator_measure(o, Y * o->m, X * o->m, 1, &a, NULL) == BRIO_OK && a.radius <= 1 + slack;
 }
 
-bool brio__oscillator_is_stable(BrioOscillator *o, double X, double Y) { return is_stable(o, X, Y); }
-
 double brio__oscillator_limit(BrioOscillator *o)
 {
     double low = 0.05, high = low; /* h sqrt(k/m); second-order growth is 1e-6 here, far above the slack */
-    if (!is_stable(o, 0, low * low)) return 0;
-    while (is_stable(o, 0, high * high)) {
+    if (!brio__oscillator_is_stable(o, 0, low * low)) return 0;
+    while (brio__oscillator_is_stable(o, 0, high * high)) {
         low = high;
         high *= 1.04;
         if (high > 1e4) return INFINITY;
     }
     for (int n = 0; n < 60 && high - low > 1e-12 * high; n++) {
         double middle = (low + high) / 2;
-        *(is_stable(o, 0, middle * middle) ? &low : &high) = middle;
+        *(brio__oscillator_is_stable(o, 0, middle * middle) ? &low : &high) = middle;
     }
     return low;
 }
@@ -292,7 +290,7 @@ static double highest_above(BrioOscillator *o, double X, double least, double mo
     double low = 0, high = most;
     for (int k = LEVELS; k > 0 && low == 0 && most * (k + 1) / LEVELS > least; k--) {
         double Y = most * k / LEVELS;
-        if (is_stable(o, X, Y))
+        if (brio__oscillator_is_stable(o, X, Y))
             low = Y;
         else
             high = Y;
@@ -300,7 +298,7 @@ static double highest_above(BrioOscillator *o, double X, double least, double mo
     if (low == 0 || low == most) return low;
     for (int n = 0; n < 50 && high - low > 1e-11 * high; n++) {
         double middle = (low + high) / 2;
-        *(is_stable(o, X, middle) ? &low : &high) = middle;
+        *(brio__oscillator_is_stable(o, X, middle) ? &low : &high) = middle;
     }
     return low;
 }

@@ -1,0 +1,42 @@
+/* Simulations in tests: from scene text, step by step, with the ledger of an instant. What fails fails the test, with the reason.
+ * Include after cmocka. */
+#ifndef BRIO_TEST_SIMULATE_H
+#define BRIO_TEST_SIMULATE_H
+
+#include "sim.h"
+
+#include <stdarg.h>
+
+static BrioSim *parse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static BrioSim *parse(const char *format, ...)
+{
+    char text[8192], message[2048];
+    va_list list;
+    va_start(list, format);
+    int length = vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    assert_true(length < (int)sizeof text);
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    if (brio_sim_parse(text, (size_t)length, "test", &sim, &error) == BRIO_OK) return sim;
+    brio_error_text(&error, message, sizeof message);
+    fail_msg("%s\n%s", message, text);
+    return NULL;
+}
+
+static inline void step(BrioSim *sim, int count)
+{
+    for (int i = 0; i < count; i++) {
+        BrioStatus status = brio_sim_step(sim);
+        if (status != BRIO_OK) fail_msg("step %d: %s: %s", i, brio_status_name(status), brio_sim_reason(sim));
+    }
+}
+
+static inline BrioLedger ledger(BrioSim *sim)
+{
+    BrioLedger l;
+    assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
+    return l;
+}
+
+#endif
