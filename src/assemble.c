@@ -661,7 +661,7 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
         snprintf(text, size, "no element");
         return;
     }
-    static const char *const names[] = {"vertex", "spring", "attachment", "tet", "bar element", "contact", "point"};
+    static const char *const names[] = {"vertex", "spring", "attachment", "tet", "bar element", "contact", "point", "triangle", "hinge", "pair", "friction"};
     const BrioTerm *term = limit->term;
     int body = 0; /* of the element's first node */
     int32_t node = node_of(term, limit->element, 0);

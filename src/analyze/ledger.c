@@ -38,7 +38,11 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
         switch (s->term[t].energy->element) {
         case BRIO_ELEMENT_VERTEX: ledger->gravity += energy; break;
         case BRIO_ELEMENT_ANCHOR: ledger->attachment += energy; break;
+        case BRIO_ELEMENT_PAIR:
         case BRIO_ELEMENT_CONTACT: ledger->contact += energy; break;
+        case BRIO_ELEMENT_FRICTION: break; /* no potential */
+        case BRIO_ELEMENT_TRIANGLE:
+        case BRIO_ELEMENT_HINGE:
         case BRIO_ELEMENT_POINT:
         case BRIO_ELEMENT_BAR:
         case BRIO_ELEMENT_SPRING:

@@ -22,7 +22,11 @@ typedef enum BrioElement {
     BRIO_ELEMENT_TET,
     BRIO_ELEMENT_BAR,    /* an edge of a body that moves along x only */
     BRIO_ELEMENT_CONTACT, /* a vertex and a plane */
-    BRIO_ELEMENT_POINT    /* a body of points: it has no elements */
+    BRIO_ELEMENT_POINT,   /* a body of points: it has no elements */
+    BRIO_ELEMENT_TRIANGLE, /* of a shell: its membrane */
+    BRIO_ELEMENT_HINGE,   /* two triangles of a shell and their common edge: its bending */
+    BRIO_ELEMENT_PAIR,    /* a vertex and a triangle, or two edges, that come close */
+    BRIO_ELEMENT_FRICTION /* the same pairs (or a vertex and a plane), lagged */
 } BrioElement;
 
 enum { /* traits of energies */
@@ -50,6 +54,7 @@ typedef struct BrioBatch {
     double *gradient;     /* [block][3*nodes][8] */
     double *hessian;      /* [block-begin][9*pairs][8]: 3x3 blocks, row by row, of the node pairs (i,j), i >= j, in the
                              order (0,0) (1,0) (1,1) (2,0) ... */
+    double *distance;     /* [block][8]: of pairs, how far apart they are (nothing else is then computed) */
     bool project;         /* to the nearest positive semidefinite matrix of each element */
 } BrioBatch;
 
