@@ -6,8 +6,8 @@
 
 static void add_contacts(const BrioSystem *s, const BrioState *state, const double *x, BrioLedger *ledger)
 {
-    for (int k = 0; k < s->obstacle_count; k++) {
-        const BrioTerm *term = &s->term[s->contact_term + k];
+    for (int k = 0; k < s->plane_count; k++) {
+        const BrioTerm *term = &s->term[s->plane_term + k];
         double dhat = state->param[term->params + 1];
         for (int64_t i = 0; i < term->elements; i++) {
             double d = brio__plane_distance(term, i, x);
