@@ -473,6 +473,18 @@ BRIO_API double brio_stepper_dot(BrioStepper *stepper, const double *x, const do
  * an energy is infinite. */
 BRIO_API BrioStatus brio_stepper_accept(BrioStepper *stepper, double h, const double *q, const double *v);
 
+/* ---------------------------------------------------------------------------------------------------
+ * Continuous collision detection: do a vertex v and a face f0 f1 f2, or two edges a0 a1 and b0 b1, touch while
+ * their corners move straight from x0 (t = 0) to x1 (t = 1)?
+ *
+ * 0: they do not, *toi is 1. 1: they may; *toi is never later than the first time they do. Touching counts, at
+ * both ends too. A contact is never missed: the answer holds for the exact motion (1-t) x0 + t x1 of the doubles
+ * given. Pairs that miss each other by rounding errors may be answered by 1. Input that is not finite: 1, *toi 0.
+ * ------------------------------------------------------------------------------------------------- */
+
+BRIO_API int brio_ccd_vertex_face(const double x0[12], const double x1[12], double *toi);
+BRIO_API int brio_ccd_edge_edge(const double x0[12], const double x1[12], double *toi);
+
 #ifdef __cplusplus
 }
 #endif
