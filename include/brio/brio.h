@@ -332,7 +332,7 @@ typedef struct BrioLedger {
     double time, kinetic, elastic, gravity, attachment, contact, potential, total;
     double target, alpha;                    /* of energy-controlled integrators; NAN with others */
     double added, dissipated;                /* J put in by changes from outside, and taken by damping models */
-    double dissipated_by[BRIO_DAMPING_MOST]; /* the latter by each model */
+    double dissipated_by[BRIO_DAMPING_MOST + 1]; /* the latter by each model, then friction */
     double remainder;                        /* total - first total - added + dissipated: what the method itself did, */
     double unfinished;                       /* of it the work of the forces that the solves left unbalanced; the rest is the scheme's */
     double momentum[3], angular[3];          /* angular momentum about the origin */

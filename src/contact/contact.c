@@ -10,6 +10,7 @@
 #define KEEP 0.1 /* the share of its distance that a pair keeps in a step */
 
 typedef float v4 __attribute__((vector_size(16)));
+typedef int i4 __attribute__((vector_size(16)));
 
 /* Rounded outward from doubles; the fourth component is idle. */
 typedef struct Box {
@@ -98,13 +99,13 @@ static float outward(double x, int sign)
 
 static inline bool overlap(const Box *a, const Box *b)
 {
-    typedef int i4 __attribute__((vector_size(16)));
     i4 apart = (a->low > b->high) | (b->low > a->high);
     return !(apart[0] | apart[1] | apart[2]);
 }
 
-static inline v4 least(v4 a, v4 b) { return a < b ? a : b; }
-static inline v4 most(v4 a, v4 b) { return a > b ? a : b; }
+static inline v4 choose(i4 mask, v4 a, v4 b) { return (v4)(((i4)a & mask) | ((i4)b & ~mask)); }
+static inline v4 least(v4 a, v4 b) { return choose(a < b, a, b); }
+static inline v4 most(v4 a, v4 b) { return choose(a > b, a, b); }
 
 static inline Box join(const Box *a, const Box *b) { return (Box){least(a->low, b->low), most(a->high, b->high)}; }
 

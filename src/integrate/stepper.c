@@ -215,7 +215,13 @@ static void hold(BrioStepper *s, const double *q, double time, int end)
     brio__system_positions(s->system, s->state, q, time, solver->x);
     for (int64_t i = 0; i < s->system->held_count; i++)
         memcpy(s->held[2 * end] + 3 * i, solver->x + 3 * (int64_t)s->system->held[i], 3 * sizeof(double));
-    brio__held_gradient(solver->evaluator, s->state->param, solver->x, s->held[2 * end + 1]);
+    double *force = s->held[2 * end + 1];
+    brio__held_gradient(solver->evaluator, s->state->param, solver->x, force);
+    if (!solver->contact) return;
+    memset(solver->dx, 0, 3 * (size_t)s->system->vertex_count * sizeof *solver->dx);
+    brio__contact_evaluate(solver->contact, s->state->param, solver->x, NULL, solver->dx);
+    for (int64_t i = 0; i < s->system->held_count; i++)
+        for (int r = 0; r < 3; r++) force[3 * i + r] += solver->dx[3 * (int64_t)s->system->held[i] + r];
 }
 
 /* Work of whoever moves the held vertices: the mean of the forces at both ends times the way. */

@@ -54,7 +54,8 @@ struct BrioSolver {
     double held_part;     /* 1: held vertices are where they end the step; less while something stands in their way */
     double *dx, *step, *trial, *blend, *difference, *damped_pose;
     double *gradient; /* of the objective; after a minimisation, what the solve left unbalanced */
-    double *term_energy;
+    double *term_energy;   /* and of contact, of the last evaluation */
+    double contact_energy;
     BrioSolveTotals totals;
     /* the last minimisation */
     BrioReason reason;
