@@ -903,6 +903,7 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         double *param = state->param + s->term[s->contact_term + k].params;
         param[0] = b->kappa;
         param[1] = b->dhat;
+        if (!b->penalty) param[2] = 0; /* thickness */
     }
     for (int t = 0; t < s->term_count; t++)
         for (int64_t k = 0; k < s->term[t].blocks * LANES * s->term[t].energy->live; k++) state->param[s->term[t].live + k] = 1;

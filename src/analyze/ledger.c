@@ -8,10 +8,11 @@ static void add_contacts(const BrioSystem *s, const BrioState *state, const doub
 {
     for (int k = 0; k < s->obstacle_count; k++) {
         const BrioTerm *term = &s->term[s->contact_term + k];
-        double dhat = state->param[term->params + 1];
+        const double *param = state->param + term->params; /* kappa, dhat, thickness of a barrier */
+        double reach = param[1] + (term->energy->params > 2 ? param[2] : 0);
         for (int64_t i = 0; i < term->elements; i++) {
             double d = brio__plane_distance(term, i, x);
-            ledger->contacts += d < dhat;
+            ledger->contacts += d < reach;
             ledger->min_distance = fmin(ledger->min_distance, d); /* NAN at first, which fmin passes over */
         }
     }
