@@ -347,7 +347,7 @@ static void integrators_that_do_not_fit(void **state)
         assert_int_equal(error.column, 13);
         assert_string_equal(error.path, "integrator");
         assert_non_null(strstr(error.message, integrator->name));
-        assert_non_null(strstr(error.message, "may be beyond an obstacle; use one of backward-euler, "));
+        assert_non_null(strstr(error.message, "so bodies may overlap there; use one of backward-euler, "));
         print_message("%s\n", error.message);
     }
     BrioSystem *system; /* and from C */
@@ -381,7 +381,7 @@ static void integrators_that_do_not_fit(void **state)
         if (again) first->q[0] = -0.5; /* as no builder would leave it */
         assert_int_equal(brio_sim_create(system, first, &sim_def, &made, &error), again ? BRIO_ERROR_INPUT : BRIO_ERROR_UNSUPPORTED);
         if (again)
-            assert_string_equal(error.message, "vertex 0 of body \"bar\" and obstacle 0 are not apart in the first state: begin in front of the obstacle");
+            assert_string_equal(error.message, "vertex 0 of body \"bar\" and obstacle \"obstacle0\" are not apart in the first state: begin in front of the obstacle");
     }
     brio_mesh_free(mesh);
 }
@@ -428,7 +428,7 @@ static void limits_have_names(void **state)
     solver->dx[3 * 8] = 4; /* the last vertex of the bar: 2 m from the wall at x = 3 */
     near(brio__max_step(solver->evaluator, sim->state->param, solver->x, solver->dx, &limit), 0.9 * 2 / 4, 1e-15);
     brio__limit_text(system, &limit, text, sizeof text);
-    assert_string_equal(text, "vertex 4 of body \"bar\" and obstacle 1");
+    assert_string_equal(text, "vertex 4 of body \"bar\" and obstacle \"obstacle1\"");
     solver->dx[3 * 8] = -1; /* its element is 0.25 m long */
     near(brio__max_step(solver->evaluator, sim->state->param, solver->x, solver->dx, &limit), 0.9 * 0.25, 1e-15);
     brio__limit_text(system, &limit, text, sizeof text);

@@ -205,7 +205,7 @@ static void rows_that_fail(void **state)
     assert_non_null(strstr(o->out, "\n  symplectic-euler  1/100 "));
     assert_non_null(strstr(o->out, "  refused\n"));
     assert_non_null(strstr(o->out, "  completed\n"));
-    assert_non_null(strstr(o->out, "\n  symplectic-euler: refused: symplectic-euler does not go with obstacles: "));
+    assert_non_null(strstr(o->out, "\n  symplectic-euler: refused: symplectic-euler does not go with contact: ipc: "));
     assert_true(file_has("wall/compare.csv", "symplectic-euler,0.01,refused,,,"));
     o = BRIO("compare", "wall.yaml", "-i", "symplectic-euler,rk4", "-o", "none", "-q");
     check_code(o, 1);
