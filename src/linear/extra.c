@@ -25,6 +25,8 @@ struct BrioExtra {
     uint64_t *joined_key; /* sorted */
     Place *base;          /* of the blocks of A */
     uint64_t *sorted;     /* scratch */
+    int64_t analyses;
+    double seconds;
 };
 
 BrioStatus brio__extra_create(BrioExtra **extra)
@@ -139,6 +141,12 @@ BrioStatus brio__extra_add(BrioExtra *e, int32_t a, int32_t b, const double H[9]
 }
 
 bool brio__extra_any(const BrioExtra *e) { return e->any; }
+int64_t brio__extra_analyses(const BrioExtra *e, double *seconds)
+{
+    *seconds = e->seconds;
+    return e->analyses;
+}
+
 bool brio__extra_fits(const BrioExtra *e) { return e->placed == e->count; }
 
 /* ---- the joined matrix -------------------------------------------------------------------------- */
@@ -240,7 +248,12 @@ static BrioStatus find_places(BrioExtra *e, const BrioLinear *linear)
     memcpy(e->sorted, e->key, (size_t)e->count * sizeof *e->sorted);
     qsort(e->sorted, (size_t)e->count, sizeof *e->sorted, by_key);
     bool same = e->joined && e->count == e->joined_count && memcmp(e->sorted, e->joined_key, (size_t)e->count * sizeof *e->sorted) == 0;
-    if (!same) BRIO_CHECK(analyse(e, linear));
+    if (!same) {
+        double before = brio__seconds();
+        BRIO_CHECK(analyse(e, linear));
+        e->analyses++;
+        e->seconds += brio__seconds() - before;
+    }
     for (int64_t i = 0; i < e->count; i++) e->place[i] = place_of(&e->joined->A, (int32_t)(e->key[i] >> 32), (int32_t)(uint32_t)e->key[i]);
     e->placed = e->count;
     return BRIO_OK;

@@ -25,6 +25,9 @@ BrioStatus brio__extra_reserve(BrioExtra *extra, int32_t a, int32_t b);
 bool brio__extra_any(const BrioExtra *extra);           /* something was added since it was cleared */
 bool brio__extra_fits(const BrioExtra *extra);          /* all keys have places in the joined matrix */
 
+/* How often a pattern was analysed, and how long that took in all. */
+int64_t brio__extra_analyses(const BrioExtra *extra, double *seconds);
+
 /* The joined matrix with the values of A and the extra blocks, ready to be factored. */
 BrioStatus brio__extra_join(BrioExtra *extra, const BrioLinear *linear, BrioLinear **joined);
 

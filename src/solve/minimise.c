@@ -324,8 +324,14 @@ static BrioStatus factor(const Problem *p, const double *q, bool project)
         s->totals.hessian += seconds[0];
         s->totals.assembly += seconds[1];
         before = brio__seconds();
+        s->totals.factorisations++;
         BrioStatus status = brio__linear_factor(s->linear);
-        s->totals.factor += brio__seconds() - before;
+        double analysed = 0, earlier = s->totals.analysis;
+        if (s->linear->extra) {
+            s->totals.analyses = brio__extra_analyses(s->linear->extra, &analysed);
+            s->totals.analysis = analysed;
+        }
+        s->totals.factor += brio__seconds() - before - (s->totals.analysis - earlier);
         if (status != BRIO_NOT_POSITIVE_DEFINITE || !project) return status;
         shift = shift > 0 ? 10 * shift : 1e-6;
     }

@@ -32,12 +32,12 @@ typedef enum BrioReason {
 const char *brio__reason_text(BrioReason reason);
 
 /* Wall time by phase, in seconds, and counts; they add up over the solver's life. */
-#define BRIO_PHASE_LIST(X) X(gradient) X(hessian) X(assembly) X(contact) X(factor) X(solve) X(broad_phase) X(ccd) X(line_search)
+#define BRIO_PHASE_LIST(X) X(gradient) X(hessian) X(assembly) X(contact) X(analysis) X(factor) X(solve) X(broad_phase) X(ccd) X(line_search)
 typedef struct BrioSolveTotals {
 #define X(name) double name;
     BRIO_PHASE_LIST(X)
 #undef X
-    int64_t minimisations, iterations, evaluations, roundoff;
+    int64_t minimisations, iterations, evaluations, roundoff, analyses, factorisations;
 } BrioSolveTotals;
 
 struct BrioSolver {
