@@ -1,0 +1,11 @@
+#include "ccd_reference.h"
+static void test_motions(void **state)
+{
+    (void)state;
+    check_motions(20000, 10);
+}
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_motions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
