@@ -24,8 +24,8 @@
  *     |error| <= 4u S with S = sum_k |n_k||a_i - b_j|_k; 8u S is taken off, which also covers the rounding of S and of
  *     that subtraction. Between the ends, the linear function through the two lower bounds is below the true one.
  *   - the zero of that linear function: relative error 2u; 8u is taken off.
- *   - det: each of its terms has a relative error of at most 11u after the mean of three, and three de Casteljau levels
- *     add 9u; 24u times a bound on the sum of the terms' sizes is taken off, and 16u off its zeros.
+ *   - det: each of its terms has a relative error of at most 11u after the mean of three, and six de Casteljau levels
+ *     add 18u; 32u times a bound on the sum of the terms' sizes is taken off, and 16u off its zeros.
  * Products that underflow are covered by TINY and TINY_CUBE after scaling. Whatever does not get through these tests is
  * answered by "may touch", at the time up to which the proof goes. */
 #include "ccd.h"
@@ -65,11 +65,32 @@ static inline double largest(int count, const double *x)
     return most;
 }
 
-/* n: from the closest point of B to that of A at time t, with a largest component of 1; returns the distance. n is
- * zero or not a number if they touch. */
+static inline double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* Takes the part along e off n. */
+static inline void make_orthogonal(const double e[3], double n[3])
+{
+    double square = dot(e, e);
+    if (!(square > 0)) return;
+    double part = dot(e, n) / square;
+    for (int k = 0; k < 3; k++) n[k] -= part * e[k];
+}
+
+static inline void normalise(double n[3])
+{
+    double scale = 1 / largest(3, n);
+    for (int k = 0; k < 3; k++) n[k] *= scale;
+}
+
+/* n: from the closest point of B to that of A at time t, with a largest component of 1; returns the distance. n is not a
+ * number if they touch.
+ *
+ * As the difference of two points at the distance d it has a relative error of about u size/d, which tilts it against
+ * the edges that it must be orthogonal to; below d = sqrt(u) size it would separate nothing any more. So it is made
+ * orthogonal again, which leaves an error of u. */
 static double axis_at(const Motion *motion, double t, double n[3])
 {
-    double d[4][3], x[12], w[4], distance;
+    double d[4][3], x[12], w[4], e1[3] = {0}, e2[3] = {0}, distance;
     for (int i = 0; i < motion->pairs; i++)
         for (int k = 0; k < 3; k++) d[i][k] = (1 - t) * motion->from[i][k] + t * motion->to[i][k];
     if (motion->pairs == 3) { /* the vertex in the origin */
@@ -78,6 +99,14 @@ static double axis_at(const Motion *motion, double t, double n[3])
             for (int i = 0; i < 3; i++) x[3 + 3 * i + k] = -d[i][k];
         }
         distance = brio__closest_vertex_face(x, w);
+        int corner[3] = {0}, corners = 0;
+        for (int i = 0; i < 3; i++)
+            if (w[1 + i] < 0) corner[corners++] = i;
+        for (int k = 0; k < 3; k++) {
+            n[k] = -(w[1] * d[0][k] + w[2] * d[1][k] + w[3] * d[2][k]);
+            if (corners > 1) e1[k] = d[corner[0]][k] - d[corner[1]][k];
+            if (corners > 2) e2[k] = d[corner[0]][k] - d[corner[2]][k];
+        }
     } else { /* b0 in the origin */
         for (int k = 0; k < 3; k++) {
             x[k] = d[0][k];
@@ -86,10 +115,17 @@ static double axis_at(const Motion *motion, double t, double n[3])
             x[9 + k] = d[0][k] - d[1][k];
         }
         distance = brio__closest_edge_edge(x, w);
+        for (int k = 0; k < 3; k++) {
+            n[k] = w[0] * x[k] + w[1] * x[3 + k] + w[3] * x[9 + k];
+            if (w[0] > 0 && w[1] > 0) e1[k] = x[3 + k] - x[k];
+            if (w[2] < 0 && w[3] < 0) e2[k] = x[9 + k];
+        }
     }
-    for (int k = 0; k < 3; k++) n[k] = w[0] * x[k] + w[1] * x[3 + k] + w[2] * x[6 + k] + w[3] * x[9 + k];
-    double scale = 1 / largest(3, n);
-    for (int k = 0; k < 3; k++) n[k] *= scale;
+    normalise(n);
+    make_orthogonal(e1, n);
+    make_orthogonal(e1, e2);
+    make_orthogonal(e2, n);
+    normalise(n);
     return distance;
 }
 
@@ -103,7 +139,7 @@ static inline double lower_bound(const double n[3], const double d[3], double ma
 /* The time up to which (1) is proven if it is from `t` on; `t` if it is not; SEPARATED if it is to the end. */
 static double advance_along(const Motion *motion, const double n[3], double margin, double t)
 {
-    margin *= sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) * (1 + 16 * U);
+    margin *= sqrt(dot(n, n)) * (1 + 16 * U);
     double until = SEPARATED;
     for (int i = 0; i < motion->pairs; i++) {
         double from = lower_bound(n, motion->from[i], margin), to = lower_bound(n, motion->to[i], margin);
@@ -134,14 +170,13 @@ static void coplanarity(int pairs, const double x0[12], const double x1[12], Cub
 {
     static const int face_rows[3][2] = {{0, 1}, {2, 1}, {3, 1}}, edge_rows[3][2] = {{0, 2}, {1, 0}, {3, 2}};
     const int(*row)[2] = pairs == 3 ? face_rows : edge_rows;
-    double d[2][3][3], size = 1;
-    for (int r = 0; r < 3; r++) {
+    double d[2][3][3], most[3][3];
+    for (int r = 0; r < 3; r++)
         for (int k = 0; k < 3; k++) {
             d[0][r][k] = x0[3 * row[r][0] + k] - x0[3 * row[r][1] + k];
             d[1][r][k] = x1[3 * row[r][0] + k] - x1[3 * row[r][1] + k];
+            most[r][k] = fmax(fabs(d[0][r][k]), fabs(d[1][r][k]));
         }
-        size *= fmax(largest(3, d[0][r]), largest(3, d[1][r]));
-    }
     double sum[4] = {0, 0, 0, 0};
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++)
@@ -150,25 +185,58 @@ static void coplanarity(int pairs, const double x0[12], const double x1[12], Cub
     cubic->c[1] = sum[1] / 3;
     cubic->c[2] = sum[2] / 3;
     cubic->c[3] = sum[3];
-    cubic->error = 24 * U * (6 * size) * (1 + 16 * U) + TINY_CUBE; /* a determinant has six terms */
+    double size = 0; /* the sum of the sizes of the six terms, at most */
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        size += most[0][k] * (most[1][i] * most[2][j] + most[1][j] * most[2][i]);
+    }
+    cubic->error = 33 * U * size + TINY_CUBE;
 }
 
-/* A time in [t, 1] before which the cubic has no zero from `t` on; SEPARATED if it has none to the end. */
-static double advance_cubic(const Cubic *cubic, double t)
+#define CLIP_STEPS 40
+
+/* The Bernstein coefficients on [low, high], with the sign of the first, less their error. */
+static void restrict_cubic(const Cubic *cubic, double low, double high, double c[4])
 {
-    double c[4];
+    double part = low < 1 ? (high - low) / (1 - low) : 0;
     for (int k = 0; k < 4; k++) c[k] = cubic->c[k];
     for (int level = 3; level > 0; level--)
-        for (int k = 0; k < level; k++) c[k] = (1 - t) * c[k] + t * c[k + 1];
+        for (int k = 0; k < level; k++) c[k] = (1 - low) * c[k] + low * c[k + 1];
+    if (part < 1)
+        for (int level = 1; level < 4; level++)
+            for (int k = 3; k >= level; k--) c[k] = (1 - part) * c[k - 1] + part * c[k];
     double sign = c[0] < 0 ? -1 : 1;
     for (int k = 0; k < 4; k++) c[k] = sign * c[k] - cubic->error;
-    if (!(c[0] > 0)) return t;
-    double first = SEPARATED;
-    for (int i = 0; i < 3; i++)
-        for (int j = i + 1; j < 4; j++)
-            if (c[i] > 0 && !(c[j] > 0)) first = fmin(first, (i + (j - i) * (c[i] / (c[i] - c[j]))) / 3);
-    if (first == SEPARATED) return SEPARATED;
-    return fmax(t, (t + first * (1 - t)) * (1 - 16 * U));
+}
+
+/* A time up to which the cubic has no zero from `t` on (`t` if it may vanish there); SEPARATED if it has none to the end. */
+static double advance_cubic(const Cubic *cubic, double t)
+{
+    double low = t, high = 1;
+    for (int step = 0; step < CLIP_STEPS; step++) {
+        double c[4], first = SEPARATED, last = 0, width = high - low;
+        restrict_cubic(cubic, low, high, c);
+        if (!(c[0] > 0)) break;
+        for (int i = 0; i < 3; i++) /* where the segments of the convex hull may cross zero */
+            for (int j = i + 1; j < 4; j++)
+                if ((c[i] > 0) != (c[j] > 0)) {
+                    double zero = (i + (j - i) * (c[i] / (c[i] - c[j]))) / 3;
+                    if (c[i] > 0) first = fmin(first, zero);
+                    last = fmax(last, zero);
+                }
+        if (first > 1) {
+            if (high == 1) return SEPARATED;
+            low = high * (1 - 16 * U);
+            high = fmin(1, low + 4 * width);
+        } else {
+            double next = fmax(low, (low + first * width) * (1 - 16 * U)), end = low + last * width;
+            if (!(next - low > 16 * U * next) && width <= 64 * U * next) break;
+            /* What to look at next is free to choose: around all zeros, or, if these lie apart, around the first half. */
+            high = end - next < 0.5 * width ? fmin(1, end + 16 * U) : next + 0.5 * (high - next);
+            low = next;
+        }
+    }
+    return low;
 }
 
 /* ---- queries ----------------------------------------------------------------------------------------- */
@@ -219,7 +287,7 @@ static int query(int pairs, const double x0[12], const double x1[12], double *to
             *toi = 1;
             return 0;
         }
-        bool stuck = !(until - t > 8 * U * until);
+        bool stuck = !(until - t > 512 * U * until);
         t = until;
         if (stuck) break;
     }
