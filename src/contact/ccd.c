@@ -42,6 +42,14 @@
 #define SIZE_LEAST 1e-30
 #define SEPARATED 2.0 /* a "time" after the end */
 
+/* A power of two that brings a size near 1. */
+static double scale_for(double size)
+{
+    int exponent = 1000;
+    if (size <= 1e300) frexp(size, &exponent);
+    return ldexp(1, exponent > -1000 ? -exponent : 1000);
+}
+
 /* The corners' differences a_i - b_j at both ends of the motion; for v f0 f1 f2 the pairs are (v, f_i). */
 typedef struct Motion {
     int pairs; /* 3: vertex-face, 4: edge-edge */
@@ -165,37 +173,49 @@ static inline double determinant(const double a[3], const double b[3], const dou
     return a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0]);
 }
 
-/* det(v - f0, f1 - f0, f2 - f0), or det(a0 - b0, a1 - a0, b1 - b0), as a function of time. */
-static void coplanarity(int pairs, const double x0[12], const double x1[12], Cubic *cubic)
+static inline double norm_of_cross(const double a[2][3], const double b[2][3], int i, int j)
 {
-    static const int face_rows[3][2] = {{0, 1}, {2, 1}, {3, 1}}, edge_rows[3][2] = {{0, 2}, {1, 0}, {3, 2}};
-    const int(*row)[2] = pairs == 3 ? face_rows : edge_rows;
-    double d[2][3][3], most[3][3];
-    for (int r = 0; r < 3; r++)
-        for (int k = 0; k < 3; k++) {
-            d[0][r][k] = x0[3 * row[r][0] + k] - x0[3 * row[r][1] + k];
-            d[1][r][k] = x1[3 * row[r][0] + k] - x1[3 * row[r][1] + k];
-            most[r][k] = fmax(fabs(d[0][r][k]), fabs(d[1][r][k]));
-        }
-    double sum[4] = {0, 0, 0, 0};
+    double square = 1e-300; /* of (a_i x b_j + a_j x b_i) / 2; not below it, should it underflow */
+    for (int k = 0; k < 3; k++) {
+        int l = (k + 1) % 3, m = (k + 2) % 3;
+        double c = 0.5 * (a[i][l] * b[j][m] - a[i][m] * b[j][l] + a[j][l] * b[i][m] - a[j][m] * b[i][l]);
+        square += c * c;
+    }
+    return sqrt(square);
+}
+
+/* a.(b x c) as a function of time, for three vectors given at both ends; with a margin, |a.(b x c)| - margin |b x c|, or
+ * rather a lower bound of it that uses the Bernstein form of b x c: |sum_k B_k n_k| <= sum_k B_k |n_k|. */
+static void coplanarity(const double a[2][3], const double b[2][3], const double c[2][3], double margin, Cubic *cubic)
+{
+    double sum[4] = {0, 0, 0, 0}, most[3][3], size = 0;
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++)
-            for (int k = 0; k < 2; k++) sum[i + j + k] += determinant(d[i][0], d[j][1], d[k][2]);
+            for (int k = 0; k < 2; k++) sum[i + j + k] += determinant(a[i], b[j], c[k]);
     cubic->c[0] = sum[0];
     cubic->c[1] = sum[1] / 3;
     cubic->c[2] = sum[2] / 3;
     cubic->c[3] = sum[3];
-    double size = 0; /* the sum of the sizes of the six terms, at most */
     for (int k = 0; k < 3; k++) {
+        most[0][k] = fmax(fabs(a[0][k]), fabs(a[1][k]));
+        most[1][k] = fmax(fabs(b[0][k]), fabs(b[1][k]));
+        most[2][k] = fmax(fabs(c[0][k]), fabs(c[1][k]));
+    }
+    for (int k = 0; k < 3; k++) { /* the sizes of the six terms, at most */
         int i = (k + 1) % 3, j = (k + 2) % 3;
         size += most[0][k] * (most[1][i] * most[2][j] + most[1][j] * most[2][i]);
     }
-    cubic->error = 33 * U * size + TINY_CUBE;
+    cubic->error = size < 1e300 ? 33 * U * size + TINY_CUBE : INFINITY;
+    if (!(margin > 0)) return;
+    double n[3] = {norm_of_cross(b, c, 0, 0), norm_of_cross(b, c, 0, 1), norm_of_cross(b, c, 1, 1)};
+    double elevated[4] = {n[0], (n[0] + 2 * n[1]) / 3, (2 * n[1] + n[2]) / 3, n[2]}, sign = cubic->c[0] < 0 ? -1 : 1;
+    for (int k = 0; k < 4; k++) cubic->c[k] = sign * cubic->c[k] - margin * elevated[k];
+    cubic->error += 33 * U * margin * (most[1][0] + most[1][1] + most[1][2]) * (most[2][0] + most[2][1] + most[2][2]);
 }
 
 #define CLIP_STEPS 40
 
-/* The Bernstein coefficients on [low, high], with the sign of the first, less their error. */
+/* The Bernstein coefficients on [low, high]. */
 static void restrict_cubic(const Cubic *cubic, double low, double high, double c[4])
 {
     double part = low < 1 ? (high - low) / (1 - low) : 0;
@@ -205,17 +225,17 @@ static void restrict_cubic(const Cubic *cubic, double low, double high, double c
     if (part < 1)
         for (int level = 1; level < 4; level++)
             for (int k = 3; k >= level; k--) c[k] = (1 - part) * c[k - 1] + part * c[k];
-    double sign = c[0] < 0 ? -1 : 1;
-    for (int k = 0; k < 4; k++) c[k] = sign * c[k] - cubic->error;
 }
 
 /* A time up to which the cubic has no zero from `t` on (`t` if it may vanish there); SEPARATED if it has none to the end. */
 static double advance_cubic(const Cubic *cubic, double t)
 {
-    double low = t, high = 1;
+    double low = t, high = 1, sign = 0;
     for (int step = 0; step < CLIP_STEPS; step++) {
         double c[4], first = SEPARATED, last = 0, width = high - low;
         restrict_cubic(cubic, low, high, c);
+        if (step == 0) sign = c[0] < 0 ? -1 : 1;
+        for (int k = 0; k < 4; k++) c[k] = sign * c[k] - cubic->error;
         if (!(c[0] > 0)) break;
         for (int i = 0; i < 3; i++) /* where the segments of the convex hull may cross zero */
             for (int j = i + 1; j < 4; j++)
@@ -241,7 +261,24 @@ static double advance_cubic(const Cubic *cubic, double t)
 
 /* ---- queries ----------------------------------------------------------------------------------------- */
 
-#define QUERY_STEPS 128 /* a pair that needs more turns at a distance of rounding errors: "may touch" */
+/* After so many steps, or so many short ones, a pair is so near that rounding decides: "may touch". */
+#define QUERY_STEPS 128
+#define SHORT_STEPS 8
+#define SHORT 0x1p-32
+
+/* det(v - f0, f1 - f0, f2 - f0), or det(a0 - b0, a1 - a0, b1 - b0). */
+static void query_cubic(int pairs, const double x0[12], const double x1[12], Cubic *cubic)
+{
+    static const int face_rows[3][2] = {{0, 1}, {2, 1}, {3, 1}}, edge_rows[3][2] = {{0, 2}, {1, 0}, {3, 2}};
+    const int(*row)[2] = pairs == 3 ? face_rows : edge_rows;
+    double d[3][2][3];
+    for (int r = 0; r < 3; r++)
+        for (int k = 0; k < 3; k++) {
+            d[r][0][k] = x0[3 * row[r][0] + k] - x0[3 * row[r][1] + k];
+            d[r][1][k] = x1[3 * row[r][0] + k] - x1[3 * row[r][1] + k];
+        }
+    coplanarity(d[0], d[1], d[2], 0, cubic);
+}
 
 static int query(int pairs, const double x0[12], const double x1[12], double *toi)
 {
@@ -258,9 +295,7 @@ static int query(int pairs, const double x0[12], const double x1[12], double *to
     double size = fmax(largest(3 * pairs, motion.from[0]), largest(3 * pairs, motion.to[0]));
     if (size == 0) return 1;
     if (size > SIZE_MOST || size < SIZE_LEAST) {
-        int exponent = 1000;
-        if (size <= 1e300) frexp(size, &exponent);
-        double scale = ldexp(early, exponent > -1000 ? -exponent : 1000);
+        double scale = early * scale_for(size);
         for (int i = 0; i < 12; i++) {
             y[0][i] = scale * x0[i];
             y[1][i] = scale * x1[i];
@@ -274,12 +309,12 @@ static int query(int pairs, const double x0[12], const double x1[12], double *to
     Cubic cubic;
     bool have_cubic = false;
     double t = 0;
-    for (int step = 0; step < QUERY_STEPS; step++) {
+    for (int step = 0, shorts = 0; step < QUERY_STEPS && shorts < SHORT_STEPS; step++) {
         double n[3];
         if (!(axis_at(&motion, t, n) > 0)) break;
         double until = advance_along(&motion, n, 0, t);
         if (until < t + 0.5 * (1 - t)) {
-            if (!have_cubic) coplanarity(pairs, x0, x1, &cubic);
+            if (!have_cubic) query_cubic(pairs, x0, x1, &cubic);
             have_cubic = true;
             until = fmax(until, advance_cubic(&cubic, t));
         }
@@ -287,9 +322,9 @@ static int query(int pairs, const double x0[12], const double x1[12], double *to
             *toi = 1;
             return 0;
         }
-        bool stuck = !(until - t > 512 * U * until);
+        if (until == t) break;
+        shorts += until - t < SHORT * until;
         t = until;
-        if (stuck) break;
     }
     *toi = t;
     return 1;
@@ -304,16 +339,48 @@ int brio_ccd_edge_edge(const double x0[12], const double x1[12], double *toi) { 
 #define STEP_STEPS 256
 #define LEFT_OVER 0.03125 /* of the way from the first distance to the one to keep: near enough */
 
+/* As advance_along, by the distance of the vertex from the plane of the face (of the lines through the edges). */
+static double advance_off_plane(const Motion *motion, double margin, double t)
+{
+    double d[3][2][3];
+    const double(*from)[3] = motion->from, (*to)[3] = motion->to;
+    for (int k = 0; k < 3; k++) {
+        double now[3];
+        for (int i = 0; i < 3; i++) now[i] = (1 - t) * from[i][k] + t * to[i][k];
+        d[0][0][k] = now[0];
+        d[0][1][k] = to[0][k];
+        d[1][0][k] = now[0] - now[1]; /* f1 - f0, b1 - b0 */
+        d[1][1][k] = to[0][k] - to[1][k];
+        d[2][0][k] = now[0] - now[2]; /* f2 - f0, a0 - a1 */
+        d[2][1][k] = to[0][k] - to[2][k];
+    }
+    Cubic cubic;
+    coplanarity(d[0], d[1], d[2], margin, &cubic);
+    if (!(cubic.c[0] > 0)) return t;
+    double part = advance_cubic(&cubic, 0);
+    return part > 1 ? SEPARATED : fmax(t, (t + part * (1 - t)) * (1 - 16 * U));
+}
+
 static double step(int pairs, const double x[12], const double dx[12], double thickness, double keep)
 {
     Motion motion = {.pairs = pairs};
     double velocity[4][3];
     differences(pairs, x, motion.from);
     differences(pairs, dx, velocity);
+    double size = fmax(largest(3 * pairs, motion.from[0]), largest(3 * pairs, velocity[0]));
+    if (size > 0 && (size > SIZE_MOST || size < SIZE_LEAST)) {
+        double y[12], dy[12], scale = scale_for(size);
+        if (!(size <= 1e300)) return 0;
+        for (int i = 0; i < 12; i++) {
+            y[i] = scale * x[i];
+            dy[i] = scale * dx[i];
+        }
+        return step(pairs, y, dy, scale * thickness, keep);
+    }
     for (int i = 0; i < pairs; i++)
         for (int k = 0; k < 3; k++) motion.to[i][k] = motion.from[i][k] + velocity[i][k];
-    /* x + t dx is rounded twice in each coordinate when the step is taken, dx and the sum above once more. */
-    double rounding = 16 * U * (largest(12, x) + largest(12, dx));
+    /* x + t dx is rounded twice in each coordinate when the step is taken, the differences above a few times. */
+    double rounding = 64 * U * (largest(12, x) + largest(12, dx));
     double n[3], distance = axis_at(&motion, 0, n);
     double margin = thickness + keep * (distance - thickness) + rounding;
     double enough = margin + LEFT_OVER * (distance - margin);
@@ -321,6 +388,7 @@ static double step(int pairs, const double x[12], const double dx[12], double th
     double t = 0;
     for (int i = 0; i < STEP_STEPS; i++) {
         double until = advance_along(&motion, n, margin, t);
+        if (until < t + 0.5 * (1 - t)) until = fmax(until, advance_off_plane(&motion, margin, t));
         if (until > 1) return 1;
         if (!(until > t)) break;
         t = until;
