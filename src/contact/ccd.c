@@ -66,10 +66,14 @@ static inline void differences(int pairs, const double x[12], double d[4][3])
         for (int k = 0; k < 3; k++) d[i][k] = x[3 * pair[i][0] + k] - x[3 * pair[i][1] + k];
 }
 
+/* Inline, unlike fmax and fmin; a b that is not a number is passed over, as by these. */
+static inline double larger(double a, double b) { return b > a ? b : a; }
+static inline double smaller(double a, double b) { return b < a ? b : a; }
+
 static inline double largest(int count, const double *x)
 {
     double most = 0;
-    for (int i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+    for (int i = 0; i < count; i++) most = larger(most, fabs(x[i]));
     return most;
 }
 
@@ -153,12 +157,12 @@ static double advance_along(const Motion *motion, const double n[3], double marg
         double from = lower_bound(n, motion->from[i], margin), to = lower_bound(n, motion->to[i], margin);
         if (from > 0 && to > 0) continue;
         if (from > 0 && to <= 0) {
-            until = fmin(until, from / (from - to) * (1 - 8 * U));
+            until = smaller(until, from / (from - to) * (1 - 8 * U));
         } else if (!(from <= 0 && to > 0 && t > from / (from - to) * (1 + 8 * U))) {
             return t;
         }
     }
-    return fmax(t, until);
+    return larger(t, until);
 }
 
 /* ---- coplanarity ------------------------------------------------------------------------------------- */
@@ -197,9 +201,9 @@ static void coplanarity(const double a[2][3], const double b[2][3], const double
     cubic->c[2] = sum[2] / 3;
     cubic->c[3] = sum[3];
     for (int k = 0; k < 3; k++) {
-        most[0][k] = fmax(fabs(a[0][k]), fabs(a[1][k]));
-        most[1][k] = fmax(fabs(b[0][k]), fabs(b[1][k]));
-        most[2][k] = fmax(fabs(c[0][k]), fabs(c[1][k]));
+        most[0][k] = larger(fabs(a[0][k]), fabs(a[1][k]));
+        most[1][k] = larger(fabs(b[0][k]), fabs(b[1][k]));
+        most[2][k] = larger(fabs(c[0][k]), fabs(c[1][k]));
     }
     for (int k = 0; k < 3; k++) { /* the sizes of the six terms, at most */
         int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -212,8 +216,6 @@ static void coplanarity(const double a[2][3], const double b[2][3], const double
     for (int k = 0; k < 4; k++) cubic->c[k] = sign * cubic->c[k] - margin * elevated[k];
     cubic->error += 33 * U * margin * (most[1][0] + most[1][1] + most[1][2]) * (most[2][0] + most[2][1] + most[2][2]);
 }
-
-#define CLIP_STEPS 40
 
 /* The Bernstein coefficients on [low, high]. */
 static void restrict_cubic(const Cubic *cubic, double low, double high, double c[4])
@@ -228,10 +230,10 @@ static void restrict_cubic(const Cubic *cubic, double low, double high, double c
 }
 
 /* A time up to which the cubic has no zero from `t` on (`t` if it may vanish there); SEPARATED if it has none to the end. */
-static double advance_cubic(const Cubic *cubic, double t)
+static double advance_cubic(const Cubic *cubic, double t, int steps)
 {
     double low = t, high = 1, sign = 0;
-    for (int step = 0; step < CLIP_STEPS; step++) {
+    for (int step = 0; step < steps; step++) {
         double c[4], first = SEPARATED, last = 0, width = high - low;
         restrict_cubic(cubic, low, high, c);
         if (step == 0) sign = c[0] < 0 ? -1 : 1;
@@ -241,18 +243,18 @@ static double advance_cubic(const Cubic *cubic, double t)
             for (int j = i + 1; j < 4; j++)
                 if ((c[i] > 0) != (c[j] > 0)) {
                     double zero = (i + (j - i) * (c[i] / (c[i] - c[j]))) / 3;
-                    if (c[i] > 0) first = fmin(first, zero);
-                    last = fmax(last, zero);
+                    if (c[i] > 0) first = smaller(first, zero);
+                    last = larger(last, zero);
                 }
         if (first > 1) {
             if (high == 1) return SEPARATED;
             low = high * (1 - 16 * U);
-            high = fmin(1, low + 4 * width);
+            high = smaller(1, low + 4 * width);
         } else {
-            double next = fmax(low, (low + first * width) * (1 - 16 * U)), end = low + last * width;
+            double next = larger(low, (low + first * width) * (1 - 16 * U)), end = low + last * width;
             if (!(next - low > 16 * U * next) && width <= 64 * U * next) break;
             /* What to look at next is free to choose: around all zeros, or, if these lie apart, around the first half. */
-            high = end - next < 0.5 * width ? fmin(1, end + 16 * U) : next + 0.5 * (high - next);
+            high = end - next < 0.5 * width ? smaller(1, end + 16 * U) : next + 0.5 * (high - next);
             low = next;
         }
     }
@@ -263,6 +265,7 @@ static double advance_cubic(const Cubic *cubic, double t)
 
 /* After so many steps, or so many short ones, a pair is so near that rounding decides: "may touch". */
 #define QUERY_STEPS 128
+#define QUERY_CLIPS 40
 #define SHORT_STEPS 8
 #define SHORT 0x1p-32
 
@@ -283,7 +286,7 @@ static void query_cubic(int pairs, const double x0[12], const double x1[12], Cub
 static int query(int pairs, const double x0[12], const double x1[12], double *toi)
 {
     *toi = 0;
-    double most = fmax(largest(12, x0), largest(12, x1)), sum = 0;
+    double most = larger(largest(12, x0), largest(12, x1)), sum = 0;
     for (int i = 0; i < 12; i++) sum += x0[i] * 0 + x1[i] * 0;
     if (!(sum == 0)) return 1; /* not finite */
 
@@ -292,7 +295,7 @@ static int query(int pairs, const double x0[12], const double x1[12], double *to
     Motion motion = {.pairs = pairs};
     differences(pairs, x0, motion.from);
     differences(pairs, x1, motion.to);
-    double size = fmax(largest(3 * pairs, motion.from[0]), largest(3 * pairs, motion.to[0]));
+    double size = larger(largest(3 * pairs, motion.from[0]), largest(3 * pairs, motion.to[0]));
     if (size == 0) return 1;
     if (size > SIZE_MOST || size < SIZE_LEAST) {
         double scale = early * scale_for(size);
@@ -316,7 +319,7 @@ static int query(int pairs, const double x0[12], const double x1[12], double *to
         if (until < t + 0.5 * (1 - t)) {
             if (!have_cubic) query_cubic(pairs, x0, x1, &cubic);
             have_cubic = true;
-            until = fmax(until, advance_cubic(&cubic, t));
+            until = larger(until, advance_cubic(&cubic, t, QUERY_CLIPS));
         }
         if (until > 1) {
             *toi = 1;
@@ -337,6 +340,7 @@ int brio_ccd_edge_edge(const double x0[12], const double x1[12], double *toi) { 
 /* ---- steps of the line search -------------------------------------------------------------------------- */
 
 #define STEP_STEPS 256
+#define STEP_CLIPS 8
 #define LEFT_OVER 0.03125 /* of the way from the first distance to the one to keep: near enough */
 
 /* As advance_along, by the distance of the vertex from the plane of the face (of the lines through the edges). */
@@ -357,8 +361,8 @@ static double advance_off_plane(const Motion *motion, double margin, double t)
     Cubic cubic;
     coplanarity(d[0], d[1], d[2], margin, &cubic);
     if (!(cubic.c[0] > 0)) return t;
-    double part = advance_cubic(&cubic, 0);
-    return part > 1 ? SEPARATED : fmax(t, (t + part * (1 - t)) * (1 - 16 * U));
+    double part = advance_cubic(&cubic, 0, STEP_CLIPS);
+    return part > 1 ? SEPARATED : larger(t, (t + part * (1 - t)) * (1 - 16 * U));
 }
 
 static double step(int pairs, const double x[12], const double dx[12], double thickness, double keep)
@@ -367,7 +371,7 @@ static double step(int pairs, const double x[12], const double dx[12], double th
     double velocity[4][3];
     differences(pairs, x, motion.from);
     differences(pairs, dx, velocity);
-    double size = fmax(largest(3 * pairs, motion.from[0]), largest(3 * pairs, velocity[0]));
+    double size = larger(largest(3 * pairs, motion.from[0]), largest(3 * pairs, velocity[0]));
     if (size > 0 && (size > SIZE_MOST || size < SIZE_LEAST)) {
         double y[12], dy[12], scale = scale_for(size);
         if (!(size <= 1e300)) return 0;
@@ -388,7 +392,7 @@ static double step(int pairs, const double x[12], const double dx[12], double th
     double t = 0;
     for (int i = 0; i < STEP_STEPS; i++) {
         double until = advance_along(&motion, n, margin, t);
-        if (until < t + 0.5 * (1 - t)) until = fmax(until, advance_off_plane(&motion, margin, t));
+        if (until < t + 0.5 * (1 - t)) until = larger(until, advance_off_plane(&motion, margin, t));
         if (until > 1) return 1;
         if (!(until > t)) break;
         t = until;
