@@ -169,7 +169,7 @@ static void test_motions(void **state)
     check_motions(26000, 10);
 }
 
-/* The step of the line search: what has to be kept is kept at 32 times up to it, at the positions that a program would
+/* The step of the line search: what has to be kept is kept at 16 times up to it, at the positions that a program would
  * compute; and a step that was cut ends near what has to be kept. */
 static void test_steps(void **state)
 {
@@ -177,7 +177,7 @@ static void test_steps(void **state)
     BrioRandom random = {6};
     int cut = 0, short_of_it = 0, count = 0;
     double nearest = INFINITY;
-    for (int i = 0; i < 8000; i++) {
+    for (int i = 0; i < 5200; i++) {
         double x[12], dx[12], w[4];
         int kind = i % 2;
         make_motion(&random, kind, i / 2 % MOTION_COUNT, x, dx);
@@ -188,8 +188,8 @@ static void test_steps(void **state)
         double t = kind == VERTEX_FACE ? brio__ccd_vertex_face(x, dx, thickness, keep) : brio__ccd_edge_edge(x, dx, thickness, keep);
         assert_true(t >= 0 && t <= 1);
         real end = 0;
-        for (int s = 1; s <= 32 && t > 0; s++) {
-            double part = t * s / 32;
+        for (int s = 1; s <= 16 && t > 0; s++) {
+            double part = t * s / 16;
             real y[12];
             for (int k = 0; k < 12; k++) y[k] = x[k] + part * dx[k];
             end = square_distance(kind, y);

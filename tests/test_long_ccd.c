@@ -4,7 +4,7 @@
 static void test_motions(void **state)
 {
     (void)state;
-    check_motions(400000, 20);
+    check_motions(130000, 20);
 }
 
 int main(void)

@@ -11,23 +11,29 @@
  * distance, and they shrink at most by |n| times the bound of additive CCD: the step is never shorter, a pair that slides
  * past at a small distance takes a few steps, and one that moves without turning takes one.
  *
- * The queries of the public interface (m = 0) use a second certificate where (1) gives short steps, as it does for a pair
- * that turns at a small distance: A and B can only touch while their four corners lie in a plane, where the cubic
- * det(t) vanishes. Its Bernstein coefficients bound it from below by their convex hull, and the first zero of that hull is
- * a time before which they do not touch (Bezier clipping, [Sederberg1990]).
+ * Where (1) gives short steps, as it does for a pair that turns at a small distance, a second certificate is tried: the vertex
+ * is farther than m from the plane of the face (the lines through the edges are farther apart than m) while
  *
- * Why no contact is missed: time advances only over intervals on which (1) or det != 0 is proven for the motion
+ *     |det(t)| > m |N(t)|,    det = a.(b x c),  N = b x c                                                        (2)
+ *
+ * with b, c the two edges of the face (both edges) and a a difference across. For m = 0 that says that the four corners are
+ * in no plane. The Bernstein coefficients of the cubic det and of the quadratic N bound both sides, the convex hull of the
+ * coefficients bounds the difference from below, and the first zero of that hull is a time up to which (2) holds (Bezier
+ * clipping, [Sederberg1990]).
+ *
+ * Why no contact is missed: time advances only over intervals on which (1) or (2) is proven for the motion
  * (1-t) x0 + t x1 of the given doubles in exact arithmetic. n, the clipping interval and the order of the tests come from
- * rounded computations, but (1) and the cubic are certificates for any n and any interval. Rounding enters at three
+ * rounded computations, but (1) and (2) are certificates for any n and any interval. Rounding enters at three
  * places only, with u = 2^-53:
  *   - p = n.(a_i - b_j) at t = 0 and at t = 1. The differences of given doubles have relative errors u, so that
  *     |error| <= 4u S with S = sum_k |n_k||a_i - b_j|_k; 8u S is taken off, which also covers the rounding of S and of
  *     that subtraction. Between the ends, the linear function through the two lower bounds is below the true one.
  *   - the zero of that linear function: relative error 2u; 8u is taken off.
  *   - det: each of its terms has a relative error of at most 11u after the mean of three, and six de Casteljau levels
- *     add 18u; 32u times a bound on the sum of the terms' sizes is taken off, and 16u off its zeros.
+ *     add 18u; 33u times a bound on the sum of the terms' sizes is taken off, and 16u off its zeros.
  * Products that underflow are covered by TINY and TINY_CUBE after scaling. Whatever does not get through these tests is
- * answered by "may touch", at the time up to which the proof goes. */
+ * answered by "may touch", at the time up to which the proof goes. The steps of the line search add to m what the rounding of
+ * x + t dx, by the caller and here, can move points. */
 #include "ccd.h"
 #include "distance.h"
 #include "base.h"
@@ -295,7 +301,7 @@ static int query(int pairs, const double x0[12], const double x1[12], double *to
     Motion motion = {.pairs = pairs};
     differences(pairs, x0, motion.from);
     differences(pairs, x1, motion.to);
-    double size = larger(largest(3 * pairs, motion.from[0]), largest(3 * pairs, motion.to[0]));
+    double size = larger(largest(3 * pairs, &motion.from[0][0]), largest(3 * pairs, &motion.to[0][0]));
     if (size == 0) return 1;
     if (size > SIZE_MOST || size < SIZE_LEAST) {
         double scale = early * scale_for(size);
@@ -371,7 +377,7 @@ static double step(int pairs, const double x[12], const double dx[12], double th
     double velocity[4][3];
     differences(pairs, x, motion.from);
     differences(pairs, dx, velocity);
-    double size = larger(largest(3 * pairs, motion.from[0]), largest(3 * pairs, velocity[0]));
+    double size = larger(largest(3 * pairs, &motion.from[0][0]), largest(3 * pairs, &velocity[0][0]));
     if (size > 0 && (size > SIZE_MOST || size < SIZE_LEAST)) {
         double y[12], dy[12], scale = scale_for(size);
         if (!(size <= 1e300)) return 0;
