@@ -64,10 +64,11 @@ static inline real square_to_segment(const real p[3], const real a[3], const rea
     return real_dot(area, area) / length;
 }
 
-/* Is the angle between e and f, n = e x f, too small for n to have a direction? */
-static inline bool aligned(const real e[3], const real f[3], const real n[3])
+/* Has n = e x f no direction: is the angle between e and f too small, or one of them no more than the rounding of what is r apart? */
+static inline bool aligned(const real e[3], const real f[3], const real n[3], const real r[3])
 {
-    return real_dot(n, n) <= 1e-40Q * real_dot(e, e) * real_dot(f, f);
+    real ee = real_dot(e, e), ff = real_dot(f, f), reach = ee + ff + real_dot(r, r);
+    return real_dot(n, n) <= 1e-40Q * ee * ff || ee <= 1e-50Q * reach || ff <= 1e-50Q * reach;
 }
 
 static inline real square_vertex_face(const real x[12])
@@ -82,7 +83,7 @@ static inline real square_vertex_face(const real x[12])
         real_minus(x, x + 3 + 3 * i, r[i]);
     }
     real_cross(e[0], e[1], n);
-    if (aligned(e[0], e[1], n)) return least;
+    if (aligned(e[0], e[1], n, r[0])) return least;
     for (int i = 0; i < 3; i++) {
         real side[3];
         real_cross(e[i], r[i], side);
@@ -105,7 +106,7 @@ static inline real square_edge_edge(const real x[12])
     real_minus(b0, a0, r);
     real_cross(ea, eb, n);
     real area = real_dot(n, n);
-    if (aligned(ea, eb, n)) return least;
+    if (aligned(ea, eb, n, r)) return least;
     real_cross(r, eb, c);
     real s = real_dot(c, n);
     real_cross(r, ea, c);
