@@ -22,7 +22,7 @@ static inline void subtract(const double a[3], const double b[3], double c[3])
 
 static inline double largest(double size, const double a[3])
 {
-    for (int k = 0; k < 3; k++) size = fmax(size, fabs(a[k]));
+    for (int k = 0; k < 3; k++) size = fabs(a[k]) > size ? fabs(a[k]) : size;
     return size;
 }
 
