@@ -381,11 +381,235 @@ static void time_of_many(void **state)
     brio_sim_free(sim);
 }
 
+/* ---- the hook ------------------------------------------------------------------------------------- */
+
+typedef struct Seen {
+    int count;
+    double time[64];
+} Seen;
+
+static void note(void *user, const BrioState *state)
+{
+    Seen *seen = user;
+    if (seen->count < 64) seen->time[seen->count] = state->time;
+    seen->count++;
+}
+
+/* A solver that may iterate so little that steps must be halved: the states between the halves come in order, inside of the step. */
+static void states_between_halves(void **state)
+{
+    (void)state;
+    BrioSim *sim = parse("time: {h: 1/10}\nintegrator: backward-euler\nsolver: {max_iterations: 6, max_halvings: 6, tol: 1e-3}\n"
+                         "contact: {type: ipc, dhat: 1e-2}\nobstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n"
+                         "  - {name: ball, shape: {type: ball, radius: 0.2, cells: 2}, transform: {translate: [0, 0.3, 0]}, velocity: {linear: [0, -5, 0]},\n"
+                         "     material: {type: neo-hookean, E: 1e5}}\n");
+    int halved = 0, seen_in_all = 0;
+    for (int n = 0; n < 5; n++) {
+        Seen seen = {0};
+        sim->stepper->observe = note;
+        sim->stepper->observer = &seen;
+        double before = brio_sim_time(sim);
+        step(sim, 1);
+        for (int i = 0; i < seen.count; i++) {
+            assert_true(seen.time[i] > (i ? seen.time[i - 1] : before));
+            assert_true(seen.time[i] < brio_sim_time(sim));
+        }
+        assert_true((sim->stepper->halvings > 0) == (seen.count > 0));
+        assert_true(seen.count >= sim->stepper->halvings && seen.count < 64);
+        halved += seen.count > 0;
+        seen_in_all += seen.count;
+    }
+    print_message("%d of 5 steps were done in halves: %d states between them\n", halved, seen_in_all);
+    assert_true(halved > 0);
+    brio_sim_free(sim);
+}
+
+/* ---- the program ---------------------------------------------------------------------------------- */
+
+#define BALL                                                                                                               \
+    "title: Ball\ntime: {h: 1/60, end: 0.3}\nintegrator: bdf2\nsolver: {max_iterations: 8}\noutput: {frames: []}\n"          \
+    "contact: {type: ipc, dhat: 1e-2}\nobstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n"                             \
+    "  - {name: ball, shape: {type: ball, radius: 0.2, cells: 3}, transform: {translate: [0, 0.3, 0]}, velocity: {linear: [0, -5, 0]},\n" \
+    "     material: {type: neo-hookean, E: 1e5}}\n"
+
+/* Two boxes; `height` of the upper one's middle, its velocity, and what else the scene has. */
+static void write_boxes(const char *name, const char *height, const char *speed, const char *more)
+{
+    char text[2048];
+    snprintf(text, sizeof text,
+             "time: {h: 1/50, end: 1}\nintegrator: backward-euler\noutput: {frames: []}\ngravity: [0, 0, 0]\n%sbodies:\n"
+             "  - {name: lower, shape: {type: box, size: [1, 1, 1], cells: [2, 2, 2]}, material: {type: neo-hookean, E: 1e5}}\n"
+             "  - {name: upper, shape: {type: box, size: [1, 1, 1], cells: [3, 3, 3]}, transform: {translate: [0.1, %s, 0.2]}, velocity: {linear: [0, %s, 0]},\n"
+             "     material: {type: neo-hookean, E: 1e5}}\n",
+             more, height, speed);
+    write_text(name, text);
+}
+
+#define FLOOR "contact: {type: ipc}\nobstacles: [{type: plane, point: [0, -3, 0], normal: [0, 1, 0]}]\n"
+
+static void first_states(void **state)
+{
+    (void)state;
+    write_boxes("apart.yaml", "1.001", "0", FLOOR);
+    write_boxes("deep.yaml", "0.999999999999", "0", FLOOR);
+    write_boxes("allowed.yaml", "0.9", "0", "");
+    const Outcome *o = BRIO("check", "apart.yaml");
+    assert_int_equal(o->code, 0);
+    assert_null(strstr(o->out, "intersect"));
+    assert_int_equal(access("check-intersections.obj", F_OK), -1);
+
+    o = BRIO("check", "deep.yaml");
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->out, "  intersections  34 in the first state:\n"));
+    assert_non_null(strstr(o->out, " of body \"lower\" meets triangle "));
+    assert_non_null(strstr(o->out, "    and 29 more\n"));
+    assert_non_null(strstr(o->out, "  ! 34 pairs of edges and triangles intersect in the first state: bodies with contact must begin apart"));
+    assert_non_null(strstr(o->out, "not runnable\n"));
+    char *obj = read_all("check-intersections.obj", NULL);
+    assert_non_null(obj);
+    int lines = 0, faces = 0, points = 0;
+    for (char *at = obj; at && *at; at = strchr(at, '\n') + 1) lines += at[0] == 'l', faces += at[0] == 'f', points += at[0] == 'v';
+    assert_true(lines == 34 && faces == 34 && points == 5 * 34);
+    free(obj);
+
+    write_text("check-intersections.obj", "mine\n");
+    o = BRIO("check", "deep.yaml");
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->err, "check-intersections.obj is there already"));
+    obj = read_all("check-intersections.obj", NULL);
+    assert_string_equal(obj, "mine\n");
+    free(obj);
+    o = BRIO("check", "allowed.yaml");
+    assert_int_equal(o->code, 2); /* runnable, but the picture could not be written */
+    o = BRIO("check", "allowed.yaml", "-o", "other.obj");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, "intersect in the first state; without contact they do not feel each other"));
+    assert_int_equal(access("other.obj", F_OK), 0);
+    assert_int_equal(BRIO("check", "allowed.yaml", "--force")->code, 0);
+    o = BRIO("check", "deep.yaml", "--json", "--force");
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->out, "\"intersections\": 34"));
+}
+
+static void dhat(void **state)
+{
+    (void)state;
+    write_text("ball.yaml", BALL);
+    const struct {
+        const char *set, *expected;
+    } cases[] = {{"contact.dhat=1e-2", NULL},
+                 {"contact.dhat=0.08", "contact.dhat = 0.08 m is larger than the shortest edge of a surface (0.0697 m)"},
+                 {"contact.dhat=0.05", "contact.dhat = 0.05 m is larger than half the median edge of the surfaces (0.0404 m)"},
+                 {"contact.dhat=1e-5", "contact.dhat = 1e-05 m is less than a thousandth of the median edge (0.0807 m)"}};
+    for (size_t i = 0; i < BRIO_COUNT(cases); i++) {
+        const Outcome *o = BRIO("check", "ball.yaml", "--set", cases[i].set);
+        assert_int_equal(o->code, 0);
+        if (cases[i].expected && !strstr(o->out, cases[i].expected)) fail_msg("%s", o->out);
+        if (!cases[i].expected) assert_null(strstr(o->out, "!"));
+    }
+}
+
+/* The number after a label of the text. */
+static long long number_after(const char *text, const char *label)
+{
+    const char *at = strstr(text, label);
+    if (!at) fail_msg("no \"%s\" in\n%s", label, text);
+    return strtoll(at + strlen(label), NULL, 10);
+}
+
+static void proof_of_a_run(void **state)
+{
+    (void)state;
+    write_text("ball.yaml", BALL);
+    const Outcome *o = BRIO("run", "ball.yaml", "-o", "ball", "--exact");
+    if (o->code) fail_msg("%s", o->err);
+    assert_non_null(strstr(o->out, " states checked exactly, "));
+    char *json = read_all("ball/run.json", NULL), *rows = read_all("ball/energy.csv", NULL);
+    long long states = number_after(json, "\"states\": "), pairs = number_after(json, "\"pairs\": "), halved = number_after(json, "\"halved_steps\": ");
+    free(json);
+    print_message("a ball: %lld states (%lld of 18 steps in halves), %lld pairs\n", states, halved, pairs);
+    assert_true(halved > 0 && states > 19 && pairs > 0);
+    assert_int_equal(BRIO("run", "ball.yaml", "-o", "plain", "--quiet")->code, 0);
+    char *plain = read_all("plain/energy.csv", NULL);
+    assert_string_equal(plain, rows); /* looking changes nothing */
+    free(plain);
+
+    o = BRIO("check", "--exact", "ball");
+    if (o->code) fail_msg("%s%s", o->out, o->err);
+    assert_int_equal(number_after(o->out, "ball: "), 18);
+    assert_int_equal(number_after(o->out, "replayed, "), states);
+    assert_int_equal(number_after(o->out, "decided exactly  "), pairs);
+    assert_non_null(strstr(o->out, "  intersections      0\n  inverted elements  0\n  behind planes      0\n  smallest distance  0.00"));
+    assert_non_null(strstr(o->out, "  rows of energy.csv 19, all the same to the last bit\nproved: "));
+    o = BRIO("check", "--exact", "ball", "--json", "--threads", "1");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, "\"proved\": true"));
+
+    /* as a run that was killed while it wrote a row */
+    char *cut = strdup(rows), *at = cut;
+    for (int i = 0; i < 10; i++) at = strchr(at, '\n') + 1;
+    at[20] = 0;
+    write_text("ball/energy.csv", cut);
+    o = BRIO("check", "--exact", "ball");
+    assert_int_equal(o->code, 0);
+    assert_int_equal(number_after(o->out, "ball: "), 8);
+    free(cut);
+
+    /* one digit of one number */
+    char *changed = strdup(rows);
+    at = changed;
+    for (int i = 0; i < 10; i++) at = strchr(at, '\n') + 1;
+    for (int i = 0; i < 7; i++) at = strchr(at, ',') + 1;
+    at[4] = at[4] == '1' ? '2' : '1';
+    write_text("ball/energy.csv", changed);
+    o = BRIO("check", "--exact", "ball");
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->out, "! 1 of 19 rows of energy.csv differ, the first at step 9, column total: "));
+    assert_non_null(strstr(o->out, "not proved\n"));
+    free(changed);
+    free(rows);
+
+    o = BRIO("check", "--exact", "nowhere");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "there is no folder \"nowhere\""));
+    o = BRIO("check", "--exact", "ball", "--set", "time.h=1");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "--exact proves a run as it was"));
+}
+
+/* Without contact one box flies into the other: the check that runs along stops it and names the pair; the proof fails alike. */
+static void run_into_each_other(void **state)
+{
+    (void)state;
+    write_boxes("crash.yaml", "1.3", "-1", "");
+    const Outcome *o = BRIO("run", "crash.yaml", "-o", "stopped", "--exact", "--quiet");
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->err, "failed: the exact check failed at t = 0.3"));
+    assert_non_null(strstr(o->err, " of body \"lower\" meets triangle "));
+    assert_int_equal(access("stopped/checkpoint", F_OK), 0);
+    char *json = read_all("stopped/run.json", NULL);
+    assert_non_null(strstr(json, "\"verdict\": \"failed\""));
+    assert_true(number_after(json, "\"intersections\": ") > 0);
+    free(json);
+    o = BRIO("run", "crash.yaml", "-o", "stopped", "--exact", "--quiet", "--resume"); /* the state is no better than it was */
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->err, "the exact check failed at t = 0.3"));
+
+    assert_int_equal(BRIO("run", "crash.yaml", "-o", "through", "--quiet")->code, 0);
+    o = BRIO("check", "--exact", "through");
+    assert_int_equal(o->code, 1);
+    assert_true(number_after(o->out, "intersections      ") > 0);
+    assert_non_null(strstr(o->out, "  ! at t = 0.3"));
+    assert_non_null(strstr(o->out, "  rows of energy.csv 51, all the same to the last bit\nnot proved\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_on_a_grid), cmocka_unit_test(one_ulp_off),  cmocka_unit_test(wide_exponents), cmocka_unit_test(search_finds_all),
         cmocka_unit_test(boxes),         cmocka_unit_test(cloth),        cmocka_unit_test(time_of_many),
+        cmocka_unit_test(states_between_halves), cmocka_unit_test(first_states), cmocka_unit_test(dhat), cmocka_unit_test(proof_of_a_run),
+        cmocka_unit_test(run_into_each_other),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

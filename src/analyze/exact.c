@@ -687,6 +687,26 @@ void brio__exact_check(BrioExact *exact, const BrioState *state, BrioExactReport
     brio__exact_check_positions(exact, exact->x, report);
 }
 
+void brio__exact_watch(void *watch, const BrioState *state)
+{
+    BrioExactWatch *w = watch;
+    BrioExactReport report;
+    double before = brio__seconds();
+    brio__exact_check(w->exact, state, &report);
+    w->states++;
+    w->pairs += report.pairs;
+    w->intersections += report.intersections;
+    w->inverted += report.inverted;
+    w->behind += report.behind;
+    w->not_finite += report.not_finite;
+    w->seconds += brio__seconds() - before;
+    if (w->failed || brio__exact_fine(&report)) return;
+    w->failed = true;
+    w->step = state->step;
+    w->time = state->time;
+    brio__exact_text(w->exact->system, &report, w->reason, sizeof w->reason);
+}
+
 bool brio__exact_forbidden(const BrioSystem *system)
 {
     for (int i = 0; i < system->term_count; i++) {

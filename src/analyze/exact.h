@@ -69,6 +69,19 @@ int64_t brio__exact_find(BrioExact *exact, const double *x, BrioIntersection *fo
 /* The same for once; -1: no memory. */
 int64_t brio__exact_intersections(const BrioSystem *system, const double *x, BrioIntersection *found, int64_t room);
 
+/* What a run of states adds up to. */
+typedef struct BrioExactWatch {
+    BrioExact *exact;
+    int64_t states, pairs, intersections, inverted, behind, not_finite;
+    double seconds;
+    bool failed;
+    int64_t step;     /* of the first state that failed: the last whole step before or at it */
+    double time;
+    char reason[320]; /* what is wrong there */
+} BrioExactWatch;
+/* Checks a state; as BrioStepper.observe it sees those between halves. */
+void brio__exact_watch(void *watch, const BrioState *state);
+
 /* Whether the system has a barrier, so that an intersection is an error and not the user's choice. */
 bool brio__exact_forbidden(const BrioSystem *system);
 
