@@ -122,12 +122,10 @@ static void multiply(const Whole *a, const Whole *b, Whole *out)
     trim(out, a->sign * b->sign);
 }
 
-static void difference_of(double a, double b, int unit, Whole *out)
+static void difference_of(double a, const Whole *b, int unit, Whole *out)
 {
-    Whole x, y;
-    whole_of(a, unit, &x);
-    whole_of(b, unit, &y);
-    add(&x, -1, &y, out);
+    whole_of(a, unit, out);
+    add(out, -1, b, out);
 }
 
 /* a d - b c */
@@ -145,9 +143,11 @@ static int whole_orient3d(const double *a, const double *b, const double *c, con
     int unit = common_exponent(point, 4, 3);
     Whole u[3], v[3], w[3], minor, part, sum;
     for (int r = 0; r < 3; r++) {
-        difference_of(b[r], a[r], unit, &u[r]);
-        difference_of(c[r], a[r], unit, &v[r]);
-        difference_of(d[r], a[r], unit, &w[r]);
+        Whole from;
+        whole_of(a[r], unit, &from);
+        difference_of(b[r], &from, unit, &u[r]);
+        difference_of(c[r], &from, unit, &v[r]);
+        difference_of(d[r], &from, unit, &w[r]);
     }
     sum.sign = sum.size = 0;
     for (int r = 0; r < 3; r++) {
@@ -164,10 +164,11 @@ static int whole_orient2d(const double *a, const double *b, const double *c, int
 {
     const double point[6] = {a[s], a[t], b[s], b[t], c[s], c[t]};
     int unit = common_exponent((const double *const[]){point}, 1, 6);
-    Whole u[2], v[2], out;
+    Whole u[2], v[2], from, out;
     for (int r = 0; r < 2; r++) {
-        difference_of(point[2 + r], point[r], unit, &u[r]);
-        difference_of(point[4 + r], point[r], unit, &v[r]);
+        whole_of(point[r], unit, &from);
+        difference_of(point[2 + r], &from, unit, &u[r]);
+        difference_of(point[4 + r], &from, unit, &v[r]);
     }
     determinant2(&u[0], &u[1], &v[0], &v[1], &out);
     return out.sign;
@@ -176,10 +177,11 @@ static int whole_orient2d(const double *a, const double *b, const double *c, int
 static int whole_side(const double *n, const double *p, const double *x)
 {
     int unit = common_exponent((const double *const[]){p, x}, 2, 3), slope = common_exponent(&n, 1, 3);
-    Whole along, normal, part, sum;
+    Whole from, along, normal, part, sum;
     sum.sign = sum.size = 0;
     for (int r = 0; r < 3; r++) {
-        difference_of(x[r], p[r], unit, &along);
+        whole_of(p[r], unit, &from);
+        difference_of(x[r], &from, unit, &along);
         whole_of(n[r], slope, &normal);
         multiply(&along, &normal, &part);
         add(&sum, 1, &part, &sum);
@@ -206,7 +208,9 @@ int brio__exact_orient3d(const double *a, const double *b, const double *c, cons
         v[r] = c[r] - a[r];
         w[r] = d[r] - a[r];
         if (u[r] == 0 && v[r] == 0 && w[r] == 0) return 0; /* a difference of doubles is zero only if they are equal */
-        largest = fmax(largest, fmax(fabs(u[r]), fmax(fabs(v[r]), fabs(w[r]))));
+        if (fabs(u[r]) > largest) largest = fabs(u[r]);
+        if (fabs(v[r]) > largest) largest = fabs(v[r]);
+        if (fabs(w[r]) > largest) largest = fabs(w[r]);
     }
     for (int r = 0; r < 3; r++) {
         int s = (r + 1) % 3, t = (r + 2) % 3;
