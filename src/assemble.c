@@ -1,5 +1,7 @@
 #include "assemble.h"
 
+#include "linear/extra.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -557,6 +559,7 @@ static void add_masses(const BrioSystem *s, double weight, BrioMatrix *A)
 void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear)
 {
     brio__parallel_for(linear->A.n, 4096, clear_columns, &(AssembleWork){.A = &linear->A});
+    if (linear->extra) brio__extra_clear(linear->extra);
     add_masses(system, mass_weight, &linear->A);
 }
 
@@ -627,7 +630,7 @@ double brio__max_step(BrioEvaluator *e, const double *param, const double *x, co
         for (int64_t i = 0; i * VALUE_BLOCKS < term->blocks; i++)
             if (e->limit_step[i] < least) {
                 least = e->limit_step[i];
-                *limit = (BrioLimit){term, BRIO_MIN(e->limit_element[i], term->elements - 1)};
+                *limit = (BrioLimit){.term = term, .element = BRIO_MIN(e->limit_element[i], term->elements - 1)};
             }
     }
     return least;
@@ -646,13 +649,38 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
                 element_rest(term, i, rest);
                 for (int k = 0; k < energy->nodes; k++) memcpy(xe + 3 * k, x + 3 * (int64_t)node_of(term, i, k), 3 * sizeof *xe);
                 if (isfinite(brio__energy_one(energy, param + term->params, rest, xe, NULL, NULL, false))) continue;
-                *limit = (BrioLimit){term, i};
+                *limit = (BrioLimit){.term = term, .element = i};
                 return true;
             }
         }
     }
     limit->term = NULL;
     return false;
+}
+
+/* "vertex 3 of body "cube"", "vertices 4 5 6 of obstacle "stairs"": the world vertices [first, last) of a list, which are of one owner. */
+static int vertices_text(const BrioSystem *s, const int32_t *vertex, int count, const char *what, char *text, size_t size)
+{
+    int body = 0, obstacle = 0;
+    int64_t first;
+    bool held = vertex[0] >= s->body_vertices;
+    while (!held && vertex[0] >= s->body[body].first + s->body[body].count) body++;
+    while (held && vertex[0] >= s->obstacle[obstacle].first + s->obstacle[obstacle].count) obstacle++;
+    first = held ? s->obstacle[obstacle].first : s->body[body].first;
+    int used = snprintf(text, size, "%s", what);
+    for (int k = 0; k < count && used < (int)size; k++) used += snprintf(text + used, size - (size_t)used, " %lld", (long long)(vertex[k] - first));
+    if (used < (int)size)
+        used += snprintf(text + used, size - (size_t)used, " of %s \"%s\"", held ? "obstacle" : "body", held ? s->obstacle[obstacle].name : s->body[body].name);
+    return used;
+}
+
+static void pair_text(const BrioSystem *s, const BrioLimit *limit, char *text, size_t size)
+{
+    bool vertex_face = !strcmp(limit->term->energy->name, "barrier-vertex-face");
+    int split = vertex_face ? 1 : 2, used = vertices_text(s, limit->vertex, split, vertex_face ? "vertex" : "edge", text, size);
+    if (used < (int)size) used += snprintf(text + used, size - (size_t)used, " and ");
+    if (used < (int)size) used += vertices_text(s, limit->vertex + split, 4 - split, vertex_face ? "triangle" : "edge", text + used, size - (size_t)used);
+    if (limit->distance > 0 && used < (int)size) snprintf(text + used, size - (size_t)used, " (%.3g m apart)", limit->distance);
 }
 
 void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, size_t size)
@@ -663,11 +691,15 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
     }
     static const char *const names[] = {"vertex", "spring", "attachment", "tet", "bar element", "contact", "point", "triangle", "hinge", "pair", "friction"};
     const BrioTerm *term = limit->term;
+    if (term->energy->element == BRIO_ELEMENT_PAIR) {
+        pair_text(s, limit, text, size);
+        return;
+    }
     int body = 0; /* of the element's first node */
     int32_t node = node_of(term, limit->element, 0);
     while (body < s->body_count - 1 && node >= s->body[body].first + s->body[body].count) body++;
     if (term->energy->element == BRIO_ELEMENT_CONTACT) {
-        snprintf(text, size, "vertex %lld of body \"%s\" and obstacle %d", (long long)(node - s->body[body].first), s->body[body].name, term->obstacle);
+        snprintf(text, size, "vertex %lld of body \"%s\" and obstacle \"%s\"", (long long)(node - s->body[body].first), s->body[body].name, s->obstacle[term->obstacle].name);
         return;
     }
     int used = snprintf(text, size, "%s %lld of body \"%s\" (vertices", names[term->energy->element], (long long)limit->element, s->body[body].name);

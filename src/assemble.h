@@ -43,6 +43,8 @@ void brio__assemble(BrioEvaluator *evaluator, const double *param, const double 
 typedef struct BrioLimit {
     const BrioTerm *term;
     int64_t element;
+    int32_t vertex[4]; /* of a pair that comes close, since pairs come and go: its world vertices */
+    double distance;   /* and how far apart it was */
 } BrioLimit;
 /* The largest t in (0,1] such that x + [0,t] dx stays allowed. */
 double brio__max_step(BrioEvaluator *evaluator, const double *param, const double *x, const double *dx, BrioLimit *limit);

@@ -1,6 +1,8 @@
 /* From bodies, materials, fixed vertices, attachments, rods and obstacles to a system and its first state. */
 #include "builder.h"
 
+#include "contact/contact.h"
+
 #include "field.h"
 #include "mesh/mesh.h"
 
@@ -33,7 +35,22 @@ typedef struct Rod {
 
 typedef struct Plane {
     double point[3], normal[3]; /* of unit length */
+    int obstacle;
 } Plane;
+
+typedef struct ObstaclePlan {
+    char *name;
+    int plane;      /* -1: a mesh */
+    BrioMesh *mesh; /* with the transform applied */
+    int script;
+} ObstaclePlan;
+
+/* What was said about two bodies or obstacles. */
+typedef struct PairPlan {
+    int a, b;
+    double mu;     /* NAN: nothing */
+    bool excluded;
+} PairPlan;
 
 struct BrioBuilder {
     bool finished; /* what it held is part of a system now */
@@ -45,11 +62,16 @@ struct BrioBuilder {
     BrioScript *script;
     int64_t attachment_count;
     Attachment *attachment;
-    double dhat, kappa;
+    BrioContactDef contact;
+    bool contact_asked; /* bodies meet each other too */
     int plane_count;
     Plane *plane;
-    int plane_at_fault; /* -1: none */
-    bool penalty;       /* one-sided springs instead of barriers */
+    int obstacle_count;
+    ObstaclePlan *obstacle;
+    int obstacle_at_fault; /* -1: none */
+    int64_t obstacle_vertices;
+    int pair_count;
+    PairPlan *pair;
     int rod_count;
     Rod *rod;
     int rod_at_fault; /* -1: none */
@@ -83,8 +105,8 @@ BrioStatus brio_builder_create(BrioBuilder **builder)
     }
     made->script[0] = brio_script();
     made->script_count = 1;
-    made->plane_at_fault = made->rod_at_fault = -1;
-    brio_builder_contact(made, 1e-3, 1e5);
+    made->obstacle_at_fault = made->rod_at_fault = -1;
+    made->contact = brio_contact_def();
     *builder = made;
     return BRIO_OK;
 }
@@ -108,7 +130,13 @@ void brio_builder_free(BrioBuilder *builder)
     brio__free(builder->body);
     brio__free(builder->script);
     brio__free(builder->attachment);
+    for (int i = 0; i < builder->obstacle_count; i++) {
+        brio__free(builder->obstacle[i].name);
+        brio_mesh_free(builder->obstacle[i].mesh);
+    }
+    brio__free(builder->obstacle);
     brio__free(builder->plane);
+    brio__free(builder->pair);
     brio__free(builder->rod);
     brio__free(builder);
 }
@@ -194,9 +222,8 @@ static void lump(const BrioMesh *mesh, double density, double *mass)
 
 /* ---- bodies ------------------------------------------------------------------------------------- */
 
-static BrioStatus copy_mesh(const BrioBodyDef *def, BrioMesh **copy, BrioError *error)
+static BrioStatus copy_mesh(const BrioMesh *from, const double linear[9], const double translate[3], BrioMesh **copy, BrioError *error)
 {
-    const BrioMesh *from = def->mesh;
     BRIO_CHECK(brio__mesh_create(from->vertex_count, from->tet_count, from->triangle_count, from->edge_count, copy, error));
     BrioMesh *mesh = *copy;
     if (from->tet_count) memcpy(mesh->tet, from->tet, (size_t)from->tet_count * 4 * sizeof *mesh->tet);
@@ -204,8 +231,8 @@ static BrioStatus copy_mesh(const BrioBodyDef *def, BrioMesh **copy, BrioError *
     if (from->edge_count) memcpy(mesh->edge, from->edge, (size_t)from->edge_count * 2 * sizeof *mesh->edge);
     for (int64_t v = 0; v < from->vertex_count; v++)
         for (int r = 0; r < 3; r++) {
-            double x = def->translate[r];
-            for (int c = 0; c < 3; c++) x += def->linear[3 * r + c] * from->x[3 * v + c];
+            double x = translate[r];
+            for (int c = 0; c < 3; c++) x += linear[3 * r + c] * from->x[3 * v + c];
             mesh->x[3 * v + r] = x;
         }
     return BRIO_OK;
@@ -332,7 +359,7 @@ static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *e
 {
     BRIO_CHECK(choose_energy(def, plan, error));
     BRIO_CHECK(brio__mesh_check(def->mesh, error));
-    BRIO_CHECK(copy_mesh(def, &plan->mesh, error));
+    BRIO_CHECK(copy_mesh(def->mesh, def->linear, def->translate, &plan->mesh, error));
     if (plan->energy->element == BRIO_ELEMENT_TET) {
         BRIO_CHECK(brio__mesh_check_solid(plan->mesh, error));
         BRIO_CHECK(brio__mesh_surface(plan->mesh, error));
@@ -535,23 +562,80 @@ int brio__builder_rod_at_fault(const BrioBuilder *builder) { return builder->rod
 
 /* ---- obstacles ---------------------------------------------------------------------------------- */
 
-void brio_builder_contact(BrioBuilder *builder, double dhat, double kappa)
+BrioContactDef brio_contact_def(void) { return (BrioContactDef){.dhat = 1e-3, .kappa = 1e5, .epsv = 1e-3}; }
+
+void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
 {
-    builder->dhat = dhat;
-    builder->kappa = kappa;
-    builder->penalty = false;
+    builder->contact = *def;
+    builder->contact_asked = true;
 }
 
-void brio_builder_penalty(BrioBuilder *builder, double dhat, double k)
+BrioObstacleDef brio_obstacle_def(void) { return (BrioObstacleDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
+
+/* Takes over the mesh, which may be NULL. */
+static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int plane, BrioMesh *mesh, int script, BrioError *error)
 {
-    builder->dhat = dhat;
-    builder->kappa = k;
-    builder->penalty = true;
+    char standard[32];
+    snprintf(standard, sizeof standard, "obstacle%d", builder->obstacle_count);
+    if (!name) name = standard;
+    BrioStatus status = BRIO_OK;
+    if (!name[0]) status = brio__error(error, BRIO_ERROR_INPUT, "an obstacle's name must not be empty");
+    for (int i = 0; i < builder->obstacle_count; i++)
+        if (!strcmp(builder->obstacle[i].name, name)) status = brio__error(error, BRIO_ERROR_INPUT, "two obstacles are called \"%s\": give each a name of its own", name);
+    ObstaclePlan *grown = status == BRIO_OK ? room_for_one(builder->obstacle, builder->obstacle_count, sizeof *grown) : NULL;
+    if (grown) builder->obstacle = grown;
+    char *copy = grown ? brio__strdup(name) : NULL;
+    if (status == BRIO_OK && !copy) status = no_memory(error);
+    if (status != BRIO_OK) {
+        brio_mesh_free(mesh);
+        return status;
+    }
+    builder->obstacle[builder->obstacle_count++] = (ObstaclePlan){copy, plane, mesh, script};
+    if (mesh) builder->obstacle_vertices += mesh->vertex_count;
+    return BRIO_OK;
 }
 
-BrioStatus brio_builder_plane(BrioBuilder *builder, const double point[3], const double normal[3], BrioError *error)
+BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *def, BrioError *error)
 {
-    Plane made;
+    BrioMesh *mesh = NULL;
+    int script;
+    BRIO_CHECK(check_open(builder, error));
+    if (!def->mesh || def->mesh->vertex_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "an obstacle needs a mesh");
+    BRIO_CHECK(brio__mesh_check(def->mesh, error));
+    BRIO_CHECK(copy_mesh(def->mesh, def->linear, def->translate, &mesh, error));
+    BrioStatus status = mesh->tet_count ? brio__mesh_surface(mesh, error) : BRIO_OK;
+    if (status == BRIO_OK && mesh->triangle_count == 0) status = brio__error(error, BRIO_ERROR_INPUT, "an obstacle needs triangles, and this mesh has none");
+    if (status == BRIO_OK) status = add_script(builder, def->script, &script, error);
+    if (status == BRIO_OK) return add_obstacle(builder, def->name, -1, mesh, script, error);
+    brio_mesh_free(mesh);
+    return status;
+}
+
+static BrioStatus add_pair(BrioBuilder *builder, const PairPlan *pair, BrioError *error)
+{
+    PairPlan *grown = room_for_one(builder->pair, builder->pair_count, sizeof *grown);
+    if (!grown) return no_memory(error);
+    builder->pair = grown;
+    grown[builder->pair_count++] = *pair;
+    return BRIO_OK;
+}
+
+BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu, BrioError *error)
+{
+    BRIO_CHECK(check_open(builder, error));
+    if (!(mu >= 0) || isinf(mu)) return brio__error(error, BRIO_ERROR_INPUT, "the coefficient of friction %g must not be negative", mu);
+    return add_pair(builder, &(PairPlan){a, b, mu, false}, error);
+}
+
+BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *error)
+{
+    BRIO_CHECK(check_open(builder, error));
+    return add_pair(builder, &(PairPlan){a, b, NAN, true}, error);
+}
+
+BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3], const double normal[3], BrioError *error)
+{
+    Plane made = {.obstacle = builder->obstacle_count};
     BRIO_CHECK(check_open(builder, error));
     double length = hypot(hypot(normal[0], normal[1]), normal[2]);
     if (!(length > 0) || isinf(length))
@@ -564,17 +648,35 @@ BrioStatus brio_builder_plane(BrioBuilder *builder, const double point[3], const
     Plane *grown = room_for_one(builder->plane, builder->plane_count, sizeof made);
     if (!grown) return no_memory(error);
     builder->plane = grown;
+    BRIO_CHECK(add_obstacle(builder, name, builder->plane_count, NULL, 0, error));
     grown[builder->plane_count++] = made;
     return BRIO_OK;
 }
 
-int brio__builder_obstacle_at_fault(const BrioBuilder *builder) { return builder->plane_at_fault; }
+int brio__builder_obstacle_at_fault(const BrioBuilder *builder) { return builder->obstacle_at_fault; }
+
+int brio__builder_find_obstacle(const BrioBuilder *builder, const char *name)
+{
+    for (int i = 0; i < builder->obstacle_count; i++)
+        if (!strcmp(builder->obstacle[i].name, name)) return i;
+    return -1;
+}
+
+const char *brio__builder_obstacle_name(const BrioBuilder *builder, int obstacle)
+{
+    return obstacle >= 0 && obstacle < builder->obstacle_count ? builder->obstacle[obstacle].name : NULL;
+}
 
 /* ---- from the plan to the system ---------------------------------------------------------------- */
 
 /* Whether a world vertex has coordinates, and the script that holds it if not. */
 static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t vertex)
 {
+    if (vertex >= s->body_vertices + b->attachment_count) {
+        int obstacle = 0;
+        while (vertex >= s->obstacle[obstacle].first + s->obstacle[obstacle].count) obstacle++;
+        return b->obstacle[obstacle].script;
+    }
     if (vertex >= s->body_vertices) return b->attachment[vertex - s->body_vertices].script;
     int body = 0;
     while (vertex >= s->body[body].first + s->body[body].count) body++;
@@ -600,8 +702,28 @@ static BrioStatus build_bodies(const BrioBuilder *b, BrioSystem *s)
         plan->name = NULL;
         mesh->triangle = mesh->edge = mesh->tet = NULL;
     }
-    s->vertex_count = s->body_vertices + b->attachment_count;
+    s->vertex_count = s->body_vertices + b->attachment_count + b->obstacle_vertices;
     return s->vertex_count < INT32_MAX / 3 ? BRIO_OK : BRIO_ERROR_TOO_LARGE;
+}
+
+static BrioStatus build_obstacles(const BrioBuilder *b, BrioSystem *s)
+{
+    int64_t first = s->body_vertices + b->attachment_count;
+    s->obstacle = brio__calloc((size_t)b->obstacle_count, sizeof *s->obstacle);
+    if (!s->obstacle) return BRIO_ERROR_MEMORY;
+    s->obstacle_count = b->obstacle_count;
+    for (int i = 0; i < b->obstacle_count; i++) {
+        ObstaclePlan *plan = &b->obstacle[i];
+        s->obstacle[i] = (BrioObstacle){.name = plan->name, .plane = plan->plane, .first = first};
+        plan->name = NULL;
+        if (!plan->mesh) continue;
+        s->obstacle[i].count = plan->mesh->vertex_count;
+        s->obstacle[i].triangle_count = plan->mesh->triangle_count;
+        s->obstacle[i].triangle = plan->mesh->triangle;
+        plan->mesh->triangle = NULL;
+        first += plan->mesh->vertex_count;
+    }
+    return BRIO_OK;
 }
 
 static BrioStatus build_map(const BrioBuilder *b, BrioSystem *s)
@@ -620,7 +742,7 @@ static BrioStatus build_map(const BrioBuilder *b, BrioSystem *s)
         entries = s->held_count = 0;
         for (int i = 0; i <= s->body_count; i++) {
             bool anchors = i == s->body_count;
-            int64_t first = anchors ? s->body_vertices : s->body[i].first, count = anchors ? b->attachment_count : s->body[i].count;
+            int64_t first = anchors ? s->body_vertices : s->body[i].first, count = anchors ? n - s->body_vertices : s->body[i].count; /* and obstacles */
             bool affine = !anchors && b->body[i].affine;
             for (int64_t v = 0; v < count; v++) {
                 s->map_start[first + v] = (int32_t)entries;
@@ -758,14 +880,16 @@ static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
 {
     int64_t contacts = s->body_vertices;
     for (int64_t i = 0; i < s->held_count; i++) contacts -= s->held[i] < s->body_vertices;
-    s->contact_term = s->term_count;
-    s->obstacle_count = b->plane_count;
+    s->plane_term = s->term_count;
+    s->plane_count = b->plane_count;
+    s->barrier = !b->contact.penalty;
+    s->epsv = b->contact.epsv;
     for (int k = 0; k < b->plane_count; k++) {
         BrioTerm *term;
         double X[9] = {0};
         int64_t e = 0;
-        BRIO_CHECK(start_term(s, brio__energy(b->penalty ? "plane-penalty" : "plane-barrier"), -1, contacts, &term));
-        term->obstacle = k;
+        BRIO_CHECK(start_term(s, brio__energy(b->contact.penalty ? "plane-penalty" : "plane-barrier"), -1, contacts, &term));
+        term->obstacle = b->plane[k].obstacle;
         memcpy(X + 3, b->plane[k].point, 3 * sizeof *X);
         memcpy(X + 6, b->plane[k].normal, 3 * sizeof *X);
         for (int32_t v = 0; v < s->body_vertices; v++)
@@ -797,7 +921,10 @@ static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
             double X[3] = {0};
             set_element(term, v, &vertex, X, s->vertex_mass[v], moves_along_x(&b->body[i]) ? 0 : 1);
         }
-    return contact_terms(b, s);
+    BRIO_CHECK(contact_terms(b, s));
+    s->contact_params = s->param_count;
+    s->param_count += BRIO_CONTACT_PARAMS;
+    return BRIO_OK;
 }
 
 /* Vertices may have been fixed after a rod was joined to them. */
@@ -858,6 +985,61 @@ static BrioStatus build_scripts(BrioBuilder *b, BrioSystem *s)
     return status;
 }
 
+/* What `auto` is: kappa dhat is twenty weights of the heaviest body, on this planet where there is no gravity. */
+static double stiffness_of_contact(const BrioBuilder *b, const BrioSystem *s)
+{
+    if (!isnan(b->contact.kappa)) return b->contact.kappa;
+    double heaviest = 0, g = hypot(hypot(b->gravity[0], b->gravity[1]), b->gravity[2]);
+    for (int i = 0; i < s->body_count; i++) {
+        double mass = 0;
+        for (int64_t v = 0; v < s->body[i].count; v++) mass += s->vertex_mass[s->body[i].first + v];
+        heaviest = fmax(heaviest, mass);
+    }
+    return 20 * heaviest * (g > 0 ? g : 9.8) / b->contact.dhat;
+}
+
+/* Number among bodies and obstacles; -1: there is none of that number. */
+static int owner_of(const BrioSystem *s, int number)
+{
+    int owner = number >= 0 ? number : s->body_count - 1 - number;
+    return number < s->body_count && owner < s->body_count + s->obstacle_count ? owner : -1;
+}
+
+static BrioStatus build_contact(const BrioBuilder *b, BrioSystem *s, BrioError *error)
+{
+    int owners = s->body_count + s->obstacle_count;
+    size_t pairs = (size_t)owners * (size_t)owners;
+    bool rubs = b->contact.mu > 0, excludes = false;
+    for (int i = 0; i < b->pair_count; i++) {
+        rubs |= b->pair[i].mu > 0;
+        excludes |= b->pair[i].excluded;
+    }
+    if (rubs) s->friction = brio__alloc(pairs, sizeof *s->friction);
+    if (excludes) s->excluded = brio__calloc(pairs, sizeof *s->excluded);
+    if ((rubs && !s->friction) || (excludes && !s->excluded)) return no_memory(error);
+    for (size_t k = 0; rubs && k < pairs; k++) s->friction[k] = b->contact.mu;
+    for (int i = 0; i < b->pair_count; i++) {
+        const PairPlan *pair = &b->pair[i];
+        int x = owner_of(s, pair->a), y = owner_of(s, pair->b);
+        if (x < 0 || y < 0) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body or obstacle %d", x < 0 ? pair->a : pair->b);
+        if (rubs && !isnan(pair->mu)) s->friction[x * owners + y] = s->friction[y * owners + x] = pair->mu;
+        if (pair->excluded) s->excluded[x * owners + y] = s->excluded[y * owners + x] = true;
+    }
+    if (!b->contact_asked || b->contact.penalty) return BRIO_OK;
+    double *X = brio__calloc(6 * (size_t)s->vertex_count, sizeof *X), *x = X + 3 * s->vertex_count;
+    if (!X) return no_memory(error);
+    for (int i = 0; i < s->body_count; i++) {
+        memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x, 3 * (size_t)s->body[i].count * sizeof *x);
+        memcpy(x + 3 * s->body[i].first, b->body[i].x, 3 * (size_t)s->body[i].count * sizeof *x);
+    }
+    for (int i = 0; i < s->obstacle_count; i++)
+        for (int k = 0; k < 2 && s->obstacle[i].count; k++)
+            memcpy((k ? x : X) + 3 * s->obstacle[i].first, b->obstacle[i].mesh->x, 3 * (size_t)s->obstacle[i].count * sizeof *x);
+    BrioStatus status = brio__surface_create(s, X, x, &s->surface);
+    brio__free(X);
+    return status == BRIO_OK ? BRIO_OK : no_memory(error);
+}
+
 static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *state)
 {
     for (int i = 0; i < s->body_count; i++) {
@@ -893,16 +1075,22 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
     for (int64_t i = 0; i < s->held_count; i++) {
         int64_t vertex = s->held[i];
         const double *x = NULL;
-        if (vertex >= s->body_vertices) x = b->attachment[vertex - s->body_vertices].point;
+        if (vertex >= s->body_vertices + b->attachment_count) {
+            int o = 0;
+            while (vertex >= s->obstacle[o].first + s->obstacle[o].count) o++;
+            x = b->obstacle[o].mesh->x + 3 * (vertex - s->obstacle[o].first);
+        } else if (vertex >= s->body_vertices) {
+            x = b->attachment[vertex - s->body_vertices].point;
+        }
         for (int k = 0; !x && k < s->body_count; k++)
             if (vertex < s->body[k].first + s->body[k].count) x = b->body[k].x + 3 * (vertex - s->body[k].first);
         memcpy(state->anchor + 3 * i, x, 3 * sizeof(double));
     }
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
-    for (int k = 0; k < s->obstacle_count; k++) {
-        double *param = state->param + s->term[s->contact_term + k].params;
-        param[0] = b->kappa;
-        param[1] = b->dhat;
+    for (int k = 0; k <= s->plane_count; k++) { /* the last time for contact without planes */
+        const double params[] = {[BRIO_CONTACT_KAPPA] = stiffness_of_contact(b, s), [BRIO_CONTACT_DHAT] = b->contact.dhat, [BRIO_CONTACT_THICKNESS] = b->contact.thickness};
+        int most = k < s->plane_count ? s->term[s->plane_term + k].energy->params : BRIO_CONTACT_PARAMS;
+        memcpy(state->param + (k < s->plane_count ? s->term[s->plane_term + k].params : s->contact_params), params, (size_t)most * sizeof *params);
     }
     for (int t = 0; t < s->term_count; t++)
         for (int64_t k = 0; k < s->term[t].blocks * LANES * s->term[t].energy->live; k++) state->param[s->term[t].live + k] = 1;
@@ -911,39 +1099,43 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
 /* A bar1d is pushed along x only if the plane stands across it. */
 static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
 {
-    if (b->plane_count && !(b->penalty && b->dhat == 0) && (!(b->dhat > 0) || isinf(b->dhat) || !(b->kappa > 0) || isinf(b->kappa)))
-        return brio__error(error, BRIO_ERROR_INPUT, "contact with dhat = %g m and kappa = %g N/m: both must be positive", b->dhat, b->kappa);
+    const BrioContactDef *c = &b->contact;
+    if (!(c->penalty && c->dhat == 0) && (!(c->dhat > 0) || isinf(c->dhat) || c->kappa <= 0 || isinf(c->kappa)))
+        return brio__error(error, BRIO_ERROR_INPUT, "contact with dhat = %g m and kappa = %g N/m: both must be positive", c->dhat, c->kappa);
+    if (!(c->thickness >= 0) || isinf(c->thickness) || !(c->mu >= 0) || isinf(c->mu) || !(c->epsv > 0) || isinf(c->epsv))
+        return brio__error(error, BRIO_ERROR_INPUT, "contact with thickness = %g m, mu = %g and epsv = %g m/s: none may be negative, and epsv must be positive", c->thickness,
+                           c->mu, c->epsv);
     for (int k = 0; k < b->plane_count; k++)
         for (int i = 0; i < b->body_count; i++) {
             const double *n = b->plane[k].normal;
             if (!moves_along_x(&b->body[i]) || (n[1] == 0 && n[2] == 0)) continue;
-            b->plane_at_fault = k;
+            b->obstacle_at_fault = b->plane[k].obstacle;
             return brio__error(error, BRIO_ERROR_INPUT,
                                "obstacle %d with normal [%g, %g, %g] would push body \"%s\" in y or z: a bar1d moves along x only, so its obstacles "
                                "need a normal along x",
-                               k, n[0], n[1], n[2], b->body[i].name);
+                               b->plane[k].obstacle, n[0], n[1], n[2], b->body[i].name);
         }
     return BRIO_OK;
 }
 
 static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state, BrioError *error)
 {
-    if (s->obstacle_count == 0 || b->penalty) return BRIO_OK;
+    if (s->plane_count == 0 || b->contact.penalty) return BRIO_OK;
     double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
     if (!x) return no_memory(error);
     BrioStatus status = BRIO_OK;
     brio__system_positions(s, state, state->q, state->time, x);
-    for (int k = 0; k < s->obstacle_count && status == BRIO_OK; k++) {
-        const BrioTerm *term = &s->term[s->contact_term + k];
+    for (int k = 0; k < s->plane_count && status == BRIO_OK; k++) {
+        const BrioTerm *term = &s->term[s->plane_term + k];
         for (int64_t e = 0; e < term->elements && status == BRIO_OK; e++) {
             double d = brio__plane_distance(term, e, x);
-            if (d > 0) continue;
+            if (d > b->contact.thickness) continue;
             int64_t vertex = term->node[e] / 3; /* one node: blocks of eight in a row */
             int body = 0;
             while (vertex >= s->body[body].first + s->body[body].count) body++;
-            b->plane_at_fault = k;
-            status = brio__error(error, BRIO_ERROR_INPUT, "vertex %lld of body \"%s\" %s obstacle %d (distance %g m)",
-                                 (long long)(vertex - s->body[body].first), s->body[body].name, d < 0 ? "is behind" : "touches", k, d);
+            b->obstacle_at_fault = term->obstacle;
+            status = brio__error(error, BRIO_ERROR_INPUT, "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m)",
+                                 (long long)(vertex - s->body[body].first), s->body[body].name, d < 0 ? "is behind" : "touches", s->obstacle[term->obstacle].name, d);
         }
     }
     brio__free(x);
@@ -955,11 +1147,14 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
     BrioStatus status = build_bodies(b, s);
     if (status == BRIO_ERROR_TOO_LARGE)
         return brio__error(error, status, "the scene has %lld vertices: more than %d are not supported", (long long)s->vertex_count, INT32_MAX / 3);
+    if (status == BRIO_OK) status = build_obstacles(b, s);
     if (status == BRIO_OK) status = build_map(b, s);
     if (status != BRIO_OK) return no_memory(error);
     if (s->block_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "every vertex is fixed: nothing can move");
     BRIO_CHECK(build_masses(b, s, error));
-    if (build_terms(b, s) != BRIO_OK || build_rods(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK || brio__state_create(s, 0, state) != BRIO_OK) return no_memory(error);
+    if (build_terms(b, s) != BRIO_OK || build_rods(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK) return no_memory(error);
+    BRIO_CHECK(build_contact(b, s, error));
+    if (brio__state_create(s, 0, state) != BRIO_OK) return no_memory(error);
     fill_state(b, s, *state);
     BrioStatus apart = check_distances(b, s, *state, error);
     if (apart != BRIO_OK) {

@@ -14,6 +14,10 @@ BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int6
 int brio__builder_find(const BrioBuilder *builder, const char *name);
 const char *brio__builder_name(const BrioBuilder *builder, int body); /* NULL past the last */
 
+/* Likewise of obstacles. */
+int brio__builder_find_obstacle(const BrioBuilder *builder, const char *name);
+const char *brio__builder_obstacle_name(const BrioBuilder *builder, int obstacle);
+
 /* The obstacle because of which brio_builder_finish failed; -1: it was something else. */
 int brio__builder_obstacle_at_fault(const BrioBuilder *builder);
 /* Likewise the rod. */

@@ -12,7 +12,13 @@ typedef struct mat3l {
 } mat3l;
 
 static inline vec3l vec3l_sub(vec3l a, vec3l b) { return (vec3l){a.x - b.x, a.y - b.y, a.z - b.z}; }
+static inline vec3l vec3l_along(vec3l a, lane t, vec3l b) { return (vec3l){a.x + t * b.x, a.y + t * b.y, a.z + t * b.z}; } /* a + t b */
 static inline lane vec3l_dot(vec3l a, vec3l b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline vec3l vec3l_cross(vec3l a, vec3l b) { return (vec3l){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+static inline vec3l vec3l_select(lane_mask m, vec3l a, vec3l b)
+{
+    return (vec3l){lane_select(m, a.x, b.x), lane_select(m, a.y, b.y), lane_select(m, a.z, b.z)};
+}
 
 /* Node k of a block of elements: node[k*8 .. k*8+7] are vertex numbers times three. */
 static inline vec3l vec3l_gather(const double *x, const int32_t *node)

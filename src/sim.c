@@ -68,8 +68,8 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
 static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *integrator, unsigned traits, BrioError *error)
 {
     if (!(traits & BRIO_SPRINGS_ONLY)) return BRIO_OK;
-    if (system->obstacle_count)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s knows the lengths of springs and nothing else, so it would pass through obstacles; take another integrator",
+    if (system->obstacle_count || system->surface)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s knows the lengths of springs and nothing else, so bodies would pass through obstacles and each other; take another integrator",
                            integrator->name);
     for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
@@ -104,11 +104,11 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
         return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s does not take rods%s; use one of %s", integrator->name,
                            integrator->traits & BRIO_TAKES_CONSTRAINTS ? " with these values" : "", names);
     }
-    if (system->obstacle_count == 0 || (traits & BRIO_END_IS_SOLVED) || !(system->term[system->contact_term].energy->traits & BRIO_ENERGY_INFINITE))
+    if (!system->barrier || (system->plane_count == 0 && !system->surface) || (traits & BRIO_END_IS_SOLVED))
         return check_springs(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                       "%s does not go with obstacles: where its step ends is not where its equations were solved, so that may be beyond an obstacle; "
+                       "%s does not go with contact: ipc: where its step ends is not where its equations were solved, so bodies may overlap there; "
                        "use one of %s",
                        integrator->name, names);
 }

@@ -303,6 +303,10 @@ void brio_system_free(BrioSystem *system)
         brio__free(system->body[i].edge);
         brio__free(system->body[i].tet);
     }
+    for (int i = 0; i < system->obstacle_count; i++) {
+        brio__free(system->obstacle[i].name);
+        brio__free(system->obstacle[i].triangle);
+    }
     for (int i = 0; i < system->term_count; i++) {
         brio__free(system->term[i].node);
         brio__free(system->term[i].rest);
@@ -322,5 +326,9 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->term);
     brio__free(system->scripted);
     brio__free(system->rod);
+    brio__free(system->obstacle);
+    brio__surface_free(system->surface);
+    brio__free(system->friction);
+    brio__free(system->excluded);
     brio__free(system);
 }

@@ -6,10 +6,11 @@
  * where b(t) puts it. Masses are M = M_s (x) I_3 with M_s = J_s^T diag(m) J_s.
  *
  * World vertices come in this order: the vertices of body 0, body 1, ..., then anchors (points of attachments,
- * without mass). */
+ * without mass), then those of obstacle 0, obstacle 1, ... (without mass and coordinates; planes have none). */
 #ifndef BRIO_SYSTEM_H
 #define BRIO_SYSTEM_H
 
+#include "contact/surface.h"
 #include "energy/energy.h"
 
 typedef struct BrioBody {
@@ -35,6 +36,15 @@ typedef struct BrioTerm {
     int params;            /* offset of its parameters in the state's */
     int live;              /* offset of its elements' own parameters there: [block][live][8] */
 } BrioTerm;
+
+/* Something that bodies meet and that they do not move: a plane, or triangles that stand still or follow a script. */
+typedef struct BrioObstacle {
+    char *name;
+    int plane;            /* which plane; -1: triangles */
+    int64_t first, count; /* world vertices */
+    int64_t triangle_count;
+    int32_t *triangle;    /* in the obstacle's own vertex numbers */
+} BrioObstacle;
 
 /* Two world vertices that stay this far apart. */
 typedef struct BrioRod {
@@ -76,14 +86,24 @@ struct BrioSystem {
     int term_count;
     BrioTerm *term;
     int gravity_term;      /* -1: none */
-    int obstacle_count;    /* each has a term of contacts */
-    int contact_term;      /* the first of them */
+    int obstacle_count;
+    BrioObstacle *obstacle;
+    int plane_count;       /* each has a term of contacts */
+    int plane_term;        /* the first of them */
+    bool barrier;          /* contact forbids touching */
+    BrioSurface *surface;  /* what bodies and obstacles touch each other with; NULL: there are planes at most */
+    int contact_params;    /* offset of kappa, dhat, thickness of contact in the state's parameters */
+    double epsv;           /* m/s: speed below which friction holds */
+    double *friction;      /* coefficients of pairs of owners (bodies, then obstacles), a full matrix; NULL: all zero */
+    bool *excluded;        /* pairs of owners that do not see each other, likewise; NULL: none */
     int scripted_count;
     BrioScripted *scripted;
     int rod_count;
     BrioRod *rod;
     int param_count;
 };
+
+enum { BRIO_LOSSES = BRIO_DAMPING_MOST + 1 }; /* damping models and friction */
 
 /* One block of memory: the arrays follow the struct. */
 struct BrioState {
@@ -94,7 +114,7 @@ struct BrioState {
     double last_h;
     double first;          /* total energy at the start of the ledger */
     double target, alpha;  /* energy control; NAN where there is none */
-    double added, unfinished, dissipated[BRIO_DAMPING_MOST]; /* the ledger's sums; the last by damping model */
+    double added, unfinished, dissipated[BRIO_LOSSES]; /* the ledger's sums; the last by damping model, friction after them */
     double memo[4];        /* what the integrator keeps beside the history */
     int64_t coordinates, held, params, history; /* lengths: 3*blocks, 3*held vertices, parameters, history vectors */
     double *q, *v;

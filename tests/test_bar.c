@@ -39,7 +39,7 @@ static void barrier_by_hand(void **state)
 {
     (void)state;
     const BrioEnergy *energy = brio__energy("plane-barrier");
-    double kappa = 3e4, dhat = 0.02, params[2] = {kappa, dhat}, rest[16], g[3], H[9];
+    double kappa = 3e4, dhat = 0.02, params[3] = {kappa, dhat, 0}, rest[16], g[3], H[9];
     const double n[3] = {2.0 / 3, -1.0 / 3, 2.0 / 3}, p[3] = {0.5, -1, 2};
     const double X[9] = {0, 0, 0, p[0], p[1], p[2], n[0], n[1], n[2]};
     energy->rest_shape(X, 1, NAN, rest);
@@ -366,9 +366,9 @@ static void integrators_that_do_not_fit(void **state)
     for (int again = 0; again < 3; again++) {
         assert_int_equal(brio_builder_create(&builder), BRIO_OK);
         assert_int_equal(brio_builder_body(builder, &def, NULL, &error), BRIO_OK);
-        assert_int_equal(brio_builder_plane(builder, zero, zero, &error), BRIO_ERROR_INPUT);
-        assert_int_equal(brio_builder_plane(builder, zero, up, &error), BRIO_OK);
-        if (again == 2) brio_builder_contact(builder, 0.01, -1);
+        assert_int_equal(brio_builder_plane(builder, NULL, zero, zero, &error), BRIO_ERROR_INPUT);
+        assert_int_equal(brio_builder_plane(builder, NULL, zero, up, &error), BRIO_OK);
+        if (again == 2) brio_builder_contact(builder, &(BrioContactDef){.dhat = 0.01, .kappa = -1, .epsv = 1e-3});
         BrioStatus finished = brio_builder_finish(builder, &system, &first, &error);
         brio_builder_free(builder);
         assert_int_equal(finished, again == 2 ? BRIO_ERROR_INPUT : BRIO_OK);

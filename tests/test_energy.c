@@ -27,7 +27,8 @@ static void prepare(Sample *s, const BrioEnergy *energy)
     *s = (Sample){.energy = energy, .size = 3 * energy->nodes};
     brio_fields_defaults(energy->fields, values);
     if (!strcmp(energy->name, "gravity")) values[1] = -9.8;
-    if (energy->element == BRIO_ELEMENT_CONTACT) values[brio__fields_offset(energy->fields, "dhat")] = 1; /* samples lie on both sides of it */
+    if (energy->element == BRIO_ELEMENT_CONTACT || energy->element == BRIO_ELEMENT_PAIR)
+        values[brio__fields_offset(energy->fields, "dhat")] = 1; /* samples lie on both sides of it */
     if (energy->prepare)
         assert_int_equal(energy->prepare(values, s->params, NULL), BRIO_OK);
     else

@@ -213,15 +213,38 @@ BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t 
  * length must not differ). One of them may be fixed, before or after. Only integrators with the trait BRIO_TAKES_CONSTRAINTS can be used then. */
 BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b, int32_t vertex_b, double length,
                                      BrioError *error);
-/* A plane that no vertex with coordinates ever touches or passes: it keeps them on the side that `normal` (of any length)
- * points to, by a barrier. Obstacles are numbered from 0. Only integrators with the trait BRIO_END_IS_SOLVED can be used then. */
-BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const double point[3], const double normal[3], BrioError *error);
-/* The barriers' reach dhat (m) and stiffness kappa (N/m): -kappa (d - dhat)^2 ln(d/dhat) at a distance d < dhat. Unless called, 1e-3
- * and 1e5. */
-BRIO_API void brio_builder_contact(BrioBuilder *builder, double dhat, double kappa);
-/* Planes push vertices that are closer than dhat back by a spring of stiffness k (N/m) instead, and may be passed. */
-BRIO_API void brio_builder_penalty(BrioBuilder *builder, double dhat, double k);
-/* Refuses first states that touch an obstacle or are behind it. */
+/* How bodies meet each other, themselves and obstacles. Barriers, -kappa (d - dhat)^2 ln(d/dhat) at a distance d < dhat (beyond
+ * `thickness`), let nothing through [Li2020]; only integrators with the trait BRIO_END_IS_SOLVED can be used with them. Penalties are springs of
+ * stiffness kappa that push back what came closer than dhat to a plane, and may be passed. */
+typedef struct BrioContactDef {
+    int penalty;       /* 0: barriers */
+    double dhat;       /* m */
+    double kappa;      /* N/m; NAN: kappa dhat is twenty times the weight of the heaviest body */
+    double thickness;  /* m: distances count from there */
+    double mu;         /* coefficient of friction, unless brio_builder_friction says otherwise */
+    double epsv;       /* m/s: friction holds below this speed instead of sliding */
+} BrioContactDef;
+BRIO_API BrioContactDef brio_contact_def(void); /* barriers, 1e-3, 1e5, 0, 0, 1e-3 */
+/* Without it, bodies meet planes only, by such barriers. */
+BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
+/* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be NULL. Obstacles of all kinds are
+ * numbered together from 0. */
+BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3], const double normal[3], BrioError *error);
+/* Triangles (of the mesh's surface) that stand still or follow a script. X -> linear X + translate, row by row. */
+typedef struct BrioObstacleDef {
+    const char *name;     /* NULL: "obstacle0", ... */
+    const BrioMesh *mesh; /* copied */
+    double linear[9], translate[3];
+    const BrioScript *script; /* may be NULL; copied */
+} BrioObstacleDef;
+BRIO_API BrioObstacleDef brio_obstacle_def(void);
+BRIO_API BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *def, BrioError *error);
+/* Two bodies or obstacles by number, BRIO_OBSTACLE(k) for the latter: their coefficient of friction; that they pass through each other.
+ * Both may be the same body: it and itself. */
+#define BRIO_OBSTACLE(k) (-1 - (k))
+BRIO_API BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu, BrioError *error);
+BRIO_API BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *error);
+/* Refuses first states that touch a plane or are behind it. */
 BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error);
 
 BRIO_API void brio_system_free(BrioSystem *system);
@@ -309,16 +332,17 @@ typedef struct BrioLedger {
     double time, kinetic, elastic, gravity, attachment, contact, potential, total;
     double target, alpha;                    /* of energy-controlled integrators; NAN with others */
     double added, dissipated;                /* J put in by changes from outside, and taken by damping models */
-    double dissipated_by[BRIO_DAMPING_MOST]; /* the latter by each model */
+    double dissipated_by[BRIO_DAMPING_MOST + 1]; /* the latter by each model, then friction */
     double remainder;                        /* total - first total - added + dissipated: what the method itself did, */
     double unfinished;                       /* of it the work of the forces that the solves left unbalanced; the rest is the scheme's */
     double momentum[3], angular[3];          /* angular momentum about the origin */
     double centre[3];                        /* centre of mass of everything */
-    double min_distance;                     /* of a vertex from an obstacle, m; NAN without obstacles */
+    double friction;                         /* J of `dissipated` that friction took */
+    double min_distance;                     /* m: of a vertex from a plane, or of a pair in contact; NAN without either */
     double rods;                             /* largest |distance/length - 1| of the rods' ends; NAN without rods */
     int64_t step;
     int iterations;                          /* Newton iterations of the last step */
-    int contacts;                            /* vertices closer than dhat to an obstacle, for each obstacle */
+    int contacts;                            /* pairs closer than dhat: vertices and planes, vertices and triangles, edges and edges */
 } BrioLedger;
 BRIO_API BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger);
 BRIO_API double brio_sim_body_energy(BrioSim *sim, int body); /* elastic energy of one body */
@@ -448,6 +472,18 @@ BRIO_API double brio_stepper_dot(BrioStepper *stepper, const double *x, const do
 /* Ends the step: the new state at time + h. Refuses (STEP_REJECTED) states that are not finite or where
  * an energy is infinite. */
 BRIO_API BrioStatus brio_stepper_accept(BrioStepper *stepper, double h, const double *q, const double *v);
+
+/* ---------------------------------------------------------------------------------------------------
+ * Continuous collision detection: do a vertex v and a face f0 f1 f2, or two edges a0 a1 and b0 b1, touch while
+ * their corners move straight from x0 (t = 0) to x1 (t = 1)?
+ *
+ * 0: they do not, *toi is 1. 1: they may; *toi is never later than the first time they do. Touching counts, at
+ * both ends too. A contact is never missed: the answer holds for the exact motion (1-t) x0 + t x1 of the doubles
+ * given. Pairs that miss each other by rounding errors may be answered by 1. Input that is not finite: 1, *toi 0.
+ * ------------------------------------------------------------------------------------------------- */
+
+BRIO_API int brio_ccd_vertex_face(const double x0[12], const double x1[12], double *toi);
+BRIO_API int brio_ccd_edge_edge(const double x0[12], const double x1[12], double *toi);
 
 #ifdef __cplusplus
 }

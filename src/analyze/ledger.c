@@ -4,14 +4,21 @@
 
 #include <string.h>
 
-static void add_contacts(const BrioSystem *s, const BrioState *state, const double *x, BrioLedger *ledger)
+static void add_contacts(BrioSolver *solver, const BrioState *state, const double *x, BrioLedger *ledger)
 {
-    for (int k = 0; k < s->obstacle_count; k++) {
-        const BrioTerm *term = &s->term[s->contact_term + k];
-        double dhat = state->param[term->params + 1];
+    const BrioSystem *s = solver->system;
+    if (solver->contact) {
+        double least;
+        ledger->contacts = (int)brio__contact_count(solver->contact, state->param, x, &least, NULL);
+        if (least < INFINITY) ledger->min_distance = least;
+    }
+    for (int k = 0; k < s->plane_count; k++) {
+        const BrioTerm *term = &s->term[s->plane_term + k];
+        const double *param = state->param + term->params; /* kappa, dhat, thickness of a barrier */
+        double reach = param[BRIO_CONTACT_DHAT] + (s->barrier ? param[BRIO_CONTACT_THICKNESS] : 0);
         for (int64_t i = 0; i < term->elements; i++) {
             double d = brio__plane_distance(term, i, x);
-            ledger->contacts += d < dhat;
+            ledger->contacts += d < reach;
             ledger->min_distance = fmin(ledger->min_distance, d); /* NAN at first, which fmin passes over */
         }
     }
@@ -31,8 +38,8 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
     const BrioSystem *s = solver->system;
     *ledger = (BrioLedger){.time = state->time, .step = state->step, .target = state->target, .alpha = state->alpha,
                            .added = state->added, .unfinished = state->unfinished, .min_distance = NAN, .rods = NAN};
-    brio__system_positions(s, state, state->q, state->time, solver->x);
-    ledger->potential = brio__evaluate(solver->evaluator, state->param, solver->x, NULL, solver->term_energy);
+    ledger->potential = brio__potential(solver, state, state->q, state->time, NULL);
+    if (solver->contact) ledger->contact = solver->contact_energy;
     for (int t = 0; t < s->term_count; t++) {
         double energy = solver->term_energy[t];
         switch (s->term[t].energy->element) {
@@ -49,12 +56,13 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
         case BRIO_ELEMENT_TET: ledger->elastic += energy; break;
         }
     }
-    add_contacts(s, state, solver->x, ledger);
+    add_contacts(solver, state, solver->x, ledger);
     add_rods(s, solver->x, ledger);
     brio__mass_multiply(s, state->v, solver->difference);
     ledger->kinetic = 0.5 * brio__dot(s, state->v, solver->difference);
     ledger->total = ledger->kinetic + ledger->potential;
-    for (int i = 0; i < BRIO_DAMPING_MOST; i++) {
+    if (solver->friction) ledger->friction = state->dissipated[solver->damper_count - 1];
+    for (int i = 0; i < BRIO_LOSSES; i++) {
         ledger->dissipated_by[i] = state->dissipated[i];
         ledger->dissipated += state->dissipated[i];
     }

@@ -1,23 +1,19 @@
-/* The barrier between a vertex and a plane [Li2020]: with d = n.(x - p), the plane's unit
- * normal n and point p, and u = d/dhat,
+/* The barrier between a vertex and a plane [Li2020]: b(d) of barrier.h with d = n.(x - p) - thickness, the plane's unit
+ * normal n and point p.
  *
- *     b = -kappa (d - dhat)^2 ln(d/dhat) = -kappa dhat^2 (1 - u)^2 ln u    for 0 < d < dhat,    0 beyond, infinite at d <= 0,
- *     b' = kappa dhat (1 - u) (2 ln u - (1 - u)/u),
- *     b'' = kappa (-2 ln u + (1 - u)/u (4 + (1 - u)/u)).
- *
- * Every part of b'' is positive on (0, 1), so b'' n n^T is semidefinite and there is nothing to project. b, b' and b'' vanish at
- * dhat. */
+ * b'' is positive, so b'' n n^T is semidefinite and there is nothing to project. */
+#include "barrier.h"
 #include "plane.h"
 
 static void eval(const BrioBatch *batch)
 {
-    double kappa = batch->params[0], dhat = batch->params[1];
+    double kappa = batch->params[0], dhat = batch->params[1], thickness = batch->params[2];
     lane zero = lane_set(0), one = lane_set(1);
     for (int64_t block = batch->begin; block < batch->end; block++) {
         const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
         double *g = batch->gradient ? batch->gradient + block * 3 * LANES : NULL;
         double *H = batch->hessian ? batch->hessian + (block - batch->begin) * 9 * LANES : NULL;
-        lane d = plane_distance(batch, block), u = d / dhat;
+        lane u = (plane_distance(batch, block) - thickness) / dhat;
         lane_mask near = lane_lt(u, one), forbidden = lane_le(u, zero);
         if (!lane_any(near)) { /* the usual case */
             if (batch->energy) batch->energy[block] = 0;
@@ -26,27 +22,23 @@ static void eval(const BrioBatch *batch)
             continue;
         }
         u = lane_select(forbidden, one, lane_min(u, one)); /* everything vanishes at 1 */
-        lane weight = kappa * lane_load(rest), ln = lane_log(u), gap = 1 - u, part = gap / u;
-        if (batch->energy) {
-            double sum = lane_sum(weight * (dhat * dhat) * gap * gap * -ln);
-            batch->energy[block] = lane_any(forbidden) ? INFINITY : sum;
-        }
-        lane slope = weight * dhat * gap * (2 * ln - part), curvature = weight * (part * (4 + part) - 2 * ln);
+        Barrier b = barrier_at(kappa * lane_load(rest), dhat, u);
+        if (batch->energy) batch->energy[block] = lane_any(forbidden) ? INFINITY : lane_sum(b.value);
         for (int r = 0; r < 3; r++) {
             lane n = lane_load(rest + (1 + r) * LANES);
-            if (g) lane_store(g + r * LANES, slope * n);
-            for (int s = 0; H && s < 3; s++) lane_store(H + (3 * r + s) * LANES, curvature * n * lane_load(rest + (1 + s) * LANES));
+            if (g) lane_store(g + r * LANES, b.slope * n);
+            for (int s = 0; H && s < 3; s++) lane_store(H + (3 * r + s) * LANES, b.curvature * n * lane_load(rest + (1 + s) * LANES));
         }
     }
 }
 
-/* Distances are linear in t: the exact time of impact is d/-(n.dx), and a tenth of the present distance is kept. */
+/* Distances are linear in t: the exact time of impact is d/-(n.dx), and a tenth of the present one is kept. */
 static double max_step(const BrioBatch *batch, int64_t *element)
 {
     double least = 1;
     for (int64_t block = batch->begin; block < batch->end; block++) {
         const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
-        lane room = 0.9 * plane_distance(batch, block);
+        lane room = 0.9 * (plane_distance(batch, block) - batch->params[2]);
         lane approach = -plane_along(rest, vec3l_gather(batch->dx, batch->node + block * LANES));
         lane_mask limited = lane_lt(room, approach);
         if (!lane_any(limited)) continue;
@@ -60,10 +52,7 @@ static double max_step(const BrioBatch *batch, int64_t *element)
     return least;
 }
 
-static const BrioField fields[] = {
-    {"kappa", BRIO_REAL, "N/m", 1e5, 1e-300, 1e15, 0, "Stiffness of the barrier."},
-    {"dhat", BRIO_REAL, "m", 1e-3, 1e-300, 1e15, 0, "Distance below which the barrier acts."},
-    {0}};
+static const BrioField fields[] = {BARRIER_FIELDS, {0}};
 
 BRIO_ENERGY(plane_barrier){
     .name = "plane-barrier",
@@ -73,7 +62,7 @@ BRIO_ENERGY(plane_barrier){
     .traits = BRIO_ENERGY_INFINITE,
     .nodes = 1,
     .rest = BRIO_PLANE_REST,
-    .params = 2,
+    .params = 3,
     .fields = fields,
     .rest_shape = plane_rest_shape,
     .eval = eval,

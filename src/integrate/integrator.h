@@ -15,7 +15,7 @@ struct BrioStepper {
     BrioState *before;  /* the caller's at the start of the step, to put back */
     double *scratch[BRIO_SCRATCH]; /* each made when it is first asked for */
     /* what the ledger books when the step is accepted: forces, weighted by their share in the velocity change */
-    double *impulse[BRIO_DAMPING_MOST]; /* of each damping model, the opposite of its force */
+    double *impulse[BRIO_LOSSES]; /* of each damping model, the opposite of its force */
     double *unbalanced;                 /* what solves left over */
     double *difference;
     double *held[4];    /* of held vertices: their positions and the forces that hold them, at the start and the end */

@@ -215,7 +215,13 @@ static void hold(BrioStepper *s, const double *q, double time, int end)
     brio__system_positions(s->system, s->state, q, time, solver->x);
     for (int64_t i = 0; i < s->system->held_count; i++)
         memcpy(s->held[2 * end] + 3 * i, solver->x + 3 * (int64_t)s->system->held[i], 3 * sizeof(double));
-    brio__held_gradient(solver->evaluator, s->state->param, solver->x, s->held[2 * end + 1]);
+    double *force = s->held[2 * end + 1];
+    brio__held_gradient(solver->evaluator, s->state->param, solver->x, force);
+    if (!solver->contact) return;
+    memset(solver->dx, 0, 3 * (size_t)s->system->vertex_count * sizeof *solver->dx);
+    brio__contact_evaluate(solver->contact, s->state->param, solver->x, NULL, solver->dx);
+    for (int64_t i = 0; i < s->system->held_count; i++)
+        for (int r = 0; r < 3; r++) force[3 * i + r] += solver->dx[3 * (int64_t)s->system->held[i] + r];
 }
 
 /* Work of whoever moves the held vertices: the mean of the forces at both ends times the way. */
@@ -313,7 +319,7 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     if (status == BRIO_OK) status = brio_state_copy(state, &s->before);
     size_t coordinates = (size_t)state->coordinates, held = 3 * (size_t)system->held_count;
     bool made = (s->difference = brio__calloc(coordinates, sizeof(double))) && (s->unbalanced = brio__calloc(coordinates, sizeof(double)));
-    for (int i = 0; made && i < damping_count; i++) made = (s->impulse[i] = brio__calloc(coordinates, sizeof(double)));
+    for (int i = 0; status == BRIO_OK && made && i < s->solver->damper_count; i++) made = (s->impulse[i] = brio__calloc(coordinates, sizeof(double)));
     for (int i = 0; made && system->scripted_count && i < 4; i++) made = (s->held[i] = brio__calloc(held, sizeof(double)));
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
@@ -330,7 +336,7 @@ void brio__stepper_free(BrioStepper *s)
     brio_state_free(s->state);
     brio_state_free(s->before);
     for (int k = 0; k < BRIO_SCRATCH; k++) brio__free(s->scratch[k]);
-    for (int i = 0; i < BRIO_DAMPING_MOST; i++) brio__free(s->impulse[i]);
+    for (int i = 0; i < BRIO_LOSSES; i++) brio__free(s->impulse[i]);
     for (int i = 0; i < 4; i++) brio__free(s->held[i]);
     brio__free(s->unbalanced);
     brio__free(s->difference);

@@ -8,6 +8,7 @@
 #include "linear.h"
 
 #include "blas.h"
+#include "extra.h"
 
 #include <string.h>
 
@@ -243,14 +244,15 @@ BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptio
     if (!made) return BRIO_ERROR_MEMORY;
     made->type = type;
     made->columns = 2;
+    made->factored = made;
+    if (options) made->options = *options;
     BrioStatus status = make_matrix(type, n, start, neighbour, &made->A);
     if (status == BRIO_OK) {
         made->permuted = brio__alloc(2 * (size_t)n, 3 * sizeof *made->permuted);
         if (!made->permuted) status = BRIO_ERROR_MEMORY;
     }
-    BrioLinearOptions none = {0};
     brio__blas_single();
-    if (status == BRIO_OK && n > 0) status = type->create(&made->A, options ? options : &none, &made->self);
+    if (status == BRIO_OK && n > 0) status = type->create(&made->A, &made->options, &made->self);
     if (status != BRIO_OK) {
         brio__linear_free(made);
         return status;
@@ -263,6 +265,7 @@ void brio__linear_free(BrioLinear *linear)
 {
     if (!linear) return;
     if (linear->self) linear->type->destroy(linear->self);
+    brio__extra_free(linear->extra);
     matrix_free(&linear->A);
     brio__free(linear->permuted);
     brio__free(linear);
@@ -279,10 +282,12 @@ static double nothing(void *context, int64_t begin, int64_t end)
 
 BrioStatus brio__linear_factor(BrioLinear *linear)
 {
-    BrioMatrix *A = &linear->A;
-    if (A->n == 0) return BRIO_OK;
+    if (linear->A.n == 0) return BRIO_OK;
+    linear->factored = linear;
+    if (linear->extra && brio__extra_any(linear->extra)) BRIO_CHECK(brio__extra_join(linear->extra, linear, &linear->factored));
+    BrioMatrix *A = &linear->factored->A;
     if (brio__parallel_sum(9 * A->start[A->n], nothing, A->value) != 0) return BRIO_NOT_FINITE;
-    return linear->type->factor(linear->self, A);
+    return linear->type->factor(linear->factored->self, A);
 }
 
 static void to_elimination(const BrioMatrix *A, const double *x, double *permuted)
@@ -300,6 +305,7 @@ BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double
     const BrioMatrix *A = &linear->A;
     int64_t length = 3 * (int64_t)A->n;
     if (A->n == 0 || k <= 0) return BRIO_OK;
+    if (linear->factored != linear) return brio__linear_solve(linear->factored, k, b, x);
     if (k > linear->columns) {
         double *more = brio__alloc((size_t)k * (size_t)length, sizeof *more);
         if (!more) return BRIO_ERROR_MEMORY;

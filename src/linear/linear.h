@@ -86,22 +86,25 @@ typedef struct BrioLinear {
     const BrioLinearType *type;
     BrioMatrix A;
     void *self;
+    BrioLinearOptions options;
     double *permuted; /* scratch for right-hand sides */
     int columns;      /* that it holds, two at least */
+    struct BrioExtra *extra;    /* blocks beside the pattern of A (extra.h); NULL: never any */
+    struct BrioLinear *factored; /* what the last factorisation took: this, or the joined matrix */
 } BrioLinear;
 
 /* Makes the matrix with the pattern of the symmetric graph (full adjacency without diagonal; rows need not
  * be sorted) and lets the solver order and analyse it. */
 BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
                                const int64_t *start, const int32_t *neighbour, BrioLinear **linear);
-/* NOT_POSITIVE_DEFINITE, or NOT_FINITE if a value of the matrix is not. */
+/* Of A and its extra blocks. NOT_POSITIVE_DEFINITE, or NOT_FINITE if a value of the matrix is not. */
 BrioStatus brio__linear_factor(BrioLinear *linear);
 /* x = A^-1 b for k right-hand sides in coordinate order (each 3n long); x may be b. */
 BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x);
 void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats);
 void brio__linear_free(BrioLinear *linear);
 
-/* y = A x in coordinate order, y may be x; the same bits for any number of threads. */
+/* y = A x in coordinate order, without extra blocks; y may be x; the same bits for any number of threads. */
 void brio__linear_multiply(BrioLinear *linear, const double *x, double *y);
 
 /* The BLAS behind a direct solver: "OpenBLAS SkylakeX, 1 thread". For reports. */

@@ -22,9 +22,9 @@ static const BrioKey scene_keys[] = {
     {"bodies", "list of bodies", "required", "What is simulated."},
     {"probes", "list", "", "Vertices whose positions are written to probes.csv."},
     {"output", "map", "", "What is written."},
-    {"contact", "a name, or a map", "", "Contact of vertices with obstacles; with each other, not in this version."},
+    {"contact", "a name, or a map", "", "Contact of bodies with each other, with themselves and with obstacles; absent: they pass through each other."},
     {"damping", "list of names, or maps with `type` and the model's parameters", "[]", "Damping models that act together: `brio list damping`."},
-    {"obstacles", "list", "", "Planes that bodies never touch; needs contact."},
+    {"obstacles", "list", "", "What bodies meet and do not move: planes, shapes, meshes; needs contact."},
     {"forces", "list", "", "Forces beside gravity. Not in this version."},
     {"constraints", "list", "", "Rigid rods between vertices; for integrators that take them."},
     {0}};
@@ -95,14 +95,29 @@ static const BrioKey probe_keys[] = {
 static const BrioKey contact_keys[] = {
     {"type", "ipc or penalty", "required", "ipc: a barrier that grows without bound, nothing ever touches; penalty: a spring that pushes out what sank in, for every integrator."},
     {"dhat", "number, m", "1e-3; of penalty 0", "Distance below which it acts."},
-    {"kappa", "number, N/m", "1e5", "Stiffness."},
-    {"mu", "0", "0", "Friction. Not in this version."},
-    {"epsv", "number, m/s", "1e-3", "Speed below which friction holds. Of no effect without mu."},
+    {"kappa", "number, N/m, or auto", "1e5", "Stiffness; auto: kappa dhat is twenty times the weight of the heaviest body."},
+    {"thickness", "number, m", "0", "Distances count from there: surfaces stay that far apart at least. Of ipc."},
+    {"mu", "number", "0", "Coefficient of friction of all pairs that `friction` does not name."},
+    {"epsv", "number, m/s", "1e-3", "Speed below which friction holds; what rests may creep that fast."},
+    {"friction", "list", "[]", "Coefficients of single pairs."},
+    {"exclude", "list of [a, b]", "[]", "Pairs of bodies, materials or obstacles that pass through each other; [a, a]: a body and itself."},
     {0}};
-static const BrioKey obstacle_keys[] = {
-    {"type", "plane", "required", "What it is."},
-    {"point", "three numbers, m", "[0, 0, 0]", "A point of the plane."},
-    {"normal", "three numbers", "required", "Where bodies are; of any length."},
+static const BrioKey friction_keys[] = {
+    {"between", "[a, b]", "required", "Names of bodies, of materials or of obstacles. Later entries win."},
+    {"mu", "number", "required", "Their coefficient of friction."},
+    {0}};
+static const BrioKey plane_keys[] = {
+    {"type", "plane, mesh, or a shape", "required", "What it is; a shape of `brio list shapes` has the shape's keys beside these."},
+    {"name", "text", "obstacle0, obstacle1, ...", "What it is called in messages and in contact."},
+    {"point", "three numbers, m", "[0, 0, 0]", "A point of a plane."},
+    {"normal", "three numbers", "required", "Of a plane: where bodies are; of any length."},
+    {0}};
+static const BrioKey mesh_obstacle_keys[] = {
+    {"type", "mesh, or a shape", "required", "What it is."},
+    {"name", "text", "obstacle0, obstacle1, ...", "What it is called in messages and in contact."},
+    {"mesh", "file name", "required", "Of a mesh: its file, relative to the scene file; triangles, or tets whose surface counts."},
+    {"transform", "map", "", "Scale, then rotate, then translate."},
+    {"script", "map", "", "How it moves."},
     {0}};
 static const BrioKey constraint_keys[] = {
     {"type", "rod", "required", "What it is: two vertices that stay as far apart as they are."},
@@ -131,7 +146,9 @@ static const BrioSection sections[] = {
     {"bodies[].attach[]", "Attachments", attach_keys},
     {"bodies[].fix[].script", "Scripts (also of attachments)", script_keys},
     {"contact", "Contact", contact_keys},
-    {"obstacles[]", "Obstacles", obstacle_keys},
+    {"contact.friction[]", "Friction of single pairs", friction_keys},
+    {"obstacles[]", "Obstacles: planes", plane_keys},
+    {"obstacles[] of meshes and shapes", "Obstacles: meshes and shapes", mesh_obstacle_keys},
     {"constraints[]", "Rods", constraint_keys},
     {"constraints[].a", "An end of a rod", end_keys},
     {"probes[]", "Probes", probe_keys},
@@ -767,52 +784,183 @@ static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *
     return at_node(node, status, error, &inner);
 }
 
-static BrioStatus read_obstacle(BrioNode *node, BrioBuilder *builder, BrioError *error)
+static BrioStatus read_plane(BrioNode *node, const char *name, BrioBuilder *builder, BrioError *error)
 {
-    static const char *const types[] = {"plane"}, *const later[] = {"sphere", "box", "cylinder", "capsule", "mesh"};
-    const char *type;
     double point[3] = {0, 0, 0}, normal[3];
-    BRIO_CHECK(expect(node, BRIO_NODE_MAP, error));
-    BRIO_CHECK(type_of(node, &type, error));
-    for (size_t i = 0; i < BRIO_COUNT(later); i++)
-        if (!strcmp(type, later[i])) return brio__node_error(type_node(node), error, "an obstacle of type %s is not in this version of brio: take a plane", type);
-    if (strcmp(type, "plane")) return no_such(type_node(node), "obstacle type", type, types, 1, error);
-    BRIO_CHECK(expect_map(node, obstacle_keys, error));
+    BRIO_CHECK(expect_map(node, plane_keys, error));
     BRIO_CHECK(get_vector(node, "point", point, error));
     if (!brio__node_get(node, "normal")) return brio__node_error(node, error, "missing key \"normal\"");
     BRIO_CHECK(get_vector(node, "normal", normal, error));
     BrioError inner = {0};
-    BrioStatus status = brio_builder_plane(builder, point, normal, &inner);
+    BrioStatus status = brio_builder_plane(builder, name, point, normal, &inner);
     return status == BRIO_OK ? BRIO_OK : at_node(brio__node_get(node, "normal"), status, error, &inner);
 }
 
-static BrioStatus read_contact(BrioNode *root, BrioBuilder *builder, BrioError *error)
+/* The mesh of an obstacle: a file, or a shape whose values stand among the obstacle's keys. */
+static BrioStatus obstacle_mesh(const BrioScene *scene, BrioNode *node, const char *type, BrioMesh **mesh, BrioError *error)
+{
+    static const char *const own_keys[] = {"type", "name", "transform", "script"};
+    BrioError inner = {0};
+    if (!strcmp(type, "mesh")) {
+        char path[4096];
+        BrioNode *file;
+        BRIO_CHECK(expect_map(node, mesh_obstacle_keys, error));
+        if (!(file = brio__node_get(node, "mesh"))) return brio__node_error(node, error, "missing key \"mesh\"");
+        BRIO_CHECK(file_path(scene, file, path, sizeof path, error));
+        BrioStatus status = brio_mesh_read(path, mesh, &inner);
+        return status == BRIO_OK ? BRIO_OK : at_node(file, status, error, &inner);
+    }
+    const char *names[64] = {"plane", "mesh"};
+    int count = 2;
+    for (int i = 0; count < (int)BRIO_COUNT(names) && brio__shape_at(i); i++) names[count++] = brio__shape_at(i)->name;
+    const BrioShape *shape = brio__shape(type);
+    if (!shape) return no_such(type_node(node), "obstacle type", type, names, count, error);
+    double values[BRIO_MAX_VALUES];
+    brio_fields_defaults(shape->fields, values);
+    BRIO_CHECK(brio__node_fields(node, shape->fields, own_keys, BRIO_COUNT(own_keys), values, error));
+    BrioStatus status = brio_mesh_shape(type, values, mesh, &inner);
+    return status == BRIO_OK ? BRIO_OK : at_node(node, status, error, &inner);
+}
+
+static BrioStatus read_solid_obstacle(const BrioScene *scene, BrioNode *node, const char *type, const char *name, BrioBuilder *builder, BrioError *error)
+{
+    BrioObstacleDef def = brio_obstacle_def();
+    BrioBodyDef placed = brio_body_def(); /* for its transform */
+    BrioScript script = brio_script();
+    BrioMesh *mesh = NULL;
+    BrioNode *given;
+    BrioError inner = {0};
+    BrioStatus status = BRIO_OK;
+    if ((given = brio__node_get(node, "transform"))) BRIO_CHECK(read_transform(given, &placed, error));
+    if ((given = brio__node_get(node, "script"))) status = read_script(given, &script, error);
+    if (status == BRIO_OK) status = obstacle_mesh(scene, node, type, &mesh, error);
+    if (status == BRIO_OK) {
+        memcpy(def.linear, placed.linear, sizeof def.linear);
+        memcpy(def.translate, placed.translate, sizeof def.translate);
+        def.name = name;
+        def.mesh = mesh;
+        def.script = given ? &script : NULL;
+        status = brio_builder_obstacle(builder, &def, &inner);
+        if (status != BRIO_OK) at_node(node, status, error, &inner);
+    }
+    brio__free((void *)script.keys);
+    brio_mesh_free(mesh);
+    return status;
+}
+
+static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, bool penalty, BrioBuilder *builder, BrioError *error)
+{
+    const char *type, *name = NULL;
+    BrioNode *named;
+    BRIO_CHECK(expect(node, BRIO_NODE_MAP, error));
+    BRIO_CHECK(type_of(node, &type, error));
+    if ((named = brio__node_get(node, "name"))) BRIO_CHECK(brio__node_text(named, &name, error));
+    if (!strcmp(type, "plane")) return read_plane(node, name, builder, error);
+    if (penalty) return brio__node_error(type_node(node), error, "contact of type penalty knows planes only: take type: ipc");
+    return read_solid_obstacle(scene, node, type, name, builder, error);
+}
+
+static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuilder *builder, BrioError *error)
 {
     static const char *const types[] = {"ipc", "penalty"};
-    BrioNode *contact = brio__node_get(root, "contact"), *obstacles = brio__node_get(root, "obstacles");
-    double dhat = 1e-3, kappa = 1e5, mu = 0, epsv = 1e-3;
+    BrioNode *contact = brio__node_get(root, "contact"), *obstacles = brio__node_get(root, "obstacles"), *kappa;
+    BrioContactDef def = brio_contact_def();
     const char *type;
     if (obstacles) BRIO_CHECK(expect(obstacles, BRIO_NODE_LIST, error));
     bool any = obstacles && obstacles->count > 0;
     if (any && !contact) return brio__node_key_error(obstacles, error, "obstacles do nothing without contact: add contact: {type: ipc}");
     if (!contact) return BRIO_OK;
     BRIO_CHECK(type_of(contact, &type, error));
-    bool penalty = !strcmp(type, "penalty");
-    if (!penalty && strcmp(type, "ipc")) return no_such(type_node(contact), "contact type", type, types, 2, error);
-    if (penalty) dhat = 0;
+    def.penalty = !strcmp(type, "penalty");
+    if (!def.penalty && strcmp(type, "ipc")) return no_such(type_node(contact), "contact type", type, types, 2, error);
+    if (def.penalty) def.dhat = 0;
     if (contact->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(expect_map(contact, contact_keys, error));
-        BRIO_CHECK(get_real(contact, "dhat", penalty ? 0 : 1e-300, 1e9, &dhat, error));
-        BRIO_CHECK(get_real(contact, "kappa", 1e-300, 1e15, &kappa, error));
-        BRIO_CHECK(get_real(contact, "mu", 0, 1e9, &mu, error));
-        BRIO_CHECK(get_real(contact, "epsv", 1e-300, 1e9, &epsv, error));
+        BRIO_CHECK(get_real(contact, "dhat", def.penalty ? 0 : 1e-300, 1e9, &def.dhat, error));
+        kappa = brio__node_get(contact, "kappa");
+        if (kappa && kappa->kind == BRIO_NODE_SCALAR && !strcmp(kappa->text, "auto") && !def.penalty)
+            def.kappa = NAN;
+        else
+            BRIO_CHECK(get_real(contact, "kappa", 1e-300, 1e15, &def.kappa, error));
+        BRIO_CHECK(get_real(contact, "thickness", 0, 1e9, &def.thickness, error));
+        BRIO_CHECK(get_real(contact, "mu", 0, 1e9, &def.mu, error));
+        BRIO_CHECK(get_real(contact, "epsv", 1e-300, 1e9, &def.epsv, error));
     }
-    if (mu != 0) return brio__node_error(brio__node_get(contact, "mu"), error, "friction is not in this version of brio: take mu out, or set it to 0");
-    if (!any)
-        return brio__node_key_error(contact, error, "contact between bodies is not in this version of brio: add obstacles, or take contact out");
-    (penalty ? brio_builder_penalty : brio_builder_contact)(builder, dhat, kappa);
-    for (int i = 0; i < obstacles->count; i++) BRIO_CHECK(read_obstacle(obstacles->child[i], builder, error));
+    if (def.penalty && !any)
+        return brio__node_key_error(contact, error, "contact of type penalty is between bodies and planes: add obstacles, or take type: ipc");
+    brio_builder_contact(builder, &def);
+    for (int i = 0; any && i < obstacles->count; i++) BRIO_CHECK(read_obstacle(scene, obstacles->child[i], def.penalty, builder, error));
     return BRIO_OK;
+}
+
+/* The bodies and obstacles that a name stands for, into `numbers`: a body, an obstacle, or all bodies of a material. */
+static BrioStatus read_owners(BrioNode *root, const BrioNode *node, const BrioBuilder *builder, int *numbers, int *count, BrioError *error)
+{
+    const char *name, *names[300], *material;
+    int known = 0;
+    BrioNode *bodies = brio__node_get(root, "bodies");
+    BRIO_CHECK(brio__node_text(node, &name, error));
+    *count = 0;
+    if (brio__builder_find(builder, name) >= 0)
+        numbers[(*count)++] = brio__builder_find(builder, name);
+    else if (brio__builder_find_obstacle(builder, name) >= 0)
+        numbers[(*count)++] = BRIO_OBSTACLE(brio__builder_find_obstacle(builder, name));
+    for (int i = 0; *count == 0 && i < bodies->count; i++) {
+        BrioNode *of = brio__node_get(bodies->child[i], "material");
+        if (of && type_of(of, &material, NULL) == BRIO_OK && !strcmp(material, name)) {
+            for (int k = i; k < bodies->count; k++) {
+                of = brio__node_get(bodies->child[k], "material");
+                if (of && type_of(of, &material, NULL) == BRIO_OK && !strcmp(material, name)) numbers[(*count)++] = k;
+            }
+        }
+    }
+    if (*count > 0) return BRIO_OK;
+    for (int i = 0; known < 200 && brio__builder_name(builder, i); i++) names[known++] = brio__builder_name(builder, i);
+    for (int i = 0; known < (int)BRIO_COUNT(names) && brio__builder_obstacle_name(builder, i); i++) names[known++] = brio__builder_obstacle_name(builder, i);
+    return no_such(node, "body, material or obstacle", name, names, known, error);
+}
+
+/* Says something about all pairs of what two names stand for; mu NAN: they pass through each other. */
+static BrioStatus read_pair(BrioNode *root, const BrioNode *names, double mu, BrioBuilder *builder, int *numbers, BrioError *error)
+{
+    int count[2], *second;
+    BrioError inner = {0};
+    if (names->kind != BRIO_NODE_LIST || names->count != 2) return brio__node_error(names, error, "expected two names, [a, b]");
+    BRIO_CHECK(read_owners(root, names->child[0], builder, numbers, &count[0], error));
+    second = numbers + count[0];
+    BRIO_CHECK(read_owners(root, names->child[1], builder, second, &count[1], error));
+    for (int i = 0; i < count[0]; i++)
+        for (int k = 0; k < count[1]; k++) {
+            BrioStatus status = isnan(mu) ? brio_builder_exclude(builder, numbers[i], second[k], &inner) : brio_builder_friction(builder, numbers[i], second[k], mu, &inner);
+            if (status != BRIO_OK) return at_node(names, status, error, &inner);
+        }
+    return BRIO_OK;
+}
+
+static BrioStatus read_pairs(BrioNode *root, BrioBuilder *builder, BrioError *error)
+{
+    BrioNode *contact = brio__node_get(root, "contact");
+    if (!contact || contact->kind != BRIO_NODE_MAP) return BRIO_OK;
+    int *numbers = brio__alloc(2 * (size_t)brio__node_get(root, "bodies")->count + 2, sizeof *numbers);
+    BrioStatus status = numbers ? BRIO_OK : no_memory(error);
+    BrioNode *friction = brio__node_get(contact, "friction"), *exclude = brio__node_get(contact, "exclude");
+    if (status == BRIO_OK && friction) status = expect(friction, BRIO_NODE_LIST, error);
+    for (int i = 0; status == BRIO_OK && friction && i < friction->count; i++) {
+        BrioNode *entry = friction->child[i], *between;
+        double mu = NAN;
+        status = expect_map(entry, friction_keys, error);
+        if (status == BRIO_OK) status = get_real(entry, "mu", 0, 1e9, &mu, error);
+        if (status != BRIO_OK) break;
+        between = brio__node_get(entry, "between");
+        if (!between || isnan(mu))
+            status = brio__node_error(entry, error, "missing key \"%s\"", between ? "mu" : "between");
+        else
+            status = read_pair(root, between, mu, builder, numbers, error);
+    }
+    if (status == BRIO_OK && exclude) status = expect(exclude, BRIO_NODE_LIST, error);
+    for (int i = 0; status == BRIO_OK && exclude && i < exclude->count; i++) status = read_pair(root, exclude->child[i], NAN, builder, numbers, error);
+    brio__free(numbers);
+    return status;
 }
 
 /* Not every integrator goes with obstacles or rods. */
@@ -821,8 +969,6 @@ static BrioStatus check_integrator(BrioNode *root, const BrioScene *scene, BrioE
     BrioError inner = {0};
     BrioNode *node = brio__node_get(root, "integrator");
     BrioStatus status = brio__sim_fits(scene->system, brio_integrator(scene->def.integrator), scene->def.values, &inner);
-    if (scene->system->obstacle_count && scene->system->body_count > 1)
-        brio__log(BRIO_LOG_WARNING, "bodies meet obstacles but not each other in this version of brio");
     return status == BRIO_OK ? BRIO_OK : at_node(node ? type_node(node) : root, status, error, &inner);
 }
 
@@ -927,8 +1073,9 @@ static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *
     BRIO_CHECK(read_solver(root, scene, error));
     BRIO_CHECK(read_damping(root, scene, error));
     BRIO_CHECK(read_output(root, scene, error));
-    BRIO_CHECK(read_contact(root, builder, error));
+    BRIO_CHECK(read_contact(root, scene, builder, error));
     BRIO_CHECK(read_bodies(root, scene, builder, error));
+    BRIO_CHECK(read_pairs(root, builder, error));
     BRIO_CHECK(read_constraints(root, builder, error));
     BRIO_CHECK(finish_builder(root, scene, builder, error));
     BRIO_CHECK(check_integrator(root, scene, error));

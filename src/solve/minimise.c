@@ -11,6 +11,8 @@
  * get shorter, and when they no longer do, round-off has been reached and the minimiser says so. */
 #include "minimise.h"
 
+#include "../contact/friction.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -41,11 +43,18 @@ static BrioStatus create_dampers(BrioSolver *s, const BrioDamping *damping, int 
         memcpy(d->values, damping[i].values, sizeof d->values);
         if (d->model->create) BRIO_CHECK(d->model->create(s->system, d->values, &d->self));
     }
-    return BRIO_OK;
+    s->friction = s->system->friction && (s->contact || s->system->plane_count);
+    if (!s->friction) return BRIO_OK;
+    BrioDamper *d = &s->damper[count];
+    d->model = &brio__friction_model;
+    s->damper_count = count + 1;
+    return d->model->create(s->system, d->values, &d->self);
 }
 
 BrioStatus brio__solver_begin(BrioSolver *s, const BrioState *state)
 {
+    s->held_part = 1;
+    if (s->linear && s->linear->extra) brio__extra_forget(s->linear->extra);
     for (int i = 0; i < s->damper_count; i++) {
         BrioDamper *d = &s->damper[i];
         if (d->model->lag) BRIO_CHECK(d->model->lag(d->self, d->values, s, state));
@@ -61,6 +70,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     s->system = system;
     s->options = *options;
     s->limit.term = NULL;
+    s->held_part = 1;
     size_t coordinates = 3 * (size_t)system->block_count, world = 3 * (size_t)system->vertex_count;
     BrioStatus status = brio__evaluator_create(system, system->term, system->term_count, &s->evaluator);
     s->x = brio__calloc(world, sizeof(double));
@@ -77,6 +87,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
         (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend || !s->difference || !s->damped_pose || !s->term_energy))
         status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK && system->rod_count) status = brio__constraints_create(system, &s->constraints);
+    if (status == BRIO_OK && system->surface) status = brio__contact_create(system, &s->contact);
     if (status == BRIO_OK) status = create_dampers(s, damping, damping_count);
     if (status == BRIO_OK)
         *solver = s;
@@ -91,6 +102,7 @@ void brio__solver_free(BrioSolver *s)
     for (int i = 0; i < s->damper_count; i++)
         if (s->damper[i].model->destroy) s->damper[i].model->destroy(s->damper[i].self);
     brio__evaluator_free(s->evaluator);
+    brio__contact_free(s->contact);
     brio__constraints_free(s->constraints);
     brio__linear_free(s->linear);
     double *arrays[] = {s->x, s->dx, s->x_held_n, s->gradient, s->step, s->trial, s->blend, s->difference, s->damped_pose, s->term_energy};
@@ -113,6 +125,7 @@ BrioStatus brio__solver_prepare(BrioSolver *s)
     brio__free(neighbour);
     if (status == BRIO_OK) status = brio__evaluator_plan(s->evaluator, s->linear);
     if (status == BRIO_OK && s->constraints) status = brio__constraints_plan(s->constraints, s->linear);
+    if (status == BRIO_OK && (s->contact || s->friction)) status = brio__extra_create(&s->linear->extra);
     if (status != BRIO_OK) { /* the next try starts afresh */
         brio__linear_free(s->linear);
         s->linear = NULL;
@@ -122,12 +135,38 @@ BrioStatus brio__solver_prepare(BrioSolver *s)
     return status;
 }
 
+/* All potentials at the world positions s->x. */
+static double potential_here(BrioSolver *s, const BrioState *state, double *gradient)
+{
+    double P = brio__evaluate(s->evaluator, state->param, s->x, gradient, s->term_energy), before = brio__seconds();
+    if (!s->contact) return P;
+    double broad = brio__contact_totals(s->contact)->broad_phase;
+    s->contact_energy = brio__contact_evaluate(s->contact, state->param, s->x, gradient, NULL);
+    double searched = brio__contact_totals(s->contact)->broad_phase - broad;
+    s->totals.broad_phase += searched;
+    s->totals.contact += brio__seconds() - before - searched;
+    return P + s->contact_energy;
+}
+
 double brio__potential(BrioSolver *s, const BrioState *state, const double *q, double time, double *gradient)
 {
     brio__system_positions(s->system, state, q, time, s->x);
     s->totals.evaluations++;
-    return brio__evaluate(s->evaluator, state->param, s->x, gradient, NULL);
+    return potential_here(s, state, gradient);
 }
+
+void brio__solver_positions(BrioSolver *s, const BrioState *state, const double *q, double time, double *x)
+{
+    brio__system_positions(s->system, state, q, time, x);
+    for (int64_t i = 0; s->held_part < 1 && i < s->system->held_count; i++)
+        for (int r = 0; r < 3; r++) {
+            int64_t k = 3 * (int64_t)s->system->held[i] + r;
+            x[k] = s->held_part * x[k] + (1 - s->held_part) * s->x_held_n[k];
+        }
+}
+
+/* Seconds that other phases took inside of one that is being measured. */
+static double inner_seconds(const BrioSolver *s) { return s->totals.contact + s->totals.broad_phase + s->totals.ccd; }
 
 /* ---- the objective ------------------------------------------------------------------------------ */
 
@@ -149,7 +188,7 @@ static void world_blend(const Problem *p, const double *q)
     BrioSolver *s = p->solver;
     double a = p->objective->a;
     if (a == 1) {
-        brio__system_positions(s->system, p->state, q, p->objective->time, s->x);
+        brio__solver_positions(s, p->state, q, p->objective->time, s->x);
         return;
     }
     brio__combine(s->system, a, q, 1 - a, p->state->q, s->blend);
@@ -178,8 +217,8 @@ static Value evaluate(const Problem *p, const double *q, double *gradient)
     s->totals.evaluations++;
     world_blend(p, q);
     if (o->s != 0) {
-        potential = brio__evaluate(s->evaluator, p->state->param, s->x, gradient, s->term_energy);
-        noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy);
+        potential = potential_here(s, p->state, gradient);
+        noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy) + 16 * DBL_EPSILON * fabs(s->contact_energy);
         BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
         for (int i = 0; i < p->damper_count; i++) {
             const BrioDamper *d = &s->damper[i];
@@ -201,7 +240,23 @@ static Value evaluate(const Problem *p, const double *q, double *gradient)
     return (Value){distance + o->s * potential + dissipation, 16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * noise};
 }
 
-/* How far q may go along `step` without an element becoming forbidden, at y and, if a < 1, at q itself. */
+/* How far the world positions s->x may go along s->dx. */
+static double allowed_here(const Problem *p, BrioLimit *limit)
+{
+    BrioSolver *s = p->solver;
+    double t = brio__max_step(s->evaluator, p->state->param, s->x, s->dx, limit);
+    if (!s->contact) return t;
+    BrioLimit pair;
+    BrioContactTotals before = *brio__contact_totals(s->contact);
+    double u = brio__contact_max_step(s->contact, p->state->param, s->x, s->dx, &pair);
+    const BrioContactTotals *after = brio__contact_totals(s->contact);
+    s->totals.broad_phase += after->broad_phase - before.broad_phase;
+    s->totals.ccd += after->ccd - before.ccd;
+    if (u < t) *limit = pair;
+    return fmin(t, u);
+}
+
+/* How far q may go along `step` without an element becoming forbidden or two surfaces meeting, at y and, if a < 1, at q itself. */
 static double allowed(const Problem *p, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -210,12 +265,12 @@ static double allowed(const Problem *p, const double *q)
     brio__system_directions(s->system, s->step, s->dx);
     for (int64_t k = 0; a != 1 && k < 3 * s->system->vertex_count; k++) s->dx[k] *= a;
     world_blend(p, q);
-    double t = brio__max_step(s->evaluator, p->state->param, s->x, s->dx, &limit);
+    double t = allowed_here(p, &limit);
     if (limit.term) s->limit = limit;
     if (a != 1) {
         brio__system_positions(s->system, p->state, q, p->objective->time, s->x);
         brio__system_directions(s->system, s->step, s->dx);
-        double u = brio__max_step(s->evaluator, p->state->param, s->x, s->dx, &limit);
+        double u = allowed_here(p, &limit);
         if (u < t) {
             t = u;
             s->limit = limit;
@@ -260,6 +315,11 @@ static BrioStatus factor(const Problem *p, const double *q, bool project)
             const BrioDamper *d = &s->damper[i];
             if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, &motion, o->s * o->a * (o->blend_damping ? o->a : 1)));
         }
+        if (s->contact && o->s != 0) {
+            before = brio__seconds();
+            BRIO_CHECK(brio__contact_assemble(s->contact, p->state->param, s->x, o->s * o->a * o->a, project, s->linear->extra));
+            s->totals.contact += brio__seconds() - before;
+        }
         if (s->constraints && !o->rods_from_start) brio__constraints_assemble(s->constraints, s->x, project, s->linear);
         s->totals.hessian += seconds[0];
         s->totals.assembly += seconds[1];
@@ -270,6 +330,30 @@ static BrioStatus factor(const Problem *p, const double *q, bool project)
         shift = shift > 0 ? 10 * shift : 1e-6;
     }
     return BRIO_NOT_POSITIVE_DEFINITE;
+}
+
+/* Moves held vertices on, towards where they end the step, as far as the vertices at q let them: obstacles must not jump into bodies. Says whether
+ * they moved. */
+static bool move_held(const Problem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    const BrioSystem *system = s->system;
+    BrioLimit limit = {.term = NULL};
+    double part = s->held_part;
+    brio__solver_positions(s, p->state, q, p->objective->time, s->x);
+    memcpy(s->dx, s->x, 3 * (size_t)system->vertex_count * sizeof *s->dx);
+    s->held_part = 1;
+    brio__solver_positions(s, p->state, q, p->objective->time, s->dx);
+    s->held_part = part;
+    double way = 0;
+    for (int64_t k = 0; k < 3 * system->vertex_count; k++) {
+        s->dx[k] -= s->x[k];
+        way = fmax(way, fabs(s->dx[k]));
+    }
+    double t = way > 0 ? allowed_here(p, &limit) : 1;
+    if (limit.term) s->limit = limit;
+    s->held_part = t == 1 ? 1 : part + t * (1 - part);
+    return s->held_part > part;
 }
 
 /* The better of q_n and the target (as far as that is allowed) as a start. */
@@ -424,15 +508,23 @@ static BrioStatus newton(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
     const BrioSystem *system = s->system;
-    double last_speed = INFINITY, before = brio__seconds();
+    bool script_moves = system->scripted_count && p->objective->a == 1;
+    double last_speed = INFINITY, before = brio__seconds(), inner = inner_seconds(s);
+    s->held_part = 1;
+    if (script_moves) {
+        brio__system_held(system, p->state, p->state->time, s->x_held_n);
+        s->held_part = 0;
+        move_held(p, p->state->q);
+    }
     Value now = start(p, q);
-    s->totals.gradient += brio__seconds() - before;
+    s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
     if (!isfinite(now.value)) {
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
     int exact_at = 0, wait = 1;
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
+        if (s->held_part < 1 && move_held(p, q)) now = evaluate(p, q, s->gradient);
         /* Exact Hessians where they are positive definite: projection makes iterations many where elements are compressed. After each that
          * was not, the projected ones are taken for twice as long. */
         BrioStatus status = s->iterations >= exact_at ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
@@ -442,10 +534,11 @@ static BrioStatus newton(const Problem *p, double *q)
         }
         BRIO_CHECK(status);
         before = brio__seconds();
+        inner = inner_seconds(s);
         double slope = brio__dot(system, s->gradient, s->step);
         if (!isfinite(slope)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
-        bool small = s->speed < s->options.tol, drowned = fabs(slope) < now.noise;
-        if (!small && drowned && s->speed > 0.9 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
+        bool small = s->speed < s->options.tol && s->held_part == 1, drowned = fabs(slope) < now.noise;
+        if (!small && drowned && s->held_part == 1 && s->speed > 0.9 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
 
         double t = s->speed > 0 ? allowed(p, q) : 1, least = t * 0x1p-50;
         Value next = now;
@@ -455,16 +548,17 @@ static BrioStatus newton(const Problem *p, double *q)
             next = evaluate(p, s->trial, NULL);
             found = isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
         }
-        s->totals.line_search += brio__seconds() - before;
+        s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
         if (!found) {
-            if (small || drowned) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
+            if (small || (drowned && s->held_part == 1)) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
             return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
         }
         if (t == 1) s->limit.term = NULL;
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         before = brio__seconds();
+        inner = inner_seconds(s);
         now = evaluate(p, q, s->gradient);
-        s->totals.gradient += brio__seconds() - before;
+        s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
         if (small && (t == 1 || drowned)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
         last_speed = drowned ? s->speed : INFINITY;
     }

@@ -7,6 +7,7 @@
 #ifndef BRIO_MINIMISE_H
 #define BRIO_MINIMISE_H
 
+#include "../contact/contact.h"
 #include "../damping/damping.h"
 #include "constraint.h"
 
@@ -31,7 +32,7 @@ typedef enum BrioReason {
 const char *brio__reason_text(BrioReason reason);
 
 /* Wall time by phase, in seconds, and counts; they add up over the solver's life. */
-#define BRIO_PHASE_LIST(X) X(gradient) X(hessian) X(assembly) X(factor) X(solve) X(line_search)
+#define BRIO_PHASE_LIST(X) X(gradient) X(hessian) X(assembly) X(contact) X(factor) X(solve) X(broad_phase) X(ccd) X(line_search)
 typedef struct BrioSolveTotals {
 #define X(name) double name;
     BRIO_PHASE_LIST(X)
@@ -43,14 +44,18 @@ struct BrioSolver {
     const BrioSystem *system;
     BrioSolverOptions options;
     int damper_count;
-    BrioDamper damper[BRIO_DAMPING_MOST];
+    BrioDamper damper[BRIO_LOSSES]; /* those that were asked for, then friction if anything rubs */
+    bool friction;
     BrioEvaluator *evaluator;
+    BrioContact *contact; /* NULL: bodies do not meet each other */
     BrioConstraints *constraints; /* NULL: no rods */
     BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
     double *x, *x_held_n; /* world positions; held vertices at the start of the step */
+    double held_part;     /* 1: held vertices are where they end the step; less while something stands in their way */
     double *dx, *step, *trial, *blend, *difference, *damped_pose;
     double *gradient; /* of the objective; after a minimisation, what the solve left unbalanced */
-    double *term_energy;
+    double *term_energy;   /* and of contact, of the last evaluation */
+    double contact_energy;
     BrioSolveTotals totals;
     /* the last minimisation */
     BrioReason reason;
@@ -75,6 +80,9 @@ BrioMotion brio__damped_motion(BrioSolver *solver, const BrioState *state, const
 
 /* P at q and a time, and its gradient if wanted. */
 double brio__potential(BrioSolver *solver, const BrioState *state, const double *q, double time, double *gradient);
+
+/* World positions of q at a time within the step, held vertices no farther than `held_part` of their way. */
+void brio__solver_positions(BrioSolver *solver, const BrioState *state, const double *q, double time, double *x);
 
 /* A step begins at this state: the damping models are lagged there. */
 BrioStatus brio__solver_begin(BrioSolver *solver, const BrioState *state);

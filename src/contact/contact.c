@@ -1,0 +1,456 @@
+#include "contact.h"
+
+#include "ccd.h"
+
+#include <string.h>
+
+/* Shares of dhat: pairs up to 1 + NEAR get places in the matrix before they act; boxes leave room for further motion by MARGIN. */
+#define NEAR 0.5
+#define MARGIN 0.5
+#define KEEP 0.1 /* the share of its distance that a pair keeps in a step */
+
+typedef float v4 __attribute__((vector_size(16)));
+typedef int i4 __attribute__((vector_size(16)));
+
+/* Rounded outward from doubles; the fourth component is idle. */
+typedef struct Box {
+    v4 low, high;
+} Box;
+
+struct BrioContact {
+    const BrioSystem *system;
+    const BrioSurface *surface;
+    double *low, *high;      /* 3 for each surface vertex: where candidates are complete */
+    bool complete;
+    Box *vertex_box, *node_box; /* with half the reach around; nodes of the trees */
+    double reach;            /* that candidates were looked for with */
+    BrioPairs candidate[2];  /* vertex-face, edge-edge */
+    int32_t *edges;          /* of edge-edge candidates: the two edges */
+    int64_t edges_room;
+    BrioPairs pair[BRIO_PAIR_KINDS]; /* closer than dhat */
+    double *now;             /* positions of the surface vertices that `pair` is of */
+    double now_reach;        /* dhat + thickness then; NAN: never */
+    double *step;            /* results of chunks of candidates */
+    int64_t step_room;
+    bool out_of_memory;
+    BrioContactTotals totals;
+};
+
+const BrioPairs *brio__contact_pairs(const BrioContact *c, int kind) { return &c->pair[kind]; }
+const BrioContactTotals *brio__contact_totals(const BrioContact *c) { return &c->totals; }
+
+double brio__barrier_slope(double kappa, double dhat, double d)
+{
+    if (d >= dhat) return 0;
+    double u = d / dhat, gap = 1 - u;
+    return kappa * dhat * gap * (2 * log(u) - gap / u);
+}
+
+BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
+{
+    static const char *const energies[] = {"barrier-vertex-face", "barrier-edge-edge", "barrier-edge-edge-parallel"};
+    const BrioSurface *surface = system->surface;
+    BrioContact *c = brio__calloc(1, sizeof *c);
+    if (!c) return BRIO_ERROR_MEMORY;
+    size_t n = (size_t)surface->vertex_count;
+    c->system = system;
+    c->surface = surface;
+    c->now_reach = NAN;
+    c->low = brio__alloc(3 * n, sizeof(double));
+    c->high = brio__alloc(3 * n, sizeof(double));
+    c->now = brio__alloc(3 * n, sizeof(double));
+    c->vertex_box = brio__alloc(n, sizeof *c->vertex_box);
+    c->node_box = brio__alloc((size_t)surface->node_count, sizeof *c->node_box);
+    BrioStatus status = c->low && c->high && c->now && c->vertex_box && c->node_box ? BRIO_OK : BRIO_ERROR_MEMORY;
+    for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++) {
+        status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false);
+        if (k < 2 && status == BRIO_OK) status = brio__pairs_create(&c->candidate[k], brio__energy(energies[k]), true);
+    }
+    if (status == BRIO_OK)
+        *contact = c;
+    else
+        brio__contact_free(c);
+    return status;
+}
+
+void brio__contact_free(BrioContact *c)
+{
+    if (!c) return;
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_free(&c->pair[k]);
+    for (int k = 0; k < 2; k++) brio__pairs_free(&c->candidate[k]);
+    brio__free(c->low);
+    brio__free(c->high);
+    brio__free(c->now);
+    brio__free(c->vertex_box);
+    brio__free(c->node_box);
+    brio__free(c->edges);
+    brio__free(c->step);
+    brio__free(c);
+}
+
+/* ---- boxes -------------------------------------------------------------------------------------- */
+
+/* A float below (sign -1) or above x by a little more than rounding. */
+static float outward(double x, int sign)
+{
+    float f = (float)fmin(fmax(x, -1e37), 1e37);
+    return f + (float)sign * (fabsf(f) * 0x1p-22f + 0x1p-140f);
+}
+
+static inline bool overlap(const Box *a, const Box *b)
+{
+    i4 apart = (a->low > b->high) | (b->low > a->high);
+    return !(apart[0] | apart[1] | apart[2]);
+}
+
+static inline v4 choose(i4 mask, v4 a, v4 b) { return (v4)(((i4)a & mask) | ((i4)b & ~mask)); }
+static inline v4 least(v4 a, v4 b) { return choose(a < b, a, b); }
+static inline v4 most(v4 a, v4 b) { return choose(a > b, a, b); }
+
+static inline Box join(const Box *a, const Box *b) { return (Box){least(a->low, b->low), most(a->high, b->high)}; }
+
+static inline Box primitive_box(const BrioContact *c, const BrioPrimitive *p)
+{
+    Box two = join(&c->vertex_box[p->node[0]], &c->vertex_box[p->node[1]]);
+    return join(&two, &c->vertex_box[p->node[2]]);
+}
+
+/* Boxes around x + [0,1] dx (dx may be NULL). */
+static void make_boxes(BrioContact *c, const double *x, const double *dx, double margin)
+{
+    const BrioSurface *s = c->surface;
+    for (int32_t i = 0; i < s->vertex_count; i++) {
+        Box *box = &c->vertex_box[i];
+        *box = (Box){{0}, {0}};
+        for (int r = 0; r < 3; r++) {
+            double at = x[3 * (int64_t)s->vertex[i] + r], to = at + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
+            c->low[3 * i + r] = fmin(at, to) - margin;
+            c->high[3 * i + r] = fmax(at, to) + margin;
+            box->low[r] = outward(c->low[3 * i + r] - c->reach / 2, -1);
+            box->high[r] = outward(c->high[3 * i + r] + c->reach / 2, 1);
+        }
+    }
+    for (int32_t k = s->node_count - 1; k >= 0; k--) {
+        const BrioTreeNode *node = &s->node[k];
+        if (node->right) {
+            c->node_box[k] = join(&c->node_box[k + 1], &c->node_box[node->right]);
+            continue;
+        }
+        c->node_box[k] = primitive_box(c, &s->primitive[node->first]);
+        for (int32_t i = node->first + 1; i < node->first + node->count; i++) {
+            Box more = primitive_box(c, &s->primitive[i]);
+            c->node_box[k] = join(&c->node_box[k], &more);
+        }
+    }
+}
+
+static bool covered(const BrioContact *c, const double *x, const double *dx)
+{
+    const BrioSurface *s = c->surface;
+    for (int32_t i = 0; i < s->vertex_count; i++)
+        for (int r = 0; r < 3; r++) {
+            double to = x[3 * (int64_t)s->vertex[i] + r] + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
+            if (!(to >= c->low[3 * i + r] && to <= c->high[3 * i + r])) return false;
+        }
+    return true;
+}
+
+/* ---- candidates --------------------------------------------------------------------------------- */
+
+static void add_candidate(BrioContact *c, int kind, const int32_t node[4])
+{
+    const BrioSurface *s = c->surface;
+    if (s->held[node[0]] && s->held[node[1]] && s->held[node[2]] && s->held[node[3]]) return;
+    int32_t vertex[4];
+    double rest = 1;
+    for (int k = 0; k < 4; k++) vertex[k] = s->vertex[node[k]];
+    if (brio__pairs_add(&c->candidate[kind], vertex, &rest) != BRIO_OK) c->out_of_memory = true;
+}
+
+static void vertices_with_face(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *face, const Box *box)
+{
+    if (face->corners < 3) return;
+    for (int k = 0; k < 3; k++) {
+        int32_t v = p->node[k];
+        if (!(p->vertices >> k & 1) || v == face->node[0] || v == face->node[1] || v == face->node[2]) continue;
+        if (overlap(&c->vertex_box[v], box)) add_candidate(c, BRIO_PAIR_VERTEX_FACE, (int32_t[4]){v, face->node[0], face->node[1], face->node[2]});
+    }
+}
+
+static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *q, const Box *box)
+{
+    const BrioSurface *s = c->surface;
+    for (int i = 0; i < 3; i++) {
+        if (p->edge[i] < 0) continue;
+        const int32_t *a = s->edge + 2 * (int64_t)p->edge[i];
+        Box first = join(&c->vertex_box[a[0]], &c->vertex_box[a[1]]);
+        if (!overlap(&first, box)) continue;
+        for (int j = 0; j < 3; j++) {
+            if (q->edge[j] < 0) continue;
+            const int32_t *b = s->edge + 2 * (int64_t)q->edge[j];
+            if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1]) continue;
+            Box second = join(&c->vertex_box[b[0]], &c->vertex_box[b[1]]);
+            if (!overlap(&first, &second)) continue;
+            int64_t before = c->candidate[1].term.elements;
+            add_candidate(c, BRIO_PAIR_EDGE_EDGE, (int32_t[4]){a[0], a[1], b[0], b[1]});
+            if (c->candidate[1].term.elements == before) continue;
+            if (before == c->edges_room) {
+                int32_t *more = brio__realloc(c->edges, 2 * (size_t)before, before ? 4 * (size_t)before : 1024, sizeof *more);
+                if (!more) {
+                    c->out_of_memory = true;
+                    c->candidate[1].term.elements = before;
+                    continue;
+                }
+                c->edges = more;
+                c->edges_room = before ? 2 * before : 512;
+            }
+            c->edges[2 * before] = p->edge[i];
+            c->edges[2 * before + 1] = q->edge[j];
+        }
+    }
+}
+
+static void primitives_meet(BrioContact *c, int32_t i, int32_t j)
+{
+    const BrioPrimitive *p = &c->surface->primitive[i], *q = &c->surface->primitive[j];
+    Box a = primitive_box(c, p), b = primitive_box(c, q);
+    if (!overlap(&a, &b)) return;
+    vertices_with_face(c, p, q, &b);
+    vertices_with_face(c, q, p, &a);
+    edges_with_edges(c, p, q, &b);
+}
+
+/* The order of descent depends on the shapes of the trees only. */
+static void nodes_meet(BrioContact *c, int32_t i, int32_t j)
+{
+    const BrioTreeNode *a = &c->surface->node[i], *b = &c->surface->node[j];
+    if (!overlap(&c->node_box[i], &c->node_box[j])) return;
+    if (!a->right && !b->right) {
+        for (int32_t k = a->first; k < a->first + a->count; k++)
+            for (int32_t l = b->first; l < b->first + b->count; l++) primitives_meet(c, k, l);
+    } else if (!b->right || (a->right && a->count >= b->count)) {
+        nodes_meet(c, i + 1, j);
+        nodes_meet(c, a->right, j);
+    } else {
+        nodes_meet(c, i, j + 1);
+        nodes_meet(c, i, b->right);
+    }
+}
+
+static void node_meets_itself(BrioContact *c, int32_t i)
+{
+    const BrioTreeNode *a = &c->surface->node[i];
+    if (a->right) {
+        node_meets_itself(c, i + 1);
+        node_meets_itself(c, a->right);
+        nodes_meet(c, i + 1, a->right);
+        return;
+    }
+    for (int32_t k = a->first; k < a->first + a->count; k++)
+        for (int32_t l = a->first; l < k; l++) primitives_meet(c, k, l);
+}
+
+static void search(BrioContact *c, const double *param, const double *x, const double *dx)
+{
+    const BrioSystem *system = c->system;
+    const BrioSurface *s = c->surface;
+    double before = brio__seconds(), dhat = param[BRIO_CONTACT_DHAT];
+    int owners = system->body_count + system->obstacle_count;
+    c->reach = (1 + NEAR) * dhat + param[BRIO_CONTACT_THICKNESS];
+    make_boxes(c, x, dx, MARGIN * dhat);
+    for (int k = 0; k < 2; k++) brio__pairs_clear(&c->candidate[k]);
+    for (int i = 0; i < s->part_count; i++) {
+        const BrioSurfacePart *a = &s->part[i];
+        if (a->moves && !(system->excluded && system->excluded[a->owner * owners + a->owner])) node_meets_itself(c, a->root);
+        for (int j = 0; j < i; j++) {
+            const BrioSurfacePart *b = &s->part[j];
+            if ((!a->moves && !b->moves) || (system->excluded && system->excluded[a->owner * owners + b->owner])) continue;
+            nodes_meet(c, a->root, b->root);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        brio__pairs_finish(&c->candidate[k]);
+        c->totals.candidates += c->candidate[k].term.elements;
+    }
+    c->complete = !c->out_of_memory;
+    c->totals.searches++;
+    c->totals.broad_phase += brio__seconds() - before;
+}
+
+/* Candidates that hold all pairs that come within reach on x + [0,1] dx. */
+static void ensure(BrioContact *c, const double *param, const double *x, const double *dx)
+{
+    double reach = (1 + NEAR) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
+    if (!c->complete || c->reach != reach || !covered(c, x, NULL) || (dx && !covered(c, x, dx))) search(c, param, x, dx);
+}
+
+/* ---- pairs that act ----------------------------------------------------------------------------- */
+
+static double parallel_bound(const BrioContact *c, int64_t candidate)
+{
+    const int32_t *e = c->edges + 2 * candidate;
+    return 1e-3 * c->surface->edge_square[e[0]] * c->surface->edge_square[e[1]];
+}
+
+static double cross_square(const BrioPairs *pairs, int64_t e, const double *x)
+{
+    double a[3], b[3], n[3];
+    for (int r = 0; r < 3; r++) {
+        a[r] = x[3 * (int64_t)brio__pairs_vertex(pairs, e, 1) + r] - x[3 * (int64_t)brio__pairs_vertex(pairs, e, 0) + r];
+        b[r] = x[3 * (int64_t)brio__pairs_vertex(pairs, e, 3) + r] - x[3 * (int64_t)brio__pairs_vertex(pairs, e, 2) + r];
+    }
+    for (int r = 0; r < 3; r++) n[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
+    return n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+}
+
+static bool same_positions(BrioContact *c, const double *x)
+{
+    const BrioSurface *s = c->surface;
+    for (int32_t i = 0; i < s->vertex_count; i++)
+        if (memcmp(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x)) return false;
+    return true;
+}
+
+/* Chooses the pairs closer than dhat at x. */
+static void refresh(BrioContact *c, const double *param, const double *x)
+{
+    const BrioSurface *s = c->surface;
+    double reach = param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
+    if (c->now_reach == reach && same_positions(c, x)) return;
+    ensure(c, param, x, NULL);
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_clear(&c->pair[k]);
+    for (int k = 0; k < 2; k++) {
+        BrioPairs *from = &c->candidate[k];
+        brio__pairs_measure(from, param, x);
+        for (int64_t e = 0; e < from->term.elements; e++) {
+            if (!(from->distance[e] < reach)) continue;
+            int32_t vertex[4];
+            double rest[2] = {1, 0};
+            int kind = k;
+            for (int i = 0; i < 4; i++) vertex[i] = brio__pairs_vertex(from, e, i);
+            if (k == BRIO_PAIR_EDGE_EDGE) {
+                rest[1] = parallel_bound(c, e);
+                if (cross_square(from, e, x) < rest[1]) kind = BRIO_PAIR_PARALLEL;
+            }
+            if (brio__pairs_add(&c->pair[kind], vertex, rest) != BRIO_OK) c->out_of_memory = true;
+        }
+    }
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_finish(&c->pair[k]);
+    for (int32_t i = 0; i < s->vertex_count; i++) memcpy(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x);
+    c->now_reach = c->out_of_memory ? NAN : reach;
+}
+
+double brio__contact_evaluate(BrioContact *c, const double *param, const double *x, double *gradient, double *world)
+{
+    double sum = 0;
+    c->out_of_memory = false;
+    param += c->system->contact_params;
+    refresh(c, param, x);
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++) sum += brio__pairs_evaluate(&c->pair[k], c->system, param, x, gradient, world);
+    return c->out_of_memory ? NAN : sum;
+}
+
+BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x, double weight, bool project, BrioExtra *extra)
+{
+    c->out_of_memory = false;
+    param += c->system->contact_params;
+    refresh(c, param, x);
+    if (c->out_of_memory) return BRIO_ERROR_MEMORY;
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++) BRIO_CHECK(brio__pairs_assemble(&c->pair[k], c->system, param, x, weight, project, extra));
+    if (!brio__extra_any(extra) || brio__extra_fits(extra)) return BRIO_OK;
+    for (int k = 0; k < 2; k++) { /* measured by refresh, at these positions or at the last ones that covered them */
+        BrioPairs *from = &c->candidate[k];
+        brio__pairs_measure(from, param, x);
+        for (int64_t e = 0; e < from->term.elements; e++) {
+            int32_t vertex[4];
+            if (!(from->distance[e] < c->reach)) continue;
+            for (int i = 0; i < 4; i++) vertex[i] = brio__pairs_vertex(from, e, i);
+            BRIO_CHECK(brio__pairs_reserve(c->system, vertex, extra));
+        }
+    }
+    return BRIO_OK;
+}
+
+int64_t brio__contact_count(BrioContact *c, const double *param, const double *x, double *least_distance, BrioLimit *nearest)
+{
+    int64_t count = 0;
+    c->out_of_memory = false;
+    param += c->system->contact_params;
+    refresh(c, param, x);
+    *least_distance = INFINITY;
+    if (nearest) nearest->term = NULL;
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++) {
+        BrioPairs *pairs = &c->pair[k];
+        brio__pairs_measure(pairs, param, x);
+        count += pairs->term.elements;
+        for (int64_t e = 0; e < pairs->term.elements; e++) {
+            if (!(pairs->distance[e] < *least_distance)) continue;
+            *least_distance = pairs->distance[e];
+            if (!nearest) continue;
+            *nearest = (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
+            for (int i = 0; i < 4; i++) nearest->vertex[i] = brio__pairs_vertex(pairs, e, i);
+        }
+    }
+    return count;
+}
+
+/* ---- limits of motion --------------------------------------------------------------------------- */
+
+enum { CHUNK = 512 };
+
+typedef struct Sweep {
+    BrioContact *c;
+    const BrioPairs *pairs;
+    int kind;
+    const double *x, *dx;
+    double thickness;
+} Sweep;
+
+static double pair_step(const Sweep *w, int64_t e)
+{
+    double x[12], dx[12];
+    for (int k = 0; k < 4; k++) {
+        int64_t at = 3 * (int64_t)brio__pairs_vertex(w->pairs, e, k);
+        memcpy(x + 3 * k, w->x + at, 3 * sizeof *x);
+        memcpy(dx + 3 * k, w->dx + at, 3 * sizeof *dx);
+    }
+    return (w->kind == BRIO_PAIR_VERTEX_FACE ? brio__ccd_vertex_face : brio__ccd_edge_edge)(x, dx, w->thickness, KEEP);
+}
+
+static void sweep_chunk(void *context, int64_t begin, int64_t end)
+{
+    const Sweep *w = context;
+    for (int64_t e = begin; e < end; e++) w->c->step[e] = pair_step(w, e);
+}
+
+double brio__contact_max_step(BrioContact *c, const double *param, const double *x, const double *dx, BrioLimit *limit)
+{
+    double t = 1, before = brio__seconds(), broad = c->totals.broad_phase;
+    c->out_of_memory = false;
+    param += c->system->contact_params;
+    limit->term = NULL;
+    ensure(c, param, x, dx);
+    for (int k = 0; k < 2; k++) {
+        BrioPairs *pairs = &c->candidate[k];
+        int64_t count = pairs->term.elements;
+        if (count > c->step_room) {
+            double *more = brio__realloc(c->step, 0, 2 * (size_t)count, sizeof *more);
+            if (!more) c->out_of_memory = true;
+            if (more) c->step = more, c->step_room = 2 * count;
+        }
+        if (c->out_of_memory) return 0; /* no step can be shown to be safe */
+        Sweep w = {c, pairs, k, x, dx, param[BRIO_CONTACT_THICKNESS]};
+        brio__parallel_for(count, CHUNK, sweep_chunk, &w);
+        for (int64_t e = 0; e < count; e++)
+            if (c->step[e] < t) {
+                t = c->step[e];
+                *limit = (BrioLimit){.term = &pairs->term, .element = e};
+            }
+    }
+    if (limit->term) {
+        const BrioPairs *pairs = &c->candidate[limit->term == &c->candidate[1].term];
+        for (int i = 0; i < 4; i++) limit->vertex[i] = brio__pairs_vertex(pairs, limit->element, i);
+    }
+    c->totals.ccd += brio__seconds() - before - (c->totals.broad_phase - broad);
+    return t;
+}

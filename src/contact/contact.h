@@ -1,0 +1,44 @@
+/* Contact of everything with everything [Li2020]: the sum of barriers over all pairs of vertex and triangle and of two edges that are
+ * closer than dhat, and how far a motion may go before two of them meet.
+ *
+ * Which pairs may come close is found on boxes (trees of surface.h) around where vertices are and may go: the candidates. They stay
+ * valid, and are not looked for again, while every vertex is within its box. Of the candidates those count that are closer than dhat,
+ * in the order of the trees, so that sums depend on positions alone and not on what was searched for earlier. */
+#ifndef BRIO_CONTACT_H
+#define BRIO_CONTACT_H
+
+#include "../assemble.h"
+#include "pairs.h"
+
+typedef struct BrioContact BrioContact;
+
+enum { BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE, BRIO_PAIR_PARALLEL, BRIO_PAIR_KINDS };
+
+/* Parameters of contact in the state, from system->contact_params on. */
+enum { BRIO_CONTACT_KAPPA, BRIO_CONTACT_DHAT, BRIO_CONTACT_THICKNESS, BRIO_CONTACT_PARAMS };
+
+BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact);
+void brio__contact_free(BrioContact *contact);
+
+/* The barriers at world positions x, INFINITY where a pair touches, NAN without memory. Gradients by q and by world positions are
+ * added unless NULL. */
+double brio__contact_evaluate(BrioContact *contact, const double *param, const double *x, double *gradient, double *world);
+/* The matrix += weight times the Hessian. Pairs that are a little farther apart get places in its pattern too, since they come next. */
+BrioStatus brio__contact_assemble(BrioContact *contact, const double *param, const double *x, double weight, bool project, BrioExtra *extra);
+/* The largest t in (0,1] such that no two surfaces meet on x + [0,t] dx: a tenth of each distance is kept. */
+double brio__contact_max_step(BrioContact *contact, const double *param, const double *x, const double *dx, BrioLimit *limit);
+
+/* Pairs closer than dhat at x, the least distance of theirs (INFINITY: none), and the nearest pair. */
+int64_t brio__contact_count(BrioContact *contact, const double *param, const double *x, double *least, BrioLimit *nearest);
+/* The pairs of one kind that were closer than dhat in the last evaluation. */
+const BrioPairs *brio__contact_pairs(const BrioContact *contact, int kind);
+/* Slope db/dd of a barrier (negative) at a distance, thickness taken off. */
+double brio__barrier_slope(double kappa, double dhat, double d);
+
+typedef struct BrioContactTotals {
+    double broad_phase, ccd; /* seconds */
+    int64_t searches, candidates; /* how often pairs were looked for, and how many were found in all */
+} BrioContactTotals;
+const BrioContactTotals *brio__contact_totals(const BrioContact *contact);
+
+#endif

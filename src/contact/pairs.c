@@ -1,0 +1,201 @@
+#include "pairs.h"
+
+#include <string.h>
+
+/* Kernel calls cover GRAIN blocks of eight; Hessians are made CHUNK blocks at a time. */
+enum { GRAIN = 32, CHUNK = 128, NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2 };
+
+BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates)
+{
+    *pairs = (BrioPairs){.term = {.energy = energy, .body = -1}, .candidates = candidates};
+    if (candidates) return BRIO_OK;
+    pairs->hessian = brio__alloc((size_t)CHUNK * HESSIAN * LANES, sizeof(double));
+    return pairs->hessian ? BRIO_OK : BRIO_ERROR_MEMORY;
+}
+
+void brio__pairs_free(BrioPairs *pairs)
+{
+    brio__free(pairs->term.node);
+    brio__free(pairs->term.rest);
+    brio__free(pairs->energy);
+    brio__free(pairs->gradient);
+    brio__free(pairs->hessian);
+    brio__free(pairs->distance);
+}
+
+void brio__pairs_clear(BrioPairs *pairs) { pairs->term.elements = pairs->term.blocks = 0; }
+
+static BrioStatus grow(BrioPairs *pairs)
+{
+    size_t old = (size_t)pairs->room * LANES, room = pairs->room ? 2 * (size_t)pairs->room : 64, lanes = room * LANES;
+    size_t rest = (size_t)pairs->term.energy->rest;
+    int32_t *node = brio__realloc(pairs->term.node, old * NODES, lanes * NODES, sizeof *node);
+    if (node) pairs->term.node = node;
+    double *data = brio__realloc(pairs->term.rest, old * rest, lanes * rest, sizeof *data);
+    if (data) pairs->term.rest = data;
+    double *distance = brio__realloc(pairs->distance, 0, lanes, sizeof *distance);
+    if (distance) pairs->distance = distance;
+    if (!node || !data || !distance) return BRIO_ERROR_MEMORY;
+    if (!pairs->candidates) {
+        double *energy = brio__realloc(pairs->energy, 0, room, sizeof *energy);
+        if (energy) pairs->energy = energy;
+        double *gradient = brio__realloc(pairs->gradient, 0, lanes * 3 * NODES, sizeof *gradient);
+        if (gradient) pairs->gradient = gradient;
+        if (!energy || !gradient) return BRIO_ERROR_MEMORY;
+    }
+    pairs->room = (int64_t)room;
+    return BRIO_OK;
+}
+
+BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const double *rest)
+{
+    BrioTerm *term = &pairs->term;
+    int64_t e = term->elements, block = e / LANES, place = e % LANES;
+    if (block == pairs->room) BRIO_CHECK(grow(pairs));
+    for (int k = 0; k < NODES; k++) term->node[(block * NODES + k) * LANES + place] = 3 * vertex[k];
+    for (int k = 0; k < term->energy->rest; k++) term->rest[(block * term->energy->rest + k) * LANES + place] = rest[k];
+    term->elements++;
+    term->blocks = block + 1;
+    return BRIO_OK;
+}
+
+/* The last element fills its block, weightless. */
+void brio__pairs_finish(BrioPairs *pairs)
+{
+    BrioTerm *term = &pairs->term;
+    int size = term->energy->rest;
+    for (int64_t e = term->elements; e > 0 && e < term->blocks * LANES; e++) {
+        int64_t block = e / LANES, place = e % LANES;
+        for (int k = 0; k < NODES; k++) {
+            int32_t *node = term->node + (block * NODES + k) * LANES;
+            node[place] = node[place - 1];
+        }
+        for (int k = 0; k < size; k++) {
+            double *rest = term->rest + (block * size + k) * LANES;
+            rest[place] = k ? rest[place - 1] : 0;
+        }
+    }
+}
+
+typedef struct Work {
+    const BrioTerm *term;
+    BrioBatch batch;
+    int64_t first;
+    double *hessian;
+} Work;
+
+static void run(void *context, int64_t begin, int64_t end)
+{
+    const Work *work = context;
+    BrioBatch batch = work->batch;
+    batch.begin = work->first + begin;
+    batch.end = work->first + end;
+    if (work->hessian) batch.hessian = work->hessian + begin * HESSIAN * LANES;
+    work->term->energy->eval(&batch);
+}
+
+static Work work_on(const BrioPairs *pairs, const double *param, const double *x)
+{
+    const BrioTerm *term = &pairs->term;
+    return (Work){.term = term, .batch = {.node = term->node, .rest = term->rest, .params = param, .x = x}};
+}
+
+void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x)
+{
+    Work work = work_on(pairs, param, x);
+    work.batch.distance = pairs->distance;
+    brio__parallel_for(pairs->term.blocks, GRAIN, run, &work);
+}
+
+double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *s, const double *param, const double *x, double *gradient, double *world)
+{
+    const BrioTerm *term = &pairs->term;
+    Work work = work_on(pairs, param, x);
+    double sum = 0;
+    work.batch.energy = pairs->energy;
+    work.batch.gradient = gradient || world ? pairs->gradient : NULL;
+    brio__parallel_for(term->blocks, GRAIN, run, &work);
+    for (int64_t b = 0; b < term->blocks; b++) sum += pairs->energy[b];
+    for (int64_t e = 0; work.batch.gradient && e < term->elements; e++)
+        for (int k = 0; k < NODES; k++) {
+            const double *g = pairs->gradient + (e / LANES * NODES + k) * 3 * LANES + e % LANES;
+            int32_t v = brio__pairs_vertex(pairs, e, k);
+            for (int r = 0; world && r < 3; r++) world[3 * (int64_t)v + r] += g[r * LANES];
+            for (int32_t m = s->map_start[v]; gradient && m < s->map_start[v + 1]; m++)
+                for (int r = 0; r < 3; r++) gradient[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
+        }
+    return sum;
+}
+
+/* The coordinate blocks that an element touches, each once, and what each of its nodes has of them. */
+typedef struct Reach {
+    int blocks, entries;
+    int32_t block[4 * NODES];
+    struct {
+        int block, node;
+        double weight;
+    } entry[4 * NODES];
+} Reach;
+
+static void reach(const BrioSystem *s, const int32_t vertex[4], Reach *to)
+{
+    to->blocks = to->entries = 0;
+    for (int k = 0; k < NODES; k++)
+        for (int32_t m = s->map_start[vertex[k]]; m < s->map_start[vertex[k] + 1]; m++) {
+            int at = 0;
+            while (at < to->blocks && to->block[at] != s->map_block[m]) at++;
+            if (at == to->blocks) to->block[to->blocks++] = s->map_block[m];
+            to->entry[to->entries].block = at;
+            to->entry[to->entries].node = k;
+            to->entry[to->entries++].weight = s->map_weight[m];
+        }
+}
+
+BrioStatus brio__pairs_reserve(const BrioSystem *s, const int32_t vertex[4], BrioExtra *extra)
+{
+    Reach to;
+    reach(s, vertex, &to);
+    for (int a = 0; a < to.blocks; a++)
+        for (int b = 0; b <= a; b++) BRIO_CHECK(brio__extra_reserve(extra, to.block[a], to.block[b]));
+    return BRIO_OK;
+}
+
+/* H: the element's blocks in its lane. */
+static BrioStatus add_element(const BrioSystem *s, const int32_t vertex[4], const double *H, double weight, BrioExtra *extra)
+{
+    Reach to;
+    double sum[4 * NODES][4 * NODES][9];
+    reach(s, vertex, &to);
+    for (int a = 0; a < to.blocks; a++)
+        for (int b = 0; b <= a; b++) memset(sum[a][b], 0, sizeof sum[a][b]);
+    for (int p = 0; p < to.entries; p++)
+        for (int q = 0; q < to.entries; q++) {
+            int a = to.entry[p].block, b = to.entry[q].block, i = to.entry[p].node, j = to.entry[q].node;
+            if (a < b) continue;
+            double w = weight * to.entry[p].weight * to.entry[q].weight;
+            const double *from = H + (int64_t)brio__pair(BRIO_MAX(i, j), BRIO_MIN(i, j)) * 9 * LANES;
+            for (int r = 0; r < 3; r++)
+                for (int c = 0; c < 3; c++) sum[a][b][3 * r + c] += w * from[(i >= j ? 3 * r + c : 3 * c + r) * LANES];
+        }
+    for (int a = 0; a < to.blocks; a++)
+        for (int b = 0; b <= a; b++) BRIO_CHECK(brio__extra_add(extra, to.block[a], to.block[b], sum[a][b]));
+    return BRIO_OK;
+}
+
+BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const double *param, const double *x, double weight, bool project, BrioExtra *extra)
+{
+    const BrioTerm *term = &pairs->term;
+    Work work = work_on(pairs, param, x);
+    work.batch.project = project;
+    work.hessian = pairs->hessian;
+    for (int64_t first = 0; first < term->blocks; first += CHUNK) {
+        work.first = first;
+        brio__parallel_for(BRIO_MIN((int64_t)CHUNK, term->blocks - first), GRAIN, run, &work);
+        for (int64_t e = first * LANES; e < BRIO_MIN(term->elements, (first + CHUNK) * LANES); e++) {
+            int32_t vertex[NODES];
+            for (int k = 0; k < NODES; k++) vertex[k] = brio__pairs_vertex(pairs, e, k);
+            BRIO_CHECK(add_element(s, vertex, pairs->hessian + (e / LANES - first) * HESSIAN * LANES + e % LANES, weight, extra));
+        }
+    }
+    return BRIO_OK;
+}

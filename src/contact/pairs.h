@@ -1,0 +1,41 @@
+/* Elements that are renewed often: pairs in contact, and friction between them. They are those of one energy in lanes, like a BrioTerm's,
+ * but come and go; their sums run serially in the order in which they were added, which must not depend on threads. */
+#ifndef BRIO_PAIRS_H
+#define BRIO_PAIRS_H
+
+#include "../linear/extra.h"
+#include "../system.h"
+
+typedef struct BrioPairs {
+    BrioTerm term;    /* energy, elements, blocks, node, rest; its parameters are given to each call */
+    int64_t room;     /* blocks */
+    bool candidates;  /* only ever measured: without the arrays that evaluation needs */
+    double *energy;   /* [block] */
+    double *gradient; /* [block][3*nodes][8] */
+    double *hessian;  /* of a few blocks */
+    double *distance; /* [block][8] */
+} BrioPairs;
+
+/* `energy` of four nodes. */
+BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates);
+void brio__pairs_free(BrioPairs *pairs);
+void brio__pairs_clear(BrioPairs *pairs);
+/* `vertex`: world vertices; `rest`: the energy's rest data. */
+BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const double *rest);
+void brio__pairs_finish(BrioPairs *pairs); /* after the last one: fills the last block */
+
+static inline int32_t brio__pairs_vertex(const BrioPairs *pairs, int64_t element, int k)
+{
+    return pairs->term.node[(element / LANES * 4 + k) * LANES + element % LANES] / 3;
+}
+
+/* Distances of all pairs at x into pairs->distance. */
+void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x);
+/* The energy; its gradient by q is added to `gradient`, and that by the positions of all world vertices to `world`, unless NULL. */
+double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *system, const double *param, const double *x, double *gradient, double *world);
+/* extra += weight times the Hessian by q. */
+BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *system, const double *param, const double *x, double weight, bool project, BrioExtra *extra);
+/* Reserves the blocks that an element with these vertices would add to. */
+BrioStatus brio__pairs_reserve(const BrioSystem *system, const int32_t vertex[4], BrioExtra *extra);
+
+#endif

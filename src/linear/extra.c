@@ -1,0 +1,284 @@
+#include "extra.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a block of the joined matrix lies. */
+typedef struct Place {
+    int64_t slot;
+    int32_t stride;
+    bool transposed;
+} Place;
+
+struct BrioExtra {
+    int64_t count, room;  /* keys */
+    uint64_t *key;        /* (larger block << 32) | smaller */
+    double *value;        /* 9 each, row by row: row of the larger, column of the smaller */
+    Place *place;
+    int64_t placed;       /* the first so many keys have places; they stay valid while keys are only added */
+    uint64_t table_size;  /* a power of two */
+    int32_t *table;       /* open addressing: 1 + index of a key, 0 for none */
+    bool any;
+    /* the joined matrix */
+    BrioLinear *joined;
+    int64_t joined_count, joined_room;
+    uint64_t *joined_key; /* sorted */
+    Place *base;          /* of the blocks of A */
+    uint64_t *sorted;     /* scratch */
+};
+
+BrioStatus brio__extra_create(BrioExtra **extra)
+{
+    BrioExtra *e = brio__calloc(1, sizeof *e);
+    if (!e) return BRIO_ERROR_MEMORY;
+    e->table_size = 1024;
+    e->table = brio__calloc(e->table_size, sizeof *e->table);
+    if (!e->table) {
+        brio__free(e);
+        return BRIO_ERROR_MEMORY;
+    }
+    *extra = e;
+    return BRIO_OK;
+}
+
+void brio__extra_free(BrioExtra *e)
+{
+    if (!e) return;
+    brio__linear_free(e->joined);
+    brio__free(e->key);
+    brio__free(e->value);
+    brio__free(e->place);
+    brio__free(e->table);
+    brio__free(e->joined_key);
+    brio__free(e->base);
+    brio__free(e->sorted);
+    brio__free(e);
+}
+
+void brio__extra_forget(BrioExtra *e)
+{
+    if (e->count) memset(e->table, 0, e->table_size * sizeof *e->table);
+    e->count = e->placed = 0;
+    e->any = false;
+}
+
+void brio__extra_clear(BrioExtra *e)
+{
+    if (e->any) memset(e->value, 0, (size_t)e->count * 9 * sizeof *e->value);
+    e->any = false;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------- */
+
+static uint64_t hash(uint64_t key)
+{
+    key *= 0x9e3779b97f4a7c15u;
+    return key ^ key >> 32;
+}
+
+static void enter(BrioExtra *e, int64_t index)
+{
+    uint64_t at = hash(e->key[index]) & (e->table_size - 1);
+    while (e->table[at]) at = (at + 1) & (e->table_size - 1);
+    e->table[at] = (int32_t)(index + 1);
+}
+
+static BrioStatus grow_table(BrioExtra *e)
+{
+    int32_t *table = brio__calloc(2 * e->table_size, sizeof *table);
+    if (!table) return BRIO_ERROR_MEMORY;
+    brio__free(e->table);
+    e->table = table;
+    e->table_size *= 2;
+    for (int64_t i = 0; i < e->count; i++) enter(e, i);
+    return BRIO_OK;
+}
+
+static BrioStatus grow_keys(BrioExtra *e)
+{
+    size_t room = e->room ? 2 * (size_t)e->room : 512;
+    uint64_t *key = brio__realloc(e->key, (size_t)e->count, room, sizeof *key);
+    if (key) e->key = key;
+    double *value = brio__realloc(e->value, 9 * (size_t)e->count, 9 * room, sizeof *value);
+    if (value) e->value = value;
+    Place *place = brio__realloc(e->place, (size_t)e->count, room, sizeof *place);
+    if (place) e->place = place;
+    if (!key || !value || !place) return BRIO_ERROR_MEMORY;
+    e->room = (int64_t)room;
+    return BRIO_OK;
+}
+
+/* The index of the key of two blocks, made if it is new; -1 without memory. */
+static int64_t find(BrioExtra *e, int32_t larger, int32_t smaller)
+{
+    uint64_t key = (uint64_t)larger << 32 | (uint32_t)smaller, at = hash(key) & (e->table_size - 1);
+    for (; e->table[at]; at = (at + 1) & (e->table_size - 1))
+        if (e->key[e->table[at] - 1] == key) return e->table[at] - 1;
+    if (e->count == e->room && grow_keys(e) != BRIO_OK) return -1;
+    if (2 * (uint64_t)(e->count + 1) > e->table_size && grow_table(e) != BRIO_OK) return -1;
+    e->key[e->count] = key;
+    memset(e->value + 9 * e->count, 0, 9 * sizeof *e->value);
+    enter(e, e->count);
+    return e->count++;
+}
+
+BrioStatus brio__extra_reserve(BrioExtra *e, int32_t a, int32_t b)
+{
+    return find(e, BRIO_MAX(a, b), BRIO_MIN(a, b)) < 0 ? BRIO_ERROR_MEMORY : BRIO_OK;
+}
+
+BrioStatus brio__extra_add(BrioExtra *e, int32_t a, int32_t b, const double H[9])
+{
+    int64_t index = find(e, BRIO_MAX(a, b), BRIO_MIN(a, b));
+    if (index < 0) return BRIO_ERROR_MEMORY;
+    double *value = e->value + 9 * index;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) value[3 * r + c] += a >= b ? H[3 * r + c] : H[3 * c + r];
+    e->any = true;
+    return BRIO_OK;
+}
+
+bool brio__extra_any(const BrioExtra *e) { return e->any; }
+bool brio__extra_fits(const BrioExtra *e) { return e->placed == e->count; }
+
+/* ---- the joined matrix -------------------------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The place of block (a, b) in the joined matrix: entry (r, c) of what is added is that of row block a, column block b. */
+static Place place_of(const BrioMatrix *A, int32_t a, int32_t b)
+{
+    bool transposed;
+    int64_t block = brio__matrix_find(A, a, b, &transposed);
+    int32_t column = BRIO_MIN(A->position[a], A->position[b]);
+    return (Place){brio__matrix_slot(A, column, block), (int32_t)brio__matrix_stride(A, column), transposed};
+}
+
+/* Full adjacency of A and of the sorted keys, each neighbour once. */
+static BrioStatus join_graphs(const BrioExtra *e, const BrioMatrix *A, const int32_t *order, int64_t **start_out, int32_t **neighbour_out)
+{
+    int32_t n = A->n;
+    int64_t *start = brio__calloc((size_t)n + 2, sizeof *start);
+    int32_t *neighbour = NULL;
+    if (!start) return BRIO_ERROR_MEMORY;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t J = 0; J < n; J++)
+            for (int64_t k = A->start[J] + 1; k < A->start[J + 1]; k++) {
+                int32_t a = order[J], b = order[A->row[k]];
+                if (pass) neighbour[start[a + 1]] = b, neighbour[start[b + 1]] = a;
+                start[a + (pass ? 1 : 2)]++;
+                start[b + (pass ? 1 : 2)]++;
+            }
+        for (int64_t i = 0; i < e->count; i++) {
+            int32_t a = (int32_t)(e->sorted[i] >> 32), b = (int32_t)(uint32_t)e->sorted[i];
+            bool transposed;
+            if (a == b || brio__matrix_find(A, a, b, &transposed) >= 0) continue;
+            if (pass) neighbour[start[a + 1]] = b, neighbour[start[b + 1]] = a;
+            start[a + (pass ? 1 : 2)]++;
+            start[b + (pass ? 1 : 2)]++;
+        }
+        if (pass) break;
+        for (int32_t i = 0; i < n; i++) start[i + 2] += start[i + 1]; /* start[i+1] runs from the first to past the last of i */
+        neighbour = brio__alloc((size_t)start[n + 1], sizeof *neighbour);
+        if (!neighbour) {
+            brio__free(start);
+            return BRIO_ERROR_MEMORY;
+        }
+    }
+    *start_out = start;
+    *neighbour_out = neighbour;
+    return BRIO_OK;
+}
+
+static BrioStatus analyse(BrioExtra *e, const BrioLinear *linear)
+{
+    const BrioMatrix *A = &linear->A;
+    int64_t *start = NULL;
+    int32_t *neighbour = NULL, *order = brio__alloc((size_t)A->n, sizeof *order);
+    BrioLinear *joined = NULL;
+    BrioStatus status = order ? BRIO_OK : BRIO_ERROR_MEMORY;
+    for (int32_t b = 0; status == BRIO_OK && b < A->n; b++) order[A->position[b]] = b;
+    if (status == BRIO_OK) status = join_graphs(e, A, order, &start, &neighbour);
+    if (status == BRIO_OK) status = brio__linear_create(linear->type, &linear->options, A->n, start, neighbour, &joined);
+    if (status == BRIO_OK && !e->base) {
+        e->base = brio__alloc((size_t)A->start[A->n], sizeof *e->base);
+        if (!e->base) status = BRIO_ERROR_MEMORY;
+    }
+    if (status == BRIO_OK) {
+        for (int32_t J = 0; J < A->n; J++)
+            for (int64_t k = A->start[J]; k < A->start[J + 1]; k++) e->base[k] = place_of(&joined->A, order[A->row[k]], order[J]);
+        brio__linear_free(e->joined);
+        e->joined = joined;
+        uint64_t *swap = e->joined_key; /* the sorted keys become those of the joined matrix */
+        e->joined_key = e->sorted;
+        e->sorted = swap;
+        e->joined_count = e->count;
+    } else {
+        brio__linear_free(joined);
+    }
+    brio__free(start);
+    brio__free(neighbour);
+    brio__free(order);
+    return status;
+}
+
+/* Finds a place for every key, in a joined matrix made anew if the one at hand has another pattern. */
+static BrioStatus find_places(BrioExtra *e, const BrioLinear *linear)
+{
+    if (e->joined_room < e->room) {
+        brio__free(e->sorted);
+        e->sorted = brio__alloc((size_t)e->room, sizeof *e->sorted);
+        uint64_t *keys = brio__realloc(e->joined_key, (size_t)e->joined_count, (size_t)e->room, sizeof *keys);
+        if (keys) e->joined_key = keys;
+        if (!e->sorted || !keys) return BRIO_ERROR_MEMORY;
+        e->joined_room = e->room;
+    }
+    memcpy(e->sorted, e->key, (size_t)e->count * sizeof *e->sorted);
+    qsort(e->sorted, (size_t)e->count, sizeof *e->sorted, by_key);
+    bool same = e->joined && e->count == e->joined_count && memcmp(e->sorted, e->joined_key, (size_t)e->count * sizeof *e->sorted) == 0;
+    if (!same) BRIO_CHECK(analyse(e, linear));
+    for (int64_t i = 0; i < e->count; i++) e->place[i] = place_of(&e->joined->A, (int32_t)(e->key[i] >> 32), (int32_t)(uint32_t)e->key[i]);
+    e->placed = e->count;
+    return BRIO_OK;
+}
+
+typedef struct Copy {
+    const BrioExtra *extra;
+    const BrioMatrix *A;
+    double *value;
+} Copy;
+
+static void copy_columns(void *context, int64_t begin, int64_t end)
+{
+    const Copy *copy = context;
+    const BrioMatrix *A = copy->A;
+    for (int64_t J = begin; J < end; J++) {
+        int64_t stride = brio__matrix_stride(A, (int32_t)J);
+        for (int64_t k = A->start[J]; k < A->start[J + 1]; k++) {
+            const double *from = A->value + brio__matrix_slot(A, (int32_t)J, k);
+            const Place *to = &copy->extra->base[k];
+            for (int c = 0; c < 3; c++)
+                for (int r = 0; r < 3; r++) copy->value[to->slot + (to->transposed ? r * to->stride + c : c * to->stride + r)] = from[c * stride + r];
+        }
+    }
+}
+
+BrioStatus brio__extra_join(BrioExtra *e, const BrioLinear *linear, BrioLinear **joined)
+{
+    if (!brio__extra_fits(e)) BRIO_CHECK(find_places(e, linear));
+    BrioMatrix *J = &e->joined->A;
+    memset(J->value, 0, 9 * (size_t)J->start[J->n] * sizeof *J->value);
+    brio__parallel_for(J->n, 1024, copy_columns, &(Copy){e, &linear->A, J->value});
+    for (int64_t i = 0; i < e->count; i++) {
+        const Place *to = &e->place[i];
+        const double *from = e->value + 9 * i;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) J->value[to->slot + (to->transposed ? r * to->stride + c : c * to->stride + r)] += from[3 * r + c];
+    }
+    *joined = e->joined;
+    return BRIO_OK;
+}
