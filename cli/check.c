@@ -5,6 +5,7 @@
 #include "proof.h"
 
 #include "analyze/modes.h"
+#include "contact/contact.h"
 #include "mesh/mesh.h"
 #include "output/json.h"
 #include "output/run.h"
@@ -274,22 +275,11 @@ static int by_length(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Distance at which barriers begin to act; NAN: there are none. */
-static double barrier_distance(const BrioSystem *s, const BrioState *state)
-{
-    for (int i = 0; i < s->term_count; i++) {
-        const BrioEnergy *energy = s->term[i].energy;
-        if ((energy->element == BRIO_ELEMENT_CONTACT || energy->element == BRIO_ELEMENT_PAIR) && (energy->traits & BRIO_ENERGY_INFINITE))
-            return state->param[s->term[i].params + 1];
-    }
-    return NAN;
-}
-
 /* Whether dhat goes with the rest lengths of the surfaces' edges. */
 static void check_dhat(const BrioScene *scene, const BrioExactSurface *f, BrioJson *json, Findings *found)
 {
     const BrioSystem *s = scene->system;
-    double dhat = barrier_distance(s, scene->state), *length = brio__alloc((size_t)f->edge_count + 1, sizeof *length);
+    double dhat = brio__exact_forbidden(s) ? scene->state->param[s->contact_params + BRIO_CONTACT_DHAT] : NAN, *length = brio__alloc((size_t)f->edge_count + 1, sizeof *length);
     int64_t count = 0;
     for (int64_t e = 0; length && e < f->edge_count; e++) {
         const int32_t *n = f->edge + 2 * e;

@@ -322,10 +322,30 @@ struct BrioExact {
     double *x;
 };
 
-static bool has_surface(const BrioSystem *s, const BrioBody *body)
+/* The surface of a body or obstacle, in its own vertex numbers. */
+typedef struct Part {
+    const char *kind, *name;
+    int64_t first; /* world vertex */
+    int64_t triangle_count, edge_count; /* edges only where there are no triangles */
+    const int32_t *triangle, *edge;
+} Part;
+
+static int owner_count(const BrioSystem *s) { return s->body_count + s->obstacle_count; }
+
+static Part part_of(const BrioSystem *s, int owner)
 {
-    const BrioEnergy *energy = s->term[body->term].energy;
-    return !(energy->traits & BRIO_ENERGY_ALONG_X) && energy->element != BRIO_ELEMENT_POINT;
+    if (owner >= s->body_count) {
+        const BrioObstacle *o = &s->obstacle[owner - s->body_count];
+        return (Part){.kind = "obstacle", .name = o->name, .first = o->first, .triangle_count = o->triangle_count, .triangle = o->triangle};
+    }
+    const BrioBody *b = &s->body[owner];
+    Part part = {.kind = "body", .name = b->name, .first = b->first};
+    if (s->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X) return part; /* has no sides */
+    part.triangle_count = b->triangle_count;
+    part.triangle = b->triangle;
+    part.edge_count = b->triangle_count ? 0 : b->edge_count;
+    part.edge = b->edge;
+    return part;
 }
 
 static int by_value(const void *a, const void *b)
@@ -335,57 +355,57 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Unique edges among `count` pairs that stand in `pair`, to the end of the surface's. */
-static void add_edges(BrioExactSurface *f, uint64_t *pair, int64_t count, int body)
+static void add_edges(BrioExactSurface *f, uint64_t *pair, int64_t count, int owner)
 {
     qsort(pair, (size_t)count, sizeof *pair, by_value);
     for (int64_t k = 0; k < count; k++) {
         if (k > 0 && pair[k] == pair[k - 1]) continue;
         f->edge[2 * f->edge_count] = (int32_t)(pair[k] >> 32);
         f->edge[2 * f->edge_count + 1] = (int32_t)pair[k];
-        f->edge_body[f->edge_count++] = body;
+        f->edge_owner[f->edge_count++] = owner;
     }
 }
 
 static uint64_t edge_key(int64_t a, int64_t b) { return (uint64_t)BRIO_MIN(a, b) << 32 | (uint64_t)BRIO_MAX(a, b); }
 
-static void add_triangles(BrioExactSurface *f, const int32_t *triangle, int64_t count, int64_t first, int body, uint64_t *pair)
+static void add_triangles(BrioExactSurface *f, const Part *part, int owner, uint64_t *pair)
 {
+    const int32_t *triangle = part->triangle;
+    int64_t count = part->triangle_count, first = part->first;
     for (int64_t k = 0; k < 3 * count; k++) {
         f->triangle[3 * f->triangle_count + k] = (int32_t)(first + triangle[k]);
         pair[k] = edge_key(first + triangle[k], first + triangle[k % 3 == 2 ? k - 2 : k + 1]);
     }
-    for (int64_t t = 0; t < count; t++) f->triangle_body[f->triangle_count + t] = body;
+    for (int64_t t = 0; t < count; t++) f->triangle_owner[f->triangle_count + t] = owner;
+    f->triangle_first[owner] = f->triangle_count;
     f->triangle_count += count;
-    add_edges(f, pair, 3 * count, body);
+    add_edges(f, pair, 3 * count, owner);
 }
 
 static BrioStatus make_surface(const BrioSystem *s, BrioExactSurface *f)
 {
     int64_t triangles = 0, edges = 0;
-    for (int i = 0; i < s->body_count; i++) {
-        const BrioBody *b = &s->body[i];
-        if (!has_surface(s, b)) continue;
-        triangles += b->triangle_count;
-        edges += b->triangle_count ? 3 * b->triangle_count : b->edge_count;
+    for (int i = 0; i < owner_count(s); i++) {
+        Part part = part_of(s, i);
+        triangles += part.triangle_count;
+        edges += 3 * part.triangle_count + part.edge_count;
     }
     f->triangle = brio__alloc(3 * (size_t)triangles + 1, sizeof *f->triangle);
-    f->triangle_body = brio__alloc((size_t)triangles + 1, sizeof *f->triangle_body);
-    f->triangle_first = brio__calloc((size_t)s->body_count + 1, sizeof *f->triangle_first);
+    f->triangle_owner = brio__alloc((size_t)triangles + 1, sizeof *f->triangle_owner);
+    f->triangle_first = brio__calloc((size_t)owner_count(s) + 1, sizeof *f->triangle_first);
     f->edge = brio__alloc(2 * (size_t)edges + 1, sizeof *f->edge);
-    f->edge_body = brio__alloc((size_t)edges + 1, sizeof *f->edge_body);
+    f->edge_owner = brio__alloc((size_t)edges + 1, sizeof *f->edge_owner);
     uint64_t *pair = brio__alloc((size_t)edges + 1, sizeof *pair);
-    bool made = f->triangle && f->triangle_body && f->triangle_first && f->edge && f->edge_body && pair;
-    for (int i = 0; made && i < s->body_count; i++) {
-        const BrioBody *b = &s->body[i];
-        f->triangle_first[i] = f->triangle_count;
-        if (has_surface(s, b)) add_triangles(f, b->triangle, b->triangle_count, b->first, i, pair);
+    bool made = f->triangle && f->triangle_owner && f->triangle_first && f->edge && f->edge_owner && pair;
+    for (int i = 0; made && i < owner_count(s); i++) {
+        Part part = part_of(s, i);
+        add_triangles(f, &part, i, pair);
     }
     f->line_first = f->edge_count;
-    for (int i = 0; made && i < s->body_count; i++) {
-        const BrioBody *b = &s->body[i];
-        if (!has_surface(s, b) || b->triangle_count) continue;
-        for (int64_t e = 0; e < b->edge_count; e++) pair[e] = edge_key(b->first + b->edge[2 * e], b->first + b->edge[2 * e + 1]);
-        add_edges(f, pair, b->edge_count, i);
+    for (int i = 0; made && i < owner_count(s); i++) {
+        Part part = part_of(s, i);
+        for (int64_t e = 0; e < part.edge_count; e++) pair[e] = edge_key(part.first + part.edge[2 * e], part.first + part.edge[2 * e + 1]);
+        add_edges(f, pair, part.edge_count, i);
     }
     brio__free(pair);
     return made ? BRIO_OK : BRIO_ERROR_MEMORY;
@@ -516,6 +536,14 @@ static bool shares_vertex(const int32_t *edge, const int32_t *other, int corners
     return false;
 }
 
+static int owner_of(const BrioExactSurface *f, const Tree *tree, int64_t primitive)
+{
+    return tree->corners == 3 ? f->triangle_owner[primitive] : f->edge_owner[f->line_first + primitive];
+}
+
+/* Two owners that the scene has taken out of contact. */
+static bool excluded(const BrioSystem *s, int a, int b) { return s->excluded && s->excluded[a * owner_count(s) + b]; }
+
 static void record(Search *search, int64_t e, const Tree *tree, int64_t primitive)
 {
     const BrioExactSurface *f = &search->exact->surface;
@@ -523,16 +551,17 @@ static void record(Search *search, int64_t e, const Tree *tree, int64_t primitiv
     BrioIntersection *at = &search->found[search->count - 1];
     bool triangle = tree->corners == 3;
     const int32_t *other = tree->vertex + tree->corners * primitive;
-    int body = triangle ? f->triangle_body[primitive] : f->edge_body[f->line_first + primitive];
-    *at = (BrioIntersection){.body = {f->edge_body[e], body},
+    int owner = owner_of(f, tree, primitive);
+    *at = (BrioIntersection){.owner = {f->edge_owner[e], owner},
                              .edge = {f->edge[2 * e], f->edge[2 * e + 1]},
                              .other = {other[0], other[1], triangle ? other[2] : -1},
-                             .triangle = triangle ? primitive - f->triangle_first[body] : -1};
+                             .triangle = triangle ? primitive - f->triangle_first[owner] : -1};
 }
 
 /* One edge against a tree, of whose primitives only those from `from` on count. */
 static void search_edge(Search *search, int64_t e, bool edge_held, const Tree *tree, int64_t from)
 {
+    const BrioSystem *system = search->exact->system;
     const double *x = search->x;
     const int32_t *edge = search->exact->surface.edge + 2 * e;
     const double *p = x + 3 * (int64_t)edge[0], *q = x + 3 * (int64_t)edge[1];
@@ -556,7 +585,8 @@ static void search_edge(Search *search, int64_t e, bool edge_held, const Tree *t
             if (primitive < from || shares_vertex(edge, other, tree->corners)) continue;
             box_of(x, other, tree->corners, other_low, other_high);
             if (!boxes_overlap(low, high, other_low, other_high)) continue;
-            if (edge_held && held(search->exact->system, other, tree->corners)) continue; /* neither can do anything about it */
+            if (edge_held && held(system, other, tree->corners)) continue; /* neither can do anything about it */
+            if (excluded(system, search->exact->surface.edge_owner[e], owner_of(&search->exact->surface, tree, primitive))) continue;
             search->pairs++;
             const double *a = x + 3 * (int64_t)other[0], *b = x + 3 * (int64_t)other[1];
             bool meets = tree->corners == 3 ? brio__exact_segment_triangle(p, q, a, b, x + 3 * (int64_t)other[2]) : brio__exact_segments(p, q, a, b);
@@ -624,10 +654,10 @@ void brio__exact_free(BrioExact *exact)
         brio__free(trees[i]->node);
     }
     brio__free(f->triangle);
-    brio__free(f->triangle_body);
+    brio__free(f->triangle_owner);
     brio__free(f->triangle_first);
     brio__free(f->edge);
-    brio__free(f->edge_body);
+    brio__free(f->edge_owner);
     brio__free(exact->x);
     brio__free(exact);
 }
@@ -711,14 +741,7 @@ void brio__exact_watch(void *watch, const BrioState *state)
     brio__exact_text(w->exact->system, &report, w->reason, sizeof w->reason);
 }
 
-bool brio__exact_forbidden(const BrioSystem *system)
-{
-    for (int i = 0; i < system->term_count; i++) {
-        const BrioEnergy *energy = system->term[i].energy;
-        if ((energy->element == BRIO_ELEMENT_CONTACT || energy->element == BRIO_ELEMENT_PAIR) && (energy->traits & BRIO_ENERGY_INFINITE)) return true;
-    }
-    return false;
-}
+bool brio__exact_forbidden(const BrioSystem *system) { return system->barrier && (system->surface || system->plane_count); }
 
 /* ---- in words ------------------------------------------------------------------------------------- */
 
@@ -732,13 +755,13 @@ static int body_of(const BrioSystem *s, int64_t vertex)
 
 void brio__intersection_text(const BrioSystem *s, const BrioIntersection *at, char *text, size_t size)
 {
-    const BrioBody *b = &s->body[at->body[0]], *c = &s->body[at->body[1]];
-    int used = snprintf(text, size, "edge (%lld %lld) of body \"%.64s\" meets ", (long long)(at->edge[0] - b->first), (long long)(at->edge[1] - b->first), b->name);
+    Part a = part_of(s, at->owner[0]), b = part_of(s, at->owner[1]);
+    int used = snprintf(text, size, "edge (%lld %lld) of %s \"%.64s\" meets ", (long long)(at->edge[0] - a.first), (long long)(at->edge[1] - a.first), a.kind, a.name);
     if (used < 0 || (size_t)used >= size) return;
     if (at->triangle >= 0)
-        snprintf(text + used, size - (size_t)used, "triangle %lld of body \"%.64s\"", (long long)at->triangle, c->name);
+        snprintf(text + used, size - (size_t)used, "triangle %lld of %s \"%.64s\"", (long long)at->triangle, b.kind, b.name);
     else
-        snprintf(text + used, size - (size_t)used, "edge (%lld %lld) of body \"%.64s\"", (long long)(at->other[0] - c->first), (long long)(at->other[1] - c->first), c->name);
+        snprintf(text + used, size - (size_t)used, "edge (%lld %lld) of %s \"%.64s\"", (long long)(at->other[0] - b.first), (long long)(at->other[1] - b.first), b.kind, b.name);
 }
 
 void brio__exact_text(const BrioSystem *s, const BrioExactReport *r, char *text, size_t size)
@@ -755,5 +778,5 @@ void brio__exact_text(const BrioSystem *s, const BrioExactReport *r, char *text,
     else if (r->inverted)
         snprintf(text, size, "tet %lld of body \"%.64s\" has no positive volume", (long long)r->first_inverted, s->body[r->inverted_body].name);
     else if (r->behind)
-        snprintf(text, size, "vertex %lld of body \"%.64s\" is on or behind obstacle %d", own, name, r->behind_obstacle);
+        snprintf(text, size, "vertex %lld of body \"%.64s\" is on or behind obstacle \"%.64s\"", own, name, s->obstacle[r->behind_obstacle].name);
 }

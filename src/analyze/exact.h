@@ -22,22 +22,22 @@ bool brio__exact_segments(const double *p, const double *q, const double *r, con
 
 /* ---- a whole state ------------------------------------------------------------------------------- */
 
-/* All surfaces in world vertices. Of bodies with triangles their edges count, springs inside or across do not; of lines all edges. Bodies
- * that move along x only and bodies of points have no surface. */
+/* All surfaces in world vertices. Of bodies with triangles their edges count, springs inside or across do not; of others all edges. Bodies
+ * that move along x only have no surface. An owner is a body or, counted on after the bodies, an obstacle. */
 typedef struct BrioExactSurface {
     int64_t triangle_count, edge_count;
     int64_t line_first; /* edges from here on belong to no triangle */
     int32_t *triangle, *edge;
-    int32_t *triangle_body, *edge_body;
-    int64_t *triangle_first; /* of each body: its first triangle; body_count + 1 */
+    int32_t *triangle_owner, *edge_owner;
+    int64_t *triangle_first; /* of each owner: its first triangle */
 } BrioExactSurface;
 
 /* An edge and what it meets. */
 typedef struct BrioIntersection {
-    int body[2];
+    int owner[2];
     int32_t edge[2];  /* world vertices */
     int32_t other[3]; /* of the triangle; of an edge the last is -1 */
-    int64_t triangle; /* its number in its body; -1: an edge */
+    int64_t triangle; /* its number in its owner; -1: an edge */
 } BrioIntersection;
 
 typedef struct BrioExactReport {
