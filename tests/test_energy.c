@@ -29,6 +29,7 @@ static void prepare(Sample *s, const BrioEnergy *energy)
     if (!strcmp(energy->name, "gravity")) values[1] = -9.8;
     if (energy->element == BRIO_ELEMENT_CONTACT || energy->element == BRIO_ELEMENT_PAIR)
         values[brio__fields_offset(energy->fields, "dhat")] = 1; /* samples lie on both sides of it */
+    if (energy->element == BRIO_ELEMENT_FRICTION) values[brio__fields_offset(energy->fields, "eps")] = 1; /* the same */
     if (energy->prepare)
         assert_int_equal(energy->prepare(values, s->params, NULL), BRIO_OK);
     else
@@ -257,7 +258,8 @@ static void rigid(const BrioEnergy *energy)
     Sample s;
     prepare(&s, energy);
     BrioRandom random = {17};
-    if (energy->element == BRIO_ELEMENT_VERTEX || energy->element == BRIO_ELEMENT_CONTACT) return; /* weight and walls do not move along */
+    if (energy->element == BRIO_ELEMENT_VERTEX || energy->element == BRIO_ELEMENT_CONTACT || energy->element == BRIO_ELEMENT_FRICTION)
+        return; /* weight, walls and tangents do not move along */
     for (int again = 0; again < 50; again++) {
         double g[MOST], y[MOST], gy[MOST], R[9];
         sample(&s, &random);

@@ -26,7 +26,7 @@ typedef struct Pair {
 } Pair;
 
 static const double pair_no_length2 = 1e-280; /* squared length of an edge that counts as a point */
-static const double pair_flat2 = 1e-24;       /* squared sine of an angle that counts as none */
+static const double pair_flat2 = 1e-28;       /* squared sine of an angle that counts as none */
 
 /* The point of a segment e from a to b closest to p, given p - a and p - b, as its parameter t, and the vector from it to p.
  * r is measured from the nearer end, so that it is exact at the ends. */

@@ -6,9 +6,10 @@
 
 enum { PSD_MOST = 9 };
 
-/* a: n x n, row by row. Cyclic Jacobi [Golub2013, 8.5] until what is off the diagonal is round-off in all eight; entries that
- * are nothing beside the diagonal are passed over. */
-static inline void psd_project(int n, lane *a)
+/* a: n x n, row by row, n odd. Jacobi [Golub2013, 8.5] until what is off the diagonal is round-off in all eight; entries that are
+ * nothing beside the diagonal are passed over. Of a round, the pairs p + q = round (mod n) have no index in common: their
+ * rotations are independent and overlap in time. */
+static inline __attribute__((always_inline)) void psd_project(int n, lane *a)
 {
     lane zero = lane_set(0), one = lane_set(1), v[PSD_MOST * PSD_MOST], size = zero, unscale;
     for (int k = 0; k < n * n; k++) size = lane_max(size, lane_abs(a[k]));
@@ -21,29 +22,37 @@ static inline void psd_project(int n, lane *a)
         lane off = zero;
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++) off += a[n * p + q] * a[n * p + q];
-        if (!lane_any(lane_lt(lane_set(1e-32), off))) break; /* the largest entry was between 1 and 2 */
-        for (int p = 0; p < n; p++)
-            for (int q = p + 1; q < n; q++) {
-                lane apq = a[n * p + q], gap = a[n * q + q] - a[n * p + p];
-                lane_mask skip = lane_le(lane_abs(apq), lane_set(1e-20));
+        if (!lane_any(lane_lt(lane_set(1e-30), off))) break; /* the largest entry was between 1 and 2 */
+        for (int round = 0; round < n; round++) {
+            lane c[PSD_MOST / 2], s[PSD_MOST / 2];
+            int p[PSD_MOST / 2], q[PSD_MOST / 2];
+            for (int i = 0; i < n / 2; i++) {
+                int one_of = (round * (n + 1) / 2 + i + 1) % n, other = (round * (n + 1) / 2 + n - i - 1) % n; /* round/2 (mod n) and to both sides */
+                p[i] = one_of < other ? one_of : other;
+                q[i] = one_of < other ? other : one_of;
+                lane *app = &a[(n + 1) * p[i]], *aqq = &a[(n + 1) * q[i]], *apq = &a[n * p[i] + q[i]], gap = *aqq - *app;
+                lane_mask skip = lane_le(lane_abs(*apq), lane_set(1e-20));
                 /* t = tan of the angle: the smaller root of t^2 + gap/apq t - 1 = 0 */
-                lane t = 2 * apq * lane_sign(gap) / lane_select(skip, one, lane_abs(gap) + lane_sqrt(gap * gap + 4 * apq * apq));
+                lane t = 2 * *apq * lane_sign(gap) / lane_select(skip, one, lane_abs(gap) + lane_sqrt(gap * gap + 4 * *apq * *apq));
                 t = lane_select(skip, zero, t);
-                lane c = 1 / lane_sqrt(1 + t * t), s = t * c;
-                a[n * p + p] -= t * apq;
-                a[n * q + q] += t * apq;
-                a[n * p + q] = lane_select(skip, apq, zero);
-                for (int k = 0; k < n; k++) { /* the upper half is kept */
-                    lane vp = v[n * k + p], vq = v[n * k + q];
-                    v[n * k + p] = c * vp - s * vq;
-                    v[n * k + q] = s * vp + c * vq;
-                    if (k == p || k == q) continue;
-                    lane *kp = k < p ? &a[n * k + p] : &a[n * p + k], *kq = k < q ? &a[n * k + q] : &a[n * q + k];
-                    lane ap = *kp, aq = *kq;
-                    *kp = c * ap - s * aq;
-                    *kq = s * ap + c * aq;
-                }
+                c[i] = 1 / lane_sqrt(1 + t * t);
+                s[i] = t * c[i];
+                *app -= t * *apq;
+                *aqq += t * *apq;
+                *apq = lane_select(skip, *apq, zero);
             }
+            for (int i = 0; i < n / 2; i++)
+                for (int k = 0; k < n; k++) { /* the upper half of a is kept */
+                    lane *vp = &v[n * k + p[i]], *vq = &v[n * k + q[i]], to = c[i] * *vp - s[i] * *vq;
+                    *vq = s[i] * *vp + c[i] * *vq;
+                    *vp = to;
+                    if (k == p[i] || k == q[i]) continue;
+                    lane *ap = k < p[i] ? &a[n * k + p[i]] : &a[n * p[i] + k], *aq = k < q[i] ? &a[n * k + q[i]] : &a[n * q[i] + k];
+                    to = c[i] * *ap - s[i] * *aq;
+                    *aq = s[i] * *ap + c[i] * *aq;
+                    *ap = to;
+                }
+        }
     }
     lane lambda[PSD_MOST];
     for (int k = 0; k < n; k++) lambda[k] = unscale * lane_positive(a[(n + 1) * k]);

@@ -1,0 +1,112 @@
+/* Lagged friction [Li2020, Sec. 5]: with normal force lambda, weights w of the nodes, orthonormal tangents t_1, t_2 and u0 all
+ * from the last update, u = (t_1, t_2)^T sum_i w_i x_i - u0 is how far the contact has slid in this step, y = |u|, and
+ *
+ *     D = mu lambda f0(y),    f0 = y for y >= eps,    y^2 (1/eps - y/(3 eps^2)) + eps/3 below,
+ *     f0' = 1,                                         y/eps (2 - y/eps) below,
+ *     f0'' = 0,                                        2/eps (1 - y/eps) below,
+ *
+ * twice differentiable: below eps (a speed times the step) the force grows smoothly from nothing. By u, the Hessian is
+ * f0'' along u and f0'/y across it, neither negative: there is nothing to project. */
+#include "../mat3_lane.h"
+#include "energy.h"
+
+/* Rest data: mu lambda, w, t_1, t_2, u0. */
+enum { WEIGHT = 1, TANGENT = 5, START = 11, REST = 13 };
+
+static void eval(const BrioBatch *batch)
+{
+    double eps = batch->params[0];
+    lane zero = lane_set(0), one = lane_set(1);
+    for (int64_t block = batch->begin; block < batch->end; block++) {
+        const double *rest = batch->rest + block * REST * LANES;
+        lane force = lane_load(rest), w[4], t[2][3], u[2];
+        vec3l slid = {zero, zero, zero};
+        for (int i = 0; i < 4; i++) {
+            w[i] = lane_load(rest + (WEIGHT + i) * LANES);
+            slid = vec3l_along(slid, w[i], vec3l_gather(batch->x, batch->node + (block * 4 + i) * LANES));
+        }
+        for (int k = 0; k < 2; k++) {
+            for (int r = 0; r < 3; r++) t[k][r] = lane_load(rest + (TANGENT + 3 * k + r) * LANES);
+            u[k] = t[k][0] * slid.x + t[k][1] * slid.y + t[k][2] * slid.z - lane_load(rest + (START + k) * LANES);
+        }
+        lane y = lane_sqrt(u[0] * u[0] + u[1] * u[1]), z = y / eps;
+        lane_mask slides = lane_le(one, z), still = lane_le(y, lane_set(1e-150));
+        lane inverse = 1 / lane_select(still, one, y);
+        if (batch->energy) batch->energy[block] = lane_sum(force * lane_select(slides, y, eps * (z * z * (1 - z * (1.0 / 3)) + 1.0 / 3)));
+        lane across = force * lane_select(slides, inverse, (2 - z) / eps), along = force * lane_select(slides, zero, 2 * (1 - z) / eps);
+        if (batch->gradient) {
+            double *g = batch->gradient + block * 12 * LANES;
+            for (int r = 0; r < 3; r++) {
+                lane pull = across * (u[0] * t[0][r] + u[1] * t[1][r]);
+                for (int i = 0; i < 4; i++) lane_store(g + (3 * i + r) * LANES, w[i] * pull);
+            }
+        }
+        if (!batch->hessian) continue;
+        double *H = batch->hessian + (block - batch->begin) * 90 * LANES;
+        lane c = lane_select(still, one, u[0] * inverse), s = lane_select(still, zero, u[1] * inverse), a[3], b[3];
+        for (int r = 0; r < 3; r++) {
+            a[r] = c * t[0][r] + s * t[1][r]; /* along u */
+            b[r] = c * t[1][r] - s * t[0][r];
+        }
+        for (int k = 0; k < 9; k++) {
+            lane K = along * a[k / 3] * a[k % 3] + across * b[k / 3] * b[k % 3];
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j <= i; j++) lane_store(H + (brio__pair(i, j) * 9 + k) * LANES, w[i] * w[j] * K);
+        }
+    }
+}
+
+/* Node 0 in contact with the middle of the other three, which have not slid yet. Contacts that a simulation finds write their
+ * own rest data. */
+static void rest_shape(const double *X, double scale, double length, double *rest)
+{
+    (void)length;
+    double r[3], *t1 = rest + TANGENT, *t2 = t1 + 3;
+    rest[0] = scale;
+    for (int i = 0; i < 4; i++) rest[WEIGHT + i] = i ? -1.0 / 3 : 1;
+    for (int k = 0; k < 3; k++) r[k] = X[k] - (X[3 + k] + X[6 + k] + X[9 + k]) / 3;
+    double size = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
+    for (int k = 0; k < 3; k++) r[k] = size > 0 ? r[k] / size : k == 2;
+    int least = fabs(r[0]) < fabs(r[1]) ? 0 : 1; /* an axis that is not along r */
+    if (fabs(r[2]) < fabs(r[least])) least = 2;
+    double across = sqrt(1 - r[least] * r[least]);
+    for (int k = 0; k < 3; k++) t1[k] = ((k == least) - r[least] * r[k]) / across;
+    for (int k = 0; k < 3; k++) t2[k] = r[(k + 1) % 3] * t1[(k + 2) % 3] - r[(k + 2) % 3] * t1[(k + 1) % 3];
+    for (int k = 0; k < 2; k++) {
+        const double *t = k ? t2 : t1;
+        rest[START + k] = size * (t[0] * r[0] + t[1] * r[1] + t[2] * r[2]);
+    }
+}
+
+/* Slid by 0.1 to 0.9 or by 1.1 to 2: on both sides of eps = 1. */
+static void sample(BrioRandom *random, double *X, double *x)
+{
+    double rest[REST], angle = 6.3 * brio__random(random), y = brio__random(random) < 0.5 ? 0.1 + 0.8 * brio__random(random) : 1.1 + 0.9 * brio__random(random);
+    for (int k = 0; k < 12; k++) X[k] = brio__random_normal(random);
+    rest_shape(X, 1, NAN, rest);
+    for (int k = 0; k < 12; k++) x[k] = X[k] + brio__random_normal(random);
+    for (int k = 0; k < 2; k++) {
+        const double *t = rest + TANGENT + 3 * k;
+        double u = -rest[START + k];
+        for (int i = 0; i < 12; i++) u += rest[WEIGHT + i / 3] * t[i % 3] * x[i];
+        for (int r = 0; r < 3; r++) x[r] += t[r] * (y * (k ? sin(angle) : cos(angle)) - u);
+    }
+}
+
+static const BrioField fields[] = {
+    {"eps", BRIO_REAL, "m", 1e-5, 1e-300, 1e15, 0, "Slide below which the force fades out smoothly: a speed times the step."},
+    {0}};
+
+BRIO_ENERGY(friction){
+    .name = "friction",
+    .summary = "Friction of a contact whose normal force and tangents are those of the last update.",
+    .citation = "Li2020",
+    .element = BRIO_ELEMENT_FRICTION,
+    .nodes = 4,
+    .rest = REST,
+    .params = 1,
+    .fields = fields,
+    .rest_shape = rest_shape,
+    .eval = eval,
+    .sample = sample,
+};
