@@ -219,6 +219,9 @@ static void run_drop(const Drop *drop, const Known *known, Outcome *outcome)
         outcome->nearest = fmin(outcome->nearest, ledger.min_distance);
         outcome->steps = n + 1;
         outcome->iterations += sim->stepper->iterations;
+        if (one_only)
+            printf("step %lld: %d iterations, %d times halved, %d contacts, distance %.3g m\n", (long long)n + 1, sim->stepper->iterations, sim->stepper->halvings,
+                   ledger.contacts, ledger.min_distance);
         if (outcome->iterations > most_iterations && n + 1 < all) {
             outcome->verdict = SLOW;
             snprintf(outcome->reason, sizeof outcome->reason, "%lld iterations in %lld of %lld steps", (long long)outcome->iterations, (long long)n + 1, (long long)all);
@@ -285,8 +288,10 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--seed")) seed = argv[i + 1];
         if (!strcmp(argv[i], "--count")) scenes = argv[i + 1];
     }
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (seed) one_only = true, only_seed = strtoull(seed, NULL, 10);
     if (scenes) scene_count = atoi(scenes);
+    brio_set_threads(1); /* scenes are small */
     const struct CMUnitTest tests[] = {cmocka_unit_test(drops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
