@@ -506,6 +506,30 @@ static void dhat(void **state)
     }
 }
 
+/* Obstacles meet bodies and not each other; a pair that the scene takes out of contact is not counted. */
+static void obstacles(void **state)
+{
+    (void)state;
+    const char *const bodies = "bodies:\n"
+                               "  - {name: cube, shape: {type: box, size: [1, 1, 1], cells: [2, 2, 2]}, transform: {translate: [0, 0.9, 0]}, material: {type: neo-hookean}}\n";
+    const struct {
+        const char *exclude;
+        bool counts;
+    } cases[] = {{"", true}, {", exclude: [[cube, slab]]", false}};
+    for (int i = 0; i < 2; i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "output: {frames: []}\ncontact: {type: ipc%s}\nobstacles:\n"
+                 "  - {type: box, name: slab, size: [3, 1, 3], cells: [1, 1, 1]}\n"
+                 "  - {type: box, name: other, size: [1, 1, 1], cells: [1, 1, 1], transform: {translate: [1.7, 0, 0]}}\n%s",
+                 cases[i].exclude, bodies);
+        write_text("slab.yaml", text);
+        const Outcome *o = BRIO("check", "slab.yaml", "--force");
+        bool named = strstr(o->out, "of body \"cube\" meets triangle ") && strstr(o->out, " of obstacle \"slab\"\n");
+        if (o->code != cases[i].counts || named != cases[i].counts || strstr(o->out, "\"other\"")) fail_msg("%d: %s%s", o->code, o->out, o->err);
+    }
+}
+
 /* The number after a label of the text. */
 static long long number_after(const char *text, const char *label)
 {
@@ -605,7 +629,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_on_a_grid), cmocka_unit_test(one_ulp_off),  cmocka_unit_test(wide_exponents), cmocka_unit_test(search_finds_all),
         cmocka_unit_test(boxes),         cmocka_unit_test(cloth),        cmocka_unit_test(time_of_many),
-        cmocka_unit_test(states_between_halves), cmocka_unit_test(first_states), cmocka_unit_test(dhat), cmocka_unit_test(proof_of_a_run),
+        cmocka_unit_test(states_between_halves), cmocka_unit_test(first_states), cmocka_unit_test(obstacles), cmocka_unit_test(dhat), cmocka_unit_test(proof_of_a_run),
         cmocka_unit_test(run_into_each_other),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
