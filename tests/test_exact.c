@@ -18,12 +18,12 @@ static int reference_orient(const int64_t a[3], const int64_t b[3], const int64_
     for (int r = 0; r < 3; r++) {
         int s = (r + 1) % 3, t = (r + 2) % 3;
         __int128 minor = (__int128)(b[s] - a[s]) * (c[t] - a[t]) - (__int128)(b[t] - a[t]) * (c[s] - a[s]);
-        __int128 top = minor >> 56, rest = minor - (top << 56);
+        __int128 top = minor >> 56, rest = minor - top * ((__int128)1 << 56);
         high += top * (d[r] - a[r]);
         low += rest * (d[r] - a[r]);
     }
     high += low >> 56;
-    low -= (low >> 56) << 56;
+    low -= (low >> 56) * ((__int128)1 << 56);
     return high ? sign_of(high) : sign_of(low);
 }
 
