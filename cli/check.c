@@ -2,9 +2,10 @@
  *
  * The highest frequency is the square root of the largest eigenvalue of M^-1 K at the first state, K the exact Hessian
  * of the potential, by the power method; a symplectic step is stable up to h = 2/omega [Hairer2006, I.1]. */
-#include "commands.h"
+#include "proof.h"
 
 #include "analyze/modes.h"
+#include "contact/contact.h"
 #include "mesh/mesh.h"
 #include "output/json.h"
 #include "output/run.h"
@@ -264,6 +265,100 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     quality_text(&q, b->tet_count);
 }
 
+/* ---- intersections of the first state ------------------------------------------------------------ */
+
+enum { SHOWN = 5, MOST_WRITTEN = 100000 };
+
+static int by_length(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Whether dhat goes with the rest lengths of the surfaces' edges. */
+static void check_dhat(const BrioScene *scene, const BrioExactSurface *f, BrioJson *json, Findings *found)
+{
+    const BrioSystem *s = scene->system;
+    double dhat = brio__exact_forbidden(s) ? scene->state->param[s->contact_params + BRIO_CONTACT_DHAT] : NAN, *length = brio__alloc((size_t)f->edge_count + 1, sizeof *length);
+    int64_t count = 0;
+    for (int64_t e = 0; length && e < f->edge_count; e++) {
+        const int32_t *n = f->edge + 2 * e;
+        if (n[0] < s->body_vertices && n[1] < s->body_vertices) length[count++] = distance(scene->rest + 3 * (int64_t)n[0], scene->rest + 3 * (int64_t)n[1]);
+    }
+    if (isnan(dhat) || count == 0) {
+        brio__free(length);
+        return;
+    }
+    qsort(length, (size_t)count, sizeof *length, by_length);
+    double least = length[0], median = length[count / 2], fitting = fmin(0.5 * least, 0.05 * median);
+    brio__free(length);
+    if (json) {
+        brio__json_real(json, "dhat", dhat);
+        brio__json_real(json, "surface_edge_least", least);
+        brio__json_real(json, "surface_edge_median", median);
+    } else {
+        printf("  contact        dhat = %.4g m; edges of the surfaces from %.4g m, half of them below %.4g m\n", dhat, least, median);
+    }
+    if (dhat > least || dhat > median / 2)
+        find(found, false,
+             "contact.dhat = %.3g m is larger than %s (%.3g m): neighbours at rest are within reach of the barrier and would push each other apart; "
+             "take contact.dhat=%.2g or less, or a coarser mesh",
+             dhat, dhat > least ? "the shortest edge of a surface" : "half the median edge of the surfaces", dhat > least ? least : median / 2, fitting);
+    else if (dhat < 1e-3 * median)
+        find(found, false,
+             "contact.dhat = %.3g m is less than a thousandth of the median edge (%.3g m): so thin a barrier is stiff and asks for many iterations; try contact.dhat=%.2g",
+             dhat, median, fitting);
+}
+
+typedef struct Picture {
+    const char *name;
+    bool force;
+} Picture;
+
+/* An exit code: of writing the picture. */
+static int check_intersections(const BrioScene *scene, const double *x, const Picture *picture, BrioJson *json, Findings *found)
+{
+    const BrioSystem *s = scene->system;
+    BrioExact *exact = NULL;
+    BrioIntersection *list = NULL;
+    int code = EXIT_DONE;
+    if (brio__exact_create(s, &exact) != BRIO_OK) return usage_error(&command_check, "out of memory");
+    check_dhat(scene, brio__exact_surface(exact), json, found);
+    int64_t count = brio__exact_find(exact, x, NULL, 0), stored = BRIO_MIN(count, MOST_WRITTEN);
+    if (count) list = brio__alloc((size_t)stored, sizeof *list);
+    if (count && !list) {
+        brio__exact_free(exact);
+        return usage_error(&command_check, "out of memory");
+    }
+    brio__exact_find(exact, x, list, stored);
+    if (json) {
+        brio__json_integer(json, "intersections", count);
+        brio__json_open(json, "intersecting", '[');
+    } else if (count) {
+        printf("  intersections  %lld in the first state:\n", (long long)count);
+    }
+    for (int64_t i = 0; i < BRIO_MIN(count, SHOWN); i++) {
+        char text[320];
+        brio__intersection_text(s, &list[i], text, sizeof text);
+        if (json)
+            brio__json_text(json, NULL, text);
+        else
+            printf("    %s\n", text);
+    }
+    if (count > SHOWN && !json) printf("    and %lld more\n", (long long)(count - SHOWN));
+    if (json) brio__json_close(json, ']');
+    if (count) {
+        bool forbidden = brio__exact_forbidden(s);
+        find(found, forbidden, "%lld pairs of edges and triangles intersect in the first state%s", (long long)count,
+             forbidden ? ": bodies with contact must begin apart; move them by bodies.N.transform.translate" : "; without contact they do not feel each other");
+        code = write_intersections(picture->name, picture->force, x, list, stored);
+        if (code == EXIT_DONE && !json) printf("    written to %s%s\n", picture->name, stored < count ? ", not all of them" : "");
+    }
+    brio__free(list);
+    brio__exact_free(exact);
+    return code;
+}
+
 static void advise(BrioScene *scene, BrioJson *json, Findings *found)
 {
     BrioSim *sim = NULL;
@@ -302,7 +397,7 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
              integrator->name, most, 0.9 * most);
 }
 
-static int check_scene(const char *name, const char *const *sets, int set_count, bool as_json)
+static int check_scene(const char *name, const char *const *sets, int set_count, const Picture *picture, bool as_json)
 {
     BrioScene *scene = NULL;
     BrioError error = {0};
@@ -336,47 +431,65 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
     }
     for (int i = 0; i < s->body_count; i++) check_body(s, i, x, as_json ? &json : NULL, &found);
     if (as_json) brio__json_close(&json, ']');
+    int written = check_intersections(scene, x, picture, as_json ? &json : NULL, &found);
     if (!found.fatal) advise(scene, as_json ? &json : NULL, &found);
     brio__free(x);
     brio__scene_free(scene);
-    return conclude(&found, as_json ? &json : NULL, "runnable");
+    int code = conclude(&found, as_json ? &json : NULL, "runnable");
+    return code == EXIT_DONE ? written : code;
 }
 
-enum { SET, JSON };
+enum { SET, EXACT, OUT, FORCE, THREADS, JSON };
 
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_check, .argc = argc, .argv = argv, .at = 1};
     SceneArguments given = {0};
     int option;
-    bool json = false;
+    bool json = false, exact = false;
+    Picture picture = {0};
     while ((option = argument_next(&a)) != ARGUMENT_END) {
         switch (option) {
         case JSON: json = true; break;
+        case EXACT: exact = true; break;
+        case OUT: picture.name = a.value; break;
+        case FORCE: picture.force = true; break;
         default:
             if (!scene_argument(&a, option, &given)) return a.exit;
         }
     }
-    if (!given.name) return usage_error(a.command, "which scene or mesh?");
+    if (!given.name) return usage_error(a.command, exact ? "which run? Give a folder that `brio run` has written" : "which scene or mesh?");
+    if (exact && (given.set_count || picture.name || picture.force))
+        return usage_error(a.command, "--exact proves a run as it was: --set, -o and --force do not go with it");
+    if (exact) return prove_run(given.name, json);
+    if (!picture.name) picture.name = "check-intersections.obj";
     if (is_mesh(given.name))
         return given.set_count ? usage_error(a.command, "--set is for scenes, not for meshes") : check_mesh(given.name, json);
-    return check_scene(given.name, given.sets, given.set_count, json);
+    return check_scene(given.name, given.sets, given.set_count, &picture, json);
 }
 
 static const Option options[] = {[SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene first."},
+                                 [EXACT] = {"--exact", 0, NULL, "Prove a run: replay it and check every accepted state without rounding."},
+                                 [OUT] = {"--out", 'o', "FILE.obj", "Where intersections go, if there are any; otherwise check-intersections.obj."},
+                                 [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
+                                 [THREADS] = {"--threads", 'j', "N", "Threads; results do not depend on it. Otherwise one per core."},
                                  [JSON] = {"--json", 0, NULL, "The findings as one JSON object."},
                                  {0}};
 
 const Command command_check = {
     .name = "check",
-    .summary = "Look at a scene or mesh: sizes, bad elements, advice on the time step.",
-    .synopsis = "SCENE|MESH [--set PATH=VALUE]... [--json]",
+    .summary = "Look at a scene or mesh: sizes, bad elements, intersections; or prove that a run had none.",
+    .synopsis = "SCENE|MESH [--set PATH=VALUE]... [-o FILE.obj] [--force] [--threads N] [--json]\n--exact RUN [--threads N] [--json]",
     .about =
-        "Writes nothing. Prints counts, masses, volumes, edge lengths, the worst element and the longest time step of "
-        "an explicit method; "
-        "lines that start with ! are findings.\n"
-        "Exit code 0: runnable. 1: not runnable, for example because an element is inverted. 2: the file is not valid.",
+        "Prints counts, masses, volumes, edge lengths, the worst element, intersections of the first state (decided without rounding; touching "
+        "counts) and the longest time step of an explicit method; lines that start with ! are findings. Only intersections are written, as an OBJ "
+        "file of the edges and triangles that meet.\n"
+        "With --exact, RUN is a folder of `brio run`, finished or interrupted. The run is replayed to the last row of energy.csv and every row must be "
+        "the same to the last bit; every accepted state on the way, also those inside of steps that were done in halves, is checked for intersections, "
+        "inverted elements and vertices behind planes.\n"
+        "Exit code 0: runnable, or proved. 1: not runnable, for example because an element is inverted or bodies with contact intersect; or not proved. "
+        "2: the file is not valid.",
     .options = options,
-    .examples = "brio check scenes/cantilever.yaml\nbrio check bunny.msh --json",
+    .examples = "brio check scenes/cantilever.yaml\nbrio check bunny.msh --json\nbrio run demo -o demo && brio check --exact demo",
     .run = run,
 };

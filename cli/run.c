@@ -41,6 +41,11 @@ static void print_json(const BrioScene *scene, const char *out, const BrioRunRes
     brio__json_real(&json, "first_energy", r->totals.first_energy);
     brio__json_real(&json, "last_energy", r->totals.last_energy);
     brio__json_boolean(&json, "resumed", r->resumed);
+    if (r->exact.states) {
+        brio__json_integer(&json, "exact_states", r->exact.states);
+        brio__json_integer(&json, "exact_pairs", r->exact.pairs);
+        brio__json_integer(&json, "intersections", r->exact.intersections);
+    }
     brio__json_close(&json, '}');
 }
 
@@ -59,13 +64,16 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
     if (r->totals.halved_steps)
         printf("  %lld steps were done in halves (at worst %d times halved)\n", (long long)r->totals.halved_steps,
                (int)r->totals.deepest_halving);
+    if (r->exact.states && !r->exact.failed)
+        printf("  %lld states checked exactly, %lld pairs: no intersection, no inverted element (%.1f s)\n", (long long)r->exact.states,
+               (long long)r->exact.pairs, r->exact.seconds);
     printf("  %s/energy.csv  energies and momenta\n", out);
     if (scene->probe_count) printf("  %s/probes.csv  positions of the probes\n", out);
     if (scene->format_count) printf("  %s/frames      %lld frames\n", out, (long long)r->frame_count);
     printf("  %s/run.json    the scene as it was run, times, verdict\n", out);
 }
 
-enum { OUT, FORCE, SET, THREADS, RESUME, QUIET, JSON, CHECKPOINT_EVERY };
+enum { OUT, FORCE, SET, THREADS, RESUME, QUIET, JSON, EXACT, CHECKPOINT_EVERY };
 
 static int run(int argc, char **argv)
 {
@@ -82,6 +90,7 @@ static int run(int argc, char **argv)
         case RESUME: options.resume = true; break;
         case QUIET: quiet = true; break;
         case JSON: json = true; break;
+        case EXACT: options.exact = true; break;
         case CHECKPOINT_EVERY:
             if (!read_count(a.command, "--checkpoint-every", a.value, INT64_MAX, &options.checkpoint_steps))
                 return EXIT_USAGE;
@@ -132,13 +141,14 @@ static const Option options_[] = {
     [RESUME] = {"--resume", 'r', NULL, "Continue an interrupted run, to the same bits."},
     [QUIET] = {"--quiet", 'q', NULL, "No progress and no summary; errors and warnings only."},
     [JSON] = {"--json", 0, NULL, "The summary as one JSON object on the standard output."},
+    [EXACT] = {"--exact", 0, NULL, "Check every accepted state for intersections, without rounding; the first one ends the run."},
     [CHECKPOINT_EVERY] = {"--checkpoint-every", 0, "STEPS", NULL},
     {0}};
 
 const Command command_run = {
     .name = "run",
     .summary = "Simulate a scene and write its results.",
-    .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] [--quiet] [--json]",
+    .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] [--exact] [--quiet] [--json]",
     .about =
         "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). The folder receives "
         "energy.csv, probes.csv, "

@@ -23,6 +23,8 @@ struct BrioStepper {
     int iterations;     /* Newton iterations of this step */
     int halvings;       /* deepest halving of this step */
     bool accepted;
+    void (*observe)(void *observer, const BrioState *state); /* sees every state between the halves of a step; may be NULL */
+    void *observer;
     char reason[640];   /* why the last step failed */
 };
 

@@ -366,6 +366,7 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
     if (status < 0 || depth >= s->solver->options.max_halvings) return status;
     brio__log(BRIO_LOG_WARNING, "t = %g s: %s; trying two steps of %g s", from->time, s->reason, h / 2);
     BRIO_CHECK(advance(s, from, h / 2, depth + 1));
+    if (s->observe) s->observe(s->observer, from);
     return advance(s, from, h / 2, depth + 1);
 }
 

@@ -19,9 +19,15 @@ static BrioStatus scene_text(BrioNode *root, const char *path, char **text, size
 }
 
 /* Its files are named relative to the scene file, and that relative to the folder in which the run was started. */
-static BrioStatus load_scene(const char *path, BrioScene **scene, BrioError *error)
+BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error)
 {
     BrioNode *root = NULL;
+    struct stat info;
+    char path[4200];
+    *scene = NULL;
+    if (stat(out, &info) || !S_ISDIR(info.st_mode))
+        return brio__error(error, BRIO_ERROR_FILE, "there is no folder \"%s\": give one that `brio run` has written", out);
+    snprintf(path, sizeof path, "%s/run.json", out);
     char *text = NULL;
     size_t size = 0;
     BrioError inner = {0};
@@ -60,8 +66,6 @@ BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, Bri
     BrioFolder folder = {.fd = -1};
     BrioCheckpoint checkpoint = {0};
     struct stat info;
-    char path[4200];
-    snprintf(path, sizeof path, "%s/run.json", out);
     *scene = NULL;
     *sim = NULL;
     if (stat(out, &info) || !S_ISDIR(info.st_mode))
@@ -71,7 +75,7 @@ BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, Bri
     if (!brio__checkpoint_exists(&folder))
         status = brio__error(error, BRIO_ERROR_FILE, "%s holds no results of `brio run` (there is no %s): give the folder that it named", out,
                              BRIO_CHECKPOINT_NAME);
-    if (status == BRIO_OK) status = load_scene(path, scene, error);
+    if (status == BRIO_OK) status = brio__run_scene(out, scene, error);
     if (status == BRIO_OK) status = brio__scene_sim(*scene, sim, error);
     if (status == BRIO_OK) status = brio__checkpoint_read(&folder, &checkpoint, (*sim)->state, error);
     if (status == BRIO_OK) status = check_energy(out, *scene, *sim, &checkpoint, error);

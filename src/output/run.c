@@ -31,6 +31,7 @@ typedef struct Run {
     double checkpoint_at, checkpoint_cost;
     int64_t checkpoint_step;
     BrioLedger ledger;
+    BrioExactWatch watch;      /* exact: NULL if there is none */
 } Run;
 
 int64_t brio__scene_steps(const BrioScene *scene) { return (int64_t)ceil(scene->end / scene->def.h - 1e-6); }
@@ -91,6 +92,21 @@ static void json_sizes(BrioJson *json, const BrioSystem *s)
     brio__json_close(json, ']');
 }
 
+static void json_exact(BrioJson *json, const Run *run)
+{
+    const BrioExactWatch *w = &run->watch;
+    brio__json_open(json, "exact", '{'); /* of this session */
+    brio__json_integer(json, "from_step", run->result->step);
+    brio__json_integer(json, "states", w->states);
+    brio__json_integer(json, "pairs", w->pairs);
+    brio__json_integer(json, "intersections", w->intersections);
+    brio__json_integer(json, "inverted", w->inverted);
+    brio__json_integer(json, "behind_planes", w->behind);
+    brio__json_integer(json, "not_finite", w->not_finite);
+    brio__json_real(json, "wall", w->seconds);
+    brio__json_close(json, '}');
+}
+
 static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, BrioError *error)
 {
     FILE *file;
@@ -106,6 +122,7 @@ static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, 
     brio__json_integer(&json, "threads", brio_threads());
     json_sizes(&json, run->sim->system);
     json_totals(&json, run);
+    if (run->watch.exact) json_exact(&json, run);
     brio__json_text(&json, "scene_file", run->scene->file);
     brio__json_key(&json, "scene");
     brio__tree_json(run->scene->tree, 2, file);
@@ -283,10 +300,21 @@ static void tell(const Run *run)
     o->progress(o->user, &progress);
 }
 
+/* The state as it is and, by the stepper's hook, those between the halves of the last step. */
+static BrioStatus watch(Run *run, BrioError *error)
+{
+    BrioExactWatch *w = &run->watch;
+    if (!w->exact) return BRIO_OK;
+    brio__exact_watch(w, run->sim->state);
+    if (!w->failed) return BRIO_OK;
+    return brio__error(error, BRIO_STEP_REJECTED, "the exact check failed at t = %.9g s (after step %lld): %s", w->time, (long long)w->step, w->reason);
+}
+
 static BrioStatus loop(Run *run, BrioError *error)
 {
     BrioState *state = run->sim->state;
     BrioRunTotals *totals = &run->checkpoint.totals;
+    BRIO_CHECK(watch(run, error));
     while (state->step < run->result->steps) {
         if (run->options->stop && *run->options->stop) return BRIO_STOPPED;
         double before = state->time;
@@ -300,6 +328,7 @@ static BrioStatus loop(Run *run, BrioError *error)
         double clock = brio__seconds();
         BRIO_CHECK(write_outputs(run, before, error));
         totals->output += brio__seconds() - clock;
+        BRIO_CHECK(watch(run, error));
         tell(run);
         if (save_is_due(run) && state->step < run->result->steps) {
             BRIO_CHECK(save(run, error));
@@ -354,6 +383,11 @@ static BrioStatus prepare(Run *run, BrioError *error)
     run->x = brio__alloc(world, sizeof *run->x);
     run->v = brio__alloc(world, sizeof *run->v);
     if (!run->x || !run->v) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    if (o->exact) {
+        if (brio__exact_create(run->sim->system, &run->watch.exact) != BRIO_OK) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        run->sim->stepper->observe = brio__exact_watch;
+        run->sim->stepper->observer = &run->watch;
+    }
     c->scene = brio__scene_hash(run->scene, run->sim->system, run->sim->state);
     snprintf(c->isa, sizeof c->isa, "%s", brio_isa());
     BRIO_CHECK(brio__results_open(o->out, o->force, o->resume, &run->folder, error));
@@ -399,6 +433,9 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
     result->time = run.sim->state->time;
     result->totals = run.checkpoint.totals;
     result->frame_count = run.checkpoint.frame_count;
+    brio__exact_free(run.watch.exact);
+    run.watch.exact = NULL;
+    result->exact = run.watch;
     brio__writer_close(&run.energy);
     brio__writer_close(&run.probes);
     brio__folder_close(&run.frames);

@@ -4,6 +4,7 @@
 #ifndef BRIO_RUN_H
 #define BRIO_RUN_H
 
+#include "../analyze/exact.h"
 #include "checkpoint.h"
 
 #include <signal.h>
@@ -23,6 +24,7 @@ typedef struct BrioRunOptions {
     bool resume;                                                   /* continue from the checkpoint, if there is one */
     double checkpoint_seconds;                                     /* wall time between checkpoints; 0: 5 s */
     int64_t checkpoint_steps;                                      /* not 0: by steps instead */
+    bool exact;                                                    /* every state is checked for intersections, exactly: the first ends the run */
     const volatile sig_atomic_t *stop;                             /* not 0: end after this step; may be NULL */
     void (*progress)(void *user, const BrioRunProgress *progress); /* after every step; may be NULL */
     void *user;
@@ -46,6 +48,7 @@ typedef struct BrioRunResult {
     double time;
     BrioRunTotals totals;
     int64_t frame_count;
+    BrioExactWatch exact; /* what the exact checks of this session add up to; without states if there were none */
 } BrioRunResult;
 
 /* Takes the scene's system and state. The status is that of the verdict: OK, STOPPED, or what failed. */
@@ -54,6 +57,9 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
 /* Results to look at: the scene that their run.json holds, built anew, and a simulation in the state of their checkpoint. Nothing
  * is written. A scene whose files were changed since is refused, by its energy. */
 BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, BrioError *error);
+
+/* The scene that the run.json of results holds, built anew. */
+BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error);
 
 /* Steps until time.end: the last one ends at or after it. */
 int64_t brio__scene_steps(const BrioScene *scene);
