@@ -108,6 +108,28 @@ static void ball_moments(void **unused)
     }
 }
 
+/* A torus about y: V = 2 pi^2 R r^2, second moments V (R^2 + 3 r^2/4)/2 across the axis and V r^2/4 along it. */
+static void torus_moments(void **unused)
+{
+    (void)unused;
+    const double R = 0.3, r = 0.1, V = 2 * M_PI * M_PI * R * r * r, across = V * (R * R + 0.75 * r * r) / 2, along = V * r * r / 4;
+    double error[2][3];
+    for (int i = 0; i < 2; i++) {
+        BrioMesh *mesh = shape("torus-surface", (const char *const[]){"major", "minor", "segments", "rings", NULL}, (const double[]){R, r, 48 << i, 4 << i});
+        BrioAffine body = moments_of(mesh);
+        check_points(mesh, &body);
+        error[i][0] = body.volume / V - 1;
+        error[i][1] = body.moment[0] / across - 1;
+        error[i][2] = body.moment[4] / along - 1;
+        assert_true(fabs(body.moment[8] - body.moment[0]) < 1e-12 * across && fabs(body.moment[1]) + fabs(body.moment[2]) + fabs(body.moment[5]) < 1e-12 * across);
+        brio_mesh_free(mesh);
+    }
+    for (int k = 0; k < 3; k++) {
+        print_message("torus: %s off by %.5f and %.5f (ratio %.2f)\n", k == 0 ? "volume" : k == 1 ? "moment across" : "moment along", error[0][k], error[1][k], error[0][k] / error[1][k]);
+        assert_true(fabs(error[0][k] / error[1][k] - 4) < 0.1 && fabs((4 * error[1][k] - error[0][k]) / 3) < 2e-4);
+    }
+}
+
 /* ---- energies and momenta ------------------------------------------------------------------------ */
 
 /* A box that turns about a point far off: kinetic energy, momenta and weight are those of the solid box. */
@@ -481,7 +503,7 @@ static void surfaces(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_moments),       cmocka_unit_test(ball_moments),   cmocka_unit_test(box_ledger),    cmocka_unit_test(falls_like_others),
+        cmocka_unit_test(box_moments),       cmocka_unit_test(ball_moments),   cmocka_unit_test(torus_moments), cmocka_unit_test(box_ledger),    cmocka_unit_test(falls_like_others),
         cmocka_unit_test(intermediate_axis), cmocka_unit_test(plain_rotation), cmocka_unit_test(bouncing),      cmocka_unit_test(same_bits),
         cmocka_unit_test(no_allocation),     cmocka_unit_test(scripted),       cmocka_unit_test(nearest_affine), cmocka_unit_test(surfaces),
     };
