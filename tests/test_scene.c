@@ -47,8 +47,8 @@ static const Case cases[] = {
     {"a spectral radius above 1", "integrator: {type: generalized-alpha, rho_inf: 1.2}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n",
      NULL, NULL, NULL, "scene.yaml:1:48: integrator.rho_inf: rho_inf = 1.2 is out of range: must be between 0 and 1"},
     {"no such shape", "bodies:\n  - shape: {type: bocks}\n    material: neo-hookean\n", NULL, NULL, NULL,
-     "scene.yaml:2:19: bodies[0].shape.type: no shape \"bocks\"; there are: box, bar, ball, cylinder, rod, grid, disk, "
-     "sphere, line"},
+     "scene.yaml:2:19: bodies[0].shape.type: no shape \"bocks\"; there are: box, bar, ball, cylinder, rod, die, capsule, torus, grid, disk, "
+     "sphere, die-surface, capsule-surface, torus-surface, chain-link, stairs, line"},
     {"no such linear solver",
      "solver: {linear: choleski}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
