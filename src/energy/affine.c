@@ -1,4 +1,4 @@
-/* What keeps an affine body x = A X + p close to a rigid one [Lan2022, Eq. 7]: kappa V |A^T A - I|^2, with V the volume of the
+/* What keeps an affine body x = A X + p close to a rigid one [Lan2022]: kappa V |A^T A - I|^2, with V the volume of the
  * body. That is one element of Saint Venant–Kirchhoff's material without Poisson's effect,
  *
  *     psi = mu/4 |A^T A - I|^2 = mu/4 (i2^2 - 2 k - 2 i2 + 3),     mu = 4 kappa = E/2,
