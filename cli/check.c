@@ -232,7 +232,8 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     char vertices[32], tets[32], springs[32];
     Quality q = measure(x + 3 * b->first, b->count, b->tet, b->tet_count, b->edge, b->edge_count, b->triangle,
                         b->triangle_count);
-    for (int64_t v = b->first; v < b->first + b->count; v++) q.mass += s->vertex_mass[v];
+    int64_t masses, first_mass = brio__body_masses(b, &masses);
+    for (int64_t v = first_mass; v < first_mass + masses; v++) q.mass += s->vertex_mass[v];
     if (q.inverted) {
         const int32_t *n = b->tet + 4 * q.first_inverted;
         bool fatal = energy->traits & BRIO_ENERGY_INFINITE;
@@ -258,9 +259,10 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     }
     count_text(b->count, vertices, sizeof vertices);
     count_text(b->tet_count, tets, sizeof tets);
-    count_text(b->edge_count, springs, sizeof springs);
+    bool affine = energy->element == BRIO_ELEMENT_AFFINE;
+    count_text(affine ? b->triangle_count : b->edge_count, springs, sizeof springs);
     printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices, b->tet_count ? tets : springs,
-           b->tet_count ? "tets" : energy->element == BRIO_ELEMENT_BAR ? "bar elements" : energy->element == BRIO_ELEMENT_POINT ? "edges" : "springs", energy->name);
+           b->tet_count ? "tets" : affine ? "triangles" : energy->element == BRIO_ELEMENT_BAR ? "bar elements" : energy->element == BRIO_ELEMENT_POINT ? "edges" : "springs", energy->name);
     printf("    mass         %.6g kg\n", q.mass);
     quality_text(&q, b->tet_count);
 }

@@ -200,8 +200,14 @@ static BrioStatus learn(Comparison *c, BrioSim *sim, const BrioLedger *first)
     c->vertex_count = s->body_vertices;
     c->vertex_mass = brio__alloc((size_t)s->body_vertices, sizeof(double));
     if (!c->vertex_mass) return BRIO_ERROR_MEMORY;
-    memcpy(c->vertex_mass, s->vertex_mass, (size_t)s->body_vertices * sizeof(double));
-    for (int64_t v = 0; v < s->body_vertices; v++) c->mass += s->vertex_mass[v];
+    for (int i = 0; i < s->body_count; i++) { /* that of an affine body is spread over its vertices */
+        int64_t count, at = brio__body_masses(&s->body[i], &count);
+        for (int64_t v = 0; v < s->body[i].count; v++) {
+            double m = count == s->body[i].count ? s->vertex_mass[at + v] : s->vertex_mass[at] * (double)count / (double)s->body[i].count;
+            c->vertex_mass[s->body[i].first + v] = m;
+            c->mass += m;
+        }
+    }
     c->first_motion = motion_energy(first);
     c->gravity = s->gravity_term < 0 ? 0 : length3(sim->state->param + s->term[s->gravity_term].params);
     c->keeps_linear = c->keeps_angular = c->gravity == 0 && s->held_count == 0 && s->obstacle_count == 0;

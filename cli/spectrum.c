@@ -4,6 +4,7 @@
  * b_k^2/2 and the potential w_k^2 a_k^2/2. The modes are a basis, so that the kinetic energies add up to that of the state; the
  * potentials do as far as the elastic energy is quadratic in u. A free body is brought back by its best rigid motion first: u
  * then is deformation only, and v is seen from the turned body. */
+#include "affine.h"
 #include "commands.h"
 #include "table.h"
 
@@ -69,23 +70,24 @@ static BrioStatus project_body(Work *k, int number)
 {
     const BrioSystem *s = k->sim->system;
     const BrioBody *body = &s->body[number];
-    const double *X = k->reference + 3 * body->first, *x = k->x + 3 * body->first, *v = k->v + 3 * body->first;
+    int64_t count, first = brio__body_masses(body, &count);
+    const double *X = k->reference + 3 * first, *x = k->x + 3 * first, *v = k->v + 3 * first;
     double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, t[3] = {0}, centre[3] = {0}, mass = 0, size = 0;
     Motion *motion = &k->motion[number];
     motion->is_free = is_free(s, body);
-    for (int64_t i = 0; i < body->count; i++) size = fmax(size, distance(X, X + 3 * i));
+    for (int64_t i = 0; i < count; i++) size = fmax(size, distance(X, X + 3 * i));
     if (motion->is_free) {
-        BRIO_CHECK(brio__rigid_fit(body->count, s->vertex_mass + body->first, X, x, R, t));
+        BRIO_CHECK(brio__rigid_fit(count, s->vertex_mass + first, X, x, R, t));
         motion->turn = atan2(hypot(hypot(R[7] - R[5], R[2] - R[6]), R[3] - R[1]), R[0] + R[4] + R[8] - 1);
-        for (int64_t i = 0; i < body->count; i++) {
-            mass += s->vertex_mass[body->first + i];
-            for (int r = 0; r < 3; r++) centre[r] += s->vertex_mass[body->first + i] * (x[3 * i + r] - X[3 * i + r]);
+        for (int64_t i = 0; i < count; i++) {
+            mass += s->vertex_mass[first + i];
+            for (int r = 0; r < 3; r++) centre[r] += s->vertex_mass[first + i] * (x[3 * i + r] - X[3 * i + r]);
         }
         motion->shift = hypot(hypot(centre[0], centre[1]), centre[2]) / mass;
     }
-    for (int64_t i = 0; i < body->count; i++) {
-        int32_t at = s->map_start[body->first + i];
-        if (at == s->map_start[body->first + i + 1]) {
+    for (int64_t i = 0; i < count; i++) {
+        int32_t at = s->map_start[first + i];
+        if (at == s->map_start[first + i + 1]) {
             k->held_moved |= distance(x + 3 * i, X + 3 * i) > 1e-9 * size;
             continue;
         }
@@ -130,7 +132,6 @@ static BrioStatus prepare(Work *k, BrioError *error)
     BrioState *state = k->sim->state;
     BrioSolver *solver = k->sim->stepper->solver;
     size_t world = 3 * (size_t)s->vertex_count, n = 3 * (size_t)s->block_count;
-    if (s->group_count) return brio__error(error, BRIO_ERROR_INPUT, "%s has affine bodies, which this command does not take apart", k->run);
     double **vectors[] = {&k->u, &k->w, &k->a, &k->b, &k->frequency, &k->kinetic, &k->potential, &k->total, &k->cumulative};
     bool whole = true;
     for (size_t i = 0; i < BRIO_COUNT(vectors); i++) whole &= (*vectors[i] = brio__calloc(n, sizeof(double))) != NULL;
@@ -144,6 +145,9 @@ static BrioStatus prepare(Work *k, BrioError *error)
     brio__system_velocities(s, state, state->v, state->time, k->v);
     memcpy(k->reference, k->x, world * sizeof(double));
     memcpy(k->reference, k->scene->rest, 3 * (size_t)s->body_vertices * sizeof(double));
+    for (int b = 0; b < s->body_count; b++)
+        if (s->body[b].mass_point >= 0 && s->map_start[s->body[b].first] < s->map_start[s->body[b].first + 1])
+            brio__affine_fit(s->body[b].count, s->map_weight + s->map_start[s->body[b].first], k->reference + 3 * s->body[b].first, k->reference + 3 * s->body[b].mass_point);
     if (brio_sim_ledger(k->sim, &k->ledger) != BRIO_OK) return brio__error(error, BRIO_NOT_FINITE, "the last state of %s is not finite", k->run);
     brio__evaluate(solver->evaluator, state->param, k->reference, NULL, solver->term_energy);
     for (int t = 0; t < s->term_count; t++)

@@ -357,17 +357,6 @@ BrioStatus brio__evaluator_graph(BrioEvaluator *e, int64_t **start_out, int32_t 
                     }
                 }
             }
-            for (int g = 0; g < s->group_count; g++) { /* coupled masses */
-                bool member = false;
-                for (int i = 0; i < 4; i++) member |= s->group[g].block[i] == b;
-                for (int i = 0; member && i < 4; i++) {
-                    int32_t other = s->group[g].block[i];
-                    if (stamp[other] == b) continue;
-                    stamp[other] = b;
-                    if (pass) neighbour[at] = other;
-                    at++;
-                }
-            }
         }
         start[n] = at;
         if (!pass) {
@@ -533,7 +522,7 @@ static void add_slots(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* The blocks of M, whose pattern is part of the matrix's. */
+/* M is diagonal. */
 static void add_masses(const BrioSystem *s, double weight, BrioMatrix *A)
 {
     if (weight == 0) return;
@@ -543,17 +532,6 @@ static void add_masses(const BrioSystem *s, double weight, BrioMatrix *A)
         int64_t stride = brio__matrix_stride(A, J);
         for (int r = 0; r < 3; r++) to[r * stride + r] += weight * s->mass[b];
     }
-    for (int g = 0; g < s->group_count; g++)
-        for (int i = 0; i < 4; i++)
-            for (int j = 0; j < i; j++) {
-                bool transposed;
-                int32_t a = s->group[g].block[i], b = s->group[g].block[j];
-                int64_t block = brio__matrix_find(A, a, b, &transposed);
-                int32_t J = BRIO_MIN(A->position[a], A->position[b]);
-                double *to = A->value + brio__matrix_slot(A, J, block);
-                int64_t stride = brio__matrix_stride(A, J);
-                for (int r = 0; r < 3; r++) to[r * stride + r] += weight * s->group[g].mass[4 * i + j];
-            }
 }
 
 void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear)
@@ -700,6 +678,10 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
     while (body < s->body_count - 1 && node >= s->body[body].first + s->body[body].count) body++;
     if (term->energy->element == BRIO_ELEMENT_CONTACT) {
         snprintf(text, size, "vertex %lld of body \"%s\" and obstacle \"%s\"", (long long)(node - s->body[body].first), s->body[body].name, s->obstacle[term->obstacle].name);
+        return;
+    }
+    if (term->energy->element == BRIO_ELEMENT_AFFINE) {
+        snprintf(text, size, "affine body \"%s\"", s->body[term->body].name);
         return;
     }
     int used = snprintf(text, size, "%s %lld of body \"%s\" (vertices", names[term->energy->element], (long long)limit->element, s->body[body].name);

@@ -1,8 +1,8 @@
 /* From bodies, materials, fixed vertices, attachments, rods and obstacles to a system and its first state. */
 #include "builder.h"
 
+#include "affine.h"
 #include "contact/contact.h"
-
 #include "field.h"
 #include "mesh/mesh.h"
 
@@ -10,12 +10,14 @@
 
 typedef struct BodyPlan {
     char *name;
-    bool affine;
     const BrioEnergy *energy;
     double params[BRIO_MAX_VALUES];
     BrioMesh *mesh;       /* with the transform applied: the rest shape */
     double *x, *v;        /* first state */
-    double *mass;         /* per vertex */
+    double *mass;         /* per vertex; of an affine body none */
+    BrioAffine affine;    /* of an affine body, and its vertices' weights (four each) */
+    double *weight;       /* NULL: not affine */
+    double point_mass;    /* a quarter of its mass */
     double *spring;       /* edge_count x 2: weight, rest length; NULL: 1 and from the mesh */
     int32_t *fix;         /* per vertex: -1 free, otherwise which script (0: stands still) */
 } BodyPlan;
@@ -119,6 +121,7 @@ static void free_plan(BodyPlan *plan)
     brio__free(plan->v);
     brio__free(plan->mass);
     brio__free(plan->spring);
+    brio__free(plan->weight);
     brio__free(plan->fix);
 }
 
@@ -239,23 +242,42 @@ static BrioStatus copy_mesh(const BrioMesh *from, const double linear[9], const 
 }
 
 static const char *const kind_names[] = {[BRIO_KIND_SOLID] = "solid", [BRIO_KIND_SPRINGS] = "springs", [BRIO_KIND_BAR1D] = "bar1d",
-                                         [BRIO_KIND_POINTS] = "points"};
+                                         [BRIO_KIND_POINTS] = "points", [BRIO_KIND_AFFINE] = "affine"};
 
 static BrioKind kind_of(const BrioEnergy *energy)
 {
     if (energy->element == BRIO_ELEMENT_BAR) return BRIO_KIND_BAR1D;
     if (energy->element == BRIO_ELEMENT_POINT) return BRIO_KIND_POINTS;
+    if (energy->element == BRIO_ELEMENT_AFFINE) return BRIO_KIND_AFFINE;
     return energy->element == BRIO_ELEMENT_TET ? BRIO_KIND_SOLID : BRIO_KIND_SPRINGS;
+}
+
+/* An affine body of the material of a solid has its stiffness and density. */
+static BrioStatus affine_values(const BrioBodyDef *def, const BrioEnergy **energy, double *values, BrioError *error)
+{
+    const BrioEnergy *affine = brio__energy("affine");
+    const char *const names[] = {"E", "rho"};
+    for (int k = 0; k < 2; k++) {
+        int from = brio__fields_offset((*energy)->fields, names[k]);
+        if ((*energy)->element != BRIO_ELEMENT_TET || from < 0)
+            return brio__error(error, BRIO_ERROR_INPUT, "a body of kind affine needs E and rho, and material %s does not give both; take material affine", (*energy)->name);
+        values[brio__fields_offset(affine->fields, names[k])] = def->material.values[from];
+    }
+    *energy = affine;
+    return BRIO_OK;
 }
 
 static bool moves_along_x(const BodyPlan *plan) { return plan->energy->traits & BRIO_ENERGY_ALONG_X; }
 
-static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
+static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, double *values, BrioError *error)
 {
     const char *type = def->material.type ? def->material.type : "";
     plan->energy = brio__energy(type);
     if (!plan->energy || !brio__energy_is_material(plan->energy))
         return brio__error(error, BRIO_ERROR_INPUT, "no material type \"%s\"", type);
+    memcpy(values, def->material.values, sizeof def->material.values);
+    BRIO_CHECK(brio__fields_check(plan->energy->fields, values, error));
+    if (def->kind == BRIO_KIND_AFFINE && kind_of(plan->energy) != BRIO_KIND_AFFINE) BRIO_CHECK(affine_values(def, &plan->energy, values, error));
     BrioKind kind = kind_of(plan->energy);
     if (def->kind != BRIO_KIND_AUTO && def->kind != kind)
         return brio__error(error, BRIO_ERROR_INPUT, "material %s is for bodies of kind %s, not %s", type, kind_names[kind], kind_names[def->kind]);
@@ -268,17 +290,15 @@ static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, BrioErro
                            "a solid needs tets, and this mesh has none (%lld vertices, %lld triangles); give a mesh of tets, or "
                            "kind: springs with material hooke",
                            (long long)def->mesh->vertex_count, (long long)def->mesh->triangle_count);
-    BRIO_CHECK(brio__fields_check(plan->energy->fields, def->material.values, error));
-    if (plan->energy->prepare) return plan->energy->prepare(def->material.values, plan->params, error);
-    memcpy(plan->params, def->material.values, sizeof(double) * (size_t)plan->energy->params);
+    if (plan->energy->prepare) return plan->energy->prepare(values, plan->params, error);
+    memcpy(plan->params, values, sizeof(double) * (size_t)plan->energy->params);
     return BRIO_OK;
 }
 
-static BrioStatus body_masses(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
+static BrioStatus body_masses(const double *values, BodyPlan *plan, BrioError *error)
 {
     const BrioField *fields = plan->energy->fields;
     int vertex_mass = brio__fields_offset(fields, "vertex_mass"), rho = brio__fields_offset(fields, "rho");
-    const double *values = def->material.values;
     bool each = vertex_mass >= 0 && !isnan(values[vertex_mass]), density = rho >= 0 && !isnan(values[rho]);
     if (each == density)
         return brio__error(error, BRIO_ERROR_INPUT, each ? "both vertex_mass and rho are given: leave one out"
@@ -291,6 +311,18 @@ static BrioStatus body_masses(const BrioBodyDef *def, BodyPlan *plan, BrioError 
         if (!(plan->mass[v] > 0) || isinf(plan->mass[v]))
             return brio__error(error, BRIO_ERROR_INPUT, "vertex %lld would have mass %g kg: every vertex needs a positive mass",
                                (long long)v, plan->mass[v]);
+    return BRIO_OK;
+}
+
+static BrioStatus affine_masses(const double *values, BodyPlan *plan, BrioError *error)
+{
+    const BrioMesh *mesh = plan->mesh;
+    BRIO_CHECK(brio__affine_body(mesh, &plan->affine, error));
+    plan->point_mass = values[brio__fields_offset(plan->energy->fields, "rho")] * plan->affine.volume / 4;
+    if (!(plan->point_mass > 0) || isinf(plan->point_mass)) return brio__error(error, BRIO_ERROR_INPUT, "the body would have mass %g kg", 4 * plan->point_mass);
+    plan->weight = brio__alloc((size_t)mesh->vertex_count * 4, sizeof(double));
+    if (!plan->weight) return no_memory(error);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) brio__affine_weights(&plan->affine, mesh->x + 3 * v, plan->weight + 4 * v);
     return BRIO_OK;
 }
 
@@ -357,12 +389,17 @@ static BrioStatus first_state(const BrioBodyDef *def, BodyPlan *plan, BrioError 
 
 static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
 {
-    BRIO_CHECK(choose_energy(def, plan, error));
+    double values[BRIO_MAX_VALUES];
+    BRIO_CHECK(choose_energy(def, plan, values, error));
     BRIO_CHECK(brio__mesh_check(def->mesh, error));
     BRIO_CHECK(copy_mesh(def->mesh, def->linear, def->translate, &plan->mesh, error));
-    if (plan->energy->element == BRIO_ELEMENT_TET) {
+    bool affine = plan->energy->element == BRIO_ELEMENT_AFFINE;
+    if (plan->energy->element == BRIO_ELEMENT_TET || (affine && plan->mesh->tet_count)) {
         BRIO_CHECK(brio__mesh_check_solid(plan->mesh, error));
         BRIO_CHECK(brio__mesh_surface(plan->mesh, error));
+    } else if (affine) {
+        BRIO_CHECK(brio__mesh_close(plan->mesh, error));
+        plan->mesh->edge_count = 0; /* no springs */
     } else if (plan->energy->element != BRIO_ELEMENT_POINT) {
         if (plan->mesh->edge_count == 0 && brio__mesh_edges_from_triangles(plan->mesh) != BRIO_OK) return no_memory(error);
         BRIO_CHECK(brio__mesh_check_springs(plan->mesh, error));
@@ -376,7 +413,7 @@ static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *e
     plan->name = brio__strdup(def->name);
     if (!plan->x || !plan->v || !plan->mass || !plan->fix || !plan->name) return no_memory(error);
     for (size_t v = 0; v < n; v++) plan->fix[v] = -1;
-    BRIO_CHECK(body_masses(def, plan, error));
+    BRIO_CHECK((affine ? affine_masses : body_masses)(values, plan, error));
     BRIO_CHECK(spring_rests(def, plan, error));
     return first_state(def, plan, error);
 }
@@ -409,13 +446,6 @@ BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *
     grown[builder->body_count] = plan;
     if (body) *body = builder->body_count;
     builder->body_count++;
-    return BRIO_OK;
-}
-
-BrioStatus brio__builder_affine(BrioBuilder *builder, int body)
-{
-    if (body < 0 || body >= builder->body_count) return BRIO_ERROR_ARGUMENT;
-    builder->body[body].affine = true;
     return BRIO_OK;
 }
 
@@ -474,14 +504,30 @@ static BrioStatus check_script_along_x(const BodyPlan *plan, const BrioScript *s
     return brio__error(error, BRIO_ERROR_INPUT, "the script moves points of body \"%s\" in y or z: a bar1d moves along x only", plan->name);
 }
 
+/* An affine body is held as a whole or not at all. */
+static BrioStatus check_whole(BodyPlan *plan, const int32_t *vertices, int64_t count, BrioError *error)
+{
+    if (!plan->weight) return BRIO_OK;
+    int64_t n = plan->mesh->vertex_count, distinct = 0;
+    bool *seen = brio__calloc((size_t)n, sizeof *seen);
+    if (!seen) return no_memory(error);
+    for (int64_t i = 0; i < count; i++) {
+        distinct += !seen[vertices[i]];
+        seen[vertices[i]] = true;
+    }
+    brio__free(seen);
+    if (distinct == n) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT, "%lld of the %lld vertices of the affine body \"%s\" cannot be fixed alone: fix all of them, or attach these", (long long)distinct,
+                       (long long)n, plan->name);
+}
+
 BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count, const BrioScript *script,
                             BrioError *error)
 {
     int number;
     BRIO_CHECK(check_open(builder, error));
     for (int64_t i = 0; i < count; i++) BRIO_CHECK(brio__builder_check_vertex(builder, body, vertices[i], error));
-    if (count > 0 && builder->body[body].affine)
-        return brio__error(error, BRIO_ERROR_INPUT, "single vertices of the affine body \"%s\" cannot be fixed", builder->body[body].name);
+    if (count > 0) BRIO_CHECK(check_whole(&builder->body[body], vertices, count, error));
     if (count > 0) BRIO_CHECK(check_script_along_x(&builder->body[body], script, error));
     BRIO_CHECK(add_script(builder, script, &number, error));
     for (int64_t i = 0; i < count; i++) builder->body[body].fix[vertices[i]] = number;
@@ -669,16 +715,24 @@ const char *brio__builder_obstacle_name(const BrioBuilder *builder, int obstacle
 
 /* ---- from the plan to the system ---------------------------------------------------------------- */
 
+static int obstacle_of(const BrioSystem *s, int64_t vertex)
+{
+    int obstacle = 0;
+    while (vertex >= s->obstacle[obstacle].first + s->obstacle[obstacle].count) obstacle++;
+    return obstacle;
+}
+
 /* Whether a world vertex has coordinates, and the script that holds it if not. */
 static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t vertex)
 {
-    if (vertex >= s->body_vertices + b->attachment_count) {
-        int obstacle = 0;
-        while (vertex >= s->obstacle[obstacle].first + s->obstacle[obstacle].count) obstacle++;
-        return b->obstacle[obstacle].script;
-    }
-    if (vertex >= s->body_vertices) return b->attachment[vertex - s->body_vertices].script;
+    int64_t past = vertex - s->body_vertices;
+    if (past >= 0 && past < b->attachment_count) return b->attachment[past].script;
+    if (vertex >= s->vertex_count - b->obstacle_vertices) return b->obstacle[obstacle_of(s, vertex)].script;
     int body = 0;
+    if (past >= 0) { /* a mass point: of the whole body */
+        while (s->body[body].mass_point < 0 || vertex >= s->body[body].mass_point + 4) body++;
+        return b->body[body].fix[0];
+    }
     while (vertex >= s->body[body].first + s->body[body].count) body++;
     return b->body[body].fix[vertex - s->body[body].first];
 }
@@ -691,7 +745,7 @@ static BrioStatus build_bodies(const BrioBuilder *b, BrioSystem *s)
     for (int i = 0; i < b->body_count; i++) {
         BodyPlan *plan = &b->body[i];
         BrioMesh *mesh = plan->mesh;
-        s->body[i] = (BrioBody){.first = s->body_vertices, .count = mesh->vertex_count, .triangle_count = mesh->triangle_count,
+        s->body[i] = (BrioBody){.first = s->body_vertices, .mass_point = -1, .count = mesh->vertex_count, .triangle_count = mesh->triangle_count,
                                 .edge_count = mesh->edge_count, .tet_count = mesh->tet_count};
         s->body_vertices += mesh->vertex_count;
         /* names and connectivity move from the plan to the system */
@@ -702,13 +756,19 @@ static BrioStatus build_bodies(const BrioBuilder *b, BrioSystem *s)
         plan->name = NULL;
         mesh->triangle = mesh->edge = mesh->tet = NULL;
     }
-    s->vertex_count = s->body_vertices + b->attachment_count + b->obstacle_vertices;
+    s->vertex_count = s->body_vertices + b->attachment_count;
+    for (int i = 0; i < b->body_count; i++)
+        if (b->body[i].weight) {
+            s->body[i].mass_point = s->vertex_count;
+            s->vertex_count += 4;
+        }
+    s->vertex_count += b->obstacle_vertices;
     return s->vertex_count < INT32_MAX / 3 ? BRIO_OK : BRIO_ERROR_TOO_LARGE;
 }
 
 static BrioStatus build_obstacles(const BrioBuilder *b, BrioSystem *s)
 {
-    int64_t first = s->body_vertices + b->attachment_count;
+    int64_t first = s->vertex_count - b->obstacle_vertices;
     s->obstacle = brio__calloc((size_t)b->obstacle_count, sizeof *s->obstacle);
     if (!s->obstacle) return BRIO_ERROR_MEMORY;
     s->obstacle_count = b->obstacle_count;
@@ -740,32 +800,44 @@ static BrioStatus build_map(const BrioBuilder *b, BrioSystem *s)
         }
         int32_t block = 0;
         entries = s->held_count = 0;
-        for (int i = 0; i <= s->body_count; i++) {
-            bool anchors = i == s->body_count;
-            int64_t first = anchors ? s->body_vertices : s->body[i].first, count = anchors ? n - s->body_vertices : s->body[i].count; /* and obstacles */
-            bool affine = !anchors && b->body[i].affine;
-            for (int64_t v = 0; v < count; v++) {
-                s->map_start[first + v] = (int32_t)entries;
-                if (affine) {
-                    const double *X = b->body[i].mesh->x + 3 * v;
-                    for (int k = 0; k < 4; k++, entries++)
-                        if (pass) {
-                            s->map_block[entries] = block + k;
-                            s->map_weight[entries] = k ? X[k - 1] : 1;
-                        }
-                } else if (anchors || b->body[i].fix[v] >= 0) {
-                    if (pass) s->held[s->held_count] = (int32_t)(first + v);
-                    s->held_count++;
-                } else {
+        for (int i = 0; i < s->body_count; i++) {
+            const BodyPlan *plan = &b->body[i];
+            for (int64_t v = 0; v < s->body[i].count; v++) {
+                int own = plan->fix[v] >= 0 ? 0 : plan->weight ? 4 : 1;
+                s->map_start[s->body[i].first + v] = (int32_t)entries;
+                if (own == 0 && pass) s->held[s->held_count] = (int32_t)(s->body[i].first + v);
+                s->held_count += own == 0;
+                for (int k = 0; k < own; k++, entries++)
                     if (pass) {
-                        s->map_block[entries] = block;
-                        s->map_weight[entries] = 1;
+                        s->map_block[entries] = block + k;
+                        s->map_weight[entries] = plan->weight ? plan->weight[4 * v + k] : 1;
                     }
-                    block++;
-                    entries++;
-                }
+                if (!plan->weight) block += own;
             }
-            if (affine) block += 4;
+            if (plan->weight && plan->fix[0] < 0) block += 4;
+        }
+        for (int64_t v = s->body_vertices; v < s->body_vertices + b->attachment_count; v++) {
+            s->map_start[v] = (int32_t)entries;
+            if (pass) s->held[s->held_count] = (int32_t)v;
+            s->held_count++;
+        }
+        for (int i = 0; i < s->body_count; i++)
+            for (int k = 0; s->body[i].mass_point >= 0 && k < 4; k++) {
+                int64_t v = s->body[i].mass_point + k;
+                bool held = b->body[i].fix[0] >= 0;
+                s->map_start[v] = (int32_t)entries;
+                if (pass && held) s->held[s->held_count] = (int32_t)v;
+                if (pass && !held) {
+                    s->map_block[entries] = s->map_block[s->map_start[s->body[i].first] + k];
+                    s->map_weight[entries] = 1;
+                }
+                s->held_count += held;
+                entries += !held;
+            }
+        for (int64_t v = n - b->obstacle_vertices; v < n; v++) {
+            s->map_start[v] = (int32_t)entries;
+            if (pass) s->held[s->held_count] = (int32_t)v;
+            s->held_count++;
         }
         s->map_start[n] = (int32_t)entries;
         s->block_count = block;
@@ -773,51 +845,19 @@ static BrioStatus build_map(const BrioBuilder *b, BrioSystem *s)
     return BRIO_OK;
 }
 
-/* Inverse of a symmetric positive definite 4x4 matrix by Gauss–Jordan elimination. */
-static bool invert4(const double *A, double *inverse)
-{
-    double w[4][8];
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 8; j++) w[i][j] = j < 4 ? A[4 * i + j] : (j - 4 == i);
-    for (int k = 0; k < 4; k++) {
-        if (!(w[k][k] > 1e-14 * A[5 * k])) return false;
-        double scale = 1 / w[k][k];
-        for (int j = 0; j < 8; j++) w[k][j] *= scale;
-        for (int i = 0; i < 4; i++) {
-            double factor = w[i][k];
-            for (int j = 0; i != k && j < 8; j++) w[i][j] -= factor * w[k][j];
-        }
-    }
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++) inverse[4 * i + j] = w[i][4 + j];
-    return true;
-}
-
-static BrioStatus build_masses(const BrioBuilder *b, BrioSystem *s, BrioError *error)
+static BrioStatus build_masses(const BrioBuilder *b, BrioSystem *s)
 {
     s->vertex_mass = brio__calloc((size_t)s->vertex_count, sizeof(double));
     s->mass = brio__calloc((size_t)s->block_count, sizeof(double));
-    for (int i = 0; i < b->body_count; i++) s->group_count += b->body[i].affine;
-    s->group = brio__calloc((size_t)s->group_count, sizeof *s->group);
-    if (!s->vertex_mass || !s->mass || !s->group) return no_memory(error);
-    BrioMassGroup *group = s->group;
+    if (!s->vertex_mass || !s->mass) return BRIO_ERROR_MEMORY;
     for (int i = 0; i < b->body_count; i++) {
-        memcpy(s->vertex_mass + s->body[i].first, b->body[i].mass, (size_t)s->body[i].count * sizeof(double));
-        if (!b->body[i].affine) continue;
-        for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++) {
-            int32_t k = s->map_start[v];
-            for (int p = 0; p < 4; p++) {
-                group->block[p] = s->map_block[k + p];
-                for (int q = 0; q < 4; q++) group->mass[4 * p + q] += s->vertex_mass[v] * s->map_weight[k + p] * s->map_weight[k + q];
-            }
+        int64_t count, first = brio__body_masses(&s->body[i], &count);
+        for (int64_t v = 0; v < count; v++) {
+            int32_t k = s->map_start[first + v];
+            s->vertex_mass[first + v] = b->body[i].weight ? b->body[i].point_mass : b->body[i].mass[v];
+            if (k < s->map_start[first + v + 1]) s->mass[s->map_block[k]] = s->vertex_mass[first + v];
         }
-        if (!invert4(group->mass, group->inverse))
-            return brio__error(error, BRIO_ERROR_INPUT, "the affine body \"%s\" is flat: its vertices must span a volume", s->body[i].name);
-        group++;
     }
-    for (int64_t v = 0; v < s->vertex_count; v++)
-        for (int32_t k = s->map_start[v]; k < s->map_start[v + 1]; k++)
-            s->mass[s->map_block[k]] += s->vertex_mass[v] * s->map_weight[k] * s->map_weight[k];
     return BRIO_OK;
 }
 
@@ -852,10 +892,23 @@ static void set_element(BrioTerm *term, int64_t e, const int32_t *vertex, const 
     }
 }
 
+/* One element on the four mass points, with the weight of the whole body. */
+static BrioStatus affine_term(const BodyPlan *plan, BrioSystem *s, int body)
+{
+    BrioTerm *term;
+    const double *X = plan->affine.point;
+    int32_t first = (int32_t)s->body[body].mass_point, vertex[4] = {first, first + 1, first + 2, first + 3};
+    s->body[body].term = s->term_count;
+    BRIO_CHECK(start_term(s, plan->energy, body, 1, &term));
+    set_element(term, 0, vertex, X, 6 * plan->affine.volume / brio__tet_volume6(X, X + 3, X + 6, X + 9), NAN);
+    return BRIO_OK;
+}
+
 static BrioStatus elastic_term(const BodyPlan *plan, BrioSystem *s, int body)
 {
     BrioBody *b = &s->body[body];
     const BrioEnergy *energy = plan->energy;
+    if (plan->weight) return affine_term(plan, s, body);
     bool solid = energy->element == BRIO_ELEMENT_TET;
     const int32_t *element = solid ? b->tet : b->edge;
     BrioTerm *term;
@@ -914,13 +967,21 @@ static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
         }
     }
     s->gravity_term = s->term_count; /* always there: gravity may be switched on while running */
-    BRIO_CHECK(start_term(s, brio__energy("gravity"), -1, s->body_vertices, &term));
-    for (int i = 0; i < s->body_count; i++)
-        for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++) {
+    int64_t masses = 0, e = 0;
+    for (int i = 0; i < s->body_count; i++) {
+        int64_t count;
+        brio__body_masses(&s->body[i], &count);
+        masses += count;
+    }
+    BRIO_CHECK(start_term(s, brio__energy("gravity"), -1, masses, &term));
+    for (int i = 0; i < s->body_count; i++) {
+        int64_t count, first = brio__body_masses(&s->body[i], &count);
+        for (int64_t v = first; v < first + count; v++) {
             int32_t vertex = (int32_t)v;
             double X[3] = {0};
-            set_element(term, v, &vertex, X, s->vertex_mass[v], moves_along_x(&b->body[i]) ? 0 : 1);
+            set_element(term, e++, &vertex, X, s->vertex_mass[v], moves_along_x(&b->body[i]) ? 0 : 1);
         }
+    }
     BRIO_CHECK(contact_terms(b, s));
     s->contact_params = s->param_count;
     s->param_count += BRIO_CONTACT_PARAMS;
@@ -992,7 +1053,8 @@ static double stiffness_of_contact(const BrioBuilder *b, const BrioSystem *s)
     double heaviest = 0, g = hypot(hypot(b->gravity[0], b->gravity[1]), b->gravity[2]);
     for (int i = 0; i < s->body_count; i++) {
         double mass = 0;
-        for (int64_t v = 0; v < s->body[i].count; v++) mass += s->vertex_mass[s->body[i].first + v];
+        int64_t count, first = brio__body_masses(&s->body[i], &count);
+        for (int64_t v = first; v < first + count; v++) mass += s->vertex_mass[v];
         heaviest = fmax(heaviest, mass);
     }
     return 20 * heaviest * (g > 0 ? g : 9.8) / b->contact.dhat;
@@ -1046,23 +1108,11 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         const BodyPlan *plan = &b->body[i];
         const BrioBody *body = &s->body[i];
         memcpy(state->param + s->term[body->term].params, plan->params, (size_t)plan->energy->params * sizeof(double));
-        if (plan->affine) { /* best affine motion in the sense of mass: M_s q = J_s^T m x */
-            const BrioMassGroup *group = s->group;
-            while (group->block[0] != s->map_block[s->map_start[body->first]]) group++;
-            double load[2][4][3] = {{{0}}};
-            for (int64_t v = 0; v < body->count; v++)
-                for (int k = 0; k < 4; k++)
-                    for (int r = 0; r < 3; r++) {
-                        double w = plan->mass[v] * s->map_weight[s->map_start[body->first + v] + k];
-                        load[0][k][r] += w * plan->x[3 * v + r];
-                        load[1][k][r] += w * plan->v[3 * v + r];
-                    }
-            for (int k = 0; k < 4; k++)
-                for (int r = 0; r < 3; r++)
-                    for (int j = 0; j < 4; j++) {
-                        state->q[3 * group->block[k] + r] += group->inverse[4 * k + j] * load[0][j][r];
-                        state->v[3 * group->block[k] + r] += group->inverse[4 * k + j] * load[1][j][r];
-                    }
+        if (plan->weight) {
+            int32_t k = s->map_start[body->first];
+            if (k == s->map_start[body->first + 1]) continue;
+            brio__affine_fit(body->count, plan->weight, plan->x, state->q + 3 * (int64_t)s->map_block[k]);
+            brio__affine_fit(body->count, plan->weight, plan->v, state->v + 3 * (int64_t)s->map_block[k]);
             continue;
         }
         for (int64_t v = 0; v < body->count; v++) {
@@ -1073,19 +1123,24 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         }
     }
     for (int64_t i = 0; i < s->held_count; i++) {
-        int64_t vertex = s->held[i];
+        int64_t vertex = s->held[i], past = vertex - s->body_vertices;
         const double *x = NULL;
-        if (vertex >= s->body_vertices + b->attachment_count) {
-            int o = 0;
-            while (vertex >= s->obstacle[o].first + s->obstacle[o].count) o++;
-            x = b->obstacle[o].mesh->x + 3 * (vertex - s->obstacle[o].first);
-        } else if (vertex >= s->body_vertices) {
-            x = b->attachment[vertex - s->body_vertices].point;
-        }
+        if (past >= b->attachment_count) break; /* mass points and obstacles are last */
+        if (past >= 0) x = b->attachment[past].point;
         for (int k = 0; !x && k < s->body_count; k++)
             if (vertex < s->body[k].first + s->body[k].count) x = b->body[k].x + 3 * (vertex - s->body[k].first);
         memcpy(state->anchor + 3 * i, x, 3 * sizeof(double));
     }
+    int64_t held = s->held_count - b->obstacle_vertices;
+    for (int i = 0; i < s->obstacle_count; i++)
+        if (s->obstacle[i].count)
+            memcpy(state->anchor + 3 * (held + s->obstacle[i].first - (s->vertex_count - b->obstacle_vertices)), b->obstacle[i].mesh->x,
+                   3 * (size_t)s->obstacle[i].count * sizeof(double));
+    for (int i = s->body_count - 1; i >= 0; i--)
+        if (b->body[i].weight && b->body[i].fix[0] >= 0) {
+            held -= 4;
+            brio__affine_fit(s->body[i].count, b->body[i].weight, b->body[i].x, state->anchor + 3 * held);
+        }
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
     for (int k = 0; k <= s->plane_count; k++) { /* the last time for contact without planes */
         const double params[] = {[BRIO_CONTACT_KAPPA] = stiffness_of_contact(b, s), [BRIO_CONTACT_DHAT] = b->contact.dhat, [BRIO_CONTACT_THICKNESS] = b->contact.thickness};
@@ -1151,8 +1206,7 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
     if (status == BRIO_OK) status = build_map(b, s);
     if (status != BRIO_OK) return no_memory(error);
     if (s->block_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "every vertex is fixed: nothing can move");
-    BRIO_CHECK(build_masses(b, s, error));
-    if (build_terms(b, s) != BRIO_OK || build_rods(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK) return no_memory(error);
+    if (build_masses(b, s) != BRIO_OK || build_terms(b, s) != BRIO_OK || build_rods(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK) return no_memory(error);
     BRIO_CHECK(build_contact(b, s, error));
     if (brio__state_create(s, 0, state) != BRIO_OK) return no_memory(error);
     fill_state(b, s, *state);

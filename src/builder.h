@@ -4,10 +4,6 @@
 
 #include "system.h"
 
-/* Gives a body twelve coordinates (a point and a matrix) instead of three per vertex: every vertex is A X + p.
- * Its masses come from its vertices. Fixing single vertices of such a body is refused. */
-BrioStatus brio__builder_affine(BrioBuilder *builder, int body);
-
 /* Refuses a vertex that a body does not have. */
 BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex, BrioError *error);
 /* The number of a body by its name; -1: none. */

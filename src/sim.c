@@ -1,5 +1,6 @@
 #include "sim.h"
 
+#include "affine.h"
 #include "analyze/ledger.h"
 #include "field.h"
 
@@ -73,13 +74,10 @@ static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *
                            integrator->name);
     for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
-        bool own = true; /* every vertex has coordinates of its own, or none */
-        for (int64_t v = system->body[b].first; v < system->body[b].first + system->body[b].count; v++)
-            own &= system->map_start[v + 1] - system->map_start[v] <= 1;
-        if (energy->element != BRIO_ELEMENT_SPRING || !own)
+        if (energy->element != BRIO_ELEMENT_SPRING)
             return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                               "%s moves bodies of springs only, and body \"%s\" is %s%s; make it kind: springs with material hooke, or take another integrator",
-                               integrator->name, system->body[b].name, own ? "of " : "affine, of ", energy->name);
+                               "%s moves bodies of springs only, and body \"%s\" is of %s; make it kind: springs with material hooke, or take another integrator",
+                               integrator->name, system->body[b].name, energy->name);
     }
     return BRIO_OK;
 }
@@ -221,8 +219,8 @@ void brio_sim_velocities(const BrioSim *sim, int body, double *v)
     memcpy(v, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *v);
 }
 
-/* Writes a body's vertex values into the coordinates that carry them one to one. y and z of a body that moves along x only must
- * be what they are. */
+/* Writes a body's vertex values into the coordinates that carry them one to one; of an affine body, into those that come nearest. y and z
+ * of a body that moves along x only must be what they are. */
 static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, double *coordinates)
 {
     const BrioSystem *s = sim->system;
@@ -237,9 +235,13 @@ static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, dou
         const double *now = coordinates + 3 * (int64_t)s->map_block[k], *next = values + 3 * v;
         if (next[1] != now[1] || next[2] != now[2]) return BRIO_ERROR_ARGUMENT;
     }
+    if (b->mass_point >= 0) {
+        int32_t k = s->map_start[b->first];
+        if (s->map_start[b->first + 1] > k) brio__affine_fit(b->count, s->map_weight + k, values, coordinates + 3 * (int64_t)s->map_block[k]);
+        return BRIO_OK;
+    }
     for (int64_t v = 0; v < b->count; v++) {
         int32_t k = s->map_start[b->first + v];
-        if (s->map_start[b->first + v + 1] - k > 1) return BRIO_ERROR_UNSUPPORTED; /* shares its coordinates with others */
         if (s->map_start[b->first + v + 1] == k) continue;
         memcpy(coordinates + 3 * (int64_t)s->map_block[k], values + 3 * v, 3 * sizeof *values);
     }

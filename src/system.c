@@ -229,33 +229,29 @@ void brio__combine(const BrioSystem *system, double alpha, const double *x, doub
     brio__parallel_for(3 * (int64_t)system->block_count, 65536, combine_chunk, &(VectorWork){alpha, beta, x, y, out});
 }
 
-static void group_apply(const BrioMassGroup *group, const double *matrix, const double *in, double *out)
+static void mass_chunk(void *context, int64_t begin, int64_t end)
 {
-    double y[4][3] = {{0}};
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++)
-            for (int r = 0; r < 3; r++) y[i][r] += matrix[4 * i + j] * in[3 * (int64_t)group->block[j] + r];
-    for (int i = 0; i < 4; i++)
-        for (int r = 0; r < 3; r++) out[3 * (int64_t)group->block[i] + r] = y[i][r];
+    const VectorWork *work = context;
+    for (int64_t b = begin; b < end; b++)
+        for (int r = 0; r < 3; r++) work->out[3 * b + r] = work->x[b] * work->y[3 * b + r];
 }
 
-/* out = M in, or M^-1 in. Groups are four blocks in a row, ascending; the blocks between them stand alone. */
-static void mass_apply(const BrioSystem *system, bool inverse, const double *in, double *out)
+static void inverse_mass_chunk(void *context, int64_t begin, int64_t end)
 {
-    int32_t b = 0;
-    for (int g = 0; g <= system->group_count; g++, b += 4) {
-        const BrioMassGroup *group = g < system->group_count ? &system->group[g] : NULL;
-        for (; b < (group ? group->block[0] : system->block_count); b++)
-            for (int r = 0; r < 3; r++) {
-                int64_t k = 3 * (int64_t)b + r;
-                out[k] = inverse ? in[k] / system->mass[b] : system->mass[b] * in[k];
-            }
-        if (group) group_apply(group, inverse ? group->inverse : group->mass, in, out);
-    }
+    const VectorWork *work = context;
+    for (int64_t b = begin; b < end; b++)
+        for (int r = 0; r < 3; r++) work->out[3 * b + r] = work->y[3 * b + r] / work->x[b];
 }
 
-void brio__mass_multiply(const BrioSystem *system, const double *v, double *p) { mass_apply(system, false, v, p); }
-void brio__mass_solve(const BrioSystem *system, const double *p, double *v) { mass_apply(system, true, p, v); }
+void brio__mass_multiply(const BrioSystem *system, const double *v, double *p)
+{
+    brio__parallel_for(system->block_count, 16384, mass_chunk, &(VectorWork){.x = system->mass, .y = v, .out = p});
+}
+
+void brio__mass_solve(const BrioSystem *system, const double *p, double *v)
+{
+    brio__parallel_for(system->block_count, 16384, inverse_mass_chunk, &(VectorWork){.x = system->mass, .y = p, .out = v});
+}
 
 /* ---- public readers ----------------------------------------------------------------------------- */
 
@@ -321,7 +317,6 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->held);
     brio__free(system->vertex_mass);
     brio__free(system->mass);
-    brio__free(system->group);
     brio__free(system->body);
     brio__free(system->term);
     brio__free(system->scripted);

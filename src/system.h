@@ -2,11 +2,12 @@
  *
  * World vertices are an affine function of the generalized coordinates, x = J q + b(t), with J = J_s (x) I_3:
  * every world vertex is a list of at most four (coordinate block, weight). A free vertex has one of weight 1, a
- * vertex of an affine body and an embedded point have four, a fixed or scripted vertex has none and stands
- * where b(t) puts it. Masses are M = M_s (x) I_3 with M_s = J_s^T diag(m) J_s.
+ * vertex of an affine body has four, a fixed or scripted vertex has none and stands where b(t) puts it.
  *
  * World vertices come in this order: the vertices of body 0, body 1, ..., then anchors (points of attachments,
- * without mass), then those of obstacle 0, obstacle 1, ... (without mass and coordinates; planes have none). */
+ * without mass), then mass points (four for each affine body, which carry its mass and its coordinates: affine.h), then
+ * those of obstacle 0, obstacle 1, ... (without mass and coordinates; planes have none).
+ * Only vertices that have a block of their own or none have mass: M = diag(m) (x) I_3. */
 #ifndef BRIO_SYSTEM_H
 #define BRIO_SYSTEM_H
 
@@ -16,6 +17,7 @@
 typedef struct BrioBody {
     char *name;
     int64_t first, count;     /* world vertices */
+    int64_t mass_point;       /* of an affine body: the first of its four mass points among the world vertices; -1 otherwise */
     int term;                 /* its elastic term */
     int64_t triangle_count;
     int32_t *triangle;        /* surface, in the body's own vertex numbers */
@@ -59,15 +61,9 @@ typedef struct BrioScripted {
     int32_t *held;     /* indices into the held vertices */
 } BrioScripted;
 
-/* Coordinate blocks whose masses are coupled: M_s restricted to them and its inverse. */
-typedef struct BrioMassGroup {
-    int32_t block[4];
-    double mass[16], inverse[16];
-} BrioMassGroup;
-
 struct BrioSystem {
-    int64_t vertex_count;  /* world vertices, anchors included */
-    int64_t body_vertices; /* without anchors */
+    int64_t vertex_count;  /* world vertices, anchors and mass points included */
+    int64_t body_vertices; /* without them */
     int32_t block_count;   /* coordinate blocks: q has 3 * block_count numbers */
     /* the map */
     int32_t *map_start;    /* vertex_count + 1 */
@@ -77,9 +73,7 @@ struct BrioSystem {
     int32_t *held;         /* their vertex numbers, ascending */
     /* masses */
     double *vertex_mass;   /* of world vertices */
-    double *mass;          /* diagonal of M_s: one per block */
-    int group_count;
-    BrioMassGroup *group;
+    double *mass;          /* one per block */
     /* what is in it */
     int body_count;
     BrioBody *body;
@@ -138,6 +132,13 @@ void brio__system_positions(const BrioSystem *system, const BrioState *state, co
 void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v, double time, double *w);
 /* World directions J d (held vertices: zero). */
 void brio__system_directions(const BrioSystem *system, const double *d, double *dx);
+
+/* The world vertices that carry a body's mass: its own, or its mass points. */
+static inline int64_t brio__body_masses(const BrioBody *body, int64_t *count)
+{
+    *count = body->mass_point < 0 ? body->count : 4;
+    return body->mass_point < 0 ? body->first : body->mass_point;
+}
 
 /* Distance of a contact's vertex from its plane, at world positions x. */
 double brio__plane_distance(const BrioTerm *term, int64_t contact, const double *x);

@@ -286,11 +286,11 @@ static Body make(const char *shape, const char *const *keys, const double (*numb
     assert_int_equal(brio_mesh_shape(shape, shape_values, &mesh, NULL), BRIO_OK);
     def.name = "body";
     def.mesh = mesh;
+    if (affine) def.kind = BRIO_KIND_AFFINE;
     assert_int_equal(brio_material(material, &def.material), BRIO_OK);
     for (int i = 0; names[i]; i++) assert_int_equal(brio_material_set(&def.material, names[i], values[i]), BRIO_OK);
     assert_int_equal(brio_builder_create(&builder), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, &error), BRIO_OK);
-    if (affine) assert_int_equal(brio__builder_affine(builder, 0), BRIO_OK);
     for (int32_t v = 0; fix && v < mesh->vertex_count; v++)
         if (mesh->x[3 * (int64_t)v] < fix->below) assert_int_equal(brio_builder_fix(builder, 0, &v, 1, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &body.system, &body.state, &error), BRIO_OK);

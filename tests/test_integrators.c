@@ -27,6 +27,8 @@ static const struct {
     {"mooney-rivlin", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: mooney-rivlin, rho: 1000}\n"},
     {"hooke", "shape: {type: grid, cells_x: 3, cells_z: 3}\n    material: {type: hooke, k: 100, vertex_mass: 0.1}\n"},
     {"neo-hookean-1d", "shape: {type: line, cells: 6}\n    kind: bar1d\n    material: {type: neo-hookean-1d, E: 100, rho: 10}\n"},
+    {"affine", "shape: {type: box, cells: [2, 1, 1]}\n    kind: affine\n    material: {type: neo-hookean, E: 1e4, rho: 1000}\n    attach: [{vertices: [0]}]\n"},
+    {"affine surface", "shape: {type: sphere, subdivisions: 1}\n    material: {type: affine, E: 1e5}\n    attach: [{vertices: [0, 5, 7]}]\n"},
 };
 
 /* A step is taken, and kept if it is accepted: energies finite, time moved on. A method that cannot do a body says so. */
@@ -41,9 +43,9 @@ static void every_body(void **unused)
                 char text[1024];
                 BrioSim *sim = NULL;
                 BrioError error = {0};
-                int length = snprintf(text, sizeof text, "time: {h: 1e-4}\nintegrator: %s\ndamping: %s\nbodies:\n  - %s    velocity: {linear: [0.1, 0, 0]}\n    fix: [{vertices: [0]}]\n",
+                int length = snprintf(text, sizeof text, "time: {h: 1e-4}\nintegrator: %s\ndamping: %s\nbodies:\n  - %s    velocity: {linear: [0.1, 0, 0]}\n%s",
                                       brio_integrator_at(i)->name, damped ? "[{type: rayleigh, alpha: 0.1, beta: 0.001}, {type: strain-energy, beta: 0.001}, ether-drag, momentum-preserving]" : "[]",
-                                      bodies[b].body);
+                                      bodies[b].body, strncmp(bodies[b].name, "affine", 6) ? "    fix: [{vertices: [0]}]\n" : "");
                 pairs++;
                 if (brio_sim_parse(text, (size_t)length, "test", &sim, &error) != BRIO_OK) {
                     assert_true(strlen(error.message) > 20);

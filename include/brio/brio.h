@@ -170,8 +170,9 @@ BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past
 BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no such material */
 
 /* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x only; points are vertices with mass
- * and nothing between them. */
-typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS, BRIO_KIND_BAR1D, BRIO_KIND_POINTS } BrioKind;
+ * and nothing between them. An affine body has twelve coordinates, whatever its mesh (tets or a closed surface): it moves as x = A X + p,
+ * and the material `affine` keeps A close to a rotation; of the material of a solid it takes E and rho. */
+typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS, BRIO_KIND_BAR1D, BRIO_KIND_POINTS, BRIO_KIND_AFFINE } BrioKind;
 
 typedef struct BrioBodyDef {
     const char *name;
@@ -318,7 +319,8 @@ BRIO_API BrioState *brio_sim_state(BrioSim *sim);
 BRIO_API double brio_sim_time(const BrioSim *sim);
 
 /* Positions and velocities of a body's vertices (3 per vertex). Setting leaves vertices without
- * coordinates (fixed ones) where they are; what would move a bar1d in y or z is refused. */
+ * coordinates (fixed ones) where they are; what would move a bar1d in y or z is refused; an affine body takes the nearest affine motion
+ * (least squares over its vertices). */
 BRIO_API void brio_sim_positions(const BrioSim *sim, int body, double *x);
 BRIO_API void brio_sim_velocities(const BrioSim *sim, int body, double *v);
 BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x);

@@ -49,6 +49,7 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
         case BRIO_ELEMENT_CONTACT: ledger->contact += energy; break;
         case BRIO_ELEMENT_FRICTION: break; /* no potential */
         case BRIO_ELEMENT_TRIANGLE:
+        case BRIO_ELEMENT_AFFINE:
         case BRIO_ELEMENT_HINGE:
         case BRIO_ELEMENT_POINT:
         case BRIO_ELEMENT_BAR:
@@ -70,7 +71,7 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
 
     brio__system_velocities(s, state, state->v, state->time, world);
     double mass = 0;
-    for (int64_t v = 0; v < s->body_vertices; v++) {
+    for (int64_t v = 0; v < s->vertex_count; v++) {
         const double *x = solver->x + 3 * v, *w = world + 3 * v;
         double m = s->vertex_mass[v];
         mass += m;

@@ -7,36 +7,18 @@ struct BrioStiffness {
     const BrioSystem *system;
     BrioEvaluator *evaluator;
     BrioLinear *linear;
-    double (*factor)[16]; /* per mass group: lower triangular, row by row */
     double *scratch;
 };
 
 /* ---- K ------------------------------------------------------------------------------------------ */
-
-/* L of a symmetric positive definite 4 x 4 matrix. */
-static bool cholesky_4(const double M[16], double L[16])
-{
-    memset(L, 0, 16 * sizeof *L);
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j <= i; j++) {
-            double sum = M[4 * i + j];
-            for (int k = 0; k < j; k++) sum -= L[4 * i + k] * L[4 * j + k];
-            if (i == j && !(sum > 0)) return false;
-            L[4 * i + j] = i == j ? sqrt(sum) : sum / L[4 * j + j];
-        }
-    return true;
-}
 
 static BrioStatus create_parts(BrioStiffness *k)
 {
     const BrioSystem *s = k->system;
     int64_t *start = NULL;
     int32_t *neighbour = NULL;
-    k->factor = brio__alloc((size_t)s->group_count + 1, sizeof *k->factor);
     k->scratch = brio__alloc(3 * (size_t)s->block_count, sizeof *k->scratch);
-    if (!k->factor || !k->scratch) return BRIO_ERROR_MEMORY;
-    for (int g = 0; g < s->group_count; g++)
-        if (!cholesky_4(s->group[g].mass, k->factor[g])) return BRIO_NOT_POSITIVE_DEFINITE;
+    if (!k->scratch) return BRIO_ERROR_MEMORY;
     BRIO_CHECK(brio__evaluator_create(s, s->term, s->term_count, &k->evaluator));
     BrioStatus status = brio__evaluator_graph(k->evaluator, &start, &neighbour);
     if (status == BRIO_OK) /* of the solvers the one that multiplies; nothing is solved */
@@ -65,7 +47,6 @@ void brio__stiffness_free(BrioStiffness *k)
     if (!k) return;
     brio__evaluator_free(k->evaluator);
     brio__linear_free(k->linear);
-    brio__free(k->factor);
     brio__free(k->scratch);
     brio__free(k);
 }
@@ -101,36 +82,22 @@ void brio__stiffness_dense(const BrioStiffness *k, double *K)
 
 /* ---- roots of the masses ------------------------------------------------------------------------ */
 
-/* y = L^-1 y or L^-T y. */
-static void root_solve(const BrioStiffness *k, bool transposed, double *y)
+/* y = M^-1/2 y */
+static void root_solve(const BrioStiffness *k, double *y)
 {
     const BrioSystem *s = k->system;
-    int32_t b = 0;
-    for (int g = 0; g <= s->group_count; g++, b += 4) {
-        const BrioMassGroup *group = g < s->group_count ? &s->group[g] : NULL;
-        for (; b < (group ? group->block[0] : s->block_count); b++)
-            for (int r = 0; r < 3; r++) y[3 * (size_t)b + (size_t)r] /= sqrt(s->mass[b]);
-        if (!group) break;
-        const double *L = k->factor[g];
-        for (int r = 0; r < 3; r++)
-            for (int at = 0; at < 4; at++) {
-                int i = transposed ? 3 - at : at;
-                double sum = y[3 * (size_t)group->block[i] + (size_t)r];
-                for (int j = transposed ? i + 1 : 0; j < (transposed ? 4 : i); j++)
-                    sum -= (transposed ? L[4 * j + i] : L[4 * i + j]) * y[3 * (size_t)group->block[j] + (size_t)r];
-                y[3 * (size_t)group->block[i] + (size_t)r] = sum / L[4 * i + i];
-            }
-    }
+    for (int32_t b = 0; b < s->block_count; b++)
+        for (int r = 0; r < 3; r++) y[3 * (size_t)b + (size_t)r] /= sqrt(s->mass[b]);
 }
 
-/* y = L^-1 K L^-T x */
+/* y = M^-1/2 K M^-1/2 x */
 static void apply_scaled(void *context, const double *x, double *y)
 {
     BrioStiffness *k = context;
     memcpy(k->scratch, x, 3 * (size_t)k->system->block_count * sizeof *x);
-    root_solve(k, true, k->scratch);
+    root_solve(k, k->scratch);
     brio__linear_multiply(k->linear, k->scratch, y);
-    root_solve(k, false, y);
+    root_solve(k, y);
 }
 
 BrioStatus brio__stiffness_largest(BrioStiffness *k, double tol, int64_t most, double *k0, int64_t *iterations)
@@ -168,8 +135,8 @@ BrioStatus brio__modes_create(BrioStiffness *k, BrioModes *modes, BrioError *err
         return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     }
     brio__stiffness_dense(k, modes->mode);
-    for (int side = 0; side < 2; side++) { /* L^-1 K, then the same on the other side */
-        for (size_t i = 0; i < n; i++) root_solve(k, false, modes->mode + i * n);
+    for (int side = 0; side < 2; side++) { /* M^-1/2 K, then the same on the other side */
+        for (size_t i = 0; i < n; i++) root_solve(k, modes->mode + i * n);
         transpose(n, modes->mode);
     }
     for (size_t i = 0; i < n; i++) /* the two sides differ by round-off */
@@ -180,7 +147,7 @@ BrioStatus brio__modes_create(BrioStiffness *k, BrioModes *modes, BrioError *err
         brio__modes_free(modes);
         return brio__error(error, status, "the modes could not be computed: %s", brio_status_text(status));
     }
-    for (size_t i = 0; i < n; i++) root_solve(k, true, modes->mode + i * n);
+    for (size_t i = 0; i < n; i++) root_solve(k, modes->mode + i * n);
     modes->zero = 8 * (double)n * DBL_EPSILON * fmax(fabs(modes->squared[0]), fabs(modes->squared[n - 1]));
     return BRIO_OK;
 }

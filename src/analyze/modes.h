@@ -1,7 +1,6 @@
 /* The stiffness K = d2P/dq2 of a system at a configuration, exact (not made semidefinite), and the vibrations about it:
- * K phi = w^2 M phi with the engine's own block mass matrix, phi_i . M phi_j = delta_ij. With M = L L^T (L is the root of the
- * masses, and the Cholesky factor where an affine body couples four blocks), L^-1 K L^-T is symmetric with the eigenvalues of
- * M^-1 K; its eigenvectors y give phi = L^-T y. */
+ * K phi = w^2 M phi with the engine's own masses, phi_i . M phi_j = delta_ij. M^-1/2 K M^-1/2 is symmetric with the eigenvalues of
+ * M^-1 K; its eigenvectors y give phi = M^-1/2 y. */
 #ifndef BRIO_MODES_H
 #define BRIO_MODES_H
 

@@ -2,15 +2,18 @@
  * (with the velocity (q - q_n)/h, or what the method takes for it). */
 #include "../solve/minimise.h"
 
-/* sum w^2 over the vertices that a coordinate block moves: the diagonal of J^T J. */
+/* How many vertices a coordinate block stands for: one, or a fourth of an affine body's, as if these were spread like its mass. */
 static BrioStatus create(const BrioSystem *system, const double *values, void **self)
 {
     (void)values;
     double *share = brio__calloc((size_t)system->block_count, sizeof *share);
     if (!share) return BRIO_ERROR_MEMORY;
-    for (int64_t v = 0; v < system->body_vertices; v++)
-        for (int32_t k = system->map_start[v]; k < system->map_start[v + 1]; k++)
-            share[system->map_block[k]] += system->map_weight[k] * system->map_weight[k];
+    for (int b = 0; b < system->body_count; b++) {
+        int64_t count, first = brio__body_masses(&system->body[b], &count);
+        for (int64_t v = first; v < first + count; v++)
+            if (system->map_start[v] < system->map_start[v + 1])
+                share[system->map_block[system->map_start[v]]] = (double)system->body[b].count / (double)count;
+    }
     *self = share;
     return BRIO_OK;
 }

@@ -36,8 +36,9 @@ static void solve_inertia(double I[3][3], const double L[3], double w[3])
 
 static double filter_body(const BrioSystem *s, const BrioBody *body, const double *q, double share, double *v)
 {
+    int64_t count, first = brio__body_masses(body, &count);
     double mass = 0, centre[3] = {0, 0, 0}, speed[3] = {0, 0, 0}, L[3] = {0, 0, 0}, I[3][3] = {{0}}, w[3], taken = 0;
-    for (int64_t i = body->first; i < body->first + body->count; i++) {
+    for (int64_t i = first; i < first + count; i++) {
         int32_t k = s->map_start[i];
         if (s->map_start[i + 1] == k) continue;
         const double *x = q + 3 * (int64_t)s->map_block[k], *u = v + 3 * (int64_t)s->map_block[k];
@@ -47,7 +48,7 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
     }
     if (mass == 0) return 0;
     for (int r = 0; r < 3; r++) centre[r] /= mass, speed[r] /= mass;
-    for (int64_t i = body->first; i < body->first + body->count; i++) {
+    for (int64_t i = first; i < first + count; i++) {
         int32_t k = s->map_start[i];
         if (s->map_start[i + 1] == k) continue;
         const double *x = q + 3 * (int64_t)s->map_block[k], *u = v + 3 * (int64_t)s->map_block[k];
@@ -60,7 +61,7 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
         }
     }
     solve_inertia(I, L, w);
-    for (int64_t i = body->first; i < body->first + body->count; i++) {
+    for (int64_t i = first; i < first + count; i++) {
         int32_t k = s->map_start[i];
         if (s->map_start[i + 1] == k) continue;
         const double *x = q + 3 * (int64_t)s->map_block[k];

@@ -61,6 +61,20 @@ typedef struct RestWork {
     const double *x;
 } RestWork;
 
+/* What multiplies the size of an element's pose: a spring's stiffness; the volume of an affine body over that of the tet of its
+ * mass points, 1/(6 det B). */
+static double own_scale(const BrioEnergy *energy, const double *rest)
+{
+    if (energy->element == BRIO_ELEMENT_SPRING) return rest[0];
+    if (energy->element != BRIO_ELEMENT_AFFINE) return 1;
+    double det = 0;
+    for (int c = 0; c < 3; c++) {
+        int p = (c + 1) % 3, q = (c + 2) % 3;
+        det += rest[(1 + c) * LANES] * (rest[(4 + p) * LANES] * rest[(7 + q) * LANES] - rest[(4 + q) * LANES] * rest[(7 + p) * LANES]);
+    }
+    return 6 * rest[0] * det;
+}
+
 /* The pose x as the rest shape of blocks of elements. An element that is flat there (less than a thousandth of its volume) has
  * no strain to measure and is left out (weight 0 in its own rest shape, where energies are finite); one that is inverted counts with its volume's size. */
 static void rest_chunk(void *context, int64_t begin, int64_t end)
@@ -75,7 +89,7 @@ static void rest_chunk(void *context, int64_t begin, int64_t end)
                 memcpy(X + 3 * k, work->x + term->node[(block * energy->nodes + k) * LANES + i], 3 * sizeof *X);
             const double *original = work->original->rest + block * energy->rest * LANES + i;
             double own = original[0];
-            energy->rest_shape(X, energy->element == BRIO_ELEMENT_SPRING ? own : 1, NAN, rest);
+            energy->rest_shape(X, own_scale(energy, original), NAN, rest);
             rest[0] = fabs(rest[0]);
             bool left_out = !(rest[0] > 1e-3 * own) || own == 0; /* own = 0: lanes that only fill the last block */
             for (int k = 0; k < energy->rest; k++)

@@ -54,7 +54,7 @@ const BrioEnergy *brio__energy(const char *name) { return brio__energy_for(name,
 bool brio__energy_is_material(const BrioEnergy *energy)
 {
     return energy->element == BRIO_ELEMENT_TET || energy->element == BRIO_ELEMENT_SPRING || energy->element == BRIO_ELEMENT_BAR ||
-           energy->element == BRIO_ELEMENT_POINT;
+           energy->element == BRIO_ELEMENT_POINT || energy->element == BRIO_ELEMENT_AFFINE;
 }
 
 double brio__energy_one(const BrioEnergy *energy, const double *params, const double *rest, const double *x,

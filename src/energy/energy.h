@@ -26,7 +26,8 @@ typedef enum BrioElement {
     BRIO_ELEMENT_TRIANGLE, /* of a shell: its membrane */
     BRIO_ELEMENT_HINGE,   /* two triangles of a shell and their common edge: its bending */
     BRIO_ELEMENT_PAIR,    /* a vertex and a triangle, or two edges, that come close */
-    BRIO_ELEMENT_FRICTION /* the same pairs (or a vertex and a plane), lagged */
+    BRIO_ELEMENT_FRICTION, /* the same pairs (or a vertex and a plane), lagged */
+    BRIO_ELEMENT_AFFINE   /* the four mass points of an affine body */
 } BrioElement;
 
 enum { /* traits of energies */
@@ -70,7 +71,7 @@ typedef struct BrioEnergy {
     /* Field values to parameters; an error if they do not fit together. May be NULL (values are copied). */
     BrioStatus (*prepare)(const double *values, double *params, BrioError *error);
     /* Rest data of one element from its nodes' rest positions (3*nodes) and its own scalar (`scale`: mass of
-     * a vertex, stiffness of a spring; 1 otherwise) and second scalar (`length`: rest length, NAN: from X; of gravity: what
+     * a vertex, stiffness of a spring, volume of an affine body over that of the tet of its mass points; 1 otherwise) and second scalar (`length`: rest length, NAN: from X; of gravity: what
      * multiplies its y and z, NAN: 1). Of a contact, X also holds the plane's point and normal. */
     void (*rest_shape)(const double *X, double scale, double length, double *rest);
     /* The size of what cancels in an element's energy, for parameters of 1 (a tet: its volume): round-off of the energy

@@ -358,6 +358,9 @@ static void tet_sample(BrioRandom *random, double *X, double *x)
         for (int r = 0; r < 3; r++) x[3 * v + r] = F[3 * r] * X[3 * v] + F[3 * r + 1] * X[3 * v + 1] + F[3 * r + 2] * X[3 * v + 2];
 }
 
+#ifndef TET_ELEMENT
+#define TET_ELEMENT BRIO_ELEMENT_TET
+#endif
 #if NEEDS_POSITIVE_J
 #define TET_MAX_STEP tet_max_step
 #define TET_TRAITS BRIO_ENERGY_INFINITE
@@ -368,7 +371,7 @@ static void tet_sample(BrioRandom *random, double *X, double *x)
 
 /* What a tet material's descriptor has in common. */
 #define TET_DESCRIPTOR                                                                                        \
-    .element = BRIO_ELEMENT_TET, .traits = TET_TRAITS, .nodes = 4, .rest = TET_REST, .rest_shape = tet_rest_shape, \
+    .element = TET_ELEMENT, .traits = TET_TRAITS, .nodes = 4, .rest = TET_REST, .rest_shape = tet_rest_shape,      \
     .magnitude = tet_magnitude, .eval = tet_eval, .max_step = TET_MAX_STEP, .sample = tet_sample
 
 #endif

@@ -370,6 +370,60 @@ BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh)
     return BRIO_OK;
 }
 
+/* Sides that follow each other belong to the same edge; `from` is 3 times the triangle plus the side's number in it. */
+static BrioStatus check_closed(const BrioMesh *mesh, const Side *side, int64_t sides, BrioError *error)
+{
+    for (int64_t i = 0, next; i < sides; i = next) {
+        int forward = 0, same[2] = {-1, -1};
+        for (next = i; next < sides && same_side(side + i, side + next, 2); next++) {
+            bool along = mesh->triangle[side[next].from] == side[i].v[0];
+            forward += along ? 1 : -1;
+            if (along == (mesh->triangle[side[i].from] == side[i].v[0]) && same[1] < 0) same[same[0] >= 0] = side[next].from / 3;
+        }
+        if ((next - i) % 2)
+            return brio__error(error, BRIO_ERROR_INPUT, "the surface is not closed: the edge of vertices %d %d belongs to %lld triangle%s (%d; all counted from 0); close the hole", side[i].v[0],
+                               side[i].v[1], (long long)(next - i), next - i == 1 ? "" : "s", side[i].from / 3);
+        if (forward != 0)
+            return brio__error(error, BRIO_ERROR_INPUT, "triangles %d and %d look to different sides along their edge of vertices %d %d (all counted from 0); turn one of them around", same[0],
+                               same[1], side[i].v[0], side[i].v[1]);
+    }
+    return BRIO_OK;
+}
+
+BrioStatus brio__mesh_close(BrioMesh *mesh, BrioError *error)
+{
+    BRIO_CHECK(brio__mesh_check(mesh, error));
+    if (mesh->triangle_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "the mesh has no triangles: a closed surface or tets are needed");
+    BRIO_CHECK(check_used(mesh, "triangle", mesh->triangle, mesh->triangle_count, 3, error));
+    int64_t sides = 3 * mesh->triangle_count;
+    Side *first = brio__alloc((size_t)sides, sizeof *first), *second = brio__alloc((size_t)sides, sizeof *second);
+    int64_t *start = brio__alloc((size_t)mesh->vertex_count + 1, sizeof *start);
+    BrioStatus status = first && second && start ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory for the edges of a surface");
+    if (status == BRIO_OK) {
+        for (int64_t i = 0; i < sides; i++) {
+            int32_t a = mesh->triangle[i], b = mesh->triangle[i % 3 == 2 ? i - 2 : i + 1];
+            first[i] = (Side){.v = {BRIO_MIN(a, b), BRIO_MAX(a, b)}, .from = (int32_t)i};
+        }
+        status = check_closed(mesh, sort_sides(first, second, sides, 2, start, mesh->vertex_count), sides, error);
+    }
+    brio__free(first);
+    brio__free(second);
+    brio__free(start);
+    if (status != BRIO_OK) return status;
+    double volume = 0;
+    const double *x = mesh->x, *apex = x;
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        const int32_t *v = mesh->triangle + 3 * t;
+        volume += brio__tet_volume6(apex, x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[2]);
+    }
+    for (int64_t t = 0; volume < 0 && t < mesh->triangle_count; t++) {
+        int32_t *v = mesh->triangle + 3 * t, swap = v[1];
+        v[1] = v[2];
+        v[2] = swap;
+    }
+    return BRIO_OK;
+}
+
 /* ---- adjacency ----------------------------------------------------------------------------------- */
 
 /* Counts the neighbours of each vertex over these elements (`row` NULL), or enters them at next[vertex]. */

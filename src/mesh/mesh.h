@@ -30,6 +30,10 @@ double brio__tet_volume6(const double *a, const double *b, const double *c, cons
 /* brio_mesh_surface with a sentence; refuses a face that belongs to more than two tets. */
 BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error);
 
+/* The triangles must be a closed surface that uses every vertex: no open edge, and neighbours look to the same side; if that is inward, all are
+ * turned around. */
+BrioStatus brio__mesh_close(BrioMesh *mesh, BrioError *error);
+
 /* Unique edges of the triangles, written to edge[] as structural springs (if the mesh has no edges yet). */
 BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh);
 

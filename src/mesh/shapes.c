@@ -34,7 +34,7 @@ BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **m
     const BrioShape *found = brio__shape(shape);
     if (!found) {
         const char *names[BRIO_COUNT(shapes)];
-        char list[256] = "";
+        char list[512] = "";
         for (size_t i = 0; i < BRIO_COUNT(shapes); i++) {
             names[i] = shapes[i]->name;
             size_t used = strlen(list);

@@ -18,6 +18,11 @@
         name, BRIO_INTEGER, "", standard, 1, 100000, 0, summary \
     }
 
+/* Writes a tet as number *t, with its corners in positive order, and counts it. */
+void brio__shape_tet(BrioMesh *mesh, int64_t *t, int64_t a, int64_t b, int64_t c, int64_t d);
+/* Edges for a mesh of triangles; frees it if there is no memory. */
+BrioStatus brio__shape_edges(BrioMesh **mesh, BrioError *error);
+
 /* A disk as the triangular lattice in a hexagon, bent round: ring k = 1..rings has 6k vertices at radius
  * k/rings, evenly spaced. Vertex 0 is the centre; ring k starts at vertex 1 + 3k(k-1). */
 int64_t brio__disk_vertices(int64_t rings);                                         /* 1 + 3 rings (rings + 1) */

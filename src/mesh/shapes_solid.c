@@ -21,8 +21,7 @@
  * mirror images in their common face. */
 #include "shapes.h"
 
-/* Writes a tet with its corners in positive order. */
-static void put_tet(BrioMesh *mesh, int64_t *t, int64_t a, int64_t b, int64_t c, int64_t d)
+void brio__shape_tet(BrioMesh *mesh, int64_t *t, int64_t a, int64_t b, int64_t c, int64_t d)
 {
     const double *x = mesh->x;
     bool positive = brio__tet_volume6(x + 3 * a, x + 3 * b, x + 3 * c, x + 3 * d) > 0;
@@ -64,14 +63,14 @@ static BrioStatus make_cells(const double size[3], const int64_t n[3], const boo
                     int m = (int)((at[0] & 1) | (at[1] & 1) << 1 | (at[2] & 1) << 2);
                     for (int p = 0; p < 6; p++) {
                         int first = m ^ order[p][0], second = first ^ order[p][1];
-                        put_tet(made, &t, corner[m], corner[first], corner[second], corner[m ^ 7]);
+                        brio__shape_tet(made, &t, corner[m], corner[first], corner[second], corner[m ^ 7]);
                     }
                 } else {
                     int odd = (int)((at[0] + at[1] + at[2]) & 1); /* corner 0 is odd */
-                    put_tet(made, &t, corner[odd], corner[3 ^ odd], corner[5 ^ odd], corner[6 ^ odd]);
+                    brio__shape_tet(made, &t, corner[odd], corner[3 ^ odd], corner[5 ^ odd], corner[6 ^ odd]);
                     for (int c = 0; c < 8; c++)
                         if (((c ^ c >> 1 ^ c >> 2) & 1) != odd)
-                            put_tet(made, &t, corner[c], corner[c ^ 1], corner[c ^ 2], corner[c ^ 4]);
+                            brio__shape_tet(made, &t, corner[c], corner[c ^ 1], corner[c ^ 2], corner[c ^ 4]);
                 }
             }
     return BRIO_OK;
@@ -162,7 +161,7 @@ static void put_octahedron(BrioMesh *mesh, int64_t *t, const int64_t corner[6], 
         if (square[d] <= least * (1 + 1e-6) && square[(d + 2) % 3] > least * (1 + 1e-6)) best = d;
     int next = (best + 1) % 3, last = (best + 2) % 3;
     const int64_t ring[4] = {corner[next], corner[last], corner[next + 3], corner[last + 3]};
-    for (int i = 0; i < 4; i++) put_tet(mesh, t, corner[best], corner[best + 3], ring[i], ring[(i + 1) % 4]);
+    for (int i = 0; i < 4; i++) brio__shape_tet(mesh, t, corner[best], corner[best + 3], ring[i], ring[(i + 1) % 4]);
 }
 
 /* Twelve faces have two corners in one coordinate plane: the third corner, so that the choice turns with the face.
@@ -212,13 +211,13 @@ static BrioStatus make_ball(const double *values, BrioMesh **mesh, BrioError *er
                         const int64_t at[3] = {w[0] + (c & 1), w[1] + (c >> 1 & 1), w[2] + (c >> 2 & 1)};
                         corner[c] = at[0] + at[1] + at[2] <= n ? ball_vertex(&ico, face, at) : -1;
                     }
-                    put_tet(made, &t, corner[0], corner[1], corner[2], corner[4]);
+                    brio__shape_tet(made, &t, corner[0], corner[1], corner[2], corner[4]);
                     if (room >= 2)
                         put_octahedron(
                             made, &t,
                             (const int64_t[6]){corner[1], corner[2], corner[4], corner[6], corner[5], corner[3]},
                             distinct_corner(&ico, face, w[0]));
-                    if (room >= 3) put_tet(made, &t, corner[3], corner[5], corner[6], corner[7]);
+                    if (room >= 3) brio__shape_tet(made, &t, corner[3], corner[5], corner[6], corner[7]);
                 }
     return BRIO_OK;
 }
@@ -273,9 +272,9 @@ static BrioStatus make_column(double radius, double length, int64_t rings, int64
                 low[colour[v]] = (layer + layer % 2) * disk + v;
                 high[colour[v]] = (layer + 1 - layer % 2) * disk + v;
             }
-            put_tet(made, &t, low[0], low[1], low[2], high[2]);
-            put_tet(made, &t, low[0], low[1], high[1], high[2]);
-            put_tet(made, &t, low[0], high[0], high[1], high[2]);
+            brio__shape_tet(made, &t, low[0], low[1], low[2], high[2]);
+            brio__shape_tet(made, &t, low[0], low[1], high[1], high[2]);
+            brio__shape_tet(made, &t, low[0], high[0], high[1], high[2]);
         }
     brio__free(triangle);
     brio__free(colour);

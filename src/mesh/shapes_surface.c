@@ -162,7 +162,7 @@ static const BrioField disk_fields[] = {
     {0},
 };
 
-static BrioStatus with_edges(BrioMesh **mesh, BrioError *error)
+BrioStatus brio__shape_edges(BrioMesh **mesh, BrioError *error)
 {
     BrioStatus status = brio__mesh_edges_from_triangles(*mesh);
     if (status == BRIO_OK) return BRIO_OK;
@@ -184,7 +184,7 @@ static BrioStatus make_disk(const double *values, BrioMesh **mesh, BrioError *er
             made->x[3 * v + 2] = -values[0] * point[1]; /* counterclockwise seen from above */
         }
     brio__disk_topology(rings, made->triangle, NULL);
-    return with_edges(mesh, error);
+    return brio__shape_edges(mesh, error);
 }
 
 const BrioShape brio__shape_disk = {
@@ -309,7 +309,7 @@ static BrioStatus make_sphere(const double *values, BrioMesh **mesh, BrioError *
                 *triangle++ = u;
                 *triangle++ = (int32_t)brio__icosphere_vertex(&ico, face, left);
             }
-    return with_edges(mesh, error);
+    return brio__shape_edges(mesh, error);
 }
 
 const BrioShape brio__shape_sphere = {

@@ -45,8 +45,8 @@ static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
     {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh."},
     {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape."},
-    {"kind", "solid | springs | bar1d | points", "from the material",
-     "What the elements are; a bar1d is a line of edges that moves along x only, points have mass and no elements."},
+    {"kind", "solid | springs | bar1d | points | affine", "from the material",
+     "What the elements are; a bar1d is a line of edges that moves along x only, points have mass and no elements, an affine body (tets or a closed surface) moves as a whole and takes E and rho of its material."},
     {"material", "a name, or a map with `type`", "required", "A material of `materials`, or the map itself."},
     {"transform", "map", "", "Scale, then rotate, then translate the mesh: its rest shape."},
     {"velocity", "map", "", "First velocity."},
@@ -624,7 +624,7 @@ static BrioStatus read_springs(BodyWork *w, BrioError *error)
 
 static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
 {
-    static const char *const kinds[] = {"solid", "springs", "bar1d", "points"}, *const later[] = {"shell", "affine"};
+    static const char *const kinds[] = {"solid", "springs", "bar1d", "points", "affine"}, *const later[] = {"shell"};
     const char *name;
     if (!node) return BRIO_OK;
     BRIO_CHECK(brio__node_text(node, &name, error));
@@ -638,6 +638,8 @@ static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
         *kind = BRIO_KIND_BAR1D;
     else if (!strcmp(name, "points"))
         *kind = BRIO_KIND_POINTS;
+    else if (!strcmp(name, "affine"))
+        *kind = BRIO_KIND_AFFINE;
     else
         return no_such(node, "kind", name, kinds, BRIO_COUNT(kinds), error);
     return BRIO_OK;
