@@ -213,7 +213,7 @@ static const Case cases[] = {
      NULL, NULL, NULL, "scene.yaml:1:22: contact: unknown key \"kapa\"; did you mean \"kappa\"?"},
     {"round obstacle",
      "contact: {type: ipc}\nobstacles: [{type: sphere, radius: -1}]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:2:36: obstacles[0].radius: radius = -1 is out of range: must be between 1e-09 and 1e+09"},
+     NULL, NULL, NULL, "scene.yaml:2:36: obstacles[0].radius: radius = -1 m is out of range: must be between 1e-09 and 1e+09"},
     {"no such obstacle",
      "contact: {type: ipc}\nobstacles: [{type: plain, normal: [0, 1, 0]}]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL, "scene.yaml:2:20: obstacles[0].type: no obstacle type \"plain\"; did you mean \"plane\"?"},

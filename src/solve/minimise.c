@@ -559,7 +559,7 @@ static BrioStatus newton(const Problem *p, double *q)
             if (small || (drowned && s->held_part == 1)) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
             return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
         }
-        if (t == 1) s->limit.term = NULL;
+        if (t == 1 && s->held_part == 1) s->limit.term = NULL;
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         before = brio__seconds();
         inner = inner_seconds(s);
