@@ -21,8 +21,8 @@ struct BrioContact {
     const BrioSystem *system;
     const BrioSurface *surface;
     double *low, *high;      /* 3 for each surface vertex: where candidates are complete */
-    bool complete;
-    Box *vertex_box, *node_box; /* with half the reach around; nodes of the trees */
+    bool complete;           /* there are such boxes */
+    Box *vertex_box, *edge_box, *primitive_box, *node_box; /* with half the reach around; nodes of the trees */
     double reach;            /* that candidates were looked for with */
     BrioPairs candidate[2];  /* vertex-face, edge-edge */
     int32_t *edges;          /* of edge-edge candidates: the two edges */
@@ -60,8 +60,10 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     c->high = brio__alloc(3 * n, sizeof(double));
     c->now = brio__alloc(3 * n, sizeof(double));
     c->vertex_box = brio__alloc(n, sizeof *c->vertex_box);
+    c->edge_box = brio__alloc((size_t)surface->edge_count, sizeof *c->edge_box);
+    c->primitive_box = brio__alloc((size_t)surface->primitive_count, sizeof *c->primitive_box);
     c->node_box = brio__alloc((size_t)surface->node_count, sizeof *c->node_box);
-    BrioStatus status = c->low && c->high && c->now && c->vertex_box && c->node_box ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioStatus status = c->low && c->high && c->now && c->vertex_box && c->edge_box && c->primitive_box && c->node_box ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++) {
         status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false);
         if (k < 2 && status == BRIO_OK) status = brio__pairs_create(&c->candidate[k], brio__energy(energies[k]), true);
@@ -82,6 +84,8 @@ void brio__contact_free(BrioContact *c)
     brio__free(c->high);
     brio__free(c->now);
     brio__free(c->vertex_box);
+    brio__free(c->edge_box);
+    brio__free(c->primitive_box);
     brio__free(c->node_box);
     brio__free(c->edges);
     brio__free(c->step);
@@ -109,38 +113,79 @@ static inline v4 most(v4 a, v4 b) { return choose(a > b, a, b); }
 
 static inline Box join(const Box *a, const Box *b) { return (Box){least(a->low, b->low), most(a->high, b->high)}; }
 
-static inline Box primitive_box(const BrioContact *c, const BrioPrimitive *p)
-{
-    Box two = join(&c->vertex_box[p->node[0]], &c->vertex_box[p->node[1]]);
-    return join(&two, &c->vertex_box[p->node[2]]);
-}
+typedef struct BoxWork {
+    BrioContact *c;
+    const double *x, *dx;
+    double margin;
+    bool joined; /* with the boxes at hand */
+} BoxWork;
 
-/* Boxes around x + [0,1] dx (dx may be NULL). */
-static void make_boxes(BrioContact *c, const double *x, const double *dx, double margin)
+static void vertex_boxes(void *context, int64_t begin, int64_t end)
 {
+    const BoxWork *work = context;
+    BrioContact *c = work->c;
     const BrioSurface *s = c->surface;
-    for (int32_t i = 0; i < s->vertex_count; i++) {
+    const double *x = work->x, *dx = work->dx, margin = work->margin;
+    for (int64_t i = begin; i < end; i++) {
         Box *box = &c->vertex_box[i];
         *box = (Box){{0}, {0}};
         for (int r = 0; r < 3; r++) {
             double at = x[3 * (int64_t)s->vertex[i] + r], to = at + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
-            c->low[3 * i + r] = fmin(at, to) - margin;
-            c->high[3 * i + r] = fmax(at, to) + margin;
+            double low = fmin(at, to) - margin, high = fmax(at, to) + margin;
+            c->low[3 * i + r] = work->joined ? fmin(low, c->low[3 * i + r]) : low;
+            c->high[3 * i + r] = work->joined ? fmax(high, c->high[3 * i + r]) : high;
             box->low[r] = outward(c->low[3 * i + r] - c->reach / 2, -1);
             box->high[r] = outward(c->high[3 * i + r] + c->reach / 2, 1);
         }
     }
+}
+
+static void element_boxes(void *context, int64_t begin, int64_t end)
+{
+    const BoxWork *work = context;
+    BrioContact *c = work->c;
+    const BrioSurface *s = c->surface;
+    for (int64_t i = begin; i < end; i++) {
+        if (i < s->edge_count) {
+            c->edge_box[i] = join(&c->vertex_box[s->edge[2 * i]], &c->vertex_box[s->edge[2 * i + 1]]);
+            continue;
+        }
+        const int32_t *node = s->primitive[i - s->edge_count].node;
+        Box two = join(&c->vertex_box[node[0]], &c->vertex_box[node[1]]);
+        c->primitive_box[i - s->edge_count] = join(&two, &c->vertex_box[node[2]]);
+    }
+}
+
+/* Whether boxes around x + [0,1] dx joined with those at hand are not much larger than alone. Within a step positions come back to where
+ * they were (the start, the end), so that it pays to cover both. */
+static bool worth_joining(const BrioContact *c, const double *x, const double *dx, double dhat)
+{
+    const BrioSurface *s = c->surface;
+    double alone = 0, joined = 0;
+    for (int32_t i = 0; i < s->vertex_count; i++)
+        for (int r = 0; r < 3; r++) {
+            double at = x[3 * (int64_t)s->vertex[i] + r], to = at + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
+            alone = fmax(alone, fabs(to - at));
+            joined = fmax(joined, fmax(c->high[3 * i + r], fmax(at, to)) - fmin(c->low[3 * i + r], fmin(at, to)));
+        }
+    return joined <= 2 * alone + 6 * dhat;
+}
+
+/* Boxes around x + [0,1] dx (dx may be NULL). */
+static void make_boxes(BrioContact *c, const double *x, const double *dx, double dhat)
+{
+    const BrioSurface *s = c->surface;
+    BoxWork work = {c, x, dx, MARGIN * dhat, c->complete && worth_joining(c, x, dx, dhat)};
+    brio__parallel_for(s->vertex_count, 4096, vertex_boxes, &work);
+    brio__parallel_for((int64_t)s->edge_count + s->primitive_count, 16384, element_boxes, &work);
     for (int32_t k = s->node_count - 1; k >= 0; k--) {
         const BrioTreeNode *node = &s->node[k];
         if (node->right) {
             c->node_box[k] = join(&c->node_box[k + 1], &c->node_box[node->right]);
             continue;
         }
-        c->node_box[k] = primitive_box(c, &s->primitive[node->first]);
-        for (int32_t i = node->first + 1; i < node->first + node->count; i++) {
-            Box more = primitive_box(c, &s->primitive[i]);
-            c->node_box[k] = join(&c->node_box[k], &more);
-        }
+        c->node_box[k] = c->primitive_box[node->first];
+        for (int32_t i = node->first + 1; i < node->first + node->count; i++) c->node_box[k] = join(&c->node_box[k], &c->primitive_box[i]);
     }
 }
 
@@ -183,14 +228,12 @@ static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioP
     for (int i = 0; i < 3; i++) {
         if (p->edge[i] < 0) continue;
         const int32_t *a = s->edge + 2 * (int64_t)p->edge[i];
-        Box first = join(&c->vertex_box[a[0]], &c->vertex_box[a[1]]);
-        if (!overlap(&first, box)) continue;
+        const Box *first = &c->edge_box[p->edge[i]];
+        if (!overlap(first, box)) continue;
         for (int j = 0; j < 3; j++) {
             if (q->edge[j] < 0) continue;
             const int32_t *b = s->edge + 2 * (int64_t)q->edge[j];
-            if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1]) continue;
-            Box second = join(&c->vertex_box[b[0]], &c->vertex_box[b[1]]);
-            if (!overlap(&first, &second)) continue;
+            if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1] || !overlap(first, &c->edge_box[q->edge[j]])) continue;
             int64_t before = c->candidate[1].term.elements;
             add_candidate(c, BRIO_PAIR_EDGE_EDGE, (int32_t[4]){a[0], a[1], b[0], b[1]});
             if (c->candidate[1].term.elements == before) continue;
@@ -213,11 +256,11 @@ static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioP
 static void primitives_meet(BrioContact *c, int32_t i, int32_t j)
 {
     const BrioPrimitive *p = &c->surface->primitive[i], *q = &c->surface->primitive[j];
-    Box a = primitive_box(c, p), b = primitive_box(c, q);
-    if (!overlap(&a, &b)) return;
-    vertices_with_face(c, p, q, &b);
-    vertices_with_face(c, q, p, &a);
-    edges_with_edges(c, p, q, &b);
+    const Box *a = &c->primitive_box[i], *b = &c->primitive_box[j];
+    if (!overlap(a, b)) return;
+    vertices_with_face(c, p, q, b);
+    vertices_with_face(c, q, p, a);
+    edges_with_edges(c, p, q, b);
 }
 
 /* The order of descent depends on the shapes of the trees only. */
@@ -257,7 +300,7 @@ static void search(BrioContact *c, const double *param, const double *x, const d
     double before = brio__seconds(), dhat = param[BRIO_CONTACT_DHAT];
     int owners = system->body_count + system->obstacle_count;
     c->reach = (1 + NEAR) * dhat + param[BRIO_CONTACT_THICKNESS];
-    make_boxes(c, x, dx, MARGIN * dhat);
+    make_boxes(c, x, dx, dhat);
     for (int k = 0; k < 2; k++) brio__pairs_clear(&c->candidate[k]);
     for (int i = 0; i < s->part_count; i++) {
         const BrioSurfacePart *a = &s->part[i];
@@ -417,10 +460,27 @@ static double pair_step(const Sweep *w, int64_t e)
     return (w->kind == BRIO_PAIR_VERTEX_FACE ? brio__ccd_vertex_face : brio__ccd_edge_edge)(x, dx, w->thickness, KEEP);
 }
 
+/* A bound on how far the two of a pair move towards each other: both parts' largest way, the pair's mean motion taken off. */
+static double approach(const Sweep *w, int64_t e)
+{
+    double mean[3] = {0, 0, 0}, square[4] = {0, 0, 0, 0};
+    const double *d[4];
+    for (int k = 0; k < 4; k++) {
+        d[k] = w->dx + 3 * (int64_t)brio__pairs_vertex(w->pairs, e, k);
+        for (int r = 0; r < 3; r++) mean[r] += d[k][r] / 4;
+    }
+    for (int k = 0; k < 4; k++)
+        for (int r = 0; r < 3; r++) square[k] += (d[k][r] - mean[r]) * (d[k][r] - mean[r]);
+    double rest = fmax(square[2], square[3]);
+    return w->kind == BRIO_PAIR_VERTEX_FACE ? sqrt(square[0]) + sqrt(fmax(square[1], rest)) : sqrt(fmax(square[0], square[1])) + sqrt(rest);
+}
+
+/* Most pairs move far less than they are apart: half the distance is more than KEEP and round-off need. */
 static void sweep_chunk(void *context, int64_t begin, int64_t end)
 {
     const Sweep *w = context;
-    for (int64_t e = begin; e < end; e++) w->c->step[e] = pair_step(w, e);
+    for (int64_t e = begin; e < end; e++)
+        w->c->step[e] = approach(w, e) < 0.5 * (w->pairs->distance[e] - w->thickness) ? 1 : pair_step(w, e);
 }
 
 double brio__contact_max_step(BrioContact *c, const double *param, const double *x, const double *dx, BrioLimit *limit)
@@ -440,6 +500,7 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
         }
         if (c->out_of_memory) return 0; /* no step can be shown to be safe */
         Sweep w = {c, pairs, k, x, dx, param[BRIO_CONTACT_THICKNESS]};
+        brio__pairs_measure(pairs, param, x);
         brio__parallel_for(count, CHUNK, sweep_chunk, &w);
         for (int64_t e = 0; e < count; e++)
             if (c->step[e] < t) {

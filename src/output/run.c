@@ -65,6 +65,8 @@ static void json_totals(BrioJson *json, const Run *run)
     brio__json_integer(json, "roundoff_convergences", t->solve.roundoff);
     brio__json_integer(json, "pattern_analyses", t->solve.analyses);
     brio__json_integer(json, "factorisations", t->solve.factorisations);
+    brio__json_integer(json, "contact_searches", t->solve.searches);
+    brio__json_integer(json, "contact_candidates", t->solve.candidates);
     brio__json_integer(json, "halved_steps", t->halved_steps);
     brio__json_integer(json, "deepest_halving", t->deepest_halving);
     brio__json_integer(json, "linear_iterations", stats.iterations);

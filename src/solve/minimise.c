@@ -252,6 +252,8 @@ static double allowed_here(const Problem *p, BrioLimit *limit)
     const BrioContactTotals *after = brio__contact_totals(s->contact);
     s->totals.broad_phase += after->broad_phase - before.broad_phase;
     s->totals.ccd += after->ccd - before.ccd;
+    s->totals.searches = after->searches;
+    s->totals.candidates = after->candidates;
     if (u < t) *limit = pair;
     return fmin(t, u);
 }

@@ -37,7 +37,7 @@ typedef struct BrioSolveTotals {
 #define X(name) double name;
     BRIO_PHASE_LIST(X)
 #undef X
-    int64_t minimisations, iterations, evaluations, roundoff, analyses, factorisations;
+    int64_t minimisations, iterations, evaluations, roundoff, analyses, factorisations, searches, candidates;
 } BrioSolveTotals;
 
 struct BrioSolver {
