@@ -54,6 +54,11 @@ static const BrioKey body_keys[] = {
     {"springs", "file name", "", "Springs of kind springs, one row each: a,b,k,rest."},
     {"fix", "list", "", "Vertices that are held, or moved by a script."},
     {"attach", "list", "", "Springs from vertices to points."},
+    {"array", "map", "", "Copies of the body in rows, columns and layers; they are called NAME.0, NAME.1, ..."},
+    {0}};
+static const BrioKey array_keys[] = {
+    {"count", "three whole numbers", "required", "Copies along x, y and z."},
+    {"spacing", "three numbers, m", "required", "From one copy to the next along each."},
     {0}};
 static const BrioKey transform_keys[] = {
     {"scale", "number, or three", "1", "Scale, along the axes if three."},
@@ -142,6 +147,7 @@ static const BrioSection sections[] = {
     {"bodies[]", "A body", body_keys},
     {"bodies[].transform", "Where a body starts", transform_keys},
     {"bodies[].velocity", "How a body starts", velocity_keys},
+    {"bodies[].array", "Copies of a body", array_keys},
     {"bodies[].fix[]", "Held vertices", fix_keys},
     {"bodies[].attach[]", "Attachments", attach_keys},
     {"bodies[].fix[].script", "Scripts (also of attachments)", script_keys},
@@ -645,19 +651,28 @@ static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
     return BRIO_OK;
 }
 
-static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, BrioError *error)
+/* `copy` of `copies` in an array; -1: there is no array. */
+static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int copy, const double shift[3], BrioError *error)
 {
-    char standard[32];
+    char standard[32], copied[256];
     BrioNode *node;
     snprintf(standard, sizeof standard, "body%d", number);
     w->def.name = standard;
     BRIO_CHECK(expect_map(w->node, body_keys, error));
     if ((node = brio__node_get(w->node, "name"))) BRIO_CHECK(brio__node_text(node, &w->def.name, error));
+    if (copy >= 0) {
+        snprintf(copied, sizeof copied, "%.240s.%d", w->def.name, copy);
+        w->def.name = copied;
+    }
     if (!(node = brio__node_get(w->node, "material"))) return brio__node_error(w->node, error, "missing key \"material\"");
     BRIO_CHECK(read_material(materials, node, &w->def.material, error));
     BRIO_CHECK(read_kind(brio__node_get(w->node, "kind"), &w->def.kind, error));
     if ((node = brio__node_get(w->node, "transform"))) BRIO_CHECK(read_transform(node, &w->def, error));
     if ((node = brio__node_get(w->node, "velocity"))) BRIO_CHECK(read_velocity(node, &w->def, error));
+    for (int r = 0; r < 3; r++) {
+        w->def.translate[r] += shift[r];
+        w->def.about[r] += shift[r];
+    }
     BRIO_CHECK(read_mesh(w, error));
     BRIO_CHECK(read_state(w, error));
     BRIO_CHECK(read_springs(w, error));
@@ -689,6 +704,22 @@ static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, BrioE
     return BRIO_OK;
 }
 
+static BrioStatus read_array(BrioNode *node, int64_t count[3], double spacing[3], BrioError *error)
+{
+    BrioNode *counts, *steps;
+    BRIO_CHECK(expect_map(node, array_keys, error));
+    if (!(counts = brio__node_get(node, "count"))) return brio__node_error(node, error, "missing key \"count\"");
+    if (!(steps = brio__node_get(node, "spacing"))) return brio__node_error(node, error, "missing key \"spacing\"");
+    double numbers[3];
+    BRIO_CHECK(brio__node_reals(counts, numbers, 3, error));
+    for (int r = 0; r < 3; r++) {
+        count[r] = numbers[r] >= 1 && numbers[r] <= 1000 ? (int64_t)numbers[r] : 0;
+        if ((double)count[r] != numbers[r]) return brio__node_error(counts, error, "count takes three whole numbers from 1 to 1000");
+    }
+    if (count[0] * count[1] * count[2] > 100000) return brio__node_error(counts, error, "%lld copies are more than 100000", (long long)(count[0] * count[1] * count[2]));
+    return brio__node_reals(steps, spacing, 3, error);
+}
+
 static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *builder, BrioError *error)
 {
     BrioNode *bodies = brio__node_get(root, "bodies"), *materials = brio__node_get(root, "materials");
@@ -698,16 +729,23 @@ static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *bui
     if (bodies->count == 0) return brio__node_error(bodies, error, "the list is empty: a scene needs at least one body");
     int64_t first = 0;
     for (int i = 0; i < bodies->count; i++) {
-        BodyWork w = {.scene = scene, .builder = builder, .node = bodies->child[i], .def = brio_body_def(), .first = first};
-        BrioStatus status = build_body(&w, materials, i, error);
-        if (w.mesh) first += w.mesh->vertex_count;
-        brio_mesh_free(w.mesh);
-        brio__free(w.state);
-        brio__free(w.spring);
-        brio__free(w.x);
-        brio__free(w.chosen);
-        brio__free((void *)w.script.keys);
-        if (status != BRIO_OK) return status;
+        int64_t count[3] = {1, 1, 1};
+        double spacing[3] = {0, 0, 0};
+        BrioNode *array = bodies->child[i]->kind == BRIO_NODE_MAP ? brio__node_get(bodies->child[i], "array") : NULL;
+        if (array) BRIO_CHECK(read_array(array, count, spacing, error));
+        for (int64_t k = 0; k < count[0] * count[1] * count[2]; k++) {
+            double shift[3] = {(double)(k % count[0]) * spacing[0], (double)(k / count[0] % count[1]) * spacing[1], (double)(k / (count[0] * count[1])) * spacing[2]};
+            BodyWork w = {.scene = scene, .builder = builder, .node = bodies->child[i], .def = brio_body_def(), .first = first};
+            BrioStatus status = build_body(&w, materials, i, array ? (int)k : -1, shift, error);
+            if (w.mesh) first += w.mesh->vertex_count;
+            brio_mesh_free(w.mesh);
+            brio__free(w.state);
+            brio__free(w.spring);
+            brio__free(w.x);
+            brio__free(w.chosen);
+            brio__free((void *)w.script.keys);
+            if (status != BRIO_OK) return status;
+        }
     }
     return BRIO_OK;
 }
@@ -895,26 +933,33 @@ static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuild
     return BRIO_OK;
 }
 
-/* The bodies and obstacles that a name stands for, into `numbers`: a body, an obstacle, or all bodies of a material. */
+/* Whether a body's name is that of the node or of one of its copies. */
+static bool is_copy(const char *body, const char *name)
+{
+    size_t length = strlen(name);
+    return !strncmp(body, name, length) && (body[length] == 0 || (body[length] == '.' && strspn(body + length + 1, "0123456789") == strlen(body + length + 1)));
+}
+
+/* The bodies and obstacles that a name stands for, into `numbers`: a body or all copies of it, an obstacle, or all bodies of a material. */
 static BrioStatus read_owners(BrioNode *root, const BrioNode *node, const BrioBuilder *builder, int *numbers, int *count, BrioError *error)
 {
-    const char *name, *names[300], *material;
+    const char *name, *names[300], *material, *body;
+    char standard[32];
     int known = 0;
     BrioNode *bodies = brio__node_get(root, "bodies");
     BRIO_CHECK(brio__node_text(node, &name, error));
     *count = 0;
-    if (brio__builder_find(builder, name) >= 0)
-        numbers[(*count)++] = brio__builder_find(builder, name);
-    else if (brio__builder_find_obstacle(builder, name) >= 0)
-        numbers[(*count)++] = BRIO_OBSTACLE(brio__builder_find_obstacle(builder, name));
-    for (int i = 0; *count == 0 && i < bodies->count; i++) {
-        BrioNode *of = brio__node_get(bodies->child[i], "material");
-        if (of && type_of(of, &material, NULL) == BRIO_OK && !strcmp(material, name)) {
-            for (int k = i; k < bodies->count; k++) {
-                of = brio__node_get(bodies->child[k], "material");
-                if (of && type_of(of, &material, NULL) == BRIO_OK && !strcmp(material, name)) numbers[(*count)++] = k;
-            }
-        }
+    for (int i = 0; (body = brio__builder_name(builder, i)); i++)
+        if (is_copy(body, name)) numbers[(*count)++] = i;
+    if (*count == 0 && brio__builder_find_obstacle(builder, name) >= 0) numbers[(*count)++] = BRIO_OBSTACLE(brio__builder_find_obstacle(builder, name));
+    bool by_material = *count == 0;
+    for (int k = 0, i = 0; by_material && k < bodies->count; k++) {
+        BrioNode *of = brio__node_get(bodies->child[k], "material"), *called = brio__node_get(bodies->child[k], "name");
+        bool match = of && type_of(of, &material, NULL) == BRIO_OK && !strcmp(material, name);
+        snprintf(standard, sizeof standard, "body%d", k);
+        if (!called || brio__node_text(called, &material, NULL) != BRIO_OK) material = standard;
+        for (; (body = brio__builder_name(builder, i)) && is_copy(body, material); i++)
+            if (match) numbers[(*count)++] = i;
     }
     if (*count > 0) return BRIO_OK;
     for (int i = 0; known < 200 && brio__builder_name(builder, i); i++) names[known++] = brio__builder_name(builder, i);
@@ -943,7 +988,9 @@ static BrioStatus read_pairs(BrioNode *root, BrioBuilder *builder, BrioError *er
 {
     BrioNode *contact = brio__node_get(root, "contact");
     if (!contact || contact->kind != BRIO_NODE_MAP) return BRIO_OK;
-    int *numbers = brio__alloc(2 * (size_t)brio__node_get(root, "bodies")->count + 2, sizeof *numbers);
+    int bodies = 0;
+    while (brio__builder_name(builder, bodies)) bodies++;
+    int *numbers = brio__alloc(2 * (size_t)bodies + 2, sizeof *numbers);
     BrioStatus status = numbers ? BRIO_OK : no_memory(error);
     BrioNode *friction = brio__node_get(contact, "friction"), *exclude = brio__node_get(contact, "exclude");
     if (status == BRIO_OK && friction) status = expect(friction, BRIO_NODE_LIST, error);
