@@ -249,6 +249,7 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
         brio__json_text(json, "material", energy->name);
         brio__json_integer(json, "vertices", b->count);
         brio__json_integer(json, "tets", b->tet_count);
+        brio__json_integer(json, "triangles", b->triangle_count);
         brio__json_integer(json, "springs", b->edge_count);
         brio__json_real(json, "mass", q.mass);
         quality_json(json, &q, b->tet_count);
@@ -258,8 +259,10 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     count_text(b->count, vertices, sizeof vertices);
     count_text(b->tet_count, tets, sizeof tets);
     count_text(b->edge_count, springs, sizeof springs);
+    bool shell = energy->element == BRIO_ELEMENT_TRIANGLE;
+    if (shell) count_text(b->triangle_count, springs, sizeof springs);
     printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices, b->tet_count ? tets : springs,
-           b->tet_count ? "tets" : energy->element == BRIO_ELEMENT_BAR ? "bar elements" : energy->element == BRIO_ELEMENT_POINT ? "edges" : "springs", energy->name);
+           shell ? "triangles" : b->tet_count ? "tets" : energy->element == BRIO_ELEMENT_BAR ? "bar elements" : energy->element == BRIO_ELEMENT_POINT ? "edges" : "springs", energy->name);
     printf("    mass         %.6g kg\n", q.mass);
     quality_text(&q, b->tet_count);
 }

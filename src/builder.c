@@ -15,6 +15,9 @@ typedef struct BodyPlan {
     double *x, *v;        /* first state */
     double *mass;         /* per vertex */
     double *spring;       /* edge_count x 2: weight, rest length; NULL: 1 and from the mesh */
+    BrioSheet sheet;      /* of shells */
+    int64_t hinge_count;
+    int32_t *hinge;       /* x 4; NULL: no bending */
     int32_t *fix;         /* per vertex: -1 free, otherwise which script (0: stands still) */
 } BodyPlan;
 
@@ -97,6 +100,7 @@ static void free_plan(BodyPlan *plan)
     brio__free(plan->v);
     brio__free(plan->mass);
     brio__free(plan->spring);
+    brio__free(plan->hinge);
     brio__free(plan->fix);
 }
 
@@ -212,12 +216,13 @@ static BrioStatus copy_mesh(const BrioBodyDef *def, BrioMesh **copy, BrioError *
 }
 
 static const char *const kind_names[] = {[BRIO_KIND_SOLID] = "solid", [BRIO_KIND_SPRINGS] = "springs", [BRIO_KIND_BAR1D] = "bar1d",
-                                         [BRIO_KIND_POINTS] = "points"};
+                                         [BRIO_KIND_POINTS] = "points", [BRIO_KIND_SHELL] = "shell"};
 
 static BrioKind kind_of(const BrioEnergy *energy)
 {
     if (energy->element == BRIO_ELEMENT_BAR) return BRIO_KIND_BAR1D;
     if (energy->element == BRIO_ELEMENT_POINT) return BRIO_KIND_POINTS;
+    if (energy->element == BRIO_ELEMENT_TRIANGLE) return BRIO_KIND_SHELL;
     return energy->element == BRIO_ELEMENT_TET ? BRIO_KIND_SOLID : BRIO_KIND_SPRINGS;
 }
 
@@ -241,7 +246,13 @@ static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, BrioErro
                            "a solid needs tets, and this mesh has none (%lld vertices, %lld triangles); give a mesh of tets, or "
                            "kind: springs with material hooke",
                            (long long)def->mesh->vertex_count, (long long)def->mesh->triangle_count);
+    if (kind == BRIO_KIND_SHELL && (def->mesh->tet_count || def->mesh->triangle_count == 0))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "a shell needs triangles and no tets, and this mesh has %lld triangles and %lld tets; take shape: {type: grid}, disk or sphere, a "
+                           "mesh of a surface, or a material of solids",
+                           (long long)def->mesh->triangle_count, (long long)def->mesh->tet_count);
     BRIO_CHECK(brio__fields_check(plan->energy->fields, def->material.values, error));
+    if (plan->energy->sheet) BRIO_CHECK(plan->energy->sheet(def->material.values, &plan->sheet, error));
     if (plan->energy->prepare) return plan->energy->prepare(def->material.values, plan->params, error);
     memcpy(plan->params, def->material.values, sizeof(double) * (size_t)plan->energy->params);
     return BRIO_OK;
@@ -252,6 +263,10 @@ static BrioStatus body_masses(const BrioBodyDef *def, BodyPlan *plan, BrioError 
     const BrioField *fields = plan->energy->fields;
     int vertex_mass = brio__fields_offset(fields, "vertex_mass"), rho = brio__fields_offset(fields, "rho");
     const double *values = def->material.values;
+    if (plan->energy->sheet) {
+        lump(plan->mesh, plan->sheet.areal, plan->mass);
+        return BRIO_OK;
+    }
     bool each = vertex_mass >= 0 && !isnan(values[vertex_mass]), density = rho >= 0 && !isnan(values[rho]);
     if (each == density)
         return brio__error(error, BRIO_ERROR_INPUT, each ? "both vertex_mass and rho are given: leave one out"
@@ -336,6 +351,10 @@ static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *e
     if (plan->energy->element == BRIO_ELEMENT_TET) {
         BRIO_CHECK(brio__mesh_check_solid(plan->mesh, error));
         BRIO_CHECK(brio__mesh_surface(plan->mesh, error));
+    } else if (plan->energy->element == BRIO_ELEMENT_TRIANGLE) {
+        plan->mesh->edge_count = 0; /* springs of the shape, if it has some, play no part */
+        BRIO_CHECK(brio__mesh_check_shell(plan->mesh, error));
+        BRIO_CHECK(brio__mesh_hinges(plan->mesh, &plan->hinge, &plan->hinge_count, error));
     } else if (plan->energy->element != BRIO_ELEMENT_POINT) {
         if (plan->mesh->edge_count == 0 && brio__mesh_edges_from_triangles(plan->mesh) != BRIO_OK) return no_memory(error);
         BRIO_CHECK(brio__mesh_check_springs(plan->mesh, error));
@@ -730,16 +749,13 @@ static void set_element(BrioTerm *term, int64_t e, const int32_t *vertex, const 
     }
 }
 
-static BrioStatus elastic_term(const BodyPlan *plan, BrioSystem *s, int body)
+/* One term of a body over elements of the body's own vertices; `length` is what the energy's rest_shape takes. */
+static BrioStatus body_term(const BodyPlan *plan, BrioSystem *s, int body, const BrioEnergy *energy, const int32_t *element, int64_t elements, double length)
 {
     BrioBody *b = &s->body[body];
-    const BrioEnergy *energy = plan->energy;
-    bool solid = energy->element == BRIO_ELEMENT_TET;
-    const int32_t *element = solid ? b->tet : b->edge;
     BrioTerm *term;
-    b->term = s->term_count;
-    int64_t elements = solid ? b->tet_count : energy->element == BRIO_ELEMENT_POINT ? 0 : b->edge_count;
     BRIO_CHECK(start_term(s, energy, body, elements, &term));
+    b->term_count++;
     for (int64_t e = 0; e < term->elements; e++) {
         int32_t vertex[4];
         double X[12];
@@ -748,9 +764,24 @@ static BrioStatus elastic_term(const BodyPlan *plan, BrioSystem *s, int body)
             vertex[k] = (int32_t)b->first + own;
             memcpy(X + 3 * k, plan->mesh->x + 3 * (int64_t)own, 3 * sizeof *X);
         }
-        set_element(term, e, vertex, X, plan->spring ? plan->spring[2 * e] : 1, plan->spring ? plan->spring[2 * e + 1] : NAN);
+        set_element(term, e, vertex, X, plan->spring ? plan->spring[2 * e] : 1, plan->spring ? plan->spring[2 * e + 1] : length);
     }
     return BRIO_OK;
+}
+
+static BrioStatus elastic_terms(const BodyPlan *plan, BrioSystem *s, int body)
+{
+    BrioBody *b = &s->body[body];
+    b->term = s->term_count;
+    switch (plan->energy->element) {
+    case BRIO_ELEMENT_TET: return body_term(plan, s, body, plan->energy, b->tet, b->tet_count, NAN);
+    case BRIO_ELEMENT_POINT: return body_term(plan, s, body, plan->energy, NULL, 0, NAN);
+    case BRIO_ELEMENT_TRIANGLE:
+        BRIO_CHECK(body_term(plan, s, body, plan->energy, b->triangle, b->triangle_count, plan->sheet.stretch));
+        if (plan->sheet.bending == 0 || plan->hinge_count == 0) return BRIO_OK;
+        return body_term(plan, s, body, brio__energy("hinge"), plan->hinge, plan->hinge_count, NAN);
+    default: return body_term(plan, s, body, plan->energy, b->edge, b->edge_count, NAN);
+    }
 }
 
 /* Every vertex that has coordinates may meet every plane. */
@@ -776,10 +807,10 @@ static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
 
 static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
 {
-    s->term = brio__calloc((size_t)b->body_count + 2 + (size_t)b->plane_count, sizeof *s->term);
+    s->term = brio__calloc(2 * (size_t)b->body_count + 2 + (size_t)b->plane_count, sizeof *s->term);
     if (!s->term) return BRIO_ERROR_MEMORY;
     BrioTerm *term;
-    for (int i = 0; i < b->body_count; i++) BRIO_CHECK(elastic_term(&b->body[i], s, i));
+    for (int i = 0; i < b->body_count; i++) BRIO_CHECK(elastic_terms(&b->body[i], s, i));
     if (b->attachment_count) {
         BRIO_CHECK(start_term(s, brio__energy("attachment"), -1, b->attachment_count, &term));
         for (int64_t a = 0; a < b->attachment_count; a++) {
@@ -864,6 +895,7 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         const BodyPlan *plan = &b->body[i];
         const BrioBody *body = &s->body[i];
         memcpy(state->param + s->term[body->term].params, plan->params, (size_t)plan->energy->params * sizeof(double));
+        if (body->term_count > 1) state->param[s->term[body->term + 1].params] = plan->sheet.bending;
         if (plan->affine) { /* best affine motion in the sense of mass: M_s q = J_s^T m x */
             const BrioMassGroup *group = s->group;
             while (group->block[0] != s->map_block[s->map_start[body->first]]) group++;

@@ -296,5 +296,5 @@ double brio_sim_body_energy(BrioSim *sim, int body)
     BrioSolver *s = sim->stepper->solver;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, s->x);
     brio__evaluate(s->evaluator, sim->state->param, s->x, NULL, s->term_energy);
-    return s->term_energy[sim->system->body[body].term];
+    return brio__body_energy(&sim->system->body[body], s->term_energy);
 }

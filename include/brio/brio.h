@@ -170,8 +170,8 @@ BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past
 BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no such material */
 
 /* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x only; points are vertices with mass
- * and nothing between them. */
-typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS, BRIO_KIND_BAR1D, BRIO_KIND_POINTS } BrioKind;
+ * and nothing between them; a shell is a sheet of triangles. */
+typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS, BRIO_KIND_BAR1D, BRIO_KIND_POINTS, BRIO_KIND_SHELL } BrioKind;
 
 typedef struct BrioBodyDef {
     const char *name;
