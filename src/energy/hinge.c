@@ -6,7 +6,9 @@
  * plate to a cylinder of curvature kappa takes D/2 kappa^2 of energy per area, in whatever direction. On a mesh of equilateral triangles
  * the edges take D/2 |e|^2/(A1 + A2) theta^2 for that, whatever the direction, and on a grid of halved squares for directions along its
  * sides. (Grinspun's 3 |e|^2/(A1 + A2) k theta^2 is the same with k = D/6.) Being a sum over edges, the energy has a Poisson effect
- * of the mesh's own: -1/3 on equilateral triangles [Seung1988], 0 on grids, whose twist is twice too stiff.
+ * of the mesh's own, -1/3 on equilateral triangles [Seung1988], so that narrow strips are beams of 8/9 D: E t^3/12 if nu = 1/3. The shape grid
+ * alternates its diagonals, so that a row of vertices is measured at every other place only and yields in between: it bends along its sides
+ * a fifth more than a plate, and resists twist more.
  *
  * Nodes: x0, x1 the edge e, x2 and x3 the corners across it. N1 = e x (x2 - x0), N2 = (x3 - x0) x e, theta = atan2(e/|e| . (N1 x N2),
  * N1 . N2), whatever the orientation of the triangles. With heights h_k and unit normals n_k, weights on the nodes w1 = (-(1-t1), -t1, 1, 0),
