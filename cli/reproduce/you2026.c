@@ -581,7 +581,8 @@ typedef struct Drum {
     double mode[DRUM_SAMPLES];  /* amplitude of u_21, m */
     double other[DRUM_SAMPLES]; /* root mean square over the mass of what else leaves the plane, m */
     double energy;              /* above rest at the end, over that at the start */
-    double largest, wrinkles;   /* of the last 0.5 s: largest amplitude of u_21, largest of the rest */
+    double largest, rest;       /* of the last 0.5 s: largest amplitude of u_21, largest of the rest */
+    double wrinkles;            /* mean bending energy of that time, J */
     int64_t iterations;
     double wall;
 } Drum;
@@ -625,7 +626,8 @@ static void membrane(Report *r, const Method *method, int rings, Drum *out)
         out->other[k / every] = sqrt(rest);
         if (now.time > 1.5) {
             out->largest = fmax(out->largest, fabs(along));
-            out->wrinkles = fmax(out->wrinkles, sqrt(rest));
+            out->rest = fmax(out->rest, sqrt(rest));
+            out->wrinkles += sim->stepper->solver->term_energy[sim->system->body[0].term + 1] / 60; /* as the ledger left it */
         }
         out->energy = (now.total - first.elastic) / first.kinetic;
     }
@@ -644,7 +646,7 @@ static void figure4(Report *r)
     for (int m = 0; m < METHODS; m++) {
         membrane(r, &method[m], 16, &d[m]);
         if (d[m].finished)
-            report_number(r, NAN, 1e3 * d[m].largest, "%-25s other shapes %.2f mm, energy x %.3f; %lld iterations, %.1f s", method[m].name, 1e3 * d[m].wrinkles, d[m].energy, (long long)d[m].iterations,
+            report_number(r, NAN, 1e3 * d[m].largest, "%-25s (other shapes %.2f mm, energy x %.3f; %lld iterations, %.1f s)", method[m].name, 1e3 * d[m].rest, d[m].energy, (long long)d[m].iterations,
                           d[m].wall);
         else
             report_fact(r, false, "%s runs to its end", method[m].name);
@@ -653,8 +655,10 @@ static void figure4(Report *r)
     report_bound(r, d[0].energy, 0.9, 1.02, "A-search: last energy above rest / first");
     report_bound(r, d[1].energy, 0, 0.5, "BDF2 at 1/120 dissipates quickly: the same");
     report_bound(r, d[2].energy, 0, 0.5, "BDF2 at 1/240: the same");
-    report_fact(r, d[3].wrinkles > 0.5 * d[3].largest, "the reference passes into other shapes");
-    report_fact(r, d[0].wrinkles < d[3].wrinkles && d[0].wrinkles > d[2].wrinkles, "A-search shows some of them, fewer than the reference, more than BDF2");
+    report_fact(r, fmin(d[0].rest, d[3].rest) > 10 * fmax(d[1].rest, d[2].rest), "A-search and the reference pass into other shapes, which BDF2 at 1/120 and 1/240 does not");
+    report_section(r, "wrinkles: mean bending energy of that time, uJ");
+    for (int m = 0; m < METHODS; m++) report_number(r, NAN, 1e6 * d[m].wrinkles, "%s", method[m].name);
+    report_fact(r, d[0].wrinkles < d[3].wrinkles && d[0].wrinkles > d[2].wrinkles, "A-search has some wrinkles, fewer than the reference, more than BDF2");
     FILE *file = report_file(r, "you2026-fig4.svg");
     if (!file) return;
     double time[DRUM_SAMPLES];
