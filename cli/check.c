@@ -251,6 +251,7 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
         brio__json_text(json, "material", energy->name);
         brio__json_integer(json, "vertices", b->count);
         brio__json_integer(json, "tets", b->tet_count);
+        brio__json_integer(json, "triangles", b->triangle_count);
         brio__json_integer(json, "springs", b->edge_count);
         brio__json_real(json, "mass", q.mass);
         quality_json(json, &q, b->tet_count);
@@ -259,10 +260,10 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     }
     count_text(b->count, vertices, sizeof vertices);
     count_text(b->tet_count, tets, sizeof tets);
-    bool affine = energy->element == BRIO_ELEMENT_AFFINE;
-    count_text(affine ? b->triangle_count : b->edge_count, springs, sizeof springs);
+    bool faces = energy->element == BRIO_ELEMENT_AFFINE || energy->element == BRIO_ELEMENT_TRIANGLE;
+    count_text(faces ? b->triangle_count : b->edge_count, springs, sizeof springs);
     printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices, b->tet_count ? tets : springs,
-           b->tet_count ? "tets" : affine ? "triangles" : energy->element == BRIO_ELEMENT_BAR ? "bar elements" : energy->element == BRIO_ELEMENT_POINT ? "edges" : "springs", energy->name);
+           b->tet_count ? "tets" : faces ? "triangles" : energy->element == BRIO_ELEMENT_BAR ? "bar elements" : energy->element == BRIO_ELEMENT_POINT ? "edges" : "springs", energy->name);
     printf("    mass         %.6g kg\n", q.mass);
     quality_text(&q, b->tet_count);
 }

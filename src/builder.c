@@ -19,6 +19,9 @@ typedef struct BodyPlan {
     double *weight;       /* NULL: not affine */
     double point_mass;    /* a quarter of its mass */
     double *spring;       /* edge_count x 2: weight, rest length; NULL: 1 and from the mesh */
+    BrioSheet sheet;      /* of shells */
+    int64_t hinge_count;
+    int32_t *hinge;       /* x 4; NULL: no bending */
     int32_t *fix;         /* per vertex: -1 free, otherwise which script (0: stands still) */
 } BodyPlan;
 
@@ -122,6 +125,7 @@ static void free_plan(BodyPlan *plan)
     brio__free(plan->mass);
     brio__free(plan->spring);
     brio__free(plan->weight);
+    brio__free(plan->hinge);
     brio__free(plan->fix);
 }
 
@@ -242,13 +246,14 @@ static BrioStatus copy_mesh(const BrioMesh *from, const double linear[9], const 
 }
 
 static const char *const kind_names[] = {[BRIO_KIND_SOLID] = "solid", [BRIO_KIND_SPRINGS] = "springs", [BRIO_KIND_BAR1D] = "bar1d",
-                                         [BRIO_KIND_POINTS] = "points", [BRIO_KIND_AFFINE] = "affine"};
+                                         [BRIO_KIND_POINTS] = "points", [BRIO_KIND_AFFINE] = "affine", [BRIO_KIND_SHELL] = "shell"};
 
 static BrioKind kind_of(const BrioEnergy *energy)
 {
     if (energy->element == BRIO_ELEMENT_BAR) return BRIO_KIND_BAR1D;
     if (energy->element == BRIO_ELEMENT_POINT) return BRIO_KIND_POINTS;
     if (energy->element == BRIO_ELEMENT_AFFINE) return BRIO_KIND_AFFINE;
+    if (energy->element == BRIO_ELEMENT_TRIANGLE) return BRIO_KIND_SHELL;
     return energy->element == BRIO_ELEMENT_TET ? BRIO_KIND_SOLID : BRIO_KIND_SPRINGS;
 }
 
@@ -290,6 +295,12 @@ static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, double *
                            "a solid needs tets, and this mesh has none (%lld vertices, %lld triangles); give a mesh of tets, or "
                            "kind: springs with material hooke",
                            (long long)def->mesh->vertex_count, (long long)def->mesh->triangle_count);
+    if (kind == BRIO_KIND_SHELL && (def->mesh->tet_count || def->mesh->triangle_count == 0))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "a shell needs triangles and no tets, and this mesh has %lld triangles and %lld tets; take shape: {type: grid}, disk or sphere, a "
+                           "mesh of a surface, or a material of solids",
+                           (long long)def->mesh->triangle_count, (long long)def->mesh->tet_count);
+    if (plan->energy->sheet) BRIO_CHECK(plan->energy->sheet(values, &plan->sheet, error));
     if (plan->energy->prepare) return plan->energy->prepare(values, plan->params, error);
     memcpy(plan->params, values, sizeof(double) * (size_t)plan->energy->params);
     return BRIO_OK;
@@ -299,6 +310,10 @@ static BrioStatus body_masses(const double *values, BodyPlan *plan, BrioError *e
 {
     const BrioField *fields = plan->energy->fields;
     int vertex_mass = brio__fields_offset(fields, "vertex_mass"), rho = brio__fields_offset(fields, "rho");
+    if (plan->energy->sheet) {
+        lump(plan->mesh, plan->sheet.areal, plan->mass);
+        return BRIO_OK;
+    }
     bool each = vertex_mass >= 0 && !isnan(values[vertex_mass]), density = rho >= 0 && !isnan(values[rho]);
     if (each == density)
         return brio__error(error, BRIO_ERROR_INPUT, each ? "both vertex_mass and rho are given: leave one out"
@@ -400,6 +415,10 @@ static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *e
     } else if (affine) {
         BRIO_CHECK(brio__mesh_close(plan->mesh, error));
         plan->mesh->edge_count = 0; /* no springs */
+    } else if (plan->energy->element == BRIO_ELEMENT_TRIANGLE) {
+        plan->mesh->edge_count = 0; /* springs of the shape, if it has some, play no part */
+        BRIO_CHECK(brio__mesh_check_shell(plan->mesh, error));
+        BRIO_CHECK(brio__mesh_hinges(plan->mesh, &plan->hinge, &plan->hinge_count, error));
     } else if (plan->energy->element != BRIO_ELEMENT_POINT) {
         if (plan->mesh->edge_count == 0 && brio__mesh_edges_from_triangles(plan->mesh) != BRIO_OK) return no_memory(error);
         BRIO_CHECK(brio__mesh_check_springs(plan->mesh, error));
@@ -898,23 +917,19 @@ static BrioStatus affine_term(const BodyPlan *plan, BrioSystem *s, int body)
     BrioTerm *term;
     const double *X = plan->affine.point;
     int32_t first = (int32_t)s->body[body].mass_point, vertex[4] = {first, first + 1, first + 2, first + 3};
-    s->body[body].term = s->term_count;
     BRIO_CHECK(start_term(s, plan->energy, body, 1, &term));
+    s->body[body].term_count++;
     set_element(term, 0, vertex, X, 6 * plan->affine.volume / brio__tet_volume6(X, X + 3, X + 6, X + 9), NAN);
     return BRIO_OK;
 }
 
-static BrioStatus elastic_term(const BodyPlan *plan, BrioSystem *s, int body)
+/* One term of a body over elements of the body's own vertices; `length` is what the energy's rest_shape takes. */
+static BrioStatus body_term(const BodyPlan *plan, BrioSystem *s, int body, const BrioEnergy *energy, const int32_t *element, int64_t elements, double length)
 {
     BrioBody *b = &s->body[body];
-    const BrioEnergy *energy = plan->energy;
-    if (plan->weight) return affine_term(plan, s, body);
-    bool solid = energy->element == BRIO_ELEMENT_TET;
-    const int32_t *element = solid ? b->tet : b->edge;
     BrioTerm *term;
-    b->term = s->term_count;
-    int64_t elements = solid ? b->tet_count : energy->element == BRIO_ELEMENT_POINT ? 0 : b->edge_count;
     BRIO_CHECK(start_term(s, energy, body, elements, &term));
+    b->term_count++;
     for (int64_t e = 0; e < term->elements; e++) {
         int32_t vertex[4];
         double X[12];
@@ -923,9 +938,25 @@ static BrioStatus elastic_term(const BodyPlan *plan, BrioSystem *s, int body)
             vertex[k] = (int32_t)b->first + own;
             memcpy(X + 3 * k, plan->mesh->x + 3 * (int64_t)own, 3 * sizeof *X);
         }
-        set_element(term, e, vertex, X, plan->spring ? plan->spring[2 * e] : 1, plan->spring ? plan->spring[2 * e + 1] : NAN);
+        set_element(term, e, vertex, X, plan->spring ? plan->spring[2 * e] : 1, plan->spring ? plan->spring[2 * e + 1] : length);
     }
     return BRIO_OK;
+}
+
+static BrioStatus elastic_terms(const BodyPlan *plan, BrioSystem *s, int body)
+{
+    BrioBody *b = &s->body[body];
+    b->term = s->term_count;
+    switch (plan->energy->element) {
+    case BRIO_ELEMENT_AFFINE: return affine_term(plan, s, body);
+    case BRIO_ELEMENT_TET: return body_term(plan, s, body, plan->energy, b->tet, b->tet_count, NAN);
+    case BRIO_ELEMENT_POINT: return body_term(plan, s, body, plan->energy, NULL, 0, NAN);
+    case BRIO_ELEMENT_TRIANGLE:
+        BRIO_CHECK(body_term(plan, s, body, plan->energy, b->triangle, b->triangle_count, plan->sheet.stretch));
+        if (plan->sheet.bending == 0 || plan->hinge_count == 0) return BRIO_OK;
+        return body_term(plan, s, body, brio__energy("hinge"), plan->hinge, plan->hinge_count, NAN);
+    default: return body_term(plan, s, body, plan->energy, b->edge, b->edge_count, NAN);
+    }
 }
 
 /* Every vertex that has coordinates may meet every plane. */
@@ -953,10 +984,10 @@ static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
 
 static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
 {
-    s->term = brio__calloc((size_t)b->body_count + 2 + (size_t)b->plane_count, sizeof *s->term);
+    s->term = brio__calloc(2 * (size_t)b->body_count + 2 + (size_t)b->plane_count, sizeof *s->term);
     if (!s->term) return BRIO_ERROR_MEMORY;
     BrioTerm *term;
-    for (int i = 0; i < b->body_count; i++) BRIO_CHECK(elastic_term(&b->body[i], s, i));
+    for (int i = 0; i < b->body_count; i++) BRIO_CHECK(elastic_terms(&b->body[i], s, i));
     if (b->attachment_count) {
         BRIO_CHECK(start_term(s, brio__energy("attachment"), -1, b->attachment_count, &term));
         for (int64_t a = 0; a < b->attachment_count; a++) {
@@ -1108,6 +1139,7 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         const BodyPlan *plan = &b->body[i];
         const BrioBody *body = &s->body[i];
         memcpy(state->param + s->term[body->term].params, plan->params, (size_t)plan->energy->params * sizeof(double));
+        if (body->term_count > 1) state->param[s->term[body->term + 1].params] = plan->sheet.bending;
         if (plan->weight) {
             int32_t k = s->map_start[body->first];
             if (k == s->map_start[body->first + 1]) continue;

@@ -135,7 +135,8 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
         if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
             status = brio__error(error, BRIO_ERROR_INPUT, "%s are not apart in the first state: begin in front of the obstacle", name);
         else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
-            status = brio__error(error, BRIO_ERROR_INPUT, "%s is inverted in the first state, and its material forbids that", name);
+            status = brio__error(error, BRIO_ERROR_INPUT, "%s %s in the first state, and its material forbids that", name,
+                                 limit.term->energy->element == BRIO_ELEMENT_TRIANGLE ? "has collapsed" : "is inverted");
         else
             status = brio__error(error, BRIO_ERROR_INPUT, "the energy of %s is too large for a number in the first state", found ? name : "all elements together");
     }
@@ -298,5 +299,5 @@ double brio_sim_body_energy(BrioSim *sim, int body)
     BrioSolver *s = sim->stepper->solver;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, s->x);
     brio__evaluate(s->evaluator, sim->state->param, s->x, NULL, s->term_energy);
-    return s->term_energy[sim->system->body[body].term];
+    return brio__body_energy(&sim->system->body[body], s->term_energy);
 }

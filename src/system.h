@@ -18,11 +18,11 @@ typedef struct BrioBody {
     char *name;
     int64_t first, count;     /* world vertices */
     int64_t mass_point;       /* of an affine body: the first of its four mass points among the world vertices; -1 otherwise */
-    int term;                 /* its elastic term */
+    int term, term_count;     /* its elastic terms: of its material, then of a shell's bending */
     int64_t triangle_count;
     int32_t *triangle;        /* surface, in the body's own vertex numbers */
     int64_t edge_count;
-    int32_t *edge;            /* springs, likewise; NULL for solids */
+    int32_t *edge;            /* springs, likewise; none for solids and shells */
     int64_t tet_count;
     int32_t *tet;
 } BrioBody;
@@ -116,6 +116,14 @@ struct BrioState {
     double *param;         /* live parameters: gravity, materials */
     double *past;          /* history vectors */
 };
+
+/* The elastic energy of a body, given that of all terms. */
+static inline double brio__body_energy(const BrioBody *body, const double *term_energy)
+{
+    double sum = 0;
+    for (int t = body->term; t < body->term + body->term_count; t++) sum += term_energy[t];
+    return sum;
+}
 
 /* What the integrator knew of earlier steps no longer holds: the state was set from outside. */
 static inline void brio__state_forget(BrioState *state)

@@ -30,6 +30,8 @@ static void prepare(Sample *s, const BrioEnergy *energy)
     if (energy->element == BRIO_ELEMENT_CONTACT || energy->element == BRIO_ELEMENT_PAIR)
         values[brio__fields_offset(energy->fields, "dhat")] = 1; /* samples lie on both sides of it */
     if (energy->element == BRIO_ELEMENT_FRICTION) values[brio__fields_offset(energy->fields, "eps")] = 1; /* the same */
+    int thickness = brio__fields_offset(energy->fields, "thickness");
+    if (thickness >= 0 && energy->element == BRIO_ELEMENT_TRIANGLE) values[thickness] = 0.01;
     if (energy->prepare)
         assert_int_equal(energy->prepare(values, s->params, NULL), BRIO_OK);
     else
@@ -139,12 +141,41 @@ static const double degenerate[][3] = {
     {1, 1 + 1e-9, 1 - 1e-9}, {1.5, 0.5 + 1e-8, 0.5},
 };
 
+/* A triangle of the x-y plane with two given stretches, turned in space. */
+static void set_stretches(Sample *s, BrioRandom *random, double first, double second)
+{
+    double Q[9], angle = 6.3 * brio__random(random), c = cos(angle), n = sin(angle);
+    random_rotation(random, Q);
+    do {
+        s->energy->sample(random, s->X, s->x);
+        for (int v = 0; v < 3; v++) s->X[3 * v + 2] = 0;
+        s->energy->rest_shape(s->X, 1, NAN, s->rest);
+    } while (!(s->rest[0] > 0.1));
+    for (int v = 0; v < 3; v++) {
+        double a = first * (c * s->X[3 * v] + n * s->X[3 * v + 1]), b = second * (c * s->X[3 * v + 1] - n * s->X[3 * v]);
+        for (int r = 0; r < 3; r++) s->x[3 * v + r] = Q[3 * r] * a + Q[3 * r + 1] * b;
+    }
+}
+
+static const double stretches[][2] = {{1, 1}, {1.3, 1.3}, {0.7, 0.7}, {1, 1 + 1e-9}, {1.5, 0.6}, {1.2, 1e-6}, {1, 0}};
+
 static void slopes_degenerate(const BrioEnergy *energy)
 {
-    if (energy->element != BRIO_ELEMENT_TET) return;
     Sample s;
     prepare(&s, energy);
     BrioRandom random = {11};
+    for (size_t k = 0; energy->element == BRIO_ELEMENT_TRIANGLE && k < BRIO_COUNT(stretches); k++)
+        for (int again = 0; again < 10; again++) {
+            char what[80];
+            set_stretches(&s, &random, stretches[k][0], stretches[k][1]);
+            snprintf(what, sizeof what, "stretches %g %g", stretches[k][0], stretches[k][1]);
+            if ((energy->traits & BRIO_ENERGY_INFINITE) && stretches[k][1] < 0.01) {
+                if (stretches[k][1] == 0) assert_true(value(&s, s.x, NULL, NULL, false) > 10 * s.params[0] * s.rest[0]);
+                continue;
+            }
+            check_slopes(&s, random, what);
+        }
+    if (energy->element != BRIO_ELEMENT_TET) return;
     for (size_t k = 0; k < BRIO_COUNT(degenerate); k++)
         for (int again = 0; again < 10; again++) {
             sample(&s, &random);
@@ -244,6 +275,10 @@ static void projection(const BrioEnergy *energy)
         sample(&s, &random);
         check_projection(&s, "random state");
     }
+    for (size_t k = 0; energy->element == BRIO_ELEMENT_TRIANGLE && k < BRIO_COUNT(stretches); k++) {
+        set_stretches(&s, &random, stretches[k][0], stretches[k][1]);
+        check_projection(&s, "special stretches");
+    }
     for (size_t k = 0; energy->element == BRIO_ELEMENT_TET && k < BRIO_COUNT(degenerate); k++) {
         sample(&s, &random);
         set_singular(&s, &random, degenerate[k]);
@@ -337,6 +372,14 @@ static void inversion_limit(const BrioEnergy *energy)
         double dx[MOST], y[MOST];
         sample(&s, &random);
         for (int k = 0; k < MOST; k++) dx[k] = 2 * brio__random_normal(&random);
+        if (energy->element == BRIO_ELEMENT_TRIANGLE && again % 4) { /* in its own plane: in space triangles seldom collapse */
+            double a[2] = {brio__random_normal(&random), brio__random_normal(&random)}, b[2] = {brio__random_normal(&random), brio__random_normal(&random)};
+            for (int r = 0; r < 3; r++) {
+                double first = s.x[3 + r] - s.x[r], second = s.x[6 + r] - s.x[r];
+                dx[3 + r] = dx[r] + 2 * (a[0] * first + a[1] * second);
+                dx[6 + r] = dx[r] + 2 * (b[0] * first + b[1] * second);
+            }
+        }
         for (int k = 0; k < 4; k++)
             for (int i = 0; i < LANES; i++) node[k * LANES + i] = 3 * k;
         for (int k = 0; k < energy->rest; k++)

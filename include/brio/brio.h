@@ -170,9 +170,17 @@ BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past
 BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no such material */
 
 /* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x only; points are vertices with mass
- * and nothing between them. An affine body has twelve coordinates, whatever its mesh (tets or a closed surface): it moves as x = A X + p,
- * and the material `affine` keeps A close to a rotation; of the material of a solid it takes E and rho. */
-typedef enum BrioKind { BRIO_KIND_AUTO, BRIO_KIND_SOLID, BRIO_KIND_SPRINGS, BRIO_KIND_BAR1D, BRIO_KIND_POINTS, BRIO_KIND_AFFINE } BrioKind;
+ * and nothing between them; a shell is a sheet of triangles. An affine body has twelve coordinates, whatever its mesh (tets or a closed surface): it moves as
+ * x = A X + p, and the material `affine` keeps A close to a rotation; of the material of a solid it takes E and rho. */
+typedef enum BrioKind {
+    BRIO_KIND_AUTO,
+    BRIO_KIND_SOLID,
+    BRIO_KIND_SPRINGS,
+    BRIO_KIND_BAR1D,
+    BRIO_KIND_POINTS,
+    BRIO_KIND_AFFINE,
+    BRIO_KIND_SHELL
+} BrioKind;
 
 typedef struct BrioBodyDef {
     const char *name;

@@ -53,7 +53,7 @@ BrioStatus brio__elastic_evaluator(const BrioSystem *system, BrioTerm **terms, i
     if (!chosen) return BRIO_ERROR_MEMORY;
     *count = 0;
     for (int t = 0; t < system->term_count; t++)
-        if (brio__energy_is_material(system->term[t].energy)) chosen[(*count)++] = system->term[t];
+        if (brio__energy_is_elastic(system->term[t].energy)) chosen[(*count)++] = system->term[t];
     BrioStatus status = brio__evaluator_create(system, chosen, *count, evaluator);
     if (status == BRIO_OK)
         *terms = chosen;

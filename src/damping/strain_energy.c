@@ -101,7 +101,7 @@ static void rest_chunk(void *context, int64_t begin, int64_t end)
 static void rest_from(StrainEnergy *s)
 {
     for (int t = 0, all = 0; t < s->count; t++, all++) {
-        while (!brio__energy_is_material(s->original[all].energy)) all++;
+        while (!brio__energy_is_elastic(s->original[all].energy)) all++;
         brio__parallel_for(s->term[t].blocks, 512, rest_chunk, &(RestWork){&s->term[t], &s->original[all], s->x});
     }
 }

@@ -54,8 +54,10 @@ const BrioEnergy *brio__energy(const char *name) { return brio__energy_for(name,
 bool brio__energy_is_material(const BrioEnergy *energy)
 {
     return energy->element == BRIO_ELEMENT_TET || energy->element == BRIO_ELEMENT_SPRING || energy->element == BRIO_ELEMENT_BAR ||
-           energy->element == BRIO_ELEMENT_POINT || energy->element == BRIO_ELEMENT_AFFINE;
+           energy->element == BRIO_ELEMENT_POINT || energy->element == BRIO_ELEMENT_AFFINE || energy->element == BRIO_ELEMENT_TRIANGLE;
 }
+
+bool brio__energy_is_elastic(const BrioEnergy *energy) { return brio__energy_is_material(energy) || energy->element == BRIO_ELEMENT_HINGE; }
 
 double brio__energy_one(const BrioEnergy *energy, const double *params, const double *rest, const double *x,
                         double *gradient, double *hessian, bool project)

@@ -59,6 +59,13 @@ typedef struct BrioBatch {
     bool project;         /* to the nearest positive semidefinite matrix of each element */
 } BrioBatch;
 
+/* What a material says of a sheet made of it. */
+typedef struct BrioSheet {
+    double areal;   /* kg/m2 */
+    double bending; /* flexural rigidity, N m; 0: none */
+    double stretch; /* of the first shape against the one without tension */
+} BrioSheet;
+
 typedef struct BrioEnergy {
     const char *name, *summary, *citation;
     BrioElement element;
@@ -70,9 +77,12 @@ typedef struct BrioEnergy {
     const BrioField *fields;
     /* Field values to parameters; an error if they do not fit together. May be NULL (values are copied). */
     BrioStatus (*prepare)(const double *values, double *params, BrioError *error);
+    /* Of the materials of shells. */
+    BrioStatus (*sheet)(const double *values, BrioSheet *sheet, BrioError *error);
     /* Rest data of one element from its nodes' rest positions (3*nodes) and its own scalar (`scale`: mass of
-     * a vertex, stiffness of a spring, volume of an affine body over that of the tet of its mass points; 1 otherwise) and second scalar (`length`: rest length, NAN: from X; of gravity: what
-     * multiplies its y and z, NAN: 1). Of a contact, X also holds the plane's point and normal. */
+     * a vertex, stiffness of a spring, volume of an affine body over that of the tet of its mass points; 1 otherwise) and second scalar
+     * (`length`: rest length, NAN: from X; of gravity: what multiplies its y and z, NAN: 1; of a triangle: its stretch in this shape, NAN: 1). Of
+     * a contact, X also holds the plane's point and normal. */
     void (*rest_shape)(const double *X, double scale, double length, double *rest);
     /* The size of what cancels in an element's energy, for parameters of 1 (a tet: its volume): round-off of the energy
      * is this times the largest parameter times the machine precision, however small the energy is. NULL: none. */
@@ -100,6 +110,7 @@ static inline int brio__pair(int i, int j) { return i * (i + 1) / 2 + j; } /* i 
 const BrioEnergy *brio__energy(const char *name); /* NULL: none of that name */
 const BrioEnergy *brio__energy_at(int i);         /* NULL past the last */
 bool brio__energy_is_material(const BrioEnergy *energy);
+bool brio__energy_is_elastic(const BrioEnergy *energy); /* a material, or the bending of one */
 /* The same energy compiled for another instruction set (benchmarks); NULL if this machine cannot run it. */
 const BrioEnergy *brio__energy_for(const char *name, BrioIsa isa);
 

@@ -424,6 +424,103 @@ BrioStatus brio__mesh_close(BrioMesh *mesh, BrioError *error)
     return BRIO_OK;
 }
 
+/* The sides of all triangles in order, so that equal ones are neighbours; `from` is the triangle. `room` is to be freed. */
+static const Side *triangle_sides(const BrioMesh *mesh, Side **room)
+{
+    int64_t sides = 3 * mesh->triangle_count;
+    Side *first = brio__alloc(2 * (size_t)sides, sizeof *first);
+    int64_t *start = brio__alloc((size_t)mesh->vertex_count + 1, sizeof *start);
+    const Side *side = NULL;
+    *room = first;
+    if (first && start) {
+        for (int64_t i = 0; i < sides; i++) {
+            const int32_t *v = mesh->triangle + 3 * (i / 3);
+            int32_t a = v[i % 3], b = v[(i + 1) % 3];
+            first[i] = (Side){.v = {BRIO_MIN(a, b), BRIO_MAX(a, b)}, .from = (int32_t)(i / 3)};
+        }
+        side = sort_sides(first, first + sides, sides, 2, start, mesh->vertex_count);
+    }
+    brio__free(start);
+    return side;
+}
+
+BrioStatus brio__mesh_check_shell(const BrioMesh *mesh, BrioError *error)
+{
+    uint8_t *used = brio__calloc((size_t)mesh->vertex_count, 1);
+    if (!used) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    BrioStatus status = BRIO_OK;
+    for (int64_t t = 0; status == BRIO_OK && t < mesh->triangle_count; t++) {
+        const int32_t *n = mesh->triangle + 3 * t;
+        double e[3][3], square = 0, cross = 0;
+        for (int k = 0; k < 3; k++) {
+            double own = 0;
+            used[n[k]] = 1;
+            for (int r = 0; r < 3; r++) {
+                e[k][r] = mesh->x[3 * (int64_t)n[(k + 1) % 3] + r] - mesh->x[3 * (int64_t)n[k] + r];
+                own += e[k][r] * e[k][r];
+            }
+            square = fmax(square, own);
+        }
+        for (int r = 0; r < 3; r++) {
+            double c = e[0][(r + 1) % 3] * e[1][(r + 2) % 3] - e[0][(r + 2) % 3] * e[1][(r + 1) % 3];
+            cross += c * c;
+        }
+        if (!(sqrt(cross) > 1e-8 * square))
+            status = brio__error(error, BRIO_ERROR_INPUT, "triangle %lld (vertices %d %d %d) has no area: remove it, or move a vertex", (long long)t, n[0], n[1], n[2]);
+    }
+    for (int64_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++)
+        if (!used[v]) status = brio__error(error, BRIO_ERROR_INPUT, "vertex %lld belongs to no triangle: remove it", (long long)v);
+    brio__free(used);
+    return status;
+}
+
+BrioStatus brio__mesh_hinges(const BrioMesh *mesh, int32_t **hinge, int64_t *count, BrioError *error)
+{
+    int64_t sides = 3 * mesh->triangle_count;
+    Side *room;
+    const Side *side = triangle_sides(mesh, &room);
+    BrioStatus status = side ? BRIO_OK : BRIO_ERROR_MEMORY;
+    *hinge = NULL;
+    *count = 0;
+    for (int64_t i = 0; status == BRIO_OK && i + 2 < sides; i++)
+        if (same_side(side + i, side + i + 2, 2))
+            status = brio__error(error, BRIO_ERROR_INPUT,
+                                 "the edge of vertices %d %d belongs to more than two triangles, among them %d, %d and %d (all counted from 0): a shell "
+                                 "has no such seams; remove the triangles that occur twice or branch off",
+                                 side[i].v[0], side[i].v[1], side[i].from, side[i + 1].from, side[i + 2].from);
+    for (int64_t i = 0; status == BRIO_OK && i + 1 < sides; i++) *count += same_side(side + i, side + i + 1, 2);
+    if (status == BRIO_OK) {
+        *hinge = brio__alloc(4 * (size_t)*count + 1, sizeof **hinge);
+        if (!*hinge) status = BRIO_ERROR_MEMORY;
+    }
+    for (int64_t i = 0, at = 0; status == BRIO_OK && i + 1 < sides; i++) {
+        if (!same_side(side + i, side + i + 1, 2)) continue;
+        int32_t *to = *hinge + 4 * at++;
+        memcpy(to, side[i].v, 2 * sizeof *to);
+        for (int k = 0; k < 2; k++) {
+            const int32_t *v = mesh->triangle + 3 * (int64_t)side[i + k].from;
+            for (int c = 0; c < 3; c++)
+                if (v[c] != to[0] && v[c] != to[1]) to[2 + k] = v[c];
+        }
+    }
+    brio__free(room);
+    return status == BRIO_ERROR_MEMORY ? brio__error(error, status, "out of memory for the hinges of a mesh") : status;
+}
+
+BrioStatus brio__mesh_boundary(const BrioMesh *mesh, uint8_t *on)
+{
+    int64_t sides = 3 * mesh->triangle_count;
+    Side *room;
+    const Side *side = triangle_sides(mesh, &room);
+    memset(on, 0, (size_t)mesh->vertex_count);
+    for (int64_t i = 0, next; side && i < sides; i = next) {
+        for (next = i + 1; next < sides && same_side(side + i, side + next, 2);) next++;
+        if (next == i + 1) on[side[i].v[0]] = on[side[i].v[1]] = 1;
+    }
+    brio__free(room);
+    return side ? BRIO_OK : BRIO_ERROR_MEMORY;
+}
+
 /* ---- adjacency ----------------------------------------------------------------------------------- */
 
 /* Counts the neighbours of each vertex over these elements (`row` NULL), or enters them at next[vertex]. */

@@ -24,6 +24,9 @@ BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error);
 /* Every edge has positive length and every vertex is used by an edge. */
 BrioStatus brio__mesh_check_springs(const BrioMesh *mesh, BrioError *error);
 
+/* Every triangle has an area (relative to its longest edge squared: 1e-8 is the least), every vertex is used. */
+BrioStatus brio__mesh_check_shell(const BrioMesh *mesh, BrioError *error);
+
 /* Six times the volume of a tet given by its corners. */
 double brio__tet_volume6(const double *a, const double *b, const double *c, const double *d);
 
@@ -36,6 +39,11 @@ BrioStatus brio__mesh_close(BrioMesh *mesh, BrioError *error);
 
 /* Unique edges of the triangles, written to edge[] as structural springs (if the mesh has no edges yet). */
 BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh);
+
+/* The edges between two triangles, four vertices each: the edge's, then the corners across it. Refuses an edge of three triangles. */
+BrioStatus brio__mesh_hinges(const BrioMesh *mesh, int32_t **hinge, int64_t *count, BrioError *error);
+/* on[v] = 1 for every vertex at an edge that only one triangle has, 0 for the others. */
+BrioStatus brio__mesh_boundary(const BrioMesh *mesh, uint8_t *on);
 
 /* Vertex adjacency by elements (tets, triangles, edges): for each vertex its neighbours, ascending. */
 BrioStatus brio__mesh_adjacency(const BrioMesh *mesh, int64_t **start, int32_t **neighbour);

@@ -84,7 +84,7 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLe
     add_real(&row, l->remainder);
     add_real(&row, l->unfinished);
     add_real(&row, l->rods);
-    for (int b = 0; system->body_count > 1 && b < system->body_count; b++) add_real(&row, solver->term_energy[system->body[b].term]); /* as the ledger left them */
+    for (int b = 0; system->body_count > 1 && b < system->body_count; b++) add_real(&row, brio__body_energy(&system->body[b], solver->term_energy)); /* as the ledger left them */
     for (int i = 0; i < solver->damper_count; i++) add_real(&row, l->dissipated_by[i]);
     put(&row, "\n", 1);
     return row.status;

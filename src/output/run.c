@@ -80,12 +80,18 @@ static void json_totals(BrioJson *json, const Run *run)
 
 static void json_sizes(BrioJson *json, const BrioSystem *s)
 {
-    int64_t tets = 0, springs = 0;
-    for (int i = 0; i < s->body_count; i++) tets += s->body[i].tet_count, springs += s->body[i].edge_count;
+    int64_t tets = 0, triangles = 0, springs = 0;
+    for (int i = 0; i < s->body_count; i++) {
+        const BrioBody *b = &s->body[i];
+        tets += b->tet_count;
+        springs += b->edge_count;
+        if (s->term[b->term].energy->element == BRIO_ELEMENT_TRIANGLE) triangles += b->triangle_count;
+    }
     brio__json_open(json, "sizes", '{');
     brio__json_integer(json, "bodies", s->body_count);
     brio__json_integer(json, "vertices", s->body_vertices);
     brio__json_integer(json, "tets", tets);
+    brio__json_integer(json, "triangles", triangles); /* of shells */
     brio__json_integer(json, "springs", springs);
     brio__json_integer(json, "coordinates", 3 * (int64_t)s->block_count);
     brio__json_close(json, '}');

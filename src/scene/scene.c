@@ -3,6 +3,7 @@
 #include "../builder.h"
 #include "../field.h"
 #include "../mesh/mesh.h"
+#include "drum.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +46,8 @@ static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
     {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh."},
     {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape."},
-    {"kind", "solid | springs | bar1d | points | affine", "from the material",
-     "What the elements are; a bar1d is a line of edges that moves along x only, points have mass and no elements, an affine body (tets or a closed surface) moves as a whole and takes E and rho of its material."},
+    {"kind", "solid | shell | springs | bar1d | points | affine", "from the material",
+     "What the elements are; a shell is a sheet of triangles, a bar1d a line of edges that moves along x only, points have mass and no elements, an affine body (tets or a closed surface) moves as a whole and takes E and rho of its material."},
     {"material", "a name, or a map with `type`", "required", "A material of `materials`, or the map itself."},
     {"transform", "map", "", "Scale, then rotate, then translate the mesh: its rest shape."},
     {"velocity", "map", "", "First velocity."},
@@ -69,17 +70,29 @@ static const BrioKey velocity_keys[] = {
     {"linear", "three numbers, m/s", "[0, 0, 0]", "Velocity of every vertex."},
     {"angular", "three numbers, rad/s", "[0, 0, 0]", "Turning."},
     {"about", "three numbers, m", "[0, 0, 0]", "Point about which it turns."},
+    {"mode", "map", "", "A vibration besides."},
+    {0}};
+static const BrioKey mode_keys[] = {
+    {"type", "drum", "required", "A vibration of a round drum, J_m(j r/R) cos(m phi) along the normal, phi from the x axis."},
+    {"m", "whole number", "0", "Nodal diameters."},
+    {"n", "whole number", "1", "Nodal circles, the rim counted: j is the n-th zero of the Bessel function J_m."},
+    {"amplitude", "number, m/s", "1", "The largest speed."},
+    {"radius", "number, m", "to the farthest vertex", "Radius R of the drum; beyond, nothing moves."},
+    {"centre", "three numbers, m", "the middle of the body's box", "Centre of the drum."},
+    {"normal", "three numbers", "the mean normal of the triangles", "Where it moves; of any length."},
     {0}};
 static const BrioKey fix_keys[] = {
     {"box", "[[x, y, z], [x, y, z]]", "", "Vertices in the box between two corners, at the start."},
     {"sphere", "[[x, y, z], radius]", "", "Vertices in the ball, at the start."},
     {"vertices", "list of numbers", "", "Vertices by number, from 0."},
+    {"boundary", "true", "", "Vertices at the open edges of a surface: the rim of a disk."},
     {"script", "map", "", "How they move."},
     {0}};
 static const BrioKey attach_keys[] = {
     {"box", "[[x, y, z], [x, y, z]]", "", "Vertices in the box between two corners, at the start."},
     {"sphere", "[[x, y, z], radius]", "", "Vertices in the ball, at the start."},
     {"vertices", "list of numbers", "", "Vertices by number, from 0."},
+    {"boundary", "true", "", "Vertices at the open edges of a surface: the rim of a disk."},
     {"k", "number, N/m", "1000", "Stiffness of each spring."},
     {"point", "three numbers, m", "where each vertex starts", "Point that they are pulled to."},
     {"script", "map", "", "How the points move."},
@@ -147,6 +160,7 @@ static const BrioSection sections[] = {
     {"bodies[]", "A body", body_keys},
     {"bodies[].transform", "Where a body starts", transform_keys},
     {"bodies[].velocity", "How a body starts", velocity_keys},
+    {"bodies[].velocity.mode", "A vibration to start with", mode_keys},
     {"bodies[].array", "Copies of a body", array_keys},
     {"bodies[].fix[]", "Held vertices", fix_keys},
     {"bodies[].attach[]", "Attachments", attach_keys},
@@ -446,6 +460,28 @@ static BrioStatus read_velocity(BrioNode *node, BrioBodyDef *def, BrioError *err
     return get_vector(node, "about", def->about, error);
 }
 
+static BrioStatus read_mode(BrioNode *node, BrioDrum *drum, BrioError *error)
+{
+    static const char *const types[] = {"drum"};
+    const char *type;
+    int64_t m = 0, n = 1;
+    *drum = (BrioDrum){.amplitude = 1, .radius = NAN, .centre = {NAN}, .normal = {NAN}};
+    BRIO_CHECK(expect_map(node, mode_keys, error));
+    BRIO_CHECK(type_of(node, &type, error));
+    if (strcmp(type, "drum")) return no_such(type_node(node), "mode", type, types, 1, error);
+    BRIO_CHECK(get_integer(node, "m", 0, 100, &m, error));
+    BRIO_CHECK(get_integer(node, "n", 1, 100, &n, error));
+    BRIO_CHECK(get_real(node, "amplitude", -1e9, 1e9, &drum->amplitude, error));
+    BRIO_CHECK(get_real(node, "radius", 1e-300, 1e9, &drum->radius, error));
+    BRIO_CHECK(get_vector(node, "centre", drum->centre, error));
+    BRIO_CHECK(get_vector(node, "normal", drum->normal, error));
+    drum->m = (int)m;
+    drum->n = (int)n;
+    BrioNode *normal = brio__node_get(node, "normal");
+    if (normal && !(hypot(hypot(drum->normal[0], drum->normal[1]), drum->normal[2]) > 0)) return brio__node_error(normal, error, "the normal has no length");
+    return BRIO_OK;
+}
+
 /* `keys` of the script are allocated: the caller frees them. */
 static BrioStatus read_script(BrioNode *node, BrioScript *script, BrioError *error)
 {
@@ -470,12 +506,30 @@ static BrioStatus read_script(BrioNode *node, BrioScript *script, BrioError *err
     return BRIO_OK;
 }
 
-/* Vertices by number, box or ball; x are the body's first positions. */
-static BrioStatus read_selection(BrioNode *node, int64_t vertices, const double *x, int32_t *chosen, int64_t *count, BrioError *error)
+static BrioStatus select_boundary(BrioNode *node, const BrioMesh *mesh, int32_t *chosen, int64_t *count, BrioError *error)
 {
+    bool wanted = false;
+    BRIO_CHECK(brio__node_boolean(node, &wanted, error));
+    if (!wanted) return brio__node_error(node, error, "boundary: false chooses nothing: leave the entry out");
+    uint8_t *on = brio__alloc((size_t)mesh->vertex_count, 1);
+    BrioStatus status = on ? brio__mesh_boundary(mesh, on) : BRIO_ERROR_MEMORY;
+    for (int64_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++)
+        if (on[v]) chosen[(*count)++] = (int32_t)v;
+    brio__free(on);
+    if (status != BRIO_OK) return no_memory(error);
+    if (*count == 0) return brio__node_error(node, error, "this mesh has no boundary: %s", mesh->triangle_count && !mesh->tet_count ? "its surface is closed" : "it is no surface");
+    return BRIO_OK;
+}
+
+/* Vertices by number, box or ball, or those of the boundary; x are the body's first positions. */
+static BrioStatus read_selection(BrioNode *node, const BrioMesh *mesh, const double *x, int32_t *chosen, int64_t *count, BrioError *error)
+{
+    int64_t vertices = mesh->vertex_count;
     BrioNode *box = brio__node_get(node, "box"), *sphere = brio__node_get(node, "sphere"), *list = brio__node_get(node, "vertices");
+    BrioNode *boundary = brio__node_get(node, "boundary");
     *count = 0;
-    if (!!box + !!sphere + !!list != 1) return brio__node_error(node, error, "give one of box, sphere and vertices");
+    if (!!box + !!sphere + !!list + !!boundary != 1) return brio__node_error(node, error, "give one of box, sphere, vertices and boundary");
+    if (boundary) return select_boundary(boundary, mesh, chosen, count, error);
     if (list) {
         BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
         for (int i = 0; i < list->count; i++) {
@@ -541,7 +595,7 @@ static BrioStatus read_held(BodyWork *w, BrioNode *entry, bool attach, BrioError
     BrioError inner = {0};
     BrioStatus status = BRIO_OK;
     BRIO_CHECK(expect_map(entry, attach ? attach_keys : fix_keys, error));
-    BRIO_CHECK(read_selection(entry, w->mesh->vertex_count, w->x, w->chosen, &count, error));
+    BRIO_CHECK(read_selection(entry, w->mesh, w->x, w->chosen, &count, error));
     w->script = brio_script();
     BrioNode *script = brio__node_get(entry, "script");
     if (script) BRIO_CHECK(read_script(script, &w->script, error));
@@ -596,6 +650,41 @@ static BrioStatus read_state(BodyWork *w, BrioError *error)
     return BRIO_OK;
 }
 
+static void transformed(const BrioBodyDef *def, const double *X, double *x)
+{
+    for (int r = 0; r < 3; r++) {
+        x[r] = def->translate[r];
+        for (int c = 0; c < 3; c++) x[r] += def->linear[3 * r + c] * X[c];
+    }
+}
+
+/* The vibration of `velocity` is added to the first velocities. */
+static BrioStatus add_mode(BodyWork *w, BrioError *error)
+{
+    BrioNode *velocity = brio__node_get(w->node, "velocity"), *mode = velocity ? brio__node_get(velocity, "mode") : NULL;
+    int64_t vertices = w->mesh->vertex_count;
+    BrioDrum drum;
+    if (!mode) return BRIO_OK;
+    BRIO_CHECK(read_mode(mode, &drum, error));
+    if (w->mesh->triangle_count == 0 && isnan(drum.normal[0])) return brio__node_error(mode, error, "this mesh has no triangles to take a normal from: give normal");
+    double *x = brio__alloc(6 * (size_t)vertices, sizeof *x), *v = x ? x + 3 * vertices : NULL;
+    if (!w->state) w->state = brio__calloc(6 * (size_t)vertices, sizeof *w->state);
+    if (!x || !w->state) {
+        brio__free(x);
+        return no_memory(error);
+    }
+    for (int64_t k = 0; k < vertices; k++) {
+        if (!w->def.state) transformed(&w->def, w->mesh->x + 3 * k, w->state + 6 * k);
+        memcpy(x + 3 * k, w->state + 6 * k, 3 * sizeof *x);
+        memset(v + 3 * k, 0, 3 * sizeof *v);
+    }
+    brio__drum_add(&drum, w->mesh, x, v);
+    for (int64_t k = 0; k < 3 * vertices; k++) w->state[6 * (k / 3) + 3 + k % 3] += v[k];
+    brio__free(x);
+    w->def.state = w->state;
+    return BRIO_OK;
+}
+
 /* Springs from a file replace the edges of the mesh. */
 static BrioStatus read_springs(BodyWork *w, BrioError *error)
 {
@@ -630,14 +719,14 @@ static BrioStatus read_springs(BodyWork *w, BrioError *error)
 
 static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
 {
-    static const char *const kinds[] = {"solid", "springs", "bar1d", "points", "affine"}, *const later[] = {"shell"};
+    static const char *const kinds[] = {"solid", "shell", "springs", "bar1d", "points", "affine"};
     const char *name;
     if (!node) return BRIO_OK;
     BRIO_CHECK(brio__node_text(node, &name, error));
-    for (size_t i = 0; i < BRIO_COUNT(later); i++)
-        if (!strcmp(name, later[i])) return brio__node_error(node, error, "kind %s is not in this version of brio", name);
     if (!strcmp(name, "solid"))
         *kind = BRIO_KIND_SOLID;
+    else if (!strcmp(name, "shell"))
+        *kind = BRIO_KIND_SHELL;
     else if (!strcmp(name, "springs"))
         *kind = BRIO_KIND_SPRINGS;
     else if (!strcmp(name, "bar1d"))
@@ -675,6 +764,7 @@ static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int c
     }
     BRIO_CHECK(read_mesh(w, error));
     BRIO_CHECK(read_state(w, error));
+    BRIO_CHECK(add_mode(w, error));
     BRIO_CHECK(read_springs(w, error));
     w->def.mesh = w->mesh;
 
@@ -688,13 +778,10 @@ static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int c
     double *rest = brio__realloc(w->scene->rest, 3 * (size_t)w->first, 3 * ((size_t)w->first + vertices), sizeof *rest);
     if (!rest) return no_memory(error);
     w->scene->rest = rest;
-    for (size_t v = 0; v < vertices; v++) /* the rest shape, and first positions */
-        for (int r = 0; r < 3; r++) {
-            double x = w->def.translate[r];
-            for (int c = 0; c < 3; c++) x += w->def.linear[3 * r + c] * w->mesh->x[3 * v + c];
-            rest[3 * ((size_t)w->first + v) + r] = x;
-            w->x[3 * v + r] = w->state ? w->state[6 * v + r] : x;
-        }
+    for (size_t v = 0; v < vertices; v++) { /* the rest shape, and first positions */
+        transformed(&w->def, w->mesh->x + 3 * v, rest + 3 * ((size_t)w->first + v));
+        memcpy(w->x + 3 * v, w->state ? w->state + 6 * v : rest + 3 * ((size_t)w->first + v), 3 * sizeof *w->x);
+    }
     for (int attach = 0; attach < 2; attach++) {
         BrioNode *list = brio__node_get(w->node, attach ? "attach" : "fix");
         if (!list) continue;
