@@ -4,7 +4,15 @@
  *
  * with the stages Q of Phi and Q* of Phi*. For backward Euler dv = h M^-1 (grad P(q) - grad P(q')). alpha = 0 is Phi itself; alpha
  * = 1 is linearly symplectic for every Phi (Thm. 4.1) and, over backward Euler, stable at every step: A-1. A-search chooses alpha in every step
- * so that the energy meets its target (Algorithm 1). Damping is part of Phi's solve and never of dv. */
+ * so that the energy meets its target (Algorithm 1). Damping is part of Phi's solve and never of dv.
+ *
+ * In free flight dv = 0, so that no alpha changes anything, and the positions of backward Euler are exactly those of the parabola whose velocity at the end
+ * of a step is w + h g/2. H(q, w), which the paper measures, then loses m (h g)^2/2 in every step, and the search puts that back as vibration.
+ * A-search therefore treats the part of the force that is the same everywhere, M g, exactly: it is the same method for the velocities v + h g/2,
+ *
+ *     (q', w) = Phi(q, v - h g/2),    v' = w + h g/2 - alpha dv,
+ *
+ * whose state (q, v) is that of the parabola at any h. `flight: false` is the paper's form. */
 #include "tableau.h"
 
 /* (q', w) and dv. */
@@ -55,7 +63,8 @@ static const BrioField search_fields[] = {
     {"decay", BRIO_LIST, "s", 0, 1e-9, 1e12, 0, "Time in which the energy above the ground falls to 1/e; or [[t, tau], ...]: tau from time t on."},
     {"ground", BRIO_REAL, "J|rest", 0, -1e300, 1e300, 0, "Energy that decay leads to; rest: the potential of the settled scene."},
     {"sparse", BRIO_BOOLEAN, "", 0, 0, 1, 0, "Search only in the third step in a row on the same side of the target, and take alpha = 1 otherwise."},
-    {"alpha", BRIO_REAL, "", NAN, -10, 10, 0, "Fixed instead of searched for, for the study of stability."},
+    {"alpha", BRIO_REAL, "", NAN, -10, 10, 0, "Fixed instead of searched for, for the study of stability; then in the paper's form."},
+    {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0, "Weight is treated exactly, so that free flight keeps its energy; false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
     {0}};
 
 enum { STREAK, GROUND_KNOWN, GROUND }; /* memos: steps in a row on one side of the target (its sign says which) */
@@ -111,18 +120,31 @@ static double search(double excess, double linear, double square)
     return fabs(near - 1) < fabs(far - 1) ? near : far;
 }
 
+/* h g/2, g being M^-1 times the force that is the same everywhere; nothing in the paper's form. */
+static void half_fall(BrioStepper *s, double h, double *fall)
+{
+    double share = brio_stepper_value(s, "flight") != 0 ? -h / 2 : 0;
+    brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x, fall);
+    brio_stepper_mass_solve(s, fall, fall);
+    brio_stepper_combine(s, share, fall, 0, fall, fall);
+}
+
 static BrioStatus search_step(BrioStepper *s, double h)
 {
     double fixed = brio_stepper_value(s, "alpha"), ground, added, dissipated;
     if (!isnan(fixed)) return fixed_step(s, brio__tableau("backward-euler"), h, fixed);
     double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2), *p = brio_stepper_scratch(s, 3);
+    double *fall = brio_stepper_scratch(s, 14); /* past those of a tableau of one stage */
     double target = brio_stepper_target(s), t = brio_stepper_time(s);
     BRIO_CHECK(ground_level(s, &ground));
     if (isnan(target)) {
         double first = brio_stepper_kinetic(s, brio_stepper_v(s)) + brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
         target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
     }
+    half_fall(s, h, fall);
+    brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
     BRIO_CHECK(predict(s, brio__tableau("backward-euler"), h, q, w, dv));
+    brio_stepper_combine(s, 1, w, 1, fall, w);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);
 
