@@ -12,8 +12,13 @@
  *
  *     (q', w) = Phi(q, v - h g/2),    v' = w + h g/2 - alpha dv,
  *
- * whose state (q, v) is that of the parabola at any h. `flight: false` is the paper's form. */
+ * whose state (q, v) is that of the parabola at any h. `flight: false` is the paper's form.
+ *
+ * What a solve leaves unbalanced is a force R that acted too, M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's
+ * last correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in dv; R of the step before is kept. */
 #include "tableau.h"
+
+enum { STREAK, GROUND_KNOWN, GROUND, LEFT_KNOWN }; /* memos: steps in a row on one side of the target (its sign says which), the ground, whether R is kept */
 
 /* (q', w) and dv. */
 static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, double *q, double *w, double *dv)
@@ -23,8 +28,15 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
     BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = phi, .h = h, .weight = 1, .scratch = 6, .slope = slope}, q, w));
     BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = &adjoint, .h = h, .weight = BRIO_NOT_COUNTED, .undamped = true, .scratch = 6, .slope = dv},
                                   unused_q, unused_v));
-    if (phi->stages == 1 && phi->A[0] == 1) brio_stepper_combine(s, 1 / h, q, -1 / h, brio_stepper_q(s), w); /* also where it is small beside v */
     brio_stepper_combine(s, h, dv, -h, slope, dv);
+    if (phi->stages == 1 && phi->A[0] == 1) {
+        double *left = brio_stepper_history(s, 0), *known = brio_stepper_memo(s, LEFT_KNOWN); /* no part of the history, as to which R = 0 */
+        if (*known != 0) brio_stepper_combine(s, 1, dv, -h, left, dv);
+        brio_stepper_combine(s, 1, dv, h, s->unbalanced, dv);
+        brio_stepper_combine(s, 1, s->unbalanced, 0, left, left);
+        *known = 1;
+        brio_stepper_combine(s, 1 / h, q, -1 / h, brio_stepper_q(s), w); /* also where it is small beside v */
+    }
     brio_stepper_mass_solve(s, dv, dv);
     return BRIO_OK;
 }
@@ -50,6 +62,7 @@ BRIO_INTEGRATOR(a_1){
     .summary = "Backward Euler's positions, forward Euler's momenta: lively, does not blow up; energy wanders slowly.",
     .citation = "You2026",
     .order = 1,
+    .history = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
     .step = a1_step,
 };
@@ -66,8 +79,6 @@ static const BrioField search_fields[] = {
     {"alpha", BRIO_REAL, "", NAN, -10, 10, 0, "Fixed instead of searched for, for the study of stability; then in the paper's form."},
     {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0, "Weight is treated exactly, so that free flight keeps its energy; false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
     {0}};
-
-enum { STREAK, GROUND_KNOWN, GROUND }; /* memos: steps in a row on one side of the target (its sign says which) */
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
 {
@@ -169,6 +180,7 @@ BRIO_INTEGRATOR(a_search){
     .summary = "Backward Euler's positions with momenta that meet an energy target: stays alive at large steps, decays as you say.",
     .citation = "You2026",
     .order = 1,
+    .history = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED,
     .fields = search_fields,
     .step = search_step,
@@ -219,6 +231,7 @@ BRIO_INTEGRATOR(decoupled){
     .summary = "Positions of a Runge-Kutta method, momenta of its adjoint: linearly symplectic over any tableau; over sdirk2 by default.",
     .citation = "You2026",
     .order = 2,
+    .history = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
     .fields = decoupled_fields,
     .step = decoupled_step,
