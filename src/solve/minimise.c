@@ -272,14 +272,17 @@ static BrioStatus factor(const Problem *p, const double *q, bool project)
     return BRIO_NOT_POSITIVE_DEFINITE;
 }
 
-/* The better of q_n and the target (as far as that is allowed) as a start. */
+/* The better of q_n and where weight alone would lead to (as far as that is allowed) as a start. */
 static Value start(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
     memcpy(q, p->state->q, 3 * (size_t)s->system->block_count * sizeof *q);
     if (p->mass == 0 || p->objective->linear) return evaluate(p, q, s->gradient);
-    brio__combine(s->system, 1, p->objective->target, -1, q, s->step);
     Value stay = evaluate(p, q, NULL);
+    brio__linear_gradient(s->evaluator, p->state->param, s->x, s->step);
+    brio__mass_solve(s->system, s->step, s->step);
+    brio__combine(s->system, 1, p->objective->target, -p->objective->s * p->objective->a, s->step, s->step);
+    brio__combine(s->system, 1, s->step, -1, q, s->step);
     double t = allowed(p, q);
     brio__combine(s->system, 1, q, t, s->step, s->trial);
     Value go = evaluate(p, s->trial, NULL);
