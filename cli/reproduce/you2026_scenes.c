@@ -159,7 +159,10 @@ static void figure11(Report *r)
                 report_number(r, NAN, b[k][m].energy[CURVE - 1], "%s: last energy over the first", method[m].name);
             else
                 report_bound(r, b[k][m].least, 0.95, INFINITY, "%s: least of %d contacts", method[m].name, b[k][m].contacts);
-            if (m >= SEARCH) report_bound(r, b[k][m].highest, -INFINITY, m == DECAY ? INFINITY : 1.03, "%s: largest of any step", method[m].name);
+            if (m == DECAY)
+                report_number(r, NAN, b[k][m].highest, "%s: largest of any step, before a contact", method[m].name);
+            else if (m >= SEARCH)
+                report_bound(r, b[k][m].highest, -INFINITY, 1.03, "%s: largest of any step", method[m].name);
         }
         report_value(r, exp(-CURVE_SPAN / 5), b[k][DECAY].energy[CURVE - 1], 0.05, "tau = 5 s: energy after %g s over the first", CURVE_SPAN);
         report_fact(r, b[k][BDF2].energy[CURVE - 1] < b[k][SEARCH].energy[CURVE - 1], "BDF2 ends below A-search");
