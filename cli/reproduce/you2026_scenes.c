@@ -175,7 +175,7 @@ static void figure11(Report *r)
     for (int i = 0; i < CURVE; i++) time[i] = CURVE_SPAN * i / (CURVE - 1);
     for (int k = 0; k < 3; k++) {
         for (int m = 0; m < METHODS; m++) series[k][m] = (BrioPlotSeries){.name = method[m].name, .count = CURVE, .x = time, .y = b[k][m].energy};
-        plot[k] = (BrioPlot){.title = balls[k], .x = {.label = "t, s"}, .y = {.label = "energy above rest / first", .fixed = true, .low = 0, .high = 1.6}, .series_count = METHODS, .series = series[k]};
+        plot[k] = (BrioPlot){.title = balls[k], .x = {.label = "t, s"}, .y = {.label = "energy above rest / first", .fixed = true, .low = 0, .high = 1.3}, .series_count = METHODS, .series = series[k]};
     }
     brio__plot_write(file, plot, 3, 1);
     report_close(r, file);
