@@ -273,6 +273,20 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
     return total;
 }
 
+void brio__linear_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
+{
+    for (int t = 0; t < e->term_count; t++) {
+        const BrioTerm *term = &e->term[t];
+        KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
+        work.batch.gradient = e->gradient + e->gradient_start[t];
+        if (term->energy->traits & BRIO_ENERGY_LINEAR)
+            brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
+        else
+            memset(work.batch.gradient, 0, (size_t)(e->gradient_start[t + 1] - e->gradient_start[t]) * sizeof(double));
+    }
+    brio__parallel_for(e->system->block_count, 1024, gather_chunk, &(GatherWork){e, gradient});
+}
+
 void brio__held_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
 {
     const BrioSystem *s = e->system;

@@ -30,7 +30,7 @@ struct Report {
     const Reproduction *what;
     BrioJson *json;   /* NULL: words */
     const char *out;  /* folder for files, or NULL */
-    bool force;
+    bool force, fine;
     int met, missed;
     double started, shown;
 };
@@ -178,6 +178,8 @@ bool report_steps(Report *r, BrioSim *sim, int64_t steps, double most, const cha
     return true;
 }
 
+bool report_fine(const Report *r) { return r->fine; }
+
 /* ---- files -------------------------------------------------------------------------------------- */
 
 FILE *report_file(Report *r, const char *name)
@@ -204,7 +206,7 @@ void report_close(Report *r, FILE *file)
 
 /* ---- the command -------------------------------------------------------------------------------- */
 
-enum { OUT, FORCE, JSON, THREADS };
+enum { OUT, FORCE, FINE, JSON, THREADS };
 
 static void list_all(bool as_json)
 {
@@ -267,6 +269,7 @@ static int run(int argc, char **argv)
     while ((option = argument_next(&a)) != ARGUMENT_END) switch (option) {
         case OUT: r.out = a.value; break;
         case FORCE: r.force = true; break;
+        case FINE: r.fine = true; break;
         case JSON: as_json = true; break;
         case THREADS:
             if (!read_count(a.command, "--threads", a.value, 4096, &threads)) return EXIT_USAGE;
@@ -295,6 +298,7 @@ static int run(int argc, char **argv)
 static const Option options[] = {
     [OUT] = {"--out", 'o', "FOLDER", "Write plots and tables there as well."},
     [FORCE] = {"--force", 0, NULL, "Overwrite files of that name in FOLDER."},
+    [FINE] = {"--fine", 0, NULL, "References at short steps too, where they would take long."},
     [JSON] = {"--json", 0, NULL, "As JSON."},
     [THREADS] = {"--threads", 0, "N", "Threads; the numbers do not depend on them."},
     {0}};
@@ -302,7 +306,7 @@ static const Option options[] = {
 const Command command_reproduce = {
     .name = "reproduce",
     .summary = "A table or figure of a paper beside our numbers.",
-    .synopsis = "[list]\nNAME [-o FOLDER]",
+    .synopsis = "[list]\nNAME [-o FOLDER] [--fine]",
     .about = "Runs the experiment again and prints the paper's figure beside ours, with the tolerance and a verdict for each line. The exit "
              "code is 1 if a line is missed. What a paper leaves out and how it was found is said at the top.",
     .options = options,

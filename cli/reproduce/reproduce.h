@@ -46,6 +46,9 @@ bool report_steps(Report *report, BrioSim *sim, int64_t steps, double most, cons
 /* Shows how far a long loop is; clears itself. */
 void report_progress(Report *report, double share, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Whether references that take long are wanted too (--fine). */
+bool report_fine(const Report *report);
+
 /* A file (plot, table) in the folder that the user gave with -o; NULL, without complaint, if none was given. The caller
  * closes it with report_close. */
 FILE *report_file(Report *report, const char *name);

@@ -4,8 +4,21 @@
  *
  * with the stages Q of Phi and Q* of Phi*. For backward Euler dv = h M^-1 (grad P(q) - grad P(q')). alpha = 0 is Phi itself; alpha
  * = 1 is linearly symplectic for every Phi (Thm. 4.1) and, over backward Euler, stable at every step: A-1. A-search chooses alpha in every step
- * so that the energy meets its target (Algorithm 1). Damping is part of Phi's solve and never of dv. */
+ * so that the energy meets its target (Algorithm 1). Damping is part of Phi's solve and never of dv.
+ *
+ * In free flight dv = 0, so that no alpha changes anything, and the positions of backward Euler are exactly those of the parabola whose velocity at the end
+ * of a step is w + h g/2. H(q, w), which the paper measures, then loses m (h g)^2/2 in every step, and the search puts that back as vibration.
+ * A-search therefore treats the part of the force that is the same everywhere, M g, exactly: it is the same method for the velocities v + h g/2,
+ *
+ *     (q', w) = Phi(q, v - h g/2),    v' = w + h g/2 - alpha dv,
+ *
+ * whose state (q, v) is that of the parabola at any h. `flight: false` is the paper's form.
+ *
+ * What a solve leaves unbalanced is a force R that acted too, M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's
+ * last correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in dv; R of the step before is kept. */
 #include "tableau.h"
+
+enum { STREAK, GROUND_KNOWN, GROUND, LEFT_KNOWN }; /* memos: steps in a row on one side of the target (its sign says which), the ground, whether R is kept */
 
 /* (q', w) and dv. */
 static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, double *q, double *w, double *dv)
@@ -15,8 +28,15 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
     BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = phi, .h = h, .weight = 1, .scratch = 6, .slope = slope}, q, w));
     BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = &adjoint, .h = h, .weight = BRIO_NOT_COUNTED, .undamped = true, .scratch = 6, .slope = dv},
                                   unused_q, unused_v));
-    if (phi->stages == 1 && phi->A[0] == 1) brio_stepper_combine(s, 1 / h, q, -1 / h, brio_stepper_q(s), w); /* also where it is small beside v */
     brio_stepper_combine(s, h, dv, -h, slope, dv);
+    if (phi->stages == 1 && phi->A[0] == 1) {
+        double *left = brio_stepper_history(s, 0), *known = brio_stepper_memo(s, LEFT_KNOWN); /* no part of the history, as to which R = 0 */
+        if (*known != 0) brio_stepper_combine(s, 1, dv, -h, left, dv);
+        brio_stepper_combine(s, 1, dv, h, s->unbalanced, dv);
+        brio_stepper_combine(s, 1, s->unbalanced, 0, left, left);
+        *known = 1;
+        brio_stepper_combine(s, 1 / h, q, -1 / h, brio_stepper_q(s), w); /* also where it is small beside v */
+    }
     brio_stepper_mass_solve(s, dv, dv);
     return BRIO_OK;
 }
@@ -42,6 +62,7 @@ BRIO_INTEGRATOR(a_1){
     .summary = "Backward Euler's positions, forward Euler's momenta: lively, does not blow up; energy wanders slowly.",
     .citation = "You2026",
     .order = 1,
+    .history = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
     .step = a1_step,
 };
@@ -55,10 +76,9 @@ static const BrioField search_fields[] = {
     {"decay", BRIO_LIST, "s", 0, 1e-9, 1e12, 0, "Time in which the energy above the ground falls to 1/e; or [[t, tau], ...]: tau from time t on."},
     {"ground", BRIO_REAL, "J|rest", 0, -1e300, 1e300, 0, "Energy that decay leads to; rest: the potential of the settled scene."},
     {"sparse", BRIO_BOOLEAN, "", 0, 0, 1, 0, "Search only in the third step in a row on the same side of the target, and take alpha = 1 otherwise."},
-    {"alpha", BRIO_REAL, "", NAN, -10, 10, 0, "Fixed instead of searched for, for the study of stability."},
+    {"alpha", BRIO_REAL, "", NAN, -10, 10, 0, "Fixed instead of searched for, for the study of stability; then in the paper's form."},
+    {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0, "Weight is treated exactly, so that free flight keeps its energy; false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
     {0}};
-
-enum { STREAK, GROUND_KNOWN, GROUND }; /* memos: steps in a row on one side of the target (its sign says which) */
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
 {
@@ -111,18 +131,31 @@ static double search(double excess, double linear, double square)
     return fabs(near - 1) < fabs(far - 1) ? near : far;
 }
 
+/* h g/2, g being M^-1 times the force that is the same everywhere; nothing in the paper's form. */
+static void half_fall(BrioStepper *s, double h, double *fall)
+{
+    double share = brio_stepper_value(s, "flight") != 0 ? -h / 2 : 0;
+    brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x, fall);
+    brio_stepper_mass_solve(s, fall, fall);
+    brio_stepper_combine(s, share, fall, 0, fall, fall);
+}
+
 static BrioStatus search_step(BrioStepper *s, double h)
 {
     double fixed = brio_stepper_value(s, "alpha"), ground, added, dissipated;
     if (!isnan(fixed)) return fixed_step(s, brio__tableau("backward-euler"), h, fixed);
     double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2), *p = brio_stepper_scratch(s, 3);
+    double *fall = brio_stepper_scratch(s, 14); /* past those of a tableau of one stage */
     double target = brio_stepper_target(s), t = brio_stepper_time(s);
     BRIO_CHECK(ground_level(s, &ground));
     if (isnan(target)) {
         double first = brio_stepper_kinetic(s, brio_stepper_v(s)) + brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
         target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
     }
+    half_fall(s, h, fall);
+    brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
     BRIO_CHECK(predict(s, brio__tableau("backward-euler"), h, q, w, dv));
+    brio_stepper_combine(s, 1, w, 1, fall, w);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);
 
@@ -147,6 +180,7 @@ BRIO_INTEGRATOR(a_search){
     .summary = "Backward Euler's positions with momenta that meet an energy target: stays alive at large steps, decays as you say.",
     .citation = "You2026",
     .order = 1,
+    .history = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED,
     .fields = search_fields,
     .step = search_step,
@@ -197,6 +231,7 @@ BRIO_INTEGRATOR(decoupled){
     .summary = "Positions of a Runge-Kutta method, momenta of its adjoint: linearly symplectic over any tableau; over sdirk2 by default.",
     .citation = "You2026",
     .order = 2,
+    .history = 1,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
     .fields = decoupled_fields,
     .step = decoupled_step,

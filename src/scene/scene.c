@@ -52,6 +52,7 @@ static const BrioKey body_keys[] = {
     {"transform", "map", "", "Scale, then rotate, then translate the mesh: its rest shape."},
     {"velocity", "map", "", "First velocity."},
     {"state", "file name", "", "First positions and velocities, one row a vertex: x,y,z,vx,vy,vz."},
+    {"deform", "map", "", "First positions that differ from the rest shape: twisted and bent. Or give state."},
     {"springs", "file name", "", "Springs of kind springs, one row each: a,b,k,rest."},
     {"fix", "list", "", "Vertices that are held, or moved by a script."},
     {"attach", "list", "", "Springs from vertices to points."},
@@ -80,6 +81,10 @@ static const BrioKey mode_keys[] = {
     {"radius", "number, m", "to the farthest vertex", "Radius R of the drum; beyond, nothing moves."},
     {"centre", "three numbers, m", "the middle of the body's box", "Centre of the drum."},
     {"normal", "three numbers", "the mean normal of the triangles", "Where it moves; of any length."},
+    {0}};
+static const BrioKey deform_keys[] = {
+    {"twist", "number, degrees", "0", "Turn of the end with the largest x about the body's middle, along x; growing evenly from the other end."},
+    {"bend", "three numbers, m", "[0, 0, 0]", "Shift of that end, growing with the square of the distance from the other."},
     {0}};
 static const BrioKey fix_keys[] = {
     {"box", "[[x, y, z], [x, y, z]]", "", "Vertices in the box between two corners, at the start."},
@@ -162,6 +167,7 @@ static const BrioSection sections[] = {
     {"bodies[].velocity", "How a body starts", velocity_keys},
     {"bodies[].velocity.mode", "A vibration to start with", mode_keys},
     {"bodies[].array", "Copies of a body", array_keys},
+    {"bodies[].deform", "How a body starts out of shape", deform_keys},
     {"bodies[].fix[]", "Held vertices", fix_keys},
     {"bodies[].attach[]", "Attachments", attach_keys},
     {"bodies[].fix[].script", "Scripts (also of attachments)", script_keys},
@@ -685,6 +691,36 @@ static BrioStatus add_mode(BodyWork *w, BrioError *error)
     return BRIO_OK;
 }
 
+/* Makes a state of the rest shape, turned about x and bent. */
+static BrioStatus read_deform(BodyWork *w, BrioError *error)
+{
+    BrioNode *node = brio__node_get(w->node, "deform");
+    if (!node) return BRIO_OK;
+    if (w->state) return brio__node_error(node, error, "give either state or deform");
+    double twist = 0, bend[3] = {0}, low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    int64_t n = w->mesh->vertex_count;
+    BRIO_CHECK(expect_map(node, deform_keys, error));
+    BRIO_CHECK(get_real(node, "twist", -36000, 36000, &twist, error));
+    BRIO_CHECK(get_vector(node, "bend", bend, error));
+    w->state = brio__alloc(6 * (size_t)n, sizeof *w->state);
+    if (!w->state) return no_memory(error);
+    for (int64_t v = 0; v < n; v++) {
+        double *x = w->state + 6 * v;
+        transformed(&w->def, w->mesh->x + 3 * v, x);
+        for (int r = 0; r < 3; r++) low[r] = fmin(low[r], x[r]), high[r] = fmax(high[r], x[r]);
+    }
+    if (!(high[0] > low[0])) return brio__node_error(node, error, "the body has no length along x to twist or bend it over");
+    for (int64_t v = 0; v < n; v++) {
+        double *x = w->state + 6 * v, share = (x[0] - low[0]) / (high[0] - low[0]), angle = share * twist * 3.14159265358979323846 / 180;
+        double middle[2] = {(low[1] + high[1]) / 2, (low[2] + high[2]) / 2}, y = x[1] - middle[0], z = x[2] - middle[1];
+        x[1] = middle[0] + cos(angle) * y - sin(angle) * z;
+        x[2] = middle[1] + sin(angle) * y + cos(angle) * z;
+        for (int r = 0; r < 3; r++) x[r] += bend[r] * share * share, x[3 + r] = 0; /* `velocity` is added to these */
+    }
+    w->def.state = w->state;
+    return BRIO_OK;
+}
+
 /* Springs from a file replace the edges of the mesh. */
 static BrioStatus read_springs(BodyWork *w, BrioError *error)
 {
@@ -764,6 +800,7 @@ static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int c
     }
     BRIO_CHECK(read_mesh(w, error));
     BRIO_CHECK(read_state(w, error));
+    BRIO_CHECK(read_deform(w, error));
     BRIO_CHECK(add_mode(w, error));
     BRIO_CHECK(read_springs(w, error));
     w->def.mesh = w->mesh;

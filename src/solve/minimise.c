@@ -364,14 +364,17 @@ static bool move_held(const Problem *p, const double *q)
     return s->held_part > part;
 }
 
-/* The better of q_n and the target (as far as that is allowed) as a start. */
+/* The better of q_n and where weight alone would lead to (as far as that is allowed) as a start. */
 static Value start(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
     memcpy(q, p->state->q, 3 * (size_t)s->system->block_count * sizeof *q);
     if (p->mass == 0 || p->objective->linear) return evaluate(p, q, s->gradient);
-    brio__combine(s->system, 1, p->objective->target, -1, q, s->step);
     Value stay = evaluate(p, q, NULL);
+    brio__linear_gradient(s->evaluator, p->state->param, s->x, s->step);
+    brio__mass_solve(s->system, s->step, s->step);
+    brio__combine(s->system, 1, p->objective->target, -p->objective->s * p->objective->a, s->step, s->step);
+    brio__combine(s->system, 1, s->step, -1, q, s->step);
     double t = allowed(p, q);
     brio__combine(s->system, 1, q, t, s->step, s->trial);
     Value go = evaluate(p, s->trial, NULL);
@@ -401,6 +404,22 @@ static BrioStatus newton_step(const Problem *p, const double *q, bool project)
     s->totals.iterations++;
     s->speed = brio__norm_max(s->system, s->step) / p->objective->h;
     return isfinite(s->speed) ? BRIO_OK : finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
+}
+
+/* The step at q by the last factor, which is of a nearby point: true if it is within the tolerance, so that no new factor is needed to see it. */
+static bool last_factor_suffices(const Problem *p)
+{
+    BrioSolver *s = p->solver;
+    double before = brio__seconds();
+    brio__combine(s->system, -1, s->gradient, 0, s->gradient, s->step);
+    bool solved = brio__linear_solve(s->linear, 1, s->step, s->step) == BRIO_OK;
+    double speed = brio__norm_max(s->system, s->step) / p->objective->h;
+    s->totals.solve += brio__seconds() - before;
+    if (!solved || !(speed < s->options.tol)) return false;
+    s->iterations++;
+    s->totals.iterations++;
+    s->speed = speed;
+    return true;
 }
 
 /* Solves gradient = 0 with the merit |gradient|^2/2 and exact Hessians, projected ones where those are not positive definite:
@@ -531,11 +550,12 @@ static BrioStatus newton(const Problem *p, double *q)
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
     int exact_at = 0, wait = 1;
+    bool factored = false; /* at the last point, from which a whole step led here */
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
         if (s->held_part < 1 && move_held(p, q)) now = evaluate(p, q, s->gradient);
         /* Exact Hessians where they are positive definite: projection makes iterations many where elements are compressed. After each that
          * was not, the projected ones are taken for twice as long. */
-        BrioStatus status = s->iterations >= exact_at ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
+        BrioStatus status = factored && last_factor_suffices(p) ? BRIO_OK : s->iterations >= exact_at ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
         if (status > 0) {
             if (s->iterations >= exact_at) exact_at = s->iterations + wait, wait *= 2;
             status = newton_step(p, q, true);
@@ -569,6 +589,7 @@ static BrioStatus newton(const Problem *p, double *q)
         s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
         if (small && (t == 1 || drowned)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
         last_speed = drowned ? s->speed : INFINITY;
+        factored = t == 1 && !s->linear->type->multiplies;
     }
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
 }
