@@ -6,9 +6,15 @@
 
 enum { PSD_MOST = 9 };
 
+#ifdef NDEBUG
+#define PSD_INLINE inline __attribute__((always_inline)) /* all indices are known then: a third faster */
+#else
+#define PSD_INLINE __attribute__((noinline)) /* a sanitizer takes a minute to compile it inline */
+#endif
+
 /* Rotations that make entries of the pairs p + q = round (mod n) zero, in a and in the columns of v; of a the upper half is kept. The
  * pairs of a round have no index in common: their rotations are independent and overlap in time. */
-static inline __attribute__((always_inline)) void psd_round(int n, int round, lane *a, lane *v)
+static PSD_INLINE void psd_round(int n, int round, lane *a, lane *v)
 {
     lane zero = lane_set(0), one = lane_set(1), c[PSD_MOST / 2], s[PSD_MOST / 2];
     int p[PSD_MOST / 2], q[PSD_MOST / 2];
@@ -42,7 +48,7 @@ static inline __attribute__((always_inline)) void psd_round(int n, int round, la
 
 /* a: n x n, row by row, n odd. Jacobi [Golub2013, 8.5] until what is off the diagonal is round-off in all eight; entries that are
  * nothing beside the diagonal are passed over. */
-static inline __attribute__((always_inline)) void psd_project(int n, lane *a)
+static PSD_INLINE void psd_project(int n, lane *a)
 {
     lane zero = lane_set(0), one = lane_set(1), v[PSD_MOST * PSD_MOST], size = zero, unscale;
     for (int k = 0; k < n * n; k++) size = lane_max(size, lane_abs(a[k]));
@@ -56,7 +62,7 @@ static inline __attribute__((always_inline)) void psd_project(int n, lane *a)
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++) off += a[n * p + q] * a[n * p + q];
         if (!lane_any(lane_lt(lane_set(1e-30), off))) break; /* the largest entry was between 1 and 2 */
-        if (n == 5) { /* written out, with all indices known: a third faster */
+        if (n == 5) { /* written out */
             psd_round(5, 0, a, v);
             psd_round(5, 1, a, v);
             psd_round(5, 2, a, v);
