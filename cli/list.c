@@ -61,7 +61,7 @@ static void list_text(const Family *family, bool verbose)
     Entry e;
     int i = 0;
     for (; family->at(i, &e); i++) {
-        printf("%-23s %s\n", e.name, e.summary);
+        printf("%-27s %s\n", e.name, e.summary);
         if (!verbose) continue;
         if (e.note || e.citation)
             printf("    %s%s%s%s\n", e.note ? e.note : "", e.citation ? " [" : "", e.citation ? e.citation : "",

@@ -8,7 +8,7 @@
  * Hessian by (w_u, w_v): the stretch of one direction n = w/|w| gives k (n n^T + (1 - 1/|w|) (I - n n^T)), as a spring does, and the
  * shear k s (0 I; I 0) + k (w_v; w_u)(w_v; w_u)^T with s = w_u . w_v. In a frame whose third axis is the triangle's normal it falls into
  * a 4x4 and a 2x2 matrix, which are projected each for itself. */
-#include "../eigen_lane.h"
+#include "psd_lane.h"
 #include "triangle.h"
 
 /* Tension over length, k (1 - 1/l), and the direction. A direction without length has no force, and the mean stiffness over all. */
@@ -74,8 +74,8 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle
             A[4 * a + b] = h;
         }
     if (batch->project) {
-        project_small(A, 4);
-        project_small(out, 2);
+        psd_project_any(4, A);
+        psd_project_any(2, out);
     }
     mat3l blocks[3];
     for (int i = 0; i < 2; i++)

@@ -21,9 +21,9 @@
  * (Kronecker products of a matrix on the nodes and one in space). Neither sees translations, so the projection is that of a 9x9 matrix
  * on node weights that add up to nothing. The difference theta - theta0 is taken in (-pi, pi]. A hinge with a triangle of no height has no
  * angle: it exerts no force. */
-#include "../eigen_lane.h"
 #include "../mat3_lane.h"
 #include "energy.h"
+#include "psd_lane.h"
 
 enum { HINGE_REST = 2 }; /* |e|^2/(A1 + A2), theta0 */
 
@@ -125,7 +125,7 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Hinge *h
             }
         }
         fill(h, 3, reduced_w, reduced_d, A);
-        project_small(A, 9);
+        psd_project_any(9, A);
         for (int a = 0; a < 12; a++)
             for (int b = 0; b < 9; b++) {
                 half[9 * a + b] = zero;
