@@ -1,6 +1,7 @@
 #include "sim.h"
 
 #include "affine.h"
+#include "analyze/exact.h"
 #include "analyze/ledger.h"
 #include "field.h"
 
@@ -111,6 +112,19 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                        integrator->name, names);
 }
 
+/* Barriers keep apart what is apart: surfaces at the world positions x must not meet. */
+static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioError *error)
+{
+    BrioIntersection first;
+    char text[320];
+    int64_t count = system->surface ? brio__exact_intersections(system, x, &first, 1) : 0;
+    if (count < 0) return BRIO_ERROR_MEMORY;
+    if (count == 0) return BRIO_OK;
+    brio__intersection_text(system, &first, text, sizeof text);
+    return brio__error(error, BRIO_ERROR_INPUT, "%s in the first state, and %lld more pair%s so: contact: ipc needs bodies that are apart; `brio check` lists them and draws them", text,
+                       (long long)count - 1, count == 2 ? "" : "s");
+}
+
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim, BrioError *error)
 {
     const BrioIntegrator *integrator = NULL;
@@ -127,12 +141,24 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     if (status == BRIO_OK) status = with_history(system, integrator->history, &state);
     if (status == BRIO_OK) status = brio__stepper_create(system, integrator, def->values, &def->solver, def->damping, def->damping_count, state, &made->stepper);
     if (status == BRIO_OK) made->stepper->traits = traits;
+    if (status == BRIO_OK) {
+        brio__system_positions(system, state, state->q, state->time, made->world);
+        status = check_apart(system, made->world, error);
+    }
     if (status == BRIO_OK && !isfinite(brio__potential(made->stepper->solver, state, state->q, state->time, NULL))) {
         BrioLimit limit;
         char name[160];
-        bool found = brio__find_forbidden(made->stepper->solver->evaluator, state->param, made->stepper->solver->x, &limit);
+        BrioSolver *solver = made->stepper->solver;
+        bool found = brio__find_forbidden(solver->evaluator, state->param, solver->x, &limit);
+        double least = INFINITY;
+        if (!found && solver->contact) {
+            brio__contact_count(solver->contact, state->param, solver->x, &least, &limit);
+            found = limit.term;
+        }
         brio__limit_text(system, &limit, name, sizeof name);
-        if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
+        if (found && least < INFINITY)
+            status = brio__error(error, BRIO_ERROR_INPUT, "%s are closer than the thickness of contact in the first state: move them apart, or make it smaller", name);
+        else if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
             status = brio__error(error, BRIO_ERROR_INPUT, "%s are not apart in the first state: begin in front of the obstacle", name);
         else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
             status = brio__error(error, BRIO_ERROR_INPUT, "%s %s in the first state, and its material forbids that", name,
@@ -257,7 +283,7 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
     if (s->out_of_memory) return BRIO_ERROR_MEMORY;
     memcpy(q, sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
     BRIO_CHECK(set_vertices(sim, body, x, q));
-    if (!isfinite(brio__potential(s->solver, sim->state, q, sim->state->time, NULL))) return BRIO_STEP_REJECTED;
+    if (!isfinite(brio__potential(s->solver, sim->state, q, sim->state->time, NULL)) || check_apart(sim->system, s->solver->x, NULL) != BRIO_OK) return BRIO_STEP_REJECTED;
     memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
     brio__state_forget(sim->state);
     book_change(sim, before);
