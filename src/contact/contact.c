@@ -53,6 +53,7 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     BrioContact *c = brio__calloc(1, sizeof *c);
     if (!c) return BRIO_ERROR_MEMORY;
     size_t n = (size_t)surface->vertex_count;
+    int64_t likely = 8 * (int64_t)surface->primitive_count; /* candidates of a kind: room at the start, so that steps need not ask for more */
     c->system = system;
     c->surface = surface;
     c->now_reach = NAN;
@@ -65,8 +66,14 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     c->node_box = brio__alloc((size_t)surface->node_count, sizeof *c->node_box);
     BrioStatus status = c->low && c->high && c->now && c->vertex_box && c->edge_box && c->primitive_box && c->node_box ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++) {
-        status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false);
-        if (k < 2 && status == BRIO_OK) status = brio__pairs_create(&c->candidate[k], brio__energy(energies[k]), true);
+        status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false, surface->primitive_count);
+        if (k < 2 && status == BRIO_OK) status = brio__pairs_create(&c->candidate[k], brio__energy(energies[k]), true, likely);
+    }
+    if (status == BRIO_OK) {
+        c->edges = brio__alloc(2 * (size_t)likely, sizeof *c->edges);
+        c->step = brio__alloc((size_t)likely, sizeof *c->step);
+        c->edges_room = c->step_room = likely;
+        if (!c->edges || !c->step) status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK)
         *contact = c;
@@ -238,14 +245,14 @@ static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioP
             add_candidate(c, BRIO_PAIR_EDGE_EDGE, (int32_t[4]){a[0], a[1], b[0], b[1]});
             if (c->candidate[1].term.elements == before) continue;
             if (before == c->edges_room) {
-                int32_t *more = brio__realloc(c->edges, 2 * (size_t)before, before ? 4 * (size_t)before : 1024, sizeof *more);
+                int32_t *more = brio__realloc(c->edges, 2 * (size_t)before, 4 * (size_t)before, sizeof *more);
                 if (!more) {
                     c->out_of_memory = true;
                     c->candidate[1].term.elements = before;
                     continue;
                 }
                 c->edges = more;
-                c->edges_room = before ? 2 * before : 512;
+                c->edges_room = 2 * before;
             }
             c->edges[2 * before] = p->edge[i];
             c->edges[2 * before + 1] = q->edge[j];

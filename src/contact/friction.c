@@ -35,7 +35,7 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     Friction *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
     f->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
-    BrioStatus status = f->x ? brio__pairs_create(&f->pairs, brio__energy("friction"), false) : BRIO_ERROR_MEMORY;
+    BrioStatus status = f->x ? brio__pairs_create(&f->pairs, brio__energy("friction"), false, system->surface ? system->surface->primitive_count : system->body_vertices / 8) : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         *self = f;
     else

@@ -5,13 +5,6 @@
 /* Kernel calls cover GRAIN blocks of eight; Hessians are made CHUNK blocks at a time. */
 enum { GRAIN = 32, CHUNK = 128, NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2 };
 
-BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates)
-{
-    *pairs = (BrioPairs){.term = {.energy = energy, .body = -1}, .candidates = candidates};
-    if (candidates) return BRIO_OK;
-    pairs->hessian = brio__alloc((size_t)CHUNK * HESSIAN * LANES, sizeof(double));
-    return pairs->hessian ? BRIO_OK : BRIO_ERROR_MEMORY;
-}
 
 void brio__pairs_free(BrioPairs *pairs)
 {
@@ -25,9 +18,9 @@ void brio__pairs_free(BrioPairs *pairs)
 
 void brio__pairs_clear(BrioPairs *pairs) { pairs->term.elements = pairs->term.blocks = 0; }
 
-static BrioStatus grow(BrioPairs *pairs)
+static BrioStatus grow(BrioPairs *pairs, size_t room)
 {
-    size_t old = (size_t)pairs->room * LANES, room = pairs->room ? 2 * (size_t)pairs->room : 64, lanes = room * LANES;
+    size_t old = (size_t)pairs->room * LANES, lanes = room * LANES;
     size_t rest = (size_t)pairs->term.energy->rest;
     int32_t *node = brio__realloc(pairs->term.node, old * NODES, lanes * NODES, sizeof *node);
     if (node) pairs->term.node = node;
@@ -47,11 +40,20 @@ static BrioStatus grow(BrioPairs *pairs)
     return BRIO_OK;
 }
 
+BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates, int64_t elements)
+{
+    *pairs = (BrioPairs){.term = {.energy = energy, .body = -1}, .candidates = candidates};
+    BRIO_CHECK(grow(pairs, (size_t)(elements / LANES + 1)));
+    if (candidates) return BRIO_OK;
+    pairs->hessian = brio__alloc((size_t)CHUNK * HESSIAN * LANES, sizeof(double));
+    return pairs->hessian ? BRIO_OK : BRIO_ERROR_MEMORY;
+}
+
 BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const double *rest)
 {
     BrioTerm *term = &pairs->term;
     int64_t e = term->elements, block = e / LANES, place = e % LANES;
-    if (block == pairs->room) BRIO_CHECK(grow(pairs));
+    if (block == pairs->room) BRIO_CHECK(grow(pairs, 2 * (size_t)pairs->room));
     for (int k = 0; k < NODES; k++) term->node[(block * NODES + k) * LANES + place] = 3 * vertex[k];
     for (int k = 0; k < term->energy->rest; k++) term->rest[(block * term->energy->rest + k) * LANES + place] = rest[k];
     term->elements++;

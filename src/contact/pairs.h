@@ -16,8 +16,8 @@ typedef struct BrioPairs {
     double *distance; /* [block][8] */
 } BrioPairs;
 
-/* `energy` of four nodes. */
-BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates);
+/* `energy` of four nodes; room for so many elements at first. */
+BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates, int64_t elements);
 void brio__pairs_free(BrioPairs *pairs);
 void brio__pairs_clear(BrioPairs *pairs);
 /* `vertex`: world vertices; `rest`: the energy's rest data. */
