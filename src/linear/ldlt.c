@@ -3,10 +3,17 @@
  * Block columns of L with (nearly) the same pattern form a supernode, whose part of L is one dense panel. In
  * ascending order each panel takes A's values, subtracts the outer products of the earlier panels that reach
  * into it (left-looking [Ng1993]), and is factored as a dense matrix. Ordering and pattern are found once, by
- * create; factor and solve allocate nothing. One thread: the sums are always the same. */
+ * create; factor and solve allocate nothing.
+ *
+ * Threads: the tree of supernodes is cut into subtrees, none of which is more than a fixed share of the work, and the top
+ * that joins them. Subtrees know nothing of each other and are shared out; the top follows, one panel after the other,
+ * whose rows are shared out if there is enough to do. The cuts are a function of the pattern, and every sum has its fixed
+ * order: the bits do not depend on the number of threads. */
 #include "linear.h"
 #include "order.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -15,9 +22,10 @@
 /* ---- kernels, in the units of scalars ----------------------------------------------------------- */
 
 typedef struct Kernels {
-    void (*update)(int64_t rows, int64_t columns, int64_t stride, int64_t depth, const double *x, const int32_t *place,
-                   double *panel, int64_t panel_stride, double *pack);
-    bool (*panel)(int64_t height, int64_t width, double *panel, double *pack);
+    void (*update)(int64_t begin, int64_t rows, int64_t columns, int64_t stride, int64_t depth, const double *x,
+                   const int32_t *place, double *panel, int64_t panel_stride, double *pack);
+    void (*below)(int64_t rows, int64_t width, int64_t stride, const double *square, double *x);
+    bool (*square)(int64_t width, int64_t stride, double *square);
     void (*forward)(int64_t height, int64_t width, const double *panel, double *x, double *sum);
     void (*backward)(int64_t height, int64_t width, const double *panel, double *x, const double *below);
 } Kernels;
@@ -58,21 +66,57 @@ static const Kernels *choose_kernels(void)
 
 /* ---- pattern ------------------------------------------------------------------------------------ */
 
+/* Sizes that decide what is shared among threads. */
+enum {
+    MOST_WORKERS = 16,
+    SUBTREE_SHARE = 6,        /* a subtree is at most this part of the work */
+    SHARED_FACTOR = 3000000,  /* operations from which a factorisation is shared out */
+    SHARED_PANEL = 3000000,   /* and a panel of the top */
+    SHARED_SOLVE = 400000,    /* entries of L from which a solve is */
+    LEAST_CHUNK = 32, CHUNKS = 8, /* block rows of a shared panel that are done at a time, and into how many it is cut at most */
+    BATCH = 4                 /* right-hand sides that are solved at a time */
+};
+
+/* Panel `from` reaches into a later one, with its rows from `begin` on. */
+typedef struct Update {
+    int32_t from, begin;
+} Update;
+
+/* Supernodes [first, root] in the elimination tree under root. */
+typedef struct Subtree {
+    int32_t first, root;
+    double cost;
+    int64_t spill; /* where its sums for the rows of others begin */
+} Subtree;
+
+/* What a thread needs for itself. */
+typedef struct Worker {
+    int32_t *map;   /* n: block row -> row in the current panel */
+    int32_t *place; /* scalar rows of an update in the current panel */
+    double *below;  /* of solves */
+    double *pack;   /* of updates */
+} Worker;
+
 typedef struct Ldlt {
     const Kernels *kernels;
-    int32_t n, count;   /* block columns, supernodes */
-    int32_t *first;     /* count+1: first block column of each supernode */
-    int32_t *owner;     /* n: supernode of each block column */
-    int64_t *row_start; /* count+1: into row */
-    int32_t *row;       /* block rows of each supernode, ascending, its own columns first */
-    int64_t *panel;     /* count+1: into value */
+    int32_t n, count;      /* block columns, supernodes */
+    int32_t *first;        /* count+1: first block column of each supernode */
+    int32_t *owner;        /* n: supernode of each block column */
+    int64_t *row_start;    /* count+1: into row */
+    int32_t *row;          /* block rows of each supernode, ascending, its own columns first */
+    int64_t *panel;        /* count+1: into value */
     double *value;
-    int32_t *head, *next; /* for each supernode, the list of earlier ones whose next rows are its columns */
-    int32_t *done;        /* rows of each supernode that have been used for updates */
-    int32_t *map;         /* n: block row -> row in the current panel */
-    int32_t *place;       /* scalar rows of an update in the current panel */
-    double *below;        /* scratch of solves */
-    double *pack;         /* scratch of updates */
+    int64_t *update_start; /* count+1: into update */
+    Update *update;        /* of each supernode, ascending */
+    double *cost;          /* of each supernode: operations of its updates and its panel */
+    int32_t subtrees, tops;
+    Subtree *subtree;      /* the costliest first */
+    int32_t *top;          /* the other supernodes, ascending */
+    double *spill;         /* BATCH times what the subtrees need */
+    int64_t spills;
+    bool shares_solves;
+    int workers;
+    Worker worker[MOST_WORKERS];
     double flops;
 } Ldlt;
 
@@ -88,13 +132,18 @@ static void ldlt_destroy(void *self)
     brio__free(f->row);
     brio__free(f->panel);
     brio__free(f->value);
-    brio__free(f->head);
-    brio__free(f->next);
-    brio__free(f->done);
-    brio__free(f->map);
-    brio__free(f->place);
-    brio__free(f->below);
-    brio__free(f->pack);
+    brio__free(f->update_start);
+    brio__free(f->update);
+    brio__free(f->cost);
+    brio__free(f->subtree);
+    brio__free(f->top);
+    brio__free(f->spill);
+    for (int w = 0; w < MOST_WORKERS; w++) {
+        brio__free(f->worker[w].map);
+        brio__free(f->worker[w].place);
+        brio__free(f->worker[w].below);
+        brio__free(f->worker[w].pack);
+    }
     brio__free(f);
 }
 
@@ -168,16 +217,28 @@ static int32_t find_supernodes(int32_t n, const int32_t *parent, const int32_t *
     return supernodes;
 }
 
+static BrioStatus make_workers(Ldlt *f, size_t tallest, size_t widest)
+{
+    f->workers = BRIO_MIN(brio_threads(), MOST_WORKERS);
+    for (int i = 0; i < f->workers; i++) {
+        Worker *w = &f->worker[i];
+        w->map = brio__alloc((size_t)f->n, sizeof *w->map);
+        w->place = brio__alloc(tallest, 3 * sizeof *w->place);
+        w->below = brio__alloc(tallest, 3 * sizeof *w->below);
+        w->pack = brio__alloc(3 * widest + 6, SLICE * sizeof *w->pack);
+        if (!w->map || !w->place || !w->below || !w->pack) return BRIO_ERROR_MEMORY;
+    }
+    return BRIO_OK;
+}
+
 /* Rows of each supernode: the same walk up the tree as for the columns, row by row, so that they come sorted. */
-static BrioStatus make_structure(Ldlt *f, const Rows *rows, const int32_t *parent, const int32_t *height, int32_t *mark)
+static BrioStatus make_structure(Ldlt *f, const Rows *rows, const int32_t *parent, const int32_t *height, int32_t *mark,
+                                 int32_t *written)
 {
     size_t count = (size_t)f->count;
     f->row_start = brio__alloc(count + 1, sizeof *f->row_start);
     f->panel = brio__alloc(count + 1, sizeof *f->panel);
-    f->head = brio__alloc(count, sizeof *f->head);
-    f->next = brio__alloc(count, sizeof *f->next);
-    f->done = brio__alloc(count, sizeof *f->done);
-    if (!f->row_start || !f->panel || !f->head || !f->next || !f->done) return BRIO_ERROR_MEMORY;
+    if (!f->row_start || !f->panel) return BRIO_ERROR_MEMORY;
     int32_t tallest = 0, widest = 0; /* in one update, columns are rows of one supernode and columns of another */
     f->row_start[0] = f->panel[0] = 0;
     for (int32_t s = 0; s < f->count; s++) {
@@ -192,15 +253,11 @@ static BrioStatus make_structure(Ldlt *f, const Rows *rows, const int32_t *paren
     if (bytes > brio__memory_available()) return BRIO_ERROR_TOO_LARGE;
     f->row = brio__alloc((size_t)f->row_start[f->count], sizeof *f->row);
     f->value = brio__calloc((size_t)f->panel[f->count] + MOST_ROWS, sizeof *f->value);
-    f->map = brio__alloc((size_t)f->n, sizeof *f->map);
-    f->place = brio__alloc((size_t)tallest, 3 * sizeof *f->place);
-    f->below = brio__alloc((size_t)tallest, 3 * sizeof *f->below);
-    f->pack = brio__alloc(3 * (size_t)widest + 6, SLICE * sizeof *f->pack);
-    if (!f->row || !f->value || !f->map || !f->place || !f->below || !f->pack) return BRIO_ERROR_MEMORY;
+    if (!f->row || !f->value) return BRIO_ERROR_MEMORY;
 
     for (int32_t s = 0; s < f->count; s++) {
         mark[s] = -1;
-        f->done[s] = width_of(f, s); /* rows written so far */
+        written[s] = width_of(f, s);
         for (int32_t J = f->first[s]; J < f->first[s + 1]; J++) f->row[f->row_start[s] + J - f->first[s]] = J;
     }
     for (int32_t I = 0; I < f->n; I++)
@@ -208,9 +265,97 @@ static BrioStatus make_structure(Ldlt *f, const Rows *rows, const int32_t *paren
             for (int32_t s = f->owner[rows->column[k]]; s != f->owner[I] && mark[s] != I;
                  s = f->owner[parent[f->first[s + 1] - 1]]) {
                 mark[s] = I;
-                f->row[f->row_start[s] + f->done[s]++] = I;
+                f->row[f->row_start[s] + written[s]++] = I;
             }
+    return make_workers(f, (size_t)tallest, (size_t)widest);
+}
+
+/* How far the rows from `begin` on of supernode d are columns of the supernode that owns the first of them. */
+static int32_t end_of_update(const Ldlt *f, int32_t d, int32_t begin)
+{
+    const int32_t *row = f->row + f->row_start[d];
+    int32_t height = height_of(f, d), beyond = f->first[f->owner[row[begin]] + 1], end = begin;
+    while (end < height && row[end] < beyond) end++;
+    return end;
+}
+
+/* The updates that each supernode takes, and what it costs. */
+static BrioStatus make_updates(Ldlt *f)
+{
+    f->update_start = brio__calloc((size_t)f->count + 2, sizeof *f->update_start);
+    f->cost = brio__alloc((size_t)f->count, sizeof *f->cost);
+    if (!f->update_start || !f->cost) return BRIO_ERROR_MEMORY;
+    for (int32_t s = 0; s < f->count; s++) {
+        double height = 3.0 * height_of(f, s), width = 3.0 * width_of(f, s);
+        f->cost[s] = height * width * width;
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t d = 0; d < f->count; d++)
+            for (int32_t begin = width_of(f, d), end; begin < height_of(f, d); begin = end) {
+                int32_t s = f->owner[f->row[f->row_start[d] + begin]];
+                end = end_of_update(f, d, begin);
+                if (pass == 0) {
+                    f->update_start[s + 2]++;
+                    f->cost[s] += 54.0 * (height_of(f, d) - begin) * (end - begin) * width_of(f, d);
+                } else {
+                    f->update[f->update_start[s + 1]++] = (Update){d, begin};
+                }
+            }
+        if (pass) break;
+        for (int32_t s = 0; s < f->count; s++) f->update_start[s + 2] += f->update_start[s + 1];
+        f->update = brio__alloc((size_t)f->update_start[f->count + 1], sizeof *f->update);
+        if (!f->update) return BRIO_ERROR_MEMORY;
+    }
     return BRIO_OK;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const Subtree *x = a, *y = b;
+    if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
+    return (x->root > y->root) - (x->root < y->root);
+}
+
+/* Cuts the tree. Without a postorder subtrees are not ranges, and all of it is top; so it is if there is little to do. */
+static BrioStatus make_subtrees(Ldlt *f, double *total, int32_t *parent, int32_t *first, int32_t *size)
+{
+    double all = 0;
+    bool ranges = true;
+    for (int32_t s = 0; s < f->count; s++) total[s] = f->cost[s], first[s] = s, size[s] = 1;
+    for (int32_t s = 0; s < f->count; s++) {
+        int32_t up = height_of(f, s) > width_of(f, s) ? f->owner[f->row[f->row_start[s] + width_of(f, s)]] : -1;
+        parent[s] = up;
+        ranges &= size[s] == s - first[s] + 1;
+        all += f->cost[s];
+        if (up < 0) continue;
+        total[up] += total[s];
+        size[up] += size[s];
+        first[up] = BRIO_MIN(first[up], first[s]);
+    }
+    double most = ranges && all >= SHARED_FACTOR ? all / SUBTREE_SHARE : -1;
+    enum { IN_SUBTREE, ROOT, TOP };
+    int32_t *kind = size;
+    for (int32_t s = f->count - 1; s >= 0; s--) {
+        bool below_top = parent[s] < 0 || kind[parent[s]] == TOP;
+        kind[s] = !below_top ? IN_SUBTREE : total[s] > most ? TOP : ROOT;
+        f->subtrees += kind[s] == ROOT;
+        f->tops += kind[s] == TOP;
+    }
+    f->subtree = brio__alloc((size_t)f->subtrees, sizeof *f->subtree);
+    f->top = brio__alloc((size_t)f->tops, sizeof *f->top);
+    if (!f->subtree || !f->top) return BRIO_ERROR_MEMORY;
+    for (int32_t s = 0, t = 0, at = 0; s < f->count; s++) {
+        if (kind[s] == ROOT) f->subtree[t++] = (Subtree){.first = first[s], .root = s, .cost = total[s]};
+        if (kind[s] == TOP) f->top[at++] = s;
+    }
+    qsort(f->subtree, (size_t)f->subtrees, sizeof *f->subtree, by_cost);
+    for (int32_t t = 0; t < f->subtrees; t++) {
+        f->subtree[t].spill = f->spills;
+        f->spills += 3 * (height_of(f, f->subtree[t].root) - width_of(f, f->subtree[t].root));
+    }
+    f->shares_solves = f->subtrees > 1 && f->panel[f->count] >= SHARED_SOLVE;
+    f->spill = brio__alloc((size_t)f->spills, BATCH * sizeof *f->spill);
+    return f->spill ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
 static BrioStatus analyse(Ldlt *f, const BrioMatrix *A, Rows *rows, int32_t *work, int64_t *blocks)
@@ -225,7 +370,9 @@ static BrioStatus analyse(Ldlt *f, const BrioMatrix *A, Rows *rows, int32_t *wor
     f->count = find_supernodes(f->n, parent, count, f->first, height, blocks);
     for (int32_t s = 0; s < f->count; s++)
         for (int32_t J = f->first[s]; J < f->first[s + 1]; J++) f->owner[J] = s;
-    return make_structure(f, rows, parent, height, mark);
+    BRIO_CHECK(make_structure(f, rows, parent, height, mark, count));
+    BRIO_CHECK(make_updates(f));
+    return make_subtrees(f, (double *)blocks, parent, count, mark);
 }
 
 static BrioStatus ldlt_create(const BrioMatrix *A, const BrioLinearOptions *options, void **self)
@@ -255,88 +402,276 @@ static BrioStatus ldlt_create(const BrioMatrix *A, const BrioLinearOptions *opti
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
-/* Appends s to the list of the supernode that owns its next unused row. */
-static void wait_for_next(Ldlt *f, int32_t s)
+/* Calls task(job, worker, i) for i in [0, count): workers take the next one when they have time. */
+typedef struct Job Job;
+struct Job {
+    Ldlt *f;
+    const BrioMatrix *A;
+    void (*task)(Job *job, Worker *worker, int32_t i);
+    int32_t count;
+    int32_t supernode, chunk, slice; /* of a panel of the top: block rows at a time, first scalar column of the slice */
+    int columns;                     /* of a solve, and the right-hand sides */
+    double *x;
+    atomic_int next;
+    atomic_bool failed;
+};
+
+static void work(void *context, int64_t begin, int64_t end)
 {
-    if (f->done[s] == height_of(f, s)) return;
-    int32_t target = f->owner[f->row[f->row_start[s] + f->done[s]]];
-    f->next[s] = f->head[target];
-    f->head[target] = s;
+    Job *job = context;
+    for (int64_t w = begin; w < end; w++)
+        for (int32_t i; (i = atomic_fetch_add(&job->next, 1)) < job->count && !job->failed;) job->task(job, &job->f->worker[w], i);
 }
 
-static void load_columns(const Ldlt *f, const BrioMatrix *A, int32_t s, double *panel, int64_t stride)
+static void share(Job *job, int32_t count, void (*task)(Job *job, Worker *worker, int32_t i))
 {
-    memset(panel, 0, sizeof *panel * (size_t)(f->panel[s + 1] - f->panel[s]));
-    for (int32_t J = f->first[s]; J < f->first[s + 1]; J++) {
+    job->count = count;
+    job->task = task;
+    job->next = 0;
+    brio__parallel_for(BRIO_MIN(job->f->workers, count), 1, work, job);
+}
+
+static void map_rows(const Ldlt *f, int32_t s, int32_t *map)
+{
+    int32_t height = height_of(f, s);
+    for (int32_t r = 0; r < height; r++) map[f->row[f->row_start[s] + r]] = r;
+}
+
+static void load_columns(const Ldlt *f, const BrioMatrix *A, int32_t s, const int32_t *map, int32_t begin, int32_t end)
+{
+    int64_t stride = 3 * (int64_t)height_of(f, s);
+    for (int32_t J = begin; J < end; J++) {
         int64_t length = brio__matrix_stride(A, J);
         const double *from = A->value + 9 * A->start[J];
-        double *to = panel + 3 * (J - f->first[s]) * stride;
+        double *to = f->value + f->panel[s] + 3 * (J - f->first[s]) * stride;
+        memset(to, 0, 3 * sizeof *to * (size_t)stride);
         for (int64_t k = A->start[J]; k < A->start[J + 1]; k++, from += 3)
-            for (int c = 0; c < 3; c++)
-                memcpy(to + c * stride + 3 * f->map[A->row[k]], from + c * length, 3 * sizeof *to);
+            for (int c = 0; c < 3; c++) memcpy(to + c * stride + 3 * map[A->row[k]], from + c * length, 3 * sizeof *to);
     }
 }
 
-/* Subtracts what the earlier supernode d contributes to the panel of s. */
-static void apply(Ldlt *f, int32_t d, int32_t s, double *panel, int64_t stride)
+/* The first of the ascending rows [low, high) that is not less than `value`. */
+static int32_t first_row(const int32_t *row, int32_t low, int32_t high, int32_t value)
 {
-    const int32_t *row = f->row + f->row_start[d];
-    int32_t height = height_of(f, d), begin = f->done[d], end = begin;
-    while (end < height && row[end] < f->first[s + 1]) end++;
-    for (int32_t r = begin; r < height; r++)
-        for (int c = 0; c < 3; c++) f->place[3 * (r - begin) + c] = 3 * f->map[row[r]] + c;
-    f->kernels->update(3 * (height - begin), 3 * (end - begin), 3 * (int64_t)height, 3 * width_of(f, d),
-                       f->value + f->panel[d] + 3 * begin, f->place, panel, stride, f->pack);
-    f->done[d] = end;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (row[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Subtracts what earlier supernodes contribute to rows [begin, end) of the panel of s. */
+static void apply_updates(const Ldlt *f, int32_t s, const int32_t *map, Worker *worker, int32_t begin, int32_t end)
+{
+    const int32_t *own = f->row + f->row_start[s];
+    int32_t height = height_of(f, s), *place = worker->place;
+    for (int64_t u = f->update_start[s]; u < f->update_start[s + 1]; u++) {
+        int32_t d = f->update[u].from, from = f->update[u].begin, to = end_of_update(f, d, from), tall = height_of(f, d);
+        const int32_t *row = f->row + f->row_start[d];
+        int32_t low = begin == 0 ? from : first_row(row, from, tall, own[begin]);
+        int32_t high = end == height ? tall : first_row(row, low, tall, own[end]);
+        if (low == high) continue;
+        for (int32_t r = from; r < BRIO_MAX(high, to); r = r + 1 == to ? BRIO_MAX(to, low) : r + 1)
+            for (int c = 0; c < 3; c++) place[3 * (r - from) + c] = 3 * map[row[r]] + c;
+        f->kernels->update(3 * (low - from), 3 * (high - from), 3 * (to - from), 3 * (int64_t)tall, 3 * width_of(f, d),
+                           f->value + f->panel[d] + 3 * from, place, f->value + f->panel[s], 3 * (int64_t)height, worker->pack);
+    }
+}
+
+/* A panel as a dense matrix: Cholesky of the square on top, and its inverse transpose applied to the rest from the
+ * right, by slices of columns: finish a slice, then subtract its product from what follows. */
+static void finish_rows(const Ldlt *f, int32_t s, int64_t slice, int64_t begin, int64_t end)
+{
+    int64_t stride = 3 * (int64_t)height_of(f, s), last = BRIO_MIN(slice + SLICE, 3 * (int64_t)width_of(f, s));
+    double *column = f->value + f->panel[s] + stride * slice;
+    f->kernels->below(end - begin, last - slice, stride, column + slice, column + begin);
+}
+
+static void subtract_slice(const Ldlt *f, int32_t s, int64_t slice, int64_t begin, int64_t end, double *pack)
+{
+    int64_t stride = 3 * (int64_t)height_of(f, s), width = 3 * (int64_t)width_of(f, s), last = slice + SLICE;
+    double *panel = f->value + f->panel[s];
+    f->kernels->update(begin - last, end - last, width - last, stride, SLICE, panel + stride * slice + last, NULL,
+                       panel + stride * last + last, stride, pack);
+}
+
+static bool factor_square(const Ldlt *f, int32_t s, int64_t slice)
+{
+    int64_t stride = 3 * (int64_t)height_of(f, s), last = BRIO_MIN(slice + SLICE, 3 * (int64_t)width_of(f, s));
+    return f->kernels->square(last - slice, stride, f->value + f->panel[s] + stride * slice + slice);
+}
+
+static bool factor_supernode(const Ldlt *f, const BrioMatrix *A, Worker *worker, int32_t s)
+{
+    int64_t height = 3 * (int64_t)height_of(f, s), width = 3 * (int64_t)width_of(f, s);
+    map_rows(f, s, worker->map);
+    load_columns(f, A, s, worker->map, f->first[s], f->first[s + 1]);
+    apply_updates(f, s, worker->map, worker, 0, height_of(f, s));
+    for (int64_t slice = 0; slice < width; slice += SLICE) {
+        int64_t last = BRIO_MIN(slice + SLICE, width);
+        if (!factor_square(f, s, slice)) return false;
+        finish_rows(f, s, slice, last, height);
+        if (last < width) subtract_slice(f, s, slice, last, height, worker->pack);
+    }
+    return true;
+}
+
+static void factor_subtree(Job *job, Worker *worker, int32_t i)
+{
+    const Subtree *subtree = &job->f->subtree[i];
+    for (int32_t s = subtree->first; s <= subtree->root && !job->failed; s++)
+        if (!factor_supernode(job->f, job->A, worker, s)) job->failed = true;
+}
+
+/* ---- a panel shared among threads --------------------------------------------------------------- */
+
+/* The map of the panel is that of the first worker. */
+static void load_chunk(Job *job, Worker *worker, int32_t i)
+{
+    (void)worker;
+    const Ldlt *f = job->f;
+    int32_t begin = f->first[job->supernode] + i * job->chunk, end = BRIO_MIN(begin + job->chunk, f->first[job->supernode + 1]);
+    load_columns(f, job->A, job->supernode, f->worker[0].map, begin, end);
+}
+
+static void update_chunk(Job *job, Worker *worker, int32_t i)
+{
+    int32_t begin = i * job->chunk, end = BRIO_MIN(begin + job->chunk, height_of(job->f, job->supernode));
+    apply_updates(job->f, job->supernode, job->f->worker[0].map, worker, begin, end);
+}
+
+static void finish_chunk(Job *job, Worker *worker, int32_t i)
+{
+    (void)worker;
+    int64_t height = 3 * (int64_t)height_of(job->f, job->supernode), begin = job->slice + SLICE + 3 * (int64_t)job->chunk * i;
+    finish_rows(job->f, job->supernode, job->slice, begin, BRIO_MIN(begin + 3 * job->chunk, height));
+}
+
+static void subtract_chunk(Job *job, Worker *worker, int32_t i)
+{
+    int64_t height = 3 * (int64_t)height_of(job->f, job->supernode), begin = job->slice + SLICE + 3 * (int64_t)job->chunk * i;
+    subtract_slice(job->f, job->supernode, job->slice, begin, BRIO_MIN(begin + 3 * job->chunk, height), worker->pack);
+}
+
+static bool factor_shared(Job *job, int32_t s)
+{
+    Ldlt *f = job->f;
+    int32_t height = height_of(f, s), width = width_of(f, s);
+    int32_t chunk = BRIO_MAX(LEAST_CHUNK, (height + CHUNKS - 1) / CHUNKS);
+    job->supernode = s;
+    job->chunk = chunk;
+    map_rows(f, s, f->worker[0].map);
+    share(job, (width + chunk - 1) / chunk, load_chunk);
+    share(job, (height + chunk - 1) / chunk, update_chunk);
+    for (job->slice = 0; job->slice < 3 * width; job->slice += SLICE) {
+        int32_t last = BRIO_MIN(job->slice + SLICE, 3 * width), chunks = (3 * height - last + 3 * chunk - 1) / (3 * chunk);
+        if (!factor_square(f, s, job->slice)) return false;
+        if (last < 3 * width) {
+            share(job, chunks, finish_chunk);
+            share(job, chunks, subtract_chunk);
+        } else {
+            finish_rows(f, s, job->slice, last, 3 * height);
+        }
+    }
+    return true;
 }
 
 static BrioStatus ldlt_factor(void *self, const BrioMatrix *A)
 {
     Ldlt *f = self;
-    for (int32_t s = 0; s < f->count; s++) f->head[s] = -1;
-    for (int32_t s = 0; s < f->count; s++) {
-        double *panel = f->value + f->panel[s];
-        int32_t height = height_of(f, s), width = width_of(f, s);
-        for (int32_t r = 0; r < height; r++) f->map[f->row[f->row_start[s] + r]] = r;
-        load_columns(f, A, s, panel, 3 * (int64_t)height);
-        for (int32_t d = f->head[s], next; d >= 0; d = next) {
-            next = f->next[d];
-            apply(f, d, s, panel, 3 * (int64_t)height);
-            wait_for_next(f, d);
-        }
-        if (!f->kernels->panel(3 * (int64_t)height, 3 * (int64_t)width, panel, f->pack))
-            return BRIO_NOT_POSITIVE_DEFINITE;
-        f->done[s] = width;
-        wait_for_next(f, s);
+    Job job = {.f = f, .A = A};
+    share(&job, f->subtrees, factor_subtree);
+    for (int32_t t = 0; t < f->tops && !job.failed; t++) {
+        int32_t s = f->top[t];
+        bool shared = f->workers > 1 && f->cost[s] >= SHARED_PANEL;
+        if (!(shared ? factor_shared(&job, s) : factor_supernode(f, A, &f->worker[0], s))) job.failed = true;
     }
-    return BRIO_OK;
+    return job.failed ? BRIO_NOT_POSITIVE_DEFINITE : BRIO_OK;
+}
+
+/* ---- solves ------------------------------------------------------------------------------------- */
+
+/* x = L^-1 x for one supernode; sums for rows from `limit` on are subtracted from spill, where the map says. */
+static void solve_forward(const Ldlt *f, Worker *worker, int32_t s, int columns, double *x, int32_t limit, double *spill)
+{
+    int32_t height = height_of(f, s), width = width_of(f, s);
+    const int32_t *row = f->row + f->row_start[s] + width;
+    int32_t inside = first_row(row, 0, height - width, limit);
+    for (int j = 0; j < columns; j++, x += 3 * (int64_t)f->n, spill += f->spills) {
+        f->kernels->forward(3 * (int64_t)height, 3 * (int64_t)width, f->value + f->panel[s], x + 3 * (int64_t)f->first[s],
+                            worker->below);
+        for (int32_t r = 0; r < inside; r++)
+            for (int c = 0; c < 3; c++) x[3 * (int64_t)row[r] + c] -= worker->below[3 * r + c];
+        for (int32_t r = inside; r < height - width; r++)
+            for (int c = 0; c < 3; c++) spill[3 * (int64_t)worker->map[row[r]] + c] -= worker->below[3 * r + c];
+    }
+}
+
+static void solve_backward(const Ldlt *f, Worker *worker, int32_t s, int columns, double *x)
+{
+    int32_t height = height_of(f, s), width = width_of(f, s);
+    const int32_t *row = f->row + f->row_start[s] + width;
+    for (int j = 0; j < columns; j++, x += 3 * (int64_t)f->n) {
+        for (int32_t r = 0; r < height - width; r++)
+            memcpy(worker->below + 3 * r, x + 3 * (int64_t)row[r], 3 * sizeof *worker->below);
+        f->kernels->backward(3 * (int64_t)height, 3 * (int64_t)width, f->value + f->panel[s], x + 3 * (int64_t)f->first[s],
+                             worker->below);
+    }
+}
+
+/* What a subtree contributes to rows above is summed apart: they are those of its root's panel. */
+static void forward_subtree(Job *job, Worker *worker, int32_t i)
+{
+    const Ldlt *f = job->f;
+    const Subtree *subtree = &f->subtree[i];
+    int32_t width = width_of(f, subtree->root), rows = height_of(f, subtree->root) - width;
+    const int32_t *row = f->row + f->row_start[subtree->root] + width;
+    double *spill = f->spill + subtree->spill;
+    for (int32_t r = 0; r < rows; r++) worker->map[row[r]] = r;
+    for (int j = 0; j < job->columns; j++) memset(spill + j * f->spills, 0, 3 * sizeof *spill * (size_t)rows);
+    for (int32_t s = subtree->first; s <= subtree->root; s++)
+        solve_forward(f, worker, s, job->columns, job->x, f->first[subtree->root + 1], spill);
+}
+
+static void backward_subtree(Job *job, Worker *worker, int32_t i)
+{
+    for (int32_t s = job->f->subtree[i].root; s >= job->f->subtree[i].first; s--)
+        solve_backward(job->f, worker, s, job->columns, job->x);
+}
+
+static void add_spills(const Job *job)
+{
+    const Ldlt *f = job->f;
+    for (int j = 0; j < job->columns; j++)
+        for (int32_t t = 0; t < f->subtrees; t++) {
+            int32_t root = f->subtree[t].root, width = width_of(f, root), rows = height_of(f, root) - width;
+            const int32_t *row = f->row + f->row_start[root] + width;
+            const double *spill = f->spill + j * f->spills + f->subtree[t].spill;
+            double *x = job->x + 3 * (int64_t)f->n * j;
+            for (int32_t r = 0; r < rows; r++)
+                for (int c = 0; c < 3; c++) x[3 * (int64_t)row[r] + c] += spill[3 * r + c];
+        }
 }
 
 static BrioStatus ldlt_solve(void *self, const BrioMatrix *A, int k, double *x)
 {
     Ldlt *f = self;
-    int64_t length = 3 * (int64_t)A->n;
-    for (int32_t s = 0; s < f->count; s++) {
-        int32_t height = height_of(f, s), width = width_of(f, s);
-        const int32_t *row = f->row + f->row_start[s] + width;
-        for (int j = 0; j < k; j++) {
-            double *column = x + j * length;
-            f->kernels->forward(3 * (int64_t)height, 3 * (int64_t)width, f->value + f->panel[s],
-                                column + 3 * (int64_t)f->first[s], f->below);
-            for (int32_t r = 0; r < height - width; r++)
-                for (int c = 0; c < 3; c++) column[3 * (int64_t)row[r] + c] -= f->below[3 * r + c];
-        }
+    Worker *worker = &f->worker[0];
+    if (!f->shares_solves) {
+        for (int32_t s = 0; s < f->count; s++) solve_forward(f, worker, s, k, x, f->n, NULL);
+        for (int32_t s = f->count - 1; s >= 0; s--) solve_backward(f, worker, s, k, x);
+        return BRIO_OK;
     }
-    for (int32_t s = f->count - 1; s >= 0; s--) {
-        int32_t height = height_of(f, s), width = width_of(f, s);
-        const int32_t *row = f->row + f->row_start[s] + width;
-        for (int j = 0; j < k; j++) {
-            double *column = x + j * length;
-            for (int32_t r = 0; r < height - width; r++)
-                memcpy(f->below + 3 * r, column + 3 * (int64_t)row[r], 3 * sizeof *f->below);
-            f->kernels->backward(3 * (int64_t)height, 3 * (int64_t)width, f->value + f->panel[s],
-                                 column + 3 * (int64_t)f->first[s], f->below);
-        }
+    for (int done = 0; done < k; done += BATCH) {
+        Job job = {.f = f, .A = A, .columns = BRIO_MIN(BATCH, k - done), .x = x + 3 * (int64_t)f->n * done};
+        share(&job, f->subtrees, forward_subtree);
+        add_spills(&job);
+        for (int32_t t = 0; t < f->tops; t++) solve_forward(f, worker, f->top[t], job.columns, job.x, f->n, NULL);
+        for (int32_t t = f->tops - 1; t >= 0; t--) solve_backward(f, worker, f->top[t], job.columns, job.x);
+        share(&job, f->subtrees, backward_subtree);
     }
     return BRIO_OK;
 }
@@ -350,7 +685,8 @@ static void ldlt_stats(const void *self, BrioLinearStats *stats)
     }
     stats->factor_flops = f->flops;
     stats->bytes = 8.0 * (double)f->panel[f->count] + 4.0 * (double)f->row_start[f->count] +
-                   32.0 * f->count + 8.0 * f->n;
+                   8.0 * (double)f->update_start[f->count] + 40.0 * f->count + (4.0 + 4.0 * f->workers) * f->n +
+                   8.0 * BATCH * (double)f->spills;
 }
 
 const BrioLinearType brio__solver_ldlt = {

@@ -60,10 +60,12 @@ KERNEL_TARGET static inline void KERNEL(subtract)(const double *restrict tile, i
     }
 }
 
-/* panel -= X Y^T below the diagonal: X has `rows` scalar rows, Y the first `columns` of them, both `depth` columns.
- * Large ones go through `pack`, where what a tile reads lies together, by slices of SLICE columns. */
-KERNEL_TARGET static void KERNEL(update)(int64_t rows, int64_t columns, int64_t stride, int64_t depth, const double *x,
-                                         const int32_t *place, double *panel, int64_t panel_stride, double *pack)
+/* panel -= X Y^T below the diagonal, for scalar rows from `begin` on: X has `rows` of them, Y the first `columns`, both
+ * `depth` columns. Large ones go through `pack`, where what a tile reads lies together, by slices of SLICE columns. What
+ * an entry becomes does not depend on `begin`. */
+KERNEL_TARGET static void KERNEL(update)(int64_t begin, int64_t rows, int64_t columns, int64_t stride, int64_t depth,
+                                         const double *x, const int32_t *place, double *panel, int64_t panel_stride,
+                                         double *pack)
 {
     double out[6 * ROWS], strip[ROWS * SLICE];
     bool packed = columns > 12;
@@ -72,7 +74,7 @@ KERNEL_TARGET static void KERNEL(update)(int64_t rows, int64_t columns, int64_t 
         for (int64_t j = 0; packed && j < columns; j += 6) /* Y in strips of 6; reads past the last are harmless */
             for (int64_t k = 0; k < slice; k++)
                 for (int c = 0; c < 6; c++) pack[j * SLICE + 6 * k + c] = x[k * stride + j + c];
-        for (int64_t i = 0; i < rows; i += ROWS) {
+        for (int64_t i = begin; i < rows; i += ROWS) {
             int64_t some_rows = BRIO_MIN(ROWS, rows - i), end = BRIO_MIN(columns, i + ROWS);
             for (int64_t k = 0; packed && k < slice; k++)
                 for (int r = 0; r < ROWS; r++) strip[ROWS * k + r] = x[k * stride + i + r];
@@ -88,37 +90,59 @@ KERNEL_TARGET static void KERNEL(update)(int64_t rows, int64_t columns, int64_t 
     }
 }
 
-/* Cholesky of the square on top of the panel, and its inverse transpose applied to the rest from the right, by
- * slices of columns: finish a slice, then subtract its product from what follows. Inside a slice the same by
- * strips of 12, updated just before they are finished. False: not positive definite. */
-KERNEL_TARGET static bool KERNEL(panel)(int64_t height, int64_t width, double *panel, double *pack)
+/* X = X L^-T, where L is the finished square of `width` columns and X has `rows` scalar rows; some rows at a time, which
+ * stay in the cache. By strips of 12 columns, which take the product with what is finished before they are. */
+KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, int64_t stride, const double *square, double *x)
+{
+    enum { SOME = 64 };
+    double out[6 * ROWS];
+    for (; rows > 0; rows -= SOME, x += SOME) {
+        int64_t some_rows = BRIO_MIN(SOME, rows);
+        for (int64_t strip = 0; strip < width; strip += 12) {
+            int64_t end = BRIO_MIN(strip + 12, width);
+            for (int64_t c = strip; strip > 0 && c < end; c += 6) {
+                int some = end - c >= 6 ? 6 : 3;
+                for (int64_t i = 0; i < some_rows; i += ROWS) {
+                    KERNEL(tile)(some, strip, x + i, stride, square + c, stride, out);
+                    KERNEL(subtract)(out, BRIO_MIN(ROWS, some_rows - i), some, i, c, NULL, x, stride);
+                }
+            }
+            for (int64_t j = strip; j < end; j++) {
+                double *restrict column = x + stride * j;
+                for (int64_t k = strip; k < j; k++) {
+                    const double *restrict earlier = x + stride * k;
+                    double factor = square[stride * k + j];
+                    for (int64_t i = 0; i < some_rows; i++) column[i] -= factor * earlier[i];
+                }
+                double scale = 1 / square[stride * j + j];
+                for (int64_t i = 0; i < some_rows; i++) column[i] *= scale;
+            }
+        }
+    }
+}
+
+/* Cholesky of a square of `width` <= SLICE columns, by strips of 12. False: not positive definite. */
+KERNEL_TARGET static bool KERNEL(square)(int64_t width, int64_t stride, double *square)
 {
     double out[6 * ROWS];
-    for (int64_t first = 0, last; first < width; first = last) {
-        last = BRIO_MIN(first + SLICE, width);
-        for (int64_t j = first; j < last; j++) {
-            double *restrict column = panel + height * j;
-            int64_t strip = first + (j - first) / 12 * 12;
-            if (j == strip && j > first)
-                for (int64_t c = j; c < BRIO_MIN(j + 12, last); c += 6) {
-                    int some = last - c >= 6 ? 6 : 3;
-                    const double *x = panel + height * first;
-                    for (int64_t i = c; i < height; i += ROWS) {
-                        KERNEL(tile)(some, j - first, x + i, height, x + c, height, out);
-                        KERNEL(subtract)(out, BRIO_MIN(ROWS, height - i), some, i, c, NULL, panel, height);
-                    }
-                }
-            for (int64_t k = strip; k < j; k++) {
-                const double *restrict earlier = panel + height * k;
-                double factor = earlier[j];
-                for (int64_t i = j; i < height; i++) column[i] -= factor * earlier[i];
+    for (int64_t j = 0; j < width; j++) {
+        double *restrict column = square + stride * j;
+        int64_t strip = j / 12 * 12, end = BRIO_MIN(strip + 12, width);
+        for (int64_t c = j; j == strip && j > 0 && c < end; c += 6) {
+            int some = end - c >= 6 ? 6 : 3;
+            for (int64_t i = c; i < width; i += ROWS) {
+                KERNEL(tile)(some, j, square + i, stride, square + c, stride, out);
+                KERNEL(subtract)(out, BRIO_MIN(ROWS, width - i), some, i, c, NULL, square, stride);
             }
-            if (!(column[j] > 0) || !isfinite(column[j])) return false;
-            double scale = 1 / sqrt(column[j]);
-            for (int64_t i = j; i < height; i++) column[i] *= scale;
         }
-        KERNEL(update)(height - last, width - last, height, last - first, panel + height * first + last, NULL,
-                       panel + height * last + last, height, pack);
+        for (int64_t k = strip; k < j; k++) {
+            const double *restrict earlier = square + stride * k;
+            double factor = earlier[j];
+            for (int64_t i = j; i < width; i++) column[i] -= factor * earlier[i];
+        }
+        if (!(column[j] > 0) || !isfinite(column[j])) return false;
+        double scale = 1 / sqrt(column[j]);
+        for (int64_t i = j; i < width; i++) column[i] *= scale;
     }
     return true;
 }
@@ -175,7 +199,7 @@ KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const 
     }
 }
 
-static const Kernels KERNEL(kernels) = {KERNEL(update), KERNEL(panel), KERNEL(forward), KERNEL(backward)};
+static const Kernels KERNEL(kernels) = {KERNEL(update), KERNEL(below), KERNEL(square), KERNEL(forward), KERNEL(backward)};
 
 #undef ROWS
 #undef KERNEL
