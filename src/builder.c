@@ -38,8 +38,10 @@ typedef struct Rod {
     double length;
 } Rod;
 
+/* A plane, or a solid of penalty contact: what its energy's rest_shape takes after the vertex. */
 typedef struct Plane {
-    double point[3], normal[3]; /* of unit length */
+    const char *solid;   /* name of the energy; NULL: a plane */
+    double data[13];     /* point and unit normal of a plane */
     int obstacle;
 } Plane;
 
@@ -698,6 +700,16 @@ BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *e
     return add_pair(builder, &(PairPlan){a, b, NAN, true}, error);
 }
 
+static BrioStatus add_plane(BrioBuilder *builder, const char *name, const Plane *plane, BrioError *error)
+{
+    Plane *grown = room_for_one(builder->plane, builder->plane_count, sizeof *plane);
+    if (!grown) return no_memory(error);
+    builder->plane = grown;
+    BRIO_CHECK(add_obstacle(builder, name, builder->plane_count, NULL, 0, error));
+    grown[builder->plane_count++] = *plane;
+    return BRIO_OK;
+}
+
 BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3], const double normal[3], BrioError *error)
 {
     Plane made = {.obstacle = builder->obstacle_count};
@@ -706,16 +718,49 @@ BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const doub
     if (!(length > 0) || isinf(length))
         return brio__error(error, BRIO_ERROR_INPUT, "the normal [%g, %g, %g] of a plane must have a finite length, and not none", normal[0], normal[1], normal[2]);
     for (int r = 0; r < 3; r++) {
-        made.point[r] = point[r];
-        made.normal[r] = normal[r] / length;
+        made.data[r] = point[r];
+        made.data[3 + r] = normal[r] / length;
         if (!isfinite(point[r])) return brio__error(error, BRIO_ERROR_INPUT, "the point of a plane is not finite");
     }
-    Plane *grown = room_for_one(builder->plane, builder->plane_count, sizeof made);
-    if (!grown) return no_memory(error);
-    builder->plane = grown;
-    BRIO_CHECK(add_obstacle(builder, name, builder->plane_count, NULL, 0, error));
-    grown[builder->plane_count++] = made;
-    return BRIO_OK;
+    return add_plane(builder, name, &made, error);
+}
+
+BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape, const double *values, const double linear[9], const double translate[3],
+                              BrioError *error)
+{
+    static const char *const shapes[] = {"sphere", "box", "cylinder", "capsule"};
+    Plane made = {.obstacle = builder->obstacle_count, .solid = "box-penalty"};
+    double *half = made.data + 9, *radius = made.data + 12;
+    int kind = 0;
+    BRIO_CHECK(check_open(builder, error));
+    while (kind < 4 && strcmp(shapes[kind], shape)) kind++;
+    if (kind == 4) return brio__error(error, BRIO_ERROR_INPUT, "contact of type penalty knows planes, spheres, boxes, cylinders and capsules only: take one of them, or type: ipc");
+    const BrioField *fields = brio_shape_fields(shape);
+    BRIO_CHECK(brio__fields_check(fields, values, error));
+    int size = brio__fields_offset(fields, "size"), round = brio__fields_offset(fields, "radius"), height = brio__fields_offset(fields, "height");
+    if (kind == 1) {
+        for (int r = 0; r < 3; r++) half[r] = values[size + r] / 2;
+    } else if (kind == 2) {
+        made.solid = "cylinder-penalty";
+        half[0] = half[2] = values[round];
+        half[1] = values[height] / 2;
+    } else {
+        *radius = values[round];
+        if (kind == 3) half[1] = values[height] / 2 - values[round];
+        if (half[1] < 0) return brio__error(error, BRIO_ERROR_INPUT, "height = %g m is less than twice the radius = %g m", values[height], values[round]);
+    }
+    for (int r = 0; r < 3; r++) {
+        made.data[r] = translate[r];
+        if (!isfinite(translate[r])) return brio__error(error, BRIO_ERROR_INPUT, "the place of a solid is not finite");
+        for (int c = 0; c < 3; c++) {
+            double dot = 0;
+            for (int k = 0; k < 3; k++) dot += linear[3 * k + r] * linear[3 * k + c];
+            if (!(fabs(dot - (r == c)) < 1e-9))
+                return brio__error(error, BRIO_ERROR_INPUT, "a solid of contact of type penalty cannot be scaled: give its size by the keys of the %s", shape);
+            if (c < 2) made.data[3 + 3 * c + r] = linear[3 * r + c]; /* axes are columns */
+        }
+    }
+    return add_plane(builder, name, &made, error);
 }
 
 int brio__builder_obstacle_at_fault(const BrioBuilder *builder) { return builder->obstacle_at_fault; }
@@ -959,25 +1004,33 @@ static BrioStatus elastic_terms(const BodyPlan *plan, BrioSystem *s, int body)
     }
 }
 
-/* Every vertex that has coordinates may meet every plane. */
+/* A vertex that has coordinates may meet every plane and solid that its body is not excluded from. */
+static bool may_meet(const BrioSystem *s, int body, int64_t vertex, int obstacle)
+{
+    int owners = s->body_count + s->obstacle_count;
+    return s->map_start[vertex + 1] > s->map_start[vertex] && !(s->excluded && s->excluded[body * owners + s->body_count + obstacle]);
+}
+
 static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
 {
-    int64_t contacts = s->body_vertices;
-    for (int64_t i = 0; i < s->held_count; i++) contacts -= s->held[i] < s->body_vertices;
     s->plane_term = s->term_count;
     s->plane_count = b->plane_count;
     s->barrier = !b->contact.penalty;
     s->epsv = b->contact.epsv;
     for (int k = 0; k < b->plane_count; k++) {
         BrioTerm *term;
-        double X[9] = {0};
-        int64_t e = 0;
-        BRIO_CHECK(start_term(s, brio__energy(b->contact.penalty ? "plane-penalty" : "plane-barrier"), -1, contacts, &term));
-        term->obstacle = b->plane[k].obstacle;
-        memcpy(X + 3, b->plane[k].point, 3 * sizeof *X);
-        memcpy(X + 6, b->plane[k].normal, 3 * sizeof *X);
-        for (int32_t v = 0; v < s->body_vertices; v++)
-            if (s->map_start[v + 1] > s->map_start[v]) set_element(term, e++, &v, X, 1, NAN);
+        const Plane *plane = &b->plane[k];
+        double X[16] = {0};
+        int64_t contacts = 0;
+        for (int i = 0; i < s->body_count; i++)
+            for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++) contacts += may_meet(s, i, v, plane->obstacle);
+        BRIO_CHECK(start_term(s, brio__energy(plane->solid ? plane->solid : b->contact.penalty ? "plane-penalty" : "plane-barrier"), -1, contacts, &term));
+        term->obstacle = plane->obstacle;
+        memcpy(X + 3, plane->data, sizeof plane->data);
+        contacts = 0;
+        for (int i = 0; i < s->body_count; i++)
+            for (int32_t v = (int32_t)s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
+                if (may_meet(s, i, v, plane->obstacle)) set_element(term, contacts++, &v, X, 1, NAN);
     }
     return BRIO_OK;
 }
@@ -1098,7 +1151,8 @@ static int owner_of(const BrioSystem *s, int number)
     return number < s->body_count && owner < s->body_count + s->obstacle_count ? owner : -1;
 }
 
-static BrioStatus build_contact(const BrioBuilder *b, BrioSystem *s, BrioError *error)
+/* What is known of pairs of bodies and obstacles. */
+static BrioStatus build_pairs(const BrioBuilder *b, BrioSystem *s, BrioError *error)
 {
     int owners = s->body_count + s->obstacle_count;
     size_t pairs = (size_t)owners * (size_t)owners;
@@ -1118,6 +1172,11 @@ static BrioStatus build_contact(const BrioBuilder *b, BrioSystem *s, BrioError *
         if (rubs && !isnan(pair->mu)) s->friction[x * owners + y] = s->friction[y * owners + x] = pair->mu;
         if (pair->excluded) s->excluded[x * owners + y] = s->excluded[y * owners + x] = true;
     }
+    return BRIO_OK;
+}
+
+static BrioStatus build_contact(const BrioBuilder *b, BrioSystem *s, BrioError *error)
+{
     if (!b->contact_asked || b->contact.penalty) return BRIO_OK;
     double *X = brio__calloc(6 * (size_t)s->vertex_count, sizeof *X), *x = X + 3 * s->vertex_count;
     if (!X) return no_memory(error);
@@ -1192,11 +1251,21 @@ static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
     if (!(c->thickness >= 0) || isinf(c->thickness) || !(c->mu >= 0) || isinf(c->mu) || !(c->epsv > 0) || isinf(c->epsv))
         return brio__error(error, BRIO_ERROR_INPUT, "contact with thickness = %g m, mu = %g and epsv = %g m/s: none may be negative, and epsv must be positive", c->thickness,
                            c->mu, c->epsv);
+    for (int i = 0; i < b->obstacle_count; i++) {
+        bool solid = b->obstacle[i].plane >= 0 && b->plane[b->obstacle[i].plane].solid, mesh = b->obstacle[i].plane < 0;
+        if (c->penalty ? !mesh : !solid) continue;
+        b->obstacle_at_fault = i;
+        return brio__error(error, BRIO_ERROR_INPUT, "obstacle \"%s\" is a %s, which is for contact of type %s", b->obstacle[i].name, solid ? "solid with a formula" : "mesh",
+                           solid ? "penalty" : "ipc");
+    }
     for (int k = 0; k < b->plane_count; k++)
         for (int i = 0; i < b->body_count; i++) {
-            const double *n = b->plane[k].normal;
-            if (!moves_along_x(&b->body[i]) || (n[1] == 0 && n[2] == 0)) continue;
+            const double *n = b->plane[k].data + 3;
+            if (!moves_along_x(&b->body[i]) || (!b->plane[k].solid && n[1] == 0 && n[2] == 0)) continue;
             b->obstacle_at_fault = b->plane[k].obstacle;
+            if (b->plane[k].solid)
+                return brio__error(error, BRIO_ERROR_INPUT, "obstacle \"%s\" would push body \"%s\" in y or z: a bar1d moves along x only, so its obstacles are planes across x",
+                                   b->obstacle[b->plane[k].obstacle].name, b->body[i].name);
             return brio__error(error, BRIO_ERROR_INPUT,
                                "obstacle %d with normal [%g, %g, %g] would push body \"%s\" in y or z: a bar1d moves along x only, so its obstacles "
                                "need a normal along x",
@@ -1211,11 +1280,13 @@ static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const Bri
     double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
     if (!x) return no_memory(error);
     BrioStatus status = BRIO_OK;
+    _Alignas(sizeof(double) * LANES) double distance[LANES];
     brio__system_positions(s, state, state->q, state->time, x);
     for (int k = 0; k < s->plane_count && status == BRIO_OK; k++) {
         const BrioTerm *term = &s->term[s->plane_term + k];
         for (int64_t e = 0; e < term->elements && status == BRIO_OK; e++) {
-            double d = brio__plane_distance(term, e, x);
+            if (e % LANES == 0) brio__obstacle_distances(term, state->param, e / LANES, x, distance);
+            double d = distance[e % LANES];
             if (d > b->contact.thickness) continue;
             int64_t vertex = term->node[e] / 3; /* one node: blocks of eight in a row */
             int body = 0;
@@ -1238,6 +1309,7 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
     if (status == BRIO_OK) status = build_map(b, s);
     if (status != BRIO_OK) return no_memory(error);
     if (s->block_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "every vertex is fixed: nothing can move");
+    BRIO_CHECK(build_pairs(b, s, error));
     if (build_masses(b, s) != BRIO_OK || build_terms(b, s) != BRIO_OK || build_rods(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK) return no_memory(error);
     BRIO_CHECK(build_contact(b, s, error));
     if (brio__state_create(s, 0, state) != BRIO_OK) return no_memory(error);

@@ -175,13 +175,11 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
     }
 }
 
-double brio__plane_distance(const BrioTerm *term, int64_t contact, const double *x)
+void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block, const double *x, double distance[LANES])
 {
-    int64_t block = contact / LANES, lane_number = contact % LANES;
-    const double *at = x + term->node[block * LANES + lane_number], *rest = term->rest + block * BRIO_PLANE_REST * LANES + lane_number;
-    double d = 0;
-    for (int r = 0; r < 3; r++) d += rest[(1 + r) * LANES] * (at[r] - rest[(4 + r) * LANES]);
-    return d;
+    const BrioEnergy *energy = term->energy;
+    energy->eval(&(BrioBatch){.end = 1, .node = term->node + block * LANES, .rest = term->rest + block * energy->rest * LANES,
+                              .params = param + term->params, .x = x, .distance = distance});
 }
 
 /* ---- vectors ------------------------------------------------------------------------------------ */

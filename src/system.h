@@ -42,7 +42,7 @@ typedef struct BrioTerm {
 /* Something that bodies meet and that they do not move: a plane, or triangles that stand still or follow a script. */
 typedef struct BrioObstacle {
     char *name;
-    int plane;            /* which plane; -1: triangles */
+    int plane;            /* which of those with a formula; -1: triangles */
     int64_t first, count; /* world vertices */
     int64_t triangle_count;
     int32_t *triangle;    /* in the obstacle's own vertex numbers */
@@ -82,7 +82,7 @@ struct BrioSystem {
     int gravity_term;      /* -1: none */
     int obstacle_count;
     BrioObstacle *obstacle;
-    int plane_count;       /* each has a term of contacts */
+    int plane_count;       /* obstacles with a formula: planes and, of penalty contact, shapes; each has a term of contacts */
     int plane_term;        /* the first of them */
     bool barrier;          /* contact forbids touching */
     BrioSurface *surface;  /* what bodies and obstacles touch each other with; NULL: there are planes at most */
@@ -148,8 +148,8 @@ static inline int64_t brio__body_masses(const BrioBody *body, int64_t *count)
     return body->mass_point < 0 ? body->first : body->mass_point;
 }
 
-/* Distance of a contact's vertex from its plane, at world positions x. */
-double brio__plane_distance(const BrioTerm *term, int64_t contact, const double *x);
+/* Distances of a block's vertices from the plane or shape of a term of contacts, at world positions x. `distance` is aligned like lanes. */
+void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block, const double *x, double distance[LANES]);
 
 /* Vectors of the length of q. All sums are in a fixed order. */
 double brio__dot(const BrioSystem *system, const double *x, const double *y);

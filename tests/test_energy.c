@@ -17,7 +17,7 @@ enum { MOST = 12 };
 typedef struct Sample {
     const BrioEnergy *energy;
     double params[BRIO_MAX_VALUES];
-    double X[MOST], x[MOST], rest[16];
+    double X[16], x[MOST], rest[16]; /* X of a contact: its obstacle too */
     int size;
 } Sample;
 

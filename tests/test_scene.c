@@ -186,7 +186,7 @@ static const Case cases[] = {
 #undef POINTS
     {"penalties without obstacles",
      "contact: {type: penalty}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:1:1: contact of type penalty is between bodies and planes: add obstacles, or take type: ipc"},
+     NULL, NULL, NULL, "scene.yaml:1:1: contact of type penalty is between bodies and obstacles: add obstacles, or take type: ipc"},
     {"friction between unknown names",
      "contact: {type: ipc, friction: [{between: [body0, flor], mu: 0.2}]}\nobstacles:\n  - {type: plane, name: floor, point: [-1, 0, 0], normal: [1, 0, 0]}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL, "scene.yaml:1:51: contact.friction[0].between[1]: no body, material or obstacle \"flor\"; did you mean \"floor\"?"},

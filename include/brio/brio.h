@@ -239,7 +239,11 @@ BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *d
 /* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be NULL. Obstacles of all kinds are
  * numbered together from 0. */
 BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3], const double normal[3], BrioError *error);
-/* Triangles (of the mesh's surface) that stand still or follow a script. X -> linear X + translate, row by row. */
+/* A solid that pushes vertices out by its signed distance, for contact by penalty: "sphere", "box", "cylinder" or "capsule" with the values of the
+ * shape's field table (brio_shape_fields; those of its mesh mean nothing). X -> linear X + translate, row by row, where linear is a rotation. */
+BRIO_API BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape, const double *values, const double linear[9],
+                                       const double translate[3], BrioError *error);
+/* Triangles (of the mesh's surface) that stand still or follow a script. X -> linear X + translate, row by row. For contact by barriers. */
 typedef struct BrioObstacleDef {
     const char *name;     /* NULL: "obstacle0", ... */
     const BrioMesh *mesh; /* copied */
@@ -416,7 +420,7 @@ BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char 
  * pose y = a q + (1 - a) q_n instead, measured against q_n over the time a h: s D_n(y), so that damping exerts no torque about y.
  * `q` receives the minimiser. The solver's `tol` is compared with
  * displacements over `h`. `massless` leaves the first and last term out: static equilibrium. `linear` takes one Newton step from
- * q_n, without line search: the linearly implicit methods. `undamped` leaves D_n out.
+ * q_n, with a line search only where some states are forbidden: the linearly implicit methods. `undamped` leaves D_n out.
  *
  * If the system has rods, q is where they have their lengths and the gradient is a sum of their pulls, along their directions at q or,
  * with `rods_from_start`, at q_n. Then s may be 0: masses and rods alone.

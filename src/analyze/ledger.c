@@ -15,11 +15,12 @@ static void add_contacts(BrioSolver *solver, const BrioState *state, const doubl
     for (int k = 0; k < s->plane_count; k++) {
         const BrioTerm *term = &s->term[s->plane_term + k];
         const double *param = state->param + term->params; /* kappa, dhat, thickness of a barrier */
+        _Alignas(sizeof(double) * LANES) double distance[LANES];
         double reach = param[BRIO_CONTACT_DHAT] + (s->barrier ? param[BRIO_CONTACT_THICKNESS] : 0);
         for (int64_t i = 0; i < term->elements; i++) {
-            double d = brio__plane_distance(term, i, x);
-            ledger->contacts += d < reach;
-            ledger->min_distance = fmin(ledger->min_distance, d); /* NAN at first, which fmin passes over */
+            if (i % LANES == 0) brio__obstacle_distances(term, state->param, i / LANES, x, distance);
+            ledger->contacts += distance[i % LANES] < reach;
+            ledger->min_distance = fmin(ledger->min_distance, distance[i % LANES]); /* NAN at first, which fmin passes over */
         }
     }
 }

@@ -1,12 +1,16 @@
 /* Smoothed Coulomb friction, lagged [Li2020, Sec. 5].
  *
- * At the start of a step every pair closer than dhat, and every vertex that close to a plane, gets its normal force lambda = -db/dd, its closest
- * points with their weights w, and two tangents T, which hold for the whole step. With u = T^T sum w_i (x_i - x_i^n), the way that the two points slide
+ * At the start of a step every pair closer than dhat, and every vertex that close to a plane or to a shape of penalty contact, gets its normal
+ * force lambda = -db/dd, its closest points with their weights w, and two tangents T, which hold for the whole step. With u = T^T sum w_i (x_i - x_i^n), the way that the two points slide
  * along each other from the start of the step on (obstacles move too), the dissipation potential is
  *
  *     D_n = mu lambda f0(|u|),   f0(y) = y for y >= eps,   y^2 (1/eps - y/(3 eps^2)) + eps/3 below,   eps = epsv (t - t_n).
  *
- * Its force has the size mu lambda where they slide, and less where they hold: there they creep by epsv at most. */
+ * Its force has the size mu lambda where they slide, and less where they hold: there they creep by epsv at most.
+ *
+ * Explicit methods take the force at a velocity, mu lambda f0'(|T^T sum w_i v_i|). A step of theirs must not turn a velocity round, so that what
+ * holds below epsv holds for them below 2 h mu lambda/m if that is more: the slope of the force is then at most m/h, with m the mass that moves along with
+ * the contact, divided by the number of contacts that the same coordinates have. */
 #include "friction.h"
 
 #include "../solve/minimise.h"
@@ -17,7 +21,10 @@
 
 typedef struct Friction {
     BrioPairs pairs;
-    double *x; /* world positions */
+    double *x;       /* world positions, or velocities */
+    double *push;    /* gradients of the contacts with one obstacle: [block][3][8] */
+    int32_t *shared; /* of each coordinate block: how many contacts move it */
+    double *world;   /* the last gradient, by world positions; NULL where nothing moves held vertices */
 } Friction;
 
 static void destroy(void *self)
@@ -26,6 +33,9 @@ static void destroy(void *self)
     if (!f) return;
     brio__pairs_free(&f->pairs);
     brio__free(f->x);
+    brio__free(f->push);
+    brio__free(f->shared);
+    brio__free(f->world);
     brio__free(f);
 }
 
@@ -34,8 +44,14 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     (void)values;
     Friction *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
-    f->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
-    BrioStatus status = f->x ? brio__pairs_create(&f->pairs, brio__energy("friction"), false, system->surface ? system->surface->primitive_count : system->body_vertices / 8) : BRIO_ERROR_MEMORY;
+    size_t world = 3 * (size_t)system->vertex_count, blocks = 0;
+    for (int k = 0; k < system->plane_count; k++) blocks = BRIO_MAX(blocks, (size_t)system->term[system->plane_term + k].blocks);
+    f->x = brio__alloc(world, sizeof(double));
+    f->push = brio__alloc(3 * LANES * blocks, sizeof(double));
+    f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
+    if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
+    bool made = f->x && f->push && f->shared && (f->world || !system->scripted_count);
+    BrioStatus status = made ? brio__pairs_create(&f->pairs, brio__energy("friction"), false, system->surface ? system->surface->primitive_count : system->body_vertices / 8) : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         *self = f;
     else
@@ -115,19 +131,19 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
     return BRIO_OK;
 }
 
-static BrioStatus lag_planes(Friction *f, const BrioSystem *s, const double *param)
+/* Of a contact with a plane or a shape, the gradient is the normal force along the normal. */
+static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *param)
 {
     for (int k = 0; k < s->plane_count; k++) {
         const BrioTerm *term = &s->term[s->plane_term + k];
-        const double *p = param + term->params, *rest = term->rest;
-        double thickness = s->barrier ? p[BRIO_CONTACT_THICKNESS] : 0;
+        term->energy->eval(&(BrioBatch){.end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .x = f->x, .gradient = f->push});
         for (int64_t e = 0; e < term->elements; e++) {
-            double d = brio__plane_distance(term, e, f->x) - thickness, w[4] = {1, 0, 0, 0}, n[3];
-            if (!(d < p[BRIO_CONTACT_DHAT])) continue;
+            const double *g = f->push + e / LANES * 3 * LANES + e % LANES, w[4] = {1, 0, 0, 0};
+            double lambda = sqrt(g[0] * g[0] + g[LANES] * g[LANES] + g[2 * LANES] * g[2 * LANES]);
+            if (!(lambda > 0)) continue;
             int32_t v = term->node[e] / 3, vertex[4] = {v, v, v, v};
-            double lambda = s->barrier ? -brio__barrier_slope(p[BRIO_CONTACT_KAPPA], p[BRIO_CONTACT_DHAT], d) : p[BRIO_CONTACT_KAPPA] * (p[BRIO_CONTACT_DHAT] - d);
-            double force = lambda * coefficient(s, owner_of(s, v), s->body_count + term->obstacle);
-            for (int r = 0; r < 3; r++) n[r] = rest[(e / LANES * BRIO_PLANE_REST + 1 + r) * LANES + e % LANES];
+            double force = lambda * coefficient(s, owner_of(s, v), s->body_count + term->obstacle), n[3];
+            for (int r = 0; r < 3; r++) n[r] = -g[r * LANES] / lambda;
             if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
         }
     }
@@ -141,7 +157,7 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
     brio__system_positions(solver->system, state, state->q, state->time, f->x);
     brio__pairs_clear(&f->pairs);
     if (solver->contact) BRIO_CHECK(lag_pairs(f, solver->contact, solver->system, state->param));
-    BRIO_CHECK(lag_planes(f, solver->system, state->param));
+    BRIO_CHECK(lag_obstacles(f, solver->system, state->param));
     brio__pairs_finish(&f->pairs);
     return BRIO_OK;
 }
@@ -153,9 +169,10 @@ static double potential(void *self, const double *values, BrioSolver *solver, co
     (void)values;
     Friction *f = self;
     double eps = slide(solver->system, state, motion->time);
+    if (f->world && gradient) memset(f->world, 0, 3 * (size_t)solver->system->vertex_count * sizeof *f->world);
     if (f->pairs.term.elements == 0 || !(eps > 0)) return 0;
     brio__solver_positions(solver, state, motion->q, motion->time, f->x);
-    return brio__pairs_evaluate(&f->pairs, solver->system, &eps, f->x, gradient, NULL);
+    return brio__pairs_evaluate(&f->pairs, solver->system, &eps, f->x, gradient, gradient ? f->world : NULL);
 }
 
 static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
@@ -168,20 +185,80 @@ static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
     return brio__pairs_assemble(&f->pairs, solver->system, &eps, f->x, weight, true, solver->linear->extra);
 }
 
-/* Explicit methods: the way that the velocity leads in the step. */
+/* One contact as explicit methods see it: where its vertices and its data are. */
+typedef struct Contact {
+    int32_t vertex[4];
+    double weight[4], force, tangent[2][3];
+} Contact;
+
+static Contact contact_at(const BrioPairs *pairs, int64_t e)
+{
+    const double *rest = pairs->term.rest + e / LANES * pairs->term.energy->rest * LANES + e % LANES;
+    Contact c = {.force = rest[0]};
+    for (int i = 0; i < 4; i++) {
+        c.vertex[i] = brio__pairs_vertex(pairs, e, i);
+        c.weight[i] = rest[(1 + i) * LANES];
+    }
+    for (int k = 0; k < 6; k++) c.tangent[k / 3][k % 3] = rest[(5 + k) * LANES];
+    return c;
+}
+
+/* 1/m of what moves along with a contact, times the largest number of contacts that one of its coordinates has. */
+static double mobility(const Friction *f, const BrioSystem *s, const Contact *c)
+{
+    double sum = 0;
+    int32_t shared = 1;
+    for (int i = 0; i < 4; i++)
+        for (int32_t m = s->map_start[c->vertex[i]]; c->weight[i] != 0 && m < s->map_start[c->vertex[i] + 1]; m++) {
+            double share = c->weight[i] * s->map_weight[m];
+            sum += share * share / s->mass[s->map_block[m]];
+            shared = BRIO_MAX(shared, f->shared[s->map_block[m]]);
+        }
+    return sum * shared;
+}
+
+static void count_contacts(Friction *f, const BrioSystem *s)
+{
+    memset(f->shared, 0, (size_t)s->block_count * sizeof *f->shared);
+    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
+        Contact c = contact_at(&f->pairs, e);
+        for (int i = 0; i < 4; i++)
+            for (int32_t m = s->map_start[c.vertex[i]]; c.weight[i] != 0 && m < s->map_start[c.vertex[i] + 1]; m++) f->shared[s->map_block[m]]++;
+    }
+}
+
 static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
                   double h, double *out)
 {
-    (void)q, (void)time, (void)values;
+    (void)q, (void)values;
     Friction *f = self;
-    double eps = solver->system->epsv * h;
-    size_t bytes = (size_t)state->coordinates * sizeof(double);
+    const BrioSystem *s = solver->system;
+    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
     if (f->pairs.term.elements == 0) return;
-    brio__combine(solver->system, 1, state->q, h, v, solver->blend);
-    brio__system_positions(solver->system, state, solver->blend, state->time + h, f->x);
-    memset(solver->blend, 0, bytes);
-    brio__pairs_evaluate(&f->pairs, solver->system, &eps, f->x, solver->blend, NULL);
-    brio__combine(solver->system, 1, out, -1, solver->blend, out);
+    brio__system_velocities(s, state, v, time, f->x);
+    count_contacts(f, s);
+    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
+        Contact c = contact_at(&f->pairs, e);
+        double u[2] = {0, 0};
+        for (int i = 0; i < 4; i++)
+            for (int r = 0; r < 3; r++)
+                for (int k = 0; k < 2; k++) u[k] += c.weight[i] * c.tangent[k][r] * f->x[3 * (int64_t)c.vertex[i] + r];
+        double speed = hypot(u[0], u[1]), holds = fmax(s->epsv, 2 * h * c.force * mobility(f, s, &c)), z = speed / holds;
+        double drag = c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
+        for (int i = 0; i < 4; i++)
+            for (int r = 0; r < 3; r++) {
+                double pull = c.weight[i] * drag * (u[0] * c.tangent[0][r] + u[1] * c.tangent[1][r]);
+                if (f->world) f->world[3 * (int64_t)c.vertex[i] + r] += pull;
+                for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++) out[3 * (int64_t)s->map_block[m] + r] -= s->map_weight[m] * pull;
+            }
+    }
+}
+
+static void held(void *self, const BrioSystem *system, double weight, double *out)
+{
+    const Friction *f = self;
+    for (int64_t i = 0; i < system->held_count; i++)
+        for (int r = 0; r < 3; r++) out[3 * i + r] += weight * f->world[3 * (int64_t)system->held[i] + r];
 }
 
 const BrioDampingModel brio__friction_model = {
@@ -194,4 +271,5 @@ const BrioDampingModel brio__friction_model = {
     .potential = potential,
     .assemble = assemble,
     .force = force,
+    .held = held,
 };

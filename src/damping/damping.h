@@ -42,6 +42,9 @@ typedef struct BrioDampingModel {
     void (*force)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v,
                   double time, double h, double *f);
     double (*filter)(void *self, const double *values, const BrioSystem *system, const double *q, double h, double *v);
+    /* Of a model that also acts on held vertices: held (3 each) += weight times minus its force on them, as of the last `potential` with a
+     * gradient or `force`. May be NULL. */
+    void (*held)(void *self, const BrioSystem *system, double weight, double *held);
 } BrioDampingModel;
 
 /* A model at work in a solver. */

@@ -21,7 +21,7 @@ typedef enum BrioElement {
     BRIO_ELEMENT_ANCHOR, /* a vertex and a point without coordinates */
     BRIO_ELEMENT_TET,
     BRIO_ELEMENT_BAR,    /* an edge of a body that moves along x only */
-    BRIO_ELEMENT_CONTACT, /* a vertex and a plane */
+    BRIO_ELEMENT_CONTACT, /* a vertex and a plane or another obstacle with a formula */
     BRIO_ELEMENT_POINT,   /* a body of points: it has no elements */
     BRIO_ELEMENT_TRIANGLE, /* of a shell: its membrane */
     BRIO_ELEMENT_HINGE,   /* two triangles of a shell and their common edge: its bending */
@@ -37,8 +37,8 @@ enum { /* traits of energies */
     BRIO_ENERGY_ALONG_X = 8          /* sees x only: bodies of this material move along x and never in y or z */
 };
 
-/* Rest data of a contact with a plane: weight, unit normal, point. */
-enum { BRIO_PLANE_REST = 7 };
+/* Rest data of a contact with a plane: weight, unit normal, point; with a solid: weight, centre, two axes, half its extents, radius. */
+enum { BRIO_PLANE_REST = 7, BRIO_SOLID_REST = 14 };
 
 /* A batch: blocks [begin, end) of eight elements, structure of arrays. A partial block repeats its last
  * element with rest[0] = 0, and rest[0] multiplies the whole energy (volume, stiffness, mass). */
@@ -55,7 +55,7 @@ typedef struct BrioBatch {
     double *gradient;     /* [block][3*nodes][8] */
     double *hessian;      /* [block-begin][9*pairs][8]: 3x3 blocks, row by row, of the node pairs (i,j), i >= j, in the
                              order (0,0) (1,0) (1,1) (2,0) ... */
-    double *distance;     /* [block][8]: of pairs, how far apart they are (nothing else is then computed) */
+    double *distance;     /* [block][8]: of pairs and of contacts with obstacles, how far apart they are (nothing else is then computed) */
     bool project;         /* to the nearest positive semidefinite matrix of each element */
 } BrioBatch;
 
@@ -82,7 +82,7 @@ typedef struct BrioEnergy {
     /* Rest data of one element from its nodes' rest positions (3*nodes) and its own scalar (`scale`: mass of
      * a vertex, stiffness of a spring, volume of an affine body over that of the tet of its mass points; 1 otherwise) and second scalar
      * (`length`: rest length, NAN: from X; of gravity: what multiplies its y and z, NAN: 1; of a triangle: its stretch in this shape, NAN: 1). Of
-     * a contact, X also holds the plane's point and normal. */
+     * a contact, X also holds the plane's point and normal, or the solid's rest data but for the weight. */
     void (*rest_shape)(const double *X, double scale, double length, double *rest);
     /* The size of what cancels in an element's energy, for parameters of 1 (a tet: its volume): round-off of the energy
      * is this times the largest parameter times the machine precision, however small the energy is. NULL: none. */

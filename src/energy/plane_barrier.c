@@ -13,7 +13,11 @@ static void eval(const BrioBatch *batch)
         const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
         double *g = batch->gradient ? batch->gradient + block * 3 * LANES : NULL;
         double *H = batch->hessian ? batch->hessian + (block - batch->begin) * 9 * LANES : NULL;
-        lane u = (plane_distance(batch, block) - thickness) / dhat;
+        lane d = plane_distance(batch, block), u = (d - thickness) / dhat;
+        if (batch->distance) {
+            lane_store(batch->distance + block * LANES, d);
+            continue;
+        }
         lane_mask near = lane_lt(u, one), forbidden = lane_le(u, zero);
         if (!lane_any(near)) { /* the usual case */
             if (batch->energy) batch->energy[block] = 0;

@@ -12,7 +12,11 @@ static void eval(const BrioBatch *batch)
         const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
         double *g = batch->gradient ? batch->gradient + block * 3 * LANES : NULL;
         double *H = batch->hessian ? batch->hessian + (block - batch->begin) * 9 * LANES : NULL;
-        lane zero = lane_set(0), depth = lane_min(plane_distance(batch, block) - dhat, zero), weight = k * lane_load(rest);
+        lane zero = lane_set(0), d = plane_distance(batch, block), depth = lane_min(d - dhat, zero), weight = k * lane_load(rest);
+        if (batch->distance) {
+            lane_store(batch->distance + block * LANES, d);
+            continue;
+        }
         if (batch->energy) batch->energy[block] = lane_sum(0.5 * weight * depth * depth);
         lane curvature = lane_select(lane_lt(depth, zero), weight, zero);
         for (int r = 0; r < 3; r++) {

@@ -19,6 +19,7 @@ struct BrioStepper {
     double *unbalanced;                 /* what solves left over */
     double *difference;
     double *held[4];    /* of held vertices: their positions and the forces that hold them, at the start and the end */
+    double *held_impulse; /* what friction takes to be overcome there, weighted like the impulses */
     bool out_of_memory; /* for a scratch vector */
     int iterations;     /* Newton iterations of this step */
     int halvings;       /* deepest halving of this step */

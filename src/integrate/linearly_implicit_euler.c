@@ -3,7 +3,8 @@
  *     (M + h^2 K + h C) (q' - q_n) = h M v_n + h^2 F(q_n),      v' = (q' - q_n)/h,
  *
  * with K the projected Hessian of P and C that of damping, at q_n. One linear solve a step; of first order; the end may be where forces are huge,
- * since nobody looks. */
+ * since nobody looks. Where some states are forbidden (barriers, elements that must not invert), somebody does: that much of q' - q_n is taken as is
+ * allowed and lowers the objective of backward Euler. */
 #include "integrator.h"
 
 static BrioStatus step(BrioStepper *s, double h)
@@ -21,6 +22,6 @@ BRIO_INTEGRATOR(linearly_implicit_euler){
     .summary = "One linear solve a step: backward Euler's first guess taken as its answer; damps, may overshoot at large steps.",
     .citation = "Baraff1998",
     .order = 1,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
     .step = step,
 };

@@ -91,6 +91,13 @@ BrioStatus brio_stepper_fail(BrioStepper *s, BrioStatus status, const char *reas
     return status;
 }
 
+/* After damping model i has been asked for its force. */
+static void count_held(BrioStepper *s, int i, double weight)
+{
+    const BrioDamper *d = &s->solver->damper[i];
+    if (d->model->held && s->system->scripted_count) d->model->held(d->self, s->system, weight, s->held_impulse);
+}
+
 static void count_damping(BrioStepper *s, const double *q, const BrioObjective *o, double weight)
 {
     BrioMotion motion = brio__damped_motion(s->solver, s->state, o, q);
@@ -100,6 +107,7 @@ static void count_damping(BrioStepper *s, const double *q, const BrioObjective *
         memset(s->difference, 0, (size_t)s->state->coordinates * sizeof(double));
         d->model->potential(d->self, d->values, s->solver, s->state, &motion, s->difference);
         brio__combine(s->system, 1, s->impulse[i], weight, s->difference, s->impulse[i]);
+        count_held(s, i, weight);
     }
 }
 
@@ -157,7 +165,9 @@ static void damping_force(BrioStepper *s, const double *q, const double *v, doub
         memset(s->difference, 0, bytes);
         d->model->force(d->self, d->values, s->solver, s->state, q, v, time, h, s->difference);
         brio__combine(s->system, 1, f, 1, s->difference, f);
-        if (weight != BRIO_NOT_COUNTED) brio__combine(s->system, 1, s->impulse[i], -weight, s->difference, s->impulse[i]);
+        if (weight == BRIO_NOT_COUNTED) continue;
+        brio__combine(s->system, 1, s->impulse[i], -weight, s->difference, s->impulse[i]);
+        count_held(s, i, weight);
     }
 }
 
@@ -224,15 +234,20 @@ static void hold(BrioStepper *s, const double *q, double time, int end)
         for (int r = 0; r < 3; r++) force[3 * i + r] += solver->dx[3 * (int64_t)s->system->held[i] + r];
 }
 
-/* Work of whoever moves the held vertices: the mean of the forces at both ends times the way. */
-static double held_work(BrioStepper *s, const double *q, double h)
+/* Work of whoever moves the held vertices: the mean of the forces at both ends times the way, and what overcomes friction, which is returned
+ * also in `rubbed`: friction takes it at once. */
+static double held_work(BrioStepper *s, const double *q, double h, double *rubbed)
 {
+    *rubbed = 0;
     if (s->system->scripted_count == 0) return 0;
     double work = 0;
     hold(s, q, s->state->time + h, 1);
-    for (int64_t k = 0; k < 3 * s->system->held_count; k++)
-        work += (s->held[1][k] + s->held[3][k]) / 2 * (s->held[2][k] - s->held[0][k]);
-    return work;
+    for (int64_t k = 0; k < 3 * s->system->held_count; k++) {
+        double way = s->held[2][k] - s->held[0][k];
+        work += (s->held[1][k] + s->held[3][k]) / 2 * way;
+        *rubbed += s->held_impulse[k] * way;
+    }
+    return work + *rubbed;
 }
 
 void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added, double *dissipated)
@@ -240,7 +255,9 @@ void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added,
     *dissipated = 0;
     brio__combine(s->system, 1, q, -1, s->state->q, s->difference);
     for (int i = 0; i < s->solver->damper_count; i++) *dissipated += brio__dot(s->system, s->impulse[i], s->difference);
-    *added = held_work(s, q, h);
+    double rubbed;
+    *added = held_work(s, q, h, &rubbed);
+    *dissipated += rubbed;
 }
 
 double brio_stepper_potential(BrioStepper *s, const double *q, double time, double *gradient)
@@ -286,7 +303,9 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
     brio__combine(s->system, 1, q, -1, state->q, s->difference);
     for (int i = 0; i < s->solver->damper_count; i++) state->dissipated[i] += brio__dot(s->system, s->impulse[i], s->difference);
     state->unfinished += brio__dot(s->system, s->unbalanced, s->difference);
-    state->added += held_work(s, q, h);
+    double rubbed;
+    state->added += held_work(s, q, h, &rubbed);
+    if (s->solver->friction) state->dissipated[s->solver->damper_count - 1] += rubbed;
     memcpy(state->q, q, (size_t)state->coordinates * sizeof *q);
     memcpy(state->v, v, (size_t)state->coordinates * sizeof *v);
     for (int i = 0; i < s->solver->damper_count; i++) {
@@ -321,6 +340,7 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     bool made = (s->difference = brio__calloc(coordinates, sizeof(double))) && (s->unbalanced = brio__calloc(coordinates, sizeof(double)));
     for (int i = 0; status == BRIO_OK && made && i < s->solver->damper_count; i++) made = (s->impulse[i] = brio__calloc(coordinates, sizeof(double)));
     for (int i = 0; made && system->scripted_count && i < 4; i++) made = (s->held[i] = brio__calloc(held, sizeof(double)));
+    if (made && system->scripted_count) made = (s->held_impulse = brio__calloc(held, sizeof(double)));
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         *stepper = s;
@@ -338,6 +358,7 @@ void brio__stepper_free(BrioStepper *s)
     for (int k = 0; k < BRIO_SCRATCH; k++) brio__free(s->scratch[k]);
     for (int i = 0; i < BRIO_LOSSES; i++) brio__free(s->impulse[i]);
     for (int i = 0; i < 4; i++) brio__free(s->held[i]);
+    brio__free(s->held_impulse);
     brio__free(s->unbalanced);
     brio__free(s->difference);
     brio__free(s);
@@ -352,7 +373,10 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
     size_t bytes = (size_t)s->state->coordinates * sizeof(double);
     memset(s->unbalanced, 0, bytes);
     for (int i = 0; i < s->solver->damper_count; i++) memset(s->impulse[i], 0, bytes);
-    if (s->system->scripted_count) hold(s, s->state->q, s->state->time, 0);
+    if (s->system->scripted_count) {
+        memset(s->held_impulse, 0, 3 * (size_t)s->system->held_count * sizeof(double));
+        hold(s, s->state->q, s->state->time, 0);
+    }
     BRIO_CHECK(brio__solver_begin(s->solver, s->state));
     BrioStatus status = s->integrator->step(s, h);
     if (status == BRIO_OK && !s->accepted) {

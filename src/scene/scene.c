@@ -136,11 +136,11 @@ static const BrioKey plane_keys[] = {
     {"normal", "three numbers", "required", "Of a plane: where bodies are; of any length."},
     {0}};
 static const BrioKey mesh_obstacle_keys[] = {
-    {"type", "mesh, or a shape", "required", "What it is."},
+    {"type", "mesh, or a shape", "required", "What it is. Of penalty: sphere, box, cylinder or capsule, whose keys of meshes mean nothing."},
     {"name", "text", "obstacle0, obstacle1, ...", "What it is called in messages and in contact."},
     {"mesh", "file name", "required", "Of a mesh: its file, relative to the scene file; triangles, or tets whose surface counts."},
-    {"transform", "map", "", "Scale, then rotate, then translate."},
-    {"script", "map", "", "How it moves."},
+    {"transform", "map", "", "Scale (not of penalty), then rotate, then translate."},
+    {"script", "map", "", "How it moves. Of ipc."},
     {0}};
 static const BrioKey constraint_keys[] = {
     {"type", "rod", "required", "What it is: two vertices that stay as far apart as they are."},
@@ -1012,6 +1012,24 @@ static BrioStatus read_solid_obstacle(const BrioScene *scene, BrioNode *node, co
     return status;
 }
 
+/* A shape of penalty contact: no mesh, but a formula for the distance from it. */
+static BrioStatus read_penalty_solid(BrioNode *node, const char *type, const char *name, BrioBuilder *builder, BrioError *error)
+{
+    static const char *const own_keys[] = {"type", "name", "transform"};
+    BrioBodyDef placed = brio_body_def(); /* for its transform */
+    BrioNode *given;
+    BrioError inner = {0};
+    const BrioShape *shape = brio__shape(type);
+    double values[BRIO_MAX_VALUES];
+    if ((given = brio__node_get(node, "script")))
+        return brio__node_key_error(given, error, "obstacles of contact of type penalty stand still: leave the script out, or take type: ipc");
+    if ((given = brio__node_get(node, "transform"))) BRIO_CHECK(read_transform(given, &placed, error));
+    brio_fields_defaults(shape ? shape->fields : NULL, values);
+    if (shape) BRIO_CHECK(brio__node_fields(node, shape->fields, own_keys, BRIO_COUNT(own_keys), values, error));
+    BrioStatus status = brio_builder_solid(builder, name, type, values, placed.linear, placed.translate, &inner);
+    return status == BRIO_OK ? BRIO_OK : at_node(given && shape ? node : type_node(node), status, error, &inner);
+}
+
 static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, bool penalty, BrioBuilder *builder, BrioError *error)
 {
     const char *type, *name = NULL;
@@ -1020,7 +1038,7 @@ static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, bool pen
     BRIO_CHECK(type_of(node, &type, error));
     if ((named = brio__node_get(node, "name"))) BRIO_CHECK(brio__node_text(named, &name, error));
     if (!strcmp(type, "plane")) return read_plane(node, name, builder, error);
-    if (penalty) return brio__node_error(type_node(node), error, "contact of type penalty knows planes only: take type: ipc");
+    if (penalty) return read_penalty_solid(node, type, name, builder, error);
     return read_solid_obstacle(scene, node, type, name, builder, error);
 }
 
@@ -1051,7 +1069,7 @@ static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuild
         BRIO_CHECK(get_real(contact, "epsv", 1e-300, 1e9, &def.epsv, error));
     }
     if (def.penalty && !any)
-        return brio__node_key_error(contact, error, "contact of type penalty is between bodies and planes: add obstacles, or take type: ipc");
+        return brio__node_key_error(contact, error, "contact of type penalty is between bodies and obstacles: add obstacles, or take type: ipc");
     brio_builder_contact(builder, &def);
     for (int i = 0; any && i < obstacles->count; i++) BRIO_CHECK(read_obstacle(scene, obstacles->child[i], def.penalty, builder, error));
     return BRIO_OK;

@@ -519,15 +519,42 @@ static BrioStatus constrained(const Problem *p, double *q)
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
 }
 
-/* One Newton step from q_n. */
+/* Whether some states are forbidden: there are barriers, or elements that must not invert. */
+static bool forbids(const BrioSolver *s)
+{
+    bool found = s->contact != NULL;
+    for (int i = 0; i < s->system->term_count; i++) found |= (s->system->term[i].energy->traits & BRIO_ENERGY_INFINITE) && s->system->term[i].elements > 0;
+    return found;
+}
+
+/* One Newton step from q_n: the whole of it or, where states are forbidden, as much as is allowed and lowers the objective. Obstacles that
+ * something stands in the way of are not passed: the step is then to be tried in halves. */
 static BrioStatus linear_step(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
+    bool careful = forbids(s), script_moves = careful && s->system->scripted_count;
+    s->held_part = 1;
+    if (script_moves) {
+        brio__system_held(s->system, p->state, p->state->time, s->x_held_n);
+        s->held_part = 0;
+        move_held(p, p->state->q);
+    }
     Value now = start(p, q);
     if (!isfinite(now.value)) return finish(s, BRIO_REASON_START, BRIO_STEP_REJECTED);
     s->iterations = 0;
     BRIO_CHECK(newton_step(p, q, true));
-    brio__combine(s->system, 1, q, allowed(p, q), s->step, q);
+    double t = allowed(p, q), least = t * 0x1p-50, slope = brio__dot(s->system, s->gradient, s->step);
+    for (bool found = !careful; !found && t > least; t = found ? t : t / 2) {
+        brio__combine(s->system, 1, q, t, s->step, s->trial);
+        Value next = evaluate(p, s->trial, NULL);
+        found = isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope + (fabs(slope) < now.noise ? fmax(now.noise, next.noise) : 0);
+    }
+    if (careful && !(t > least)) return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
+    brio__combine(s->system, 1, q, t, s->step, q);
+    if (script_moves && s->held_part < 1) {
+        move_held(p, q);
+        if (s->held_part < 1) return finish(s, BRIO_REASON_BLOCKED, BRIO_STEP_REJECTED);
+    }
     return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
 }
 

@@ -1,0 +1,68 @@
+/* A one-sided spring between a vertex and a cylinder along its second axis, of radius R (the half extents b_0, b_2) and height 2 H (b_1). In the
+ * half plane through the axis and the vertex, with rho the distance from the axis, the cylinder is a box: p = (rho - R, |y_1| - H), q = max(p, 0),
+ *
+ *     d = |q|,     n = q/|q|,     K = (diag(p >= 0) - n n^T)/|q|    outside,
+ *     d = max p,   n = e_i where p_i is largest,   K = 0            inside,
+ *
+ * and C is K in that plane and n_rho/rho across it. */
+#include "penalty.h"
+
+static void eval(const BrioBatch *batch)
+{
+    lane zero = lane_set(0), one = lane_set(1);
+    for (int64_t block = batch->begin; block < batch->end; block++) {
+        Solid s = solid_at(batch, block);
+        lane rho = lane_sqrt(s.y[0] * s.y[0] + s.y[2] * s.y[2]), side = lane_sign(s.y[1]);
+        lane_mask off_axis = lane_lt(lane_set(1e-100), rho);
+        lane over = 1 / lane_select(off_axis, rho, one), e0 = lane_select(off_axis, s.y[0] * over, one), e2 = lane_select(off_axis, s.y[2] * over, zero);
+        lane p = rho - s.half[0], h = lane_abs(s.y[1]) - s.half[1], qp = lane_positive(p), qh = lane_positive(h), length = lane_sqrt(qp * qp + qh * qh);
+        lane_mask outside = lane_lt(lane_set(1e-100), length), mantle = lane_le(h, p);
+        lane inverse = 1 / lane_select(outside, length, one);
+        lane np = lane_select(outside, qp * inverse, lane_select(mantle, one, zero)), nh = lane_select(outside, qh * inverse, lane_select(mantle, zero, one));
+        lane rim = lane_select(outside, inverse, zero), around = lane_select(off_axis, np * over, zero);
+        lane Kpp = rim * (lane_select(lane_le(zero, p), one, zero) - np * np), Khh = rim * (lane_select(lane_le(zero, h), one, zero) - nh * nh), Kph = -rim * np * nh;
+        s.d = lane_select(outside, length, lane_max(p, h));
+        s.n[0] = np * e0;
+        s.n[1] = nh * side;
+        s.n[2] = np * e2;
+        s.C[0][0] = Kpp * e0 * e0 + around * e2 * e2;
+        s.C[2][2] = Kpp * e2 * e2 + around * e0 * e0;
+        s.C[0][2] = s.C[2][0] = (Kpp - around) * e0 * e2;
+        s.C[0][1] = s.C[1][0] = Kph * side * e0;
+        s.C[1][2] = s.C[2][1] = Kph * side * e2;
+        s.C[1][1] = Khh;
+        solid_store(batch, block, &s);
+    }
+}
+
+/* Off the kinks: see box_penalty. */
+static void sample(BrioRandom *random, double *X, double *x)
+{
+    double R = 0.5 + 0.5 * brio__random(random), half[3] = {R, 0.5 + 0.5 * brio__random(random), R}, y[2][3];
+    for (int k = 0; k < 2; k++)
+        for (bool fits = false; !fits;) {
+            double p[2], angle = 6.3 * brio__random(random);
+            for (int i = 0; i < 2; i++) p[i] = solid_beyond(random, brio__random(random) < 0.5);
+            y[k][0] = (R + p[0]) * cos(angle);
+            y[k][1] = (half[1] + p[1]) * (brio__random(random) < 0.5 ? -1 : 1);
+            y[k][2] = (R + p[0]) * sin(angle);
+            fits = fmax(p[0], p[1]) > 0 ? !solid_near_kink(hypot(fmax(p[0], 0), fmax(p[1], 0))) : fabs(p[0] - p[1]) > 0.03;
+        }
+    solid_place(random, half, 0, y[0], y[1], X, x);
+}
+
+static const BrioField fields[] = {PENALTY_FIELDS, {0}};
+
+BRIO_ENERGY(cylinder_penalty){
+    .name = "cylinder-penalty",
+    .summary = "One-sided spring that pushes vertices out of a cylinder.",
+    .citation = "Dinev2018",
+    .element = BRIO_ELEMENT_CONTACT,
+    .nodes = 1,
+    .rest = BRIO_SOLID_REST,
+    .params = 2,
+    .fields = fields,
+    .rest_shape = solid_rest_shape,
+    .eval = eval,
+    .sample = sample,
+};
