@@ -347,8 +347,12 @@ static bool move_held(const Problem *p, const double *q)
     BrioSolver *s = p->solver;
     const BrioSystem *system = s->system;
     BrioLimit limit = {.term = NULL};
-    double part = s->held_part;
+    double part = s->held_part, least = INFINITY;
     brio__solver_positions(s, p->state, q, p->objective->time, s->x);
+    /* where a pair is close already, the barrier is to open it first: pressed on, it would only become stiffer and steps shorter */
+    if (s->contact && part > 0) brio__contact_count(s->contact, p->state->param, s->x, &least, NULL);
+    const double *contact = p->state->param + system->contact_params;
+    if (least - contact[BRIO_CONTACT_THICKNESS] < 0.25 * contact[BRIO_CONTACT_DHAT]) return false;
     memcpy(s->dx, s->x, 3 * (size_t)system->vertex_count * sizeof *s->dx);
     s->held_part = 1;
     brio__solver_positions(s, p->state, q, p->objective->time, s->dx);
@@ -360,7 +364,7 @@ static bool move_held(const Problem *p, const double *q)
     }
     double t = way > 0 ? allowed_here(p, &limit) : 1;
     if (limit.term) s->limit = limit;
-    s->held_part = t == 1 ? 1 : part + t * (1 - part);
+    s->held_part = t == 1 ? 1 : part + t / 2 * (1 - part);
     return s->held_part > part;
 }
 
@@ -576,10 +580,13 @@ static BrioStatus newton(const Problem *p, double *q)
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
-    int exact_at = 0, wait = 1;
+    int exact_at = 0, wait = 1, pushed = 0;
     bool factored = false; /* at the last point, from which a whole step led here */
-    for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
-        if (s->held_part < 1 && move_held(p, q)) now = evaluate(p, q, s->gradient);
+    for (s->iterations = 0; s->iterations < s->options.max_iterations + pushed;) {
+        if (s->held_part < 1) {
+            if (move_held(p, q)) now = evaluate(p, q, s->gradient);
+            pushed += pushed < 20 * s->options.max_iterations; /* what scripts push aside makes way a little in each iteration: these do not count */
+        }
         /* Exact Hessians where they are positive definite: projection makes iterations many where elements are compressed. After each that
          * was not, the projected ones are taken for twice as long. */
         BrioStatus status = factored && last_factor_suffices(p) ? BRIO_OK : s->iterations >= exact_at ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
