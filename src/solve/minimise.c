@@ -557,7 +557,9 @@ static BrioStatus newton(const Problem *p, double *q)
     }
     int exact_at = 0, wait = 1;
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
-        if (s->held_part < 1 && move_held(p, q)) now = evaluate(p, q, s->gradient);
+        /* Held vertices wait until what they push has made room: else gaps shrink at every iteration until they are round-off. */
+        bool made_room = s->iterations == 0 || s->speed * p->objective->h < 0.1 * p->state->param[system->contact_params + BRIO_CONTACT_DHAT];
+        if (s->held_part < 1 && made_room && move_held(p, q)) now = evaluate(p, q, s->gradient);
         /* Exact Hessians where they are positive definite: projection makes iterations many where elements are compressed. After each that
          * was not, the projected ones are taken for twice as long. */
         BrioStatus status = s->iterations >= exact_at ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
