@@ -263,7 +263,7 @@ static void the_bar_bounces(void **state)
 static void thrown_vertex(void **state)
 {
     (void)state;
-    static const char *const integrators[] = {"backward-euler", "trapezoidal"};
+    static const char *const integrators[] = {"backward-euler", "trapezoidal", "linearly-implicit-euler"};
     static const double speeds[] = {0.01, 1, 30, 3000};
     for (size_t i = 0; i < BRIO_COUNT(integrators); i++)
         for (size_t k = 0; k < BRIO_COUNT(speeds); k++) {

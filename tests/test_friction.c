@@ -46,12 +46,27 @@ typedef struct Setup {
     double h, theta, mu, speed;
 } Setup;
 
-/* On a floor that gravity meets at an angle: x points down. It starts about where the barrier carries it. */
+/* Gives a body, at rest until now, a speed along x. */
+static void push(BrioSim *sim, double speed)
+{
+    static double v[3 * 64];
+    brio_sim_velocities(sim, 0, v);
+    for (int i = 0; i < 64; i++) v[3 * i] += speed;
+    assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_OK);
+}
+
+/* On a floor that gravity meets at an angle, x pointing down; at rest on the barrier for speeds other than none: the normal force of the first step is
+ * that of its start, whatever the barrier did there. */
 static BrioSim *block(const Setup *s)
 {
-    return parse("time: {h: %.17g}\ngravity: [%.17g, %.17g, 0]\nintegrator: %s\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5, mu: %g, epsv: %g}\nobstacles: [%s]\n"
-                 "bodies:\n  - {name: block, %s, transform: {translate: [0, %.17g, 0]}, velocity: {linear: [%.17g, 0, 0]}}\n",
-                 s->h, G * sin(s->theta), -G * cos(s->theta), s->integrator, s->mu, EPSV, s->floor, s->kind->body, s->kind->half + 0.9e-3, s->speed);
+    BrioSim *sim = parse("time: {h: %.17g}\ngravity: [%.17g, %.17g, 0]\nintegrator: %s\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5, mu: %g, epsv: %g}\nobstacles: [%s]\n"
+                 "bodies:\n  - {name: block, %s, transform: {translate: [0, %.17g, 0]}}\n",
+                 s->h, G * sin(s->theta), -G * cos(s->theta), s->integrator, s->mu, EPSV, s->floor, s->kind->body, s->kind->half + 0.9e-3);
+    if (s->speed != 0) {
+        step(sim, (int)(0.3 / s->h));
+        push(sim, s->speed);
+    }
+    return sim;
 }
 
 static void for_each_kind(void (*check)(const Kind *kind))
@@ -103,20 +118,21 @@ static void stopping(const Kind *kind)
             Setup s = {.kind = kind, .floor = floors[f], .integrator = "backward-euler", .h = steps[k], .mu = 0.2, .speed = 2};
             BrioSim *sim = block(&s);
             BrioLedger first = ledger(sim), l = first;
-            double taken = 0, least = INFINITY, way, expected = s.speed * s.speed / (2 * s.mu * G);
-            while (l.time < 1.5 && l.momentum[0] > 2 * EPSV * kind->mass) {
+            double begun = first.friction, taken = begun, least = INFINITY, way, expected = s.speed * s.speed / (2 * s.mu * G);
+            while (l.time < first.time + 1.5 && l.momentum[0] > 2 * EPSV * kind->mass) {
                 step(sim, 1);
                 l = ledger(sim);
                 least = fmin(least, l.friction - taken);
                 taken = l.friction;
             }
             way = l.centre[0] - first.centre[0];
+            l.friction -= begun;
             double work = s.mu * kind->mass * G * way;
             print_message("%s on a %s, h 1/%g s: stops after %.4f m, expected %.4f (%+.2f %%); friction took %.4f J, mu m g way %.4f J (%+.2f %%)\n", kind->name,
                           floor_names[f], 1 / s.h, way, expected, 100 * (way / expected - 1), l.friction, work, 100 * (l.friction / work - 1));
             assert_true(fabs(way / expected - 1) < tolerance[k]);
             assert_true(fabs(l.friction / work - 1) < tolerance[k]); /* the same figures: what is lost at the start and the end */
-            assert_true(least >= 0 && l.dissipated == l.friction);
+            assert_true(least >= 0 && l.dissipated == taken);
             brio_sim_free(sim);
         }
 }
@@ -124,27 +140,27 @@ static void test_stopping(void **state) { (void)state; for_each_kind(stopping); 
 
 /* ---- the books ------------------------------------------------------------------------------------ */
 
-/* a-search holds total + dissipated; its target falls by what friction takes. TOLERANCE 1e-6 of the first kinetic energy: how near the search
- * comes to its target. */
+/* a-search holds total + dissipated; its target falls by what friction takes. TOLERANCE 1e-3 of the first kinetic energy: how near the search comes to
+ * its target. */
 static void energy_controlled(void **state)
 {
     (void)state;
     Setup s = {.kind = &kinds[0], .floor = floors[1], .integrator = "a-search", .h = 1.0 / 120, .mu = 0.2, .speed = 2};
     BrioSim *sim = block(&s);
     BrioLedger first = ledger(sim), l = first;
-    double worst = 0, off_target = 0, least = INFINITY, taken = 0;
+    double worst = 0, off_target = 0, least = INFINITY, taken = first.friction, all = first.total + first.dissipated;
     for (int n = 0; n < 100; n++) {
         step(sim, 1);
         l = ledger(sim);
-        worst = fmax(worst, fabs(l.total + l.dissipated - first.total));
-        off_target = fmax(off_target, fabs(l.target + l.dissipated - first.total));
+        worst = fmax(worst, fabs(l.total + l.dissipated - all));
+        off_target = fmax(off_target, fabs(l.target + l.dissipated - all));
         least = fmin(least, l.friction - taken);
         taken = l.friction;
     }
     print_message("a-search: friction took %.4f of %.4f J; total + dissipated off by %.2g J, target + dissipated by %.2g J; least booked in a step %.2g J\n", l.friction, first.kinetic,
                   worst, off_target, least);
-    assert_true(l.friction > 0.7 * first.kinetic);
-    assert_true(off_target < 1e-9 * first.kinetic && worst < 1e-2 * first.kinetic && least >= 0);
+    assert_true(l.friction - first.friction > 0.7 * first.kinetic);
+    assert_true(off_target < 1e-9 * first.kinetic && worst < 1e-3 * first.kinetic && least >= 0);
     brio_sim_free(sim);
 }
 
@@ -195,9 +211,7 @@ static void excluded(void **state)
                              "  - {type: plane, name: wall, point: [0, -2, 0], normal: [0, 1, 0]}\nbodies:\n"
                              "  - {name: ghost, shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: neo-hookean}, transform: {translate: [0, 0.06, 0.3]}}\n"
                              "  - {name: body, shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: neo-hookean}, transform: {translate: [0, 0.06, -0.3]}}\n",
-                             f ? floors[1] : "{type: plane, name: floor, normal: [0, 1, 0]}");
-        if (f == 0) { /* the wall below the floor would hold the body's first state too: it is in front of both */
-        }
+                             floors[f]);
         step(sim, 60);
         double x[3 * 27], fallen = 0.06 - 0.5 * G * (1 + 1.0 / 60), lowest[2] = {INFINITY, INFINITY};
         for (int b = 0; b < 2; b++) {
@@ -252,17 +266,21 @@ static void momentum(void **state)
 static void belt(const Kind *kind)
 {
     BrioSim *sim = parse("time: {h: 1/480}\ngravity: [0, -9.8, 0]\ncontact: {type: ipc, mu: 0.5}\nobstacles:\n"
-                         "  - {type: box, name: belt, size: [4, 0.5, 1], cells: [2, 1, 1], transform: {translate: [0, -0.25, 0]}, script: {velocity: [1, 0, 0]}}\n"
+                         "  - {type: box, name: belt, size: [4, 0.5, 1], cells: [2, 1, 1], transform: {translate: [0, -0.25, 0]}, script: {velocity: [1, 0, 0], start: 0.25}}\n"
                          "bodies:\n  - {name: block, %s, transform: {translate: [0, %.17g, 0]}}\n",
-                         kind->body, kind->half + 0.6e-3);
+                         kind->body, kind->half + 0.9e-3);
+    step(sim, 120);
     BrioLedger first = ledger(sim), l = first;
-    double least = INFINITY, taken = 0, m = kind->mass;
+    double least = INFINITY, taken = first.friction, m = kind->mass;
     for (int n = 0; n < 240; n++) {
         step(sim, 1);
         l = ledger(sim);
         least = fmin(least, l.friction - taken);
         taken = l.friction;
     }
+    l.added -= first.added;
+    l.friction -= first.friction;
+    l.remainder -= first.remainder;
     print_message("%s on a belt of 1 m/s: %.5f m/s after 0.5 s; added %.4f J (m v^2 = %.4f), friction took %.4f J; change of total %.4f J, remainder %.2g J; least booked in a step %.2g J\n",
                   kind->name, l.momentum[0] / m, l.added, m, l.friction, l.total - first.total, l.remainder, least);
     assert_true(fabs(l.momentum[0] / m - 1) < EPSV);
@@ -299,11 +317,30 @@ static void piston(void **state)
     }
 }
 
+/* One linear solve a step goes with barriers: a box dropped on an edge comes to rest on the floor and never touches it. */
+static void linearly_implicit(void **state)
+{
+    (void)state;
+    BrioSim *sim = parse("time: {h: 1/60}\nintegrator: linearly-implicit-euler\ncontact: {type: ipc, mu: 0.3}\nobstacles:\n"
+                         "  - {type: box, size: [4, 1, 4], cells: [2, 1, 2], transform: {translate: [0, -0.5, 0]}}\nbodies:\n"
+                         "  - {shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: neo-hookean, E: 1e6}, transform: {rotate: [[1, 0, 1], 20], translate: [0, 0.3, 0]}}\n");
+    BrioLedger l = {0};
+    double least = INFINITY;
+    for (int n = 0; n < 150; n++) {
+        step(sim, 1);
+        l = ledger(sim);
+        if (l.contacts) least = fmin(least, l.min_distance);
+    }
+    print_message("linearly-implicit-euler: rests at %.5f m with %.1e J of motion, %d contacts; never nearer than %.2g m\n", l.centre[1], l.kinetic, l.contacts, least);
+    assert_true(least > 0 && l.contacts > 0 && l.kinetic < 1e-6 && fabs(l.centre[1] - 0.051) < 1e-3);
+    brio_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_incline), cmocka_unit_test(test_stopping), cmocka_unit_test(energy_controlled), cmocka_unit_test(of_single_pairs), cmocka_unit_test(excluded),
-        cmocka_unit_test(momentum),     cmocka_unit_test(test_belt),     cmocka_unit_test(piston),
+        cmocka_unit_test(momentum),     cmocka_unit_test(test_belt),     cmocka_unit_test(piston), cmocka_unit_test(linearly_implicit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
