@@ -403,6 +403,10 @@ static const Case cases[] = {
      "scene.yaml:4:25: bodies[0].attach[0].boundary: this mesh has no boundary: it is no surface"},
     {"two selections", "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: baraff-witkin\n    fix: [{boundary: true, vertices: [0]}]\n", NULL, NULL, NULL,
      "scene.yaml:4:11: bodies[0].fix[0]: give one of box, sphere, vertices and boundary"},
+    {"a gradient of one row", "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    velocity: {gradient: [0, 1, 0]}\n", NULL, NULL, NULL,
+     "scene.yaml:4:27: bodies[0].velocity.gradient[0]: expected a list of 3 numbers, found \"0\""},
+    {"a gradient of two rows", "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    velocity: {gradient: [[0, 1, 0], [0, 0, 0]]}\n", NULL, NULL, NULL,
+     "scene.yaml:4:26: bodies[0].velocity.gradient: expected three rows of three numbers, for example [[0, 0, 0], [0, 1, 0], [0, 0, 0]]"},
     {"no such mode", "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: baraff-witkin\n    velocity: {mode: {type: string}}\n", NULL, NULL, NULL,
      "scene.yaml:4:29: bodies[0].velocity.mode.type: no mode \"string\"; there are: drum"},
     {"a mode without a circle", "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: baraff-witkin\n    velocity: {mode: {type: drum, n: 0}}\n", NULL, NULL, NULL,
@@ -526,7 +530,19 @@ static void files_that_are_not_scenes(void **state)
     assert_non_null(strstr(o->err, "nowhere.msh"));
 }
 
-/* Every scene that ships can be run. */
+/* The step of a scene, from its line `time: {h: 1/120, ...}`. */
+static double step_of(const char *scene)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/scenes/%s.yaml", BRIO_SOURCE_DIR, scene);
+    char *text = read_all(path, NULL), *at = text ? strstr(text, "time: {h: ") : NULL;
+    double over = 0, under = 1;
+    if (!at || sscanf(at, "time: {h: %lf/%lf", &over, &under) < 1) fail_msg("%s has no line time: {h: ...}", path);
+    free(text);
+    return over / under;
+}
+
+/* Every scene that ships can be run: looked at, and three steps of it done. */
 static void shipped_scenes(void **state)
 {
     (void)state;
@@ -543,8 +559,14 @@ static void shipped_scenes(void **state)
         o = BRIO("check", name);
         if (o->code) print_error("%s: %s%s", name, o->out, o->err);
         assert_int_equal(o->code, 0);
+        char end[64];
+        snprintf(end, sizeof end, "time.end=%.17g", 3 * step_of(name));
+        o = BRIO("run", name, "-o", "three-steps", "--force", "--set", end, "--set", "output.frames=[]", "--json");
+        if (o->code) print_error("%s: %s%s", name, o->out, o->err);
+        assert_int_equal(o->code, 0);
+        if (!strstr(o->out, "\"steps\": 3")) fail_msg("%s: not three steps: %s", name, o->out);
     }
-    assert_true(count >= 7);
+    assert_true(count >= 23);
 }
 
 int main(void)

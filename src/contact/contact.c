@@ -300,6 +300,13 @@ static void node_meets_itself(BrioContact *c, int32_t i)
         for (int32_t l = a->first; l < k; l++) primitives_meet(c, k, l);
 }
 
+/* An affine body does not: an affine map takes what did not intersect to what does not. */
+static bool meets_itself(const BrioSystem *s, const BrioSurfacePart *part)
+{
+    int owners = s->body_count + s->obstacle_count;
+    return part->moves && !(part->owner < s->body_count && s->body[part->owner].mass_point >= 0) && !(s->excluded && s->excluded[part->owner * owners + part->owner]);
+}
+
 static void search(BrioContact *c, const double *param, const double *x, const double *dx)
 {
     const BrioSystem *system = c->system;
@@ -311,7 +318,7 @@ static void search(BrioContact *c, const double *param, const double *x, const d
     for (int k = 0; k < 2; k++) brio__pairs_clear(&c->candidate[k]);
     for (int i = 0; i < s->part_count; i++) {
         const BrioSurfacePart *a = &s->part[i];
-        if (a->moves && !(system->excluded && system->excluded[a->owner * owners + a->owner])) node_meets_itself(c, a->root);
+        if (meets_itself(system, a)) node_meets_itself(c, a->root);
         for (int j = 0; j < i; j++) {
             const BrioSurfacePart *b = &s->part[j];
             if ((!a->moves && !b->moves) || (system->excluded && system->excluded[a->owner * owners + b->owner])) continue;

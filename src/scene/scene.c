@@ -70,7 +70,8 @@ static const BrioKey transform_keys[] = {
 static const BrioKey velocity_keys[] = {
     {"linear", "three numbers, m/s", "[0, 0, 0]", "Velocity of every vertex."},
     {"angular", "three numbers, rad/s", "[0, 0, 0]", "Turning."},
-    {"about", "three numbers, m", "[0, 0, 0]", "Point about which it turns."},
+    {"gradient", "three rows of three numbers, 1/s", "", "Velocity that grows linearly: this matrix times the way from `about`, besides."},
+    {"about", "three numbers, m", "[0, 0, 0]", "Point about which it turns, and from which the gradient counts."},
     {"mode", "map", "", "A vibration besides."},
     {0}};
 static const BrioKey mode_keys[] = {
@@ -664,6 +665,35 @@ static void transformed(const BrioBodyDef *def, const double *X, double *x)
     }
 }
 
+/* A state to add velocities to: the rest shape, standing still, unless there is one. */
+static BrioStatus need_state(BodyWork *w, BrioError *error)
+{
+    if (w->state) return BRIO_OK;
+    int64_t vertices = w->mesh->vertex_count;
+    w->state = brio__calloc(6 * (size_t)vertices, sizeof *w->state);
+    if (!w->state) return no_memory(error);
+    for (int64_t k = 0; k < vertices; k++) transformed(&w->def, w->mesh->x + 3 * k, w->state + 6 * k);
+    w->def.state = w->state;
+    return BRIO_OK;
+}
+
+/* Adds v = G (x - about) to the first velocities. */
+static BrioStatus add_gradient(BodyWork *w, BrioError *error)
+{
+    BrioNode *velocity = brio__node_get(w->node, "velocity"), *node = velocity ? brio__node_get(velocity, "gradient") : NULL;
+    double G[9];
+    if (!node) return BRIO_OK;
+    if (node->kind != BRIO_NODE_LIST || node->count != 3)
+        return brio__node_error(node, error, "expected three rows of three numbers, for example [[0, 0, 0], [0, 1, 0], [0, 0, 0]]");
+    for (int r = 0; r < 3; r++) BRIO_CHECK(brio__node_reals(node->child[r], G + 3 * r, 3, error));
+    BRIO_CHECK(need_state(w, error));
+    for (int64_t k = 0; k < w->mesh->vertex_count; k++) {
+        double *x = w->state + 6 * k, *v = x + 3;
+        for (int i = 0; i < 9; i++) v[i / 3] += G[i] * (x[i % 3] - w->def.about[i % 3]);
+    }
+    return BRIO_OK;
+}
+
 /* The vibration of `velocity` is added to the first velocities. */
 static BrioStatus add_mode(BodyWork *w, BrioError *error)
 {
@@ -673,21 +703,16 @@ static BrioStatus add_mode(BodyWork *w, BrioError *error)
     if (!mode) return BRIO_OK;
     BRIO_CHECK(read_mode(mode, &drum, error));
     if (w->mesh->triangle_count == 0 && isnan(drum.normal[0])) return brio__node_error(mode, error, "this mesh has no triangles to take a normal from: give normal");
+    BRIO_CHECK(need_state(w, error));
     double *x = brio__alloc(6 * (size_t)vertices, sizeof *x), *v = x ? x + 3 * vertices : NULL;
-    if (!w->state) w->state = brio__calloc(6 * (size_t)vertices, sizeof *w->state);
-    if (!x || !w->state) {
-        brio__free(x);
-        return no_memory(error);
-    }
+    if (!x) return no_memory(error);
     for (int64_t k = 0; k < vertices; k++) {
-        if (!w->def.state) transformed(&w->def, w->mesh->x + 3 * k, w->state + 6 * k);
         memcpy(x + 3 * k, w->state + 6 * k, 3 * sizeof *x);
         memset(v + 3 * k, 0, 3 * sizeof *v);
     }
     brio__drum_add(&drum, w->mesh, x, v);
     for (int64_t k = 0; k < 3 * vertices; k++) w->state[6 * (k / 3) + 3 + k % 3] += v[k];
     brio__free(x);
-    w->def.state = w->state;
     return BRIO_OK;
 }
 
@@ -801,6 +826,7 @@ static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int c
     BRIO_CHECK(read_mesh(w, error));
     BRIO_CHECK(read_state(w, error));
     BRIO_CHECK(read_deform(w, error));
+    BRIO_CHECK(add_gradient(w, error));
     BRIO_CHECK(add_mode(w, error));
     BRIO_CHECK(read_springs(w, error));
     w->def.mesh = w->mesh;
