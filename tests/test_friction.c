@@ -290,10 +290,12 @@ static void belt(const Kind *kind)
 }
 static void test_belt(void **state) { (void)state; for_each_kind(belt); }
 
-/* A piston that goes 5 cm a step, farther than the gap and half the block's length. */
+/* A piston that goes 5 cm a step, farther than the gap and half the block's length. What the books leave open is what backward Euler takes from the blow: never
+ * a gain, and less in short steps. */
 static void piston(void **state)
 {
     (void)state;
+    double left_open = INFINITY;
     for (int fine = 0; fine < 2; fine++) {
         double h = fine ? 1.0 / 2000 : 0.01;
         BrioSim *sim = parse("time: {h: %.17g}\ngravity: [0, 0, 0]\ncontact: {type: ipc, mu: 0.3}\nobstacles:\n"
@@ -312,7 +314,8 @@ static void piston(void **state)
         print_message("piston, h %g s: nearest vertex %.3g m in front of it, block at %.3f m/s; added %.4f J, dissipated %.2g J, change of total %.4f J, remainder %.3f J\n", h, nearest,
                       l.momentum[0], l.added, l.dissipated, l.total - first.total, l.remainder);
         assert_true(nearest > 0 && l.momentum[0] > 4.9);
-        if (fine) assert_true(fabs(l.remainder) < 0.05 * l.added);
+        assert_true(l.remainder < 0 && -l.remainder < 0.5 * left_open);
+        left_open = -l.remainder;
         brio_sim_free(sim);
     }
 }
