@@ -103,6 +103,9 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
         return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s does not take rods%s; use one of %s", integrator->name,
                            integrator->traits & BRIO_TAKES_CONSTRAINTS ? " with these values" : "", names);
     }
+    if (system->friction && (traits & BRIO_LINEARISED))
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%s linearises forces at the start of the step, where friction holds, so nothing would ever slide; take mu out, or use backward-euler", integrator->name);
     if (!system->barrier || (system->plane_count == 0 && !system->surface) || (traits & BRIO_END_IS_SOLVED))
         return check_springs(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);

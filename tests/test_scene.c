@@ -184,6 +184,9 @@ static const Case cases[] = {
      "scene.yaml:2:5: bodies[0]: material mass is for bodies of kind points, not springs"},
 #undef ROD
 #undef POINTS
+    {"friction with one linear solve",
+     "integrator: linearly-implicit-euler\ncontact: {type: ipc, mu: 0.2}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL, "scene.yaml:1:13: integrator: linearly-implicit-euler linearises forces at the start of the step, where friction holds, so nothing would ever slide; take mu out, or use backward-euler"},
     {"penalties without obstacles",
      "contact: {type: penalty}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL, "scene.yaml:1:1: contact of type penalty is between bodies and obstacles: add obstacles, or take type: ipc"},

@@ -377,7 +377,8 @@ enum { /* traits: what the tests hold an integrator to */
     BRIO_DISSIPATIVE = 32,
     BRIO_END_IS_SOLVED = 64, /* the end state is the state that the solve made feasible: may use barriers */
     BRIO_SPRINGS_ONLY = 128, /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
-    BRIO_TAKES_CONSTRAINTS = 256 /* rigid rods have their lengths at the end of a step */
+    BRIO_TAKES_CONSTRAINTS = 256, /* rigid rods have their lengths at the end of a step */
+    BRIO_LINEARISED = 512 /* one linear solve a step, with forces linearised where it begins: friction, which holds there, would hold everything */
 };
 
 typedef struct BrioIntegrator {

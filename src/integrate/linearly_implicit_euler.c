@@ -22,6 +22,6 @@ BRIO_INTEGRATOR(linearly_implicit_euler){
     .summary = "One linear solve a step: backward Euler's first guess taken as its answer; damps, may overshoot at large steps.",
     .citation = "Baraff1998",
     .order = 1,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED | BRIO_LINEARISED,
     .step = step,
 };
