@@ -3,6 +3,7 @@
  * The matrices are block diagonally dominant, hence positive definite, with off-diagonal blocks that are not
  * symmetric, so that a block taken for its transpose shows. */
 #include "linear/blas.h"
+#include "linear/extra.h"
 #include "linear/linear.h"
 #include "linear/order.h"
 
@@ -400,7 +401,7 @@ static void test_threads(void **state)
     (void)state;
     FOR_EACH_SOLVER(type)
     {
-        Problem p = problem_of(type->multiplies ? box(30, 26, 24) : box(14, 12, 10), 1);
+        Problem p = problem_of(type->multiplies ? box(30, 26, 24) : box(14, 12, 10), 1); /* several subtrees and shared panels */
         int64_t length = 3 * (int64_t)p.graph.n;
         size_t bytes = 2 * (size_t)length * sizeof(double);
         double *b = random_vector(2 * length, 4), *x[2], *y[2];
@@ -735,6 +736,102 @@ static void test_no_allocation_in_steps(void **state)
     problem_free(&p);
 }
 
+/* ---- extra blocks ------------------------------------------------------------------------------- */
+
+enum { APART = 9 * 8 * 7 }; /* vertices of each of two boxes */
+
+/* Two boxes, and `contacts` edges between them: only those of `contacts` are extra. */
+static Graph boxes(int contacts)
+{
+    Edges e = {0};
+    add_box(&e, 0, 9, 8, 7);
+    add_box(&e, APART, 9, 8, 7);
+    for (int i = 0; i < contacts; i++) add_edge(&e, 5 * i, APART + (7 * i + 3) % APART);
+    return finish("boxes", 2 * APART, &e);
+}
+
+static bool is_extra(int32_t i, int32_t j) { return (i < APART) != (j < APART); }
+
+/* The blocks of p: those between the boxes, and half of each diagonal block, as extra ones. */
+static void fill_with_extra(BrioLinear *linear, const Problem *p, bool backwards)
+{
+    const Graph *g = &p->graph;
+    brio__extra_clear(linear->extra);
+    for (int32_t count = 0; count < g->n; count++) {
+        int32_t i = backwards ? g->n - 1 - count : count;
+        double half[9];
+        for (int m = 0; m < 9; m++) half[m] = 0.5 * p->diagonal[9 * i + m];
+        set_block(&linear->A, i, i, half);
+        assert_int_equal(brio__extra_add(linear->extra, i, i, half), BRIO_OK);
+        for (int64_t k = g->start[i]; k < g->start[i + 1]; k++) {
+            int32_t j = g->neighbour[k];
+            if (!is_extra(i, j))
+                set_block(&linear->A, i, j, p->other + 9 * k);
+            else if (backwards == (i < j)) /* once, from either side */
+                assert_int_equal(brio__extra_add(linear->extra, i, j, p->other + 9 * k), BRIO_OK);
+        }
+    }
+}
+
+static BrioLinear *make_with_extra(const BrioLinearType *type)
+{
+    Graph base = boxes(0);
+    BrioLinear *linear;
+    assert_int_equal(brio__linear_create(type, &tight, base.n, base.start, base.neighbour, &linear), BRIO_OK);
+    assert_int_equal(brio__extra_create(&linear->extra), BRIO_OK);
+    free(base.start);
+    free(base.neighbour);
+    return linear;
+}
+
+/* A few and many contacts against products with all blocks; blocks that A has need no analysis; a pattern that comes again, after others
+ * were forgotten, gives the same bits as one that is made anew, for any number of threads. */
+static void test_extra_blocks(void **state)
+{
+    (void)state;
+    static const int contacts[] = {0, 3, 90, 3};
+    FOR_EACH_SOLVER(type)
+    {
+        BrioLinear *kept = make_with_extra(type);
+        double seconds;
+        for (int round = 0; round < (int)BRIO_COUNT(contacts); round++) {
+            Problem p = problem_of(boxes(contacts[round]), 1);
+            int64_t length = 3 * (int64_t)p.graph.n, before = brio__extra_analyses(kept->extra, &seconds);
+            size_t bytes = (size_t)length * sizeof(double);
+            double *b = random_vector(length, 3), *x[3];
+            brio__extra_forget(kept->extra);
+            for (int again = 0; again < 2; again++) {
+                fill_with_extra(kept, &p, false);
+                assert_int_equal(brio__linear_factor(kept), BRIO_OK);
+                check_solves(kept, &p);
+            }
+            assert_int_equal(brio__extra_analyses(kept->extra, &seconds), before + 1); /* each round has another pattern */
+            for (int t = 0; t < 3; t++) {
+                brio_set_threads(t == 1 ? 1 : 2);
+                BrioLinear *linear = t == 2 ? kept : make_with_extra(type);
+                if (t < 2) fill_with_extra(linear, &p, t == 1); /* the order in which blocks come does not matter */
+                x[t] = malloc(bytes);
+                assert_int_equal(brio__linear_factor(linear), BRIO_OK);
+                assert_int_equal(brio__linear_solve(linear, 1, b, x[t]), BRIO_OK);
+                if (t < 2) brio__linear_free(linear);
+            }
+            brio_set_threads(0);
+            assert_memory_equal(x[0], x[1], bytes);
+            assert_memory_equal(x[0], x[2], bytes);
+            for (int t = 0; t < 3; t++) free(x[t]);
+            free(b);
+            problem_free(&p);
+        }
+        BrioLinearStats alone, joined;
+        brio__linear_stats(kept, &alone);
+        brio__linear_stats(kept->factored, &joined);
+        if (alone.factor_flops > 0)
+            print_message("%s: 3 contacts cost %.2f times the operations\n", type->name, joined.factor_flops / alone.factor_flops);
+        assert_true(joined.factor_flops <= 2 * alone.factor_flops);
+        brio__linear_free(kept);
+    }
+}
+
 /* Without memory for its rows the matrix multiplies serially, to the same bits. */
 static void test_multiply_without_memory(void **state)
 {
@@ -806,6 +903,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_failing_allocator),
         cmocka_unit_test(test_no_allocation_in_steps),
+        cmocka_unit_test(test_extra_blocks),
         cmocka_unit_test(test_multiply_without_memory),
         cmocka_unit_test(test_reexec),
     };

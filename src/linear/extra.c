@@ -1,4 +1,5 @@
 #include "extra.h"
+#include "order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct BrioExtra {
     /* the joined matrix */
     BrioLinear *joined;
     int64_t joined_count, joined_room;
-    uint64_t *joined_key; /* sorted */
+    uint64_t *joined_key; /* of its blocks that A does not have, sorted */
     Place *base;          /* of the blocks of A */
     uint64_t *sorted;     /* scratch */
     int64_t analyses;
@@ -166,8 +167,9 @@ static Place place_of(const BrioMatrix *A, int32_t a, int32_t b)
     return (Place){brio__matrix_slot(A, column, block), (int32_t)brio__matrix_stride(A, column), transposed};
 }
 
-/* Full adjacency of A and of the sorted keys, each neighbour once. */
-static BrioStatus join_graphs(const BrioExtra *e, const BrioMatrix *A, const int32_t *order, int64_t **start_out, int32_t **neighbour_out)
+/* Full adjacency of A and of the sorted keys, which are not in it. */
+static BrioStatus join_graphs(const BrioExtra *e, int64_t new_keys, const BrioMatrix *A, const int32_t *order, int64_t **start_out,
+                              int32_t **neighbour_out)
 {
     int32_t n = A->n;
     int64_t *start = brio__calloc((size_t)n + 2, sizeof *start);
@@ -181,10 +183,8 @@ static BrioStatus join_graphs(const BrioExtra *e, const BrioMatrix *A, const int
                 start[a + (pass ? 1 : 2)]++;
                 start[b + (pass ? 1 : 2)]++;
             }
-        for (int64_t i = 0; i < e->count; i++) {
+        for (int64_t i = 0; i < new_keys; i++) {
             int32_t a = (int32_t)(e->sorted[i] >> 32), b = (int32_t)(uint32_t)e->sorted[i];
-            bool transposed;
-            if (a == b || brio__matrix_find(A, a, b, &transposed) >= 0) continue;
             if (pass) neighbour[start[a + 1]] = b, neighbour[start[b + 1]] = a;
             start[a + (pass ? 1 : 2)]++;
             start[b + (pass ? 1 : 2)]++;
@@ -202,16 +202,56 @@ static BrioStatus join_graphs(const BrioExtra *e, const BrioMatrix *A, const int
     return BRIO_OK;
 }
 
-static BrioStatus analyse(BrioExtra *e, const BrioLinear *linear)
+/* Orders the joined graph. A new order takes longer than a factorisation, so first the one of A is tried, and the one that leaves the
+ * blocks with new neighbours for last, whose fill grows with their number only. If both need REORDER times the operations of A alone, the
+ * solver finds an order of its own. */
+static BrioStatus order_joined(const BrioExtra *e, int64_t new_keys, const BrioLinear *linear, const int64_t *start, const int32_t *neighbour,
+                               int32_t *order, bool *found)
+{
+    enum { REORDER = 2 };
+    const BrioMatrix *A = &linear->A;
+    BrioLinearStats base;
+    brio__linear_stats(linear, &base);
+    *found = base.factor_flops > 0; /* not for iterative solvers, whose order is cheap */
+    if (!*found) return BRIO_OK;
+    size_t n = (size_t)A->n;
+    int32_t *last = brio__alloc(n, sizeof *last);
+    bool *touched = brio__calloc(n, sizeof *touched);
+    double kept, moved;
+    BrioStatus status = last && touched ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) {
+        for (int64_t i = 0; i < new_keys; i++) touched[e->sorted[i] >> 32] = touched[(uint32_t)e->sorted[i]] = true;
+        size_t at = 0;
+        for (int late = 0; late < 2; late++)
+            for (size_t i = 0; i < n; i++)
+                if (touched[order[i]] == late) last[at++] = order[i];
+        status = brio__order_postorder(A->n, start, neighbour, order, &kept);
+    }
+    if (status == BRIO_OK) status = brio__order_postorder(A->n, start, neighbour, last, &moved);
+    if (status == BRIO_OK) {
+        if (moved < kept) memcpy(order, last, n * sizeof *order);
+        *found = BRIO_MIN(kept, moved) <= REORDER * base.factor_flops;
+    }
+    brio__free(last);
+    brio__free(touched);
+    return status;
+}
+
+static BrioStatus analyse(BrioExtra *e, int64_t new_keys, const BrioLinear *linear)
 {
     const BrioMatrix *A = &linear->A;
+    size_t n = (size_t)A->n;
     int64_t *start = NULL;
-    int32_t *neighbour = NULL, *order = brio__alloc((size_t)A->n, sizeof *order);
+    int32_t *neighbour = NULL, *order = brio__alloc(2 * n, sizeof *order), *joined_order = order + n;
     BrioLinear *joined = NULL;
+    bool found = false;
     BrioStatus status = order ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int32_t b = 0; status == BRIO_OK && b < A->n; b++) order[A->position[b]] = b;
-    if (status == BRIO_OK) status = join_graphs(e, A, order, &start, &neighbour);
-    if (status == BRIO_OK) status = brio__linear_create(linear->type, &linear->options, A->n, start, neighbour, &joined);
+    if (status == BRIO_OK) memcpy(joined_order, order, n * sizeof *order);
+    if (status == BRIO_OK) status = join_graphs(e, new_keys, A, order, &start, &neighbour);
+    if (status == BRIO_OK) status = order_joined(e, new_keys, linear, start, neighbour, joined_order, &found);
+    if (status == BRIO_OK)
+        status = brio__linear_create_ordered(linear->type, &linear->options, A->n, start, neighbour, found ? joined_order : NULL, &joined);
     if (status == BRIO_OK && !e->base) {
         e->base = brio__alloc((size_t)A->start[A->n], sizeof *e->base);
         if (!e->base) status = BRIO_ERROR_MEMORY;
@@ -224,7 +264,7 @@ static BrioStatus analyse(BrioExtra *e, const BrioLinear *linear)
         uint64_t *swap = e->joined_key; /* the sorted keys become those of the joined matrix */
         e->joined_key = e->sorted;
         e->sorted = swap;
-        e->joined_count = e->count;
+        e->joined_count = new_keys;
     } else {
         brio__linear_free(joined);
     }
@@ -234,7 +274,8 @@ static BrioStatus analyse(BrioExtra *e, const BrioLinear *linear)
     return status;
 }
 
-/* Finds a place for every key, in a joined matrix made anew if the one at hand has another pattern. */
+/* Finds a place for every key, in a joined matrix made anew if the one at hand has another pattern. Keys of blocks that A has do not
+ * change it: contacts with a plane never do. */
 static BrioStatus find_places(BrioExtra *e, const BrioLinear *linear)
 {
     if (e->joined_room < e->room) {
@@ -245,12 +286,17 @@ static BrioStatus find_places(BrioExtra *e, const BrioLinear *linear)
         if (!e->sorted || !keys) return BRIO_ERROR_MEMORY;
         e->joined_room = e->room;
     }
-    memcpy(e->sorted, e->key, (size_t)e->count * sizeof *e->sorted);
-    qsort(e->sorted, (size_t)e->count, sizeof *e->sorted, by_key);
-    bool same = e->joined && e->count == e->joined_count && memcmp(e->sorted, e->joined_key, (size_t)e->count * sizeof *e->sorted) == 0;
+    int64_t new_keys = 0;
+    for (int64_t i = 0; i < e->count; i++) {
+        bool transposed;
+        if (brio__matrix_find(&linear->A, (int32_t)(e->key[i] >> 32), (int32_t)(uint32_t)e->key[i], &transposed) < 0)
+            e->sorted[new_keys++] = e->key[i];
+    }
+    qsort(e->sorted, (size_t)new_keys, sizeof *e->sorted, by_key);
+    bool same = e->joined && new_keys == e->joined_count && memcmp(e->sorted, e->joined_key, (size_t)new_keys * sizeof *e->sorted) == 0;
     if (!same) {
         double before = brio__seconds();
-        BRIO_CHECK(analyse(e, linear));
+        BRIO_CHECK(analyse(e, new_keys, linear));
         e->analyses++;
         e->seconds += brio__seconds() - before;
     }

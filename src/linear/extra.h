@@ -2,8 +2,8 @@
  *
  * The matrix A keeps its pattern, its order and the places that elements were planned into. Extra blocks are summed here, in a table
  * keyed by their two coordinate blocks; a factorisation then takes the joined matrix, A and the extra blocks together, which has a
- * pattern, an order and a solver of its own. It is analysed again only when a block appears that it has no place for: keys stay until
- * brio__extra_forget, and brio__extra_reserve makes places for blocks that are likely to come.
+ * pattern, an order and a solver of its own. It is analysed again only when a block appears that neither it nor A has a place for, and
+ * gets an order of its own only if those made from A's cost too many operations. Keys stay until brio__extra_forget, and brio__extra_reserve makes places for blocks that are likely to come.
  *
  * What is factored must be a function of the step alone, not of what came before it, so a step begins by forgetting all keys; a joined
  * matrix that has just the right pattern is taken again, which gives the same bits as making it anew. */

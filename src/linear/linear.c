@@ -116,16 +116,16 @@ static BrioStatus check_graph(int32_t n, const int64_t *start, const int32_t *ne
 }
 
 static BrioStatus make_matrix(const BrioLinearType *type, int32_t n, const int64_t *start, const int32_t *neighbour,
-                              BrioMatrix *A)
+                              const int32_t *given, BrioMatrix *A)
 {
     A->n = n;
     A->position = brio__alloc((size_t)n, sizeof *A->position);
     int32_t *order = brio__alloc((size_t)n, sizeof *order);
     BrioStatus status = A->position && order ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK && type->order && n > 0)
+    if (status == BRIO_OK && !given && type->order && n > 0)
         status = type->order(n, start, neighbour, order);
     else if (status == BRIO_OK)
-        for (int32_t i = 0; i < n; i++) order[i] = i;
+        for (int32_t i = 0; i < n; i++) order[i] = given ? given[i] : i;
     if (status == BRIO_OK && !invert(n, order, A->position)) status = BRIO_ERROR_ARGUMENT;
     if (status == BRIO_OK) status = make_columns(A, order, start, neighbour);
     if (status == BRIO_OK && type->multiplies) status = brio__matrix_rows(A);
@@ -238,6 +238,12 @@ void brio__matrix_multiply(const BrioMatrix *A, const double *x, double *y)
 BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
                                const int64_t *start, const int32_t *neighbour, BrioLinear **linear)
 {
+    return brio__linear_create_ordered(type, options, n, start, neighbour, NULL, linear);
+}
+
+BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
+                                       const int64_t *start, const int32_t *neighbour, const int32_t *order, BrioLinear **linear)
+{
     *linear = NULL;
     BRIO_CHECK(check_graph(n, start, neighbour));
     BrioLinear *made = brio__calloc(1, sizeof *made);
@@ -246,7 +252,7 @@ BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptio
     made->columns = 2;
     made->factored = made;
     if (options) made->options = *options;
-    BrioStatus status = make_matrix(type, n, start, neighbour, &made->A);
+    BrioStatus status = make_matrix(type, n, start, neighbour, order, &made->A);
     if (status == BRIO_OK) {
         made->permuted = brio__alloc(2 * (size_t)n, 3 * sizeof *made->permuted);
         if (!made->permuted) status = BRIO_ERROR_MEMORY;

@@ -97,6 +97,9 @@ typedef struct BrioLinear {
  * be sorted) and lets the solver order and analyse it. */
 BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
                                const int64_t *start, const int32_t *neighbour, BrioLinear **linear);
+/* The same with a given elimination order, for one who knows a good one. */
+BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
+                                       const int64_t *start, const int32_t *neighbour, const int32_t *order, BrioLinear **linear);
 /* Of A and its extra blocks. NOT_POSITIVE_DEFINITE, or NOT_FINITE if a value of the matrix is not. */
 BrioStatus brio__linear_factor(BrioLinear *linear);
 /* x = A^-1 b for k right-hand sides in coordinate order (each 3n long); x may be b. */

@@ -329,6 +329,42 @@ static void postorder(int32_t n, const int32_t *parent, int32_t *child, int32_t 
     }
 }
 
+/* Row i of L holds the columns on the paths up the tree from the neighbours of i that come before it. */
+static double count_operations(int32_t n, const int64_t *start, const int32_t *neighbour, const int32_t *order, const int32_t *position,
+                               const int32_t *parent, int32_t *count, int32_t *mark)
+{
+    double operations = 0;
+    for (int32_t i = 0; i < n; i++) {
+        count[i] = 1;
+        mark[i] = i;
+        for (int64_t k = start[order[i]]; k < start[order[i] + 1]; k++)
+            for (int32_t j = position[neighbour[k]]; j < i && mark[j] != i; j = parent[j]) {
+                count[j]++;
+                mark[j] = i;
+            }
+    }
+    for (int32_t i = 0; i < n; i++)
+        for (int c = 0; c < 3; c++) operations += (3.0 * count[i] - c) * (3.0 * count[i] - c);
+    return operations;
+}
+
+BrioStatus brio__order_postorder(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order, double *operations)
+{
+    size_t size = (size_t)n;
+    int32_t *work = brio__alloc(7 * size, sizeof *work);
+    if (!work) return BRIO_ERROR_MEMORY;
+    int32_t *position = work, *parent = work + size, *child = work + 2 * size, *sibling = work + 3 * size;
+    int32_t *path = work + 4 * size, *post = work + 5 * size, *old = work + 6 * size;
+    memcpy(old, order, size * sizeof *order);
+    for (int32_t i = 0; i < n; i++) position[old[i]] = i;
+    elimination_tree(n, start, neighbour, old, position, parent, child);
+    *operations = count_operations(n, start, neighbour, old, position, parent, child, sibling);
+    postorder(n, parent, child, sibling, path, post);
+    for (int32_t i = 0; i < n; i++) order[i] = old[post[i]];
+    brio__free(work);
+    return BRIO_OK;
+}
+
 /* Vertices with very many neighbours go last: they are near to everything and would blur the search. */
 static int32_t place_dense(Dissection *d, int32_t n)
 {
@@ -367,18 +403,11 @@ BrioStatus brio__order_dissection(int32_t n, const int64_t *start, const int32_t
         Range range = d.stack[--d.depth];
         dissect(&d, range.begin, range.end);
     }
-
-    int32_t *position = work, *parent = work + size, *child = work + 2 * size, *sibling = work + 3 * size;
-    int32_t *path = work + 4 * size, *post = work + 5 * size, *old = work + 6 * size;
-    memcpy(old, order, size * sizeof *order);
-    for (int32_t i = 0; i < n; i++) position[old[i]] = i;
-    elimination_tree(n, start, neighbour, old, position, parent, child);
-    postorder(n, parent, child, sibling, path, post);
-    for (int32_t i = 0; i < n; i++) order[i] = old[post[i]];
     brio__free(work);
     brio__free(keys);
     brio__free(stack);
-    return BRIO_OK;
+    double operations;
+    return brio__order_postorder(n, start, neighbour, order, &operations);
 }
 
 BrioStatus brio__order_band(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order)
