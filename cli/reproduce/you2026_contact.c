@@ -56,15 +56,12 @@ static double off_target(const Curve *c, double ground)
     return c->count > 1 ? sqrt(sum / (c->count - 1)) / (c->energy[0] - ground) : NAN;
 }
 
-/* When alpha stays at 0 for `steps` steps first: dissipation at its most. */
-static double gives_up(const Curve *c, int steps)
+/* From when alpha stays at 0, dissipation at its most, to the end. */
+static double gives_up(const Curve *c)
 {
-    int run = 0;
-    for (int k = 1; k < c->count; k++) {
-        run = c->alpha[k] == 0 ? run + 1 : 0;
-        if (run == steps) return c->time[k + 1 - steps];
-    }
-    return NAN;
+    int k = c->count;
+    while (k > 1 && c->alpha[k - 1] == 0) k--;
+    return k < c->count ? c->time[k] : NAN;
 }
 
 typedef struct Drop {
@@ -128,7 +125,7 @@ static void figure13(Report *r)
             report_number(r, NAN, middle_alpha(c), "%s: median of alpha", name[k]);
         }
         if (d == 0)
-            report_number(r, 1.8, gives_up(&curve[d][2], 12), "tau = 1 s: from when alpha is 0 for a tenth of a second, s");
+            report_number(r, 1.8, gives_up(&curve[d][2]), "tau = 1 s: from when alpha stays at 0, s");
         else
             report_bound(r, middle_alpha(&curve[d][0]), 0.9, 1.1, "no decay: alpha generally stays near 1 (median)");
         char file_name[64];
