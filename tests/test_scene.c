@@ -533,6 +533,20 @@ static void files_that_are_not_scenes(void **state)
     assert_non_null(strstr(o->err, "nowhere.msh"));
 }
 
+/* A mesh takes the place of a scene's shape from the command line. */
+static void mesh_instead_of_shape(void **state)
+{
+    (void)state;
+    write_text("one.mesh", "MeshVersionFormatted 2\nDimension 3\nVertices 4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\nTetrahedra 1\n1 2 3 4 0\nEnd\n");
+    write_text("box.yaml", "bodies:\n  - shape: {type: box, cells: [2, 2, 2]}\n    material: neo-hookean\n");
+    const Outcome *o = BRIO("check", "box.yaml", "--set", "bodies.0.shape=null", "--set", "bodies.0.mesh=one.mesh");
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->out, "4 vertices, 1 tet"));
+    o = BRIO("check", "box.yaml", "--set", "bodies.0.shape=null");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "a body needs a shape or a mesh"));
+}
+
 /* The step of a scene, from its line `time: {h: 1/120, ...}`. */
 static double step_of(const char *scene)
 {
@@ -580,6 +594,7 @@ int main(void)
         cmocka_unit_test(does_not_fit_into_memory),
         cmocka_unit_test(inverted_first_state),
         cmocka_unit_test(files_that_are_not_scenes),
+        cmocka_unit_test(mesh_instead_of_shape),
         cmocka_unit_test(shipped_scenes),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -44,7 +44,7 @@ static const BrioKey solver_keys[] = {
     {0}};
 static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
-    {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh."},
+    {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh; null is as none."},
     {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape."},
     {"kind", "solid | shell | springs | bar1d | points | affine", "from the material",
      "What the elements are; a shell is a sheet of triangles, a bar1d a line of edges that moves along x only, points have mass and no elements, an affine body (tets or a closed surface) moves as a whole and takes E and rho of its material."},
@@ -623,6 +623,7 @@ static BrioStatus read_held(BodyWork *w, BrioNode *entry, bool attach, BrioError
 static BrioStatus read_mesh(BodyWork *w, BrioError *error)
 {
     BrioNode *shape = brio__node_get(w->node, "shape"), *mesh = brio__node_get(w->node, "mesh");
+    if (shape && shape->kind == BRIO_NODE_SCALAR && !shape->quoted && !strcmp(shape->text, "null")) shape = NULL; /* --set bodies.0.shape=null --set bodies.0.mesh=FILE */
     if (!shape == !mesh) return brio__node_error(w->node, error, shape ? "give shape or mesh, not both" : "missing key: a body needs a shape or a mesh");
     BrioError inner = {0};
     BrioStatus status;

@@ -165,6 +165,14 @@ void brio__solver_positions(BrioSolver *s, const BrioState *state, const double 
         }
 }
 
+/* Energy of all barriers, of the last evaluation. */
+static double barrier_energy(const BrioSolver *s)
+{
+    double sum = s->contact ? s->contact_energy : 0;
+    for (int k = 0; s->system->barrier && k < s->system->plane_count; k++) sum += s->term_energy[s->system->plane_term + k];
+    return sum;
+}
+
 /* Seconds that other phases took inside of one that is being measured. */
 static double inner_seconds(const BrioSolver *s) { return s->totals.contact + s->totals.broad_phase + s->totals.ccd; }
 
@@ -382,7 +390,8 @@ static Value start(const Problem *p, double *q)
     double t = allowed(p, q);
     brio__combine(s->system, 1, q, t, s->step, s->trial);
     Value go = evaluate(p, s->trial, NULL);
-    if (go.value < stay.value) memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
+    bool blocked = t < 1 && (s->contact || s->system->plane_count); /* what rests would begin pressed against what it rests on */
+    if (go.value < stay.value && !blocked) memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
     s->limit.term = NULL;
     return evaluate(p, q, s->gradient);
 }
@@ -580,8 +589,9 @@ static BrioStatus newton(const Problem *p, double *q)
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
-    int exact_at = 0, wait = 1, pushed = 0;
+    int exact_at = 0, wait = 1, pushed = 0, unsettled = 0;
     bool factored = false; /* at the last point, from which a whole step led here */
+    double last_barrier = barrier_energy(s);
     for (s->iterations = 0; s->iterations < s->options.max_iterations + pushed;) {
         if (s->held_part < 1) {
             if (move_held(p, q)) now = evaluate(p, q, s->gradient);
@@ -619,11 +629,15 @@ static BrioStatus newton(const Problem *p, double *q)
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         before = brio__seconds();
         inner = inner_seconds(s);
+        double barrier = last_barrier;
         now = evaluate(p, q, s->gradient);
+        last_barrier = barrier_energy(s);
         s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
-        if (small && (t == 1 || drowned)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
+        /* Near contact steps are as short as distances, however large the force that is left: there, barriers must have come to rest too. */
+        bool settled = drowned || fabs(last_barrier - barrier) <= fmax(0.01 * fmax(last_barrier, barrier), 1e-9 * fabs(now.value / p->objective->s));
+        if (small && (t == 1 || drowned) && (settled || ++unsettled > 30)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
         last_speed = drowned ? s->speed : INFINITY;
-        factored = t == 1 && !s->linear->type->multiplies;
+        factored = t == 1 && settled && !s->linear->type->multiplies;
     }
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
 }
