@@ -901,7 +901,7 @@ static void reasons(void **unused)
         expect_reason(NULL, solvers[k], 0, &exact, BRIO_OK, BRIO_REASON_ROUNDOFF, "");
         expect_reason(&wrong, solvers[k], 0, NULL, BRIO_LINE_SEARCH_STALLED, BRIO_REASON_STALLED, "Newton stopped after 1 iterations at ");
         expect_reason(&stuck, solvers[k], 0, NULL, BRIO_LINE_SEARCH_STALLED, BRIO_REASON_BLOCKED,
-                      "; attachment 0 of body \"point\" (vertices 1) limited the last step");
+                      " of its length: attachment 0 of body \"point\" (vertices 1)");
         expect_reason(&curved, solvers[k], 0, NULL, BRIO_NOT_POSITIVE_DEFINITE, BRIO_REASON_INDEFINITE, "after 0 iterations");
         expect_reason(&none, solvers[k], 0, NULL, BRIO_NOT_FINITE, BRIO_REASON_NOT_FINITE, "a value is not finite");
         expect_reason(&blank, solvers[k], 0, NULL, BRIO_NOT_FINITE, BRIO_REASON_NOT_FINITE, "a value is not finite");
