@@ -485,12 +485,83 @@ static int bench_steps(void)
     return EXIT_DONE;
 }
 
+/* ---- contact ------------------------------------------------------------------------------------- */
+
+/* Two layers of affine boxes on the ground, those above each on four below, n by n and n-1 by n-1. */
+static BrioSim *layers(int n)
+{
+    char text[1400];
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    int length = snprintf(text, sizeof text,
+                          "time: {h: 1/120, end: 1}\nintegrator: backward-euler\nsolver: {tol: 1e-3}\n"
+                          "contact: {type: ipc, dhat: 1e-3, kappa: 1e5, mu: 0.3}\n"
+                          "obstacles: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0]}]\n"
+                          "bodies:\n"
+                          "  - {name: below, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, material: {type: corotated, E: 1e8, rho: 500},"
+                          " array: {count: [%d, 1, %d], spacing: [0.11, 0.11, 0.11]}, transform: {translate: [0, 0.0508, 0]}}\n"
+                          "  - {name: above, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, material: {type: corotated, E: 1e8, rho: 500},"
+                          " array: {count: [%d, 1, %d], spacing: [0.11, 0.11, 0.11]}, transform: {translate: [0, 0.1514, 0]}}\n",
+                          n, n, n - 1, n - 1);
+    if (brio_sim_parse(text, (size_t)length, "layers", &sim, &error) == BRIO_OK) return sim;
+    char message[1024];
+    brio_error_text(&error, message, sizeof message);
+    fprintf(stderr, "brio bench: %s\n", message);
+    return NULL;
+}
+
+static int bench_contact(void)
+{
+    static const int sizes[] = {5, 13, 37};
+    char text[400];
+    snprintf(text, sizeof text, "contact: layers of affine boxes on each other, friction, h = 1/120 s, %d threads; ms of a Newton iteration by phase\n"
+             "  contacts   bodies  Newton a step    all  broad phase      ccd  barriers  analysis   factor    solve     rest", brio_threads());
+    heading(text);
+    for (size_t i = 0; i < BRIO_COUNT(sizes); i++) {
+        BrioSim *sim = layers(sizes[i]);
+        if (!sim) return EXIT_FAILED;
+        const BrioSolveTotals *totals = &sim->stepper->solver->totals;
+        BrioStatus status = brio_sim_step(sim); /* the first makes and fills what the others use */
+        BrioSolveTotals before = *totals;
+        enum { STEPS = 2 };
+        double start = brio__seconds();
+        for (int n = 0; n < STEPS && status == BRIO_OK; n++) status = brio_sim_step(sim);
+        double all = brio__seconds() - start, iterations = (double)(totals->iterations - before.iterations);
+        BrioLedger ledger = {0};
+        if (status == BRIO_OK) status = brio_sim_ledger(sim, &ledger);
+        if (status != BRIO_OK) {
+            fprintf(stderr, "brio bench: %s\n", brio_sim_reason(sim));
+            brio_sim_free(sim);
+            return EXIT_FAILED;
+        }
+        struct {
+            const char *name;
+            double seconds;
+        } phase[] = {{"all", all}, {"broad phase", totals->broad_phase - before.broad_phase}, {"ccd", totals->ccd - before.ccd},
+                     {"barriers", totals->contact - before.contact}, {"analysis", totals->analysis - before.analysis},
+                     {"factor", totals->factor - before.factor}, {"solve", totals->solve - before.solve}, {"rest", all}};
+        if (!json) printf("  %8d %8d %14.3g", ledger.contacts, sim->system->body_count, iterations / STEPS);
+        for (size_t k = 0; k < BRIO_COUNT(phase); k++) {
+            if (k > 0 && k + 1 < BRIO_COUNT(phase)) phase[BRIO_COUNT(phase) - 1].seconds -= phase[k].seconds;
+            snprintf(text, sizeof text, "%d contacts, a Newton iteration: %s", ledger.contacts, phase[k].name);
+            if (json)
+                figure("contact", text, 1e3 * phase[k].seconds / iterations, "ms");
+            else
+                printf(" %*.3g", (int)strlen(phase[k].name) > 8 ? 12 : k ? 8 : 6, 1e3 * phase[k].seconds / iterations);
+        }
+        if (!json) printf("\n");
+        fflush(stdout);
+        brio_sim_free(sim);
+    }
+    return EXIT_DONE;
+}
+
 /* ---- command ------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     int (*run)(void);
-} benches[] = {{"elements", bench_elements}, {"newton", bench_newton}, {"steps", bench_steps}};
+} benches[] = {{"elements", bench_elements}, {"newton", bench_newton}, {"steps", bench_steps}, {"contact", bench_contact}};
 
 static const Option options[] = {
     {"--json", 0, NULL, "one JSON object on standard output"},
@@ -528,10 +599,11 @@ static int run(int argc, char **argv)
 const Command command_bench = {
     .name = "bench",
     .summary = "Measure the engine's speed on this machine.",
-    .synopsis = "[elements|newton|steps] [--json] [--threads N]",
+    .synopsis = "[elements|newton|steps|contact] [--json] [--threads N]",
     .about = "elements: gradients and projected Hessians a second and core, beside the machine's limits and one-lane code.\n"
              "newton: the phases of a Newton iteration at 24 thousand tets, and memory.\n"
              "steps: the cost of a Newton iteration from 6 thousand to 400 thousand tets, and how it grows.\n"
+             "contact: the phases of a Newton iteration from a thousand to a hundred thousand contacts.\n"
              "Each figure is the least of several tries. Timings of a busy machine mean little.",
     .options = options,
     .examples = "brio bench elements\nbrio bench --json > bench.json",

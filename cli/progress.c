@@ -41,7 +41,7 @@ void progress_text(const char *format, ...)
 /* Everything but the bar. */
 static int describe(const BrioRunProgress *p, char *text, size_t size)
 {
-    char wall[32], left[32] = "";
+    char wall[32], left[32] = "", contacts[64] = "";
     int64_t done = p->step - p->first, more = p->steps - p->step;
     seconds_text(p->wall, wall, sizeof wall);
     if (done > 0 && more > 0) {
@@ -50,8 +50,9 @@ static int describe(const BrioRunProgress *p, char *text, size_t size)
         snprintf(left, sizeof left, ", ETA %s", eta);
     }
     double percent = p->steps > 0 ? 100 * (double)p->step / (double)p->steps : 100;
-    return snprintf(text, size, "%3.0f %%  t = %.3f of %g s  wall %s%s  E = %.5g J  %d iterations", floor(percent),
-                    p->time, p->end, wall, left, p->energy, p->iterations);
+    if (p->contacts > 0) snprintf(contacts, sizeof contacts, "  %d contacts from %.2g m", p->contacts, p->distance);
+    return snprintf(text, size, "%3.0f %%  t = %.3f of %g s  wall %s%s  E = %.5g J  %d iterations%s", floor(percent), p->time, p->end, wall, left,
+                    p->energy, p->iterations, contacts);
 }
 
 static void show_line(const BrioRunProgress *p)

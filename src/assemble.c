@@ -481,6 +481,7 @@ BrioStatus brio__evaluator_plan(BrioEvaluator *e, const BrioLinear *linear)
 {
     const BrioSystem *s = e->system;
     int chunks = 0;
+    free_plan(e); /* of a matrix that came to nothing */
     for (int t = 0; t < e->term_count; t++)
         if (has_hessian(&e->term[t])) chunks += (int)((e->term[t].blocks + CHUNK_BLOCKS - 1) / CHUNK_BLOCKS);
     e->chunk = brio__alloc((size_t)chunks, sizeof *e->chunk);

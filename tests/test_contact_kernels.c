@@ -546,7 +546,7 @@ static void recorded_friction(void **state)
             }
             for (int i = 0; i < 6; i++) rest[5 + i] = number_at(bases, 3 * k + i % 3, i / 3);
             total += rest[0];
-            E += brio__energy_one(brio__energy("friction"), &eps, rest, x, g, h, k % 2);
+            E += brio__energy_one(brio__energy("friction"), (double[2]){eps, 0}, rest, x, g, h, k % 2);
             for (int i = 0; i < 12; i++) {
                 G[3 * v[i / 3] + i % 3] += g[i];
                 for (int j = 0; j < 12; j++) H[3 * v[i / 3] + i % 3][3 * v[j / 3] + j % 3] += h[12 * i + j];

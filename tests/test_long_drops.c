@@ -3,13 +3,14 @@
  *
  *     test_long_drops [--seed N] [--count N]      or BRIO_DROP_SEED, BRIO_DROP_COUNT
  *
- * A seed runs that scene alone and prints it. What this brio does not know yet (a shape, a kind, friction) is left out and counted. */
+ * A seed alone runs that scene and prints it; with a count, that many from this one on. What this brio does not know yet (a shape, a kind, friction) is left out and counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -22,7 +23,7 @@ static const double steps[] = {1.0 / 30, 1.0 / 60, 1.0 / 120, 1.0 / 240};
 static const double duration = 0.3;     /* s */
 static const int64_t most_iterations = 20000; /* of a scene; one that needs more is listed and left */
 
-static uint64_t only_seed;
+static uint64_t first_seed;
 static bool one_only;
 static int scene_count = 200;
 
@@ -184,6 +185,7 @@ typedef struct Outcome {
     char reason[700];
     BrioExactWatch watch;
     int64_t steps, iterations;
+    int halvings; /* the deepest of each step, added up */
     double nearest;
 } Outcome;
 
@@ -219,6 +221,7 @@ static void run_drop(const Drop *drop, const Known *known, Outcome *outcome)
         outcome->nearest = fmin(outcome->nearest, ledger.min_distance);
         outcome->steps = n + 1;
         outcome->iterations += sim->stepper->iterations;
+        outcome->halvings += sim->stepper->halvings;
         if (one_only)
             printf("step %lld: %d iterations, %d times halved, %d contacts, distance %.3g m\n", (long long)n + 1, sim->stepper->iterations, sim->stepper->halvings,
                    ledger.contacts, ledger.min_distance);
@@ -243,7 +246,7 @@ static void drops(void **state)
     (void)state;
     Known known = look();
     int count[VERDICTS] = {0}, left_out = 0, bodies = 0, of_kind[KINDS] = {0};
-    int64_t states = 0, pairs = 0, all_steps = 0, intersections = 0;
+    int64_t states = 0, pairs = 0, all_steps = 0, all_iterations = 0, intersections = 0;
     double nearest = NAN, fastest = 0, checking = 0, start = brio__seconds();
     print_message("known to this brio: contact between bodies %d, friction %d, box obstacle %d, torus %d, shell %d, affine %d\n", known.pairs, known.friction,
                   known.box_obstacle, known.torus, known.shell, known.affine);
@@ -251,7 +254,8 @@ static void drops(void **state)
     for (int i = 0; i < (one_only ? 1 : scene_count); i++) {
         static Drop drop;
         static Outcome outcome;
-        uint64_t seed = one_only ? only_seed : (uint64_t)i;
+        uint64_t seed = first_seed + (uint64_t)i;
+        clock_t began = clock();
         make_drop(seed, &known, &drop);
         if (one_only) fputs(drop.text.text, stdout);
         run_drop(&drop, &known, &outcome);
@@ -266,15 +270,16 @@ static void drops(void **state)
         all_steps += outcome.steps;
         nearest = fmin(nearest, outcome.nearest);
         fastest = fmax(fastest, drop.speed);
-        if (outcome.verdict != FINE || one_only)
-            print_message("seed %-4llu %-8s %-14s h = 1/%-3.0f %lld steps, %lld iterations  %s\n", (unsigned long long)seed, verdict_names[outcome.verdict],
-                          integrators[drop.integrator], 1 / steps[drop.step], (long long)outcome.steps, (long long)outcome.iterations, outcome.reason);
+        all_iterations += outcome.iterations;
+        print_message("seed %-4llu %-8s %-14s h = 1/%-3.0f %3lld steps, %6lld iterations, %3d halvings, %6.2f s  %s\n", (unsigned long long)seed, verdict_names[outcome.verdict],
+                      integrators[drop.integrator], 1 / steps[drop.step], (long long)outcome.steps, (long long)outcome.iterations, outcome.halvings,
+                      (double)(clock() - began) / CLOCKS_PER_SEC, outcome.reason);
     }
     print_message("%d scenes, %d bodies, up to %.1f m/s, in %.0f s; %d things left out because this brio does not know them\n", one_only ? 1 : scene_count, bodies, fastest,
                   brio__seconds() - start, left_out);
     for (int k = 0; k < KINDS; k++) print_message("%s %d%s", kind_names[k], of_kind[k], k + 1 < KINDS ? ", " : "\n");
-    print_message("%lld steps, %lld accepted states, %lld pairs decided exactly (%.1f s), %lld intersections; smallest distance %.3g m\n", (long long)all_steps,
-                  (long long)states, (long long)pairs, checking, (long long)intersections, nearest);
+    print_message("%lld steps, %lld iterations, %lld accepted states, %lld pairs decided exactly (%.1f s), %lld intersections; smallest distance %.3g m\n", (long long)all_steps,
+                  (long long)all_iterations, (long long)states, (long long)pairs, checking, (long long)intersections, nearest);
     for (int v = 0; v < VERDICTS; v++) print_message("%s %d%s", verdict_names[v], count[v], v + 1 < VERDICTS ? ", " : "\n");
     assert_int_equal(count[BROKEN], 0);
     assert_int_equal(count[REFUSED], 0);
@@ -289,7 +294,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[i], "--count")) scenes = argv[i + 1];
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (seed) one_only = true, only_seed = strtoull(seed, NULL, 10);
+    if (seed) one_only = !scenes, first_seed = strtoull(seed, NULL, 10);
     if (scenes) scene_count = atoi(scenes);
     brio_set_threads(1); /* scenes are small */
     const struct CMUnitTest tests[] = {cmocka_unit_test(drops)};

@@ -32,12 +32,19 @@ struct BrioContact {
     double now_reach;        /* dhat + thickness then; NAN: never */
     double *step;            /* results of chunks of candidates */
     int64_t step_room;
-    bool out_of_memory;
+    bool out_of_memory, failed; /* in this call, and in one since it was asked for */
     BrioContactTotals totals;
 };
 
 const BrioPairs *brio__contact_pairs(const BrioContact *c, int kind) { return &c->pair[kind]; }
 const BrioContactTotals *brio__contact_totals(const BrioContact *c) { return &c->totals; }
+
+bool brio__contact_out_of_memory(BrioContact *c)
+{
+    bool any = c->failed || c->out_of_memory;
+    c->failed = c->out_of_memory = false;
+    return any;
+}
 
 double brio__barrier_slope(double kappa, double dhat, double d)
 {
@@ -249,6 +256,7 @@ static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioP
                 if (!more) {
                     c->out_of_memory = true;
                     c->candidate[1].term.elements = before;
+                    c->candidate[1].term.blocks = (before + LANES - 1) / LANES;
                     continue;
                 }
                 c->edges = more;
@@ -400,6 +408,7 @@ static void refresh(BrioContact *c, const double *param, const double *x)
 double brio__contact_evaluate(BrioContact *c, const double *param, const double *x, double *gradient, double *world)
 {
     double sum = 0;
+    c->failed |= c->out_of_memory;
     c->out_of_memory = false;
     param += c->system->contact_params;
     refresh(c, param, x);
@@ -409,6 +418,7 @@ double brio__contact_evaluate(BrioContact *c, const double *param, const double 
 
 BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x, double weight, bool project, BrioExtra *extra)
 {
+    c->failed |= c->out_of_memory;
     c->out_of_memory = false;
     param += c->system->contact_params;
     refresh(c, param, x);
@@ -431,6 +441,7 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
 int64_t brio__contact_count(BrioContact *c, const double *param, const double *x, double *least_distance, BrioLimit *nearest)
 {
     int64_t count = 0;
+    c->failed |= c->out_of_memory;
     c->out_of_memory = false;
     param += c->system->contact_params;
     refresh(c, param, x);
@@ -500,6 +511,7 @@ static void sweep_chunk(void *context, int64_t begin, int64_t end)
 double brio__contact_max_step(BrioContact *c, const double *param, const double *x, const double *dx, BrioLimit *limit)
 {
     double t = 1, before = brio__seconds(), broad = c->totals.broad_phase;
+    c->failed |= c->out_of_memory;
     c->out_of_memory = false;
     param += c->system->contact_params;
     limit->term = NULL;
@@ -519,7 +531,7 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
         for (int64_t e = 0; e < count; e++)
             if (c->step[e] < t) {
                 t = c->step[e];
-                *limit = (BrioLimit){.term = &pairs->term, .element = e};
+                *limit = (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
             }
     }
     if (limit->term) {

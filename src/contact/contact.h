@@ -30,6 +30,8 @@ double brio__contact_max_step(BrioContact *contact, const double *param, const d
 
 /* Pairs closer than dhat at x, the least distance of theirs (INFINITY: none), and the nearest pair. */
 int64_t brio__contact_count(BrioContact *contact, const double *param, const double *x, double *least, BrioLimit *nearest);
+/* Whether pairs were left out for want of memory since this was last asked. */
+bool brio__contact_out_of_memory(BrioContact *contact);
 /* The pairs of one kind that were closer than dhat in the last evaluation. */
 const BrioPairs *brio__contact_pairs(const BrioContact *contact, int kind);
 /* Slope db/dd of a barrier (negative) at a distance, thickness taken off. */

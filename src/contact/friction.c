@@ -6,7 +6,8 @@
  *
  *     D_n = mu lambda f0(|u|),   f0(y) = y for y >= eps,   y^2 (1/eps - y/(3 eps^2)) + eps/3 below,   eps = epsv (t - t_n).
  *
- * Its force has the size mu lambda where they slide, and less where they hold: there they creep by epsv at most.
+ * Its force has the size mu lambda where they slide, and less where they hold: there they creep by epsv at most. Newton's method takes its
+ * Hessian where the others are exact too, and the bound of energy/friction.c in place of it where those are projected.
  *
  * Explicit methods take the force at a velocity, mu lambda f0'(|T^T sum w_i v_i|). A step of theirs must not turn a velocity round, so that what
  * holds below epsv holds for them below 2 h mu lambda/m if that is more: the slope of the force is then at most m/h, with m the mass that moves along with
@@ -59,15 +60,20 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     return status;
 }
 
+/* Bodies, and obstacles after them, have their vertices in this order. */
 static int owner_of(const BrioSystem *s, int32_t vertex)
 {
-    int k = 0;
-    if (vertex < s->body_vertices) {
-        while (vertex >= s->body[k].first + s->body[k].count) k++;
-        return k;
+    bool body = vertex < s->body_vertices;
+    int low = 0, high = (body ? s->body_count : s->obstacle_count) - 1;
+    while (low < high) { /* the first that ends behind the vertex */
+        int middle = (low + high) / 2;
+        int64_t end = body ? s->body[middle].first + s->body[middle].count : s->obstacle[middle].first + s->obstacle[middle].count;
+        if (vertex < end)
+            high = middle;
+        else
+            low = middle + 1;
     }
-    while (vertex >= s->obstacle[k].first + s->obstacle[k].count) k++;
-    return s->body_count + k;
+    return body ? low : s->body_count + low;
 }
 
 static double coefficient(const BrioSystem *s, int a, int b) { return s->friction[a * (s->body_count + s->obstacle_count) + b]; }
@@ -106,7 +112,9 @@ static double mollifier(const double x[12], double bound)
 static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s, const double *param)
 {
     double least;
+    brio__contact_out_of_memory(contact); /* what was is over */
     brio__contact_count(contact, param, f->x, &least, NULL);
+    if (brio__contact_out_of_memory(contact)) return BRIO_ERROR_MEMORY;
     param += s->contact_params;
     for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
         const BrioPairs *pairs = brio__contact_pairs(contact, kind);
@@ -172,7 +180,7 @@ static double potential(void *self, const double *values, BrioSolver *solver, co
     if (f->world && gradient) memset(f->world, 0, 3 * (size_t)solver->system->vertex_count * sizeof *f->world);
     if (f->pairs.term.elements == 0 || !(eps > 0)) return 0;
     brio__solver_positions(solver, state, motion->q, motion->time, f->x);
-    return brio__pairs_evaluate(&f->pairs, solver->system, &eps, f->x, gradient, gradient ? f->world : NULL);
+    return brio__pairs_evaluate(&f->pairs, solver->system, (double[2]){eps, 0}, f->x, gradient, gradient ? f->world : NULL);
 }
 
 static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
@@ -182,7 +190,8 @@ static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
     double eps = slide(solver->system, state, motion->time);
     if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
     brio__solver_positions(solver, state, motion->q, motion->time, f->x);
-    return brio__pairs_assemble(&f->pairs, solver->system, &eps, f->x, weight, true, solver->linear->extra);
+    double param[2] = {eps, solver->project ? 1 : 0};
+    return brio__pairs_assemble(&f->pairs, solver->system, param, f->x, weight, true, solver->linear->extra);
 }
 
 /* One contact as explicit methods see it: where its vertices and its data are. */

@@ -162,23 +162,23 @@ BrioStatus brio__pairs_reserve(const BrioSystem *s, const int32_t vertex[4], Bri
     return BRIO_OK;
 }
 
-/* H: the element's blocks in its lane. */
+/* J^T H J of one element, from the right and then from the left. H: its blocks in its lane. */
 static BrioStatus add_element(const BrioSystem *s, const int32_t vertex[4], const double *H, double weight, BrioExtra *extra)
 {
     Reach to;
-    double sum[4 * NODES][4 * NODES][9];
+    double h[NODES][NODES][9], right[NODES][4 * NODES][9], sum[4 * NODES][4 * NODES][9];
     reach(s, vertex, &to);
-    for (int a = 0; a < to.blocks; a++)
-        for (int b = 0; b <= a; b++) memset(sum[a][b], 0, sizeof sum[a][b]);
+    for (int i = 0; i < NODES; i++)
+        for (int j = 0; j <= i; j++)
+            for (int k = 0; k < 9; k++) h[i][j][k] = h[j][i][k % 3 * 3 + k / 3] = H[((int64_t)brio__pair(i, j) * 9 + k) * LANES];
+    for (int i = 0; i < NODES; i++) memset(right[i], 0, (size_t)to.blocks * sizeof right[i][0]);
+    for (int a = 0; a < to.blocks; a++) memset(sum[a], 0, (size_t)(a + 1) * sizeof sum[a][0]);
+    for (int q = 0; q < to.entries; q++)
+        for (int i = 0; i < NODES; i++)
+            for (int k = 0; k < 9; k++) right[i][to.entry[q].block][k] += to.entry[q].weight * h[i][to.entry[q].node][k];
     for (int p = 0; p < to.entries; p++)
-        for (int q = 0; q < to.entries; q++) {
-            int a = to.entry[p].block, b = to.entry[q].block, i = to.entry[p].node, j = to.entry[q].node;
-            if (a < b) continue;
-            double w = weight * to.entry[p].weight * to.entry[q].weight;
-            const double *from = H + (int64_t)brio__pair(BRIO_MAX(i, j), BRIO_MIN(i, j)) * 9 * LANES;
-            for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 3; c++) sum[a][b][3 * r + c] += w * from[(i >= j ? 3 * r + c : 3 * c + r) * LANES];
-        }
+        for (int b = 0, a = to.entry[p].block; b <= a; b++)
+            for (int k = 0; k < 9; k++) sum[a][b][k] += weight * to.entry[p].weight * right[to.entry[p].node][b][k];
     for (int a = 0; a < to.blocks; a++)
         for (int b = 0; b <= a; b++) BRIO_CHECK(brio__extra_add(extra, to.block[a], to.block[b], sum[a][b]));
     return BRIO_OK;

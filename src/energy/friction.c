@@ -6,7 +6,9 @@
  *     f0'' = 0,                                        2/eps (1 - y/eps) below,
  *
  * twice differentiable: below eps (a speed times the step) the force grows smoothly from nothing. By u, the Hessian is
- * f0'' along u and f0'/y across it, neither negative: there is nothing to project. */
+ * f0'' along u and f0'/y across it, neither negative: there is nothing to project. f0 bends so sharply at nothing that the curvature at one
+ * slide tells little about that at another; f0'/y in both directions is what the parameter `bound` asks for: f0 is concave in y^2, so the
+ * parabola with that curvature touches it and lies above it everywhere. */
 #include "../mat3_lane.h"
 #include "energy.h"
 
@@ -15,7 +17,7 @@ enum { WEIGHT = 1, TANGENT = 5, START = 11, REST = 13 };
 
 static void eval(const BrioBatch *batch)
 {
-    double eps = batch->params[0];
+    double eps = batch->params[0], bound = batch->params[1];
     lane zero = lane_set(0), one = lane_set(1);
     for (int64_t block = batch->begin; block < batch->end; block++) {
         const double *rest = batch->rest + block * REST * LANES;
@@ -33,7 +35,7 @@ static void eval(const BrioBatch *batch)
         lane_mask slides = lane_le(one, z), still = lane_le(y, lane_set(1e-150));
         lane inverse = 1 / lane_select(still, one, y);
         if (batch->energy) batch->energy[block] = lane_sum(force * lane_select(slides, y, eps * (z * z * (1 - z * (1.0 / 3)) + 1.0 / 3)));
-        lane across = force * lane_select(slides, inverse, (2 - z) / eps), along = force * lane_select(slides, zero, 2 * (1 - z) / eps);
+        lane across = force * lane_select(slides, inverse, (2 - z) / eps), along = lane_max(bound * across, force * lane_select(slides, zero, 2 * (1 - z) / eps));
         if (batch->gradient) {
             double *g = batch->gradient + block * 12 * LANES;
             for (int r = 0; r < 3; r++) {
@@ -95,6 +97,7 @@ static void sample(BrioRandom *random, double *X, double *x)
 
 static const BrioField fields[] = {
     {"eps", BRIO_REAL, "m", 1e-5, 1e-300, 1e15, 0, "Slide below which the force fades out smoothly: a speed times the step."},
+    {"bound", BRIO_REAL, "", 0, 0, 1, 0, "The share of the curvature across the slide that the Hessian has along it at least."},
     {0}};
 
 BRIO_ENERGY(friction){
@@ -104,7 +107,7 @@ BRIO_ENERGY(friction){
     .element = BRIO_ELEMENT_FRICTION,
     .nodes = 4,
     .rest = REST,
-    .params = 1,
+    .params = 2,
     .fields = fields,
     .rest_shape = rest_shape,
     .eval = eval,

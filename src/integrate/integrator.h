@@ -26,7 +26,7 @@ struct BrioStepper {
     bool accepted;
     void (*observe)(void *observer, const BrioState *state); /* sees every state between the halves of a step; may be NULL */
     void *observer;
-    char reason[640];   /* why the last step failed */
+    char reason[900];   /* why the last step failed */
 };
 
 BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator, const double *values,

@@ -407,6 +407,7 @@ BrioStatus brio__stepper_advance(BrioStepper *s, BrioState *state, double h)
         state->step++;
     } else {
         brio_state_assign(state, s->before);
+        if (!s->reason[0]) snprintf(s->reason, sizeof s->reason, "%s", brio_status_text(status));
     }
     return status;
 }

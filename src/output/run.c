@@ -304,7 +304,9 @@ static void tell(const Run *run)
                                 .wall = brio__seconds() - run->start,
                                 .first = run->result->step,
                                 .energy = run->checkpoint.totals.last_energy,
-                                .iterations = run->sim->stepper->iterations};
+                                .iterations = run->sim->stepper->iterations,
+                                .contacts = run->ledger.contacts,
+                                .distance = run->ledger.min_distance};
     o->progress(o->user, &progress);
 }
 

@@ -16,6 +16,8 @@ typedef struct BrioRunProgress {
     int64_t first;    /* step at which this session began */
     double energy;    /* total, J, of the last row */
     int iterations;   /* of the last step */
+    int contacts;     /* pairs in contact, of the last row */
+    double distance;  /* m: the smallest of them, or of a vertex from a plane; NAN without either */
 } BrioRunProgress;
 
 typedef struct BrioRunOptions {

@@ -276,7 +276,7 @@ static double allowed(const Problem *p, const double *q)
     for (int64_t k = 0; a != 1 && k < 3 * s->system->vertex_count; k++) s->dx[k] *= a;
     world_blend(p, q);
     double t = allowed_here(p, &limit);
-    if (limit.term) s->limit = limit;
+    if (limit.term) s->limit = limit, s->limit_step = t;
     if (a != 1) {
         brio__system_positions(s->system, p->state, q, p->objective->time, s->x);
         brio__system_directions(s->system, s->step, s->dx);
@@ -284,6 +284,7 @@ static double allowed(const Problem *p, const double *q)
         if (u < t) {
             t = u;
             s->limit = limit;
+            s->limit_step = t;
         }
     }
     return t;
@@ -293,15 +294,22 @@ static double allowed(const Problem *p, const double *q)
 
 static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
 {
-    char element[160] = "";
+    char element[360] = "";
     if (status == BRIO_NOT_FINITE) reason = BRIO_REASON_NOT_FINITE; /* whoever met it */
     s->reason = reason;
     if (reason == BRIO_REASON_ROUNDOFF) s->totals.roundoff++;
     if (status == BRIO_OK) return status;
     if (s->limit.term) {
-        char name[128];
+        char name[192];
         brio__limit_text(s->system, &s->limit, name, sizeof name);
-        snprintf(element, sizeof element, "; %s limited the last step", name);
+        const char *who = s->limit.term->energy->element == BRIO_ELEMENT_PAIR      ? "continuous collision detection"
+                          : s->limit.term->energy->element == BRIO_ELEMENT_CONTACT ? "the distance from a plane"
+                                                                                   : "the check against inversion";
+        snprintf(element, sizeof element, "; %s limited the last step to %.2g of its length: %s", who, s->limit_step, name);
+    }
+    if (s->held_part < 1) {
+        size_t used = strlen(element);
+        snprintf(element + used, sizeof element - used, "; scripted vertices came %.2g of their way", s->held_part);
     }
     snprintf(s->message, sizeof s->message, "Newton stopped after %d iterations at %.3g m/s (tolerance %.3g m/s): %s%s%s", s->iterations, s->speed,
              s->options.tol, brio__reason_text(reason), element,
@@ -316,6 +324,7 @@ static BrioStatus factor(const Problem *p, const double *q, bool project)
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
     double shift = 0;
+    s->project = project;
     for (int attempt = 0; attempt < 24; attempt++) {
         double seconds[2] = {0, 0}, before;
         brio__assemble_masses(s->system, p->mass + shift, s->linear);
@@ -371,7 +380,7 @@ static bool move_held(const Problem *p, const double *q)
         way = fmax(way, fabs(s->dx[k]));
     }
     double t = way > 0 ? allowed_here(p, &limit) : 1;
-    if (limit.term) s->limit = limit;
+    if (limit.term) s->limit = limit, s->limit_step = t;
     s->held_part = t == 1 ? 1 : part + t / 2 * (1 - part);
     return s->held_part > part;
 }
@@ -598,10 +607,12 @@ static BrioStatus newton(const Problem *p, double *q)
             pushed += pushed < 20 * s->options.max_iterations; /* what scripts push aside makes way a little in each iteration: these do not count */
         }
         /* Exact Hessians where they are positive definite: projection makes iterations many where elements are compressed. After each that
-         * was not, the projected ones are taken for twice as long. */
-        BrioStatus status = factored && last_factor_suffices(p) ? BRIO_OK : s->iterations >= exact_at ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
+         * was not, or whose step went too far across the kinks of friction, the projected ones are taken for twice as long. */
+        bool chord = factored && last_factor_suffices(p), exact = !chord && s->iterations >= exact_at;
+        BrioStatus status = chord ? BRIO_OK : exact ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
         if (status > 0) {
-            if (s->iterations >= exact_at) exact_at = s->iterations + wait, wait *= 2;
+            if (exact) exact_at = s->iterations + wait, wait *= 2;
+            exact = false;
             status = newton_step(p, q, true);
         }
         BRIO_CHECK(status);
@@ -612,7 +623,7 @@ static BrioStatus newton(const Problem *p, double *q)
         bool small = s->speed < s->options.tol && s->held_part == 1, drowned = fabs(slope) < now.noise;
         if (!small && drowned && s->held_part == 1 && s->speed > 0.9 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
 
-        double t = s->speed > 0 ? allowed(p, q) : 1, least = t * 0x1p-50;
+        double t = s->speed > 0 ? allowed(p, q) : 1, most = t, least = t * 0x1p-50;
         Value next = now;
         bool found = false;
         for (; !found && t > least; t = found ? t : t / 2) {
@@ -625,6 +636,7 @@ static BrioStatus newton(const Problem *p, double *q)
             if (small || (drowned && s->held_part == 1)) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
             return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
         }
+        if (exact && s->friction && t < most) exact_at = s->iterations + wait, wait *= 2;
         if (t == 1 && s->held_part == 1) s->limit.term = NULL;
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         before = brio__seconds();
@@ -667,12 +679,17 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
         return BRIO_ERROR_UNSUPPORTED;
     }
     BRIO_CHECK(brio__solver_prepare(s));
+    if (s->contact) brio__contact_out_of_memory(s->contact); /* what was is over */
     Problem problem = problem_of(s, state, objective);
     bool root = !strcmp(s->options.type, "root") && !objective->massless;
     BrioStatus status = s->constraints       ? constrained(&problem, q)
                         : objective->linear ? linear_step(&problem, q)
                         : root              ? find_root(&problem, q)
                                             : newton(&problem, q);
+    if (s->contact && brio__contact_out_of_memory(s->contact)) { /* whatever came of it: pairs were missing */
+        status = BRIO_ERROR_MEMORY;
+        s->message[0] = 0;
+    }
     if (status < 0 && !s->message[0]) snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));
     return status;
 }

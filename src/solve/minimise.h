@@ -51,6 +51,7 @@ struct BrioSolver {
     BrioConstraints *constraints; /* NULL: no rods */
     BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
     double *x, *x_held_n; /* world positions; held vertices at the start of the step */
+    bool project;         /* the matrix at work: Hessians are projected */
     double held_part;     /* 1: held vertices are where they end the step; less while something stands in their way */
     double *dx, *step, *trial, *blend, *difference, *damped_pose;
     double *gradient; /* of the objective; after a minimisation, what the solve left unbalanced */
@@ -62,8 +63,9 @@ struct BrioSolver {
     int iterations;
     double speed;      /* max|dq|/h of its last Newton step */
     bool massless;
-    BrioLimit limit;   /* the element that last limited a step */
-    char message[512]; /* a sentence for people if it failed */
+    BrioLimit limit;   /* the element that last limited a step, */
+    double limit_step; /* to this part of its length */
+    char message[800]; /* a sentence for people if it failed */
 };
 
 BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, const BrioDamping *damping, int damping_count,
