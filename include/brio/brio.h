@@ -281,7 +281,7 @@ typedef struct BrioSim BrioSim; /* a system, its state, an integrator and a solv
 
 typedef struct BrioSolverOptions {
     const char *type;    /* "newton": minimises; "root": solves gradient = 0 with the merit |gradient|^2/2, for comparison */
-    const char *linear;  /* "cholesky", "ldlt", "pcg": `brio list solvers` */
+    const char *linear;  /* "auto", "cholesky", "ldlt", "pcg": `brio list solvers` */
     double tol;          /* m/s: Newton stops when max|dq|/h < tol */
     int max_iterations;
     double linear_tol;   /* relative residual of iterative linear solvers */
