@@ -4,23 +4,29 @@
  *     psi = mu/4 |A^T A - I|^2 = mu/4 (i2^2 - 2 k - 2 i2 + 3),     mu = 4 kappa = E/2,
  *
  * on the tet of the body's four mass points (affine.h), of which A is the deformation gradient; its weight is V. A stretched body answers
- * with Young's modulus E = 8 kappa. */
+ * with Young's modulus E = 8 kappa.
+ *
+ * That energy is finite for a body pressed flat, and its mirror image is at rest again. So a barrier, -mu (1 - 10 J)^3 ln(10 J), acts on bodies pressed to less
+ * than a tenth of their volume, and nothing else changes. */
 #define MATERIAL affine
-#define FIRST (D2 | DK)
-#define SECOND (D22)
-#define NEEDS_POSITIVE_J 0
+#define FIRST (D2 | DK | DJ)
+#define SECOND (D22 | DJJ)
+#define NEEDS_POSITIVE_J 1
 #define TET_ELEMENT BRIO_ELEMENT_AFFINE
 #include "tet.h"
 
 static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)
 {
     double mu = params[0];
+    lane u = lane_min(10 * in->J, lane_set(1)), w = 1 - u, ln = lane_log(u), part = w / u; /* w is 0 from a tenth of the volume on */
     if (order > 0) {
         out->d2 = mu / 2 * (in->i2 - 1);
         out->dk = lane_set(-mu / 2);
+        out->dJ = 10 * mu * w * w * (3 * ln - part);
         out->d22 = lane_set(mu / 2);
+        out->dJJ = 100 * mu * w * (part * (6 + part) - 6 * ln);
     }
-    return mu / 4 * ((in->i2 - 2) * in->i2 - 2 * in->k + 3);
+    return mu / 4 * ((in->i2 - 2) * in->i2 - 2 * in->k + 3) - mu * w * w * w * ln;
 }
 
 static BrioStatus prepare(const double *values, double *params, BrioError *error)
