@@ -42,8 +42,8 @@ static void every_body(void **unused)
     for (int i = 0; brio_integrator_at(i); i++)
         for (size_t b = 0; b < BRIO_COUNT(bodies); b++)
             for (int damped = 0; damped < 2; damped++) {
-                bool net = !strcmp(bodies[b].name, "hooke") || !strcmp(bodies[b].name, "baraff-witkin");
-                if (net && !strcmp(brio_integrator_at(i)->name, "static")) continue; /* a net held at one knot hangs in no way that Newton finds */
+                bool net = !strcmp(bodies[b].name, "hooke") || !strcmp(bodies[b].name, "baraff-witkin") || !strncmp(bodies[b].name, "membrane", 8);
+                if (net && !strcmp(brio_integrator_at(i)->name, "static")) continue; /* a sheet held at one knot hangs in no way that Newton surely finds */
                 char text[1024];
                 BrioSim *sim = NULL;
                 BrioError error = {0};
