@@ -412,7 +412,7 @@ static void step_that_fails(void **state)
     const Outcome *o =
         BRIO("run", "scene.yaml", "-o", "bad", "-q", "--set", "solver={max_iterations: 1, max_halvings: 1}");
     assert_int_equal(o->code, 1);
-    assert_non_null(strstr(o->err, "failed: step 1 (from t = 0 s, h = 0.005 s): Newton stopped after 1 iterations"));
+    assert_non_null(strstr(o->err, "failed: step 1 (from t = 0 s, h = 0.005 s): Newton stopped after 2 iterations"));
     assert_verdict("bad", "failed");
     assert_int_equal(rows("bad/energy.csv"), 2);
     assert_int_equal(access("bad/checkpoint", F_OK), 0);

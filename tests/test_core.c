@@ -725,7 +725,7 @@ static void failed_halves(void **unused)
     (void)unused;
     BrioMesh *mesh;
     assert_int_equal(box(0.1, 0.1, 0.1, 1, 1, 1, &mesh), BRIO_OK);
-    double keys[12] = {0, 0, 0, 0, 0.5, 0, 0, 0, 0.5 + 1e-9, 0.3, 0, 0}; /* at 0.5 s the clamp jumps through the body */
+    double keys[12] = {0, 0, 0, 0, 0.5, 0, 0, 0, 0.5 + 1e-9, 3, 0, 0}; /* at 0.5 s the clamp jumps through the body and far on */
     BrioScript script = brio_script();
     script.keys = keys;
     script.key_count = 3;

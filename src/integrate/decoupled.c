@@ -134,10 +134,11 @@ static double search(double excess, double linear, double square)
 /* h g/2, g being M^-1 times the force that is the same everywhere; nothing in the paper's form. */
 static void half_fall(BrioStepper *s, double h, double *fall)
 {
-    double share = brio_stepper_value(s, "flight") != 0 ? -h / 2 : 0;
+    brio_stepper_combine(s, 0, s->state->v, 0, s->state->v, fall);
+    if (brio_stepper_value(s, "flight") == 0) return;
     brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x, fall);
     brio_stepper_mass_solve(s, fall, fall);
-    brio_stepper_combine(s, share, fall, 0, fall, fall);
+    brio_stepper_combine(s, -h / 2, fall, 0, fall, fall);
 }
 
 static BrioStatus search_step(BrioStepper *s, double h)

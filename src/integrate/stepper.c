@@ -370,6 +370,7 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
     brio_state_assign(s->state, from);
     s->accepted = s->out_of_memory = false;
     s->halvings = BRIO_MAX(s->halvings, depth);
+    s->solver->halved = depth;
     size_t bytes = (size_t)s->state->coordinates * sizeof(double);
     memset(s->unbalanced, 0, bytes);
     for (int i = 0; i < s->solver->damper_count; i++) memset(s->impulse[i], 0, bytes);

@@ -38,7 +38,7 @@ static const BrioKey solver_keys[] = {
     {"type", "newton or root", "newton", "Projected Newton with a line search; root solves gradient = 0 instead of minimising, for comparison."},
     {"linear", "a name", "auto", "Linear solver: `brio list solvers`."},
     {"tol", "number, m/s", "1e-8", "Newton stops when max|dq|/h is below it."},
-    {"max_iterations", "whole number", "100", "Newton iterations before a step counts as failed."},
+    {"max_iterations", "whole number", "100", "Newton iterations before a step counts as failed; each of the first three halvings of a step doubles them."},
     {"linear_tol", "number", "1e-6", "Relative residual of iterative linear solvers."},
     {"max_halvings", "whole number", "6", "How often a failed step is tried again in halves."},
     {0}};

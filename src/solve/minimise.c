@@ -1,8 +1,8 @@
 /* Projected Newton for the primitive.
  *
  * Each iteration solves (m M + s a^2 H + s a H_D) p = -(m M (q - target) + s a (g + g_D)), with g and H the gradient and the
- * Hessian (projected element by element where the matrix is not positive definite without) of P at y = a q + (1-a) q_n, g_D and H_D those of the dissipation potentials at q (at y, and s a^2
- * H_D, with blend_damping), shortens p so that no element becomes forbidden,
+ * Hessian (projected element by element as far as the matrix needs it to be positive definite) of P at y = a q + (1-a) q_n, g_D and H_D those
+ * of the dissipation potentials at q (at y, and s a^2 H_D, with blend_damping), shortens p so that no element becomes forbidden,
  * backtracks until the objective falls by a share of what its slope promises [Armijo 1966], and ends when the
  * full step is below the tolerance, max|p|/h < tol; that last step is taken too.
  *
@@ -317,29 +317,31 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
     return status;
 }
 
-/* Factors, adding mass until the matrix is positive definite (only static problems ever need it). Without `project` the
- * Hessian is exact, and the matrix may be indefinite. */
-static BrioStatus factor(const Problem *p, const double *q, bool project)
+/* Factors. The Hessian is a mean of the exact one and the one projected element by element, the latter with weight `projected`; only with 1 the
+ * matrix must be positive definite, and mass is added until it is (only static problems ever need it). */
+static BrioStatus factor(const Problem *p, const double *q, double projected)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
     double shift = 0;
-    s->project = project;
     for (int attempt = 0; attempt < 24; attempt++) {
         double seconds[2] = {0, 0}, before;
         brio__assemble_masses(s->system, p->mass + shift, s->linear);
-        if (o->s != 0) brio__assemble_add(s->evaluator, p->state->param, s->x, o->s * o->a * o->a, project, s->linear, seconds);
-        BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
-        for (int i = 0; o->s != 0 && i < p->damper_count; i++) {
-            const BrioDamper *d = &s->damper[i];
-            if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, &motion, o->s * o->a * (o->blend_damping ? o->a : 1)));
-        }
-        if (s->contact && o->s != 0) {
+        for (int project = 0; o->s != 0 && project < 2; project++) {
+            double share = project ? projected : 1 - projected;
+            if (share == 0) continue;
+            s->project = project;
+            brio__assemble_add(s->evaluator, p->state->param, s->x, share * o->s * o->a * o->a, project, s->linear, seconds);
+            BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
+            for (int i = 0; i < p->damper_count; i++) {
+                const BrioDamper *d = &s->damper[i];
+                if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, &motion, share * o->s * o->a * (o->blend_damping ? o->a : 1)));
+            }
             before = brio__seconds();
-            BRIO_CHECK(brio__contact_assemble(s->contact, p->state->param, s->x, o->s * o->a * o->a, project, s->linear->extra));
+            if (s->contact) BRIO_CHECK(brio__contact_assemble(s->contact, p->state->param, s->x, share * o->s * o->a * o->a, project, s->linear->extra));
             s->totals.contact += brio__seconds() - before;
         }
-        if (s->constraints && !o->rods_from_start) brio__constraints_assemble(s->constraints, s->x, project, s->linear);
+        if (s->constraints && !o->rods_from_start) brio__constraints_assemble(s->constraints, s->x, projected > 0, s->linear);
         s->totals.hessian += seconds[0];
         s->totals.assembly += seconds[1];
         before = brio__seconds();
@@ -351,7 +353,7 @@ static BrioStatus factor(const Problem *p, const double *q, bool project)
             s->totals.analysis = analysed;
         }
         s->totals.factor += brio__seconds() - before - (s->totals.analysis - earlier);
-        if (status != BRIO_NOT_POSITIVE_DEFINITE || !project) return status;
+        if (status != BRIO_NOT_POSITIVE_DEFINITE || projected < 1) return status;
         shift = shift > 0 ? 10 * shift : 1e-6;
     }
     return BRIO_NOT_POSITIVE_DEFINITE;
@@ -385,6 +387,15 @@ static bool move_held(const Problem *p, const double *q)
     return s->held_part > part;
 }
 
+/* Scripted vertices start where they are at q_n and come as far as what stands there lets them. */
+static void start_script(const Problem *p)
+{
+    BrioSolver *s = p->solver;
+    brio__system_held(s->system, p->state, p->state->time, s->x_held_n);
+    s->held_part = 0;
+    move_held(p, p->state->q);
+}
+
 /* The better of q_n and where weight alone would lead to (as far as that is allowed) as a start. */
 static Value start(const Problem *p, double *q)
 {
@@ -405,12 +416,19 @@ static Value start(const Problem *p, double *q)
     return evaluate(p, q, s->gradient);
 }
 
+/* Whether going t of the step with this slope lowered the objective enough [Armijo 1966]; what drowns in round-off may rise by that much. */
+static bool lowered(Value now, Value next, double t, double slope)
+{
+    bool drowned = fabs(slope) < now.noise;
+    return isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
+}
+
 /* The Newton step at q, where the gradient and the world positions of y were left, into s->step. */
-static BrioStatus newton_step(const Problem *p, const double *q, bool project)
+static BrioStatus newton_step(const Problem *p, const double *q, double projected)
 {
     BrioSolver *s = p->solver;
-    BrioStatus status = factor(p, q, project);
-    if (status < 0 || (!project && status != BRIO_OK)) return status;
+    BrioStatus status = factor(p, q, projected);
+    if (status < 0 || (projected < 1 && status != BRIO_OK)) return status;
     if (status != BRIO_OK) return finish(s, BRIO_REASON_INDEFINITE, status);
     double before = brio__seconds();
     if (s->constraints) {
@@ -456,8 +474,8 @@ static BrioStatus find_root(const Problem *p, double *q)
         double merit = brio__dot(system, s->gradient, s->gradient) / 2;
         if (!isfinite(merit)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
         if (merit == 0) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
-        BrioStatus status = newton_step(p, q, false);
-        if (status > 0) status = newton_step(p, q, true);
+        BrioStatus status = newton_step(p, q, 0);
+        if (status > 0) status = newton_step(p, q, 1);
         if (status != BRIO_OK) return status;
         bool small = s->speed < s->options.tol, found = false;
         double t = allowed(p, q), least = t * 0x1p-50;
@@ -513,8 +531,8 @@ static BrioStatus constrained(const Problem *p, double *q)
     double merit = residual(p, q, &worst);
     if (!isfinite(merit)) return finish(s, BRIO_REASON_START, BRIO_STEP_REJECTED);
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
-        BrioStatus status = newton_step(p, q, false);
-        if (status == BRIO_NOT_POSITIVE_DEFINITE) status = newton_step(p, q, true);
+        BrioStatus status = newton_step(p, q, 0);
+        if (status == BRIO_NOT_POSITIVE_DEFINITE) status = newton_step(p, q, 1);
         if (status != BRIO_OK) return status;
         bool small = s->speed < s->options.tol, found = false;
         double t = s->speed > 0 ? allowed(p, q) : 1, least = t * 0x1p-30, next = merit;
@@ -556,20 +574,16 @@ static BrioStatus linear_step(const Problem *p, double *q)
     BrioSolver *s = p->solver;
     bool careful = forbids(s), script_moves = careful && s->system->scripted_count;
     s->held_part = 1;
-    if (script_moves) {
-        brio__system_held(s->system, p->state, p->state->time, s->x_held_n);
-        s->held_part = 0;
-        move_held(p, p->state->q);
-    }
+    if (script_moves) start_script(p);
     Value now = start(p, q);
     if (!isfinite(now.value)) return finish(s, BRIO_REASON_START, BRIO_STEP_REJECTED);
     s->iterations = 0;
-    BRIO_CHECK(newton_step(p, q, true));
+    BRIO_CHECK(newton_step(p, q, 1));
     double t = allowed(p, q), least = t * 0x1p-50, slope = brio__dot(s->system, s->gradient, s->step);
     for (bool found = !careful; !found && t > least; t = found ? t : t / 2) {
         brio__combine(s->system, 1, q, t, s->step, s->trial);
         Value next = evaluate(p, s->trial, NULL);
-        found = isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope + (fabs(slope) < now.noise ? fmax(now.noise, next.noise) : 0);
+        found = lowered(now, next, t, slope);
     }
     if (careful && !(t > least)) return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
     brio__combine(s->system, 1, q, t, s->step, q);
@@ -580,6 +594,22 @@ static BrioStatus linear_step(const Problem *p, double *q)
     return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
 }
 
+/* As little projection as a positive definite matrix needs: with all of it iterations are many where elements are compressed, for then they
+ * find no way out of a saddle. After a matrix that was not definite there is more of it for a while, which doubles up to 8 iterations. */
+static const double projection[] = {0, 1. / 64, 1. / 8, 1};
+typedef struct Ladder {
+    int rung, lower_at, wait;
+} Ladder;
+
+static bool climb(Ladder *ladder, int iteration)
+{
+    if (ladder->rung + 1 == (int)BRIO_COUNT(projection)) return false;
+    ladder->rung++;
+    ladder->lower_at = iteration + ladder->wait;
+    ladder->wait = BRIO_MIN(2 * ladder->wait, 8);
+    return true;
+}
+
 static BrioStatus newton(const Problem *p, double *q)
 {
     BrioSolver *s = p->solver;
@@ -587,34 +617,27 @@ static BrioStatus newton(const Problem *p, double *q)
     bool script_moves = system->scripted_count && p->objective->a == 1;
     double last_speed = INFINITY, before = brio__seconds(), inner = inner_seconds(s);
     s->held_part = 1;
-    if (script_moves) {
-        brio__system_held(system, p->state, p->state->time, s->x_held_n);
-        s->held_part = 0;
-        move_held(p, p->state->q);
-    }
+    if (script_moves) start_script(p);
     Value now = start(p, q);
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
     if (!isfinite(now.value)) {
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
-    int exact_at = 0, wait = 1, pushed = 0, unsettled = 0;
+    Ladder ladder = {.wait = 1};
+    int64_t most_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3), pushed = 0;
+    int unsettled = 0;
     bool factored = false; /* at the last point, from which a whole step led here */
     double last_barrier = barrier_energy(s);
-    for (s->iterations = 0; s->iterations < s->options.max_iterations + pushed;) {
+    for (s->iterations = 0; s->iterations < most_iterations + pushed;) {
         if (s->held_part < 1) {
             if (move_held(p, q)) now = evaluate(p, q, s->gradient);
             pushed += pushed < 20 * s->options.max_iterations; /* what scripts push aside makes way a little in each iteration: these do not count */
         }
-        /* Exact Hessians where they are positive definite: projection makes iterations many where elements are compressed. After each that
-         * was not, or whose step went too far across the kinks of friction, the projected ones are taken for twice as long. */
-        bool chord = factored && last_factor_suffices(p), exact = !chord && s->iterations >= exact_at;
-        BrioStatus status = chord ? BRIO_OK : exact ? newton_step(p, q, false) : BRIO_NOT_POSITIVE_DEFINITE;
-        if (status > 0) {
-            if (exact) exact_at = s->iterations + wait, wait *= 2;
-            exact = false;
-            status = newton_step(p, q, true);
-        }
+        bool chord = factored && last_factor_suffices(p);
+        if (!chord && ladder.rung > 0 && s->iterations >= ladder.lower_at) ladder.rung--;
+        BrioStatus status = chord ? BRIO_OK : newton_step(p, q, projection[ladder.rung]);
+        while (status > 0 && climb(&ladder, s->iterations)) status = newton_step(p, q, projection[ladder.rung]);
         BRIO_CHECK(status);
         before = brio__seconds();
         inner = inner_seconds(s);
@@ -629,14 +652,14 @@ static BrioStatus newton(const Problem *p, double *q)
         for (; !found && t > least; t = found ? t : t / 2) {
             brio__combine(system, 1, q, t, s->step, s->trial);
             next = evaluate(p, s->trial, NULL);
-            found = isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
+            found = lowered(now, next, t, slope);
         }
         s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
         if (!found) {
             if (small || (drowned && s->held_part == 1)) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
             return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
         }
-        if (exact && s->friction && t < most) exact_at = s->iterations + wait, wait *= 2;
+        if (s->friction && t < most) climb(&ladder, s->iterations); /* too far, across the kinks of friction */
         if (t == 1 && s->held_part == 1) s->limit.term = NULL;
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         before = brio__seconds();

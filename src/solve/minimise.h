@@ -61,6 +61,7 @@ struct BrioSolver {
     /* the last minimisation */
     BrioReason reason;
     int iterations;
+    int halved;          /* how often the step was halved: the shorter it is, the more iterations it may take */
     double speed;      /* max|dq|/h of its last Newton step */
     bool massless;
     BrioLimit limit;   /* the element that last limited a step, */
