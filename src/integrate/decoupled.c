@@ -12,7 +12,8 @@
  *
  *     (q', w) = Phi(q, v - h g/2),    v' = w + h g/2 - alpha dv,
  *
- * whose state (q, v) is that of the parabola at any h. `flight: false` is the paper's form.
+ * whose state (q, v) is that of the parabola at any h. What lies or hangs at rest would have v = h g/2 that way, so each part of the system takes its share
+ * of h g/2 by how far nothing carries it (flight.h). `flight: false` is the paper's form.
  *
  * What a solve leaves unbalanced is a force R that acted too, M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's
  * last correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in dv; R of the step before is kept. */
@@ -77,7 +78,7 @@ static const BrioField search_fields[] = {
     {"ground", BRIO_REAL, "J|rest", 0, -1e300, 1e300, 0, "Energy that decay leads to; rest: the potential of the settled scene."},
     {"sparse", BRIO_BOOLEAN, "", 0, 0, 1, 0, "Search only in the third step in a row on the same side of the target, and take alpha = 1 otherwise."},
     {"alpha", BRIO_REAL, "", NAN, -10, 10, 0, "Fixed instead of searched for, for the study of stability; then in the paper's form."},
-    {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0, "Weight is treated exactly, so that free flight keeps its energy; false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
+    {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0, "The weight of what nothing carries is treated exactly, so that free flight keeps its energy; false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
     {0}};
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
@@ -131,12 +132,14 @@ static double search(double excess, double linear, double square)
     return fabs(near - 1) < fabs(far - 1) ? near : far;
 }
 
-/* h g/2, g being M^-1 times the force that is the same everywhere; nothing in the paper's form. */
-static void half_fall(BrioStepper *s, double h, double *fall)
+/* h g/2 of what flies, g being M^-1 times the force that is the same everywhere; nothing in the paper's form. */
+static void half_fall(BrioStepper *s, double h, double *forces, double *fall)
 {
     brio_stepper_combine(s, 0, s->state->v, 0, s->state->v, fall);
     if (brio_stepper_value(s, "flight") == 0) return;
+    brio_stepper_potential(s, s->state->q, s->state->time, forces);
     brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x, fall);
+    brio__flight_share(s->flight, forces, fall);
     brio_stepper_mass_solve(s, fall, fall);
     brio_stepper_combine(s, -h / 2, fall, 0, fall, fall);
 }
@@ -153,7 +156,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
         double first = brio_stepper_kinetic(s, brio_stepper_v(s)) + brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
         target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
     }
-    half_fall(s, h, fall);
+    half_fall(s, h, p, fall);
     brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
     BRIO_CHECK(predict(s, brio__tableau("backward-euler"), h, q, w, dv));
     brio_stepper_combine(s, 1, w, 1, fall, w);
