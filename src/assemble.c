@@ -651,19 +651,17 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
     return false;
 }
 
-/* "vertex 3 of body "cube"", "vertices 4 5 6 of obstacle "stairs"": the world vertices [first, last) of a list, which are of one owner. */
+/* "vertex 3 of body "cube"", "triangle 4 5 6 of obstacle "stairs"": world vertices of one owner. */
 static int vertices_text(const BrioSystem *s, const int32_t *vertex, int count, const char *what, char *text, size_t size)
 {
-    int body = 0, obstacle = 0;
-    int64_t first;
-    bool held = vertex[0] >= s->body_vertices;
-    while (!held && vertex[0] >= s->body[body].first + s->body[body].count) body++;
-    while (held && vertex[0] >= s->obstacle[obstacle].first + s->obstacle[obstacle].count) obstacle++;
-    first = held ? s->obstacle[obstacle].first : s->body[body].first;
+    int owner = brio__system_owner(s, vertex[0]);
+    const BrioBody *body = owner < s->body_count ? &s->body[owner] : NULL;
+    const BrioObstacle *obstacle = body ? NULL : &s->obstacle[owner - s->body_count];
+    int64_t first = body ? body->first : obstacle->first;
     int used = snprintf(text, size, "%s", what);
     for (int k = 0; k < count && used < (int)size; k++) used += snprintf(text + used, size - (size_t)used, " %lld", (long long)(vertex[k] - first));
     if (used < (int)size)
-        used += snprintf(text + used, size - (size_t)used, " of %s \"%s\"", held ? "obstacle" : "body", held ? s->obstacle[obstacle].name : s->body[body].name);
+        used += snprintf(text + used, size - (size_t)used, " of %s \"%s\"", body ? "body" : "obstacle", body ? body->name : obstacle->name);
     return used;
 }
 
@@ -688,9 +686,8 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
         pair_text(s, limit, text, size);
         return;
     }
-    int body = 0; /* of the element's first node */
     int32_t node = node_of(term, limit->element, 0);
-    while (body < s->body_count - 1 && node >= s->body[body].first + s->body[body].count) body++;
+    int body = brio__system_owner(s, node); /* attachments begin with the body's vertex */
     if (term->energy->element == BRIO_ELEMENT_CONTACT) {
         snprintf(text, size, "vertex %lld of body \"%s\" and obstacle \"%s\"", (long long)(node - s->body[body].first), s->body[body].name, s->obstacle[term->obstacle].name);
         return;

@@ -60,22 +60,6 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     return status;
 }
 
-/* Bodies, and obstacles after them, have their vertices in this order. */
-static int owner_of(const BrioSystem *s, int32_t vertex)
-{
-    bool body = vertex < s->body_vertices;
-    int low = 0, high = (body ? s->body_count : s->obstacle_count) - 1;
-    while (low < high) { /* the first that ends behind the vertex */
-        int middle = (low + high) / 2;
-        int64_t end = body ? s->body[middle].first + s->body[middle].count : s->obstacle[middle].first + s->obstacle[middle].count;
-        if (vertex < end)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return body ? low : s->body_count + low;
-}
-
 static double coefficient(const BrioSystem *s, int a, int b) { return s->friction[a * (s->body_count + s->obstacle_count) + b]; }
 
 /* A pair that pushes along n with the force mu lambda already multiplied. */
@@ -125,7 +109,7 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
                 vertex[k] = brio__pairs_vertex(pairs, e, k);
                 memcpy(x + 3 * k, f->x + 3 * (int64_t)vertex[k], 3 * sizeof *x);
             }
-            double mu = coefficient(s, owner_of(s, vertex[0]), owner_of(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
+            double mu = coefficient(s, brio__system_owner(s, vertex[0]), brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
             if (mu == 0) continue;
             double d = (kind == BRIO_PAIR_VERTEX_FACE ? brio__closest_vertex_face : brio__closest_edge_edge)(x, w);
             if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
@@ -150,7 +134,7 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
             double lambda = sqrt(g[0] * g[0] + g[LANES] * g[LANES] + g[2 * LANES] * g[2 * LANES]);
             if (!(lambda > 0)) continue;
             int32_t v = term->node[e] / 3, vertex[4] = {v, v, v, v};
-            double force = lambda * coefficient(s, owner_of(s, v), s->body_count + term->obstacle), n[3];
+            double force = lambda * coefficient(s, brio__system_owner(s, v), s->body_count + term->obstacle), n[3];
             for (int r = 0; r < 3; r++) n[r] = -g[r * LANES] / lambda;
             if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
         }

@@ -11,7 +11,6 @@ void brio__surface_free(BrioSurface *s)
 {
     if (!s) return;
     brio__free(s->vertex);
-    brio__free(s->owner);
     brio__free(s->held);
     brio__free(s->edge);
     brio__free(s->edge_square);
@@ -23,7 +22,6 @@ void brio__surface_free(BrioSurface *s)
 
 /* What one body or obstacle has: triangles, else edges, else vertices. */
 typedef struct Piece {
-    int owner;
     int64_t first, vertices; /* world vertices */
     int64_t count;
     int corners;
@@ -34,15 +32,15 @@ static bool piece_of(const BrioSystem *system, int owner, Piece *piece)
 {
     if (owner >= system->body_count) {
         const BrioObstacle *o = &system->obstacle[owner - system->body_count];
-        *piece = (Piece){owner, o->first, o->count, o->triangle_count, 3, o->triangle};
+        *piece = (Piece){o->first, o->count, o->triangle_count, 3, o->triangle};
         return o->triangle_count > 0;
     }
     const BrioBody *b = &system->body[owner];
     const BrioEnergy *energy = system->term[b->term].energy;
     if (energy->traits & BRIO_ENERGY_ALONG_X) return false; /* has no sides */
-    *piece = b->triangle_count ? (Piece){owner, b->first, b->count, b->triangle_count, 3, b->triangle}
-             : b->edge_count   ? (Piece){owner, b->first, b->count, b->edge_count, 2, b->edge}
-                               : (Piece){owner, b->first, b->count, b->count, 1, NULL};
+    *piece = b->triangle_count ? (Piece){b->first, b->count, b->triangle_count, 3, b->triangle}
+             : b->edge_count   ? (Piece){b->first, b->count, b->edge_count, 2, b->edge}
+                               : (Piece){b->first, b->count, b->count, 1, NULL};
     return true;
 }
 
@@ -150,7 +148,7 @@ static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const doub
     }
     int32_t root = split(s, centre, first, count);
     for (int32_t i = first; i < first + count; i++) s->primitive[i] = centre[i].primitive;
-    s->part[s->part_count++] = (BrioSurfacePart){owner, root, s->node_count, moves};
+    s->part[s->part_count++] = (BrioSurfacePart){owner, root, moves};
     brio__free(centre);
     return BRIO_OK;
 }
@@ -168,7 +166,6 @@ static BrioStatus add_piece(BrioSurface *s, const BrioSystem *system, const Piec
             if (number[v] < 0) {
                 number[v] = s->vertex_count;
                 s->vertex[s->vertex_count] = (int32_t)v;
-                s->owner[s->vertex_count] = piece->owner;
                 s->held[s->vertex_count] = system->map_start[v] == system->map_start[v + 1];
                 s->vertex_count++;
                 p->vertices |= (uint8_t)(1u << k);
@@ -213,13 +210,12 @@ BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const
     BrioSurface *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
     s->vertex = brio__alloc((size_t)vertices, sizeof *s->vertex);
-    s->owner = brio__alloc((size_t)vertices, sizeof *s->owner);
     s->held = brio__alloc((size_t)vertices, sizeof *s->held);
     s->primitive = brio__alloc((size_t)primitives, sizeof *s->primitive);
     s->node = brio__alloc(2 * (size_t)primitives + (size_t)owners, sizeof *s->node);
     s->part = brio__alloc((size_t)owners, sizeof *s->part);
     int32_t *number = brio__alloc((size_t)system->vertex_count, sizeof *number);
-    BrioStatus status = s->vertex && s->owner && s->held && s->primitive && s->node && s->part && number ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioStatus status = s->vertex && s->held && s->primitive && s->node && s->part && number ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = fill(s, system, X, x, number);
     brio__free(number);
     if (status == BRIO_OK)
