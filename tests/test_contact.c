@@ -215,7 +215,7 @@ static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
             const BrioPairs *pairs = brio__contact_pairs(solver->contact, kind);
             for (int64_t e = 0; e < pairs->term.elements; e++) {
                 int32_t v[4];
-                for (int k = 0; k < 4; k++) v[k] = brio__pairs_vertex(pairs, e, k);
+                brio__pairs_vertices(pairs, e, v);
                 list_add(&got[kind > 0], v, kind > 0);
             }
         }

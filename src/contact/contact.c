@@ -1,6 +1,7 @@
 #include "contact.h"
 
 #include "ccd.h"
+#include "distance.h"
 
 #include <string.h>
 
@@ -357,17 +358,6 @@ static double parallel_bound(const BrioContact *c, int64_t candidate)
     return 1e-3 * c->surface->edge_square[e[0]] * c->surface->edge_square[e[1]];
 }
 
-static double cross_square(const BrioPairs *pairs, int64_t e, const double *x)
-{
-    double a[3], b[3], n[3];
-    for (int r = 0; r < 3; r++) {
-        a[r] = x[3 * (int64_t)brio__pairs_vertex(pairs, e, 1) + r] - x[3 * (int64_t)brio__pairs_vertex(pairs, e, 0) + r];
-        b[r] = x[3 * (int64_t)brio__pairs_vertex(pairs, e, 3) + r] - x[3 * (int64_t)brio__pairs_vertex(pairs, e, 2) + r];
-    }
-    for (int r = 0; r < 3; r++) n[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
-    return n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
-}
-
 static bool same_positions(BrioContact *c, const double *x)
 {
     const BrioSurface *s = c->surface;
@@ -392,10 +382,12 @@ static void refresh(BrioContact *c, const double *param, const double *x)
             int32_t vertex[4];
             double rest[2] = {1, 0};
             int kind = k;
-            for (int i = 0; i < 4; i++) vertex[i] = brio__pairs_vertex(from, e, i);
+            brio__pairs_vertices(from, e, vertex);
             if (k == BRIO_PAIR_EDGE_EDGE) {
+                double at[12];
+                brio__pairs_positions(from, e, x, at);
                 rest[1] = parallel_bound(c, e);
-                if (cross_square(from, e, x) < rest[1]) kind = BRIO_PAIR_PARALLEL;
+                if (brio__cross_square(at) < rest[1]) kind = BRIO_PAIR_PARALLEL;
             }
             if (brio__pairs_add(&c->pair[kind], vertex, rest) != BRIO_OK) c->out_of_memory = true;
         }
@@ -431,7 +423,7 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
         for (int64_t e = 0; e < from->term.elements; e++) {
             int32_t vertex[4];
             if (!(from->distance[e] < c->reach)) continue;
-            for (int i = 0; i < 4; i++) vertex[i] = brio__pairs_vertex(from, e, i);
+            brio__pairs_vertices(from, e, vertex);
             BRIO_CHECK(brio__pairs_reserve(c->system, vertex, extra));
         }
     }
@@ -456,7 +448,7 @@ int64_t brio__contact_count(BrioContact *c, const double *param, const double *x
             *least_distance = pairs->distance[e];
             if (!nearest) continue;
             *nearest = (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
-            for (int i = 0; i < 4; i++) nearest->vertex[i] = brio__pairs_vertex(pairs, e, i);
+            brio__pairs_vertices(pairs, e, nearest->vertex);
         }
     }
     return count;
@@ -477,25 +469,18 @@ typedef struct Sweep {
 static double pair_step(const Sweep *w, int64_t e)
 {
     double x[12], dx[12];
-    for (int k = 0; k < 4; k++) {
-        int64_t at = 3 * (int64_t)brio__pairs_vertex(w->pairs, e, k);
-        memcpy(x + 3 * k, w->x + at, 3 * sizeof *x);
-        memcpy(dx + 3 * k, w->dx + at, 3 * sizeof *dx);
-    }
+    brio__pairs_positions(w->pairs, e, w->x, x);
+    brio__pairs_positions(w->pairs, e, w->dx, dx);
     return (w->kind == BRIO_PAIR_VERTEX_FACE ? brio__ccd_vertex_face : brio__ccd_edge_edge)(x, dx, w->thickness, KEEP);
 }
 
 /* A bound on how far the two of a pair move towards each other: both parts' largest way, the pair's mean motion taken off. */
 static double approach(const Sweep *w, int64_t e)
 {
-    double mean[3] = {0, 0, 0}, square[4] = {0, 0, 0, 0};
-    const double *d[4];
-    for (int k = 0; k < 4; k++) {
-        d[k] = w->dx + 3 * (int64_t)brio__pairs_vertex(w->pairs, e, k);
-        for (int r = 0; r < 3; r++) mean[r] += d[k][r] / 4;
-    }
-    for (int k = 0; k < 4; k++)
-        for (int r = 0; r < 3; r++) square[k] += (d[k][r] - mean[r]) * (d[k][r] - mean[r]);
+    double d[12], mean[3] = {0, 0, 0}, square[4] = {0, 0, 0, 0};
+    brio__pairs_positions(w->pairs, e, w->dx, d);
+    for (int i = 0; i < 12; i++) mean[i % 3] += d[i] / 4;
+    for (int i = 0; i < 12; i++) square[i / 3] += (d[i] - mean[i % 3]) * (d[i] - mean[i % 3]);
     double rest = fmax(square[2], square[3]);
     return w->kind == BRIO_PAIR_VERTEX_FACE ? sqrt(square[0]) + sqrt(fmax(square[1], rest)) : sqrt(fmax(square[0], square[1])) + sqrt(rest);
 }
@@ -534,10 +519,7 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
                 *limit = (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
             }
     }
-    if (limit->term) {
-        const BrioPairs *pairs = &c->candidate[limit->term == &c->candidate[1].term];
-        for (int i = 0; i < 4; i++) limit->vertex[i] = brio__pairs_vertex(pairs, limit->element, i);
-    }
+    if (limit->term) brio__pairs_vertices(&c->candidate[limit->term == &c->candidate[1].term], limit->element, limit->vertex);
     c->totals.ccd += brio__seconds() - before - (c->totals.broad_phase - broad);
     return t;
 }

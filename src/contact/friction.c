@@ -84,12 +84,7 @@ static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], c
 /* The mollifier of nearly parallel edges, as in barrier_edge_edge. */
 static double mollifier(const double x[12], double bound)
 {
-    double n[3], square = 0;
-    for (int r = 0; r < 3; r++) {
-        int p = (r + 1) % 3, q = (r + 2) % 3;
-        n[r] = (x[3 + p] - x[p]) * (x[9 + q] - x[6 + q]) - (x[3 + q] - x[q]) * (x[9 + p] - x[6 + p]);
-        square += n[r] * n[r];
-    }
+    double square = brio__cross_square(x);
     return square < bound ? square / bound * (2 - square / bound) : 1;
 }
 
@@ -105,10 +100,8 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
         for (int64_t e = 0; e < pairs->term.elements; e++) {
             int32_t vertex[4];
             double x[12], w[4], n[3] = {0, 0, 0};
-            for (int k = 0; k < 4; k++) {
-                vertex[k] = brio__pairs_vertex(pairs, e, k);
-                memcpy(x + 3 * k, f->x + 3 * (int64_t)vertex[k], 3 * sizeof *x);
-            }
+            brio__pairs_vertices(pairs, e, vertex);
+            brio__pairs_positions(pairs, e, f->x, x);
             double mu = coefficient(s, brio__system_owner(s, vertex[0]), brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
             if (mu == 0) continue;
             double d = (kind == BRIO_PAIR_VERTEX_FACE ? brio__closest_vertex_face : brio__closest_edge_edge)(x, w);
@@ -188,10 +181,8 @@ static Contact contact_at(const BrioPairs *pairs, int64_t e)
 {
     const double *rest = pairs->term.rest + e / LANES * pairs->term.energy->rest * LANES + e % LANES;
     Contact c = {.force = rest[0]};
-    for (int i = 0; i < 4; i++) {
-        c.vertex[i] = brio__pairs_vertex(pairs, e, i);
-        c.weight[i] = rest[(1 + i) * LANES];
-    }
+    brio__pairs_vertices(pairs, e, c.vertex);
+    for (int i = 0; i < 4; i++) c.weight[i] = rest[(1 + i) * LANES];
     for (int k = 0; k < 6; k++) c.tangent[k / 3][k % 3] = rest[(5 + k) * LANES];
     return c;
 }
