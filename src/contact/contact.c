@@ -47,6 +47,14 @@ bool brio__contact_out_of_memory(BrioContact *c)
     return any;
 }
 
+/* What comes first in every call that looks at pairs; returns the parameters of contact. */
+static const double *begin_call(BrioContact *c, const double *param)
+{
+    c->failed |= c->out_of_memory;
+    c->out_of_memory = false;
+    return param + c->system->contact_params;
+}
+
 double brio__barrier_slope(double kappa, double dhat, double d)
 {
     if (d >= dhat) return 0;
@@ -316,13 +324,16 @@ static bool meets_itself(const BrioSystem *s, const BrioSurfacePart *part)
     return part->moves && !(part->owner < s->body_count && s->body[part->owner].mass_point >= 0) && !(s->excluded && s->excluded[part->owner * owners + part->owner]);
 }
 
+/* How far apart candidates may be. */
+static double reach_of(const double *param) { return (1 + NEAR) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS]; }
+
 static void search(BrioContact *c, const double *param, const double *x, const double *dx)
 {
     const BrioSystem *system = c->system;
     const BrioSurface *s = c->surface;
     double before = brio__seconds(), dhat = param[BRIO_CONTACT_DHAT];
     int owners = system->body_count + system->obstacle_count;
-    c->reach = (1 + NEAR) * dhat + param[BRIO_CONTACT_THICKNESS];
+    c->reach = reach_of(param);
     make_boxes(c, x, dx, dhat);
     for (int k = 0; k < 2; k++) brio__pairs_clear(&c->candidate[k]);
     for (int i = 0; i < s->part_count; i++) {
@@ -346,8 +357,7 @@ static void search(BrioContact *c, const double *param, const double *x, const d
 /* Candidates that hold all pairs that come within reach on x + [0,1] dx. */
 static void ensure(BrioContact *c, const double *param, const double *x, const double *dx)
 {
-    double reach = (1 + NEAR) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
-    if (!c->complete || c->reach != reach || !covered(c, x, NULL) || (dx && !covered(c, x, dx))) search(c, param, x, dx);
+    if (!c->complete || c->reach != reach_of(param) || !covered(c, x, NULL) || (dx && !covered(c, x, dx))) search(c, param, x, dx);
 }
 
 /* ---- pairs that act ----------------------------------------------------------------------------- */
@@ -400,9 +410,7 @@ static void refresh(BrioContact *c, const double *param, const double *x)
 double brio__contact_evaluate(BrioContact *c, const double *param, const double *x, double *gradient, double *world)
 {
     double sum = 0;
-    c->failed |= c->out_of_memory;
-    c->out_of_memory = false;
-    param += c->system->contact_params;
+    param = begin_call(c, param);
     refresh(c, param, x);
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) sum += brio__pairs_evaluate(&c->pair[k], c->system, param, x, gradient, world);
     return c->out_of_memory ? NAN : sum;
@@ -410,14 +418,14 @@ double brio__contact_evaluate(BrioContact *c, const double *param, const double 
 
 BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x, double weight, bool project, BrioExtra *extra)
 {
-    c->failed |= c->out_of_memory;
-    c->out_of_memory = false;
-    param += c->system->contact_params;
+    param = begin_call(c, param);
     refresh(c, param, x);
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) BRIO_CHECK(brio__pairs_assemble(&c->pair[k], c->system, param, x, weight, project, extra));
     if (!brio__extra_any(extra) || brio__extra_fits(extra)) return BRIO_OK;
-    for (int k = 0; k < 2; k++) { /* measured by refresh, at these positions or at the last ones that covered them */
+    ensure(c, param, x, NULL); /* pairs may be those of x while the candidates are of where a step was tried since */
+    if (c->out_of_memory) return BRIO_ERROR_MEMORY;
+    for (int k = 0; k < 2; k++) {
         BrioPairs *from = &c->candidate[k];
         brio__pairs_measure(from, param, x);
         for (int64_t e = 0; e < from->term.elements; e++) {
@@ -433,9 +441,7 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
 int64_t brio__contact_count(BrioContact *c, const double *param, const double *x, double *least_distance, BrioLimit *nearest)
 {
     int64_t count = 0;
-    c->failed |= c->out_of_memory;
-    c->out_of_memory = false;
-    param += c->system->contact_params;
+    param = begin_call(c, param);
     refresh(c, param, x);
     *least_distance = INFINITY;
     if (nearest) nearest->term = NULL;
@@ -496,9 +502,7 @@ static void sweep_chunk(void *context, int64_t begin, int64_t end)
 double brio__contact_max_step(BrioContact *c, const double *param, const double *x, const double *dx, BrioLimit *limit)
 {
     double t = 1, before = brio__seconds(), broad = c->totals.broad_phase;
-    c->failed |= c->out_of_memory;
-    c->out_of_memory = false;
-    param += c->system->contact_params;
+    param = begin_call(c, param);
     limit->term = NULL;
     ensure(c, param, x, dx);
     for (int k = 0; k < 2; k++) {

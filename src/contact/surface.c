@@ -111,13 +111,14 @@ static int by_centre(const void *a, const void *b)
     return p->number < q->number ? -1 : p->number > q->number;
 }
 
+/* The tree of `count` primitives, which come from `first` on; returns its root. */
 static int32_t split(BrioSurface *s, Centre *centre, int32_t first, int32_t count)
 {
     int32_t at = s->node_count++;
     s->node[at] = (BrioTreeNode){first, count, 0};
     if (count <= LEAF) return at;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int32_t i = first; i < first + count; i++)
+    for (int32_t i = 0; i < count; i++)
         for (int r = 0; r < 3; r++) {
             low[r] = fmin(low[r], centre[i].x[r]);
             high[r] = fmax(high[r], centre[i].x[r]);
@@ -125,21 +126,21 @@ static int32_t split(BrioSurface *s, Centre *centre, int32_t first, int32_t coun
     int axis = 0;
     for (int r = 1; r < 3; r++)
         if (high[r] - low[r] > high[axis] - low[axis]) axis = r;
-    for (int32_t i = first; i < first + count; i++) centre[i].along = centre[i].x[axis];
-    qsort(centre + first, (size_t)count, sizeof *centre, by_centre);
+    for (int32_t i = 0; i < count; i++) centre[i].along = centre[i].x[axis];
+    qsort(centre, (size_t)count, sizeof *centre, by_centre);
     split(s, centre, first, count / 2);
-    s->node[at].right = split(s, centre, first + count / 2, count - count / 2);
+    s->node[at].right = split(s, centre + count / 2, first + count / 2, count - count / 2);
     return at;
 }
 
 /* Sorts the primitives of a part into a tree. */
 static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const double *x, int owner)
 {
-    Centre *centre = brio__alloc((size_t)s->primitive_count, sizeof *centre);
+    Centre *centre = brio__alloc((size_t)count, sizeof *centre);
     if (!centre) return BRIO_ERROR_MEMORY;
     bool moves = false;
-    for (int32_t i = first; i < first + count; i++) {
-        const BrioPrimitive *p = &s->primitive[i];
+    for (int32_t i = 0; i < count; i++) {
+        const BrioPrimitive *p = &s->primitive[first + i];
         centre[i] = (Centre){.primitive = *p, .number = i};
         for (int k = 0; k < 3; k++) {
             for (int r = 0; r < 3; r++) centre[i].x[r] += x[3 * (int64_t)s->vertex[p->node[k]] + r] / 3;
@@ -147,7 +148,7 @@ static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const doub
         }
     }
     int32_t root = split(s, centre, first, count);
-    for (int32_t i = first; i < first + count; i++) s->primitive[i] = centre[i].primitive;
+    for (int32_t i = 0; i < count; i++) s->primitive[first + i] = centre[i].primitive;
     s->part[s->part_count++] = (BrioSurfacePart){owner, root, moves};
     brio__free(centre);
     return BRIO_OK;
@@ -155,7 +156,7 @@ static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const doub
 
 /* ---- all together ------------------------------------------------------------------------------- */
 
-static BrioStatus add_piece(BrioSurface *s, const BrioSystem *system, const Piece *piece, int32_t *number)
+static void add_piece(BrioSurface *s, const BrioSystem *system, const Piece *piece, int32_t *number)
 {
     for (int64_t e = 0; e < piece->count; e++) {
         BrioPrimitive *p = &s->primitive[s->primitive_count++];
@@ -173,7 +174,6 @@ static BrioStatus add_piece(BrioSurface *s, const BrioSystem *system, const Piec
             p->node[k] = number[v];
         }
     }
-    return BRIO_OK;
 }
 
 static BrioStatus fill(BrioSurface *s, const BrioSystem *system, const double *X, const double *x, int32_t *number)
@@ -184,7 +184,7 @@ static BrioStatus fill(BrioSurface *s, const BrioSystem *system, const double *X
     Piece piece;
     for (int64_t v = 0; v < system->vertex_count; v++) number[v] = -1;
     for (int i = 0; status == BRIO_OK && i < owners; i++) {
-        if (piece_of(system, i, &piece)) status = add_piece(s, system, &piece, number);
+        if (piece_of(system, i, &piece)) add_piece(s, system, &piece, number);
         start[i + 1] = s->primitive_count;
     }
     for (int i = 0; status == BRIO_OK && i < owners; i++)
