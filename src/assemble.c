@@ -273,18 +273,26 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
     return total;
 }
 
+/* In the order of gather_chunk, in which other terms would add zeros. */
 void brio__linear_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
 {
+    const BrioSystem *s = e->system;
+    memset(gradient, 0, 3 * (size_t)s->block_count * sizeof *gradient);
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
+        int nodes = term->energy->nodes;
+        if (!(term->energy->traits & BRIO_ENERGY_LINEAR)) continue;
         KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
         work.batch.gradient = e->gradient + e->gradient_start[t];
-        if (term->energy->traits & BRIO_ENERGY_LINEAR)
-            brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
-        else
-            memset(work.batch.gradient, 0, (size_t)(e->gradient_start[t + 1] - e->gradient_start[t]) * sizeof(double));
+        brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
+        for (int64_t i = 0; i < term->elements; i++)
+            for (int k = 0; k < nodes; k++) {
+                const double *g = work.batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
+                int32_t v = node_of(term, i, k);
+                for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
+                    for (int r = 0; r < 3; r++) gradient[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
+            }
     }
-    brio__parallel_for(e->system->block_count, 1024, gather_chunk, &(GatherWork){e, gradient});
 }
 
 void brio__held_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
