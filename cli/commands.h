@@ -60,6 +60,10 @@ int say_error(const BrioError *error, int code);
 /* A whole number of at least 1, or false with a sentence. */
 bool read_count(const Command *command, const char *option, const char *text, int64_t most, int64_t *value);
 
+/* Opens a file for a result: one that is there is not touched unless `force`. NULL with a sentence; `instead` says what else there is to do
+ * ("give another name"). A file that may not grow is from then on an error of writing. */
+FILE *create_file(const Command *command, const char *name, bool force, const char *instead);
+
 /* ---- signals ------------------------------------------------------------------------------------ */
 
 extern volatile sig_atomic_t stop_wanted; /* the user has asked to stop: end after the step at hand */

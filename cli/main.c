@@ -7,9 +7,12 @@
 #include "linear/linear.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const Command *const commands[] = {
 #define COMMAND(name) &command_##name,
@@ -126,6 +129,21 @@ static void say_log(void *user, BrioLogLevel level, const char *message)
         fprintf(stderr, "warning: %s\n", message);
     else
         fputs("warning: further warnings are not shown\n", stderr);
+}
+
+FILE *create_file(const Command *command, const char *name, bool force, const char *instead)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file) return file;
+    int reason = errno;
+    if (fd >= 0) close(fd);
+    if (reason == EEXIST)
+        usage_error(command, "%s is there already: %s, or --force to replace it", name, instead);
+    else
+        usage_error(command, "cannot write %s: %s", name, strerror(reason));
+    return NULL;
 }
 
 /* ---- arguments ---------------------------------------------------------------------------------- */

@@ -9,7 +9,6 @@
 #include "progress.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -245,15 +244,8 @@ int prove_run(const char *out, bool as_json)
 
 int write_intersections(const char *name, bool force, const double *x, const BrioIntersection *found, int64_t count)
 {
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing */
-    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file) {
-        int reason = errno;
-        if (fd >= 0) close(fd);
-        if (reason == EEXIST) return usage_error(&command_check, "%s is there already: give another name with -o, or --force to replace it", name);
-        return usage_error(&command_check, "cannot write %s: %s", name, strerror(reason));
-    }
+    FILE *file = create_file(&command_check, name, force, "give another name with -o");
+    if (!file) return EXIT_USAGE;
     locale_t before = brio__c_locale_enter();
     fputs("# edges (l) and what they meet: triangles (f) or edges, pair by pair\n", file);
     for (int64_t i = 0; i < count; i++) {

@@ -14,9 +14,6 @@
 #include "output/run.h"
 #include "output/svg.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -355,18 +352,10 @@ static BrioStatus draw(const Work *k, FILE *file)
     return brio__plot_write(file, plots, 2, 1);
 }
 
-/* A file that is there is not touched unless asked. */
 static int write_picture(const Work *k, const char *name, bool force)
 {
-    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of writing */
-    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | (force ? O_TRUNC : O_EXCL), 0666);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file) {
-        int reason = errno;
-        if (fd >= 0) close(fd);
-        if (reason == EEXIST) return usage_error(&command_spectrum, "%s is there already: give another name, or --force to replace it", name);
-        return usage_error(&command_spectrum, "cannot write %s: %s", name, strerror(reason));
-    }
+    FILE *file = create_file(&command_spectrum, name, force, "give another name");
+    if (!file) return EXIT_USAGE;
     BrioStatus status = draw(k, file);
     bool failed = ferror(file) != 0;
     failed |= fclose(file) != 0;

@@ -273,18 +273,26 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
     return total;
 }
 
+/* In the order of gather_chunk, in which other terms would add zeros. */
 void brio__linear_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
 {
+    const BrioSystem *s = e->system;
+    memset(gradient, 0, 3 * (size_t)s->block_count * sizeof *gradient);
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
+        int nodes = term->energy->nodes;
+        if (!(term->energy->traits & BRIO_ENERGY_LINEAR)) continue;
         KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
         work.batch.gradient = e->gradient + e->gradient_start[t];
-        if (term->energy->traits & BRIO_ENERGY_LINEAR)
-            brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
-        else
-            memset(work.batch.gradient, 0, (size_t)(e->gradient_start[t + 1] - e->gradient_start[t]) * sizeof(double));
+        brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
+        for (int64_t i = 0; i < term->elements; i++)
+            for (int k = 0; k < nodes; k++) {
+                const double *g = work.batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
+                int32_t v = node_of(term, i, k);
+                for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
+                    for (int r = 0; r < 3; r++) gradient[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
+            }
     }
-    brio__parallel_for(e->system->block_count, 1024, gather_chunk, &(GatherWork){e, gradient});
 }
 
 void brio__held_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
@@ -651,19 +659,17 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
     return false;
 }
 
-/* "vertex 3 of body "cube"", "vertices 4 5 6 of obstacle "stairs"": the world vertices [first, last) of a list, which are of one owner. */
+/* "vertex 3 of body "cube"", "triangle 4 5 6 of obstacle "stairs"": world vertices of one owner. */
 static int vertices_text(const BrioSystem *s, const int32_t *vertex, int count, const char *what, char *text, size_t size)
 {
-    int body = 0, obstacle = 0;
-    int64_t first;
-    bool held = vertex[0] >= s->body_vertices;
-    while (!held && vertex[0] >= s->body[body].first + s->body[body].count) body++;
-    while (held && vertex[0] >= s->obstacle[obstacle].first + s->obstacle[obstacle].count) obstacle++;
-    first = held ? s->obstacle[obstacle].first : s->body[body].first;
+    int owner = brio__system_owner(s, vertex[0]);
+    const BrioBody *body = owner < s->body_count ? &s->body[owner] : NULL;
+    const BrioObstacle *obstacle = body ? NULL : &s->obstacle[owner - s->body_count];
+    int64_t first = body ? body->first : obstacle->first;
     int used = snprintf(text, size, "%s", what);
     for (int k = 0; k < count && used < (int)size; k++) used += snprintf(text + used, size - (size_t)used, " %lld", (long long)(vertex[k] - first));
     if (used < (int)size)
-        used += snprintf(text + used, size - (size_t)used, " of %s \"%s\"", held ? "obstacle" : "body", held ? s->obstacle[obstacle].name : s->body[body].name);
+        used += snprintf(text + used, size - (size_t)used, " of %s \"%s\"", body ? "body" : "obstacle", body ? body->name : obstacle->name);
     return used;
 }
 
@@ -682,15 +688,19 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
         snprintf(text, size, "no element");
         return;
     }
-    static const char *const names[] = {"vertex", "spring", "attachment", "tet", "bar element", "contact", "point", "triangle", "hinge", "pair", "friction"};
+    static const char *const names[] = {
+        [BRIO_ELEMENT_VERTEX] = "vertex", [BRIO_ELEMENT_SPRING] = "spring", [BRIO_ELEMENT_ANCHOR] = "attachment",
+        [BRIO_ELEMENT_TET] = "tet", [BRIO_ELEMENT_BAR] = "bar element", [BRIO_ELEMENT_CONTACT] = "contact",
+        [BRIO_ELEMENT_POINT] = "point", [BRIO_ELEMENT_TRIANGLE] = "triangle", [BRIO_ELEMENT_HINGE] = "hinge",
+        [BRIO_ELEMENT_PAIR] = "pair", [BRIO_ELEMENT_FRICTION] = "friction", [BRIO_ELEMENT_AFFINE] = "affine body",
+    };
     const BrioTerm *term = limit->term;
     if (term->energy->element == BRIO_ELEMENT_PAIR) {
         pair_text(s, limit, text, size);
         return;
     }
-    int body = 0; /* of the element's first node */
     int32_t node = node_of(term, limit->element, 0);
-    while (body < s->body_count - 1 && node >= s->body[body].first + s->body[body].count) body++;
+    int body = brio__system_owner(s, node); /* attachments begin with the body's vertex */
     if (term->energy->element == BRIO_ELEMENT_CONTACT) {
         snprintf(text, size, "vertex %lld of body \"%s\" and obstacle \"%s\"", (long long)(node - s->body[body].first), s->body[body].name, s->obstacle[term->obstacle].name);
         return;

@@ -779,26 +779,14 @@ const char *brio__builder_obstacle_name(const BrioBuilder *builder, int obstacle
 
 /* ---- from the plan to the system ---------------------------------------------------------------- */
 
-static int obstacle_of(const BrioSystem *s, int64_t vertex)
-{
-    int obstacle = 0;
-    while (vertex >= s->obstacle[obstacle].first + s->obstacle[obstacle].count) obstacle++;
-    return obstacle;
-}
-
 /* Whether a world vertex has coordinates, and the script that holds it if not. */
 static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t vertex)
 {
     int64_t past = vertex - s->body_vertices;
     if (past >= 0 && past < b->attachment_count) return b->attachment[past].script;
-    if (vertex >= s->vertex_count - b->obstacle_vertices) return b->obstacle[obstacle_of(s, vertex)].script;
-    int body = 0;
-    if (past >= 0) { /* a mass point: of the whole body */
-        while (s->body[body].mass_point < 0 || vertex >= s->body[body].mass_point + 4) body++;
-        return b->body[body].fix[0];
-    }
-    while (vertex >= s->body[body].first + s->body[body].count) body++;
-    return b->body[body].fix[vertex - s->body[body].first];
+    int owner = brio__system_owner(s, vertex);
+    if (owner >= s->body_count) return b->obstacle[owner - s->body_count].script;
+    return b->body[owner].fix[past < 0 ? vertex - s->body[owner].first : 0]; /* mass points go with the whole body */
 }
 
 static BrioStatus build_bodies(const BrioBuilder *b, BrioSystem *s)
@@ -1215,12 +1203,9 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
     }
     for (int64_t i = 0; i < s->held_count; i++) {
         int64_t vertex = s->held[i], past = vertex - s->body_vertices;
-        const double *x = NULL;
         if (past >= b->attachment_count) break; /* mass points and obstacles are last */
-        if (past >= 0) x = b->attachment[past].point;
-        for (int k = 0; !x && k < s->body_count; k++)
-            if (vertex < s->body[k].first + s->body[k].count) x = b->body[k].x + 3 * (vertex - s->body[k].first);
-        memcpy(state->anchor + 3 * i, x, 3 * sizeof(double));
+        int body = brio__system_owner(s, vertex);
+        memcpy(state->anchor + 3 * i, past >= 0 ? b->attachment[past].point : b->body[body].x + 3 * (vertex - s->body[body].first), 3 * sizeof(double));
     }
     int64_t held = s->held_count - b->obstacle_vertices;
     for (int i = 0; i < s->obstacle_count; i++)
@@ -1289,8 +1274,7 @@ static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const Bri
             double d = distance[e % LANES];
             if (d > b->contact.thickness) continue;
             int64_t vertex = term->node[e] / 3; /* one node: blocks of eight in a row */
-            int body = 0;
-            while (vertex >= s->body[body].first + s->body[body].count) body++;
+            int body = brio__system_owner(s, vertex);
             b->obstacle_at_fault = term->obstacle;
             status = brio__error(error, BRIO_ERROR_INPUT, "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m)",
                                  (long long)(vertex - s->body[body].first), s->body[body].name, d < 0 ? "is behind" : "touches", s->obstacle[term->obstacle].name, d);

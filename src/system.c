@@ -175,6 +175,26 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
     }
 }
 
+int brio__system_owner(const BrioSystem *s, int64_t vertex)
+{
+    bool body = vertex < s->body_vertices;
+    if (!body && vertex < (s->obstacle_count ? s->obstacle[0].first : s->vertex_count)) {
+        for (int i = 0; i < s->body_count; i++)
+            if (s->body[i].mass_point >= 0 && vertex >= s->body[i].mass_point && vertex < s->body[i].mass_point + 4) return i;
+        return -1;
+    }
+    int low = 0, high = (body ? s->body_count : s->obstacle_count) - 1;
+    while (low < high) { /* the first that ends behind the vertex */
+        int middle = (low + high) / 2;
+        int64_t end = body ? s->body[middle].first + s->body[middle].count : s->obstacle[middle].first + s->obstacle[middle].count;
+        if (vertex < end)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return body ? low : s->body_count + low;
+}
+
 void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block, const double *x, double distance[LANES])
 {
     const BrioEnergy *energy = term->energy;

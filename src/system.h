@@ -148,6 +148,9 @@ static inline int64_t brio__body_masses(const BrioBody *body, int64_t *count)
     return body->mass_point < 0 ? body->first : body->mass_point;
 }
 
+/* Whose a world vertex is: a body, its mass points included, or body_count + an obstacle. Anchors are nobody's: -1. */
+int brio__system_owner(const BrioSystem *system, int64_t vertex);
+
 /* Distances of a block's vertices from the plane or shape of a term of contacts, at world positions x. `distance` is aligned like lanes. */
 void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block, const double *x, double distance[LANES]);
 

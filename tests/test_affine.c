@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
+#include "memory.h"
 #include "simulate.h"
 
 static BrioMesh *shape(const char *name, const char *const *keys, const double *values)
@@ -384,29 +385,17 @@ static void same_bits(void **unused)
     assert_true(hash[0] == hash[1]);
 }
 
-static int64_t calls;
-static void *count_allocate(void *user, size_t size)
-{
-    (void)user;
-    calls++;
-    return malloc(size);
-}
-static void count_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void no_allocation(void **unused)
 {
     (void)unused;
-    brio_set_allocator(&(BrioAllocator){count_allocate, count_release, NULL});
+    Memory memory;
+    memory_start(&memory, -1, false);
     BrioSim *sim = ball("a-search", 2, 0.06, "    velocity: {linear: [0.1, -2, 0]}\ndamping: [{type: rayleigh, beta: 1e-5}, {type: strain-energy, beta: 1e-5}, momentum-preserving, ether-drag]\n");
     step(sim, 1);
-    int64_t before = calls;
+    int64_t before = memory.calls;
     step(sim, 30);
     assert_true(ledger(sim).dissipated > 0);
-    assert_int_equal(calls, before);
+    assert_int_equal(memory.calls, before);
     brio_sim_free(sim);
     brio_set_allocator(NULL);
 }

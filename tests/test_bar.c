@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include "builder.h"
+#include "memory.h"
 #include "mesh/mesh.h"
 #include "sim.h"
 
@@ -438,25 +439,6 @@ static void limits_have_names(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-typedef struct Memory {
-    int64_t calls, live, fail_at;
-} Memory;
-
-static void *count_allocate(void *user, size_t size)
-{
-    Memory *m = user;
-    void *block = m->calls++ == m->fail_at ? NULL : malloc(size);
-    m->live += block != NULL;
-    return block;
-}
-
-static void count_release(void *user, void *block)
-{
-    Memory *m = user;
-    m->live -= block != NULL;
-    free(block);
-}
-
 /* Every allocation of a scene with a wall fails once; steps in contact after the first allocate nothing. */
 static void memory_of_contact(void **state)
 {
@@ -465,10 +447,10 @@ static void memory_of_contact(void **state)
     snprintf(text, sizeof text, BAR_WALL, "1/300", "backward-euler", 1000.0);
     int64_t k = 0;
     for (bool failed = true; failed; k++) {
-        Memory memory = {.fail_at = k};
+        Memory memory;
         BrioSim *sim = NULL;
         BrioError error = {0};
-        brio_set_allocator(&(BrioAllocator){count_allocate, count_release, &memory});
+        memory_start(&memory, k, false);
         BrioStatus status = brio_sim_parse(text, strlen(text), "text.yaml", &sim, &error);
         failed = status != BRIO_OK;
         if (failed) {

@@ -12,6 +12,7 @@
 
 #include "analyze/exact.h"
 #include "contact/distance.h"
+#include "memory.h"
 #include "output/run.h"
 #include "scene/scene.h"
 #include "simulate.h"
@@ -215,7 +216,7 @@ static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
             const BrioPairs *pairs = brio__contact_pairs(solver->contact, kind);
             for (int64_t e = 0; e < pairs->term.elements; e++) {
                 int32_t v[4];
-                for (int k = 0; k < 4; k++) v[k] = brio__pairs_vertex(pairs, e, k);
+                brio__pairs_vertices(pairs, e, v);
                 list_add(&got[kind > 0], v, kind > 0);
             }
         }
@@ -375,36 +376,12 @@ static void state_only(void **unused)
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-typedef struct Memory {
-    int64_t calls, live, fail_at;
-    bool failed;
-} Memory;
-
-static void *count_allocate(void *user, size_t size)
-{
-    Memory *m = user;
-    if (m->calls++ == m->fail_at) {
-        m->failed = true;
-        return NULL;
-    }
-    void *block = malloc(size);
-    m->live += block != NULL;
-    return block;
-}
-
-static void count_release(void *user, void *block)
-{
-    Memory *m = user;
-    m->live -= block != NULL;
-    free(block);
-}
-
 /* What was as large before asks for nothing: only a matrix with another pattern is analysed in new memory. */
 static void no_allocation(void **unused)
 {
     (void)unused;
-    Memory memory = {.fail_at = -1};
-    brio_set_allocator(&(BrioAllocator){count_allocate, count_release, &memory});
+    Memory memory;
+    memory_start(&memory, -1, false);
     BrioSim *sim = parse("time: {h: 1/60, end: 1}\nintegrator: backward-euler\nsolver: {tol: 1e-4}\ncontact: {type: ipc, dhat: 2e-3, kappa: 1e5, mu: 0.5}\n"
                          "obstacles: [{type: box, size: [1, 0.2, 1], cells: [1, 1, 1], transform: {translate: [0, -0.1, 0]}}]\nbodies:\n"
                          "  - {shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: neo-hookean, E: 1e6, nu: 0.3, rho: 1000}, transform: {translate: [0, 0.0515, 0]}}\n"
@@ -438,8 +415,8 @@ static void no_allocation(void **unused)
 static void failing_memory(void **unused)
 {
     (void)unused;
-    Memory memory = {.fail_at = -1};
-    brio_set_allocator(&(BrioAllocator){count_allocate, count_release, &memory});
+    Memory memory;
+    memory_start(&memory, -1, false);
     int64_t k = 0, in_steps = 0;
     for (bool done = false; !done; k++) {
         BrioSim *sim = heap("backward-euler", 0, "", 1e-2);

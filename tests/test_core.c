@@ -1,6 +1,7 @@
 /* The core: derivatives of whole systems, the affine map, determinism, memory, states and halved steps, inversion, the
  * reasons that Newton gives, scripts, the public interface, the ledger. */
 #include "builder.h"
+#include "memory.h"
 #include "mesh/mesh.h"
 #include "sim.h"
 
@@ -18,38 +19,6 @@
 static const char *const solvers[] = {"cholesky", "ldlt", "pcg"};
 
 /* ---- what the tests are made of ----------------------------------------------------------------- */
-
-/* A count of the library's memory; call `fail_at` fails, and all after it if `stays`. */
-typedef struct Memory {
-    int64_t calls, live, fail_at;
-    bool stays, failed;
-} Memory;
-
-static void *count_allocate(void *user, size_t size)
-{
-    Memory *m = user;
-    int64_t call = m->calls++;
-    if (m->fail_at >= 0 && (m->stays ? call >= m->fail_at : call == m->fail_at)) {
-        m->failed = true;
-        return NULL;
-    }
-    void *block = malloc(size);
-    m->live += block != NULL;
-    return block;
-}
-
-static void count_release(void *user, void *block)
-{
-    Memory *m = user;
-    m->live -= block != NULL;
-    free(block);
-}
-
-static void count_start(Memory *m, int64_t fail_at, bool stays)
-{
-    *m = (Memory){.fail_at = fail_at, .stays = stays};
-    brio_set_allocator(&(BrioAllocator){count_allocate, count_release, m});
-}
 
 static BrioStatus box(double a, double b, double c, int i, int j, int k, BrioMesh **mesh)
 {
@@ -515,7 +484,7 @@ static void no_allocation(void **unused)
     for (int i = 0; brio_integrator_at(i); i++)
         for (size_t k = 0; k < BRIO_COUNT(solvers) && moves_all(i); k++) {
             Memory memory;
-            count_start(&memory, -1, false);
+            memory_start(&memory, -1, false);
             BrioSim *sim = mixed_sim(2, brio_integrator_at(i)->name, solvers[k]);
             step(sim, 1);
             int64_t before = memory.calls;
@@ -576,7 +545,7 @@ static void fail_everywhere(BrioStatus (*life)(const char *name, Memory *memory)
     for (;; k++) {
         Memory memory = {0};
         for (int stays = 0; stays < 2; stays++) {
-            count_start(&memory, k, stays);
+            memory_start(&memory, k, stays);
             BrioStatus status = life(name, &memory);
             if (memory.live != 0) fail_msg("%s: allocation %lld failed: %lld blocks are left", name, (long long)k, (long long)memory.live);
             if (memory.failed != (status == BRIO_ERROR_MEMORY) || (!memory.failed && status != BRIO_OK))
@@ -1230,7 +1199,7 @@ static void refusals(void **unused)
         BrioSim *sim = NULL;
         BrioError error = {0};
         Memory memory;
-        count_start(&memory, -1, false);
+        memory_start(&memory, -1, false);
         assert_int_equal(build_mixed(1, &system, &state, &error), BRIO_OK);
         BrioSimDef def = brio_sim_def(defs[k].integrator);
         def.solver.linear = defs[k].linear;

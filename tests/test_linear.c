@@ -6,6 +6,7 @@
 #include "linear/extra.h"
 #include "linear/linear.h"
 #include "linear/order.h"
+#include "memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -641,29 +642,6 @@ static void test_orders(void **state)
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-typedef struct Counter {
-    long left;  /* allocations until they fail; negative: never */
-    long calls; /* that succeeded */
-    long live;
-} Counter;
-
-static void *counted_allocate(void *user, size_t size)
-{
-    Counter *counter = user;
-    if (counter->left == 0) return NULL;
-    if (counter->left > 0) counter->left--;
-    void *block = malloc(size);
-    counter->calls++;
-    counter->live++;
-    return block;
-}
-
-static void counted_release(void *user, void *block)
-{
-    ((Counter *)user)->live--;
-    free(block);
-}
-
 /* Every allocation fails once: the status says so, nothing leaks, nothing crashes. */
 static void test_failing_allocator(void **state)
 {
@@ -673,13 +651,11 @@ static void test_failing_allocator(void **state)
     double *b = random_vector(7 * length, 1), *x = malloc(7 * (size_t)length * sizeof *x);
     FOR_EACH_SOLVER(type)
     {
-        Counter counter = {0};
-        BrioAllocator allocator = {counted_allocate, counted_release, &counter};
-        brio_set_allocator(&allocator);
+        Memory memory;
         bool failed = true;
         for (long n = 0; failed; n++) {
             assert_true(n < 1000);
-            counter = (Counter){.left = n};
+            memory_start(&memory, n, true);
             BrioLinear *linear;
             BrioStatus status =
                 brio__linear_create(type, &tight, p.graph.n, p.graph.start, p.graph.neighbour, &linear);
@@ -691,7 +667,7 @@ static void test_failing_allocator(void **state)
                 failed = status != BRIO_OK;
                 brio__linear_multiply(linear, b, x); /* right with or without memory */
                 if (failed) { /* and can be asked again */
-                    counter.left = -1;
+                    memory.fail_at = -1;
                     check_solves(linear, &p);
                 }
                 brio__linear_free(linear);
@@ -699,7 +675,7 @@ static void test_failing_allocator(void **state)
                 assert_null(linear);
             }
             if (failed) assert_int_equal(status, BRIO_ERROR_MEMORY);
-            assert_int_equal(counter.live, 0);
+            assert_int_equal(memory.live, 0);
         }
         brio_set_allocator(NULL);
     }
@@ -716,18 +692,17 @@ static void test_no_allocation_in_steps(void **state)
     double *b = random_vector(3 * length, 1), *x = malloc(3 * (size_t)length * sizeof *x);
     FOR_EACH_SOLVER(type)
     {
-        Counter counter = {.left = -1};
-        BrioAllocator allocator = {counted_allocate, counted_release, &counter};
-        brio_set_allocator(&allocator);
+        Memory memory;
+        memory_start(&memory, -1, false);
         BrioLinear *linear = make(type, &p);
         for (int round = 0; round < 3; round++) {
-            if (round == 1) counter.calls = 0;
+            if (round == 1) memory.calls = 0;
             assert_int_equal(brio__linear_factor(linear), BRIO_OK);
             assert_int_equal(brio__linear_solve(linear, 3, b, x), BRIO_OK);
             assert_int_equal(brio__linear_solve(linear, 1, b, x), BRIO_OK);
             brio__linear_multiply(linear, b, x);
         }
-        assert_int_equal(counter.calls, 0);
+        assert_int_equal(memory.calls, 0);
         brio__linear_free(linear);
         brio_set_allocator(NULL);
     }
@@ -841,9 +816,8 @@ static void test_multiply_without_memory(void **state)
     double *x = random_vector(length, 1);
     double *y = malloc((size_t)length * sizeof *y), *z = malloc((size_t)length * sizeof *z);
     BrioLinear *linear = make(brio__linear_type("ldlt"), &p);
-    Counter counter = {.left = 0};
-    BrioAllocator allocator = {counted_allocate, counted_release, &counter};
-    brio_set_allocator(&allocator);
+    Memory memory;
+    memory_start(&memory, 0, true);
     brio__linear_multiply(linear, x, y);
     assert_null(linear->A.left);
     brio_set_allocator(NULL);

@@ -1,4 +1,6 @@
 /* Meshes: making, checking, surface, edges, adjacency, shapes, readers. */
+#include "enclosed.h"
+#include "memory.h"
 #include "mesh/mesh.h"
 #include "mesh/readers.h"
 
@@ -103,18 +105,6 @@ static double area(const BrioMesh *mesh)
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
         normal(mesh, i, n);
         sum += length3(n) / 2;
-    }
-    return sum;
-}
-
-/* By the divergence theorem: positive if the triangles look outward. */
-static double enclosed_volume(const BrioMesh *mesh)
-{
-    static const double origin[3];
-    double sum = 0;
-    for (int64_t i = 0; i < mesh->triangle_count; i++) {
-        const int32_t *v = mesh->triangle + 3 * i;
-        sum += brio__tet_volume6(origin, mesh->x + 3 * v[0], mesh->x + 3 * v[1], mesh->x + 3 * v[2]) / 6;
     }
     return sum;
 }
@@ -1135,25 +1125,6 @@ static void test_locale(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------- */
 
-static struct {
-    int64_t until, blocks;
-} failing;
-
-static void *fail_allocate(void *user, size_t size)
-{
-    (void)user;
-    if (failing.until-- <= 0) return NULL;
-    failing.blocks++;
-    return malloc(size);
-}
-
-static void fail_release(void *user, void *block)
-{
-    (void)user;
-    failing.blocks--;
-    free(block);
-}
-
 /* Everything a mesh goes through, with the n-th allocation failing, for every n until none fails: the status says
  * so, and nothing stays allocated. */
 static BrioStatus mesh_life(int which)
@@ -1198,14 +1169,13 @@ static void test_failing_allocator(void **state)
     write_file("life.mesh", medit, strlen(medit));
     write_file("life.obj", obj, strlen(obj));
     write_file("life.off", off, strlen(off));
-    brio_set_allocator(&(BrioAllocator){fail_allocate, fail_release, NULL});
     for (int which = 0; which < 13; which++) {
         BrioStatus status = BRIO_ERROR_MEMORY;
         for (int n = 0; status != BRIO_OK; n++) {
-            failing.until = n;
-            failing.blocks = 0;
+            Memory memory;
+            memory_start(&memory, n, true);
             status = mesh_life(which);
-            assert_int_equal(failing.blocks, 0);
+            assert_int_equal(memory.live, 0);
             assert_true(status == BRIO_OK || status == BRIO_ERROR_MEMORY);
             assert_true(n < 100);
         }

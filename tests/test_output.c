@@ -1,6 +1,7 @@
 /* Writers, checkpoints, frames and JSON, without the program around them. */
 #include "program.h"
 
+#include "memory.h"
 #include "output/csv.h"
 #include "output/json.h"
 #include "output/run.h"
@@ -304,36 +305,19 @@ static void frames(void **state)
 
 /* ---- without memory ----------------------------------------------------------------------------- */
 
-static int64_t allowed, held;
-
-static void *allocate(void *user, size_t size)
-{
-    (void)user;
-    if (allowed-- <= 0) return NULL;
-    held++;
-    return malloc(size);
-}
-
-static void release(void *user, void *block)
-{
-    (void)user;
-    held--;
-    free(block);
-}
-
 /* A run that is refused memory at any point ends with a status, leaks nothing, and can be done again. */
 static void no_memory(void **state)
 {
     (void)state;
     BrioRunOptions options = {.out = "memory", .force = true, .checkpoint_steps = 2};
     write_text("scene.yaml", scene_text);
-    brio_set_allocator(&(BrioAllocator){allocate, release, NULL});
+    Memory memory;
     bool done = false;
     for (int64_t n = 0; !done; n = n < 100 ? n + 1 : n + 1 + n / 40) {
         BrioScene *scene = NULL;
         BrioRunResult result = {0};
         BrioError error = {0};
-        allowed = n;
+        memory_start(&memory, n, true);
         BrioStatus status = brio__scene_load("scene.yaml", NULL, 0, &scene, &error);
         if (status == BRIO_OK) {
             status = brio__run(scene, &options, &result, &error);
@@ -341,7 +325,7 @@ static void no_memory(void **state)
         }
         if (status != BRIO_OK && !error.message[0] && !result.reason[0])
             fail_msg("no sentence after %lld allocations", (long long)n);
-        assert_int_equal(held, 0);
+        assert_int_equal(memory.live, 0);
         done = status == BRIO_OK;
         if (!done) assert_true(status < 0);
     }

@@ -1,5 +1,7 @@
 /* Die, capsule, torus, chain link, stairs: closed and outward, of the right genus, with volumes that converge to what they should be, and tets of good
  * shape. Sizes of meshes that published scenes use. */
+#include "enclosed.h"
+#include "memory.h"
 #include "mesh/mesh.h"
 
 #include <math.h>
@@ -68,17 +70,6 @@ static int64_t characteristic(const BrioMesh *mesh)
     return used - count / 2 + mesh->triangle_count;
 }
 
-static double enclosed(const BrioMesh *mesh)
-{
-    static const double origin[3];
-    double sum = 0;
-    for (int64_t i = 0; i < mesh->triangle_count; i++) {
-        const int32_t *v = mesh->triangle + 3 * i;
-        sum += brio__tet_volume6(origin, mesh->x + 3 * v[0], mesh->x + 3 * v[1], mesh->x + 3 * v[2]) / 6;
-    }
-    return sum;
-}
-
 /* Longest edge cubed over the volume, 1 for a regular tet: the worst, and the mean. */
 static double worst_shape(const BrioMesh *mesh, double *mean)
 {
@@ -108,13 +99,13 @@ static void check_solid(const char *name, BrioMesh *coarse, BrioMesh *fine, Brio
         worst[i] = worst_shape(mesh, &mean);
         assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
         assert_int_equal(characteristic(mesh), euler);
-        error[i] = enclosed(mesh) / exact - 1;
+        error[i] = enclosed_volume(mesh) / exact - 1;
     }
     assert_int_equal(surface->tet_count, 0);
     assert_int_equal(characteristic(surface), euler);
     assert_int_equal(surface->triangle_count, coarse->triangle_count);
     assert_int_equal(surface->vertex_count - surface->edge_count + surface->triangle_count, euler);
-    assert_true(fabs(enclosed(surface) / enclosed(coarse) - 1) < 1e-13);
+    assert_true(fabs(enclosed_volume(surface) / enclosed_volume(coarse) - 1) < 1e-13);
     print_message("%-8s %lld and %lld tets: volume off by %.4f and %.4f (ratio %.2f), worst shapes %.2f and %.2f, mean %.2f; surface of %lld vertices, %lld triangles\n", name,
                   (long long)coarse->tet_count, (long long)fine->tet_count, error[0], error[1], error[0] / error[1], worst[0], worst[1], mean, (long long)surface->vertex_count,
                   (long long)surface->triangle_count);
@@ -187,7 +178,7 @@ static void chain_links(void **unused)
     for (int i = 0; i < 2; i++) {
         BrioMesh *mesh = make("chain-link", "bend", 12.0 * (1 << i), "around", 12.0 * (1 << i), NULL);
         assert_int_equal(characteristic(mesh), 0);
-        error[i] = enclosed(mesh) / exact - 1;
+        error[i] = enclosed_volume(mesh) / exact - 1;
         brio_mesh_free(mesh);
     }
     BrioMesh *mesh = make("chain-link", NULL);
@@ -200,7 +191,7 @@ static void chain_links(void **unused)
                   (long long)mesh->vertex_count, (long long)mesh->triangle_count, high[0] - low[0], high[1] - low[1], high[2] - low[2]);
     assert_true(error[0] < 0 && fabs(error[0] / error[1] - 4) < 0.4);
     assert_int_equal(characteristic(mesh), 0);
-    assert_true(enclosed(mesh) > 0 && fabs(high[0] - low[0] - 0.07) < 1e-15 && fabs(high[2] - low[2] - 0.045) < 1e-15);
+    assert_true(enclosed_volume(mesh) > 0 && fabs(high[0] - low[0] - 0.07) < 1e-15 && fabs(high[2] - low[2] - 0.045) < 1e-15);
     brio_mesh_free(mesh);
     mesh = make("chain-link", "width", 0.07, NULL); /* round */
     assert_int_equal(characteristic(mesh), 0);
@@ -214,9 +205,9 @@ static void steps(void **unused)
     for (int count = 1; count <= 7; count += 3) {
         BrioMesh *mesh = make("stairs", "count", (double)count, NULL);
         double exact = 0.15 * 0.25 * count * (count + 1) / 2;
-        print_message("stairs of %d: %lld vertices, %lld triangles, volume %.6f of %.6f m3\n", count, (long long)mesh->vertex_count, (long long)mesh->triangle_count, enclosed(mesh), exact);
+        print_message("stairs of %d: %lld vertices, %lld triangles, volume %.6f of %.6f m3\n", count, (long long)mesh->vertex_count, (long long)mesh->triangle_count, enclosed_volume(mesh), exact);
         assert_int_equal(characteristic(mesh), 2);
-        assert_true(fabs(enclosed(mesh) - exact) < 1e-13);
+        assert_true(fabs(enclosed_volume(mesh) - exact) < 1e-13);
         brio_mesh_free(mesh);
     }
 }
@@ -261,38 +252,24 @@ static void impossible(void **unused)
 }
 
 /* Each allocation fails once. */
-static int64_t calls, fail_at, live;
-static void *failing(void *user, size_t size)
-{
-    (void)user;
-    if (calls++ == fail_at) return NULL;
-    live++;
-    return malloc(size);
-}
-static void release(void *user, void *block)
-{
-    (void)user;
-    live -= block != NULL;
-    free(block);
-}
-
 static void little_memory(void **unused)
 {
     (void)unused;
     static const char *const names[] = {"die", "die-surface", "capsule-surface", "torus", "torus-surface", "chain-link", "stairs"};
-    brio_set_allocator(&(BrioAllocator){failing, release, NULL});
     for (size_t i = 0; i < BRIO_COUNT(names); i++) {
         BrioStatus status = BRIO_ERROR_MEMORY;
-        for (fail_at = 0; status != BRIO_OK; fail_at++) {
+        int64_t k = 0;
+        for (; status != BRIO_OK; k++) {
             BrioMesh *mesh;
             BrioError error = {0};
-            calls = 0;
+            Memory memory;
+            memory_start(&memory, k, false);
             status = brio_mesh_shape(names[i], NULL, &mesh, &error);
             assert_true(status == BRIO_OK || (status == BRIO_ERROR_MEMORY && !mesh && error.message[0]));
             brio_mesh_free(mesh);
-            assert_int_equal(live, 0);
+            assert_int_equal(memory.live, 0);
         }
-        assert_true(fail_at > 3);
+        assert_true(k > 3);
     }
     brio_set_allocator(NULL);
 }

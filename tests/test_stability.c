@@ -4,6 +4,7 @@
 
 #include "analyze/modes.h"
 #include "analyze/stability.h"
+#include "memory.h"
 #include "scene/scene.h"
 
 #include <complex.h>
@@ -568,28 +569,12 @@ static void position_based(void **state)
                                        "integrator");
 }
 
-typedef struct Memory {
-    int64_t calls;
-} Memory;
-
-static void *allocate(void *user, size_t size)
-{
-    ((Memory *)user)->calls++;
-    return malloc(size);
-}
-
-static void release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void springs_only_core(void **state)
 {
     (void)state;
     uint64_t bits[2];
-    Memory memory = {0};
-    brio_set_allocator(&(BrioAllocator){allocate, release, &memory});
+    Memory memory;
+    memory_start(&memory, -1, false);
     for (int threads = 1; threads <= 2; threads++) {
         brio_set_threads(threads);
         BrioSim *sim = cloth(0.01, "pbd-verlet", "gravity: [0, -9.8, 0]");

@@ -1,5 +1,6 @@
 /* The tree of a document: both front ends, positions, limits, every sentence of a complaint, --set, field
  * tables read from maps, JSON, and what happens when memory runs out. */
+#include "memory.h"
 #include "scene/parse.h"
 
 #include <float.h>
@@ -866,23 +867,6 @@ static void test_locale(void **state)
 
 /* ---- memory ------------------------------------------------------------------------------------- */
 
-static int allocations_left, blocks;
-
-static void *scarce_allocate(void *user, size_t size)
-{
-    (void)user;
-    if (allocations_left-- <= 0) return NULL;
-    blocks++;
-    return malloc(size);
-}
-
-static void scarce_release(void *user, void *block)
-{
-    (void)user;
-    blocks--;
-    free(block);
-}
-
 static BrioStatus everything(BrioFrontEnd *front_end, BrioError *error)
 {
     static const char *const also[] = {"integrator", "time", "bodies", "none", "list"};
@@ -899,20 +883,19 @@ static BrioStatus everything(BrioFrontEnd *front_end, BrioError *error)
 
 static void check_scarce_memory(BrioFrontEnd *front_end)
 {
-    const BrioAllocator scarce = {scarce_allocate, scarce_release, NULL};
-    brio_set_allocator(&scarce);
+    Memory memory = {0};
     BrioStatus status = BRIO_ERROR_MEMORY;
     int n = 0;
     for (; n < 1000 && status == BRIO_ERROR_MEMORY; n++) {
         BrioError error = {0};
-        allocations_left = n;
+        memory_start(&memory, n, true);
         status = everything(front_end, &error);
-        if (blocks != 0 || error.status != status) break;
+        if (memory.live != 0 || error.status != status) break;
         if (status == BRIO_ERROR_MEMORY && strcmp(error.message, "out of memory")) break;
         if (status == BRIO_ERROR_INPUT && strcmp(error.message, "unknown key \"x\"; did you mean \"E\"?")) break;
     }
     brio_set_allocator(NULL);
-    assert_int_equal(blocks, 0);
+    assert_int_equal(memory.live, 0);
     assert_int_equal(status, BRIO_ERROR_INPUT); /* the last complaint, about "x", needs memory too */
     assert_in_range(n, 20, 999);
 }

@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
+#include "memory.h"
 #include "simulate.h"
 
 typedef struct Variant {
@@ -245,25 +246,13 @@ static void hanging_chain(void **unused)
 }
 
 /* Rods between elastic bodies, with every linear solver, the same bits for one and two threads, no allocation after the first step. */
-static int64_t calls;
-static void *count_allocate(void *user, size_t size)
-{
-    (void)user;
-    calls++;
-    return malloc(size);
-}
-static void count_release(void *user, void *block)
-{
-    (void)user;
-    free(block);
-}
-
 static void bodies(void **unused)
 {
     (void)unused;
     static const char *const linear[] = {"cholesky", "ldlt", "pcg"};
     double x[2][81], total[3];
-    brio_set_allocator(&(BrioAllocator){count_allocate, count_release, NULL});
+    Memory memory;
+    memory_start(&memory, -1, false);
     for (int solver = 0; solver < 3; solver++)
         for (int threads = 1; threads <= 2; threads++) {
             brio_set_threads(threads);
@@ -275,12 +264,12 @@ static void bodies(void **unused)
                                  linear[solver], sqrt(0.1));
             double rods = 0;
             step(sim, 2);
-            int64_t before = calls;
+            int64_t before = memory.calls;
             for (int n = 0; n < 60; n++) {
                 step(sim, 1);
                 rods = fmax(rods, ledger(sim).rods);
             }
-            assert_int_equal(calls, before);
+            assert_int_equal(memory.calls, before);
             brio_sim_positions(sim, 1, x[threads - 1]);
             total[solver] = ledger(sim).total;
             print_message("%s, %d threads: length %.1e, energy %.9f J\n", linear[solver], threads, rods, total[solver]);
@@ -295,29 +284,23 @@ static void bodies(void **unused)
 }
 
 /* Every allocation of a scene with rods and its first step fails once: an error, no crash, nothing left behind. */
-static int64_t left;
-static void *fail_allocate(void *user, size_t size)
-{
-    (void)user;
-    return left-- > 0 ? malloc(size) : NULL;
-}
-
 static void failing_memory(void **unused)
 {
     (void)unused;
     static const char text[] = "integrator: variational\nbodies:\n  - {name: p, shape: {type: line, cells: 2}, material: {type: mass, vertex_mass: 1}, fix: [{vertices: [0]}]}\n"
                                "constraints:\n  - {type: rod, a: [p, 0], b: [p, 1]}\n  - {type: rod, a: [p, 1], b: [p, 2]}\n";
     int64_t failed = 0;
-    brio_set_allocator(&(BrioAllocator){fail_allocate, count_release, NULL});
     for (bool done = false; !done; failed++) {
         BrioSim *sim = NULL;
         BrioError error = {0};
-        left = failed;
+        Memory memory;
+        memory_start(&memory, failed, true);
         BrioStatus status = brio_sim_parse(text, sizeof text - 1, "test.yaml", &sim, &error);
         if (status == BRIO_OK) status = brio_sim_step(sim);
         done = status == BRIO_OK;
         if (!done) assert_int_equal(status, BRIO_ERROR_MEMORY);
         brio_sim_free(sim);
+        assert_int_equal(memory.live, 0);
     }
     brio_set_allocator(NULL);
     print_message("%lld allocations failed once each\n", (long long)failed - 1);

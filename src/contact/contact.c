@@ -1,6 +1,7 @@
 #include "contact.h"
 
 #include "ccd.h"
+#include "distance.h"
 
 #include <string.h>
 
@@ -44,6 +45,14 @@ bool brio__contact_out_of_memory(BrioContact *c)
     bool any = c->failed || c->out_of_memory;
     c->failed = c->out_of_memory = false;
     return any;
+}
+
+/* What comes first in every call that looks at pairs; returns the parameters of contact. */
+static const double *begin_call(BrioContact *c, const double *param)
+{
+    c->failed |= c->out_of_memory;
+    c->out_of_memory = false;
+    return param + c->system->contact_params;
 }
 
 double brio__barrier_slope(double kappa, double dhat, double d)
@@ -315,13 +324,16 @@ static bool meets_itself(const BrioSystem *s, const BrioSurfacePart *part)
     return part->moves && !(part->owner < s->body_count && s->body[part->owner].mass_point >= 0) && !(s->excluded && s->excluded[part->owner * owners + part->owner]);
 }
 
+/* How far apart candidates may be. */
+static double reach_of(const double *param) { return (1 + NEAR) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS]; }
+
 static void search(BrioContact *c, const double *param, const double *x, const double *dx)
 {
     const BrioSystem *system = c->system;
     const BrioSurface *s = c->surface;
     double before = brio__seconds(), dhat = param[BRIO_CONTACT_DHAT];
     int owners = system->body_count + system->obstacle_count;
-    c->reach = (1 + NEAR) * dhat + param[BRIO_CONTACT_THICKNESS];
+    c->reach = reach_of(param);
     make_boxes(c, x, dx, dhat);
     for (int k = 0; k < 2; k++) brio__pairs_clear(&c->candidate[k]);
     for (int i = 0; i < s->part_count; i++) {
@@ -345,8 +357,7 @@ static void search(BrioContact *c, const double *param, const double *x, const d
 /* Candidates that hold all pairs that come within reach on x + [0,1] dx. */
 static void ensure(BrioContact *c, const double *param, const double *x, const double *dx)
 {
-    double reach = (1 + NEAR) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
-    if (!c->complete || c->reach != reach || !covered(c, x, NULL) || (dx && !covered(c, x, dx))) search(c, param, x, dx);
+    if (!c->complete || c->reach != reach_of(param) || !covered(c, x, NULL) || (dx && !covered(c, x, dx))) search(c, param, x, dx);
 }
 
 /* ---- pairs that act ----------------------------------------------------------------------------- */
@@ -355,17 +366,6 @@ static double parallel_bound(const BrioContact *c, int64_t candidate)
 {
     const int32_t *e = c->edges + 2 * candidate;
     return 1e-3 * c->surface->edge_square[e[0]] * c->surface->edge_square[e[1]];
-}
-
-static double cross_square(const BrioPairs *pairs, int64_t e, const double *x)
-{
-    double a[3], b[3], n[3];
-    for (int r = 0; r < 3; r++) {
-        a[r] = x[3 * (int64_t)brio__pairs_vertex(pairs, e, 1) + r] - x[3 * (int64_t)brio__pairs_vertex(pairs, e, 0) + r];
-        b[r] = x[3 * (int64_t)brio__pairs_vertex(pairs, e, 3) + r] - x[3 * (int64_t)brio__pairs_vertex(pairs, e, 2) + r];
-    }
-    for (int r = 0; r < 3; r++) n[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
-    return n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
 }
 
 static bool same_positions(BrioContact *c, const double *x)
@@ -392,10 +392,12 @@ static void refresh(BrioContact *c, const double *param, const double *x)
             int32_t vertex[4];
             double rest[2] = {1, 0};
             int kind = k;
-            for (int i = 0; i < 4; i++) vertex[i] = brio__pairs_vertex(from, e, i);
+            brio__pairs_vertices(from, e, vertex);
             if (k == BRIO_PAIR_EDGE_EDGE) {
+                double at[12];
+                brio__pairs_positions(from, e, x, at);
                 rest[1] = parallel_bound(c, e);
-                if (cross_square(from, e, x) < rest[1]) kind = BRIO_PAIR_PARALLEL;
+                if (brio__cross_square(at) < rest[1]) kind = BRIO_PAIR_PARALLEL;
             }
             if (brio__pairs_add(&c->pair[kind], vertex, rest) != BRIO_OK) c->out_of_memory = true;
         }
@@ -408,9 +410,7 @@ static void refresh(BrioContact *c, const double *param, const double *x)
 double brio__contact_evaluate(BrioContact *c, const double *param, const double *x, double *gradient, double *world)
 {
     double sum = 0;
-    c->failed |= c->out_of_memory;
-    c->out_of_memory = false;
-    param += c->system->contact_params;
+    param = begin_call(c, param);
     refresh(c, param, x);
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) sum += brio__pairs_evaluate(&c->pair[k], c->system, param, x, gradient, world);
     return c->out_of_memory ? NAN : sum;
@@ -418,20 +418,20 @@ double brio__contact_evaluate(BrioContact *c, const double *param, const double 
 
 BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x, double weight, bool project, BrioExtra *extra)
 {
-    c->failed |= c->out_of_memory;
-    c->out_of_memory = false;
-    param += c->system->contact_params;
+    param = begin_call(c, param);
     refresh(c, param, x);
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) BRIO_CHECK(brio__pairs_assemble(&c->pair[k], c->system, param, x, weight, project, extra));
     if (!brio__extra_any(extra) || brio__extra_fits(extra)) return BRIO_OK;
-    for (int k = 0; k < 2; k++) { /* measured by refresh, at these positions or at the last ones that covered them */
+    ensure(c, param, x, NULL); /* pairs may be those of x while the candidates are of where a step was tried since */
+    if (c->out_of_memory) return BRIO_ERROR_MEMORY;
+    for (int k = 0; k < 2; k++) {
         BrioPairs *from = &c->candidate[k];
         brio__pairs_measure(from, param, x);
         for (int64_t e = 0; e < from->term.elements; e++) {
             int32_t vertex[4];
             if (!(from->distance[e] < c->reach)) continue;
-            for (int i = 0; i < 4; i++) vertex[i] = brio__pairs_vertex(from, e, i);
+            brio__pairs_vertices(from, e, vertex);
             BRIO_CHECK(brio__pairs_reserve(c->system, vertex, extra));
         }
     }
@@ -441,9 +441,7 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
 int64_t brio__contact_count(BrioContact *c, const double *param, const double *x, double *least_distance, BrioLimit *nearest)
 {
     int64_t count = 0;
-    c->failed |= c->out_of_memory;
-    c->out_of_memory = false;
-    param += c->system->contact_params;
+    param = begin_call(c, param);
     refresh(c, param, x);
     *least_distance = INFINITY;
     if (nearest) nearest->term = NULL;
@@ -456,7 +454,7 @@ int64_t brio__contact_count(BrioContact *c, const double *param, const double *x
             *least_distance = pairs->distance[e];
             if (!nearest) continue;
             *nearest = (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
-            for (int i = 0; i < 4; i++) nearest->vertex[i] = brio__pairs_vertex(pairs, e, i);
+            brio__pairs_vertices(pairs, e, nearest->vertex);
         }
     }
     return count;
@@ -477,25 +475,18 @@ typedef struct Sweep {
 static double pair_step(const Sweep *w, int64_t e)
 {
     double x[12], dx[12];
-    for (int k = 0; k < 4; k++) {
-        int64_t at = 3 * (int64_t)brio__pairs_vertex(w->pairs, e, k);
-        memcpy(x + 3 * k, w->x + at, 3 * sizeof *x);
-        memcpy(dx + 3 * k, w->dx + at, 3 * sizeof *dx);
-    }
+    brio__pairs_positions(w->pairs, e, w->x, x);
+    brio__pairs_positions(w->pairs, e, w->dx, dx);
     return (w->kind == BRIO_PAIR_VERTEX_FACE ? brio__ccd_vertex_face : brio__ccd_edge_edge)(x, dx, w->thickness, KEEP);
 }
 
 /* A bound on how far the two of a pair move towards each other: both parts' largest way, the pair's mean motion taken off. */
 static double approach(const Sweep *w, int64_t e)
 {
-    double mean[3] = {0, 0, 0}, square[4] = {0, 0, 0, 0};
-    const double *d[4];
-    for (int k = 0; k < 4; k++) {
-        d[k] = w->dx + 3 * (int64_t)brio__pairs_vertex(w->pairs, e, k);
-        for (int r = 0; r < 3; r++) mean[r] += d[k][r] / 4;
-    }
-    for (int k = 0; k < 4; k++)
-        for (int r = 0; r < 3; r++) square[k] += (d[k][r] - mean[r]) * (d[k][r] - mean[r]);
+    double d[12], mean[3] = {0, 0, 0}, square[4] = {0, 0, 0, 0};
+    brio__pairs_positions(w->pairs, e, w->dx, d);
+    for (int i = 0; i < 12; i++) mean[i % 3] += d[i] / 4;
+    for (int i = 0; i < 12; i++) square[i / 3] += (d[i] - mean[i % 3]) * (d[i] - mean[i % 3]);
     double rest = fmax(square[2], square[3]);
     return w->kind == BRIO_PAIR_VERTEX_FACE ? sqrt(square[0]) + sqrt(fmax(square[1], rest)) : sqrt(fmax(square[0], square[1])) + sqrt(rest);
 }
@@ -511,9 +502,7 @@ static void sweep_chunk(void *context, int64_t begin, int64_t end)
 double brio__contact_max_step(BrioContact *c, const double *param, const double *x, const double *dx, BrioLimit *limit)
 {
     double t = 1, before = brio__seconds(), broad = c->totals.broad_phase;
-    c->failed |= c->out_of_memory;
-    c->out_of_memory = false;
-    param += c->system->contact_params;
+    param = begin_call(c, param);
     limit->term = NULL;
     ensure(c, param, x, dx);
     for (int k = 0; k < 2; k++) {
@@ -534,10 +523,7 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
                 *limit = (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
             }
     }
-    if (limit->term) {
-        const BrioPairs *pairs = &c->candidate[limit->term == &c->candidate[1].term];
-        for (int i = 0; i < 4; i++) limit->vertex[i] = brio__pairs_vertex(pairs, limit->element, i);
-    }
+    if (limit->term) brio__pairs_vertices(&c->candidate[limit->term == &c->candidate[1].term], limit->element, limit->vertex);
     c->totals.ccd += brio__seconds() - before - (c->totals.broad_phase - broad);
     return t;
 }

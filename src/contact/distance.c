@@ -135,3 +135,12 @@ double brio__closest_edge_edge(const double x[12], double w[4])
     w[3] = -t;
     return sqrt(least);
 }
+
+double brio__cross_square(const double x[12])
+{
+    double a[3], b[3], n[3];
+    subtract(x + 3, x, a);
+    subtract(x + 9, x + 6, b);
+    for (int k = 0; k < 3; k++) n[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+    return dot(n, n);
+}

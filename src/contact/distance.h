@@ -10,4 +10,7 @@
 double brio__closest_vertex_face(const double x[12], double w[4]); /* v f0 f1 f2; w = (1, -b0, -b1, -b2) */
 double brio__closest_edge_edge(const double x[12], double w[4]);   /* a0 a1 b0 b1; w = (1-s, s, -(1-t), -t) */
 
+/* |(a1 - a0) x (b1 - b0)|^2 of two edges a0 a1 b0 b1: 0 where they are parallel. */
+double brio__cross_square(const double x[12]);
+
 #endif

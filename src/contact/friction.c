@@ -60,22 +60,6 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     return status;
 }
 
-/* Bodies, and obstacles after them, have their vertices in this order. */
-static int owner_of(const BrioSystem *s, int32_t vertex)
-{
-    bool body = vertex < s->body_vertices;
-    int low = 0, high = (body ? s->body_count : s->obstacle_count) - 1;
-    while (low < high) { /* the first that ends behind the vertex */
-        int middle = (low + high) / 2;
-        int64_t end = body ? s->body[middle].first + s->body[middle].count : s->obstacle[middle].first + s->obstacle[middle].count;
-        if (vertex < end)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return body ? low : s->body_count + low;
-}
-
 static double coefficient(const BrioSystem *s, int a, int b) { return s->friction[a * (s->body_count + s->obstacle_count) + b]; }
 
 /* A pair that pushes along n with the force mu lambda already multiplied. */
@@ -100,12 +84,7 @@ static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], c
 /* The mollifier of nearly parallel edges, as in barrier_edge_edge. */
 static double mollifier(const double x[12], double bound)
 {
-    double n[3], square = 0;
-    for (int r = 0; r < 3; r++) {
-        int p = (r + 1) % 3, q = (r + 2) % 3;
-        n[r] = (x[3 + p] - x[p]) * (x[9 + q] - x[6 + q]) - (x[3 + q] - x[q]) * (x[9 + p] - x[6 + p]);
-        square += n[r] * n[r];
-    }
+    double square = brio__cross_square(x);
     return square < bound ? square / bound * (2 - square / bound) : 1;
 }
 
@@ -121,11 +100,9 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
         for (int64_t e = 0; e < pairs->term.elements; e++) {
             int32_t vertex[4];
             double x[12], w[4], n[3] = {0, 0, 0};
-            for (int k = 0; k < 4; k++) {
-                vertex[k] = brio__pairs_vertex(pairs, e, k);
-                memcpy(x + 3 * k, f->x + 3 * (int64_t)vertex[k], 3 * sizeof *x);
-            }
-            double mu = coefficient(s, owner_of(s, vertex[0]), owner_of(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
+            brio__pairs_vertices(pairs, e, vertex);
+            brio__pairs_positions(pairs, e, f->x, x);
+            double mu = coefficient(s, brio__system_owner(s, vertex[0]), brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
             if (mu == 0) continue;
             double d = (kind == BRIO_PAIR_VERTEX_FACE ? brio__closest_vertex_face : brio__closest_edge_edge)(x, w);
             if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
@@ -150,7 +127,7 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
             double lambda = sqrt(g[0] * g[0] + g[LANES] * g[LANES] + g[2 * LANES] * g[2 * LANES]);
             if (!(lambda > 0)) continue;
             int32_t v = term->node[e] / 3, vertex[4] = {v, v, v, v};
-            double force = lambda * coefficient(s, owner_of(s, v), s->body_count + term->obstacle), n[3];
+            double force = lambda * coefficient(s, brio__system_owner(s, v), s->body_count + term->obstacle), n[3];
             for (int r = 0; r < 3; r++) n[r] = -g[r * LANES] / lambda;
             if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
         }
@@ -204,10 +181,8 @@ static Contact contact_at(const BrioPairs *pairs, int64_t e)
 {
     const double *rest = pairs->term.rest + e / LANES * pairs->term.energy->rest * LANES + e % LANES;
     Contact c = {.force = rest[0]};
-    for (int i = 0; i < 4; i++) {
-        c.vertex[i] = brio__pairs_vertex(pairs, e, i);
-        c.weight[i] = rest[(1 + i) * LANES];
-    }
+    brio__pairs_vertices(pairs, e, c.vertex);
+    for (int i = 0; i < 4; i++) c.weight[i] = rest[(1 + i) * LANES];
     for (int k = 0; k < 6; k++) c.tangent[k / 3][k % 3] = rest[(5 + k) * LANES];
     return c;
 }

@@ -5,7 +5,6 @@
 /* Kernel calls cover GRAIN blocks of eight; Hessians are made CHUNK blocks at a time. */
 enum { GRAIN = 32, CHUNK = 128, NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2 };
 
-
 void brio__pairs_free(BrioPairs *pairs)
 {
     brio__free(pairs->term.node);
@@ -195,7 +194,7 @@ BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const dou
         brio__parallel_for(BRIO_MIN((int64_t)CHUNK, term->blocks - first), GRAIN, run, &work);
         for (int64_t e = first * LANES; e < BRIO_MIN(term->elements, (first + CHUNK) * LANES); e++) {
             int32_t vertex[NODES];
-            for (int k = 0; k < NODES; k++) vertex[k] = brio__pairs_vertex(pairs, e, k);
+            brio__pairs_vertices(pairs, e, vertex);
             BRIO_CHECK(add_element(s, vertex, pairs->hessian + (e / LANES - first) * HESSIAN * LANES + e % LANES, weight, extra));
         }
     }

@@ -6,6 +6,8 @@
 #include "../linear/extra.h"
 #include "../system.h"
 
+#include <string.h>
+
 typedef struct BrioPairs {
     BrioTerm term;    /* energy, elements, blocks, node, rest; its parameters are given to each call */
     int64_t room;     /* blocks */
@@ -27,6 +29,17 @@ void brio__pairs_finish(BrioPairs *pairs); /* after the last one: fills the last
 static inline int32_t brio__pairs_vertex(const BrioPairs *pairs, int64_t element, int k)
 {
     return pairs->term.node[(element / LANES * 4 + k) * LANES + element % LANES] / 3;
+}
+
+static inline void brio__pairs_vertices(const BrioPairs *pairs, int64_t element, int32_t vertex[4])
+{
+    for (int k = 0; k < 4; k++) vertex[k] = brio__pairs_vertex(pairs, element, k);
+}
+
+/* What x, of all world vertices, has for those of one element: positions, or a direction. */
+static inline void brio__pairs_positions(const BrioPairs *pairs, int64_t element, const double *x, double out[12])
+{
+    for (int k = 0; k < 4; k++) memcpy(out + 3 * k, x + 3 * (int64_t)brio__pairs_vertex(pairs, element, k), 3 * sizeof *out);
 }
 
 /* Distances of all pairs at x into pairs->distance. */

@@ -11,7 +11,6 @@ void brio__surface_free(BrioSurface *s)
 {
     if (!s) return;
     brio__free(s->vertex);
-    brio__free(s->owner);
     brio__free(s->held);
     brio__free(s->edge);
     brio__free(s->edge_square);
@@ -23,7 +22,6 @@ void brio__surface_free(BrioSurface *s)
 
 /* What one body or obstacle has: triangles, else edges, else vertices. */
 typedef struct Piece {
-    int owner;
     int64_t first, vertices; /* world vertices */
     int64_t count;
     int corners;
@@ -34,15 +32,15 @@ static bool piece_of(const BrioSystem *system, int owner, Piece *piece)
 {
     if (owner >= system->body_count) {
         const BrioObstacle *o = &system->obstacle[owner - system->body_count];
-        *piece = (Piece){owner, o->first, o->count, o->triangle_count, 3, o->triangle};
+        *piece = (Piece){o->first, o->count, o->triangle_count, 3, o->triangle};
         return o->triangle_count > 0;
     }
     const BrioBody *b = &system->body[owner];
     const BrioEnergy *energy = system->term[b->term].energy;
     if (energy->traits & BRIO_ENERGY_ALONG_X) return false; /* has no sides */
-    *piece = b->triangle_count ? (Piece){owner, b->first, b->count, b->triangle_count, 3, b->triangle}
-             : b->edge_count   ? (Piece){owner, b->first, b->count, b->edge_count, 2, b->edge}
-                               : (Piece){owner, b->first, b->count, b->count, 1, NULL};
+    *piece = b->triangle_count ? (Piece){b->first, b->count, b->triangle_count, 3, b->triangle}
+             : b->edge_count   ? (Piece){b->first, b->count, b->edge_count, 2, b->edge}
+                               : (Piece){b->first, b->count, b->count, 1, NULL};
     return true;
 }
 
@@ -113,13 +111,14 @@ static int by_centre(const void *a, const void *b)
     return p->number < q->number ? -1 : p->number > q->number;
 }
 
+/* The tree of `count` primitives, which come from `first` on; returns its root. */
 static int32_t split(BrioSurface *s, Centre *centre, int32_t first, int32_t count)
 {
     int32_t at = s->node_count++;
     s->node[at] = (BrioTreeNode){first, count, 0};
     if (count <= LEAF) return at;
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int32_t i = first; i < first + count; i++)
+    for (int32_t i = 0; i < count; i++)
         for (int r = 0; r < 3; r++) {
             low[r] = fmin(low[r], centre[i].x[r]);
             high[r] = fmax(high[r], centre[i].x[r]);
@@ -127,21 +126,21 @@ static int32_t split(BrioSurface *s, Centre *centre, int32_t first, int32_t coun
     int axis = 0;
     for (int r = 1; r < 3; r++)
         if (high[r] - low[r] > high[axis] - low[axis]) axis = r;
-    for (int32_t i = first; i < first + count; i++) centre[i].along = centre[i].x[axis];
-    qsort(centre + first, (size_t)count, sizeof *centre, by_centre);
+    for (int32_t i = 0; i < count; i++) centre[i].along = centre[i].x[axis];
+    qsort(centre, (size_t)count, sizeof *centre, by_centre);
     split(s, centre, first, count / 2);
-    s->node[at].right = split(s, centre, first + count / 2, count - count / 2);
+    s->node[at].right = split(s, centre + count / 2, first + count / 2, count - count / 2);
     return at;
 }
 
 /* Sorts the primitives of a part into a tree. */
 static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const double *x, int owner)
 {
-    Centre *centre = brio__alloc((size_t)s->primitive_count, sizeof *centre);
+    Centre *centre = brio__alloc((size_t)count, sizeof *centre);
     if (!centre) return BRIO_ERROR_MEMORY;
     bool moves = false;
-    for (int32_t i = first; i < first + count; i++) {
-        const BrioPrimitive *p = &s->primitive[i];
+    for (int32_t i = 0; i < count; i++) {
+        const BrioPrimitive *p = &s->primitive[first + i];
         centre[i] = (Centre){.primitive = *p, .number = i};
         for (int k = 0; k < 3; k++) {
             for (int r = 0; r < 3; r++) centre[i].x[r] += x[3 * (int64_t)s->vertex[p->node[k]] + r] / 3;
@@ -149,15 +148,15 @@ static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const doub
         }
     }
     int32_t root = split(s, centre, first, count);
-    for (int32_t i = first; i < first + count; i++) s->primitive[i] = centre[i].primitive;
-    s->part[s->part_count++] = (BrioSurfacePart){owner, root, s->node_count, moves};
+    for (int32_t i = 0; i < count; i++) s->primitive[first + i] = centre[i].primitive;
+    s->part[s->part_count++] = (BrioSurfacePart){owner, root, moves};
     brio__free(centre);
     return BRIO_OK;
 }
 
 /* ---- all together ------------------------------------------------------------------------------- */
 
-static BrioStatus add_piece(BrioSurface *s, const BrioSystem *system, const Piece *piece, int32_t *number)
+static void add_piece(BrioSurface *s, const BrioSystem *system, const Piece *piece, int32_t *number)
 {
     for (int64_t e = 0; e < piece->count; e++) {
         BrioPrimitive *p = &s->primitive[s->primitive_count++];
@@ -168,7 +167,6 @@ static BrioStatus add_piece(BrioSurface *s, const BrioSystem *system, const Piec
             if (number[v] < 0) {
                 number[v] = s->vertex_count;
                 s->vertex[s->vertex_count] = (int32_t)v;
-                s->owner[s->vertex_count] = piece->owner;
                 s->held[s->vertex_count] = system->map_start[v] == system->map_start[v + 1];
                 s->vertex_count++;
                 p->vertices |= (uint8_t)(1u << k);
@@ -176,7 +174,6 @@ static BrioStatus add_piece(BrioSurface *s, const BrioSystem *system, const Piec
             p->node[k] = number[v];
         }
     }
-    return BRIO_OK;
 }
 
 static BrioStatus fill(BrioSurface *s, const BrioSystem *system, const double *X, const double *x, int32_t *number)
@@ -187,7 +184,7 @@ static BrioStatus fill(BrioSurface *s, const BrioSystem *system, const double *X
     Piece piece;
     for (int64_t v = 0; v < system->vertex_count; v++) number[v] = -1;
     for (int i = 0; status == BRIO_OK && i < owners; i++) {
-        if (piece_of(system, i, &piece)) status = add_piece(s, system, &piece, number);
+        if (piece_of(system, i, &piece)) add_piece(s, system, &piece, number);
         start[i + 1] = s->primitive_count;
     }
     for (int i = 0; status == BRIO_OK && i < owners; i++)
@@ -213,13 +210,12 @@ BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const
     BrioSurface *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
     s->vertex = brio__alloc((size_t)vertices, sizeof *s->vertex);
-    s->owner = brio__alloc((size_t)vertices, sizeof *s->owner);
     s->held = brio__alloc((size_t)vertices, sizeof *s->held);
     s->primitive = brio__alloc((size_t)primitives, sizeof *s->primitive);
     s->node = brio__alloc(2 * (size_t)primitives + (size_t)owners, sizeof *s->node);
     s->part = brio__alloc((size_t)owners, sizeof *s->part);
     int32_t *number = brio__alloc((size_t)system->vertex_count, sizeof *number);
-    BrioStatus status = s->vertex && s->owner && s->held && s->primitive && s->node && s->part && number ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioStatus status = s->vertex && s->held && s->primitive && s->node && s->part && number ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = fill(s, system, X, x, number);
     brio__free(number);
     if (status == BRIO_OK)

@@ -24,14 +24,13 @@ typedef struct BrioTreeNode {
 /* A body, or an obstacle other than a plane. */
 typedef struct BrioSurfacePart {
     int owner;            /* bodies come first, then obstacles */
-    int32_t root, last;   /* its nodes of the tree, [root, last) */
+    int32_t root;         /* of its tree */
     bool moves;           /* has a vertex with coordinates */
 } BrioSurfacePart;
 
 typedef struct BrioSurface {
     int32_t vertex_count;
     int32_t *vertex;      /* world vertices */
-    int32_t *owner;       /* of each */
     bool *held;           /* has no coordinates */
     int32_t edge_count;
     int32_t *edge;        /* two surface vertices each */

@@ -129,14 +129,7 @@ static void sample(BrioRandom *random, double *X, double *x)
 BRIO_ENERGY(barrier_edge_edge_parallel){
     .name = "barrier-edge-edge-parallel",
     .summary = "Barrier that keeps edges off edges and fades out where they are parallel.",
-    .citation = "Li2020",
-    .element = BRIO_ELEMENT_PAIR,
-    .traits = BRIO_ENERGY_INFINITE,
-    .nodes = 4,
     .rest = 2,
-    .params = 3,
-    .fields = pair_fields,
     .rest_shape = rest_shape,
-    .eval = eval,
-    .sample = sample,
+    PAIR_BARRIER_DESCRIPTOR,
 };

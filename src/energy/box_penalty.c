@@ -54,18 +54,8 @@ static void sample(BrioRandom *random, double *X, double *x)
     solid_place(random, half, radius, y[0], y[1], X, x);
 }
 
-static const BrioField fields[] = {PENALTY_FIELDS, {0}};
-
 BRIO_ENERGY(box_penalty){
     .name = "box-penalty",
     .summary = "One-sided spring that pushes vertices out of a box, a ball or a capsule.",
-    .citation = "Dinev2018",
-    .element = BRIO_ELEMENT_CONTACT,
-    .nodes = 1,
-    .rest = BRIO_SOLID_REST,
-    .params = 2,
-    .fields = fields,
-    .rest_shape = solid_rest_shape,
-    .eval = eval,
-    .sample = sample,
+    SOLID_DESCRIPTOR,
 };

@@ -200,6 +200,18 @@ static inline void pair_sample(BrioRandom *random, Pair (*closest)(const vec3l x
     pair_draw(random, closest, 1, far ? 1.1 : 0.2, far ? 2 : 0.9, (int)(3 * brio__random(random)), x);
 }
 
+static inline void pair_rest_shape(const double *X, double scale, double length, double *rest)
+{
+    (void)X;
+    (void)length;
+    rest[0] = scale;
+}
+
 static const BrioField pair_fields[] = {BARRIER_FIELDS, {0}};
+
+/* What the descriptors have in common; a file defines eval and sample. */
+#define PAIR_BARRIER_DESCRIPTOR                                                                                              \
+    .citation = "Li2020", .element = BRIO_ELEMENT_PAIR, .traits = BRIO_ENERGY_INFINITE, .nodes = 4, .params = 3,             \
+    .fields = pair_fields, .eval = eval, .sample = sample
 
 #endif

@@ -60,7 +60,7 @@ static inline void solid_store(const BrioBatch *batch, int64_t block, const Soli
 }
 
 /* X: the vertex, then centre, two axes, half the extents, radius. */
-static void solid_rest_shape(const double *X, double scale, double length, double *rest)
+static inline void solid_rest_shape(const double *X, double scale, double length, double *rest)
 {
     (void)length;
     rest[0] = scale;
@@ -68,7 +68,7 @@ static void solid_rest_shape(const double *X, double scale, double length, doubl
 }
 
 /* A random centre and axes; the vertex where it has the coordinates y and z in these, for the rest shape and the state. */
-static void solid_place(BrioRandom *random, const double half[3], double radius, const double y[3], const double z[3], double *X, double *x)
+static inline void solid_place(BrioRandom *random, const double half[3], double radius, const double y[3], const double z[3], double *X, double *x)
 {
     double *centre = X + 3, *a = X + 6, *b = X + 9, c[3], along = 0, length[2] = {0, 0};
     for (int r = 0; r < 3; r++) {
@@ -96,15 +96,22 @@ static void solid_place(BrioRandom *random, const double half[3], double radius,
 }
 
 /* How far beyond a face a sample lies: 0.15 to 0.8 outside, or 0.1 to 0.4 inside. */
-static double solid_beyond(BrioRandom *random, bool outside)
+static inline double solid_beyond(BrioRandom *random, bool outside)
 {
     return outside ? 0.15 + 0.65 * brio__random(random) : -0.1 - 0.3 * brio__random(random);
 }
 
-static bool solid_near_kink(double d) { return fabs(d - 1) < 0.07; } /* tests take dhat = 1 */
+static inline bool solid_near_kink(double d) { return fabs(d - 1) < 0.07; } /* tests take dhat = 1 */
 
-#define PENALTY_FIELDS                                                                         \
-    {"kappa", BRIO_REAL, "N/m", 1e5, 1e-300, 1e15, 0, "Stiffness of the spring."},             \
-        {"dhat", BRIO_REAL, "m", 0, 0, 1e15, 0, "Distance below which it acts."}
+/* Of planes too. */
+static const BrioField penalty_fields[] = {
+    {"kappa", BRIO_REAL, "N/m", 1e5, 1e-300, 1e15, 0, "Stiffness of the spring."},
+    {"dhat", BRIO_REAL, "m", 0, 0, 1e15, 0, "Distance below which it acts."},
+    {0}};
+
+/* What the solids' descriptors have in common; a file defines eval and sample. */
+#define SOLID_DESCRIPTOR                                                                                                     \
+    .citation = "Dinev2018", .element = BRIO_ELEMENT_CONTACT, .nodes = 1, .rest = BRIO_SOLID_REST, .params = 2,              \
+    .fields = penalty_fields, .rest_shape = solid_rest_shape, .eval = eval, .sample = sample
 
 #endif

@@ -3,6 +3,7 @@
  *     E = k/2 (d - dhat)^2    for d < dhat,    0 beyond.
  *
  * The vertex sinks in; nothing is forbidden, so every integrator may use it. */
+#include "penalty.h"
 #include "plane.h"
 
 static void eval(const BrioBatch *batch)
@@ -27,11 +28,6 @@ static void eval(const BrioBatch *batch)
     }
 }
 
-static const BrioField fields[] = {
-    {"kappa", BRIO_REAL, "N/m", 1e5, 1e-300, 1e15, 0, "Stiffness of the spring."},
-    {"dhat", BRIO_REAL, "m", 0, 0, 1e15, 0, "Distance below which it acts."},
-    {0}};
-
 BRIO_ENERGY(plane_penalty){
     .name = "plane-penalty",
     .summary = "One-sided spring that pushes vertices out of a plane.",
@@ -40,7 +36,7 @@ BRIO_ENERGY(plane_penalty){
     .nodes = 1,
     .rest = BRIO_PLANE_REST,
     .params = 2,
-    .fields = fields,
+    .fields = penalty_fields,
     .rest_shape = plane_rest_shape,
     .eval = eval,
     .sample = plane_sample,
