@@ -280,12 +280,17 @@ BRIO_API void brio_state_free(BrioState *state);
 typedef struct BrioSim BrioSim; /* a system, its state, an integrator and a solver */
 
 typedef struct BrioSolverOptions {
-    const char *type;    /* "newton": minimises; "root": solves gradient = 0 with the merit |gradient|^2/2, for comparison */
+    const char *type;    /* "newton": minimises; "root": solves gradient = 0 with the merit |gradient|^2/2, for comparison; "local-global": a
+                            fixed number of iterations with a constant matrix, for real time */
     const char *linear;  /* "auto", "cholesky", "ldlt", "pcg": `brio list solvers` */
     double tol;          /* m/s: Newton stops when max|dq|/h < tol */
     int max_iterations;
     double linear_tol;   /* relative residual of iterative linear solvers */
     int max_halvings;    /* how often a step that fails is tried again in halves */
+    /* of local-global */
+    int iterations;       /* in every solve */
+    int single_precision; /* of the constant factor; residuals are in double precision anyway */
+    int memory;           /* earlier iterations that L-BFGS looks back on; -1: 0 if all energies are projections, and 5 otherwise */
 } BrioSolverOptions;
 BRIO_API BrioSolverOptions brio_solver_options(void);
 
@@ -438,6 +443,8 @@ typedef struct BrioObjective {
     double weight;
     const double *from; /* NULL: q_n over h */
     double over;
+    const double *guess; /* where local/global begins; NULL: where weight alone would lead to */
+    int iterations;      /* of local/global; 0: as many as the solver's options say */
 } BrioObjective;
 #define BRIO_NOT_COUNTED (-1e300)
 BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective, double *q);

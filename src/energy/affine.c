@@ -13,6 +13,7 @@
 #define SECOND (D22 | DJJ)
 #define NEEDS_POSITIVE_J 1
 #define TET_ELEMENT BRIO_ELEMENT_AFFINE
+#define STIFFNESS(params) (2 * (params)[0])
 #include "tet.h"
 
 static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)

@@ -3,6 +3,7 @@
 #define FIRST (D1 | D2)
 #define SECOND (0)
 #define NEEDS_POSITIVE_J 0
+#define STIFFNESS(params) (2 * (params)[0])
 #include "tet.h"
 
 static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)

@@ -22,6 +22,12 @@ static void sample(BrioRandom *random, double *X, double *x)
     for (int k = 0; k < 3; k++) X[3 + k] = X[k];
 }
 
+static void laplacian(const double *rest, const double *params, const double *live, double *weight)
+{
+    (void)params;
+    spring_laplacian(rest[0] * live[0], weight);
+}
+
 static const BrioField fields[] = {
     {"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Stiffness of the attachment."},
     {0}};
@@ -31,11 +37,13 @@ BRIO_ENERGY(attachment){
     .summary = "A spring that pulls a vertex to a point, which may move.",
     .citation = "Dinev2018",
     .element = BRIO_ELEMENT_ANCHOR,
+    .traits = BRIO_ENERGY_PROJECTION,
     .nodes = 2,
     .rest = 1,
     .live = 1,
     .fields = fields,
     .rest_shape = rest_shape,
     .eval = eval,
+    .laplacian = laplacian,
     .sample = sample,
 };

@@ -118,6 +118,12 @@ static void eval(const BrioBatch *batch)
     }
 }
 
+static void laplacian(const double *rest, const double *params, const double *live, double *weight)
+{
+    (void)live;
+    triangle_laplacian(rest, params[0] + params[1], weight);
+}
+
 enum { FIELD_STRETCH, FIELD_SHEAR, FIELD_BEND, FIELD_AREAL };
 
 static const BrioField fields[] = {
@@ -147,5 +153,6 @@ BRIO_ENERGY(baraff_witkin){
     .rest_shape = triangle_rest_shape,
     .magnitude = triangle_magnitude,
     .eval = eval,
+    .laplacian = laplacian,
     .sample = triangle_sample,
 };

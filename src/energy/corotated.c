@@ -5,6 +5,7 @@
 #define FIRST (D1 | D2)
 #define SECOND (D11)
 #define NEEDS_POSITIVE_J 0
+#define STIFFNESS(params) (2 * (params)[0] + 3 * (params)[1])
 #include "tet.h"
 
 static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)

@@ -34,6 +34,7 @@ enum { /* traits of energies */
     BRIO_ENERGY_LINEAR = 1,         /* no Hessian */
     BRIO_ENERGY_INFINITE = 2,        /* infinite at inverted elements and at touching ones: needs max_step */
     BRIO_ENERGY_NOT_SMOOTH_FLIP = 4, /* not smooth where two singular values cancel (built on the rotation) */
+    BRIO_ENERGY_PROJECTION = 16,     /* a squared distance from a set: `laplacian` bounds the Hessian everywhere */
     BRIO_ENERGY_ALONG_X = 8          /* sees x only: bodies of this material move along x and never in y or z */
 };
 
@@ -91,6 +92,10 @@ typedef struct BrioEnergy {
     /* The largest t in (0, 1] such that no element of the batch becomes forbidden on x + [0,t] dx, and the element
      * that limits it (in elements from the term's start; untouched if none does). May be NULL. */
     double (*max_step)(const BrioBatch *batch, int64_t *element);
+    /* A quadratic form on the nodes, the same in x, y and z, that bounds the Hessian of one element (for energies that are projections always,
+     * for others at moderate strain): the constant matrix of local/global solves. The values of the pairs (i,j), i >= j, in the order of
+     * `hessian`. NULL: there is none, and local/global refuses the energy; linear ones need none. */
+    void (*laplacian)(const double *rest, const double *params, const double *live, double *weight);
     /* A random rest shape and a random allowed state of one element. */
     void (*sample)(BrioRandom *random, double *X, double *x);
 } BrioEnergy;

@@ -25,7 +25,7 @@
 #include "energy.h"
 #include "psd_lane.h"
 
-enum { HINGE_REST = 2 }; /* |e|^2/(A1 + A2), theta0 */
+enum { HINGE_REST = 6 }; /* |e|^2/(A1 + A2), theta0, w1/h1 + w2/h2 of the four nodes */
 
 #define PI 3.14159265358979323846
 
@@ -179,7 +179,7 @@ static void rest_shape(const double *X, double scale, double length, double *res
     (void)length;
     double N[2][3], e[3] = {X[3] - X[0], X[4] - X[1], X[5] - X[2]}, square = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
     double first = cross_length(X, X + 3, X + 6, N[0]), second = cross_length(X, X + 9, X + 3, N[1]);
-    rest[0] = rest[1] = 0;
+    for (int k = 0; k < HINGE_REST; k++) rest[k] = 0;
     if (!(fmin(first, second) > 1e-12 * square) || !(square > 0)) return;
     double sine = 0, cosine = 0;
     for (int r = 0; r < 3; r++) {
@@ -188,6 +188,22 @@ static void rest_shape(const double *X, double scale, double length, double *res
     }
     rest[0] = scale * 2 * square / (first + second);
     rest[1] = atan2(sine / sqrt(square), cosine);
+    for (int k = 0; k < 2; k++) {
+        const double *corner = X + 6 + 3 * k;
+        double height = (k ? second : first) / sqrt(square), foot = 0;
+        for (int r = 0; r < 3; r++) foot += (corner[r] - X[r]) * e[r] / square;
+        rest[2] -= (1 - foot) / height;
+        rest[3] -= foot / height;
+        rest[4 + k] = 1 / height;
+    }
+}
+
+/* grad theta = -sum_k w_k n_k/h_k, both normals taken as one: exact for what is flat at rest, at rest. */
+static void laplacian(const double *rest, const double *params, const double *live, double *weight)
+{
+    (void)live;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j <= i; j++) weight[brio__pair(i, j)] = params[0] * rest[0] * rest[2 + i] * rest[2 + j];
 }
 
 static double magnitude(const double *rest) { return rest[0]; }
@@ -232,5 +248,6 @@ BRIO_ENERGY(hinge){
     .rest_shape = rest_shape,
     .magnitude = magnitude,
     .eval = eval,
+    .laplacian = laplacian,
     .sample = sample,
 };

@@ -18,6 +18,12 @@ static void rest_shape(const double *X, double scale, double length, double *res
 
 static double magnitude(const double *rest) { return rest[0] * rest[1] * rest[1]; }
 
+static void laplacian(const double *rest, const double *params, const double *live, double *weight)
+{
+    (void)live;
+    spring_laplacian(params[0] * rest[0], weight);
+}
+
 static const BrioField fields[] = {
     {"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Stiffness of every spring."},
     {"vertex_mass", BRIO_REAL, "kg", NAN, 1e-300, 1e15, 0, "Mass of every vertex; or give rho."},
@@ -29,6 +35,7 @@ BRIO_ENERGY(hooke){
     .summary = "Springs along the edges of a mesh.",
     .citation = "Liu2013",
     .element = BRIO_ELEMENT_SPRING,
+    .traits = BRIO_ENERGY_PROJECTION,
     .nodes = 2,
     .rest = 2,
     .params = 1,
@@ -36,5 +43,6 @@ BRIO_ENERGY(hooke){
     .rest_shape = rest_shape,
     .magnitude = magnitude,
     .eval = eval,
+    .laplacian = laplacian,
     .sample = spring_sample,
 };

@@ -294,9 +294,15 @@ static BrioStatus membrane_sheet(const double *values, BrioSheet *sheet, BrioErr
     return BRIO_OK;
 }
 
+static void membrane_laplacian(const double *rest, const double *params, const double *live, double *weight)
+{
+    (void)live;
+    triangle_laplacian(rest, 2 * params[0] + params[1], weight);
+}
+
 #define MEMBRANE_DESCRIPTOR                                                                                                       \
     .element = BRIO_ELEMENT_TRIANGLE, .traits = MEMBRANE_TRAITS, .nodes = 3, .rest = TRIANGLE_REST, .params = 2,                     \
     .fields = membrane_fields, .prepare = membrane_prepare, .sheet = membrane_sheet, .rest_shape = triangle_rest_shape,              \
-    .magnitude = triangle_magnitude, .eval = membrane_eval, .max_step = MEMBRANE_MAX_STEP, .sample = triangle_sample
+    .magnitude = triangle_magnitude, .eval = membrane_eval, .laplacian = membrane_laplacian, .max_step = MEMBRANE_MAX_STEP, .sample = triangle_sample
 
 #endif

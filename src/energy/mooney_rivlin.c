@@ -7,6 +7,7 @@
 #define FIRST (D2 | DK | DJ)
 #define SECOND (DJJ | D2J | DKJ)
 #define NEEDS_POSITIVE_J 1
+#define STIFFNESS(params) (4 * ((params)[0] + (params)[1]) + (params)[2])
 #include "tet.h"
 
 static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)

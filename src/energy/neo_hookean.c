@@ -5,6 +5,7 @@
 #define FIRST (D2 | DJ)
 #define SECOND (DJJ)
 #define NEEDS_POSITIVE_J 1
+#define STIFFNESS(params) (2 * (params)[0] + (params)[1])
 #include "tet.h"
 
 static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)

@@ -50,6 +50,13 @@ static inline void spring_block(const BrioBatch *batch, int64_t block, lane c, l
     }
 }
 
+/* |K| <= c everywhere, since 1 - l0/l < 1. */
+static inline void spring_laplacian(double c, double *weight)
+{
+    weight[0] = weight[2] = c;
+    weight[1] = -c;
+}
+
 static void spring_sample(BrioRandom *random, double *X, double *x)
 {
     for (int k = 0; k < 6; k++) {

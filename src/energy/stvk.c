@@ -7,6 +7,7 @@
 #define FIRST (D2 | DK)
 #define SECOND (D22)
 #define NEEDS_POSITIVE_J 0
+#define STIFFNESS(params) (2 * (params)[0] + (params)[1])
 #include "tet.h"
 
 static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)

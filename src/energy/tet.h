@@ -13,6 +13,7 @@
  *     FIRST                the invariants that psi depends on: a sum of D1, D2, DK, DJ
  *     SECOND               the second derivatives that are not zero: a sum of D11, D22, DJJ, D2J, DKJ
  *     NEEDS_POSITIVE_J     1 if psi is infinite at J <= 0
+ *     STIFFNESS(params)    the constant c of c/2 |dF|^2 that stands for the Hessian in local/global solves
  *     static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)
  *
  * where order says how many derivatives are wanted (0, 1, 2). This file makes the kernels from it: value and
@@ -366,12 +367,24 @@ static void tet_sample(BrioRandom *random, double *X, double *x)
 #define TET_TRAITS BRIO_ENERGY_INFINITE
 #else
 #define TET_MAX_STEP NULL
-#define TET_TRAITS ((FIRST) & D1 ? BRIO_ENERGY_NOT_SMOOTH_FLIP : 0)
+#define TET_TRAITS ((FIRST) & D1 ? BRIO_ENERGY_NOT_SMOOTH_FLIP | BRIO_ENERGY_PROJECTION : 0) /* built on the rotation: distances from it */
 #endif
+
+static void tet_laplacian(const double *rest, const double *params, const double *live, double *weight)
+{
+    (void)live;
+    double b[4][3];
+    for (int r = 0; r < 3; r++) {
+        for (int i = 1; i < 4; i++) b[i][r] = rest[1 + 3 * (i - 1) + r];
+        b[0][r] = -(b[1][r] + b[2][r] + b[3][r]);
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j <= i; j++) weight[brio__pair(i, j)] = rest[0] * (STIFFNESS(params)) * (b[i][0] * b[j][0] + b[i][1] * b[j][1] + b[i][2] * b[j][2]);
+}
 
 /* What a tet material's descriptor has in common. */
 #define TET_DESCRIPTOR                                                                                        \
     .element = TET_ELEMENT, .traits = TET_TRAITS, .nodes = 4, .rest = TET_REST, .rest_shape = tet_rest_shape,      \
-    .magnitude = tet_magnitude, .eval = tet_eval, .max_step = TET_MAX_STEP, .sample = tet_sample
+    .magnitude = tet_magnitude, .eval = tet_eval, .laplacian = tet_laplacian, .max_step = TET_MAX_STEP, .sample = tet_sample
 
 #endif

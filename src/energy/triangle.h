@@ -57,6 +57,19 @@ static inline void triangle_forces(const BrioBatch *batch, int64_t block, const 
     }
 }
 
+/* c/2 |dF|^2 of a triangle. */
+static inline void triangle_laplacian(const double *rest, double c, double *weight)
+{
+    double b[3][2];
+    for (int j = 0; j < 2; j++) {
+        b[1][j] = rest[1 + j];
+        b[2][j] = rest[3 + j];
+        b[0][j] = -(b[1][j] + b[2][j]);
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j <= i; j++) weight[brio__pair(i, j)] = rest[0] * c * (b[i][0] * b[j][0] + b[i][1] * b[j][1]);
+}
+
 /* Stores the Hessian from its blocks (1,1), (2,1), (2,2): those of node 0 follow, since the rows add up to nothing. */
 static inline void triangle_store_hessian(const BrioBatch *batch, int64_t block, const mat3l h[3])
 {

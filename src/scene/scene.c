@@ -35,12 +35,16 @@ static const BrioKey time_keys[] = {
     {"fps", "number, 1/s", "30", "Frames a second of simulated time; a step longer than a frame gives a frame a step."},
     {0}};
 static const BrioKey solver_keys[] = {
-    {"type", "newton or root", "newton", "Projected Newton with a line search; root solves gradient = 0 instead of minimising, for comparison."},
+    {"type", "newton | root | local-global", "newton",
+     "Projected Newton with a line search; root solves gradient = 0 instead of minimising, for comparison; local-global takes a fixed number of iterations with one constant matrix, for real time."},
     {"linear", "a name", "auto", "Linear solver: `brio list solvers`."},
     {"tol", "number, m/s", "1e-8", "Newton stops when max|dq|/h is below it."},
     {"max_iterations", "whole number", "100", "Newton iterations before a step counts as failed; each of the first three halvings of a step doubles them."},
     {"linear_tol", "number", "1e-6", "Relative residual of iterative linear solvers."},
     {"max_halvings", "whole number", "6", "How often a failed step is tried again in halves."},
+    {"iterations", "whole number", "10", "Of local-global: iterations of every solve."},
+    {"precision", "single | double", "single", "Of local-global: of the constant factor; residuals are in double precision anyway."},
+    {"memory", "whole number", "0 or 5", "Of local-global: iterations that L-BFGS looks back on; 0 is the default where all materials are projections (springs, arap, corotated)."},
     {0}};
 static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
@@ -327,7 +331,7 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
 {
     BrioNode *node = brio__node_get(root, "solver");
     if (!node) return BRIO_OK;
-    static const char *const solvers[] = {"newton", "root"};
+    static const char *const solvers[] = {"newton", "root", "local-global"};
     BrioSolverOptions *o = &scene->def.solver;
     const char *type = "newton", *names[16];
     int count = 0;
@@ -357,6 +361,18 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
     BRIO_CHECK(get_integer(node, "max_halvings", 0, 20, &halvings, error));
     o->max_iterations = (int)iterations;
     o->max_halvings = (int)halvings;
+    int64_t fixed = o->iterations, memory = o->memory;
+    BRIO_CHECK(get_integer(node, "iterations", 1, 1000000, &fixed, error));
+    BRIO_CHECK(get_integer(node, "memory", 0, 16, &memory, error));
+    o->iterations = (int)fixed;
+    o->memory = (int)memory;
+    BrioNode *precision = brio__node_get(node, "precision");
+    if (precision) {
+        static const char *const precisions[] = {"single", "double"};
+        BRIO_CHECK(brio__node_text(precision, &type, error));
+        if (strcmp(type, "single") && strcmp(type, "double")) return no_such(precision, "precision", type, precisions, 2, error);
+        o->single_precision = !strcmp(type, "single");
+    }
     return BRIO_OK;
 }
 

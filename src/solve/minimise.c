@@ -12,6 +12,7 @@
 #include "minimise.h"
 
 #include "../contact/friction.h"
+#include "local_global.h"
 
 #include <float.h>
 #include <string.h>
@@ -29,7 +30,7 @@ const char *brio__reason_text(BrioReason reason)
 
 BrioSolverOptions brio_solver_options(void)
 {
-    return (BrioSolverOptions){.type = "newton", .linear = brio__linear_at(0)->name, .tol = 1e-8, .max_iterations = 100, .linear_tol = 1e-6, .max_halvings = 6};
+    return (BrioSolverOptions){.type = "newton", .linear = brio__linear_at(0)->name, .tol = 1e-8, .max_iterations = 100, .linear_tol = 1e-6, .max_halvings = 6, .iterations = 10, .single_precision = 1, .memory = -1};
 }
 
 static BrioStatus create_dampers(BrioSolver *s, const BrioDamping *damping, int count)
@@ -105,6 +106,7 @@ void brio__solver_free(BrioSolver *s)
     brio__contact_free(s->contact);
     brio__constraints_free(s->constraints);
     brio__linear_free(s->linear);
+    brio__local_global_free(s->local_global);
     double *arrays[] = {s->x, s->dx, s->x_held_n, s->gradient, s->step, s->trial, s->blend, s->difference, s->damped_pose, s->term_energy};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     brio__free(s);
@@ -178,20 +180,8 @@ static double inner_seconds(const BrioSolver *s) { return s->totals.contact + s-
 
 /* ---- the objective ------------------------------------------------------------------------------ */
 
-typedef struct Problem {
-    BrioSolver *solver;
-    const BrioState *state;
-    const BrioObjective *objective;
-    double mass;     /* m: 1, or 0 without masses */
-    int damper_count; /* those of the solver, or none */
-} Problem;
-
-typedef struct Value {
-    double value, noise;
-} Value;
-
 /* World positions of y = a q + (1-a) q_n, held vertices blended likewise. */
-static void world_blend(const Problem *p, const double *q)
+static void world_blend(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
     double a = p->objective->a;
@@ -216,8 +206,7 @@ BrioMotion brio__damped_motion(BrioSolver *s, const BrioState *state, const Brio
     return (BrioMotion){.q = s->damped_pose, .from = state->q, .over = o->a * o->h, .time = state->time + o->a * (o->time - state->time)};
 }
 
-/* The value at q, and the gradient if wanted. Leaves the world positions of y in solver->x. */
-static Value evaluate(const Problem *p, const double *q, double *gradient)
+BrioValue brio__problem_value(const BrioProblem *p, const double *q, double *gradient)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
@@ -245,11 +234,11 @@ static Value evaluate(const Problem *p, const double *q, double *gradient)
     } else if (gradient) {
         brio__combine(s->system, o->s * o->a, gradient, 0, gradient, gradient);
     }
-    return (Value){distance + o->s * potential + dissipation, 16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * noise};
+    return (BrioValue){distance + o->s * potential + dissipation, 16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * noise};
 }
 
 /* How far the world positions s->x may go along s->dx. */
-static double allowed_here(const Problem *p, BrioLimit *limit)
+static double allowed_here(const BrioProblem *p, BrioLimit *limit)
 {
     BrioSolver *s = p->solver;
     double t = brio__max_step(s->evaluator, p->state->param, s->x, s->dx, limit);
@@ -267,7 +256,7 @@ static double allowed_here(const Problem *p, BrioLimit *limit)
 }
 
 /* How far q may go along `step` without an element becoming forbidden or two surfaces meeting, at y and, if a < 1, at q itself. */
-static double allowed(const Problem *p, const double *q)
+static double allowed(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
     double a = p->objective->a;
@@ -319,7 +308,7 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
 
 /* Factors. The Hessian is a mean of the exact one and the one projected element by element, the latter with weight `projected`; only with 1 the
  * matrix must be positive definite, and mass is added until it is (only static problems ever need it). */
-static BrioStatus factor(const Problem *p, const double *q, double projected)
+static BrioStatus factor(const BrioProblem *p, const double *q, double projected)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
@@ -361,7 +350,7 @@ static BrioStatus factor(const Problem *p, const double *q, double projected)
 
 /* Moves held vertices on, towards where they end the step, as far as the vertices at q let them: obstacles must not jump into bodies. Says whether
  * they moved. */
-static bool move_held(const Problem *p, const double *q)
+static bool move_held(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
     const BrioSystem *system = s->system;
@@ -388,7 +377,7 @@ static bool move_held(const Problem *p, const double *q)
 }
 
 /* Scripted vertices start where they are at q_n and come as far as what stands there lets them. */
-static void start_script(const Problem *p)
+static void start_script(const BrioProblem *p)
 {
     BrioSolver *s = p->solver;
     brio__system_held(s->system, p->state, p->state->time, s->x_held_n);
@@ -397,34 +386,34 @@ static void start_script(const Problem *p)
 }
 
 /* The better of q_n and where weight alone would lead to (as far as that is allowed) as a start. */
-static Value start(const Problem *p, double *q)
+static BrioValue start(const BrioProblem *p, double *q)
 {
     BrioSolver *s = p->solver;
     memcpy(q, p->state->q, 3 * (size_t)s->system->block_count * sizeof *q);
-    if (p->mass == 0 || p->objective->linear) return evaluate(p, q, s->gradient);
-    Value stay = evaluate(p, q, NULL);
+    if (p->mass == 0 || p->objective->linear) return brio__problem_value(p, q, s->gradient);
+    BrioValue stay = brio__problem_value(p, q, NULL);
     brio__linear_gradient(s->evaluator, p->state->param, s->x, s->step);
     brio__mass_solve(s->system, s->step, s->step);
     brio__combine(s->system, 1, p->objective->target, -p->objective->s * p->objective->a, s->step, s->step);
     brio__combine(s->system, 1, s->step, -1, q, s->step);
     double t = allowed(p, q);
     brio__combine(s->system, 1, q, t, s->step, s->trial);
-    Value go = evaluate(p, s->trial, NULL);
+    BrioValue go = brio__problem_value(p, s->trial, NULL);
     bool blocked = t < 1 && (s->contact || s->system->plane_count); /* what rests would begin pressed against what it rests on */
     if (go.value < stay.value && !blocked) memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
     s->limit.term = NULL;
-    return evaluate(p, q, s->gradient);
+    return brio__problem_value(p, q, s->gradient);
 }
 
 /* Whether going t of the step with this slope lowered the objective enough [Armijo 1966]; what drowns in round-off may rise by that much. */
-static bool lowered(Value now, Value next, double t, double slope)
+static bool lowered(BrioValue now, BrioValue next, double t, double slope)
 {
     bool drowned = fabs(slope) < now.noise;
     return isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
 }
 
 /* The Newton step at q, where the gradient and the world positions of y were left, into s->step. */
-static BrioStatus newton_step(const Problem *p, const double *q, double projected)
+static BrioStatus newton_step(const BrioProblem *p, const double *q, double projected)
 {
     BrioSolver *s = p->solver;
     BrioStatus status = factor(p, q, projected);
@@ -447,7 +436,7 @@ static BrioStatus newton_step(const Problem *p, const double *q, double projecte
 }
 
 /* The step at q by the last factor, which is of a nearby point: true if it is within the tolerance, so that no new factor is needed to see it. */
-static bool last_factor_suffices(const Problem *p)
+static bool last_factor_suffices(const BrioProblem *p)
 {
     BrioSolver *s = p->solver;
     double before = brio__seconds();
@@ -464,7 +453,7 @@ static bool last_factor_suffices(const Problem *p)
 
 /* Solves gradient = 0 with the merit |gradient|^2/2 and exact Hessians, projected ones where those are not positive definite:
  * the way that [Kharevych2006, Sec. 5.4] compares minimisation with. */
-static BrioStatus find_root(const Problem *p, double *q)
+static BrioStatus find_root(const BrioProblem *p, double *q)
 {
     BrioSolver *s = p->solver;
     const BrioSystem *system = s->system;
@@ -481,11 +470,11 @@ static BrioStatus find_root(const Problem *p, double *q)
         double t = allowed(p, q), least = t * 0x1p-50;
         for (; !found && t > least; t = found ? t : t / 2) {
             brio__combine(system, 1, q, t, s->step, s->trial);
-            Value value = evaluate(p, s->trial, s->gradient);
+            BrioValue value = brio__problem_value(p, s->trial, s->gradient);
             found = isfinite(value.value) && brio__dot(system, s->gradient, s->gradient) / 2 <= (1 - 1e-4 * t) * merit;
         }
         if (!found) {
-            evaluate(p, q, s->gradient);
+            brio__problem_value(p, q, s->gradient);
             if (small || s->speed > 0.5 * last_speed) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
             return finish(s, BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
         }
@@ -500,11 +489,11 @@ static BrioStatus find_root(const Problem *p, double *q)
 
 /* The residual of the saddle point, gradient + G^T multiplier, into s->gradient; returns what the line search lowers,
  * |residual|^2 in M^-1 plus sum inertia g^2 (both in kg m^2). `worst` receives the largest |g_i|/l_i. */
-static double residual(const Problem *p, const double *q, double *worst)
+static double residual(const BrioProblem *p, const double *q, double *worst)
 {
     BrioSolver *s = p->solver;
     BrioConstraints *c = s->constraints;
-    Value value = evaluate(p, q, s->gradient);
+    BrioValue value = brio__problem_value(p, q, s->gradient);
     brio__system_positions(s->system, p->state, q, p->objective->time, c->world);
     *worst = brio__constraints_update(c, c->world);
     if (!p->objective->rods_from_start) brio__constraints_pull_from_here(c);
@@ -516,7 +505,7 @@ static double residual(const Problem *p, const double *q, double *worst)
 /* Newton on the saddle point of the objective and the rods. Where rods pull along their directions at q_n this is no
  * minimum of anything, so the line search lowers the residual; Hessians are exact where they are positive definite. Ends when steps are below
  * the tolerance and lengths are right to `exact`, or to round-off. */
-static BrioStatus constrained(const Problem *p, double *q)
+static BrioStatus constrained(const BrioProblem *p, double *q)
 {
     const double exact = 1e-13, close = 1e-10; /* as shares of lengths: what is asked for, and what round-off may leave of it far from the origin */
     BrioSolver *s = p->solver;
@@ -569,20 +558,20 @@ static bool forbids(const BrioSolver *s)
 
 /* One Newton step from q_n: the whole of it or, where states are forbidden, as much as is allowed and lowers the objective. Obstacles that
  * something stands in the way of are not passed: the step is then to be tried in halves. */
-static BrioStatus linear_step(const Problem *p, double *q)
+static BrioStatus linear_step(const BrioProblem *p, double *q)
 {
     BrioSolver *s = p->solver;
     bool careful = forbids(s), script_moves = careful && s->system->scripted_count;
     s->held_part = 1;
     if (script_moves) start_script(p);
-    Value now = start(p, q);
+    BrioValue now = start(p, q);
     if (!isfinite(now.value)) return finish(s, BRIO_REASON_START, BRIO_STEP_REJECTED);
     s->iterations = 0;
     BRIO_CHECK(newton_step(p, q, 1));
     double t = allowed(p, q), least = t * 0x1p-50, slope = brio__dot(s->system, s->gradient, s->step);
     for (bool found = !careful; !found && t > least; t = found ? t : t / 2) {
         brio__combine(s->system, 1, q, t, s->step, s->trial);
-        Value next = evaluate(p, s->trial, NULL);
+        BrioValue next = brio__problem_value(p, s->trial, NULL);
         found = lowered(now, next, t, slope);
     }
     if (careful && !(t > least)) return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
@@ -610,7 +599,7 @@ static bool climb(Ladder *ladder, int iteration)
     return true;
 }
 
-static BrioStatus newton(const Problem *p, double *q)
+static BrioStatus newton(const BrioProblem *p, double *q)
 {
     BrioSolver *s = p->solver;
     const BrioSystem *system = s->system;
@@ -618,7 +607,7 @@ static BrioStatus newton(const Problem *p, double *q)
     double last_speed = INFINITY, before = brio__seconds(), inner = inner_seconds(s);
     s->held_part = 1;
     if (script_moves) start_script(p);
-    Value now = start(p, q);
+    BrioValue now = start(p, q);
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
     if (!isfinite(now.value)) {
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
@@ -631,7 +620,7 @@ static BrioStatus newton(const Problem *p, double *q)
     double last_barrier = barrier_energy(s);
     for (s->iterations = 0; s->iterations < most_iterations + pushed;) {
         if (s->held_part < 1) {
-            if (move_held(p, q)) now = evaluate(p, q, s->gradient);
+            if (move_held(p, q)) now = brio__problem_value(p, q, s->gradient);
             pushed += pushed < 20 * s->options.max_iterations; /* what scripts push aside makes way a little in each iteration: these do not count */
         }
         bool chord = factored && last_factor_suffices(p);
@@ -647,11 +636,11 @@ static BrioStatus newton(const Problem *p, double *q)
         if (!small && drowned && s->held_part == 1 && s->speed > 0.9 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
 
         double t = s->speed > 0 ? allowed(p, q) : 1, most = t, least = t * 0x1p-50;
-        Value next = now;
+        BrioValue next = now;
         bool found = false;
         for (; !found && t > least; t = found ? t : t / 2) {
             brio__combine(system, 1, q, t, s->step, s->trial);
-            next = evaluate(p, s->trial, NULL);
+            next = brio__problem_value(p, s->trial, NULL);
             found = lowered(now, next, t, slope);
         }
         s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
@@ -665,7 +654,7 @@ static BrioStatus newton(const Problem *p, double *q)
         before = brio__seconds();
         inner = inner_seconds(s);
         double barrier = last_barrier;
-        now = evaluate(p, q, s->gradient);
+        now = brio__problem_value(p, q, s->gradient);
         last_barrier = barrier_energy(s);
         s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
         /* Near contact steps are as short as distances, however large the force that is left: there, barriers must have come to rest too. */
@@ -677,16 +666,16 @@ static BrioStatus newton(const Problem *p, double *q)
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
 }
 
-static Problem problem_of(BrioSolver *s, const BrioState *state, const BrioObjective *o)
+static BrioProblem problem_of(BrioSolver *s, const BrioState *state, const BrioObjective *o)
 {
     if (o->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);
-    return (Problem){s, state, o, o->massless ? 0 : 1, o->massless || o->undamped ? 0 : s->damper_count};
+    return (BrioProblem){s, state, o, o->massless ? 0 : 1, o->massless || o->undamped ? 0 : s->damper_count};
 }
 
 void brio__objective_gradient(BrioSolver *s, const BrioState *state, const BrioObjective *objective, const double *q)
 {
-    Problem problem = problem_of(s, state, objective);
-    evaluate(&problem, q, s->gradient);
+    BrioProblem problem = problem_of(s, state, objective);
+    brio__problem_value(&problem, q, s->gradient);
 }
 
 BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjective *objective, double *q)
@@ -701,11 +690,13 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
         snprintf(s->message, sizeof s->message, "static equilibria and linearised steps do not take rods in this version of brio");
         return BRIO_ERROR_UNSUPPORTED;
     }
-    BRIO_CHECK(brio__solver_prepare(s));
+    bool fixed_cost = !strcmp(s->options.type, "local-global") && !objective->massless;
+    if (!fixed_cost) BRIO_CHECK(brio__solver_prepare(s));
     if (s->contact) brio__contact_out_of_memory(s->contact); /* what was is over */
-    Problem problem = problem_of(s, state, objective);
+    BrioProblem problem = problem_of(s, state, objective);
     bool root = !strcmp(s->options.type, "root") && !objective->massless;
-    BrioStatus status = s->constraints       ? constrained(&problem, q)
+    BrioStatus status = fixed_cost           ? brio__local_global(&problem, q)
+                        : s->constraints     ? constrained(&problem, q)
                         : objective->linear ? linear_step(&problem, q)
                         : root              ? find_root(&problem, q)
                                             : newton(&problem, q);

@@ -40,6 +40,8 @@ typedef struct BrioSolveTotals {
     int64_t minimisations, iterations, evaluations, roundoff, analyses, factorisations, searches, candidates;
 } BrioSolveTotals;
 
+struct BrioLocalGlobal; /* local_global.h */
+
 struct BrioSolver {
     const BrioSystem *system;
     BrioSolverOptions options;
@@ -49,6 +51,7 @@ struct BrioSolver {
     BrioEvaluator *evaluator;
     BrioContact *contact; /* NULL: bodies do not meet each other */
     BrioConstraints *constraints; /* NULL: no rods */
+    struct BrioLocalGlobal *local_global; /* made by its first minimisation */
     BrioLinear *linear; /* made by the first minimisation: explicit methods need none */
     double *x, *x_held_n; /* world positions; held vertices at the start of the step */
     bool project;         /* the matrix at work: Hessians are projected */
@@ -72,6 +75,22 @@ struct BrioSolver {
 BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, const BrioDamping *damping, int damping_count,
                                BrioSolver **solver);
 void brio__solver_free(BrioSolver *solver);
+
+/* The primitive with what it is about. */
+typedef struct BrioProblem {
+    BrioSolver *solver;
+    const BrioState *state;
+    const BrioObjective *objective;
+    double mass;      /* m: 1, or 0 without masses */
+    int damper_count; /* those of the solver, or none */
+} BrioProblem;
+
+typedef struct BrioValue {
+    double value, noise; /* a bound on its round-off */
+} BrioValue;
+
+/* The objective's value at q, and its gradient if wanted. Leaves the world positions of y in solver->x. */
+BrioValue brio__problem_value(const BrioProblem *problem, const double *q, double *gradient);
 
 /* `state` gives q_n, parameters and held vertices. q receives the minimiser. */
 BrioStatus brio__minimise(BrioSolver *solver, const BrioState *state, const BrioObjective *objective, double *q);
