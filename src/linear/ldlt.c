@@ -9,7 +9,7 @@
  * that joins them. Subtrees know nothing of each other and are shared out; the top follows, one panel after the other,
  * whose rows are shared out if there is enough to do. The cuts are a function of the pattern, and every sum has its fixed
  * order: the bits do not depend on the number of threads. */
-#include "linear.h"
+#include "ldlt.h"
 #include "order.h"
 
 #include <stdatomic.h>
@@ -99,6 +99,7 @@ typedef struct Worker {
 
 typedef struct Ldlt {
     const Kernels *kernels;
+    int block;             /* scalars a block: 3, or 1 */
     int32_t n, count;      /* block columns, supernodes */
     int32_t *first;        /* count+1: first block column of each supernode */
     int32_t *owner;        /* n: supernode of each block column */
@@ -117,13 +118,13 @@ typedef struct Ldlt {
     bool shares_solves;
     int workers;
     Worker worker[MOST_WORKERS];
-    double flops;
+    double blocks, flops; /* blocks of L without the zeros that supernodes add */
 } Ldlt;
 
 static int32_t width_of(const Ldlt *f, int32_t s) { return f->first[s + 1] - f->first[s]; }
 static int32_t height_of(const Ldlt *f, int32_t s) { return (int32_t)(f->row_start[s + 1] - f->row_start[s]); }
 
-static void ldlt_destroy(void *self)
+void brio__ldlt_destroy(void *self)
 {
     Ldlt *f = self;
     brio__free(f->first);
@@ -184,17 +185,17 @@ static void count_columns(int32_t n, const Rows *rows, int32_t *parent, int32_t 
     }
 }
 
-/* Merging a supernode with the one after it stores zeros, and saves the overhead of a small panel. */
+/* Merging a supernode with the one after it stores zeros, and saves the overhead of a small panel. `width` in scalars. */
 static bool worth_merging(int64_t width, int64_t stored, int64_t zeros)
 {
-    if (zeros == 0 || width <= 2) return true;
+    if (zeros == 0 || width <= 6) return true;
     double share = (double)zeros / (double)stored;
-    return (width <= 8 && share < 0.4) || (width <= 24 && share < 0.1) || share < 0.05;
+    return (width <= 24 && share < 0.4) || (width <= 72 && share < 0.1) || share < 0.05;
 }
 
 /* Supernodes of the postordered columns. A supernode takes the ones before it as long as they are its children
  * in the tree and few zeros are added. first[s], with heights[s] rows. Returns how many. */
-static int32_t find_supernodes(int32_t n, const int32_t *parent, const int32_t *count, int32_t *first, int32_t *height,
+static int32_t find_supernodes(int block, int32_t n, const int32_t *parent, const int32_t *count, int32_t *first, int32_t *height,
                                int64_t *blocks)
 {
     int32_t supernodes = 0;
@@ -207,7 +208,7 @@ static int32_t find_supernodes(int32_t n, const int32_t *parent, const int32_t *
             int32_t below = first[s] - first[s - 1]; /* columns of the one before */
             int64_t width = J + 1 - first[s - 1], rows = height[s] + below;
             int64_t stored = width * rows - width * (width - 1) / 2;
-            if (!worth_merging(width, stored, stored - blocks[s] - blocks[s - 1])) break;
+            if (!worth_merging(block * width, stored, stored - blocks[s] - blocks[s - 1])) break;
             height[s - 1] = (int32_t)rows;
             blocks[s - 1] += blocks[s];
             supernodes = s--;
@@ -219,13 +220,14 @@ static int32_t find_supernodes(int32_t n, const int32_t *parent, const int32_t *
 
 static BrioStatus make_workers(Ldlt *f, size_t tallest, size_t widest)
 {
+    size_t block = (size_t)f->block;
     f->workers = BRIO_MIN(brio_threads(), MOST_WORKERS);
     for (int i = 0; i < f->workers; i++) {
         Worker *w = &f->worker[i];
         w->map = brio__alloc((size_t)f->n, sizeof *w->map);
-        w->place = brio__alloc(tallest, 3 * sizeof *w->place);
-        w->below = brio__alloc(tallest, 3 * sizeof *w->below);
-        w->pack = brio__alloc(3 * widest + 6, SLICE * sizeof *w->pack);
+        w->place = brio__alloc(block * tallest, sizeof *w->place);
+        w->below = brio__alloc(block * tallest, sizeof *w->below);
+        w->pack = brio__alloc(block * widest + 6, SLICE * sizeof *w->pack);
         if (!w->map || !w->place || !w->below || !w->pack) return BRIO_ERROR_MEMORY;
     }
     return BRIO_OK;
@@ -239,15 +241,16 @@ static BrioStatus make_structure(Ldlt *f, const Rows *rows, const int32_t *paren
     f->row_start = brio__alloc(count + 1, sizeof *f->row_start);
     f->panel = brio__alloc(count + 1, sizeof *f->panel);
     if (!f->row_start || !f->panel) return BRIO_ERROR_MEMORY;
+    int block = f->block;
     int32_t tallest = 0, widest = 0; /* in one update, columns are rows of one supernode and columns of another */
     f->row_start[0] = f->panel[0] = 0;
     for (int32_t s = 0; s < f->count; s++) {
         int64_t width = width_of(f, s);
         f->row_start[s + 1] = f->row_start[s] + height[s];
-        f->panel[s + 1] = f->panel[s] + 9 * width * height[s];
+        f->panel[s + 1] = f->panel[s] + block * block * width * height[s];
         tallest = BRIO_MAX(tallest, height[s]);
         widest = BRIO_MAX(widest, (int32_t)width);
-        for (int64_t i = 0; i < 3 * width; i++) f->flops += (double)(3 * height[s] - i) * (double)(3 * height[s] - i);
+        for (int64_t i = 0; i < block * width; i++) f->flops += (double)(block * height[s] - i) * (double)(block * height[s] - i);
     }
     double bytes = 8.0 * (double)(f->panel[f->count] + MOST_ROWS) + 4.0 * (double)f->row_start[f->count];
     if (bytes > brio__memory_available()) return BRIO_ERROR_TOO_LARGE;
@@ -286,7 +289,7 @@ static BrioStatus make_updates(Ldlt *f)
     f->cost = brio__alloc((size_t)f->count, sizeof *f->cost);
     if (!f->update_start || !f->cost) return BRIO_ERROR_MEMORY;
     for (int32_t s = 0; s < f->count; s++) {
-        double height = 3.0 * height_of(f, s), width = 3.0 * width_of(f, s);
+        double height = (double)f->block * height_of(f, s), width = (double)f->block * width_of(f, s);
         f->cost[s] = height * width * width;
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -296,7 +299,7 @@ static BrioStatus make_updates(Ldlt *f)
                 end = end_of_update(f, d, begin);
                 if (pass == 0) {
                     f->update_start[s + 2]++;
-                    f->cost[s] += 54.0 * (height_of(f, d) - begin) * (end - begin) * width_of(f, d);
+                    f->cost[s] += 2.0 * f->block * f->block * f->block * (height_of(f, d) - begin) * (end - begin) * width_of(f, d);
                 } else {
                     f->update[f->update_start[s + 1]++] = (Update){d, begin};
                 }
@@ -351,7 +354,7 @@ static BrioStatus make_subtrees(Ldlt *f, double *total, int32_t *parent, int32_t
     qsort(f->subtree, (size_t)f->subtrees, sizeof *f->subtree, by_cost);
     for (int32_t t = 0; t < f->subtrees; t++) {
         f->subtree[t].spill = f->spills;
-        f->spills += 3 * (height_of(f, f->subtree[t].root) - width_of(f, f->subtree[t].root));
+        f->spills += f->block * (height_of(f, f->subtree[t].root) - width_of(f, f->subtree[t].root));
     }
     f->shares_solves = f->subtrees > 1 && f->panel[f->count] >= SHARED_SOLVE;
     f->spill = brio__alloc((size_t)f->spills, BATCH * sizeof *f->spill);
@@ -367,7 +370,8 @@ static BrioStatus analyse(Ldlt *f, const BrioMatrix *A, Rows *rows, int32_t *wor
     f->owner = brio__alloc(n, sizeof *f->owner);
     if (!f->first || !f->owner) return BRIO_ERROR_MEMORY;
     count_columns(f->n, rows, parent, count, mark);
-    f->count = find_supernodes(f->n, parent, count, f->first, height, blocks);
+    for (int32_t J = 0; J < f->n; J++) f->blocks += count[J];
+    f->count = find_supernodes(f->block, f->n, parent, count, f->first, height, blocks);
     for (int32_t s = 0; s < f->count; s++)
         for (int32_t J = f->first[s]; J < f->first[s + 1]; J++) f->owner[J] = s;
     BRIO_CHECK(make_structure(f, rows, parent, height, mark, count));
@@ -375,13 +379,13 @@ static BrioStatus analyse(Ldlt *f, const BrioMatrix *A, Rows *rows, int32_t *wor
     return make_subtrees(f, (double *)blocks, parent, count, mark);
 }
 
-static BrioStatus ldlt_create(const BrioMatrix *A, const BrioLinearOptions *options, void **self)
+BrioStatus brio__ldlt_create(const BrioMatrix *A, int block, void **self)
 {
-    (void)options;
     *self = NULL;
     if (A->n > INT32_MAX / 3) return BRIO_ERROR_TOO_LARGE;
     Ldlt *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
+    f->block = block;
     f->n = A->n;
     f->kernels = choose_kernels();
     Rows rows = {0};
@@ -393,11 +397,17 @@ static BrioStatus ldlt_create(const BrioMatrix *A, const BrioLinearOptions *opti
     brio__free(rows.start);
     brio__free(rows.column);
     if (status != BRIO_OK) {
-        ldlt_destroy(f);
+        brio__ldlt_destroy(f);
         return status;
     }
     *self = f;
     return BRIO_OK;
+}
+
+static BrioStatus ldlt_create(const BrioMatrix *A, const BrioLinearOptions *options, void **self)
+{
+    (void)options;
+    return brio__ldlt_create(A, 3, self);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
@@ -439,14 +449,16 @@ static void map_rows(const Ldlt *f, int32_t s, int32_t *map)
 
 static void load_columns(const Ldlt *f, const BrioMatrix *A, int32_t s, const int32_t *map, int32_t begin, int32_t end)
 {
-    int64_t stride = 3 * (int64_t)height_of(f, s);
+    int block = f->block;
+    int64_t stride = block * (int64_t)height_of(f, s);
     for (int32_t J = begin; J < end; J++) {
-        int64_t length = brio__matrix_stride(A, J);
-        const double *from = A->value + 9 * A->start[J];
-        double *to = f->value + f->panel[s] + 3 * (J - f->first[s]) * stride;
-        memset(to, 0, 3 * sizeof *to * (size_t)stride);
-        for (int64_t k = A->start[J]; k < A->start[J + 1]; k++, from += 3)
-            for (int c = 0; c < 3; c++) memcpy(to + c * stride + 3 * map[A->row[k]], from + c * length, 3 * sizeof *to);
+        int64_t length = block * (A->start[J + 1] - A->start[J]);
+        const double *from = A->value + block * block * A->start[J];
+        double *to = f->value + f->panel[s] + block * (J - f->first[s]) * stride;
+        memset(to, 0, (size_t)block * sizeof *to * (size_t)stride);
+        for (int64_t k = A->start[J]; k < A->start[J + 1]; k++, from += block)
+            for (int c = 0; c < block; c++)
+                for (int r = 0; r < block; r++) to[c * stride + block * map[A->row[k]] + r] = from[c * length + r];
     }
 }
 
@@ -468,6 +480,7 @@ static void apply_updates(const Ldlt *f, int32_t s, const int32_t *map, Worker *
 {
     const int32_t *own = f->row + f->row_start[s];
     int32_t height = height_of(f, s), *place = worker->place;
+    int block = f->block;
     for (int64_t u = f->update_start[s]; u < f->update_start[s + 1]; u++) {
         int32_t d = f->update[u].from, from = f->update[u].begin, to = end_of_update(f, d, from), tall = height_of(f, d);
         const int32_t *row = f->row + f->row_start[d];
@@ -475,9 +488,9 @@ static void apply_updates(const Ldlt *f, int32_t s, const int32_t *map, Worker *
         int32_t high = end == height ? tall : first_row(row, low, tall, own[end]);
         if (low == high) continue;
         for (int32_t r = from; r < BRIO_MAX(high, to); r = r + 1 == to ? BRIO_MAX(to, low) : r + 1)
-            for (int c = 0; c < 3; c++) place[3 * (r - from) + c] = 3 * map[row[r]] + c;
-        f->kernels->update(3 * (low - from), 3 * (high - from), 3 * (to - from), 3 * (int64_t)tall, 3 * width_of(f, d),
-                           f->value + f->panel[d] + 3 * from, place, f->value + f->panel[s], 3 * (int64_t)height, worker->pack);
+            for (int c = 0; c < block; c++) place[block * (r - from) + c] = block * map[row[r]] + c;
+        f->kernels->update(block * (low - from), block * (high - from), block * (to - from), block * (int64_t)tall, block * width_of(f, d),
+                           f->value + f->panel[d] + block * from, place, f->value + f->panel[s], block * (int64_t)height, worker->pack);
     }
 }
 
@@ -485,14 +498,14 @@ static void apply_updates(const Ldlt *f, int32_t s, const int32_t *map, Worker *
  * right, by slices of columns: finish a slice, then subtract its product from what follows. */
 static void finish_rows(const Ldlt *f, int32_t s, int64_t slice, int64_t begin, int64_t end)
 {
-    int64_t stride = 3 * (int64_t)height_of(f, s), last = BRIO_MIN(slice + SLICE, 3 * (int64_t)width_of(f, s));
+    int64_t stride = f->block * (int64_t)height_of(f, s), last = BRIO_MIN(slice + SLICE, f->block * (int64_t)width_of(f, s));
     double *column = f->value + f->panel[s] + stride * slice;
     f->kernels->below(end - begin, last - slice, stride, column + slice, column + begin);
 }
 
 static void subtract_slice(const Ldlt *f, int32_t s, int64_t slice, int64_t begin, int64_t end, double *pack)
 {
-    int64_t stride = 3 * (int64_t)height_of(f, s), width = 3 * (int64_t)width_of(f, s), last = slice + SLICE;
+    int64_t stride = f->block * (int64_t)height_of(f, s), width = f->block * (int64_t)width_of(f, s), last = slice + SLICE;
     double *panel = f->value + f->panel[s];
     f->kernels->update(begin - last, end - last, width - last, stride, SLICE, panel + stride * slice + last, NULL,
                        panel + stride * last + last, stride, pack);
@@ -500,13 +513,13 @@ static void subtract_slice(const Ldlt *f, int32_t s, int64_t slice, int64_t begi
 
 static bool factor_square(const Ldlt *f, int32_t s, int64_t slice)
 {
-    int64_t stride = 3 * (int64_t)height_of(f, s), last = BRIO_MIN(slice + SLICE, 3 * (int64_t)width_of(f, s));
+    int64_t stride = f->block * (int64_t)height_of(f, s), last = BRIO_MIN(slice + SLICE, f->block * (int64_t)width_of(f, s));
     return f->kernels->square(last - slice, stride, f->value + f->panel[s] + stride * slice + slice);
 }
 
 static bool factor_supernode(const Ldlt *f, const BrioMatrix *A, Worker *worker, int32_t s)
 {
-    int64_t height = 3 * (int64_t)height_of(f, s), width = 3 * (int64_t)width_of(f, s);
+    int64_t height = f->block * (int64_t)height_of(f, s), width = f->block * (int64_t)width_of(f, s);
     map_rows(f, s, worker->map);
     load_columns(f, A, s, worker->map, f->first[s], f->first[s + 1]);
     apply_updates(f, s, worker->map, worker, 0, height_of(f, s));
@@ -546,40 +559,40 @@ static void update_chunk(Job *job, Worker *worker, int32_t i)
 static void finish_chunk(Job *job, Worker *worker, int32_t i)
 {
     (void)worker;
-    int64_t height = 3 * (int64_t)height_of(job->f, job->supernode), begin = job->slice + SLICE + 3 * (int64_t)job->chunk * i;
-    finish_rows(job->f, job->supernode, job->slice, begin, BRIO_MIN(begin + 3 * job->chunk, height));
+    int64_t height = job->f->block * (int64_t)height_of(job->f, job->supernode), begin = job->slice + SLICE + job->f->block * (int64_t)job->chunk * i;
+    finish_rows(job->f, job->supernode, job->slice, begin, BRIO_MIN(begin + job->f->block * job->chunk, height));
 }
 
 static void subtract_chunk(Job *job, Worker *worker, int32_t i)
 {
-    int64_t height = 3 * (int64_t)height_of(job->f, job->supernode), begin = job->slice + SLICE + 3 * (int64_t)job->chunk * i;
-    subtract_slice(job->f, job->supernode, job->slice, begin, BRIO_MIN(begin + 3 * job->chunk, height), worker->pack);
+    int64_t height = job->f->block * (int64_t)height_of(job->f, job->supernode), begin = job->slice + SLICE + job->f->block * (int64_t)job->chunk * i;
+    subtract_slice(job->f, job->supernode, job->slice, begin, BRIO_MIN(begin + job->f->block * job->chunk, height), worker->pack);
 }
 
 static bool factor_shared(Job *job, int32_t s)
 {
     Ldlt *f = job->f;
-    int32_t height = height_of(f, s), width = width_of(f, s);
+    int32_t height = height_of(f, s), width = width_of(f, s), block = f->block;
     int32_t chunk = BRIO_MAX(LEAST_CHUNK, (height + CHUNKS - 1) / CHUNKS);
     job->supernode = s;
     job->chunk = chunk;
     map_rows(f, s, f->worker[0].map);
     share(job, (width + chunk - 1) / chunk, load_chunk);
     share(job, (height + chunk - 1) / chunk, update_chunk);
-    for (job->slice = 0; job->slice < 3 * width; job->slice += SLICE) {
-        int32_t last = BRIO_MIN(job->slice + SLICE, 3 * width), chunks = (3 * height - last + 3 * chunk - 1) / (3 * chunk);
+    for (job->slice = 0; job->slice < block * width; job->slice += SLICE) {
+        int32_t last = BRIO_MIN(job->slice + SLICE, block * width), chunks = (block * (height + chunk) - last - 1) / (block * chunk);
         if (!factor_square(f, s, job->slice)) return false;
-        if (last < 3 * width) {
+        if (last < block * width) {
             share(job, chunks, finish_chunk);
             share(job, chunks, subtract_chunk);
         } else {
-            finish_rows(f, s, job->slice, last, 3 * height);
+            finish_rows(f, s, job->slice, last, block * height);
         }
     }
     return true;
 }
 
-static BrioStatus ldlt_factor(void *self, const BrioMatrix *A)
+BrioStatus brio__ldlt_factor(void *self, const BrioMatrix *A)
 {
     Ldlt *f = self;
     Job job = {.f = f, .A = A};
@@ -689,14 +702,21 @@ static void ldlt_stats(const void *self, BrioLinearStats *stats)
                    8.0 * BATCH * (double)f->spills;
 }
 
+void brio__ldlt_panels(const void *self, BrioPanels *panels)
+{
+    const Ldlt *f = self;
+    *panels = (BrioPanels){.count = f->count, .first = f->first, .owner = f->owner, .row_start = f->row_start, .row = f->row, .panel = f->panel,
+                           .value = f->value, .blocks = f->blocks, .flops = f->flops};
+}
+
 const BrioLinearType brio__solver_ldlt = {
     .name = "ldlt",
     .summary = "Direct, built in: supernodal Cholesky with nested dissection; needs no library, fastest on small bodies.",
     .citation = "Ng1993",
     .order = brio__order_dissection,
     .create = ldlt_create,
-    .factor = ldlt_factor,
+    .factor = brio__ldlt_factor,
     .solve = ldlt_solve,
     .stats = ldlt_stats,
-    .destroy = ldlt_destroy,
+    .destroy = brio__ldlt_destroy,
 };

@@ -11,7 +11,7 @@
 #define ROWS (2 * KERNEL_LANES)
 typedef double KERNEL(Vector) __attribute__((vector_size(8 * KERNEL_LANES), aligned(8), may_alias));
 
-/* out = X Y^T: X has ROWS rows and Y `columns` (3 or 6); both have `depth` columns, at the given distances. */
+/* out = X Y^T: X has ROWS rows and Y `columns` (3 or 6, maybe more than are wanted); both have `depth` columns, at the given distances. */
 KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(tile_of)(int columns, int64_t depth,
                                                                                 const double *x, int64_t x_stride,
                                                                                 const double *y, int64_t y_stride,
@@ -79,12 +79,12 @@ KERNEL_TARGET static void KERNEL(update)(int64_t begin, int64_t rows, int64_t co
             for (int64_t k = 0; packed && k < slice; k++)
                 for (int r = 0; r < ROWS; r++) strip[ROWS * k + r] = x[k * stride + i + r];
             for (int64_t j = 0; j < end; j += 6) {
-                int some = columns - j >= 6 ? 6 : 3;
+                int some = columns - j > 3 ? 6 : 3;
                 if (packed)
                     KERNEL(tile)(some, slice, strip, ROWS, pack + j * SLICE, 6, out);
                 else
                     KERNEL(tile)(some, slice, x + i, stride, x + j, stride, out);
-                KERNEL(subtract)(out, some_rows, some, i, j, place, panel, panel_stride);
+                KERNEL(subtract)(out, some_rows, (int)BRIO_MIN(some, columns - j), i, j, place, panel, panel_stride);
             }
         }
     }
@@ -101,10 +101,10 @@ KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, int64_t str
         for (int64_t strip = 0; strip < width; strip += 12) {
             int64_t end = BRIO_MIN(strip + 12, width);
             for (int64_t c = strip; strip > 0 && c < end; c += 6) {
-                int some = end - c >= 6 ? 6 : 3;
+                int some = end - c > 3 ? 6 : 3;
                 for (int64_t i = 0; i < some_rows; i += ROWS) {
                     KERNEL(tile)(some, strip, x + i, stride, square + c, stride, out);
-                    KERNEL(subtract)(out, BRIO_MIN(ROWS, some_rows - i), some, i, c, NULL, x, stride);
+                    KERNEL(subtract)(out, BRIO_MIN(ROWS, some_rows - i), (int)BRIO_MIN(some, end - c), i, c, NULL, x, stride);
                 }
             }
             for (int64_t j = strip; j < end; j++) {
@@ -129,10 +129,10 @@ KERNEL_TARGET static bool KERNEL(square)(int64_t width, int64_t stride, double *
         double *restrict column = square + stride * j;
         int64_t strip = j / 12 * 12, end = BRIO_MIN(strip + 12, width);
         for (int64_t c = j; j == strip && j > 0 && c < end; c += 6) {
-            int some = end - c >= 6 ? 6 : 3;
+            int some = end - c > 3 ? 6 : 3;
             for (int64_t i = c; i < width; i += ROWS) {
                 KERNEL(tile)(some, j, square + i, stride, square + c, stride, out);
-                KERNEL(subtract)(out, BRIO_MIN(ROWS, width - i), some, i, c, NULL, square, stride);
+                KERNEL(subtract)(out, BRIO_MIN(ROWS, width - i), (int)BRIO_MIN(some, end - c), i, c, NULL, square, stride);
             }
         }
         for (int64_t k = strip; k < j; k++) {

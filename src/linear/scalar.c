@@ -1,0 +1,569 @@
+/* Supernodal Cholesky of a matrix of single numbers, and solves for three right-hand sides that read as little as they can.
+ *
+ * The factorisation is that of ldlt.c with blocks of one scalar. A solve is bound by the reading of L, so its numbers are laid out again for
+ * that. Each supernode, in pieces of at most PIECE columns J with the rows B below, becomes one dense matrix
+ *
+ *     P = [T; -L_BJ T],  T = L_JJ^-1,
+ *
+ * with which both directions are products without any recurrence [Alvarado1993]: forward [y_J; b_B] = [0; b_B] + P b_J, backward
+ * x_J = P^T [y_J; x_B]. The three right-hand sides share every number that is read.
+ *
+ * Threads: the tree of supernodes is cut into subtrees, none of which is more than a fixed share of L, and the supernodes that join them: the
+ * nodes of a coarse tree. A node has a vector of its own, its columns and then the rows above that it contributes to, to which its parent adds those of
+ * its children in their order: a function of the pattern, so that the bits do not depend on the number of threads. */
+#include "scalar.h"
+
+#include "ldlt.h"
+#include "order.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+    UNIT = 8,        /* rows of a strip are a multiple of it */
+    STRIP = 32,
+    PIECE = 64,      /* most columns of a piece */
+    NODE_SHARE = 16, /* a subtree is at most this part of L */
+    SHARED_SOLVE = 60000, /* numbers of L from which a solve is shared out */
+    MOST_WORKERS = 16
+};
+
+static inline int64_t padded(int64_t rows) { return (rows + UNIT - 1) & -(int64_t)UNIT; }
+
+typedef struct Kernels {
+    void (*forward)(int64_t height, int64_t width, const void *piece, const double *x, int64_t stride, double *out);
+    void (*backward)(int64_t height, int64_t width, const void *piece, double *x, int64_t stride, const double *z, double *sums);
+    void (*store)(int64_t count, const double *strip, void *piece, int64_t at);
+} Kernels;
+
+#define KERNEL(name) name##_double_baseline
+#define KERNEL_TARGET
+#define KERNEL_LANES 2
+#define KERNEL_VALUE double
+#include "scalar_kernel.h"
+#define KERNEL(name) name##_float_baseline
+#define KERNEL_TARGET
+#define KERNEL_LANES 2
+#define KERNEL_VALUE float
+#include "scalar_kernel.h"
+
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2,fma"), optimize("fp-contract=fast")))
+#define AVX512 __attribute__((target("avx512f,avx512dq,avx512vl"), optimize("fp-contract=fast")))
+#define KERNEL(name) name##_double_avx2
+#define KERNEL_TARGET AVX2
+#define KERNEL_LANES 4
+#define KERNEL_VALUE double
+#include "scalar_kernel.h"
+#define KERNEL(name) name##_float_avx2
+#define KERNEL_TARGET AVX2
+#define KERNEL_LANES 4
+#define KERNEL_VALUE float
+#include "scalar_kernel.h"
+#define KERNEL(name) name##_double_avx512
+#define KERNEL_TARGET AVX512
+#define KERNEL_LANES 8
+#define KERNEL_VALUE double
+#include "scalar_kernel.h"
+#define KERNEL(name) name##_float_avx512
+#define KERNEL_TARGET AVX512
+#define KERNEL_LANES 8
+#define KERNEL_VALUE float
+#include "scalar_kernel.h"
+#endif
+
+static const Kernels *choose_kernels(bool single)
+{
+#if defined(__x86_64__)
+    if (brio__isa() == BRIO_ISA_AVX512) return single ? &kernels_float_avx512 : &kernels_double_avx512;
+    if (brio__isa() == BRIO_ISA_AVX2) return single ? &kernels_float_avx2 : &kernels_double_avx2;
+#endif
+    return single ? &kernels_float_baseline : &kernels_double_baseline;
+}
+
+/* ---- pattern ------------------------------------------------------------------------------------ */
+
+/* Columns [first, first + width) of L, and their rows below. */
+typedef struct Piece {
+    int32_t supernode, first, width, height;
+    int64_t value; /* where P begins */
+    int64_t place; /* where its rows begin in place[] */
+} Piece;
+
+/* Supernodes [first, last] of the coarse tree, with pieces [piece, piece_end) and columns [column, column_end). */
+typedef struct Node {
+    int32_t first, last, column, column_end, spills;
+    int32_t parent; /* nodes - 1 is the root of all, without columns */
+    int32_t child, child_end; /* in child[], ascending */
+    int64_t piece, piece_end;
+    int64_t local; /* its vector in local[], in rows */
+    int64_t map;   /* of its spilled rows to those of its parent, in map[] */
+} Node;
+
+struct BrioScalarPattern {
+    int32_t n;
+    int32_t *order;       /* vertex eliminated k-th */
+    int64_t *from;        /* entry of off[] of each entry of A below the diagonal; -1: the diagonal */
+    BrioMatrix A;         /* of single scalars, and its factorisation */
+    void *ldlt;
+    BrioPanels L;
+    int64_t pieces;
+    Piece *piece;
+    int32_t *place;       /* as L.row: row in the vector of the node */
+    int32_t nodes, leaves;
+    Node *node;           /* children before parents */
+    int32_t *child, *leaf; /* leaf: the costliest first */
+    int32_t *map;
+    int64_t maps, locals, values;
+    int64_t tallest;      /* rows of a piece, padded */
+};
+
+struct BrioScalarFactor {
+    const BrioScalarPattern *pattern;
+    const Kernels *kernels;
+    bool single;
+    void *value;
+    double *local;        /* vectors of the nodes: four numbers a row, of which three count */
+    atomic_int *pending, *queue; /* of each node: children to come; nodes that may go backward */
+    int workers;
+    double *scratch[MOST_WORKERS]; /* of a piece: three columns, and the sums of lanes */
+};
+
+void brio__scalar_pattern_free(BrioScalarPattern *p)
+{
+    if (!p) return;
+    brio__free(p->order);
+    brio__free(p->from);
+    brio__free(p->A.start);
+    brio__free(p->A.row);
+    brio__free(p->A.value);
+    if (p->ldlt) brio__ldlt_destroy(p->ldlt);
+    brio__free(p->piece);
+    brio__free(p->place);
+    brio__free(p->node);
+    brio__free(p->child);
+    brio__free(p->leaf);
+    brio__free(p->map);
+    brio__free(p);
+}
+
+/* The lower triangle by columns in elimination order, rows ascending. */
+static BrioStatus make_matrix(BrioScalarPattern *p, const int64_t *start, const int32_t *neighbour, int32_t *position)
+{
+    int32_t n = p->n;
+    int64_t entries = start[n] / 2 + n;
+    p->A.n = n;
+    p->A.start = brio__calloc((size_t)n + 2, sizeof *p->A.start);
+    p->A.row = brio__alloc((size_t)entries, sizeof *p->A.row);
+    p->A.value = brio__alloc((size_t)entries, sizeof *p->A.value);
+    p->from = brio__alloc((size_t)entries, sizeof *p->from);
+    if (!p->A.start || !p->A.row || !p->A.value || !p->from) return BRIO_ERROR_MEMORY;
+    for (int32_t I = 0; I < n; I++) position[p->order[I]] = I;
+    int64_t *next = p->A.start + 1; /* shifted by one while it is filled */
+    for (int32_t I = 0; I < n; I++) {
+        p->A.start[I + 2]++;
+        for (int64_t k = start[p->order[I]]; k < start[p->order[I] + 1]; k++)
+            if (position[neighbour[k]] < I) p->A.start[position[neighbour[k]] + 2]++;
+    }
+    for (int32_t I = 0; I <= n; I++) p->A.start[I + 1] += p->A.start[I];
+    for (int32_t I = 0; I < n; I++) { /* the diagonal of column I comes before its other rows, which are greater */
+        p->A.row[next[I]] = I;
+        p->from[next[I]++] = -1;
+        for (int64_t k = start[p->order[I]]; k < start[p->order[I] + 1]; k++) {
+            int32_t J = position[neighbour[k]];
+            if (J >= I) continue;
+            p->A.row[next[J]] = I;
+            p->from[next[J]++] = k;
+        }
+    }
+    return BRIO_OK;
+}
+
+static int32_t width_of(const BrioPanels *L, int32_t s) { return L->first[s + 1] - L->first[s]; }
+static int32_t height_of(const BrioPanels *L, int32_t s) { return (int32_t)(L->row_start[s + 1] - L->row_start[s]); }
+
+static BrioStatus make_pieces(BrioScalarPattern *p)
+{
+    const BrioPanels *L = &p->L;
+    for (int32_t s = 0; s < L->count; s++) p->pieces += (width_of(L, s) + PIECE - 1) / PIECE;
+    p->piece = brio__alloc((size_t)p->pieces, sizeof *p->piece);
+    if (!p->piece) return BRIO_ERROR_MEMORY;
+    int64_t count = 0;
+    for (int32_t s = 0; s < L->count; s++) {
+        int32_t width = width_of(L, s), parts = (width + PIECE - 1) / PIECE;
+        for (int32_t k = 0, begin = 0; k < parts; k++) { /* of even width */
+            int32_t end = (int32_t)((int64_t)width * (k + 1) / parts);
+            Piece *piece = &p->piece[count++];
+            *piece = (Piece){.supernode = s, .first = begin, .width = end - begin, .height = height_of(L, s) - begin, .value = p->values,
+                             .place = L->row_start[s] + begin};
+            for (int64_t row = 0; row < piece->height; row += STRIP) {
+                int64_t rows = BRIO_MIN(STRIP, padded(piece->height - row));
+                p->values += rows * BRIO_MIN(piece->width, row + rows);
+            }
+            p->tallest = BRIO_MAX(p->tallest, padded(piece->height));
+            begin = end;
+        }
+    }
+    return BRIO_OK;
+}
+
+/* Cuts the tree of supernodes; total: numbers of L in the subtree of each supernode. */
+static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *first, int32_t *node_of, double *total)
+{
+    const BrioPanels *L = &p->L;
+    double all = 0;
+    for (int32_t s = 0; s < L->count; s++) {
+        total[s] = 0;
+        first[s] = s;
+    }
+    for (int32_t s = 0; s < L->count; s++) {
+        double width = width_of(L, s), height = height_of(L, s), own = width * height - width * (width - 1) / 2;
+        parent[s] = height > width ? L->owner[L->row[L->row_start[s] + (int64_t)width]] : -1;
+        total[s] += own;
+        all += own;
+        if (parent[s] < 0) continue;
+        total[parent[s]] += total[s];
+        first[parent[s]] = BRIO_MIN(first[parent[s]], first[s]);
+    }
+    bool shared = all >= SHARED_SOLVE;
+    for (int32_t s = L->count - 1; s >= 0; s--) { /* of a supernode that begins or is a node: -1; else -2 */
+        bool below_top = parent[s] < 0 || (node_of[parent[s]] == -1 && total[parent[s]] > all / NODE_SHARE);
+        node_of[s] = shared && below_top ? -1 : -2;
+        p->nodes += node_of[s] == -1;
+    }
+    if (!shared) p->nodes = 1; /* all of it, beside the root */
+    p->nodes++;
+    p->node = brio__calloc((size_t)p->nodes, sizeof *p->node);
+    p->child = brio__alloc((size_t)p->nodes, sizeof *p->child);
+    p->leaf = brio__alloc((size_t)p->nodes, sizeof *p->leaf);
+    if (!p->node || !p->child || !p->leaf) return BRIO_ERROR_MEMORY;
+    int32_t count = 0;
+    if (!shared) p->node[count++] = (Node){.first = 0, .last = L->count - 1};
+    for (int32_t s = 0; shared && s < L->count; s++)
+        if (node_of[s] == -1) {
+            bool top = total[s] > all / NODE_SHARE;
+            node_of[s] = count;
+            p->node[count++] = (Node){.first = top ? s : first[s], .last = s};
+        }
+    p->node[count] = (Node){.first = L->count, .last = L->count - 1, .parent = -1};
+    for (int32_t i = 0; i < count; i++) {
+        int32_t above = parent[p->node[i].last];
+        p->node[i].parent = shared && above >= 0 ? node_of[above] : count;
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus make_tree(BrioScalarPattern *p, double *total)
+{
+    const BrioPanels *L = &p->L;
+    for (int32_t i = 0; i < p->nodes; i++)
+        if (p->node[i].parent >= 0) p->node[p->node[i].parent].child_end++;
+    for (int32_t i = 0, next = 0; i < p->nodes; i++) {
+        p->node[i].child = next;
+        next += p->node[i].child_end;
+        p->node[i].child_end = p->node[i].child;
+    }
+    int64_t piece = 0;
+    for (int32_t i = 0; i < p->nodes; i++) {
+        Node *node = &p->node[i];
+        if (node->parent >= 0) p->child[p->node[node->parent].child_end++] = i;
+        node->column = L->first[node->first];
+        node->column_end = L->first[node->last + 1];
+        node->spills = node->first > node->last ? 0 : height_of(L, node->last) - width_of(L, node->last);
+        node->piece = piece;
+        while (piece < p->pieces && p->piece[piece].supernode <= node->last) piece++;
+        node->piece_end = piece;
+        node->local = p->locals;
+        node->map = p->maps;
+        p->locals += node->column_end - node->column + node->spills;
+        p->maps += node->spills;
+        if (node->child == node->child_end) { /* sorted by insertion: there are few */
+            int32_t at = p->leaves++;
+            for (; at > 0 && total[p->node[p->leaf[at - 1]].last] < total[node->last]; at--) p->leaf[at] = p->leaf[at - 1];
+            p->leaf[at] = i;
+        }
+    }
+    return BRIO_OK;
+}
+
+/* Row `row` in the vector of a node. */
+static int32_t local_row(const BrioScalarPattern *p, const Node *node, int32_t row)
+{
+    if (row < node->column_end) return row - node->column;
+    const int32_t *spilled = p->L.row + p->L.row_start[node->last + 1] - node->spills;
+    int32_t low = 0, high = node->spills;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (spilled[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return node->column_end - node->column + low;
+}
+
+static BrioStatus make_places(BrioScalarPattern *p)
+{
+    const BrioPanels *L = &p->L;
+    p->place = brio__alloc((size_t)L->row_start[L->count], sizeof *p->place);
+    p->map = brio__alloc((size_t)p->maps, sizeof *p->map);
+    if (!p->place || !p->map) return BRIO_ERROR_MEMORY;
+    for (int32_t i = 0; i < p->nodes; i++) {
+        const Node *node = &p->node[i];
+        for (int64_t k = L->row_start[node->first]; k < L->row_start[node->last + 1]; k++) p->place[k] = local_row(p, node, L->row[k]);
+        for (int32_t k = 0; k < node->spills; k++)
+            p->map[node->map + k] = local_row(p, &p->node[node->parent], L->row[L->row_start[node->last + 1] - node->spills + k]);
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus analyse(BrioScalarPattern *p, const int64_t *start, const int32_t *neighbour, int32_t *work, double *total)
+{
+    size_t n = (size_t)p->n;
+    p->order = brio__alloc(n, sizeof *p->order);
+    if (!p->order) return BRIO_ERROR_MEMORY;
+    BRIO_CHECK(brio__order_dissection(p->n, start, neighbour, p->order));
+    BRIO_CHECK(make_matrix(p, start, neighbour, work));
+    BRIO_CHECK(brio__ldlt_create(&p->A, 1, &p->ldlt));
+    brio__ldlt_panels(p->ldlt, &p->L);
+    BRIO_CHECK(make_pieces(p));
+    BRIO_CHECK(make_nodes(p, work, work + n, work + 2 * n, total));
+    BRIO_CHECK(make_tree(p, total));
+    return make_places(p);
+}
+
+BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *neighbour, BrioScalarPattern **pattern)
+{
+    *pattern = NULL;
+    BrioScalarPattern *p = brio__calloc(1, sizeof *p);
+    if (!p) return BRIO_ERROR_MEMORY;
+    p->n = n;
+    int32_t *work = brio__alloc(3 * (size_t)n, sizeof *work);
+    double *total = brio__alloc((size_t)n, sizeof *total);
+    BrioStatus status = work && total ? analyse(p, start, neighbour, work, total) : BRIO_ERROR_MEMORY;
+    brio__free(work);
+    brio__free(total);
+    if (status != BRIO_OK) {
+        brio__scalar_pattern_free(p);
+        return status;
+    }
+    *pattern = p;
+    return BRIO_OK;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------ */
+
+static size_t scratch_size(const BrioScalarPattern *p) { return (size_t)BRIO_MAX(3 * p->tallest + 3 * UNIT * PIECE, STRIP * PIECE); }
+
+BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_precision, BrioScalarFactor **factor)
+{
+    *factor = NULL;
+    BrioScalarFactor *f = brio__calloc(1, sizeof *f);
+    if (!f) return BRIO_ERROR_MEMORY;
+    f->pattern = p;
+    f->single = single_precision;
+    f->kernels = choose_kernels(single_precision);
+    f->value = brio__calloc((size_t)p->values, single_precision ? sizeof(float) : sizeof(double));
+    f->local = brio__calloc((size_t)p->locals, 4 * sizeof *f->local);
+    f->pending = brio__alloc((size_t)p->nodes, sizeof *f->pending);
+    f->queue = brio__alloc((size_t)p->nodes, sizeof *f->queue);
+    f->workers = BRIO_MIN(brio_threads(), MOST_WORKERS);
+    bool made = f->value && f->local && f->pending && f->queue;
+    for (int w = 0; w < f->workers && made; w++) {
+        f->scratch[w] = brio__calloc(scratch_size(p), sizeof *f->scratch[w]);
+        made = f->scratch[w] != NULL;
+    }
+    if (!made) {
+        brio__scalar_factor_free(f);
+        return BRIO_ERROR_MEMORY;
+    }
+    *factor = f;
+    return BRIO_OK;
+}
+
+void brio__scalar_factor_free(BrioScalarFactor *f)
+{
+    if (!f) return;
+    brio__free(f->value);
+    brio__free(f->local);
+    brio__free(f->pending);
+    brio__free(f->queue);
+    for (int w = 0; w < f->workers; w++) brio__free(f->scratch[w]);
+    brio__free(f);
+}
+
+/* P L_JJ = [I; -L_BJ], strip by strip, the last column first. */
+static void make_piece(const BrioScalarFactor *f, const Piece *piece, double *strip)
+{
+    const BrioPanels *L = &f->pattern->L;
+    int64_t stride = height_of(L, piece->supernode), at = piece->value;
+    const double *from = L->value + L->panel[piece->supernode] + (stride + 1) * piece->first; /* L_JJ */
+    for (int64_t row = 0; row < piece->height; row += STRIP) {
+        int64_t rows = BRIO_MIN(STRIP, padded(piece->height - row)), columns = BRIO_MIN(piece->width, row + rows);
+        int64_t own = BRIO_MIN(rows, BRIO_MAX(0, piece->width - row)), filled = BRIO_MIN(rows, piece->height - row);
+        for (int64_t j = columns - 1; j >= 0; j--) {
+            double *restrict column = strip + rows * j;
+            for (int64_t i = 0; i < own; i++) column[i] = row + i == j;
+            for (int64_t i = own; i < filled; i++) column[i] = -from[stride * j + row + i];
+            for (int64_t i = filled; i < rows; i++) column[i] = 0;
+            for (int64_t k = j + 1; k < columns; k++) {
+                const double *restrict later = strip + rows * k;
+                double factor = from[stride * j + k];
+                for (int64_t i = 0; i < rows; i++) column[i] -= factor * later[i];
+            }
+            double scale = 1 / from[stride * j + j];
+            for (int64_t i = 0; i < rows; i++) column[i] *= scale;
+        }
+        f->kernels->store(rows * columns, strip, f->value, at);
+        at += rows * columns;
+    }
+}
+
+typedef struct Packing {
+    const BrioScalarFactor *factor;
+    atomic_llong next;
+} Packing;
+
+enum { SOME_PIECES = 16 };
+
+static void pack(void *context, int64_t begin, int64_t end)
+{
+    Packing *packing = context;
+    const BrioScalarPattern *p = packing->factor->pattern;
+    for (int64_t w = begin; w < end; w++)
+        for (int64_t i; (i = atomic_fetch_add(&packing->next, SOME_PIECES)) < p->pieces;)
+            for (int64_t k = i; k < BRIO_MIN(i + SOME_PIECES, p->pieces); k++) make_piece(packing->factor, &p->piece[k], packing->factor->scratch[w]);
+}
+
+BrioStatus brio__scalar_factorise(BrioScalarFactor *f, const double *diagonal, const double *off)
+{
+    const BrioScalarPattern *p = f->pattern;
+    for (int32_t J = 0; J < p->n; J++) {
+        p->A.value[p->A.start[J]] = diagonal[p->order[J]];
+        for (int64_t k = p->A.start[J] + 1; k < p->A.start[J + 1]; k++) p->A.value[k] = off[p->from[k]];
+    }
+    BRIO_CHECK(brio__ldlt_factor(p->ldlt, &p->A));
+    Packing packing = {.factor = f};
+    brio__parallel_for(BRIO_MIN(f->workers, p->pieces / SOME_PIECES + 1), 1, pack, &packing);
+    return BRIO_OK;
+}
+
+/* ---- solves ------------------------------------------------------------------------------------- */
+
+typedef struct Solve {
+    const BrioScalarFactor *factor;
+    const double *b;
+    double *x;
+    atomic_int next_leaf, taken, ready; /* leaves taken; places of the queue taken and filled */
+} Solve;
+
+static void forward_node(const Solve *solve, const Node *node, double *scratch)
+{
+    const BrioScalarFactor *f = solve->factor;
+    const BrioScalarPattern *p = f->pattern;
+    double *local = f->local + 4 * node->local;
+    int32_t columns = node->column_end - node->column;
+    size_t number = f->single ? sizeof(float) : sizeof(double);
+    for (int32_t i = 0; i < columns; i++) {
+        const double *b = solve->b + 3 * (int64_t)p->order[node->column + i];
+        for (int r = 0; r < 3; r++) local[4 * i + r] = b[r];
+    }
+    memset(local + 4 * (int64_t)columns, 0, 4 * sizeof *local * (size_t)node->spills);
+    for (int32_t c = node->child; c < node->child_end; c++) {
+        const Node *child = &p->node[p->child[c]];
+        const double *spill = f->local + 4 * (child->local + child->column_end - child->column);
+        for (int32_t i = 0; i < child->spills; i++)
+            for (int r = 0; r < 3; r++) local[4 * (int64_t)p->map[child->map + i] + r] += spill[4 * i + r];
+    }
+    for (int64_t k = node->piece; k < node->piece_end; k++) {
+        const Piece *piece = &p->piece[k];
+        const int32_t *place = p->place + piece->place;
+        int64_t stride = padded(piece->height);
+        double *own = local + 4 * (int64_t)place[0];
+        f->kernels->forward(piece->height, piece->width, (char *)f->value + number * (size_t)piece->value, own, stride, scratch);
+        for (int32_t i = 0; i < piece->width; i++)
+            for (int r = 0; r < 3; r++) own[4 * i + r] = scratch[r * stride + i];
+        for (int32_t i = piece->width; i < piece->height; i++)
+            for (int r = 0; r < 3; r++) local[4 * (int64_t)place[i] + r] += scratch[r * stride + i];
+    }
+}
+
+static void backward_node(const Solve *solve, const Node *node, double *scratch)
+{
+    const BrioScalarFactor *f = solve->factor;
+    const BrioScalarPattern *p = f->pattern;
+    double *local = f->local + 4 * node->local;
+    int32_t columns = node->column_end - node->column;
+    size_t number = f->single ? sizeof(float) : sizeof(double);
+    const double *above = node->parent < 0 ? NULL : f->local + 4 * p->node[node->parent].local;
+    for (int32_t i = 0; i < node->spills; i++)
+        for (int r = 0; r < 3; r++) local[4 * (int64_t)(columns + i) + r] = above[4 * (int64_t)p->map[node->map + i] + r];
+    for (int64_t k = node->piece_end - 1; k >= node->piece; k--) {
+        const Piece *piece = &p->piece[k];
+        const int32_t *place = p->place + piece->place;
+        int64_t stride = padded(piece->height);
+        for (int32_t i = 0; i < piece->height; i++)
+            for (int r = 0; r < 3; r++) scratch[r * stride + i] = local[4 * (int64_t)place[i] + r];
+        for (int64_t i = piece->height; i < stride; i++)
+            for (int r = 0; r < 3; r++) scratch[r * stride + i] = 0;
+        f->kernels->backward(piece->height, piece->width, (char *)f->value + number * (size_t)piece->value, local + 4 * (int64_t)place[0], stride,
+                             scratch, scratch + 3 * stride);
+    }
+    for (int32_t i = 0; i < columns; i++) {
+        double *x = solve->x + 3 * (int64_t)p->order[node->column + i];
+        for (int r = 0; r < 3; r++) x[r] = local[4 * i + r];
+    }
+}
+
+/* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. The one that finishes the root opens the queue of nodes whose parents
+ * are done. Who takes a place of the queue waits until it is filled, by a worker that has taken an earlier place: with one thread that never happens. */
+static void work(void *context, int64_t begin, int64_t end)
+{
+    Solve *solve = context;
+    const BrioScalarFactor *f = solve->factor;
+    const BrioScalarPattern *p = f->pattern;
+    (void)end;
+    double *scratch = f->scratch[begin];
+    for (int32_t i; (i = atomic_fetch_add(&solve->next_leaf, 1)) < p->leaves;)
+        for (int32_t at = p->leaf[i]; at >= 0;) {
+            const Node *node = &p->node[at];
+            forward_node(solve, node, scratch);
+            if (node->parent < 0) {
+                f->queue[0] = at;
+                solve->ready = 1;
+            }
+            at = node->parent >= 0 && atomic_fetch_sub(&f->pending[node->parent], 1) == 1 ? node->parent : -1;
+        }
+    for (int32_t i; (i = atomic_fetch_add(&solve->taken, 1)) < p->nodes;) {
+        int32_t at;
+        for (int tries = 0; (at = atomic_load(&f->queue[i])) < 0; tries++)
+            if (tries > 1000) sched_yield();
+        const Node *node = &p->node[at];
+        backward_node(solve, node, scratch);
+        for (int32_t c = node->child; c < node->child_end; c++) f->queue[atomic_fetch_add(&solve->ready, 1)] = p->child[c];
+    }
+}
+
+void brio__scalar_solve(const BrioScalarFactor *f, const double *b, double *x)
+{
+    const BrioScalarPattern *p = f->pattern;
+    Solve solve = {.factor = f, .b = b, .x = x};
+    for (int32_t i = 0; i < p->nodes; i++) {
+        f->pending[i] = p->node[i].child_end - p->node[i].child;
+        f->queue[i] = -1;
+    }
+    brio__parallel_for(BRIO_MIN(f->workers, p->leaves), 1, work, &solve);
+}
+
+void brio__scalar_stats(const BrioScalarFactor *f, BrioScalarStats *stats)
+{
+    const BrioScalarPattern *p = f->pattern;
+    double number = f->single ? 4 : 8, indices = 0;
+    for (int64_t k = 0; k < p->pieces; k++) indices += p->piece[k].height;
+    *stats = (BrioScalarStats){.nonzeros = p->L.blocks, .stored = (double)p->values, .flops = p->L.flops};
+    stats->least_bytes = 2 * (number * p->L.blocks + 4 * (double)p->L.row_start[p->L.count]);
+    stats->solve_bytes = 2 * (number * (double)p->values + 4 * indices);
+    stats->bytes = number * (double)p->values + 32.0 * (double)p->locals + 8.0 * f->workers * (double)scratch_size(p);
+    stats->pattern_bytes = 8.0 * (double)p->L.panel[p->L.count] + 8.0 * (double)p->L.row_start[p->L.count] + 20.0 * (double)p->A.start[p->n] + 24.0 * p->n;
+}

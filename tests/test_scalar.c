@@ -1,0 +1,355 @@
+/* The matrix of single numbers with three right-hand sides: graphs of all kinds, both precisions, any number of threads. */
+#include "linear/scalar.h"
+#include "memory.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- problems ----------------------------------------------------------------------------------- */
+
+typedef struct Problem {
+    char name[64];
+    int32_t n;
+    int64_t *start;
+    int32_t *neighbour;
+    double *diagonal, *off;
+} Problem;
+
+typedef struct Edges {
+    int32_t (*edge)[2];
+    int64_t count, room;
+} Edges;
+
+static void add_edge(Edges *e, int32_t a, int32_t b)
+{
+    if (e->count == e->room) {
+        e->room = 2 * e->room + 64;
+        e->edge = realloc(e->edge, (size_t)e->room * sizeof *e->edge);
+    }
+    e->edge[e->count][0] = a;
+    e->edge[e->count++][1] = b;
+}
+
+/* M + w L: positive weights of the edges of either sign of effect (most pull, some are negative), and masses that keep the diagonal dominant. */
+static Problem finish(const char *name, int32_t n, Edges *e, uint64_t seed)
+{
+    Problem p = {.n = n};
+    snprintf(p.name, sizeof p.name, "%s", name);
+    p.start = calloc((size_t)n + 2, sizeof *p.start);
+    p.neighbour = malloc((2 * (size_t)e->count + 1) * sizeof *p.neighbour);
+    p.off = malloc((2 * (size_t)e->count + 1) * sizeof *p.off);
+    p.diagonal = malloc(((size_t)n + 1) * sizeof *p.diagonal);
+    BrioRandom random = {seed};
+    for (int32_t i = 0; i < n; i++) p.diagonal[i] = 0.01 + brio__random(&random);
+    for (int64_t k = 0; k < e->count; k++)
+        for (int s = 0; s < 2; s++) p.start[e->edge[k][s] + 2]++;
+    for (int32_t i = 0; i <= n; i++) p.start[i + 1] += p.start[i];
+    for (int64_t k = e->count - 1; k >= 0; k--) { /* backwards: rows are not sorted */
+        double weight = (brio__random(&random) < 0.1 ? 0.5 : -1) * exp(3 * brio__random(&random) - 1);
+        for (int s = 0; s < 2; s++) {
+            int32_t i = e->edge[k][s];
+            p.neighbour[p.start[i + 1]] = e->edge[k][1 - s];
+            p.off[p.start[i + 1]++] = weight;
+            p.diagonal[i] += fabs(weight);
+        }
+    }
+    free(e->edge);
+    return p;
+}
+
+static void drop(Problem *p)
+{
+    free(p->start);
+    free(p->neighbour);
+    free(p->diagonal);
+    free(p->off);
+}
+
+/* A square of cloth: neighbours along both sides, across, and at distance two. */
+static void add_cloth(Edges *e, int32_t first, int nx, int ny)
+{
+    static const int step[6][2] = {{1, 0}, {0, 1}, {1, 1}, {-1, 1}, {2, 0}, {0, 2}};
+    for (int y = 0; y < ny; y++)
+        for (int x = 0; x < nx; x++)
+            for (int s = 0; s < 6; s++) {
+                int X = x + step[s][0], Y = y + step[s][1];
+                if (X >= 0 && X < nx && Y < ny) add_edge(e, first + y * nx + x, first + Y * nx + X);
+            }
+}
+
+static void add_box(Edges *e, int32_t first, int nx, int ny, int nz)
+{
+    static const int step[7][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+    for (int z = 0; z < nz; z++)
+        for (int y = 0; y < ny; y++)
+            for (int x = 0; x < nx; x++)
+                for (int s = 0; s < 7; s++) {
+                    int X = x + step[s][0], Y = y + step[s][1], Z = z + step[s][2];
+                    if (X < nx && Y < ny && Z < nz) add_edge(e, first + (z * ny + y) * nx + x, first + (Z * ny + Y) * nx + X);
+                }
+}
+
+/* Each pair of vertices with the given chance, in order: no edge twice. */
+static void add_random(Edges *e, int32_t n, double chance, uint64_t seed)
+{
+    BrioRandom random = {seed};
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < i; j++)
+            if (brio__random(&random) < chance) add_edge(e, i, j);
+}
+
+enum { ONE, TWO, TWO_APART, THREE, PATH, STAR, COMPLETE, CLOTH, STRIP_OF_CLOTH, BOX, RANDOM, SPARSE_RANDOM, NO_EDGES, BODIES, KINDS };
+
+static Problem make(int kind)
+{
+    Edges e = {0};
+    switch (kind) {
+    case ONE: return finish("one vertex", 1, &e, 1);
+    case TWO: add_edge(&e, 0, 1); return finish("two vertices", 2, &e, 2);
+    case TWO_APART: return finish("two apart", 2, &e, 3);
+    case THREE: add_edge(&e, 2, 1), add_edge(&e, 0, 2); return finish("three vertices", 3, &e, 4);
+    case PATH:
+        for (int32_t i = 1; i < 1000; i++) add_edge(&e, i - 1, i);
+        return finish("path", 1000, &e, 5);
+    case STAR:
+        for (int32_t i = 1; i < 800; i++) add_edge(&e, 0, i);
+        return finish("star", 800, &e, 6);
+    case COMPLETE: add_random(&e, 150, 2, 7); return finish("complete", 150, &e, 7);
+    case CLOTH: add_cloth(&e, 0, 101, 101); return finish("cloth 101 x 101", 10201, &e, 8);
+    case STRIP_OF_CLOTH: add_cloth(&e, 0, 7, 900); return finish("strip of cloth 7 x 900", 6300, &e, 9);
+    case BOX: add_box(&e, 0, 15, 14, 13); return finish("box 15 x 14 x 13", 2730, &e, 10);
+    case RANDOM: add_random(&e, 300, 0.1, 11); return finish("random, 300 vertices", 300, &e, 11);
+    case SPARSE_RANDOM: add_random(&e, 2000, 0.0012, 12); return finish("random, sparse", 2000, &e, 12);
+    case NO_EDGES: return finish("no edges", 77, &e, 13);
+    default:
+        add_cloth(&e, 0, 60, 50);
+        add_box(&e, 3001, 9, 9, 9);
+        add_cloth(&e, 3730, 61, 50);
+        return finish("two cloths, a box and a lone vertex", 6780, &e, 14);
+    }
+}
+
+static double *random_vector(int64_t count, uint64_t seed)
+{
+    double *x = malloc(((size_t)count + 1) * sizeof *x);
+    BrioRandom random = {seed};
+    for (int64_t i = 0; i < count; i++) x[i] = brio__random_normal(&random);
+    return x;
+}
+
+/* Backward error: max over rows and coordinates of |b - A x| / (|A|_inf |x|_inf + |b|_inf). */
+static double residual(const Problem *p, const double *b, const double *x)
+{
+    double most = 0, norm_A = 0, norm_x = 0, norm_b = 0;
+    for (int32_t i = 0; i < p->n; i++) {
+        double row = fabs(p->diagonal[i]);
+        for (int64_t k = p->start[i]; k < p->start[i + 1]; k++) row += fabs(p->off[k]);
+        norm_A = fmax(norm_A, row);
+        for (int r = 0; r < 3; r++) {
+            double left = b[3 * (int64_t)i + r] - p->diagonal[i] * x[3 * (int64_t)i + r];
+            for (int64_t k = p->start[i]; k < p->start[i + 1]; k++) left -= p->off[k] * x[3 * (int64_t)p->neighbour[k] + r];
+            most = isfinite(left) ? fmax(most, fabs(left)) : INFINITY;
+            norm_x = fmax(norm_x, fabs(x[3 * (int64_t)i + r]));
+            norm_b = fmax(norm_b, fabs(b[3 * (int64_t)i + r]));
+        }
+    }
+    return most / (norm_A * norm_x + norm_b);
+}
+
+static void analyse(const Problem *p, bool single, BrioScalarPattern **pattern, BrioScalarFactor **factor)
+{
+    assert_int_equal(brio__scalar_analyse(p->n, p->start, p->neighbour, pattern), BRIO_OK);
+    assert_int_equal(brio__scalar_factor_create(*pattern, single, factor), BRIO_OK);
+}
+
+/* ---- tests -------------------------------------------------------------------------------------- */
+
+static void solves(void **state)
+{
+    (void)state;
+    printf("  %-38s %8s %9s %9s  backward error: double, float\n", "graph", "n", "nonzeros", "stored");
+    for (int kind = 0; kind < KINDS; kind++) {
+        Problem p = make(kind);
+        double *b = random_vector(3 * (int64_t)p.n, 100), *x = random_vector(3 * (int64_t)p.n, 101), error[2];
+        BrioScalarStats stats;
+        for (int single = 0; single < 2; single++) {
+            BrioScalarPattern *pattern;
+            BrioScalarFactor *factor;
+            analyse(&p, single, &pattern, &factor);
+            assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_OK);
+            brio__scalar_solve(factor, b, x);
+            error[single] = residual(&p, b, x);
+            brio__scalar_solve(factor, b, b); /* in place */
+            assert_memory_equal(b, x, 3 * (size_t)p.n * sizeof *x);
+            free(b);
+            b = random_vector(3 * (int64_t)p.n, 100);
+            brio__scalar_stats(factor, &stats);
+            brio__scalar_factor_free(factor);
+            brio__scalar_pattern_free(pattern);
+        }
+        printf("  %-38s %8d %9.0f %9.0f  %.1e, %.1e\n", p.name, p.n, stats.nonzeros, stats.stored, error[0], error[1]);
+        assert_true(error[0] <= 1e-13);
+        assert_true(error[1] <= 1e-6);
+        assert_true(stats.nonzeros >= p.n + (double)p.start[p.n] / 2 && stats.stored >= stats.nonzeros);
+        drop(&p);
+        free(b);
+        free(x);
+    }
+}
+
+/* L L^T = A by the book, whose nonzeros are counted: the pattern's number in its own order cannot be less than that of A, and of a path it is 2 n - 1. */
+static void counts(void **state)
+{
+    (void)state;
+    Problem p = make(PATH);
+    BrioScalarPattern *pattern;
+    BrioScalarFactor *factor;
+    analyse(&p, false, &pattern, &factor);
+    BrioScalarStats stats;
+    brio__scalar_stats(factor, &stats);
+    assert_true(stats.nonzeros >= 2 * p.n - 1 && stats.nonzeros < 4 * p.n);
+    assert_true(stats.least_bytes >= 16 * stats.nonzeros && stats.solve_bytes >= stats.least_bytes);
+    brio__scalar_factor_free(factor);
+    brio__scalar_pattern_free(pattern);
+    drop(&p);
+}
+
+static void threads(void **state)
+{
+    (void)state;
+    static const int kinds[] = {PATH, CLOTH, STRIP_OF_CLOTH, BOX, SPARSE_RANDOM, BODIES};
+    for (size_t k = 0; k < BRIO_COUNT(kinds); k++)
+        for (int single = 0; single < 2; single++) {
+            Problem p = make(kinds[k]);
+            double *b = random_vector(3 * (int64_t)p.n, 3), *x = random_vector(3 * (int64_t)p.n, 4), *one = random_vector(3 * (int64_t)p.n, 5);
+            for (int count = 1; count <= 4; count *= 2) {
+                BrioScalarPattern *pattern;
+                BrioScalarFactor *factor;
+                brio_set_threads(count);
+                analyse(&p, single, &pattern, &factor);
+                for (int again = 0; again < 10; again++) {
+                    if (again % 5 == 0) assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_OK);
+                    brio__scalar_solve(factor, b, x);
+                    if (count == 1 && again == 0) memcpy(one, x, 3 * (size_t)p.n * sizeof *x);
+                    assert_memory_equal(x, one, 3 * (size_t)p.n * sizeof *x);
+                }
+                brio_set_threads(1); /* fewer than it was made for */
+                brio__scalar_solve(factor, b, x);
+                assert_memory_equal(x, one, 3 * (size_t)p.n * sizeof *x);
+                brio_set_threads(4); /* and more */
+                brio__scalar_solve(factor, b, x);
+                assert_memory_equal(x, one, 3 * (size_t)p.n * sizeof *x);
+                brio__scalar_factor_free(factor);
+                brio__scalar_pattern_free(pattern);
+            }
+            brio_set_threads(0);
+            drop(&p);
+            free(b);
+            free(x);
+            free(one);
+        }
+}
+
+/* Two factors of one pattern do not disturb each other, and a solve tells the matrices apart. */
+static void two_factors(void **state)
+{
+    (void)state;
+    Problem p = make(BODIES);
+    int64_t entries = p.start[p.n];
+    double *weak = malloc((size_t)entries * sizeof *weak), *b = random_vector(3 * (int64_t)p.n, 6), *x = random_vector(3 * (int64_t)p.n, 7);
+    for (int64_t k = 0; k < entries; k++) weak[k] = 0.25 * p.off[k];
+    Problem q = p;
+    q.off = weak;
+    BrioScalarPattern *pattern;
+    BrioScalarFactor *first, *second;
+    analyse(&p, false, &pattern, &first);
+    assert_int_equal(brio__scalar_factor_create(pattern, false, &second), BRIO_OK);
+    assert_int_equal(brio__scalar_factorise(first, p.diagonal, p.off), BRIO_OK);
+    assert_int_equal(brio__scalar_factorise(second, q.diagonal, q.off), BRIO_OK);
+    brio__scalar_solve(first, b, x);
+    assert_true(residual(&p, b, x) <= 1e-13 && residual(&q, b, x) > 1e-4);
+    brio__scalar_solve(second, b, x);
+    assert_true(residual(&q, b, x) <= 1e-13 && residual(&p, b, x) > 1e-4);
+    brio__scalar_factor_free(first);
+    brio__scalar_solve(second, b, x);
+    assert_true(residual(&q, b, x) <= 1e-13);
+    brio__scalar_factor_free(second);
+    brio__scalar_pattern_free(pattern);
+    free(weak);
+    free(b);
+    free(x);
+    drop(&p);
+}
+
+static void indefinite(void **state)
+{
+    (void)state;
+    static const int kinds[] = {ONE, THREE, STAR, CLOTH, BODIES};
+    for (size_t k = 0; k < BRIO_COUNT(kinds); k++) {
+        Problem p = make(kinds[k]);
+        BrioScalarPattern *pattern;
+        BrioScalarFactor *factor;
+        double *b = random_vector(3 * (int64_t)p.n, 8), *x = random_vector(3 * (int64_t)p.n, 9);
+        analyse(&p, false, &pattern, &factor);
+        for (int trial = 0; trial < 4; trial++) {
+            int32_t where = trial * (p.n - 1) / 3;
+            double before = p.diagonal[where];
+            p.diagonal[where] = trial == 3 ? NAN : trial == 2 ? 0 : -before;
+            assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_NOT_POSITIVE_DEFINITE);
+            p.diagonal[where] = before;
+            assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_OK);
+            brio__scalar_solve(factor, b, x);
+            assert_true(residual(&p, b, x) <= 1e-13);
+        }
+        brio__scalar_factor_free(factor);
+        brio__scalar_pattern_free(pattern);
+        drop(&p);
+        free(b);
+        free(x);
+    }
+}
+
+static void allocation(void **state)
+{
+    (void)state;
+    Problem p = make(CLOTH), q = make(THREE);
+    for (int small = 0; small < 2; small++) {
+        const Problem *a = small ? &q : &p;
+        double *b = random_vector(3 * (int64_t)a->n, 10);
+        for (int64_t at = 0;; at++) {
+            Memory memory;
+            BrioScalarPattern *pattern;
+            BrioScalarFactor *factor = NULL;
+            memory_start(&memory, at, false);
+            BrioStatus status = brio__scalar_analyse(a->n, a->start, a->neighbour, &pattern);
+            if (status == BRIO_OK) status = brio__scalar_factor_create(pattern, at % 2, &factor);
+            assert_int_equal(status, memory.failed ? BRIO_ERROR_MEMORY : BRIO_OK);
+            if (status == BRIO_OK) { /* nothing is allocated from here on */
+                int64_t calls = memory.calls;
+                assert_int_equal(brio__scalar_factorise(factor, a->diagonal, a->off), BRIO_OK);
+                brio__scalar_solve(factor, b, b);
+                assert_int_equal(memory.calls, calls);
+            }
+            brio__scalar_factor_free(factor);
+            brio__scalar_pattern_free(pattern);
+            brio_set_allocator(NULL);
+            assert_int_equal(memory.live, 0);
+            if (!memory.failed) break;
+        }
+        free(b);
+    }
+    drop(&p);
+    drop(&q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(solves), cmocka_unit_test(counts), cmocka_unit_test(threads), cmocka_unit_test(two_factors), cmocka_unit_test(indefinite), cmocka_unit_test(allocation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
