@@ -79,6 +79,7 @@ static const BrioField search_fields[] = {
     {"sparse", BRIO_BOOLEAN, "", 0, 0, 1, 0, "Search only in the third step in a row on the same side of the target, and take alpha = 1 otherwise."},
     {"alpha", BRIO_REAL, "", NAN, -10, 10, 0, "Fixed instead of searched for, for the study of stability; then in the paper's form."},
     {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0, "The weight of what nothing carries is treated exactly, so that free flight keeps its energy; false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
+    {"gain", BRIO_REAL, "", NAN, 1, 10, 0, "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is then at most 1. By default 1.15 with the solver local-global, whose unfinished solves lose and gain energy, and 1 (never) otherwise."},
     {0}};
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
@@ -166,7 +167,10 @@ static BrioStatus search_step(BrioStepper *s, double h)
     brio_stepper_mass_multiply(s, dv, p);
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     double excess = brio_stepper_potential(s, q, t + h, NULL) + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
-    double alpha = fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), brio_stepper_value(s, "alpha_max"));
+    double gain = brio_stepper_value(s, "gain"), most = brio_stepper_value(s, "alpha_max");
+    if (isnan(gain)) gain = brio__solver_unfinished(s->solver) ? 1.15 : 1;
+    if (gain > 1) most = fmin(most, 1); /* more would go into motion that the solves do not resolve */
+    double alpha = fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), most);
     if (brio_stepper_value(s, "sparse") != 0) {
         double *streak = brio_stepper_memo(s, STREAK), side = excess - linear + square / 2 > 0 ? 1 : -1; /* of alpha = 1 */
         *streak = *streak * side > 0 ? *streak + side : side;
@@ -176,6 +180,11 @@ static BrioStatus search_step(BrioStepper *s, double h)
             *streak = 0;
     }
     brio_stepper_set_target(s, target, alpha);
+    if (gain > 1) {
+        brio_stepper_combine(s, 1, w, -alpha, dv, w);
+        brio__flight_scale(s->flight, s->system, -(excess - alpha * linear + alpha * alpha * square / 2), gain, w);
+        return brio_stepper_accept(s, h, q, w);
+    }
     return correct(s, h, alpha, q, w, dv);
 }
 

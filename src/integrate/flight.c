@@ -8,6 +8,27 @@ static int32_t root_of(int32_t *parent, int32_t b)
     return b;
 }
 
+/* Marks the parts that elements tie to vertices without coordinates. */
+static void find_held(const BrioSystem *system, BrioFlight *f)
+{
+    for (int t = 0; t < system->term_count; t++) {
+        const BrioTerm *term = &system->term[t];
+        int nodes = term->energy->nodes;
+        for (int64_t i = 0; nodes > 1 && i < term->elements; i++) {
+            bool held = false;
+            int32_t part = -1;
+            for (int k = 0; k < nodes; k++) {
+                int32_t vertex = term->node[(i / LANES * nodes + k) * LANES + i % LANES] / 3, first = system->map_start[vertex];
+                if (first == system->map_start[vertex + 1])
+                    held = true;
+                else
+                    part = f->part[system->map_block[first]];
+            }
+            if (held && part >= 0) f->held[part] = true;
+        }
+    }
+}
+
 BrioStatus brio__flight_create(BrioSolver *solver, BrioFlight **flight)
 {
     int32_t n = solver->system->block_count;
@@ -28,7 +49,12 @@ BrioStatus brio__flight_create(BrioSolver *solver, BrioFlight **flight)
             }
         for (int32_t b = 0; b < n; b++) f->part[b] = root_of(f->part, b); /* the least block of its part */
         for (int32_t b = 0; b < n; b++) f->part[b] = f->part[b] == b ? f->parts++ : f->part[f->part[b]];
-        if (!(f->sum = brio__alloc(6 * (size_t)f->parts, sizeof *f->sum))) status = BRIO_ERROR_MEMORY;
+        f->sum = brio__alloc(6 * (size_t)f->parts, sizeof *f->sum);
+        f->held = brio__calloc((size_t)f->parts, sizeof *f->held);
+        if (f->sum && f->held)
+            find_held(solver->system, f);
+        else
+            status = BRIO_ERROR_MEMORY;
     }
     brio__free(start);
     brio__free(neighbour);
@@ -43,6 +69,7 @@ void brio__flight_free(BrioFlight *f)
 {
     if (!f) return;
     brio__free(f->part);
+    brio__free(f->held);
     brio__free(f->sum);
     brio__free(f);
 }
@@ -61,4 +88,31 @@ void brio__flight_share(const BrioFlight *f, const double *forces, double *weigh
     }
     for (int32_t b = 0; b < f->blocks; b++)
         for (int r = 0; r < 3; r++) weight[3 * b + r] *= f->sum[6 * f->part[b]];
+}
+
+void brio__flight_scale(const BrioFlight *f, const BrioSystem *system, double missing, double gain, double *v)
+{
+    double moving = 0; /* kinetic energy that is scaled */
+    memset(f->sum, 0, 6 * (size_t)f->parts * sizeof *f->sum);
+    for (int32_t b = 0; b < f->blocks; b++) {
+        double *sum = f->sum + 6 * f->part[b];
+        for (int r = 0; r < 3; r++) {
+            sum[r] += system->mass[b] * v[3 * b + r];
+            moving += system->mass[b] / 2 * v[3 * b + r] * v[3 * b + r];
+        }
+        sum[3] += system->mass[b];
+    }
+    for (int32_t p = 0; p < f->parts; p++) {
+        double *sum = f->sum + 6 * p;
+        for (int r = 0; r < 3; r++) {
+            sum[r] = f->held[p] || !(sum[3] > 0) ? 0 : sum[r] / sum[3]; /* the mean velocity */
+            moving -= sum[3] / 2 * sum[r] * sum[r];
+        }
+    }
+    if (!(moving > 0)) return;
+    double factor = fmin(fmax(sqrt(fmax(1 + missing / moving, 0)), 1 / gain), gain);
+    for (int32_t b = 0; b < f->blocks; b++) {
+        const double *mean = f->sum + 6 * f->part[b];
+        for (int r = 0; r < 3; r++) v[3 * b + r] = mean[r] + factor * (v[3 * b + r] - mean[r]);
+    }
 }

@@ -690,7 +690,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
         snprintf(s->message, sizeof s->message, "static equilibria and linearised steps do not take rods in this version of brio");
         return BRIO_ERROR_UNSUPPORTED;
     }
-    bool fixed_cost = !strcmp(s->options.type, "local-global") && !objective->massless;
+    bool fixed_cost = brio__solver_unfinished(s) && !objective->massless;
     if (!fixed_cost) BRIO_CHECK(brio__solver_prepare(s));
     if (s->contact) brio__contact_out_of_memory(s->contact); /* what was is over */
     BrioProblem problem = problem_of(s, state, objective);

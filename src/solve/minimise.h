@@ -76,6 +76,9 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
                                BrioSolver **solver);
 void brio__solver_free(BrioSolver *solver);
 
+/* Whether solves take a fixed number of iterations, so that what is left unbalanced may be large. */
+static inline bool brio__solver_unfinished(const BrioSolver *solver) { return !strcmp(solver->options.type, "local-global"); }
+
 /* The primitive with what it is about. */
 typedef struct BrioProblem {
     BrioSolver *solver;
