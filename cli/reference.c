@@ -140,7 +140,12 @@ static bool solver_at(int i, Entry *e)
                      NULL, "solver.type"};
         return true;
     }
-    const BrioLinearType *found = brio__linear_at(i - 2);
+    if (i == 2) {
+        *e = (Entry){"local-global", "A fixed number of iterations with one constant matrix (Projective Dynamics, L-BFGS where energies are no projections): real time.", "Bouaziz2014",
+                     NULL, "solver.type"};
+        return true;
+    }
+    const BrioLinearType *found = brio__linear_at(i - 3);
     if (!found) return false;
     *e = (Entry){found->name, found->summary, found->citation, NULL, "solver.linear"};
     return true;

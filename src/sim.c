@@ -115,6 +115,26 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                        integrator->name, names);
 }
 
+/* Whether local/global can solve for all that is in the system. */
+static BrioStatus check_solver(const BrioSystem *system, const BrioSimDef *def, const BrioIntegrator *integrator, BrioError *error)
+{
+    if (strcmp(def->solver.type, "local-global")) return BRIO_OK;
+    if (def->solver.iterations < 1) return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
+    if (system->barrier && (system->plane_count || system->surface))
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "local-global ends a step before it is solved, and contact: ipc needs it solved; take contact: {type: penalty}, or solver: newton");
+    if (system->rod_count) return brio__error(error, BRIO_ERROR_UNSUPPORTED, "local-global does not take rods; take springs, or solver: newton");
+    if (integrator->traits & BRIO_LINEARISED)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s is one linear solve with the Hessian at the start of the step, which local-global does not have; take backward-euler, or solver: newton",
+                           integrator->name);
+    for (int t = 0; t < system->term_count; t++) {
+        const BrioTerm *term = &system->term[t];
+        if (term->elements && !term->energy->laplacian && !(term->energy->traits & BRIO_ENERGY_LINEAR))
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED, "local-global has no constant matrix for %s; take solver: newton", term->energy->name);
+    }
+    return BRIO_OK;
+}
+
 /* Barriers keep apart what is apart: surfaces at the world positions x must not meet. */
 static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioError *error)
 {
@@ -136,6 +156,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     unsigned traits = 0;
     BrioStatus status = check(def, &integrator, &traits, error);
     if (status == BRIO_OK) status = brio__sim_fits(system, integrator, def->values, error);
+    if (status == BRIO_OK) status = check_solver(system, def, integrator, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));

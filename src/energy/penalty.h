@@ -109,9 +109,16 @@ static const BrioField penalty_fields[] = {
     {"dhat", BRIO_REAL, "m", 0, 0, 1e15, 0, "Distance below which it acts."},
     {0}};
 
+/* While it acts; local/global asks only then. */
+static void penalty_laplacian(const double *rest, const double *params, const double *live, double *weight)
+{
+    (void)live;
+    weight[0] = params[0] * rest[0];
+}
+
 /* What the solids' descriptors have in common; a file defines eval and sample. */
 #define SOLID_DESCRIPTOR                                                                                                     \
     .citation = "Dinev2018", .element = BRIO_ELEMENT_CONTACT, .nodes = 1, .rest = BRIO_SOLID_REST, .params = 2,              \
-    .fields = penalty_fields, .rest_shape = solid_rest_shape, .eval = eval, .sample = sample
+    .fields = penalty_fields, .rest_shape = solid_rest_shape, .eval = eval, .laplacian = penalty_laplacian, .sample = sample
 
 #endif

@@ -39,5 +39,6 @@ BRIO_ENERGY(plane_penalty){
     .fields = penalty_fields,
     .rest_shape = plane_rest_shape,
     .eval = eval,
+    .laplacian = penalty_laplacian,
     .sample = plane_sample,
 };

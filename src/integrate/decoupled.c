@@ -13,7 +13,7 @@
  *     (q', w) = Phi(q, v - h g/2),    v' = w + h g/2 - alpha dv,
  *
  * whose state (q, v) is that of the parabola at any h. What lies or hangs at rest would have v = h g/2 that way, so each part of the system takes its share
- * of h g/2 by how far nothing carries it (flight.h). `flight: false` is the paper's form.
+ * of h g/2 by how far nothing carries it (parts.h). `flight: false` is the paper's form.
  *
  * What a solve leaves unbalanced is a force R that acted too, M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's
  * last correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in dv; R of the step before is kept. */
@@ -140,7 +140,7 @@ static void half_fall(BrioStepper *s, double h, double *forces, double *fall)
     if (brio_stepper_value(s, "flight") == 0) return;
     brio_stepper_potential(s, s->state->q, s->state->time, forces);
     brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x, fall);
-    brio__flight_share(s->flight, forces, fall);
+    brio__parts_unsupported(s->parts, forces, fall);
     brio_stepper_mass_solve(s, fall, fall);
     brio_stepper_combine(s, -h / 2, fall, 0, fall, fall);
 }
@@ -182,7 +182,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
         brio_stepper_combine(s, 1, w, -alpha, dv, w);
-        brio__flight_scale(s->flight, s->system, -(excess - alpha * linear + alpha * alpha * square / 2), gain, w);
+        brio__parts_scale(s->parts, s->system, -(excess - alpha * linear + alpha * alpha * square / 2), gain, w);
         return brio_stepper_accept(s, h, q, w);
     }
     return correct(s, h, alpha, q, w, dv);

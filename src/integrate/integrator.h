@@ -3,7 +3,7 @@
 #ifndef BRIO_INTEGRATOR_H
 #define BRIO_INTEGRATOR_H
 
-#include "flight.h"
+#include "../parts.h"
 
 struct BrioStepper {
     const BrioSystem *system;
@@ -11,7 +11,7 @@ struct BrioStepper {
     unsigned traits;                /* of the integrator with these values */
     double values[BRIO_MAX_VALUES]; /* of the integrator's fields */
     BrioSolver *solver;
-    BrioFlight *flight; /* for integrators with the field of that name */
+    BrioParts *parts;   /* for integrators with a field `flight` */
     BrioState *state;   /* what the integrator works on: a copy that replaces the caller's when all goes well */
     BrioState *before;  /* the caller's at the start of the step, to put back */
     double *scratch[BRIO_SCRATCH]; /* each made when it is first asked for */

@@ -69,13 +69,15 @@ static BrioObjective objective_of(BrioStepper *s, Simple method, double h, doubl
                            .blend_damping = method == MIDPOINT};
 }
 
-/* The end of a simple method's step. Nothing is counted yet. */
-static BrioStatus take(BrioStepper *s, Simple method, double h, double *q, double *v)
+/* The end of a simple method's step. Nothing is counted yet. With a fixed number of iterations a solve that has a guess takes one only [Dinev2018, Sec. 4.2]. */
+static BrioStatus take(BrioStepper *s, Simple method, double h, const double *guess, double *q, double *v)
 {
     const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
     if (method == MIDPOINT || method == BACKWARD) {
         double c = method == MIDPOINT ? 2 : 1;
         BrioObjective objective = objective_of(s, method, h, BRIO_NOT_COUNTED);
+        objective.guess = guess;
+        objective.iterations = guess ? 1 : 0;
         BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
         brio_stepper_combine(s, c / h, q, -c / h, q_n, v);
         brio_stepper_combine(s, 1, v, 1 - c, v_n, v);
@@ -153,18 +155,18 @@ static BrioStatus blend_step(BrioStepper *s, double h)
     m.target = aim(s, &now);
     if (!isnan(fixed)) {
         if (fixed < 0) m.method[1] = FORWARD;
-        if (fabs(fixed) < 1) BRIO_CHECK(take(s, m.method[0], h, m.q[0], m.v[0]));
-        if (fixed != 0) BRIO_CHECK(take(s, m.method[1], h, m.q[1], m.v[1]));
+        if (fabs(fixed) < 1) BRIO_CHECK(take(s, m.method[0], h, NULL, m.q[0], m.v[0]));
+        if (fixed != 0) BRIO_CHECK(take(s, m.method[1], h, fabs(fixed) < 1 ? m.q[0] : NULL, m.q[1], m.v[1]));
         brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.q[0] : m.q[1], fabs(fixed), fixed != 0 ? m.q[1] : m.q[0], q);
         brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.v[0] : m.v[1], fabs(fixed), fixed != 0 ? m.v[1] : m.v[0], v);
         return accept_mixture(&m, fabs(fixed), NAN, fixed < 0 ? -1 : 1, q, v);
     }
     BRIO_CHECK(tolerance(s, now, &most));
 
-    BrioStatus status = take(s, m.method[0], h, m.q[0], m.v[0]);
+    BrioStatus status = take(s, m.method[0], h, NULL, m.q[0], m.v[0]);
     if (status < 0) return status;
     if (status > 0) { /* the start cannot be had: backward Euler alone */
-        BRIO_CHECK(take(s, BACKWARD, h, m.q[1], m.v[1]));
+        BRIO_CHECK(take(s, BACKWARD, h, NULL, m.q[1], m.v[1]));
         m.q[0] = m.q[1], m.v[0] = m.v[1], m.method[0] = BACKWARD;
         measure_work(&m, 0, 1);
         mixture_error(&m, 0, q, v, &target);
@@ -178,7 +180,7 @@ static BrioStatus blend_step(BrioStepper *s, double h)
 
     double sign = error > 0 ? 1 : -1; /* of alpha, too */
     if (sign < 0) m.method[1] = FORWARD;
-    BRIO_CHECK(take(s, m.method[1], h, m.q[1], m.v[1]));
+    BRIO_CHECK(take(s, m.method[1], h, m.q[0], m.q[1], m.v[1]));
     measure_work(&m, 0, 2);
     measure_work(&m, 1, 2);
     double near = 0, far = 1, alpha = 1;
@@ -394,7 +396,7 @@ static BrioStatus budget_step(BrioStepper *s, double h)
 {
     Simple base = brio_stepper_value(s, "base") != 0 ? BACKWARD : MIDPOINT;
     double *q = brio_stepper_scratch(s, 1), *v = brio_stepper_scratch(s, 2), now, added, dissipated, target = aim(s, &now), gamma = 1;
-    BRIO_CHECK(take(s, base, h, q, v));
+    BRIO_CHECK(take(s, base, h, NULL, q, v));
     count(s, base, h, q, 1, true);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target += added - dissipated;

@@ -334,7 +334,7 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     s->traits = integrator->traits;
     memcpy(s->values, values, sizeof s->values);
     BrioStatus status = brio__solver_create(system, options, damping, damping_count, &s->solver);
-    if (status == BRIO_OK && brio__fields_offset(integrator->fields, "flight") >= 0) status = brio__flight_create(s->solver, &s->flight);
+    if (status == BRIO_OK && brio__fields_offset(integrator->fields, "flight") >= 0) status = brio__parts_create(s->solver, &s->parts);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->state);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->before);
     size_t coordinates = (size_t)state->coordinates, held = 3 * (size_t)system->held_count;
@@ -353,7 +353,7 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
 void brio__stepper_free(BrioStepper *s)
 {
     if (!s) return;
-    brio__flight_free(s->flight);
+    brio__parts_free(s->parts);
     brio__solver_free(s->solver);
     brio_state_free(s->state);
     brio_state_free(s->before);

@@ -1,6 +1,7 @@
 #include "local_global.h"
 
 #include "../linear/scalar.h"
+#include "../parts.h"
 
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct BrioLocalGlobal {
     int32_t *neighbour;
     double *off, *diagonal;
     double *scaled_off, *scaled_diagonal;
+    double *touch, *touched; /* what penalty contacts add to the diagonal, now and in the factors */
     double *param;          /* the parameters that L was made with */
     bool made;
     BrioScalarPattern *pattern;
@@ -29,6 +31,9 @@ struct BrioLocalGlobal {
     int memory, used, last;
     double *dq[MEMORY_MOST], *dg[MEMORY_MOST], slope[MEMORY_MOST];
     double *best, *best_gradient;
+    /* where the solve is not exact: what keeps the momentum of parts that are not held */
+    BrioParts *parts;
+    double *column_sum; /* of the matrix at work, to which L adds nothing in such parts */
 };
 
 void brio__local_global_free(BrioLocalGlobal *g)
@@ -36,7 +41,8 @@ void brio__local_global_free(BrioLocalGlobal *g)
     if (!g) return;
     for (int i = 0; i < FACTORS; i++) brio__scalar_factor_free(g->global[i].factor);
     brio__scalar_pattern_free(g->pattern);
-    void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->param, g->best, g->best_gradient};
+    brio__parts_free(g->parts);
+    void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->touch, g->touched, g->param, g->best, g->best_gradient, g->column_sum};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     for (int i = 0; i < MEMORY_MOST; i++) {
         brio__free(g->dq[i]);
@@ -69,12 +75,16 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
         g->scaled_off = brio__alloc(entries, sizeof(double));
         g->diagonal = brio__alloc(n, sizeof(double));
         g->scaled_diagonal = brio__alloc(n, sizeof(double));
+        g->touch = brio__calloc(n, sizeof(double));
+        g->touched = brio__calloc(n, sizeof(double));
         g->param = brio__alloc((size_t)system->param_count, sizeof(double));
+        g->column_sum = brio__alloc(n, sizeof(double));
         g->best = brio__alloc(coordinates, sizeof(double));
         g->best_gradient = brio__alloc(coordinates, sizeof(double));
-        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->param && g->best && g->best_gradient;
+        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch && g->touched && g->param && g->column_sum && g->best && g->best_gradient;
         for (int i = 0; all && i < g->memory; i++) all = (g->dq[i] = brio__alloc(coordinates, sizeof(double))) && (g->dg[i] = brio__alloc(coordinates, sizeof(double)));
         status = all ? brio__scalar_analyse((int32_t)n, g->start, g->neighbour, &g->pattern) : BRIO_ERROR_MEMORY;
+        if (status == BRIO_OK && (s->options.single_precision || g->memory)) status = brio__parts_create(s, &g->parts);
     }
     if (status == BRIO_OK)
         *out = g;
@@ -103,13 +113,42 @@ static void add_pair(BrioLocalGlobal *g, int32_t v, int32_t u, double w)
         for (int32_t j = s->map_start[u]; j < s->map_start[u + 1]; j++) add(g, s->map_block[i], s->map_block[j], w * s->map_weight[i] * s->map_weight[j]);
 }
 
+static bool is_constant(const BrioTerm *term) { return term->energy->laplacian && term->energy->element != BRIO_ELEMENT_CONTACT; }
+
+/* Finds the vertices that penalty contacts act on at the world positions x; the factors are of no use if they differ from those before. */
+static void detect(BrioLocalGlobal *g, const double *param, const double *x)
+{
+    const BrioSystem *s = g->system;
+    if (!s->plane_count) return;
+    size_t bytes = (size_t)s->block_count * sizeof(double);
+    memset(g->touch, 0, bytes);
+    for (int k = 0; k < s->plane_count; k++) {
+        const BrioTerm *term = &s->term[s->plane_term + k];
+        const BrioEnergy *e = term->energy;
+        for (int64_t block = 0; block < term->blocks; block++) {
+            double distance[LANES] __attribute__((aligned(64))), rest[16], weight;
+            brio__obstacle_distances(term, param, block, x, distance);
+            for (int64_t at = 0; at < LANES && block * LANES + at < term->elements; at++) {
+                int32_t vertex = term->node[block * LANES + at] / 3;
+                if (!(distance[at] < param[term->params + 1])) continue;
+                for (int i = 0; i < e->rest; i++) rest[i] = term->rest[(block * e->rest + i) * LANES + at];
+                e->laplacian(rest, param + term->params, NULL, &weight);
+                for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) g->touch[s->map_block[m]] += weight * fabs(s->map_weight[m]);
+            }
+        }
+    }
+    if (!memcmp(g->touch, g->touched, bytes)) return;
+    memcpy(g->touched, g->touch, bytes);
+    for (int i = 0; i < FACTORS; i++) g->global[i].scale = 0;
+}
+
 /* Whether L must be made: a parameter that it depends on has changed. */
 static bool outdated(const BrioLocalGlobal *g, const double *param)
 {
     if (!g->made) return true;
     for (int t = 0; t < g->system->term_count; t++) {
         const BrioTerm *term = &g->system->term[t];
-        if (!term->energy->laplacian) continue;
+        if (!is_constant(term)) continue;
         size_t live = (size_t)(term->blocks * term->energy->live * LANES);
         if (memcmp(g->param + term->params, param + term->params, (size_t)term->energy->params * sizeof *param)) return true;
         if (live && memcmp(g->param + term->live, param + term->live, live * sizeof *param)) return true;
@@ -125,7 +164,7 @@ static void make(BrioLocalGlobal *g, const double *param)
     for (int t = 0; t < s->term_count; t++) {
         const BrioTerm *term = &s->term[t];
         const BrioEnergy *e = term->energy;
-        if (!e->laplacian) continue;
+        if (!is_constant(term)) continue;
         for (int64_t i = 0; i < term->elements; i++) {
             int64_t block = i / LANES, at = i % LANES;
             double rest[16], live[16], weight[10];
@@ -155,7 +194,7 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
     to->scale = 0;
     if (!to->factor) BRIO_CHECK(brio__scalar_factor_create(g->pattern, s->options.single_precision, &to->factor));
     for (int32_t b = 0; b < g->system->block_count; b++) {
-        g->scaled_diagonal[b] = g->system->mass[b] + scale * g->diagonal[b];
+        g->scaled_diagonal[b] = g->system->mass[b] + scale * (g->diagonal[b] + g->touched[b]);
         for (int64_t k = g->start[b]; k < g->start[b + 1]; k++) g->scaled_off[k] = scale * g->off[k];
     }
     double before = brio__seconds();
@@ -197,6 +236,7 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, const 
         double back = brio__dot(g->system, g->dg[i], step) / g->slope[i];
         brio__combine(g->system, 1, step, share[i] - back, g->dq[i], step);
     }
+    if (g->parts) brio__parts_balance(g->parts, g->column_sum, gradient, step);
 }
 
 /* Where weight alone would lead to, or q_n if that is forbidden. */
@@ -226,11 +266,13 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     if (!s->local_global) BRIO_CHECK(create(s, &s->local_global));
     BrioLocalGlobal *g = s->local_global;
     BrioScalarFactor *factor;
-    BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &factor));
     double before = brio__seconds();
     BrioValue best = begin(p, q), now = best;
     s->totals.gradient += brio__seconds() - before;
+    detect(g, p->state->param, s->x);
+    BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &factor));
     g->used = 0;
+    for (int32_t b = 0; g->parts && b < s->system->block_count; b++) g->column_sum[b] = s->system->mass[b] + o->s * o->a * o->a * g->touched[b];
     int iterations = o->iterations ? o->iterations : s->options.iterations;
     bool moved = false; /* from the best point; */
     for (s->iterations = 0; s->iterations < iterations; s->iterations++, s->totals.iterations++) {

@@ -2,24 +2,26 @@
  *
  * A part is all that elements and rods hold together. What acts inside of it adds up to nothing, so that the sum R of all its forces except weight tells how
  * far it is carried: none in free flight, minus the weight W of what lies or hangs at rest. Nothing needs to be known of who carries it. */
-#ifndef BRIO_FLIGHT_H
-#define BRIO_FLIGHT_H
+#ifndef BRIO_PARTS_H
+#define BRIO_PARTS_H
 
-#include "../solve/minimise.h"
+#include "solve/minimise.h"
 
-typedef struct BrioFlight {
-    int32_t blocks, parts;
+typedef struct BrioParts {
+    int32_t blocks, count;
     int32_t *part;  /* of each block */
     bool *held;     /* parts: an element ties it to a vertex without coordinates */
     double *sum;    /* parts x 6, for sums over them */
-} BrioFlight;
+} BrioParts;
 
-BrioStatus brio__flight_create(BrioSolver *solver, BrioFlight **flight);
-void brio__flight_free(BrioFlight *flight);
+BrioStatus brio__parts_create(BrioSolver *solver, BrioParts **parts);
+void brio__parts_free(BrioParts *parts);
 /* Multiplies `weight` (in place) by max(0, 1 - |R|/|W|) of each part; `forces` are all forces, either both with their signs or both without. */
-void brio__flight_share(const BrioFlight *flight, const double *forces, double *weight);
+void brio__parts_unsupported(const BrioParts *parts, const double *forces, double *weight);
 /* Adds the kinetic energy `missing` by scaling velocities, by a factor of at most `gain` and at least 1/gain; those of parts that are not held about their
  * mean, so that linear momentum stays. */
-void brio__flight_scale(const BrioFlight *flight, const BrioSystem *system, double missing, double gain, double *v);
+void brio__parts_scale(const BrioParts *parts, const BrioSystem *system, double missing, double gain, double *v);
+/* Shifts the steps of parts that are not held so that sum(weight step) = -sum(gradient) over each, to round-off. */
+void brio__parts_balance(const BrioParts *parts, const double *weight, const double *gradient, double *step);
 
 #endif

@@ -1,4 +1,4 @@
-#include "flight.h"
+#include "parts.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static int32_t root_of(int32_t *parent, int32_t b)
 }
 
 /* Marks the parts that elements tie to vertices without coordinates. */
-static void find_held(const BrioSystem *system, BrioFlight *f)
+static void find_held(const BrioSystem *system, BrioParts *f)
 {
     for (int t = 0; t < system->term_count; t++) {
         const BrioTerm *term = &system->term[t];
@@ -29,12 +29,12 @@ static void find_held(const BrioSystem *system, BrioFlight *f)
     }
 }
 
-BrioStatus brio__flight_create(BrioSolver *solver, BrioFlight **flight)
+BrioStatus brio__parts_create(BrioSolver *solver, BrioParts **parts)
 {
     int32_t n = solver->system->block_count;
     int64_t *start = NULL;
     int32_t *neighbour = NULL;
-    BrioFlight *f = brio__calloc(1, sizeof *f);
+    BrioParts *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
     f->blocks = n;
     BrioStatus status = brio__evaluator_graph(solver->evaluator, &start, &neighbour);
@@ -48,9 +48,9 @@ BrioStatus brio__flight_create(BrioSolver *solver, BrioFlight **flight)
                 f->part[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
             }
         for (int32_t b = 0; b < n; b++) f->part[b] = root_of(f->part, b); /* the least block of its part */
-        for (int32_t b = 0; b < n; b++) f->part[b] = f->part[b] == b ? f->parts++ : f->part[f->part[b]];
-        f->sum = brio__alloc(6 * (size_t)f->parts, sizeof *f->sum);
-        f->held = brio__calloc((size_t)f->parts, sizeof *f->held);
+        for (int32_t b = 0; b < n; b++) f->part[b] = f->part[b] == b ? f->count++ : f->part[f->part[b]];
+        f->sum = brio__alloc(6 * (size_t)f->count, sizeof *f->sum);
+        f->held = brio__calloc((size_t)f->count, sizeof *f->held);
         if (f->sum && f->held)
             find_held(solver->system, f);
         else
@@ -59,13 +59,13 @@ BrioStatus brio__flight_create(BrioSolver *solver, BrioFlight **flight)
     brio__free(start);
     brio__free(neighbour);
     if (status == BRIO_OK)
-        *flight = f;
+        *parts = f;
     else
-        brio__flight_free(f);
+        brio__parts_free(f);
     return status;
 }
 
-void brio__flight_free(BrioFlight *f)
+void brio__parts_free(BrioParts *f)
 {
     if (!f) return;
     brio__free(f->part);
@@ -74,15 +74,15 @@ void brio__flight_free(BrioFlight *f)
     brio__free(f);
 }
 
-void brio__flight_share(const BrioFlight *f, const double *forces, double *weight)
+void brio__parts_unsupported(const BrioParts *f, const double *forces, double *weight)
 {
-    memset(f->sum, 0, 6 * (size_t)f->parts * sizeof *f->sum);
+    memset(f->sum, 0, 6 * (size_t)f->count * sizeof *f->sum);
     for (int32_t b = 0; b < f->blocks; b++)
         for (int r = 0; r < 3; r++) {
             f->sum[6 * f->part[b] + r] += forces[3 * b + r] - weight[3 * b + r];
             f->sum[6 * f->part[b] + 3 + r] += weight[3 * b + r];
         }
-    for (int32_t p = 0; p < f->parts; p++) {
+    for (int32_t p = 0; p < f->count; p++) {
         double *R = f->sum + 6 * p, *W = R + 3, carried = hypot(hypot(R[0], R[1]), R[2]), heavy = hypot(hypot(W[0], W[1]), W[2]);
         *R = carried < heavy ? 1 - carried / heavy : 0;
     }
@@ -90,10 +90,10 @@ void brio__flight_share(const BrioFlight *f, const double *forces, double *weigh
         for (int r = 0; r < 3; r++) weight[3 * b + r] *= f->sum[6 * f->part[b]];
 }
 
-void brio__flight_scale(const BrioFlight *f, const BrioSystem *system, double missing, double gain, double *v)
+void brio__parts_scale(const BrioParts *f, const BrioSystem *system, double missing, double gain, double *v)
 {
     double moving = 0; /* kinetic energy that is scaled */
-    memset(f->sum, 0, 6 * (size_t)f->parts * sizeof *f->sum);
+    memset(f->sum, 0, 6 * (size_t)f->count * sizeof *f->sum);
     for (int32_t b = 0; b < f->blocks; b++) {
         double *sum = f->sum + 6 * f->part[b];
         for (int r = 0; r < 3; r++) {
@@ -102,7 +102,7 @@ void brio__flight_scale(const BrioFlight *f, const BrioSystem *system, double mi
         }
         sum[3] += system->mass[b];
     }
-    for (int32_t p = 0; p < f->parts; p++) {
+    for (int32_t p = 0; p < f->count; p++) {
         double *sum = f->sum + 6 * p;
         for (int r = 0; r < 3; r++) {
             sum[r] = f->held[p] || !(sum[3] > 0) ? 0 : sum[r] / sum[3]; /* the mean velocity */
@@ -114,5 +114,19 @@ void brio__flight_scale(const BrioFlight *f, const BrioSystem *system, double mi
     for (int32_t b = 0; b < f->blocks; b++) {
         const double *mean = f->sum + 6 * f->part[b];
         for (int r = 0; r < 3; r++) v[3 * b + r] = mean[r] + factor * (v[3 * b + r] - mean[r]);
+    }
+}
+
+void brio__parts_balance(const BrioParts *f, const double *weight, const double *gradient, double *step)
+{
+    memset(f->sum, 0, 6 * (size_t)f->count * sizeof *f->sum);
+    for (int32_t b = 0; b < f->blocks; b++) {
+        double *sum = f->sum + 6 * f->part[b];
+        for (int r = 0; r < 3; r++) sum[r] -= gradient[3 * b + r] + weight[b] * step[3 * b + r];
+        sum[3] += weight[b];
+    }
+    for (int32_t b = 0; b < f->blocks; b++) {
+        const double *sum = f->sum + 6 * f->part[b];
+        for (int r = 0; r < 3 && !f->held[f->part[b]]; r++) step[3 * b + r] += sum[r] / sum[3];
     }
 }

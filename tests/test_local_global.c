@@ -1,0 +1,358 @@
+/* Local/global solves: the iteration of [Bouaziz2014] done again with dense matrices and explicit projections, its matrix as a bound of Hessians, convergence to what Newton
+ * finds, energies of unfinished solves under A-search, contacts, refusals, fixed cost. */
+#include "energy/energy.h"
+#include "scene/scene.h"
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+// clang-format on
+#include "memory.h"
+#include "simulate.h"
+
+/* ---- the iteration, done again -------------------------------------------------------------------- */
+
+enum { MOST = 64 };
+
+/* Solves A x = b for three right-hand sides by elimination. */
+static void dense_solve(int n, const double *A, double *x)
+{
+    static double B[MOST * MOST];
+    memcpy(B, A, (size_t)(n * n) * sizeof *B);
+    for (int k = 0; k < n; k++)
+        for (int i = k + 1; i < n; i++) {
+            double f = B[i * n + k] / B[k * n + k];
+            for (int j = k; j < n; j++) B[i * n + j] -= f * B[k * n + j];
+            for (int r = 0; r < 3; r++) x[3 * i + r] -= f * x[3 * k + r];
+        }
+    for (int k = n - 1; k >= 0; k--)
+        for (int r = 0; r < 3; r++) {
+            for (int j = k + 1; j < n; j++) x[3 * k + r] -= B[k * n + j] * x[3 * j + r];
+            x[3 * k + r] /= B[k * n + k];
+        }
+}
+
+/* The rotation nearest to F by Higham's iteration. */
+static void nearest_rotation(const double F[9], double R[9])
+{
+    memcpy(R, F, 9 * sizeof *R);
+    for (int it = 0; it < 60; it++) {
+        double C[9], det;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+                C[3 * i + j] = R[3 * i1 + j1] * R[3 * i2 + j2] - R[3 * i1 + j2] * R[3 * i2 + j1];
+            }
+        det = R[0] * C[0] + R[1] * C[1] + R[2] * C[2];
+        for (int k = 0; k < 9; k++) R[k] = 0.5 * (R[k] + C[k] / det);
+    }
+}
+
+/* What there is of one body: its free vertices, and elements (two or four nodes) with weight, G (rows on nodes) and a projection. */
+typedef struct Dense {
+    BrioSim *sim;
+    int vertices, n, at[MOST]; /* at: row of a vertex, -1: held */
+    double x[3 * MOST];        /* of all vertices */
+    double mass;
+} Dense;
+
+/* The term's elements: L onto A, and J p at the positions x onto b, both for free vertices; what held ones contribute goes to b, too. */
+static void add_elements(const Dense *d, const double *x, double *L, double *force)
+{
+    const BrioSystem *s = d->sim->system;
+    const BrioTerm *term = &s->term[s->body[0].term];
+    int nodes = term->energy->nodes;
+    for (int64_t i = 0; i < term->elements; i++) {
+        int64_t block = i / LANES, lane_at = i % LANES;
+        double rest[16], G[3][4] = {{0}}, p[3][3] = {{0}}, w;
+        int v[4], rows = nodes == 2 ? 1 : 3;
+        for (int k = 0; k < term->energy->rest; k++) rest[k] = term->rest[(block * term->energy->rest + k) * LANES + lane_at];
+        for (int k = 0; k < nodes; k++) v[k] = term->node[(block * nodes + k) * LANES + lane_at] / 3;
+        if (nodes == 2) { /* G x = x1 - x0, its projection has the rest length */
+            double e[3], l = 0;
+            w = rest[0] * d->sim->state->param[term->params];
+            G[0][0] = -1, G[0][1] = 1;
+            for (int r = 0; r < 3; r++) e[r] = x[3 * v[1] + r] - x[3 * v[0] + r], l += e[r] * e[r];
+            for (int r = 0; r < 3; r++) p[0][r] = e[r] * rest[1] / sqrt(l);
+        } else { /* G x = F^T, its projection is the nearest rotation */
+            double F[9] = {0}, R[9];
+            w = rest[0] * 2 * d->sim->state->param[term->params];
+            for (int c = 0; c < 3; c++) {
+                for (int k = 1; k < 4; k++) G[c][k] = rest[1 + 3 * (k - 1) + c];
+                G[c][0] = -(G[c][1] + G[c][2] + G[c][3]);
+                for (int r = 0; r < 3; r++)
+                    for (int k = 0; k < 4; k++) F[3 * r + c] += G[c][k] * x[3 * v[k] + r];
+            }
+            nearest_rotation(F, R);
+            for (int c = 0; c < 3; c++)
+                for (int r = 0; r < 3; r++) p[c][r] = R[3 * r + c];
+        }
+        for (int a = 0; a < nodes; a++) {
+            int row = d->at[v[a]];
+            if (row < 0) continue;
+            for (int c = 0; c < rows; c++) {
+                for (int r = 0; r < 3; r++) force[3 * row + r] += w * G[c][a] * p[c][r];
+                for (int b = 0; b < nodes; b++) {
+                    int column = d->at[v[b]];
+                    if (column >= 0)
+                        L[row * d->n + column] += w * G[c][a] * G[c][b];
+                    else
+                        for (int r = 0; r < 3; r++) force[3 * row + r] -= w * G[c][a] * G[c][b] * d->x[3 * v[b] + r];
+                }
+            }
+        }
+    }
+}
+
+/* Ten iterations of backward Euler (a = 1) or implicit midpoint (a = 1/2) in the paper's own form. TOLERANCE 1e-10 m: the issue's; both are in double precision. */
+static void as_dense(const char *what, const char *body, double a)
+{
+    double h = 1.0 / 30, g[3] = {0, -9.8, 0};
+    Dense d = {.sim = parse("time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: {type: local-global, iterations: 10, precision: double}\nbodies:\n  - %s", a == 1 ? "backward-euler" : "implicit-midpoint", body)};
+    const BrioSystem *s = d.sim->system;
+    d.vertices = (int)s->body[0].count;
+    assert_true(d.vertices <= MOST);
+    for (int v = 0; v < d.vertices; v++) {
+        bool held = s->map_start[v] == s->map_start[v + 1];
+        d.at[v] = held ? -1 : s->map_block[s->map_start[v]];
+        d.n += !held;
+    }
+    double worst = 0, way = 0;
+    for (int step = 0; step < 5; step++) {
+        static double L[MOST * MOST], A[MOST * MOST], x[3 * MOST], y[3 * MOST], b[3 * MOST], now[3 * MOST], q[3 * MOST];
+        brio_sim_positions(d.sim, 0, d.x);
+        memcpy(now, d.x, sizeof now);
+        memcpy(q, d.sim->state->q, 3 * (size_t)d.n * sizeof *q); /* rows are coordinate blocks */
+        for (int k = 0; k < 3 * d.n; k++) {
+            y[k] = q[k] + h * d.sim->state->v[k] + h * h * a * g[k % 3]; /* a h^2 g: weight is a force at y, too */
+            x[k] = y[k];
+        }
+        for (int it = 0; it < 10; it++) {
+            for (int v = 0; v < d.vertices; v++)
+                for (int r = 0; r < 3 && d.at[v] >= 0; r++) now[3 * v + r] = a * x[3 * d.at[v] + r] + (1 - a) * q[3 * d.at[v] + r];
+            memset(L, 0, sizeof L);
+            memset(b, 0, sizeof b);
+            add_elements(&d, now, L, b); /* b = J p - what is held */
+            for (int i = 0; i < d.n; i++)
+                for (int j = 0; j < d.n; j++) A[i * d.n + j] = h * h * a * a * L[i * d.n + j] + (i == j ? s->mass[i] : 0);
+            for (int i = 0; i < d.n; i++)
+                for (int r = 0; r < 3; r++) { /* (M + h^2 a^2 L) x = M y + h^2 a (J p - (1 - a) L q_n) */
+                    double sum = b[3 * i + r];
+                    for (int j = 0; j < d.n; j++) sum -= (1 - a) * L[i * d.n + j] * q[3 * j + r];
+                    x[3 * i + r] = s->mass[i] * y[3 * i + r] + h * h * a * sum;
+                }
+            dense_solve(d.n, A, x);
+        }
+        assert_int_equal(brio_sim_step(d.sim), BRIO_OK);
+        for (int k = 0; k < 3 * d.n; k++) {
+            worst = fmax(worst, fabs(d.sim->state->q[k] - x[k]));
+            way = fmax(way, fabs(x[k] - q[k]));
+        }
+    }
+    print_message("%s, a = %g: ten iterations agree with dense ones to %.1e m (steps of up to %.3f m)\n", what, a, worst, way);
+    assert_true(worst < 1e-10 && way > 1e-3);
+    brio_sim_free(d.sim);
+}
+
+#define NET "{shape: {type: grid, width: 1, depth: 1, cells_x: 5, cells_z: 5}, material: {type: hooke, k: 100, vertex_mass: 0.03}, fix: [{vertices: [0, 5]}]}\n"
+#define JELLY "{shape: {type: box, size: [0.6, 0.2, 0.2], cells: [3, 1, 1]}, material: {type: arap, E: 2e4, rho: 1000}, fix: [{box: [[-1, -1, -1], [-0.29, 1, 1]]}], velocity: {angular: [0, 0, 3]}}\n"
+
+static void dense_springs(void **unused) { (void)unused, as_dense("springs", NET, 1), as_dense("springs", NET, 0.5); }
+static void dense_tets(void **unused) { (void)unused, as_dense("arap", JELLY, 1), as_dense("arap", JELLY, 0.5); }
+
+/* ---- bounds and convergence ------------------------------------------------------------------------ */
+
+/* The constant matrix of a projection is not less than its Hessian in any random direction at any random state. Of corotated, with its volume term, it need not be. */
+static void bounds(void **unused)
+{
+    (void)unused;
+    for (int i = 0; brio__energy_at(i); i++) {
+        const BrioEnergy *e = brio__energy_at(i);
+        if (!(e->traits & BRIO_ENERGY_PROJECTION)) continue;
+        BrioRandom random = {11};
+        double largest = 0, values[BRIO_MAX_VALUES], params[BRIO_MAX_VALUES], live[1] = {1};
+        brio_fields_defaults(e->fields, values);
+        if (e->prepare)
+            assert_int_equal(e->prepare(values, params, NULL), BRIO_OK);
+        else
+            memcpy(params, values, sizeof params);
+        for (int k = 0; k < 2000; k++) {
+            double X[12], x[12], rest[16], H[144], weight[10], d[12], above = 0, below = 0;
+            e->sample(&random, X, x);
+            e->rest_shape(X, 1, NAN, rest);
+            brio__energy_one(e, params, rest, x, NULL, H, false);
+            e->laplacian(rest, params, live, weight);
+            for (int j = 0; j < 3 * e->nodes; j++) d[j] = brio__random_normal(&random);
+            for (int a = 0; a < 3 * e->nodes; a++)
+                for (int b = 0; b < 3 * e->nodes; b++) {
+                    below += d[a] * H[a * 3 * e->nodes + b] * d[b];
+                    if (a % 3 == b % 3) above += d[a] * weight[a >= b ? brio__pair(a / 3, b / 3) : brio__pair(b / 3, a / 3)] * d[b];
+                }
+            largest = fmax(largest, below / above);
+        }
+        print_message("%s: Hessian over its bound at most %.4f\n", e->name, largest);
+        assert_true(largest < 1 + 1e-9);
+    }
+}
+
+/* Enough iterations lead to what Newton finds, for every material that local/global takes. TOLERANCE 1e-5 of the step. */
+static void converges(void **unused)
+{
+    (void)unused;
+    static const char *const bodies[] = {
+        "{shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}, material: {type: neo-hookean, E: 1e5, rho: 1000}, fix: [{box: [[-1, -1, -1], [-0.19, 1, 1]]}]}",
+        "{shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}, material: {type: corotated, E: 1e5, rho: 1000}, fix: [{box: [[-1, -1, -1], [-0.19, 1, 1]]}]}",
+        "{shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}, material: {type: stable-neo-hookean, E: 1e5, rho: 1000}, fix: [{box: [[-1, -1, -1], [-0.19, 1, 1]]}]}",
+        "{shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}, material: {type: stvk, E: 1e5, rho: 1000}, fix: [{box: [[-1, -1, -1], [-0.19, 1, 1]]}]}",
+        "{shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}, material: {type: mooney-rivlin, rho: 1000}, fix: [{box: [[-1, -1, -1], [-0.19, 1, 1]]}]}",
+        "{shape: {type: grid, width: 0.4, depth: 0.4, cells_x: 4, cells_z: 4}, kind: shell, material: {type: membrane-stvk, E: 1e5, thickness: 2e-3, rho: 500}, fix: [{vertices: [0, 1, 2, 3, 4]}]}",
+        "{shape: {type: grid, width: 0.4, depth: 0.4, cells_x: 4, cells_z: 4}, kind: shell, material: {type: baraff-witkin, k_stretch: 300, k_bend: 1e-3, areal: 1}, fix: [{vertices: [0, 1, 2, 3, 4]}]}",
+    };
+    for (size_t b = 0; b < BRIO_COUNT(bodies); b++) {
+        double q[2][3 * 80], way = 0, off = 0;
+        int64_t n = 0;
+        for (int k = 0; k < 2; k++) {
+            BrioSim *sim = parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nsolver: %s\nbodies:\n  - %s\n",
+                                 k ? "{type: local-global, iterations: 400}" : "{type: newton, tol: 1e-10}", bodies[b]);
+            n = sim->state->coordinates;
+            assert_true(n <= 3 * 80);
+            double *first = sim->state->q;
+            memcpy(q[k], first, (size_t)n * sizeof(double));
+            step(sim, 3);
+            for (int64_t i = 0; i < n; i++) {
+                way = fmax(way, fabs(sim->state->q[i] - q[k][i]));
+                q[k][i] = sim->state->q[i];
+            }
+            brio_sim_free(sim);
+        }
+        for (int64_t i = 0; i < n; i++) off = fmax(off, fabs(q[1][i] - q[0][i]));
+        print_message("%.30s...: 400 iterations are %.1e of the way off Newton's\n", strstr(bodies[b], "material: ") + 16, off / way);
+        assert_true(off < 1e-5 * way);
+    }
+}
+
+/* ---- energies of unfinished solves ------------------------------------------------------------------ */
+
+/* A stiff cloth on two pins at 30 frames a second: the mean over every second stays within 10 % of the target and no frame is above 2.5 of it. */
+static void energy(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 2; k++) {
+        BrioSim *sim = parse("time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: local-global, iterations: %d}\nbodies:\n"
+                             "  - {shape: {type: grid, width: 1, depth: 1, cells_x: 19, cells_z: 19}, material: {type: hooke, k: 1000, vertex_mass: 0.0025}, fix: [{vertices: [0, 19]}]}\n",
+                             k ? 10 : 3);
+        const double rest = -4.92228; /* J: settled */
+        double least = INFINITY, most = -INFINITY, highest = 0;
+        for (int second = 0; second < 20; second++) {
+            double sum = 0;
+            for (int f = 0; f < 30; f++) {
+                step(sim, 1);
+                BrioLedger l = ledger(sim);
+                double share = (l.total - rest) / (l.target - rest);
+                sum += share / 30;
+                highest = fmax(highest, share);
+            }
+            least = fmin(least, sum), most = fmax(most, sum);
+        }
+        print_message("cloth, %2d iterations: mean energy over every second %.3f to %.3f of the target, no frame above %.3f\n", k ? 10 : 3, least, most, highest);
+        assert_true(least > 0.9 && most < 1.1 && highest < 2.5);
+        brio_sim_free(sim);
+    }
+}
+
+/* Free bodies keep their momentum although velocities are scaled: it is done about the mean of each. TOLERANCE 1e-12 of the momentum of a part. */
+static void momentum(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse("time: {h: 1/30}\ngravity: [0, 0, 0]\nintegrator: a-search\nsolver: {type: local-global, iterations: 3}\nbodies:\n"
+                         "  - {shape: {type: box, size: [0.3, 0.3, 0.3], cells: [3, 3, 3]}, material: {type: arap, E: 1e5, rho: 1000}, velocity: {linear: [1, 2, 0], angular: [3, 0, 8]}}\n"
+                         "  - {shape: {type: box, size: [0.3, 0.3, 0.3], cells: [2, 2, 2]}, material: {type: arap, E: 1e4, rho: 1000}, transform: {translate: [3, 0, 0]}, velocity: {linear: [-1, 0, 1], angular: [0, 9, 0]}}\n");
+    BrioLedger first = ledger(sim), l;
+    double worst = 0, least = INFINITY;
+    for (int k = 0; k < 300; k++) {
+        step(sim, 1);
+        l = ledger(sim);
+        for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(l.momentum[r] - first.momentum[r]));
+        least = fmin(least, l.total / first.total);
+    }
+    print_message("two spinning cubes: momentum off by %.1e of 60 kg m/s, energy not below %.3f of the first in 10 s\n", worst, least);
+    assert_true(worst < 60e-12 && least > 0.8);
+    brio_sim_free(sim);
+}
+
+/* ---- contacts, cost, refusals ----------------------------------------------------------------------- */
+
+/* A soft cube falls on a plane and a sphere: it does not sink in more than the springs yield, and it comes off again. */
+static void contacts(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse("time: {h: 0.01}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: local-global, iterations: 10}\ncontact: {type: penalty, kappa: 2000}\n"
+                         "obstacles: [{type: plane, normal: [0, 1, 0]}, {type: sphere, radius: 0.2, transform: {translate: [0.1, 0.1, 0]}}]\nbodies:\n"
+                         "  - {shape: {type: box, size: [0.3, 0.3, 0.3], cells: [3, 3, 3]}, material: {type: arap, E: 3e4, rho: 1000}, transform: {translate: [0, 0.7, 0]}}\n");
+    double x[3 * 64], lowest = INFINITY, low_centre = INFINITY, after = 0;
+    BrioLedger first = ledger(sim);
+    for (int k = 0; k < 200; k++) {
+        step(sim, 1);
+        BrioLedger l = ledger(sim);
+        brio_sim_positions(sim, 0, x);
+        for (int v = 0; v < 64; v++) lowest = fmin(lowest, x[3 * v + 1]);
+        if (l.centre[1] < low_centre)
+            low_centre = l.centre[1], after = 0;
+        else
+            after = fmax(after, l.centre[1] - low_centre);
+    }
+    print_message("cube on plane and sphere: lowest vertex %.3f m, bounces up again by %.3f m of a fall of %.3f m\n", lowest, after, first.centre[1] - low_centre);
+    assert_true(lowest > -0.1 && after > 0.1 * (first.centre[1] - low_centre));
+    brio_sim_free(sim);
+}
+
+/* After the first frame nothing is allocated, analysed or factored. */
+static void fixed_cost(void **unused)
+{
+    (void)unused;
+    Memory memory;
+    memory_start(&memory, -1, false);
+    BrioSim *sim = parse("time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: blend\nsolver: {type: local-global}\nbodies:\n  - " NET);
+    step(sim, 2);
+    int64_t calls = memory.calls, factors = sim->stepper->solver->totals.factorisations;
+    step(sim, 200);
+    assert_int_equal(memory.calls, calls);
+    assert_int_equal(sim->stepper->solver->totals.factorisations, factors);
+    brio_sim_free(sim);
+    brio_set_allocator(NULL);
+    assert_int_equal(memory.live, 0);
+}
+
+static void refusals(void **unused)
+{
+    (void)unused;
+    static const char *const cases[][2] = {
+        {"contact: {type: ipc}\nobstacles: [{type: plane, point: [0, -2, 0], normal: [0, 1, 0]}]\nintegrator: backward-euler\nbodies:\n  - " NET,
+         "local-global ends a step before it is solved, and contact: ipc needs it solved; take contact: {type: penalty}, or solver: newton"},
+        {"integrator: linearly-implicit-euler\nbodies:\n  - " NET, "linearly-implicit-euler is one linear solve with the Hessian at the start of the step, which local-global does not have"},
+        {"integrator: backward-euler\nbodies: [{shape: {type: line, cells: 4}, kind: bar1d, material: {type: neo-hookean-1d, E: 100, rho: 10}}]\n",
+         "local-global has no constant matrix for neo-hookean-1d; take solver: newton"},
+    };
+    for (size_t i = 0; i < BRIO_COUNT(cases); i++) {
+        char text[1024];
+        BrioSim *sim = NULL;
+        BrioError error = {0};
+        int length = snprintf(text, sizeof text, "solver: local-global\n%s", cases[i][0]);
+        assert_int_not_equal(brio_sim_parse(text, (size_t)length, "test", &sim, &error), BRIO_OK);
+        if (!strstr(error.message, cases[i][1])) fail_msg("\"%s\" is not in \"%s\"", cases[i][1], error.message);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dense_springs), cmocka_unit_test(dense_tets), cmocka_unit_test(bounds),     cmocka_unit_test(converges), cmocka_unit_test(energy),
+        cmocka_unit_test(momentum),      cmocka_unit_test(contacts),   cmocka_unit_test(fixed_cost), cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
