@@ -16,9 +16,13 @@
 #include "ldlt.h"
 #include "order.h"
 
+#include <assert.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum {
     UNIT = 8,        /* rows of a strip are a multiple of it */
@@ -32,43 +36,47 @@ enum {
 static inline int64_t padded(int64_t rows) { return (rows + UNIT - 1) & -(int64_t)UNIT; }
 
 typedef struct Kernels {
-    void (*forward)(int64_t height, int64_t width, const void *piece, const double *x, int64_t stride, double *out);
-    void (*backward)(int64_t height, int64_t width, const void *piece, double *x, int64_t stride, const double *z, double *sums);
+    void (*forward)(int64_t height, int64_t width, const void *piece, const double *x, const int32_t *place, double *local);
+    void (*backward)(int64_t height, int64_t width, const void *piece, const void *next_piece, const int32_t *place, double *local, double *sums);
     void (*store)(int64_t count, const double *strip, void *piece, int64_t at);
 } Kernels;
 
 #define KERNEL(name) name##_double_baseline
 #define KERNEL_TARGET
 #define KERNEL_LANES 2
+#define KERNEL_FMA(a, b, c) ((a) * (b) + (c))
 #define KERNEL_VALUE double
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_baseline
 #define KERNEL_TARGET
 #define KERNEL_LANES 2
+#define KERNEL_FMA(a, b, c) ((a) * (b) + (c))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
 
 #if defined(__x86_64__)
-#define AVX2 __attribute__((target("avx2,fma"), optimize("fp-contract=fast")))
-#define AVX512 __attribute__((target("avx512f,avx512dq,avx512vl"), optimize("fp-contract=fast")))
 #define KERNEL(name) name##_double_avx2
-#define KERNEL_TARGET AVX2
+#define KERNEL_TARGET __attribute__((target("avx2,fma")))
 #define KERNEL_LANES 4
+#define KERNEL_FMA(a, b, c) ((Vector_double_avx2)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define KERNEL_VALUE double
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_avx2
-#define KERNEL_TARGET AVX2
+#define KERNEL_TARGET __attribute__((target("avx2,fma")))
 #define KERNEL_LANES 4
+#define KERNEL_FMA(a, b, c) ((Vector_float_avx2)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_double_avx512
-#define KERNEL_TARGET AVX512
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define KERNEL_LANES 8
+#define KERNEL_FMA(a, b, c) ((Vector_double_avx512)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define KERNEL_VALUE double
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_avx512
-#define KERNEL_TARGET AVX512
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define KERNEL_LANES 8
+#define KERNEL_FMA(a, b, c) ((Vector_float_avx512)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
 #endif
@@ -110,13 +118,12 @@ struct BrioScalarPattern {
     BrioPanels L;
     int64_t pieces;
     Piece *piece;
-    int32_t *place;       /* as L.row: row in the vector of the node */
+    int32_t *place;       /* rows of each supernode in the vector of the node, and UNIT-1 times the row that fills up */
     int32_t nodes, leaves;
     Node *node;           /* children before parents */
     int32_t *child, *leaf; /* leaf: the costliest first */
     int32_t *map;
-    int64_t maps, locals, values;
-    int64_t tallest;      /* rows of a piece, padded */
+    int64_t maps, places, locals, values;
 };
 
 struct BrioScalarFactor {
@@ -127,7 +134,7 @@ struct BrioScalarFactor {
     double *local;        /* vectors of the nodes: four numbers a row, of which three count */
     atomic_int *pending, *queue; /* of each node: children to come; nodes that may go backward */
     int workers;
-    double *scratch[MOST_WORKERS]; /* of a piece: three columns, and the sums of lanes */
+    double *scratch[MOST_WORKERS];
 };
 
 void brio__scalar_pattern_free(BrioScalarPattern *p)
@@ -196,14 +203,14 @@ static BrioStatus make_pieces(BrioScalarPattern *p)
             int32_t end = (int32_t)((int64_t)width * (k + 1) / parts);
             Piece *piece = &p->piece[count++];
             *piece = (Piece){.supernode = s, .first = begin, .width = end - begin, .height = height_of(L, s) - begin, .value = p->values,
-                             .place = L->row_start[s] + begin};
+                             .place = p->places + begin};
             for (int64_t row = 0; row < piece->height; row += STRIP) {
                 int64_t rows = BRIO_MIN(STRIP, padded(piece->height - row));
                 p->values += rows * BRIO_MIN(piece->width, row + rows);
             }
-            p->tallest = BRIO_MAX(p->tallest, padded(piece->height));
             begin = end;
         }
+        p->places += height_of(L, s) + UNIT - 1;
     }
     return BRIO_OK;
 }
@@ -276,7 +283,7 @@ static BrioStatus make_tree(BrioScalarPattern *p, double *total)
         node->piece_end = piece;
         node->local = p->locals;
         node->map = p->maps;
-        p->locals += node->column_end - node->column + node->spills;
+        p->locals += node->column_end - node->column + node->spills + 1; /* the last one fills up */
         p->maps += node->spills;
         if (node->child == node->child_end) { /* sorted by insertion: there are few */
             int32_t at = p->leaves++;
@@ -306,12 +313,16 @@ static int32_t local_row(const BrioScalarPattern *p, const Node *node, int32_t r
 static BrioStatus make_places(BrioScalarPattern *p)
 {
     const BrioPanels *L = &p->L;
-    p->place = brio__alloc((size_t)L->row_start[L->count], sizeof *p->place);
+    p->place = brio__alloc((size_t)p->places, sizeof *p->place);
     p->map = brio__alloc((size_t)p->maps, sizeof *p->map);
     if (!p->place || !p->map) return BRIO_ERROR_MEMORY;
+    int32_t *place = p->place;
     for (int32_t i = 0; i < p->nodes; i++) {
         const Node *node = &p->node[i];
-        for (int64_t k = L->row_start[node->first]; k < L->row_start[node->last + 1]; k++) p->place[k] = local_row(p, node, L->row[k]);
+        for (int32_t s = node->first; s <= node->last; s++) {
+            for (int64_t k = L->row_start[s]; k < L->row_start[s + 1]; k++) *place++ = local_row(p, node, L->row[k]);
+            for (int k = 1; k < UNIT; k++) *place++ = node->column_end - node->column + node->spills;
+        }
         for (int32_t k = 0; k < node->spills; k++)
             p->map[node->map + k] = local_row(p, &p->node[node->parent], L->row[L->row_start[node->last + 1] - node->spills + k]);
     }
@@ -354,7 +365,8 @@ BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
-static size_t scratch_size(const BrioScalarPattern *p) { return (size_t)BRIO_MAX(3 * p->tallest + 3 * UNIT * PIECE, STRIP * PIECE); }
+enum { SCRATCH = PIECE * STRIP }; /* numbers of a worker: a strip of P, or the sums of the lanes of all columns of a piece */
+static_assert(SCRATCH >= PIECE * 4 * UNIT, "room for the sums");
 
 BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_precision, BrioScalarFactor **factor)
 {
@@ -371,7 +383,7 @@ BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_pr
     f->workers = BRIO_MIN(brio_threads(), MOST_WORKERS);
     bool made = f->value && f->local && f->pending && f->queue;
     for (int w = 0; w < f->workers && made; w++) {
-        f->scratch[w] = brio__calloc(scratch_size(p), sizeof *f->scratch[w]);
+        f->scratch[w] = brio__calloc(SCRATCH, sizeof *f->scratch[w]);
         made = f->scratch[w] != NULL;
     }
     if (!made) {
@@ -458,13 +470,17 @@ typedef struct Solve {
     atomic_int next_leaf, taken, ready; /* leaves taken; places of the queue taken and filled */
 } Solve;
 
+static const void *number_at(const BrioScalarFactor *f, int64_t at)
+{
+    return f->single ? (const void *)((const float *)f->value + at) : (const void *)((const double *)f->value + at);
+}
+
 static void forward_node(const Solve *solve, const Node *node, double *scratch)
 {
     const BrioScalarFactor *f = solve->factor;
     const BrioScalarPattern *p = f->pattern;
     double *local = f->local + 4 * node->local;
     int32_t columns = node->column_end - node->column;
-    size_t number = f->single ? sizeof(float) : sizeof(double);
     for (int32_t i = 0; i < columns; i++) {
         const double *b = solve->b + 3 * (int64_t)p->order[node->column + i];
         for (int r = 0; r < 3; r++) local[4 * i + r] = b[r];
@@ -479,13 +495,10 @@ static void forward_node(const Solve *solve, const Node *node, double *scratch)
     for (int64_t k = node->piece; k < node->piece_end; k++) {
         const Piece *piece = &p->piece[k];
         const int32_t *place = p->place + piece->place;
-        int64_t stride = padded(piece->height);
-        double *own = local + 4 * (int64_t)place[0];
-        f->kernels->forward(piece->height, piece->width, (char *)f->value + number * (size_t)piece->value, own, stride, scratch);
-        for (int32_t i = 0; i < piece->width; i++)
-            for (int r = 0; r < 3; r++) own[4 * i + r] = scratch[r * stride + i];
-        for (int32_t i = piece->width; i < piece->height; i++)
-            for (int r = 0; r < 3; r++) local[4 * (int64_t)place[i] + r] += scratch[r * stride + i];
+        size_t own = 4 * sizeof *local * (size_t)piece->width;
+        memcpy(scratch, local + 4 * (int64_t)place[0], own);
+        memset(local + 4 * (int64_t)place[0], 0, own);
+        f->kernels->forward(piece->height, piece->width, number_at(f, piece->value), scratch, place, local);
     }
 }
 
@@ -495,20 +508,12 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
     const BrioScalarPattern *p = f->pattern;
     double *local = f->local + 4 * node->local;
     int32_t columns = node->column_end - node->column;
-    size_t number = f->single ? sizeof(float) : sizeof(double);
     const double *above = node->parent < 0 ? NULL : f->local + 4 * p->node[node->parent].local;
     for (int32_t i = 0; i < node->spills; i++)
         for (int r = 0; r < 3; r++) local[4 * (int64_t)(columns + i) + r] = above[4 * (int64_t)p->map[node->map + i] + r];
     for (int64_t k = node->piece_end - 1; k >= node->piece; k--) {
-        const Piece *piece = &p->piece[k];
-        const int32_t *place = p->place + piece->place;
-        int64_t stride = padded(piece->height);
-        for (int32_t i = 0; i < piece->height; i++)
-            for (int r = 0; r < 3; r++) scratch[r * stride + i] = local[4 * (int64_t)place[i] + r];
-        for (int64_t i = piece->height; i < stride; i++)
-            for (int r = 0; r < 3; r++) scratch[r * stride + i] = 0;
-        f->kernels->backward(piece->height, piece->width, (char *)f->value + number * (size_t)piece->value, local + 4 * (int64_t)place[0], stride,
-                             scratch, scratch + 3 * stride);
+        const Piece *piece = &p->piece[k], *next = &p->piece[BRIO_MAX(k - 1, 0)];
+        f->kernels->backward(piece->height, piece->width, number_at(f, piece->value), number_at(f, next->value), p->place + piece->place, local, scratch);
     }
     for (int32_t i = 0; i < columns; i++) {
         double *x = solve->x + 3 * (int64_t)p->order[node->column + i];
@@ -564,6 +569,6 @@ void brio__scalar_stats(const BrioScalarFactor *f, BrioScalarStats *stats)
     *stats = (BrioScalarStats){.nonzeros = p->L.blocks, .stored = (double)p->values, .flops = p->L.flops};
     stats->least_bytes = 2 * (number * p->L.blocks + 4 * (double)p->L.row_start[p->L.count]);
     stats->solve_bytes = 2 * (number * (double)p->values + 4 * indices);
-    stats->bytes = number * (double)p->values + 32.0 * (double)p->locals + 8.0 * f->workers * (double)scratch_size(p);
+    stats->bytes = number * (double)p->values + 32.0 * (double)p->locals + 8.0 * f->workers * SCRATCH;
     stats->pattern_bytes = 8.0 * (double)p->L.panel[p->L.count] + 8.0 * (double)p->L.row_start[p->L.count] + 20.0 * (double)p->A.start[p->n] + 24.0 * p->n;
 }
