@@ -16,7 +16,6 @@
 #include "ldlt.h"
 #include "order.h"
 
-#include <assert.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -26,18 +25,25 @@
 
 enum {
     UNIT = 8,        /* rows of a strip are a multiple of it */
-    STRIP = 32,
+    STRIP = 32, TRIANGLE_STRIP = 16,
+    AHEAD = 2048,    /* bytes of P that are asked for before they are needed */
+    ROWS_AHEAD = 16, /* and rows of vectors in coordinate order */
     PIECE = 64,      /* most columns of a piece */
     NODE_SHARE = 16, /* a subtree is at most this part of L */
     SHARED_SOLVE = 60000, /* numbers of L from which a solve is shared out */
     MOST_WORKERS = 16
 };
 
-static inline int64_t padded(int64_t rows) { return (rows + UNIT - 1) & -(int64_t)UNIT; }
+/* Rows of the strip that begins at `row` of a piece: few where it is a triangle, the rest of which is stored as zeros. */
+static inline int64_t strip_rows(int64_t height, int64_t width, int64_t row)
+{
+    int64_t rest = (height - row + UNIT - 1) & -(int64_t)UNIT;
+    return BRIO_MIN(rest, row < width ? TRIANGLE_STRIP : STRIP);
+}
 
 typedef struct Kernels {
-    void (*forward)(int64_t height, int64_t width, const void *piece, const double *x, const int32_t *place, double *local);
-    void (*backward)(int64_t height, int64_t width, const void *piece, const void *next_piece, const int32_t *place, double *local, double *sums);
+    void (*forward)(int64_t height, int64_t width, const void *piece, const int32_t *place, double *local, double *scratch);
+    void (*backward)(int64_t height, int64_t width, const void *piece, const void *next_piece, const int32_t *place, double *local, double *scratch);
     void (*store)(int64_t count, const double *strip, void *piece, int64_t at);
 } Kernels;
 
@@ -49,7 +55,7 @@ typedef struct Kernels {
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_baseline
 #define KERNEL_TARGET
-#define KERNEL_LANES 2
+#define KERNEL_LANES 4
 #define KERNEL_FMA(a, b, c) ((a) * (b) + (c))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
@@ -63,10 +69,11 @@ typedef struct Kernels {
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_avx2
 #define KERNEL_TARGET __attribute__((target("avx2,fma")))
-#define KERNEL_LANES 4
-#define KERNEL_FMA(a, b, c) ((Vector_float_avx2)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#define KERNEL_LANES 8
+#define KERNEL_FMA(a, b, c) ((Vector_float_avx2)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
+#define KERNEL_512
 #define KERNEL(name) name##_double_avx512
 #define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define KERNEL_LANES 8
@@ -75,10 +82,11 @@ typedef struct Kernels {
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_avx512
 #define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
-#define KERNEL_LANES 8
-#define KERNEL_FMA(a, b, c) ((Vector_float_avx512)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define KERNEL_LANES 16
+#define KERNEL_FMA(a, b, c) ((Vector_float_avx512)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
+#undef KERNEL_512
 #endif
 
 static const Kernels *choose_kernels(bool single)
@@ -204,8 +212,8 @@ static BrioStatus make_pieces(BrioScalarPattern *p)
             Piece *piece = &p->piece[count++];
             *piece = (Piece){.supernode = s, .first = begin, .width = end - begin, .height = height_of(L, s) - begin, .value = p->values,
                              .place = p->places + begin};
-            for (int64_t row = 0; row < piece->height; row += STRIP) {
-                int64_t rows = BRIO_MIN(STRIP, padded(piece->height - row));
+            for (int64_t row = 0, rows; row < piece->height; row += rows) {
+                rows = strip_rows(piece->height, piece->width, row);
                 p->values += rows * BRIO_MIN(piece->width, row + rows);
             }
             begin = end;
@@ -365,8 +373,7 @@ BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
-enum { SCRATCH = PIECE * STRIP }; /* numbers of a worker: a strip of P, or the sums of the lanes of all columns of a piece */
-static_assert(SCRATCH >= PIECE * 4 * UNIT, "room for the sums");
+enum { SCRATCH = (PIECE + 4) * STRIP }; /* doubles of a worker: a strip of P, or four vectors of 64 bytes for each column of a piece and those that fill up the last ones */
 
 BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_precision, BrioScalarFactor **factor)
 {
@@ -376,7 +383,7 @@ BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_pr
     f->pattern = p;
     f->single = single_precision;
     f->kernels = choose_kernels(single_precision);
-    f->value = brio__calloc((size_t)p->values, single_precision ? sizeof(float) : sizeof(double));
+    f->value = brio__calloc((size_t)p->values + UNIT, single_precision ? sizeof(float) : sizeof(double));
     f->local = brio__calloc((size_t)p->locals, 4 * sizeof *f->local);
     f->pending = brio__alloc((size_t)p->nodes, sizeof *f->pending);
     f->queue = brio__alloc((size_t)p->nodes, sizeof *f->queue);
@@ -411,8 +418,9 @@ static void make_piece(const BrioScalarFactor *f, const Piece *piece, double *st
     const BrioPanels *L = &f->pattern->L;
     int64_t stride = height_of(L, piece->supernode), at = piece->value;
     const double *from = L->value + L->panel[piece->supernode] + (stride + 1) * piece->first; /* L_JJ */
-    for (int64_t row = 0; row < piece->height; row += STRIP) {
-        int64_t rows = BRIO_MIN(STRIP, padded(piece->height - row)), columns = BRIO_MIN(piece->width, row + rows);
+    for (int64_t row = 0, rows; row < piece->height; row += rows) {
+        rows = strip_rows(piece->height, piece->width, row);
+        int64_t columns = BRIO_MIN(piece->width, row + rows);
         int64_t own = BRIO_MIN(rows, BRIO_MAX(0, piece->width - row)), filled = BRIO_MIN(rows, piece->height - row);
         for (int64_t j = columns - 1; j >= 0; j--) {
             double *restrict column = strip + rows * j;
@@ -481,24 +489,21 @@ static void forward_node(const Solve *solve, const Node *node, double *scratch)
     const BrioScalarPattern *p = f->pattern;
     double *local = f->local + 4 * node->local;
     int32_t columns = node->column_end - node->column;
+    const int32_t *order = p->order + node->column;
     for (int32_t i = 0; i < columns; i++) {
-        const double *b = solve->b + 3 * (int64_t)p->order[node->column + i];
-        for (int r = 0; r < 3; r++) local[4 * i + r] = b[r];
+        __builtin_prefetch(solve->b + 3 * (int64_t)order[BRIO_MIN(i + ROWS_AHEAD, columns - 1)]);
+        memcpy(local + 4 * (int64_t)i, solve->b + 3 * (int64_t)order[i], 3 * sizeof *local);
     }
     memset(local + 4 * (int64_t)columns, 0, 4 * sizeof *local * (size_t)node->spills);
     for (int32_t c = node->child; c < node->child_end; c++) {
         const Node *child = &p->node[p->child[c]];
         const double *spill = f->local + 4 * (child->local + child->column_end - child->column);
         for (int32_t i = 0; i < child->spills; i++)
-            for (int r = 0; r < 3; r++) local[4 * (int64_t)p->map[child->map + i] + r] += spill[4 * i + r];
+            for (int r = 0; r < 4; r++) local[4 * (int64_t)p->map[child->map + i] + r] += spill[4 * (int64_t)i + r];
     }
     for (int64_t k = node->piece; k < node->piece_end; k++) {
         const Piece *piece = &p->piece[k];
-        const int32_t *place = p->place + piece->place;
-        size_t own = 4 * sizeof *local * (size_t)piece->width;
-        memcpy(scratch, local + 4 * (int64_t)place[0], own);
-        memset(local + 4 * (int64_t)place[0], 0, own);
-        f->kernels->forward(piece->height, piece->width, number_at(f, piece->value), scratch, place, local);
+        f->kernels->forward(piece->height, piece->width, number_at(f, piece->value), p->place + piece->place, local, scratch);
     }
 }
 
@@ -510,14 +515,15 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
     int32_t columns = node->column_end - node->column;
     const double *above = node->parent < 0 ? NULL : f->local + 4 * p->node[node->parent].local;
     for (int32_t i = 0; i < node->spills; i++)
-        for (int r = 0; r < 3; r++) local[4 * (int64_t)(columns + i) + r] = above[4 * (int64_t)p->map[node->map + i] + r];
+        memcpy(local + 4 * (int64_t)(columns + i), above + 4 * (int64_t)p->map[node->map + i], 4 * sizeof *local);
     for (int64_t k = node->piece_end - 1; k >= node->piece; k--) {
         const Piece *piece = &p->piece[k], *next = &p->piece[BRIO_MAX(k - 1, 0)];
         f->kernels->backward(piece->height, piece->width, number_at(f, piece->value), number_at(f, next->value), p->place + piece->place, local, scratch);
     }
+    const int32_t *order = p->order + node->column;
     for (int32_t i = 0; i < columns; i++) {
-        double *x = solve->x + 3 * (int64_t)p->order[node->column + i];
-        for (int r = 0; r < 3; r++) x[r] = local[4 * i + r];
+        __builtin_prefetch(solve->x + 3 * (int64_t)order[BRIO_MIN(i + ROWS_AHEAD, columns - 1)], 1);
+        memcpy(solve->x + 3 * (int64_t)order[i], local + 4 * (int64_t)i, 3 * sizeof *local);
     }
 }
 
