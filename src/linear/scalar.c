@@ -26,7 +26,7 @@
 enum {
     UNIT = 8,        /* rows of a strip are a multiple of it */
     STRIP = 32, TRIANGLE_STRIP = 16,
-    AHEAD = 2048,    /* bytes of P that are asked for before they are needed */
+    AHEAD = 4096,    /* bytes of P that are asked for before they are needed */
     ROWS_AHEAD = 16, /* and rows of vectors in coordinate order */
     PIECE = 64,      /* most columns of a piece */
     NODE_SHARE = 16, /* a subtree is at most this part of L */
@@ -43,7 +43,7 @@ static inline int64_t strip_rows(int64_t height, int64_t width, int64_t row)
 
 typedef struct Kernels {
     void (*forward)(int64_t height, int64_t width, const void *piece, const int32_t *place, double *local, double *scratch);
-    void (*backward)(int64_t height, int64_t width, const void *piece, const void *next_piece, const int32_t *place, double *local, double *scratch);
+    void (*backward)(int64_t height, int64_t width, const void *piece, int64_t count, const void *next_piece, const int32_t *place, double *local, double *scratch);
     void (*store)(int64_t count, const double *strip, void *piece, int64_t at);
 } Kernels;
 
@@ -129,7 +129,7 @@ struct BrioScalarPattern {
     int32_t *place;       /* rows of each supernode in the vector of the node, and UNIT-1 times the row that fills up */
     int32_t nodes, leaves;
     Node *node;           /* children before parents */
-    int32_t *child, *leaf; /* leaf: the costliest first */
+    int32_t *child, *leaf; /* ascending */
     int32_t *map;
     int64_t maps, places, locals, values;
 };
@@ -140,7 +140,7 @@ struct BrioScalarFactor {
     bool single;
     void *value;
     double *local;        /* vectors of the nodes: four numbers a row, of which three count */
-    atomic_int *pending, *queue; /* of each node: children to come; nodes that may go backward */
+    atomic_int *pending, *turn; /* of each node: children that are not done forward; whether it waits, may go backward, or is taken */
     int workers;
     double *scratch[MOST_WORKERS];
 };
@@ -202,7 +202,7 @@ static BrioStatus make_pieces(BrioScalarPattern *p)
 {
     const BrioPanels *L = &p->L;
     for (int32_t s = 0; s < L->count; s++) p->pieces += (width_of(L, s) + PIECE - 1) / PIECE;
-    p->piece = brio__alloc((size_t)p->pieces, sizeof *p->piece);
+    p->piece = brio__alloc((size_t)p->pieces + 1, sizeof *p->piece); /* and where the last one ends */
     if (!p->piece) return BRIO_ERROR_MEMORY;
     int64_t count = 0;
     for (int32_t s = 0; s < L->count; s++) {
@@ -220,6 +220,7 @@ static BrioStatus make_pieces(BrioScalarPattern *p)
         }
         p->places += height_of(L, s) + UNIT - 1;
     }
+    p->piece[count] = (Piece){.value = p->values};
     return BRIO_OK;
 }
 
@@ -269,7 +270,8 @@ static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *fir
     return BRIO_OK;
 }
 
-static BrioStatus make_tree(BrioScalarPattern *p, double *total)
+/* Children, leaves, and what belongs to a node. */
+static void make_tree(BrioScalarPattern *p)
 {
     const BrioPanels *L = &p->L;
     for (int32_t i = 0; i < p->nodes; i++)
@@ -293,13 +295,8 @@ static BrioStatus make_tree(BrioScalarPattern *p, double *total)
         node->map = p->maps;
         p->locals += node->column_end - node->column + node->spills + 1; /* the last one fills up */
         p->maps += node->spills;
-        if (node->child == node->child_end) { /* sorted by insertion: there are few */
-            int32_t at = p->leaves++;
-            for (; at > 0 && total[p->node[p->leaf[at - 1]].last] < total[node->last]; at--) p->leaf[at] = p->leaf[at - 1];
-            p->leaf[at] = i;
-        }
+        if (node->child == node->child_end) p->leaf[p->leaves++] = i;
     }
-    return BRIO_OK;
 }
 
 /* Row `row` in the vector of a node. */
@@ -348,7 +345,7 @@ static BrioStatus analyse(BrioScalarPattern *p, const int64_t *start, const int3
     brio__ldlt_panels(p->ldlt, &p->L);
     BRIO_CHECK(make_pieces(p));
     BRIO_CHECK(make_nodes(p, work, work + n, work + 2 * n, total));
-    BRIO_CHECK(make_tree(p, total));
+    make_tree(p);
     return make_places(p);
 }
 
@@ -386,9 +383,9 @@ BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_pr
     f->value = brio__calloc((size_t)p->values + UNIT, single_precision ? sizeof(float) : sizeof(double));
     f->local = brio__calloc((size_t)p->locals, 4 * sizeof *f->local);
     f->pending = brio__alloc((size_t)p->nodes, sizeof *f->pending);
-    f->queue = brio__alloc((size_t)p->nodes, sizeof *f->queue);
+    f->turn = brio__alloc((size_t)p->nodes, sizeof *f->turn);
     f->workers = BRIO_MIN(brio_threads(), MOST_WORKERS);
-    bool made = f->value && f->local && f->pending && f->queue;
+    bool made = f->value && f->local && f->pending && f->turn;
     for (int w = 0; w < f->workers && made; w++) {
         f->scratch[w] = brio__calloc(SCRATCH, sizeof *f->scratch[w]);
         made = f->scratch[w] != NULL;
@@ -407,7 +404,7 @@ void brio__scalar_factor_free(BrioScalarFactor *f)
     brio__free(f->value);
     brio__free(f->local);
     brio__free(f->pending);
-    brio__free(f->queue);
+    brio__free(f->turn);
     for (int w = 0; w < f->workers; w++) brio__free(f->scratch[w]);
     brio__free(f);
 }
@@ -475,7 +472,8 @@ typedef struct Solve {
     const BrioScalarFactor *factor;
     const double *b;
     double *x;
-    atomic_int next_leaf, taken, ready; /* leaves taken; places of the queue taken and filled */
+    atomic_int leaves, front, back; /* taken forward, of which from either end */
+    atomic_int nodes;               /* taken backward */
 } Solve;
 
 static const void *number_at(const BrioScalarFactor *f, int64_t at)
@@ -518,7 +516,7 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
         memcpy(local + 4 * (int64_t)(columns + i), above + 4 * (int64_t)p->map[node->map + i], 4 * sizeof *local);
     for (int64_t k = node->piece_end - 1; k >= node->piece; k--) {
         const Piece *piece = &p->piece[k], *next = &p->piece[BRIO_MAX(k - 1, 0)];
-        f->kernels->backward(piece->height, piece->width, number_at(f, piece->value), number_at(f, next->value), p->place + piece->place, local, scratch);
+        f->kernels->backward(piece->height, piece->width, number_at(f, piece->value), piece[1].value - piece->value, number_at(f, next->value), p->place + piece->place, local, scratch);
     }
     const int32_t *order = p->order + node->column;
     for (int32_t i = 0; i < columns; i++) {
@@ -527,8 +525,23 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
     }
 }
 
-/* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. The one that finishes the root opens the queue of nodes whose parents
- * are done. Who takes a place of the queue waits until it is filled, by a worker that has taken an earlier place: with one thread that never happens. */
+enum { WAITS, READY, TAKEN };
+
+/* A node that may go backward, from the worker's end of the tree; -1: none. */
+static int32_t take_ready(const BrioScalarFactor *f, bool from_front)
+{
+    int32_t nodes = f->pattern->nodes;
+    for (int32_t i = 0; i < nodes; i++) {
+        int32_t at = from_front ? i : nodes - 1 - i;
+        int ready = READY;
+        if (f->turn[at] == READY && atomic_compare_exchange_strong(&f->turn[at], &ready, TAKEN)) return at;
+    }
+    return -1;
+}
+
+/* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. Backward, which begins when the root is done: it takes any node
+ * whose parent is done. Workers with even numbers begin at one end of the tree, those with odd ones at the other, so that most of what one of two reads is in its cache
+ * from the last solve. Who finds nothing waits for another who is at work: with one thread that never happens. */
 static void work(void *context, int64_t begin, int64_t end)
 {
     Solve *solve = context;
@@ -536,23 +549,27 @@ static void work(void *context, int64_t begin, int64_t end)
     const BrioScalarPattern *p = f->pattern;
     (void)end;
     double *scratch = f->scratch[begin];
-    for (int32_t i; (i = atomic_fetch_add(&solve->next_leaf, 1)) < p->leaves;)
+    bool from_front = begin % 2 == 0;
+    while (atomic_fetch_add(&solve->leaves, 1) < p->leaves) {
+        int32_t i = from_front ? atomic_fetch_add(&solve->front, 1) : p->leaves - 1 - atomic_fetch_add(&solve->back, 1);
         for (int32_t at = p->leaf[i]; at >= 0;) {
             const Node *node = &p->node[at];
             forward_node(solve, node, scratch);
-            if (node->parent < 0) {
-                f->queue[0] = at;
-                solve->ready = 1;
-            }
+            if (node->parent < 0) f->turn[at] = READY;
             at = node->parent >= 0 && atomic_fetch_sub(&f->pending[node->parent], 1) == 1 ? node->parent : -1;
         }
-    for (int32_t i; (i = atomic_fetch_add(&solve->taken, 1)) < p->nodes;) {
-        int32_t at;
-        for (int tries = 0; (at = atomic_load(&f->queue[i])) < 0; tries++)
-            if (tries > 1000) sched_yield();
+    }
+    for (int tries = 0; solve->nodes < p->nodes; tries++) {
+        int32_t at = take_ready(f, from_front);
+        if (at < 0) {
+            if (tries > 100) sched_yield();
+            continue;
+        }
+        tries = 0;
+        atomic_fetch_add(&solve->nodes, 1);
         const Node *node = &p->node[at];
         backward_node(solve, node, scratch);
-        for (int32_t c = node->child; c < node->child_end; c++) f->queue[atomic_fetch_add(&solve->ready, 1)] = p->child[c];
+        for (int32_t c = node->child; c < node->child_end; c++) f->turn[p->child[c]] = READY;
     }
 }
 
@@ -562,7 +579,7 @@ void brio__scalar_solve(const BrioScalarFactor *f, const double *b, double *x)
     Solve solve = {.factor = f, .b = b, .x = x};
     for (int32_t i = 0; i < p->nodes; i++) {
         f->pending[i] = p->node[i].child_end - p->node[i].child;
-        f->queue[i] = -1;
+        f->turn[i] = WAITS;
     }
     brio__parallel_for(BRIO_MIN(f->workers, p->leaves), 1, work, &solve);
 }

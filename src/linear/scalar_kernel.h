@@ -248,18 +248,20 @@ INLINE void KERNEL(backward_part)(const int vectors, const bool half, int64_t ro
     }
 }
 
-/* The first `width` rows of place[], which follow each other, = P^T (the rows of place[]). `next_piece`: the one that is read after this. */
-KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const void *piece, const void *next_piece, const int32_t *place, double *local, double *scratch)
+/* The first `width` rows of place[], which follow each other, = P^T (the rows of place[]). `next_piece`: the one that is read after this, which has `count` numbers. */
+KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const void *piece, int64_t count, const void *next_piece, const int32_t *place, double *local,
+                                           double *scratch)
 {
     enum { TOGETHER = KERNEL(TOGETHER) };
     const KERNEL_VALUE *P = piece;
-    const char *next = next_piece;
     KERNEL(Vector) *sum = (KERNEL(Vector) *)scratch;
     double *own = local + 4 * (int64_t)place[0], last[4 * TOGETHER];
+    const KERNEL_VALUE *end = P + count;
     int64_t known = 0, size = (int64_t)sizeof *P;
     for (int64_t begin = 0, rows; begin < height; begin += rows, place += rows) {
         rows = strip_rows(height, width, begin);
-        int64_t columns = BRIO_MIN(width, begin + rows), part = 0;
+        int64_t columns = BRIO_MIN(width, begin + rows), part = 0, beyond = AHEAD - size * (end - P);
+        const char *next = beyond < 0 ? (const char *)P + AHEAD : (const char *)next_piece + beyond;
         for (; part + 4 * KERNEL_LANES <= rows; part += 4 * KERNEL_LANES, known = columns)
             KERNEL(backward_part)(4, false, rows, known, columns, P + part, next + size * part, local, place + part, sum);
         if (part + 2 * KERNEL_LANES <= rows) {
@@ -275,7 +277,6 @@ KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const 
         if (part < rows) KERNEL(backward_part)(1, true, rows, known, columns, P + part, next + size * part, local, place + part, sum);
         known = columns;
         P += rows * columns;
-        next += size * rows * columns;
     }
     int64_t j = 0;
     for (; j + TOGETHER <= width; j += TOGETHER) KERNEL(reduce)(sum + 4 * j, own + 4 * j);
