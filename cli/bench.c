@@ -4,6 +4,7 @@
 #include "builder.h"
 #include "field.h"
 #include "linear/linear.h"
+#include "linear/scalar.h"
 #include "mesh/mesh.h"
 #include "sim.h"
 
@@ -11,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#ifdef BRIO_HAVE_CHOLMOD
+#include <cholmod.h>
+#endif
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -556,12 +560,255 @@ static int bench_contact(void)
     return EXIT_DONE;
 }
 
+/* ---- the scalar matrix of local/global steps -------------------------------------------------------- */
+
+/* M + w L of springs along the edges of a graph. */
+typedef struct Network {
+    int32_t n;
+    int64_t *start; /* full adjacency */
+    int32_t *neighbour;
+    double *diagonal, *off, *b, *x;
+} Network;
+
+static void network_free(Network *net)
+{
+    brio__free(net->start);
+    brio__free(net->neighbour);
+    brio__free(net->diagonal);
+    brio__free(net->off);
+    brio__free(net->b);
+    brio__free(net->x);
+}
+
+/* The vertices of a grid; each has an edge to those at the given steps from it, and from those at the opposite ones. */
+static bool network_make(Network *net, const int size[3], const int (*step)[3], int steps)
+{
+    int32_t n = net->n = size[0] * size[1] * size[2];
+    net->start = brio__alloc((size_t)n + 1, sizeof *net->start);
+    net->neighbour = brio__alloc(2 * (size_t)steps * (size_t)n, sizeof *net->neighbour);
+    net->off = brio__alloc(2 * (size_t)steps * (size_t)n, sizeof *net->off);
+    net->diagonal = brio__alloc((size_t)n, sizeof *net->diagonal);
+    net->b = brio__alloc(3 * (size_t)n, sizeof *net->b);
+    net->x = brio__alloc(3 * (size_t)n, sizeof *net->x);
+    if (!net->start || !net->neighbour || !net->off || !net->diagonal || !net->b || !net->x) return false;
+    BrioRandom random = {1};
+    int64_t count = 0;
+    for (int32_t v = 0; v < n; v++) {
+        int at[3] = {v % size[0], v / size[0] % size[1], v / size[0] / size[1]};
+        net->start[v] = count;
+        for (int s = 0; s < 2 * steps; s++) {
+            int to[3];
+            bool inside = true;
+            for (int r = 0; r < 3; r++) {
+                to[r] = at[r] + (s < steps ? 1 : -1) * step[s % steps][r];
+                inside &= to[r] >= 0 && to[r] < size[r];
+            }
+            if (!inside) continue;
+            net->neighbour[count] = (to[2] * size[1] + to[1]) * size[0] + to[0];
+            net->off[count++] = -1;
+        }
+        net->diagonal[v] = 0.1 + (double)(count - net->start[v]);
+        for (int r = 0; r < 3; r++) net->b[3 * (int64_t)v + r] = brio__random_normal(&random);
+    }
+    net->start[n] = count;
+    return true;
+}
+
+/* Seconds of CHOLMOD's solve of three right-hand sides, NAN without it. */
+static double cholmod_seconds(const Network *net)
+{
+    double best = NAN;
+#ifdef BRIO_HAVE_CHOLMOD
+    cholmod_common common;
+    cholmod_start(&common);
+    common.print = 0;
+    common.supernodal = CHOLMOD_SUPERNODAL;
+    cholmod_sparse *A = cholmod_allocate_sparse((size_t)net->n, (size_t)net->n, (size_t)(net->start[net->n] / 2 + net->n), 0, 1, -1, CHOLMOD_REAL, &common);
+    cholmod_dense *B = cholmod_allocate_dense((size_t)net->n, 3, (size_t)net->n, CHOLMOD_REAL, &common), *X = NULL, *Y = NULL, *E = NULL;
+    cholmod_factor *L = NULL;
+    if (A && B) {
+        int *p = A->p, *row = A->i, count = 0;
+        for (int32_t v = 0; v < net->n; v++) {
+            p[v] = count;
+            ((double *)A->x)[count] = net->diagonal[v];
+            row[count++] = v;
+            for (int64_t k = net->start[v]; k < net->start[v + 1]; k++) {
+                if (net->neighbour[k] < v) continue;
+                ((double *)A->x)[count] = net->off[k];
+                row[count++] = net->neighbour[k];
+            }
+            for (int r = 0; r < 3; r++) ((double *)B->x)[r * (int64_t)net->n + v] = net->b[3 * (int64_t)v + r];
+        }
+        p[net->n] = count;
+        L = cholmod_analyze(A, &common);
+        if (L && cholmod_factorize(A, L, &common) && common.status == CHOLMOD_OK)
+            for (int k = 0; k < 3 * TRIES; k++) {
+                double before = brio__seconds();
+                if (!cholmod_solve2(CHOLMOD_A, L, B, NULL, &X, NULL, &Y, &E, &common)) break;
+                best = fmin(best, brio__seconds() - before); /* fmin takes the number beside a NAN */
+            }
+    }
+    cholmod_free_factor(&L, &common);
+    cholmod_free_sparse(&A, &common);
+    cholmod_free_dense(&B, &common);
+    cholmod_free_dense(&X, &common);
+    cholmod_free_dense(&Y, &common);
+    cholmod_free_dense(&E, &common);
+    cholmod_finish(&common);
+#else
+    (void)net;
+#endif
+    return best;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) static double read_avx512(const double *a, int64_t count)
+{
+    __m512d sum[8];
+    for (int i = 0; i < 8; i++) sum[i] = _mm512_setzero_pd();
+    for (int64_t k = 0; k < count; k += 64)
+        for (int i = 0; i < 8; i++) sum[i] = _mm512_add_pd(sum[i], _mm512_load_pd(a + k + 8 * i));
+    for (int i = 1; i < 8; i++) sum[0] = _mm512_add_pd(sum[0], sum[i]);
+    return _mm512_reduce_add_pd(sum[0]);
+}
+#endif
+
+static double read_lanes(const double *a, int64_t count)
+{
+    lane sum[8];
+    memset(sum, 0, sizeof sum);
+    for (int64_t k = 0; k < count; k += 64)
+        for (int i = 0; i < 8; i++) sum[i] += lane_load(a + k + 8 * i);
+    for (int i = 1; i < 8; i++) sum[0] += sum[i];
+    return lane_sum(sum[0]);
+}
+
+typedef struct Reading {
+    const double *a;
+    int64_t share; /* doubles of a thread, a multiple of 64 */
+} Reading;
+
+/* Twice, as a solve does. */
+static void read_share(void *context, int64_t begin, int64_t end)
+{
+    const Reading *reading = context;
+    for (int64_t w = begin; w < end; w++)
+        for (int pass = 0; pass < 2; pass++) {
+#if defined(__x86_64__)
+            if (brio__isa() == BRIO_ISA_AVX512) {
+                sink = read_avx512(reading->a + w * reading->share, reading->share);
+                continue;
+            }
+#endif
+            sink = read_lanes(reading->a + w * reading->share, reading->share);
+        }
+}
+
+/* One factor: the least times of a factorisation, of a solve and of reading an array as large as the factor, in turns. */
+static bool measure_solve(const char *name, const Network *net, bool single, int threads, double cholmod)
+{
+    BrioScalarPattern *pattern = NULL;
+    BrioScalarFactor *factor = NULL;
+    BrioScalarStats stats = {0};
+    double *array = NULL, factorise = INFINITY, solve = INFINITY, read = INFINITY;
+    Reading reading = {0};
+    brio_set_threads(threads);
+    double before = brio__seconds();
+    BrioStatus status = brio__scalar_analyse(net->n, net->start, net->neighbour, &pattern);
+    double analyse = brio__seconds() - before;
+    if (status == BRIO_OK) status = brio__scalar_factor_create(pattern, single, &factor);
+    if (status == BRIO_OK) {
+        brio__scalar_stats(factor, &stats);
+        reading.share = (int64_t)(stats.solve_bytes / 2 / 8 / 64 / threads + 1) * 64;
+        array = brio__calloc((size_t)(reading.share * threads), sizeof *array);
+        reading.a = array;
+        if (!array) status = BRIO_ERROR_MEMORY;
+    }
+    for (int k = 0; k < TRIES && status == BRIO_OK; k++) {
+        int rounds = stats.solve_bytes > 3e7 ? 4 : 40;
+        before = brio__seconds();
+        if (k < 3) {
+            status = brio__scalar_factorise(factor, net->diagonal, net->off);
+            factorise = fmin(factorise, brio__seconds() - before);
+        }
+        for (int i = 0; i < rounds && status == BRIO_OK; i++) {
+            before = brio__seconds();
+            brio__scalar_solve(factor, net->b, net->x);
+            solve = fmin(solve, brio__seconds() - before);
+        }
+        for (int i = 0; i < rounds; i++) {
+            before = brio__seconds();
+            brio__parallel_for(threads, 1, read_share, &reading);
+            read = fmin(read, brio__seconds() - before);
+        }
+    }
+    if (status == BRIO_OK) {
+        double bandwidth = 16.0 * (double)(reading.share * threads) / read, limit = stats.least_bytes / bandwidth;
+        const char *precision = single ? "single" : "double";
+        if (!json) {
+            printf("  %-16s %7d %10.0f  %-6s %7d %9.0f %8.2f %8.2f %8.3f %8.2f %8.2f %7.1f %8.3f %6.2f\n", name, net->n, stats.nonzeros, precision, threads, 1e3 * analyse,
+                   1e3 * factorise, 1e3 * cholmod, 1e3 * solve, 1e-6 * stats.least_bytes, 1e-6 * stats.solve_bytes, 1e-9 * bandwidth, 1e3 * limit, solve / limit);
+        } else {
+            const struct {
+                const char *name, *unit;
+                double value;
+            } figures[] = {{"vertices", "", net->n}, {"nonzeros of the factor", "", stats.nonzeros}, {"analysis", "ms", 1e3 * analyse}, {"factorisation", "ms", 1e3 * factorise},
+                           {"CHOLMOD's solve, one thread", "ms", 1e3 * cholmod}, {"solve", "ms", 1e3 * solve}, {"to be read", "MB", 1e-6 * stats.least_bytes}, {"read", "MB", 1e-6 * stats.solve_bytes},
+                           {"reading", "GB/s", 1e-9 * bandwidth}, {"limit", "ms", 1e3 * limit}, {"solve / limit", "(goal: below 2)", solve / limit}};
+            for (size_t i = 0; i < BRIO_COUNT(figures); i++) {
+                char text[160];
+                snprintf(text, sizeof text, "%s, %s, %d thread%s: %s", name, precision, threads, threads > 1 ? "s" : "", figures[i].name);
+                if (!isnan(figures[i].value)) figure("solve", text, figures[i].value, figures[i].unit);
+            }
+        }
+        fflush(stdout);
+    } else {
+        fprintf(stderr, "brio bench: %s\n", brio_status_text(status));
+    }
+    brio__free(array);
+    brio__scalar_factor_free(factor);
+    brio__scalar_pattern_free(pattern);
+    return status == BRIO_OK;
+}
+
+static int bench_solve(void)
+{
+    static const int springs[6][3] = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {-1, 1, 0}, {2, 0, 0}, {0, 2, 0}}; /* structural, shear, bend */
+    static const int tets[7][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}}; /* cells of six */
+    static const struct {
+        const char *name;
+        int size[3], steps;
+        const int (*step)[3];
+    } problems[] = {{"cloth 51x51", {51, 51, 1}, 6, springs}, {"cloth 101x101", {101, 101, 1}, 6, springs}, {"cloth 201x201", {201, 201, 1}, 6, springs},
+                    {"body 40x12x12", {40, 12, 12}, 7, tets}, {"body 81x21x21", {81, 21, 21}, 7, tets}};
+    int threads = brio_threads(), exit = EXIT_DONE;
+    heading("solve: the scalar matrix M + w L of local/global steps, factored once, three right-hand sides; ms, MB, GB/s\n"
+            "  matrix            vertices   nonzeros         threads  analysis   factor  CHOLMOD    solve   needed     read    GB/s    limit  ratio");
+    for (size_t i = 0; i < BRIO_COUNT(problems) && exit == EXIT_DONE; i++) {
+        Network net = {0};
+        char text[80];
+        snprintf(text, sizeof text, "measuring solves of %s ...", problems[i].name);
+        say(text);
+        bool made = network_make(&net, problems[i].size, problems[i].step, problems[i].steps);
+        if (!made) fprintf(stderr, "brio bench: %s\n", brio_status_text(BRIO_ERROR_MEMORY));
+        double cholmod = made ? cholmod_seconds(&net) : NAN;
+        for (int single = 0; single < 2 && made; single++) {
+            made = measure_solve(problems[i].name, &net, single, 1, cholmod);
+            if (made && threads > 1) made = measure_solve(problems[i].name, &net, single, threads, cholmod);
+        }
+        brio_set_threads(threads);
+        network_free(&net);
+        if (!made) exit = EXIT_FAILED;
+    }
+    return exit;
+}
+
 /* ---- command ------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     int (*run)(void);
-} benches[] = {{"elements", bench_elements}, {"newton", bench_newton}, {"steps", bench_steps}, {"contact", bench_contact}};
+} benches[] = {{"elements", bench_elements}, {"newton", bench_newton}, {"steps", bench_steps}, {"contact", bench_contact}, {"solve", bench_solve}};
 
 static const Option options[] = {
     {"--json", 0, NULL, "one JSON object on standard output"},
@@ -599,11 +846,12 @@ static int run(int argc, char **argv)
 const Command command_bench = {
     .name = "bench",
     .summary = "Measure the engine's speed on this machine.",
-    .synopsis = "[elements|newton|steps|contact] [--json] [--threads N]",
+    .synopsis = "[elements|newton|steps|contact|solve] [--json] [--threads N]",
     .about = "elements: gradients and projected Hessians a second and core, beside the machine's limits and one-lane code.\n"
              "newton: the phases of a Newton iteration at 24 thousand tets, and memory.\n"
              "steps: the cost of a Newton iteration from 6 thousand to 400 thousand tets, and how it grows.\n"
              "contact: the phases of a Newton iteration from a thousand to a hundred thousand contacts.\n"
+             "solve: solves with the scalar matrix of local/global steps, beside the time that reading its factor takes.\n"
              "Each figure is the least of several tries. Timings of a busy machine mean little.",
     .options = options,
     .examples = "brio bench elements\nbrio bench --json > bench.json",

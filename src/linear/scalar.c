@@ -19,58 +19,74 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 enum {
     UNIT = 8,        /* rows of a strip are a multiple of it */
-    STRIP = 32,
+    STRIP = 32, TRIANGLE_STRIP = 16,
+    AHEAD = 4096,    /* bytes of P that are asked for before they are needed */
+    ROWS_AHEAD = 16, /* and rows of vectors in coordinate order */
     PIECE = 64,      /* most columns of a piece */
     NODE_SHARE = 16, /* a subtree is at most this part of L */
     SHARED_SOLVE = 60000, /* numbers of L from which a solve is shared out */
     MOST_WORKERS = 16
 };
 
-static inline int64_t padded(int64_t rows) { return (rows + UNIT - 1) & -(int64_t)UNIT; }
+/* Rows of the strip that begins at `row` of a piece: few where it is a triangle, the rest of which is stored as zeros. */
+static inline int64_t strip_rows(int64_t height, int64_t width, int64_t row)
+{
+    int64_t rest = (height - row + UNIT - 1) & -(int64_t)UNIT;
+    return BRIO_MIN(rest, row < width ? TRIANGLE_STRIP : STRIP);
+}
 
 typedef struct Kernels {
-    void (*forward)(int64_t height, int64_t width, const void *piece, const double *x, int64_t stride, double *out);
-    void (*backward)(int64_t height, int64_t width, const void *piece, double *x, int64_t stride, const double *z, double *sums);
+    void (*forward)(int64_t height, int64_t width, const void *piece, const int32_t *place, double *local, double *scratch);
+    void (*backward)(int64_t height, int64_t width, const void *piece, int64_t count, const void *next_piece, const int32_t *place, double *local, double *scratch);
     void (*store)(int64_t count, const double *strip, void *piece, int64_t at);
 } Kernels;
 
 #define KERNEL(name) name##_double_baseline
 #define KERNEL_TARGET
 #define KERNEL_LANES 2
+#define KERNEL_FMA(a, b, c) ((a) * (b) + (c))
 #define KERNEL_VALUE double
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_baseline
 #define KERNEL_TARGET
-#define KERNEL_LANES 2
+#define KERNEL_LANES 4
+#define KERNEL_FMA(a, b, c) ((a) * (b) + (c))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
 
 #if defined(__x86_64__)
-#define AVX2 __attribute__((target("avx2,fma"), optimize("fp-contract=fast")))
-#define AVX512 __attribute__((target("avx512f,avx512dq,avx512vl"), optimize("fp-contract=fast")))
 #define KERNEL(name) name##_double_avx2
-#define KERNEL_TARGET AVX2
+#define KERNEL_TARGET __attribute__((target("avx2,fma")))
 #define KERNEL_LANES 4
+#define KERNEL_FMA(a, b, c) ((Vector_double_avx2)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define KERNEL_VALUE double
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_avx2
-#define KERNEL_TARGET AVX2
-#define KERNEL_LANES 4
+#define KERNEL_TARGET __attribute__((target("avx2,fma")))
+#define KERNEL_LANES 8
+#define KERNEL_FMA(a, b, c) ((Vector_float_avx2)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
+#define KERNEL_512
 #define KERNEL(name) name##_double_avx512
-#define KERNEL_TARGET AVX512
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define KERNEL_LANES 8
+#define KERNEL_FMA(a, b, c) ((Vector_double_avx512)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define KERNEL_VALUE double
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_avx512
-#define KERNEL_TARGET AVX512
-#define KERNEL_LANES 8
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#define KERNEL_LANES 16
+#define KERNEL_FMA(a, b, c) ((Vector_float_avx512)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
+#undef KERNEL_512
 #endif
 
 static const Kernels *choose_kernels(bool single)
@@ -110,13 +126,12 @@ struct BrioScalarPattern {
     BrioPanels L;
     int64_t pieces;
     Piece *piece;
-    int32_t *place;       /* as L.row: row in the vector of the node */
+    int32_t *place;       /* rows of each supernode in the vector of the node, and UNIT-1 times the row that fills up */
     int32_t nodes, leaves;
     Node *node;           /* children before parents */
-    int32_t *child, *leaf; /* leaf: the costliest first */
+    int32_t *child, *leaf; /* ascending */
     int32_t *map;
-    int64_t maps, locals, values;
-    int64_t tallest;      /* rows of a piece, padded */
+    int64_t maps, places, locals, values;
 };
 
 struct BrioScalarFactor {
@@ -125,9 +140,9 @@ struct BrioScalarFactor {
     bool single;
     void *value;
     double *local;        /* vectors of the nodes: four numbers a row, of which three count */
-    atomic_int *pending, *queue; /* of each node: children to come; nodes that may go backward */
+    atomic_int *pending, *turn; /* of each node: children that are not done forward; whether it waits, may go backward, or is taken */
     int workers;
-    double *scratch[MOST_WORKERS]; /* of a piece: three columns, and the sums of lanes */
+    double *scratch[MOST_WORKERS];
 };
 
 void brio__scalar_pattern_free(BrioScalarPattern *p)
@@ -187,7 +202,7 @@ static BrioStatus make_pieces(BrioScalarPattern *p)
 {
     const BrioPanels *L = &p->L;
     for (int32_t s = 0; s < L->count; s++) p->pieces += (width_of(L, s) + PIECE - 1) / PIECE;
-    p->piece = brio__alloc((size_t)p->pieces, sizeof *p->piece);
+    p->piece = brio__alloc((size_t)p->pieces + 1, sizeof *p->piece); /* and where the last one ends */
     if (!p->piece) return BRIO_ERROR_MEMORY;
     int64_t count = 0;
     for (int32_t s = 0; s < L->count; s++) {
@@ -196,15 +211,16 @@ static BrioStatus make_pieces(BrioScalarPattern *p)
             int32_t end = (int32_t)((int64_t)width * (k + 1) / parts);
             Piece *piece = &p->piece[count++];
             *piece = (Piece){.supernode = s, .first = begin, .width = end - begin, .height = height_of(L, s) - begin, .value = p->values,
-                             .place = L->row_start[s] + begin};
-            for (int64_t row = 0; row < piece->height; row += STRIP) {
-                int64_t rows = BRIO_MIN(STRIP, padded(piece->height - row));
+                             .place = p->places + begin};
+            for (int64_t row = 0, rows; row < piece->height; row += rows) {
+                rows = strip_rows(piece->height, piece->width, row);
                 p->values += rows * BRIO_MIN(piece->width, row + rows);
             }
-            p->tallest = BRIO_MAX(p->tallest, padded(piece->height));
             begin = end;
         }
+        p->places += height_of(L, s) + UNIT - 1;
     }
+    p->piece[count] = (Piece){.value = p->values};
     return BRIO_OK;
 }
 
@@ -254,7 +270,8 @@ static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *fir
     return BRIO_OK;
 }
 
-static BrioStatus make_tree(BrioScalarPattern *p, double *total)
+/* Children, leaves, and what belongs to a node. */
+static void make_tree(BrioScalarPattern *p)
 {
     const BrioPanels *L = &p->L;
     for (int32_t i = 0; i < p->nodes; i++)
@@ -276,15 +293,10 @@ static BrioStatus make_tree(BrioScalarPattern *p, double *total)
         node->piece_end = piece;
         node->local = p->locals;
         node->map = p->maps;
-        p->locals += node->column_end - node->column + node->spills;
+        p->locals += node->column_end - node->column + node->spills + 1; /* the last one fills up */
         p->maps += node->spills;
-        if (node->child == node->child_end) { /* sorted by insertion: there are few */
-            int32_t at = p->leaves++;
-            for (; at > 0 && total[p->node[p->leaf[at - 1]].last] < total[node->last]; at--) p->leaf[at] = p->leaf[at - 1];
-            p->leaf[at] = i;
-        }
+        if (node->child == node->child_end) p->leaf[p->leaves++] = i;
     }
-    return BRIO_OK;
 }
 
 /* Row `row` in the vector of a node. */
@@ -306,12 +318,16 @@ static int32_t local_row(const BrioScalarPattern *p, const Node *node, int32_t r
 static BrioStatus make_places(BrioScalarPattern *p)
 {
     const BrioPanels *L = &p->L;
-    p->place = brio__alloc((size_t)L->row_start[L->count], sizeof *p->place);
+    p->place = brio__alloc((size_t)p->places, sizeof *p->place);
     p->map = brio__alloc((size_t)p->maps, sizeof *p->map);
     if (!p->place || !p->map) return BRIO_ERROR_MEMORY;
+    int32_t *place = p->place;
     for (int32_t i = 0; i < p->nodes; i++) {
         const Node *node = &p->node[i];
-        for (int64_t k = L->row_start[node->first]; k < L->row_start[node->last + 1]; k++) p->place[k] = local_row(p, node, L->row[k]);
+        for (int32_t s = node->first; s <= node->last; s++) {
+            for (int64_t k = L->row_start[s]; k < L->row_start[s + 1]; k++) *place++ = local_row(p, node, L->row[k]);
+            for (int k = 1; k < UNIT; k++) *place++ = node->column_end - node->column + node->spills;
+        }
         for (int32_t k = 0; k < node->spills; k++)
             p->map[node->map + k] = local_row(p, &p->node[node->parent], L->row[L->row_start[node->last + 1] - node->spills + k]);
     }
@@ -329,7 +345,7 @@ static BrioStatus analyse(BrioScalarPattern *p, const int64_t *start, const int3
     brio__ldlt_panels(p->ldlt, &p->L);
     BRIO_CHECK(make_pieces(p));
     BRIO_CHECK(make_nodes(p, work, work + n, work + 2 * n, total));
-    BRIO_CHECK(make_tree(p, total));
+    make_tree(p);
     return make_places(p);
 }
 
@@ -354,7 +370,7 @@ BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *
 
 /* ---- numbers ------------------------------------------------------------------------------------ */
 
-static size_t scratch_size(const BrioScalarPattern *p) { return (size_t)BRIO_MAX(3 * p->tallest + 3 * UNIT * PIECE, STRIP * PIECE); }
+enum { SCRATCH = (PIECE + 4) * STRIP }; /* doubles of a worker: a strip of P, or four vectors of 64 bytes for each column of a piece and those that fill up the last ones */
 
 BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_precision, BrioScalarFactor **factor)
 {
@@ -364,14 +380,14 @@ BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_pr
     f->pattern = p;
     f->single = single_precision;
     f->kernels = choose_kernels(single_precision);
-    f->value = brio__calloc((size_t)p->values, single_precision ? sizeof(float) : sizeof(double));
+    f->value = brio__calloc((size_t)p->values + UNIT, single_precision ? sizeof(float) : sizeof(double));
     f->local = brio__calloc((size_t)p->locals, 4 * sizeof *f->local);
     f->pending = brio__alloc((size_t)p->nodes, sizeof *f->pending);
-    f->queue = brio__alloc((size_t)p->nodes, sizeof *f->queue);
+    f->turn = brio__alloc((size_t)p->nodes, sizeof *f->turn);
     f->workers = BRIO_MIN(brio_threads(), MOST_WORKERS);
-    bool made = f->value && f->local && f->pending && f->queue;
+    bool made = f->value && f->local && f->pending && f->turn;
     for (int w = 0; w < f->workers && made; w++) {
-        f->scratch[w] = brio__calloc(scratch_size(p), sizeof *f->scratch[w]);
+        f->scratch[w] = brio__calloc(SCRATCH, sizeof *f->scratch[w]);
         made = f->scratch[w] != NULL;
     }
     if (!made) {
@@ -388,7 +404,7 @@ void brio__scalar_factor_free(BrioScalarFactor *f)
     brio__free(f->value);
     brio__free(f->local);
     brio__free(f->pending);
-    brio__free(f->queue);
+    brio__free(f->turn);
     for (int w = 0; w < f->workers; w++) brio__free(f->scratch[w]);
     brio__free(f);
 }
@@ -399,8 +415,9 @@ static void make_piece(const BrioScalarFactor *f, const Piece *piece, double *st
     const BrioPanels *L = &f->pattern->L;
     int64_t stride = height_of(L, piece->supernode), at = piece->value;
     const double *from = L->value + L->panel[piece->supernode] + (stride + 1) * piece->first; /* L_JJ */
-    for (int64_t row = 0; row < piece->height; row += STRIP) {
-        int64_t rows = BRIO_MIN(STRIP, padded(piece->height - row)), columns = BRIO_MIN(piece->width, row + rows);
+    for (int64_t row = 0, rows; row < piece->height; row += rows) {
+        rows = strip_rows(piece->height, piece->width, row);
+        int64_t columns = BRIO_MIN(piece->width, row + rows);
         int64_t own = BRIO_MIN(rows, BRIO_MAX(0, piece->width - row)), filled = BRIO_MIN(rows, piece->height - row);
         for (int64_t j = columns - 1; j >= 0; j--) {
             double *restrict column = strip + rows * j;
@@ -455,8 +472,14 @@ typedef struct Solve {
     const BrioScalarFactor *factor;
     const double *b;
     double *x;
-    atomic_int next_leaf, taken, ready; /* leaves taken; places of the queue taken and filled */
+    atomic_int leaves, front, back; /* taken forward, of which from either end */
+    atomic_int nodes;               /* taken backward */
 } Solve;
+
+static const void *number_at(const BrioScalarFactor *f, int64_t at)
+{
+    return f->single ? (const void *)((const float *)f->value + at) : (const void *)((const double *)f->value + at);
+}
 
 static void forward_node(const Solve *solve, const Node *node, double *scratch)
 {
@@ -464,28 +487,21 @@ static void forward_node(const Solve *solve, const Node *node, double *scratch)
     const BrioScalarPattern *p = f->pattern;
     double *local = f->local + 4 * node->local;
     int32_t columns = node->column_end - node->column;
-    size_t number = f->single ? sizeof(float) : sizeof(double);
+    const int32_t *order = p->order + node->column;
     for (int32_t i = 0; i < columns; i++) {
-        const double *b = solve->b + 3 * (int64_t)p->order[node->column + i];
-        for (int r = 0; r < 3; r++) local[4 * i + r] = b[r];
+        __builtin_prefetch(solve->b + 3 * (int64_t)order[BRIO_MIN(i + ROWS_AHEAD, columns - 1)]);
+        memcpy(local + 4 * (int64_t)i, solve->b + 3 * (int64_t)order[i], 3 * sizeof *local);
     }
     memset(local + 4 * (int64_t)columns, 0, 4 * sizeof *local * (size_t)node->spills);
     for (int32_t c = node->child; c < node->child_end; c++) {
         const Node *child = &p->node[p->child[c]];
         const double *spill = f->local + 4 * (child->local + child->column_end - child->column);
         for (int32_t i = 0; i < child->spills; i++)
-            for (int r = 0; r < 3; r++) local[4 * (int64_t)p->map[child->map + i] + r] += spill[4 * i + r];
+            for (int r = 0; r < 4; r++) local[4 * (int64_t)p->map[child->map + i] + r] += spill[4 * (int64_t)i + r];
     }
     for (int64_t k = node->piece; k < node->piece_end; k++) {
         const Piece *piece = &p->piece[k];
-        const int32_t *place = p->place + piece->place;
-        int64_t stride = padded(piece->height);
-        double *own = local + 4 * (int64_t)place[0];
-        f->kernels->forward(piece->height, piece->width, (char *)f->value + number * (size_t)piece->value, own, stride, scratch);
-        for (int32_t i = 0; i < piece->width; i++)
-            for (int r = 0; r < 3; r++) own[4 * i + r] = scratch[r * stride + i];
-        for (int32_t i = piece->width; i < piece->height; i++)
-            for (int r = 0; r < 3; r++) local[4 * (int64_t)place[i] + r] += scratch[r * stride + i];
+        f->kernels->forward(piece->height, piece->width, number_at(f, piece->value), p->place + piece->place, local, scratch);
     }
 }
 
@@ -495,29 +511,37 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
     const BrioScalarPattern *p = f->pattern;
     double *local = f->local + 4 * node->local;
     int32_t columns = node->column_end - node->column;
-    size_t number = f->single ? sizeof(float) : sizeof(double);
     const double *above = node->parent < 0 ? NULL : f->local + 4 * p->node[node->parent].local;
     for (int32_t i = 0; i < node->spills; i++)
-        for (int r = 0; r < 3; r++) local[4 * (int64_t)(columns + i) + r] = above[4 * (int64_t)p->map[node->map + i] + r];
+        memcpy(local + 4 * (int64_t)(columns + i), above + 4 * (int64_t)p->map[node->map + i], 4 * sizeof *local);
     for (int64_t k = node->piece_end - 1; k >= node->piece; k--) {
-        const Piece *piece = &p->piece[k];
-        const int32_t *place = p->place + piece->place;
-        int64_t stride = padded(piece->height);
-        for (int32_t i = 0; i < piece->height; i++)
-            for (int r = 0; r < 3; r++) scratch[r * stride + i] = local[4 * (int64_t)place[i] + r];
-        for (int64_t i = piece->height; i < stride; i++)
-            for (int r = 0; r < 3; r++) scratch[r * stride + i] = 0;
-        f->kernels->backward(piece->height, piece->width, (char *)f->value + number * (size_t)piece->value, local + 4 * (int64_t)place[0], stride,
-                             scratch, scratch + 3 * stride);
+        const Piece *piece = &p->piece[k], *next = &p->piece[BRIO_MAX(k - 1, 0)];
+        f->kernels->backward(piece->height, piece->width, number_at(f, piece->value), piece[1].value - piece->value, number_at(f, next->value), p->place + piece->place, local, scratch);
     }
+    const int32_t *order = p->order + node->column;
     for (int32_t i = 0; i < columns; i++) {
-        double *x = solve->x + 3 * (int64_t)p->order[node->column + i];
-        for (int r = 0; r < 3; r++) x[r] = local[4 * i + r];
+        __builtin_prefetch(solve->x + 3 * (int64_t)order[BRIO_MIN(i + ROWS_AHEAD, columns - 1)], 1);
+        memcpy(solve->x + 3 * (int64_t)order[i], local + 4 * (int64_t)i, 3 * sizeof *local);
     }
 }
 
-/* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. The one that finishes the root opens the queue of nodes whose parents
- * are done. Who takes a place of the queue waits until it is filled, by a worker that has taken an earlier place: with one thread that never happens. */
+enum { WAITS, READY, TAKEN };
+
+/* A node that may go backward, from the worker's end of the tree; -1: none. */
+static int32_t take_ready(const BrioScalarFactor *f, bool from_front)
+{
+    int32_t nodes = f->pattern->nodes;
+    for (int32_t i = 0; i < nodes; i++) {
+        int32_t at = from_front ? i : nodes - 1 - i;
+        int ready = READY;
+        if (f->turn[at] == READY && atomic_compare_exchange_strong(&f->turn[at], &ready, TAKEN)) return at;
+    }
+    return -1;
+}
+
+/* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. Backward, which begins when the root is done: it takes any node
+ * whose parent is done. Workers with even numbers begin at one end of the tree, those with odd ones at the other, so that most of what one of two reads is in its cache
+ * from the last solve. Who finds nothing waits for another who is at work: with one thread that never happens. */
 static void work(void *context, int64_t begin, int64_t end)
 {
     Solve *solve = context;
@@ -525,23 +549,27 @@ static void work(void *context, int64_t begin, int64_t end)
     const BrioScalarPattern *p = f->pattern;
     (void)end;
     double *scratch = f->scratch[begin];
-    for (int32_t i; (i = atomic_fetch_add(&solve->next_leaf, 1)) < p->leaves;)
+    bool from_front = begin % 2 == 0;
+    while (atomic_fetch_add(&solve->leaves, 1) < p->leaves) {
+        int32_t i = from_front ? atomic_fetch_add(&solve->front, 1) : p->leaves - 1 - atomic_fetch_add(&solve->back, 1);
         for (int32_t at = p->leaf[i]; at >= 0;) {
             const Node *node = &p->node[at];
             forward_node(solve, node, scratch);
-            if (node->parent < 0) {
-                f->queue[0] = at;
-                solve->ready = 1;
-            }
+            if (node->parent < 0) f->turn[at] = READY;
             at = node->parent >= 0 && atomic_fetch_sub(&f->pending[node->parent], 1) == 1 ? node->parent : -1;
         }
-    for (int32_t i; (i = atomic_fetch_add(&solve->taken, 1)) < p->nodes;) {
-        int32_t at;
-        for (int tries = 0; (at = atomic_load(&f->queue[i])) < 0; tries++)
-            if (tries > 1000) sched_yield();
+    }
+    for (int tries = 0; solve->nodes < p->nodes; tries++) {
+        int32_t at = take_ready(f, from_front);
+        if (at < 0) {
+            if (tries > 100) sched_yield();
+            continue;
+        }
+        tries = 0;
+        atomic_fetch_add(&solve->nodes, 1);
         const Node *node = &p->node[at];
         backward_node(solve, node, scratch);
-        for (int32_t c = node->child; c < node->child_end; c++) f->queue[atomic_fetch_add(&solve->ready, 1)] = p->child[c];
+        for (int32_t c = node->child; c < node->child_end; c++) f->turn[p->child[c]] = READY;
     }
 }
 
@@ -551,7 +579,7 @@ void brio__scalar_solve(const BrioScalarFactor *f, const double *b, double *x)
     Solve solve = {.factor = f, .b = b, .x = x};
     for (int32_t i = 0; i < p->nodes; i++) {
         f->pending[i] = p->node[i].child_end - p->node[i].child;
-        f->queue[i] = -1;
+        f->turn[i] = WAITS;
     }
     brio__parallel_for(BRIO_MIN(f->workers, p->leaves), 1, work, &solve);
 }
@@ -564,6 +592,6 @@ void brio__scalar_stats(const BrioScalarFactor *f, BrioScalarStats *stats)
     *stats = (BrioScalarStats){.nonzeros = p->L.blocks, .stored = (double)p->values, .flops = p->L.flops};
     stats->least_bytes = 2 * (number * p->L.blocks + 4 * (double)p->L.row_start[p->L.count]);
     stats->solve_bytes = 2 * (number * (double)p->values + 4 * indices);
-    stats->bytes = number * (double)p->values + 32.0 * (double)p->locals + 8.0 * f->workers * (double)scratch_size(p);
+    stats->bytes = number * (double)p->values + 32.0 * (double)p->locals + 8.0 * f->workers * SCRATCH;
     stats->pattern_bytes = 8.0 * (double)p->L.panel[p->L.count] + 8.0 * (double)p->L.row_start[p->L.count] + 20.0 * (double)p->A.start[p->n] + 24.0 * p->n;
 }
