@@ -13,7 +13,8 @@
  *     FIRST                the invariants that psi depends on: a sum of D1, D2, DK, DJ
  *     SECOND               the second derivatives that are not zero: a sum of D11, D22, DJJ, D2J, DKJ
  *     NEEDS_POSITIVE_J     1 if psi is infinite at J <= 0
- *     STIFFNESS(params)    the constant c of c/2 |dF|^2 that stands for the Hessian in local/global solves
+ *     STIFFNESS(params)    the constant c of c/2 |dF|^2 that stands for the Hessian in local/global solves, 2 mu + lambda at rest; may be left out: then
+ *                          these solves do not take the material
  *     static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)
  *
  * where order says how many derivatives are wanted (0, 1, 2). This file makes the kernels from it: value and
@@ -370,6 +371,7 @@ static void tet_sample(BrioRandom *random, double *X, double *x)
 #define TET_TRAITS ((FIRST) & D1 ? BRIO_ENERGY_NOT_SMOOTH_FLIP | BRIO_ENERGY_PROJECTION : 0) /* built on the rotation: distances from it */
 #endif
 
+#ifdef STIFFNESS
 static void tet_laplacian(const double *rest, const double *params, const double *live, double *weight)
 {
     (void)live;
@@ -382,9 +384,14 @@ static void tet_laplacian(const double *rest, const double *params, const double
         for (int j = 0; j <= i; j++) weight[brio__pair(i, j)] = rest[0] * (STIFFNESS(params)) * (b[i][0] * b[j][0] + b[i][1] * b[j][1] + b[i][2] * b[j][2]);
 }
 
+#define TET_LAPLACIAN tet_laplacian
+#else
+#define TET_LAPLACIAN NULL
+#endif
+
 /* What a tet material's descriptor has in common. */
 #define TET_DESCRIPTOR                                                                                        \
     .element = TET_ELEMENT, .traits = TET_TRAITS, .nodes = 4, .rest = TET_REST, .rest_shape = tet_rest_shape,      \
-    .magnitude = tet_magnitude, .eval = tet_eval, .laplacian = tet_laplacian, .max_step = TET_MAX_STEP, .sample = tet_sample
+    .magnitude = tet_magnitude, .eval = tet_eval, .laplacian = TET_LAPLACIAN, .max_step = TET_MAX_STEP, .sample = tet_sample
 
 #endif
