@@ -34,7 +34,7 @@ static void add_edge(Edges *e, int32_t a, int32_t b)
     e->edge[e->count++][1] = b;
 }
 
-/* M + w L: positive weights of the edges of either sign of effect (most pull, some are negative), and masses that keep the diagonal dominant. */
+/* M + w L: weights of the edges over a range of e^3, a tenth of them negative, with a diagonal that stays dominant by random masses. */
 static Problem finish(const char *name, int32_t n, Edges *e, uint64_t seed)
 {
     Problem p = {.n = n};
@@ -102,7 +102,7 @@ static void add_random(Edges *e, int32_t n, double chance, uint64_t seed)
             if (brio__random(&random) < chance) add_edge(e, i, j);
 }
 
-enum { ONE, TWO, TWO_APART, THREE, PATH, STAR, COMPLETE, CLOTH, STRIP_OF_CLOTH, BOX, RANDOM, SPARSE_RANDOM, NO_EDGES, BODIES, KINDS };
+enum { ONE, TWO, TWO_APART, THREE, PATH, STAR, COMPLETE, CLOTH, STRIP_OF_CLOTH, BOX, RANDOM, SPARSE_RANDOM, NO_EDGES, CHAINS, LARGE_STAR, BODIES, KINDS };
 
 static Problem make(int kind)
 {
@@ -125,6 +125,13 @@ static Problem make(int kind)
     case RANDOM: add_random(&e, 300, 0.1, 11); return finish("random, 300 vertices", 300, &e, 11);
     case SPARSE_RANDOM: add_random(&e, 2000, 0.0012, 12); return finish("random, sparse", 2000, &e, 12);
     case NO_EDGES: return finish("no edges", 77, &e, 13);
+    case CHAINS: /* many roots of the elimination tree, with a matrix large enough for threads */
+        for (int32_t i = 1; i < 60000; i++)
+            if (i % 6) add_edge(&e, i - 1, i);
+        return finish("chains of six vertices", 60000, &e, 15);
+    case LARGE_STAR: /* one parent of all */
+        for (int32_t i = 1; i < 50000; i++) add_edge(&e, 0, i);
+        return finish("large star", 50000, &e, 16);
     default:
         add_cloth(&e, 0, 60, 50);
         add_box(&e, 3001, 9, 9, 9);
@@ -201,7 +208,7 @@ static void solves(void **state)
     }
 }
 
-/* L L^T = A by the book, whose nonzeros are counted: the pattern's number in its own order cannot be less than that of A, and of a path it is 2 n - 1. */
+/* A path has 2 n - 1 nonzeros without fill, and little fill in any sensible order. */
 static void counts(void **state)
 {
     (void)state;
@@ -221,7 +228,7 @@ static void counts(void **state)
 static void threads(void **state)
 {
     (void)state;
-    static const int kinds[] = {PATH, CLOTH, STRIP_OF_CLOTH, BOX, SPARSE_RANDOM, BODIES};
+    static const int kinds[] = {PATH, CLOTH, STRIP_OF_CLOTH, BOX, SPARSE_RANDOM, CHAINS, LARGE_STAR, BODIES};
     for (size_t k = 0; k < BRIO_COUNT(kinds); k++)
         for (int single = 0; single < 2; single++) {
             Problem p = make(kinds[k]);
@@ -285,6 +292,31 @@ static void two_factors(void **state)
     drop(&p);
 }
 
+/* A right-hand side that is not finite leaves nothing behind. */
+static void not_finite(void **state)
+{
+    (void)state;
+    Problem p = make(CLOTH);
+    double *b = random_vector(3 * (int64_t)p.n, 11), *x = random_vector(3 * (int64_t)p.n, 12), *bad = random_vector(3 * (int64_t)p.n, 13);
+    for (int single = 0; single < 2; single++) {
+        BrioScalarPattern *pattern;
+        BrioScalarFactor *factor;
+        analyse(&p, single, &pattern, &factor);
+        assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_OK);
+        bad[3 * (p.n / 2)] = NAN;
+        bad[1] = INFINITY;
+        brio__scalar_solve(factor, bad, x);
+        brio__scalar_solve(factor, b, x);
+        assert_true(residual(&p, b, x) <= (single ? 1e-6 : 1e-13));
+        brio__scalar_factor_free(factor);
+        brio__scalar_pattern_free(pattern);
+    }
+    free(b);
+    free(x);
+    free(bad);
+    drop(&p);
+}
+
 static void indefinite(void **state)
 {
     (void)state;
@@ -316,7 +348,7 @@ static void indefinite(void **state)
 static void allocation(void **state)
 {
     (void)state;
-    Problem p = make(CLOTH), q = make(THREE);
+    Problem p = make(BOX), q = make(THREE);
     for (int small = 0; small < 2; small++) {
         const Problem *a = small ? &q : &p;
         double *b = random_vector(3 * (int64_t)a->n, 10);
@@ -349,7 +381,7 @@ static void allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves), cmocka_unit_test(counts), cmocka_unit_test(threads), cmocka_unit_test(two_factors), cmocka_unit_test(indefinite), cmocka_unit_test(allocation),
+        cmocka_unit_test(solves), cmocka_unit_test(counts), cmocka_unit_test(threads), cmocka_unit_test(two_factors), cmocka_unit_test(not_finite), cmocka_unit_test(indefinite), cmocka_unit_test(allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

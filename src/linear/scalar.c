@@ -140,7 +140,7 @@ struct BrioScalarFactor {
     bool single;
     void *value;
     double *local;        /* vectors of the nodes: four numbers a row, of which three count */
-    atomic_int *pending, *turn; /* of each node: children that are not done forward; whether it waits, may go backward, or is taken */
+    atomic_int *pending, *queue; /* children of each node that are not done forward; nodes that may go backward, -1 where none is known yet */
     int workers;
     double *scratch[MOST_WORKERS];
 };
@@ -383,9 +383,9 @@ BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_pr
     f->value = brio__calloc((size_t)p->values + UNIT, single_precision ? sizeof(float) : sizeof(double));
     f->local = brio__calloc((size_t)p->locals, 4 * sizeof *f->local);
     f->pending = brio__alloc((size_t)p->nodes, sizeof *f->pending);
-    f->turn = brio__alloc((size_t)p->nodes, sizeof *f->turn);
+    f->queue = brio__alloc((size_t)p->nodes, sizeof *f->queue);
     f->workers = BRIO_MIN(brio_threads(), MOST_WORKERS);
-    bool made = f->value && f->local && f->pending && f->turn;
+    bool made = f->value && f->local && f->pending && f->queue;
     for (int w = 0; w < f->workers && made; w++) {
         f->scratch[w] = brio__calloc(SCRATCH, sizeof *f->scratch[w]);
         made = f->scratch[w] != NULL;
@@ -404,7 +404,7 @@ void brio__scalar_factor_free(BrioScalarFactor *f)
     brio__free(f->value);
     brio__free(f->local);
     brio__free(f->pending);
-    brio__free(f->turn);
+    brio__free(f->queue);
     for (int w = 0; w < f->workers; w++) brio__free(f->scratch[w]);
     brio__free(f);
 }
@@ -473,7 +473,7 @@ typedef struct Solve {
     const double *b;
     double *x;
     atomic_int leaves, front, back; /* taken forward, of which from either end */
-    atomic_int nodes;               /* taken backward */
+    atomic_int taken, ready;        /* places of the queue, backward */
 } Solve;
 
 static const void *number_at(const BrioScalarFactor *f, int64_t at)
@@ -492,7 +492,7 @@ static void forward_node(const Solve *solve, const Node *node, double *scratch)
         __builtin_prefetch(solve->b + 3 * (int64_t)order[BRIO_MIN(i + ROWS_AHEAD, columns - 1)]);
         memcpy(local + 4 * (int64_t)i, solve->b + 3 * (int64_t)order[i], 3 * sizeof *local);
     }
-    memset(local + 4 * (int64_t)columns, 0, 4 * sizeof *local * (size_t)node->spills);
+    memset(local + 4 * (int64_t)columns, 0, 4 * sizeof *local * ((size_t)node->spills + 1));
     for (int32_t c = node->child; c < node->child_end; c++) {
         const Node *child = &p->node[p->child[c]];
         const double *spill = f->local + 4 * (child->local + child->column_end - child->column);
@@ -525,23 +525,9 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
     }
 }
 
-enum { WAITS, READY, TAKEN };
-
-/* A node that may go backward, from the worker's end of the tree; -1: none. */
-static int32_t take_ready(const BrioScalarFactor *f, bool from_front)
-{
-    int32_t nodes = f->pattern->nodes;
-    for (int32_t i = 0; i < nodes; i++) {
-        int32_t at = from_front ? i : nodes - 1 - i;
-        int ready = READY;
-        if (f->turn[at] == READY && atomic_compare_exchange_strong(&f->turn[at], &ready, TAKEN)) return at;
-    }
-    return -1;
-}
-
-/* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. Backward, which begins when the root is done: it takes any node
- * whose parent is done. Workers with even numbers begin at one end of the tree, those with odd ones at the other, so that most of what one of two reads is in its cache
- * from the last solve. Who finds nothing waits for another who is at work: with one thread that never happens. */
+/* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. Workers with even numbers begin at one end of the tree, those with odd
+ * ones at the other, so that much of what one of two reads is in its cache from the last solve. Who finishes the root opens the queue of nodes whose parents are
+ * done. Who takes a place of the queue waits until it is filled, by a worker that has taken an earlier place: with one thread that never happens. */
 static void work(void *context, int64_t begin, int64_t end)
 {
     Solve *solve = context;
@@ -555,21 +541,20 @@ static void work(void *context, int64_t begin, int64_t end)
         for (int32_t at = p->leaf[i]; at >= 0;) {
             const Node *node = &p->node[at];
             forward_node(solve, node, scratch);
-            if (node->parent < 0) f->turn[at] = READY;
+            if (node->parent < 0) {
+                solve->ready = 1;
+                f->queue[0] = at;
+            }
             at = node->parent >= 0 && atomic_fetch_sub(&f->pending[node->parent], 1) == 1 ? node->parent : -1;
         }
     }
-    for (int tries = 0; solve->nodes < p->nodes; tries++) {
-        int32_t at = take_ready(f, from_front);
-        if (at < 0) {
-            if (tries > 100) sched_yield();
-            continue;
-        }
-        tries = 0;
-        atomic_fetch_add(&solve->nodes, 1);
+    for (int32_t i; (i = atomic_fetch_add(&solve->taken, 1)) < p->nodes;) {
+        int32_t at;
+        for (int tries = 0; (at = f->queue[i]) < 0; tries++)
+            if (tries > 1000) sched_yield();
         const Node *node = &p->node[at];
         backward_node(solve, node, scratch);
-        for (int32_t c = node->child; c < node->child_end; c++) f->turn[p->child[c]] = READY;
+        for (int32_t c = node->child; c < node->child_end; c++) f->queue[atomic_fetch_add(&solve->ready, 1)] = p->child[c];
     }
 }
 
@@ -579,7 +564,7 @@ void brio__scalar_solve(const BrioScalarFactor *f, const double *b, double *x)
     Solve solve = {.factor = f, .b = b, .x = x};
     for (int32_t i = 0; i < p->nodes; i++) {
         f->pending[i] = p->node[i].child_end - p->node[i].child;
-        f->turn[i] = WAITS;
+        f->queue[i] = -1;
     }
     brio__parallel_for(BRIO_MIN(f->workers, p->leaves), 1, work, &solve);
 }
