@@ -132,6 +132,9 @@ static inline void brio__state_forget(BrioState *state)
     for (int k = 0; k < 4; k++) state->memo[k] = 0;
 }
 
+/* A whole number from 1 to 2^53 that tells parameters and anchors from other ones. */
+double brio__state_fingerprint(const BrioState *state);
+
 BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state);
 /* Positions of all held vertices at a time: b(t), into the rows of x that belong to them. */
 void brio__system_held(const BrioSystem *system, const BrioState *state, double time, double *x);

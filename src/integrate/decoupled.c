@@ -19,9 +19,10 @@
  * last correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in dv; R of the step before is kept. */
 #include "tableau.h"
 
-enum { STREAK, GROUND_KNOWN, GROUND, LEFT_KNOWN }; /* memos: steps in a row on one side of the target (its sign says which), the ground, whether R is kept */
+/* memos: steps in a row on one side of the target (its sign says which), the ground, with which parameters the forces that acted are known */
+enum { STREAK, GROUND_KNOWN, GROUND, ACTED_WITH };
 
-/* (q', w) and dv. */
+/* (q', w) and dv over any tableau. */
 static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, double *q, double *w, double *dv)
 {
     double *slope = brio_stepper_scratch(s, 3), *unused_q = brio_stepper_scratch(s, 4), *unused_v = brio_stepper_scratch(s, 5);
@@ -30,15 +31,38 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
     BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = &adjoint, .h = h, .weight = BRIO_NOT_COUNTED, .undamped = true, .scratch = 6, .slope = dv},
                                   unused_q, unused_v));
     brio_stepper_combine(s, h, dv, -h, slope, dv);
-    if (phi->stages == 1 && phi->A[0] == 1) {
-        double *left = brio_stepper_history(s, 0), *known = brio_stepper_memo(s, LEFT_KNOWN); /* no part of the history, as to which R = 0 */
-        if (*known != 0) brio_stepper_combine(s, 1, dv, -h, left, dv);
-        brio_stepper_combine(s, 1, dv, h, s->unbalanced, dv);
-        brio_stepper_combine(s, 1, s->unbalanced, 0, left, left);
-        *known = 1;
-        brio_stepper_combine(s, 1 / h, q, -1 / h, brio_stepper_q(s), w); /* also where it is small beside v */
-    }
     brio_stepper_mass_solve(s, dv, dv);
+    return BRIO_OK;
+}
+
+/* Over backward Euler. Two vectors are kept: what acted at q_n, grad P(q_n) - R_n, and R_n, from which the first is made again where parameters have changed since. */
+enum { ACTED, LEFT };
+
+static double *acted_at_start(BrioStepper *s)
+{
+    double *acted = brio_stepper_history(s, ACTED), *left = brio_stepper_history(s, LEFT), *known = brio_stepper_memo(s, ACTED_WITH), now = brio__state_fingerprint(s->state);
+    if (*known == now) return acted;
+    brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), acted);
+    brio_stepper_combine(s, 1, acted, *known != 0 ? -1 : 0, *known != 0 ? left : acted, acted);
+    return acted;
+}
+
+/* The forces that acted in a step need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) = 0. */
+static BrioStatus euler(BrioStepper *s, double h, double *q, double *w, double *dv)
+{
+    double *acted = acted_at_start(s), *left = brio_stepper_history(s, LEFT), *target = brio_stepper_scratch(s, 3);
+    const double *q_n = brio_stepper_q(s);
+    brio_stepper_combine(s, 1, q_n, h, brio_stepper_v(s), target);
+    BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.target = target, .s = h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h}, q));
+    brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
+    brio_stepper_combine(s, -1 / (h * h), q, 1 / (h * h), target, target);
+    brio_stepper_mass_multiply(s, target, target);
+    for (int i = 0; i < s->solver->damper_count; i++) brio_stepper_combine(s, 1, target, -1, s->impulse[i], target);
+    brio_stepper_combine(s, h, acted, -h, target, dv);
+    brio_stepper_mass_solve(s, dv, dv);
+    brio_stepper_combine(s, 1, target, 0, target, acted);
+    brio_stepper_combine(s, 1, s->unbalanced, 0, s->unbalanced, left);
+    *brio_stepper_memo(s, ACTED_WITH) = brio__state_fingerprint(s->state);
     return BRIO_OK;
 }
 
@@ -48,22 +72,23 @@ static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *
     return brio_stepper_accept(s, h, q, w);
 }
 
+/* NULL: backward Euler. */
 static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, double alpha)
 {
     double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2);
-    BRIO_CHECK(predict(s, phi, h, q, w, dv));
+    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv) : euler(s, h, q, w, dv));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
 
-static BrioStatus a1_step(BrioStepper *s, double h) { return fixed_step(s, brio__tableau("backward-euler"), h, 1); }
+static BrioStatus a1_step(BrioStepper *s, double h) { return fixed_step(s, NULL, h, 1); }
 
 BRIO_INTEGRATOR(a_1){
     .name = "a-1",
     .summary = "Backward Euler's positions, forward Euler's momenta: lively, does not blow up; energy wanders slowly.",
     .citation = "You2026",
     .order = 1,
-    .history = 1,
+    .history = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
     .step = a1_step,
 };
@@ -134,13 +159,12 @@ static double search(double excess, double linear, double square)
 }
 
 /* h g/2 of what flies, g being M^-1 times the force that is the same everywhere; nothing in the paper's form. */
-static void half_fall(BrioStepper *s, double h, double *forces, double *fall)
+static void half_fall(BrioStepper *s, double h, double *fall)
 {
     brio_stepper_combine(s, 0, s->state->v, 0, s->state->v, fall);
     if (brio_stepper_value(s, "flight") == 0) return;
-    brio_stepper_potential(s, s->state->q, s->state->time, forces);
     brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x, fall);
-    brio__parts_unsupported(s->parts, forces, fall);
+    brio__parts_unsupported(s->parts, acted_at_start(s), fall);
     brio_stepper_mass_solve(s, fall, fall);
     brio_stepper_combine(s, -h / 2, fall, 0, fall, fall);
 }
@@ -148,25 +172,25 @@ static void half_fall(BrioStepper *s, double h, double *forces, double *fall)
 static BrioStatus search_step(BrioStepper *s, double h)
 {
     double fixed = brio_stepper_value(s, "alpha"), ground, added, dissipated;
-    if (!isnan(fixed)) return fixed_step(s, brio__tableau("backward-euler"), h, fixed);
-    double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2), *p = brio_stepper_scratch(s, 3);
-    double *fall = brio_stepper_scratch(s, 14); /* past those of a tableau of one stage */
+    if (!isnan(fixed)) return fixed_step(s, NULL, h, fixed);
+    double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2), *p = brio_stepper_scratch(s, 5);
+    double *fall = brio_stepper_scratch(s, 4);
     double target = brio_stepper_target(s), t = brio_stepper_time(s);
     BRIO_CHECK(ground_level(s, &ground));
     if (isnan(target)) {
         double first = brio_stepper_kinetic(s, brio_stepper_v(s)) + brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
         target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
     }
-    half_fall(s, h, p, fall);
+    half_fall(s, h, fall);
     brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
-    BRIO_CHECK(predict(s, brio__tableau("backward-euler"), h, q, w, dv));
+    BRIO_CHECK(euler(s, h, q, w, dv));
     brio_stepper_combine(s, 1, w, 1, fall, w);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);
 
     brio_stepper_mass_multiply(s, dv, p);
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
-    double excess = brio_stepper_potential(s, q, t + h, NULL) + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
+    double excess = s->solver->potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
     double gain = brio_stepper_value(s, "gain"), most = brio_stepper_value(s, "alpha_max");
     if (isnan(gain)) gain = brio__solver_unfinished(s->solver) ? 1.15 : 1;
     if (gain > 1) most = fmin(most, 1); /* more would go into motion that the solves do not resolve */
@@ -193,7 +217,7 @@ BRIO_INTEGRATOR(a_search){
     .summary = "Backward Euler's positions with momenta that meet an energy target: stays alive at large steps, decays as you say.",
     .citation = "You2026",
     .order = 1,
-    .history = 1,
+    .history = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED,
     .fields = search_fields,
     .step = search_step,
@@ -244,7 +268,7 @@ BRIO_INTEGRATOR(decoupled){
     .summary = "Positions of a Runge-Kutta method, momenta of its adjoint: linearly symplectic over any tableau; over sdirk2 by default.",
     .citation = "You2026",
     .order = 2,
-    .history = 1,
+    .history = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
     .fields = decoupled_fields,
     .step = decoupled_step,

@@ -268,6 +268,7 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     BrioScalarFactor *factor;
     double before = brio__seconds();
     BrioValue best = begin(p, q), now = best;
+    double best_potential = s->potential;
     s->totals.gradient += brio__seconds() - before;
     detect(g, p->state->param, s->x);
     BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &factor));
@@ -284,6 +285,7 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
             memcpy(g->best, q, bytes);
             memcpy(g->best_gradient, s->gradient, bytes);
             best = now;
+            best_potential = s->potential;
             direction(g, factor, s->gradient, s->step);
             brio__combine(s->system, 1, q, 1, s->step, q);
             moved = true;
@@ -296,6 +298,7 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     if (moved && !(now.value <= best.value + fmax(now.noise, best.noise))) {
         memcpy(q, g->best, bytes);
         memcpy(s->gradient, g->best_gradient, bytes);
+        s->potential = best_potential;
         now = best;
     }
     s->reason = BRIO_REASON_TOLERANCE;

@@ -215,6 +215,7 @@ BrioValue brio__problem_value(const BrioProblem *p, const double *q, double *gra
     world_blend(p, q);
     if (o->s != 0) {
         potential = potential_here(s, p->state, gradient);
+        if (gradient) s->potential = potential;
         noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy) + 16 * DBL_EPSILON * fabs(s->contact_energy);
         BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
         for (int i = 0; i < p->damper_count; i++) {
