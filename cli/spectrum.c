@@ -53,7 +53,7 @@ static bool is_free(const BrioSystem *s, const BrioBody *body)
         const BrioTerm *term = &s->term[t];
         if (term->energy->element != BRIO_ELEMENT_ANCHOR) continue;
         for (int64_t i = 0; i < term->elements; i++) {
-            int64_t vertex = term->node[i / LANES * LANES * term->energy->nodes + i % LANES] / 3;
+            int64_t vertex = brio__term_vertex(term, i, 0);
             if (vertex >= body->first && vertex < body->first + body->count) return false;
         }
     }

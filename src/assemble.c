@@ -54,11 +54,6 @@ static bool all_weights_one(const BrioSystem *s)
     return true;
 }
 
-static int32_t node_of(const BrioTerm *term, int64_t element, int k)
-{
-    return term->node[(element / LANES * term->energy->nodes + k) * LANES + element % LANES] / 3;
-}
-
 /* ---- creation ----------------------------------------------------------------------------------- */
 
 static BrioStatus plan_gradient(BrioEvaluator *e)
@@ -73,7 +68,7 @@ static BrioStatus plan_gradient(BrioEvaluator *e)
             int nodes = term->energy->nodes;
             for (int64_t i = 0; i < term->elements; i++)
                 for (int k = 0; k < nodes; k++) {
-                    int32_t v = node_of(term, i, k);
+                    int32_t v = brio__term_vertex(term, i, k);
                     for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++) {
                         int64_t at = e->sum_start[s->map_block[m]]++;
                         if (!pass) continue;
@@ -288,7 +283,7 @@ void brio__linear_gradient(BrioEvaluator *e, const double *param, const double *
         for (int64_t i = 0; i < term->elements; i++)
             for (int k = 0; k < nodes; k++) {
                 const double *g = work.batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
-                int32_t v = node_of(term, i, k);
+                int32_t v = brio__term_vertex(term, i, k);
                 for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
                     for (int r = 0; r < 3; r++) gradient[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
             }
@@ -308,7 +303,7 @@ void brio__held_gradient(BrioEvaluator *e, const double *param, const double *x,
         brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
         for (int64_t i = 0; i < term->elements; i++)
             for (int k = 0; k < nodes; k++) {
-                int32_t v = node_of(term, i, k);
+                int32_t v = brio__term_vertex(term, i, k);
                 if (s->map_start[v] < s->map_start[v + 1]) continue;
                 int64_t low = 0, high = s->held_count - 1;
                 while (low < high) { /* held[] ascends */
@@ -331,9 +326,9 @@ typedef void PairUse(void *context, int32_t a, int32_t b, int pair, bool transpo
 static void element_pairs(const BrioSystem *s, const BrioTerm *term, int64_t element, PairUse *use, void *context)
 {
     for (int i = 0; i < term->energy->nodes; i++) {
-        int32_t vi = node_of(term, element, i);
+        int32_t vi = brio__term_vertex(term, element, i);
         for (int j = 0; j <= i; j++) {
-            int32_t vj = node_of(term, element, j);
+            int32_t vj = brio__term_vertex(term, element, j);
             for (int32_t k = s->map_start[vi]; k < s->map_start[vi + 1]; k++)
                 for (int32_t l = s->map_start[vj]; l < s->map_start[vj + 1]; l++) {
                     int32_t a = s->map_block[k], b = s->map_block[l];
@@ -369,7 +364,7 @@ BrioStatus brio__evaluator_graph(BrioEvaluator *e, int64_t **start_out, int32_t 
                 if (!has_hessian(term)) continue;
                 int64_t place = entry - e->gradient_start[t], element = place / (3 * LANES * term->energy->nodes) * LANES + place % LANES;
                 for (int i = 0; i < term->energy->nodes; i++) {
-                    int32_t v = node_of(term, element, i);
+                    int32_t v = brio__term_vertex(term, element, i);
                     for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++) {
                         int32_t other = s->map_block[m];
                         if (stamp[other] == b) continue;
@@ -648,7 +643,7 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
             for (int64_t i = b * LANES; i < BRIO_MIN((b + 1) * LANES, term->elements); i++) { /* which of the eight */
                 double rest[16], xe[12];
                 element_rest(term, i, rest);
-                for (int k = 0; k < energy->nodes; k++) memcpy(xe + 3 * k, x + 3 * (int64_t)node_of(term, i, k), 3 * sizeof *xe);
+                for (int k = 0; k < energy->nodes; k++) memcpy(xe + 3 * k, x + 3 * (int64_t)brio__term_vertex(term, i, k), 3 * sizeof *xe);
                 if (isfinite(brio__energy_one(energy, param + term->params, rest, xe, NULL, NULL, false))) continue;
                 *limit = (BrioLimit){.term = term, .element = i};
                 return true;
@@ -699,7 +694,7 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
         pair_text(s, limit, text, size);
         return;
     }
-    int32_t node = node_of(term, limit->element, 0);
+    int32_t node = brio__term_vertex(term, limit->element, 0);
     int body = brio__system_owner(s, node); /* attachments begin with the body's vertex */
     if (term->energy->element == BRIO_ELEMENT_CONTACT) {
         snprintf(text, size, "vertex %lld of body \"%s\" and obstacle \"%s\"", (long long)(node - s->body[body].first), s->body[body].name, s->obstacle[term->obstacle].name);
@@ -711,7 +706,7 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
     }
     int used = snprintf(text, size, "%s %lld of body \"%s\" (vertices", names[term->energy->element], (long long)limit->element, s->body[body].name);
     for (int k = 0; k < term->energy->nodes && used < (int)size; k++)
-        if (node_of(term, limit->element, k) < s->body_vertices) /* the point of an attachment has no number */
-            used += snprintf(text + used, size - (size_t)used, " %lld", (long long)(node_of(term, limit->element, k) - s->body[body].first));
+        if (brio__term_vertex(term, limit->element, k) < s->body_vertices) /* the point of an attachment has no number */
+            used += snprintf(text + used, size - (size_t)used, " %lld", (long long)(brio__term_vertex(term, limit->element, k) - s->body[body].first));
     if (used < (int)size) snprintf(text + used, size - (size_t)used, ")");
 }

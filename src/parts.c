@@ -18,7 +18,7 @@ static void find_held(const BrioSystem *system, BrioParts *f)
             bool held = false;
             int32_t part = -1;
             for (int k = 0; k < nodes; k++) {
-                int32_t vertex = term->node[(i / LANES * nodes + k) * LANES + i % LANES] / 3, first = system->map_start[vertex];
+                int32_t vertex = brio__term_vertex(term, i, k), first = system->map_start[vertex];
                 if (first == system->map_start[vertex + 1])
                     held = true;
                 else

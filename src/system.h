@@ -39,6 +39,12 @@ typedef struct BrioTerm {
     int live;              /* offset of its elements' own parameters there: [block][live][8] */
 } BrioTerm;
 
+/* World vertex of node k of an element. */
+static inline int32_t brio__term_vertex(const BrioTerm *term, int64_t element, int k)
+{
+    return term->node[(element / LANES * term->energy->nodes + k) * LANES + element % LANES] / 3;
+}
+
 /* Something that bodies meet and that they do not move: a plane, or triangles that stand still or follow a script. */
 typedef struct BrioObstacle {
     char *name;

@@ -1,5 +1,6 @@
 /* The matrix of single numbers with three right-hand sides: graphs of all kinds, both precisions, any number of threads. */
 #include "linear/scalar.h"
+#include "edges.h"
 #include "memory.h"
 
 #include <setjmp.h>
@@ -18,21 +19,6 @@ typedef struct Problem {
     int32_t *neighbour;
     double *diagonal, *off;
 } Problem;
-
-typedef struct Edges {
-    int32_t (*edge)[2];
-    int64_t count, room;
-} Edges;
-
-static void add_edge(Edges *e, int32_t a, int32_t b)
-{
-    if (e->count == e->room) {
-        e->room = 2 * e->room + 64;
-        e->edge = realloc(e->edge, (size_t)e->room * sizeof *e->edge);
-    }
-    e->edge[e->count][0] = a;
-    e->edge[e->count++][1] = b;
-}
 
 /* M + w L: weights of the edges over a range of e^3, a tenth of them negative, with a diagonal that stays dominant by random masses. */
 static Problem finish(const char *name, int32_t n, Edges *e, uint64_t seed)
@@ -79,18 +65,6 @@ static void add_cloth(Edges *e, int32_t first, int nx, int ny)
                 int X = x + step[s][0], Y = y + step[s][1];
                 if (X >= 0 && X < nx && Y < ny) add_edge(e, first + y * nx + x, first + Y * nx + X);
             }
-}
-
-static void add_box(Edges *e, int32_t first, int nx, int ny, int nz)
-{
-    static const int step[7][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
-    for (int z = 0; z < nz; z++)
-        for (int y = 0; y < ny; y++)
-            for (int x = 0; x < nx; x++)
-                for (int s = 0; s < 7; s++) {
-                    int X = x + step[s][0], Y = y + step[s][1], Z = z + step[s][2];
-                    if (X < nx && Y < ny && Z < nz) add_edge(e, first + (z * ny + y) * nx + x, first + (Z * ny + Y) * nx + X);
-                }
 }
 
 /* Each pair of vertices with the given chance, in order: no edge twice. */

@@ -28,7 +28,7 @@ void brio__pairs_finish(BrioPairs *pairs); /* after the last one: fills the last
 
 static inline int32_t brio__pairs_vertex(const BrioPairs *pairs, int64_t element, int k)
 {
-    return pairs->term.node[(element / LANES * 4 + k) * LANES + element % LANES] / 3;
+    return brio__term_vertex(&pairs->term, element, k);
 }
 
 static inline void brio__pairs_vertices(const BrioPairs *pairs, int64_t element, int32_t vertex[4])

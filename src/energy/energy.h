@@ -34,8 +34,8 @@ enum { /* traits of energies */
     BRIO_ENERGY_LINEAR = 1,         /* no Hessian */
     BRIO_ENERGY_INFINITE = 2,        /* infinite at inverted elements and at touching ones: needs max_step */
     BRIO_ENERGY_NOT_SMOOTH_FLIP = 4, /* not smooth where two singular values cancel (built on the rotation) */
-    BRIO_ENERGY_PROJECTION = 16,     /* a squared distance from a set: `laplacian` bounds the Hessian everywhere */
-    BRIO_ENERGY_ALONG_X = 8          /* sees x only: bodies of this material move along x and never in y or z */
+    BRIO_ENERGY_ALONG_X = 8,         /* sees x only: bodies of this material move along x and never in y or z */
+    BRIO_ENERGY_PROJECTION = 16      /* a squared distance from a set: `laplacian` bounds the Hessian everywhere */
 };
 
 /* Rest data of a contact with a plane: weight, unit normal, point; with a solid: weight, centre, two axes, half its extents, radius. */

@@ -38,19 +38,21 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
 /* Over backward Euler. Two vectors are kept: what acted at q_n, grad P(q_n) - R_n, and R_n, from which the first is made again where parameters have changed since. */
 enum { ACTED, LEFT };
 
-static double *acted_at_start(BrioStepper *s)
+static const double *acted_at_start(BrioStepper *s)
 {
     double *acted = brio_stepper_history(s, ACTED), *left = brio_stepper_history(s, LEFT), *known = brio_stepper_memo(s, ACTED_WITH), now = brio__state_fingerprint(s->state);
     if (*known == now) return acted;
+    if (*known == 0) brio_stepper_combine(s, 0, brio_stepper_q(s), 0, brio_stepper_q(s), left);
     brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), acted);
-    brio_stepper_combine(s, 1, acted, *known != 0 ? -1 : 0, *known != 0 ? left : acted, acted);
+    brio_stepper_combine(s, 1, acted, -1, left, acted);
+    *known = now;
     return acted;
 }
 
-/* The forces that acted in a step need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) = 0. */
-static BrioStatus euler(BrioStepper *s, double h, double *q, double *w, double *dv)
+/* The forces that acted in a step need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) = 0. `acted`: those at its start. */
+static BrioStatus euler(BrioStepper *s, double h, const double *acted, double *q, double *w, double *dv)
 {
-    double *acted = acted_at_start(s), *left = brio_stepper_history(s, LEFT), *target = brio_stepper_scratch(s, 3);
+    double *target = brio_stepper_scratch(s, 3);
     const double *q_n = brio_stepper_q(s);
     brio_stepper_combine(s, 1, q_n, h, brio_stepper_v(s), target);
     BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.target = target, .s = h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h}, q));
@@ -60,9 +62,8 @@ static BrioStatus euler(BrioStepper *s, double h, double *q, double *w, double *
     for (int i = 0; i < s->solver->damper_count; i++) brio_stepper_combine(s, 1, target, -1, s->impulse[i], target);
     brio_stepper_combine(s, h, acted, -h, target, dv);
     brio_stepper_mass_solve(s, dv, dv);
-    brio_stepper_combine(s, 1, target, 0, target, acted);
-    brio_stepper_combine(s, 1, s->unbalanced, 0, s->unbalanced, left);
-    *brio_stepper_memo(s, ACTED_WITH) = brio__state_fingerprint(s->state);
+    brio_stepper_combine(s, 1, target, 0, target, brio_stepper_history(s, ACTED));
+    brio_stepper_combine(s, 1, s->unbalanced, 0, s->unbalanced, brio_stepper_history(s, LEFT));
     return BRIO_OK;
 }
 
@@ -76,7 +77,7 @@ static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *
 static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, double alpha)
 {
     double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2);
-    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv) : euler(s, h, q, w, dv));
+    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv) : euler(s, h, acted_at_start(s), q, w, dv));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
@@ -159,12 +160,12 @@ static double search(double excess, double linear, double square)
 }
 
 /* h g/2 of what flies, g being M^-1 times the force that is the same everywhere; nothing in the paper's form. */
-static void half_fall(BrioStepper *s, double h, double *fall)
+static void half_fall(BrioStepper *s, double h, const double *acted, double *fall)
 {
     brio_stepper_combine(s, 0, s->state->v, 0, s->state->v, fall);
     if (brio_stepper_value(s, "flight") == 0) return;
     brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x, fall);
-    brio__parts_unsupported(s->parts, acted_at_start(s), fall);
+    brio__parts_unsupported(s->parts, acted, fall);
     brio_stepper_mass_solve(s, fall, fall);
     brio_stepper_combine(s, -h / 2, fall, 0, fall, fall);
 }
@@ -181,9 +182,10 @@ static BrioStatus search_step(BrioStepper *s, double h)
         double first = brio_stepper_kinetic(s, brio_stepper_v(s)) + brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
         target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
     }
-    half_fall(s, h, fall);
+    const double *acted = acted_at_start(s);
+    half_fall(s, h, acted, fall);
     brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
-    BRIO_CHECK(euler(s, h, q, w, dv));
+    BRIO_CHECK(euler(s, h, acted, q, w, dv));
     brio_stepper_combine(s, 1, w, 1, fall, w);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);

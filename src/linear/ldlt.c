@@ -462,19 +462,6 @@ static void load_columns(const Ldlt *f, const BrioMatrix *A, int32_t s, const in
     }
 }
 
-/* The first of the ascending rows [low, high) that is not less than `value`. */
-static int32_t first_row(const int32_t *row, int32_t low, int32_t high, int32_t value)
-{
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (row[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Subtracts what earlier supernodes contribute to rows [begin, end) of the panel of s. */
 static void apply_updates(const Ldlt *f, int32_t s, const int32_t *map, Worker *worker, int32_t begin, int32_t end)
 {
@@ -484,8 +471,8 @@ static void apply_updates(const Ldlt *f, int32_t s, const int32_t *map, Worker *
     for (int64_t u = f->update_start[s]; u < f->update_start[s + 1]; u++) {
         int32_t d = f->update[u].from, from = f->update[u].begin, to = end_of_update(f, d, from), tall = height_of(f, d);
         const int32_t *row = f->row + f->row_start[d];
-        int32_t low = begin == 0 ? from : first_row(row, from, tall, own[begin]);
-        int32_t high = end == height ? tall : first_row(row, low, tall, own[end]);
+        int32_t low = begin == 0 ? from : brio__first_row(row, from, tall, own[begin]);
+        int32_t high = end == height ? tall : brio__first_row(row, low, tall, own[end]);
         if (low == high) continue;
         for (int32_t r = from; r < BRIO_MAX(high, to); r = r + 1 == to ? BRIO_MAX(to, low) : r + 1)
             for (int c = 0; c < block; c++) place[block * (r - from) + c] = block * map[row[r]] + c;
@@ -612,7 +599,7 @@ static void solve_forward(const Ldlt *f, Worker *worker, int32_t s, int columns,
 {
     int32_t height = height_of(f, s), width = width_of(f, s);
     const int32_t *row = f->row + f->row_start[s] + width;
-    int32_t inside = first_row(row, 0, height - width, limit);
+    int32_t inside = brio__first_row(row, 0, height - width, limit);
     for (int j = 0; j < columns; j++, x += 3 * (int64_t)f->n, spill += f->spills) {
         f->kernels->forward(3 * (int64_t)height, 3 * (int64_t)width, f->value + f->panel[s], x + 3 * (int64_t)f->first[s],
                             worker->below);

@@ -17,6 +17,19 @@ typedef struct BrioPanels {
     double flops;  /* of a factorisation */
 } BrioPanels;
 
+/* The first of the ascending rows [low, high) that is not less than `value`. */
+static inline int32_t brio__first_row(const int32_t *row, int32_t low, int32_t high, int32_t value)
+{
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (row[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* A's pattern counts, in blocks; its values are laid out as linear.h says, with blocks of `block` by `block` (3 or 1) scalars. */
 BrioStatus brio__ldlt_create(const BrioMatrix *A, int block, void **self);
 BrioStatus brio__ldlt_factor(void *self, const BrioMatrix *A);

@@ -304,15 +304,7 @@ static int32_t local_row(const BrioScalarPattern *p, const Node *node, int32_t r
 {
     if (row < node->column_end) return row - node->column;
     const int32_t *spilled = p->L.row + p->L.row_start[node->last + 1] - node->spills;
-    int32_t low = 0, high = node->spills;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (spilled[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return node->column_end - node->column + low;
+    return node->column_end - node->column + brio__first_row(spilled, 0, node->spills, row);
 }
 
 static BrioStatus make_places(BrioScalarPattern *p)

@@ -15,7 +15,6 @@ typedef struct Global {
 
 struct BrioLocalGlobal {
     const BrioSystem *system;
-    bool projections;       /* all energies are */
     /* L by rows without the diagonal, in the pattern's order */
     int64_t *start;
     int32_t *neighbour;
@@ -60,13 +59,12 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
     BrioLocalGlobal *g = brio__calloc(1, sizeof *g);
     if (!g) return BRIO_ERROR_MEMORY;
     g->system = system;
-    g->projections = true;
+    bool plain = !s->damper_count; /* and all energies are projections */
     for (int t = 0; t < system->term_count; t++) {
         unsigned traits = system->term[t].energy->traits;
-        g->projections &= system->term[t].elements == 0 || (traits & (BRIO_ENERGY_PROJECTION | BRIO_ENERGY_LINEAR));
+        plain &= system->term[t].elements == 0 || (traits & (BRIO_ENERGY_PROJECTION | BRIO_ENERGY_LINEAR));
     }
-    bool bare = g->projections && !s->damper_count;
-    g->memory = s->options.memory < 0 ? (bare ? 0 : 5) : BRIO_MIN(s->options.memory, MEMORY_MOST);
+    g->memory = s->options.memory < 0 ? (plain ? 0 : 5) : BRIO_MIN(s->options.memory, MEMORY_MOST);
     BrioStatus status = brio__evaluator_graph(s->evaluator, &g->start, &g->neighbour);
     if (status == BRIO_OK) {
         for (size_t b = 0; b < n; b++) qsort(g->neighbour + g->start[b], (size_t)(g->start[b + 1] - g->start[b]), sizeof *g->neighbour, compare_blocks);
@@ -129,7 +127,7 @@ static void detect(BrioLocalGlobal *g, const double *param, const double *x)
             double distance[LANES] __attribute__((aligned(64))), rest[16], weight;
             brio__obstacle_distances(term, param, block, x, distance);
             for (int64_t at = 0; at < LANES && block * LANES + at < term->elements; at++) {
-                int32_t vertex = term->node[block * LANES + at] / 3;
+                int32_t vertex = brio__term_vertex(term, block * LANES + at, 0);
                 if (!(distance[at] < param[term->params + 1])) continue;
                 for (int i = 0; i < e->rest; i++) rest[i] = term->rest[(block * e->rest + i) * LANES + at];
                 e->laplacian(rest, param + term->params, NULL, &weight);
@@ -172,10 +170,8 @@ static void make(BrioLocalGlobal *g, const double *param)
             for (int k = 0; k < e->live; k++) live[k] = param[term->live + (block * e->live + k) * LANES + at];
             e->laplacian(rest, param + term->params, live, weight);
             for (int a = 0; a < e->nodes; a++)
-                for (int b = 0; b < e->nodes; b++) {
-                    int32_t v = term->node[(block * e->nodes + a) * LANES + at] / 3, u = term->node[(block * e->nodes + b) * LANES + at] / 3;
-                    add_pair(g, v, u, weight[a >= b ? brio__pair(a, b) : brio__pair(b, a)]);
-                }
+                for (int b = 0; b < e->nodes; b++)
+                    add_pair(g, brio__term_vertex(term, i, a), brio__term_vertex(term, i, b), weight[a >= b ? brio__pair(a, b) : brio__pair(b, a)]);
         }
     }
     memcpy(g->param, param, (size_t)s->param_count * sizeof *param);
