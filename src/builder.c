@@ -1165,7 +1165,7 @@ static BrioStatus build_pairs(const BrioBuilder *b, BrioSystem *s, BrioError *er
 
 static BrioStatus build_contact(const BrioBuilder *b, BrioSystem *s, BrioError *error)
 {
-    if (!b->contact_asked || b->contact.penalty) return BRIO_OK;
+    if (!b->contact_asked || (b->contact.penalty && b->contact.self == 0)) return BRIO_OK;
     double *X = brio__calloc(6 * (size_t)s->vertex_count, sizeof *X), *x = X + 3 * s->vertex_count;
     if (!X) return no_memory(error);
     for (int i = 0; i < s->body_count; i++) {
@@ -1219,7 +1219,9 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         }
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
     for (int k = 0; k <= s->plane_count; k++) { /* the last time for contact without planes */
-        const double params[] = {[BRIO_CONTACT_KAPPA] = stiffness_of_contact(b, s), [BRIO_CONTACT_DHAT] = b->contact.dhat, [BRIO_CONTACT_THICKNESS] = b->contact.thickness};
+        const BrioContactDef *c = &b->contact;
+        bool self = c->penalty && k == s->plane_count;
+        const double params[] = {[BRIO_CONTACT_KAPPA] = stiffness_of_contact(b, s), [BRIO_CONTACT_DHAT] = self ? c->self : c->dhat, [BRIO_CONTACT_THICKNESS] = self ? 0 : c->thickness};
         int most = k < s->plane_count ? s->term[s->plane_term + k].energy->params : BRIO_CONTACT_PARAMS;
         memcpy(state->param + (k < s->plane_count ? s->term[s->plane_term + k].params : s->contact_params), params, (size_t)most * sizeof *params);
     }
@@ -1233,6 +1235,8 @@ static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
     const BrioContactDef *c = &b->contact;
     if (!(c->penalty && c->dhat == 0) && (!(c->dhat > 0) || isinf(c->dhat) || c->kappa <= 0 || isinf(c->kappa)))
         return brio__error(error, BRIO_ERROR_INPUT, "contact with dhat = %g m and kappa = %g N/m: both must be positive", c->dhat, c->kappa);
+    if (!(c->self >= 0) || isinf(c->self) || (c->self > 0 && !c->penalty))
+        return brio__error(error, BRIO_ERROR_INPUT, "contact with self = %g m: it is the distance below which vertices push each other apart, of contact of type penalty", c->self);
     if (!(c->thickness >= 0) || isinf(c->thickness) || !(c->mu >= 0) || isinf(c->mu) || !(c->epsv > 0) || isinf(c->epsv))
         return brio__error(error, BRIO_ERROR_INPUT, "contact with thickness = %g m, mu = %g and epsv = %g m/s: none may be negative, and epsv must be positive", c->thickness,
                            c->mu, c->epsv);

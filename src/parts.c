@@ -49,12 +49,16 @@ BrioStatus brio__parts_create(BrioSolver *solver, BrioParts **parts)
             }
         for (int32_t b = 0; b < n; b++) f->part[b] = root_of(f->part, b); /* the least block of its part */
         for (int32_t b = 0; b < n; b++) f->part[b] = f->part[b] == b ? f->count++ : f->part[f->part[b]];
-        f->sum = brio__alloc(6 * (size_t)f->count, sizeof *f->sum);
+        f->sum = brio__alloc(9 * (size_t)f->count, sizeof *f->sum);
         f->held = brio__calloc((size_t)f->count, sizeof *f->held);
-        if (f->sum && f->held)
+        f->group = brio__alloc((size_t)f->count, sizeof *f->group);
+        f->stays = brio__alloc((size_t)f->count, sizeof *f->stays);
+        if (f->sum && f->held && f->group && f->stays) {
             find_held(solver->system, f);
-        else
+            brio__parts_separate(f);
+        } else {
             status = BRIO_ERROR_MEMORY;
+        }
     }
     brio__free(start);
     brio__free(neighbour);
@@ -70,6 +74,8 @@ void brio__parts_free(BrioParts *f)
     if (!f) return;
     brio__free(f->part);
     brio__free(f->held);
+    brio__free(f->group);
+    brio__free(f->stays);
     brio__free(f->sum);
     brio__free(f);
 }
@@ -117,16 +123,51 @@ void brio__parts_scale(const BrioParts *f, const BrioSystem *system, double miss
     }
 }
 
-void brio__parts_balance(const BrioParts *f, const double *weight, const double *gradient, double *step)
+void brio__parts_separate(BrioParts *f)
 {
-    memset(f->sum, 0, 6 * (size_t)f->count * sizeof *f->sum);
-    for (int32_t b = 0; b < f->blocks; b++) {
-        double *sum = f->sum + 6 * f->part[b];
-        for (int r = 0; r < 3; r++) sum[r] -= gradient[3 * b + r] + weight[b] * step[3 * b + r];
-        sum[3] += weight[b];
+    for (int32_t k = 0; k < f->count; k++) f->group[k] = k;
+    memcpy(f->stays, f->held, (size_t)f->count * sizeof *f->stays);
+}
+
+void brio__parts_join(BrioParts *f, int32_t a, int32_t b)
+{
+    int32_t one = a < 0 ? -1 : root_of(f->group, f->part[a]), other = b < 0 ? -1 : root_of(f->group, f->part[b]), root = BRIO_MIN(one, other);
+    if (root < 0) {
+        if (BRIO_MAX(one, other) >= 0) f->stays[BRIO_MAX(one, other)] = true;
+        return;
     }
+    f->group[BRIO_MAX(one, other)] = root;
+    f->stays[root] = f->stays[one] || f->stays[other];
+}
+
+/* x <- A^-1 x of a symmetric positive definite A = (xx, xy, xz, yy, yz, zz), by its cofactors. */
+static void solve_symmetric(const double A[6], double x[3])
+{
+    double c[6] = {A[3] * A[5] - A[4] * A[4], A[2] * A[4] - A[1] * A[5], A[1] * A[4] - A[2] * A[3], A[0] * A[5] - A[2] * A[2], A[1] * A[2] - A[0] * A[4], A[0] * A[3] - A[1] * A[1]};
+    double y[3] = {x[0], x[1], x[2]}, determinant = A[0] * c[0] + A[1] * c[1] + A[2] * c[2];
+    x[0] = (c[0] * y[0] + c[1] * y[1] + c[2] * y[2]) / determinant;
+    x[1] = (c[1] * y[0] + c[3] * y[1] + c[4] * y[2]) / determinant;
+    x[2] = (c[2] * y[0] + c[4] * y[1] + c[5] * y[2]) / determinant;
+}
+
+void brio__parts_balance(const BrioParts *f, const double *mass, const double *bound, double scale, const double *gradient, double *step)
+{
+    static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    memset(f->sum, 0, 9 * (size_t)f->count * sizeof *f->sum);
     for (int32_t b = 0; b < f->blocks; b++) {
-        const double *sum = f->sum + 6 * f->part[b];
-        for (int r = 0; r < 3 && !f->held[f->part[b]]; r++) step[3 * b + r] += sum[r] / sum[3];
+        double *sum = f->sum + 9 * (int64_t)root_of(f->group, f->part[b]), *matrix = sum + 3;
+        for (int r = 0; r < 3; r++) sum[r] -= gradient[3 * b + r] + mass[b] * step[3 * b + r];
+        for (int r = 0; r < 3; r++) matrix[at[r][r]] += mass[b];
+        const double *contact = bound ? bound + BRIO_BOUND * (int64_t)b : NULL;
+        if (!contact || contact[0] == 0) continue;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) sum[r] -= scale * contact[1 + at[r][c]] * step[3 * b + c];
+        for (int k = 0; k < 6; k++) matrix[k] += scale * contact[1 + k];
+    }
+    for (int32_t k = 0; k < f->count; k++)
+        if (f->group[k] == k && !f->stays[k]) solve_symmetric(f->sum + 9 * (int64_t)k + 3, f->sum + 9 * (int64_t)k);
+    for (int32_t b = 0; b < f->blocks; b++) {
+        int32_t group = root_of(f->group, f->part[b]);
+        for (int r = 0; r < 3 && !f->stays[group]; r++) step[3 * b + r] += f->sum[9 * (int64_t)group + r];
     }
 }

@@ -11,7 +11,9 @@ typedef struct BrioParts {
     int32_t blocks, count;
     int32_t *part;  /* of each block */
     bool *held;     /* parts: an element ties it to a vertex without coordinates */
-    double *sum;    /* parts x 6, for sums over them */
+    int32_t *group; /* parts that push each other in this step and are balanced together: trees, the root is one of them */
+    bool *stays;    /* of roots: a part of the group is held */
+    double *sum;    /* parts x 9, for sums over them */
 } BrioParts;
 
 BrioStatus brio__parts_create(BrioSolver *solver, BrioParts **parts);
@@ -21,7 +23,10 @@ void brio__parts_unsupported(const BrioParts *parts, const double *forces, doubl
 /* Adds the kinetic energy `missing` by scaling velocities, by a factor of at most `gain` and at least 1/gain; those of parts that are not held about their
  * mean, so that linear momentum stays. */
 void brio__parts_scale(const BrioParts *parts, const BrioSystem *system, double missing, double gain, double *v);
-/* Shifts the steps of parts that are not held so that sum(weight step) = -sum(gradient) over each, to round-off. */
-void brio__parts_balance(const BrioParts *parts, const double *weight, const double *gradient, double *step);
+/* Which parts push each other in this step: none; those of two blocks (-1: of a vertex without coordinates, which holds the other). */
+void brio__parts_separate(BrioParts *parts);
+void brio__parts_join(BrioParts *parts, int32_t a, int32_t b);
+/* Shifts the steps of groups of parts that are not held so that sum((mass + scale bound) step) = -sum(gradient) over each, to round-off. `bound` is that of damping.h, or NULL. */
+void brio__parts_balance(const BrioParts *parts, const double *mass, const double *bound, double scale, const double *gradient, double *step);
 
 #endif

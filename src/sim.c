@@ -140,7 +140,7 @@ static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioErr
 {
     BrioIntersection first;
     char text[320];
-    int64_t count = system->surface ? brio__exact_intersections(system, x, &first, 1) : 0;
+    int64_t count = system->surface && system->barrier ? brio__exact_intersections(system, x, &first, 1) : 0;
     if (count < 0) return BRIO_ERROR_MEMORY;
     if (count == 0) return BRIO_OK;
     brio__intersection_text(system, &first, text, sizeof text);

@@ -189,7 +189,7 @@ static const Case cases[] = {
      NULL, NULL, NULL, "scene.yaml:1:13: integrator: linearly-implicit-euler linearises forces at the start of the step, where friction holds, so nothing would ever slide; take mu out, or use backward-euler"},
     {"penalties without obstacles",
      "contact: {type: penalty}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:1:1: contact of type penalty is between bodies and obstacles: add obstacles, or take type: ipc"},
+     NULL, NULL, NULL, "scene.yaml:1:1: contact of type penalty is between bodies and obstacles: add obstacles, or self: DISTANCE, or take type: ipc"},
     {"friction between unknown names",
      "contact: {type: ipc, friction: [{between: [body0, flor], mu: 0.2}]}\nobstacles:\n  - {type: plane, name: floor, point: [-1, 0, 0], normal: [1, 0, 0]}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL, "scene.yaml:1:51: contact.friction[0].between[1]: no body, material or obstacle \"flor\"; did you mean \"floor\"?"},

@@ -224,16 +224,17 @@ BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t v
                                      BrioError *error);
 /* How bodies meet each other, themselves and obstacles. Barriers, -kappa (d - dhat)^2 ln(d/dhat) at a distance d < dhat (beyond
  * `thickness`), let nothing through [Li2020]; only integrators with the trait BRIO_END_IS_SOLVED can be used with them. Penalties are springs of
- * stiffness kappa that push back what came closer than dhat to a plane, and may be passed. */
+ * stiffness kappa that push back what came closer than dhat to an obstacle or, with `self`, vertices that came closer than that to each other; they may be passed. */
 typedef struct BrioContactDef {
     int penalty;       /* 0: barriers */
     double dhat;       /* m */
+    double self;       /* m, of penalties: below this distance vertices push each other apart, those of one body if they are farther apart at rest; 0: never */
     double kappa;      /* N/m; NAN: kappa dhat is twenty times the weight of the heaviest body */
     double thickness;  /* m: distances count from there */
     double mu;         /* coefficient of friction, unless brio_builder_friction says otherwise */
     double epsv;       /* m/s: friction holds below this speed instead of sliding */
 } BrioContactDef;
-BRIO_API BrioContactDef brio_contact_def(void); /* barriers, 1e-3, 1e5, 0, 0, 1e-3 */
+BRIO_API BrioContactDef brio_contact_def(void); /* barriers, 1e-3, 0, 1e5, 0, 0, 1e-3 */
 /* Without it, bodies meet planes only, by such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
 /* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be NULL. Obstacles of all kinds are

@@ -18,14 +18,17 @@ typedef struct Box {
     v4 low, high;
 } Box;
 
+enum { CANDIDATES = 3 }; /* vertex-face, edge-edge, vertex-vertex */
+static const int kind_of[CANDIDATES] = {BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE, BRIO_PAIR_VERTEX_VERTEX};
+
 struct BrioContact {
     const BrioSystem *system;
     const BrioSurface *surface;
     double *low, *high;      /* 3 for each surface vertex: where candidates are complete */
     bool complete;           /* there are such boxes */
     Box *vertex_box, *edge_box, *primitive_box, *node_box; /* with half the reach around; nodes of the trees */
-    double reach;            /* that candidates were looked for with */
-    BrioPairs candidate[2];  /* vertex-face, edge-edge */
+    double reach, apart;     /* that candidates were looked for with: how far apart they may be, and must be at rest */
+    BrioPairs candidate[CANDIDATES];
     int32_t *edges;          /* of edge-edge candidates: the two edges */
     int64_t edges_room;
     BrioPairs pair[BRIO_PAIR_KINDS]; /* closer than dhat */
@@ -62,9 +65,12 @@ double brio__barrier_slope(double kappa, double dhat, double d)
     return kappa * dhat * gap * (2 * log(u) - gap / u);
 }
 
+/* Penalties are between vertices, barriers between all else. */
+static bool acts(const BrioContact *c, int kind) { return c->system->barrier == (kind != BRIO_PAIR_VERTEX_VERTEX); }
+
 BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
 {
-    static const char *const energies[] = {"barrier-vertex-face", "barrier-edge-edge", "barrier-edge-edge-parallel"};
+    static const char *const energies[] = {"barrier-vertex-face", "barrier-edge-edge", "barrier-edge-edge-parallel", "repulsion"};
     const BrioSurface *surface = system->surface;
     BrioContact *c = brio__calloc(1, sizeof *c);
     if (!c) return BRIO_ERROR_MEMORY;
@@ -81,10 +87,10 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     c->primitive_box = brio__alloc((size_t)surface->primitive_count, sizeof *c->primitive_box);
     c->node_box = brio__alloc((size_t)surface->node_count, sizeof *c->node_box);
     BrioStatus status = c->low && c->high && c->now && c->vertex_box && c->edge_box && c->primitive_box && c->node_box ? BRIO_OK : BRIO_ERROR_MEMORY;
-    for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++) {
-        status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false, surface->primitive_count);
-        if (k < 2 && status == BRIO_OK) status = brio__pairs_create(&c->candidate[k], brio__energy(energies[k]), true, likely);
-    }
+    for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++)
+        status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false, acts(c, k) ? surface->primitive_count : 0);
+    for (int k = 0; k < CANDIDATES && status == BRIO_OK; k++)
+        status = brio__pairs_create(&c->candidate[k], brio__energy(energies[kind_of[k]]), true, acts(c, kind_of[k]) ? likely : 0);
     if (status == BRIO_OK) {
         c->edges = brio__alloc(2 * (size_t)likely, sizeof *c->edges);
         c->step = brio__alloc((size_t)likely, sizeof *c->step);
@@ -102,7 +108,7 @@ void brio__contact_free(BrioContact *c)
 {
     if (!c) return;
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_free(&c->pair[k]);
-    for (int k = 0; k < 2; k++) brio__pairs_free(&c->candidate[k]);
+    for (int k = 0; k < CANDIDATES; k++) brio__pairs_free(&c->candidate[k]);
     brio__free(c->low);
     brio__free(c->high);
     brio__free(c->now);
@@ -277,11 +283,30 @@ static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioP
     }
 }
 
+/* The vertices of one body that are close at rest do not see each other. */
+static void vertices_with_vertices(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *q)
+{
+    const BrioSurface *s = c->surface;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            int32_t u = p->node[i], v = q->node[j];
+            if (!(p->vertices >> i & 1) || !(q->vertices >> j & 1) || !overlap(&c->vertex_box[u], &c->vertex_box[v])) continue;
+            const double *X = s->rest + 3 * (int64_t)u, *Y = s->rest + 3 * (int64_t)v;
+            double r[3] = {X[0] - Y[0], X[1] - Y[1], X[2] - Y[2]};
+            if (p->owner == q->owner && r[0] * r[0] + r[1] * r[1] + r[2] * r[2] < c->apart * c->apart) continue;
+            add_candidate(c, CANDIDATES - 1, (int32_t[4]){u, v, v, v});
+        }
+}
+
 static void primitives_meet(BrioContact *c, int32_t i, int32_t j)
 {
     const BrioPrimitive *p = &c->surface->primitive[i], *q = &c->surface->primitive[j];
     const Box *a = &c->primitive_box[i], *b = &c->primitive_box[j];
     if (!overlap(a, b)) return;
+    if (!c->system->barrier) {
+        vertices_with_vertices(c, p, q);
+        return;
+    }
     vertices_with_face(c, p, q, b);
     vertices_with_face(c, q, p, a);
     edges_with_edges(c, p, q, b);
@@ -334,8 +359,9 @@ static void search(BrioContact *c, const double *param, const double *x, const d
     double before = brio__seconds(), dhat = param[BRIO_CONTACT_DHAT];
     int owners = system->body_count + system->obstacle_count;
     c->reach = reach_of(param);
+    c->apart = dhat;
     make_boxes(c, x, dx, dhat);
-    for (int k = 0; k < 2; k++) brio__pairs_clear(&c->candidate[k]);
+    for (int k = 0; k < CANDIDATES; k++) brio__pairs_clear(&c->candidate[k]);
     for (int i = 0; i < s->part_count; i++) {
         const BrioSurfacePart *a = &s->part[i];
         if (meets_itself(system, a)) node_meets_itself(c, a->root);
@@ -345,7 +371,7 @@ static void search(BrioContact *c, const double *param, const double *x, const d
             nodes_meet(c, a->root, b->root);
         }
     }
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < CANDIDATES; k++) {
         brio__pairs_finish(&c->candidate[k]);
         c->totals.candidates += c->candidate[k].term.elements;
     }
@@ -384,16 +410,16 @@ static void refresh(BrioContact *c, const double *param, const double *x)
     if (c->now_reach == reach && same_positions(c, x)) return;
     ensure(c, param, x, NULL);
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_clear(&c->pair[k]);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < CANDIDATES; k++) {
         BrioPairs *from = &c->candidate[k];
         brio__pairs_measure(from, param, x);
         for (int64_t e = 0; e < from->term.elements; e++) {
             if (!(from->distance[e] < reach)) continue;
             int32_t vertex[4];
             double rest[2] = {1, 0};
-            int kind = k;
+            int kind = kind_of[k];
             brio__pairs_vertices(from, e, vertex);
-            if (k == BRIO_PAIR_EDGE_EDGE) {
+            if (kind == BRIO_PAIR_EDGE_EDGE) {
                 double at[12];
                 brio__pairs_positions(from, e, x, at);
                 rest[1] = parallel_bound(c, e);
@@ -425,7 +451,7 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
     if (!brio__extra_any(extra) || brio__extra_fits(extra)) return BRIO_OK;
     ensure(c, param, x, NULL); /* pairs may be those of x while the candidates are of where a step was tried since */
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < CANDIDATES; k++) {
         BrioPairs *from = &c->candidate[k];
         brio__pairs_measure(from, param, x);
         for (int64_t e = 0; e < from->term.elements; e++) {
@@ -504,6 +530,7 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
     double t = 1, before = brio__seconds(), broad = c->totals.broad_phase;
     param = begin_call(c, param);
     limit->term = NULL;
+    if (!c->system->barrier) return 1;
     ensure(c, param, x, dx);
     for (int k = 0; k < 2; k++) {
         BrioPairs *pairs = &c->candidate[k];

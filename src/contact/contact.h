@@ -1,5 +1,6 @@
 /* Contact of everything with everything [Li2020]: the sum of barriers over all pairs of vertex and triangle and of two edges that are
- * closer than dhat, and how far a motion may go before two of them meet.
+ * closer than dhat, and how far a motion may go before two of them meet. Or, of penalty contact, the sum of springs between all vertices that are closer than
+ * dhat and were not so at rest, which forbid nothing.
  *
  * Which pairs may come close is found on boxes (trees of surface.h) around where vertices are and may go: the candidates. They stay
  * valid, and are not looked for again, while every vertex is within its box. Of the candidates those count that are closer than dhat,
@@ -12,7 +13,7 @@
 
 typedef struct BrioContact BrioContact;
 
-enum { BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE, BRIO_PAIR_PARALLEL, BRIO_PAIR_KINDS };
+enum { BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE, BRIO_PAIR_PARALLEL, BRIO_PAIR_VERTEX_VERTEX, BRIO_PAIR_KINDS };
 
 /* Parameters of contact in the state, from system->contact_params on. */
 enum { BRIO_CONTACT_KAPPA, BRIO_CONTACT_DHAT, BRIO_CONTACT_THICKNESS, BRIO_CONTACT_PARAMS };
@@ -20,7 +21,7 @@ enum { BRIO_CONTACT_KAPPA, BRIO_CONTACT_DHAT, BRIO_CONTACT_THICKNESS, BRIO_CONTA
 BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact);
 void brio__contact_free(BrioContact *contact);
 
-/* The barriers at world positions x, INFINITY where a pair touches, NAN without memory. Gradients by q and by world positions are
+/* The barriers or springs at world positions x, INFINITY where a pair touches, NAN without memory. Gradients by q and by world positions are
  * added unless NULL. */
 double brio__contact_evaluate(BrioContact *contact, const double *param, const double *x, double *gradient, double *world);
 /* The matrix += weight times the Hessian. Pairs that are a little farther apart get places in its pattern too, since they come next. */

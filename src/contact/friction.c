@@ -88,6 +88,15 @@ static double mollifier(const double x[12], double bound)
     return square < bound ? square / bound * (2 - square / bound) : 1;
 }
 
+/* The distance of a pair, and the weights of its nodes in the vector between its closest points. */
+static double closest(int kind, const double x[12], double w[4])
+{
+    if (kind == BRIO_PAIR_VERTEX_FACE) return brio__closest_vertex_face(x, w);
+    if (kind != BRIO_PAIR_VERTEX_VERTEX) return brio__closest_edge_edge(x, w);
+    w[0] = 1, w[1] = -1, w[2] = w[3] = 0;
+    return hypot(hypot(x[0] - x[3], x[1] - x[4]), x[2] - x[5]);
+}
+
 static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s, const double *param)
 {
     double least;
@@ -102,11 +111,14 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
             double x[12], w[4], n[3] = {0, 0, 0};
             brio__pairs_vertices(pairs, e, vertex);
             brio__pairs_positions(pairs, e, f->x, x);
-            double mu = coefficient(s, brio__system_owner(s, vertex[0]), brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
+            double mu = coefficient(s, brio__system_owner(s, vertex[0]), brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2])), force;
             if (mu == 0) continue;
-            double d = (kind == BRIO_PAIR_VERTEX_FACE ? brio__closest_vertex_face : brio__closest_edge_edge)(x, w);
+            double d = closest(kind, x, w);
             if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
-            double force = -mu * brio__barrier_slope(param[BRIO_CONTACT_KAPPA], param[BRIO_CONTACT_DHAT], d - param[BRIO_CONTACT_THICKNESS]);
+            if (kind == BRIO_PAIR_VERTEX_VERTEX)
+                force = mu * param[BRIO_CONTACT_KAPPA] * (param[BRIO_CONTACT_DHAT] - d);
+            else
+                force = -mu * brio__barrier_slope(param[BRIO_CONTACT_KAPPA], param[BRIO_CONTACT_DHAT], d - param[BRIO_CONTACT_THICKNESS]);
             if (kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, pairs->term.rest[(e / LANES * 2 + 1) * LANES + e % LANES]);
             for (int k = 0; k < 4; k++)
                 for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
@@ -171,10 +183,10 @@ static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
     return brio__pairs_assemble(&f->pairs, solver->system, param, f->x, weight, true, solver->linear->extra);
 }
 
-/* One contact as explicit methods see it: where its vertices and its data are. */
+/* One contact: where its vertices and its data are. */
 typedef struct Contact {
     int32_t vertex[4];
-    double weight[4], force, tangent[2][3];
+    double weight[4], force, tangent[2][3], start[2];
 } Contact;
 
 static Contact contact_at(const BrioPairs *pairs, int64_t e)
@@ -184,7 +196,46 @@ static Contact contact_at(const BrioPairs *pairs, int64_t e)
     brio__pairs_vertices(pairs, e, c.vertex);
     for (int i = 0; i < 4; i++) c.weight[i] = rest[(1 + i) * LANES];
     for (int k = 0; k < 6; k++) c.tangent[k / 3][k % 3] = rest[(5 + k) * LANES];
+    for (int k = 0; k < 2; k++) c.start[k] = rest[(11 + k) * LANES];
     return c;
+}
+
+/* u = T^T sum w_i x_i; x may be velocities. */
+static void slid(const Contact *c, const double *x, double u[2])
+{
+    u[0] = u[1] = 0;
+    for (int i = 0; i < 4; i++)
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 2; k++) u[k] += c->weight[i] * c->tangent[k][r] * x[3 * (int64_t)c->vertex[i] + r];
+}
+
+static void add_bound(double *bound, const double n[3], double across, bool obstacle)
+{
+    if (obstacle)
+        brio__bound_add(bound, 0, n, across);
+    else
+        bound[0] += across;
+}
+
+/* mu lambda f0'(y)/y is the curvature across a slide y and at least that along it. With weights w_i, w_i sum |w_j| on the diagonal bounds w w^T. */
+static void bound(void *self, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight, double *bound)
+{
+    Friction *f = self;
+    const BrioSystem *s = solver->system;
+    double eps = slide(s, state, motion->time);
+    if (f->pairs.term.elements == 0 || !(eps > 0)) return;
+    brio__solver_positions(solver, state, motion->q, motion->time, f->x);
+    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
+        Contact c = contact_at(&f->pairs, e);
+        double u[2], n[3], all = 0;
+        slid(&c, f->x, u);
+        double y = hypot(u[0] - c.start[0], u[1] - c.start[1]), curvature = weight * c.force * (y < eps ? (2 - y / eps) / eps : 1 / y);
+        for (int r = 0; r < 3; r++) n[r] = c.tangent[0][(r + 1) % 3] * c.tangent[1][(r + 2) % 3] - c.tangent[0][(r + 2) % 3] * c.tangent[1][(r + 1) % 3];
+        for (int i = 0; i < 4; i++) all += fabs(c.weight[i]);
+        for (int i = 0; i < 4; i++)
+            for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++)
+                add_bound(bound + BRIO_BOUND * (int64_t)s->map_block[m], n, curvature * all * fabs(c.weight[i] * s->map_weight[m]), all == 1);
+    }
 }
 
 /* 1/m of what moves along with a contact, times the largest number of contacts that one of its coordinates has. */
@@ -223,10 +274,8 @@ static void force(void *self, const double *values, BrioSolver *solver, const Br
     count_contacts(f, s);
     for (int64_t e = 0; e < f->pairs.term.elements; e++) {
         Contact c = contact_at(&f->pairs, e);
-        double u[2] = {0, 0};
-        for (int i = 0; i < 4; i++)
-            for (int r = 0; r < 3; r++)
-                for (int k = 0; k < 2; k++) u[k] += c.weight[i] * c.tangent[k][r] * f->x[3 * (int64_t)c.vertex[i] + r];
+        double u[2];
+        slid(&c, f->x, u);
         double speed = hypot(u[0], u[1]), holds = fmax(s->epsv, 2 * h * c.force * mobility(f, s, &c)), z = speed / holds;
         double drag = c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
         for (int i = 0; i < 4; i++)
@@ -254,6 +303,7 @@ const BrioDampingModel brio__friction_model = {
     .lag = lag,
     .potential = potential,
     .assemble = assemble,
+    .bound = bound,
     .force = force,
     .held = held,
 };

@@ -14,6 +14,7 @@ void brio__surface_free(BrioSurface *s)
     brio__free(s->held);
     brio__free(s->edge);
     brio__free(s->edge_square);
+    brio__free(s->rest);
     brio__free(s->primitive);
     brio__free(s->node);
     brio__free(s->part);
@@ -156,17 +157,18 @@ static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const doub
 
 /* ---- all together ------------------------------------------------------------------------------- */
 
-static void add_piece(BrioSurface *s, const BrioSystem *system, const Piece *piece, int32_t *number)
+static void add_piece(BrioSurface *s, const BrioSystem *system, int owner, const Piece *piece, const double *X, int32_t *number)
 {
     for (int64_t e = 0; e < piece->count; e++) {
         BrioPrimitive *p = &s->primitive[s->primitive_count++];
-        *p = (BrioPrimitive){.corners = (uint8_t)piece->corners};
+        *p = (BrioPrimitive){.corners = (uint8_t)piece->corners, .owner = owner};
         for (int k = 0; k < 3; k++) {
             int own = piece->element ? piece->element[piece->corners * e + BRIO_MIN(k, piece->corners - 1)] : (int32_t)e;
             int64_t v = piece->first + own;
             if (number[v] < 0) {
                 number[v] = s->vertex_count;
                 s->vertex[s->vertex_count] = (int32_t)v;
+                memcpy(s->rest + 3 * (int64_t)s->vertex_count, X + 3 * v, 3 * sizeof *X);
                 s->held[s->vertex_count] = system->map_start[v] == system->map_start[v + 1];
                 s->vertex_count++;
                 p->vertices |= (uint8_t)(1u << k);
@@ -184,7 +186,7 @@ static BrioStatus fill(BrioSurface *s, const BrioSystem *system, const double *X
     Piece piece;
     for (int64_t v = 0; v < system->vertex_count; v++) number[v] = -1;
     for (int i = 0; status == BRIO_OK && i < owners; i++) {
-        if (piece_of(system, i, &piece)) add_piece(s, system, &piece, number);
+        if (piece_of(system, i, &piece)) add_piece(s, system, i, &piece, X, number);
         start[i + 1] = s->primitive_count;
     }
     for (int i = 0; status == BRIO_OK && i < owners; i++)
@@ -210,12 +212,13 @@ BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const
     BrioSurface *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
     s->vertex = brio__alloc((size_t)vertices, sizeof *s->vertex);
+    s->rest = brio__alloc(3 * (size_t)vertices, sizeof *s->rest);
     s->held = brio__alloc((size_t)vertices, sizeof *s->held);
     s->primitive = brio__alloc((size_t)primitives, sizeof *s->primitive);
     s->node = brio__alloc(2 * (size_t)primitives + (size_t)owners, sizeof *s->node);
     s->part = brio__alloc((size_t)owners, sizeof *s->part);
     int32_t *number = brio__alloc((size_t)system->vertex_count, sizeof *number);
-    BrioStatus status = s->vertex && s->held && s->primitive && s->node && s->part && number ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioStatus status = s->vertex && s->rest && s->held && s->primitive && s->node && s->part && number ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = fill(s, system, X, x, number);
     brio__free(number);
     if (status == BRIO_OK)

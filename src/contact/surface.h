@@ -13,6 +13,7 @@ typedef struct BrioPrimitive {
     int32_t edge[3];  /* its own edges among those of the surface, from node k to node k+1; -1: another's */
     uint8_t corners;  /* 1, 2 or 3 */
     uint8_t vertices; /* bit k: node k belongs to it */
+    int32_t owner;    /* bodies come first, then obstacles */
 } BrioPrimitive;
 
 /* In depth-first order: the left child follows its parent. */
@@ -31,6 +32,7 @@ typedef struct BrioSurfacePart {
 typedef struct BrioSurface {
     int32_t vertex_count;
     int32_t *vertex;      /* world vertices */
+    double *rest;         /* their positions at rest */
     bool *held;           /* has no coordinates */
     int32_t edge_count;
     int32_t *edge;        /* two surface vertices each */

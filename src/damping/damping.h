@@ -24,6 +24,18 @@ typedef struct BrioMotion {
     double over, time;
 } BrioMotion;
 
+/* Bounds of curvature for solves with a constant matrix, for each coordinate block: the largest in any direction, and what of it does not come from other blocks, as a symmetric
+ * matrix xx, xy, xz, yy, yz, zz. */
+enum { BRIO_BOUND = 7 };
+
+/* along n n^T + across (I - n n^T), |n| = 1. */
+static inline void brio__bound_add(double *bound, double along, const double n[3], double across)
+{
+    bound[0] += along > across ? along : across;
+    for (int i = 0, at = 1; i < 3; i++)
+        for (int j = i; j < 3; j++) bound[at++] += (along - across) * n[i] * n[j] + (i == j) * across;
+}
+
 typedef struct BrioDampingModel {
     const char *name, *summary, *citation;
     bool brakes_translation; /* a body in free fall notices it */
@@ -38,6 +50,9 @@ typedef struct BrioDampingModel {
     double (*potential)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient);
     /* matrix += weight d2D_n/dq2, semidefinite. */
     BrioStatus (*assemble)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight);
+    /* For solves with a constant matrix: adds `weight` times what is at least the curvature of D_n, for slides like that of the motion, to the bounds of all
+     * coordinate blocks. Of friction only. */
+    void (*bound)(void *self, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight, double *bound);
     /* f += the force at (q, v). */
     void (*force)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v,
                   double time, double h, double *f);

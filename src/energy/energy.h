@@ -25,7 +25,7 @@ typedef enum BrioElement {
     BRIO_ELEMENT_POINT,   /* a body of points: it has no elements */
     BRIO_ELEMENT_TRIANGLE, /* of a shell: its membrane */
     BRIO_ELEMENT_HINGE,   /* two triangles of a shell and their common edge: its bending */
-    BRIO_ELEMENT_PAIR,    /* a vertex and a triangle, or two edges, that come close */
+    BRIO_ELEMENT_PAIR,    /* a vertex and a triangle, two edges, or two vertices, that come close */
     BRIO_ELEMENT_FRICTION, /* the same pairs (or a vertex and a plane), lagged */
     BRIO_ELEMENT_AFFINE   /* the four mass points of an affine body */
 } BrioElement;

@@ -123,6 +123,7 @@ static const BrioKey probe_keys[] = {
 static const BrioKey contact_keys[] = {
     {"type", "ipc or penalty", "required", "ipc: a barrier that grows without bound, nothing ever touches; penalty: a spring that pushes out what sank in, for every integrator."},
     {"dhat", "number, m", "1e-3; of penalty 0", "Distance below which it acts."},
+    {"self", "number, m", "0", "Of penalty: vertices of bodies push each other apart below this distance; of one body those that are farther apart at rest. 0: bodies pass through each other."},
     {"kappa", "number, N/m, or auto", "1e5", "Stiffness; auto: kappa dhat is twenty times the weight of the heaviest body."},
     {"thickness", "number, m", "0", "Distances count from there: surfaces stay that far apart at least. Of ipc."},
     {"mu", "number", "0", "Coefficient of friction of all pairs that `friction` does not name."},
@@ -1102,6 +1103,9 @@ static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuild
     if (contact->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(expect_map(contact, contact_keys, error));
         BRIO_CHECK(get_real(contact, "dhat", def.penalty ? 0 : 1e-300, 1e9, &def.dhat, error));
+        if (def.penalty) BRIO_CHECK(get_real(contact, "self", 0, 1e9, &def.self, error));
+        if (!def.penalty && brio__node_get(contact, "self"))
+            return brio__node_key_error(brio__node_get(contact, "self"), error, "contact of type ipc keeps bodies apart from each other and themselves anyway: leave self out");
         kappa = brio__node_get(contact, "kappa");
         if (kappa && kappa->kind == BRIO_NODE_SCALAR && !strcmp(kappa->text, "auto") && !def.penalty)
             def.kappa = NAN;
@@ -1111,8 +1115,8 @@ static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuild
         BRIO_CHECK(get_real(contact, "mu", 0, 1e9, &def.mu, error));
         BRIO_CHECK(get_real(contact, "epsv", 1e-300, 1e9, &def.epsv, error));
     }
-    if (def.penalty && !any)
-        return brio__node_key_error(contact, error, "contact of type penalty is between bodies and obstacles: add obstacles, or take type: ipc");
+    if (def.penalty && !any && def.self == 0)
+        return brio__node_key_error(contact, error, "contact of type penalty is between bodies and obstacles: add obstacles, or self: DISTANCE, or take type: ipc");
     brio_builder_contact(builder, &def);
     for (int i = 0; any && i < obstacles->count; i++) BRIO_CHECK(read_obstacle(scene, obstacles->child[i], def.penalty, builder, error));
     return BRIO_OK;

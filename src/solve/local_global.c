@@ -7,9 +7,10 @@
 
 enum { FACTORS = 4, MEMORY_MOST = 16 };
 
-/* M + scale L, factored. */
+/* M + scale (L + diag(touch)), factored. */
 typedef struct Global {
     double scale; /* 0: not factored */
+    double *touch;
     BrioScalarFactor *factor;
 } Global;
 
@@ -20,7 +21,10 @@ struct BrioLocalGlobal {
     int32_t *neighbour;
     double *off, *diagonal;
     double *scaled_off, *scaled_diagonal;
-    double *touch, *touched; /* what penalty contacts add to the diagonal, now and in the factors */
+    double *touch;   /* what penalty contacts and friction add to the diagonal in this step, */
+    double *bound;   /* and what they really are, [block][BRIO_BOUND]; NULL: there are no contacts */
+    double *push;    /* gradients of the contacts with one obstacle: [block of eight][3][8] */
+    bool *resting;   /* blocks of vertices in contact where the step begins */
     double *param;          /* the parameters that L was made with */
     bool made;
     BrioScalarPattern *pattern;
@@ -30,18 +34,20 @@ struct BrioLocalGlobal {
     int memory, used, last;
     double *dq[MEMORY_MOST], *dg[MEMORY_MOST], slope[MEMORY_MOST];
     double *best, *best_gradient;
-    /* where the solve is not exact: what keeps the momentum of parts that are not held */
+    /* where the matrix or the solve is not exact: what keeps the momentum of parts that are not held */
     BrioParts *parts;
-    double *column_sum; /* of the matrix at work, to which L adds nothing in such parts */
 };
 
 void brio__local_global_free(BrioLocalGlobal *g)
 {
     if (!g) return;
-    for (int i = 0; i < FACTORS; i++) brio__scalar_factor_free(g->global[i].factor);
+    for (int i = 0; i < FACTORS; i++) {
+        brio__scalar_factor_free(g->global[i].factor);
+        brio__free(g->global[i].touch);
+    }
     brio__scalar_pattern_free(g->pattern);
     brio__parts_free(g->parts);
-    void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->touch, g->touched, g->param, g->best, g->best_gradient, g->column_sum};
+    void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->touch, g->bound, g->push, g->resting, g->param, g->best, g->best_gradient};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     for (int i = 0; i < MEMORY_MOST; i++) {
         brio__free(g->dq[i]);
@@ -74,15 +80,19 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
         g->diagonal = brio__alloc(n, sizeof(double));
         g->scaled_diagonal = brio__alloc(n, sizeof(double));
         g->touch = brio__calloc(n, sizeof(double));
-        g->touched = brio__calloc(n, sizeof(double));
+        g->resting = brio__calloc(n, sizeof *g->resting);
         g->param = brio__alloc((size_t)system->param_count, sizeof(double));
-        g->column_sum = brio__alloc(n, sizeof(double));
+        int64_t pushed = 0;
+        for (int k = 0; k < system->plane_count; k++) pushed = BRIO_MAX(pushed, system->term[system->plane_term + k].blocks);
+        bool contacts = system->plane_count > 0 || s->contact;
+        if (contacts) g->bound = brio__alloc(BRIO_BOUND * n, sizeof(double));
+        if (contacts) g->push = brio__alloc(3 * LANES * (size_t)pushed, sizeof(double));
         g->best = brio__alloc(coordinates, sizeof(double));
         g->best_gradient = brio__alloc(coordinates, sizeof(double));
-        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch && g->touched && g->param && g->column_sum && g->best && g->best_gradient;
+        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch && g->resting && g->param && g->best && g->best_gradient && (!contacts || (g->bound && g->push));
         for (int i = 0; all && i < g->memory; i++) all = (g->dq[i] = brio__alloc(coordinates, sizeof(double))) && (g->dg[i] = brio__alloc(coordinates, sizeof(double)));
         status = all ? brio__scalar_analyse((int32_t)n, g->start, g->neighbour, &g->pattern) : BRIO_ERROR_MEMORY;
-        if (status == BRIO_OK && (s->options.single_precision || g->memory)) status = brio__parts_create(s, &g->parts);
+        if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts)) status = brio__parts_create(s, &g->parts);
     }
     if (status == BRIO_OK)
         *out = g;
@@ -113,31 +123,72 @@ static void add_pair(BrioLocalGlobal *g, int32_t v, int32_t u, double w)
 
 static bool is_constant(const BrioTerm *term) { return term->energy->laplacian && term->energy->element != BRIO_ELEMENT_CONTACT; }
 
-/* Finds the vertices that penalty contacts act on at the world positions x; the factors are of no use if they differ from those before. */
-static void detect(BrioLocalGlobal *g, const double *param, const double *x)
+/* Contacts with planes and shapes at the world positions x, each a spring along its normal: marks the blocks that they act on, or adds to their bounds. */
+static void obstacles_touch(BrioLocalGlobal *g, const double *param, const double *x, bool *mark, double *bound)
 {
     const BrioSystem *s = g->system;
-    if (!s->plane_count) return;
-    size_t bytes = (size_t)s->block_count * sizeof(double);
-    memset(g->touch, 0, bytes);
     for (int k = 0; k < s->plane_count; k++) {
         const BrioTerm *term = &s->term[s->plane_term + k];
         const BrioEnergy *e = term->energy;
-        for (int64_t block = 0; block < term->blocks; block++) {
-            double distance[LANES] __attribute__((aligned(64))), rest[16], weight;
-            brio__obstacle_distances(term, param, block, x, distance);
-            for (int64_t at = 0; at < LANES && block * LANES + at < term->elements; at++) {
-                int32_t vertex = brio__term_vertex(term, block * LANES + at, 0);
-                if (!(distance[at] < param[term->params + 1])) continue;
-                for (int i = 0; i < e->rest; i++) rest[i] = term->rest[(block * e->rest + i) * LANES + at];
-                e->laplacian(rest, param + term->params, NULL, &weight);
-                for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) g->touch[s->map_block[m]] += weight * fabs(s->map_weight[m]);
+        e->eval(&(BrioBatch){.end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .x = x, .gradient = g->push});
+        for (int64_t i = 0; i < term->elements; i++) {
+            const double *push = g->push + i / LANES * 3 * LANES + i % LANES;
+            double n[3] = {push[0], push[LANES], push[2 * LANES]}, size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), rest[16], stiffness;
+            if (!(size > 0)) continue;
+            int32_t vertex = brio__term_vertex(term, i, 0);
+            for (int r = 0; r < e->rest; r++) rest[r] = term->rest[(i / LANES * e->rest + r) * LANES + i % LANES];
+            for (int r = 0; r < 3; r++) n[r] /= size;
+            e->laplacian(rest, param + term->params, NULL, &stiffness);
+            for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) {
+                if (mark) mark[s->map_block[m]] = true;
+                if (bound) brio__bound_add(bound + BRIO_BOUND * (int64_t)s->map_block[m], stiffness * fabs(s->map_weight[m]), n, 0);
             }
         }
     }
-    if (!memcmp(g->touch, g->touched, bytes)) return;
-    memcpy(g->touched, g->touch, bytes);
-    for (int i = 0; i < FACTORS; i++) g->global[i].scale = 0;
+}
+
+/* Springs between vertices, where contact was evaluated last: kappa (1, -1; -1, 1) along a normal, which twice its diagonal bounds. */
+static void vertices_touch(BrioLocalGlobal *g, const BrioContact *contact, const double *param)
+{
+    const BrioSystem *s = g->system;
+    const BrioPairs *pairs = brio__contact_pairs(contact, BRIO_PAIR_VERTEX_VERTEX);
+    double kappa = param[s->contact_params + BRIO_CONTACT_KAPPA];
+    for (int64_t e = 0; e < pairs->term.elements; e++) {
+        int32_t block[2] = {-1, -1};
+        for (int i = 0; i < 2; i++) {
+            int32_t vertex = brio__pairs_vertex(pairs, e, i);
+            for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) {
+                block[i] = s->map_block[m];
+                g->bound[BRIO_BOUND * (int64_t)block[i]] += 2 * kappa * fabs(s->map_weight[m]);
+            }
+        }
+        brio__parts_join(g->parts, block[0], block[1]);
+    }
+}
+
+/* What contacts add to the matrix, found once a step where its iterations begin: at q, whose world positions are in s->x. The bound of friction changes with every
+ * slide, so on the diagonal it is taken up to the next power of two: the same factor serves for many steps. */
+static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
+{
+    BrioSolver *s = p->solver;
+    const BrioObjective *o = p->objective;
+    if (!g->bound) return;
+    int32_t blocks = s->system->block_count;
+    memset(g->bound, 0, BRIO_BOUND * (size_t)blocks * sizeof *g->bound);
+    memset(g->touch, 0, (size_t)blocks * sizeof *g->touch);
+    if (s->friction && !o->undamped) {
+        const BrioDamper *friction = &s->damper[s->damper_count - 1];
+        BrioMotion motion = brio__damped_motion(s, p->state, o, q);
+        friction->model->bound(friction->self, s, p->state, &motion, o->blend_damping ? 1 : 1 / o->a, g->bound); /* s a^2 of it counts, or s a */
+        for (int32_t b = 0; b < blocks; b++) {
+            double largest = g->bound[BRIO_BOUND * (int64_t)b];
+            if (largest > 0) g->touch[b] = exp2(ceil(log2(largest))) - largest;
+        }
+    }
+    obstacles_touch(g, p->state->param, s->x, NULL, g->bound);
+    brio__parts_separate(g->parts);
+    if (s->contact) vertices_touch(g, s->contact, p->state->param);
+    for (int32_t b = 0; b < blocks; b++) g->touch[b] += g->bound[BRIO_BOUND * (int64_t)b];
 }
 
 /* Whether L must be made: a parameter that it depends on has changed. */
@@ -179,26 +230,35 @@ static void make(BrioLocalGlobal *g, const double *param)
     g->made = true;
 }
 
-/* The factor of M + scale L. */
+/* The factor of M + scale (L + diag(touch)). */
 static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *param, double scale, BrioScalarFactor **factor)
 {
+    size_t bytes = (size_t)g->system->block_count * sizeof *g->touch;
+    Global *to = NULL;
     if (outdated(g, param)) make(g, param);
-    for (int i = 0; i < FACTORS; i++)
-        if (g->global[i].scale == scale) return *factor = g->global[i].factor, BRIO_OK;
-    Global *to = &g->global[g->oldest];
-    g->oldest = (g->oldest + 1) % FACTORS;
+    for (int i = 0; i < FACTORS && !to; i++)
+        if (g->global[i].scale == scale) to = &g->global[i];
+    if (to && !memcmp(to->touch, g->touch, bytes)) return *factor = to->factor, BRIO_OK;
+    if (!to) {
+        to = &g->global[g->oldest];
+        g->oldest = (g->oldest + 1) % FACTORS;
+    }
     to->scale = 0;
+    if (!to->touch && !(to->touch = brio__alloc((size_t)g->system->block_count, sizeof *to->touch))) return BRIO_ERROR_MEMORY;
     if (!to->factor) BRIO_CHECK(brio__scalar_factor_create(g->pattern, s->options.single_precision, &to->factor));
     for (int32_t b = 0; b < g->system->block_count; b++) {
-        g->scaled_diagonal[b] = g->system->mass[b] + scale * (g->diagonal[b] + g->touched[b]);
+        g->scaled_diagonal[b] = g->system->mass[b] + scale * (g->diagonal[b] + g->touch[b]);
         for (int64_t k = g->start[b]; k < g->start[b + 1]; k++) g->scaled_off[k] = scale * g->off[k];
     }
     double before = brio__seconds();
     BrioStatus status = brio__scalar_factorise(to->factor, g->scaled_diagonal, g->scaled_off);
     s->totals.factor += brio__seconds() - before;
     s->totals.factorisations++;
-    if (status == BRIO_OK) to->scale = scale, *factor = to->factor;
-    return status;
+    if (status != BRIO_OK) return status;
+    memcpy(to->touch, g->touch, bytes);
+    to->scale = scale;
+    *factor = to->factor;
+    return BRIO_OK;
 }
 
 /* ---- iterations ------------------------------------------------------------------------------------ */
@@ -217,7 +277,7 @@ static void remember(BrioLocalGlobal *g, const double *q, const double *gradient
 }
 
 /* step = -B gradient, B the inverse of M + scale L corrected by what was remembered [Nocedal 1980]. */
-static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, const double *gradient, double *step)
+static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double scale, const double *gradient, double *step)
 {
     double share[MEMORY_MOST];
     brio__combine(g->system, -1, gradient, 0, gradient, step);
@@ -232,11 +292,11 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, const 
         double back = brio__dot(g->system, g->dg[i], step) / g->slope[i];
         brio__combine(g->system, 1, step, share[i] - back, g->dq[i], step);
     }
-    if (g->parts) brio__parts_balance(g->parts, g->column_sum, gradient, step);
+    if (g->parts) brio__parts_balance(g->parts, g->system->mass, g->bound, scale, gradient, step);
 }
 
-/* Where weight alone would lead to, or q_n if that is forbidden. */
-static BrioValue begin(const BrioProblem *p, double *q)
+/* Where weight alone would lead to (of what is in contact, velocity alone: something carries it), or q_n if that is forbidden. */
+static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
@@ -246,6 +306,13 @@ static BrioValue begin(const BrioProblem *p, double *q)
     } else {
         brio__linear_gradient(s->evaluator, p->state->param, s->x, s->step);
         brio__mass_solve(s->system, s->step, s->step);
+        memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
+        if (s->system->plane_count) {
+            brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
+            obstacles_touch(g, p->state->param, s->x, g->resting, NULL);
+        }
+        for (int32_t b = 0; b < s->system->block_count; b++)
+            for (int r = 0; g->resting[b] && r < 3; r++) s->step[3 * (int64_t)b + r] = 0;
         brio__combine(s->system, 1, o->target, -o->s * o->a, s->step, q);
     }
     BrioValue value = brio__problem_value(p, q, s->gradient);
@@ -263,13 +330,12 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     BrioLocalGlobal *g = s->local_global;
     BrioScalarFactor *factor;
     double before = brio__seconds();
-    BrioValue best = begin(p, q), now = best;
+    BrioValue best = begin(p, g, q), now = best;
     double best_potential = s->potential;
     s->totals.gradient += brio__seconds() - before;
-    detect(g, p->state->param, s->x);
+    detect(p, g, q);
     BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &factor));
     g->used = 0;
-    for (int32_t b = 0; g->parts && b < s->system->block_count; b++) g->column_sum[b] = s->system->mass[b] + o->s * o->a * o->a * g->touched[b];
     int iterations = o->iterations ? o->iterations : s->options.iterations;
     bool moved = false; /* from the best point; */
     for (s->iterations = 0; s->iterations < iterations; s->iterations++, s->totals.iterations++) {
@@ -282,7 +348,7 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
             memcpy(g->best_gradient, s->gradient, bytes);
             best = now;
             best_potential = s->potential;
-            direction(g, factor, s->gradient, s->step);
+            direction(g, factor, o->s * o->a * o->a, s->gradient, s->step);
             brio__combine(s->system, 1, q, 1, s->step, q);
             moved = true;
         }

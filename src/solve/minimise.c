@@ -170,7 +170,7 @@ void brio__solver_positions(BrioSolver *s, const BrioState *state, const double 
 /* Energy of all barriers, of the last evaluation. */
 static double barrier_energy(const BrioSolver *s)
 {
-    double sum = s->contact ? s->contact_energy : 0;
+    double sum = s->contact && s->system->barrier ? s->contact_energy : 0;
     for (int k = 0; s->system->barrier && k < s->system->plane_count; k++) sum += s->term_energy[s->system->plane_term + k];
     return sum;
 }
@@ -552,7 +552,7 @@ static BrioStatus constrained(const BrioProblem *p, double *q)
 /* Whether some states are forbidden: there are barriers, or elements that must not invert. */
 static bool forbids(const BrioSolver *s)
 {
-    bool found = s->contact != NULL;
+    bool found = s->contact && s->system->barrier;
     for (int i = 0; i < s->system->term_count; i++) found |= (s->system->term[i].energy->traits & BRIO_ENERGY_INFINITE) && s->system->term[i].elements > 0;
     return found;
 }
