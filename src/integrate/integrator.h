@@ -34,6 +34,8 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
                                 const BrioSolverOptions *options, const BrioDamping *damping, int damping_count, const BrioState *state,
                                 BrioStepper **stepper);
 void brio__stepper_free(BrioStepper *stepper);
+/* brio_stepper_count_solve for which the objective's gradient at q is known. */
+void brio__stepper_count_known(BrioStepper *stepper, const BrioObjective *objective, const double *q, const double *gradient);
 /* Advances `state` by h, in halves if need be; on failure leaves it as it was. */
 BrioStatus brio__stepper_advance(BrioStepper *stepper, BrioState *state, double h);
 

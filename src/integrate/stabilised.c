@@ -10,6 +10,7 @@
  * in the history, and evaluated again in every step because gravity and points may have moved. Where that makes no sense (a body that
  * falls freely settles nowhere; a pose may be left behind by points that move away) the kinetic energy and the pose of the first
  * step serve. `ground: 0` is the paper's own reading. */
+#include "../solve/local_global.h"
 #include "integrator.h"
 
 #include <float.h>
@@ -19,10 +20,23 @@ static double energy(BrioStepper *s, const double *q, const double *v, double ti
     return brio_stepper_kinetic(s, v) + brio_stepper_potential(s, q, time, NULL);
 }
 
+/* memos: the potential where the step begins, that of the settled pose, and with which parameters they are so */
+enum { P_N, P_N_WITH, P_REST, P_REST_WITH };
+
+/* A potential that a memo keeps until parameters change. */
+static double remembered(BrioStepper *s, int memo, const double *q)
+{
+    double *kept = brio_stepper_memo(s, memo), *with = brio_stepper_memo(s, memo + 1), now = brio__state_fingerprint(s->state);
+    if (*with != now) *kept = brio_stepper_potential(s, q, brio_stepper_time(s), NULL);
+    *with = now;
+    return *kept;
+}
+
 /* H at the start of the step, and the target as the last step left it. */
 static double aim(BrioStepper *s, double *now)
 {
-    *now = energy(s, brio_stepper_q(s), brio_stepper_v(s), brio_stepper_time(s));
+    *now = brio_stepper_kinetic(s, brio_stepper_v(s)) + remembered(s, P_N, brio_stepper_q(s));
+    *brio_stepper_memo(s, P_N_WITH) = 0; /* not so where the step ends, unless it says so */
     return isnan(brio_stepper_target(s)) ? *now : brio_stepper_target(s);
 }
 
@@ -39,7 +53,8 @@ static BrioStatus tolerance(BrioStepper *s, double now, double *most)
             if (status > 0) brio_stepper_combine(s, 1, q, 0, q, rest);
             brio_stepper_set_history_used(s, 1);
         }
-        scale = fmax(kinetic, now - brio_stepper_potential(s, rest, t, NULL));
+        if (s->system->scripted_count) *brio_stepper_memo(s, P_REST_WITH) = 0; /* points may have moved */
+        scale = fmax(kinetic, now - remembered(s, P_REST, rest));
     }
     *most = fmax(brio_stepper_value(s, "eps") * scale, 64 * DBL_EPSILON * (fabs(now) + kinetic));
     return BRIO_OK;
@@ -55,7 +70,7 @@ static BrioStatus tolerance(BrioStepper *s, double now, double *most)
  *
  *     (q', v') = (1 - |alpha|) (q, v)_start + |alpha| (q, v)_other,
  *
- * by bisection until |e| <= eps (H - P_0). alpha is 0 for implicit midpoint, 1 for backward and -1 for forward Euler (Fig. 6). Without a
+ * by regula falsi [Dowell and Jarratt 1971] (the paper bisects) until |e| <= eps (H - P_0). alpha is 0 for implicit midpoint, 1 for backward and -1 for forward Euler (Fig. 6). Without a
  * root the other end is taken. Damping forces are part of each step; the mixture's share of them is the mixture of theirs,
  * because velocities change by forces linearly, and their work is that force times the mixture's own displacement. */
 
@@ -69,8 +84,9 @@ static BrioObjective objective_of(BrioStepper *s, Simple method, double h, doubl
                            .blend_damping = method == MIDPOINT};
 }
 
-/* The end of a simple method's step. Nothing is counted yet. With a fixed number of iterations a solve that has a guess takes one only [Dinev2018, Sec. 4.2]. */
-static BrioStatus take(BrioStepper *s, Simple method, double h, const double *guess, double *q, double *v)
+/* The end of a simple method's step, and what its solve left unbalanced (unless NULL). Nothing is counted yet. With a fixed number of iterations a solve that has a guess takes
+ * one only [Dinev2018, Sec. 4.2]. */
+static BrioStatus take(BrioStepper *s, Simple method, double h, const double *guess, double *q, double *v, double *left)
 {
     const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
     if (method == MIDPOINT || method == BACKWARD) {
@@ -79,6 +95,7 @@ static BrioStatus take(BrioStepper *s, Simple method, double h, const double *gu
         objective.guess = guess;
         objective.iterations = guess ? 1 : 0;
         BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
+        if (left) brio_stepper_combine(s, 1, s->solver->gradient, 0, s->solver->gradient, left);
         brio_stepper_combine(s, c / h, q, -c / h, q_n, v);
         brio_stepper_combine(s, 1, v, 1 - c, v_n, v);
     } else {
@@ -90,12 +107,15 @@ static BrioStatus take(BrioStepper *s, Simple method, double h, const double *gu
     return BRIO_OK;
 }
 
-/* Counts its damping forces with a weight and, if wanted, what its solve left unbalanced. */
-static void count(BrioStepper *s, Simple method, double h, const double *q, double weight, bool unbalanced)
+/* Counts its damping forces with a weight and what its solve left unbalanced (unless NULL). */
+static void count(BrioStepper *s, Simple method, double h, const double *q, double weight, const double *left)
 {
     if (method == MIDPOINT || method == BACKWARD) {
         BrioObjective objective = objective_of(s, method, h, weight);
-        (unbalanced ? brio_stepper_count_solve : brio_stepper_count_damping)(s, &objective, q);
+        if (left)
+            brio__stepper_count_known(s, &objective, q, left);
+        else
+            brio_stepper_count_damping(s, &objective, q);
     } else {
         brio_stepper_damping_force(s, brio_stepper_q(s), brio_stepper_v(s), h, weight, brio_stepper_scratch(s, 0));
     }
@@ -106,6 +126,7 @@ typedef struct Mixture {
     double h, target;      /* the target at the start of the step */
     Simple method[2];
     double *q[2], *v[2];   /* ends of the two */
+    double *left[2];       /* what their solves left unbalanced */
     double work[2][2];     /* work[i][j]: taken by the damping forces of i on the way to the end of j */
 } Mixture;
 
@@ -113,13 +134,19 @@ typedef struct Mixture {
 static void measure_work(Mixture *m, int i, int ends)
 {
     double added;
-    count(m->s, m->method[i], m->h, m->q[i], 1, false);
+    if (m->s->solver->damper_count == 0) return;
+    count(m->s, m->method[i], m->h, m->q[i], 1, NULL);
     for (int j = 0; j < ends; j++) brio_stepper_work(m->s, m->q[j], m->h, &added, &m->work[i][j]);
-    count(m->s, m->method[i], m->h, m->q[i], -1, false);
+    count(m->s, m->method[i], m->h, m->q[i], -1, NULL);
 }
 
-/* e at the mixture with the share `alpha` of the second end, which is left in (q, v); its target in *target. */
-static double mixture_error(const Mixture *m, double alpha, double *q, double *v, double *target)
+/* A mixture of the two ends: its potential, the target there, e. */
+typedef struct Mixed {
+    double potential, target, error;
+} Mixed;
+
+/* The mixture with the share `alpha` of the second end, which is left in (q, v). `potential`: there, if it is known, and otherwise NAN. */
+static Mixed mix(const Mixture *m, double alpha, double potential, double *q, double *v)
 {
     double a[2] = {1 - alpha, alpha}, dissipated = 0, added, nothing;
     if (alpha == 0) {
@@ -132,70 +159,89 @@ static double mixture_error(const Mixture *m, double alpha, double *q, double *v
     brio_stepper_work(m->s, q, m->h, &added, &nothing);
     for (int k = 0; k < 4; k++)
         if (a[k / 2] * a[k % 2] != 0) dissipated += a[k / 2] * a[k % 2] * m->work[k / 2][k % 2];
-    *target = m->target + added - dissipated;
-    double error = energy(m->s, q, v, brio_stepper_time(m->s) + m->h) - *target;
-    return isnan(error) ? INFINITY : error;
+    Mixed at = {.potential = potential, .target = m->target + added - dissipated};
+    if (isnan(potential)) at.potential = brio_stepper_potential(m->s, q, brio_stepper_time(m->s) + m->h, NULL);
+    at.error = brio_stepper_kinetic(m->s, v) + at.potential - at.target;
+    if (isnan(at.error)) at.error = INFINITY;
+    return at;
 }
 
-static BrioStatus accept_mixture(const Mixture *m, double alpha, double target, double sign, const double *q, const double *v)
+static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at, double sign, const double *q, const double *v)
 {
     for (int i = 0; i < 2; i++) {
         double share = i ? alpha : 1 - alpha;
-        if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share, true);
+        if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share, m->left[i]);
     }
-    brio_stepper_set_target(m->s, target, sign * alpha);
+    brio_stepper_set_target(m->s, at->target, sign * alpha);
+    *brio_stepper_memo(m->s, P_N) = at->potential;
+    if (isfinite(at->potential)) *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->state);
     return brio_stepper_accept(m->s, m->h, q, v);
+}
+
+/* The root of e between the ends, where e has the values e0 and e1 of opposite signs; the mixture there is left in (q, v). The side that stays twice counts half, so that both
+ * sides close in; now and then the middle is taken. */
+static double find_root(const Mixture *m, double e0, double e1, double most, double *q, double *v, Mixed *at)
+{
+    double low = 0, high = 1, alpha = 1;
+    for (int k = 0, stayed = 0; k < 60; k++) {
+        alpha = k % 8 == 7 || !isfinite(e0) ? (low + high) / 2 : low + (high - low) * e0 / (e0 - e1);
+        *at = mix(m, alpha, NAN, q, v);
+        if (fabs(at->error) <= most) return alpha;
+        bool before = at->error * e1 < 0; /* the root is between alpha and high */
+        if (before) {
+            low = alpha, e0 = at->error;
+            if (stayed == 1) e1 /= 2;
+        } else {
+            high = alpha, e1 = at->error;
+            if (stayed == -1) e0 /= 2;
+        }
+        stayed = before ? 1 : -1;
+    }
+    return alpha;
 }
 
 static BrioStatus blend_step(BrioStepper *s, double h)
 {
     Mixture m = {.s = s, .h = h, .method = {brio_stepper_value(s, "start") != 0 ? SYMPLECTIC : MIDPOINT, BACKWARD},
-                 .q = {brio_stepper_scratch(s, 1), brio_stepper_scratch(s, 2)}, .v = {brio_stepper_scratch(s, 3), brio_stepper_scratch(s, 4)}};
-    double *q = brio_stepper_scratch(s, 5), *v = brio_stepper_scratch(s, 6), fixed = brio_stepper_value(s, "alpha"), now, most, target;
+                 .q = {brio_stepper_scratch(s, 1), brio_stepper_scratch(s, 2)}, .v = {brio_stepper_scratch(s, 3), brio_stepper_scratch(s, 4)},
+                 .left = {brio_stepper_scratch(s, 7), brio_stepper_scratch(s, 8)}};
+    double *q = brio_stepper_scratch(s, 5), *v = brio_stepper_scratch(s, 6), fixed = brio_stepper_value(s, "alpha"), now, most;
     m.target = aim(s, &now);
     if (!isnan(fixed)) {
         if (fixed < 0) m.method[1] = FORWARD;
-        if (fabs(fixed) < 1) BRIO_CHECK(take(s, m.method[0], h, NULL, m.q[0], m.v[0]));
-        if (fixed != 0) BRIO_CHECK(take(s, m.method[1], h, fabs(fixed) < 1 ? m.q[0] : NULL, m.q[1], m.v[1]));
+        if (fabs(fixed) < 1) BRIO_CHECK(take(s, m.method[0], h, NULL, m.q[0], m.v[0], m.left[0]));
+        if (fixed != 0) BRIO_CHECK(take(s, m.method[1], h, fabs(fixed) < 1 ? m.q[0] : NULL, m.q[1], m.v[1], m.left[1]));
         brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.q[0] : m.q[1], fabs(fixed), fixed != 0 ? m.q[1] : m.q[0], q);
         brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.v[0] : m.v[1], fabs(fixed), fixed != 0 ? m.v[1] : m.v[0], v);
-        return accept_mixture(&m, fabs(fixed), NAN, fixed < 0 ? -1 : 1, q, v);
+        return accept_mixture(&m, fabs(fixed), &(Mixed){.target = NAN, .potential = NAN}, fixed < 0 ? -1 : 1, q, v);
     }
     BRIO_CHECK(tolerance(s, now, &most));
 
-    BrioStatus status = take(s, m.method[0], h, NULL, m.q[0], m.v[0]);
+    BrioStatus status = take(s, m.method[0], h, NULL, m.q[0], m.v[0], m.left[0]);
     if (status < 0) return status;
     if (status > 0) { /* the start cannot be had: backward Euler alone */
-        BRIO_CHECK(take(s, BACKWARD, h, NULL, m.q[1], m.v[1]));
+        BRIO_CHECK(take(s, BACKWARD, h, NULL, m.q[1], m.v[1], m.left[1]));
         m.q[0] = m.q[1], m.v[0] = m.v[1], m.method[0] = BACKWARD;
         measure_work(&m, 0, 1);
-        mixture_error(&m, 0, q, v, &target);
-        count(s, BACKWARD, h, m.q[1], 1, true);
-        brio_stepper_set_target(s, target, 1);
-        return brio_stepper_accept(s, h, q, v);
+        Mixed at = mix(&m, 0, NAN, q, v);
+        return accept_mixture(&m, 1, &at, 1, q, v);
     }
+    if (s->solver->local_global) BRIO_CHECK(brio__local_global_prepare(s->solver, s->state->param, h * h)); /* the same cost for every step but the first */
     measure_work(&m, 0, 1);
-    double error = mixture_error(&m, 0, q, v, &target);
-    if (fabs(error) <= most) return accept_mixture(&m, 0, target, 1, q, v);
+    Mixed start = mix(&m, 0, NAN, q, v);
+    if (fabs(start.error) <= most) return accept_mixture(&m, 0, &start, 1, q, v);
 
-    double sign = error > 0 ? 1 : -1; /* of alpha, too */
+    double sign = start.error > 0 ? 1 : -1; /* of alpha, too */
     if (sign < 0) m.method[1] = FORWARD;
-    BRIO_CHECK(take(s, m.method[1], h, m.q[0], m.q[1], m.v[1]));
+    BRIO_CHECK(take(s, m.method[1], h, m.q[0], m.q[1], m.v[1], m.left[1]));
+    double potential = m.method[1] == BACKWARD ? s->solver->potential : NAN; /* which the solve has evaluated at its end */
     measure_work(&m, 0, 2);
     measure_work(&m, 1, 2);
-    double near = 0, far = 1, alpha = 1;
-    error = mixture_error(&m, alpha, q, v, &target);
-    for (int k = 0; k < 60 && error * sign < 0; k++) { /* e changes its sign between near and far */
-        double middle = (near + far) / 2;
-        double e = mixture_error(&m, middle, q, v, &target);
-        if (fabs(e) <= most) return accept_mixture(&m, middle, target, sign, q, v);
-        if (e * sign > 0)
-            near = middle;
-        else
-            far = alpha = middle;
-    }
-    mixture_error(&m, alpha, q, v, &target);
-    return accept_mixture(&m, alpha, target, sign, q, v);
+    Mixed other = mix(&m, 1, potential, q, v);
+    if (other.error * sign >= 0 || fabs(other.error) <= most) return accept_mixture(&m, 1, &other, sign, q, v);
+    Mixed at;
+    double alpha = find_root(&m, start.error, other.error, most, q, v, &at);
+    return accept_mixture(&m, alpha, &at, sign, q, v);
 }
 
 static const BrioField blend_fields[] = {
@@ -396,8 +442,9 @@ static BrioStatus budget_step(BrioStepper *s, double h)
 {
     Simple base = brio_stepper_value(s, "base") != 0 ? BACKWARD : MIDPOINT;
     double *q = brio_stepper_scratch(s, 1), *v = brio_stepper_scratch(s, 2), now, added, dissipated, target = aim(s, &now), gamma = 1;
-    BRIO_CHECK(take(s, base, h, NULL, q, v));
-    count(s, base, h, q, 1, true);
+    double *unbalanced = brio_stepper_scratch(s, 3);
+    BRIO_CHECK(take(s, base, h, NULL, q, v, unbalanced));
+    count(s, base, h, q, 1, unbalanced);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target += added - dissipated;
     double kinetic = brio_stepper_kinetic(s, v), left = target - brio_stepper_potential(s, q, brio_stepper_time(s) + h, NULL);

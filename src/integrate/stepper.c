@@ -113,13 +113,12 @@ static void count_damping(BrioStepper *s, const double *q, const BrioObjective *
 
 void brio_stepper_count_damping(BrioStepper *s, const BrioObjective *o, const double *q) { count_damping(s, q, o, o->weight == 0 ? 1 : o->weight); }
 
-/* Counts a solve that ended at q, where solver->gradient is the objective's. */
-static void count_solved(BrioStepper *s, const BrioObjective *o, const double *q)
+void brio__stepper_count_known(BrioStepper *s, const BrioObjective *o, const double *q, const double *gradient)
 {
     double weight = o->weight == 0 ? 1 : o->weight;
     if (o->massless || o->weight == BRIO_NOT_COUNTED || o->s * o->a == 0) return;
     /* M (q - target) + s a grad(P + D) = r: as if the force r/(s a) acted too */
-    if (!o->linear) brio__combine(s->system, 1, s->unbalanced, weight / (o->s * o->a), s->solver->gradient, s->unbalanced);
+    if (!o->linear) brio__combine(s->system, 1, s->unbalanced, weight / (o->s * o->a), gradient, s->unbalanced);
     if (!o->undamped) count_damping(s, q, o, weight);
 }
 
@@ -128,14 +127,14 @@ BrioStatus brio_stepper_minimise(BrioStepper *s, const BrioObjective *objective,
     BrioStatus status = brio__minimise(s->solver, s->state, objective, q);
     s->iterations += s->solver->iterations;
     if (status != BRIO_OK) return brio_stepper_fail(s, status, s->solver->message);
-    count_solved(s, objective, q);
+    brio__stepper_count_known(s, objective, q, s->solver->gradient);
     return BRIO_OK;
 }
 
 void brio_stepper_count_solve(BrioStepper *s, const BrioObjective *objective, const double *q)
 {
     brio__objective_gradient(s->solver, s->state, objective, q);
-    count_solved(s, objective, q);
+    brio__stepper_count_known(s, objective, q, s->solver->gradient);
 }
 
 int brio_stepper_rods(const BrioStepper *s) { return s->system->rod_count; }

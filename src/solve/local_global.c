@@ -261,6 +261,15 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
     return BRIO_OK;
 }
 
+BrioStatus brio__local_global_prepare(BrioSolver *s, const double *param, double scale)
+{
+    BrioScalarFactor *factor;
+    if (!s->local_global) BRIO_CHECK(create(s, &s->local_global));
+    for (int i = 0; i < FACTORS; i++)
+        if (s->local_global->global[i].scale == scale) return BRIO_OK;
+    return global_of(s, s->local_global, param, scale, &factor);
+}
+
 /* ---- iterations ------------------------------------------------------------------------------------ */
 
 /* Keeps q - from, g - from_gradient if they tell of positive curvature. */

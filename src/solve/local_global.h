@@ -20,6 +20,8 @@ typedef struct BrioLocalGlobal BrioLocalGlobal;
 
 /* `q` receives what the iterations found; solver->gradient is the objective's there. */
 BrioStatus brio__local_global(const BrioProblem *problem, double *q);
+/* Factors the matrix for scale = s a^2, unless that was done: for methods that may need it later. */
+BrioStatus brio__local_global_prepare(BrioSolver *solver, const double *param, double scale);
 void brio__local_global_free(BrioLocalGlobal *local_global);
 
 #endif
