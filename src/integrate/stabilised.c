@@ -20,22 +20,22 @@ static double energy(BrioStepper *s, const double *q, const double *v, double ti
     return brio_stepper_kinetic(s, v) + brio_stepper_potential(s, q, time, NULL);
 }
 
-/* memos: the potential where the step begins, that of the settled pose, and with which parameters they are so */
+/* memos: the potential where the step begins (and its gradient in the history), that of the settled pose, and with which parameters they are so */
 enum { P_N, P_N_WITH, P_REST, P_REST_WITH };
 
-/* A potential that a memo keeps until parameters change. */
-static double remembered(BrioStepper *s, int memo, const double *q)
+/* A potential that a memo keeps until parameters change; where it has to be evaluated, with its gradient (unless NULL). */
+static double remembered(BrioStepper *s, int memo, const double *q, double *gradient)
 {
     double *kept = brio_stepper_memo(s, memo), *with = brio_stepper_memo(s, memo + 1), now = brio__state_fingerprint(s->state);
-    if (*with != now) *kept = brio_stepper_potential(s, q, brio_stepper_time(s), NULL);
+    if (*with != now) *kept = brio_stepper_potential(s, q, brio_stepper_time(s), gradient);
     *with = now;
     return *kept;
 }
 
-/* H at the start of the step, and the target as the last step left it. */
-static double aim(BrioStepper *s, double *now)
+/* H at the start of the step, with the gradient of P there (unless NULL), and the target as the last step left it. */
+static double aim(BrioStepper *s, double *now, double *gradient)
 {
-    *now = brio_stepper_kinetic(s, brio_stepper_v(s)) + remembered(s, P_N, brio_stepper_q(s));
+    *now = brio_stepper_kinetic(s, brio_stepper_v(s)) + remembered(s, P_N, brio_stepper_q(s), gradient);
     *brio_stepper_memo(s, P_N_WITH) = 0; /* not so where the step ends, unless it says so */
     return isnan(brio_stepper_target(s)) ? *now : brio_stepper_target(s);
 }
@@ -54,7 +54,7 @@ static BrioStatus tolerance(BrioStepper *s, double now, double *most)
             brio_stepper_set_history_used(s, 1);
         }
         if (s->system->scripted_count) *brio_stepper_memo(s, P_REST_WITH) = 0; /* points may have moved */
-        scale = fmax(kinetic, now - remembered(s, P_REST, rest));
+        scale = fmax(kinetic, now - remembered(s, P_REST, rest, NULL));
     }
     *most = fmax(brio_stepper_value(s, "eps") * scale, 64 * DBL_EPSILON * (fabs(now) + kinetic));
     return BRIO_OK;
@@ -70,9 +70,11 @@ static BrioStatus tolerance(BrioStepper *s, double now, double *most)
  *
  *     (q', v') = (1 - |alpha|) (q, v)_start + |alpha| (q, v)_other,
  *
- * by regula falsi [Dowell and Jarratt 1971] (the paper bisects) until |e| <= eps (H - P_0). alpha is 0 for implicit midpoint, 1 for backward and -1 for forward Euler (Fig. 6). Without a
+ * (the paper bisects; see find_root) until |e| <= eps (H - P_0). alpha is 0 for implicit midpoint, 1 for backward and -1 for forward Euler (Fig. 6). Without a
  * root the other end is taken. Damping forces are part of each step; the mixture's share of them is the mixture of theirs,
  * because velocities change by forces linearly, and their work is that force times the mixture's own displacement. */
+
+enum { REST, GRADIENT_N, BLEND_HISTORY }; /* the settled pose, the gradient of P where the step begins */
 
 typedef enum Simple { MIDPOINT, SYMPLECTIC, BACKWARD, FORWARD } Simple;
 
@@ -86,20 +88,25 @@ static BrioObjective objective_of(BrioStepper *s, Simple method, double h, doubl
 
 /* The end of a simple method's step, and what its solve left unbalanced (unless NULL). Nothing is counted yet. With a fixed number of iterations a solve that has a guess takes
  * one only [Dinev2018, Sec. 4.2]. */
-static BrioStatus take(BrioStepper *s, Simple method, double h, const double *guess, double *q, double *v, double *left)
+static BrioStatus take(BrioStepper *s, Simple method, double h, const double *guess, const double *guess_gradient, double *q, double *v, double *left)
 {
     const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
     if (method == MIDPOINT || method == BACKWARD) {
         double c = method == MIDPOINT ? 2 : 1;
         BrioObjective objective = objective_of(s, method, h, BRIO_NOT_COUNTED);
         objective.guess = guess;
+        objective.guess_gradient = s->solver->damper_count ? NULL : guess_gradient;
         objective.iterations = guess ? 1 : 0;
         BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
         if (left) brio_stepper_combine(s, 1, s->solver->gradient, 0, s->solver->gradient, left);
         brio_stepper_combine(s, c / h, q, -c / h, q_n, v);
         brio_stepper_combine(s, 1, v, 1 - c, v_n, v);
     } else {
-        brio_stepper_force(s, q_n, v_n, brio_stepper_time(s), h, BRIO_NOT_COUNTED, v);
+        const double *gradient = brio_stepper_history(s, GRADIENT_N);
+        if (s->solver->damper_count)
+            brio_stepper_force(s, q_n, v_n, brio_stepper_time(s), h, BRIO_NOT_COUNTED, v);
+        else
+            brio_stepper_combine(s, -1, gradient, 0, gradient, v);
         brio_stepper_mass_solve(s, v, v);
         brio_stepper_combine(s, 1, v_n, h, v, v);
         brio_stepper_combine(s, 1, q_n, h, method == FORWARD ? v_n : v, q);
@@ -127,6 +134,7 @@ typedef struct Mixture {
     Simple method[2];
     double *q[2], *v[2];   /* ends of the two */
     double *left[2];       /* what their solves left unbalanced */
+    double *gradient[2];   /* of the potential at the first end, and at the last mixture */
     double work[2][2];     /* work[i][j]: taken by the damping forces of i on the way to the end of j */
 } Mixture;
 
@@ -160,7 +168,7 @@ static Mixed mix(const Mixture *m, double alpha, double potential, double *q, do
     for (int k = 0; k < 4; k++)
         if (a[k / 2] * a[k % 2] != 0) dissipated += a[k / 2] * a[k % 2] * m->work[k / 2][k % 2];
     Mixed at = {.potential = potential, .target = m->target + added - dissipated};
-    if (isnan(potential)) at.potential = brio_stepper_potential(m->s, q, brio_stepper_time(m->s) + m->h, NULL);
+    if (isnan(potential)) at.potential = brio_stepper_potential(m->s, q, brio_stepper_time(m->s) + m->h, m->gradient[alpha > 0]);
     at.error = brio_stepper_kinetic(m->s, v) + at.potential - at.target;
     if (isnan(at.error)) at.error = INFINITY;
     return at;
@@ -173,29 +181,44 @@ static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at
         if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share, m->left[i]);
     }
     brio_stepper_set_target(m->s, at->target, sign * alpha);
-    *brio_stepper_memo(m->s, P_N) = at->potential;
-    if (isfinite(at->potential)) *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->state);
+    if (isfinite(at->potential) && alpha < 1) { /* at the other end the gradient may not be known */
+        brio_stepper_combine(m->s, 1, m->gradient[alpha > 0], 0, m->gradient[alpha > 0], brio_stepper_history(m->s, GRADIENT_N));
+        *brio_stepper_memo(m->s, P_N) = at->potential;
+        *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->state);
+    }
+    brio_stepper_set_history_used(m->s, BLEND_HISTORY);
     return brio_stepper_accept(m->s, m->h, q, v);
 }
 
-/* The root of e between the ends, where e has the values e0 and e1 of opposite signs; the mixture there is left in (q, v). The side that stays twice counts half, so that both
- * sides close in; now and then the middle is taken. */
-static double find_root(const Mixture *m, double e0, double e1, double most, double *q, double *v, Mixed *at)
+/* Where e, which is e0 with the slope e' at 0 and e1 at x, is nothing, if it is a parabola; the nearest to 0, NAN: nowhere on that side. */
+static double parabola_root(double e0, double slope, double x, double e1)
 {
-    double low = 0, high = 1, alpha = 1;
+    double c = (e1 - e0 - slope * x) / (x * x), inside = slope * slope - 4 * c * e0;
+    double root = -2 * e0 / (slope + copysign(sqrt(inside), slope));
+    return inside >= 0 && root > 0 ? root : NAN;
+}
+
+/* Looks for a root of e on the way from the start, where e and its slope are known, to the other end; `known` is the potential there, or NAN. First by the slope, then by a parabola, then
+ * by regula falsi [Dowell and Jarratt 1971] between signs. The mixture there is left in (q, v). Without a root it is the other end. */
+static double find_root(const Mixture *m, double error, double slope, double most, double known, double *q, double *v, Mixed *at)
+{
+    double low = 0, e_low = error, high = NAN, e_high = NAN, alpha = -error / slope;
     for (int k = 0, stayed = 0; k < 60; k++) {
-        alpha = k % 8 == 7 || !isfinite(e0) ? (low + high) / 2 : low + (high - low) * e0 / (e0 - e1);
-        *at = mix(m, alpha, NAN, q, v);
-        if (fabs(at->error) <= most) return alpha;
-        bool before = at->error * e1 < 0; /* the root is between alpha and high */
-        if (before) {
-            low = alpha, e0 = at->error;
-            if (stayed == 1) e1 /= 2;
+        bool bracketed = !isnan(high), between = alpha > low && alpha < (bracketed ? high : 1);
+        if (!between) alpha = bracketed ? (low + high) / 2 : 1;
+        *at = mix(m, alpha, alpha == 1 ? known : NAN, q, v);
+        bool same = at->error * error > 0;
+        if (fabs(at->error) <= most || (alpha == 1 && same)) return alpha;
+        double x = alpha;
+        if (same) {
+            if (stayed == 1) e_high /= 2; /* what stays twice counts half, so that both sides close in */
+            low = alpha, e_low = at->error;
         } else {
-            high = alpha, e1 = at->error;
-            if (stayed == -1) e0 /= 2;
+            if (stayed == -1) e_low /= 2;
+            high = alpha, e_high = at->error;
         }
-        stayed = before ? 1 : -1;
+        stayed = same ? 1 : -1;
+        alpha = k == 0 ? parabola_root(error, slope, x, at->error) : k % 8 == 7 ? NAN : low + (high - low) * e_low / (e_low - e_high);
     }
     return alpha;
 }
@@ -204,23 +227,23 @@ static BrioStatus blend_step(BrioStepper *s, double h)
 {
     Mixture m = {.s = s, .h = h, .method = {brio_stepper_value(s, "start") != 0 ? SYMPLECTIC : MIDPOINT, BACKWARD},
                  .q = {brio_stepper_scratch(s, 1), brio_stepper_scratch(s, 2)}, .v = {brio_stepper_scratch(s, 3), brio_stepper_scratch(s, 4)},
-                 .left = {brio_stepper_scratch(s, 7), brio_stepper_scratch(s, 8)}};
+                 .left = {brio_stepper_scratch(s, 7), brio_stepper_scratch(s, 8)}, .gradient = {brio_stepper_scratch(s, 9), brio_stepper_scratch(s, 10)}};
     double *q = brio_stepper_scratch(s, 5), *v = brio_stepper_scratch(s, 6), fixed = brio_stepper_value(s, "alpha"), now, most;
-    m.target = aim(s, &now);
+    m.target = aim(s, &now, brio_stepper_history(s, GRADIENT_N));
     if (!isnan(fixed)) {
         if (fixed < 0) m.method[1] = FORWARD;
-        if (fabs(fixed) < 1) BRIO_CHECK(take(s, m.method[0], h, NULL, m.q[0], m.v[0], m.left[0]));
-        if (fixed != 0) BRIO_CHECK(take(s, m.method[1], h, fabs(fixed) < 1 ? m.q[0] : NULL, m.q[1], m.v[1], m.left[1]));
+        if (fabs(fixed) < 1) BRIO_CHECK(take(s, m.method[0], h, NULL, NULL, m.q[0], m.v[0], m.left[0]));
+        if (fixed != 0) BRIO_CHECK(take(s, m.method[1], h, fabs(fixed) < 1 ? m.q[0] : NULL, NULL, m.q[1], m.v[1], m.left[1]));
         brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.q[0] : m.q[1], fabs(fixed), fixed != 0 ? m.q[1] : m.q[0], q);
         brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.v[0] : m.v[1], fabs(fixed), fixed != 0 ? m.v[1] : m.v[0], v);
         return accept_mixture(&m, fabs(fixed), &(Mixed){.target = NAN, .potential = NAN}, fixed < 0 ? -1 : 1, q, v);
     }
     BRIO_CHECK(tolerance(s, now, &most));
 
-    BrioStatus status = take(s, m.method[0], h, NULL, m.q[0], m.v[0], m.left[0]);
+    BrioStatus status = take(s, m.method[0], h, NULL, NULL, m.q[0], m.v[0], m.left[0]);
     if (status < 0) return status;
     if (status > 0) { /* the start cannot be had: backward Euler alone */
-        BRIO_CHECK(take(s, BACKWARD, h, NULL, m.q[1], m.v[1], m.left[1]));
+        BRIO_CHECK(take(s, BACKWARD, h, NULL, NULL, m.q[1], m.v[1], m.left[1]));
         m.q[0] = m.q[1], m.v[0] = m.v[1], m.method[0] = BACKWARD;
         measure_work(&m, 0, 1);
         Mixed at = mix(&m, 0, NAN, q, v);
@@ -233,14 +256,17 @@ static BrioStatus blend_step(BrioStepper *s, double h)
 
     double sign = start.error > 0 ? 1 : -1; /* of alpha, too */
     if (sign < 0) m.method[1] = FORWARD;
-    BRIO_CHECK(take(s, m.method[1], h, m.q[0], m.q[1], m.v[1], m.left[1]));
+    BRIO_CHECK(take(s, m.method[1], h, m.q[0], m.gradient[0], m.q[1], m.v[1], m.left[1]));
     double potential = m.method[1] == BACKWARD ? s->solver->potential : NAN; /* which the solve has evaluated at its end */
     measure_work(&m, 0, 2);
     measure_work(&m, 1, 2);
-    Mixed other = mix(&m, 1, potential, q, v);
-    if (other.error * sign >= 0 || fabs(other.error) <= most) return accept_mixture(&m, 1, &other, sign, q, v);
+    brio_stepper_combine(s, 1, m.q[1], -1, m.q[0], q);
+    brio_stepper_combine(s, 1, m.v[1], -1, m.v[0], v);
+    double slope = brio_stepper_dot(s, m.gradient[0], q);
+    brio_stepper_mass_multiply(s, v, v);
+    slope += brio_stepper_dot(s, m.v[0], v); /* but for what the target changes by */
     Mixed at;
-    double alpha = find_root(&m, start.error, other.error, most, q, v, &at);
+    double alpha = find_root(&m, start.error, slope, most, potential, q, v, &at);
     return accept_mixture(&m, alpha, &at, sign, q, v);
 }
 
@@ -255,7 +281,7 @@ BRIO_INTEGRATOR(blend){
     .name = "blend",
     .summary = "Implicit midpoint with as much backward or forward Euler as keeps the energy: lively and stable at large steps.",
     .citation = "Dinev2018",
-    .history = 1,
+    .history = BLEND_HISTORY,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED,
     .fields = blend_fields,
     .step = blend_step,
@@ -389,7 +415,7 @@ static BrioStatus lagrange_step(BrioStepper *s, double h)
     double *y = brio_stepper_scratch(s, 0), *c = brio_stepper_scratch(s, 1), *q = brio_stepper_scratch(s, 3), *v = brio_stepper_scratch(s, 4);
     Multiplier m = {.s = s, .h = h, .y = y, .c = c, .shifted = brio_stepper_scratch(s, 2)};
     double now, most, target, mu, solve = brio_stepper_value(s, "solve");
-    m.target = aim(s, &now);
+    m.target = aim(s, &now, NULL);
     BRIO_CHECK(tolerance(s, now, &most));
     brio_stepper_force(s, q_n, v_n, brio_stepper_time(s), h, 0.5, y);
     brio_stepper_mass_solve(s, y, y);
@@ -441,9 +467,9 @@ BRIO_INTEGRATOR(energy_lagrange){
 static BrioStatus budget_step(BrioStepper *s, double h)
 {
     Simple base = brio_stepper_value(s, "base") != 0 ? BACKWARD : MIDPOINT;
-    double *q = brio_stepper_scratch(s, 1), *v = brio_stepper_scratch(s, 2), now, added, dissipated, target = aim(s, &now), gamma = 1;
+    double *q = brio_stepper_scratch(s, 1), *v = brio_stepper_scratch(s, 2), now, added, dissipated, target = aim(s, &now, NULL), gamma = 1;
     double *unbalanced = brio_stepper_scratch(s, 3);
-    BRIO_CHECK(take(s, base, h, NULL, q, v, unbalanced));
+    BRIO_CHECK(take(s, base, h, NULL, NULL, q, v, unbalanced));
     count(s, base, h, q, 1, unbalanced);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target += added - dissipated;

@@ -311,7 +311,9 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
     const BrioObjective *o = p->objective;
     size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
     if (o->guess) {
+        BrioValue value = brio__problem_value(p, o->guess, s->gradient);
         memcpy(q, o->guess, bytes);
+        if (isfinite(value.value)) return value;
     } else {
         brio__linear_gradient(s->evaluator, p->state->param, s->x, s->step);
         brio__mass_solve(s->system, s->step, s->step);
@@ -323,9 +325,9 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
         for (int32_t b = 0; b < s->system->block_count; b++)
             for (int r = 0; g->resting[b] && r < 3; r++) s->step[3 * (int64_t)b + r] = 0;
         brio__combine(s->system, 1, o->target, -o->s * o->a, s->step, q);
+        BrioValue value = brio__problem_value(p, q, s->gradient);
+        if (isfinite(value.value)) return value;
     }
-    BrioValue value = brio__problem_value(p, q, s->gradient);
-    if (isfinite(value.value)) return value;
     memcpy(q, p->state->q, bytes);
     return brio__problem_value(p, q, s->gradient);
 }

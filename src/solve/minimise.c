@@ -154,7 +154,9 @@ double brio__potential(BrioSolver *s, const BrioState *state, const double *q, d
 {
     brio__system_positions(s->system, state, q, time, s->x);
     s->totals.evaluations++;
-    return potential_here(s, state, gradient);
+    double P = potential_here(s, state, gradient);
+    if (gradient) s->potential = P;
+    return P;
 }
 
 void brio__solver_positions(BrioSolver *s, const BrioState *state, const double *q, double time, double *x)
@@ -211,10 +213,15 @@ BrioValue brio__problem_value(const BrioProblem *p, const double *q, double *gra
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
     double distance = 0, potential = 0, dissipation = 0, noise = 0;
-    s->totals.evaluations++;
-    world_blend(p, q);
+    bool known = gradient && q == o->guess && o->guess_gradient; /* and s->x and s->potential are those of q */
+    if (!known) {
+        s->totals.evaluations++;
+        world_blend(p, q);
+    }
     if (o->s != 0) {
-        potential = potential_here(s, p->state, gradient);
+        if (known)
+            memcpy(gradient, o->guess_gradient, 3 * (size_t)s->system->block_count * sizeof *gradient);
+        potential = known ? s->potential : potential_here(s, p->state, gradient);
         if (gradient) s->potential = potential;
         noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy) + 16 * DBL_EPSILON * fabs(s->contact_energy);
         BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
