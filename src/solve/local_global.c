@@ -116,6 +116,13 @@ static void add_pair(BrioLocalGlobal *g, int32_t v, int32_t u, double w)
         for (int32_t j = s->map_start[u]; j < s->map_start[u + 1]; j++) add(g, s->map_block[i], s->map_block[j], w * s->map_weight[i] * s->map_weight[j]);
 }
 
+/* Their memory is used again from the first on. */
+static void forget_factors(BrioLocalGlobal *g)
+{
+    for (int i = 0; i < FACTORS; i++) g->global[i].scale = 0;
+    g->oldest = 0;
+}
+
 static bool is_constant(const BrioTerm *term) { return term->energy->laplacian && term->energy->element != BRIO_ELEMENT_CONTACT; }
 
 /* Finds the vertices that penalty contacts act on at the world positions x; the factors are of no use if they differ from those before. */
@@ -142,7 +149,7 @@ static void detect(BrioLocalGlobal *g, const double *param, const double *x)
     }
     if (!memcmp(g->touch, g->touched, bytes)) return;
     memcpy(g->touched, g->touch, bytes);
-    for (int i = 0; i < FACTORS; i++) g->global[i].scale = 0;
+    forget_factors(g);
 }
 
 /* Whether L must be made: a parameter that it depends on has changed. */
@@ -180,7 +187,7 @@ static void make(BrioLocalGlobal *g, const double *param)
         }
     }
     memcpy(g->param, param, (size_t)s->param_count * sizeof *param);
-    for (int i = 0; i < FACTORS; i++) g->global[i].scale = 0;
+    forget_factors(g);
     g->made = true;
 }
 
