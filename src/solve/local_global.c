@@ -1,6 +1,6 @@
 #include "local_global.h"
 
-#include "../linear/scalar.h"
+#include "../hands.h"
 #include "../parts.h"
 
 #include <string.h>
@@ -12,6 +12,7 @@ typedef struct Global {
     double scale; /* 0: not factored */
     double *touch;
     BrioScalarFactor *factor;
+    BrioHandColumns hands;
 } Global;
 
 struct BrioLocalGlobal {
@@ -36,6 +37,8 @@ struct BrioLocalGlobal {
     double *best, *best_gradient;
     /* where the matrix or the solve is not exact: what keeps the momentum of parts that are not held */
     BrioParts *parts;
+    double *column_sum; /* of masses and hands, where there are any; L adds nothing to it in such parts */
+    BrioHandSolve hands; /* those who hold on now: no part of L */
 };
 
 void brio__local_global_free(BrioLocalGlobal *g)
@@ -44,10 +47,11 @@ void brio__local_global_free(BrioLocalGlobal *g)
     for (int i = 0; i < FACTORS; i++) {
         brio__scalar_factor_free(g->global[i].factor);
         brio__free(g->global[i].touch);
+        brio__hand_columns_free(&g->global[i].hands);
     }
     brio__scalar_pattern_free(g->pattern);
     brio__parts_free(g->parts);
-    void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->touch, g->bound, g->push, g->resting, g->param, g->best, g->best_gradient};
+    void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->touch, g->bound, g->push, g->resting, g->param, g->best, g->best_gradient, g->column_sum};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     for (int i = 0; i < MEMORY_MOST; i++) {
         brio__free(g->dq[i]);
@@ -87,9 +91,10 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
         bool contacts = system->plane_count > 0 || s->contact;
         if (contacts) g->bound = brio__alloc(BRIO_BOUND * n, sizeof(double));
         if (contacts) g->push = brio__alloc(3 * LANES * (size_t)pushed, sizeof(double));
+        g->column_sum = brio__alloc(n, sizeof(double));
         g->best = brio__alloc(coordinates, sizeof(double));
         g->best_gradient = brio__alloc(coordinates, sizeof(double));
-        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch && g->resting && g->param && g->best && g->best_gradient && (!contacts || (g->bound && g->push));
+        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch && g->resting && g->param && g->column_sum && g->best && g->best_gradient && (!contacts || (g->bound && g->push));
         for (int i = 0; all && i < g->memory; i++) all = (g->dq[i] = brio__alloc(coordinates, sizeof(double))) && (g->dg[i] = brio__alloc(coordinates, sizeof(double)));
         status = all ? brio__scalar_analyse((int32_t)n, g->start, g->neighbour, &g->pattern) : BRIO_ERROR_MEMORY;
         if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts)) status = brio__parts_create(s, &g->parts);
@@ -119,6 +124,13 @@ static void add_pair(BrioLocalGlobal *g, int32_t v, int32_t u, double w)
     const BrioSystem *s = g->system;
     for (int32_t i = s->map_start[v]; i < s->map_start[v + 1]; i++)
         for (int32_t j = s->map_start[u]; j < s->map_start[u + 1]; j++) add(g, s->map_block[i], s->map_block[j], w * s->map_weight[i] * s->map_weight[j]);
+}
+
+/* Their memory is used again from the first on. */
+static void forget_factors(BrioLocalGlobal *g)
+{
+    for (int i = 0; i < FACTORS; i++) g->global[i].scale = 0;
+    g->oldest = 0;
 }
 
 static bool is_constant(const BrioTerm *term) { return term->energy->laplacian && term->energy->element != BRIO_ELEMENT_CONTACT; }
@@ -226,25 +238,26 @@ static void make(BrioLocalGlobal *g, const double *param)
         }
     }
     memcpy(g->param, param, (size_t)s->param_count * sizeof *param);
-    for (int i = 0; i < FACTORS; i++) g->global[i].scale = 0;
+    forget_factors(g);
     g->made = true;
 }
 
 /* The factor of M + scale (L + diag(touch)). */
-static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *param, double scale, BrioScalarFactor **factor)
+static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *param, double scale, Global **global)
 {
     size_t bytes = (size_t)g->system->block_count * sizeof *g->touch;
     Global *to = NULL;
     if (outdated(g, param)) make(g, param);
     for (int i = 0; i < FACTORS && !to; i++)
         if (g->global[i].scale == scale) to = &g->global[i];
-    if (to && !memcmp(to->touch, g->touch, bytes)) return *factor = to->factor, BRIO_OK;
+    if (to && !memcmp(to->touch, g->touch, bytes)) return *global = to, BRIO_OK;
     if (!to) {
         to = &g->global[g->oldest];
         g->oldest = (g->oldest + 1) % FACTORS;
     }
     to->scale = 0;
     if (!to->touch && !(to->touch = brio__alloc((size_t)g->system->block_count, sizeof *to->touch))) return BRIO_ERROR_MEMORY;
+    brio__hand_columns_forget(&to->hands);
     if (!to->factor) BRIO_CHECK(brio__scalar_factor_create(g->pattern, s->options.single_precision, &to->factor));
     for (int32_t b = 0; b < g->system->block_count; b++) {
         g->scaled_diagonal[b] = g->system->mass[b] + scale * (g->diagonal[b] + g->touch[b]);
@@ -257,17 +270,17 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
     if (status != BRIO_OK) return status;
     memcpy(to->touch, g->touch, bytes);
     to->scale = scale;
-    *factor = to->factor;
+    *global = to;
     return BRIO_OK;
 }
 
 BrioStatus brio__local_global_prepare(BrioSolver *s, const double *param, double scale)
 {
-    BrioScalarFactor *factor;
+    Global *global;
     if (!s->local_global) BRIO_CHECK(create(s, &s->local_global));
     for (int i = 0; i < FACTORS; i++)
         if (s->local_global->global[i].scale == scale) return BRIO_OK;
-    return global_of(s, s->local_global, param, scale, &factor);
+    return global_of(s, s->local_global, param, scale, &global);
 }
 
 /* ---- iterations ------------------------------------------------------------------------------------ */
@@ -285,7 +298,7 @@ static void remember(BrioLocalGlobal *g, const double *q, const double *gradient
     g->used = BRIO_MIN(g->used + 1, g->memory);
 }
 
-/* step = -B gradient, B the inverse of M + scale L corrected by what was remembered [Nocedal 1980]. */
+/* step = -B gradient, B the inverse of M + scale L and the hands corrected by what was remembered [Nocedal 1980]. */
 static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double scale, const double *gradient, double *step)
 {
     double share[MEMORY_MOST];
@@ -296,12 +309,13 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double
         brio__combine(g->system, 1, step, -share[i], g->dg[i], step);
     }
     brio__scalar_solve(factor, step, step);
+    brio__hand_solve_correct(&g->hands, g->system, step);
     for (int k = g->used - 1; k >= 0; k--) {
         int i = (g->last - k + g->memory) % g->memory;
         double back = brio__dot(g->system, g->dg[i], step) / g->slope[i];
         brio__combine(g->system, 1, step, share[i] - back, g->dq[i], step);
     }
-    if (g->parts) brio__parts_balance(g->parts, g->system->mass, g->bound, scale, gradient, step);
+    if (g->parts) brio__parts_balance(g->parts, g->hands.count ? g->column_sum : g->system->mass, g->bound, scale, gradient, step);
 }
 
 /* Where weight alone would lead to (of what is in contact, velocity alone: something carries it), or q_n if that is forbidden. */
@@ -339,13 +353,18 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
     if (!s->local_global) BRIO_CHECK(create(s, &s->local_global));
     BrioLocalGlobal *g = s->local_global;
-    BrioScalarFactor *factor;
+    Global *global;
     double before = brio__seconds();
     BrioValue best = begin(p, g, q), now = best;
     double best_potential = s->potential;
     s->totals.gradient += brio__seconds() - before;
     detect(p, g, q);
-    BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &factor));
+    BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &global));
+    BRIO_CHECK(brio__hand_solve_begin(&g->hands, &global->hands, s->system, p->state, o->s * o->a * o->a, global->factor, s->trial));
+    if (g->parts && g->hands.count) {
+        memcpy(g->column_sum, s->system->mass, (size_t)s->system->block_count * sizeof *g->column_sum);
+        brio__hand_solve_column_sums(&g->hands, g->column_sum);
+    }
     g->used = 0;
     int iterations = o->iterations ? o->iterations : s->options.iterations;
     bool moved = false; /* from the best point; */
@@ -359,7 +378,7 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
             memcpy(g->best_gradient, s->gradient, bytes);
             best = now;
             best_potential = s->potential;
-            direction(g, factor, o->s * o->a * o->a, s->gradient, s->step);
+            direction(g, global->factor, o->s * o->a * o->a, s->gradient, s->step);
             brio__combine(s->system, 1, q, 1, s->step, q);
             moved = true;
         }
