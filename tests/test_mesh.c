@@ -420,14 +420,14 @@ static void test_registry(void **state)
         brio_mesh_free(again);
         brio_mesh_free(mesh);
     }
-    assert_int_equal(count, 17);
+    assert_int_equal(count, 18);
     assert_null(brio__shape_at(-1));
     assert_null(brio_shape_fields("bux"));
     assert_int_equal(brio_mesh_shape("bux", NULL, &mesh, &error), BRIO_ERROR_ARGUMENT);
     assert_string_equal(error.message, "no shape \"bux\"; did you mean \"box\"?");
     assert_int_equal(brio_mesh_shape("dodecahedron", NULL, &mesh, &error), BRIO_ERROR_ARGUMENT);
     assert_string_equal(error.message,
-                        "no shape \"dodecahedron\"; there are box, bar, ball, cylinder, rod, die, capsule, torus, grid, disk, "
+                        "no shape \"dodecahedron\"; there are box, bar, ball, cylinder, rod, die, capsule, torus, figure, grid, disk, "
                         "sphere, die-surface, capsule-surface, torus-surface, chain-link, stairs, line");
     assert_int_equal(brio_mesh_shape(NULL, NULL, &mesh, &error), BRIO_ERROR_ARGUMENT);
     assert_int_equal(brio_mesh_shape("box", (const double[]){1, 1, 1, 2, 2.5, 2, 5}, &mesh, &error), BRIO_ERROR_INPUT);

@@ -47,7 +47,7 @@ static const Case cases[] = {
     {"a spectral radius above 1", "integrator: {type: generalized-alpha, rho_inf: 1.2}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n",
      NULL, NULL, NULL, "scene.yaml:1:48: integrator.rho_inf: rho_inf = 1.2 is out of range: must be between 0 and 1"},
     {"no such shape", "bodies:\n  - shape: {type: bocks}\n    material: neo-hookean\n", NULL, NULL, NULL,
-     "scene.yaml:2:19: bodies[0].shape.type: no shape \"bocks\"; there are: box, bar, ball, cylinder, rod, die, capsule, torus, grid, disk, "
+     "scene.yaml:2:19: bodies[0].shape.type: no shape \"bocks\"; there are: box, bar, ball, cylinder, rod, die, capsule, torus, figure, grid, disk, "
      "sphere, die-surface, capsule-surface, torus-surface, chain-link, stairs, line"},
     {"no such linear solver",
      "solver: {linear: choleski}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
@@ -150,6 +150,16 @@ static const Case cases[] = {
     {"a body without length along x that is to be twisted",
      "bodies:\n  - shape: {type: line, cells: 3}\n    material: {type: hooke, k: 1, vertex_mass: 1}\n    transform: {rotate: [[0, 0, 1], 90]}\n    deform: {twist: 10}\n",
      NULL, NULL, NULL, "scene.yaml:5:13: bodies[0].deform: the body has no length along x to twist or bend it over"},
+    {"a pull at nothing", "bodies:\n  - shape: {type: box}\n    material: corotated\n    deform: {pull: {sphere: [[5, 0, 0], 1], by: [1, 0, 0]}}\n", NULL, NULL, NULL,
+     "scene.yaml:4:29: bodies[0].deform.pull.sphere: no vertex lies in this sphere"},
+    {"a pull to nowhere", "bodies:\n  - shape: {type: box}\n    material: corotated\n    deform: {pull: {sphere: [[0, 0, 0], 1]}}\n", NULL, NULL, NULL,
+     "scene.yaml:4:20: bodies[0].deform.pull: missing key \"by\""},
+    {"a pull of no size", "bodies:\n  - shape: {type: box}\n    material: corotated\n    deform: {pull: {sphere: [[0, 0, 0], 0], by: [1, 0, 0]}}\n", NULL, NULL, NULL,
+     "scene.yaml:4:41: bodies[0].deform.pull.sphere[1]: the radius = 0 must be positive"},
+    {"scattered backwards", "bodies:\n  - shape: {type: box}\n    material: corotated\n    deform: {scatter: -1}\n", NULL, NULL, NULL,
+     "scene.yaml:4:23: bodies[0].deform.scatter: scatter = -1 is out of range: must be between 0 and 1e+09"},
+    {"too coarse a figure", "bodies:\n  - shape: {type: figure, of: bunny, cells: 10}\n    material: corotated\n", NULL, NULL, NULL,
+     "scene.yaml:2:12: bodies[0].shape: cells = 10 is too coarse for the bunny: limbs would fall off or grow together; take more"},
     {"ground that is neither number nor rest",
      "integrator: {type: a-search, ground: floor}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL, "scene.yaml:1:38: integrator.ground: expected a number, found \"floor\""},

@@ -1,4 +1,4 @@
-/* Die, capsule, torus, chain link, stairs: closed and outward, of the right genus, with volumes that converge to what they should be, and tets of good
+/* Die, capsule, torus, chain link, stairs, figures: closed and outward, of the right genus, with volumes that converge to what they should be, and tets of good
  * shape. Sizes of meshes that published scenes use. */
 #include "enclosed.h"
 #include "memory.h"
@@ -212,6 +212,127 @@ static void steps(void **unused)
     }
 }
 
+/* The least and the largest dihedral angle of all tets, in degrees. */
+static void dihedral_angles(const BrioMesh *mesh, double *least, double *most)
+{
+    *least = 180;
+    *most = 0;
+    for (int64_t t = 0; t < mesh->tet_count; t++) {
+        double normal[4][3];
+        for (int i = 0; i < 4; i++) { /* inward, of the side across corner i */
+            const double *p = mesh->x + 3 * mesh->tet[4 * t + i], *a = mesh->x + 3 * mesh->tet[4 * t + (i + 1) % 4], *b = mesh->x + 3 * mesh->tet[4 * t + (i + 2) % 4];
+            const double *c = mesh->x + 3 * mesh->tet[4 * t + (i + 3) % 4], origin[3] = {0};
+            double height = 0;
+            for (int k = 0; k < 3; k++) {
+                int u = (k + 1) % 3, v = (k + 2) % 3;
+                normal[i][k] = (b[u] - a[u]) * (c[v] - a[v]) - (b[v] - a[v]) * (c[u] - a[u]);
+            }
+            for (int k = 0; k < 3; k++) height += normal[i][k] * (p[k] - a[k]);
+            double scale = copysign(1 / distance(normal[i], origin), height);
+            for (int k = 0; k < 3; k++) normal[i][k] *= scale;
+        }
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < i; j++) {
+                double cosine = -normal[i][0] * normal[j][0] - normal[i][1] * normal[j][1] - normal[i][2] * normal[j][2], angle = acos(fmin(fmax(cosine, -1), 1)) * (180 / M_PI);
+                *least = fmin(*least, angle);
+                *most = fmax(*most, angle);
+            }
+    }
+}
+
+enum { FIGURES = 5 };
+static const char *const figure_name[FIGURES] = {"bunny", "hippo", "head", "horn", "cactus"};
+
+/* Balls, closed and outward, whose volume converges with second order; the angles that the paper guarantees. */
+static void figures(void **unused)
+{
+    (void)unused;
+    static const double coarsest[FIGURES] = {16, 8, 9, 12, 16};
+    for (int f = 0; f < FIGURES; f++) {
+        double volume[3], least = 180, most = 0;
+        for (int i = 0; i < 3; i++) {
+            BrioMesh *mesh = make("figure", "of", (double)f, "cells", coarsest[f] * (1 << i), NULL);
+            double sum = 0, small, large;
+            assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
+            for (int64_t t = 0; t < mesh->tet_count; t++) {
+                const int32_t *v = mesh->tet + 4 * t;
+                sum += brio__tet_volume6(mesh->x + 3 * v[0], mesh->x + 3 * v[1], mesh->x + 3 * v[2], mesh->x + 3 * v[3]) / 6;
+            }
+            dihedral_angles(mesh, &small, &large);
+            least = fmin(least, small);
+            most = fmax(most, large);
+            assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+            assert_int_equal(characteristic(mesh), 2);
+            volume[i] = enclosed_volume(mesh);
+            assert_true(fabs(sum / volume[i] - 1) < 1.2e-16 * (double)mesh->tet_count); /* as a sum of many equal terms is rounded */
+            if (i == 2) print_message("%-7s %lld vertices, %lld tets; ", figure_name[f], (long long)mesh->vertex_count, (long long)mesh->tet_count);
+            brio_mesh_free(mesh);
+        }
+        double ratio = (volume[1] - volume[0]) / (volume[2] - volume[1]);
+        print_message("volume %.5f %.5f %.5f (differences %.2f : 1), angles %.1f to %.1f degrees\n", volume[0], volume[1], volume[2], ratio, least, most);
+        assert_true(ratio > 2.5 && ratio < 6);
+        assert_true(least > 10.7 && most < 164.8);
+    }
+}
+
+/* Every resolution up to 24 is good or refused with a sentence; the size is that asked for; the same twice, and in proportion. */
+static void figures_at_any_resolution(void **unused)
+{
+    (void)unused;
+    int refusals = 0;
+    for (int f = 0; f < FIGURES; f++)
+        for (int cells = 4; cells <= 24; cells++) {
+            double values[BRIO_MAX_VALUES] = {f, 0.5, cells}, least, most;
+            char text[200];
+            BrioMesh *mesh;
+            BrioError error = {0};
+            if (brio_mesh_shape("figure", values, &mesh, &error) != BRIO_OK) {
+                snprintf(text, sizeof text, "cells = %d is too coarse for the %s: limbs would fall off or grow together; take more", cells, figure_name[f]);
+                assert_string_equal(error.message, text);
+                assert_true(cells < 15 && !mesh);
+                refusals++;
+                continue;
+            }
+            assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
+            dihedral_angles(mesh, &least, &most);
+            assert_true(least > 10.7 && most < 164.8);
+            assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+            assert_int_equal(characteristic(mesh), 2);
+            double low = 1, high = -1;
+            for (int64_t v = 0; v < mesh->vertex_count; v++) {
+                low = fmin(low, mesh->x[3 * v + 1]);
+                high = fmax(high, mesh->x[3 * v + 1]);
+            }
+            assert_true(low > -1e-12 && low < 0.5 / cells && high < 0.5 + 1e-12);
+            if (cells >= 15) assert_true(high > 0.5 - 0.5 / cells);
+            brio_mesh_free(mesh);
+        }
+    print_message("%d of %d refused\n", refusals, FIGURES * 21);
+    assert_true(refusals < 15);
+    BrioMesh *once = make("figure", NULL), *again = make("figure", NULL), *large = make("figure", "size", 1000.0, NULL);
+    assert_int_equal(once->tet_count, large->tet_count);
+    assert_memory_equal(once->x, again->x, 3 * (size_t)once->vertex_count * sizeof *once->x);
+    assert_memory_equal(once->tet, again->tet, 4 * (size_t)once->tet_count * sizeof *once->tet);
+    for (int64_t k = 0; k < 3 * once->vertex_count; k++) assert_true(fabs(large->x[k] - 1000 * once->x[k]) < 1e-9);
+    brio_mesh_free(once);
+    brio_mesh_free(again);
+    brio_mesh_free(large);
+}
+
+/* Vertices of [Dinev2018, table 1]: hippo 2387, bunny 4497, cactus 5261, dog 28390, bunny 34844. */
+static void published_figures(void **unused)
+{
+    (void)unused;
+    static const double wanted[][3] = {{1, 11, 2387}, {0, 24, 4497}, {4, 32, 5261}, {2, 32, 28390}, {0, 50, 34844}};
+    for (int i = 0; i < 5; i++) {
+        BrioMesh *mesh = make("figure", "of", wanted[i][0], "cells", wanted[i][1], NULL);
+        print_message("%s of %g cells: %lld vertices, %lld tets; published %g vertices\n", figure_name[(int)wanted[i][0]], wanted[i][1], (long long)mesh->vertex_count,
+                      (long long)mesh->tet_count, wanted[i][2]);
+        assert_true(fabs((double)mesh->vertex_count / wanted[i][2] - 1) < 0.1);
+        brio_mesh_free(mesh);
+    }
+}
+
 /* Published scenes [You2026, table 1]: a ball of 1.6k vertices and 7.1k tets, a cube of 1.3k and 6.0k, a bar of 4.8k and 24k, a ball's surface of 0.6k
  * vertices and 1.3k triangles. */
 static void published_sizes(void **unused)
@@ -255,7 +376,7 @@ static void impossible(void **unused)
 static void little_memory(void **unused)
 {
     (void)unused;
-    static const char *const names[] = {"die", "die-surface", "capsule-surface", "torus", "torus-surface", "chain-link", "stairs"};
+    static const char *const names[] = {"die", "die-surface", "capsule-surface", "torus", "torus-surface", "chain-link", "stairs", "figure"};
     for (size_t i = 0; i < BRIO_COUNT(names); i++) {
         BrioStatus status = BRIO_ERROR_MEMORY;
         int64_t k = 0;
@@ -279,6 +400,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dice),  cmocka_unit_test(die_is_round),    cmocka_unit_test(capsules),   cmocka_unit_test(tori),          cmocka_unit_test(chain_links),
         cmocka_unit_test(steps), cmocka_unit_test(published_sizes), cmocka_unit_test(impossible), cmocka_unit_test(little_memory),
+        cmocka_unit_test(figures), cmocka_unit_test(figures_at_any_resolution), cmocka_unit_test(published_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,10 +182,12 @@ static BrioStatus search_step(BrioStepper *s, double h)
         double first = brio_stepper_kinetic(s, brio_stepper_v(s)) + brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
         target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
     }
+    bool first_solve = *brio_stepper_memo(s, ACTED_WITH) == 0 && brio__solver_unfinished(s->solver);
     const double *acted = acted_at_start(s);
     half_fall(s, h, acted, fall);
     brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
     BRIO_CHECK(euler(s, h, acted, q, w, dv));
+    if (first_solve) brio_stepper_combine(s, 0, dv, 0, dv, dv); /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
     brio_stepper_combine(s, 1, w, 1, fall, w);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);

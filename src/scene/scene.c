@@ -56,7 +56,7 @@ static const BrioKey body_keys[] = {
     {"transform", "map", "", "Scale, then rotate, then translate the mesh: its rest shape."},
     {"velocity", "map", "", "First velocity."},
     {"state", "file name", "", "First positions and velocities, one row a vertex: x,y,z,vx,vy,vz."},
-    {"deform", "map", "", "First positions that differ from the rest shape: twisted and bent. Or give state."},
+    {"deform", "map", "", "First positions that differ from the rest shape: twisted, bent, pulled, scattered. Or give state."},
     {"springs", "file name", "", "Springs of kind springs, one row each: a,b,k,rest."},
     {"fix", "list", "", "Vertices that are held, or moved by a script."},
     {"attach", "list", "", "Springs from vertices to points."},
@@ -90,6 +90,13 @@ static const BrioKey mode_keys[] = {
 static const BrioKey deform_keys[] = {
     {"twist", "number, degrees", "0", "Turn of the end with the largest x about the body's middle, along x; growing evenly from the other end."},
     {"bend", "three numbers, m", "[0, 0, 0]", "Shift of that end, growing with the square of the distance from the other."},
+    {"pull", "map", "", "A part that is pulled out."},
+    {"scatter", "number, m", "0", "Each vertex is shifted at random, by up to so much along x, y and z."},
+    {"seed", "whole number", "1", "Of the random shifts: the same seed gives the same ones."},
+    {0}};
+static const BrioKey pull_keys[] = {
+    {"sphere", "[[x, y, z], radius]", "required", "Where: all of the shift at the centre, less around it, none beyond the radius."},
+    {"by", "three numbers, m", "required", "Shift."},
     {0}};
 static const BrioKey fix_keys[] = {
     {"box", "[[x, y, z], [x, y, z]]", "", "Vertices in the box between two corners, at the start."},
@@ -174,6 +181,7 @@ static const BrioSection sections[] = {
     {"bodies[].velocity.mode", "A vibration to start with", mode_keys},
     {"bodies[].array", "Copies of a body", array_keys},
     {"bodies[].deform", "How a body starts out of shape", deform_keys},
+    {"bodies[].deform.pull", "A part that is pulled out", pull_keys},
     {"bodies[].fix[]", "Held vertices", fix_keys},
     {"bodies[].attach[]", "Attachments", attach_keys},
     {"bodies[].fix[].script", "Scripts (also of attachments)", script_keys},
@@ -734,33 +742,55 @@ static BrioStatus add_mode(BodyWork *w, BrioError *error)
     return BRIO_OK;
 }
 
-/* Makes a state of the rest shape, turned about x and bent. */
+/* Shifts what lies in a ball, by (1 - (r/R)^2)^2 of it at the distance r from its centre. */
+static BrioStatus pull(BodyWork *w, BrioNode *node, BrioError *error)
+{
+    double centre[3], radius, by[3];
+    BRIO_CHECK(expect_map(node, pull_keys, error));
+    BrioNode *sphere = brio__node_get(node, "sphere"), *shift = brio__node_get(node, "by");
+    if (!sphere || !shift) return brio__node_error(node, error, "missing key \"%s\"", sphere ? "by" : "sphere");
+    if (sphere->kind != BRIO_NODE_LIST || sphere->count != 2) return brio__node_error(sphere, error, "expected [[x, y, z], radius]");
+    BRIO_CHECK(brio__node_reals(sphere->child[0], centre, 3, error));
+    BRIO_CHECK(brio__node_real(sphere->child[1], &radius, error));
+    if (!(radius > 0)) return brio__node_error(sphere->child[1], error, "the radius = %g must be positive", radius);
+    BRIO_CHECK(brio__node_reals(shift, by, 3, error));
+    int64_t pulled = 0;
+    for (int64_t v = 0; v < w->mesh->vertex_count; v++) {
+        double *x = w->state + 6 * v, r = hypot(hypot(x[0] - centre[0], x[1] - centre[1]), x[2] - centre[2]) / radius, share = r < 1 ? (1 - r * r) * (1 - r * r) : 0;
+        for (int k = 0; k < 3; k++) x[k] += share * by[k];
+        pulled += r < 1;
+    }
+    return pulled ? BRIO_OK : brio__node_error(sphere, error, "no vertex lies in this sphere");
+}
+
+/* Makes a state of the rest shape, turned about x and bent, pulled and scattered. */
 static BrioStatus read_deform(BodyWork *w, BrioError *error)
 {
-    BrioNode *node = brio__node_get(w->node, "deform");
+    BrioNode *node = brio__node_get(w->node, "deform"), *pulled;
     if (!node) return BRIO_OK;
     if (w->state) return brio__node_error(node, error, "give either state or deform");
-    double twist = 0, bend[3] = {0}, low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    int64_t n = w->mesh->vertex_count;
+    double twist = 0, bend[3] = {0}, scatter = 0, low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    int64_t n = w->mesh->vertex_count, seed = 1;
     BRIO_CHECK(expect_map(node, deform_keys, error));
     BRIO_CHECK(get_real(node, "twist", -36000, 36000, &twist, error));
     BRIO_CHECK(get_vector(node, "bend", bend, error));
-    w->state = brio__alloc(6 * (size_t)n, sizeof *w->state);
-    if (!w->state) return no_memory(error);
-    for (int64_t v = 0; v < n; v++) {
-        double *x = w->state + 6 * v;
-        transformed(&w->def, w->mesh->x + 3 * v, x);
-        for (int r = 0; r < 3; r++) low[r] = fmin(low[r], x[r]), high[r] = fmax(high[r], x[r]);
-    }
-    if (!(high[0] > low[0])) return brio__node_error(node, error, "the body has no length along x to twist or bend it over");
-    for (int64_t v = 0; v < n; v++) {
+    BRIO_CHECK(get_real(node, "scatter", 0, 1e9, &scatter, error));
+    BRIO_CHECK(get_integer(node, "seed", 0, INT64_MAX, &seed, error));
+    BRIO_CHECK(need_state(w, error)); /* `velocity` is added to its velocities */
+    for (int64_t v = 0; v < n; v++)
+        for (int r = 0; r < 3; r++) low[r] = fmin(low[r], w->state[6 * v + r]), high[r] = fmax(high[r], w->state[6 * v + r]);
+    bool turned = twist != 0 || bend[0] != 0 || bend[1] != 0 || bend[2] != 0;
+    if (turned && !(high[0] > low[0])) return brio__node_error(node, error, "the body has no length along x to twist or bend it over");
+    for (int64_t v = 0; v < n && turned; v++) {
         double *x = w->state + 6 * v, share = (x[0] - low[0]) / (high[0] - low[0]), angle = share * twist * 3.14159265358979323846 / 180;
         double middle[2] = {(low[1] + high[1]) / 2, (low[2] + high[2]) / 2}, y = x[1] - middle[0], z = x[2] - middle[1];
         x[1] = middle[0] + cos(angle) * y - sin(angle) * z;
         x[2] = middle[1] + sin(angle) * y + cos(angle) * z;
-        for (int r = 0; r < 3; r++) x[r] += bend[r] * share * share, x[3 + r] = 0; /* `velocity` is added to these */
+        for (int r = 0; r < 3; r++) x[r] += bend[r] * share * share;
     }
-    w->def.state = w->state;
+    if ((pulled = brio__node_get(node, "pull"))) BRIO_CHECK(pull(w, pulled, error));
+    BrioRandom random = {(uint64_t)seed};
+    for (int64_t k = 0; k < 3 * n && scatter > 0; k++) w->state[6 * (k / 3) + k % 3] += scatter * (2 * brio__random(&random) - 1);
     return BRIO_OK;
 }
 
