@@ -277,7 +277,7 @@ REPRODUCTION(dinev2018_fig8){
 
 /* ---- substeps of implicit midpoint ---------------------------------------------------------------- */
 
-static void table2(Report *r)
+static void substeps_with_newton(Report *r)
 {
     static const int substeps[] = {1, 5, 10, 20, 100};
     enum { CUBE_FRAMES = 100, BAR_FRAMES = 150 };
@@ -323,13 +323,13 @@ static void table2(Report *r)
                    "substeps and is not guaranteed by 100 of them where there are collisions. 100 substeps of the bar are left out for time.");
 }
 
-REPRODUCTION(dinev2018_table2){
-    .name = "dinev2018-table2",
+REPRODUCTION(dinev2018_substeps){
+    .name = "dinev2018-substeps",
     .paper = "Dinev2018",
-    .summary = "implicit midpoint with 1, 5, 10, 20 and 100 substeps: stable or not",
+    .summary = "table 2 with Newton's method: implicit midpoint with 1, 5, 10, 20 and 100 substeps, stable or not",
     .about = "Cube: " CUBE_ABOUT " Bar: " BAR_ABOUT,
     .minutes = 1.5,
-    .run = table2,
+    .run = substeps_with_newton,
 };
 
 /* ---- cloth under a multiplier --------------------------------------------------------------------- */

@@ -1,75 +1,197 @@
-/* Reproductions of [Dinev2018]: what a frame costs with local/global solves (Table 1). */
+/* Reproductions of [Dinev2018]: what a frame costs, with local/global solves and with Newton's method (Table 1), and what it takes to make implicit midpoint stable by substeps
+ * (Table 2). The scenes are those that ship as rt-*.yaml, with about the paper's numbers of vertices. */
 #include "reproduce.h"
 
+#include <stdlib.h>
+
+enum { SUBSTEPS = 5 };
+static const int substeps[SUBSTEPS] = {1, 5, 10, 20, 100};
+
 typedef struct Model {
-    const char *name;
-    double paper[2]; /* ms a frame: backward Euler, blend */
-    double h;
-    const char *shape;
-    double goal; /* ms a frame of backward Euler that brio sets itself on two cores; INFINITY: none */
+    const char *name, *scene, *set; /* a scene that ships, and what is changed; NULL: nothing */
+    double newton[3], global[3];    /* the paper's ms a frame: backward Euler, blend, of the latter the search for alpha */
+    double midpoint[SUBSTEPS];      /* with local/global solves */
+    double goal;                    /* ms a frame of backward Euler that brio sets itself on two cores; 0: none */
+    bool large;                     /* what takes minutes only with --fine */
 } Model;
 
-#define SOLID ", material: {type: arap, E: 1e5, rho: 1000}, velocity: {angular: [0, 1, 2]}"
-
 static const Model models[] = {
-    {"bar", {3.62, 5.73}, 0.033, "shape: {type: box, size: [1.4, 0.3, 0.4], cells: [14, 3, 4]}" SOLID ", fix: [{box: [[-2, -1, -1], [-0.69, 1, 1]]}]", INFINITY},
-    {"cube", {5.84, 8.41}, 0.033, "shape: {type: box, size: [0.35, 0.3, 0.3], cells: [7, 6, 6]}" SOLID, 1},
-    {"hippo's size", {66.4, 73.3}, 0.01, "shape: {type: box, size: [1.9, 0.9, 1.1], cells: [19, 9, 11]}" SOLID, INFINITY},
-    {"bunny's size, figure 14", {194, 212}, 0.033, "shape: {type: box, size: [2.4, 1.2, 1.3], cells: [24, 12, 13]}" SOLID, INFINITY},
-    {"cactus's size", {115, 174}, 0.033, "shape: {type: box, size: [2, 1.5, 1.5], cells: [20, 15, 15]}" SOLID, INFINITY},
-    {"bar of 5.6k vertices", {NAN, NAN}, 0.033, "shape: {type: box, size: [3.8, 1.1, 1.1], cells: [38, 11, 11]}" SOLID ", fix: [{box: [[-4, -1, -1], [-1.89, 1, 1]]}]", 10},
-    {"cloth", {110, 127}, 0.033, "shape: {type: grid, width: 1, depth: 1, cells_x: 100, cells_z: 100}, material: {type: hooke, k: 100, vertex_mass: 1e-4}, fix: [{vertices: [0, 100]}]", 10},
-    {"dog's size", {916, 1205}, 0.033, "shape: {type: box, size: [4.5, 2.4, 2.4], cells: [45, 24, 24]}" SOLID, INFINITY},
-    {"bunny's size, figure 9", {1181, 1510}, 0.033, "shape: {type: box, size: [4.9, 2.5, 2.6], cells: [49, 25, 26]}" SOLID, 120},
+    {"Bar", "rt-bar", NULL, {148, 231, 3.27}, {3.62, 5.73, 1.85}, {3.79, 18.22, 36.42, 72.73, 361}, 0, false},
+    {"Cube, figure 5", "rt-cube", NULL, {277, 505, 1.86}, {5.84, 8.41, 1.66}, {6.03, 29.86, 54.95, 111, 541}, 1, false},
+    {"Cube, figure 15", "rt-fall", NULL, {365, 597, 0.76}, {6.93, 9.50, 0.93}, {7.16, 56.85, 122, 245, 1232}, 0, false},
+    {"Hippo", "rt-hippo", NULL, {3985, 6296, 5}, {66.4, 73.3, 4.93}, {68.4, 312, 666, 1230, 6615}, 0, false},
+    {"Bunny, figure 14", "rt-slide", NULL, {6288, 10720, 13.8}, {194, 212, 9.62}, {184, 830, 2014, 3568, 18907}, 0, true},
+    {"Cactus", "rt-cactus", NULL, {5050, 7577, 41.6}, {115, 174, 39.9}, {120, 590, 1242, 2442, 13849}, 0, true},
+    {"Bar of 5.6k vertices (not in the paper)", "rt-bar", "bodies.0.shape={type: bar, length: 3.8, height: 1.1, width: 1.1, cells: 38, across: 11}", {NAN, NAN, NAN}, {NAN, NAN, NAN},
+     {NAN, NAN, NAN, NAN, NAN}, 10, true},
+    {"Cloth", "rt-cloth", NULL, {24958, 42758, 6.11}, {110, 127, 7.58}, {109, 478, 997, 1976, 8388}, 10, true},
+    {"Dog", "rt-nose", NULL, {39101, 99138, 212}, {916, 1205, 193}, {904, 4413, 9079, 16660, 79369}, 0, true},
+    {"Bunny, figure 9", "rt-bunny", NULL, {31624, 64037, 227}, {1181, 1510, 215}, {1101, 5616, 11293, 22577, 120631}, 120, true},
 };
+
+static BrioSim *make(Report *r, const Model *model, const char *integrator, const char *solver, double *h)
+{
+    char method[128], how[128];
+    const char *sets[3] = {method, how, model->set};
+    snprintf(method, sizeof method, "integrator=%s", integrator);
+    snprintf(how, sizeof how, "solver=%s", solver);
+    return report_shipped(r, model->scene, sets, model->set ? 3 : 2, h);
+}
+
+/* ---- table 1 -------------------------------------------------------------------------------------------- */
+
+/* Seconds inside of solves since the solver was made. */
+static double in_solves(const BrioSim *sim)
+{
+    const BrioSolveTotals *t = &sim->stepper->solver->totals;
+    double sum = 0;
+#define X(name) sum += t->name;
+    BRIO_PHASE_LIST(X)
+#undef X
+    return sum;
+}
+
+static int ascending(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+
+enum { BACKWARD, BLEND, SEARCH, METHODS, FRAMES_MOST = 30 };
+static const char *const method[METHODS] = {"backward-euler", "blend", "a-search"};
+
+typedef struct Cost {
+    bool fine;
+    double mean[METHODS], median[METHODS], search; /* ms a frame; of blend outside of solves */
+} Cost;
+
+/* The methods in turn, so that all see the same machine. */
+static Cost measure(Report *r, const Model *model, const char *solver, int methods, int frames)
+{
+    enum { WARM = 3 };
+    static double ms[METHODS][FRAMES_MOST];
+    BrioSim *sim[METHODS] = {NULL};
+    Cost cost = {.fine = true};
+    for (int k = 0; k < methods && cost.fine; k++) cost.fine = (sim[k] = make(r, model, method[k], solver, NULL)) != NULL;
+    for (int f = 0; f < WARM + frames && cost.fine; f++)
+        for (int k = 0; k < methods && cost.fine; k++) {
+            double before = brio__seconds(), solving = in_solves(sim[k]);
+            cost.fine = brio_sim_step(sim[k]) == BRIO_OK;
+            double took = 1e3 * (brio__seconds() - before);
+            report_progress(r, (double)f / (WARM + frames), "%s, %s", model->name, method[k]);
+            if (f < WARM) continue;
+            ms[k][f - WARM] = took;
+            cost.mean[k] += took / frames;
+            if (k == BLEND) cost.search += (took - 1e3 * (in_solves(sim[k]) - solving)) / frames;
+            if (!cost.fine) report_fact(r, false, "%s: %s", method[k], brio_sim_reason(sim[k]));
+        }
+    for (int k = 0; k < methods && cost.fine; k++) {
+        qsort(ms[k], (size_t)frames, sizeof ms[k][0], ascending);
+        cost.median[k] = ms[k][frames / 2];
+    }
+    for (int k = 0; k < METHODS; k++) brio_sim_free(sim[k]);
+    return cost;
+}
 
 static void table1(Report *r)
 {
-    enum { BACKWARD, BLEND, SEARCH, METHODS, WARM = 3, FRAMES = 30 };
-    static const char *const method[METHODS] = {"backward-euler", "blend", "a-search"};
     for (size_t m = 0; m < BRIO_COUNT(models); m++) {
         const Model *model = &models[m];
-        BrioSim *sim[METHODS] = {NULL};
-        double mean[METHODS] = {0}, least[METHODS] = {INFINITY, INFINITY, INFINITY};
-        bool fine = true;
-        for (int k = 0; k < METHODS && fine; k++) {
-            sim[k] = report_scene(r, "time: {h: %g}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: {type: local-global, iterations: 10}\nbodies:\n  - {%s}\n", model->h, method[k], model->shape);
-            fine = sim[k] != NULL;
-        }
-        /* in turn, so that all see the same machine */
-        for (int f = 0; f < WARM + FRAMES && fine; f++)
-            for (int k = 0; k < METHODS && fine; k++) {
-                double before = brio__seconds();
-                fine = brio_sim_step(sim[k]) == BRIO_OK;
-                double ms = 1e3 * (brio__seconds() - before);
-                if (f >= WARM) mean[k] += ms / FRAMES, least[k] = fmin(least[k], ms);
-                report_progress(r, (double)f / (WARM + FRAMES), "%s", model->name);
-            }
-        const BrioSystem *system = sim[0] ? sim[0]->system : NULL;
-        report_section(r, "%s: %lld vertices, %lld elements, h = %g s; ms a frame, mean of %d", model->name, system ? (long long)system->body[0].count : 0,
-                       system ? (long long)system->term[system->body[0].term].elements : 0, model->h, FRAMES);
-        if (!fine) report_fact(r, false, "%s: a step failed", model->name);
-        if (fine && isfinite(model->goal))
-            report_bound(r, mean[BACKWARD], 0, model->goal, "backward Euler, ten iterations");
-        else if (fine)
-            report_number(r, model->paper[0], mean[BACKWARD], "backward Euler, ten iterations");
-        if (fine && isfinite(model->goal) && !isnan(model->paper[0])) report_number(r, model->paper[0], mean[BACKWARD], "  the paper's");
-        if (fine) {
-            report_number(r, model->paper[1], mean[BLEND], "blend");
-            report_number(r, NAN, mean[SEARCH], "A-search");
-            report_bound(r, least[SEARCH] / least[BACKWARD] - 1, -INFINITY, 0.08, "A-search: overhead over backward Euler, of the fastest frames");
-            report_bound(r, least[BLEND] / least[BACKWARD] - 1, -INFINITY, 0.3, "blend: overhead");
-        }
-        for (int k = 0; k < METHODS; k++) brio_sim_free(sim[k]);
+        double h;
+        BrioSim *sim = make(r, model, "a-search", "local-global", &h);
+        if (!sim) continue;
+        report_section(r, "%s: %lld vertices, %lld elements, h = %.4g s; ms a frame, mean of %d", model->name, (long long)sim->system->body[0].count,
+                       (long long)sim->system->term[sim->system->body[0].term].elements, h, FRAMES_MOST);
+        brio_sim_free(sim);
+        Cost cost = measure(r, model, "{type: local-global, iterations: 10}", METHODS, FRAMES_MOST);
+        if (!cost.fine) continue;
+        report_number(r, model->global[0], cost.mean[BACKWARD], "local/global, ten iterations: backward Euler");
+        if (model->goal > 0) report_bound(r, cost.median[BACKWARD], 0, model->goal, "  its median frame, beside the goal for two cores");
+        report_number(r, model->global[1], cost.mean[BLEND], "  blend");
+        report_number(r, model->global[2], cost.search, "  of that outside of solves");
+        report_number(r, NAN, cost.mean[SEARCH], "  A-search");
+        report_bound(r, cost.median[SEARCH] / cost.median[BACKWARD] - 1, -INFINITY, 0.08, "  A-search: overhead over backward Euler, of the median frames");
+        report_bound(r, cost.median[BLEND] / cost.median[BACKWARD] - 1, -INFINITY, 0.3, "  blend: overhead");
+        if (model->large && !report_fine(r)) continue;
+        cost = measure(r, model, "{type: newton, tol: 1e-5}", BLEND + 1, 10);
+        if (!cost.fine) continue;
+        report_number(r, model->newton[0], cost.mean[BACKWARD], "Newton's method to 1e-5 m/s, mean of 10: backward Euler");
+        report_number(r, model->newton[1], cost.mean[BLEND], "  blend");
+        report_number(r, model->newton[2], cost.search, "  of that outside of solves");
     }
+    if (!report_fine(r)) report_note(r, "Newton's method on the larger models is run with --fine.");
 }
 
 REPRODUCTION(dinev2018_table1){
     .name = "dinev2018-table1",
     .paper = "Dinev2018",
-    .summary = "table 1: milliseconds a frame with local/global solves",
-    .about = "Boxes with about the paper's numbers of vertices (its meshes are not public) and a cloth of its size, all materials arap as in the paper's projections, springs for the cloth. The "
-             "paper's times are of its own machine.",
-    .minutes = 1,
+    .summary = "table 1: milliseconds a frame with local/global solves and with Newton's method",
+    .about = "The scenes rt-*.yaml, whose sizes are near the paper's (its meshes are not public). The paper's times are of its own machine; it gives no sizes, stiffnesses or speeds.",
+    .minutes = 2,
     .run = table1,
+};
+
+/* ---- table 2 -------------------------------------------------------------------------------------------- */
+
+/* Largest kinetic energy with blend: how much motion there is. */
+static double motion(Report *r, const Model *model, int frames, double *ms)
+{
+    double most = 0, before = brio__seconds();
+    BrioSim *sim = make(r, model, "blend", "{type: local-global, iterations: 10}", NULL);
+    bool fine = sim != NULL;
+    for (int f = 0; f < frames && fine; f++) {
+        BrioLedger now;
+        fine = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
+        if (fine) most = fmax(most, now.kinetic);
+        report_progress(r, (double)f / frames, "%s, blend", model->name);
+    }
+    *ms = 1e3 * (brio__seconds() - before) / frames;
+    brio_sim_free(sim);
+    return fine ? most : NAN;
+}
+
+/* Energy that implicit midpoint makes, over that motion, and ms a frame. Ends when that is 100. */
+static double made_energy(Report *r, const Model *model, int pieces, int frames, double scale, double *ms)
+{
+    double h = 0, most = 0;
+    BrioSim *sim = make(r, model, "implicit-midpoint", "{type: local-global, iterations: 10}", &h);
+    BrioLedger first, now;
+    bool fine = sim && brio_sim_ledger(sim, &first) == BRIO_OK;
+    double before = brio__seconds();
+    int f = 0;
+    for (; f < frames && fine && most < 100; f++) {
+        for (int k = 0; k < pieces && fine; k++) fine = brio_sim_step_by(sim, h / pieces) == BRIO_OK;
+        fine = fine && brio_sim_ledger(sim, &now) == BRIO_OK;
+        if (fine) most = fmax(most, (now.total - first.total - now.added + now.dissipated) / scale);
+        report_progress(r, (double)f / frames, "%s, %d substeps", model->name, pieces);
+    }
+    *ms = 1e3 * (brio__seconds() - before) / BRIO_MAX(f, 1);
+    brio_sim_free(sim);
+    return fine ? most : INFINITY;
+}
+
+static void table2(Report *r)
+{
+    enum { FRAMES = 90, LARGE_FRAMES = 30 };
+    for (size_t m = 0; m < BRIO_COUNT(models); m++) {
+        const Model *model = &models[m];
+        if (isnan(model->midpoint[0])) continue;
+        double ms, scale, made[SUBSTEPS];
+        int frames = model->large ? LARGE_FRAMES : FRAMES, count = model->large && !report_fine(r) ? 2 : SUBSTEPS;
+        scale = motion(r, model, frames, &ms);
+        report_section(r, "%s, local/global with ten iterations: ms a frame, mean of %d, and the energy that implicit midpoint makes over the largest kinetic energy of blend", model->name, frames);
+        if (!(scale > 0)) continue;
+        report_number(r, model->global[1], ms, "blend");
+        for (int k = 0; k < count; k++) {
+            made[k] = made_energy(r, model, substeps[k], frames, scale, &ms);
+            report_number(r, model->midpoint[k], ms, "implicit midpoint, %d substep%s: %s (%.3g)", substeps[k], k ? "s" : "", made[k] < 0.1 ? "stable" : "not stable", made[k]);
+        }
+    }
+    if (!report_fine(r)) report_note(r, "10 to 100 substeps of the larger models are run with --fine.");
+    report_note(r, "The paper's colours, which say what was stable, are not part of its text. Here stable means less energy than a tenth of the motion's.");
+}
+
+REPRODUCTION(dinev2018_table2){
+    .name = "dinev2018-table2",
+    .paper = "Dinev2018",
+    .summary = "table 2: implicit midpoint with 1 to 100 substeps and local/global solves: milliseconds a frame, stable or not",
+    .about = "The scenes rt-*.yaml, whose sizes are near the paper's (its meshes are not public). The paper's times are of its own machine.",
+    .minutes = 3,
+    .run = table2,
 };

@@ -165,6 +165,22 @@ void report_progress(Report *r, double share, const char *format, ...)
     progress_text("%3.0f %%  %s  wall %s", 100 * share, label, wall);
 }
 
+BrioSim *report_shipped(Report *r, const char *name, const char *const *sets, int count, double *h)
+{
+    BrioScene *scene = NULL;
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    BrioStatus status = brio__scene_load(name, sets, count, &scene, &error);
+    if (status == BRIO_OK) status = brio__scene_sim(scene, &sim, &error);
+    if (status == BRIO_OK && h) *h = scene->def.h;
+    brio__scene_free(scene);
+    if (status == BRIO_OK) return sim;
+    char message[2048];
+    brio_error_text(&error, message, sizeof message);
+    report_fact(r, false, "%s cannot be made: %s", name, message);
+    return NULL;
+}
+
 bool report_steps(Report *r, BrioSim *sim, int64_t steps, double most, const char *what)
 {
     for (int64_t k = 0; k < steps; k++) {

@@ -11,19 +11,9 @@ static BrioSim *shipped(Report *r, const char *name, const char *integrator, dou
 {
     char method[256], step[64];
     const char *sets[3] = {method, step, more};
-    BrioScene *scene = NULL;
-    BrioSim *sim = NULL;
-    BrioError error = {0};
     snprintf(method, sizeof method, "integrator=%s", integrator);
     snprintf(step, sizeof step, "time.h=1/%g", inverse_h);
-    BrioStatus status = brio__scene_load(name, sets, more ? 3 : 2, &scene, &error);
-    if (status == BRIO_OK) status = brio__scene_sim(scene, &sim, &error);
-    brio__scene_free(scene);
-    if (status == BRIO_OK) return sim;
-    char message[2048];
-    brio_error_text(&error, message, sizeof message);
-    report_fact(r, false, "%s cannot be made: %s", name, message);
-    return NULL;
+    return report_shipped(r, name, sets, more ? 3 : 2, NULL);
 }
 
 /* ---- figures 10, 11 and 20: bouncing balls ----------------------------------------------------------- */
