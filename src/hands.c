@@ -61,16 +61,11 @@ void brio__grip_blocks(const BrioSystem *s, const BrioGrip *grip, BrioGripBlocks
         }
 }
 
-/* Adds a multiple of the identity to block (a, b). */
+/* Adds a multiple of the identity to block (a, b), which is there because some element has both. */
 static void add_multiple(BrioMatrix *A, int32_t a, int32_t b, double value)
 {
     bool transposed; /* of no consequence */
     int64_t block = brio__matrix_find(A, a, b, &transposed);
-    if (block < 0) {
-        add_multiple(A, a, a, fabs(value));
-        add_multiple(A, b, b, fabs(value));
-        return;
-    }
     int32_t J = BRIO_MIN(A->position[a], A->position[b]);
     int64_t slot = brio__matrix_slot(A, J, block), stride = brio__matrix_stride(A, J);
     for (int r = 0; r < 3; r++) A->value[slot + r * stride + r] += value;
@@ -178,13 +173,24 @@ typedef struct CorrectWork {
     double *y;
 } CorrectWork;
 
+/* A tile of Z times the shares at a time, so that y is read once, however many hands there are. */
 static void correct_chunk(void *context, int64_t begin, int64_t end)
 {
+    enum { TILE = 64 };
     const CorrectWork *work = context;
-    for (int h = 0; h < work->solve->count; h++) {
-        const double *z = work->solve->column[h], *t = work->share[h];
-        for (int64_t b = begin; b < end; b++)
-            for (int r = 0; r < 3; r++) work->y[3 * b + r] -= z[b] * t[r];
+    for (int64_t first = begin; first < end; first += TILE) {
+        int64_t size = BRIO_MIN(end - first, (int64_t)TILE);
+        double sum[3][TILE] = {{0}}, *y = work->y + 3 * first;
+        for (int h = 0; h < work->solve->count; h++) {
+            const double *z = work->solve->column[h] + first, *t = work->share[h];
+            for (int64_t i = 0; i < size; i++) {
+                sum[0][i] += z[i] * t[0];
+                sum[1][i] += z[i] * t[1];
+                sum[2][i] += z[i] * t[2];
+            }
+        }
+        for (int64_t i = 0; i < size; i++)
+            for (int r = 0; r < 3; r++) y[3 * i + r] -= sum[r][i];
     }
 }
 

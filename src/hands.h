@@ -5,8 +5,7 @@
  * as the moved points of [Dinev2018, Sec. 5]. Hands belong to the state (BrioGrip), so that copies, halved steps and checkpoints carry them; they
  * come and go without a new pattern, a new order or a new factor:
  *
- *  - Their Hessian k w_i w_j goes into blocks that the matrix has. Where it has none (the diagonal of a square of springs), |k w_i w_j| on both diagonal
- *    blocks bounds what is missing: the matrix stays definite and the gradient exact.
+ *  - Their Hessian k w_i w_j goes into blocks that the matrix has, since a grip is on one element (interact.c sees to that).
  *  - The constant matrix A of local/global solves is not touched: with W the columns of weights and D = diag(sqrt(s k)),
  *
  *        (A + W D^2 W^T)^-1 b = y - Z D (I + D W^T Z D)^-1 D W^T y,     y = A^-1 b,  Z = A^-1 W     [Woodbury 1950],
@@ -25,7 +24,7 @@ double brio__grip_energy(const BrioSystem *system, const BrioGrip *grip, const d
 
 /* The energy of all hands at world positions x; its gradient by q is added to `gradient` unless that is NULL. */
 double brio__hands_evaluate(const BrioSystem *system, const BrioState *state, const double *x, double *gradient);
-/* A += weight times their Hessian, or a bound of it. */
+/* A += weight times their Hessian. */
 void brio__hands_assemble(const BrioSystem *system, const BrioState *state, double weight, BrioLinear *linear);
 /* y += their exact Hessian times x; y apart from x. */
 void brio__hands_multiply(const BrioSystem *system, const BrioState *state, const double *x, double *y);

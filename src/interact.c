@@ -141,6 +141,42 @@ static Place place_of_ray(const BrioSystem *s, const double *x, const double *or
     return vertex.body >= 0 && (surface.body < 0 || vertex.distance < surface.distance) ? vertex : surface;
 }
 
+static bool has_spring(const BrioBody *body, int32_t a, int32_t b)
+{
+    for (int64_t e = 0; e < body->edge_count; e++)
+        if ((body->edge[2 * e] == a && body->edge[2 * e + 1] == b) || (body->edge[2 * e] == b && body->edge[2 * e + 1] == a)) return true;
+    return false;
+}
+
+/* Matrices have blocks for vertices that share an element, and a triangle of a net may have sides without a spring: then to the nearest side that has one. */
+static void keep_to_springs(const BrioSystem *s, const double *x, Place *place)
+{
+    const BrioBody *body = &s->body[place->body];
+    if (s->term[body->term].energy->element != BRIO_ELEMENT_SPRING || place->vertex[2] < 0) return;
+    double p[3], least = INFINITY;
+    int springs = 0, heaviest = 0;
+    for (int r = 0; r < 3; r++) {
+        p[r] = 0;
+        for (int i = 0; i < 3; i++) p[r] += place->weight[i] * x[3 * (int64_t)place->vertex[i] + r];
+        if (place->weight[r] > place->weight[heaviest]) heaviest = r;
+    }
+    Place nearest = {place->body, {place->vertex[heaviest], -1, -1}, {1, 0, 0}, place->distance};
+    for (int i = 0; i < 3; i++) {
+        int32_t va = place->vertex[i], vb = place->vertex[(i + 1) % 3];
+        if (!has_spring(body, va - (int32_t)body->first, vb - (int32_t)body->first)) continue;
+        const double *a = x + 3 * (int64_t)va;
+        double ab[3], ap[3];
+        sub3(x + 3 * (int64_t)vb, a, ab), sub3(p, a, ap);
+        double square = dot3(ab, ab), t = square > 0 ? fmin(fmax(dot3(ap, ab) / square, 0), 1) : 0;
+        double distance = dot3(ap, ap) - 2 * t * dot3(ap, ab) + t * t * square;
+        springs++;
+        if (!(distance < least)) continue;
+        least = distance;
+        nearest = (Place){place->body, {va, vb, -1}, {1 - t, t, 0}, place->distance};
+    }
+    if (springs < 3) *place = nearest;
+}
+
 /* ---- hands ---------------------------------------------------------------------------------------- */
 
 /* Weights of free vertices only; none if all are fixed. */
@@ -200,6 +236,7 @@ BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k
     BRIO_CHECK(check_grab(sim, body, point, k));
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
     Place place = nearest_place(sim->system, sim->world, body, point);
+    keep_to_springs(sim->system, sim->world, &place);
     return hold(sim, &place, k, hand);
 }
 
@@ -226,6 +263,7 @@ BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3], const double 
         hit[r] = 0;
         for (int i = 0; i < 3 && place.vertex[i] >= 0; i++) hit[r] += place.weight[i] * sim->world[3 * (int64_t)place.vertex[i] + r];
     }
+    keep_to_springs(sim->system, sim->world, &place);
     return hold(sim, &place, k, hand);
 }
 

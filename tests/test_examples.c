@@ -75,7 +75,7 @@ static void pages(void **unused)
     (void)unused;
     static const char *const pairs[][2] = {
         {"docs/energy.md", "examples/yeoh.c"},       {"docs/energy.md", "examples/duffing.c"}, {"docs/integrator.md", "examples/leapfrog.c"},
-        {"docs/integrator.md", "examples/leapfrog.yaml"}, {"README.md", "examples/hello.c"},   {"README.md", "examples/beam.yaml"},
+        {"docs/integrator.md", "examples/leapfrog.yaml"}, {"README.md", "examples/hello.c"}, {"docs/interaction.md", "examples/drag.c"},   {"README.md", "examples/beam.yaml"},
     };
     for (size_t k = 0; k < BRIO_COUNT(pairs); k++) {
         char *page = content(pairs[k][0]), *example = content(pairs[k][1]), *body = strstr(example, "*/\n");

@@ -212,6 +212,25 @@ static void every_integrator(void **unused)
     assert_true(reference > 0.01);
 }
 
+/* However firm a hand is, the matrix has all of its Hessian, also where triangles have sides without springs: Newton takes a few iterations. */
+static void firm(void **unused)
+{
+    (void)unused;
+    BrioSim *sim = parse("time: {h: 1/60}\ngravity: [0, -2, 0]\nintegrator: backward-euler\nbodies:\n" SQUARES);
+    int most = 0, h = grab(sim, 0, 0.05, 0, 0.03, 1e6);
+    BrioHand hand;
+    assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
+    assert_true(hand.vertex[1] >= 0 && hand.vertex[2] == -1); /* on a spring */
+    for (int n = 0; n < 60; n++) {
+        drag(sim, h, hand.grip[0], 0.01 * n, hand.grip[2]);
+        step(sim, 1);
+        most = BRIO_MAX(most, ledger(sim).iterations);
+    }
+    print_message("a hand of 1e6 N/m on a net without diagonals: %d iterations a step at most\n", most);
+    assert_true(most <= 8);
+    brio_sim_free(sim);
+}
+
 /* A bar along x follows along x. */
 static void along_x(void **unused)
 {
@@ -717,7 +736,7 @@ int main(void)
 {
     brio_set_threads(1); /* what is this small is not worth waking others for */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives), cmocka_unit_test(places), cmocka_unit_test(dragging), cmocka_unit_test(every_integrator), cmocka_unit_test(along_x), cmocka_unit_test(woodbury),
+        cmocka_unit_test(derivatives), cmocka_unit_test(places), cmocka_unit_test(dragging), cmocka_unit_test(every_integrator), cmocka_unit_test(firm), cmocka_unit_test(along_x), cmocka_unit_test(woodbury),
         cmocka_unit_test(same_as_newton), cmocka_unit_test(nothing_anew), cmocka_unit_test(traces), cmocka_unit_test(refusals), cmocka_unit_test(live_material), cmocka_unit_test(switching),
         cmocka_unit_test(attachments), cmocka_unit_test(script_cloth), cmocka_unit_test(script_soft), cmocka_unit_test(script_springs),
     };

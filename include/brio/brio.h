@@ -382,7 +382,8 @@ BRIO_API double brio_sim_body_energy(BrioSim *sim, int body); /* elastic energy 
  * A hand is a part of the state: copies and checkpoints have it. No matrix is factored or analysed anew when hands come, move and go. */
 enum { BRIO_HANDS_MOST = 16 };
 /* At the point nearest to `point` of a body's surface, or its nearest vertex if it has no triangles; body -1: of all bodies. A grip never leans on fixed
- * vertices: those of the triangle are left out, and where all of them are fixed the hand is refused. */
+ * vertices: those of the triangle are left out, and where all of them are fixed the hand is refused. Where a net of springs has triangles with sides that are no springs,
+ * it holds the nearest side that is one. */
 BRIO_API BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k, int *hand);
 BRIO_API BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k, int *hand);
 /* For a mouse: where the ray first meets a body's surface, from either side. Of bodies without triangles it takes the vertex that is nearest to the ray in angle, up to 0.02 rad, if no
