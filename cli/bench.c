@@ -6,6 +6,7 @@
 #include "linear/linear.h"
 #include "linear/scalar.h"
 #include "mesh/mesh.h"
+#include "scene/scene.h"
 #include "sim.h"
 
 #include <malloc.h>
@@ -46,12 +47,13 @@ static void say(const char *text)
 
 /* ---- memory: what the library holds, counted where it asks for it; CHOLMOD's factor does not pass here -------------- */
 
-static int64_t held;
+static int64_t held, asked; /* bytes, calls */
 
 static void *count_allocate(void *user, size_t size)
 {
     (void)user;
     void *block = malloc(size);
+    __atomic_add_fetch(&asked, 1, __ATOMIC_RELAXED);
     if (block) __atomic_add_fetch(&held, (int64_t)malloc_usable_size(block), __ATOMIC_RELAXED);
     return block;
 }
@@ -803,12 +805,82 @@ static int bench_solve(void)
     return exit;
 }
 
+/* ---- frames: is the cost of a frame of real time fixed? ---------------------------------------------- */
+
+static int by_size(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+
+static int bench_frames(void)
+{
+    enum { FRAMES = 10000, WARM = 3, CORNERS = 4 };
+    static const struct {
+        const char *scene, *set;
+        bool hands; /* points are grabbed, dragged and let go all the time */
+    } cases[] = {{"rt-cube", NULL, false}, {"rt-bar", NULL, true}, {"rt-cloth", "output.frames=[]", true}, {"rt-fall", NULL, false}, {"rt-slide", "bodies.0.shape.cells=15", false}};
+    double *ms = brio__alloc(FRAMES, sizeof *ms);
+    if (!ms) return EXIT_FAILED;
+    int exit = EXIT_DONE;
+    heading("frames: 10,000 frames of scenes in real time, a-search, ten iterations; ms of this thread's wall clock\n"
+            "  scene              vertices   median   99 %   99.9 %   slowest  slowest / median (goal: below 3)   allocations");
+    for (size_t i = 0; i < BRIO_COUNT(cases) && exit == EXIT_DONE; i++) {
+        BrioScene *scene = NULL;
+        BrioSim *sim = NULL;
+        BrioError error = {0};
+        char text[160];
+        snprintf(text, sizeof text, "running %d frames of %s ...", FRAMES, cases[i].scene);
+        say(text);
+        if (brio__scene_load(cases[i].scene, &cases[i].set, cases[i].set ? 1 : 0, &scene, &error) != BRIO_OK || brio__scene_sim(scene, &sim, &error) != BRIO_OK) {
+            brio_error_text(&error, text, sizeof text);
+            fprintf(stderr, "brio bench: %s\n", text);
+            exit = EXIT_FAILED;
+        }
+        brio__scene_free(scene);
+        int64_t before = 0;
+        int hand = -1;
+        BrioRandom random = {.state = 1};
+        for (int f = -WARM; f < FRAMES && exit == EXIT_DONE; f++) {
+            if (f == 0) before = asked;
+            double start = brio__seconds();
+            if (cases[i].hands && f % 60 == 0) {
+                if (hand >= 0) brio_sim_release(sim, hand);
+                int32_t vertex = (int32_t)(brio__random(&random) * (double)brio_body_vertices(sim->system, 0));
+                if (brio_sim_grab_vertex(sim, 0, vertex, 50, &hand) != BRIO_OK) hand = -1;
+            } else if (cases[i].hands && hand >= 0) {
+                BrioHand held_by;
+                if (brio_sim_hand(sim, hand, &held_by) == BRIO_OK) {
+                    for (int r = 0; r < 3; r++) held_by.point[r] = held_by.grip[r] + 0.05 * (brio__random(&random) - 0.5);
+                    brio_sim_drag(sim, hand, held_by.point);
+                }
+            }
+            if (brio_sim_step(sim) != BRIO_OK) {
+                fprintf(stderr, "brio bench: %s: %s\n", cases[i].scene, brio_sim_reason(sim));
+                exit = EXIT_FAILED;
+            }
+            if (f >= 0) ms[f] = 1e3 * (brio__seconds() - start);
+        }
+        if (exit == EXIT_DONE) {
+            qsort(ms, FRAMES, sizeof *ms, by_size);
+            double median = ms[FRAMES / 2], slowest = ms[FRAMES - 1];
+            if (!json)
+                printf("  %-18s %8lld %8.3f %6.3f %8.3f %9.3f  %16.2f %27lld\n", cases[i].scene, (long long)brio_body_vertices(sim->system, 0), median, ms[FRAMES / 100 * 99], ms[FRAMES / 1000 * 999], slowest,
+                       slowest / median, (long long)(asked - before));
+            snprintf(text, sizeof text, "%s: median frame", cases[i].scene);
+            if (json) figure("frames", text, median, "ms");
+            snprintf(text, sizeof text, "%s: slowest / median", cases[i].scene);
+            if (json) figure("frames", text, slowest / median, "(goal: below 3)");
+            fflush(stdout);
+        }
+        brio_sim_free(sim);
+    }
+    brio__free(ms);
+    return exit;
+}
+
 /* ---- command ------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     int (*run)(void);
-} benches[] = {{"elements", bench_elements}, {"newton", bench_newton}, {"steps", bench_steps}, {"contact", bench_contact}, {"solve", bench_solve}};
+} benches[] = {{"elements", bench_elements}, {"newton", bench_newton}, {"steps", bench_steps}, {"contact", bench_contact}, {"solve", bench_solve}, {"frames", bench_frames}};
 
 static const Option options[] = {
     {"--json", 0, NULL, "one JSON object on standard output"},
@@ -846,13 +918,14 @@ static int run(int argc, char **argv)
 const Command command_bench = {
     .name = "bench",
     .summary = "Measure the engine's speed on this machine.",
-    .synopsis = "[elements|newton|steps|contact|solve] [--json] [--threads N]",
+    .synopsis = "[elements|newton|steps|contact|solve|frames] [--json] [--threads N]",
     .about = "elements: gradients and projected Hessians a second and core, beside the machine's limits and one-lane code.\n"
              "newton: the phases of a Newton iteration at 24 thousand tets, and memory.\n"
              "steps: the cost of a Newton iteration from 6 thousand to 400 thousand tets, and how it grows.\n"
              "contact: the phases of a Newton iteration from a thousand to a hundred thousand contacts.\n"
              "solve: solves with the scalar matrix of local/global steps, beside the time that reading its factor takes.\n"
-             "Each figure is the least of several tries. Timings of a busy machine mean little.",
+             "frames: the slowest of 10,000 frames in real time, hands at work, beside the median.\n"
+             "Each other figure is the least of several tries. Timings of a busy machine mean little.",
     .options = options,
     .examples = "brio bench elements\nbrio bench --json > bench.json",
     .run = run,
