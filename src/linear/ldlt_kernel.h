@@ -60,6 +60,18 @@ KERNEL_TARGET static inline void KERNEL(subtract)(const double *restrict tile, i
     }
 }
 
+/* `count` rows of x, of `depth` columns, to where they lie together, `width` to a column; zero after the last. */
+KERNEL_TARGET static inline void KERNEL(copy)(int width, int64_t count, int64_t depth, const double *x, int64_t stride, double *to)
+{
+    if (count == width) {
+        for (int64_t k = 0; k < depth; k++)
+            for (int r = 0; r < width; r++) to[width * k + r] = x[k * stride + r];
+        return;
+    }
+    for (int64_t k = 0; k < depth; k++)
+        for (int r = 0; r < width; r++) to[width * k + r] = r < count ? x[k * stride + r] : 0;
+}
+
 /* panel -= X Y^T below the diagonal, for scalar rows from `begin` on: X has `rows` of them, Y the first `columns`, both
  * `depth` columns. Large ones go through `pack`, where what a tile reads lies together, by slices of SLICE columns. What
  * an entry becomes does not depend on `begin`. */
@@ -67,23 +79,24 @@ KERNEL_TARGET static void KERNEL(update)(int64_t begin, int64_t rows, int64_t co
                                          const double *x, const int32_t *place, double *panel, int64_t panel_stride,
                                          double *pack)
 {
-    double out[6 * ROWS], strip[ROWS * SLICE];
+    double out[6 * ROWS], strip[ROWS * SLICE], few[6 * SLICE];
     bool packed = columns > 12;
     for (int64_t first = 0; first < depth; first += SLICE, x += SLICE * stride) {
         int64_t slice = BRIO_MIN(SLICE, depth - first);
-        for (int64_t j = 0; packed && j < columns; j += 6) /* Y in strips of 6; reads past the last are harmless */
-            for (int64_t k = 0; k < slice; k++)
-                for (int c = 0; c < 6; c++) pack[j * SLICE + 6 * k + c] = x[k * stride + j + c];
+        for (int64_t j = 0; packed && j < columns; j += 6) KERNEL(copy)(6, BRIO_MIN(6, rows - j), slice, x + j, stride, pack + j * SLICE); /* Y in strips of 6 */
         for (int64_t i = begin; i < rows; i += ROWS) {
             int64_t some_rows = BRIO_MIN(ROWS, rows - i), end = BRIO_MIN(columns, i + ROWS);
-            for (int64_t k = 0; packed && k < slice; k++)
-                for (int r = 0; r < ROWS; r++) strip[ROWS * k + r] = x[k * stride + i + r];
+            bool copied = packed || some_rows < ROWS;
+            if (copied) KERNEL(copy)(ROWS, some_rows, slice, x + i, stride, strip);
             for (int64_t j = 0; j < end; j += 6) {
                 int some = columns - j > 3 ? 6 : 3;
-                if (packed)
-                    KERNEL(tile)(some, slice, strip, ROWS, pack + j * SLICE, 6, out);
-                else
-                    KERNEL(tile)(some, slice, x + i, stride, x + j, stride, out);
+                const double *y = packed ? pack + j * SLICE : x + j;
+                int64_t y_stride = packed ? 6 : stride;
+                if (!packed && j + some > rows) {
+                    KERNEL(copy)(6, rows - j, slice, x + j, stride, few);
+                    y = few, y_stride = 6;
+                }
+                KERNEL(tile)(some, slice, copied ? strip : x + i, copied ? ROWS : stride, y, y_stride, out);
                 KERNEL(subtract)(out, some_rows, (int)BRIO_MIN(some, columns - j), i, j, place, panel, panel_stride);
             }
         }
@@ -95,7 +108,7 @@ KERNEL_TARGET static void KERNEL(update)(int64_t begin, int64_t rows, int64_t co
 KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, int64_t stride, const double *square, double *x)
 {
     enum { SOME = 64 };
-    double out[6 * ROWS];
+    double out[6 * ROWS], few[ROWS * SLICE];
     for (; rows > 0; rows -= SOME, x += SOME) {
         int64_t some_rows = BRIO_MIN(SOME, rows);
         for (int64_t strip = 0; strip < width; strip += 12) {
@@ -103,7 +116,9 @@ KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, int64_t str
             for (int64_t c = strip; strip > 0 && c < end; c += 6) {
                 int some = end - c > 3 ? 6 : 3;
                 for (int64_t i = 0; i < some_rows; i += ROWS) {
-                    KERNEL(tile)(some, strip, x + i, stride, square + c, stride, out);
+                    bool copied = some_rows - i < ROWS; /* what follows may be another thread's */
+                    if (copied) KERNEL(copy)(ROWS, some_rows - i, strip, x + i, stride, few);
+                    KERNEL(tile)(some, strip, copied ? few : x + i, copied ? ROWS : stride, square + c, stride, out);
                     KERNEL(subtract)(out, BRIO_MIN(ROWS, some_rows - i), (int)BRIO_MIN(some, end - c), i, c, NULL, x, stride);
                 }
             }
