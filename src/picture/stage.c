@@ -320,7 +320,7 @@ static void recentre(const BrioView *v, const Corners *c, double target[3])
 
 static void aim(BrioStage *s, const Corners *c)
 {
-    const double degree = acos(-1.0) / 180, angle = 26 * degree;
+    const double degree = acos(-1.0) / 180, angle = BRIO_STAGE_ANGLE * degree;
     const BrioStageDef *d = &s->def;
     double target[3], side[3], flat, forward[3], eye[3];
     for (int r = 0; r < 3; r++) {
@@ -329,6 +329,7 @@ static void aim(BrioStage *s, const Corners *c)
     }
     if (!isnan(d->eye[0])) {
         brio__view_aim(&s->view, d->eye, target, angle / d->zoom);
+        memcpy(s->target, target, sizeof target);
         return;
     }
     /* flat things are seen more from above, and what is long along z from the side */
@@ -344,6 +345,7 @@ static void aim(BrioStage *s, const Corners *c)
         double distance = stand_back(&s->view, c, target, 0.88) / d->zoom;
         for (int r = 0; r < 3; r++) eye[r] = target[r] - fmax(distance, 1e-6) * forward[r];
         brio__view_aim(&s->view, eye, target, angle);
+        memcpy(s->target, target, sizeof target);
         if (isnan(d->target[0]) && round < 3) recentre(&s->view, c, target);
     }
 }

@@ -9,6 +9,8 @@
 typedef enum BrioColouring { BRIO_COLOUR_BODY, BRIO_COLOUR_STRAIN, BRIO_COLOUR_SPEED, BRIO_COLOUR_COUNT } BrioColouring;
 typedef enum BrioObstacleLook { BRIO_OBSTACLES_SOLID, BRIO_OBSTACLES_GLASS, BRIO_OBSTACLES_NONE } BrioObstacleLook;
 
+#define BRIO_STAGE_ANGLE 26.0 /* degrees: of the picture's height */
+
 typedef struct BrioStageDef {
     int width, height;         /* of one picture, pixels */
     BrioColouring colouring;
@@ -27,6 +29,7 @@ typedef struct BrioStage {
     int motion_count;
     BrioMotionFile **motion;
     BrioView view;
+    double target[3]; /* where the camera looks */
     double most; /* of what colours show, a round number */
     struct StagePart *part; /* of all motions */
     float *x, *scratch, *before, *after, *value;
