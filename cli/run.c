@@ -128,7 +128,7 @@ static int run(int argc, char **argv)
             code = EXIT_FAILED;
         }
         BrioError unreported = {0};
-        if (result.totals.sessions > 0 && report_of_run(options.out, &unreported) != BRIO_OK) code = say_error(&unreported, EXIT_FAILED);
+        if (status != BRIO_ERROR_FILE && report_of_run(options.out, &unreported) != BRIO_OK) code = say_error(&unreported, EXIT_FAILED);
         if (json)
             print_json(scene, options.out, &result);
         else if (!quiet)

@@ -101,3 +101,6 @@ if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
     -DVERSION=${PROJECT_VERSION} -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
   set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 300)
 endif()
+
+# The browser test of reports finds playwright-core beside the bundled script.
+target_compile_definitions(test_report PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")

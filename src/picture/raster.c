@@ -134,6 +134,16 @@ bool brio__view_project(const BrioView *view, const double x[3], double pixel[2]
     return true;
 }
 
+void brio__view_light(const BrioView *view, float light[3])
+{
+    float flat = (float)hypot(view->forward[0], view->forward[2]);
+    for (int k = 0; k < 3; k++) {
+        float back = flat > 1e-6f && k != 1 ? -(float)view->forward[k] / flat : 0;
+        light[k] = 0.66f * back - 0.56f * (float)view->right[k] + (k == 1 ? 0.95f : 0);
+    }
+    unit3(light);
+}
+
 /* ---- maps of depths ------------------------------------------------------------------------------ */
 
 static void map_aim(DepthMap *map, int size, const float centre[3], float radius, const float w[3])
@@ -613,13 +623,8 @@ BrioStatus brio__raster_draw(BrioRaster *r, const BrioView *view, const BrioFace
         if (!r->bin_start) return BRIO_ERROR_MEMORY;
         r->tile_room = tiles;
     }
-    /* the light comes over the left shoulder of the one who looks */
-    float flat = (float)hypot(view->forward[0], view->forward[2]), w[3];
-    for (int k = 0; k < 3; k++) {
-        float back = flat > 1e-6f && k != 1 ? -(float)view->forward[k] / flat : 0, side = -(float)view->right[k];
-        r->light[k] = 0.66f * back + 0.56f * side + (k == 1 ? 0.95f : 0);
-    }
-    unit3(r->light);
+    float w[3];
+    brio__view_light(view, r->light);
     for (int k = 0; k < 3; k++) w[k] = -r->light[k];
     map_aim(&r->key, MAP, view->centre, view->radius, w);
     map_aim(&r->below, NEAR, view->centre, 1.35f * view->radius, up);

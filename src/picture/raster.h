@@ -37,6 +37,9 @@ void brio__view_aim(BrioView *view, const double eye[3], const double target[3],
 /* Pixel coordinates and depth of a point; false: behind the eye. */
 bool brio__view_project(const BrioView *view, const double x[3], double pixel[2], double *depth);
 
+/* The unit vector to the key light, which comes over the left shoulder of the one who looks. */
+void brio__view_light(const BrioView *view, float light[3]);
+
 typedef struct BrioRaster BrioRaster; /* arrays, kept from picture to picture */
 BrioStatus brio__raster_create(BrioRaster **raster);
 void brio__raster_free(BrioRaster *raster);
