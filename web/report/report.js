@@ -440,7 +440,7 @@ class MotionView {
   }
 
   draw() {
-    if (!this.panels) return;
+    if (!this.panels || this.renderer.getContext().isContextLost()) return;
     const { renderer, camera } = this, height = this.canvas.clientHeight, { size } = this.data.camera;
     renderer.setScissorTest(false);
     renderer.clear();
