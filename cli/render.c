@@ -37,19 +37,23 @@ typedef struct Render {
 
 /* ---- pictures ------------------------------------------------------------------------------------ */
 
-static BrioStatus panel(Render *r, int column, int row, int which, double time, bool labelled, bool stamped, BrioError *error)
+/* Words over whatever is drawn there, on a light ground of their own; `line` counts from the top of the panel. */
+static void write_words(Render *r, int column, int row, int line, unsigned colour, const char *text)
+{
+    float size = fmaxf(0.024f * (float)r->def.height, 8.5f), x = (float)(column * r->def.width) + 1.1f * size, y = (float)(row * r->def.height) + (2.2f + 1.9f * (float)line) * size;
+    int left = (int)(x - 0.5f * size), top = (int)(y - 1.45f * size), wide = (int)(brio__text_width(text, size) + size), high = (int)(1.9f * size);
+    brio__box_draw(r->rgb, r->pitch, r->width, r->height, left, top, wide, high, 0xf2f4f7, 0.6f);
+    brio__text_draw(r->rgb, r->pitch, r->width, r->height, x, y, size, colour, text);
+}
+
+static BrioStatus panel(Render *r, int column, int row, int which, double time, bool stamped, int line, BrioError *error)
 {
     int wide = r->def.width, high = r->def.height;
     uint8_t *at = r->rgb + (size_t)row * (size_t)high * r->pitch + 3 * (size_t)column * (size_t)wide;
-    float size = fmaxf(0.024f * (float)high, 8.5f), x = 1.2f * size, y = 2.2f * size;
     char text[64];
     BRIO_CHECK(brio__stage_draw(r->stage, which, time, at, r->pitch, error));
-    if (labelled) {
-        brio__text_draw(at, r->pitch, wide, high, x, y, size, 0x30343a, r->label[which]);
-        y += 1.9f * size;
-    }
     snprintf(text, sizeof text, "t = %.*f s", r->to < 0.1 ? 4 : 2, time);
-    if (stamped) brio__text_draw(at, r->pitch, wide, high, x, labelled ? y : 2.2f * size, 0.9f * size, 0x5a6068, text);
+    if (stamped) write_words(r, column, row, line, 0x50565e, text);
     if (row == 0 && column == r->columns - 1) brio__stage_legend(r->stage, at, r->pitch, wide, high);
     if (column) brio__box_draw(at, r->pitch, wide, high, 0, 0, 1, high, 0xffffff, 0.7f);
     if (row) brio__box_draw(at, r->pitch, wide, high, 0, 0, wide, 1, 0xffffff, 0.7f);
@@ -58,8 +62,9 @@ static BrioStatus panel(Render *r, int column, int row, int which, double time, 
 
 static BrioStatus instant(Render *r, double time, BrioError *error)
 {
-    for (int k = 0; k < r->run_count; k++)
-        BRIO_CHECK(panel(r, k % r->columns, k / r->columns, k, time, r->run_count > 1 && !r->plain, r->stamp, error));
+    bool named = r->run_count > 1 && !r->plain;
+    for (int k = 0; k < r->run_count; k++) BRIO_CHECK(panel(r, k % r->columns, k / r->columns, k, time, r->stamp, named, error));
+    for (int k = 0; named && k < r->run_count; k++) write_words(r, k % r->columns, k / r->columns, 0, 0x30343a, r->label[k]);
     return BRIO_OK;
 }
 
@@ -70,8 +75,9 @@ static BrioStatus sheet(Render *r, BrioError *error)
         for (int i = 0; i < (int)r->sheet; i++) {
             double time = r->from + (r->sheet > 1 ? (r->to - r->from) * i / (double)(r->sheet - 1) : 0);
             int column = r->run_count > 1 ? i : i % r->columns, row = r->run_count > 1 ? k : i / r->columns;
-            BRIO_CHECK(panel(r, column, row, k, time, r->run_count > 1 && i == 0 && !r->plain, !r->plain, error));
+            BRIO_CHECK(panel(r, column, row, k, time, !r->plain, r->run_count > 1, error));
         }
+    for (int k = 0; r->run_count > 1 && !r->plain && k < r->run_count; k++) write_words(r, 0, k, 0, 0x30343a, r->label[k]); /* over the panels beside it */
     for (int i = (int)r->sheet; r->run_count == 1 && i < r->columns * r->rows; i++) /* places that stay empty */
         brio__box_draw(r->rgb, r->pitch, r->width, r->height, i % r->columns * r->def.width, i / r->columns * r->def.height, r->def.width, r->def.height, 0xeef1f4, 1);
     return BRIO_OK;

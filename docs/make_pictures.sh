@@ -24,19 +24,19 @@ draw() { # FILE RUN... options
 # the demo: above with a-search, below with backward Euler
 run lively demo --set integrator=a-search
 run dull demo --set integrator=backward-euler
-draw demo.png "$work/lively" "$work/dull" --sheet 7 --size 150x250 --color strain
+draw demo.png "$work/lively" "$work/dull" --sheet 7 --size 150x250 --color strain --zoom 0.86 --target 0,0.06,0
 "$brio" compare demo --integrators a-search,backward-euler -o "$work/compared" --quiet >"$work/table"
 cp "$work/compared/energy.svg" "$out/energy.svg"
 echo "$out/energy.svg: $(wc -c <"$out/energy.svg") bytes"
 
 # single pictures
 run cloth cloth
-draw cloth.png "$work/cloth" --time 0.62 --color speed --wire --size 640x420
+draw cloth.png "$work/cloth" --time 0.8 --color speed --wire --size 640x420
 run twist scripted-twist
 draw twist.png "$work/twist" --time 3 --color strain --size 640x300 --wire
 run dice dice --set time.end=0.75 --set solver.tol=0.05
 draw dice.png "$work/dice" --time 0.72 --size 640x360
 run ball ball-soft --set time.end=1.0 --set bodies.0.shape.cells=6 --set integrator.type=a-search
-draw ball.png "$work/ball" --from 0.44 --to 0.5 --sheet 5 --size 168x190 --color strain --target 0,0.05,0 --zoom 7 --azimuth 30 --elevation 12
+draw ball.png "$work/ball" --from 0.43 --to 0.51 --sheet 6 --size 200x190 --color strain --target 0,0.07,0 --zoom 6 --azimuth 30 --elevation 12
 run drum membrane --set time.end=0.12 --set bodies.0.shape.rings=48
 draw membrane.png "$work/drum" --time 0.05 --color strain --size 640x360

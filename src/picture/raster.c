@@ -232,12 +232,15 @@ static void fill_coarse(BrioRaster *r)
         }
 }
 
+/* How far a body darkens the floor around it. */
+static float sky_reach(const BrioView *view) { return fminf(0.30f * view->size, 0.8f * view->radius); }
+
 /* How much of the sky bodies close above take from each texel of the floor. */
 static void fill_darkness(void *context, int64_t begin, int64_t end)
 {
     BrioRaster *r = context;
     const DepthMap *map = &r->below;
-    float reach = 0.30f * r->view->size, at_floor = r->view->floor - map->origin[1]; /* w is up */
+    float reach = sky_reach(r->view), at_floor = r->view->floor - map->origin[1]; /* w is up */
     for (int j = (int)begin; j < (int)end; j++)
         for (int i = 0; i < NEAR; i++) {
             float sum = 0;
@@ -295,6 +298,7 @@ static float key_visibility(const BrioRaster *r, const float x[3], const float n
         sum += depth - map->depth[(int64_t)j * MAP + i];
         blocked++;
     }
+    if (blocked == SEARCH) return 0;
     float gap = blocked > 0 ? sum / blocked : 0, width = fminf(fmaxf(light_size * gap / map->texel, 1.2f), wide), lit = 0;
     for (int k = 0; k < TAPS; k++) {
         float dx = r->tap[k][0] * width, dy = r->tap[k][1] * width;
@@ -627,7 +631,7 @@ BrioStatus brio__raster_draw(BrioRaster *r, const BrioView *view, const BrioFace
     brio__view_light(view, r->light);
     for (int k = 0; k < 3; k++) w[k] = -r->light[k];
     map_aim(&r->key, MAP, view->centre, view->radius, w);
-    map_aim(&r->below, NEAR, view->centre, 1.35f * view->radius, up);
+    map_aim(&r->below, NEAR, view->centre, view->radius + 1.1f * sky_reach(view), up);
     fill_map(r, &r->key);
     fill_coarse(r);
     if (view->ground) {
