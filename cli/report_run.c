@@ -194,7 +194,7 @@ static void energy_sentence(const Ledger *l, char *text, size_t size)
     if (fabs(share) < 0.05)
         snprintf(text, size, "The method kept the energy to %.1g %% of the largest kinetic and elastic energy (%.4g J).", fmax(fabs(share), 1e-10), largest);
     else
-        snprintf(text, size, "The method itself %s %.4g J, %.3g %% of the largest kinetic and elastic energy (%.4g J).", share < 0 ? "lost" : "added", fabs(remainder), fabs(share), largest);
+        snprintf(text, size, "The method itself %s %.4g J, %.3g %% of the largest kinetic and elastic energy (%.4g J).", share < 0 ? "took" : "added", fabs(remainder), fabs(share), largest);
 }
 
 static void put_words(RunReport *r)
@@ -223,7 +223,7 @@ static void put_words(RunReport *r)
     brio__html_text(file, text);
     double miss = last_of(l, "total") - last_of(l, "target");
     if (isfinite(miss)) {
-        snprintf(text, sizeof text, " It ended %.2g J from the energy that the integrator aims at.", fabs(miss));
+        snprintf(text, sizeof text, " It ended %.2g J from the energy that the integrator aims at, decay included.", fabs(miss));
         brio__html_text(file, text);
     }
     if (steps > 0 && iterations > 0) {

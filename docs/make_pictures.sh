@@ -31,7 +31,7 @@ echo "$out/energy.svg: $(wc -c <"$out/energy.svg") bytes"
 
 # single pictures
 run cloth cloth
-draw cloth.png "$work/cloth" --time 0.8 --color speed --wire --size 640x420
+draw cloth.png "$work/cloth" --time 0.55 --color speed --wire --size 640x420
 run twist scripted-twist
 draw twist.png "$work/twist" --time 3 --color strain --size 640x300 --wire
 run dice dice --set time.end=0.75 --set solver.tol=0.05
@@ -40,3 +40,20 @@ run ball ball-soft --set time.end=1.0 --set bodies.0.shape.cells=6 --set integra
 draw ball.png "$work/ball" --from 0.43 --to 0.51 --sheet 6 --size 200x190 --color strain --target 0,0.07,0 --zoom 6 --azimuth 30 --elevation 12
 run drum membrane --set time.end=0.12 --set bodies.0.shape.rings=48
 draw membrane.png "$work/drum" --time 0.05 --color strain --size 640x360
+
+# a film's contact sheet and the reports, where there are programs for it
+if command -v ffmpeg >/dev/null; then
+    "$brio" render "$work/lively" "$work/dull" -o "$work/demo.mp4" --quiet --color strain --stamp --size 280x320
+    ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "fps=2,scale=250:-1,tile=4x2" -frames:v 1 "$out/film.png"
+    echo "$out/film.png: $(wc -c <"$out/film.png") bytes"
+fi
+modules=$(dirname "$brio")/web/report
+if [ -d "$modules/node_modules/playwright-core" ] && command -v chromium >/dev/null; then
+    shoot() { # REPORT FILE WIDTH HEIGHT SCHEME TIME
+        node web/report/shoot.mjs "$1" "$out/$2" "$3" "$4" "$5" "$6" "$modules"
+        echo "$out/$2: $(wc -c <"$out/$2") bytes"
+    }
+    shoot "$work/dice/report.html" report.png 1000 1150 light 0.55
+    shoot "$work/compared/report.html" report-compare.png 1000 1500 dark 0.9
+    shoot "$work/twist/report.html" report-phone.png 360 1100 light 3
+fi

@@ -1,7 +1,7 @@
 // The interactive part of report.html: charts that follow the mouse and the motion in 3D. Everything comes from the page itself.
 import {
   BufferAttribute, BufferGeometry, Color, CylinderGeometry, DirectionalLight, DoubleSide, DynamicDrawUsage, FrontSide, HemisphereLight, InstancedMesh,
-  GridHelper, Matrix4, Mesh, MeshStandardMaterial, PCFSoftShadowMap, PerspectiveCamera, PlaneGeometry, Quaternion, Scene,
+  LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshStandardMaterial, PCFSoftShadowMap, PerspectiveCamera, PlaneGeometry, Quaternion, Scene,
   ShadowMaterial, SphereGeometry, Vector3, WebGLRenderer, MeshBasicMaterial,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
@@ -130,6 +130,7 @@ function makeChart(figure, chart, view) {
         const x = plot.valToPos(view.time, 'x', true), { top, height, left, width } = plot.bbox;
         if (x < left || x > left + width) return;
         plot.ctx.save();
+        plot.ctx.setLineDash([]);
         plot.ctx.strokeStyle = '#c9564f';
         plot.ctx.lineWidth = devicePixelRatio;
         plot.ctx.beginPath();
@@ -233,13 +234,7 @@ class MotionView {
       ground.receiveShadow = true;
       scene.add(ground);
       if (grid > 0) {
-        const cells = 2 * Math.ceil((4 * size) / grid), helper = new GridHelper(cells * grid, cells, 0x8a9099, 0x8a9099);
-        helper.material.transparent = true;
-        helper.material.opacity = 0.25;
-        helper.material.depthWrite = false;
-        const [x, , z] = this.data.camera.target;
-        helper.position.set(grid * Math.round(x / grid), floor + 1e-3 * size, grid * Math.round(z / grid));
-        scene.add(helper);
+        scene.add(this.makeGrid(grid, floor + 1e-3 * size, 2.5 * size));
       }
     }
     let body = 0;
@@ -250,6 +245,24 @@ class MotionView {
       else this.addLines(scene, part);
     }
     return scene;
+  }
+
+  // Lines on the floor that fade with the distance, cell by cell: long lines that reach behind the eye are not drawn everywhere.
+  makeGrid(step, height, reach) {
+    const [x0, , z0] = this.data.camera.target.map((v) => step * Math.round(v / step)), count = Math.ceil(reach / step), points = [], colours = [];
+    const put = (i, k) => {
+      points.push(x0 + i * step, height, z0 + k * step);
+      colours.push(0.42, 0.45, 0.49, 0.38 * Math.max(0, 1 - Math.hypot(i, k) / count));
+    };
+    for (let i = -count; i <= count; i++)
+      for (let k = -count; k < count; k++) {
+        put(i, k), put(i, k + 1);
+        put(k, i), put(k + 1, i);
+      }
+    const geometry = new BufferGeometry();
+    geometry.setAttribute('position', new BufferAttribute(new Float32Array(points), 3));
+    geometry.setAttribute('color', new BufferAttribute(new Float32Array(colours), 4));
+    return new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
   }
 
   addSurface(scene, part) {
