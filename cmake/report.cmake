@@ -27,6 +27,7 @@ else()
   if(BRIO_REPORT)
     message(STATUS "No npm: reports will show pictures instead of the moving scene (Debian: apt-get install npm)")
   endif()
+  set(report_script ${PROJECT_BINARY_DIR}/web/report/none.z)
   add_custom_command(OUTPUT ${report_script} COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/web/report
     COMMAND ${CMAKE_COMMAND} -E touch ${report_script} VERBATIM)
 endif()
