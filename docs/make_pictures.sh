@@ -44,13 +44,14 @@ draw membrane.png "$work/drum" --time 0.05 --color strain --size 640x360
 # a film's contact sheet and the reports, where there are programs for it
 if command -v ffmpeg >/dev/null; then
     "$brio" render "$work/lively" "$work/dull" -o "$work/demo.mp4" --quiet --color strain --stamp --size 280x320
-    ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "fps=2,scale=250:-1,tile=4x2" -frames:v 1 "$out/film.png"
+    ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "fps=2,scale=240:-1,tile=4x2" -frames:v 1 "$out/film.png"
     echo "$out/film.png: $(wc -c <"$out/film.png") bytes"
 fi
 modules=$(dirname "$brio")/web/report
-if [ -d "$modules/node_modules/playwright-core" ] && command -v chromium >/dev/null; then
+if [ -d "$modules/node_modules/playwright-core" ] && command -v chromium >/dev/null && command -v ffmpeg >/dev/null; then
     shoot() { # REPORT FILE WIDTH HEIGHT SCHEME TIME
-        node web/report/shoot.mjs "$1" "$out/$2" "$3" "$4" "$5" "$6" "$modules"
+        node web/report/shoot.mjs "$1" "$work/shot.png" "$3" "$4" "$5" "$6" "$modules"
+        ffmpeg -loglevel error -y -i "$work/shot.png" -vf "split[a][b];[a]palettegen=max_colors=224[p];[b][p]paletteuse=dither=none" "$out/$2"
         echo "$out/$2: $(wc -c <"$out/$2") bytes"
     }
     shoot "$work/dice/report.html" report.png 1000 1150 light 0.55

@@ -22,7 +22,7 @@ static const char style[] =
     "code { font-family: ui-monospace, monospace; }\n"
     ".verdict { border-left: 4px solid #3f7fae; padding: 0.1rem 0 0.1rem 0.9rem; } .verdict.bad { border-color: var(--bad); }\n"
     ".bar { display: inline-block; height: 0.7em; background: #3f7fae; border-radius: 2px; } caption { text-align: left; padding: 0.2rem 0; } summary { cursor: pointer; }\n"
-    "@media print { body { max-width: none; padding: 0; font-size: 11pt; } .figures { grid-template-columns: 1fr 1fr; } figure, tr { break-inside: avoid; } }\n";
+    "@media print { body { max-width: none; padding: 0; font-size: 11pt; } .figures { grid-template-columns: 1fr 1fr; } .scroll { overflow: visible; } table { font-size: 6.5pt; } th, td { padding: 0.1rem 0.2rem; } figure, tr { break-inside: avoid; } }\n";
 
 void brio__html_text(FILE *file, const char *text)
 {
