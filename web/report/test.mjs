@@ -25,7 +25,7 @@ const browser = await chromium.launch({
 });
 const troubles = [], foreign = [];
 
-async function open(folder, size = { width: 1200, height: 900 }) {
+async function open(folder, size = { width: 760, height: 600 }) {
   const page = await browser.newPage({ viewport: size });
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && !/GPU stall|GL Driver|software WebGL/.test(message.text()) && troubles.push(message.text()));
   page.on('pageerror', (error) => troubles.push(error.stack));
@@ -143,7 +143,7 @@ await page.close();
 
 // ---- a comparison ------------------------------------------------------------------------------------------------
 
-const both = await open(comparison);
+const both = await open(comparison, { width: 640, height: 480 });
 const panels = await both.evaluate(async () => {
   const { view, charts } = await window.brioReport;
   view.setTime(view.end);
@@ -157,7 +157,7 @@ await both.close();
 // ---- a large run -------------------------------------------------------------------------------------------------
 
 const bytes = statSync(`${large}/report.html`).size;
-const big = await open(large);
+const big = await open(large, { width: 420, height: 400 });
 const shown = await big.evaluate(async () => {
   const { view } = await window.brioReport;
   return { frames: view.runs[0].frames, vertices: view.runs[0].parts[0].vertices, end: view.end, stride: view.runs[0].stride };
