@@ -12,7 +12,7 @@ need = $(if $(filter tsan coverage,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo test test-long bench install fuzz coverage format clean help tests-ready
+.PHONY: all build demo pictures test test-long bench install fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -22,14 +22,13 @@ build:
 	@cmake --preset release $(werror) >/dev/null
 	@cmake --build build --target brio_cli brio_shared brio_static
 
-demo: build
-	@build/brio run scenes/demo.yaml -o build/demo --force
-	$(say) "" "The same scene under backward Euler, which eats the motion:"
-	@build/brio run scenes/demo.yaml -o build/demo-backward-euler --force --set integrator=backward-euler
-	$(say) "" "Compare the energies above. The results are in build/demo and build/demo-backward-euler:" \
-	    "  energy.csv   energies and momenta of every step" \
-	    "  frames/      the motion; open frames/*.pvd in ParaView, or the .obj files anywhere" \
-	    "  run.json     the scene as it was run, with times and the verdict"
+demo:
+	@sh cmake/setup.sh demo
+	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@sh cmake/demo.sh build/brio build/demo
+
+pictures: build
+	@sh docs/make_pictures.sh build/brio docs/pictures
 
 tests-ready:
 	@sh cmake/setup.sh $(need)
@@ -71,7 +70,8 @@ clean:
 
 help:
 	$(say) "make                 set up and build: build/brio, build/libbrio.so, build/libbrio.a" \
-	    "make demo            build, run scenes/demo.yaml, say where the results are" \
+	    "make demo            build, run scenes/demo.yaml two ways, say where the report and the film are" \
+	    "make pictures        make the pictures of the documentation again" \
 	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
 	    "make test-long       the same with the long tests" \
 	    "make bench           timings; BENCH=elements for one of them" \

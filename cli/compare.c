@@ -12,6 +12,7 @@
 #include "analyze/ledger.h"
 #include "output/run.h"
 #include "progress.h"
+#include "report.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -256,6 +257,54 @@ static void show(Comparison *c, const Trial *t, const BrioLedger *l)
                   (int)(t - c->trial) + 1, c->trial_count, t->method->label, t->size->text, l->time, c->scene->end, spent, left, l->total, l->iterations);
 }
 
+/* The motion goes to a file without a name, from which the report reads it. Reports do without it where this fails. */
+static void tape_drop(Comparison *c)
+{
+    brio__motion_free(c->tape);
+    if (c->tape_file) fclose(c->tape_file);
+    c->tape = NULL;
+    c->tape_file = NULL;
+}
+
+/* A frame whenever an instant k/fps is reached or passed; `before` is the time of the last step, negative at the start. */
+static void tape_frame(Comparison *c, const Trial *t, const BrioSim *sim, double before)
+{
+    const BrioState *state = sim->state;
+    double fps = c->tape ? c->tape->fps : 1, now = floor(state->time * fps + 1e-6), last = before < 0 ? -1 : floor(before * fps + 1e-6);
+    if (!c->tape || now <= last || c->tape_instants++ % c->tape->stride) return;
+    brio__system_positions(sim->system, state, state->q, state->time, t->x);
+    brio__motion_frame(c->tape, state->time, t->x);
+    if (fwrite(c->tape->buffer, 1, c->tape->frame_bytes, c->tape_file) != c->tape->frame_bytes) tape_drop(c);
+}
+
+static void tape_begin(Comparison *c, const Trial *t, const BrioScene *scene, const BrioSim *sim, int64_t steps)
+{
+    char *head = NULL;
+    size_t size = 0;
+    c->tape_instants = 0;
+    if (c->tape_count >= REPORT_MOST_RUNS || !scene->motion) return;
+    brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, t->x);
+    c->tape_file = tmpfile();
+    bool whole = c->tape_file && brio__motion_create(sim->system, scene->rest, t->x, scene->fps, fmin(scene->end * scene->fps, (double)steps) + 1, &c->tape) == BRIO_OK &&
+                 brio__motion_head(c->tape, &head, &size) == BRIO_OK && fwrite(head, 1, size, c->tape_file) == size;
+    free(head);
+    if (!whole)
+        tape_drop(c);
+    else
+        tape_frame(c, t, sim, -1);
+}
+
+/* What explodes leaves the picture, and would make everything else a dot. */
+static void tape_end(Comparison *c, Trial *t)
+{
+    if (c->tape && t->outcome != TRIAL_EXPLODED && fflush(c->tape_file) == 0) {
+        FILE *file = c->tape_file;
+        c->tape_file = NULL; /* the motion closes it */
+        if (brio__motion_read(file, "the motion", &t->motion, NULL) == BRIO_OK) c->tape_count++;
+    }
+    tape_drop(c);
+}
+
 /* Steps to the end; what stops it on the way is a result. */
 static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLedger *first, int64_t steps)
 {
@@ -269,7 +318,7 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
             snprintf(t->reason, sizeof t->reason, "stopped on request at t = %.5g s", sim->state->time);
             return TRIAL_STOPPED;
         }
-        double clock = brio__seconds();
+        double clock = brio__seconds(), before = sim->state->time;
         BrioStatus status = brio_sim_step_by(sim, k == steps && shorter ? end - sim->state->time : h);
         t->value[WALL] += brio__seconds() - clock;
         t->value[HALVED] += sim->stepper->halvings > 0;
@@ -284,6 +333,7 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
             return TRIAL_EXPLODED;
         }
         observe(c, t, &l, first, k % every == 0 || k == steps);
+        tape_frame(c, t, sim, before);
         double usual = c->first_motion + fall + fabs(l.added);
         if (usual > 0 && motion_energy(&l) > TRIAL_EXPLOSION * usual) {
             snprintf(t->reason, sizeof t->reason, "exploded at t = %.5g s: kinetic and elastic energy passed %.3g J", l.time, TRIAL_EXPLOSION * usual);
@@ -318,7 +368,9 @@ static void perform(Comparison *c, Trial *t)
     if (status == BRIO_OK && (status = start(c, t, sim, steps, &first)) != BRIO_OK) brio__error(&error, status, "%s", brio_status_text(status));
     if (status == BRIO_OK) {
         observe(c, t, &first, &first, true);
+        tape_begin(c, t, scene, sim, steps);
         t->outcome = advance(c, t, sim, &first, steps);
+        tape_end(c, t);
         t->value[NEWTON] = (double)sim->stepper->solver->totals.iterations;
         if (t->value[STEPS] > 0) t->value[STEP_TIME] = 1000 * t->value[WALL] / t->value[STEPS];
         if (t->value[WALL] > 0) t->value[SPEED] = t->value[REACHED] / t->value[WALL];
@@ -515,6 +567,7 @@ static void release(Comparison *c)
 {
     for (int i = 0; c->trial && i < c->trial_count; i++) {
         brio__free(c->trial[i].x);
+        brio__motion_free(c->trial[i].motion);
         for (int k = 0; k < CURVE_COUNT; k++) brio__free(c->trial[i].curve[k]);
     }
     for (int i = 0; i <= MOST_METHODS; i++) brio__free(c->method[i].assignment);

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 
+#include "output/motion.h"
 #include "output/writer.h"
 #include "scene/scene.h"
 
@@ -68,6 +69,7 @@ typedef struct Trial {
     double *x;         /* positions at the end, if it got there */
     int64_t sample_count;
     double *curve[CURVE_COUNT];
+    BrioMotionFile *motion; /* as it is read back once the trial has ended; NULL: not kept */
 } Trial;
 
 enum { MOST_METHODS = 64, MOST_SIZES = 32 };
@@ -95,6 +97,11 @@ typedef struct Comparison {
     bool scale_is_first;  /* first_motion; otherwise (gravity or scripts bring energy) the median of the trials' largest */
     bool errors_are_estimates; /* against the method's own limit, extrapolated */
     double planned_steps, done_steps, started, shown;
+    /* the motion of the trial at hand; NULL: not kept */
+    BrioMotionFile *tape;
+    FILE *tape_file;
+    int64_t tape_instants;
+    int tape_count; /* trials whose motion is kept */
 } Comparison;
 
 const char *trial_outcome_name(TrialOutcome outcome);

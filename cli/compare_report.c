@@ -1,5 +1,6 @@
 /* What `brio compare` tells: tables on the terminal, compare.csv, compare.json, plots, report.html. */
 #include "compare.h"
+#include "report.h"
 #include "table.h"
 
 #include "output/html.h"
@@ -426,8 +427,8 @@ static const struct {
     {"work-precision.svg", "Below and to the left is better: less error for less time.", precision_charts},
 };
 
-/* `drawn` tells whether there was anything to draw. */
-static BrioStatus draw(const Comparison *c, size_t which, int columns, FILE *file, bool *drawn)
+/* Onto a file of its own, or as figures of a report; `drawn` tells whether there was anything to draw. */
+static BrioStatus draw(const Comparison *c, size_t which, FILE *file, Report *report, bool *drawn)
 {
     size_t series = (size_t)c->trial_count, charts = series + (size_t)c->size_count;
     Picture p = {.c = c,
@@ -440,7 +441,8 @@ static BrioStatus draw(const Comparison *c, size_t which, int columns, FILE *fil
     BrioStatus status = whole ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (whole) pictures[which].charts(&p);
     *drawn = p.count > 0;
-    if (*drawn && file) status = brio__plot_write(file, p.plot, p.count, columns);
+    if (*drawn && file) status = brio__plot_write(file, p.plot, p.count, 2);
+    for (int k = 0; whole && report && k < p.count; k++) report_chart(report, &p.plot[k], pictures[which].about);
     brio__free(p.plot);
     brio__free(p.title);
     brio__free(p.series);
@@ -451,50 +453,31 @@ static BrioStatus draw(const Comparison *c, size_t which, int columns, FILE *fil
 
 /* ---- report.html -------------------------------------------------------------------------------- */
 
-static void html_head(FILE *file, const char *head, const char *unit, bool words)
-{
-    fprintf(file, "<th%s>", words ? " class=\"words\"" : "");
-    brio__html_text(file, head);
-    if (unit[0]) {
-        fputs("<small>", file);
-        brio__html_text(file, unit);
-        fputs("</small>", file);
-    }
-    fputs("</th>", file);
-}
-
-static void html_cell(FILE *file, const char *class, const char *text)
-{
-    fprintf(file, class[0] ? "<td class=\"%s\">" : "<td%s>", class);
-    brio__html_text(file, text);
-    fputs("</td>", file);
-}
-
 static void html_table(const Comparison *c, int which, FILE *file)
 {
     char label[200], text[1500];
     bool shown[QUANTITY_COUNT];
     fputs("<div class=\"scroll\"><table>\n<thead><tr>", file);
-    html_head(file, "integrator", "", true);
-    html_head(file, "h", "s", false);
-    if (which == ENERGY_TABLE) html_head(file, "verdict", "", true);
+    report_head(file, "integrator", "", true);
+    report_head(file, "h", "s", false);
+    if (which == ENERGY_TABLE) report_head(file, "verdict", "", true);
     for (int q = 0; q < QUANTITY_COUNT; q++) {
         shown[q] = quantities[q].table == which && has(c, (Quantity)q);
-        if (shown[q]) html_head(file, quantities[q].head, quantities[q].unit, false);
+        if (shown[q]) report_head(file, quantities[q].head, quantities[q].unit, false);
     }
     fputs("</tr></thead>\n<tbody>\n", file);
     for (int i = 0; i < c->trial_count; i++) {
         const Trial *t = &c->trial[i];
         snprintf(label, sizeof label, "%s%s", t->method->label, reference_mark(c, t));
         fputs("<tr>", file);
-        html_cell(file, "words", label);
-        html_cell(file, "", t->size->text);
+        report_cell(file, "words", label);
+        report_cell(file, "", t->size->text);
         if (which == ENERGY_TABLE) {
             trial_verdict(c, t, text, sizeof text);
-            html_cell(file, t->outcome == TRIAL_COMPLETED ? "words long" : "words long bad", text);
+            report_cell(file, t->outcome == TRIAL_COMPLETED ? "words long" : "words long bad", text);
         }
         for (int q = 0; q < QUANTITY_COUNT; q++)
-            if (shown[q]) html_cell(file, "", number_text(t, (Quantity)q, text));
+            if (shown[q]) report_cell(file, "", number_text(t, (Quantity)q, text));
         fputs("</tr>\n", file);
     }
     fputs("</tbody>\n</table></div>\n", file);
@@ -529,12 +512,35 @@ static void html_scene(const Comparison *c, FILE *file)
     fclose(scene);
 }
 
+/* The first trials that got anywhere, side by side. */
+static void html_motions(const Comparison *c, Report *report)
+{
+    BrioMotionFile *motion[REPORT_MOST_RUNS];
+    char label[REPORT_MOST_RUNS][256];
+    const char *labels[REPORT_MOST_RUNS];
+    int count = 0, left_out = 0;
+    for (int i = 0; i < c->trial_count; i++) {
+        const Trial *t = &c->trial[i];
+        if (t->outcome == TRIAL_WAITING || t->outcome == TRIAL_REFUSED) continue;
+        if (!t->motion) {
+            left_out++;
+            continue;
+        }
+        snprintf(label[count], sizeof label[0], c->size_count > 1 || c->is_extra ? "%s, h = %s s" : "%s", t->method->label, t->size->text);
+        labels[count] = label[count];
+        motion[count++] = t->motion;
+    }
+    report_motions(report, motion, labels, count);
+    if (count && left_out) brio__html_element(report->file, "p class=\"note\"", "The motion of the first %d trials is shown, and of %d others not.", count, left_out);
+}
+
 static BrioStatus write_html(const Comparison *c, FILE *file)
 {
     char notes[MOST_NOTES][512], line[1600];
     const char *title = c->scene->title[0] ? c->scene->title : c->given.name;
     bool drawn;
-    brio__html_begin(file, title);
+    Report report;
+    report_begin(&report, file, title);
     brio__html_element(file, "h1", "%s: integrators compared", title);
     brio__html_element(file, "p", "%d integrator%s with %d step size%s each, from the same first state to t = %g s.", c->method_count,
                        c->method_count == 1 ? "" : "s", c->size_count, c->size_count == 1 ? "" : "s", c->scene->end);
@@ -545,23 +551,18 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
     html_table(c, COST_TABLE, file);
     int count = comparison_notes(c, notes);
     for (int i = 0; i < count; i++) brio__html_element(file, "p class=\"note\"", "%s", notes[i]);
+    html_motions(c, &report);
     brio__html_element(file, "h2", "Plots");
     fputs("<div class=\"figures\">\n", file);
-    for (size_t i = 0; i < BRIO_COUNT(pictures); i++) {
-        BRIO_CHECK(draw(c, i, 1, NULL, &drawn));
-        if (!drawn) continue;
-        fputs("<figure>\n", file);
-        BRIO_CHECK(draw(c, i, 1, file, &drawn));
-        brio__html_element(file, "figcaption class=\"note\"", "%s", pictures[i].about);
-        fputs("</figure>\n", file);
-    }
+    BrioStatus status = BRIO_OK;
+    for (size_t i = 0; status == BRIO_OK && i < BRIO_COUNT(pictures); i++) status = draw(c, i, NULL, &report, &drawn);
     fputs("</div>\n", file);
     html_scene(c, file);
     brio__html_element(file, "p class=\"note\"", "brio %s, %d threads, %s. Change: total energy at the end less the first; above: the most that it was above "
                        "the first; remainder: the part of the change that neither damping nor moved points explain; unfinished: what of it the solver "
                        "left over. All numbers: compare.csv, compare.json.", brio_version(), brio_threads(), brio_isa());
-    brio__html_end(file);
-    return BRIO_OK;
+    BrioStatus ended = report_end(&report);
+    return status == BRIO_OK ? ended : status;
 }
 
 /* ---- files -------------------------------------------------------------------------------------- */
@@ -601,14 +602,14 @@ BrioStatus comparison_write(const Comparison *c, const BrioFolder *folder, BrioE
         BRIO_CHECK(close_file(folder, documents[i].name, file, documents[i].write(c, file), error));
     }
     for (size_t i = 0; i < BRIO_COUNT(pictures); i++) {
-        BrioStatus status = draw(c, i, 2, NULL, &drawn);
+        BrioStatus status = draw(c, i, NULL, NULL, &drawn);
         if (status != BRIO_OK) return brio__error(error, status, "%s", brio_status_text(status));
         if (!drawn) {
             unlinkat(folder->fd, pictures[i].file, 0);
             continue;
         }
         BRIO_CHECK(brio__replace_begin(folder, pictures[i].file, &file, error));
-        BRIO_CHECK(close_file(folder, pictures[i].file, file, draw(c, i, 2, file, &drawn), error));
+        BRIO_CHECK(close_file(folder, pictures[i].file, file, draw(c, i, file, NULL, &drawn), error));
     }
     return BRIO_OK;
 }

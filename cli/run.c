@@ -1,6 +1,7 @@
 /* brio run: a scene from its first state to its end, with results in a folder. */
 #include "commands.h"
 #include "progress.h"
+#include "report.h"
 
 #include "output/json.h"
 
@@ -23,6 +24,7 @@ static void print_json(const BrioScene *scene, const char *out, const BrioRunRes
                  {"probes", "probes.csv", scene->probe_count > 0},
                  {"frames", "frames", scene->format_count > 0},
                  {"run", "run.json", true},
+                 {"report", "report.html", r->started},
                  {"checkpoint", BRIO_CHECKPOINT_NAME, true}};
     brio__json_open(&json, "files", '{');
     for (size_t i = 0; i < BRIO_COUNT(files); i++) {
@@ -67,6 +69,7 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
     if (r->exact.states && !r->exact.failed)
         printf("  %lld states checked exactly, %lld pairs: no intersection, no inverted element (%.1f s)\n", (long long)r->exact.states,
                (long long)r->exact.pairs, r->exact.seconds);
+    printf("  %s/report.html  the motion, energies and times: open it in a browser (`brio view %s`)\n", out, out);
     printf("  %s/energy.csv  energies and momenta\n", out);
     if (scene->probe_count) printf("  %s/probes.csv  positions of the probes\n", out);
     if (scene->format_count) printf("  %s/frames      %lld frames\n", out, (long long)r->frame_count);
@@ -124,6 +127,8 @@ static int run(int argc, char **argv)
                     options.out);
             code = EXIT_FAILED;
         }
+        BrioError unreported = {0};
+        if (status != BRIO_ERROR_FILE && report_of_run(options.out, &unreported) != BRIO_OK) code = say_error(&unreported, EXIT_FAILED);
         if (json)
             print_json(scene, options.out, &result);
         else if (!quiet)
@@ -151,8 +156,8 @@ const Command command_run = {
     .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] [--exact] [--quiet] [--json]",
     .about =
         "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). The folder receives "
-        "energy.csv, probes.csv, "
-        "frames/, run.json and a checkpoint, which is renewed every few seconds. Ctrl-C ends the run after the step at "
+        "report.html (the motion, energies and times in one page), energy.csv, probes.csv, "
+        "frames/, motion.bin, run.json and a checkpoint, which is renewed every few seconds. Ctrl-C ends the run after the step at "
         "hand, with a "
         "checkpoint; --resume continues from it, also after a crash. A finished run can be made longer: --resume --set "
         "time.end=20.\n"

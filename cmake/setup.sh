@@ -1,21 +1,24 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs:  setup.sh build|test|tsan|fuzz|coverage|format
+# Installs the Debian packages that a purpose needs:  setup.sh build|demo|test|tsan|fuzz|coverage|format
 #
 # Quick when all are there. Otherwise installs as root, through sudo, or says what to type. Where there is
 # no dpkg, or with BRIO_SETUP=no, it changes nothing and leaves the search to CMake.
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build pkg-config libfyaml-dev libsuitesparse-dev libopenblas0-pthread"
+build="gcc libc6-dev make cmake ninja-build pkg-config libfyaml-dev libsuitesparse-dev libopenblas0-pthread zlib1g-dev"
 test="$build libcmocka-dev calculix-ccx libsundials-dev locales"
+# What brio can do without, as program:package. A machine may have them from elsewhere, and where they cannot be had the rest goes on.
+wanted="node:nodejs npm:npm"
 case "${1:-build}" in
     build) packages=$build ;;
-    test) packages=$test ;;
+    demo) packages=$build wanted="$wanted ffmpeg:ffmpeg" ;;
+    test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium" ;;
     tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev libomp-dev llvm" ;;
     coverage) packages="$test gcovr" ;;
-    format) packages="clang-format" ;;
+    format) packages="clang-format" wanted="" ;;
     *)
-        echo "setup: no purpose \"$1\"; there are build, test, tsan, fuzz, coverage, format" >&2
+        echo "setup: no purpose \"$1\"; there are build, demo, test, tsan, fuzz, coverage, format" >&2
         exit 2
         ;;
 esac
@@ -39,15 +42,22 @@ missing=""
 for package in $packages; do
     echo "$installed" | grep -qx "installed $package" || missing="$missing $package"
 done
-[ -z "$missing" ] && exit 0
+extra=""
+for pair in $wanted; do
+    command -v "${pair%%:*}" >/dev/null 2>&1 || extra="$extra ${pair#*:}"
+done
+[ -z "$missing$extra" ] && exit 0
 
 if [ "$(id -u)" = 0 ]; then
     as_root="env"
 elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
     as_root="sudo -n"
-elif command -v sudo >/dev/null 2>&1 && [ -t 0 ] && [ -t 2 ]; then
-    echo "setup: sudo will ask for your password, to install:$missing" >&2
+elif command -v sudo >/dev/null 2>&1 && [ -n "$missing" ] && [ -t 0 ] && [ -t 2 ]; then
+    echo "setup: sudo will ask for your password, to install:$missing$extra" >&2
     as_root="sudo"
+elif [ -z "$missing" ]; then
+    echo "setup: going on without$extra, which installing needs root for (docs/dependencies.md says what they are for)" >&2
+    exit 0
 else
     echo "setup: these packages are missing, and installing them needs root. Please run, as root:" >&2
     echo "    apt-get update && apt-get install --no-install-recommends$missing" >&2
@@ -55,12 +65,19 @@ else
     exit 1
 fi
 
-echo "setup: installing$missing"
+echo "setup: installing$missing$extra"
 # The lists may be good enough if the update fails: the installation decides.
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update ||
     echo "setup: apt-get update failed; trying with the package lists as they are" >&2
-if ! $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
-    install --no-install-recommends $missing </dev/null; then
+install() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+        install --no-install-recommends "$@" </dev/null
+}
+if [ -n "$extra" ] && ! install $extra; then
+    echo "setup: going on without$extra, which apt-get could not install (docs/dependencies.md says what they are for)" >&2
+fi
+[ -z "$missing" ] && exit 0
+if ! install $missing; then
     echo "setup: apt-get could not install:$missing" >&2
     echo "setup: see its message above; the network and the package sources are the usual reasons" >&2
     exit 1

@@ -103,3 +103,12 @@ if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
     -DVERSION=${PROJECT_VERSION} -P ${PROJECT_SOURCE_DIR}/cmake/package_test.cmake)
   set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 300)
 endif()
+
+# Pictures are read back through zlib, whether brio has it or not.
+find_library(BRIO_ZLIB_LIBRARY z)
+if(BRIO_ZLIB_LIBRARY)
+  target_link_libraries(test_render PRIVATE ${BRIO_ZLIB_LIBRARY})
+endif()
+
+# The browser test of reports finds playwright-core beside the bundled script.
+target_compile_definitions(test_report PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")

@@ -38,9 +38,9 @@ static bool same_file(const char *a, const char *b)
 /* Tables and all frames of two runs, byte for byte. */
 static void assert_same_results(const char *a, const char *b)
 {
-    static const char *const names[] = {"energy.csv", "probes.csv"};
+    static const char *const names[] = {"energy.csv", "probes.csv", "motion.bin"};
     char x[512], y[512];
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(x, sizeof x, "%s/%s", a, names[i]);
         snprintf(y, sizeof y, "%s/%s", b, names[i]);
         assert_true(same_file(x, y));
@@ -125,7 +125,7 @@ static void results(void **state)
     assert_non_null(strstr(pvd, "<DataSet timestep=\"0\" file=\"frame_000000.vtu\"/>"));
     assert_non_null(strstr(pvd, "file=\"frame_000060.vtu\"/>"));
     assert_verdict("reference", "completed");
-    assert_int_equal(count_files("reference"), 5);
+    assert_int_equal(count_files("reference"), 7);
     free(energy);
     free(probes);
     free(pvd);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const char letters[8] = "brio-ckp";
-enum { VERSION = 1 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
+enum { VERSION = 2 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene ---------------------------------------------------------------------------- */
@@ -125,6 +125,8 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
     VISIT(s, c->totals.last_energy);
     VISIT(s, c->energy_length);
     VISIT(s, c->probes_length);
+    VISIT(s, c->motion_length);
+    VISIT(s, c->motion_stride);
     VISIT(s, c->frames_passed);
     VISIT(s, c->frame_count);
     if (s->reading && !s->broken) {

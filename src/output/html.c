@@ -16,10 +16,13 @@ static const char style[] =
     "th { font-weight: 600; border-bottom-width: 2px; } th small { display: block; color: var(--faint); font-weight: 400; }\n"
     "td.words, th.words { text-align: left; } td.long { white-space: normal; min-width: 12rem; } .bad { color: var(--bad); }\n"
     "tbody tr:nth-child(even) { background: var(--band); }\n"
-    ".figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(36rem, 100%), 1fr)); gap: 1rem; align-items: start; }\n"
+    ".figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(30rem, 100%), 1fr)); gap: 1rem; align-items: start; }\n"
     "figure { margin: 0; } figure svg { max-width: 100%; height: auto; border: 1px solid var(--line); border-radius: 4px; }\n"
     "pre { padding: 0.8rem 1rem; overflow-x: auto; background: var(--band); border: 1px solid var(--line); border-radius: 4px; font-size: 0.8125rem; }\n"
-    "code { font-family: ui-monospace, monospace; }\n";
+    "code { font-family: ui-monospace, monospace; }\n"
+    ".verdict { border-left: 4px solid #3f7fae; padding: 0.1rem 0 0.1rem 0.9rem; } .verdict.bad { border-color: var(--bad); }\n"
+    ".bar { display: inline-block; height: 0.7em; background: #3f7fae; border-radius: 2px; } caption { text-align: left; padding: 0.2rem 0; } summary { cursor: pointer; }\n"
+    "@media print { body { max-width: none; padding: 0; font-size: 11pt; } .figures { grid-template-columns: 1fr 1fr; } .scroll { overflow: visible; } table { font-size: 6.5pt; } th, td { padding: 0.1rem 0.2rem; } figure, tr { break-inside: avoid; } }\n";
 
 void brio__html_text(FILE *file, const char *text)
 {

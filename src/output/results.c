@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* The checkpoint goes first, so that what is left of removed results is never continued. */
-static const char *const names[] = {BRIO_CHECKPOINT_NAME, "energy.csv", "probes.csv", "run.json", "state.csv"};
+static const char *const names[] = {BRIO_CHECKPOINT_NAME, "energy.csv", "probes.csv", "motion.bin", "run.json", "report.html", "state.csv"};
 
 /* `text` without `prefix`, or NULL. */
 static const char *after(const char *text, const char *prefix)

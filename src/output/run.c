@@ -7,9 +7,11 @@
 #include "../number.h"
 #include "csv.h"
 #include "json.h"
+#include "motion.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,7 +24,8 @@ typedef struct Run {
     const BrioRunOptions *options;
     BrioRunResult *result;
     BrioFolder folder, frames;
-    BrioWriter energy, probes;
+    BrioWriter energy, probes, moved;
+    BrioMotionFile *motion; /* NULL: not kept */
     BrioCheckpoint checkpoint; /* as of now; the lengths as of the last one written */
     int64_t time_room;         /* of checkpoint.frame_time */
     int64_t frames_saved;      /* frames that the last checkpoint counts */
@@ -152,7 +155,6 @@ static BrioStatus write_frame(Run *run, BrioError *error)
         c->frame_time = grown;
         run->time_room = room;
     }
-    brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
     brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
     for (int i = 0; i < run->scene->format_count; i++) {
         char name[64];
@@ -185,10 +187,16 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
     }
     /* a frame whenever an instant k/fps is reached or passed; times carry round-off */
     double now = floor(state->time * scene->fps + 1e-6), last = before < 0 ? -1 : floor(before * scene->fps + 1e-6);
-    if (scene->format_count == 0 || now <= last) return BRIO_OK;
-    bool due = run->checkpoint.frames_passed % scene->every == 0;
-    run->checkpoint.frames_passed++;
-    return due ? write_frame(run, error) : BRIO_OK;
+    if (now <= last) return BRIO_OK;
+    int64_t instant = run->checkpoint.frames_passed++;
+    bool frame = scene->format_count && instant % scene->every == 0, moved = run->motion && instant % run->checkpoint.motion_stride == 0;
+    if (!frame && !moved) return BRIO_OK;
+    brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
+    if (moved) {
+        brio__motion_frame(run->motion, state->time, run->x);
+        BRIO_CHECK(brio__writer_put(&run->moved, (const char *)run->motion->buffer, run->motion->frame_bytes, error));
+    }
+    return frame ? write_frame(run, error) : BRIO_OK;
 }
 
 /* ---- checkpoints -------------------------------------------------------------------------------- */
@@ -224,8 +232,10 @@ static BrioStatus save(Run *run, BrioError *error)
         BRIO_CHECK(sync_frames(run, error));
         BRIO_CHECK(brio__writer_sync(&run->energy, error));
         if (run->probes.file) BRIO_CHECK(brio__writer_sync(&run->probes, error));
+        if (run->moved.file) BRIO_CHECK(brio__writer_sync(&run->moved, error));
         next.energy_length = run->energy.length;
         next.probes_length = run->probes.length;
+        next.motion_length = run->moved.length;
     }
     next.totals.solve = run->sim->stepper->solver->totals;
     next.totals.wall = run->earlier + brio__seconds() - run->start;
@@ -271,7 +281,18 @@ static BrioStatus open_outputs(Run *run, BrioError *error)
     BRIO_CHECK(brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
     if (run->scene->probe_count)
         BRIO_CHECK(brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
+    if (run->motion) BRIO_CHECK(brio__writer_open(&run->folder, BRIO_MOTION_NAME, c->motion_length, &run->moved, error));
     return BRIO_OK;
+}
+
+static BrioStatus write_motion_head(Run *run, BrioError *error)
+{
+    char *bytes = NULL;
+    size_t size;
+    if (brio__motion_head(run->motion, &bytes, &size) != BRIO_OK) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    BrioStatus status = brio__writer_put(&run->moved, bytes, size, error);
+    free(bytes);
+    return status;
 }
 
 /* Everything up to the first step: the first row and frame, or the place where an earlier session ended. */
@@ -285,6 +306,7 @@ static BrioStatus begin(Run *run, BrioError *error)
     if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
     BRIO_CHECK(brio__energy_head(&run->energy, run->sim, error));
     if (run->scene->probe_count) BRIO_CHECK(brio__probes_head(&run->probes, run->scene, error));
+    if (run->motion) BRIO_CHECK(write_motion_head(run, error));
     BRIO_CHECK(write_outputs(run, -1, error));
     c->totals.first_energy = run->ledger.total;
     c->totals.setup = brio__seconds() - run->start;
@@ -372,6 +394,7 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
     if (status == BRIO_ERROR_FILE) {
         brio__writer_cut(&run->energy, run->checkpoint.energy_length);
         brio__writer_cut(&run->probes, run->checkpoint.probes_length);
+        brio__writer_cut(&run->moved, run->checkpoint.motion_length);
     }
     run->checkpoint.totals.wall = run->earlier + brio__seconds() - run->start;
     BrioError unwritten = {0};
@@ -393,6 +416,14 @@ static BrioStatus prepare(Run *run, BrioError *error)
     run->x = brio__alloc(world, sizeof *run->x);
     run->v = brio__alloc(world, sizeof *run->v);
     if (!run->x || !run->v) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    if (run->scene->motion) {
+        const BrioState *state = run->sim->state;
+        double instants = fmin(run->scene->end * run->scene->fps, (double)run->result->steps) + 1;
+        brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
+        if (brio__motion_create(run->sim->system, run->scene->rest, run->x, run->scene->fps, instants, &run->motion) != BRIO_OK)
+            return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        c->motion_stride = run->motion->stride;
+    }
     if (o->exact) {
         if (brio__exact_create(run->sim->system, &run->watch.exact) != BRIO_OK) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
         run->sim->stepper->observe = brio__exact_watch;
@@ -448,6 +479,8 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
     result->exact = run.watch;
     brio__writer_close(&run.energy);
     brio__writer_close(&run.probes);
+    brio__writer_close(&run.moved);
+    brio__motion_free(run.motion);
     brio__folder_close(&run.frames);
     brio__folder_close(&run.folder);
     brio__free(run.checkpoint.frame_time);

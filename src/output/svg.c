@@ -12,14 +12,23 @@ static const char *const palette[] = {"#0072B2", "#D55E00", "#009E73", "#E69F00"
 static const char region_grey[] = "#d9e3ea";
 enum { COLOURS = BRIO_COUNT(palette), MOST_TICKS = 64 };
 
+int brio__plot_colour(const BrioPlotSeries *series, int i, int *dashes)
+{
+    int place = series->colour > 0 ? series->colour - 1 : i;
+    *dashes = place / COLOURS + series->dashed;
+    return place % COLOURS;
+}
+
 static const char *series_colour(const BrioPlotSeries *series, int i)
 {
-    return palette[(series->colour > 0 ? series->colour - 1 : i) % COLOURS];
+    int dashes;
+    return palette[brio__plot_colour(series, i, &dashes)];
 }
 
 static const char *series_dashes(const BrioPlotSeries *series, int i)
 {
-    int round = (series->colour > 0 ? series->colour - 1 : i) / COLOURS + series->dashed;
+    int round;
+    brio__plot_colour(series, i, &round);
     return round == 0 ? "" : round == 1 ? " stroke-dasharray=\"7 4\"" : " stroke-dasharray=\"2 3\"";
 }
 

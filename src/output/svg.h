@@ -56,6 +56,9 @@ typedef struct BrioPlot {
 
 enum { BRIO_PLOT_WIDTH = 820, BRIO_PLOT_HEIGHT = 460, BRIO_PLOT_MOST_SERIES = 12 };
 
+/* The place of a series' colour in the palette, from 0, and its dashes (0: none, then finer ones); `i` is its own place in the chart. */
+int brio__plot_colour(const BrioPlotSeries *series, int i, int *dashes);
+
 /* The place of a chart's frame on its page and what its axes show: for tests and for callers that add marks of their own. */
 typedef struct BrioPlotFrame {
     double left, top, width, height; /* pixels */

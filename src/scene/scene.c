@@ -169,6 +169,7 @@ static const BrioKey output_keys[] = {
     {"frames", "list of vtu, obj", "[]", "Formats of frames."},
     {"every", "whole number", "1", "Write every so many-th frame."},
     {"energy_every", "whole number", "1", "Write every so many-th row of energy.csv and probes.csv."},
+    {"motion", "true or false", "true", "Keep the motion of what is seen (motion.bin), for the report, `brio render` and `brio view`."},
     {0}};
 
 static const BrioSection sections[] = {
@@ -1291,6 +1292,8 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
     BRIO_CHECK(expect_map(node, output_keys, error));
     BRIO_CHECK(get_integer(node, "every", 1, 1000000000, &scene->every, error));
     BRIO_CHECK(get_integer(node, "energy_every", 1, 1000000000, &scene->energy_every, error));
+    BrioNode *motion = brio__node_get(node, "motion");
+    if (motion) BRIO_CHECK(brio__node_boolean(motion, &scene->motion, error));
     BrioNode *frames = brio__node_get(node, "frames");
     if (!frames) return BRIO_OK;
     BRIO_CHECK(expect(frames, BRIO_NODE_LIST, error));
@@ -1393,6 +1396,7 @@ static BrioStatus load(const char *path, const char *text, size_t size, const ch
     scene->def = brio_sim_def("backward-euler");
     scene->end = 10;
     scene->fps = 30;
+    scene->motion = true;
     scene->every = scene->energy_every = 1;
     scene->file = brio__strdup(path);
     BrioStatus status = scene->file ? BRIO_OK : BRIO_ERROR_MEMORY;

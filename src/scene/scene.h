@@ -27,6 +27,7 @@ typedef struct BrioScene {
     const BrioFrameFormat *format[BRIO_MOST_FORMATS];
     int64_t every;       /* write every so many-th frame */
     int64_t energy_every;
+    bool motion;         /* keep the motion, for pictures */
 } BrioScene;
 
 /* Finds, reads and builds a scene. `name` is a file or the name of a scene that ships with brio; `sets` are

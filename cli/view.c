@@ -1,0 +1,79 @@
+/* brio view: the report of a run in a browser. */
+#include "commands.h"
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PRINT };
+
+/* Older than what it tells of: the run was continued, or was killed before it could write one. */
+static bool is_old(const char *folder, const char *report)
+{
+    struct stat page, energy;
+    char path[4200];
+    snprintf(path, sizeof path, "%s/energy.csv", folder);
+    if (stat(path, &energy)) return false; /* a comparison, which always has its page */
+    return stat(report, &page) || page.st_mtim.tv_sec < energy.st_mtim.tv_sec || (page.st_mtim.tv_sec == energy.st_mtim.tv_sec && page.st_mtim.tv_nsec < energy.st_mtim.tv_nsec);
+}
+
+/* xdg-open, without its output; false: it is not there or has no browser. */
+static bool open_in_browser(const char *path)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(127);
+        execlp("xdg-open", "xdg-open", path, (char *)NULL);
+        _exit(127);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static int run(int argc, char **argv)
+{
+    Arguments a = {.command = &command_view, .argc = argc, .argv = argv, .at = 1};
+    const char *folder = NULL;
+    char path[4200], *whole;
+    bool print = false;
+    struct stat info;
+    BrioError error = {0};
+    int option;
+    while ((option = argument_next(&a)) != ARGUMENT_END) {
+        if (option == ARGUMENT_BAD) return a.exit;
+        if (option == PRINT)
+            print = true;
+        else if (folder)
+            return usage_error(a.command, "one run at a time: \"%s\" and \"%s\"", folder, a.value);
+        else
+            folder = a.value;
+    }
+    if (!folder) return usage_error(a.command, "which run? Give a folder that `brio run` or `brio compare` has written");
+    if (stat(folder, &info) || !S_ISDIR(info.st_mode)) return usage_error(a.command, "there is no folder \"%s\": give one that `brio run` or `brio compare` has written", folder);
+    snprintf(path, sizeof path, "%s/report.html", folder);
+    if (is_old(folder, path) && report_of_run(folder, &error) != BRIO_OK) return say_error(&error, EXIT_FAILED);
+    if (stat(path, &info)) return usage_error(a.command, "%s holds no report and no run that one could be made of", folder);
+    whole = realpath(path, NULL);
+    const char *shown = whole ? whole : path;
+    bool screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
+    if (print || !screen || !open_in_browser(shown)) puts(shown);
+    if (!print && !screen) fprintf(stderr, "brio view: there is no display here; open the file above in a browser\n");
+    free(whole);
+    return EXIT_DONE;
+}
+
+static const Option options[] = {[PRINT] = {"--print", 'p', NULL, "Only say where the report is."}, {0}};
+
+const Command command_view = {
+    .name = "view",
+    .summary = "The report of a run in a browser.",
+    .synopsis = "RUN [--print]",
+    .about = "RUN is a folder that `brio run` or `brio compare` has written. Opens its report.html, which needs no server; where there is no display it prints the path. A run that was killed "
+             "has no report yet, and one that went on has an old one: it is then made anew.",
+    .options = options,
+    .examples = "brio view cloth-out",
+    .run = run,
+};

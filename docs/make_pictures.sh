@@ -1,0 +1,60 @@
+#!/bin/sh
+# Makes the pictures of the documentation from shipped scenes:  make_pictures.sh [build/brio [docs/pictures]]
+# Two minutes on two cores. A change of the scenes or of how they are drawn is the only reason to run it again.
+set -eu
+brio=${1:-build/brio} out=${2:-docs/pictures}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$out"
+
+run() { # NAME SCENE [options]
+    name=$1 scene=$2
+    shift 2
+    "$brio" run "$scene" -o "$work/$name" --quiet --set output.frames=[] "$@"
+}
+draw() { # FILE RUN... options
+    file=$1
+    shift
+    "$brio" render "$@" -o "$out/$file" --force --quiet
+    bytes=$(wc -c <"$out/$file")
+    echo "$out/$file: $bytes bytes"
+    [ "$bytes" -le 150000 ] || { echo "$out/$file has more than 150000 bytes" >&2; exit 1; }
+}
+
+# the demo: above with a-search, below with backward Euler
+run lively demo --set integrator=a-search
+run dull demo --set integrator=backward-euler
+draw demo.png "$work/lively" "$work/dull" --sheet 7 --size 150x250 --color strain --zoom 0.86 --target 0,0.06,0
+"$brio" compare demo --integrators a-search,backward-euler -o "$work/compared" --quiet >"$work/table"
+cp "$work/compared/energy.svg" "$out/energy.svg"
+echo "$out/energy.svg: $(wc -c <"$out/energy.svg") bytes"
+
+# single pictures
+run cloth cloth
+draw cloth.png "$work/cloth" --time 0.55 --color speed --wire --size 640x420
+run twist scripted-twist
+draw twist.png "$work/twist" --time 3 --color strain --size 640x300 --wire
+run dice dice --set time.end=0.75 --set solver.tol=0.05
+draw dice.png "$work/dice" --time 0.72 --size 640x360
+run ball ball-soft --set time.end=1.0 --set bodies.0.shape.cells=6 --set integrator.type=a-search
+draw ball.png "$work/ball" --from 0.43 --to 0.51 --sheet 6 --size 200x190 --color strain --target 0,0.07,0 --zoom 6 --azimuth 30 --elevation 12
+run drum membrane --set time.end=0.12 --set bodies.0.shape.rings=48
+draw membrane.png "$work/drum" --time 0.05 --color strain --size 640x360
+
+# a film's contact sheet and the reports, where there are programs for it
+if command -v ffmpeg >/dev/null; then
+    "$brio" render "$work/lively" "$work/dull" -o "$work/demo.mp4" --quiet --color strain --stamp --size 280x320
+    ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "fps=2,scale=240:-1,tile=4x2" -frames:v 1 "$out/film.png"
+    echo "$out/film.png: $(wc -c <"$out/film.png") bytes"
+fi
+modules=$(dirname "$brio")/web/report
+if [ -d "$modules/node_modules/playwright-core" ] && command -v chromium >/dev/null && command -v ffmpeg >/dev/null; then
+    shoot() { # REPORT FILE WIDTH HEIGHT SCHEME TIME
+        node web/report/shoot.mjs "$1" "$work/shot.png" "$3" "$4" "$5" "$6" "$modules"
+        ffmpeg -loglevel error -y -i "$work/shot.png" -vf "split[a][b];[a]palettegen=max_colors=224[p];[b][p]paletteuse=dither=none" "$out/$2"
+        echo "$out/$2: $(wc -c <"$out/$2") bytes"
+    }
+    shoot "$work/dice/report.html" report.png 1000 1150 light 0.55
+    shoot "$work/compared/report.html" report-compare.png 1000 1500 dark 0.9
+    shoot "$work/twist/report.html" report-phone.png 360 1100 light 3
+fi

@@ -1,0 +1,69 @@
+/* The motion of a run in one file, for pictures: what is seen of the scene (surfaces, springs, rods, obstacles) and its positions at every
+ * instant k/fps. Reports and films are made of it; the scene need not be built again.
+ *
+ *     "brio-mot", version, mark of the byte order, bytes of the head; fps, stride, counts; the parts; the planes     the head
+ *     time (double); for each part that moves: lowest corner (3 float), step (float), 3 whole numbers of 16 bits a vertex     a frame
+ *
+ * A position is corner + step * number, where 65535 steps are the longest side of the part's box at that instant: a body of 1 m
+ * has steps of 15 micrometres. Vertices inside of solids are left out. All frames have the same length, and the file only grows, so that an
+ * interrupted run goes on. Byte order is the machine's, and another one is refused. */
+#ifndef BRIO_MOTION_H
+#define BRIO_MOTION_H
+
+#include "../system.h"
+
+#define BRIO_MOTION_NAME "motion.bin"
+
+typedef enum BrioMotionKind { BRIO_MOTION_BODY, BRIO_MOTION_OBSTACLE, BRIO_MOTION_RODS, BRIO_MOTION_KINDS } BrioMotionKind;
+
+typedef struct BrioMotionPart {
+    char *name;
+    int32_t kind;
+    int32_t closed; /* a solid: its inside is never seen */
+    int32_t still;  /* stays at `rest` and is not in the frames */
+    int32_t vertex_count, triangle_count, edge_count;
+    int32_t *vertex;           /* in the numbers of the body or obstacle; of rods, world vertices */
+    int32_t *triangle, *edge;  /* of the part's own vertices; edges where there are no triangles */
+    int64_t first;             /* the world vertex that has the number 0; not in the file */
+    float *rest;               /* undeformed, where strain is measured from; of what stands still, the positions */
+} BrioMotionPart;
+
+typedef struct BrioMotionFile {
+    double fps;
+    int64_t stride; /* every so many-th instant is kept, so that the file stays below BRIO_MOTION_MOST */
+    int part_count, plane_count;
+    BrioMotionPart *part;
+    float (*plane)[6]; /* point, unit normal */
+    int64_t vertex_count; /* of all parts together */
+    size_t frame_bytes;
+    /* a motion that is read */
+    FILE *file;
+    int64_t head_bytes, frame_count;
+    double *time;
+    unsigned char *buffer; /* of a frame */
+} BrioMotionFile;
+
+#define BRIO_MOTION_MOST 5e8 /* bytes */
+
+/* What is to be seen of a system; `rest` as in BrioScene, `x` the first world positions. `frames`: how many instants there will be. */
+BrioStatus brio__motion_create(const BrioSystem *system, const double *rest, const double *x, double fps, double frames, BrioMotionFile **motion);
+void brio__motion_free(BrioMotionFile *motion);
+
+/* The bytes of the head; freed with free(). */
+BrioStatus brio__motion_head(const BrioMotionFile *motion, char **bytes, size_t *size);
+/* A frame, in motion->buffer, from world positions. */
+void brio__motion_frame(BrioMotionFile *motion, double time, const double *x);
+
+/* A motion that was written: of a run's folder, or of a stream, which it closes at the end (or if it fails). A frame that is not whole is left out. */
+BrioStatus brio__motion_open(const char *out, BrioMotionFile **motion, BrioError *error);
+BrioStatus brio__motion_read(FILE *file, const char *name, BrioMotionFile **motion, BrioError *error);
+/* Positions of all parts, one after the other, at frame k. */
+BrioStatus brio__motion_positions(BrioMotionFile *motion, int64_t k, float *x, BrioError *error);
+/* The same at any time, between two frames on the straight line. */
+BrioStatus brio__motion_at(BrioMotionFile *motion, double time, float *x, float *scratch, BrioError *error);
+/* The frame at or next before a time. */
+int64_t brio__motion_find(const BrioMotionFile *motion, double time);
+/* The boxes of a part over a frame that was read last: low and high corner. */
+void brio__motion_box(const BrioMotionFile *motion, int part, const float *x, float low[3], float high[3]);
+
+#endif

@@ -1,0 +1,53 @@
+/* Triangles to pixels, in software: the same picture on every machine without a display, and the same bits for any number of threads.
+ *
+ * Visibility is sampled eight times a pixel, shading happens once for each triangle that a pixel sees. The key light is a small disc at infinity: its
+ * shadows are looked up in a map of depths and get softer with the distance from what casts them [Fernando2005]. The sky lights
+ * from above, the ground sends some of it back, and what is close above the ground darkens it. */
+#ifndef BRIO_RASTER_H
+#define BRIO_RASTER_H
+
+#include "../base.h"
+
+typedef struct BrioCorner {
+    float x[3], n[3]; /* position and unit normal */
+    float c[3];       /* colour, linear */
+} BrioCorner;
+
+enum { BRIO_FACET_CLOSED = 1, BRIO_FACET_MATTE = 2, BRIO_FACET_GLASS = 4, BRIO_FACET_RULED = 8 }; /* RULED << k: edge opposite to corner k */
+
+typedef struct BrioFacet {
+    BrioCorner corner[3];
+    unsigned flags;
+} BrioFacet;
+
+typedef struct BrioView {
+    int width, height; /* pixels */
+    double eye[3], right[3], up[3], forward[3];
+    double scale;             /* pixels that a unit at the distance 1 has */
+    float centre[3], radius;  /* of what casts shadows */
+    bool ground, grid;        /* a floor, with lines */
+    float floor, grid_step;   /* height, m */
+    float size;               /* of the bodies: how far the floor's grid reaches */
+    int wall_count;           /* planes that are no floor, drawn as panes */
+    float wall[8][12];        /* centre, normal, two half sides */
+} BrioView;
+
+/* Looks from `eye` at `target`; `angle` is that of the picture's height, in radians. */
+void brio__view_aim(BrioView *view, const double eye[3], const double target[3], double angle);
+/* Pixel coordinates and depth of a point; false: behind the eye. */
+bool brio__view_project(const BrioView *view, const double x[3], double pixel[2], double *depth);
+
+/* The unit vector to the key light, which comes over the left shoulder of the one who looks. */
+void brio__view_light(const BrioView *view, float light[3]);
+
+typedef struct BrioRaster BrioRaster; /* arrays, kept from picture to picture */
+BrioStatus brio__raster_create(BrioRaster **raster);
+void brio__raster_free(BrioRaster *raster);
+/* Fills `rgb`, rows of `pitch` bytes, 3 a pixel. */
+BrioStatus brio__raster_draw(BrioRaster *raster, const BrioView *view, const BrioFacet *facet, int64_t count, uint8_t *rgb, size_t pitch);
+
+/* A colour written as 0xrrggbb to linear and back. */
+void brio__colour_linear(unsigned srgb, float linear[3]);
+uint8_t brio__colour_byte(float linear);
+
+#endif

@@ -1,0 +1,466 @@
+/* brio render: pictures decoded again and looked at where a known vertex must be, shadows, sheets, films, and the file that they are made of. */
+#define _GNU_SOURCE
+#include "program.h"
+
+#include "output/run.h"
+#include "picture/png.h"
+#include "picture/stage.h"
+
+#if __has_include(<zlib.h>)
+#include <zlib.h>
+
+/* ---- pictures ------------------------------------------------------------------------------------ */
+
+typedef struct Image {
+    int width, height;
+    uint8_t *rgb;
+} Image;
+
+static uint32_t word(const uint8_t *at) { return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]; }
+
+/* Every chunk's checksum, the compressed data and all five filters, by the book. */
+static Image decode(const char *name)
+{
+    size_t size = 0, used = 0;
+    uint8_t *file = (uint8_t *)read_all(name, &size), *packed;
+    Image image = {0};
+    assert_non_null(file);
+    assert_true(size > 57 && !memcmp(file, "\x89PNG\r\n\x1a\n", 8));
+    packed = malloc(size);
+    for (size_t at = 8; at + 12 <= size;) {
+        uint32_t length = word(file + at);
+        assert_true(at + 12 + length <= size);
+        assert_int_equal(word(file + at + 8 + length), crc32(crc32(0, NULL, 0), file + at + 4, length + 4));
+        if (!memcmp(file + at + 4, "IHDR", 4)) {
+            image.width = (int)word(file + at + 8);
+            image.height = (int)word(file + at + 12);
+            assert_memory_equal(file + at + 16, "\10\2\0\0\0", 5);
+        } else if (!memcmp(file + at + 4, "IDAT", 4)) {
+            memcpy(packed + used, file + at + 8, length);
+            used += length;
+        }
+        at += 12 + length;
+    }
+    size_t row = 3 * (size_t)image.width;
+    uLongf bytes = (uLongf)((row + 1) * (size_t)image.height);
+    uint8_t *raw = malloc(bytes);
+    assert_int_equal(uncompress(raw, &bytes, packed, (uLong)used), Z_OK);
+    assert_int_equal(bytes, (row + 1) * (size_t)image.height);
+    image.rgb = calloc(row, (size_t)image.height);
+    for (int j = 0; j < image.height; j++)
+        for (size_t k = 0; k < row; k++) {
+            uint8_t *at = image.rgb + (size_t)j * row + k;
+            int a = k >= 3 ? at[-3] : 0, b = j ? at[-(long)row] : 0, c = j && k >= 3 ? at[-(long)row - 3] : 0, p = a + b - c, filter = raw[(size_t)j * (row + 1)];
+            int paeth = abs(p - a) <= abs(p - b) && abs(p - a) <= abs(p - c) ? a : abs(p - b) <= abs(p - c) ? b : c;
+            assert_true(filter <= 4);
+            *at = (uint8_t)(raw[(size_t)j * (row + 1) + 1 + k] + (filter == 0 ? 0 : filter == 1 ? a : filter == 2 ? b : filter == 3 ? (a + b) / 2 : paeth));
+        }
+    free(raw);
+    free(packed);
+    free(file);
+    return image;
+}
+
+static const uint8_t *pixel(const Image *image, double x, double y)
+{
+    assert_true(x >= 0 && y >= 0 && x < image->width && y < image->height);
+    return image->rgb + 3 * ((size_t)y * (size_t)image->width + (size_t)x);
+}
+
+static int light_of(const uint8_t *p) { return (p[0] + p[1] + p[2]) / 3; }
+static int colour_of(const uint8_t *p) /* how far from grey */
+{
+    int most = BRIO_MAX(p[0], BRIO_MAX(p[1], p[2])), least = BRIO_MIN(p[0], BRIO_MIN(p[1], p[2]));
+    return most - least;
+}
+
+static bool same_bytes(const char *a, const char *b)
+{
+    size_t m = 0, n = 0;
+    char *x = read_all(a, &m), *y = read_all(b, &n);
+    bool same = x && y && m == n && !memcmp(x, y, m);
+    free(x);
+    free(y);
+    return same;
+}
+
+static const char block_scene[] =
+    "brio: 1\ntime: {h: 1/20, end: 0.5, fps: 20}\ngravity: [0, 0, 0]\nintegrator: backward-euler\ncontact: {type: penalty, kappa: 1e4, dhat: 1e-3}\n"
+    "bodies:\n  - name: block\n    shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}\n    material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}\n"
+    "    transform: {translate: [0, 0.35, 0]}\n    velocity: {linear: [0.4, 0, 0]}\n"
+    "obstacles:\n  - {type: plane, point: [0, 0, 0], normal: [0, 1, 0]}\n";
+
+/* The run that most tests draw, made once. */
+static void block_run(void)
+{
+    struct stat info;
+    if (stat("block/motion.bin", &info) == 0) return;
+    write_text("block.yaml", block_scene);
+    const Outcome *o = BRIO("run", "block.yaml", "-o", "block", "--quiet");
+    if (o->code) print_error("%s", o->err);
+    assert_int_equal(o->code, 0);
+}
+
+static BrioStage *stage_of(const char *folder, int width, int height, double zoom, BrioMotionFile **motion)
+{
+    BrioStageDef def = brio__stage_defaults();
+    BrioStage *stage;
+    BrioError error = {0};
+    def.width = width;
+    def.height = height;
+    def.zoom = zoom;
+    assert_int_equal(brio__motion_open(folder, motion, &error), BRIO_OK);
+    assert_int_equal(brio__stage_create(&def, motion, 1, &stage, &error), BRIO_OK);
+    return stage;
+}
+
+static void a_body_where_it_is(void **state)
+{
+    (void)state;
+    block_run();
+    const Outcome *o = BRIO("render", "block", "-o", "block.png", "--size", "400x300", "--time", "0", "--zoom", "0.4");
+    if (o->code) print_error("%s", o->err);
+    assert_int_equal(o->code, 0);
+    Image image = decode("block.png");
+    BrioMotionFile *motion;
+    BrioStage *stage = stage_of("block", image.width, image.height, 0.4, &motion);
+    assert_int_equal(image.width, 400);
+    assert_int_equal(image.height, 300);
+    double centre[3] = {0, 0.35, 0}, at[2], depth, shade[3], lit[3], other[2];
+    float light[3];
+    assert_true(brio__view_project(&stage->view, centre, at, &depth));
+    const uint8_t *body = pixel(&image, at[0], at[1]), *corner = pixel(&image, 4, 4);
+    print_message("body (%.1f, %.1f): %d %d %d, background %d %d %d\n", at[0], at[1], body[0], body[1], body[2], corner[0], corner[1], corner[2]);
+    assert_true(body[2] > body[0] + 40); /* blue, the first of the palette */
+    assert_true(colour_of(corner) < 25 && light_of(corner) > 200);
+    /* a vertex of the surface, a little inside of the silhouette, and a point well outside */
+    double vertex[3] = {0.09, 0.44, 0.09}, outside[3] = {-0.25, 0.6, 0};
+    assert_true(brio__view_project(&stage->view, vertex, other, NULL));
+    assert_true(colour_of(pixel(&image, other[0], other[1])) > 40);
+    assert_true(brio__view_project(&stage->view, outside, other, NULL));
+    assert_true(colour_of(pixel(&image, other[0], other[1])) < 25);
+    /* the middle of the shadow, and the same distance from the body on the other side */
+    brio__view_light(&stage->view, light);
+    for (int k = 0; k < 3; k++) {
+        shade[k] = centre[k] - 0.35 / light[1] * light[k];
+        lit[k] = k == 1 ? 0 : centre[k] + 0.35 / light[1] * light[k];
+    }
+    assert_true(brio__view_project(&stage->view, shade, at, &depth) && brio__view_project(&stage->view, lit, other, NULL));
+    int dark = light_of(pixel(&image, at[0], at[1])), bright = light_of(pixel(&image, other[0], other[1]));
+    print_message("shadow %d, ground %d\n", dark, bright);
+    assert_true(dark + 25 < bright);
+    brio__stage_free(stage);
+    brio__motion_free(motion);
+    free(image.rgb);
+}
+
+static void the_same_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    block_run();
+    assert_int_equal(BRIO("render", "block", "-o", "one.png", "--size", "333x201", "-j", "1", "--color", "speed", "--wire", "--stamp")->code, 0);
+    assert_int_equal(BRIO("render", "block", "-o", "two.png", "--size", "333x201", "-j", "2", "--color", "speed", "--wire", "--stamp")->code, 0);
+    assert_int_equal(BRIO("render", "block", "-o", "five.png", "--size", "333x201", "-j", "5", "--color", "speed", "--wire", "--stamp")->code, 0);
+    assert_true(same_bytes("one.png", "two.png"));
+    assert_true(same_bytes("one.png", "five.png"));
+}
+
+static void a_sheet(void **state)
+{
+    (void)state;
+    block_run();
+    assert_int_equal(BRIO("render", "block", "-o", "sheet.png", "--sheet", "6", "--size", "120x100", "--plain")->code, 0);
+    Image image = decode("sheet.png");
+    assert_int_equal(image.width, 360);
+    assert_int_equal(image.height, 200);
+    BrioMotionFile *motion;
+    BrioStage *stage = stage_of("block", 120, 100, 1, &motion);
+    for (int k = 0; k < 6; k++) { /* it flies by 0.4 m/s to the right */
+        double centre[3] = {0.4 * 0.5 * k / 5, 0.35, 0}, at[2];
+        assert_true(brio__view_project(&stage->view, centre, at, NULL));
+        const uint8_t *p = pixel(&image, at[0] + 120 * (k % 3), at[1] + 100 * (k / 3));
+        assert_true(p[2] > p[0] + 30);
+    }
+    brio__stage_free(stage);
+    brio__motion_free(motion);
+    free(image.rgb);
+    /* two runs have a row each */
+    assert_int_equal(BRIO("render", "block", "block", "-o", "rows.png", "--sheet", "3", "--size", "100x90")->code, 0);
+    image = decode("rows.png");
+    assert_int_equal(image.width, 300);
+    assert_int_equal(image.height, 180);
+    free(image.rgb);
+}
+
+/* Colours by value: a body that is pulled to twice its length shows the upper end, one that moves as a whole shows one colour. */
+static void colours_show_values(void **state)
+{
+    (void)state;
+    block_run();
+    assert_int_equal(BRIO("render", "block", "-o", "speed.png", "--size", "300x200", "--time", "0.25", "--color", "speed", "--max", "0.4")->code, 0);
+    assert_int_equal(BRIO("render", "block", "-o", "strain.png", "--size", "300x200", "--time", "0.25", "--color", "strain", "--max", "0.1")->code, 0);
+    Image fast = decode("speed.png"), calm = decode("strain.png");
+    BrioMotionFile *motion;
+    BrioStage *stage = stage_of("block", 300, 200, 1, &motion);
+    double centre[3] = {0.1, 0.35, 0}, at[2];
+    assert_true(brio__view_project(&stage->view, centre, at, NULL));
+    const uint8_t *p = pixel(&fast, at[0], at[1]), *q = pixel(&calm, at[0], at[1]);
+    print_message("0.4 m/s of 0.4: %d %d %d; no strain: %d %d %d\n", p[0], p[1], p[2], q[0], q[1], q[2]);
+    assert_true(p[0] > p[2] + 60); /* red */
+    assert_true(q[2] > q[0] + 40); /* blue */
+    brio__stage_free(stage);
+    brio__motion_free(motion);
+    free(fast.rgb);
+    free(calm.rgb);
+}
+
+/* ---- other kinds of bodies ----------------------------------------------------------------------- */
+
+/* At the projections of a part's vertices the picture must have colour; at least `share` of them (others may be hidden or on an edge). */
+static void assert_drawn(const char *name, const char *scene, double share)
+{
+    char file[64], folder[64], picture[64];
+    snprintf(file, sizeof file, "%s.yaml", name);
+    snprintf(folder, sizeof folder, "%s-run", name);
+    snprintf(picture, sizeof picture, "%s.png", name);
+    write_text(file, scene);
+    const Outcome *o = BRIO("run", file, "-o", folder, "-q");
+    if (o->code) print_error("%s", o->err);
+    assert_int_equal(o->code, 0);
+    o = BRIO("render", folder, "-o", picture, "--size", "400x300");
+    if (o->code) print_error("%s", o->err);
+    assert_int_equal(o->code, 0);
+    Image image = decode(picture);
+    BrioMotionFile *motion;
+    BrioStage *stage = stage_of(folder, 400, 300, 1, &motion);
+    float *x = malloc(3 * (size_t)motion->vertex_count * sizeof *x);
+    assert_int_equal(brio__motion_positions(motion, motion->frame_count - 1, x, NULL), BRIO_OK);
+    int seen = 0, count = motion->part[0].vertex_count;
+    for (int v = 0; v < count; v++) {
+        double at[2];
+        if (brio__view_project(&stage->view, (const double[]){x[3 * v], x[3 * v + 1], x[3 * v + 2]}, at, NULL) && at[0] >= 0 && at[1] >= 0 && at[0] < 400 && at[1] < 300)
+            seen += colour_of(pixel(&image, at[0], at[1])) > 30;
+    }
+    print_message("%s: %d of %d vertices are seen\n", name, seen, count);
+    assert_true(seen >= share * count);
+    free(x);
+    brio__stage_free(stage);
+    brio__motion_free(motion);
+    free(image.rgb);
+}
+
+static void every_kind_of_body(void **state)
+{
+    (void)state;
+    assert_drawn("springs",
+                 "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: backward-euler\nbodies:\n  - {name: rope, shape: {type: line, length: 1, cells: 12}, kind: springs,"
+                 " material: {type: hooke, k: 100, vertex_mass: 0.01}, fix: [{vertices: [0]}]}\n", 1);
+    assert_drawn("points",
+                 "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: variational\nbodies:\n  - {name: chain, shape: {type: line, length: 1, cells: 3}, kind: points,"
+                 " material: {type: mass, vertex_mass: 0.2}, fix: [{vertices: [0]}]}\nconstraints:\n  - {type: rod, a: [chain, 0], b: [chain, 1]}\n", 1);
+    assert_drawn("shell",
+                 "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: backward-euler\nbodies:\n  - {name: sheet, shape: {type: disk, radius: 0.1, rings: 6},"
+                 " material: {type: membrane-neo-hookean, E: 1e5, nu: 0.3, thickness: 0.001, areal: 0.4}, fix: [{boundary: true}]}\n", 0.8);
+    assert_drawn("meets",
+                 "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: backward-euler\ncontact: {type: penalty, kappa: 1e4, dhat: 1e-3}\nbodies:\n"
+                 "  - {name: ball, shape: {type: ball, radius: 0.1, cells: 4}, material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}, transform: {translate: [0, 0.4, 0]}}\n"
+                 "obstacles:\n  - {type: plane, normal: [0, 1, 0]}\n  - {type: plane, point: [-0.5, 0, 0], normal: [1, 0, 0]}\n", 0.5);
+}
+
+/* ---- films --------------------------------------------------------------------------------------- */
+
+static bool has_program(const char *name)
+{
+    char command[128];
+    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", name);
+    return system(command) == 0;
+}
+
+static void a_film(void **state)
+{
+    (void)state;
+    block_run();
+    if (!has_program("ffmpeg") || !has_program("ffprobe")) {
+        print_message("SKIPPED: there is no ffmpeg\n");
+        return;
+    }
+    const Outcome *o = BRIO("render", "block", "-o", "block.mp4", "--size", "161x120", "-q");
+    if (o->code) print_error("%s", o->err);
+    assert_int_equal(o->code, 0);
+    assert_string_equal(o->err, "");
+    assert_int_equal(system("ffprobe -v error -count_frames -select_streams v:0 -show_entries stream=width,height,r_frame_rate,nb_read_frames -of csv=p=0 block.mp4 >probe"), 0);
+    char *probe = read_all("probe", NULL);
+    print_message("ffprobe: %s", probe);
+    assert_string_equal(probe, "162,120,20/1,11\n"); /* 0.5 s at 20 a second and the first; even sides */
+    free(probe);
+    o = BRIO("render", "block", "-o", "slow.mp4", "--size", "160x120", "-q", "--speed", "0.5", "--from", "0.1");
+    assert_int_equal(o->code, 0);
+    assert_int_equal(system("ffprobe -v error -count_frames -select_streams v:0 -show_entries stream=nb_read_frames -of csv=p=0 slow.mp4 >probe"), 0);
+    probe = read_all("probe", NULL);
+    assert_string_equal(probe, "17\n");
+    free(probe);
+    o = BRIO("render", "block", "-o", "block.mp4", "--size", "160x120");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "brio render: block.mp4 is there already: give another name, or --force to replace it\n");
+}
+
+static void without_ffmpeg(void **state)
+{
+    (void)state;
+    block_run();
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", "/nonexistent", 1);
+    const Outcome *o = BRIO("render", "block", "-o", "none.mp4", "--size", "160x120");
+    setenv("PATH", path, 1);
+    free(path);
+    assert_int_equal(o->code, 1);
+    assert_string_equal(o->err, "brio render: films are made by the program ffmpeg, which is not installed (Debian: apt-get install ffmpeg). Pictures need nothing: -o x.png, "
+                                "--sheet 12, or numbered frames with -o frame-%04d.png\n");
+    assert_int_not_equal(access("none.mp4", F_OK), 0);
+    assert_int_not_equal(access("none.mp4.part", F_OK), 0);
+    o = BRIO("render", "block", "-o", "frame-%03d.png", "--size", "64x48", "-q");
+    assert_int_equal(o->code, 0);
+    assert_int_equal(access("frame-000.png", F_OK), 0);
+    assert_int_equal(access("frame-010.png", F_OK), 0);
+    assert_int_not_equal(access("frame-011.png", F_OK), 0);
+}
+
+/* ---- the motion ---------------------------------------------------------------------------------- */
+
+static void positions_are_kept(void **state)
+{
+    (void)state;
+    block_run();
+    BrioScene *scene;
+    BrioSim *sim;
+    BrioMotionFile *motion;
+    BrioError error = {0};
+    assert_int_equal(brio__run_load("block", &scene, &sim, &error), BRIO_OK);
+    assert_int_equal(brio__motion_open("block", &motion, &error), BRIO_OK);
+    assert_int_equal(motion->frame_count, 11);
+    assert_int_equal(motion->part_count, 1);
+    assert_int_equal(motion->plane_count, 1);
+    assert_int_equal(motion->part[0].vertex_count, 26); /* of 27: one is inside */
+    assert_true(fabs(motion->time[10] - 0.5) < 1e-12);
+    double *x = malloc(3 * (size_t)sim->system->vertex_count * sizeof *x), worst = 0;
+    float *y = malloc(3 * (size_t)motion->vertex_count * sizeof *y);
+    brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, x);
+    assert_int_equal(brio__motion_positions(motion, 10, y, &error), BRIO_OK);
+    for (int v = 0; v < motion->part[0].vertex_count; v++)
+        for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(y[3 * v + r] - x[3 * motion->part[0].vertex[v] + r]));
+    print_message("farthest from the state: %.2g m, half a step is %.2g m\n", worst, 0.5 * 0.2 / 65535);
+    assert_true(worst < 0.5 * 0.21 / 65535 + 1e-7); /* half a step, and single precision at half a metre */
+    free(x);
+    free(y);
+    brio__motion_free(motion);
+    brio_sim_free(sim);
+    brio__scene_free(scene);
+}
+
+static void damaged_motion(void **state)
+{
+    (void)state;
+    block_run();
+    size_t size = 0;
+    char *bytes = read_all("block/motion.bin", &size);
+    BrioMotionFile *motion;
+    mkdir("hurt", 0777);
+    for (size_t cut = 0; cut < size; cut += cut < 400 ? 7 : 211) { /* any length: a sentence, or the frames that are whole */
+        BrioError error = {0};
+        write_bytes("hurt/motion.bin", bytes, cut);
+        if (brio__motion_open("hurt", &motion, &error) == BRIO_OK) {
+            assert_true(motion->frame_count < 11);
+            brio__motion_free(motion);
+        } else {
+            assert_non_null(strstr(error.message, "run the scene again"));
+        }
+    }
+    BrioRandom random = {4};
+    for (int k = 0; k < 400; k++) { /* any byte: nothing is read out of bounds */
+        char *copy = malloc(size);
+        BrioError error = {0};
+        memcpy(copy, bytes, size);
+        copy[(size_t)(brio__random(&random) * 1200)] = (char)(256 * brio__random(&random));
+        write_bytes("hurt/motion.bin", copy, size);
+        if (brio__motion_open("hurt", &motion, &error) == BRIO_OK) {
+            float *x = malloc(3 * (size_t)motion->vertex_count * sizeof *x);
+            assert_int_equal(brio__motion_positions(motion, 0, x, &error), BRIO_OK);
+            free(x);
+            brio__motion_free(motion);
+        }
+        free(copy);
+    }
+    free(bytes);
+}
+
+static void bad_input(void **state)
+{
+    (void)state;
+    block_run();
+    write_text("plain.yaml", block_scene);
+    assert_int_equal(BRIO("run", "plain.yaml", "-o", "still", "-q", "--set", "output.motion=false")->code, 0);
+    assert_int_not_equal(access("still/motion.bin", F_OK), 0);
+    const struct {
+        const char *argument[6], *err;
+    } cases[] = {
+        {{"render"}, "brio render: which run? Give a folder that `brio run` has written\n"},
+        {{"render", "block"}, "brio render: where to? Give -o x.png for a picture or -o x.mp4 for a film\n"},
+        {{"render", "nowhere", "-o", "a.png"}, "there is no folder \"nowhere\": give one that `brio run` has written\n"},
+        {{"render", "still", "-o", "a.png"}, "still holds no motion (there is no motion.bin): run the scene again, with output.motion not false\n"},
+        {{"render", "block", "-o", "a.gif"}, "brio render: -o a.gif: expected a name that ends in .png or .mp4; frame-%04d.png gives numbered pictures\n"},
+        {{"render", "block", "-o", "a.png", "--size", "wide"}, "brio render: --size wide: expected WIDTHxHEIGHT in pixels, from 16x16 to 16384x16384, as in 1280x720\n"},
+        {{"render", "block", "-o", "a.png", "--time", "9"}, "brio render: --time 9: the run ends at 0.5 s\n"},
+        {{"render", "block", "-o", "a.png", "--frame", "11"}, "brio render: --frame 11: there are frames 0 to 10\n"},
+        {{"render", "block", "-o", "a.png", "--color", "stran"}, "brio render: no colouring \"stran\"; did you mean \"strain\"?\n"},
+        {{"render", "block", "-o", "a.png", "--camera", "1,2"}, "brio render: --camera 1,2: expected three numbers, as in 1,0.5,2\n"},
+        {{"render", "block", "-o", "a.mp4", "--sheet", "3"}, "brio render: --time, --frame and --sheet are for one picture, not for a film\n"},
+        {{"view"}, "brio view: which run? Give a folder that `brio run` or `brio compare` has written\n"},
+        {{"view", "nowhere"}, "brio view: there is no folder \"nowhere\": give one that `brio run` or `brio compare` has written\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *arguments[8] = {0};
+        for (int k = 0; k < 6; k++) arguments[k] = cases[i].argument[k];
+        const Outcome *o = run_limited(0, arguments);
+        assert_string_equal(o->err, cases[i].err);
+        assert_int_equal(o->code, 2);
+        assert_int_not_equal(access("a.png", F_OK), 0);
+    }
+}
+
+/* A picture that cannot be written leaves nothing behind. */
+static void full_disk(void **state)
+{
+    (void)state;
+    block_run();
+    const char *const arguments[] = {"render", "block", "-o", "large.png", "--size", "400x300", NULL};
+    const Outcome *o = run_limited(4096, arguments);
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->err, "cannot write large.png"));
+    assert_int_not_equal(access("large.png", F_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_body_where_it_is),
+        cmocka_unit_test(the_same_for_any_number_of_threads),
+        cmocka_unit_test(a_sheet),
+        cmocka_unit_test(colours_show_values),
+        cmocka_unit_test(every_kind_of_body),
+        cmocka_unit_test(a_film),
+        cmocka_unit_test(without_ffmpeg),
+        cmocka_unit_test(positions_are_kept),
+        cmocka_unit_test(damaged_motion),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(full_disk),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
+
+#else
+int main(void)
+{
+    puts("SKIPPED: there is no zlib to read pictures with");
+    return 77;
+}
+#endif
