@@ -115,8 +115,7 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                        integrator->name, names);
 }
 
-/* Whether local/global can solve for all that is in the system. */
-static BrioStatus check_solver(const BrioSystem *system, const BrioSimDef *def, const BrioIntegrator *integrator, BrioError *error)
+BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSimDef *def, const BrioIntegrator *integrator, BrioError *error)
 {
     if (strcmp(def->solver.type, "local-global")) return BRIO_OK;
     if (def->solver.iterations < 1) return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
@@ -156,7 +155,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     unsigned traits = 0;
     BrioStatus status = check(def, &integrator, &traits, error);
     if (status == BRIO_OK) status = brio__sim_fits(system, integrator, def->values, error);
-    if (status == BRIO_OK) status = check_solver(system, def, integrator, error);
+    if (status == BRIO_OK) status = brio__solver_fits(system, def, integrator, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));

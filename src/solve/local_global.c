@@ -3,6 +3,7 @@
 #include "../linear/scalar.h"
 #include "../parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { FACTORS = 4, MEMORY_MOST = 16 };
