@@ -11,7 +11,7 @@
 typedef struct BodyPlan {
     char *name;
     const BrioEnergy *energy;
-    double params[BRIO_MAX_VALUES];
+    double values[BRIO_MAX_VALUES], params[BRIO_MAX_VALUES]; /* of the material's fields, and what the energy makes of them */
     BrioMesh *mesh;       /* with the transform applied: the rest shape */
     double *x, *v;        /* first state */
     double *mass;         /* per vertex; of an affine body none */
@@ -406,8 +406,8 @@ static BrioStatus first_state(const BrioBodyDef *def, BodyPlan *plan, BrioError 
 
 static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *error)
 {
-    double values[BRIO_MAX_VALUES];
-    BRIO_CHECK(choose_energy(def, plan, values, error));
+    const double *values = plan->values;
+    BRIO_CHECK(choose_energy(def, plan, plan->values, error));
     BRIO_CHECK(brio__mesh_check(def->mesh, error));
     BRIO_CHECK(copy_mesh(def->mesh, def->linear, def->translate, &plan->mesh, error));
     bool affine = plan->energy->element == BRIO_ELEMENT_AFFINE;
@@ -1057,6 +1057,10 @@ static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
     BRIO_CHECK(contact_terms(b, s));
     s->contact_params = s->param_count;
     s->param_count += BRIO_CONTACT_PARAMS;
+    for (int i = 0; i < s->body_count; i++) {
+        s->body[i].values = s->param_count;
+        s->param_count += brio__fields_count(b->body[i].energy->fields); /* one number each */
+    }
     return BRIO_OK;
 }
 
@@ -1186,6 +1190,7 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         const BodyPlan *plan = &b->body[i];
         const BrioBody *body = &s->body[i];
         memcpy(state->param + s->term[body->term].params, plan->params, (size_t)plan->energy->params * sizeof(double));
+        memcpy(state->param + body->values, plan->values, (size_t)brio__fields_count(plan->energy->fields) * sizeof(double));
         if (body->term_count > 1) state->param[s->term[body->term + 1].params] = plan->sheet.bending;
         if (plan->weight) {
             int32_t k = s->map_start[body->first];

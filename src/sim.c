@@ -27,18 +27,26 @@ static BrioStatus with_history(const BrioSystem *system, int history, BrioState 
     return BRIO_OK;
 }
 
-static double total_energy(BrioSim *sim)
+double brio__sim_energy(BrioSim *sim)
 {
     BrioState *state = sim->state;
     return brio_stepper_kinetic(sim->stepper, state->v) + brio__potential(sim->stepper->solver, state, state->q, state->time, NULL);
 }
 
-/* The energy is `before` no longer, because of something from outside. */
-static void book_change(BrioSim *sim, double before)
+void brio__sim_book(BrioSim *sim, double before)
 {
-    double change = total_energy(sim) - before;
+    double change = brio__sim_energy(sim) - before;
     sim->state->added += change;
     sim->state->target += change;
+}
+
+static BrioStatus check_values(const BrioIntegrator *integrator, const double *values, unsigned *traits, BrioError *error)
+{
+    char reason[256];
+    *traits = integrator->traits;
+    BRIO_CHECK(brio__fields_check(integrator->fields, values, error));
+    if (!integrator->check || integrator->check(values, traits, reason, sizeof reason) == BRIO_OK) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT, "integrator %s: %s", integrator->name, reason);
 }
 
 static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator, unsigned *traits, BrioError *error)
@@ -59,11 +67,7 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
         if (!brio__damping_model(type)) return brio__error(error, BRIO_ERROR_INPUT, "no damping model \"%s\"", type ? type : "");
         BRIO_CHECK(brio__fields_check(brio_damping_fields(type), def->damping[i].values, error));
     }
-    BRIO_CHECK(brio__fields_check((*integrator)->fields, def->values, error));
-    char reason[256];
-    *traits = (*integrator)->traits;
-    if (!(*integrator)->check || (*integrator)->check(def->values, traits, reason, sizeof reason) == BRIO_OK) return BRIO_OK;
-    return brio__error(error, BRIO_ERROR_INPUT, "integrator %s: %s", (*integrator)->name, reason);
+    return check_values(*integrator, def->values, traits, error);
 }
 
 /* Whether there is nothing but springs, if the integrator asks for that. */
@@ -115,10 +119,10 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                        integrator->name, names);
 }
 
-BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSimDef *def, const BrioIntegrator *integrator, BrioError *error)
+BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *solver, const BrioIntegrator *integrator, BrioError *error)
 {
-    if (strcmp(def->solver.type, "local-global")) return BRIO_OK;
-    if (def->solver.iterations < 1) return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
+    if (strcmp(solver->type, "local-global")) return BRIO_OK;
+    if (solver->iterations < 1) return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
     if (system->barrier && (system->plane_count || system->surface))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "local-global ends a step before it is solved, and contact: ipc needs it solved; take contact: {type: penalty}, or solver: newton");
@@ -155,7 +159,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     unsigned traits = 0;
     BrioStatus status = check(def, &integrator, &traits, error);
     if (status == BRIO_OK) status = brio__sim_fits(system, integrator, def->values, error);
-    if (status == BRIO_OK) status = brio__solver_fits(system, def, integrator, error);
+    if (status == BRIO_OK) status = brio__solver_fits(system, &def->solver, integrator, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
@@ -204,10 +208,41 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     state->target = state->alpha = NAN;
     made->system = system;
     made->state = state;
-    state->first = total_energy(made);
+    state->first = brio__sim_energy(made);
     made->h = def->h;
     *sim = made;
     return BRIO_OK;
+}
+
+static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrator, const double *values, BrioError *error)
+{
+    unsigned traits;
+    BRIO_CHECK(check_values(integrator, values, &traits, error));
+    BRIO_CHECK(brio__sim_fits(sim->system, integrator, values, error));
+    BRIO_CHECK(brio__solver_fits(sim->system, &sim->stepper->solver->options, integrator, error));
+    bool other = integrator != sim->stepper->integrator;
+    BRIO_CHECK(brio__stepper_change(sim->stepper, integrator, values, traits, &sim->state));
+    brio__state_forget(sim->state);
+    if (other) sim->state->target = sim->state->alpha = NAN; /* it takes up with the energy that there is */
+    return BRIO_OK;
+}
+
+BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values)
+{
+    const BrioIntegrator *integrator = name ? brio_integrator(name) : NULL;
+    BrioError error = {0};
+    double standard[BRIO_MAX_VALUES] = {0};
+    if (integrator && !values) brio_fields_defaults(integrator->fields, standard);
+    BrioStatus status = integrator ? change_integrator(sim, integrator, values ? values : standard, &error)
+                                   : brio__error(&error, BRIO_ERROR_ARGUMENT, "no integrator \"%s\"", name ? name : "");
+    if (status == BRIO_OK) return status;
+    return brio_stepper_fail(sim->stepper, status, error.message[0] ? error.message : brio_status_text(status));
+}
+
+const char *brio_sim_integrator(const BrioSim *sim, double *values)
+{
+    if (values) memcpy(values, sim->stepper->values, sizeof sim->stepper->values);
+    return sim->stepper->integrator->name;
 }
 
 void brio_sim_free(BrioSim *sim)
@@ -236,13 +271,13 @@ BrioStatus brio_sim_settle(BrioSim *sim)
     s->reason[0] = 0;
     s->iterations = s->halvings = 0;
     s->out_of_memory = false;
-    double *q = brio_stepper_scratch(s, 0), before = total_energy(sim);
+    double *q = brio_stepper_scratch(s, 0), before = brio__sim_energy(sim);
     if (s->out_of_memory) return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
     BRIO_CHECK(brio_stepper_minimise(s, &still, q));
     memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
     memset(sim->state->v, 0, (size_t)sim->state->coordinates * sizeof(double));
     brio__state_forget(sim->state);
-    book_change(sim, before);
+    brio__sim_book(sim, before);
     return BRIO_OK;
 }
 
@@ -302,23 +337,23 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
 {
     BrioStepper *s = sim->stepper;
     s->out_of_memory = false;
-    double *q = brio_stepper_scratch(s, 0), before = total_energy(sim);
+    double *q = brio_stepper_scratch(s, 0), before = brio__sim_energy(sim);
     if (s->out_of_memory) return BRIO_ERROR_MEMORY;
     memcpy(q, sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
     BRIO_CHECK(set_vertices(sim, body, x, q));
     if (!isfinite(brio__potential(s->solver, sim->state, q, sim->state->time, NULL)) || check_apart(sim->system, s->solver->x, NULL) != BRIO_OK) return BRIO_STEP_REJECTED;
     memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
     brio__state_forget(sim->state);
-    book_change(sim, before);
+    brio__sim_book(sim, before);
     return BRIO_OK;
 }
 
 BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v)
 {
-    double before = total_energy(sim);
+    double before = brio__sim_energy(sim);
     BRIO_CHECK(set_vertices(sim, body, v, sim->state->v));
     brio__state_forget(sim->state);
-    book_change(sim, before);
+    brio__sim_book(sim, before);
     return BRIO_OK;
 }
 
@@ -326,10 +361,10 @@ BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])
 {
     for (int r = 0; r < 3; r++)
         if (!isfinite(gravity[r])) return BRIO_ERROR_ARGUMENT;
-    double before = total_energy(sim);
+    double before = brio__sim_energy(sim);
     memcpy(sim->state->param + sim->system->term[sim->system->gravity_term].params, gravity, 3 * sizeof *gravity);
     brio__state_forget(sim->state); /* accelerations and levels of rest are others now */
-    book_change(sim, before);
+    brio__sim_book(sim, before);
     return BRIO_OK;
 }
 

@@ -348,13 +348,13 @@ void brio_system_free(BrioSystem *system)
 
 double brio__state_fingerprint(const BrioState *state)
 {
-    const double *array[2] = {state->param, state->anchor};
-    int64_t count[2] = {state->params, state->held};
+    const void *array[3] = {state->param, state->anchor, state->hand};
+    int64_t count[3] = {state->params, state->held, sizeof state->hand / (sizeof(uint64_t))};
     uint64_t hash = 0xcbf29ce484222325u;
-    for (int a = 0; a < 2; a++)
+    for (int a = 0; a < 3; a++)
         for (int64_t i = 0; i < count[a]; i++) {
             uint64_t bits;
-            memcpy(&bits, &array[a][i], sizeof bits);
+            memcpy(&bits, (const char *)array[a] + i * (int64_t)sizeof bits, sizeof bits);
             hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
             hash ^= hash >> 29;
         }

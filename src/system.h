@@ -19,6 +19,7 @@ typedef struct BrioBody {
     int64_t first, count;     /* world vertices */
     int64_t mass_point;       /* of an affine body: the first of its four mass points among the world vertices; -1 otherwise */
     int term, term_count;     /* its elastic terms: of its material, then of a shell's bending */
+    int values;               /* offset of its material's field values in the state's parameters */
     int64_t triangle_count;
     int32_t *triangle;        /* surface, in the body's own vertex numbers */
     int64_t edge_count;
@@ -105,6 +106,15 @@ struct BrioSystem {
 
 enum { BRIO_LOSSES = BRIO_DAMPING_MOST + 1 }; /* damping models and friction */
 
+/* A hand that holds a point of a body (hands.h). Without padding: states are saved byte by byte. */
+typedef struct BrioGrip {
+    int32_t body;
+    int32_t vertex[3]; /* world vertices that have coordinates; -1: no more */
+    double weight[3];  /* their sum is 1 */
+    double k;          /* N/m; 0: nobody holds */
+    double point[3];   /* where the hand is */
+} BrioGrip;
+
 /* One block of memory: the arrays follow the struct. */
 struct BrioState {
     size_t bytes;          /* of the whole block */
@@ -116,10 +126,11 @@ struct BrioState {
     double target, alpha;  /* energy control; NAN where there is none */
     double added, unfinished, dissipated[BRIO_LOSSES]; /* the ledger's sums; the last by damping model, friction after them */
     double memo[4];        /* what the integrator keeps beside the history */
+    BrioGrip hand[BRIO_HANDS_MOST];
     int64_t coordinates, held, params, history; /* lengths: 3*blocks, 3*held vertices, parameters, history vectors */
     double *q, *v;
     double *anchor;        /* base positions of the held vertices, before their scripts */
-    double *param;         /* live parameters: gravity, materials */
+    double *param;         /* live parameters: gravity, materials, and the materials' field values that these were made from */
     double *past;          /* history vectors */
 };
 
@@ -138,7 +149,7 @@ static inline void brio__state_forget(BrioState *state)
     for (int k = 0; k < 4; k++) state->memo[k] = 0;
 }
 
-/* A whole number from 1 to 2^53 that tells parameters and anchors from other ones. */
+/* A whole number from 1 to 2^53 that tells parameters, anchors and hands from other ones. */
 double brio__state_fingerprint(const BrioState *state);
 
 BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state);

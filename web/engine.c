@@ -251,7 +251,7 @@ EMSCRIPTEN_KEEPALIVE const char *web_offers(World *w)
         BrioSimDef def = w->scene->def;
         BrioError error = {0};
         brio_fields_defaults(integrator->fields, def.values);
-        if (brio__sim_fits(w->sim->system, integrator, def.values, &error) == BRIO_OK) brio__solver_fits(w->sim->system, &def, integrator, &error);
+        if (brio__sim_fits(w->sim->system, integrator, def.values, &error) == BRIO_OK) brio__solver_fits(w->sim->system, &def.solver, integrator, &error);
         brio__json_text(&json, integrator->name, error.message);
     }
     brio__json_close(&json, '}');

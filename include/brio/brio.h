@@ -367,6 +367,61 @@ BRIO_API BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger);
 BRIO_API double brio_sim_body_energy(BrioSim *sim, int body); /* elastic energy of one body */
 
 /* ---------------------------------------------------------------------------------------------------
+ * Taking part in a simulation that runs: docs/interaction.md.
+ *
+ * All of it is done between steps, from the thread that steps. What a change does to the energy is booked in the ledger's `added`, exactly, and moves the
+ * target of integrators that control energy [Dinev2018, Alg. 1]. What is refused changes nothing, and brio_sim_reason says why. Reading
+ * positions, hands or the ledger changes nothing either.
+ * ------------------------------------------------------------------------------------------------- */
+
+/* A hand holds a point of a body by a spring of no length, E = k/2 |grip - point|^2, and pulls it to where it is dragged. At first it is where the grip
+ * is and pulls at nothing. `k` (N/m) is how firm it is; NAN: (2 pi 5/s)^2 times the body's mass, which lets the body hang about 1 cm below the hand. Up to
+ * BRIO_HANDS_MOST hands hold at the same time; `hand` receives a number from 0, -1 if there is none.
+ *
+ * A hand is a part of the state: copies and checkpoints have it. No matrix is factored or analysed anew when hands come, move and go. */
+enum { BRIO_HANDS_MOST = 16 };
+/* At the point nearest to `point` of a body's surface, or its nearest vertex if it has no triangles; body -1: of all bodies. A grip never leans on fixed
+ * vertices: those of the triangle are left out, and where all of them are fixed the hand is refused. */
+BRIO_API BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k, int *hand);
+BRIO_API BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k, int *hand);
+/* For a mouse: where the ray first meets a body's surface, from either side. Of bodies without triangles it takes the vertex that is nearest to the ray in angle, up to 0.02 rad, if no
+ * surface is in front of it. BRIO_OK and the hand -1: it meets nothing. `hit` (may be NULL) receives the place. Obstacles do not stand in its way. */
+BRIO_API BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3], const double direction[3], double k, int *hand, double hit[3]);
+/* The hand goes to a point; a bar1d follows along x only. Nothing is allocated, and nothing is evaluated but this hand's energy. */
+BRIO_API BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3]);
+BRIO_API BrioStatus brio_sim_release(BrioSim *sim, int hand);
+
+typedef struct BrioHand {
+    int body;
+    int64_t vertex[3]; /* of the body; -1: no more */
+    double weight[3];  /* of these vertices: grip = sum weight x */
+    double k;
+    double point[3];   /* where the hand is, */
+    double grip[3];    /* and where what it holds is: the force on the body is k (point - grip) */
+} BrioHand;
+BRIO_API BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out); /* BRIO_ERROR_ARGUMENT: that hand holds nothing */
+
+/* Attachments of the scene, in its order: how many; where one is and what it holds; to another point. One that follows a script is refused. */
+BRIO_API int brio_sim_attachments(const BrioSim *sim);
+BRIO_API BrioStatus brio_sim_attachment(const BrioSim *sim, int i, BrioHand *out);
+BRIO_API BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3]);
+
+/* Parameters of a body's material by the names of its field table. Those that masses or rest shapes were made from (rho, vertex_mass, pretension, ...) are refused. */
+BRIO_API const char *brio_body_material(const BrioSystem *system, int body); /* "hooke"; NULL: no such body */
+BRIO_API BrioStatus brio_sim_material(const BrioSim *sim, int body, const char *name, double *value);
+BRIO_API BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value);
+
+/* Values of the damping models that the simulation was made with, i = 0, 1, ...; to switch one on later, make it with strength 0. They are no part of the state. */
+BRIO_API const char *brio_sim_damping_type(const BrioSim *sim, int i); /* NULL past the last */
+BRIO_API BrioStatus brio_sim_damping(const BrioSim *sim, int i, const char *name, double *value);
+BRIO_API BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value);
+
+/* Another integrator, or other values of the one that there is, from now on (NULL: the defaults). Its history begins anew. One that controls energy takes up with the energy that there
+ * is; if only values change, it keeps its target. The state may move to another place in memory: ask brio_sim_state again. */
+BRIO_API BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values);
+BRIO_API const char *brio_sim_integrator(const BrioSim *sim, double *values); /* its name; values (may be NULL): BRIO_MAX_VALUES */
+
+/* ---------------------------------------------------------------------------------------------------
  * Writing an integrator: one file over these functions and one line in src/integrate/list.def, or
  * brio_register_integrator at run time. docs/integrator.md walks through one.
  * ------------------------------------------------------------------------------------------------- */

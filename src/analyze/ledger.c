@@ -41,6 +41,7 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
                            .added = state->added, .unfinished = state->unfinished, .min_distance = NAN, .rods = NAN};
     ledger->potential = brio__potential(solver, state, state->q, state->time, NULL);
     if (solver->contact) ledger->contact = solver->contact_energy;
+    ledger->attachment = solver->hand_energy;
     for (int t = 0; t < s->term_count; t++) {
         double energy = solver->term_energy[t];
         switch (s->term[t].energy->element) {

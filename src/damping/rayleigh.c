@@ -40,18 +40,14 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
 {
     Rayleigh *r = brio__calloc(1, sizeof *r);
     if (!r) return BRIO_ERROR_MEMORY;
-    int count;
+    (void)values; /* may change: beta > 0 asks for more, which `lag` makes */
     size_t coordinates = 3 * (size_t)system->block_count;
-    BrioStatus status = values[BETA] > 0 ? brio__elastic_evaluator(system, &r->term, &count, &r->evaluator) : BRIO_OK;
     r->d = brio__alloc(coordinates, sizeof(double));
     r->image = brio__alloc(coordinates, sizeof(double));
     r->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
-    if (status == BRIO_OK && (!r->d || !r->image || !r->x)) status = BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK)
-        *self = r;
-    else
-        destroy(r);
-    return status;
+    if (r->d && r->image && r->x) return *self = r, BRIO_OK;
+    destroy(r);
+    return BRIO_ERROR_MEMORY;
 }
 
 static size_t matrix_size(const BrioMatrix *A) { return 9 * (size_t)A->start[A->n]; }
@@ -73,6 +69,8 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
     BRIO_CHECK(brio__solver_prepare(solver));
     BrioLinear *linear = solver->linear;
     if (!r->planned) {
+        int count;
+        if (!r->evaluator) BRIO_CHECK(brio__elastic_evaluator(solver->system, &r->term, &count, &r->evaluator));
         BRIO_CHECK(brio__evaluator_plan(r->evaluator, linear));
         r->stiffness = brio__alloc(matrix_size(&linear->A), sizeof(double));
         if (!r->stiffness) return BRIO_ERROR_MEMORY;

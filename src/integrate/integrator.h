@@ -33,6 +33,8 @@ struct BrioStepper {
 BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator, const double *values,
                                 const BrioSolverOptions *options, const BrioDamping *damping, int damping_count, const BrioState *state,
                                 BrioStepper **stepper);
+/* Another integrator, or other values, from now on; the solver and its factors stay. `state` is replaced by one with as much history as it needs. */
+BrioStatus brio__stepper_change(BrioStepper *stepper, const BrioIntegrator *integrator, const double *values, unsigned traits, BrioState **state);
 void brio__stepper_free(BrioStepper *stepper);
 /* Advances `state` by h, in halves if need be; on failure leaves it as it was. */
 BrioStatus brio__stepper_advance(BrioStepper *stepper, BrioState *state, double h);

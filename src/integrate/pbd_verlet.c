@@ -7,6 +7,7 @@
  * The two ends share a correction by the inverse of their masses; a held end leaves the other half of it, as there. How stiff the
  * cloth appears depends on the iterations and the step, not on the material's k. There: masses of 1, 3 iterations, stiffness
  * 0.8, damping 0.99 a picture (here: every 1/60 s, converted with the step). */
+#include "../hands.h"
 #include "integrator.h"
 
 static const BrioField fields[] = {
@@ -48,6 +49,20 @@ static void relax(const BrioSystem *system, const BrioTerm *term, const double *
     }
 }
 
+/* Hands wish for their points to be where they are, as attachments do: half of the way is left to whoever holds. */
+static void relax_hands(const BrioSystem *system, const BrioState *state, double stiffness, double *q)
+{
+    for (int h = 0; h < BRIO_HANDS_MOST; h++) {
+        const BrioGrip *grip = &state->hand[h];
+        if (grip->k == 0) continue;
+        double c[3], square = 0;
+        brio__grip_place(system, grip, q, c);
+        for (int i = 0; i < 3; i++) square += grip->weight[i] * grip->weight[i];
+        for (int i = 0; i < 3 && grip->vertex[i] >= 0; i++)
+            for (int r = 0; r < 3; r++) coordinates(system, q, grip->vertex[i])[r] += stiffness / 2 * grip->weight[i] / square * (grip->point[r] - c[r]);
+    }
+}
+
 static BrioStatus step(BrioStepper *s, double h)
 {
     const BrioSystem *system = s->system;
@@ -57,11 +72,13 @@ static BrioStatus step(BrioStepper *s, double h)
     double kept = pow(brio_stepper_value(s, "damping"), 60 * h), stiffness = brio_stepper_value(s, "stiffness");
     brio_stepper_combine(s, 1, q, 0, q, moved);
     brio__system_positions(system, s->state, q, brio_stepper_time(s) + h, s->solver->x); /* held vertices where they are going */
-    for (int n = 0; n < iterations; n++)
+    for (int n = 0; n < iterations; n++) {
         for (int t = 0; t < system->term_count; t++) {
             BrioElement element = system->term[t].energy->element;
             if (element == BRIO_ELEMENT_SPRING || element == BRIO_ELEMENT_ANCHOR) relax(system, &system->term[t], s->state->param, stiffness, s->solver->x, moved);
         }
+        relax_hands(system, s->state, stiffness, moved);
+    }
     s->iterations += iterations;
     brio_stepper_damping_force(s, q, v, h, 1, push);
     brio_stepper_mass_solve(s, push, push);

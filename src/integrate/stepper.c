@@ -2,6 +2,7 @@
 #include "integrator.h"
 
 #include "../field.h"
+#include "../hands.h"
 
 #include <string.h>
 
@@ -197,7 +198,11 @@ BrioStatus brio_stepper_linearise(BrioStepper *s, const double *q, double time)
     return BRIO_OK;
 }
 
-void brio_stepper_stiffness(BrioStepper *s, const double *x, double *y) { brio__linear_multiply(s->solver->linear, x, y); }
+void brio_stepper_stiffness(BrioStepper *s, const double *x, double *y)
+{
+    brio__linear_multiply(s->solver->linear, x, y);
+    brio__hands_multiply(s->system, s->state, x, y);
+}
 
 BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double time, double weight, const double *b, double *x)
 {
@@ -205,6 +210,7 @@ BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double tim
     BRIO_CHECK(brio__solver_prepare(solver));
     brio__system_positions(s->system, s->state, q, time, solver->x);
     brio__assemble(solver->evaluator, s->state->param, solver->x, 1, weight, true, solver->linear, NULL);
+    brio__hands_assemble(s->system, s->state, weight, solver->linear);
     BrioStatus status = brio__linear_factor(solver->linear);
     if (status == BRIO_OK) status = brio__linear_solve(solver->linear, 1, b, x);
     return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
@@ -348,6 +354,28 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     else
         brio__stepper_free(s);
     return status;
+}
+
+BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator, const double *values, unsigned traits, BrioState **state)
+{
+    BrioState **old[3] = {&s->state, &s->before, state}, *made[3] = {NULL, NULL, NULL};
+    BrioStatus status = BRIO_OK;
+    if (!s->parts && brio__fields_offset(integrator->fields, "flight") >= 0) status = brio__parts_create(s->solver, &s->parts);
+    for (int i = 0; i < 3 && status == BRIO_OK && (*state)->history != integrator->history; i++) status = brio__state_create(s->system, integrator->history, &made[i]);
+    for (int i = 0; i < 3; i++) {
+        if (status == BRIO_OK && made[i]) {
+            brio_state_assign(made[i], *old[i]);
+            brio_state_free(*old[i]);
+            *old[i] = made[i];
+        } else {
+            brio_state_free(made[i]);
+        }
+    }
+    BRIO_CHECK(status);
+    s->integrator = integrator;
+    s->traits = traits;
+    memcpy(s->values, values, sizeof s->values);
+    return BRIO_OK;
 }
 
 void brio__stepper_free(BrioStepper *s)

@@ -1,6 +1,6 @@
 #include "local_global.h"
 
-#include "../linear/scalar.h"
+#include "../hands.h"
 #include "../parts.h"
 
 #include <stdlib.h>
@@ -12,6 +12,7 @@ enum { FACTORS = 4, MEMORY_MOST = 16 };
 typedef struct Global {
     double scale; /* 0: not factored */
     BrioScalarFactor *factor;
+    BrioHandColumns hands;
 } Global;
 
 struct BrioLocalGlobal {
@@ -34,12 +35,16 @@ struct BrioLocalGlobal {
     /* where the solve is not exact: what keeps the momentum of parts that are not held */
     BrioParts *parts;
     double *column_sum; /* of the matrix at work, to which L adds nothing in such parts */
+    BrioHandSolve hands; /* those who hold on now: no part of L */
 };
 
 void brio__local_global_free(BrioLocalGlobal *g)
 {
     if (!g) return;
-    for (int i = 0; i < FACTORS; i++) brio__scalar_factor_free(g->global[i].factor);
+    for (int i = 0; i < FACTORS; i++) {
+        brio__scalar_factor_free(g->global[i].factor);
+        brio__hand_columns_free(&g->global[i].hands);
+    }
     brio__scalar_pattern_free(g->pattern);
     brio__parts_free(g->parts);
     void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->touch, g->touched, g->param, g->best, g->best_gradient, g->column_sum};
@@ -181,14 +186,15 @@ static void make(BrioLocalGlobal *g, const double *param)
 }
 
 /* The factor of M + scale L. */
-static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *param, double scale, BrioScalarFactor **factor)
+static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *param, double scale, Global **global)
 {
     if (outdated(g, param)) make(g, param);
     for (int i = 0; i < FACTORS; i++)
-        if (g->global[i].scale == scale) return *factor = g->global[i].factor, BRIO_OK;
+        if (g->global[i].scale == scale) return *global = &g->global[i], BRIO_OK;
     Global *to = &g->global[g->oldest];
     g->oldest = (g->oldest + 1) % FACTORS;
     to->scale = 0;
+    brio__hand_columns_forget(&to->hands);
     if (!to->factor) BRIO_CHECK(brio__scalar_factor_create(g->pattern, s->options.single_precision, &to->factor));
     for (int32_t b = 0; b < g->system->block_count; b++) {
         g->scaled_diagonal[b] = g->system->mass[b] + scale * (g->diagonal[b] + g->touched[b]);
@@ -198,7 +204,7 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
     BrioStatus status = brio__scalar_factorise(to->factor, g->scaled_diagonal, g->scaled_off);
     s->totals.factor += brio__seconds() - before;
     s->totals.factorisations++;
-    if (status == BRIO_OK) to->scale = scale, *factor = to->factor;
+    if (status == BRIO_OK) to->scale = scale, *global = to;
     return status;
 }
 
@@ -217,7 +223,7 @@ static void remember(BrioLocalGlobal *g, const double *q, const double *gradient
     g->used = BRIO_MIN(g->used + 1, g->memory);
 }
 
-/* step = -B gradient, B the inverse of M + scale L corrected by what was remembered [Nocedal 1980]. */
+/* step = -B gradient, B the inverse of M + scale L and the hands corrected by what was remembered [Nocedal 1980]. */
 static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, const double *gradient, double *step)
 {
     double share[MEMORY_MOST];
@@ -228,6 +234,7 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, const 
         brio__combine(g->system, 1, step, -share[i], g->dg[i], step);
     }
     brio__scalar_solve(factor, step, step);
+    brio__hand_solve_correct(&g->hands, g->system, step);
     for (int k = g->used - 1; k >= 0; k--) {
         int i = (g->last - k + g->memory) % g->memory;
         double back = brio__dot(g->system, g->dg[i], step) / g->slope[i];
@@ -262,15 +269,17 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
     if (!s->local_global) BRIO_CHECK(create(s, &s->local_global));
     BrioLocalGlobal *g = s->local_global;
-    BrioScalarFactor *factor;
+    Global *global;
     double before = brio__seconds();
     BrioValue best = begin(p, q), now = best;
     double best_potential = s->potential;
     s->totals.gradient += brio__seconds() - before;
     detect(g, p->state->param, s->x);
-    BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &factor));
+    BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &global));
+    BRIO_CHECK(brio__hand_solve_begin(&g->hands, &global->hands, s->system, p->state, o->s * o->a * o->a, global->factor, s->trial));
     g->used = 0;
     for (int32_t b = 0; g->parts && b < s->system->block_count; b++) g->column_sum[b] = s->system->mass[b] + o->s * o->a * o->a * g->touched[b];
+    if (g->parts) brio__hand_solve_column_sums(&g->hands, g->column_sum);
     int iterations = o->iterations ? o->iterations : s->options.iterations;
     bool moved = false; /* from the best point; */
     for (s->iterations = 0; s->iterations < iterations; s->iterations++, s->totals.iterations++) {
@@ -283,7 +292,7 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
             memcpy(g->best_gradient, s->gradient, bytes);
             best = now;
             best_potential = s->potential;
-            direction(g, factor, s->gradient, s->step);
+            direction(g, global->factor, s->gradient, s->step);
             brio__combine(s->system, 1, q, 1, s->step, q);
             moved = true;
         }

@@ -12,6 +12,7 @@
 #include "minimise.h"
 
 #include "../contact/friction.h"
+#include "../hands.h"
 #include "local_global.h"
 
 #include <float.h>
@@ -141,6 +142,8 @@ BrioStatus brio__solver_prepare(BrioSolver *s)
 static double potential_here(BrioSolver *s, const BrioState *state, double *gradient)
 {
     double P = brio__evaluate(s->evaluator, state->param, s->x, gradient, s->term_energy), before = brio__seconds();
+    s->hand_energy = brio__hands_evaluate(s->system, state, s->x, gradient);
+    P += s->hand_energy;
     if (!s->contact) return P;
     double broad = brio__contact_totals(s->contact)->broad_phase;
     s->contact_energy = brio__contact_evaluate(s->contact, state->param, s->x, gradient, NULL);
@@ -216,7 +219,7 @@ BrioValue brio__problem_value(const BrioProblem *p, const double *q, double *gra
     if (o->s != 0) {
         potential = potential_here(s, p->state, gradient);
         if (gradient) s->potential = potential;
-        noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy) + 16 * DBL_EPSILON * fabs(s->contact_energy);
+        noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy) + 16 * DBL_EPSILON * (fabs(s->contact_energy) + s->hand_energy);
         BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
         for (int i = 0; i < p->damper_count; i++) {
             const BrioDamper *d = &s->damper[i];
@@ -322,6 +325,7 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
             if (share == 0) continue;
             s->project = project;
             brio__assemble_add(s->evaluator, p->state->param, s->x, share * o->s * o->a * o->a, project, s->linear, seconds);
+            brio__hands_assemble(s->system, p->state, share * o->s * o->a * o->a, s->linear);
             BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
             for (int i = 0; i < p->damper_count; i++) {
                 const BrioDamper *d = &s->damper[i];

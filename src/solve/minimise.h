@@ -59,7 +59,7 @@ struct BrioSolver {
     double *dx, *step, *trial, *blend, *difference, *damped_pose;
     double *gradient; /* of the objective; after a minimisation, what the solve left unbalanced */
     double *term_energy;   /* and of contact, of the last evaluation */
-    double contact_energy;
+    double contact_energy, hand_energy;
     double potential;      /* P where a gradient was last taken: after a minimisation, where it ended */
     BrioSolveTotals totals;
     /* the last minimisation */
