@@ -5,6 +5,7 @@ add_executable(brio_engine web/engine.c cli/reference.c ${objects})
 set_target_properties(brio_engine PROPERTIES OUTPUT_NAME engine SUFFIX .mjs)
 target_include_directories(brio_engine PRIVATE ${PROJECT_SOURCE_DIR}/cli)
 target_link_libraries(brio_engine PRIVATE brio_plain)
+set_source_files_properties(web/engine.c PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes) # called from JavaScript only
 target_link_options(brio_engine PRIVATE -O3 --no-entry -sMODULARIZE=1 -sEXPORT_ES6=1 -sUSE_ES6_IMPORT_META=0 -sENVIRONMENT=web,worker
   -sALLOW_MEMORY_GROWTH=1 -sINITIAL_MEMORY=32MB -sMAXIMUM_MEMORY=2GB -sSTRICT=1 -sFORCE_FILESYSTEM=1
   -sEXPORTED_RUNTIME_METHODS=UTF8ToString,stringToUTF8,lengthBytesUTF8,FS -sEXPORTED_FUNCTIONS=_malloc,_free)

@@ -146,6 +146,14 @@ EMSCRIPTEN_KEEPALIVE World *web_create(const char *json)
     return w;
 }
 
+static int answer(World *w, BrioStatus status)
+{
+    BrioError error = {.status = status};
+    if (status == BRIO_OK) return 0;
+    snprintf(error.message, sizeof error.message, "%s", brio_sim_reason(w->sim));
+    return refuse(&error, status);
+}
+
 /* Up to `count` steps of h seconds; how many were done. Fewer: web_reason says why, and the state is that before the step that could not be
  * done. */
 EMSCRIPTEN_KEEPALIVE int web_step(World *w, double h, int count)
@@ -153,9 +161,7 @@ EMSCRIPTEN_KEEPALIVE int web_step(World *w, double h, int count)
     for (int n = 0; n < count; n++) {
         BrioStatus status = brio_sim_step_by(w->sim, h);
         if (status == BRIO_OK) continue;
-        BrioError error = {.status = status};
-        snprintf(error.message, sizeof error.message, "%s", brio_sim_reason(w->sim));
-        refuse(&error, status);
+        answer(w, status);
         return n;
     }
     return count;
@@ -259,6 +265,66 @@ EMSCRIPTEN_KEEPALIVE const char *web_offers(World *w)
     return text;
 }
 
+/* ---- taking part --------------------------------------------------------------------------------- */
+
+/* A hand where a ray first meets a body, and the place through `hit`; -1: it meets nothing, or web_reason says why not. */
+EMSCRIPTEN_KEEPALIVE int web_grab(World *w, const double *ray, double *hit)
+{
+    int hand = -1;
+    if (answer(w, brio_sim_grab_ray(w->sim, ray, ray + 3, NAN, &hand, hit)) != 0) return -1;
+    return hand;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_drag(World *w, int hand, const double *point) { return answer(w, brio_sim_drag(w->sim, hand, point)); }
+EMSCRIPTEN_KEEPALIVE int web_release(World *w, int hand) { return answer(w, brio_sim_release(w->sim, hand)); }
+
+/* Where a hand is and what it holds: point, grip; NULL if it holds nothing. */
+EMSCRIPTEN_KEEPALIVE const double *web_hand(World *w, int hand)
+{
+    static double place[6];
+    BrioHand now;
+    if (brio_sim_hand(w->sim, hand, &now) != BRIO_OK) return NULL;
+    memcpy(place, now.point, sizeof now.point);
+    memcpy(place + 3, now.grip, sizeof now.grip);
+    return place;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_set_gravity(World *w, double x, double y, double z) { return answer(w, brio_sim_set_gravity(w->sim, (double[]){x, y, z})); }
+
+/* Of every body. */
+EMSCRIPTEN_KEEPALIVE int web_set_material(World *w, const char *name, double value)
+{
+    for (int b = 0; b < w->sim->system->body_count; b++) {
+        int refused = answer(w, brio_sim_set_material(w->sim, b, name, value));
+        if (refused) return refused;
+    }
+    return 0;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_set_damping(World *w, int model, const char *name, double value) { return answer(w, brio_sim_set_damping(w->sim, model, name, value)); }
+
+/* Assignments "integrator.NAME=VALUE", one a line, over an integrator's defaults. */
+static BrioStatus integrator_values(const char *name, const char *sets, BrioSimDef *def, BrioError *error)
+{
+    const char *set[16];
+    int count = 0;
+    char *copy = brio__strdup(sets);
+    if (!copy) return BRIO_ERROR_MEMORY;
+    for (char *at = strtok(copy, "\n"); at && count < 16; at = strtok(NULL, "\n")) set[count++] = at;
+    BrioStatus status = brio__scene_integrator(name, set, count, def, error);
+    brio__free(copy);
+    return status;
+}
+
+EMSCRIPTEN_KEEPALIVE int web_set_integrator(World *w, const char *name, const char *sets)
+{
+    BrioSimDef def;
+    BrioError error = {0};
+    BrioStatus status = integrator_values(name, sets, &def, &error);
+    if (status != BRIO_OK) return refuse(&error, status);
+    return answer(w, brio_sim_set_integrator(w->sim, name, def.values));
+}
+
 /* The largest eigenvalue of M^-1 K in the present state, 1/s^2: an explicit method needs h below its limit over the root of it. */
 EMSCRIPTEN_KEEPALIVE double web_stiffness(World *w)
 {
@@ -271,22 +337,22 @@ EMSCRIPTEN_KEEPALIVE double web_stiffness(World *w)
     return fabs(w->k0);
 }
 
+/* To static equilibrium. */
+EMSCRIPTEN_KEEPALIVE int web_settle(World *w) { return answer(w, brio_sim_settle(w->sim)); }
+
+/* The energy that an integrator which controls it aims at from now on. */
+EMSCRIPTEN_KEEPALIVE void web_set_target(World *w, double target) { w->sim->state->target = target; }
+
 /* ---- linear stability [Shinya2004] ---------------------------------------------------------------- */
 
-/* The oscillator m x'' = -k x - d x' under {"integrator": ..., values}: NULL and a sentence for methods without a matrix. */
+/* The oscillator m x'' = -k x - d x' under an integrator with values: NULL and a sentence for methods without a matrix. */
 EMSCRIPTEN_KEEPALIVE BrioOscillator *web_oscillator(const char *name, const char *sets, double m)
 {
     BrioSimDef def;
     BrioError error = {0};
     BrioOscillator *oscillator = NULL;
-    const char *set[16];
-    int count = 0;
-    char *copy = brio__strdup(sets);
-    if (!copy) return refuse(NULL, BRIO_ERROR_MEMORY), NULL;
-    for (char *at = strtok(copy, "\n"); at && count < 16; at = strtok(NULL, "\n")) set[count++] = at;
-    BrioStatus status = brio__scene_integrator(name, set, count, &def, &error);
+    BrioStatus status = integrator_values(name, sets, &def, &error);
     if (status == BRIO_OK) status = brio__oscillator_create(&def, m, &oscillator, &error);
-    brio__free(copy);
     if (status != BRIO_OK) refuse(&error, status);
     return oscillator;
 }
