@@ -138,7 +138,7 @@ export class Bench {
   }
 
   buildPanel() {
-    const { scene, engine, p } = this, rows = [];
+    const { scene, engine, p } = this, rows = [], last = [];
     if (this.choices.length > 1)
       rows.push(select({ key: 'scene', label: 'Scene', value: this.sceneName, options: this.choices.map((c) => ({ value: c, text: scenes[c].title })) }, (name) => this.toScene(name)).row);
     rows.push(element('p', { class: 'lead', text: scene.about }));
@@ -171,9 +171,10 @@ export class Bench {
       this.methods.forEach((m, i) => {
         const box = element('div', { class: this.mode === 'two' ? 'side' : '' });
         if (this.mode === 'two') box.append(element('h3', { text: i ? 'B: right' : 'A: left' }));
-        box.append(integratorPicker({ key: 'integrator' + (i ? 2 : ''), engine, offers, value: m.name, values: m.values, fields: this.mode !== 'two' }, (name, values) => this.setMethod(i, name, values)).node,
-          stepSelect('h' + (i ? 2 : ''), m.h, (h) => this.setStep(i, h)).row);
+        const picker = integratorPicker({ key: 'integrator' + (i ? 2 : ''), engine, offers, value: m.name, values: m.values, fields: this.mode !== 'two' }, (name, values) => this.setMethod(i, name, values));
+        box.append(picker.node, stepSelect('h' + (i ? 2 : ''), m.h, (h) => this.setStep(i, h)).row);
         rows.push(box);
+        last.push(picker.own);
       });
     }
     rows.push(element('h3', { text: 'Scene' }));
@@ -189,7 +190,7 @@ export class Bench {
     if (scene.solvers.length > 1)
       rows.push(select({ key: 'solver', label: 'Solver', value: p.solver, options: [{ value: 'local-global', text: 'local/global: fixed cost' }, { value: 'newton', text: 'Newton: to the tolerance' }], about: 'How the implicit step is solved.' },
         (v) => this.again({ solver: v })).row);
-    this.panel.replaceChildren(...rows);
+    this.panel.replaceChildren(...rows, ...last);
   }
 
   // ---- worlds --------------------------------------------------------------------------------------

@@ -11,11 +11,20 @@ export const short = (v) => {
   return String(Number(v.toPrecision(4))).replace('-', '−');
 };
 
+// A value with its unit; pascals with the usual prefixes.
+export const quantity = (v, unit = '') => {
+  if (unit === 'Pa' && Math.abs(v) >= 1e6) return `${short(v / 1e6)} MPa`;
+  if (unit === 'Pa' && Math.abs(v) >= 1e3) return `${short(v / 1e3)} kPa`;
+  return `${short(v)}${unit && ' ' + unit}`;
+};
+
 export class Chart {
   // series: [{label, colour, dash}]
-  constructor(parent, { title, unit, series, xUnit = 's', window = 10 }) {
+  constructor(parent, { title, unit, series, xUnit = 's', window = 10, cap = Infinity, points = false }) {
     this.parent = parent;
     this.window = window;
+    this.cap = cap;
+    this.points = points;
     this.series = series;
     this.title = title;
     this.unit = unit;
@@ -43,7 +52,7 @@ export class Chart {
       legend: { show: false }, cursor: { show: false },
       scales: { x: { time: false }, y: { range: (_, lo, hi) => (lo === null ? [0, 1] : pad(lo, hi)) } },
       axes: [{ ...axis, size: 26, space: 60, values: (_, v) => v.map((t) => `${short(t)}${this.xUnit && ' ' + this.xUnit}`) }, { ...axis, size: 56, space: 26, values: (_, v) => v.map(short) }],
-      series: [{}, ...this.series.map((s) => ({ label: s.label, stroke: s.colour, width: s.width || 1.6, dash: s.dash, points: { show: false }, spanGaps: false }))],
+      series: [{}, ...this.series.map((s) => ({ label: s.label, stroke: s.colour, width: s.width || 1.6, dash: s.dash, points: { show: this.points, size: 4 }, spanGaps: false }))],
     }, this.data, this.holder);
   }
 
@@ -55,7 +64,7 @@ export class Chart {
   add(t, values) {
     if (this.data[0].length && t <= this.data[0].at(-1)) return;
     this.data[0].push(t);
-    values.forEach((v, i) => this.data[i + 1].push(Number.isFinite(v) ? v : null));
+    values.forEach((v, i) => this.data[i + 1].push(Number.isFinite(v) && Math.abs(v) <= this.cap ? v : null));
     while (this.data[0].length > 4000 || this.data[0][0] < t - this.window) this.data.forEach((d) => d.shift());
   }
 
@@ -75,6 +84,7 @@ export class Chart {
 }
 
 function pad(lo, hi) {
-  const margin = 0.06 * (hi - lo) || Math.max(1e-12, 0.1 * Math.abs(hi));
+  const least = 0.1 * Math.max(Math.abs(lo), Math.abs(hi), 1e-12), extra = Math.max(0, least - (hi - lo)) / 2; // no magnified round-off
+  const margin = 0.06 * (hi - lo) + extra;
   return [lo - margin, hi + margin];
 }

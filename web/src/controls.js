@@ -1,5 +1,5 @@
 // Sliders, menus and the sentences beside them, made from the engine's tables.
-import { short } from './charts.js';
+import { quantity } from './charts.js';
 import { colour } from './colours.js';
 
 let made = 0;
@@ -28,7 +28,7 @@ export function slider({ key, label, unit = '', from, to, step, log, value, abou
   const input = element('input', { type: 'range', id, min: 0, max: STEPS, 'data-key': key });
   const output = element('output', { for: id });
   const show = (v) => {
-    const words = `${short(v)}${unit && ' ' + unit}`;
+    const words = quantity(v, unit);
     input.value = toPlace(v);
     output.textContent = words;
     input.setAttribute('aria-valuetext', words);
@@ -37,7 +37,7 @@ export function slider({ key, label, unit = '', from, to, step, log, value, abou
   else input.step = STEPS / 200;
   input.addEventListener('input', () => {
     const v = toValue(Number(input.value));
-    output.textContent = `${short(v)}${unit && ' ' + unit}`;
+    output.textContent = quantity(v, unit);
     input.setAttribute('aria-valuetext', output.textContent);
     change(v);
   });
@@ -101,11 +101,10 @@ export function integratorPicker({ key = 'integrator', engine, offers, value, va
       });
       if (control) own.append(control.row);
     }
-    if (own.children.length) own.prepend(element('h3', { text: `Parameters of ${name}` }));
+    if (own.children.length) own.replaceChildren(element('details', {}, element('summary', { text: `Parameters of ${name}` }), ...own.children));
   }
   tell(value);
-  const node = element('div', { class: 'picker' }, menu.row, about, own);
-  return { node, input: menu.input };
+  return { node: element('div', { class: 'picker' }, menu.row, about), own, input: menu.input };
 }
 
 // A control for one row of a field table; null for what a page cannot offer sensibly (tables of numbers).

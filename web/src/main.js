@@ -2,15 +2,19 @@
 import { Bench } from './bench.js';
 import { element } from './controls.js';
 import { startEngine } from './engine.js';
+import { Phase } from './phase.js';
+import { Stability } from './stability.js';
 
 const tabs = {
-  cloth: { title: 'Cloth', make: (...a) => new Bench(a[0], a[1], { mode: 'one', choices: ['cloth'] }, a[2], a[3]) },
-  soft: { title: 'Soft bodies', make: (...a) => new Bench(a[0], a[1], { mode: 'one', choices: ['cube', 'bar', 'balls', 'dice'] }, a[2], a[3]) },
+  cloth: { title: 'Cloth', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'one', choices: ['cloth'] }, q, changed) },
+  soft: { title: 'Soft bodies', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'one', choices: ['cube', 'bar', 'balls', 'dice'] }, q, changed) },
   dial: {
     title: 'Energy dial',
-    make: (...a) => new Bench(a[0], a[1], { mode: 'dial', choices: ['cube', 'bar', 'balls'], intro: 'Set the energy; a-search steers the motion there, at this step.' }, a[2], a[3]),
+    make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'dial', choices: ['cube', 'bar', 'balls'], intro: 'Set the energy; a-search steers the motion there, at this step.' }, q, changed),
   },
-  two: { title: 'Side by side', make: (...a) => new Bench(a[0], a[1], { mode: 'two', choices: ['cube', 'cloth', 'bar', 'balls'] }, a[2], a[3]) },
+  phase: { title: 'Phase plane', make: (...a) => new Phase(...a) },
+  stability: { title: 'Stability', make: (...a) => new Stability(...a) },
+  two: { title: 'Side by side', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'two', choices: ['cube', 'cloth', 'bar', 'balls'] }, q, changed) },
 };
 
 async function engineOfPage() {

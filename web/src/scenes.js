@@ -28,7 +28,7 @@ export const scenes = {
     about: 'A cloth of springs on three pins. Grab it anywhere; set and remove pins, cut it.',
     tools: ['grab', 'pin', 'cut'],
     integrator: 'a-search', h: 1 / 60, solver: 'local-global', solvers: ['local-global', 'newton'],
-    camera: { at: [0.25, 0.12, 1.75], to: [0, -0.03, 0] },
+    camera: { at: [0.35, 0.1, 1.45], to: [0, -0.03, 0] },
     controls: [
       { key: 'k', label: 'Stiffness', material: 'k', of: 'hooke', log: true, from: 20, to: 5000, value: 500 },
       damping(0.5), gravity, tilt,
@@ -48,7 +48,7 @@ export const scenes = {
     about: 'A soft cube turns about a fixed edge [You2026, Fig. 8].',
     tools: ['grab'],
     integrator: 'a-search', h: 1 / 60, solver: 'newton', solvers: ['newton', 'local-global'],
-    camera: { at: [0.16, 0.1, 0.42], to: [-0.05, -0.05, 0] },
+    camera: { at: [0.1, 0.08, 0.42], to: [-0.05, -0.05, 0] },
     controls: [
       { ...young(5e4, 1e4, 1e6), of: 'corotated' }, damping(0), { ...gravity },
       { key: 'spin', label: 'Spin', unit: 'rad/s', from: 0, to: 30, step: 1, value: 15, about: 'How fast it turns at first.' },

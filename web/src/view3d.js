@@ -16,8 +16,8 @@ export class View3D {
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
     this.controls.addEventListener('change', () => this.onCamera && this.onCamera());
-    this.hemisphere = new THREE.HemisphereLight(0xffffff, 0x8899aa, 1.5);
-    this.sun = new THREE.DirectionalLight(0xffffff, 2.2);
+    this.hemisphere = new THREE.HemisphereLight(0xffffff, 0x9aa8b8, 1.6);
+    this.sun = new THREE.DirectionalLight(0xfff4e2, 2.1);
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(1024, 1024);
     this.sun.shadow.bias = -0.0015;
@@ -71,18 +71,19 @@ export class View3D {
       geometry.setAttribute('position', this.position);
       geometry.setIndex(index);
       const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({
-        color: bodyColours[body % bodyColours.length], roughness: 0.62, metalness: 0.02, side: THREE.DoubleSide, flatShading: !this.cloth && index.length < 6000,
+        color: bodyColours[body % bodyColours.length], roughness: 0.62, metalness: 0.02, side: THREE.DoubleSide, flatShading: !this.cloth, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
       }));
       mesh.castShadow = mesh.receiveShadow = true;
       mesh.frustumCulled = false;
       this.content.add(mesh);
       this.surfaces.push(mesh);
     });
-    if (springs && this.cloth) {
+    const lines = this.cloth ? springs && this.shownSprings(world) : surfaceEdges(indices);
+    if (lines) {
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute('position', this.position);
-      geometry.setIndex(Array.from(this.shownSprings(world)));
-      this.lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: css('--lines'), transparent: true, opacity: 0.28 }));
+      geometry.setIndex(lines);
+      this.lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: css('--lines'), transparent: true, opacity: this.cloth ? 0.3 : 0.22 }));
       this.lines.frustumCulled = false;
       this.content.add(this.lines);
     }
@@ -120,7 +121,7 @@ export class View3D {
 
   showPins(world) {
     const held = world.held, list = [];
-    if (this.cloth) held.forEach((h, i) => h && list.push(i));
+    held.forEach((h, i) => h && list.push(i));
     this.pinned = list;
     this.pins = new THREE.InstancedMesh(this.pinGeometry, new THREE.MeshStandardMaterial({ color: '#d1495b', roughness: 0.4 }), Math.max(1, list.length));
     this.pins.count = list.length;
@@ -134,7 +135,7 @@ export class View3D {
     for (let i = 0; i < array.length; i++) array[i] = x[i];
     this.position.needsUpdate = true;
     for (const mesh of this.surfaces) if (!mesh.material.flatShading) mesh.geometry.computeVertexNormals();
-    const m = new THREE.Matrix4(), r = 0.011 * this.size;
+    const m = new THREE.Matrix4(), r = (this.cloth ? 0.012 : 0.009) * this.size;
     this.pinned.forEach((v, i) => this.pins.setMatrixAt(i, m.makeScale(r, r, r).setPosition(x[3 * v], x[3 * v + 1], x[3 * v + 2])));
     this.pins.instanceMatrix.needsUpdate = true;
     this.handMesh.visible = this.handLine.visible = !!hand;
@@ -203,4 +204,16 @@ export class View3D {
     this.controls.dispose();
     this.renderer.dispose();
   }
+}
+
+// Every edge of the triangles once.
+function surfaceEdges(indices) {
+  const lines = [];
+  for (const index of indices)
+    for (let t = 0; t < index.length; t += 3)
+      for (let k = 0; k < 3; k++) {
+        const a = index[t + k], b = index[t + (k + 1) % 3];
+        if (a < b) lines.push(a, b); // the neighbour has it the other way round
+      }
+  return lines;
 }
