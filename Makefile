@@ -12,7 +12,7 @@ need = $(if $(filter tsan coverage,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo test test-long bench install fuzz coverage format clean help tests-ready
+.PHONY: all build demo playground test test-long bench install fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -31,10 +31,18 @@ demo: build
 	    "  frames/      the motion; open frames/*.pvd in ParaView, or the .obj files anywhere" \
 	    "  run.json     the scene as it was run, with times and the verdict"
 
+playground: build
+	@sh cmake/setup.sh playground
+	@sh cmake/playground.sh build
+	$(say) "Open build/playground.html in a browser, or: build/brio playground"
+
 tests-ready:
 	@sh cmake/setup.sh $(need)
 	@cmake --preset $(PRESET) -DBRIO_TESTS=ON $(werror) >/dev/null
 	@cmake --build $(BUILD)
+ifeq ($(PRESET),release)
+	@sh cmake/setup.sh browser && sh cmake/playground.sh build || echo "The tests of the playground will be skipped."
+endif
 
 test: tests-ready
 	@sh cmake/test.sh $(BUILD) -LE long
@@ -72,6 +80,7 @@ clean:
 help:
 	$(say) "make                 set up and build: build/brio, build/libbrio.so, build/libbrio.a" \
 	    "make demo            build, run scenes/demo.yaml, say where the results are" \
+	    "make playground      the engine in a page: build/playground.html, which opens without a server" \
 	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
 	    "make test-long       the same with the long tests" \
 	    "make bench           timings; BENCH=elements for one of them" \

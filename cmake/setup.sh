@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs:  setup.sh build|test|tsan|fuzz|coverage|format
+# Installs the Debian packages that a purpose needs:  setup.sh build|playground|test|browser|tsan|fuzz|coverage|format
 #
 # Quick when all are there. Otherwise installs as root, through sudo, or says what to type. Where there is
 # no dpkg, or with BRIO_SETUP=no, it changes nothing and leaves the search to CMake.
@@ -7,15 +7,21 @@ set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libfyaml-dev libsuitesparse-dev libopenblas0-pthread"
 test="$build libcmocka-dev calculix-ccx libsundials-dev locales"
+# Node.js and npm may be there by other means than Debian's packages.
+web="emscripten"
+command -v node >/dev/null 2>&1 || web="$web nodejs"
+command -v npm >/dev/null 2>&1 || web="$web npm"
 case "${1:-build}" in
     build) packages=$build ;;
+    playground) packages="$build $web" ;;
+    browser) packages="$web chromium" ;;
     test) packages=$test ;;
     tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev libomp-dev llvm" ;;
     coverage) packages="$test gcovr" ;;
     format) packages="clang-format" ;;
     *)
-        echo "setup: no purpose \"$1\"; there are build, test, tsan, fuzz, coverage, format" >&2
+        echo "setup: no purpose \"$1\"; there are build, playground, test, browser, tsan, fuzz, coverage, format" >&2
         exit 2
         ;;
 esac

@@ -1,7 +1,7 @@
 // Pictures of tabs:  node shots.mjs PAGE OUT_DIR [tab ...]
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { launch } from './test-browser.mjs';
+import { launch } from './browser.mjs';
 
 const [page_, out, ...wanted] = process.argv.slice(2);
 const views = {

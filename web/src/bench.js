@@ -7,7 +7,7 @@ import { defaults, gravityVector, sceneFile, scenes } from './scenes.js';
 import { View3D } from './view3d.js';
 
 const CALM = 0.5;        // explicit methods take this share of their longest stable step
-const NO_LIMIT = 0.2;    // h sqrt(k0) of those that have none: what they gain then is seen, but takes its time
+const LINEARISED = 4;    // h sqrt(k0) that forces linearised at the start are good for, where a method has no limit of its own
 const BUDGET = 22;       // ms of steps in a picture
 const numbers = (list) => (list === '' ? [] : list.split('.').map((n) => parseInt(n, 36)));
 const listText = (list) => list.map((n) => n.toString(36)).join('.');
@@ -143,15 +143,7 @@ export class Bench {
       rows.push(select({ key: 'scene', label: 'Scene', value: this.sceneName, options: this.choices.map((c) => ({ value: c, text: scenes[c].title })) }, (name) => this.toScene(name)).row);
     rows.push(element('p', { class: 'lead', text: scene.about }));
     if (this.intro) rows.push(element('p', { class: 'lead', text: this.intro }));
-    let offers = null;
-    try {
-      const probe = new engine.World(sceneFile(scene, { ...p, h: 1 / 60 }, 'backward-euler', {}));
-      offers = probe.offers();
-      probe.free();
-    } catch (e) {
-      if (!(e instanceof EngineError)) throw e; // the world itself will say it
-    }
-    this.offers = offers;
+    const offers = (this.offers = this.findOffers());
     if (this.mode === 'dial') {
       rows.push(slider({ key: 'level', label: 'Target', unit: '× first energy', from: 0, to: 2, step: 0.05, value: this.level, about: 'Energy above that of the scene at rest, as a share of the first.' }, (v) => {
         this.level = v;
@@ -191,6 +183,22 @@ export class Bench {
       rows.push(select({ key: 'solver', label: 'Solver', value: p.solver, options: [{ value: 'local-global', text: 'local/global: fixed cost' }, { value: 'newton', text: 'Newton: to the tolerance' }], about: 'How the implicit step is solved.' },
         (v) => this.again({ solver: v })).row);
     this.panel.replaceChildren(...rows, ...last);
+  }
+
+  // What can be chosen, {name: ''}, and what cannot, {name: 'why'}: the engine refuses it, or vibrations of this scene grow under it. Explicit methods with a limit are no such
+  // case, since their steps can be taken in parts.
+  findOffers() {
+    const { engine, scene } = this, offers = {};
+    this.attempt(() => {
+      const probe = new engine.World(sceneFile(scene, { ...this.p, h: 1 / 60, springs: false }, 'backward-euler', {})), fastest = Math.sqrt(probe.stiffness());
+      Object.assign(offers, probe.offers());
+      probe.free();
+      for (const i of engine.registry.integrators) {
+        const limit = engine.limit(i.name), grows = limit === 0 || (i.note.startsWith('implicit') && scene.h * fastest > limit);
+        if (!offers[i.name] && grows) offers[i.name] = `${i.name} lets undamped vibrations of this scene grow: see it in the phase plane and the stability diagram.`;
+      }
+    });
+    return offers;
   }
 
   // ---- worlds --------------------------------------------------------------------------------------
@@ -259,6 +267,7 @@ export class Bench {
       v.resize();
     });
     if (this.mode === 'dial') this.aim();
+    this.dirty = true;
     this.record();
     this.label();
     this.changed();
@@ -275,10 +284,9 @@ export class Bench {
   // An explicit method cannot take the steps of a stiff scene: it takes them in parts.
   chooseSubsteps(i) {
     const m = this.methods[i], integrator = this.engine.integrator(m.name);
-    if (!integrator.note.startsWith('explicit') || m.name === 'pbd-verlet' || m.name === 'linearized-explicit') return 1;
-    const limit = this.engine.limit(m.name);
-    if (limit === Infinity) return 1;
-    return Math.min(400, Math.max(1, Math.ceil(m.h * Math.sqrt(this.worlds[i].stiffness()) / (limit > 0 ? CALM * limit : NO_LIMIT))));
+    if (!integrator.note.startsWith('explicit') || m.name === 'pbd-verlet') return 1;
+    const limit = Math.min(this.engine.limit(m.name), LINEARISED);
+    return Math.min(400, Math.max(1, Math.ceil(m.h * Math.sqrt(this.worlds[i].stiffness()) / (CALM * limit))));
   }
 
   aim() {
@@ -415,7 +423,8 @@ export class Bench {
       if (done > 0) this.record();
       this.pace = this.pace === null ? done / dt : 0.95 * this.pace + 0.05 * done / dt;
     }
-    this.draw();
+    if (this.playing || this.dirty || this.hands.size) this.draw();
+    this.dirty = false;
   }
 
   record() {
@@ -527,6 +536,7 @@ export class Bench {
     const held = this.hands.get(id);
     this.hands.delete(id);
     if (held) this.attempt(() => held.world.release(held.hand));
+    this.dirty = true;
   }
 
   // For keys and screen readers: a pull at what is in the middle of the picture.
@@ -589,12 +599,14 @@ export class Bench {
   }
 
   resize() {
+    this.dirty = true;
     this.views.forEach((v) => v.resize());
     this.energy.resize();
     this.momentum.resize();
   }
 
   retint() {
+    this.dirty = true;
     this.views.forEach((v) => v.retint());
     const total = this.energy.series.find((s) => s.label === 'total' && this.mode === 'one');
     if (total) total.colour = getComputedStyle(document.documentElement).getPropertyValue('--ink').trim();

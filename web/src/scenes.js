@@ -65,11 +65,11 @@ export const scenes = {
     title: 'Twisted bar',
     about: 'A bar, wound up and let go: clamped at its left end, it unwinds and keeps turning.',
     tools: ['grab'],
-    integrator: 'a-search', h: 1 / 60, solver: 'newton', solvers: ['newton', 'local-global'],
+    integrator: 'a-search', h: 1 / 120, solver: 'newton', solvers: ['newton', 'local-global'],
     camera: { at: [0.5, 0.35, 1.25], to: [0.4, -0.05, 0] },
     controls: [
-      young(2e5, 3e4, 2e6), damping(0), { ...gravity, value: 0 },
-      { key: 'twist', label: 'Twist', unit: '°', from: 0, to: 720, step: 15, value: 360, about: 'Turn of the free end at first.' },
+      young(1e5, 3e4, 2e6), damping(0), { ...gravity, value: 0 },
+      { key: 'twist', label: 'Twist', unit: '°', from: 0, to: 720, step: 15, value: 180, about: 'Turn of the free end at first.' },
       { key: 'n', label: 'Resolution', unit: 'cells', from: 8, to: 30, step: 2, value: 16, about: 'Cells along the bar.' },
     ],
     build: (p) => ({
@@ -87,7 +87,7 @@ export const scenes = {
     camera: { at: [0.1, 0.42, 1.15], to: [0, 0.2, 0] }, ground: 0,
     contacts: ['penalty', 'ipc'],
     controls: [
-      young(1e5, 3e4, 1e6), damping(0), gravity,
+      young(5e4, 3e4, 1e6), damping(0), gravity,
       { key: 'n', label: 'Resolution', unit: 'layers', from: 1, to: 4, step: 1, value: 2, about: 'Layers of tets from the centre to the surface.' },
     ],
     build: (p) => ({
@@ -108,10 +108,11 @@ export const scenes = {
     controls: [
       young(3e5, 1e5, 2e6), damping(0.5), { ...gravity },
       { key: 'mu', label: 'Friction', unit: '', from: 0, to: 1, step: 0.05, value: 0.3, about: 'Coefficient of friction of the dice and the floor.' },
+      { key: 'n', label: 'Resolution', unit: 'layers', from: 1, to: 3, step: 1, value: 2, about: 'Layers of cells from the centre to the faces.' },
     ],
     build: (p) => ({
       contact: { type: 'ipc', dhat: 1e-3, kappa: 1e5, mu: p.mu },
-      bodies: [[[1, 2, 1], 25], [[2, 1, 3], 40], [[1, 0, 2], 28]].map((turn, i) => box('die' + i, { type: 'die', size: 0.1, radius: 0.015, cells: 2 },
+      bodies: [[[1, 2, 1], 25], [[2, 1, 3], 40], [[1, 0, 2], 28]].map((turn, i) => box('die' + i, { type: 'die', size: 0.1, radius: 0.015, cells: p.n },
         { type: 'neo-hookean', E: p.E, nu: 0.3, rho: 1000 },
         { transform: { rotate: turn, translate: [0.02 * i - 0.02, 0.14 + 0.16 * i, 0.03 * i - 0.03] }, velocity: { linear: [0.5, 0, 0], angular: [0, 0, -4], about: [0, 0.2, 0] } })),
       obstacles: floor(),

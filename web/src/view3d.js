@@ -15,7 +15,10 @@ export class View3D {
     this.camera = new THREE.PerspectiveCamera(40, 1, 0.01, 50);
     this.controls = new OrbitControls(this.camera, canvas);
     this.controls.enableDamping = false;
-    this.controls.addEventListener('change', () => this.onCamera && this.onCamera());
+    this.controls.addEventListener('change', () => {
+      this.draw();
+      this.onCamera?.();
+    });
     this.hemisphere = new THREE.HemisphereLight(0xffffff, 0x9aa8b8, 1.6);
     this.sun = new THREE.DirectionalLight(0xfff4e2, 2.1);
     this.sun.castShadow = true;
@@ -27,7 +30,10 @@ export class View3D {
     this.scene.add(this.content);
     this.pinGeometry = new THREE.SphereGeometry(1, 16, 12);
     canvas.addEventListener('webglcontextlost', (e) => e.preventDefault());
-    canvas.addEventListener('webglcontextrestored', () => this.retint());
+    canvas.addEventListener('webglcontextrestored', () => {
+      this.retint();
+      this.draw();
+    });
     this.retint();
   }
 
