@@ -16,7 +16,7 @@ export class Bench {
   // mode: 'one', 'dial', 'two'
   constructor(root, engine, { mode, choices, intro }, params, changed) {
     Object.assign(this, { root, engine, mode, choices, intro, changed });
-    this.playing = true;
+    this.playing = params.get('play') !== '0';
     this.hands = new Map();
     this.read(params);
     this.buildPage();
@@ -71,6 +71,7 @@ export class Bench {
       if (this.decay) q.set('decay', this.decay);
     }
     if (this.tool !== 'grab') q.set('tool', this.tool);
+    if (!this.playing) q.set('play', '0');
     return q;
   }
 
@@ -379,6 +380,7 @@ export class Bench {
     this.playing = on;
     this.play.textContent = on ? 'Pause' : 'Play';
     this.play.title = `${on ? 'Pause' : 'Play'} (space)`;
+    if (this.worlds) this.changed();
   }
 
   // All worlds to the same time: the one that is behind goes first. False: one cannot go on.

@@ -49,7 +49,7 @@ const systems = {
 
 export class Phase {
   constructor(root, engine, params, changed) {
-    Object.assign(this, { root, engine, changed, playing: true, behind: 0 });
+    Object.assign(this, { root, engine, changed, playing: params.get('play') !== '0', behind: 0 });
     this.name = systems[params.get('system')] ? params.get('system') : 'oscillator';
     this.system = systems[this.name];
     this.p = Object.fromEntries(this.system.controls.map((c) => [c.key, params.has(c.key) && Number.isFinite(Number(params.get(c.key))) ? Math.min(c.to, Math.max(c.from, Number(params.get(c.key)))) : c.value]));
@@ -63,6 +63,7 @@ export class Phase {
   params() {
     const q = new URLSearchParams({ system: this.name, integrators: this.chosen.join(','), h: Math.round(1 / this.p.h) });
     for (const c of this.system.controls) if (this.p[c.key] !== c.value) q.set(c.key, this.p[c.key]);
+    if (!this.playing) q.set('play', '0');
     return q;
   }
 
@@ -77,7 +78,7 @@ export class Phase {
     this.charts = element('div', { class: 'charts', style: 'grid-template-columns: minmax(0, 1fr)' });
     this.panel = element('aside', { class: 'panel', 'aria-label': 'Settings' });
     this.root.replaceChildren(element('section', { class: 'main' }, element('div', { class: 'stages' }, element('div', { class: 'stage' }, this.canvas), this.message), toolbar, this.charts), this.panel);
-    this.setPlaying(true);
+    this.setPlaying(this.playing);
     this.buildPanel();
   }
 
@@ -147,6 +148,7 @@ export class Phase {
   setPlaying(on) {
     this.playing = on;
     this.play.textContent = on ? 'Pause' : 'Play';
+    if (this.worlds) this.changed();
   }
 
   stepNow(count) {
@@ -186,8 +188,8 @@ export class Phase {
         this.stepNow(1);
         this.record();
       }
+      this.draw();
     }
-    this.draw();
   }
 
   draw() {

@@ -48,11 +48,18 @@ export class View3D {
   clear() {
     this.content.traverse((o) => {
       if (o.geometry && o.geometry !== this.pinGeometry) o.geometry.dispose();
-      if (o.material) o.material.dispose();
+      o.dispose?.();
     });
     this.content.clear();
     this.surfaces = [];
     this.lines = this.pins = this.groundMesh = this.grid = null;
+  }
+
+  // Materials stay: compiling their shaders takes longer than anything else here.
+  material(name, make) {
+    this.materials ??= new Map();
+    if (!this.materials.has(name)) this.materials.set(name, make());
+    return this.materials.get(name);
   }
 
   // A new world: what is drawn follows from its lists. `gone` tells whether a triangle was cut.
@@ -76,9 +83,9 @@ export class View3D {
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute('position', this.position);
       geometry.setIndex(index);
-      const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({
+      const mesh = new THREE.Mesh(geometry, this.material(`body${body % bodyColours.length}${this.cloth}`, () => new THREE.MeshStandardMaterial({
         color: bodyColours[body % bodyColours.length], roughness: 0.62, metalness: 0.02, side: THREE.DoubleSide, flatShading: !this.cloth, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
-      }));
+      })));
       mesh.castShadow = mesh.receiveShadow = true;
       mesh.frustumCulled = false;
       this.content.add(mesh);
@@ -89,12 +96,14 @@ export class View3D {
       const geometry = new THREE.BufferGeometry();
       geometry.setAttribute('position', this.position);
       geometry.setIndex(lines);
-      this.lines = new THREE.LineSegments(geometry, new THREE.LineBasicMaterial({ color: css('--lines'), transparent: true, opacity: this.cloth ? 0.3 : 0.22 }));
+      this.lines = new THREE.LineSegments(geometry, this.material(`lines${this.cloth}`, () => new THREE.LineBasicMaterial({ transparent: true, opacity: this.cloth ? 0.3 : 0.22 })));
+      this.lines.material.color.set(css('--lines'));
       this.lines.frustumCulled = false;
       this.content.add(this.lines);
     }
     if (ground !== null) {
-      this.groundMesh = new THREE.Mesh(new THREE.CircleGeometry(8 * size, 64), new THREE.MeshStandardMaterial({ color: css('--ground'), roughness: 1 }));
+      this.groundMesh = new THREE.Mesh(new THREE.CircleGeometry(8 * size, 64), this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 })));
+      this.groundMesh.material.color.set(css('--ground'));
       this.groundMesh.rotation.x = -Math.PI / 2;
       this.groundMesh.position.y = ground - 0.0005;
       this.groundMesh.receiveShadow = true;
@@ -105,10 +114,10 @@ export class View3D {
       this.content.add(this.groundMesh, this.grid);
     }
     this.showPins(world);
-    this.handMesh = new THREE.Mesh(this.pinGeometry, new THREE.MeshStandardMaterial({ color: '#e67e22', roughness: 0.4 }));
+    this.handMesh = new THREE.Mesh(this.pinGeometry, this.material('hand', () => new THREE.MeshStandardMaterial({ color: '#e67e22', roughness: 0.4 })));
     this.handMesh.visible = false;
     this.handLine = new THREE.Line(new THREE.BufferGeometry().setAttribute('position', new THREE.BufferAttribute(new Float32Array(6), 3)),
-      new THREE.LineBasicMaterial({ color: '#e67e22' }));
+      this.material('handLine', () => new THREE.LineBasicMaterial({ color: '#e67e22' })));
     this.handLine.frustumCulled = false;
     this.handLine.visible = false;
     this.content.add(this.handMesh, this.handLine);
@@ -129,7 +138,7 @@ export class View3D {
     const held = world.held, list = [];
     held.forEach((h, i) => h && list.push(i));
     this.pinned = list;
-    this.pins = new THREE.InstancedMesh(this.pinGeometry, new THREE.MeshStandardMaterial({ color: '#d1495b', roughness: 0.4 }), Math.max(1, list.length));
+    this.pins = new THREE.InstancedMesh(this.pinGeometry, this.material('pin', () => new THREE.MeshStandardMaterial({ color: '#d1495b', roughness: 0.4 })), Math.max(1, list.length));
     this.pins.count = list.length;
     this.pins.castShadow = true;
     this.pins.frustumCulled = false;
@@ -207,6 +216,7 @@ export class View3D {
 
   dispose() {
     this.clear();
+    this.materials?.forEach((m) => m.dispose());
     this.controls.dispose();
     this.renderer.dispose();
   }
