@@ -20,7 +20,7 @@ for (const [name, hash] of Object.entries(views)) {
       page.on('console', (m) => ['error', 'warning'].includes(m.type()) && console.log(name, m.text().slice(0, 300)));
       page.on('pageerror', (e) => console.log(name, 'error', e.stack));
       await page.goto(`file://${resolve(page_)}#${hash}`);
-      await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 20000 });
+      await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 90000 });
       await page.evaluate(() => {
         const b = window.brio.bench;
         for (let i = 0; i < 60 && b.stepNow; i++) {

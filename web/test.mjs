@@ -298,7 +298,9 @@ test('phase_plane_and_stability_are_measured', async () => {
   await page.locator('.plane').focus();
   for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
   check(Number((await params(page)).X) > 0.1, 'arrow keys do not move the point');
-  await page.waitForFunction(() => window.brio.bench.next >= window.brio.bench.order.length, null, { timeout: 60000 });
+  await page.waitForFunction(() => window.brio.bench.next >= window.brio.bench.order.length, null, { timeout: 120000 });
+  const stable = await page.evaluate(() => window.brio.bench.radius.filter((r) => r <= 1 + 1e-7).length / window.brio.bench.radius.length);
+  check(Math.abs(stable - 4 / 24) < 0.01, `the triangle of symplectic Euler, Y < 4 - 2 X, takes ${stable} of the diagram instead of 1/6`);
 });
 
 test('survives_resize_hiding_and_a_lost_context', async () => {

@@ -41,6 +41,7 @@ function open(q) {
   [...bar.children].forEach((b) => {
     b.setAttribute('aria-selected', String(b.dataset.tab === currentTab));
     b.tabIndex = b.dataset.tab === currentTab ? 0 : -1;
+    if (b.dataset.tab === currentTab) bar.scrollLeft = b.offsetLeft - bar.offsetLeft - 60; // on a phone not all fit
   });
   root.setAttribute('aria-labelledby', `tab-${currentTab}`);
   current?.dispose();

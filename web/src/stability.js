@@ -5,7 +5,7 @@ import { element, integratorPicker, select } from './controls.js';
 import { EngineError } from './engine.js';
 import { axes, css, fit, oscillatorScene } from './point.js';
 
-const STEPS = 60, CELLS = 96, SLACK = 1e-7, SLICE = 9; // ms of measuring in a picture
+const STEPS = 60, CELLS = 96, SLACK = 1e-7, SLICE = 14; // ms of measuring in a picture
 const ranges = { near: { title: 'X to 4, Y to 6', X: 4, Y: 6 }, far: { title: 'X to 20, Y to 40', X: 20, Y: 40 }, small: { title: 'X to 1, Y to 1', X: 1, Y: 1 } };
 
 export class Stability {
@@ -104,6 +104,7 @@ export class Stability {
     this.radius = new Float32Array(CELLS * CELLS).fill(NaN);
     this.order = Array.from({ length: CELLS * CELLS }, (_, i) => i).sort((a, b) => coarse(a) - coarse(b));
     this.next = 0;
+    this.repaint();
     this.message.hidden = true;
     try {
       this.oscillator = new this.engine.Oscillator(this.name, this.setting());
@@ -153,8 +154,23 @@ export class Stability {
     while (this.next < this.order.length && performance.now() - begin < SLICE) {
       const c = this.order[this.next++], i = c % CELLS, j = Math.floor(c / CELLS);
       this.radius[c] = this.oscillator.radius(r.X * (i + 0.5) / CELLS, r.Y * (j + 0.5) / CELLS);
+      this.paint(c);
     }
     this.draw();
+  }
+
+  // One pixel a cell; a cell of the coarse picture, which comes first, stands for its neighbours until they are measured.
+  paint(c) {
+    const i = c % CELLS, j = Math.floor(c / CELLS), size = (i | j) & 3 ? 1 : 4;
+    this.picture ??= Object.assign(document.createElement('canvas'), { width: CELLS, height: CELLS });
+    const g = this.picture.getContext('2d');
+    g.fillStyle = shade(this.radius[c], document.documentElement.dataset.theme === 'dark');
+    g.fillRect(i, CELLS - j - size, size, size);
+  }
+
+  repaint() {
+    this.picture?.getContext('2d').clearRect(0, 0, CELLS, CELLS);
+    for (let k = 0; k < this.next; k++) this.paint(this.order[k]);
   }
 
   draw() {
@@ -162,15 +178,8 @@ export class Stability {
     const box = (this.box = { left: narrow ? 46 : 62, top: 16, width: w - (narrow ? 58 : 84), height: h - 66 });
     g.clearRect(0, 0, w, h);
     axes(g, box, { from: 0, to: r.X, label: 'X = h d/m' }, { from: 0, to: r.Y, label: 'Y = h² k/m' });
-    const dark = document.documentElement.dataset.theme === 'dark', cell = [box.width / CELLS, box.height / CELLS];
-    const blank = css('--stage');
-    for (let c = 0; c < this.radius.length; c++) {
-      const i = c % CELLS, j = Math.floor(c / CELLS);
-      let value = this.radius[c];
-      if (Number.isNaN(value)) value = this.radius[(j & ~3) * CELLS + (i & ~3)]; // the coarse picture comes first
-      g.fillStyle = Number.isNaN(value) ? blank : shade(value, dark);
-      g.fillRect(box.left + i * cell[0], box.top + box.height - (j + 1) * cell[1], cell[0] + 0.6, cell[1] + 0.6);
-    }
+    g.imageSmoothingEnabled = false;
+    if (this.picture) g.drawImage(this.picture, box.left, box.top, box.width, box.height);
     const px = box.left + box.width * Math.min(1, this.X / r.X), py = box.top + box.height * (1 - Math.min(1, this.Y / r.Y));
     g.fillStyle = css('--card');
     g.strokeStyle = css('--ink');
@@ -190,6 +199,7 @@ export class Stability {
   }
 
   retint() {
+    this.repaint();
     this.motion.make();
     this.draw();
   }
