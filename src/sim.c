@@ -70,12 +70,14 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
     return check_values(*integrator, def->values, traits, error);
 }
 
-/* Whether there is nothing but springs, if the integrator asks for that. */
+/* Whether there is nothing but springs and planes, if the integrator asks for that. */
 static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *integrator, unsigned traits, BrioError *error)
 {
     if (!(traits & BRIO_SPRINGS_ONLY)) return BRIO_OK;
-    if (system->obstacle_count || system->surface)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s knows the lengths of springs and nothing else, so bodies would pass through obstacles and each other; take another integrator",
+    bool other = system->surface;
+    for (int t = 0; t < system->term_count; t++) other |= system->term[t].energy->element == BRIO_ELEMENT_CONTACT && system->term[t].energy->rest != BRIO_PLANE_REST;
+    if (other)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s knows the lengths of springs and planes, nothing else, so bodies would pass through other obstacles and each other; take another integrator",
                            integrator->name);
     for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
