@@ -28,6 +28,7 @@ for (const [name, hash] of Object.entries(views)) {
           b.record();
         }
       });
+      await page.waitForFunction(() => !window.brio.bench.order || window.brio.bench.next >= window.brio.bench.order.length, null, { timeout: 120000 });
       await page.waitForTimeout(Number(process.env.WAIT || 900));
       await page.screenshot({ path: `${out}/${name}-${size}-${theme}.png`, fullPage: width < 500 });
       console.log(name, size, theme, await page.evaluate(() => `ready ${document.documentElement.dataset.ready} ms, ${document.querySelector('.status')?.textContent}, ${document.querySelector('.message')?.textContent}`));
