@@ -12,7 +12,7 @@ need = $(if $(filter tsan coverage,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo pictures test test-long bench install fuzz coverage format clean help tests-ready
+.PHONY: all build demo pictures playground test test-long bench install fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -30,10 +30,19 @@ demo:
 pictures: build
 	@sh docs/make_pictures.sh build/brio docs/pictures
 
+playground:
+	@sh cmake/setup.sh playground
+	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@sh cmake/playground.sh build
+	$(say) "Open build/playground.html in a browser, or: build/brio playground"
+
 tests-ready:
 	@sh cmake/setup.sh $(need)
 	@cmake --preset $(PRESET) -DBRIO_TESTS=ON $(werror) >/dev/null
 	@cmake --build $(BUILD)
+ifeq ($(PRESET),release)
+	@sh cmake/playground.sh build || echo "The tests of the playground will be skipped."
+endif
 
 test: tests-ready
 	@sh cmake/test.sh $(BUILD) -LE long
@@ -71,6 +80,7 @@ clean:
 help:
 	$(say) "make                 set up and build: build/brio, build/libbrio.so, build/libbrio.a" \
 	    "make demo            build, run scenes/demo.yaml two ways, say where the report and the film are" \
+	    "make playground      the engine in a page: build/playground.html, which opens without a server" \
 	    "make pictures        make the pictures of the documentation again" \
 	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
 	    "make test-long       the same with the long tests" \

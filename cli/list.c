@@ -2,8 +2,6 @@
 #include "commands.h"
 #include "reference.h"
 
-#include "output/json.h"
-
 #include <string.h>
 
 static void print_fields(const BrioField *fields)
@@ -14,46 +12,6 @@ static void print_fields(const BrioField *fields)
         printf("    %-12s %s%s%s%s%s [%s]  %s\n", f->name, t.type, unit.text[0] ? ", " : "", unit.text,
                t.range[0] ? "; " : "", t.range, t.standard, f->summary);
     }
-}
-
-static void json_fields(BrioJson *json, const BrioField *fields)
-{
-    brio__json_open(json, "fields", '[');
-    for (const BrioField *f = fields; f && f->name; f++) {
-        brio__json_open(json, NULL, '{');
-        brio__json_text(json, "name", f->name);
-        brio__json_text(json, "type", field_text(f).type);
-        brio__json_text(json, "unit", brio__field_unit(f).text);
-        if (brio__field_word(f, 0).text[0]) {
-            brio__json_open(json, "words", '[');
-            for (int k = 0; brio__field_word(f, k).text[0]; k++) brio__json_text(json, NULL, brio__field_word(f, k).text);
-            brio__json_close(json, ']');
-        }
-        brio__json_real(json, "default", f->standard);
-        brio__json_real(json, "least", f->least);
-        brio__json_real(json, "most", f->most);
-        brio__json_boolean(json, "required", f->required);
-        brio__json_text(json, "summary", f->summary);
-        brio__json_close(json, '}');
-    }
-    brio__json_close(json, ']');
-}
-
-static void list_json(const Family *family)
-{
-    BrioJson json = {.file = stdout};
-    Entry e;
-    brio__json_open(&json, NULL, '[');
-    for (int i = 0; family->at(i, &e); i++) {
-        brio__json_open(&json, NULL, '{');
-        brio__json_text(&json, "name", e.name);
-        brio__json_text(&json, "summary", e.summary);
-        if (e.note) brio__json_text(&json, "note", e.note);
-        if (e.citation) brio__json_text(&json, "citation", e.citation);
-        json_fields(&json, e.fields);
-        brio__json_close(&json, '}');
-    }
-    brio__json_close(&json, ']');
 }
 
 static void list_text(const Family *family, bool verbose)
@@ -102,7 +60,7 @@ static int run(int argc, char **argv)
         return EXIT_DONE;
     }
     if (json)
-        list_json(family);
+        family_json(stdout, family);
     else
         list_text(family, verbose);
     return EXIT_DONE;

@@ -5,6 +5,7 @@
 #include "damping/damping.h"
 #include "linear/linear.h"
 #include "mesh/mesh.h"
+#include "output/json.h"
 #include "scene/scene.h"
 
 #include <dirent.h>
@@ -218,6 +219,48 @@ static const Family families[] = {
 };
 
 const Family *family_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(families) ? &families[i] : NULL; }
+
+/* ---- as JSON ------------------------------------------------------------------------------------ */
+
+static void json_fields(BrioJson *json, const BrioField *fields)
+{
+    brio__json_open(json, "fields", '[');
+    for (const BrioField *f = fields; f && f->name; f++) {
+        brio__json_open(json, NULL, '{');
+        brio__json_text(json, "name", f->name);
+        brio__json_text(json, "type", field_text(f).type);
+        brio__json_text(json, "unit", brio__field_unit(f).text);
+        if (brio__field_word(f, 0).text[0]) {
+            brio__json_open(json, "words", '[');
+            for (int k = 0; brio__field_word(f, k).text[0]; k++) brio__json_text(json, NULL, brio__field_word(f, k).text);
+            brio__json_close(json, ']');
+        }
+        brio__json_real(json, "default", f->standard);
+        brio__json_real(json, "least", f->least);
+        brio__json_real(json, "most", f->most);
+        brio__json_boolean(json, "required", f->required);
+        brio__json_text(json, "summary", f->summary);
+        brio__json_close(json, '}');
+    }
+    brio__json_close(json, ']');
+}
+
+void family_json(FILE *file, const Family *family)
+{
+    BrioJson json = {.file = file};
+    Entry e;
+    brio__json_open(&json, NULL, '[');
+    for (int i = 0; family->at(i, &e); i++) {
+        brio__json_open(&json, NULL, '{');
+        brio__json_text(&json, "name", e.name);
+        brio__json_text(&json, "summary", e.summary);
+        if (e.note) brio__json_text(&json, "note", e.note);
+        if (e.citation) brio__json_text(&json, "citation", e.citation);
+        json_fields(&json, e.fields);
+        brio__json_close(&json, '}');
+    }
+    brio__json_close(&json, ']');
+}
 
 /* ---- the scene reference ------------------------------------------------------------------------ */
 

@@ -97,6 +97,18 @@ if(TARGET brio_kernels_avx2)
   endforeach()
 endif()
 
+# The playground in Chromium, from the file system; it says SKIPPED where the page could not be built or there is no browser.
+if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND PROJECT_BINARY_DIR STREQUAL "${PROJECT_SOURCE_DIR}/build")
+  find_program(BRIO_NODE node)
+  mark_as_advanced(BRIO_NODE)
+  if(BRIO_NODE)
+    add_test(NAME playground COMMAND ${BRIO_NODE} ${PROJECT_SOURCE_DIR}/web/playground/test.mjs ${PROJECT_BINARY_DIR})
+  else()
+    add_test(NAME playground COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no Node.js; apt-get install nodejs npm emscripten chromium")
+  endif()
+  set_tests_properties(playground PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
+endif()
+
 # The installed package: programs that find it by pkg-config and by CMake, shared and static.
 if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
   add_test(NAME package COMMAND ${CMAKE_COMMAND} -DBUILD=${PROJECT_BINARY_DIR} -DCC=${CMAKE_C_COMPILER}

@@ -70,12 +70,14 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
     return check_values(*integrator, def->values, traits, error);
 }
 
-/* Whether there is nothing but springs, if the integrator asks for that. */
+/* Whether there is nothing but springs and planes, if the integrator asks for that. */
 static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *integrator, unsigned traits, BrioError *error)
 {
     if (!(traits & BRIO_SPRINGS_ONLY)) return BRIO_OK;
-    if (system->obstacle_count || system->surface)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s knows the lengths of springs and nothing else, so bodies would pass through obstacles and each other; take another integrator",
+    bool other = system->surface;
+    for (int t = 0; t < system->term_count; t++) other |= system->term[t].energy->element == BRIO_ELEMENT_CONTACT && system->term[t].energy->rest != BRIO_PLANE_REST;
+    if (other)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s knows the lengths of springs and planes, nothing else, so bodies would pass through other obstacles and each other; take another integrator",
                            integrator->name);
     for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
@@ -119,8 +121,7 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                        integrator->name, names);
 }
 
-/* Whether local/global can solve for all that is in the system. */
-static BrioStatus check_solver(const BrioSystem *system, const BrioSolverOptions *solver, const BrioIntegrator *integrator, BrioError *error)
+BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *solver, const BrioIntegrator *integrator, BrioError *error)
 {
     if (strcmp(solver->type, "local-global")) return BRIO_OK;
     if (solver->iterations < 1) return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
@@ -160,7 +161,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     unsigned traits = 0;
     BrioStatus status = check(def, &integrator, &traits, error);
     if (status == BRIO_OK) status = brio__sim_fits(system, integrator, def->values, error);
-    if (status == BRIO_OK) status = check_solver(system, &def->solver, integrator, error);
+    if (status == BRIO_OK) status = brio__solver_fits(system, &def->solver, integrator, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
@@ -220,7 +221,7 @@ static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrat
     unsigned traits;
     BRIO_CHECK(check_values(integrator, values, &traits, error));
     BRIO_CHECK(brio__sim_fits(sim->system, integrator, values, error));
-    BRIO_CHECK(check_solver(sim->system, &sim->stepper->solver->options, integrator, error));
+    BRIO_CHECK(brio__solver_fits(sim->system, &sim->stepper->solver->options, integrator, error));
     bool other = integrator != sim->stepper->integrator;
     BRIO_CHECK(brio__stepper_change(sim->stepper, integrator, values, traits, &sim->state));
     brio__state_forget(sim->state);

@@ -18,5 +18,7 @@ void brio__sim_book(BrioSim *sim, double before);
 
 /* Whether the integrator may be used for the system; the error says why not and names those that may. */
 BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator, const double *values, BrioError *error);
+/* Whether the solver can solve for all that is in the system, under that integrator. */
+BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *solver, const BrioIntegrator *integrator, BrioError *error);
 
 #endif

@@ -505,7 +505,7 @@ static void help(void **state)
     (void)state;
     const Outcome *o = BRIO("help");
     assert_int_equal(o->code, 0);
-    static const char *const commands[] = {"run", "compare", "check", "stability", "settle", "spectrum", "list", "cite", "bench", "help"};
+    static const char *const commands[] = {"run", "compare", "check", "stability", "settle", "spectrum", "playground", "list", "cite", "bench", "help"};
     for (size_t i = 0; i < BRIO_COUNT(commands); i++) {
         o = BRIO("help", commands[i]);
         assert_int_equal(o->code, 0);

@@ -115,10 +115,10 @@ static const Case cases[] = {
      "scene.yaml:1:13: integrator: pbd-verlet moves bodies of springs only, and body \"jelly\" is of neo-hookean; make it kind: springs with material hooke, or take another "
      "integrator"},
     {"position-based method and an obstacle",
-     "integrator: pbd-verlet\ncontact: {type: penalty}\nobstacles: [{type: plane, point: [0, -1, 0], normal: [0, 1, 0]}]\nbodies:\n  - shape: {type: grid}\n"
+     "integrator: pbd-verlet\ncontact: {type: penalty}\nobstacles: [{type: sphere, radius: 0.1, transform: {translate: [0, -1, 0]}}]\nbodies:\n  - shape: {type: grid}\n"
      "    material: {type: hooke, vertex_mass: 1}\n",
      NULL, NULL, NULL,
-     "scene.yaml:1:13: integrator: pbd-verlet knows the lengths of springs and nothing else, so bodies would pass through obstacles and each other; take another integrator"},
+     "scene.yaml:1:13: integrator: pbd-verlet knows the lengths of springs and planes, nothing else, so bodies would pass through other obstacles and each other; take another integrator"},
     {"inner form unknown",
      "integrator: {type: linearized-explicit, form: backward}\nbodies:\n  - shape: {type: grid}\n    material: {type: hooke, vertex_mass: 1}\n",
      NULL, NULL, NULL, "scene.yaml:1:47: integrator.form: form must be one of forward|symplectic, found \"backward\""},

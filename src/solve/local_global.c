@@ -3,6 +3,7 @@
 #include "../hands.h"
 #include "../parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { FACTORS = 4, MEMORY_MOST = 16 };

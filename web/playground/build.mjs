@@ -1,0 +1,26 @@
+// Puts page, style, script and engine into one file that opens without a server:  node build.mjs BUILD_DIR
+import { build } from 'esbuild';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const out = resolve(process.argv[2] || join(here, '..', 'build'));
+const wasm = join(out, 'wasm');
+
+const result = await build({
+  entryPoints: [join(here, 'src', 'main.js')],
+  bundle: true, minify: true, format: 'iife', target: 'es2022', write: false, legalComments: 'none',
+  alias: { 'engine.mjs': join(wasm, 'engine.mjs') },
+  loader: { '.css': 'text' },
+});
+const script = result.outputFiles[0].text.replaceAll('</script', '<\\/script');
+const engine = gzipSync(readFileSync(join(wasm, 'engine.wasm')), { level: 9 }).toString('base64');
+const page = readFileSync(join(here, 'index.html'), 'utf8')
+  .replace('/*style*/', () => readFileSync(join(here, 'node_modules', 'uplot', 'dist', 'uPlot.min.css'), 'utf8') + readFileSync(join(here, 'style.css'), 'utf8'))
+  .replace('/*engine*/', () => engine)
+  .replace('/*script*/', () => script);
+const file = join(out, 'playground.html');
+writeFileSync(file, page);
+console.log(`${file}: ${(page.length / 1e6).toFixed(2)} MB (script ${(script.length / 1e6).toFixed(2)}, engine ${(engine.length / 1e6).toFixed(2)})`);

@@ -1,0 +1,38 @@
+// Pictures of tabs:  node shots.mjs PAGE OUT_DIR [tab ...]
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { launch } from './browser.mjs';
+
+const [page_, out, ...wanted] = process.argv.slice(2);
+const views = {
+  cloth: 'tab=cloth', cube: 'tab=soft&scene=cube', bar: 'tab=soft&scene=bar', balls: 'tab=soft&scene=balls', dice: 'tab=soft&scene=dice',
+  dial: 'tab=dial', phase: 'tab=phase', pendulum: 'tab=phase&system=pendulum', stability: 'tab=stability', two: 'tab=two',
+};
+const sizes = process.env.SIZES ? process.env.SIZES.split(' ') : ['1280x800'], themes = (process.env.THEMES || 'light').split(' ');
+mkdirSync(out, { recursive: true });
+const browser = await launch();
+for (const [name, hash] of Object.entries(views)) {
+  if (wanted.length && !wanted.includes(name)) continue;
+  for (const size of sizes)
+    for (const theme of themes) {
+      const [width, height] = size.split('x').map(Number);
+      const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme, deviceScaleFactor: 1, hasTouch: width < 500 });
+      page.on('console', (m) => ['error', 'warning'].includes(m.type()) && console.log(name, m.text().slice(0, 300)));
+      page.on('pageerror', (e) => console.log(name, 'error', e.stack));
+      await page.goto(`file://${resolve(page_)}#${hash}`);
+      await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 90000 });
+      await page.evaluate(() => {
+        const b = window.brio.bench;
+        for (let i = 0; i < 60 && b.stepNow; i++) {
+          b.stepNow(1);
+          b.record();
+        }
+      });
+      await page.waitForFunction(() => !window.brio.bench.order || window.brio.bench.next >= window.brio.bench.order.length, null, { timeout: 120000 });
+      await page.waitForTimeout(Number(process.env.WAIT || 900));
+      await page.screenshot({ path: `${out}/${name}-${size}-${theme}.png`, fullPage: width < 500 });
+      console.log(name, size, theme, await page.evaluate(() => `ready ${document.documentElement.dataset.ready} ms, ${document.querySelector('.status')?.textContent}, ${document.querySelector('.message')?.textContent}`));
+      await page.close();
+    }
+}
+await browser.close();

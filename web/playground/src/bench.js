@@ -1,0 +1,633 @@
+// A bench: one scene under one integrator (Cloth, Soft bodies), under one whose energy is a dial (Energy dial), or under two beside each other (Side by side).
+import { Chart, short } from './charts.js';
+import { colour, parts } from './colours.js';
+import { element, integratorPicker, segmented, select, slider, stepSelect, stepText } from './controls.js';
+import { EngineError } from './engine.js';
+import { defaults, gravityVector, sceneFile, scenes } from './scenes.js';
+import { View3D } from './view3d.js';
+
+const CALM = 0.5;        // explicit methods take this share of their longest stable step
+const LINEARISED = 4;    // h sqrt(k0) that forces linearised at the start are good for, where a method has no limit of its own
+const BUDGET = 22;       // ms of steps in a picture
+const numbers = (list) => (list === '' ? [] : list.split('.').map((n) => parseInt(n, 36)));
+const listText = (list) => list.map((n) => n.toString(36)).join('.');
+
+export class Bench {
+  // mode: 'one', 'dial', 'two'
+  constructor(root, engine, { mode, choices, intro }, params, changed) {
+    Object.assign(this, { root, engine, mode, choices, intro, changed });
+    this.playing = params.get('play') !== '0';
+    this.hands = new Map();
+    this.read(params);
+    this.buildPage();
+    this.buildPanel();
+    this.start();
+  }
+
+  // ---- state and link ------------------------------------------------------------------------------
+
+  read(q) {
+    this.sceneName = this.choices.includes(q.get('scene')) ? q.get('scene') : this.choices[0];
+    const scene = (this.scene = scenes[this.sceneName]);
+    this.p = { ...defaults(scene), solver: scene.solver, contact: scene.contacts?.[0] };
+    for (const c of scene.controls) {
+      const v = Number(q.get(c.key));
+      if (q.has(c.key) && Number.isFinite(v)) this.p[c.key] = Math.min(c.to, Math.max(c.from, v));
+    }
+    if (scene.solvers.includes(q.get('solver'))) this.p.solver = q.get('solver');
+    if (scene.contacts?.includes(q.get('contact'))) this.p.contact = q.get('contact');
+    this.p.pins = q.has('pins') ? numbers(q.get('pins')) : scene.pins ? scene.pins(this.p) : [];
+    this.cut = q.has('cut') ? numbers(q.get('cut')) : [];
+    const method = (suffix, standard) => {
+      const name = this.engine.integrator(q.get('integrator' + suffix)) ? q.get('integrator' + suffix) : standard, values = {};
+      for (const [k, v] of q) if (k.startsWith(`i${suffix}.`)) values[k.slice(2 + suffix.length)] = v === 'true' ? true : v === 'false' ? false : Number.isNaN(Number(v)) ? v : Number(v);
+      const rate = Number(q.get('h' + suffix));
+      return { name, values, h: rate >= 1 && rate <= 1e5 ? 1 / rate : scene.h };
+    };
+    this.methods = this.mode === 'two' ? [method('', 'backward-euler'), method('2', 'a-search')] : [method('', this.mode === 'dial' ? 'a-search' : scene.integrator)];
+    if (this.mode === 'dial') {
+      this.methods[0] = { ...this.methods[0], name: 'a-search' };
+      this.level = q.has('level') ? Number(q.get('level')) : 1;
+      this.decay = q.has('decay') ? Number(q.get('decay')) : 0;
+    }
+    this.tool = scene.tools.includes(q.get('tool')) ? q.get('tool') : 'grab';
+  }
+
+  params() {
+    const q = new URLSearchParams({ scene: this.sceneName }), scene = this.scene, p = this.p;
+    for (const c of scene.controls) if (p[c.key] !== c.value) q.set(c.key, p[c.key]);
+    if (p.solver !== scene.solver) q.set('solver', p.solver);
+    if (scene.contacts && p.contact !== scene.contacts[0]) q.set('contact', p.contact);
+    if (scene.pins && String(p.pins) !== String(scene.pins(p))) q.set('pins', listText(p.pins));
+    if (this.cut.length) q.set('cut', listText(this.cut));
+    this.methods.forEach((m, i) => {
+      const suffix = i ? '2' : '';
+      if (this.mode !== 'dial') q.set('integrator' + suffix, m.name);
+      q.set('h' + suffix, Math.round(1 / m.h));
+      if (this.mode !== 'dial') for (const [k, v] of Object.entries(m.values)) q.set(`i${suffix}.${k}`, v);
+    });
+    if (this.mode === 'dial') {
+      if (this.level !== 1) q.set('level', this.level);
+      if (this.decay) q.set('decay', this.decay);
+    }
+    if (this.tool !== 'grab') q.set('tool', this.tool);
+    if (!this.playing) q.set('play', '0');
+    return q;
+  }
+
+  // ---- the page ------------------------------------------------------------------------------------
+
+  buildPage() {
+    this.stages = this.methods.map((_, i) => {
+      const canvas = element('canvas', { tabindex: 0, role: 'img', 'aria-label': `${this.scene.title}: drag to grab, drag beside it to turn the view, arrow keys turn it too` });
+      const badge = element('div', { class: 'badge' });
+      const overlay = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+      overlay.setAttribute('class', 'stroke');
+      overlay.append(document.createElementNS('http://www.w3.org/2000/svg', 'polyline'));
+      return { canvas, badge, overlay, node: element('div', { class: 'stage' }, canvas, overlay, badge) };
+    });
+    this.message = element('div', { class: 'message', role: 'alert', hidden: true });
+    this.play = element('button', { type: 'button', class: 'primary', 'data-key': 'play', onclick: () => this.setPlaying(!this.playing) });
+    this.status = element('span', { class: 'status', 'aria-live': 'off' });
+    this.toolbar = element('div', { class: 'toolbar', role: 'toolbar', 'aria-label': 'Simulation' }, this.play,
+      element('button', { type: 'button', 'data-key': 'step', text: 'Step', title: 'One step (S)', onclick: () => this.single() }),
+      element('button', { type: 'button', 'data-key': 'reset', text: 'Reset', title: 'From the start (R)', onclick: () => this.start() }),
+      element('button', { type: 'button', 'data-key': 'nudge', text: 'Nudge', title: 'A short pull (N)', onclick: () => this.nudge() }));
+    if (this.scene.tools.length > 1) {
+      const names = { grab: ['Grab', 'Drag the cloth (G)'], pin: ['Pin', 'Click a vertex to pin it or to let it go (P)'], cut: ['Cut', 'Draw across springs to cut them (C)'] };
+      this.toolSwitch = segmented({ key: 'tool', label: 'Tool', value: this.tool, options: this.scene.tools.map((t) => ({ value: t, text: names[t][0], title: names[t][1] })) }, (t) => this.setTool(t));
+      this.toolbar.append(this.toolSwitch.row);
+    }
+    this.toolbar.append(this.status);
+    this.panel = element('aside', { class: 'panel', 'aria-label': 'Settings' });
+    this.chartBox = element('div', { class: 'charts' });
+    this.main = element('section', { class: 'main' }, element('div', { class: 'stages' }, ...this.stages.map((s) => s.node), this.message), this.toolbar, this.chartBox);
+    this.root.replaceChildren(this.main, this.panel);
+    this.views = this.stages.map((s) => new View3D(s.canvas));
+    this.stages.forEach((s, i) => this.listen(s, i));
+    if (this.views.length === 2)
+      this.views.forEach((v, i) => (v.onCamera = () => {
+        const other = this.views[1 - i];
+        if (this.following) return;
+        this.following = true;
+        other.camera.position.copy(v.camera.position);
+        other.controls.target.copy(v.controls.target);
+        other.controls.update();
+        other.draw();
+        this.following = false;
+      }));
+    this.setTool(this.tool);
+    this.setPlaying(this.playing);
+    const energy = this.mode === 'two'
+      ? { title: 'Energy', unit: 'J', series: this.methods.map((m, i) => ({ label: `${'AB'[i]}: ${m.name}`, colour: this.curve(i) })) }
+      : this.mode === 'dial'
+        ? { title: 'Energy', unit: 'J', window: 20, series: [{ label: 'total', colour: colour('a-search'), width: 2 }, { label: 'target', colour: parts.target, dash: [6, 4] }] }
+        : { title: 'Energy', unit: 'J', series: ['kinetic', 'elastic', 'gravity', 'total'].map((s) => ({ label: s, colour: s === 'total' ? 'var(--ink)' : parts[s], width: s === 'total' ? 2.2 : 1.6 })) };
+    energy.series.forEach((s) => s.colour.startsWith('var') && (s.colour = getComputedStyle(document.documentElement).getPropertyValue('--ink').trim()));
+    this.energy = new Chart(this.chartBox, energy);
+    this.momentum = this.mode === 'two'
+      ? new Chart(this.chartBox, { title: 'Angular momentum', unit: 'kg m²/s', series: this.methods.map((m, i) => ({ label: 'AB'[i], colour: this.curve(i) })) })
+      : this.mode === 'dial'
+        ? new Chart(this.chartBox, { title: 'Alpha', unit: '', window: 20, series: [{ label: 'share of the correction', colour: parts.alpha }] })
+        : new Chart(this.chartBox, { title: 'Momentum', unit: '', series: [{ label: 'linear, kg m/s', colour: parts.momentum }, { label: 'angular, kg m²/s', colour: parts.angular }] });
+  }
+
+  // Two steps of one method need two colours.
+  curve(i) {
+    const [a, b] = this.methods;
+    return i && b && a.name === b.name ? parts.target : colour(this.methods[i].name);
+  }
+
+  buildPanel() {
+    const { scene, engine, p } = this, rows = [], last = [];
+    if (this.choices.length > 1)
+      rows.push(select({ key: 'scene', label: 'Scene', value: this.sceneName, options: this.choices.map((c) => ({ value: c, text: scenes[c].title })) }, (name) => this.toScene(name)).row);
+    rows.push(element('p', { class: 'lead', text: scene.about }));
+    if (this.intro) rows.push(element('p', { class: 'lead', text: this.intro }));
+    const offers = (this.offers = this.findOffers());
+    if (this.mode === 'dial') {
+      rows.push(slider({ key: 'level', label: 'Target', unit: '× first energy', from: 0, to: 2, step: 0.05, value: this.level, about: 'Energy above that of the scene at rest, as a share of the first.' }, (v) => {
+        this.level = v;
+        this.aim();
+        this.changed();
+      }).row);
+      const field = engine.integrator('a-search').fields.find((f) => f.name === 'decay');
+      rows.push(slider({ key: 'decay', label: 'Decay time (0: none)', unit: field.unit, from: 0, to: 20, step: 0.5, value: this.decay, about: field.summary }, (v) => {
+        this.decay = v;
+        this.attempt(() => this.worlds[0].setIntegrator('a-search', this.dialValues()));
+        this.changed();
+      }).row);
+      const i = engine.integrator('a-search');
+      rows.push(element('div', { class: 'about' }, element('p', { text: i.summary }), element('details', {}, element('summary', { text: `[${i.citation}]` }), element('p', { text: engine.registry.citations[i.citation] }))));
+      rows.push(stepSelect('h', this.methods[0].h, (h) => this.setStep(0, h)).row);
+    } else {
+      this.methods.forEach((m, i) => {
+        const box = element('div', { class: this.mode === 'two' ? 'side' : '' });
+        if (this.mode === 'two') box.append(element('h3', { text: i ? 'B: right' : 'A: left' }));
+        const picker = integratorPicker({ key: 'integrator' + (i ? 2 : ''), engine, offers, value: m.name, values: m.values, fields: this.mode !== 'two' }, (name, values) => this.setMethod(i, name, values));
+        box.append(picker.node, stepSelect('h' + (i ? 2 : ''), m.h, (h) => this.setStep(i, h)).row);
+        rows.push(box);
+        last.push(picker.own);
+      });
+    }
+    rows.push(element('h3', { text: 'Scene' }));
+    for (const c of scene.controls) {
+      const field = c.material ? engine.registry.materials.find((x) => x.name === c.of).fields.find((f) => f.name === c.material)
+        : c.damping ? engine.registry.damping.find((x) => x.name === c.model).fields.find((f) => f.name === c.damping) : null;
+      const range = field ? { from: Math.max(c.from, field.least ?? c.from), to: Math.min(c.to, field.most ?? c.to) } : {};
+      rows.push(slider({ ...c, ...range, unit: field?.unit ?? c.unit, about: field?.summary ?? c.about, value: p[c.key] }, (v) => this.setControl(c, v)).row);
+    }
+    if (scene.contacts)
+      rows.push(select({ key: 'contact', label: 'Contact', value: p.contact, options: [{ value: 'penalty', text: 'penalty: springs push back' }, { value: 'ipc', text: 'ipc: nothing ever touches' }].filter((o) => scene.contacts.includes(o.value)) },
+        (v) => this.again({ contact: v })).row);
+    if (scene.solvers.length > 1)
+      rows.push(select({ key: 'solver', label: 'Solver', value: p.solver, options: [{ value: 'local-global', text: 'local/global: fixed cost' }, { value: 'newton', text: 'Newton: to the tolerance' }], about: 'How the implicit step is solved.' },
+        (v) => this.again({ solver: v })).row);
+    this.panel.replaceChildren(...rows, ...last);
+  }
+
+  // What can be chosen, {name: ''}, and what cannot, {name: 'why'}: the engine refuses it, or vibrations of this scene grow under it. Explicit methods with a limit are no such
+  // case, since their steps can be taken in parts.
+  findOffers() {
+    const { engine, scene } = this, offers = {};
+    this.attempt(() => {
+      const probe = new engine.World(sceneFile(scene, { ...this.p, h: 1 / 60, springs: false }, 'backward-euler', {})), fastest = Math.sqrt(probe.stiffness());
+      Object.assign(offers, probe.offers());
+      probe.free();
+      for (const i of engine.registry.integrators) {
+        const limit = engine.limit(i.name), grows = limit === 0 || (i.note.startsWith('implicit') && scene.h * fastest > limit);
+        if (!offers[i.name] && grows) offers[i.name] = `${i.name} lets undamped vibrations of this scene grow: see it in the phase plane and the stability diagram.`;
+      }
+    });
+    return offers;
+  }
+
+  // ---- worlds --------------------------------------------------------------------------------------
+
+  file(i) {
+    return sceneFile(this.scene, { ...this.p, h: this.methods[i].h, springs: this.cut.length > 0 }, this.methods[i].name, this.mode === 'dial' ? this.dialValues() : this.methods[i].values);
+  }
+
+  dialValues() {
+    return { gain: 1.05, ground: this.ground ?? 0, ...(this.decay ? { decay: this.decay } : {}) };
+  }
+
+  // Springs that are left, as a file for the engine; their lengths are those of the uncut cloth.
+  writeSprings() {
+    if (!this.scene.pins || !this.cut.length) return;
+    const whole = new this.engine.World(sceneFile(this.scene, { ...this.p, h: 1 / 60, pins: [] }, 'backward-euler', {})), gone = new Set(this.cut);
+    const e = whole.edges, x = whole.positions, rows = [];
+    this.wholeEdges = Int32Array.from(e);
+    for (let s = 0; s < e.length / 2; s++) {
+      if (gone.has(s)) continue;
+      const a = 3 * e[2 * s], b = 3 * e[2 * s + 1];
+      rows.push(`${e[2 * s]},${e[2 * s + 1]},${this.p.k},${Math.hypot(x[a] - x[b], x[a + 1] - x[b + 1], x[a + 2] - x[b + 2])}`);
+    }
+    whole.free();
+    this.engine.writeFile('springs.csv', rows.join('\n') + '\n');
+  }
+
+  // From the start, or (keep) from where things are.
+  start(keep = false) {
+    const old = this.worlds || [];
+    this.hands.clear();
+    const done = this.attempt(() => {
+      this.writeSprings();
+      if (this.mode === 'dial') {
+        this.ground = 0;
+        const still = new this.engine.World(this.file(0));
+        this.first = still.ledger.total;
+        still.settle();
+        this.ground = still.ledger.total;
+        still.free();
+      }
+      const made = this.methods.map((_, i) => new this.engine.World(this.file(i)));
+      if (keep) made.forEach((w, i) => w.continueFrom(old[i]));
+      this.worlds = made;
+    });
+    if (!done) {
+      this.setPlaying(false);
+      return false;
+    }
+    old.forEach((w) => w.free());
+    this.say('');
+    this.substeps = this.worlds.map((_, i) => this.chooseSubsteps(i));
+    this.behind = 0;
+    this.pace = null;
+    if (!keep) {
+      this.energy.clear();
+      this.momentum.clear();
+    }
+    const gone = this.triangleGone();
+    this.views.forEach((v, i) => {
+      v.show(this.worlds[i], { ground: this.scene.ground ?? null, gone, size: this.scene.camera.at[2] / 1.75 });
+      if (!v.home || !keep) {
+        if (v.homeOf !== this.sceneName) v.look(this.scene.camera);
+        v.homeOf = this.sceneName;
+      }
+      v.resize();
+    });
+    if (this.mode === 'dial') this.aim();
+    this.dirty = true;
+    this.record();
+    this.label();
+    this.changed();
+    return true;
+  }
+
+  triangleGone() {
+    if (!this.cut.length) return null;
+    const pairs = new Set(this.cut.map((s) => `${this.wholeEdges[2 * s]},${this.wholeEdges[2 * s + 1]}`));
+    const lacks = (a, b) => pairs.has(`${a},${b}`) || pairs.has(`${b},${a}`);
+    return (a, b, c) => lacks(a, b) || lacks(b, c) || lacks(a, c);
+  }
+
+  // An explicit method cannot take the steps of a stiff scene: it takes them in parts.
+  chooseSubsteps(i) {
+    const m = this.methods[i], integrator = this.engine.integrator(m.name);
+    if (!integrator.note.startsWith('explicit') || m.name === 'pbd-verlet') return 1;
+    const limit = Math.min(this.engine.limit(m.name), LINEARISED);
+    return Math.min(400, Math.max(1, Math.ceil(m.h * Math.sqrt(this.worlds[i].stiffness()) / (CALM * limit))));
+  }
+
+  aim() {
+    this.worlds[0].setTarget(this.ground + this.level * (this.first - this.ground));
+  }
+
+  // Changes that the engine may refuse: its sentence is shown.
+  attempt(change) {
+    try {
+      change();
+      return true;
+    } catch (e) {
+      if (!(e instanceof EngineError)) throw e;
+      this.say(e.message);
+      return false;
+    }
+  }
+
+  say(sentence) {
+    this.message.hidden = !sentence;
+    this.message.textContent = sentence;
+  }
+
+  setMethod(i, name, values) {
+    this.methods[i] = { ...this.methods[i], name, values };
+    if (this.attempt(() => this.worlds[i].setIntegrator(name, values))) this.say('');
+    this.substeps[i] = this.chooseSubsteps(i);
+    if (this.mode === 'two') {
+      this.energy.series[i].label = `${'AB'[i]}: ${name}`;
+      this.rebuildCharts();
+    }
+    this.label();
+    this.changed();
+  }
+
+  rebuildCharts() {
+    this.energy.dispose();
+    this.momentum.dispose();
+    this.energy = new Chart(this.chartBox, { title: 'Energy', unit: 'J', series: this.methods.map((m, i) => ({ label: `${'AB'[i]}: ${m.name}`, colour: this.curve(i) })) });
+    this.momentum = new Chart(this.chartBox, { title: 'Angular momentum', unit: 'kg m²/s', series: this.methods.map((m, i) => ({ label: 'AB'[i], colour: this.curve(i) })) });
+  }
+
+  setStep(i, h) {
+    this.methods[i].h = h;
+    this.substeps[i] = this.chooseSubsteps(i);
+    this.label();
+    this.changed();
+  }
+
+  setControl(c, v) {
+    this.p[c.key] = v;
+    if (c.gravity) this.worlds.forEach((w) => this.attempt(() => w.setGravity(gravityVector(this.p))));
+    else if (c.damping) this.worlds.forEach((w) => this.attempt(() => w.setDamping(0, c.damping, v)));
+    else if (c.material && !this.scene.scale) {
+      this.worlds.forEach((w) => this.attempt(() => w.setMaterial(c.material, v)));
+      this.substeps = this.worlds.map((_, i) => this.chooseSubsteps(i));
+    } else {
+      clearTimeout(this.waiting);
+      this.waiting = setTimeout(() => this.again({}, c.key === 'n'), 120);
+    }
+    this.changed();
+  }
+
+  // Starts anew because the scene itself is another.
+  again(change, resized = false) {
+    Object.assign(this.p, change);
+    if (resized && this.scene.pins) {
+      this.p.pins = this.scene.pins(this.p);
+      this.cut = [];
+    }
+    this.start();
+    this.buildPanel();
+  }
+
+  toScene(name) {
+    this.changed(new URLSearchParams({ scene: name, ...(this.mode === 'two' ? { integrator: this.methods[0].name, integrator2: this.methods[1].name } : {}) }));
+  }
+
+  label() {
+    this.stages.forEach((s, i) => {
+      const m = this.methods[i], sub = this.substeps[i];
+      s.badge.innerHTML = '';
+      s.badge.append(element('i', { class: 'dot', style: `background:${this.curve(i)}` }), `${m.name}, ${stepText(m.h)}${sub > 1 ? ` in ${sub} parts` : ''}`);
+    });
+  }
+
+  // ---- running -------------------------------------------------------------------------------------
+
+  setPlaying(on) {
+    this.playing = on;
+    this.play.textContent = on ? 'Pause' : 'Play';
+    this.play.title = `${on ? 'Pause' : 'Play'} (space)`;
+    if (this.worlds) this.changed();
+  }
+
+  // All worlds to the same time: the one that is behind goes first. False: one cannot go on.
+  advance(longest) {
+    const times = this.worlds.map((w) => w.time), i = times.indexOf(Math.min(...times)), m = this.methods[i], parts_ = this.substeps[i];
+    if (times[i] > longest) return true;
+    if (this.worlds[i].step(m.h / parts_, parts_) === parts_) return true;
+    this.say(`${this.worlds.length > 1 ? 'AB'[i] + ': ' : ''}the step at ${short(this.worlds[i].time)} s cannot be done: ${this.worlds[i].trouble}. Reset, shorten the step or take another integrator.`);
+    this.setPlaying(false);
+    return false;
+  }
+
+  // Steps without drawing, of the world's own step.
+  stepNow(count) {
+    for (let n = 0; n < count; n++) {
+      const goal = this.worlds[0].time + this.methods[0].h * 0.5;
+      do {
+        if (!this.advance(Infinity)) return n;
+      } while (Math.min(...this.worlds.map((w) => w.time)) < goal);
+    }
+    return count;
+  }
+
+  single() {
+    this.setPlaying(false);
+    this.stepNow(1);
+    this.record();
+    this.draw();
+  }
+
+  frame(dt) {
+    if (this.playing && this.worlds) {
+      this.behind = Math.min(this.behind + dt, 0.1);
+      const begin = performance.now(), from = Math.min(...this.worlds.map((w) => w.time));
+      let least = from;
+      while (this.playing && least + Math.max(...this.methods.map((m) => m.h)) <= from + this.behind + 1e-12 && performance.now() - begin < BUDGET) {
+        if (!this.advance(Infinity)) break;
+        least = Math.min(...this.worlds.map((w) => w.time));
+      }
+      const done = least - from;
+      this.behind = performance.now() - begin >= BUDGET ? 0 : Math.max(0, this.behind - done);
+      if (done > 0) this.record();
+      this.pace = this.pace === null ? done / dt : 0.95 * this.pace + 0.05 * done / dt;
+    }
+    if (this.playing || this.dirty || this.hands.size) this.draw();
+    this.dirty = false;
+  }
+
+  record() {
+    if (!this.worlds) return;
+    const l = this.worlds.map((w) => w.ledger), t = Math.min(...l.map((r) => r.time));
+    const size = (r, name) => Math.hypot(r[name + 'x'], r[name + 'y'], r[name + 'z']);
+    if (this.mode === 'two') {
+      this.energy.add(t, l.map((r) => r.total));
+      this.momentum.add(t, l.map((r) => size(r, 'angular')));
+    } else if (this.mode === 'dial') {
+      this.energy.add(t, [l[0].total, l[0].target]);
+      this.momentum.add(t, [l[0].alpha]);
+    } else {
+      this.energy.add(t, [l[0].kinetic, l[0].elastic + l[0].attachment + l[0].contact, l[0].gravity, l[0].total]);
+      this.momentum.add(t, [size(l[0], 'momentum'), size(l[0], 'angular')]);
+    }
+    const contacts = l[0].contacts > 0 ? `, ${l[0].contacts} contacts` : '';
+    this.status.textContent = `t = ${t.toFixed(2)} s${this.playing && this.pace !== null && this.pace < 0.93 ? `, ${this.pace.toFixed(2)} × real time` : ''}${contacts}`;
+  }
+
+  draw() {
+    if (!this.worlds) return;
+    this.worlds.forEach((w, i) => {
+      const held = [...this.hands.values()].find((h) => h.world === w);
+      this.views[i].update(w, held ? w.hand(held.hand) : null);
+      this.views[i].draw();
+    });
+    const now = performance.now();
+    if (!this.drawn || now - this.drawn > 90) {
+      this.energy.draw();
+      this.momentum.draw();
+      this.drawn = now;
+    }
+  }
+
+  // ---- taking part ---------------------------------------------------------------------------------
+
+  setTool(tool) {
+    this.tool = tool;
+    this.toolSwitch?.show(tool);
+    this.stages.forEach((s) => (s.canvas.dataset.tool = tool));
+    if (this.worlds) this.changed();
+  }
+
+  listen(stage, i) {
+    const canvas = stage.canvas, on = (type, f) => canvas.addEventListener(type, f, { capture: true });
+    const take = (e) => {
+      e.stopImmediatePropagation();
+      e.preventDefault();
+      canvas.focus({ preventScroll: true });
+      try {
+        canvas.setPointerCapture(e.pointerId);
+      } catch {
+        // the pointer is gone already
+      }
+    };
+    on('pointerdown', (e) => {
+      if (e.button !== 0 || !this.worlds) return;
+      if (this.tool === 'cut') {
+        take(e);
+        this.stroke = { id: e.pointerId, stage: i, points: [[e.clientX, e.clientY]] };
+      } else if (this.tool === 'pin') {
+        take(e);
+        this.pinAt(e.clientX, e.clientY);
+      } else if (this.grab(e.pointerId, i, e.clientX, e.clientY)) take(e);
+    });
+    on('pointermove', (e) => {
+      const held = this.hands.get(e.pointerId);
+      if (held) {
+        e.stopImmediatePropagation();
+        this.attempt(() => held.world.drag(held.hand, this.views[held.stage].onPlane(e.clientX, e.clientY, held.depth)));
+      } else if (this.stroke?.id === e.pointerId) {
+        this.stroke.points.push([e.clientX, e.clientY]);
+        const box = canvas.getBoundingClientRect();
+        stage.overlay.firstChild.setAttribute('points', this.stroke.points.map(([x, y]) => `${x - box.left},${y - box.top}`).join(' '));
+      }
+    });
+    const end = (e) => {
+      if (this.hands.has(e.pointerId)) this.letGo(e.pointerId);
+      else if (this.stroke?.id === e.pointerId) {
+        const points = this.stroke.points;
+        this.stroke = null;
+        stage.overlay.firstChild.setAttribute('points', '');
+        this.cutAlong(points);
+      }
+    };
+    on('pointerup', end);
+    on('pointercancel', end);
+    canvas.addEventListener('keydown', (e) => {
+      const turn = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[e.key];
+      if (!turn) return;
+      e.preventDefault();
+      const v = this.views[i], offset = v.camera.position.clone().sub(v.controls.target);
+      offset.applyAxisAngle(v.camera.up, turn[0]);
+      offset.y = Math.max(-0.95 * offset.length(), Math.min(0.95 * offset.length(), offset.y - turn[1] * offset.length()));
+      v.camera.position.copy(v.controls.target).add(offset);
+      v.controls.update();
+    });
+  }
+
+  grab(id, i, px, py) {
+    const { origin, direction } = this.views[i].ray(px, py), { hand, hit } = this.worlds[i].grab(origin, direction);
+    if (hand < 0) return false;
+    this.hands.set(id, { world: this.worlds[i], stage: i, hand, depth: hit });
+    return true;
+  }
+
+  letGo(id) {
+    const held = this.hands.get(id);
+    this.hands.delete(id);
+    if (held) this.attempt(() => held.world.release(held.hand));
+    this.dirty = true;
+  }
+
+  // For keys and screen readers: a pull at what is in the middle of the picture.
+  nudge() {
+    this.views.forEach((v, i) => {
+      const box = v.canvas.getBoundingClientRect(), x = this.worlds[i].positions, n = this.worlds[i].vertices;
+      let middle = 0, least = Infinity;
+      for (let k = 0; k < n; k++) {
+        const [px, py] = v.project(x, k), d = Math.hypot(px - box.left - box.width / 2, py - box.top - box.height / 2);
+        if (d < least && !this.worlds[i].held[k]) least = d, middle = k;
+      }
+      const [px, py] = v.project(x, middle), id = `nudge${i}`;
+      if (!this.grab(id, i, px, py)) return;
+      const held = this.hands.get(id);
+      this.attempt(() => held.world.drag(held.hand, v.onPlane(px + 0.18 * box.width, py - 0.1 * box.height, held.depth)));
+      setTimeout(() => this.letGo(id), 350);
+    });
+  }
+
+  pinAt(px, py) {
+    const w = this.worlds[0], x = w.positions;
+    let nearest = -1, least = 24;
+    for (let k = 0; k < w.vertices; k++) {
+      const [qx, qy] = this.views[0].project(x, k), d = Math.hypot(qx - px, qy - py);
+      if (d < least) least = d, nearest = k;
+    }
+    if (nearest < 0) return;
+    this.p.pins = this.p.pins.includes(nearest) ? this.p.pins.filter((k) => k !== nearest) : [...this.p.pins, nearest].sort((a, b) => a - b);
+    this.start(true);
+  }
+
+  cutAlong(points) {
+    const w = this.worlds[0], e = w.edges, x = w.positions, fresh = [];
+    const numbersOf = this.cut.length ? this.leftSprings() : null;
+    for (let s = 0; s < e.length / 2; s++) {
+      const a = this.views[0].project(x, e[2 * s]), b = this.views[0].project(x, e[2 * s + 1]);
+      for (let k = 0; k + 1 < points.length; k++)
+        if (cross(a, b, points[k], points[k + 1])) {
+          fresh.push(numbersOf ? numbersOf[s] : s);
+          break;
+        }
+    }
+    if (!fresh.length) return;
+    this.cut = [...new Set([...this.cut, ...fresh])].sort((a, b) => a - b);
+    this.start(true);
+  }
+
+  // Numbers in the whole cloth of the springs that are left.
+  leftSprings() {
+    const gone = new Set(this.cut), list = [];
+    for (let s = 0; s < this.wholeEdges.length / 2; s++) if (!gone.has(s)) list.push(s);
+    return list;
+  }
+
+  key(e) {
+    const does = { ' ': () => this.setPlaying(!this.playing), r: () => this.start(), s: () => this.single(), n: () => this.nudge(), g: () => this.setTool('grab'), p: () => this.scene.tools.includes('pin') && this.setTool('pin'), c: () => this.scene.tools.includes('cut') && this.setTool('cut') }[e.key.toLowerCase()];
+    if (!does) return false;
+    does();
+    return true;
+  }
+
+  resize() {
+    this.dirty = true;
+    this.views.forEach((v) => v.resize());
+    this.energy.resize();
+    this.momentum.resize();
+  }
+
+  retint() {
+    this.dirty = true;
+    this.views.forEach((v) => v.retint());
+    const total = this.energy.series.find((s) => s.label === 'total' && this.mode === 'one');
+    if (total) total.colour = getComputedStyle(document.documentElement).getPropertyValue('--ink').trim();
+    this.energy.make();
+    this.momentum.make();
+  }
+
+  dispose() {
+    clearTimeout(this.waiting);
+    this.views.forEach((v) => v.dispose());
+    this.worlds?.forEach((w) => w.free());
+    this.worlds = null;
+    this.energy.dispose();
+    this.momentum.dispose();
+  }
+}
+
+// Whether the segments ab and cd cross.
+function cross(a, b, c, d) {
+  const side = (p, q, r) => (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]);
+  return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+}

@@ -1,0 +1,90 @@
+// Curves over time (uPlot) in the colours of the theme.
+import uPlot from 'uplot';
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+export const short = (v) => {
+  if (v === null || v === undefined || Number.isNaN(v)) return '–';
+  if (v === 0) return '0';
+  const a = Math.abs(v);
+  if (a >= 1e5 || a < 1e-3) return v.toExponential(2).replace('e+', 'e').replace('-', '−').replace('e-', 'e−');
+  return String(Number(v.toPrecision(4))).replace('-', '−');
+};
+
+// A value with its unit; pascals with the usual prefixes.
+export const quantity = (v, unit = '') => {
+  if (unit === 'Pa' && Math.abs(v) >= 1e6) return `${short(v / 1e6)} MPa`;
+  if (unit === 'Pa' && Math.abs(v) >= 1e3) return `${short(v / 1e3)} kPa`;
+  return `${short(v)}${unit && ' ' + unit}`;
+};
+
+export class Chart {
+  // series: [{label, colour, dash}]
+  constructor(parent, { title, unit, series, xUnit = 's', window = 10, cap = Infinity, points = false }) {
+    this.parent = parent;
+    this.window = window;
+    this.cap = cap;
+    this.points = points;
+    this.series = series;
+    this.title = title;
+    this.unit = unit;
+    this.xUnit = xUnit;
+    this.figure = document.createElement('figure');
+    this.figure.className = 'chart';
+    this.caption = document.createElement('figcaption');
+    this.holder = document.createElement('div');
+    this.holder.className = 'plot';
+    this.figure.append(this.caption, this.holder);
+    parent.append(this.figure);
+    this.caption.innerHTML = `<b>${title}${unit ? `, ${unit}` : ''}</b>` + series.map((s) => `<span class="key"><i style="background:${s.colour}"></i>${s.label} <output></output></span>`).join('');
+    this.outputs = [...this.caption.querySelectorAll('output')];
+    this.figure.setAttribute('role', 'img');
+    this.figure.setAttribute('aria-label', `${title} over time`);
+    this.clear();
+    this.make();
+  }
+
+  make() {
+    this.plot?.destroy();
+    const axis = { stroke: css('--soft'), grid: { stroke: css('--grid'), width: 1 }, ticks: { stroke: css('--grid'), width: 1, size: 4 }, font: '11px system-ui, sans-serif' };
+    this.plot = new uPlot({
+      width: Math.max(80, this.holder.clientWidth), height: Math.max(60, this.holder.clientHeight),
+      legend: { show: false }, cursor: { show: false },
+      scales: { x: { time: false }, y: { range: (_, lo, hi) => (lo === null ? [0, 1] : pad(lo, hi)) } },
+      axes: [{ ...axis, size: 26, space: 60, values: (_, v) => v.map((t) => `${short(t)}${this.xUnit && ' ' + this.xUnit}`) }, { ...axis, size: 56, space: 26, values: (_, v) => v.map(short) }],
+      series: [{}, ...this.series.map((s) => ({ label: s.label, stroke: s.colour, width: s.width || 1.6, dash: s.dash, points: { show: this.points, size: 4 }, spanGaps: false }))],
+    }, this.data, this.holder);
+  }
+
+  clear() {
+    this.data = [[], ...this.series.map(() => [])];
+    this.plot?.setData(this.data);
+  }
+
+  add(t, values) {
+    if (this.data[0].length && t <= this.data[0].at(-1)) return;
+    this.data[0].push(t);
+    values.forEach((v, i) => this.data[i + 1].push(Number.isFinite(v) && Math.abs(v) <= this.cap ? v : null));
+    while (this.data[0].length > 4000 || this.data[0][0] < t - this.window) this.data.forEach((d) => d.shift());
+  }
+
+  draw() {
+    this.plot.setData(this.data);
+    this.outputs.forEach((o, i) => (o.textContent = short(this.data[i + 1].at(-1))));
+  }
+
+  resize() {
+    this.plot.setSize({ width: Math.max(80, this.holder.clientWidth), height: Math.max(60, this.holder.clientHeight) });
+  }
+
+  dispose() {
+    this.plot.destroy();
+    this.figure.remove();
+  }
+}
+
+function pad(lo, hi) {
+  const least = 0.1 * Math.max(Math.abs(lo), Math.abs(hi), 1e-12), extra = Math.max(0, least - (hi - lo)) / 2; // no magnified round-off
+  const margin = 0.06 * (hi - lo) + extra;
+  return [lo - margin, hi + margin];
+}

@@ -1,0 +1,135 @@
+// Sliders, menus and the sentences beside them, made from the engine's tables.
+import { quantity } from './charts.js';
+import { colour } from './colours.js';
+
+let made = 0;
+export const element = (tag, attributes = {}, ...children) => {
+  const e = document.createElement(tag);
+  for (const [k, v] of Object.entries(attributes)) {
+    if (k === 'text') e.textContent = v;
+    else if (k.startsWith('on')) e.addEventListener(k.slice(2), v);
+    else if (v !== null && v !== undefined && v !== false) e.setAttribute(k, v === true ? '' : v);
+  }
+  e.append(...children);
+  return e;
+};
+
+const STEPS = 1000;
+
+// A slider from `from` to `to`, evenly or by factors.
+export function slider({ key, label, unit = '', from, to, step, log, value, about }, change) {
+  const id = `control-${key}-${made++}`;
+  const toPlace = (v) => Math.round(STEPS * (log ? Math.log(v / from) / Math.log(to / from) : (v - from) / (to - from)));
+  const toValue = (place) => {
+    if (log) return Number((from * (to / from) ** (place / STEPS)).toPrecision(3));
+    const v = from + (to - from) * place / STEPS;
+    return step ? Number((from + step * Math.round((v - from) / step)).toPrecision(10)) : Number(v.toPrecision(3));
+  };
+  const input = element('input', { type: 'range', id, min: 0, max: STEPS, 'data-key': key });
+  const output = element('output', { for: id });
+  const show = (v) => {
+    const words = quantity(v, unit);
+    input.value = toPlace(v);
+    output.textContent = words;
+    input.setAttribute('aria-valuetext', words);
+  };
+  if (step && !log) input.step = STEPS * step / (to - from);
+  else input.step = STEPS / 200;
+  input.addEventListener('input', () => {
+    const v = toValue(Number(input.value));
+    output.textContent = quantity(v, unit);
+    input.setAttribute('aria-valuetext', output.textContent);
+    change(v);
+  });
+  show(value);
+  const row = element('div', { class: 'row', title: about }, element('label', { for: id, text: label }), output, input);
+  return { row, show, input };
+}
+
+export function select({ key, label, options, value, about }, change) {
+  const id = `control-${key}-${made++}`;
+  const input = element('select', { id, 'data-key': key });
+  for (const o of options) input.append(element('option', { value: o.value, text: o.text, disabled: o.disabled, title: o.title }));
+  input.value = value;
+  input.addEventListener('change', () => change(input.value));
+  return { row: element('div', { class: 'row choice', title: about }, element('label', { for: id, text: label }), input), input, show: (v) => (input.value = v) };
+}
+
+export function toggle({ key, label, value, about }, change) {
+  const id = `control-${key}-${made++}`;
+  const input = element('input', { type: 'checkbox', id, 'data-key': key });
+  input.checked = value;
+  input.addEventListener('change', () => change(input.checked));
+  return { row: element('div', { class: 'row check', title: about }, input, element('label', { for: id, text: label })), input };
+}
+
+// The time step: the usual ones.
+const STEPS_OF_TIME = [15, 30, 60, 120, 240, 480];
+export const stepText = (h) => `1/${Math.round(1 / h)} s`;
+export const stepSelect = (key, h, change, label = 'Time step') => {
+  const rates = [...new Set([...STEPS_OF_TIME, Math.round(1 / h)])].sort((a, b) => a - b);
+  return select({ key, label, value: String(Math.round(1 / h)), options: rates.map((r) => ({ value: String(r), text: `1/${r} s` })), about: 'Simulated time of one step.' },
+    (v) => change(1 / Number(v)));
+};
+
+// The menu of integrators with the sentence, the traits and the citation of the chosen one; below it, the integrator's own parameters.
+export function integratorPicker({ key = 'integrator', engine, offers, value, values, label = 'Integrator', fields = true, leave = [] }, change) {
+  const options = engine.registry.integrators
+    .filter((i) => !['static', 'runge-kutta'].includes(i.name))
+    .map((i) => ({ value: i.name, text: i.name, disabled: !!(offers && offers[i.name]), title: (offers && offers[i.name]) || i.summary }));
+  const about = element('div', { class: 'about', 'aria-live': 'polite' });
+  const own = element('div', { class: 'fields' });
+  const menu = select({ key, label, options, value }, (v) => {
+    values = {};
+    tell(v);
+    change(v, values);
+  });
+  const dot = element('i', { class: 'dot', 'aria-hidden': 'true' });
+  menu.row.querySelector('label').prepend(dot);
+  function tell(name) {
+    const i = engine.integrator(name), citation = engine.registry.citations[i.citation];
+    dot.style.background = colour(name);
+    about.replaceChildren(element('p', { text: i.summary }), element('p', { class: 'note', text: i.note }));
+    if (citation) about.append(element('details', {}, element('summary', { text: `[${i.citation}]` }), element('p', { text: citation })));
+    own.replaceChildren();
+    if (!fields) return;
+    for (const f of i.fields) {
+      const control = leave.includes(f.name) ? null : fieldControl(f, values[f.name], (v) => {
+        if (v === null) delete values[f.name];
+        else values[f.name] = v;
+        change(name, values);
+      });
+      if (control) own.append(control.row);
+    }
+    if (own.children.length) own.replaceChildren(element('details', {}, element('summary', { text: `Parameters of ${name}` }), ...own.children));
+  }
+  tell(value);
+  return { node: element('div', { class: 'picker' }, menu.row, about), own, input: menu.input };
+}
+
+// A control for one row of a field table; null for what a page cannot offer sensibly (tables of numbers).
+function fieldControl(f, value, change) {
+  const at = value ?? f.default;
+  if (f.type === 'true or false') return toggle({ key: `i.${f.name}`, label: f.name, value: at === true || at === 1, about: f.summary }, change);
+  if (f.type === 'choice') return select({ key: `i.${f.name}`, label: f.name, options: f.words.map((w) => ({ value: w, text: w })), value: value ?? f.words[f.default], about: f.summary }, change);
+  const closed = f.least !== null && f.most !== null && f.most - f.least <= 1000;
+  if ((f.type === 'number' || f.type === 'whole number') && closed && f.default !== null)
+    return slider({ key: `i.${f.name}`, label: f.name, unit: f.unit, from: f.least, to: f.most, step: f.type === 'whole number' ? 1 : undefined, value: at, about: f.summary }, change);
+  if (f.type === 'list of numbers' && f.unit === 's')
+    return slider({ key: `i.${f.name}`, label: `${f.name} (0: none)`, unit: f.unit, from: 0, to: 30, step: 0.5, value: value ?? 0, about: f.summary }, (v) => change(v === 0 ? null : v));
+  return null;
+}
+
+export function segmented({ key, label, options, value }, change) {
+  const group = element('div', { class: 'segmented', role: 'radiogroup', 'aria-label': label, 'data-key': key });
+  const show = (v) => [...group.children].forEach((b) => b.setAttribute('aria-checked', String(b.value === v)));
+  for (const o of options)
+    group.append(element('button', {
+      type: 'button', role: 'radio', value: o.value, text: o.text, title: o.title, onclick: () => {
+        show(o.value);
+        change(o.value);
+      },
+    }));
+  show(value);
+  return { row: group, show };
+}

@@ -1,0 +1,118 @@
+// The page: tabs, theme, link, keys, and the clock of the pictures.
+import { Bench } from './bench.js';
+import { element } from './controls.js';
+import { startEngine } from './engine.js';
+import { Phase } from './phase.js';
+import { Stability } from './stability.js';
+
+const tabs = {
+  cloth: { title: 'Cloth', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'one', choices: ['cloth'] }, q, changed) },
+  soft: { title: 'Soft bodies', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'one', choices: ['cube', 'bar', 'balls', 'dice'] }, q, changed) },
+  dial: {
+    title: 'Energy dial',
+    make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'dial', choices: ['cube', 'bar', 'balls'], intro: 'Set the energy; a-search steers the motion there, at this step.' }, q, changed),
+  },
+  phase: { title: 'Phase plane', make: (...a) => new Phase(...a) },
+  stability: { title: 'Stability', make: (...a) => new Stability(...a) },
+  two: { title: 'Side by side', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'two', choices: ['cube', 'cloth', 'bar', 'balls'] }, q, changed) },
+};
+
+async function engineOfPage() {
+  const packed = Uint8Array.from(atob(document.getElementById('engine').textContent.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return startEngine(new Uint8Array(await new Response(stream).arrayBuffer()));
+}
+
+const root = document.getElementById('tab'), bar = document.getElementById('tabs');
+let current = null, currentTab = '', linked = '';
+
+function params() {
+  return new URLSearchParams(location.hash.slice(1));
+}
+
+// The link always says what is shown.
+function write(q) {
+  linked = '#' + new URLSearchParams([['tab', currentTab], ...(q || current?.params() || [])]).toString();
+  history.replaceState(null, '', linked);
+}
+
+function open(q) {
+  currentTab = tabs[q.get('tab')] ? q.get('tab') : 'cloth';
+  [...bar.children].forEach((b) => {
+    b.setAttribute('aria-selected', String(b.dataset.tab === currentTab));
+    b.tabIndex = b.dataset.tab === currentTab ? 0 : -1;
+    if (b.dataset.tab === currentTab) bar.scrollLeft = b.offsetLeft - bar.offsetLeft - 60; // on a phone not all fit
+  });
+  root.setAttribute('aria-labelledby', `tab-${currentTab}`);
+  current?.dispose();
+  current = null;
+  root.className = `tab ${currentTab}`;
+  const made = tabs[currentTab].make(root, brio.engine, q, (other) => {
+    if (other) open(new URLSearchParams([['tab', currentTab], ...other]));
+    else if (current) write();
+  });
+  current = made;
+  write();
+  current.resize();
+}
+
+function theme(choice) {
+  if (choice) document.documentElement.dataset.theme = choice;
+  const dark = document.documentElement.dataset.theme ? document.documentElement.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  document.documentElement.dataset.theme = dark ? 'dark' : 'light';
+  themeButton.setAttribute('aria-pressed', String(dark));
+  themeButton.textContent = dark ? 'Light' : 'Dark';
+  current?.retint();
+}
+
+const themeButton = document.getElementById('theme');
+themeButton.addEventListener('click', () => theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', (e) => theme(e.matches ? 'dark' : 'light'));
+
+const shareButton = document.getElementById('share');
+shareButton.addEventListener('click', async () => {
+  write();
+  try {
+    await navigator.clipboard.writeText(location.href);
+    shareButton.textContent = 'Copied';
+  } catch {
+    shareButton.textContent = 'In the address bar';
+  }
+  setTimeout(() => (shareButton.textContent = 'Copy link'), 1500);
+});
+
+for (const [name, tab] of Object.entries(tabs))
+  bar.append(element('button', { type: 'button', role: 'tab', id: `tab-${name}`, 'data-tab': name, 'aria-controls': 'tab', text: tab.title, onclick: () => open(new URLSearchParams({ tab: name })) }));
+bar.addEventListener('keydown', (e) => {
+  const turn = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+  if (!turn) return;
+  const list = [...bar.children], next = list[(list.indexOf(document.activeElement) + turn + list.length) % list.length];
+  next.focus();
+  next.click();
+});
+addEventListener('keydown', (e) => {
+  if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY)$/.test(e.target.tagName)) return;
+  if (current?.key(e)) e.preventDefault();
+});
+addEventListener('hashchange', () => location.hash !== linked && open(params()));
+new ResizeObserver(() => current?.resize()).observe(root);
+
+let last = 0;
+function tick(now) {
+  const dt = Math.min(0.1, (now - last) / 1000); // a hidden page does not catch up
+  last = now;
+  current?.frame(dt);
+  requestAnimationFrame(tick);
+}
+
+const brio = (window.brio = { get bench() { return current; }, open: (text) => open(new URLSearchParams(text)) });
+theme();
+engineOfPage().then((engine) => {
+  brio.engine = engine;
+  open(params());
+  requestAnimationFrame(tick);
+  document.documentElement.dataset.ready = Math.round(performance.now());
+}).catch((e) => {
+  root.textContent = `The page could not be started: ${e.message}. It needs a browser of 2023 or later with WebAssembly SIMD and WebGL.`;
+  throw e;
+});

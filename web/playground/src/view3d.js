@@ -1,0 +1,235 @@
+// Draws a world: surfaces, springs, pins, hands, the ground with shadows; turns pixels into rays.
+import * as THREE from 'three';
+import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import { bodies as bodyColours } from './colours.js';
+
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+export class View3D {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, preserveDrawingBuffer: true });
+    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.type = THREE.PCFSoftShadowMap;
+    this.scene = new THREE.Scene();
+    this.camera = new THREE.PerspectiveCamera(40, 1, 0.01, 50);
+    this.controls = new OrbitControls(this.camera, canvas);
+    this.controls.enableDamping = false;
+    this.controls.addEventListener('change', () => {
+      this.draw();
+      this.onCamera?.();
+    });
+    this.hemisphere = new THREE.HemisphereLight(0xffffff, 0x9aa8b8, 1.6);
+    this.sun = new THREE.DirectionalLight(0xfff4e2, 2.1);
+    this.sun.castShadow = true;
+    this.sun.shadow.mapSize.set(1024, 1024);
+    this.sun.shadow.bias = -0.0015;
+    this.sun.shadow.normalBias = 0.004;
+    this.scene.add(this.hemisphere, this.sun, this.sun.target);
+    this.content = new THREE.Group();
+    this.scene.add(this.content);
+    this.pinGeometry = new THREE.SphereGeometry(1, 16, 12);
+    canvas.addEventListener('webglcontextlost', (e) => e.preventDefault());
+    canvas.addEventListener('webglcontextrestored', () => {
+      this.retint();
+      this.draw();
+    });
+    this.retint();
+  }
+
+  // Colours of the page's theme.
+  retint() {
+    this.scene.background = new THREE.Color(css('--stage'));
+    if (this.groundMesh) this.groundMesh.material.color.set(css('--ground'));
+    if (this.grid) this.grid.material.color.set(css('--grid'));
+    if (this.lines) this.lines.material.color.set(css('--lines'));
+  }
+
+  clear() {
+    this.content.traverse((o) => {
+      if (o.geometry && o.geometry !== this.pinGeometry) o.geometry.dispose();
+      o.dispose?.();
+    });
+    this.content.clear();
+    this.surfaces = [];
+    this.lines = this.pins = this.groundMesh = this.grid = null;
+  }
+
+  // Materials stay: compiling their shaders takes longer than anything else here.
+  material(name, make) {
+    this.materials ??= new Map();
+    if (!this.materials.has(name)) this.materials.set(name, make());
+    return this.materials.get(name);
+  }
+
+  // A new world: what is drawn follows from its lists. `gone` tells whether a triangle was cut.
+  show(world, { ground = null, springs = true, gone = null, size = 1 } = {}) {
+    this.clear();
+    this.size = size;
+    const triangles = world.triangles, starts = world.bodyStarts;
+    const indices = starts.length > 1 ? Array.from({ length: starts.length - 1 }, () => []) : [];
+    for (let t = 0; t < world.bodyTriangles; t++) {
+      const a = triangles[3 * t], b = triangles[3 * t + 1], c = triangles[3 * t + 2];
+      if (gone && gone(a, b, c)) continue;
+      let body = 0;
+      while (a >= starts[body + 1]) body++;
+      indices[body].push(a, b, c);
+    }
+    this.position = new THREE.BufferAttribute(new Float32Array(3 * world.allVertices), 3);
+    this.position.setUsage(THREE.DynamicDrawUsage);
+    this.cloth = world.edges.length > 0;
+    indices.forEach((index, body) => {
+      if (!index.length) return;
+      const geometry = new THREE.BufferGeometry();
+      geometry.setAttribute('position', this.position);
+      geometry.setIndex(index);
+      const mesh = new THREE.Mesh(geometry, this.material(`body${body % bodyColours.length}${this.cloth}`, () => new THREE.MeshStandardMaterial({
+        color: bodyColours[body % bodyColours.length], roughness: 0.62, metalness: 0.02, side: THREE.DoubleSide, flatShading: !this.cloth, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+      })));
+      mesh.castShadow = mesh.receiveShadow = true;
+      mesh.frustumCulled = false;
+      this.content.add(mesh);
+      this.surfaces.push(mesh);
+    });
+    const lines = this.cloth ? springs && this.shownSprings(world) : surfaceEdges(indices);
+    if (lines) {
+      const geometry = new THREE.BufferGeometry();
+      geometry.setAttribute('position', this.position);
+      geometry.setIndex(lines);
+      this.lines = new THREE.LineSegments(geometry, this.material(`lines${this.cloth}`, () => new THREE.LineBasicMaterial({ transparent: true, opacity: this.cloth ? 0.3 : 0.22 })));
+      this.lines.material.color.set(css('--lines'));
+      this.lines.frustumCulled = false;
+      this.content.add(this.lines);
+    }
+    if (ground !== null) {
+      this.groundMesh = new THREE.Mesh(new THREE.CircleGeometry(8 * size, 64), this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 })));
+      this.groundMesh.material.color.set(css('--ground'));
+      this.groundMesh.rotation.x = -Math.PI / 2;
+      this.groundMesh.position.y = ground - 0.0005;
+      this.groundMesh.receiveShadow = true;
+      this.grid = new THREE.GridHelper(4 * size, 40, css('--grid'), css('--grid'));
+      this.grid.position.y = ground;
+      this.grid.material.transparent = true;
+      this.grid.material.opacity = 0.5;
+      this.content.add(this.groundMesh, this.grid);
+    }
+    this.showPins(world);
+    this.handMesh = new THREE.Mesh(this.pinGeometry, this.material('hand', () => new THREE.MeshStandardMaterial({ color: '#e67e22', roughness: 0.4 })));
+    this.handMesh.visible = false;
+    this.handLine = new THREE.Line(new THREE.BufferGeometry().setAttribute('position', new THREE.BufferAttribute(new Float32Array(6), 3)),
+      this.material('handLine', () => new THREE.LineBasicMaterial({ color: '#e67e22' })));
+    this.handLine.frustumCulled = false;
+    this.handLine.visible = false;
+    this.content.add(this.handMesh, this.handLine);
+    this.update(world);
+  }
+
+  // Springs along the weave: of the others there are too many to see anything.
+  shownSprings(world) {
+    const edges = world.edges, x = world.positions, shown = [];
+    let shortest = Infinity;
+    const length = (e) => Math.hypot(...[0, 1, 2].map((r) => x[3 * edges[2 * e] + r] - x[3 * edges[2 * e + 1] + r]));
+    for (let e = 0; e < edges.length / 2; e++) shortest = Math.min(shortest, length(e));
+    for (let e = 0; e < edges.length / 2; e++) if (length(e) < 1.3 * shortest) shown.push(edges[2 * e], edges[2 * e + 1]);
+    return shown;
+  }
+
+  showPins(world) {
+    const held = world.held, list = [];
+    held.forEach((h, i) => h && list.push(i));
+    this.pinned = list;
+    this.pins = new THREE.InstancedMesh(this.pinGeometry, this.material('pin', () => new THREE.MeshStandardMaterial({ color: '#d1495b', roughness: 0.4 })), Math.max(1, list.length));
+    this.pins.count = list.length;
+    this.pins.castShadow = true;
+    this.pins.frustumCulled = false;
+    this.content.add(this.pins);
+  }
+
+  update(world, hand = null) {
+    const x = world.positions, array = this.position.array;
+    for (let i = 0; i < array.length; i++) array[i] = x[i];
+    this.position.needsUpdate = true;
+    for (const mesh of this.surfaces) if (!mesh.material.flatShading) mesh.geometry.computeVertexNormals();
+    const m = new THREE.Matrix4(), r = (this.cloth ? 0.012 : 0.009) * this.size;
+    this.pinned.forEach((v, i) => this.pins.setMatrixAt(i, m.makeScale(r, r, r).setPosition(x[3 * v], x[3 * v + 1], x[3 * v + 2])));
+    this.pins.instanceMatrix.needsUpdate = true;
+    this.handMesh.visible = this.handLine.visible = !!hand;
+    if (hand) {
+      this.handMesh.position.set(hand[0], hand[1], hand[2]);
+      this.handMesh.scale.setScalar(0.012 * this.size);
+      this.handLine.geometry.attributes.position.array.set(hand);
+      this.handLine.geometry.attributes.position.needsUpdate = true;
+    }
+  }
+
+  look({ at, to }) {
+    this.camera.position.set(...at);
+    this.controls.target.set(...to);
+    const reach = Math.hypot(at[0] - to[0], at[1] - to[1], at[2] - to[2]);
+    this.camera.near = reach / 100;
+    this.camera.far = reach * 30;
+    this.sun.target.position.set(...to);
+    this.sun.position.set(to[0] + 0.5 * reach, to[1] + 1.3 * reach, to[2] + 0.9 * reach);
+    const c = this.sun.shadow.camera, w = 0.75 * reach;
+    Object.assign(c, { left: -w, right: w, top: w, bottom: -w, near: 0.1 * reach, far: 4 * reach });
+    c.updateProjectionMatrix();
+    this.home = { at, to };
+    this.controls.update();
+    this.draw();
+  }
+
+  resize() {
+    const { clientWidth: w, clientHeight: h } = this.canvas.parentElement;
+    if (!w || !h) return;
+    this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
+    this.renderer.setSize(w, h, false);
+    this.camera.aspect = w / h;
+    this.camera.fov = w / h > 1 ? 40 : Math.min(75, 40 / Math.max(0.45, w / h)); // what is wide stays in view on a phone
+    this.camera.updateProjectionMatrix();
+    this.draw();
+  }
+
+  draw() { this.renderer.render(this.scene, this.camera); }
+
+  // Origin and direction of the ray through a pixel.
+  ray(px, py) {
+    const box = this.canvas.getBoundingClientRect();
+    const p = new THREE.Vector3(2 * (px - box.left) / box.width - 1, 1 - 2 * (py - box.top) / box.height, 0.5).unproject(this.camera);
+    const o = this.camera.position;
+    return { origin: o.toArray(), direction: p.sub(o).normalize().toArray() };
+  }
+
+  // Where that ray meets the plane through `point` that faces the camera.
+  onPlane(px, py, point) {
+    const { origin: o, direction: d } = this.ray(px, py), n = this.camera.getWorldDirection(new THREE.Vector3()).toArray();
+    const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    const t = dot(n, point.map((v, i) => v - o[i])) / dot(n, d);
+    return o.map((v, i) => v + t * d[i]);
+  }
+
+  // Pixels of world points.
+  project(x, vertex) {
+    const box = this.canvas.getBoundingClientRect();
+    const p = new THREE.Vector3(x[3 * vertex], x[3 * vertex + 1], x[3 * vertex + 2]).project(this.camera);
+    return [box.left + (p.x + 1) / 2 * box.width, box.top + (1 - p.y) / 2 * box.height];
+  }
+
+  dispose() {
+    this.clear();
+    this.materials?.forEach((m) => m.dispose());
+    this.controls.dispose();
+    this.renderer.dispose();
+  }
+}
+
+// Every edge of the triangles once.
+function surfaceEdges(indices) {
+  const lines = [];
+  for (const index of indices)
+    for (let t = 0; t < index.length; t += 3)
+      for (let k = 0; k < 3; k++) {
+        const a = index[t + k], b = index[t + (k + 1) % 3];
+        if (a < b) lines.push(a, b); // the neighbour has it the other way round
+      }
+  return lines;
+}
