@@ -70,7 +70,7 @@ export const scenes = {
     controls: [
       young(1e5, 3e4, 2e6), damping(0), { ...gravity, value: 0 },
       { key: 'twist', label: 'Twist', unit: '°', from: 0, to: 720, step: 15, value: 180, about: 'Turn of the free end at first.' },
-      { key: 'n', label: 'Resolution', unit: 'cells', from: 4, to: 30, step: 2, value: 16, about: 'Cells along the bar.' },
+      { key: 'n', label: 'Resolution', unit: 'cells', from: 8, to: 30, step: 2, value: 16, about: 'Cells along the bar.' },
     ],
     build: (p) => ({
       bodies: [box('bar', { type: 'bar', length: 0.8, height: 0.14, width: 0.14, cells: p.n, across: 3 }, { type: 'stable-neo-hookean', E: p.E, nu: 0.4, rho: 1000 }, {
