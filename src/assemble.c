@@ -20,6 +20,11 @@ typedef struct HessianChunk {
     int64_t slot, slots; /* range in the slot arrays */
 } HessianChunk;
 
+typedef struct HeldNode {
+    int64_t element, held; /* which of the system's held vertices */
+    int term, node;
+} HeldNode;
+
 struct BrioEvaluator {
     const BrioSystem *system;
     const BrioTerm *term;
@@ -35,6 +40,9 @@ struct BrioEvaluator {
     int64_t *sum_start;
     uint32_t *sum_entry;
     double *sum_weight;      /* NULL: all 1 */
+    /* nodes that are held vertices, in the order of terms and elements */
+    int64_t held_total;
+    HeldNode *held;
     /* Hessian sums */
     int chunk_count;
     HessianChunk *chunk;
@@ -125,6 +133,34 @@ double brio__evaluate_noise(const BrioEvaluator *e, const double *param, const d
     return 16 * DBL_EPSILON * size;
 }
 
+static int64_t held_index(const BrioSystem *s, int32_t vertex)
+{
+    int64_t low = 0, high = s->held_count - 1;
+    while (low < high) { /* held[] ascends */
+        int64_t middle = (low + high) / 2;
+        if (s->held[middle] < vertex) low = middle + 1; else high = middle;
+    }
+    return low;
+}
+
+static BrioStatus find_held(BrioEvaluator *e)
+{
+    const BrioSystem *s = e->system;
+    for (int pass = 0; pass < 2; pass++) {
+        e->held_total = 0;
+        for (int t = 0; t < e->term_count; t++)
+            for (int64_t i = 0; i < e->term[t].elements; i++)
+                for (int k = 0; k < e->term[t].energy->nodes; k++) {
+                    int32_t v = brio__term_vertex(&e->term[t], i, k);
+                    if (s->map_start[v] < s->map_start[v + 1]) continue;
+                    if (pass) e->held[e->held_total] = (HeldNode){.element = i, .held = held_index(s, v), .term = t, .node = k};
+                    e->held_total++;
+                }
+        if (!pass && !(e->held = brio__alloc((size_t)e->held_total, sizeof *e->held))) return BRIO_ERROR_MEMORY;
+    }
+    return BRIO_OK;
+}
+
 BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *terms, int term_count, BrioEvaluator **evaluator)
 {
     BrioEvaluator *e = brio__calloc(1, sizeof *e);
@@ -153,6 +189,7 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
     }
     if (status == BRIO_OK) add_magnitudes(e);
     if (status == BRIO_OK) status = plan_gradient(e);
+    if (status == BRIO_OK) status = find_held(e);
     if (status == BRIO_OK)
         *evaluator = e;
     else
@@ -192,6 +229,7 @@ void brio__evaluator_free(BrioEvaluator *e)
     brio__free(e->sum_start);
     brio__free(e->sum_entry);
     brio__free(e->sum_weight);
+    brio__free(e->held);
     brio__free(e);
 }
 
@@ -293,26 +331,22 @@ void brio__linear_gradient(BrioEvaluator *e, const double *param, const double *
 void brio__held_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
 {
     const BrioSystem *s = e->system;
+    int64_t done = -1; /* block of eight, of the term before */
     for (int64_t k = 0; k < 3 * s->held_count; k++) gradient[k] = 0;
-    for (int t = 0; t < e->term_count; t++) {
-        const BrioTerm *term = &e->term[t];
-        int nodes = term->energy->nodes;
-        KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
-        work.batch.energy = e->energy + e->energy_start[t];
-        work.batch.gradient = e->gradient + e->gradient_start[t];
-        brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
-        for (int64_t i = 0; i < term->elements; i++)
-            for (int k = 0; k < nodes; k++) {
-                int32_t v = brio__term_vertex(term, i, k);
-                if (s->map_start[v] < s->map_start[v + 1]) continue;
-                int64_t low = 0, high = s->held_count - 1;
-                while (low < high) { /* held[] ascends */
-                    int64_t middle = (low + high) / 2;
-                    if (s->held[middle] < v) low = middle + 1; else high = middle;
-                }
-                const double *g = work.batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
-                for (int r = 0; r < 3; r++) gradient[3 * low + r] += g[r * LANES];
-            }
+    for (int64_t i = 0; i < e->held_total; i++) {
+        const HeldNode *at = &e->held[i];
+        const BrioTerm *term = &e->term[at->term];
+        int64_t block = at->element / LANES;
+        double *elements = e->gradient + e->gradient_start[at->term];
+        if (i == 0 || at->term != at[-1].term) done = -1;
+        if (block != done) {
+            KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
+            work.batch.gradient = elements;
+            kernel_chunk(&work, block, block + 1);
+            done = block;
+        }
+        const double *g = elements + (block * term->energy->nodes + at->node) * 3 * LANES + at->element % LANES;
+        for (int r = 0; r < 3; r++) gradient[3 * at->held + r] += g[r * LANES];
     }
 }
 
