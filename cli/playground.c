@@ -1,10 +1,8 @@
 /* brio playground: opens the page that `make playground` built. */
 #include "commands.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Beside the program, where it was built, or where it was installed. */
@@ -25,19 +23,6 @@ static bool find_page(char *path, size_t size)
     return false;
 }
 
-/* xdg-open hands the page to the user's browser and returns. */
-static bool open_page(const char *path)
-{
-    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) return false;
-    int status = 0;
-    pid_t child = fork();
-    if (child == 0) {
-        execlp("xdg-open", "xdg-open", path, (char *)NULL);
-        _exit(127);
-    }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 enum { PRINT };
 
 static int run(int argc, char **argv)
@@ -56,7 +41,7 @@ static int run(int argc, char **argv)
         fprintf(stderr, "brio playground: the page is not built; in brio's source folder: make playground\n");
         return EXIT_FAILED;
     }
-    if (print || !open_page(path))
+    if (print || !open_in_browser(path))
         printf("%s\n", path);
     else
         printf("Opened %s\n", path);

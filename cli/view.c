@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { PRINT };
 
@@ -18,19 +16,6 @@ static bool is_old(const char *folder, const char *report)
     snprintf(path, sizeof path, "%s/energy.csv", folder);
     if (stat(path, &energy)) return false; /* a comparison, which always has its page */
     return stat(report, &page) || page.st_mtim.tv_sec < energy.st_mtim.tv_sec || (page.st_mtim.tv_sec == energy.st_mtim.tv_sec && page.st_mtim.tv_nsec < energy.st_mtim.tv_nsec);
-}
-
-/* xdg-open, without its output; false: it is not there or has no browser. */
-static bool open_in_browser(const char *path)
-{
-    int status;
-    pid_t child = fork();
-    if (child == 0) {
-        if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(127);
-        execlp("xdg-open", "xdg-open", path, (char *)NULL);
-        _exit(127);
-    }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 static int run(int argc, char **argv)
@@ -59,7 +44,7 @@ static int run(int argc, char **argv)
     whole = realpath(path, NULL);
     const char *shown = whole ? whole : path;
     bool screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
-    if (print || !screen || !open_in_browser(shown)) puts(shown);
+    if (print || !open_in_browser(shown)) puts(shown);
     if (!print && !screen) fprintf(stderr, "brio view: there is no display here; open the file above in a browser\n");
     free(whole);
     return EXIT_DONE;

@@ -35,7 +35,11 @@ static BrioSim *make(Report *r, const Model *model, const char *integrator, cons
     const char *sets[3] = {method, how, model->set};
     snprintf(method, sizeof method, "integrator=%s", integrator);
     snprintf(how, sizeof how, "solver=%s", solver);
-    return report_shipped(r, model->scene, sets, model->set ? 3 : 2, h);
+    BrioScene *scene;
+    BrioSim *sim = report_shipped(r, model->scene, sets, model->set ? 3 : 2, &scene);
+    if (sim && h) *h = scene->def.h;
+    brio__scene_free(scene);
+    return sim;
 }
 
 /* ---- table 1 -------------------------------------------------------------------------------------------- */

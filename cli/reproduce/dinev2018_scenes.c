@@ -31,18 +31,11 @@ static BrioSim *load(Report *r, const Scene *what, const char *integrator, const
     const char *sets[MOST_SETS];
     char chosen[2][128];
     int count = 0;
-    BrioSim *sim = NULL;
-    BrioError error = {0};
     snprintf(chosen[0], sizeof chosen[0], "integrator=%s", integrator);
     snprintf(chosen[1], sizeof chosen[1], "solver=%s", solver);
     for (int i = 0; i < 3 && what->set[i]; i++) sets[count++] = what->set[i];
     for (int i = 0; i < 2; i++) sets[count++] = chosen[i];
-    *scene = NULL;
-    if (brio__scene_load(what->name, sets, count, scene, &error) == BRIO_OK && brio__scene_sim(*scene, &sim, &error) == BRIO_OK) return sim;
-    report_fact(r, false, "%s cannot be made: %s", what->name, error.message);
-    brio__scene_free(*scene);
-    *scene = NULL;
-    return NULL;
+    return report_shipped(r, what->name, sets, count, scene);
 }
 
 /* The potential of the settled scene. What falls has more than one place to rest, and none that Newton's method finds from the air: then the lowest that backward Euler comes to.

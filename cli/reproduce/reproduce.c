@@ -165,15 +165,15 @@ void report_progress(Report *r, double share, const char *format, ...)
     progress_text("%3.0f %%  %s  wall %s", 100 * share, label, wall);
 }
 
-BrioSim *report_shipped(Report *r, const char *name, const char *const *sets, int count, double *h)
+BrioSim *report_shipped(Report *r, const char *name, const char *const *sets, int count, BrioScene **scene)
 {
-    BrioScene *scene = NULL;
+    BrioScene *made = NULL;
     BrioSim *sim = NULL;
     BrioError error = {0};
-    BrioStatus status = brio__scene_load(name, sets, count, &scene, &error);
-    if (status == BRIO_OK) status = brio__scene_sim(scene, &sim, &error);
-    if (status == BRIO_OK && h) *h = scene->def.h;
-    brio__scene_free(scene);
+    BrioStatus status = brio__scene_load(name, sets, count, &made, &error);
+    if (status == BRIO_OK) status = brio__scene_sim(made, &sim, &error);
+    if (scene) *scene = status == BRIO_OK ? made : NULL;
+    if (!scene || status != BRIO_OK) brio__scene_free(made);
     if (status == BRIO_OK) return sim;
     char message[2048];
     brio_error_text(&error, message, sizeof message);

@@ -40,8 +40,8 @@ void report_note(Report *report, const char *format, ...) __attribute__((format(
 
 /* A simulation from scene text (YAML); the text may hold % conversions. NULL, reported as missed, if it cannot be made. */
 BrioSim *report_scene(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A scene that ships, with settings in the form of --set; its step in *h unless NULL. NULL, reported as missed, if it cannot be made. */
-BrioSim *report_shipped(Report *report, const char *name, const char *const *sets, int count, double *h);
+/* A scene that ships, with settings in the form of --set; the scene itself in *scene unless that is NULL. NULL, reported as missed, if it cannot be made. */
+BrioSim *report_shipped(Report *report, const char *name, const char *const *sets, int count, BrioScene **scene);
 /* Steps it; false if a step failed or (if `most` is finite) the total energy passed `most`: an explosion is a result, so this
  * reports nothing. Shows progress as `what`. */
 bool report_steps(Report *report, BrioSim *sim, int64_t steps, double most, const char *what);
