@@ -106,7 +106,7 @@ await slide(0);
 const play = page.locator('button.play');
 await play.click();
 await page.waitForFunction(async () => (await window.brioReport).view.time > 0.1, null, { timeout: 20000 });
-if ((await play.textContent()) === 'Pause') await play.click();
+await page.evaluate(() => { const button = document.querySelector('button.play'); if (button.textContent === 'Pause') button.click(); }); // it may end by itself
 await slide(0);
 await page.locator('canvas[tabindex]').focus();
 await page.keyboard.press('ArrowRight');
