@@ -808,8 +808,6 @@ static int bench_solve(void)
 
 /* ---- frames: is the cost of a frame of real time fixed? ---------------------------------------------- */
 
-static int by_size(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
-
 static double thread_seconds(void)
 {
     struct timespec now;
@@ -866,8 +864,8 @@ static int bench_frames(void)
             if (f >= 0) ms[f] = 1e3 * (brio__seconds() - start), busy[f] = thread_seconds() - worked;
         }
         if (exit == EXIT_DONE) {
-            qsort(ms, FRAMES, sizeof *ms, by_size);
-            qsort(busy, FRAMES, sizeof *busy, by_size);
+            qsort(ms, FRAMES, sizeof *ms, brio__ascending);
+            qsort(busy, FRAMES, sizeof *busy, brio__ascending);
             double median = ms[FRAMES / 2], slowest = ms[FRAMES - 1], work = busy[FRAMES - 1] / busy[FRAMES / 2];
             if (!json)
                 printf("  %-18s %8lld %8.3f %6.3f %8.3f %9.3f  %16.2f %25.2f %18lld\n", cases[i].scene, (long long)brio_body_vertices(sim->system, 0), median, ms[FRAMES / 100 * 99], ms[FRAMES / 1000 * 999], slowest,

@@ -133,16 +133,6 @@ double brio__evaluate_noise(const BrioEvaluator *e, const double *param, const d
     return 16 * DBL_EPSILON * size;
 }
 
-static int64_t held_index(const BrioSystem *s, int32_t vertex)
-{
-    int64_t low = 0, high = s->held_count - 1;
-    while (low < high) { /* held[] ascends */
-        int64_t middle = (low + high) / 2;
-        if (s->held[middle] < vertex) low = middle + 1; else high = middle;
-    }
-    return low;
-}
-
 static BrioStatus find_held(BrioEvaluator *e)
 {
     const BrioSystem *s = e->system;
@@ -153,7 +143,7 @@ static BrioStatus find_held(BrioEvaluator *e)
                 for (int k = 0; k < e->term[t].energy->nodes; k++) {
                     int32_t v = brio__term_vertex(&e->term[t], i, k);
                     if (s->map_start[v] < s->map_start[v + 1]) continue;
-                    if (pass) e->held[e->held_total] = (HeldNode){.element = i, .held = held_index(s, v), .term = t, .node = k};
+                    if (pass) e->held[e->held_total] = (HeldNode){.element = i, .held = brio__system_held_index(s, v), .term = t, .node = k};
                     e->held_total++;
                 }
         if (!pass && !(e->held = brio__alloc((size_t)e->held_total, sizeof *e->held))) return BRIO_ERROR_MEMORY;

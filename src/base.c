@@ -296,6 +296,8 @@ BrioIsa brio__isa(void)
 
 const char *brio_isa(void) { return isa_names[brio__isa()]; }
 
+int brio__ascending(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+
 double brio__seconds(void)
 {
     struct timespec now;

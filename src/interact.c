@@ -1,6 +1,7 @@
 /* Taking part in a simulation that runs: hands, attachments, materials and damping. Each change books what it does to the energy: `added` and the target
  * of energy control grow by the same jump [Dinev2018, Alg. 1]. Integrators keep what they know of earlier steps when points move, as they do when a
  * script moves them; when materials change, accelerations and levels of rest are others, and they forget. */
+#include "contact/distance.h"
 #include "field.h"
 #include "hands.h"
 #include "sim.h"
@@ -19,12 +20,6 @@ static BrioStatus refuse(BrioSim *sim, BrioStatus status, const char *format, ..
 }
 
 static bool finite3(const double *x) { return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]); }
-
-static void book(BrioSim *sim, double change)
-{
-    sim->state->added += change;
-    sim->state->target += change;
-}
 
 /* ---- where to hold -------------------------------------------------------------------------------- */
 
@@ -47,30 +42,15 @@ static void sub3(const double *a, const double *b, double *d)
     for (int r = 0; r < 3; r++) d[r] = a[r] - b[r];
 }
 
-/* Weights of the point of a triangle nearest to p, by the regions of its corners, edges and inside [Ericson 2005, Sec. 5.1.5]. */
-static void nearest_weights(const double *p, const double *a, const double *b, const double *c, double w[3])
+/* A triangle of a body, with its corners at world positions x. */
+static Place triangle_at(const BrioSystem *s, int body, int64_t triangle, const double *x, const double *corner[3])
 {
-    double ab[3], ac[3], ap[3], bp[3], cp[3];
-    sub3(b, a, ab), sub3(c, a, ac), sub3(p, a, ap), sub3(p, b, bp), sub3(p, c, cp);
-    double d1 = dot3(ab, ap), d2 = dot3(ac, ap), d3 = dot3(ab, bp), d4 = dot3(ac, bp), d5 = dot3(ab, cp), d6 = dot3(ac, cp);
-    double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2, v = 0, u = 0; /* p = a + v ab + u ac */
-    if (d1 <= 0 && d2 <= 0) {
-    } else if (d3 >= 0 && d4 <= d3) {
-        v = 1;
-    } else if (d6 >= 0 && d5 <= d6) {
-        u = 1;
-    } else if (vc <= 0 && d1 >= 0 && d3 <= 0) {
-        v = d1 / (d1 - d3);
-    } else if (vb <= 0 && d2 >= 0 && d6 <= 0) {
-        u = d2 / (d2 - d6);
-    } else if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
-        u = (d4 - d3) / (d4 - d3 + d5 - d6);
-        v = 1 - u;
-    } else {
-        v = vb / (va + vb + vc);
-        u = vc / (va + vb + vc);
+    Place place = {.body = body};
+    for (int i = 0; i < 3; i++) {
+        place.vertex[i] = (int32_t)s->body[body].first + s->body[body].triangle[3 * triangle + i];
+        corner[i] = x + 3 * (int64_t)place.vertex[i];
     }
-    w[0] = 1 - v - u, w[1] = v, w[2] = u;
+    return place;
 }
 
 static Place nearest_place(const BrioSystem *s, const double *x, int body, const double *point)
@@ -81,20 +61,18 @@ static Place nearest_place(const BrioSystem *s, const double *x, int body, const
         const BrioBody *one = &s->body[b];
         double d[3];
         for (int64_t t = 0; t < one->triangle_count; t++) {
-            Place now = {.body = b};
             const double *corner[3];
-            for (int i = 0; i < 3; i++) {
-                now.vertex[i] = (int32_t)one->first + one->triangle[3 * t + i];
-                corner[i] = x + 3 * (int64_t)now.vertex[i];
-            }
-            nearest_weights(point, corner[0], corner[1], corner[2], now.weight);
-            for (int r = 0; r < 3; r++) d[r] = now.weight[0] * corner[0][r] + now.weight[1] * corner[1][r] + now.weight[2] * corner[2][r] - point[r];
-            now.distance = dot3(d, d);
+            Place now = triangle_at(s, b, t, x, corner);
+            double pair[12], w[4];
+            memcpy(pair, point, 3 * sizeof *pair);
+            for (int i = 0; i < 3; i++) memcpy(pair + 3 + 3 * i, corner[i], 3 * sizeof *pair);
+            now.distance = brio__closest_vertex_face(pair, w);
+            for (int i = 0; i < 3; i++) now.weight[i] = -w[1 + i];
             take_if_nearer(&best, &now);
         }
         for (int64_t v = one->first; !one->triangle_count && v < one->first + one->count; v++) {
             sub3(x + 3 * v, point, d);
-            take_if_nearer(&best, &(Place){b, {(int32_t)v, -1, -1}, {1, 0, 0}, dot3(d, d)});
+            take_if_nearer(&best, &(Place){b, {(int32_t)v, -1, -1}, {1, 0, 0}, sqrt(dot3(d, d))});
         }
     }
     return best;
@@ -121,12 +99,8 @@ static Place place_of_ray(const BrioSystem *s, const double *x, const double *or
     for (int b = 0; b < s->body_count; b++) {
         const BrioBody *one = &s->body[b];
         for (int64_t t = 0; t < one->triangle_count; t++) {
-            Place now = {.body = b};
             const double *corner[3];
-            for (int i = 0; i < 3; i++) {
-                now.vertex[i] = (int32_t)one->first + one->triangle[3 * t + i];
-                corner[i] = x + 3 * (int64_t)now.vertex[i];
-            }
+            Place now = triangle_at(s, b, t, x, corner);
             if (meets(origin, e, corner[0], corner[1], corner[2], now.weight, &now.distance)) take_if_nearer(&surface, &now);
         }
         for (int64_t v = one->first; !one->triangle_count && v < one->first + one->count; v++) {
@@ -283,7 +257,7 @@ BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3])
     double before = brio__grip_energy(s, grip, sim->state->q);
     int along = s->term[s->body[grip->body].term].energy->traits & BRIO_ENERGY_ALONG_X ? 1 : 3;
     memcpy(grip->point, point, (size_t)along * sizeof *point);
-    book(sim, brio__grip_energy(s, grip, sim->state->q) - before);
+    brio__sim_add(sim, brio__grip_energy(s, grip, sim->state->q) - before);
     return BRIO_OK;
 }
 
@@ -291,7 +265,7 @@ BrioStatus brio_sim_release(BrioSim *sim, int hand)
 {
     BrioGrip *grip = hand_at(sim, hand);
     if (!grip) return BRIO_ERROR_ARGUMENT;
-    book(sim, -brio__grip_energy(sim->system, grip, sim->state->q));
+    brio__sim_add(sim, -brio__grip_energy(sim->system, grip, sim->state->q));
     memset(grip, 0, sizeof *grip);
     return BRIO_OK;
 }
@@ -345,8 +319,7 @@ BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3])
         return refuse(sim, BRIO_ERROR_ARGUMENT, "there is no attachment %d: the scene has %d", i, brio_sim_attachments(sim));
     if (!finite3(point)) return refuse(sim, BRIO_ERROR_ARGUMENT, "an attachment cannot be at a point that is not finite");
     int32_t vertex = brio__term_vertex(attachment_term(s), i, 1);
-    int64_t held = 0;
-    while (s->held[held] != vertex) held++;
+    int64_t held = brio__system_held_index(s, vertex);
     for (int k = 0; k < s->scripted_count; k++)
         for (int64_t n = 0; n < s->scripted[k].count; n++)
             if (s->scripted[k].held[n] == held)
@@ -358,7 +331,7 @@ BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3])
         change += now.k / 2 * (to * to - from * from);
         sim->state->anchor[3 * held + r] = point[r];
     }
-    book(sim, change);
+    brio__sim_add(sim, change);
     return BRIO_OK;
 }
 

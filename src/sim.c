@@ -33,12 +33,13 @@ double brio__sim_energy(BrioSim *sim)
     return brio_stepper_kinetic(sim->stepper, state->v) + brio__potential(sim->stepper->solver, state, state->q, state->time, NULL);
 }
 
-void brio__sim_book(BrioSim *sim, double before)
+void brio__sim_add(BrioSim *sim, double change)
 {
-    double change = brio__sim_energy(sim) - before;
     sim->state->added += change;
     sim->state->target += change;
 }
+
+void brio__sim_book(BrioSim *sim, double before) { brio__sim_add(sim, brio__sim_energy(sim) - before); }
 
 static BrioStatus check_values(const BrioIntegrator *integrator, const double *values, unsigned *traits, BrioError *error)
 {

@@ -15,6 +15,7 @@ struct BrioSim {
 /* Kinetic and potential energy, and what books its jump in `added` and in the target of energy control: it is `before` no longer, because of something from outside. */
 double brio__sim_energy(BrioSim *sim);
 void brio__sim_book(BrioSim *sim, double before);
+void brio__sim_add(BrioSim *sim, double change); /* the same for a jump that is known */
 
 /* Whether the integrator may be used for the system; the error says why not and names those that may. */
 BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator, const double *values, BrioError *error);

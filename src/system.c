@@ -346,6 +346,36 @@ void brio_system_free(BrioSystem *system)
     brio__free(system);
 }
 
+int64_t brio__system_held_index(const BrioSystem *s, int32_t vertex)
+{
+    int64_t low = 0, high = s->held_count - 1;
+    while (low < high) { /* held[] ascends */
+        int64_t middle = (low + high) / 2;
+        if (s->held[middle] < vertex) low = middle + 1; else high = middle;
+    }
+    return low;
+}
+
+int64_t brio__obstacle_room(const BrioSystem *s)
+{
+    int64_t blocks = 0;
+    for (int k = 0; k < s->plane_count; k++) blocks = BRIO_MAX(blocks, s->term[s->plane_term + k].blocks);
+    return 3 * LANES * blocks;
+}
+
+void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x, double *gradients)
+{
+    term->energy->eval(&(BrioBatch){.end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .x = x, .gradient = gradients});
+}
+
+double brio__obstacle_push(const double *gradients, int64_t element, double n[3])
+{
+    const double *g = gradients + element / LANES * 3 * LANES + element % LANES;
+    double size = sqrt(g[0] * g[0] + g[LANES] * g[LANES] + g[2 * LANES] * g[2 * LANES]);
+    for (int r = 0; r < 3 && size > 0; r++) n[r] = g[r * LANES] / size;
+    return size;
+}
+
 double brio__state_fingerprint(const BrioState *state)
 {
     const void *array[3] = {state->param, state->anchor, state->hand};

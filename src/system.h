@@ -155,6 +155,8 @@ double brio__state_fingerprint(const BrioState *state);
 BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state);
 /* Positions of all held vertices at a time: b(t), into the rows of x that belong to them. */
 void brio__system_held(const BrioSystem *system, const BrioState *state, double time, double *x);
+/* Which of the held vertices a world vertex is that has no coordinates. */
+int64_t brio__system_held_index(const BrioSystem *system, int32_t vertex);
 /* World positions x = J q + b(t), and velocities J v + db/dt. */
 void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q, double time, double *x);
 void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v, double time, double *w);
@@ -173,6 +175,12 @@ int brio__system_owner(const BrioSystem *system, int64_t vertex);
 
 /* Distances of a block's vertices from the plane or shape of a term of contacts, at world positions x. `distance` is aligned like lanes. */
 void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block, const double *x, double distance[LANES]);
+
+/* Gradients of all contacts with the plane or shape of a term, [block][3][8]: room for those of any term, and the contact of one element as the size of its
+ * gradient, with its direction in n (untouched if the size is 0). */
+int64_t brio__obstacle_room(const BrioSystem *system);
+void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x, double *gradients);
+double brio__obstacle_push(const double *gradients, int64_t element, double n[3]);
 
 /* Vectors of the length of q. All sums are in a fixed order. */
 double brio__dot(const BrioSystem *system, const double *x, const double *y);

@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 // clang-format on
+#include "dense.h"
 #include "memory.h"
 #include "simulate.h"
 
@@ -249,22 +250,7 @@ static void along_x(void **unused)
 
 /* ---- solves ---------------------------------------------------------------------------------------- */
 
-enum { DENSE = 64 };
-
-static void dense_solve(int n, double *B, double *x)
-{
-    for (int k = 0; k < n; k++)
-        for (int i = k + 1; i < n; i++) {
-            double f = B[i * n + k] / B[k * n + k];
-            for (int j = k; j < n; j++) B[i * n + j] -= f * B[k * n + j];
-            for (int r = 0; r < 3; r++) x[3 * i + r] -= f * x[3 * k + r];
-        }
-    for (int k = n - 1; k >= 0; k--)
-        for (int r = 0; r < 3; r++) {
-            for (int j = k + 1; j < n; j++) x[3 * k + r] -= B[k * n + j] * x[3 * j + r];
-            x[3 * k + r] /= B[k * n + k];
-        }
-}
+enum { DENSE = DENSE_MOST };
 
 /* Woodbury's formula against elimination of the whole matrix, random graphs and hands, two of them at one place. TOLERANCE 1e-10 relative: condition 1e5 times round-off. */
 static void woodbury(void **unused)

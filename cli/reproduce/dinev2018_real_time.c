@@ -55,8 +55,6 @@ static double in_solves(const BrioSim *sim)
     return sum;
 }
 
-static int ascending(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
-
 enum { BACKWARD, BLEND, SEARCH, METHODS, FRAMES_MOST = 30 };
 static const char *const method[METHODS] = {"backward-euler", "blend", "a-search"};
 
@@ -86,7 +84,7 @@ static Cost measure(Report *r, const Model *model, const char *solver, int metho
             if (!cost.fine) report_fact(r, false, "%s: %s", method[k], brio_sim_reason(sim[k]));
         }
     for (int k = 0; k < methods && cost.fine; k++) {
-        qsort(ms[k], (size_t)frames, sizeof ms[k][0], ascending);
+        qsort(ms[k], (size_t)frames, sizeof ms[k][0], brio__ascending);
         cost.median[k] = ms[k][frames / 2];
     }
     for (int k = 0; k < METHODS; k++) brio_sim_free(sim[k]);

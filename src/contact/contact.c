@@ -91,7 +91,7 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
         status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false, acts(c, k) ? surface->primitive_count : 0);
     for (int k = 0; k < CANDIDATES && status == BRIO_OK; k++)
         status = brio__pairs_create(&c->candidate[k], brio__energy(energies[kind_of[k]]), true, acts(c, kind_of[k]) ? likely : 0);
-    if (status == BRIO_OK) {
+    if (status == BRIO_OK && system->barrier) {
         c->edges = brio__alloc(2 * (size_t)likely, sizeof *c->edges);
         c->step = brio__alloc((size_t)likely, sizeof *c->step);
         c->edges_room = c->step_room = likely;

@@ -45,10 +45,9 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     (void)values;
     Friction *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
-    size_t world = 3 * (size_t)system->vertex_count, blocks = 0;
-    for (int k = 0; k < system->plane_count; k++) blocks = BRIO_MAX(blocks, (size_t)system->term[system->plane_term + k].blocks);
+    size_t world = 3 * (size_t)system->vertex_count;
     f->x = brio__alloc(world, sizeof(double));
-    f->push = brio__alloc(3 * LANES * blocks, sizeof(double));
+    f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
     bool made = f->x && f->push && f->shared && (f->world || !system->scripted_count);
@@ -133,14 +132,14 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
 {
     for (int k = 0; k < s->plane_count; k++) {
         const BrioTerm *term = &s->term[s->plane_term + k];
-        term->energy->eval(&(BrioBatch){.end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .x = f->x, .gradient = f->push});
+        brio__obstacle_gradients(term, param, f->x, f->push);
         for (int64_t e = 0; e < term->elements; e++) {
-            const double *g = f->push + e / LANES * 3 * LANES + e % LANES, w[4] = {1, 0, 0, 0};
-            double lambda = sqrt(g[0] * g[0] + g[LANES] * g[LANES] + g[2 * LANES] * g[2 * LANES]);
+            const double w[4] = {1, 0, 0, 0};
+            double n[3], lambda = brio__obstacle_push(f->push, e, n);
             if (!(lambda > 0)) continue;
-            int32_t v = term->node[e] / 3, vertex[4] = {v, v, v, v};
-            double force = lambda * coefficient(s, brio__system_owner(s, v), s->body_count + term->obstacle), n[3];
-            for (int r = 0; r < 3; r++) n[r] = -g[r * LANES] / lambda;
+            int32_t v = brio__term_vertex(term, e, 0), vertex[4] = {v, v, v, v};
+            double force = lambda * coefficient(s, brio__system_owner(s, v), s->body_count + term->obstacle);
+            for (int r = 0; r < 3; r++) n[r] = -n[r];
             if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
         }
     }

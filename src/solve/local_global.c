@@ -87,11 +87,9 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
         g->touch = brio__calloc(n, sizeof(double));
         g->resting = brio__calloc(n, sizeof *g->resting);
         g->param = brio__alloc((size_t)system->param_count, sizeof(double));
-        int64_t pushed = 0;
-        for (int k = 0; k < system->plane_count; k++) pushed = BRIO_MAX(pushed, system->term[system->plane_term + k].blocks);
         bool contacts = system->plane_count > 0 || s->contact;
         if (contacts) g->bound = brio__alloc(BRIO_BOUND * n, sizeof(double));
-        if (contacts) g->push = brio__alloc(3 * LANES * (size_t)pushed, sizeof(double));
+        if (contacts) g->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
         g->column_sum = brio__alloc(n, sizeof(double));
         g->best = brio__alloc(coordinates, sizeof(double));
         g->best_gradient = brio__alloc(coordinates, sizeof(double));
@@ -143,14 +141,12 @@ static void obstacles_touch(BrioLocalGlobal *g, const double *param, const doubl
     for (int k = 0; k < s->plane_count; k++) {
         const BrioTerm *term = &s->term[s->plane_term + k];
         const BrioEnergy *e = term->energy;
-        e->eval(&(BrioBatch){.end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .x = x, .gradient = g->push});
+        brio__obstacle_gradients(term, param, x, g->push);
         for (int64_t i = 0; i < term->elements; i++) {
-            const double *push = g->push + i / LANES * 3 * LANES + i % LANES;
-            double n[3] = {push[0], push[LANES], push[2 * LANES]}, size = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), rest[16], stiffness;
-            if (!(size > 0)) continue;
+            double n[3], rest[16], stiffness;
+            if (!(brio__obstacle_push(g->push, i, n) > 0)) continue;
             int32_t vertex = brio__term_vertex(term, i, 0);
             for (int r = 0; r < e->rest; r++) rest[r] = term->rest[(i / LANES * e->rest + r) * LANES + i % LANES];
-            for (int r = 0; r < 3; r++) n[r] /= size;
             e->laplacian(rest, param + term->params, NULL, &stiffness);
             for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) {
                 if (mark) mark[s->map_block[m]] = true;
@@ -332,13 +328,13 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
     } else {
         brio__linear_gradient(s->evaluator, p->state->param, s->x, s->step);
         brio__mass_solve(s->system, s->step, s->step);
-        memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
         if (s->system->plane_count) {
+            memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
             brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
             obstacles_touch(g, p->state->param, s->x, g->resting, NULL);
+            for (int32_t b = 0; b < s->system->block_count; b++)
+                for (int r = 0; g->resting[b] && r < 3; r++) s->step[3 * (int64_t)b + r] = 0;
         }
-        for (int32_t b = 0; b < s->system->block_count; b++)
-            for (int r = 0; g->resting[b] && r < 3; r++) s->step[3 * (int64_t)b + r] = 0;
         brio__combine(s->system, 1, o->target, -o->s * o->a, s->step, q);
         BrioValue value = brio__problem_value(p, q, s->gradient);
         if (isfinite(value.value)) return value;
