@@ -417,6 +417,7 @@ typedef struct Job Job;
 struct Job {
     Ldlt *f;
     const BrioMatrix *A;
+    const bool *changed; /* supernodes to do; NULL: all */
     void (*task)(Job *job, Worker *worker, int32_t i);
     int32_t count;
     int32_t supernode, chunk, slice; /* of a panel of the top: block rows at a time, first scalar column of the slice */
@@ -522,8 +523,9 @@ static bool factor_supernode(const Ldlt *f, const BrioMatrix *A, Worker *worker,
 static void factor_subtree(Job *job, Worker *worker, int32_t i)
 {
     const Subtree *subtree = &job->f->subtree[i];
+    if (job->changed && !job->changed[subtree->root]) return;
     for (int32_t s = subtree->first; s <= subtree->root && !job->failed; s++)
-        if (!factor_supernode(job->f, job->A, worker, s)) job->failed = true;
+        if ((!job->changed || job->changed[s]) && !factor_supernode(job->f, job->A, worker, s)) job->failed = true;
 }
 
 /* ---- a panel shared among threads --------------------------------------------------------------- */
@@ -579,18 +581,21 @@ static bool factor_shared(Job *job, int32_t s)
     return true;
 }
 
-BrioStatus brio__ldlt_factor(void *self, const BrioMatrix *A)
+BrioStatus brio__ldlt_factor_again(void *self, const BrioMatrix *A, const bool *changed)
 {
     Ldlt *f = self;
-    Job job = {.f = f, .A = A};
+    Job job = {.f = f, .A = A, .changed = changed};
     share(&job, f->subtrees, factor_subtree);
     for (int32_t t = 0; t < f->tops && !job.failed; t++) {
         int32_t s = f->top[t];
+        if (changed && !changed[s]) continue;
         bool shared = f->workers > 1 && f->cost[s] >= SHARED_PANEL;
         if (!(shared ? factor_shared(&job, s) : factor_supernode(f, A, &f->worker[0], s))) job.failed = true;
     }
     return job.failed ? BRIO_NOT_POSITIVE_DEFINITE : BRIO_OK;
 }
+
+BrioStatus brio__ldlt_factor(void *self, const BrioMatrix *A) { return brio__ldlt_factor_again(self, A, NULL); }
 
 /* ---- solves ------------------------------------------------------------------------------------- */
 

@@ -33,6 +33,8 @@ static inline int32_t brio__first_row(const int32_t *row, int32_t low, int32_t h
 /* A's pattern counts, in blocks; its values are laid out as linear.h says, with blocks of `block` by `block` (3 or 1) scalars. */
 BrioStatus brio__ldlt_create(const BrioMatrix *A, int block, void **self);
 BrioStatus brio__ldlt_factor(void *self, const BrioMatrix *A);
+/* The same where only some supernodes have other numbers than in the factorisation before: those with changed[s], and all above them in the tree. */
+BrioStatus brio__ldlt_factor_again(void *self, const BrioMatrix *A, const bool *changed);
 void brio__ldlt_panels(const void *self, BrioPanels *panels);
 void brio__ldlt_destroy(void *self);
 

@@ -44,7 +44,7 @@ static inline int64_t strip_rows(int64_t height, int64_t width, int64_t row)
 typedef struct Kernels {
     void (*forward)(int64_t height, int64_t width, const void *piece, const int32_t *place, double *local, double *scratch);
     void (*backward)(int64_t height, int64_t width, const void *piece, int64_t count, const void *next_piece, const int32_t *place, double *local, double *scratch);
-    void (*store)(int64_t count, const double *strip, void *piece, int64_t at);
+    void (*finish)(int64_t rows, int64_t columns, int64_t stride, const double *L, double *strip, void *piece, int64_t at);
 } Kernels;
 
 #define KERNEL(name) name##_double_baseline
@@ -124,6 +124,8 @@ struct BrioScalarPattern {
     BrioMatrix A;         /* of single scalars, and its factorisation */
     void *ldlt;
     BrioPanels L;
+    bool *changed;        /* supernodes whose numbers are not those of the factorisation before */
+    int64_t made, factorisations; /* which of them A and L hold; 0: none */
     int64_t pieces;
     Piece *piece;
     int32_t *place;       /* rows of each supernode in the vector of the node, and UNIT-1 times the row that fills up */
@@ -135,9 +137,10 @@ struct BrioScalarPattern {
 };
 
 struct BrioScalarFactor {
-    const BrioScalarPattern *pattern;
+    BrioScalarPattern *pattern;
     const Kernels *kernels;
     bool single;
+    int64_t made;         /* with which factorisation of the pattern; 0: none */
     void *value;
     double *local;        /* vectors of the nodes: four numbers a row, of which three count */
     atomic_int *pending, *queue; /* children of each node that are not done forward; nodes that may go backward, -1 where none is known yet */
@@ -154,6 +157,7 @@ void brio__scalar_pattern_free(BrioScalarPattern *p)
     brio__free(p->A.row);
     brio__free(p->A.value);
     if (p->ldlt) brio__ldlt_destroy(p->ldlt);
+    brio__free(p->changed);
     brio__free(p->piece);
     brio__free(p->place);
     brio__free(p->node);
@@ -171,7 +175,7 @@ static BrioStatus make_matrix(BrioScalarPattern *p, const int64_t *start, const 
     p->A.n = n;
     p->A.start = brio__calloc((size_t)n + 2, sizeof *p->A.start);
     p->A.row = brio__alloc((size_t)entries, sizeof *p->A.row);
-    p->A.value = brio__alloc((size_t)entries, sizeof *p->A.value);
+    p->A.value = brio__calloc((size_t)entries, sizeof *p->A.value);
     p->from = brio__alloc((size_t)entries, sizeof *p->from);
     if (!p->A.start || !p->A.row || !p->A.value || !p->from) return BRIO_ERROR_MEMORY;
     for (int32_t I = 0; I < n; I++) position[p->order[I]] = I;
@@ -197,6 +201,12 @@ static BrioStatus make_matrix(BrioScalarPattern *p, const int64_t *start, const 
 
 static int32_t width_of(const BrioPanels *L, int32_t s) { return L->first[s + 1] - L->first[s]; }
 static int32_t height_of(const BrioPanels *L, int32_t s) { return (int32_t)(L->row_start[s + 1] - L->row_start[s]); }
+
+/* The next supernode on the way to the root; -1: none. */
+static int32_t parent_of(const BrioPanels *L, int32_t s)
+{
+    return height_of(L, s) > width_of(L, s) ? L->owner[L->row[L->row_start[s] + width_of(L, s)]] : -1;
+}
 
 static BrioStatus make_pieces(BrioScalarPattern *p)
 {
@@ -235,7 +245,7 @@ static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *fir
     }
     for (int32_t s = 0; s < L->count; s++) {
         double width = width_of(L, s), height = height_of(L, s), own = width * height - width * (width - 1) / 2;
-        parent[s] = height > width ? L->owner[L->row[L->row_start[s] + (int64_t)width]] : -1;
+        parent[s] = parent_of(L, s);
         total[s] += own;
         all += own;
         if (parent[s] < 0) continue;
@@ -335,6 +345,7 @@ static BrioStatus analyse(BrioScalarPattern *p, const int64_t *start, const int3
     BRIO_CHECK(make_matrix(p, start, neighbour, work));
     BRIO_CHECK(brio__ldlt_create(&p->A, 1, &p->ldlt));
     brio__ldlt_panels(p->ldlt, &p->L);
+    if (!(p->changed = brio__calloc((size_t)p->L.count, sizeof *p->changed))) return BRIO_ERROR_MEMORY;
     BRIO_CHECK(make_pieces(p));
     BRIO_CHECK(make_nodes(p, work, work + n, work + 2 * n, total));
     make_tree(p);
@@ -364,7 +375,7 @@ BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *
 
 enum { SCRATCH = (PIECE + 4) * STRIP }; /* doubles of a worker: a strip of P, or four vectors of 64 bytes for each column of a piece and those that fill up the last ones */
 
-BrioStatus brio__scalar_factor_create(const BrioScalarPattern *p, bool single_precision, BrioScalarFactor **factor)
+BrioStatus brio__scalar_factor_create(BrioScalarPattern *p, bool single_precision, BrioScalarFactor **factor)
 {
     *factor = NULL;
     BrioScalarFactor *f = brio__calloc(1, sizeof *f);
@@ -411,26 +422,20 @@ static void make_piece(const BrioScalarFactor *f, const Piece *piece, double *st
         rows = strip_rows(piece->height, piece->width, row);
         int64_t columns = BRIO_MIN(piece->width, row + rows);
         int64_t own = BRIO_MIN(rows, BRIO_MAX(0, piece->width - row)), filled = BRIO_MIN(rows, piece->height - row);
-        for (int64_t j = columns - 1; j >= 0; j--) {
-            double *restrict column = strip + rows * j;
+        for (int64_t j = 0; j < columns; j++) {
+            double *column = strip + rows * j;
             for (int64_t i = 0; i < own; i++) column[i] = row + i == j;
             for (int64_t i = own; i < filled; i++) column[i] = -from[stride * j + row + i];
             for (int64_t i = filled; i < rows; i++) column[i] = 0;
-            for (int64_t k = j + 1; k < columns; k++) {
-                const double *restrict later = strip + rows * k;
-                double factor = from[stride * j + k];
-                for (int64_t i = 0; i < rows; i++) column[i] -= factor * later[i];
-            }
-            double scale = 1 / from[stride * j + j];
-            for (int64_t i = 0; i < rows; i++) column[i] *= scale;
         }
-        f->kernels->store(rows * columns, strip, f->value, at);
+        f->kernels->finish(rows, columns, stride, from, strip, f->value, at);
         at += rows * columns;
     }
 }
 
 typedef struct Packing {
     const BrioScalarFactor *factor;
+    const bool *changed; /* supernodes to do; NULL: all */
     atomic_llong next;
 } Packing;
 
@@ -442,18 +447,39 @@ static void pack(void *context, int64_t begin, int64_t end)
     const BrioScalarPattern *p = packing->factor->pattern;
     for (int64_t w = begin; w < end; w++)
         for (int64_t i; (i = atomic_fetch_add(&packing->next, SOME_PIECES)) < p->pieces;)
-            for (int64_t k = i; k < BRIO_MIN(i + SOME_PIECES, p->pieces); k++) make_piece(packing->factor, &p->piece[k], packing->factor->scratch[w]);
+            for (int64_t k = i; k < BRIO_MIN(i + SOME_PIECES, p->pieces); k++)
+                if (!packing->changed || packing->changed[p->piece[k].supernode]) make_piece(packing->factor, &p->piece[k], packing->factor->scratch[w]);
 }
 
+/* Fills A and marks the supernodes that the new numbers lie in, and those above. */
+static void fill(BrioScalarPattern *p, const double *diagonal, const double *off)
+{
+    memset(p->changed, 0, (size_t)p->L.count * sizeof *p->changed);
+    for (int32_t J = 0; J < p->n; J++) {
+        bool differs = false;
+        for (int64_t k = p->A.start[J]; k < p->A.start[J + 1]; k++) {
+            double value = p->from[k] < 0 ? diagonal[p->order[J]] : off[p->from[k]];
+            differs |= value != p->A.value[k];
+            p->A.value[k] = value;
+        }
+        p->changed[p->L.owner[J]] |= differs;
+    }
+    for (int32_t s = 0; s < p->L.count; s++) {
+        int32_t above = parent_of(&p->L, s);
+        if (above >= 0) p->changed[above] |= p->changed[s];
+    }
+}
+
+/* What did not change is not done again: the numbers are those of a whole factorisation, to the bit. */
 BrioStatus brio__scalar_factorise(BrioScalarFactor *f, const double *diagonal, const double *off)
 {
-    const BrioScalarPattern *p = f->pattern;
-    for (int32_t J = 0; J < p->n; J++) {
-        p->A.value[p->A.start[J]] = diagonal[p->order[J]];
-        for (int64_t k = p->A.start[J] + 1; k < p->A.start[J + 1]; k++) p->A.value[k] = off[p->from[k]];
-    }
-    BRIO_CHECK(brio__ldlt_factor(p->ldlt, &p->A));
-    Packing packing = {.factor = f};
+    BrioScalarPattern *p = f->pattern;
+    bool again = p->made && f->made == p->made, whole = !p->made;
+    fill(p, diagonal, off);
+    f->made = p->made = 0;
+    BRIO_CHECK(brio__ldlt_factor_again(p->ldlt, &p->A, whole ? NULL : p->changed));
+    f->made = p->made = ++p->factorisations;
+    Packing packing = {.factor = f, .changed = again ? p->changed : NULL};
     brio__parallel_for(BRIO_MIN(f->workers, p->pieces / SOME_PIECES + 1), 1, pack, &packing);
     return BRIO_OK;
 }

@@ -18,7 +18,7 @@ void brio__scalar_pattern_free(BrioScalarPattern *pattern); /* after its factors
 typedef struct BrioScalarFactor BrioScalarFactor;
 /* single_precision: the factor is kept in float, half the bytes, and multiplied in float; it is made, and the vectors are kept and added, in double. The backward error is
  * then below 1e-7 instead of 1e-15: enough where the solution is a correction whose residual is taken in double. */
-BrioStatus brio__scalar_factor_create(const BrioScalarPattern *pattern, bool single_precision, BrioScalarFactor **factor);
+BrioStatus brio__scalar_factor_create(BrioScalarPattern *pattern, bool single_precision, BrioScalarFactor **factor);
 void brio__scalar_factor_free(BrioScalarFactor *factor);
 /* diagonal: n; off: one value for each entry of neighbour[], the same for (i,j) and (j,i). In double; allocates nothing.
  * BRIO_NOT_POSITIVE_DEFINITE: the factor is of no use until it is factorised again. */

@@ -1,4 +1,4 @@
-/* The arithmetic of solves in scalar.c: products of a piece P of the factor, or of its transpose, with three right-hand sides. Included once for
+/* The arithmetic of scalar.c: products of a piece P of the factor, or of its transpose, with three right-hand sides, and how P is made. Included once for
  * each instruction set and type of number, with
  *
  *     KERNEL(name)      the name with the set's and the type's suffix
@@ -286,14 +286,26 @@ KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const 
     }
 }
 
-/* Stores numbers of P. */
-KERNEL_TARGET static void KERNEL(store)(int64_t count, const double *strip, void *piece, int64_t at)
+/* ---- P from L ----------------------------------------------------------------------------------- */
+
+/* One strip of P, whose first columns of rows `strip` holds in double: P L_JJ = strip, the last column first; then stored. Columns of L_JJ are `stride` apart. */
+KERNEL_TARGET static void KERNEL(finish)(int64_t rows, int64_t columns, int64_t stride, const double *L, double *strip, void *piece, int64_t at)
 {
+    typedef double Unit __attribute__((vector_size(UNIT * sizeof(double)), aligned(sizeof(double)), may_alias));
     KERNEL_VALUE *P = (KERNEL_VALUE *)piece + at;
-    for (int64_t i = 0; i < count; i++) P[i] = (KERNEL_VALUE)strip[i];
+    for (int64_t j = columns - 1; j >= 0; j--) {
+        const double *below = L + stride * j;
+        double scale = 1 / below[j];
+        for (int64_t i = 0; i < rows; i += UNIT) {
+            Unit sum = *(Unit *)(strip + rows * j + i);
+            for (int64_t k = j + 1; k < columns; k++) sum -= below[k] * *(Unit *)(strip + rows * k + i);
+            *(Unit *)(strip + rows * j + i) = sum * scale;
+        }
+    }
+    for (int64_t i = 0; i < rows * columns; i++) P[i] = (KERNEL_VALUE)strip[i];
 }
 
-static const Kernels KERNEL(kernels) = {KERNEL(forward), KERNEL(backward), KERNEL(store)};
+static const Kernels KERNEL(kernels) = {KERNEL(forward), KERNEL(backward), KERNEL(finish)};
 
 #undef INLINE
 #undef LOAD
