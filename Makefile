@@ -12,7 +12,7 @@ need = $(if $(filter tsan coverage,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo pictures playground test test-long bench install fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground test test-long bench install fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -26,6 +26,11 @@ demo:
 	@sh cmake/setup.sh demo
 	@$(MAKE) --no-print-directory build BRIO_SETUP=no
 	@sh cmake/demo.sh build/brio build/demo
+
+docs:
+	@sh cmake/setup.sh docs
+	@mkdocs build --quiet --strict
+	$(say) "Open build/site/index.html in a browser"
 
 pictures: build
 	@sh docs/make_pictures.sh build/brio docs/pictures
@@ -82,6 +87,7 @@ help:
 	    "make demo            build, run scenes/demo.yaml two ways, say where the report and the film are" \
 	    "make playground      the engine in a page: build/playground.html, which opens without a server" \
 	    "make pictures        make the pictures of the documentation again" \
+	    "make docs            the manuals as pages, in build/site" \
 	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
 	    "make test-long       the same with the long tests" \
 	    "make bench           timings; BENCH=elements for one of them" \

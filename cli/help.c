@@ -6,14 +6,20 @@
 
 enum { WIDTH = 100 };
 
+static void print_lines(FILE *file, const char *before, const char *lines)
+{
+    for (int length; *lines; lines += length + (lines[length] == '\n')) {
+        length = (int)strcspn(lines, "\n");
+        fprintf(file, "%s%.*s\n", before, length, lines);
+    }
+}
+
 void print_help(const Command *c, FILE *file)
 {
     fprintf(file, "brio %s: %s\n\n", c->name, c->summary);
-    for (const char *line = c->synopsis; *line;) {
-        int length = (int)strcspn(line, "\n");
-        fprintf(file, "    brio %s %.*s\n", c->name, length, line);
-        line += length + (line[length] == '\n');
-    }
+    char before[64];
+    snprintf(before, sizeof before, "    brio %s ", c->name);
+    print_lines(file, before, c->synopsis);
     fputc('\n', file);
     print_wrapped(file, c->about, 0, WIDTH);
     if (c->options && c->options[0].name) fputs("\nOptions\n", file);
@@ -26,6 +32,32 @@ void print_help(const Command *c, FILE *file)
     }
     fputs("\nExamples\n", file);
     print_wrapped(file, c->examples, 4, 1000);
+}
+
+/* docs/commands.md */
+static void print_commands(FILE *file)
+{
+    fputs("# The commands\n\n<!-- Written by `brio help commands --markdown`: change the tables in cli/, not this file. -->\n\n"
+          "Exit codes: 0 done; 1 the run or check failed, and what and where is said; 2 bad input or usage. Results go to the standard output, complaints to the standard error.\n\n"
+          "| command | |\n|---|---|\n", file);
+    for (int i = 0; command_at(i); i++) fprintf(file, "| [%s](#brio-%s) | %s |\n", command_at(i)->name, command_at(i)->name, command_at(i)->summary);
+    for (int i = 0; command_at(i); i++) {
+        const Command *c = command_at(i);
+        char before[64];
+        snprintf(before, sizeof before, "brio %s ", c->name);
+        fprintf(file, "\n## brio %s\n\n%s\n\n```text\n", c->name, c->summary);
+        print_lines(file, before, c->synopsis);
+        fprintf(file, "```\n\n%s\n", c->about);
+        if (c->options && c->options[0].name) fputs("\n| option | |\n|---|---|\n", file);
+        for (const Option *o = c->options; o && o->name; o++) {
+            char brief[8] = "";
+            if (o->letter) snprintf(brief, sizeof brief, "-%c, ", o->letter);
+            if (o->summary) fprintf(file, "| `%s%s%s%s` | %s |\n", brief, o->name, o->value ? " " : "", o->value ? o->value : "", o->summary);
+        }
+        fputs("\n```text\n", file);
+        print_lines(file, "", c->examples);
+        fputs("```\n", file);
+    }
 }
 
 static void overview(void)
@@ -60,11 +92,20 @@ static int run(int argc, char **argv)
         print_reference(stdout, markdown);
         return EXIT_DONE;
     }
+    if (!strcmp(name, "commands")) {
+        if (markdown) print_commands(stdout);
+        for (int i = 0; command_at(i) && !markdown; i++) {
+            if (i) puts("");
+            print_help(command_at(i), stdout);
+        }
+        return EXIT_DONE;
+    }
     const Command *command = command_find(name);
     if (!command) {
         const char *names[64];
-        int count = command_names(names, BRIO_COUNT(names) - 1);
+        int count = command_names(names, BRIO_COUNT(names) - 2);
         names[count++] = "scene";
+        names[count++] = "commands";
         return unknown_name(a.command, "command", name, names, count);
     }
     print_help(command, stdout);
@@ -72,15 +113,15 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [MARKDOWN] = {"--markdown", 0, NULL, "The scene reference as Markdown (docs/scene.md)."}, {0}};
+    [MARKDOWN] = {"--markdown", 0, NULL, "As Markdown (docs/scene.md, docs/commands.md)."}, {0}};
 
 const Command command_help = {
     .name = "help",
     .summary = "Explain a command, or the scene file.",
-    .synopsis = "[COMMAND]\nscene [--markdown]",
+    .synopsis = "[COMMAND]\nscene|commands [--markdown]",
     .about = "Without a name: all commands. `scene` is the reference of the scene file: every key with what it takes, "
              "its default and "
-             "what it means, and the parameters of shapes, materials, integrators and solvers.",
+             "what it means, and the parameters of shapes, materials, integrators and solvers. `commands` is the help of all commands.",
     .options = options,
     .examples = "brio help run\nbrio help scene",
     .run = run,

@@ -6,6 +6,7 @@
 #include "linear/linear.h"
 #include "mesh/mesh.h"
 #include "output/json.h"
+#include "presets.h"
 #include "scene/scene.h"
 
 #include <dirent.h>
@@ -160,6 +161,18 @@ static bool shape_at(int i, Entry *e)
     return true;
 }
 
+static bool preset_at(int i, Entry *e)
+{
+    static char summary[512];
+    const BrioPreset *found = brio__preset_at(i);
+    if (!found) return false;
+    int n = snprintf(summary, sizeof summary, "%s {type: %s", found->summary, found->type);
+    for (int k = 0; found->value[k].field; k++) n += snprintf(summary + n, sizeof summary - (size_t)n, ", %s: %g", found->value[k].field, found->value[k].value);
+    snprintf(summary + n, sizeof summary - (size_t)n, "}");
+    *e = (Entry){found->name, summary, NULL, NULL, NULL};
+    return true;
+}
+
 static bool frames_at(int i, Entry *e)
 {
     const BrioFrameFormat *found = brio__frames_at(i);
@@ -210,6 +223,7 @@ static const Family families[] = {
     {"integrators", "`integrator: NAME` or `integrator: {type: NAME, ...}`", "", integrator_at},
     {"energies", "materials, gravity, attachments and barriers", "", energy_at},
     {"materials", "`material: {type: NAME, ...}` of a body, or under `materials`", "", material_at},
+    {"presets", "`material: NAME` or `material: {type: NAME, ...}` of a body, with numbers of a real substance", "", preset_at},
     {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.", damping_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},
     {"shapes", "`shape: {type: NAME, ...}` of a body", "", shape_at},
@@ -320,7 +334,7 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
 
 void print_reference(FILE *file, bool markdown)
 {
-    static const char *const shown[] = {"shapes", "materials", "integrators", "solvers", "frames", "meshes"};
+    static const char *const shown[] = {"shapes", "materials", "presets", "integrators", "solvers", "frames", "meshes"};
     if (markdown)
         fputs("# The scene file\n\n<!-- Written by `brio help scene --markdown`: change the tables in src/, not this "
               "file. -->\n\n",

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs:  setup.sh build|demo|playground|test|tsan|fuzz|coverage|format
+# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|tsan|fuzz|coverage|format
 #
 # Quick when all are there. Otherwise installs as root, through sudo, or says what to type. Where there is
 # no dpkg, or with BRIO_SETUP=no, it changes nothing and leaves the search to CMake.
@@ -12,6 +12,7 @@ wanted="node:nodejs npm:npm"
 case "${1:-build}" in
     build) packages=$build ;;
     demo) packages=$build wanted="$wanted ffmpeg:ffmpeg" ;;
+    docs) packages="mkdocs" wanted="" ;;
     playground) packages=$build wanted="$wanted emcc:emscripten" ;;
     test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten" ;;
     tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
@@ -19,7 +20,7 @@ case "${1:-build}" in
     coverage) packages="$test gcovr" ;;
     format) packages="clang-format" wanted="" ;;
     *)
-        echo "setup: no purpose \"$1\"; there are build, demo, playground, test, tsan, fuzz, coverage, format" >&2
+        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, tsan, fuzz, coverage, format" >&2
         exit 2
         ;;
 esac

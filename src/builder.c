@@ -5,6 +5,7 @@
 #include "contact/contact.h"
 #include "field.h"
 #include "mesh/mesh.h"
+#include "presets.h"
 
 #include <string.h>
 
@@ -161,10 +162,12 @@ BrioScript brio_script(void) { return (BrioScript){.end = INFINITY}; }
 
 BrioStatus brio_material(const char *type, BrioMaterial *material)
 {
-    const BrioEnergy *energy = brio__energy(type);
+    const BrioPreset *preset = brio__preset(type);
+    const BrioEnergy *energy = brio__energy(preset ? preset->type : type);
     if (!energy || !brio__energy_is_material(energy)) return BRIO_ERROR_ARGUMENT;
     *material = (BrioMaterial){.type = energy->name};
     brio_fields_defaults(energy->fields, material->values);
+    for (int i = 0; preset && preset->value[i].field; i++) BRIO_CHECK(brio_material_set(material, preset->value[i].field, preset->value[i].value));
     return BRIO_OK;
 }
 

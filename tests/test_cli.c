@@ -533,6 +533,12 @@ static void scene_reference_is_current(void **state)
     assert_non_null(page);
     if (strcmp(page, o->out)) fail_msg("docs/scene.md is out of date: brio help scene --markdown >docs/scene.md");
     free(page);
+    o = BRIO("help", "commands", "--markdown");
+    assert_int_equal(o->code, 0);
+    page = read_all(BRIO_SOURCE_DIR "/docs/commands.md", NULL);
+    assert_non_null(page);
+    if (strcmp(page, o->out)) fail_msg("docs/commands.md is out of date: brio help commands --markdown >docs/commands.md");
+    free(page);
     o = BRIO("help", "scene");
     assert_int_equal(o->code, 0);
     assert_non_null(strstr(o->out, "energy_every"));

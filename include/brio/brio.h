@@ -164,9 +164,10 @@ typedef struct BrioMaterial {
     double values[BRIO_MAX_VALUES]; /* of the material's field table */
 } BrioMaterial;
 
-BRIO_API BrioStatus brio_material(const char *type, BrioMaterial *material); /* with its defaults */
+BRIO_API BrioStatus brio_material(const char *type, BrioMaterial *material); /* with its defaults; or the name of a preset, with its type and numbers */
 BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value);
 BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past the last */
+BRIO_API const char *brio_preset_at(int i);   /* likewise, of presets ("rubber", "silk", ...: docs/materials.md) */
 BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no such material */
 
 /* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x only; points are vertices with mass

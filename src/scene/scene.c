@@ -52,7 +52,7 @@ static const BrioKey body_keys[] = {
     {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape."},
     {"kind", "solid | shell | springs | bar1d | points | affine", "from the material",
      "What the elements are; a shell is a sheet of triangles, a bar1d a line of edges that moves along x only, points have mass and no elements, an affine body (tets or a closed surface) moves as a whole and takes E and rho of its material."},
-    {"material", "a name, or a map with `type`", "required", "A material of `materials`, or the map itself."},
+    {"material", "a name, or a map with `type`", "required", "A material of `materials`, a preset (`brio list presets`), or the map itself; its `type` may be any of these names."},
     {"transform", "map", "", "Scale, then rotate, then translate the mesh: its rest shape."},
     {"velocity", "map", "", "First velocity."},
     {"state", "file name", "", "First positions and velocities, one row a vertex: x,y,z,vx,vy,vz."},
@@ -405,37 +405,24 @@ static BrioStatus read_damping(BrioNode *root, BrioScene *scene, BrioError *erro
     return BRIO_OK;
 }
 
-/* Changes those values that the map gives. */
-static BrioStatus override_values(BrioNode *map, const BrioField *fields, double *values, BrioError *error)
-{
-    double given[BRIO_MAX_VALUES];
-    BRIO_CHECK(values_of(map, fields, given, error));
-    for (const BrioField *field = fields; field && field->name; field++) {
-        int at = brio__fields_offset(fields, field->name);
-        if (brio__node_get(map, field->name)) memcpy(values + at, given + at, (size_t)brio__field_width(field) * sizeof *values);
-    }
-    return BRIO_OK;
-}
-
-/* A material: a name of `materials` (alone, or as the type of a map that changes some of its values), the map itself, or
- * the bare name of a type. */
+/* A material: a name of `materials`, of a preset or of a type, alone or as the type of a map that changes some of its values. */
 static BrioStatus read_material(BrioNode *materials, BrioNode *node, BrioMaterial *material, BrioError *error)
 {
-    const char *name, *names[128];
-    int count = 0;
+    static const char *const type_key[] = {"type"};
+    const char *name, *names[160];
+    int count = 0, most = BRIO_COUNT(names);
     BRIO_CHECK(type_of(node, &name, error));
     BrioNode *defined = materials ? brio__node_get(materials, name) : NULL;
     if (defined && defined->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(read_material(NULL, defined, material, error));
-        if (node->kind == BRIO_NODE_SCALAR) return BRIO_OK;
-        return override_values(node, brio__energy(material->type)->fields, material->values, error);
-    }
-    for (int i = 0; materials && i < materials->count && count < 100; i++) names[count++] = materials->child[i]->key;
-    for (int i = 0; brio__energy_at(i) && count < (int)BRIO_COUNT(names); i++)
-        if (brio__energy_is_material(brio__energy_at(i))) names[count++] = brio__energy_at(i)->name;
-    if (brio_material(name, material) != BRIO_OK)
+    } else if (brio_material(name, material) != BRIO_OK) {
+        for (int i = 0; materials && i < materials->count && count < 100; i++) names[count++] = materials->child[i]->key;
+        for (int i = 0; brio_preset_at(i) && count < most; i++) names[count++] = brio_preset_at(i);
+        for (int i = 0; brio_material_at(i) && count < most; i++) names[count++] = brio_material_at(i);
         return no_such(type_node(node), materials ? "material" : "material type", name, names, count, error);
-    return values_of(node, brio__energy(name)->fields, material->values, error);
+    }
+    if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
+    return brio__node_change_fields(node, brio_material_fields(material->type), type_key, 1, material->values, error);
 }
 
 /* Every material is checked, used or not. */

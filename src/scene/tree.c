@@ -951,11 +951,10 @@ static BrioStatus unknown_field(const BrioNode *child, const BrioField *fields, 
     return status;
 }
 
-BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char *const *also, int also_count,
-                             double *values, BrioError *error)
+BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, const char *const *also, int also_count,
+                                    double *values, BrioError *error)
 {
     if (!also) also_count = 0;
-    brio_fields_defaults(fields, values);
     if (map && map->kind != BRIO_NODE_MAP)
         return brio__node_error(map, error, "expected a map, found %s", what_is(map).text);
     for (int i = 0; map && i < map->count; i++) {
@@ -970,8 +969,9 @@ BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char 
             return unknown_field(child, fields, also, also_count, error);
         }
     }
-    for (const BrioField *field = fields; field && field->name; field++) {
-        if (!field->required || (map && find_child(map, field->name))) continue;
+    const double *value = values;
+    for (const BrioField *field = fields; field && field->name; value += brio__field_width(field++)) {
+        if (!field->required || !isnan(*value)) continue;
         BrioWord unit = brio__field_unit(field);
         char message[256];
         snprintf(message, sizeof message, "missing key \"%s\"%s%s%s: %s", field->name, unit.text[0] ? " (" : "", unit.text,
@@ -980,6 +980,16 @@ BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char 
         return map ? brio__node_error(map, error, "%s", message) : brio__error(error, BRIO_ERROR_INPUT, "%s", message);
     }
     return BRIO_OK;
+}
+
+BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char *const *also, int also_count,
+                             double *values, BrioError *error)
+{
+    double *value = values;
+    brio_fields_defaults(fields, values);
+    for (const BrioField *field = fields; field && field->name; value += brio__field_width(field++))
+        if (field->required) *value = NAN;
+    return brio__node_change_fields(map, fields, also, also_count, values, error);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------- */

@@ -60,6 +60,9 @@ BrioStatus brio__node_reals(const BrioNode *node, double *values, int count, Bri
  * may be NULL (no parameters), and so may `map` (nothing given: defaults, or the first missing key). */
 BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char *const *also, int also_count,
                              double *values, BrioError *error);
+/* The same on top of values that are there: only what the map gives changes, and nothing that they hold is missing. */
+BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, const char *const *also, int also_count,
+                                    double *values, BrioError *error);
 
 /* Writes the tree as JSON (for run.json): numbers and booleans stay bare unless quoted; fractions become
  * numbers. `indent` is the indentation of the line that it starts in; -1 writes all on one line. */
