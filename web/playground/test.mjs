@@ -379,9 +379,7 @@ test('served_page_has_threads_and_the_same_bits', async () => {
       check(list.length > 1000 && list.length === y[k].length && other === 0, 'other bits with threads');
     });
     await many.evaluate(() => window.brio.open('tab=cloth&n=40'));
-    const before = await many.evaluate(() => window.brio.bench.worlds[0].time);
-    await many.waitForTimeout(500);
-    check(await many.evaluate((t) => window.brio.bench.worlds[0].time > t, before), 'the page does not play');
+    await many.waitForFunction(() => window.brio.bench.worlds[0].time > 0.1, null, { timeout: 60000 }); // it plays
     await one.close();
     await many.close();
   } finally {
