@@ -1,8 +1,8 @@
 /* Threads of the engine in a page: a pool that shares out the chunks of brio__parallel_for.
  *
  * A page may not wait, so whoever calls takes chunks like all others, and looks on, without sleeping, until those that were taken are done. It waits for nobody
- * who has not begun: on a busy machine it does all chunks itself. Workers look out for the next job for a while, since in a step jobs follow each other
- * closely, and then sleep. */
+ * who has not begun. Where the machine is busy with other things and has stopped a worker within a chunk, the caller does the next jobs alone: waiting for
+ * it costs more than it helps. Workers look out for the next job for a while, since in a step jobs follow each other closely, and then sleep. */
 #include "base.h"
 
 #include <emscripten/emscripten.h>
@@ -10,7 +10,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { LOOKS = 20000 }; /* some 50 microseconds */
+enum {
+    LOOKS = 20000, /* some 50 microseconds */
+    ALONE = 2000   /* jobs of some 30 steps */
+};
+static const double STOPPED = 2; /* ms for which no worker goes on with a chunk unless it was stopped, or has more to do than the caller had */
 
 static struct {
     atomic_bool taken;   /* from a job's beginning to its end; what is called from within it runs alone */
@@ -18,6 +22,7 @@ static struct {
     atomic_int inside;   /* workers that look at the job */
     atomic_uint jobs;    /* counts them: workers sleep on it */
     atomic_int sleepers;
+    int alone;           /* jobs that the caller still does alone */
     int threads;
     int64_t count, grain;
     BrioWork *work;
@@ -54,12 +59,21 @@ static void *attend(void *number)
     return NULL;
 }
 
+static void do_alone(int64_t count, int64_t grain, BrioWork *work, void *context)
+{
+    for (int64_t begin = 0; begin < count; begin += grain) work(context, begin, BRIO_MIN(count, begin + grain));
+}
+
 static void share(int threads, int64_t count, int64_t grain, BrioWork *work, void *context)
 {
-    if (atomic_exchange(&pool.taken, true)) {
-        for (int64_t begin = 0; begin < count; begin += grain) work(context, begin, BRIO_MIN(count, begin + grain));
+    if (atomic_exchange(&pool.taken, true)) return do_alone(count, grain, work, context);
+    if (pool.alone > 0) {
+        pool.alone--;
+        do_alone(count, grain, work, context);
+        atomic_store(&pool.taken, false);
         return;
     }
+    double begin = emscripten_get_now();
     pool.threads = threads;
     pool.count = count;
     pool.grain = grain;
@@ -71,7 +85,10 @@ static void share(int threads, int64_t count, int64_t grain, BrioWork *work, voi
     if (atomic_load(&pool.sleepers) > 0) __builtin_wasm_memory_atomic_notify((int *)&pool.jobs, INT_MAX);
     take_chunks();
     atomic_store(&pool.open, false);
+    double done = emscripten_get_now();
     while (atomic_load(&pool.inside) > 0) continue;
+    double waited = emscripten_get_now() - done;
+    if (waited > STOPPED && waited > done - begin) pool.alone = ALONE;
     atomic_store(&pool.taken, false);
 }
 
@@ -86,6 +103,10 @@ EMSCRIPTEN_KEEPALIVE int web_start_threads(int threads)
 }
 
 /* Up to as many as there are; 0: all. */
-EMSCRIPTEN_KEEPALIVE void web_set_threads(int threads) { brio_set_threads(threads); }
+EMSCRIPTEN_KEEPALIVE void web_set_threads(int threads)
+{
+    pool.alone = 0;
+    brio_set_threads(threads);
+}
 
 EMSCRIPTEN_KEEPALIVE unsigned web_helped(void) { return atomic_load(&pool.helped); }
