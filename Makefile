@@ -39,7 +39,7 @@ playground:
 	@sh cmake/setup.sh playground
 	@$(MAKE) --no-print-directory build BRIO_SETUP=no
 	@sh cmake/playground.sh build
-	$(say) "Open build/playground.html in a browser, or: build/brio playground"
+	$(say) "Open build/playground.html in a browser, or: build/brio playground (--serve: with threads)"
 
 tests-ready:
 	@sh cmake/setup.sh $(need)

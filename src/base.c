@@ -220,6 +220,16 @@ double brio__memory_available(void)
 /* ---- threads ------------------------------------------------------------------------------------ */
 
 static int threads_wanted;
+#ifndef _OPENMP
+static int sharing_threads = 1;
+static BrioSharing *sharing;
+
+void brio__set_sharing(int threads, BrioSharing *share)
+{
+    sharing_threads = threads;
+    sharing = share;
+}
+#endif
 
 void brio_set_threads(int threads) { threads_wanted = threads > 0 ? threads : 0; }
 
@@ -228,21 +238,23 @@ int brio_threads(void)
 #ifdef _OPENMP
     return threads_wanted > 0 ? threads_wanted : omp_get_num_procs();
 #else
-    return 1;
+    return threads_wanted > 0 ? BRIO_MIN(threads_wanted, sharing_threads) : sharing_threads;
 #endif
 }
 
 void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *context)
 {
     int64_t chunks = (count + grain - 1) / grain;
-#ifdef _OPENMP
     int threads = chunks > 1 ? (int)BRIO_MIN((int64_t)brio_threads(), chunks) : 1; /* asking costs a system call */
     if (threads > 1) {
+#ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (int64_t i = 0; i < chunks; i++) work(context, i * grain, BRIO_MIN(count, (i + 1) * grain));
+#else
+        sharing(threads, count, grain, work, context);
+#endif
         return;
     }
-#endif
     for (int64_t i = 0; i < chunks; i++) work(context, i * grain, BRIO_MIN(count, (i + 1) * grain));
 }
 

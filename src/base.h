@@ -52,6 +52,10 @@ double brio__memory_available(void);
 typedef void BrioWork(void *context, int64_t begin, int64_t end);
 void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *context);
 
+/* Of builds without OpenMP: who shares out the chunks of brio__parallel_for, among up to `threads` threads of which the caller is one. */
+typedef void BrioSharing(int threads, int64_t count, int64_t grain, BrioWork *work, void *context);
+void brio__set_sharing(int threads, BrioSharing *share);
+
 /* Sums, over chunks whose size depends on count only, what term(context, begin, end) returns, in order. */
 typedef double BrioTermSum(void *context, int64_t begin, int64_t end);
 double brio__parallel_sum(int64_t count, BrioTermSum *term, void *context);

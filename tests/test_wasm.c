@@ -75,6 +75,19 @@ static void trajectories(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* With threads it computes the same bits. */
+static void threads_of_the_page(void **state)
+{
+    (void)state;
+    char command[2000];
+    if (access(BRIO_SOURCE_DIR "/build/wasm/playground-threads.wasm", R_OK) != 0 || system("node --version >/dev/null 2>&1") != 0) {
+        print_message("SKIPPED: the engine for browsers is not built, or there is no Node.js; make playground\n");
+        return;
+    }
+    snprintf(command, sizeof command, "node '%s/web/playground/same-bits.mjs' '%s/build/wasm'", BRIO_SOURCE_DIR, BRIO_SOURCE_DIR);
+    assert_int_equal(system(command), 0);
+}
+
 /* Grid of 20 x 15, three relaxations, walls, damping and gravity as there. TOLERANCE 1e-12 pixels, less than the last bit of a position: two rows fall on each other at once, and what differs in
  * a bit goes other ways from there. So a frame is 1/64 s, by which numbers can be divided exactly, and the damping the number that leaves 0.99 after it. */
 static void page_of_the_cloth(void **state)
@@ -129,6 +142,6 @@ static void page_of_the_cloth(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(trajectories), cmocka_unit_test(page_of_the_cloth)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(trajectories), cmocka_unit_test(threads_of_the_page), cmocka_unit_test(page_of_the_cloth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

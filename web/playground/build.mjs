@@ -1,6 +1,7 @@
 // Puts page, style, script and engine into one file that opens without a server:  node build.mjs BUILD_DIR
+// Beside it goes the engine with threads, playground-threads.*, which the page loads where it is served with the headers for shared memory.
 import { build } from 'esbuild';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,4 +24,5 @@ const page = readFileSync(join(here, 'index.html'), 'utf8')
   .replace('/*script*/', () => script);
 const file = join(out, 'playground.html');
 writeFileSync(file, page);
+for (const end of ['js', 'worker.js', 'wasm']) copyFileSync(join(wasm, `playground-threads.${end}`), join(out, `playground-threads.${end}`));
 console.log(`${file}: ${(page.length / 1e6).toFixed(2)} MB (script ${(script.length / 1e6).toFixed(2)}, engine ${(engine.length / 1e6).toFixed(2)})`);

@@ -1,7 +1,9 @@
-// The playground in Chromium, from the file system:  node test.mjs BUILD_DIR
+// The playground in Chromium, from the file system and from servers:  node test.mjs BUILD_DIR
 // Cases are told as cmocka tells them, so that the closing summary counts them.
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
+import { serve } from './serve.mjs';
 
 const build = resolve(process.argv[2] || 'build'), file = join(build, 'playground.html');
 let browser, chromiumPath;
@@ -26,11 +28,11 @@ const only = process.argv.slice(3);
 const running = await browser();
 let complaints = [];
 
-async function openPage(hash = '', options = {}) {
+async function openPage(hash = '', options = {}, address = `file://${file}`) {
   const page = await running.newPage({ viewport: { width: 560, height: 520 }, ...options });
   page.on('console', (m) => m.type() === 'error' && complaints.push(m.text()));
   page.on('pageerror', (e) => complaints.push(e.stack));
-  await page.goto(`file://${file}${hash}`);
+  await page.goto(address + hash);
   await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 60000 });
   return page;
 }
@@ -346,6 +348,59 @@ test('engine_errors_are_sentences', async () => {
     return b.message.hidden ? '' : b.message.textContent;
   });
   check(/does not go with contact: ipc.*use one of/.test(said), `said: "${said}"`);
+});
+
+// Where each vertex of a cloth and of a soft body is after 100 steps.
+const ends = (page) => page.evaluate(() => [
+  { integrator: 'backward-euler', solver: { type: 'local-global', iterations: 10 },
+    bodies: [{ name: 'cloth', shape: { type: 'grid', cells_x: 49, cells_z: 49 }, material: { type: 'hooke', k: 1000, rho: 0.2 }, fix: [{ vertices: [0, 49] }] }] },
+  { integrator: 'a-search', solver: { type: 'newton' }, gravity: [0, 0, 0],
+    bodies: [{ name: 'cube', shape: { type: 'box', size: [0.1, 0.1, 0.1], cells: [6, 6, 6] }, material: { type: 'corotated', E: 5e4, nu: 0.3, rho: 1000 }, velocity: { angular: [0, 0, 10] } }] },
+].map((scene) => {
+  const w = new window.brio.engine.World(scene);
+  if (w.step(1 / 60, 100) < 100) throw new Error(w.trouble);
+  const x = Array.from(w.positions);
+  w.free();
+  return x;
+}));
+const threads = (page) => page.evaluate(() => ({ isolated: window.crossOriginIsolated, engine: window.brio.engine.threads, shown: document.getElementById('threads').textContent }));
+
+test('served_page_has_threads_and_the_same_bits', async () => {
+  const server = await serve(build);
+  try {
+    const one = await openPage('#tab=cloth&n=8&play=0'), many = await openPage('?threads=3#tab=cloth&n=8&play=0', {}, server.address);
+    const alone = await threads(one), shared = await threads(many);
+    check(!alone.isolated && alone.engine === 1 && alone.shown === '1 thread', `from the file system: ${JSON.stringify(alone)}`);
+    check(shared.isolated && shared.engine === 3 && shared.shown === '3 threads', `served: ${JSON.stringify(shared)}`);
+    const [x, y] = [await ends(one), await ends(many)];
+    x.forEach((list, k) => {
+      const other = list.filter((v, i) => !Object.is(v, y[k][i])).length;
+      console.log(`${['cloth', 'soft body'][k]}: ${other} of ${list.length} coordinates differ after 100 steps`);
+      check(list.length > 1000 && list.length === y[k].length && other === 0, 'other bits with threads');
+    });
+    await many.evaluate(() => window.brio.open('tab=cloth&n=40'));
+    await many.waitForFunction(() => window.brio.bench.worlds[0].time > 0.1, null, { timeout: 60000 }); // it plays
+    await one.close();
+    await many.close();
+  } finally {
+    server.stop();
+  }
+});
+
+test('served_without_the_headers_it_has_one_thread', async () => {
+  const server = createServer((request, answer) => {
+    answer.setHeader('Content-Type', 'text/html; charset=utf-8');
+    answer.end(readFileSync(file));
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const page = await openPage('#tab=cloth&n=8&play=0', {}, `http://127.0.0.1:${server.address().port}/`), said = await threads(page);
+    check(!said.isolated && said.engine === 1 && said.shown === '1 thread', JSON.stringify(said));
+    await page.close();
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
 });
 
 let failed = 0;

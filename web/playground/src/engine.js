@@ -1,10 +1,10 @@
 // The C engine behind plain objects. All physics is there; here are strings, heap views and lifetimes.
-import create from 'engine.mjs';
-
 export class EngineError extends Error {}
 
-export async function startEngine(wasmBinary) {
-  const m = await create({ wasmBinary });
+// From what emscripten's `create` makes with these options; with `threads` above 1 that is playground-threads.js.
+export async function startEngine(create, options, threads = 1) {
+  const m = await create(options);
+  const started = threads > 1 ? m._web_start_threads(threads) : 1;
   const text = (p) => (p ? m.UTF8ToString(p) : '');
   const scratch = m._malloc(64 * 8);
 
@@ -111,6 +111,7 @@ export async function startEngine(wasmBinary) {
   return {
     World, Oscillator, registry,
     version: text(m._web_version()),
+    threads: started,
     memory: () => m.HEAPU8.length,
     integrator: (name) => registry.integrators.find((i) => i.name === name),
     // A file that scenes may name.

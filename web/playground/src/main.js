@@ -1,4 +1,5 @@
 // The page: tabs, theme, link, keys, and the clock of the pictures.
+import create from 'engine.mjs';
 import { Bench } from './bench.js';
 import { element } from './controls.js';
 import { startEngine } from './engine.js';
@@ -20,7 +21,18 @@ const tabs = {
 async function engineOfPage() {
   const packed = Uint8Array.from(atob(document.getElementById('engine').textContent.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return startEngine(new Uint8Array(await new Response(stream).arrayBuffer()));
+  return startEngine(create, { wasmBinary: new Uint8Array(await new Response(stream).arrayBuffer()) });
+}
+
+// The engine with threads lies beside a page that is served with the headers for shared memory; `?threads=N` in the address asks for N.
+const MOST_THREADS = 8, PATIENCE = 10000;
+async function engineBeside() {
+  const asked = parseInt(new URLSearchParams(location.search).get('threads'), 10);
+  const threads = Math.min(MOST_THREADS, asked > 0 ? asked : navigator.hardwareConcurrency || 1);
+  if (!window.crossOriginIsolated || threads < 2) throw new Error('one thread');
+  await new Promise((resolve, reject) => document.head.append(element('script', { src: 'playground-threads.js', onload: resolve, onerror: reject })));
+  const late = new Promise((_, reject) => setTimeout(reject, PATIENCE, new Error('the workers do not start')));
+  return Promise.race([startEngine(window.brioThreads, { threads }, threads), late]);
 }
 
 const root = document.getElementById('tab'), bar = document.getElementById('tabs');
@@ -107,8 +119,9 @@ function tick(now) {
 
 const brio = (window.brio = { get bench() { return current; }, open: (text) => open(new URLSearchParams(text)) });
 theme();
-engineOfPage().then((engine) => {
+engineBeside().catch(engineOfPage).then((engine) => {
   brio.engine = engine;
+  document.getElementById('threads').textContent = engine.threads > 1 ? `${engine.threads} threads` : '1 thread';
   open(params());
   requestAnimationFrame(tick);
   document.documentElement.dataset.ready = Math.round(performance.now());
