@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void print_json(const BrioScene *scene, const char *out, const BrioRunResult *r)
+static void print_json(const BrioScene *scene, const char *out, const BrioRunResult *r, bool reported)
 {
     BrioJson json = {.file = stdout};
     char path[4200];
@@ -24,7 +24,7 @@ static void print_json(const BrioScene *scene, const char *out, const BrioRunRes
                  {"probes", "probes.csv", scene->probe_count > 0},
                  {"frames", "frames", scene->format_count > 0},
                  {"run", "run.json", true},
-                 {"report", "report.html", r->started},
+                 {"report", "report.html", reported},
                  {"checkpoint", BRIO_CHECKPOINT_NAME, true}};
     brio__json_open(&json, "files", '{');
     for (size_t i = 0; i < BRIO_COUNT(files); i++) {
@@ -51,7 +51,7 @@ static void print_json(const BrioScene *scene, const char *out, const BrioRunRes
     brio__json_close(&json, '}');
 }
 
-static void print_summary(const BrioScene *scene, const char *out, const BrioRunResult *r)
+static void print_summary(const BrioScene *scene, const char *out, const BrioRunResult *r, bool reported)
 {
     char wall[32];
     seconds_text(r->totals.wall, wall, sizeof wall);
@@ -69,7 +69,7 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
     if (r->exact.states && !r->exact.failed)
         printf("  %lld states checked exactly, %lld pairs: no intersection, no inverted element (%.1f s)\n", (long long)r->exact.states,
                (long long)r->exact.pairs, r->exact.seconds);
-    printf("  %s/report.html  the motion, energies and times: open it in a browser (`brio view %s`)\n", out, out);
+    if (reported) printf("  %s/report.html  the motion, energies and times: open it in a browser (`brio view %s`)\n", out, out);
     printf("  %s/energy.csv  energies and momenta\n", out);
     if (scene->probe_count) printf("  %s/probes.csv  positions of the probes\n", out);
     if (scene->format_count) printf("  %s/frames      %lld frames\n", out, (long long)r->frame_count);
@@ -127,12 +127,17 @@ static int run(int argc, char **argv)
                     options.out);
             code = EXIT_FAILED;
         }
-        BrioError unreported = {0};
-        if (status != BRIO_ERROR_FILE && report_of_run(options.out, &unreported) != BRIO_OK) code = say_error(&unreported, EXIT_FAILED);
+        /* What was computed is whole without its report, which can be made later: no failure of the run. */
+        char trouble[2048];
+        bool reported = status != BRIO_ERROR_FILE && report_of_run(options.out, &error) == BRIO_OK;
+        if (!reported && status != BRIO_ERROR_FILE) {
+            brio_error_text(&error, trouble, sizeof trouble);
+            fprintf(stderr, "warning: the results are whole, only their report is missing: %s; `brio view %s` makes it\n", trouble, options.out);
+        }
         if (json)
-            print_json(scene, options.out, &result);
+            print_json(scene, options.out, &result, reported);
         else if (!quiet)
-            print_summary(scene, options.out, &result);
+            print_summary(scene, options.out, &result, reported);
     }
     brio__scene_free(scene);
     return code;

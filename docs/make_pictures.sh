@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the pictures of the documentation from shipped scenes:  make_pictures.sh [build/brio [docs/pictures]]
-# Two minutes on two cores. A change of the scenes or of how they are drawn is the only reason to run it again.
+# Some minutes on two cores. A change of the scenes or of how they are drawn is the only reason to run it again.
 set -eu
 brio=${1:-build/brio} out=${2:-docs/pictures}
 work=$(mktemp -d)
@@ -18,7 +18,7 @@ draw() { # FILE RUN... options
     "$brio" render "$@" -o "$out/$file" --force --quiet
     bytes=$(wc -c <"$out/$file")
     echo "$out/$file: $bytes bytes"
-    [ "$bytes" -le 150000 ] || { echo "$out/$file has more than 150000 bytes" >&2; exit 1; }
+    [ "$bytes" -le 100000 ] || { echo "$out/$file has more than 100000 bytes" >&2; exit 1; }
 }
 
 # the demo: above with a-search, below with backward Euler
@@ -33,7 +33,7 @@ echo "$out/energy.svg: $(wc -c <"$out/energy.svg") bytes"
 run cloth cloth
 draw cloth.png "$work/cloth" --time 0.55 --color speed --wire --size 640x420
 run twist scripted-twist
-draw twist.png "$work/twist" --time 3 --color strain --size 640x300 --wire
+draw twist.png "$work/twist" --time 3 --color strain --size 600x280 --wire
 run dice dice --set time.end=0.75 --set solver.tol=0.05
 draw dice.png "$work/dice" --time 0.72 --size 640x360
 run ball ball-soft --set time.end=1.0 --set bodies.0.shape.cells=6 --set integrator.type=a-search
@@ -41,20 +41,42 @@ draw ball.png "$work/ball" --from 0.43 --to 0.51 --sheet 6 --size 200x190 --colo
 run drum membrane --set time.end=0.12 --set bodies.0.shape.rings=48
 draw membrane.png "$work/drum" --time 0.05 --color strain --size 640x360
 
+keep() { # PICTURE FILE: in few colours
+    ffmpeg -loglevel error -y -i "$1" -vf "split[a][b];[a]palettegen=max_colors=160[p];[b][p]paletteuse=dither=none" "$out/$2"
+    bytes=$(wc -c <"$out/$2")
+    echo "$out/$2: $bytes bytes"
+    [ "$bytes" -le 100000 ] || { echo "$out/$2 has more than 100000 bytes" >&2; exit 1; }
+}
+
 # a film's contact sheet and the reports, where there are programs for it
 if command -v ffmpeg >/dev/null; then
-    "$brio" render "$work/lively" "$work/dull" -o "$work/demo.mp4" --quiet --color strain --stamp --size 280x320
-    ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "fps=2,scale=240:-1,tile=4x2" -frames:v 1 "$out/film.png"
-    echo "$out/film.png: $(wc -c <"$out/film.png") bytes"
+    "$brio" render "$work/lively" "$work/dull" -o "$work/demo.mp4" --quiet --color strain --stamp --size 300x330 --zoom 0.82
+    ffmpeg -loglevel error -y -i "$work/demo.mp4" -vf "fps=2,tile=2x3:margin=4:padding=4:color=white" -frames:v 1 "$work/film.png"
+    keep "$work/film.png" film.png
 fi
 modules=$(dirname "$brio")/web/report
 if [ -d "$modules/node_modules/playwright-core" ] && command -v chromium >/dev/null && command -v ffmpeg >/dev/null; then
     shoot() { # REPORT FILE WIDTH HEIGHT SCHEME TIME
         node web/report/shoot.mjs "$1" "$work/shot.png" "$3" "$4" "$5" "$6" "$modules"
-        ffmpeg -loglevel error -y -i "$work/shot.png" -vf "split[a][b];[a]palettegen=max_colors=224[p];[b][p]paletteuse=dither=none" "$out/$2"
-        echo "$out/$2: $(wc -c <"$out/$2") bytes"
+        keep "$work/shot.png" "$2"
     }
     shoot "$work/dice/report.html" report.png 1000 1150 light 0.55
     shoot "$work/compared/report.html" report-compare.png 1000 1500 dark 0.9
     shoot "$work/twist/report.html" report-phone.png 360 1100 light 3
+fi
+
+# every tab of the playground, where it was built (make playground)
+page=$(dirname "$brio")/playground.html
+if [ -e "$page" ] && [ -d web/playground/node_modules/playwright-core ] && command -v chromium >/dev/null && command -v ffmpeg >/dev/null; then
+    tab() { # FILE VIEW SIZE THEME
+        FOLD=1 SIZES=$3 THEMES=$4 node web/playground/shots.mjs "$page" "$work/tabs" "$2" >/dev/null
+        keep "$work/tabs/$2-$3-$4.png" "$1"
+    }
+    tab playground-cloth.png cut 1180x740 light
+    tab playground-soft.png bunnies 1180x740 light
+    tab playground-dial.png dial 1180x740 dark
+    tab playground-phase.png phase 1180x740 light
+    tab playground-stability.png stability 1180x740 light
+    tab playground-two.png two 1180x740 dark
+    tab playground-phone.png balls 390x844 dark
 fi

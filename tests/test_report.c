@@ -93,6 +93,33 @@ static void reports_follow_the_run(void **state)
     free(whole), free(half), free(grown), free(again), free(x), free(y);
 }
 
+/* A report that cannot be written is no failure of the run: results are there, a warning says what is missing, and nothing claims that the page exists. */
+static void a_run_without_its_report_is_done(void **state)
+{
+    (void)state;
+    write_text("block.yaml", block_scene);
+    remove_tree("bare");
+    assert_int_equal(BRIO("run", "block.yaml", "-o", "bare", "-q", "--set", "time.end=0.1")->code, 0);
+    assert_int_equal(unlink("bare/report.html"), 0);
+    assert_int_equal(mkdir("bare/report.html", 0777), 0);
+    const Outcome *o = BRIO("run", "block.yaml", "-o", "bare", "--resume", "--json", "--set", "time.end=0.2");
+    print_message("%s", o->err);
+    assert_int_equal(o->code, 0);
+    const char *warning = strstr(o->err, "warning: the results are whole, only their report is missing: cannot write bare/report.html: ");
+    assert_non_null(warning);
+    assert_non_null(strstr(warning, "`brio view bare` makes it\n"));
+    assert_non_null(strstr(o->out, "\"verdict\": \"completed\""));
+    assert_null(strstr(o->out, "report.html"));
+    o = BRIO("run", "block.yaml", "-o", "bare", "--resume", "--set", "time.end=0.3");
+    assert_int_equal(o->code, 0);
+    assert_null(strstr(o->out, "report.html"));
+    assert_int_equal(rmdir("bare/report.html"), 0);
+    assert_int_equal(BRIO("view", "bare")->code, 0);
+    char *page = page_of("bare");
+    assert_non_null(strstr(page, "to t = 0.3 s in 18 steps"));
+    free(page);
+}
+
 static void in_a_browser(void **state)
 {
     (void)state;
@@ -121,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_and_tables),
         cmocka_unit_test(reports_follow_the_run),
+        cmocka_unit_test(a_run_without_its_report_is_done),
         cmocka_unit_test(in_a_browser),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

@@ -56,6 +56,8 @@ static const Case cases[] = {
     {"no such frame format",
      "output: {frames: [vtk]}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL, "scene.yaml:1:19: output.frames[0]: no frame format \"vtk\"; did you mean \"vtu\"?"},
+    {"a motion that is no yes or no", "output: {motion: some}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL, NULL, NULL,
+     "scene.yaml:1:18: output.motion: expected true or false, found \"some\""},
     {"no bodies", "title: empty\n", NULL, NULL, NULL,
      "scene.yaml:1:1: missing key \"bodies\": a scene needs at least one body"},
     {"no material", "bodies:\n  - shape: {type: box}\n", NULL, NULL, NULL,

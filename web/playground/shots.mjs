@@ -1,11 +1,12 @@
-// Pictures of tabs:  node shots.mjs PAGE OUT_DIR [tab ...]
+// Pictures of tabs:  [SIZES='1280x800 390x844'] [THEMES='light dark'] [FOLD=1] node shots.mjs PAGE OUT_DIR [view ...]
+// On a phone the whole page, or (FOLD) what is seen first.
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { launch } from './browser.mjs';
 
 const [page_, out, ...wanted] = process.argv.slice(2);
 const views = {
-  cloth: 'tab=cloth', cube: 'tab=soft&scene=cube', bar: 'tab=soft&scene=bar', balls: 'tab=soft&scene=balls', dice: 'tab=soft&scene=dice',
+  cloth: 'tab=cloth', cut: 'tab=cloth&pins=0.o', bunny: 'tab=soft&scene=bunny', bunnies: 'tab=soft&scene=bunny&n=15&count=2', cube: 'tab=soft&scene=cube', bar: 'tab=soft&scene=bar', balls: 'tab=soft&scene=balls', dice: 'tab=soft&scene=dice',
   dial: 'tab=dial', phase: 'tab=phase', pendulum: 'tab=phase&system=pendulum', stability: 'tab=stability', two: 'tab=two',
 };
 const sizes = process.env.SIZES ? process.env.SIZES.split(' ') : ['1280x800'], themes = (process.env.THEMES || 'light').split(' ');
@@ -30,7 +31,7 @@ for (const [name, hash] of Object.entries(views)) {
       });
       await page.waitForFunction(() => !window.brio.bench.order || window.brio.bench.next >= window.brio.bench.order.length, null, { timeout: 120000 });
       await page.waitForTimeout(Number(process.env.WAIT || 900));
-      await page.screenshot({ path: `${out}/${name}-${size}-${theme}.png`, fullPage: width < 500 });
+      await page.screenshot({ path: `${out}/${name}-${size}-${theme}.png`, fullPage: width < 500 && !process.env.FOLD });
       console.log(name, size, theme, await page.evaluate(() => `ready ${document.documentElement.dataset.ready} ms, ${document.querySelector('.status')?.textContent}, ${document.querySelector('.message')?.textContent}`));
       await page.close();
     }

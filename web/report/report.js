@@ -424,7 +424,7 @@ class MotionView {
     const width = this.stage.clientWidth, count = this.runs.length;
     if (!width) return;
     const columns = count === 1 || width < 520 ? 1 : count === 2 || count === 4 || width < 800 ? 2 : 3, rows = Math.ceil(count / columns);
-    const wide = Math.floor(width / columns), high = Math.round(Math.min(count === 1 ? Math.min(0.6 * wide, 560) : Math.min(0.85 * wide, 460), Math.max(innerHeight * 0.75, 240)));
+    const wide = Math.floor(width / columns), high = Math.round(Math.min(count === 1 ? Math.min(0.6 * wide, 560) : Math.min(0.85 * wide, 460), Math.max(innerHeight * 0.62, 240)));
     this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
     this.renderer.setSize(width, rows * high, false);
     this.canvas.style.height = `${rows * high}px`;

@@ -3,12 +3,18 @@ import { Chart, short } from './charts.js';
 import { colour, parts } from './colours.js';
 import { element, integratorPicker, segmented, select, slider, stepSelect, stepText } from './controls.js';
 import { EngineError } from './engine.js';
-import { defaults, gravityVector, sceneFile, scenes } from './scenes.js';
+import { contactOf, defaults, gravityVector, sceneFile, scenes } from './scenes.js';
 import { View3D } from './view3d.js';
 
 const CALM = 0.5;        // explicit methods take this share of their longest stable step
 const LINEARISED = 4;    // h sqrt(k0) that forces linearised at the start are good for, where a method has no limit of its own
 const BUDGET = 22;       // ms of steps in a picture
+const contacts = {
+  ipc: { text: 'ipc: nothing ever touches', about: 'Barriers keep all surfaces apart [Li2020], under Newton’s method: no two ever intersect.' },
+  penalty: { text: 'penalty: springs push back', about: 'Springs push apart vertices that come close, and out of floor and walls what sank in: quick, and forbids nothing.' },
+};
+// These keep what unfinished solves leave over, and contact feeds it: they explode under local/global (docs/local-global.md).
+const EXPLODE = ['implicit-midpoint', 'trapezoidal', 'newmark'];
 const numbers = (list) => (list === '' ? [] : list.split('.').map((n) => parseInt(n, 36)));
 const listText = (list) => list.map((n) => n.toString(36)).join('.');
 
@@ -20,6 +26,7 @@ export class Bench {
     this.hands = new Map();
     this.read(params);
     this.buildPage();
+    this.offers = this.findOffers();
     this.buildPanel();
     this.start();
   }
@@ -29,13 +36,14 @@ export class Bench {
   read(q) {
     this.sceneName = this.choices.includes(q.get('scene')) ? q.get('scene') : this.choices[0];
     const scene = (this.scene = scenes[this.sceneName]);
-    this.p = { ...defaults(scene), solver: scene.solver, contact: scene.contacts?.[0] };
+    this.p = { ...defaults(scene), solver: scene.solver, contact: 'auto' };
     for (const c of scene.controls) {
       const v = Number(q.get(c.key));
-      if (q.has(c.key) && Number.isFinite(v)) this.p[c.key] = Math.min(c.to, Math.max(c.from, v));
+      if (!q.has(c.key) || !Number.isFinite(v)) continue;
+      this.p[c.key] = c.values ? c.values.reduce((a, b) => (Math.abs(b - v) < Math.abs(a - v) ? b : a)) : Math.min(c.to, Math.max(c.from, v));
     }
     if (scene.solvers.includes(q.get('solver'))) this.p.solver = q.get('solver');
-    if (scene.contacts?.includes(q.get('contact'))) this.p.contact = q.get('contact');
+    if (scene.small && contacts[q.get('contact')]) this.p.contact = q.get('contact');
     this.p.pins = q.has('pins') ? numbers(q.get('pins')) : scene.pins ? scene.pins(this.p) : [];
     this.cut = q.has('cut') ? numbers(q.get('cut')) : [];
     const method = (suffix, standard) => {
@@ -57,7 +65,7 @@ export class Bench {
     const q = new URLSearchParams({ scene: this.sceneName }), scene = this.scene, p = this.p;
     for (const c of scene.controls) if (p[c.key] !== c.value) q.set(c.key, p[c.key]);
     if (p.solver !== scene.solver) q.set('solver', p.solver);
-    if (scene.contacts && p.contact !== scene.contacts[0]) q.set('contact', p.contact);
+    if (p.contact !== 'auto') q.set('contact', p.contact);
     if (scene.pins && String(p.pins) !== String(scene.pins(p))) q.set('pins', listText(p.pins));
     if (this.cut.length) q.set('cut', listText(this.cut));
     this.methods.forEach((m, i) => {
@@ -139,12 +147,11 @@ export class Bench {
   }
 
   buildPanel() {
-    const { scene, engine, p } = this, rows = [], last = [];
+    const { scene, engine, p, offers } = this, rows = [], last = [], contact = contactOf(scene, p);
     if (this.choices.length > 1)
       rows.push(select({ key: 'scene', label: 'Scene', value: this.sceneName, options: this.choices.map((c) => ({ value: c, text: scenes[c].title })) }, (name) => this.toScene(name)).row);
     rows.push(element('p', { class: 'lead', text: scene.about }));
     if (this.intro) rows.push(element('p', { class: 'lead', text: this.intro }));
-    const offers = (this.offers = this.findOffers());
     if (this.mode === 'dial') {
       rows.push(slider({ key: 'level', label: 'Target', unit: '× first energy', from: 0, to: 2, step: 0.05, value: this.level, about: 'Energy above that of the scene at rest, as a share of the first.' }, (v) => {
         this.level = v;
@@ -177,10 +184,10 @@ export class Bench {
       const range = field ? { from: Math.max(c.from, field.least ?? c.from), to: Math.min(c.to, field.most ?? c.to) } : {};
       rows.push(slider({ ...c, ...range, unit: field?.unit ?? c.unit, about: field?.summary ?? c.about, value: p[c.key] }, (v) => this.setControl(c, v)).row);
     }
-    if (scene.contacts)
-      rows.push(select({ key: 'contact', label: 'Contact', value: p.contact, options: [{ value: 'penalty', text: 'penalty: springs push back' }, { value: 'ipc', text: 'ipc: nothing ever touches' }].filter((o) => scene.contacts.includes(o.value)) },
-        (v) => this.again({ contact: v })).row);
-    if (scene.solvers.length > 1)
+    if (contact)
+      rows.push(select({ key: 'contact', label: 'Contact', value: p.contact, options: [{ value: 'auto', text: `by size (now ${contactOf(scene, { ...p, contact: 'auto' })})` }, ...Object.entries(contacts).map(([value, { text }]) => ({ value, text }))] },
+        (v) => this.again({ contact: v })).row, element('div', { class: 'about', 'data-key': 'contact-in-use' }, element('p', { text: `In use: ${contact}.` }), element('p', { class: 'note', text: contacts[contact].about })));
+    if (scene.solvers.length > 1 && contact !== 'ipc')
       rows.push(select({ key: 'solver', label: 'Solver', value: p.solver, options: [{ value: 'local-global', text: 'local/global: fixed cost' }, { value: 'newton', text: 'Newton: to the tolerance' }], about: 'How the implicit step is solved.' },
         (v) => this.again({ solver: v })).row);
     this.panel.replaceChildren(...rows, ...last);
@@ -196,6 +203,7 @@ export class Bench {
       probe.free();
       for (const i of engine.registry.integrators) {
         const limit = engine.limit(i.name), grows = limit === 0 || (i.note.startsWith('implicit') && scene.h * fastest > limit);
+        if (!offers[i.name] && EXPLODE.includes(i.name) && contactOf(scene, this.p) === 'penalty' && this.p.solver === 'local-global') offers[i.name] = `${i.name} explodes on solves that end early: take Newton as the solver.`;
         if (!offers[i.name] && grows) offers[i.name] = `${i.name} lets undamped vibrations of this scene grow: see it in the phase plane and the stability diagram.`;
       }
     });
@@ -260,7 +268,7 @@ export class Bench {
     }
     const gone = this.triangleGone();
     this.views.forEach((v, i) => {
-      v.show(this.worlds[i], { ground: this.scene.ground ?? null, gone, size: this.scene.camera.at[2] / 1.75 });
+      v.show(this.worlds[i], { room: this.scene.room ?? null, gone, size: this.scene.camera.at[2] / 1.75 });
       if (!v.home || !keep) {
         if (v.homeOf !== this.sceneName) v.look(this.scene.camera);
         v.homeOf = this.sceneName;
@@ -286,7 +294,7 @@ export class Bench {
   chooseSubsteps(i) {
     const m = this.methods[i], integrator = this.engine.integrator(m.name);
     if (!integrator.note.startsWith('explicit') || m.name === 'pbd-verlet') return 1;
-    const limit = Math.min(this.engine.limit(m.name), LINEARISED);
+    const limit = Math.min(this.engine.limit(m.name), LINEARISED) / (contactOf(this.scene, this.p) === 'penalty' ? 2 : 1); // springs of contact come on top
     return Math.min(400, Math.max(1, Math.ceil(m.h * Math.sqrt(this.worlds[i].stiffness()) / (CALM * limit))));
   }
 
@@ -358,8 +366,12 @@ export class Bench {
       this.p.pins = this.scene.pins(this.p);
       this.cut = [];
     }
-    this.start();
+    this.offers = this.findOffers();
+    const refused = this.methods.map((m) => this.offers[m.name]).filter(Boolean);
+    this.methods.forEach((m) => this.offers[m.name] && Object.assign(m, { name: this.scene.integrator, values: {} })); // another contact takes other methods
+    if (this.mode === 'two' && refused.length) this.rebuildCharts();
     this.buildPanel();
+    if (this.start() && refused.length) this.say(`${refused[0].replace(/\.$/, '')}. Here is ${this.scene.integrator}.`);
   }
 
   toScene(name) {
@@ -367,10 +379,11 @@ export class Bench {
   }
 
   label() {
+    const contact = contactOf(this.scene, this.p);
     this.stages.forEach((s, i) => {
       const m = this.methods[i], sub = this.substeps[i];
       s.badge.innerHTML = '';
-      s.badge.append(element('i', { class: 'dot', style: `background:${this.curve(i)}` }), `${m.name}, ${stepText(m.h)}${sub > 1 ? ` in ${sub} parts` : ''}`);
+      s.badge.append(element('i', { class: 'dot', style: `background:${this.curve(i)}` }), `${m.name}, ${stepText(m.h)}${sub > 1 ? ` in ${sub} parts` : ''}${contact ? `, ${contact} contact` : ''}`);
     });
   }
 

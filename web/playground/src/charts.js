@@ -51,7 +51,7 @@ export class Chart {
       width: Math.max(80, this.holder.clientWidth), height: Math.max(60, this.holder.clientHeight),
       legend: { show: false }, cursor: { show: false },
       scales: { x: { time: false }, y: { range: (_, lo, hi) => (lo === null ? [0, 1] : pad(lo, hi)) } },
-      axes: [{ ...axis, size: 26, space: 60, values: (_, v) => v.map((t) => `${short(t)}${this.xUnit && ' ' + this.xUnit}`) }, { ...axis, size: 56, space: 26, values: (_, v) => v.map(short) }],
+      axes: [{ ...axis, size: 26, space: 60, ...(this.points ? { incrs: [1, 2, 5, 10, 20, 50, 100] } : {}), values: (_, v) => v.map((t) => `${short(t)}${this.xUnit && ' ' + this.xUnit}`) }, { ...axis, size: 56, space: 26, values: (_, v) => v.map(short) }],
       series: [{}, ...this.series.map((s) => ({ label: s.label, stroke: s.colour, width: s.width || 1.6, dash: s.dash, points: { show: this.points, size: 4 }, spanGaps: false }))],
     }, this.data, this.holder);
   }

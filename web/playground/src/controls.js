@@ -16,11 +16,13 @@ export const element = (tag, attributes = {}, ...children) => {
 
 const STEPS = 1000;
 
-// A slider from `from` to `to`, evenly or by factors.
-export function slider({ key, label, unit = '', from, to, step, log, value, about }, change) {
+// A slider from `from` to `to`, evenly or by factors, or over the `values` of a list.
+export function slider({ key, label, unit = '', from, to, step, log, values, value, about }, change) {
   const id = `control-${key}-${made++}`;
-  const toPlace = (v) => Math.round(STEPS * (log ? Math.log(v / from) / Math.log(to / from) : (v - from) / (to - from)));
-  const toValue = (place) => {
+  if (values) [from, to, step] = [0, values.length - 1, 1];
+  const toPlace = (x) => placeOf(values ? values.indexOf(x) : x), toValue = (place) => (values ? values[valueAt(place)] : valueAt(place));
+  const placeOf = (v) => Math.round(STEPS * (log ? Math.log(v / from) / Math.log(to / from) : (v - from) / (to - from)));
+  const valueAt = (place) => {
     if (log) return Number((from * (to / from) ** (place / STEPS)).toPrecision(3));
     const v = from + (to - from) * place / STEPS;
     return step ? Number((from + step * Math.round((v - from) / step)).toPrecision(10)) : Number(v.toPrecision(3));

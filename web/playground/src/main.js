@@ -8,7 +8,7 @@ import { Stability } from './stability.js';
 
 const tabs = {
   cloth: { title: 'Cloth', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'one', choices: ['cloth'] }, q, changed) },
-  soft: { title: 'Soft bodies', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'one', choices: ['cube', 'bar', 'balls', 'dice'] }, q, changed) },
+  soft: { title: 'Soft bodies', make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'one', choices: ['bunny', 'cube', 'bar', 'balls', 'dice'] }, q, changed) },
   dial: {
     title: 'Energy dial',
     make: (root_, engine, q, changed) => new Bench(root_, engine, { mode: 'dial', choices: ['cube', 'bar', 'balls'], intro: 'Set the energy; a-search steers the motion there, at this step.' }, q, changed),

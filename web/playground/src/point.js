@@ -50,7 +50,7 @@ export function axes(g, { left, top, width, height }, x, y) {
   g.font = '12px system-ui, sans-serif';
   g.lineWidth = 1;
   const text = (v) => String(Number(v.toPrecision(6))).replace('-', '−');
-  const sx = step(x.from, x.to, Math.max(2, width / 90)), sy = step(y.from, y.to, Math.max(2, height / 60));
+  const sx = step(x.from, x.to, Math.max(4, width / 90)), sy = step(y.from, y.to, Math.max(2, height / 60));
   for (let v = Math.ceil(x.from / sx) * sx; v <= x.to + 1e-9 * sx; v += sx) {
     const p = left + width * (v - x.from) / (x.to - x.from);
     g.strokeStyle = css('--grid');

@@ -1,4 +1,4 @@
-// Draws a world: surfaces, springs, pins, hands, the ground with shadows; turns pixels into rays.
+// Draws a world: surfaces, springs, pins, hands, the room with shadows; turns pixels into rays.
 import * as THREE from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { bodies as bodyColours } from './colours.js';
@@ -40,8 +40,9 @@ export class View3D {
   // Colours of the page's theme.
   retint() {
     this.scene.background = new THREE.Color(css('--stage'));
-    if (this.groundMesh) this.groundMesh.material.color.set(css('--ground'));
-    if (this.grid) this.grid.material.color.set(css('--grid'));
+    this.materials?.get('ground')?.color.set(css('--ground'));
+    this.materials?.get('wall')?.color.set(css('--wall'));
+    if (this.grid) this.grid.material.color.set(css('--tiles'));
     if (this.lines) this.lines.material.color.set(css('--lines'));
   }
 
@@ -52,7 +53,7 @@ export class View3D {
     });
     this.content.clear();
     this.surfaces = [];
-    this.lines = this.pins = this.groundMesh = this.grid = null;
+    this.lines = this.pins = this.grid = null;
   }
 
   // Materials stay: compiling their shaders takes longer than anything else here.
@@ -63,7 +64,7 @@ export class View3D {
   }
 
   // A new world: what is drawn follows from its lists. `gone` tells whether a triangle was cut.
-  show(world, { ground = null, springs = true, gone = null, size = 1 } = {}) {
+  show(world, { room = null, springs = true, gone = null, size = 1 } = {}) {
     this.clear();
     this.size = size;
     const triangles = world.triangles, starts = world.bodyStarts;
@@ -101,18 +102,7 @@ export class View3D {
       this.lines.frustumCulled = false;
       this.content.add(this.lines);
     }
-    if (ground !== null) {
-      this.groundMesh = new THREE.Mesh(new THREE.CircleGeometry(8 * size, 64), this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 })));
-      this.groundMesh.material.color.set(css('--ground'));
-      this.groundMesh.rotation.x = -Math.PI / 2;
-      this.groundMesh.position.y = ground - 0.0005;
-      this.groundMesh.receiveShadow = true;
-      this.grid = new THREE.GridHelper(4 * size, 40, css('--grid'), css('--grid'));
-      this.grid.position.y = ground;
-      this.grid.material.transparent = true;
-      this.grid.material.opacity = 0.5;
-      this.content.add(this.groundMesh, this.grid);
-    }
+    if (room) this.showRoom(room);
     this.showPins(world);
     this.handMesh = new THREE.Mesh(this.pinGeometry, this.material('hand', () => new THREE.MeshStandardMaterial({ color: '#e67e22', roughness: 0.4 })));
     this.handMesh.visible = false;
@@ -122,6 +112,33 @@ export class View3D {
     this.handLine.visible = false;
     this.content.add(this.handMesh, this.handLine);
     this.update(world);
+  }
+
+  // The floor, and walls up to `top` that are seen from inside only: between the camera and the scene there is nothing. A little behind the planes of the engine, which
+  // vertices come to rest on.
+  showRoom({ x, z, floor, top }) {
+    const ground = this.material('ground', () => new THREE.MeshStandardMaterial({ roughness: 1 })), wall = this.material('wall', () => new THREE.MeshBasicMaterial());
+    const gap = 0.004 * this.size, height = top - floor;
+    const add = (material, width, length, turn, ...at) => {
+      const mesh = new THREE.Mesh(new THREE.PlaneGeometry(width, length), material);
+      mesh.rotation.set(...turn);
+      mesh.position.set(...at);
+      mesh.receiveShadow = material === ground;
+      this.content.add(mesh);
+    };
+    add(ground, 2 * x, 2 * z, [-Math.PI / 2, 0, 0], 0, floor - gap, 0);
+    for (const side of [-1, 1]) {
+      add(wall, 2 * x, height, [0, side < 0 ? 0 : Math.PI, 0], 0, floor + height / 2, side * (z + gap));
+      add(wall, 2 * z, height, [0, -side * Math.PI / 2, 0], side * (x + gap), floor + height / 2, 0);
+    }
+    const tile = 0.1 * this.size, lines = [];
+    for (let k = Math.ceil(-x / tile); k * tile <= x; k++) lines.push(k * tile, 0, -z, k * tile, 0, z);
+    for (let k = Math.ceil(-z / tile); k * tile <= z; k++) lines.push(-x, 0, k * tile, x, 0, k * tile);
+    for (const side of [-1, 1]) lines.push(side * x, height, -z, side * x, height, z, -x, height, side * z, x, height, side * z, side * x, 0, -z, side * x, height, -z, side * x, 0, z, side * x, height, z);
+    this.grid = new THREE.LineSegments(new THREE.BufferGeometry().setAttribute('position', new THREE.Float32BufferAttribute(lines, 3)), this.material('tiles', () => new THREE.LineBasicMaterial()));
+    this.grid.position.y = floor - 0.8 * gap;
+    this.content.add(this.grid);
+    this.retint();
   }
 
   // Springs along the weave: of the others there are too many to see anything.
@@ -169,7 +186,7 @@ export class View3D {
     this.camera.near = reach / 100;
     this.camera.far = reach * 30;
     this.sun.target.position.set(...to);
-    this.sun.position.set(to[0] + 0.5 * reach, to[1] + 1.3 * reach, to[2] + 0.9 * reach);
+    this.sun.position.set(to[0] + 0.35 * reach, to[1] + 1.5 * reach, to[2] + 0.55 * reach);
     const c = this.sun.shadow.camera, w = 0.75 * reach;
     Object.assign(c, { left: -w, right: w, top: w, bottom: -w, near: 0.1 * reach, far: 4 * reach });
     c.updateProjectionMatrix();
