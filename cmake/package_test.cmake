@@ -115,3 +115,13 @@ print(lib.brio_place, brio.program(), lib.brio_scenes_folder().decode())
 else()
   message("SKIPPED: no Python with numpy was found; the installed package was not tried")
 endif()
+
+# And away again: nothing stays but what was there before, here one file of somebody else.
+file(WRITE ${prefix}/share/brio/scenes/mine.yaml "brio: 1\n")
+file(COPY_FILE ${BUILD}/install_manifest.txt ${root}/installed.txt)
+cmake_path(GET CMAKE_CURRENT_LIST_FILE PARENT_PATH here)
+run(sh ${here}/uninstall.sh ${root})
+file(GLOB_RECURSE left ${prefix}/*)
+if(NOT left STREQUAL "${prefix}/share/brio/scenes/mine.yaml")
+  message(FATAL_ERROR "left behind by the uninstallation: ${left}")
+endif()

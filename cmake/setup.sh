@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs:  setup.sh build|demo|playground|test|tsan|fuzz|coverage|format
+# Installs the Debian packages that a purpose needs:  setup.sh build|demo|playground|test|tsan|fuzz|coverage|package|format
 #
 # Quick when all are there. Otherwise installs as root, through sudo, or says what to type. Where there is
 # no dpkg, or with BRIO_SETUP=no, it changes nothing and leaves the search to CMake.
@@ -17,9 +17,10 @@ case "${1:-build}" in
     tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev libomp-dev llvm" ;;
     coverage) packages="$test gcovr" ;;
+    package) packages="$build dpkg-dev" ;;
     format) packages="clang-format" wanted="" ;;
     *)
-        echo "setup: no purpose \"$1\"; there are build, demo, playground, test, tsan, fuzz, coverage, format" >&2
+        echo "setup: no purpose \"$1\"; there are build, demo, playground, test, tsan, fuzz, coverage, package, format" >&2
         exit 2
         ;;
 esac

@@ -120,6 +120,8 @@ if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
   set_tests_properties(package PROPERTIES LABELS quick TIMEOUT 300)
   add_test(NAME header COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/header_test.sh ${PROJECT_SOURCE_DIR} $<TARGET_FILE:brio_shared> ${CMAKE_C_COMPILER})
   set_tests_properties(header PROPERTIES LABELS quick TIMEOUT 300)
+  add_test(NAME completion COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/completion_test.sh $<TARGET_FILE:brio_cli>)
+  set_tests_properties(completion PROPERTIES LABELS quick TIMEOUT 300)
 endif()
 
 # Python: every tests/python/test_NAME.py is a CTest entry python_NAME, under the first Python that has numpy. (A sanitizer would have to be in the
