@@ -2,6 +2,7 @@
 #include "energy/energy.h"
 #include "sim.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,10 +19,9 @@
 /* Hooke's springs, an element after the other. `user` counts calls, and makes them fail where it is negative. */
 static BrioStatus springs(void *user, const BrioElements *e)
 {
-    int *calls = user;
-    if (*calls < 0) return BRIO_ERROR_ARGUMENT;
-#pragma omp atomic
-    ++*calls;
+    atomic_int *count = user; /* several threads call */
+    if (*count < 0) return BRIO_ERROR_ARGUMENT;
+    ++*count;
     for (int64_t i = 0; i < e->count; i++) {
         const double *x = e->x + 6 * i;
         double d[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]}, length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
@@ -43,7 +43,7 @@ static const BrioField fields[] = {{"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0
                                    {"vertex_mass", BRIO_REAL, "kg", NAN, 1e-300, 1e15, 0, "Mass."},
                                    {"rho", BRIO_REAL, "kg/m2", NAN, 1e-300, 1e15, 0, "Density."},
                                    {0}};
-static int calls;
+static atomic_int calls;
 static const BrioEnergyDef plain = {.name = "plain", .kind = BRIO_KIND_SPRINGS, .fields = fields, .user = &calls, .eval = springs};
 
 static BrioSim *open_scene(const char *name, int count, const char *const *sets)

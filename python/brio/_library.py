@@ -96,6 +96,34 @@ class CEnergyDef(Structure):
                 ("user", c_void_p), ("eval", EvalFunction)]
 
 
+class CMesh(Structure):
+    _fields_ = [("vertex_count", c_int64), ("tet_count", c_int64), ("triangle_count", c_int64), ("edge_count", c_int64), ("x", c_void_p), ("tet", c_void_p),
+                ("triangle", c_void_p), ("edge", c_void_p), ("edge_kind", c_void_p)]
+
+
+class CMaterial(Structure):
+    _fields_ = [("type", c_char_p), ("values", c_double * MAX_VALUES)]
+
+
+class CBodyDef(Structure):
+    _fields_ = [("name", c_char_p), ("mesh", POINTER(CMesh)), ("kind", c_int), ("material", CMaterial), ("linear", c_double * 9), ("translate", c_double * 3),
+                ("velocity", c_double * 3), ("angular", c_double * 3), ("about", c_double * 3), ("state", c_void_p), ("spring", c_void_p)]
+
+
+class CSolverOptions(Structure):
+    _fields_ = [("type", c_char_p), ("linear", c_char_p), ("tol", c_double), ("max_iterations", c_int), ("linear_tol", c_double), ("max_halvings", c_int),
+                ("iterations", c_int), ("single_precision", c_int), ("memory", c_int)]
+
+
+class CDamping(Structure):
+    _fields_ = [("type", c_char_p), ("values", c_double * MAX_VALUES)]
+
+
+class CSimDef(Structure):
+    _fields_ = [("h", c_double), ("integrator", c_char_p), ("values", c_double * MAX_VALUES), ("damping_count", c_int), ("damping", CDamping * DAMPING_MOST),
+                ("solver", CSolverOptions)]
+
+
 LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
@@ -199,6 +227,18 @@ _PROTOTYPES: Any = {
     "brio_damping_at": (c_char_p, c_int),
     "brio_integrator": (POINTER(CIntegrator), c_char_p),
     "brio_integrator_at": (POINTER(CIntegrator), c_int),
+    "brio_material": (c_int, c_char_p, POINTER(CMaterial)),
+    "brio_body_def": (CBodyDef,),
+    "brio_builder_create": (c_int, POINTER(c_void_p)),
+    "brio_builder_free": (None, c_void_p),
+    "brio_builder_gravity": (None, c_void_p, _p),
+    "brio_builder_body": (c_int, c_void_p, POINTER(CBodyDef), POINTER(c_int), _error),
+    "brio_builder_fix": (c_int, c_void_p, c_int, _p, c_int64, c_void_p, _error),
+    "brio_builder_attach": (c_int, c_void_p, c_int, c_int32, _p, c_double, c_void_p, _error),
+    "brio_builder_plane": (c_int, c_void_p, c_char_p, _p, _p, _error),
+    "brio_builder_finish": (c_int, c_void_p, POINTER(c_void_p), POINTER(c_void_p), _error),
+    "brio_sim_def": (CSimDef, c_char_p),
+    "brio_sim_create": (c_int, c_void_p, c_void_p, POINTER(CSimDef), POINTER(_sim), _error),
     "brio_sim_open": (c_int, POINTER(CSource), POINTER(_sim), _error),
     "brio_sim_free": (None, _sim),
     "brio_sim_step": (c_int, _sim),

@@ -244,48 +244,48 @@ class Stepper:
         """argmin 1/2 |q - target|^2_M + s P(a q + (1 - a) q_n), the primitive of implicit methods (brio.h); raises ``Rejected`` if it finds none."""
         goal, out = self._in(target, "target"), np.empty(self._size)
         objective = CObjective(target=goal.ctypes.data, s=s, a=a, time=time, h=h, linear=linear, undamped=undamped, weight=weight)
-        status = lib.brio_stepper_minimise(self._live(), byref(objective), out.ctypes.data)
+        status = lib.brio_stepper_minimise(self._live(), byref(objective), out.ctypes)
         if status:
             raise Rejected(status=status)
         return out
 
     def potential(self, q: Any, time: float) -> float:
         """P(q)."""
-        return lib.brio_stepper_potential(self._live(), self._in(q, "q").ctypes.data, time, None)
+        return lib.brio_stepper_potential(self._live(), self._in(q, "q").ctypes, time, None)
 
     def gradient(self, q: Any, time: float) -> np.ndarray:
         """grad P(q)."""
         out = np.empty(self._size)
-        if not math.isfinite(lib.brio_stepper_potential(self._live(), self._in(q, "q").ctypes.data, time, out.ctypes.data)):
+        if not math.isfinite(lib.brio_stepper_potential(self._live(), self._in(q, "q").ctypes, time, out.ctypes)):
             raise Rejected("the potential is not finite")
         return out
 
     def force(self, q: Any, v: Any, time: float, h: float, weight: float = 1.0) -> np.ndarray:
         """-grad P(q) and the damping forces at (q, v), counted in the ledger by ``weight``."""
         out = np.empty(self._size)
-        lib.brio_stepper_force(self._live(), self._in(q, "q").ctypes.data, self._in(v, "v").ctypes.data, time, h, weight, out.ctypes.data)
+        lib.brio_stepper_force(self._live(), self._in(q, "q").ctypes, self._in(v, "v").ctypes, time, h, weight, out.ctypes)
         return out
 
     def mass_solve(self, f: Any) -> np.ndarray:
         """M^-1 f."""
         out = np.empty(self._size)
-        lib.brio_stepper_mass_solve(self._live(), self._in(f, "f").ctypes.data, out.ctypes.data)
+        lib.brio_stepper_mass_solve(self._live(), self._in(f, "f").ctypes, out.ctypes)
         return out
 
     def mass_multiply(self, v: Any) -> np.ndarray:
         """M v."""
         out = np.empty(self._size)
-        lib.brio_stepper_mass_multiply(self._live(), self._in(v, "v").ctypes.data, out.ctypes.data)
+        lib.brio_stepper_mass_multiply(self._live(), self._in(v, "v").ctypes, out.ctypes)
         return out
 
     def kinetic(self, v: Any) -> float:
         """1/2 v.M v."""
-        return lib.brio_stepper_kinetic(self._live(), self._in(v, "v").ctypes.data)
+        return lib.brio_stepper_kinetic(self._live(), self._in(v, "v").ctypes)
 
     def linear_solve(self, q: Any, time: float, s: float, b: Any) -> np.ndarray:
         """(M + s K)^-1 b with K the semidefinite part of the Hessian at q."""
         out = np.empty(self._size)
-        status = lib.brio_stepper_linear_solve(self._live(), self._in(q, "q").ctypes.data, time, s, self._in(b, "b").ctypes.data, out.ctypes.data)
+        status = lib.brio_stepper_linear_solve(self._live(), self._in(q, "q").ctypes, time, s, self._in(b, "b").ctypes, out.ctypes)
         if status:
             raise Rejected(status=status)
         return out
@@ -325,12 +325,12 @@ class Stepper:
     def work(self, q: Any, h: float) -> Tuple[float, float]:
         """What a step that ends at q would book as added and as dissipated."""
         added, dissipated = c_double(), c_double()
-        lib.brio_stepper_work(self._live(), self._in(q, "q").ctypes.data, h, byref(added), byref(dissipated))
+        lib.brio_stepper_work(self._live(), self._in(q, "q").ctypes, h, byref(added), byref(dissipated))
         return added.value, dissipated.value
 
     def accept(self, h: float, q: Any, v: Any) -> None:
         """Ends the step with a new state; raises ``Rejected`` if that is not allowed."""
-        status = lib.brio_stepper_accept(self._live(), h, self._in(q, "q").ctypes.data, self._in(v, "v").ctypes.data)
+        status = lib.brio_stepper_accept(self._live(), h, self._in(q, "q").ctypes, self._in(v, "v").ctypes)
         if status:
             raise Rejected(status=status)
         self._accepted = True

@@ -63,7 +63,8 @@ def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume
     (6, 7)
     """
     definition, last, error = CRunDef(), CProgress(), CError()
-    definition.source = source_of(scene, set, name)
+    source = source_of(scene, set, name)
+    definition.source = source
     definition.out, definition.force, definition.resume = os.fsencode(out), bool(force), bool(resume)
     problems: List[BaseException] = []
 

@@ -262,7 +262,7 @@ class Hand:
 
     def drag(self, point: Vector) -> None:
         """The hand goes to a point; what it holds follows in the next steps."""
-        self.sim._check(self.sim._call(lib.brio_sim_drag, self._number(), vector(point, "drag").ctypes.data))
+        self.sim._check(self.sim._call(lib.brio_sim_drag, self._number(), vector(point, "drag").ctypes))
 
     def release(self) -> None:
         """Lets go. A second time does nothing."""
@@ -434,7 +434,7 @@ class Sim:
             raise ValueError(f'{what} of body "{self._names[number]}": out: expected float64 of shape {self._shape(number)}, got {got}')
         elif not out.flags.c_contiguous or not out.flags.writeable or not out.flags.aligned:
             raise ValueError(f'{what} of body "{self._names[number]}": out must be contiguous (C order) and writeable')
-        self._call(function, number, out.ctypes.data)
+        self._call(function, number, out.ctypes)
         return out
 
     def _write(self, function: Any, body: Body, values: Any, what: str) -> None:
@@ -443,7 +443,7 @@ class Sim:
         array = np.ascontiguousarray(values, dtype=np.float64)
         if array.shape != self._shape(number):
             raise ValueError(f'{what} of body "{self._names[number]}": expected an array of shape {self._shape(number)}, got {array.shape}')
-        status = self._call(function, number, array.ctypes.data)
+        status = self._call(function, number, array.ctypes)
         if status:
             bad = np.argwhere(~np.isfinite(array))
             reason = f"{what} of body \"{self._names[number]}\": "
@@ -558,12 +558,15 @@ class Sim:
         number = c_int(-1)
         place = vector(point, "grab")
         which = -1 if body is None else self._body(body)
-        self._check(self._call(lib.brio_sim_grab, which, place.ctypes.data, np.nan if k is None else k, byref(number)))
+        self._check(self._call(lib.brio_sim_grab, which, place.ctypes, np.nan if k is None else k, byref(number)))
         return Hand(self, number.value)
 
     def grab_vertex(self, vertex: int, body: Body = 0, k: Optional[float] = None) -> Hand:
         """A hand that holds a vertex."""
         number = c_int(-1)
+        count = self.vertices(body)
+        if not 0 <= int(vertex) < count:
+            raise Error(f'there is no vertex {vertex} in body "{self._names[self._body(body)]}", which has {count}')
         self._check(self._call(lib.brio_sim_grab_vertex, self._body(body), int(vertex), np.nan if k is None else k, byref(number)))
         return Hand(self, number.value)
 
@@ -571,7 +574,7 @@ class Sim:
         """A hand where a ray first meets a body, with the place as ``hit``; None if it meets nothing."""
         number, hit = c_int(-1), np.zeros(3)
         start, along = vector(origin, "grab_ray"), vector(direction, "grab_ray")
-        self._check(self._call(lib.brio_sim_grab_ray, start.ctypes.data, along.ctypes.data, np.nan if k is None else k, byref(number), hit.ctypes.data))
+        self._check(self._call(lib.brio_sim_grab_ray, start.ctypes, along.ctypes, np.nan if k is None else k, byref(number), hit.ctypes))
         return Hand(self, number.value, hit) if number.value >= 0 else None
 
     @property
@@ -586,11 +589,14 @@ class Sim:
 
     def move_attachment(self, i: int, point: Vector) -> None:
         """An attachment of the scene to another point."""
-        self._check(self._call(lib.brio_sim_move_attachment, i, vector(point, "move_attachment").ctypes.data), "")
+        count = self._call(lib.brio_sim_attachments)
+        if not 0 <= i < count:
+            raise Error(f"there is no attachment {i}; there are {count}")
+        self._check(self._call(lib.brio_sim_move_attachment, i, vector(point, "move_attachment").ctypes), "")
 
     def set_gravity(self, gravity: Vector) -> None:
         """From now on, in m/s2."""
-        self._check(self._call(lib.brio_sim_set_gravity, vector(gravity, "gravity").ctypes.data), "gravity must be finite")
+        self._check(self._call(lib.brio_sim_set_gravity, vector(gravity, "gravity").ctypes), "gravity must be finite")
 
     def material(self, name: str, body: Body = 0) -> float:
         """A parameter of a body's material."""

@@ -187,6 +187,18 @@ class Integrators(unittest.TestCase):
         print(f"python-bdf2: {np.abs(ends[0] - ends[1]).max():.2g} m apart from bdf2")
         self.assertLess(np.abs(ends[0] - ends[1]).max(), 1e-12)
 
+    def test_lists_will_do(self):
+        @brio.integrator("python-lists")
+        def lists(s, h):
+            v = (s.v + h * s.mass_solve(list(s.force(list(s.q), list(s.v), s.time, h)))).tolist()
+            s.accept(h, (s.q + h * np.array(v)).tolist(), v)
+        ends = []
+        for name in ("symplectic-euler", "python-lists"):
+            sim = brio.load("cloth", set={"integrator": name, "time.h": 1e-4})
+            sim.step(20)
+            ends.append(sim.q.copy())
+        np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-12)
+
     def test_exceptions_come_out(self):
         @brio.integrator("python-divides")
         def divides(s, h):

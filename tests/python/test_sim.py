@@ -187,6 +187,70 @@ class Life(unittest.TestCase):
         self.assertTrue(all("in use" in str(problem) for problem in problems))
 
 
+class Building(unittest.TestCase):
+    def test_from_arrays_equals_the_scene(self):
+        scene = brio.load("cloth", set={"probes": []})
+        build = brio.Builder()
+        cloth = build.body(scene.positions(), triangles=scene.triangles(), edges=scene.edges(), material={"type": "hooke", "k": 200, "rho": 0.2}, name="cloth")
+        build.fix(cloth, [0, 16])
+        sim = build.sim("backward-euler", h=1 / 60, tol=1e-4)
+        for one in (scene, sim):
+            one.step(10)
+        self.assertEqual(sim.bodies, ["cloth"])
+        self.assertEqual(scene.q.tobytes(), sim.q.tobytes())
+
+    def test_planes_and_lists(self):
+        build = brio.Builder(gravity=(0, -5, 0))  # lists and tuples, which become arrays that live only as long as the call
+        build.body([[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]], tets=[[0, 1, 2, 3]], velocity=(1, 2, 3))
+        build.plane([0, 0.25, 0], [0, 2, 0])
+        sim = build.sim("backward-euler", h=0.01)
+        self.assertAlmostEqual(sim.ledger().min_distance, 0.75)
+        np.testing.assert_array_equal(sim.velocities(), [[1, 2, 3]] * 4)
+        sim.step()
+        np.testing.assert_allclose(sim.velocities(), [[1, 2 - 0.05, 3]] * 4, rtol=1e-12)
+        sim.set_gravity((0, 0, 7))
+        sim.step()
+        np.testing.assert_allclose(sim.velocities(), [[1, 2 - 0.05, 3.07]] * 4, rtol=1e-12)
+        with sim.grab_vertex(0) as hand:
+            for k in range(100):
+                hand.drag((k, 2 * k, 3 * k))
+                np.testing.assert_array_equal(hand.now.point, [k, 2 * k, 3 * k])
+        blocked = brio.Builder()
+        blocked.body([[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]], tets=[[0, 1, 2, 3]])
+        blocked.plane([0, 1.5, 0], [0, 1, 0])
+        with self.assertRaisesRegex(brio.Error, "behind|touches"):
+            blocked.sim()
+        with self.assertRaisesRegex(brio.Error, "has made its simulation"):
+            blocked.sim()
+
+    def test_refusals(self):
+        tet = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        build = brio.Builder()
+        for wrong in (dict(vertices=[0, 0, 0]), dict(vertices=tet, tets=[[0, 1, 2]]), dict(vertices=tet, tets=[[0, 1, 2, 4]]), dict(vertices=tet, tets=[[0, 1, 2, -1]]),
+                      dict(vertices=tet, tets=[[0.0, 1, 2, 3]]), dict(vertices=tet, tets=[[0, 1, 2, 3]], velocity=[1]), dict(vertices=tet, kind="gas")):
+            with self.assertRaises(ValueError):
+                build.body(**wrong)
+        for wrong in (dict(vertices=tet), dict(vertices=tet, tets=[[0, 2, 1, 1]]), dict(vertices=np.array(tet) * np.nan, tets=[[0, 1, 2, 3]]),
+                      dict(vertices=tet, tets=[[0, 1, 2, 3]], material="cheese"), dict(vertices=tet, tets=[[0, 1, 2, 3]], material={"type": "stvk", "G": 1}),
+                      dict(vertices=tet, tets=[[0, 1, 2, 3]], material={"type": "stvk", "E": -1})):
+            with self.assertRaises(brio.Error):
+                build.body(**wrong)
+        body = build.body(tet, tets=[[0, 1, 2, 3]])
+        with self.assertRaises(brio.Error):
+            build.fix(7, [0])
+        with self.assertRaises(ValueError):
+            build.fix(body, [4])
+        build.attach(body, 0, [0, 0, 0], 10)
+        with self.assertRaises(brio.Error):
+            build.sim("none")
+        self.assertEqual(len(build.sim("bdf2").attachments), 1)
+        for call in (build.sim, lambda: build.fix(body, [0]), lambda: build.plane([0, 0, 0], [0, 1, 0])):
+            with self.assertRaisesRegex(brio.Error, "has made its simulation"):
+                call()
+        with self.assertRaises(brio.Error):
+            brio.Builder(gravity=[0, np.nan, 0])
+
+
 class Physics(unittest.TestCase):
     def test_ledger(self):
         sim = brio.load("spinning-cube")
