@@ -26,6 +26,22 @@ class Docs(unittest.TestCase):
         for name in brio.__all__:
             self.assertTrue(getattr(brio, name).__doc__, name)
 
+    def test_pages(self):
+        """What README.md and docs/python.md print runs as it stands."""
+        import numpy
+        for page, count in (("README.md", 1), ("docs/python.md", 3)):
+            with open(os.path.join(ROOT, page), encoding="utf-8") as file:
+                blocks = file.read().split("```python\n")[1:]
+            self.assertEqual(len(blocks), count, page)
+            names = {"brio": brio, "np": numpy}
+            for block in blocks:
+                exec(block.split("```")[0], names)  # noqa: S102
+            if "my_euler" in names:
+                sim = names["sim"]
+                sim.set_integrator("my-euler")
+                sim.step(3)
+                self.assertLess(sim.ledger().centre[1], 0)
+
     def test_tutorial(self):
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}
