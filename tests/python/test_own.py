@@ -167,6 +167,32 @@ class Energies(unittest.TestCase):
             brio.load("cloth", set={"bodies.0.material.type": "python-infinite"})
 
 
+    def test_forbidden_states_are_avoided(self):
+        """Chains that no force stretches beyond a tenth: E = -k m^2/2 ln(1 - (l - l0)^2/m^2), infinite beyond."""
+
+        @brio.energy("python-chain", fields={"k": 100.0})
+        def chain(e):
+            d = e.x[:, 1] - e.x[:, 0]
+            l = np.linalg.norm(d, axis=1)
+            n, m, stretch = d / l[:, None], 0.1 * e.size, l - e.size
+            k, left = e.values["k"] * e.weight, 1 - (stretch / m)**2
+            allowed = left > 0
+            left = np.where(allowed, left, 1)
+            E = np.where(allowed, -k * m**2 / 2 * np.log(left), np.inf)
+            first, second = k * stretch / left, k / left + 2 * k * stretch**2 / (m * left)**2
+            K = (first / l)[:, None, None] * np.eye(3) + (second - first / l)[:, None, None] * n[:, :, None] * n[:, None, :]
+            return E, np.stack([-first[:, None] * n, first[:, None] * n], axis=1), np.block([[K, -K], [-K, K]])
+        sim = brio.load({"time": {"h": 1 / 60}, "gravity": [0, -10, 0], "bodies": [{"shape": {"type": "line", "length": 1, "cells": 10},
+                         "material": {"type": "python-chain", "k": 1000, "vertex_mass": 0.1}, "fix": [{"vertices": [0]}]}]})
+        most = 0
+        for _ in range(40):
+            sim.step()
+            ends = sim.positions()[sim.edges()]
+            most = max(most, np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max())
+        print(f"links of 0.1 m that may be stretched to 0.11 m: {most:.6f} m at most")
+        self.assertTrue(0.105 < most < 0.11)
+
+
 class Integrators(unittest.TestCase):
     def test_backward_euler_to_the_bit(self):
         for scene, steps in (("cloth", 30), ("spinning-cube", 20), ("dice", 5)):
