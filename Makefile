@@ -12,7 +12,7 @@ need = $(if $(filter tsan coverage,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground test test-long bench install fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground test test-long bench install uninstall package fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -62,6 +62,17 @@ install: build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))" >/dev/null
 	@cmake --build build --target brio_cli brio_shared brio_static
 	@DESTDIR="$(DESTDIR)" cmake --install build
+	@mv build/install_manifest.txt build/installed.txt
+
+uninstall:
+	@sh cmake/uninstall.sh build "$(DESTDIR)"
+
+package:
+	@sh cmake/setup.sh package
+	@cmake --preset release $(werror) -DCMAKE_INSTALL_PREFIX=/usr >/dev/null
+	@cmake --build build --target brio_cli brio_shared brio_static
+	@cd build && cpack -B package >package.log || { cat package.log; exit 1; }
+	@ls build/package/*.deb
 
 fuzz:
 	@sh cmake/setup.sh fuzz
@@ -92,6 +103,8 @@ help:
 	    "make test-long       the same with the long tests" \
 	    "make bench           timings; BENCH=elements for one of them" \
 	    "make install         PREFIX=/usr/local by default; DESTDIR for packagers" \
+	    "make uninstall       remove what the last make install installed" \
+	    "make package         a Debian package: build/package/brio_VERSION_ARCHITECTURE.deb" \
 	    "make fuzz            every reader on random input for FUZZ_SECONDS=60 each" \
 	    "make coverage        the tests, and which lines they reach" \
 	    "make format          clang-format on all sources" \

@@ -68,21 +68,97 @@ static void overview(void)
          "`brio --version` says what this build can do.");
 }
 
-enum { MARKDOWN };
+/* ---- the manual page ---------------------------------------------------------------------------- */
+
+static void man_text(const char *text)
+{
+    bool start = true;
+    for (; *text; text++) {
+        if (start && (*text == '.' || *text == '\'')) fputs("\\&", stdout);
+        start = *text == '\n';
+        if (*text == '\\')
+            fputs("\\e", stdout);
+        else if (*text == '-')
+            fputs("\\-", stdout);
+        else if (*text == '\n')
+            fputs("\n.PP\n", stdout);
+        else
+            putchar(*text);
+    }
+}
+
+static void man_lines(const char *before, const char *text)
+{
+    while (*text) {
+        char line[512];
+        int length = (int)strcspn(text, "\n");
+        snprintf(line, sizeof line, "%s%.*s", before, length, text);
+        man_text(line);
+        puts("\n.br");
+        text += length + (text[length] == '\n');
+    }
+}
+
+static void man_page(void)
+{
+    printf(".TH BRIO 1 \"\" \"brio %s\" \"User Commands\"\n.SH NAME\nbrio \\- simulate things that bend, stretch, bounce and collide\n.SH SYNOPSIS\n.nf\n", brio_version());
+    for (int i = 0; command_at(i); i++) {
+        char before[64];
+        snprintf(before, sizeof before, "brio %s ", command_at(i)->name);
+        man_lines(before, command_at(i)->synopsis);
+    }
+    puts(".fi\n.SH DESCRIPTION\nbrio simulates deformable bodies. Scenes are text files; `brio help scene` is their reference, and `brio run demo` a start.\n.SH COMMANDS");
+    for (int i = 0; command_at(i); i++) {
+        const Command *c = command_at(i);
+        printf(".SS brio %s\n", c->name);
+        man_text(c->summary);
+        puts("\n.PP");
+        man_text(c->about);
+        putchar('\n');
+        for (const Option *o = c->options; o && o->name; o++) {
+            char left[128];
+            if (!o->summary) continue;
+            snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+            puts(".TP");
+            if (o->letter) printf("\\fB\\-%c\\fR, ", o->letter);
+            fputs("\\fB", stdout);
+            man_text(left);
+            fputs("\\fR\n", stdout);
+            man_text(o->summary);
+            putchar('\n');
+        }
+        puts(".PP\nExamples:\n.PP\n.RS\n.nf");
+        man_lines("", c->examples);
+        puts(".fi\n.RE");
+    }
+    puts(".SH EXIT STATUS\n0: done. 1: the run or check failed or was stopped. 2: bad input or usage; nothing was written.\n"
+         ".SH ENVIRONMENT\n"
+         ".TP\n\\fBBRIO_ISA\\fR\nThe instruction set to use: baseline, avx2 or avx512.\n"
+         ".TP\n\\fBBRIO_MEMORY_LIMIT\\fR\nBytes that brio may take as there.\n"
+         ".TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe kernels of OpenBLAS; without it brio chooses where OpenBLAS does not know the processor.");
+}
+
+enum { MARKDOWN, MAN };
 
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_help, .argc = argc, .argv = argv, .at = 1};
     const char *name = NULL;
-    bool markdown = false;
+    bool markdown = false, man = false;
     int option;
     while ((option = argument_next(&a)) != ARGUMENT_END) {
         if (option == MARKDOWN)
             markdown = true;
+        else if (option == MAN)
+            man = true;
         else if (option == ARGUMENT_WORD && !name)
             name = a.value;
         else
             return option == ARGUMENT_WORD ? usage_error(a.command, "one command at a time") : a.exit;
+    }
+    if (man) {
+        man_page();
+        return EXIT_DONE;
     }
     if (!name) {
         overview();
@@ -113,12 +189,14 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [MARKDOWN] = {"--markdown", 0, NULL, "As Markdown (docs/scene.md, docs/commands.md)."}, {0}};
+    [MARKDOWN] = {"--markdown", 0, NULL, "As Markdown (docs/scene.md, docs/commands.md)."},
+    [MAN] = {"--man", 0, NULL, "All commands as a manual page (`man brio`)."},
+    {0}};
 
 const Command command_help = {
     .name = "help",
     .summary = "Explain a command, or the scene file.",
-    .synopsis = "[COMMAND]\nscene|commands [--markdown]",
+    .synopsis = "[COMMAND]\nscene|commands [--markdown]\n--man",
     .about = "Without a name: all commands. `scene` is the reference of the scene file: every key with what it takes, "
              "its default and "
              "what it means, and the parameters of shapes, materials, integrators and solvers. `commands` is the help of all commands.",

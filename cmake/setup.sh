@@ -1,12 +1,12 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|tsan|fuzz|coverage|format
+# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|tsan|fuzz|coverage|package|format
 #
 # Quick when all are there. Otherwise installs as root, through sudo, or says what to type. Where there is
 # no dpkg, or with BRIO_SETUP=no, it changes nothing and leaves the search to CMake.
 set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libfyaml-dev libsuitesparse-dev libopenblas0-pthread zlib1g-dev"
-test="$build libcmocka-dev calculix-ccx libsundials-dev locales"
+test="$build libcmocka-dev calculix-ccx libsundials-dev locales python3-numpy"
 # What brio can do without, as program:package. A machine may have them from elsewhere, and where they cannot be had the rest goes on.
 wanted="node:nodejs npm:npm"
 case "${1:-build}" in
@@ -18,9 +18,10 @@ case "${1:-build}" in
     tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev libomp-dev llvm" ;;
     coverage) packages="$test gcovr" ;;
+    package) packages="$build dpkg-dev" ;;
     format) packages="clang-format" wanted="" ;;
     *)
-        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, tsan, fuzz, coverage, format" >&2
+        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, tsan, fuzz, coverage, package, format" >&2
         exit 2
         ;;
 esac

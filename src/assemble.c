@@ -235,7 +235,7 @@ typedef struct KernelWork {
 
 static BrioBatch batch_of(const BrioTerm *term, const double *param, const double *x)
 {
-    return (BrioBatch){.end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .live = param + term->live, .x = x};
+    return (BrioBatch){.def = term->energy->def, .end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .live = param + term->live, .x = x};
 }
 
 static void kernel_chunk(void *context, int64_t begin, int64_t end)

@@ -288,6 +288,7 @@ const char *brio_sim_reason(const BrioSim *sim) { return sim->stepper->reason; }
 const BrioSystem *brio_sim_system(const BrioSim *sim) { return sim->system; }
 BrioState *brio_sim_state(BrioSim *sim) { return sim->state; }
 double brio_sim_time(const BrioSim *sim) { return sim->state->time; }
+double brio_sim_h(const BrioSim *sim) { return sim->h; }
 
 /* ---- positions and velocities ------------------------------------------------------------------- */
 

@@ -64,6 +64,8 @@ void brio_state_assign(BrioState *to, const BrioState *from)
 }
 
 void brio_state_free(BrioState *state) { brio__free(state); }
+const double *brio_state_q(const BrioState *state) { return state->q; }
+const double *brio_state_v(const BrioState *state) { return state->v; }
 
 /* ---- the map x = J q + b(t) --------------------------------------------------------------------- */
 
@@ -306,6 +308,20 @@ const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *
     const BrioBody *b = body_at(system, body);
     *count = b ? b->triangle_count : 0;
     return b ? b->triangle : NULL;
+}
+
+const int32_t *brio_body_edges(const BrioSystem *system, int body, int64_t *count)
+{
+    const BrioBody *b = body_at(system, body);
+    *count = b ? b->edge_count : 0;
+    return b ? b->edge : NULL;
+}
+
+const int32_t *brio_body_tets(const BrioSystem *system, int body, int64_t *count)
+{
+    const BrioBody *b = body_at(system, body);
+    *count = b ? b->tet_count : 0;
+    return b ? b->tet : NULL;
 }
 
 void brio_system_free(BrioSystem *system)

@@ -30,6 +30,9 @@ extern "C" {
 #define BRIO_VERSION_MAJOR 0
 #define BRIO_VERSION_MINOR 1
 #define BRIO_VERSION_PATCH 0
+/* The binary interface, the number in libbrio.so.N. It changes when a program that was compiled before could go wrong with the new library: a struct, a
+ * constant or the parameters of a function became others, or something went away. New functions, and new structs, leave it as it is. A
+ * program that loads the library at run time compares this number with brio_abi(). */
 #define BRIO_ABI 1
 
 /* ---------------------------------------------------------------------------------------------------
@@ -270,10 +273,15 @@ BRIO_API int brio_system_body(const BrioSystem *system, const char *name); /* -1
 BRIO_API const char *brio_body_name(const BrioSystem *system, int body);
 BRIO_API int64_t brio_body_vertices(const BrioSystem *system, int body);
 BRIO_API const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *count); /* surface */
+BRIO_API const int32_t *brio_body_edges(const BrioSystem *system, int body, int64_t *count);     /* springs; other bodies have none */
+BRIO_API const int32_t *brio_body_tets(const BrioSystem *system, int body, int64_t *count);
 
 BRIO_API BrioStatus brio_state_copy(const BrioState *from, BrioState **copy);
 BRIO_API void brio_state_assign(BrioState *to, const BrioState *from); /* of the same system */
 BRIO_API void brio_state_free(BrioState *state);
+/* Coordinates and their velocities, 3 for each block of coordinates, to look at: they are there as long as the state. What sets them is brio_sim_set_positions. */
+BRIO_API const double *brio_state_q(const BrioState *state);
+BRIO_API const double *brio_state_v(const BrioState *state);
 
 /* ---------------------------------------------------------------------------------------------------
  * Simulating
@@ -324,6 +332,17 @@ BRIO_API BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const 
 BRIO_API BrioStatus brio_sim_load(const char *scene, BrioSim **sim, BrioError *error);
 /* The same from text in memory. `name` is what messages call it; mesh files are looked for beside it. */
 BRIO_API BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioSim **sim, BrioError *error);
+/* Where a scene comes from: a file or the name of a scene that ships; or `text`, and then `name` as above. `sets` are changes as of --set of the program, like
+ * "time.h=1/120". */
+typedef struct BrioSource {
+    const char *name;
+    const char *text; /* NULL: from the file */
+    size_t size;
+    const char *const *sets;
+    int set_count;
+} BrioSource;
+BRIO_API BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioError *error);
+BRIO_API const char *brio_scenes_folder(void); /* of the scenes that ship, NAME.yaml */
 BRIO_API void brio_sim_free(BrioSim *sim);
 
 /* One step of the scene's h, or of any h. A step that cannot be solved is tried again in halves; if that
@@ -336,6 +355,7 @@ BRIO_API const char *brio_sim_reason(const BrioSim *sim);
 BRIO_API const BrioSystem *brio_sim_system(const BrioSim *sim);
 BRIO_API BrioState *brio_sim_state(BrioSim *sim);
 BRIO_API double brio_sim_time(const BrioSim *sim);
+BRIO_API double brio_sim_h(const BrioSim *sim); /* of brio_sim_step */
 
 /* Positions and velocities of a body's vertices (3 per vertex). Setting leaves vertices without
  * coordinates (fixed ones) where they are; what would move a bar1d in y or z is refused; an affine body takes the nearest affine motion
@@ -367,6 +387,31 @@ typedef struct BrioLedger {
 } BrioLedger;
 BRIO_API BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger);
 BRIO_API double brio_sim_body_energy(BrioSim *sim, int body); /* elastic energy of one body */
+
+/* Checkpoints: the whole state in a file, and back into a simulation of the same bodies and an integrator with as much history; it then goes on to the same bits. A file that is there
+ * is kept (ERROR_EXISTS) unless `replace`, and replaced at one stroke. What is refused leaves the simulation as it was. */
+BRIO_API BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError *error);
+BRIO_API BrioStatus brio_sim_restore(BrioSim *sim, const char *file, BrioError *error);
+
+/* A run with its results in a folder, as `brio run` does it, to the same bytes: energy.csv, probes.csv, frames, motion, run.json, a checkpoint. (The page report.html is made
+ * by `brio view`.) */
+typedef struct BrioProgress {
+    int64_t step, steps;
+    double time, end; /* s, simulated */
+    double energy;    /* total, J */
+} BrioProgress;
+typedef struct BrioRunDef {
+    BrioSource source;
+    const char *out; /* folder */
+    int force;       /* replace earlier results of brio there; otherwise ERROR_EXISTS */
+    int resume;      /* continue from the checkpoint there, if there is one */
+    int (*progress)(void *user, const BrioProgress *progress); /* before the first and after every step; not 0: end the run here. May be NULL */
+    void *user;
+} BrioRunDef;
+/* BRIO_OK: completed. BRIO_STOPPED: on request; to be resumed. Otherwise `error` says why. `last` (may be NULL) receives where it ended. */
+BRIO_API BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error);
+/* A simulation in the state in which such a run, or `brio run`, left its folder. Nothing is written. */
+BRIO_API BrioStatus brio_run_open(const char *folder, BrioSim **sim, BrioError *error);
 
 /* ---------------------------------------------------------------------------------------------------
  * Taking part in a simulation that runs: docs/interaction.md.
@@ -425,6 +470,36 @@ BRIO_API BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, cons
 BRIO_API const char *brio_sim_integrator(const BrioSim *sim, double *values); /* its name; values (may be NULL): BRIO_MAX_VALUES */
 
 /* ---------------------------------------------------------------------------------------------------
+ * Writing an energy at run time: a material for bodies of springs or of tets whose energy is a function of yours. Scenes then name it like any other.
+ * (Energies in the tree are faster: they compute eight elements at once. docs/energy.md.)
+ * ------------------------------------------------------------------------------------------------- */
+
+/* Elements to be evaluated, one after the other; `nodes` vertices each: 2 of a spring, 4 of a tet. */
+typedef struct BrioElements {
+    int64_t count;
+    int nodes;
+    const double *values; /* of the field table, in its order */
+    const double *weight; /* count: of a spring its own stiffness over the first field, otherwise 1; multiply the energy by it. (0: ignored) */
+    const double *size;   /* count: rest length of a spring (m), rest volume of a tet (m3) */
+    const double *rest;   /* count x nodes x 3: rest positions */
+    const double *x;      /* count x nodes x 3: positions */
+    double *energy;       /* count (J); INFINITY: the state is forbidden. All three come filled with zeros. */
+    double *gradient;     /* count x nodes x 3, or NULL: not wanted */
+    double *hessian;      /* count x (3 nodes) x (3 nodes), symmetric, or NULL: not wanted. Where it must be semidefinite brio makes it so */
+} BrioElements;
+
+typedef struct BrioEnergyDef {
+    const char *name, *summary, *citation; /* citation: may be NULL */
+    BrioKind kind;                         /* BRIO_KIND_SPRINGS or BRIO_KIND_SOLID */
+    const BrioField *fields;               /* numbers only; masses come from a field "rho" or, of springs, "vertex_mass" */
+    void *user;
+    /* Called from several threads at once. Anything but BRIO_OK: these elements forbid the state, and a step that cannot avoid it fails. */
+    BrioStatus (*eval)(void *user, const BrioElements *elements);
+} BrioEnergyDef;
+/* `def` and what it points to must stay in memory. ERROR_ARGUMENT: the name is taken, or something is missing. */
+BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error);
+
+/* ---------------------------------------------------------------------------------------------------
  * Writing an integrator: one file over these functions and one line in src/integrate/list.def, or
  * brio_register_integrator at run time. docs/integrator.md walks through one.
  * ------------------------------------------------------------------------------------------------- */
@@ -462,6 +537,7 @@ BRIO_API const BrioIntegrator *brio_integrator_at(int i); /* i = 0, 1, ...; NULL
 
 BRIO_API const double *brio_stepper_q(const BrioStepper *stepper);
 BRIO_API const double *brio_stepper_v(const BrioStepper *stepper);
+BRIO_API int64_t brio_stepper_coordinates(const BrioStepper *stepper); /* length of q and v */
 BRIO_API double brio_stepper_time(const BrioStepper *stepper);
 BRIO_API double brio_stepper_value(const BrioStepper *stepper, const char *field); /* of the field table */
 BRIO_API double *brio_stepper_history(BrioStepper *stepper, int k); /* saved with the state */

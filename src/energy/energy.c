@@ -38,7 +38,8 @@ static const BrioEnergy *const *table(BrioIsa isa)
 
 const BrioEnergy *brio__energy_at(int i)
 {
-    return i >= 0 && i < (int)BRIO_COUNT(baseline) ? table(brio__isa())[i] : NULL;
+    if (i < 0) return NULL;
+    return i < (int)BRIO_COUNT(baseline) ? table(brio__isa())[i] : brio__registered_energy_at(i - (int)BRIO_COUNT(baseline));
 }
 
 const BrioEnergy *brio__energy_for(const char *name, BrioIsa isa)
@@ -46,6 +47,8 @@ const BrioEnergy *brio__energy_for(const char *name, BrioIsa isa)
     if (isa > brio__isa()) return NULL;
     for (int i = 0; i < (int)BRIO_COUNT(baseline); i++)
         if (!strcmp(table(isa)[i]->name, name)) return table(isa)[i];
+    for (int i = 0; brio__registered_energy_at(i); i++)
+        if (!strcmp(brio__registered_energy_at(i)->name, name)) return brio__registered_energy_at(i);
     return NULL;
 }
 
@@ -71,7 +74,7 @@ double brio__energy_one(const BrioEnergy *energy, const double *params, const do
     for (int k = 0; k < LIVE * LANES; k++) live[k] = 1;
     for (int k = 0; k < energy->rest; k++)
         for (int i = 0; i < LANES; i++) rest_lanes[k * LANES + i] = i == 0 || k > 0 ? rest[k] : 0;
-    energy->eval(&(BrioBatch){.begin = 0, .end = 1, .node = node, .rest = rest_lanes, .params = params, .live = live, .x = x, .energy = &value,
+    energy->eval(&(BrioBatch){.def = energy->def, .begin = 0, .end = 1, .node = node, .rest = rest_lanes, .params = params, .live = live, .x = x, .energy = &value,
                               .gradient = gradient ? g : NULL, .hessian = hessian ? H : NULL, .project = project});
     int size = 3 * energy->nodes;
     for (int k = 0; gradient && k < size; k++) gradient[k] = g[k * LANES];

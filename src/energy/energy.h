@@ -58,6 +58,7 @@ typedef struct BrioBatch {
                              order (0,0) (1,0) (1,1) (2,0) ... */
     double *distance;     /* [block][8]: of pairs and of contacts with obstacles, how far apart they are (nothing else is then computed) */
     bool project;         /* to the nearest positive semidefinite matrix of each element */
+    const BrioEnergyDef *def; /* of energies that were registered at run time */
 } BrioBatch;
 
 /* What a material says of a sheet made of it. */
@@ -98,6 +99,7 @@ typedef struct BrioEnergy {
     void (*laplacian)(const double *rest, const double *params, const double *live, double *weight);
     /* A random rest shape and a random allowed state of one element. */
     void (*sample)(BrioRandom *random, double *X, double *x);
+    const BrioEnergyDef *def; /* registered at run time (registered.c); otherwise NULL */
 } BrioEnergy;
 
 #define BRIO_PASTE_(a, b, c) a##b##_##c
@@ -114,6 +116,7 @@ static inline int brio__pair(int i, int j) { return i * (i + 1) / 2 + j; } /* i 
 
 const BrioEnergy *brio__energy(const char *name); /* NULL: none of that name */
 const BrioEnergy *brio__energy_at(int i);         /* NULL past the last */
+const BrioEnergy *brio__registered_energy_at(int i); /* of those that were registered at run time; NULL past the last */
 bool brio__energy_is_material(const BrioEnergy *energy);
 bool brio__energy_is_elastic(const BrioEnergy *energy); /* a material, or the bending of one */
 /* The same energy compiled for another instruction set (benchmarks); NULL if this machine cannot run it. */

@@ -47,6 +47,7 @@ BrioStatus brio_register_integrator(const BrioIntegrator *integrator)
 const double *brio_stepper_q(const BrioStepper *s) { return s->state->q; }
 const double *brio_stepper_v(const BrioStepper *s) { return s->state->v; }
 double brio_stepper_time(const BrioStepper *s) { return s->state->time; }
+int64_t brio_stepper_coordinates(const BrioStepper *s) { return s->state->coordinates; }
 
 double brio_stepper_value(const BrioStepper *s, const char *field)
 {

@@ -35,9 +35,8 @@ static uint64_t hash_node(uint64_t hash, const BrioNode *node, int depth)
     return hash;
 }
 
-uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const BrioState *first)
+static uint64_t hash_system(uint64_t hash, const BrioSystem *s)
 {
-    uint64_t hash = hash_node(BRIO_HASH_START, scene->tree, 0);
     for (int t = 0; t < s->term_count; t++) {
         const BrioTerm *term = &s->term[t];
         size_t lanes = (size_t)term->blocks * LANES;
@@ -45,6 +44,12 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
         hash = brio__hash(hash, term->node, lanes * (size_t)term->energy->nodes * sizeof *term->node);
         hash = brio__hash(hash, term->rest, lanes * (size_t)term->energy->rest * sizeof *term->rest);
     }
+    return hash;
+}
+
+uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const BrioState *first)
+{
+    uint64_t hash = hash_system(hash_node(BRIO_HASH_START, scene->tree, 0), s);
     const struct {
         const double *values;
         int64_t count;
@@ -139,21 +144,26 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
-BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *c, BrioState *state, BrioError *error)
+static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCheckpoint *c, BrioState *state, BrioError *error)
 {
     FILE *file;
     char found[8];
     uint32_t version = VERSION;
     uint64_t mark = BYTE_ORDER_MARK;
-    BRIO_CHECK(brio__replace_begin(folder, BRIO_CHECKPOINT_NAME, &file, error));
+    BRIO_CHECK(brio__replace_begin(folder, name, &file, error));
     Stream s = {.file = file, .hash = BRIO_HASH_START};
     memcpy(found, letters, sizeof found);
     visit_head(&s, c, found, &version, &mark);
     visit(&s, c, state);
     uint64_t sum = s.hash;
     visit_bytes(&s, &sum, sizeof sum);
-    BRIO_CHECK(brio__replace_end(folder, BRIO_CHECKPOINT_NAME, file, true, error));
+    BRIO_CHECK(brio__replace_end(folder, name, file, true, error));
     return brio__folder_sync(folder, error);
+}
+
+BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *c, BrioState *state, BrioError *error)
+{
+    return write_named(folder, BRIO_CHECKPOINT_NAME, c, state, error);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------ */
@@ -245,4 +255,70 @@ bool brio__checkpoint_exists(const BrioFolder *folder)
 {
     struct stat info;
     return fstatat(folder->fd, BRIO_CHECKPOINT_NAME, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* ---- checkpoints of a simulation without a run --------------------------------------------------- */
+
+/* The folder of a file, and its name in it. */
+static BrioStatus open_folder_of(const char *file, BrioFolder *folder, const char **name, BrioError *error)
+{
+    char path[4096];
+    const char *slash = strrchr(file, '/');
+    *name = slash ? slash + 1 : file;
+    int length = slash == file ? 1 : slash ? (int)(slash - file) : 1;
+    if (!**name || length >= (int)sizeof path) return brio__error(error, BRIO_ERROR_ARGUMENT, "\"%s\" is not the name of a file", file);
+    snprintf(path, sizeof path, "%.*s", length, slash ? file : ".");
+    return brio__folder_open(path, false, folder, error);
+}
+
+BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError *error)
+{
+    BrioFolder folder = {.fd = -1};
+    struct stat info;
+    const char *name;
+    BrioCheckpoint c = {.scene = hash_system(BRIO_HASH_START, sim->system)};
+    snprintf(c.isa, sizeof c.isa, "%s", brio_isa());
+    BRIO_CHECK(open_folder_of(file, &folder, &name, error));
+    BrioStatus status = !replace && fstatat(folder.fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0
+                            ? brio__error(error, BRIO_ERROR_EXISTS, "%s is there already: give another name, or ask to replace it", file)
+                            : write_named(&folder, name, &c, sim->state, error);
+    brio__folder_close(&folder);
+    return status;
+}
+
+static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState *copy, BrioError *error)
+{
+    BrioCheckpoint found = {0};
+    char first[8] = "";
+    uint32_t version = 0;
+    uint64_t mark = 0;
+    Stream s = {.file = file, .reading = true};
+    visit_head(&s, &found, first, &version, &mark);
+    if (s.broken || memcmp(first, letters, sizeof first)) return brio__error(error, BRIO_ERROR_INPUT, "%s is no checkpoint, or is cut off", name);
+    if (mark != BYTE_ORDER_MARK || version != VERSION) return brio__error(error, BRIO_ERROR_INPUT, "%s was written by another version of brio, or on another kind of machine", name);
+    if (found.scene != hash_system(BRIO_HASH_START, sim->system))
+        return brio__error(error, BRIO_ERROR_INPUT, "%s belongs to other bodies than those of this simulation: load the scene that it was saved from", name);
+    rewind(file);
+    if (!whole(file)) return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged or cut off", name);
+    rewind(file);
+    visit_head(&s, &found, first, &version, &mark);
+    visit(&s, &found, copy);
+    brio__free(found.frame_time);
+    if (s.broken)
+        return brio__error(error, BRIO_ERROR_INPUT, "%s was saved under an integrator that remembers another number of steps than %s: set that integrator first", name,
+                           sim->stepper->integrator->name);
+    brio_state_assign(sim->state, copy);
+    return BRIO_OK;
+}
+
+BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
+{
+    BrioState *copy = NULL;
+    FILE *file = fopen(name, "re");
+    if (!file) return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", name, strerror(errno));
+    BrioStatus status = brio_state_copy(sim->state, &copy);
+    status = status == BRIO_OK ? restore(sim, name, file, copy, error) : brio__error(error, status, "out of memory");
+    brio_state_free(copy);
+    fclose(file);
+    return status;
 }

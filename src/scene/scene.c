@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr */
+#endif
 #include "scene.h"
 
 #include "../builder.h"
@@ -5,6 +8,9 @@
 #include "../mesh/mesh.h"
 #include "drum.h"
 
+#if defined(__linux__) && !defined(__EMSCRIPTEN__)
+#include <dlfcn.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -1355,6 +1361,14 @@ const char *brio__scenes_folder(void)
         snprintf(folder, sizeof folder, "%s/../share/brio/scenes", program);
         if (stat(folder, &info) == 0) return folder;
     }
+#if defined(__linux__) && !defined(__EMSCRIPTEN__)
+    Dl_info library; /* beside an installed library, whatever program loaded it: lib/ or lib/ARCHITECTURE/ */
+    for (int up = 1; dladdr(brio_version(), &library) && library.dli_fname && up <= 2; up++) {
+        const char *slash = strrchr(library.dli_fname, '/');
+        snprintf(folder, sizeof folder, "%.*s/%sshare/brio/scenes", slash ? (int)(slash - library.dli_fname) : 1, slash ? library.dli_fname : ".", up == 1 ? "../" : "../../");
+        if (stat(folder, &info) == 0) return folder;
+    }
+#endif
 #ifdef BRIO_SOURCE_SCENES
     if (stat(BRIO_SOURCE_SCENES, &info) == 0) return BRIO_SOURCE_SCENES;
 #endif
@@ -1414,6 +1428,13 @@ BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_c
 BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, BrioScene **scene, BrioError *error)
 {
     return load(name, text, size, NULL, 0, scene, error);
+}
+
+BrioStatus brio__scene_open(const BrioSource *source, BrioScene **scene, BrioError *error)
+{
+    if (!source->name || (source->set_count > 0 && !source->sets)) return brio__error(error, BRIO_ERROR_ARGUMENT, "a scene needs a name, and its changes a list");
+    if (source->text) return load(source->name, source->text, source->size, source->sets, source->set_count, scene, error);
+    return brio__scene_load(source->name, source->sets, source->set_count, scene, error);
 }
 
 BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count, BrioSimDef *def, BrioError *error)
@@ -1485,3 +1506,12 @@ BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioS
     BrioStatus status = brio__scene_parse(text, size, name, &scene, error);
     return sim_of(status, scene, sim, error);
 }
+
+BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioError *error)
+{
+    BrioScene *scene = NULL;
+    BrioStatus status = brio__scene_open(source, &scene, error);
+    return sim_of(status, scene, sim, error);
+}
+
+const char *brio_scenes_folder(void) { return brio__scenes_folder(); }

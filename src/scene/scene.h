@@ -35,6 +35,7 @@ typedef struct BrioScene {
 BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count, BrioScene **scene, BrioError *error);
 /* The same from text in memory; files that it names are looked for beside `name`. */
 BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, BrioScene **scene, BrioError *error);
+BrioStatus brio__scene_open(const BrioSource *source, BrioScene **scene, BrioError *error);
 /* An integrator and its values without a scene: `sets` may assign integrator.NAME only. */
 BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count, BrioSimDef *def, BrioError *error);
 void brio__scene_free(BrioScene *scene);

@@ -1,0 +1,17 @@
+# The first Python 3 that has numpy: BRIO_PYTHON if given, Debian's, then that of the PATH. Sets brio_python, "" if there is none, and where
+# the package is installed. Nothing of brio needs it to be built.
+set(brio_python "")
+foreach(candidate ${BRIO_PYTHON} /usr/bin/python3 python3)
+  if(NOT brio_python)
+    execute_process(COMMAND ${candidate} -c "import numpy, sys; print('%d.%d' % sys.version_info[:2])" RESULT_VARIABLE lacks
+      OUTPUT_VARIABLE brio_python_version OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(lacks STREQUAL "0")
+      set(brio_python ${candidate})
+    endif()
+  endif()
+endforeach()
+if(NOT brio_python)
+  set(brio_python_version 3)
+endif()
+# Debian's python3 looks there under /usr and /usr/local. Elsewhere: PYTHONPATH (docs/python.md).
+set(BRIO_PYTHON_DIR lib/python${brio_python_version}/dist-packages CACHE STRING "Where the Python package is installed, under the prefix")

@@ -1,0 +1,23 @@
+"""brio: things that bend, stretch, bounce and collide.
+
+>>> import brio
+>>> with brio.load("cloth") as sim:
+...     sim.step(10)
+...     x = sim.positions("cloth")
+>>> x.shape
+(289, 3)
+
+``load``, ``parse`` and ``open_run`` make a ``Sim``; ``run`` and ``compare`` write results into a folder; ``energy`` and ``integrator`` register functions of yours. What
+goes wrong is a ``brio.Error``; arrays of a wrong shape are a ``ValueError``. docs/python.md tells more, python/tutorial.py shows it.
+"""
+from ._library import Error, Status  # before numpy: it chooses the kernels of OpenBLAS
+from ._build import Builder  # isort: skip
+from ._own import Elements, Field, Rejected, Stepper, Trait, energy, integrator
+from ._run import (Progress, RunResult, compare, integrators, isa, materials, program, read_energy, run, scenes, set_log, set_threads, threads,
+                   version)
+from ._sim import Attachment, Hand, Ledger, Sim, State, load, open_run, parse
+
+__version__ = version()
+__all__ = ["Attachment", "Builder", "Elements", "Error", "Field", "Hand", "Ledger", "Progress", "Rejected", "RunResult", "Sim", "State", "Status", "Stepper", "Trait", "compare",
+           "energy", "integrator", "integrators", "isa", "load", "materials", "open_run", "parse", "program", "read_energy", "run", "scenes", "set_log",
+           "set_threads", "threads", "version"]

@@ -1,0 +1,138 @@
+"""Simulations from arrays, without a scene."""
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref, c_int, c_void_p
+from typing import Any, Mapping, Optional
+
+import numpy as np
+
+from . import _callbacks
+from ._library import CBodyDef, CError, CMaterial, CMesh, CSimDef, Error, error_of, lib
+from ._sim import Sim, Vector, _Handle, field_values, vector
+
+__all__ = ["Builder"]
+
+_KINDS = {"auto": 0, "solid": 1, "springs": 2, "bar1d": 3, "points": 4, "affine": 5, "shell": 6}
+
+
+def _indices(array: Any, corners: int, count: int, what: str) -> np.ndarray:
+    found = np.asarray(array)
+    if found.size == 0:
+        return np.zeros((0, corners), np.int32)
+    if found.ndim != 2 or found.shape[1] != corners or not np.issubdtype(found.dtype, np.integer):
+        raise ValueError(f"{what}: expected whole numbers in an array of shape (n, {corners}), got {found.dtype} of shape {found.shape}")
+    if found.min() < 0 or found.max() >= count:
+        raise ValueError(f"{what}: vertex {found.max() if found.max() >= count else found.min()} is none of the {count} vertices")
+    return np.ascontiguousarray(found, dtype=np.int32)
+
+
+class Builder:
+    """Puts a simulation together from arrays: bodies, what holds them, planes; ``sim`` ends it.
+
+    >>> import brio
+    >>> build = brio.Builder(gravity=[0, -9.8, 0])
+    >>> tet = build.body([[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 1]], tets=[[0, 1, 2, 3]], material={"type": "neo-hookean", "E": 1e5})
+    >>> build.plane([0, 0, 0], [0, 1, 0])
+    >>> sim = build.sim("bdf2", h=0.01)
+    >>> sim.step(10)
+    """
+
+    def __init__(self, gravity: Vector = (0, -9.8, 0)):
+        pointer = c_void_p()
+        status = lib.brio_builder_create(byref(pointer))
+        if status:
+            raise Error("out of memory", status)
+        self._pointer: Optional[int] = pointer.value
+        g = vector(gravity, "gravity")
+        if not np.isfinite(g).all():
+            raise Error("gravity must be finite")
+        lib.brio_builder_gravity(self._pointer, g.ctypes)
+        self._counts: list = []
+
+    def __del__(self, free: Any = lib.brio_builder_free) -> None:
+        if getattr(self, "_pointer", None):
+            free(self._pointer)
+
+    def _live(self) -> int:
+        if self._pointer is None:
+            raise Error("this builder has made its simulation: begin with a new one")
+        return self._pointer
+
+    def _call(self, function: Any, *arguments: Any) -> None:
+        error = CError()
+        status = _callbacks.call(function, self._live(), *arguments, byref(error))
+        if status:
+            raise error_of(status, error)
+
+    def body(self, vertices: Any, tets: Any = (), triangles: Any = (), edges: Any = (), material: Any = "neo-hookean", name: Optional[str] = None, kind: str = "auto",
+             velocity: Vector = (0, 0, 0), angular: Vector = (0, 0, 0), about: Vector = (0, 0, 0)) -> int:
+        """A body of n x 3 vertices, its rest shape, and tets (n x 4), triangles (n x 3) or edges (n x 2). ``material`` is a name, or a map with ``type`` and values.
+
+        Returns its number.
+        """
+        x = np.ascontiguousarray(vertices, dtype=np.float64)
+        if x.ndim != 2 or x.shape[1] != 3 or len(x) == 0:
+            raise ValueError(f"vertices: expected an array of shape (n, 3), got {x.shape}")
+        if kind not in _KINDS:
+            raise ValueError(f"kind: expected one of {', '.join(_KINDS)}, got {kind!r}")
+        parts = [_indices(part, corners, len(x), what) for part, corners, what in ((tets, 4, "tets"), (triangles, 3, "triangles"), (edges, 2, "edges"))]
+        given = dict(material) if isinstance(material, Mapping) else {"type": material}
+        words: CMaterial = CMaterial()
+        kind_of_material = str(given.pop("type", ""))
+        status = lib.brio_material(kind_of_material.encode(), byref(words))
+        if status:
+            raise Error(f'no material "{kind_of_material}"; brio.materials() names them', status)
+        words.values[:] = field_values(lib.brio_material_fields(kind_of_material.encode()), given, f"material {kind_of_material}")[:]
+        mesh = CMesh(len(x), len(parts[0]), len(parts[1]), len(parts[2]), x.ctypes.data, *(part.ctypes.data for part in parts), None)
+        definition: CBodyDef = lib.brio_body_def()
+        definition.name = (name or f"body{len(self._counts)}").encode()
+        definition.mesh, definition.kind, definition.material = ctypes.pointer(mesh), _KINDS[kind], words
+        for field, value in (("velocity", velocity), ("angular", angular), ("about", about)):
+            getattr(definition, field)[:] = vector(value, field).tolist()
+        number = c_int()
+        self._call(lib.brio_builder_body, byref(definition), byref(number))
+        self._counts.append(len(x))
+        return number.value
+
+    def _vertices(self, body: int, vertices: Any) -> np.ndarray:
+        if not 0 <= body < len(self._counts):
+            raise Error(f"there is no body {body}; there are {len(self._counts)}")
+        return _indices(np.atleast_1d(np.asarray(vertices))[:, None], 1, self._counts[body], "vertices")
+
+    def fix(self, body: int, vertices: Any) -> None:
+        """Vertices that stay where they are."""
+        held = self._vertices(body, vertices)
+        self._call(lib.brio_builder_fix, body, held.ctypes, len(held), None)
+
+    def attach(self, body: int, vertex: int, point: Vector, k: float) -> None:
+        """A spring of stiffness k (N/m) and no length from a vertex to a point."""
+        held = self._vertices(body, vertex)
+        self._call(lib.brio_builder_attach, body, int(held[0, 0]), vector(point, "point").ctypes, k, None)
+
+    def plane(self, point: Vector, normal: Vector, name: Optional[str] = None) -> None:
+        """A plane that vertices stay in front of, on the side of its normal."""
+        self._call(lib.brio_builder_plane, name.encode() if name else None, vector(point, "point").ctypes, vector(normal, "normal").ctypes)
+
+    def sim(self, integrator: str = "backward-euler", h: float = 1 / 30, tol: Optional[float] = None, **values: Any) -> Sim:
+        """The simulation; ``values`` are the integrator's. The builder is done then, also if it is refused."""
+        found = lib.brio_integrator(integrator.encode())
+        if not found:
+            raise Error(f'no integrator "{integrator}"; brio.integrators() names them')
+        name = integrator.encode()
+        definition: CSimDef = lib.brio_sim_def(name)
+        definition.h = h
+        definition.values[:] = field_values(found.contents.fields, values, f"integrator {integrator}")[:]
+        if tol is not None:
+            definition.solver.tol = tol
+        system, state, made, error = c_void_p(), c_void_p(), c_void_p(), CError()
+        try:
+            self._call(lib.brio_builder_finish, byref(system), byref(state))
+        finally:
+            if self._pointer:
+                lib.brio_builder_free(self._pointer)
+            self._pointer = None
+        status = _callbacks.call(lib.brio_sim_create, system, state, byref(definition), byref(made), byref(error))
+        if status:
+            raise error_of(status, error)
+        return Sim(_Handle(made.value or 0))

@@ -1,0 +1,379 @@
+"""The shared library: where it is, whether it fits, and its functions as ctypes sees them.
+
+The numbers and layouts here are those of ``brio/brio.h``; ``tests/python/test_layout.py`` compares them with the compiler's.
+"""
+from __future__ import annotations
+
+import ctypes
+import enum
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import warnings
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint,
+                    c_void_p)
+from typing import Any, List, Optional
+
+ABI = 1  # BRIO_ABI of the header that this file was written after
+MAX_VALUES = 112
+DAMPING_MOST = 8
+SCRATCH = 40
+
+_double_p = POINTER(c_double)
+_int32_p = POINTER(c_int32)
+
+
+# ---- structs ---------------------------------------------------------------------------------------
+
+
+class CError(Structure):
+    _fields_ = [("status", c_int), ("line", c_int), ("column", c_int), ("file", c_char * 512), ("path", c_char * 128),
+                ("message", c_char * 1024)]
+
+
+class CField(Structure):
+    _fields_ = [("name", c_char_p), ("type", c_int), ("unit", c_char_p), ("standard", c_double), ("least", c_double), ("most", c_double),
+                ("required", c_int), ("summary", c_char_p)]
+
+
+class CSource(Structure):
+    _fields_ = [("name", c_char_p), ("text", c_char_p), ("size", c_size_t), ("sets", POINTER(c_char_p)), ("set_count", c_int)]
+
+
+class CLedger(Structure):
+    _fields_ = [("time", c_double), ("kinetic", c_double), ("elastic", c_double), ("gravity", c_double), ("attachment", c_double),
+                ("contact", c_double), ("potential", c_double), ("total", c_double), ("target", c_double), ("alpha", c_double),
+                ("added", c_double), ("dissipated", c_double), ("_dissipated_by", c_double * (DAMPING_MOST + 1)),
+                ("remainder", c_double), ("unfinished", c_double), ("_momentum", c_double * 3), ("_angular", c_double * 3),
+                ("_centre", c_double * 3), ("friction", c_double), ("min_distance", c_double), ("rods", c_double), ("step", c_int64),
+                ("iterations", c_int), ("contacts", c_int)]
+
+
+class CHand(Structure):
+    _fields_ = [("body", c_int), ("vertex", c_int64 * 3), ("weight", c_double * 3), ("k", c_double), ("point", c_double * 3),
+                ("grip", c_double * 3)]
+
+
+class CProgress(Structure):
+    _fields_ = [("step", c_int64), ("steps", c_int64), ("time", c_double), ("end", c_double), ("energy", c_double)]
+
+
+ProgressFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CProgress))
+
+
+class CRunDef(Structure):
+    _fields_ = [("source", CSource), ("out", c_char_p), ("force", c_int), ("resume", c_int), ("progress", ProgressFunction),
+                ("user", c_void_p)]
+
+
+class CObjective(Structure):
+    _fields_ = [("target", c_void_p), ("s", c_double), ("a", c_double), ("time", c_double), ("h", c_double), ("massless", c_int),
+                ("linear", c_int), ("undamped", c_int), ("blend_damping", c_int), ("rods_from_start", c_int), ("weight", c_double),
+                ("from_", c_void_p), ("over", c_double), ("guess", c_void_p), ("iterations", c_int), ("guess_gradient", c_void_p)]
+
+
+StepFunction = CFUNCTYPE(c_int, c_void_p, c_double)
+CheckFunction = CFUNCTYPE(c_int, _double_p, POINTER(c_uint), POINTER(c_char), c_size_t)
+
+
+class CIntegrator(Structure):
+    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("citation", c_char_p), ("order", c_int), ("history", c_int),
+                ("traits", c_uint), ("fields", POINTER(CField)), ("step", StepFunction), ("check", CheckFunction)]
+
+
+class CElements(Structure):
+    _fields_ = [("count", c_int64), ("nodes", c_int), ("values", _double_p), ("weight", _double_p), ("size", _double_p),
+                ("rest", _double_p), ("x", _double_p), ("energy", c_void_p), ("gradient", c_void_p), ("hessian", c_void_p)]
+
+
+EvalFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CElements))
+
+
+class CEnergyDef(Structure):
+    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("citation", c_char_p), ("kind", c_int), ("fields", POINTER(CField)),
+                ("user", c_void_p), ("eval", EvalFunction)]
+
+
+class CMesh(Structure):
+    _fields_ = [("vertex_count", c_int64), ("tet_count", c_int64), ("triangle_count", c_int64), ("edge_count", c_int64), ("x", c_void_p), ("tet", c_void_p),
+                ("triangle", c_void_p), ("edge", c_void_p), ("edge_kind", c_void_p)]
+
+
+class CMaterial(Structure):
+    _fields_ = [("type", c_char_p), ("values", c_double * MAX_VALUES)]
+
+
+class CBodyDef(Structure):
+    _fields_ = [("name", c_char_p), ("mesh", POINTER(CMesh)), ("kind", c_int), ("material", CMaterial), ("linear", c_double * 9), ("translate", c_double * 3),
+                ("velocity", c_double * 3), ("angular", c_double * 3), ("about", c_double * 3), ("state", c_void_p), ("spring", c_void_p)]
+
+
+class CSolverOptions(Structure):
+    _fields_ = [("type", c_char_p), ("linear", c_char_p), ("tol", c_double), ("max_iterations", c_int), ("linear_tol", c_double), ("max_halvings", c_int),
+                ("iterations", c_int), ("single_precision", c_int), ("memory", c_int)]
+
+
+class CDamping(Structure):
+    _fields_ = [("type", c_char_p), ("values", c_double * MAX_VALUES)]
+
+
+class CSimDef(Structure):
+    _fields_ = [("h", c_double), ("integrator", c_char_p), ("values", c_double * MAX_VALUES), ("damping_count", c_int), ("damping", CDamping * DAMPING_MOST),
+                ("solver", CSolverOptions)]
+
+
+LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+
+
+# ---- finding the library ---------------------------------------------------------------------------
+
+
+def _candidates() -> List[str]:
+    """Where libbrio may be, the likeliest first."""
+    given = os.environ.get("BRIO_LIBRARY")
+    if given:
+        return [given]
+    name = f"libbrio.so.{ABI}"
+    here = pathlib.Path(__file__).resolve().parent
+    places = [here / name]
+    if (here.parents[1] / "include" / "brio" / "brio.h").is_file():  # a source tree: python/brio
+        places.append(here.parents[1] / "build" / name)
+    multiarch = getattr(sys.implementation, "_multiarch", "")
+    for parent in here.parents:  # installed: PREFIX/lib/python3/dist-packages/brio and PREFIX/lib[/ARCHITECTURE]/libbrio.so.N
+        if parent.name in ("lib", "lib64"):
+            places += [parent / multiarch / name, parent / name]
+    return [str(place) for place in places if place.is_file()] + [name]
+
+
+def find_program(place: str) -> Optional[str]:
+    """The program that belongs to a library: BRIO_PROGRAM, beside it, in bin/ of its prefix, or in the PATH."""
+    library = pathlib.Path(place).resolve()
+    near = [library.parent / "brio"] + [parent / "bin" / "brio" for parent in list(library.parents)[:3]] if "/" in place else []
+    for program in [os.environ.get("BRIO_PROGRAM", ""), *near]:
+        if program and os.path.isfile(program) and os.access(program, os.X_OK):
+            return os.fspath(program)
+    return shutil.which("brio")
+
+
+def _choose_kernels(place: str) -> None:
+    """Where OpenBLAS does not know the processor it takes old kernels, and the program of brio starts itself again with better ones. They must be named before OpenBLAS
+    is loaded; with the same ones, Python and the program give the same bits."""
+    if "OPENBLAS_CORETYPE" in os.environ or not os.path.exists("/proc/self/maps"):
+        return
+    program = find_program(place)
+    try:
+        told = subprocess.run([program, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout if program else ""
+    except (OSError, subprocess.CalledProcessError):
+        return
+    words = [line.split() for line in told.split("\n") if line.startswith("BLAS ")]
+    if not words or words[0][1] != "OpenBLAS":
+        return
+    core = words[0][2].rstrip(",")
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        loaded = {line.split()[-1] for line in maps if "/libopenblas" in line and ".libs/" not in line}  # wheels of numpy have one of their own
+    if not loaded:
+        os.environ["OPENBLAS_CORETYPE"] = core
+        return
+    corename = getattr(ctypes.CDLL(loaded.pop()), "openblas_get_corename", None)
+    if corename:
+        corename.restype = c_char_p
+        if corename().decode().lower() != core.lower():
+            warnings.warn(f"OpenBLAS was loaded before brio and chose its kernels for {corename().decode()}, where the program brio uses those for {core}: import brio before numpy, or set "
+                          f"OPENBLAS_CORETYPE={core}. Otherwise large systems are solved more slowly, and their last bits differ from the program's", RuntimeWarning, stacklevel=4)
+
+
+def _load() -> ctypes.CDLL:
+    tried = []
+    for place in _candidates():
+        try:
+            _choose_kernels(place)
+            library = ctypes.CDLL(place)
+        except OSError as problem:
+            tried.append(str(problem))
+            continue
+        if not hasattr(library, "brio_abi"):
+            raise ImportError(f"{place} is not the library of brio")
+        found = library.brio_abi()
+        if found != ABI:
+            raise ImportError(f"{place} has the binary interface {found} and this Python package needs {ABI}: install both from the same "
+                              "version of brio, or name another library in BRIO_LIBRARY")
+        missing = [function for function in _PROTOTYPES if not hasattr(library, function)]
+        if missing:
+            raise ImportError(f"{place} is older than this Python package: it lacks {', '.join(missing)}. Build and install it again")
+        library.brio_place = place
+        return library
+    raise ImportError("the library of brio was not found (" + "; ".join(tried) + "). Build it with `make`, install it with `make install`, or "
+                      "give its path in BRIO_LIBRARY")
+
+
+_sim = c_void_p
+_error = POINTER(CError)
+_p = c_void_p  # arrays are passed by address
+_PROTOTYPES: Any = {
+    "brio_status_name": (c_char_p, c_int),
+    "brio_status_text": (c_char_p, c_int),
+    "brio_error_text": (None, _error, c_char_p, c_size_t),
+    "brio_version": (c_char_p,),
+    "brio_isa": (c_char_p,),
+    "brio_set_threads": (None, c_int),
+    "brio_threads": (c_int,),
+    "brio_set_log": (None, LogFunction, c_void_p),
+    "brio_scenes_folder": (c_char_p,),
+    "brio_fields_defaults": (None, POINTER(CField), _p),
+    "brio_material_at": (c_char_p, c_int),
+    "brio_material_fields": (POINTER(CField), c_char_p),
+    "brio_damping_at": (c_char_p, c_int),
+    "brio_integrator": (POINTER(CIntegrator), c_char_p),
+    "brio_integrator_at": (POINTER(CIntegrator), c_int),
+    "brio_material": (c_int, c_char_p, POINTER(CMaterial)),
+    "brio_body_def": (CBodyDef,),
+    "brio_builder_create": (c_int, POINTER(c_void_p)),
+    "brio_builder_free": (None, c_void_p),
+    "brio_builder_gravity": (None, c_void_p, _p),
+    "brio_builder_body": (c_int, c_void_p, POINTER(CBodyDef), POINTER(c_int), _error),
+    "brio_builder_fix": (c_int, c_void_p, c_int, _p, c_int64, c_void_p, _error),
+    "brio_builder_attach": (c_int, c_void_p, c_int, c_int32, _p, c_double, c_void_p, _error),
+    "brio_builder_plane": (c_int, c_void_p, c_char_p, _p, _p, _error),
+    "brio_builder_finish": (c_int, c_void_p, POINTER(c_void_p), POINTER(c_void_p), _error),
+    "brio_sim_def": (CSimDef, c_char_p),
+    "brio_sim_create": (c_int, c_void_p, c_void_p, POINTER(CSimDef), POINTER(_sim), _error),
+    "brio_sim_open": (c_int, POINTER(CSource), POINTER(_sim), _error),
+    "brio_sim_free": (None, _sim),
+    "brio_sim_step": (c_int, _sim),
+    "brio_sim_step_by": (c_int, _sim, c_double),
+    "brio_sim_settle": (c_int, _sim),
+    "brio_sim_reason": (c_char_p, _sim),
+    "brio_sim_system": (c_void_p, _sim),
+    "brio_sim_state": (c_void_p, _sim),
+    "brio_sim_time": (c_double, _sim),
+    "brio_sim_h": (c_double, _sim),
+    "brio_sim_positions": (None, _sim, c_int, _p),
+    "brio_sim_velocities": (None, _sim, c_int, _p),
+    "brio_sim_set_positions": (c_int, _sim, c_int, _p),
+    "brio_sim_set_velocities": (c_int, _sim, c_int, _p),
+    "brio_sim_set_gravity": (c_int, _sim, _p),
+    "brio_sim_ledger": (c_int, _sim, POINTER(CLedger)),
+    "brio_sim_body_energy": (c_double, _sim, c_int),
+    "brio_sim_save": (c_int, _sim, c_char_p, c_int, _error),
+    "brio_sim_restore": (c_int, _sim, c_char_p, _error),
+    "brio_sim_grab": (c_int, _sim, c_int, _p, c_double, POINTER(c_int)),
+    "brio_sim_grab_vertex": (c_int, _sim, c_int, c_int64, c_double, POINTER(c_int)),
+    "brio_sim_grab_ray": (c_int, _sim, _p, _p, c_double, POINTER(c_int), _p),
+    "brio_sim_drag": (c_int, _sim, c_int, _p),
+    "brio_sim_release": (c_int, _sim, c_int),
+    "brio_sim_hand": (c_int, _sim, c_int, POINTER(CHand)),
+    "brio_sim_attachments": (c_int, _sim),
+    "brio_sim_attachment": (c_int, _sim, c_int, POINTER(CHand)),
+    "brio_sim_move_attachment": (c_int, _sim, c_int, _p),
+    "brio_sim_material": (c_int, _sim, c_int, c_char_p, POINTER(c_double)),
+    "brio_sim_set_material": (c_int, _sim, c_int, c_char_p, c_double),
+    "brio_sim_damping_type": (c_char_p, _sim, c_int),
+    "brio_sim_damping": (c_int, _sim, c_int, c_char_p, POINTER(c_double)),
+    "brio_sim_set_damping": (c_int, _sim, c_int, c_char_p, c_double),
+    "brio_sim_set_integrator": (c_int, _sim, c_char_p, _p),
+    "brio_sim_integrator": (c_char_p, _sim, _p),
+    "brio_run": (c_int, POINTER(CRunDef), POINTER(CProgress), _error),
+    "brio_run_open": (c_int, c_char_p, POINTER(_sim), _error),
+    "brio_system_bodies": (c_int, c_void_p),
+    "brio_system_coordinates": (c_int64, c_void_p),
+    "brio_body_name": (c_char_p, c_void_p, c_int),
+    "brio_body_vertices": (c_int64, c_void_p, c_int),
+    "brio_body_material": (c_char_p, c_void_p, c_int),
+    "brio_body_triangles": (c_void_p, c_void_p, c_int, POINTER(c_int64)),
+    "brio_body_edges": (c_void_p, c_void_p, c_int, POINTER(c_int64)),
+    "brio_body_tets": (c_void_p, c_void_p, c_int, POINTER(c_int64)),
+    "brio_state_copy": (c_int, c_void_p, POINTER(c_void_p)),
+    "brio_state_assign": (None, c_void_p, c_void_p),
+    "brio_state_free": (None, c_void_p),
+    "brio_state_q": (c_void_p, c_void_p),
+    "brio_state_v": (c_void_p, c_void_p),
+    "brio_register_energy": (c_int, POINTER(CEnergyDef), _error),
+    "brio_register_integrator": (c_int, POINTER(CIntegrator)),
+    "brio_stepper_coordinates": (c_int64, c_void_p),
+    "brio_stepper_q": (c_void_p, c_void_p),
+    "brio_stepper_v": (c_void_p, c_void_p),
+    "brio_stepper_time": (c_double, c_void_p),
+    "brio_stepper_value": (c_double, c_void_p, c_char_p),
+    "brio_stepper_history": (c_void_p, c_void_p, c_int),
+    "brio_stepper_history_used": (c_int, c_void_p),
+    "brio_stepper_set_history_used": (None, c_void_p, c_int),
+    "brio_stepper_last_h": (c_double, c_void_p),
+    "brio_stepper_minimise": (c_int, c_void_p, POINTER(CObjective), _p),
+    "brio_stepper_potential": (c_double, c_void_p, _p, c_double, _p),
+    "brio_stepper_force": (None, c_void_p, _p, _p, c_double, c_double, c_double, _p),
+    "brio_stepper_mass_solve": (None, c_void_p, _p, _p),
+    "brio_stepper_mass_multiply": (None, c_void_p, _p, _p),
+    "brio_stepper_kinetic": (c_double, c_void_p, _p),
+    "brio_stepper_linearise": (c_int, c_void_p, _p, c_double),
+    "brio_stepper_stiffness": (None, c_void_p, _p, _p),
+    "brio_stepper_linear_solve": (c_int, c_void_p, _p, c_double, c_double, _p, _p),
+    "brio_stepper_target": (c_double, c_void_p),
+    "brio_stepper_set_target": (None, c_void_p, c_double, c_double),
+    "brio_stepper_work": (None, c_void_p, _p, c_double, POINTER(c_double), POINTER(c_double)),
+    "brio_stepper_memo": (_double_p, c_void_p, c_int),
+    "brio_stepper_fail": (c_int, c_void_p, c_int, c_char_p),
+    "brio_stepper_accept": (c_int, c_void_p, c_double, _p, _p),
+}
+
+lib = _load()
+for _name, (_result, *_arguments) in _PROTOTYPES.items():
+    getattr(lib, _name).restype = _result
+    getattr(lib, _name).argtypes = _arguments
+
+
+# ---- statuses and errors ---------------------------------------------------------------------------
+
+
+def _statuses() -> dict:
+    names = {}
+    for value in range(-64, 64):
+        name = lib.brio_status_name(value).decode()
+        if name != "UNKNOWN":
+            names[name] = value
+    return names
+
+
+Status = enum.IntEnum("Status", _statuses(), module="brio")  # type: ignore[misc]
+Status.__doc__ = "Outcomes: 0 is fine, positive ones are of the mathematics, negative ones are errors (``BRIO_STATUS_LIST`` of brio.h)."
+
+
+class Error(Exception):
+    """What brio refused or could not do, and why.
+
+    >>> import brio
+    >>> try:
+    ...     brio.load({"brio": 1, "bodies": [{"shape": {"type": "bax"}, "material": {"type": "neo-hookean"}}]})
+    ... except brio.Error as error:
+    ...     print(error.status.name, error.path)
+    ERROR_INPUT bodies[0].shape.type
+    """
+
+    status: Any  #: of ``brio.Status``
+    file: Optional[str]  #: the file at fault
+    line: Optional[int]  #: in it, from 1
+    column: Optional[int]  #: in the line, from 1
+    path: Optional[str]  #: in the document, like ``bodies[0].material``
+    message: str  #: what was expected, and the remedy
+
+    def __init__(self, message: str, status: Any = None, file: Optional[str] = None, line: Optional[int] = None,
+                 column: Optional[int] = None, path: Optional[str] = None, text: Optional[str] = None):
+        super().__init__(text or message)
+        self.message = message
+        self.status = Status.ERROR_ARGUMENT if status is None else Status(status)
+        self.file, self.line, self.column, self.path = file, line, column, path
+
+
+def error_of(status: int, error: CError) -> Error:
+    """The exception of a C error."""
+    text = ctypes.create_string_buffer(2048)
+    if not error.message:
+        error.status, error.message = status, lib.brio_status_text(status)
+    lib.brio_error_text(byref(error), text, len(text))
+    return Error(_text(error.message), status, _text(error.file) or None, error.line or None, error.column or None,
+                 _text(error.path) or None, _text(text.value))
+
+
+def _text(raw: Optional[bytes]) -> str:
+    return (raw or b"").decode(errors="replace")
