@@ -39,7 +39,7 @@ export const contactOf = (scene, p) => (!scene.small ? undefined : p.contact !==
 export const scenes = {
   cloth: {
     title: 'Hanging cloth',
-    about: 'A cloth of springs on three pins in a room. Grab it anywhere; set and remove pins, cut it: floor and walls keep what falls.',
+    about: 'A cloth of springs hangs from pins in a room. Grab it anywhere; set and remove pins, cut it: floor and walls keep what falls.',
     tools: ['grab', 'pin', 'cut'],
     integrator: 'a-search', h: 1 / 60, solver: 'local-global', solvers: ['local-global', 'newton'],
     camera: { at: [0.4, 0.2, 2.3], to: [0, -0.09, 0] },
