@@ -45,6 +45,13 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
         hash = brio__hash(hash, term->node, lanes * (size_t)term->energy->nodes * sizeof *term->node);
         hash = brio__hash(hash, term->rest, lanes * (size_t)term->energy->rest * sizeof *term->rest);
     }
+    for (int i = 0; i < s->body_count; i++) { /* what is seen goes into results */
+        const BrioSkin *skin = s->body[i].skin;
+        if (!skin) continue;
+        hash = brio__hash(hash, skin->triangle, 3 * (size_t)skin->triangle_count * sizeof *skin->triangle);
+        if (skin->faces && skin->faces->uv) hash = brio__hash(hash, skin->faces->uv, 2 * (size_t)skin->faces->uv_count * sizeof *skin->faces->uv);
+        if (skin->weight) hash = brio__hash(hash, skin->weight, (size_t)skin->start[skin->vertex_count] * sizeof *skin->weight);
+    }
     const struct {
         const double *values;
         int64_t count;
