@@ -169,7 +169,7 @@ const Command command_convert = {
              "  x.pc2   a file a body and its rest shape x.obj: the Mesh Cache modifier of Blender and 3ds Max; x.mdd likewise. Several bodies: x-BODY.pc2\n"
              "  x.pvd   x_000000.vtu, ... with velocities and the index x.pvd, for ParaView\n"
              "  x.obj   x_000000.obj, ... every program reads them; x.ply: x_000000.ply, ... with velocities\n\n"
-             "Velocities are the simulation's if the scene lists usda in output.frames, and otherwise differences of positions between frames. "
+             "Velocities are the simulation's if the scene says `output: {velocities: true}` or lists usda there, and otherwise differences of positions between frames. "
              "The same formats can be written by the run itself: `output: {frames: [glb]}`.\n"
              "Exit code 0: written. 1: it could not be written. 2: the run or the command is not valid.",
     .options = options,

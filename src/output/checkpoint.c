@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const char letters[8] = "brio-ckp";
-enum { VERSION = 2 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
+enum { VERSION = 3 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene ---------------------------------------------------------------------------- */

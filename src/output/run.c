@@ -449,11 +449,10 @@ static BrioStatus prepare(Run *run, BrioError *error)
     if (!run->x || !run->v) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     if (run->scene->motion || run->scene->format_count) {
         const BrioState *state = run->sim->state;
-        bool films = brio__scene_films(run->scene), velocities = false;
-        for (int i = 0; i < run->scene->format_count; i++) velocities |= run->scene->format[i]->film && run->scene->format[i]->velocities;
+        bool films = brio__scene_films(run->scene);
         double instants = fmin(run->scene->end * run->scene->fps, (double)run->result->steps) + 1;
         brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
-        if (brio__motion_create(run->sim->system, run->scene->rest, run->x, run->scene->fps, films ? 0 : instants, velocities, &run->motion) != BRIO_OK)
+        if (brio__motion_create(run->sim->system, run->scene->rest, run->x, run->scene->fps, films ? 0 : instants, run->scene->velocities, &run->motion) != BRIO_OK)
             return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
         c->motion_stride = run->motion->stride;
         run->seen = brio__alloc(6 * (size_t)run->motion->vertex_count + 1, sizeof *run->seen);

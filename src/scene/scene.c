@@ -174,7 +174,8 @@ static const BrioKey output_keys[] = {
     {"frames", "list of vtu, obj, ply, glb, usda, pc2, mdd", "[]", "Formats of frames and films, for other programs: `brio list frames`."},
     {"every", "whole number", "1", "Write every so many-th frame."},
     {"energy_every", "whole number", "1", "Write every so many-th row of energy.csv and probes.csv."},
-    {"motion", "true or false", "true", "Keep the motion of what is seen (motion.bin), for the report, `brio render` and `brio view`."},
+    {"motion", "true or false", "true", "Keep the motion of what is seen (motion.bin), for the report, `brio render`, `brio view` and `brio convert`."},
+    {"velocities", "true or false", "true with usda", "Keep velocities in motion.bin too: `brio convert` then writes the simulation's own."},
     {0}};
 
 static const BrioSection sections[] = {
@@ -1390,6 +1391,8 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
     BRIO_CHECK(get_integer(node, "energy_every", 1, 1000000000, &scene->energy_every, error));
     BrioNode *motion = brio__node_get(node, "motion");
     if (motion) BRIO_CHECK(brio__node_boolean(motion, &scene->motion, error));
+    BrioNode *velocities = brio__node_get(node, "velocities");
+    if (velocities) BRIO_CHECK(brio__node_boolean(velocities, &scene->velocities, error));
     BrioNode *frames = brio__node_get(node, "frames");
     if (!frames) return BRIO_OK;
     BRIO_CHECK(expect(frames, BRIO_NODE_LIST, error));
@@ -1402,6 +1405,7 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
         while (k < scene->format_count && scene->format[k] != format) k++;
         if (k < scene->format_count) return brio__node_error(frames->child[i], error, "\"%s\" stands in the list twice", name);
         scene->format[scene->format_count++] = format;
+        if (!velocities) scene->velocities |= format->film && format->velocities;
         if (format->film && !scene->motion) return brio__node_error(frames->child[i], error, "%s is made of the motion: leave motion: false out", name);
     }
     return BRIO_OK;

@@ -28,6 +28,7 @@ typedef struct BrioScene {
     int64_t every;       /* write every so many-th frame */
     int64_t energy_every;
     bool motion;         /* keep the motion, for pictures */
+    bool velocities;     /* and velocities with it */
     struct BrioLook *look; /* of each body, what the system will be given as its skin */
     int look_count;
 } BrioScene;
