@@ -79,8 +79,8 @@ static void report(const Convert *c, const BrioFilm *film)
         snprintf(last, sizeof last, "%s", name);
     }
     const char *folder = strcmp(c->folder, ".") ? c->folder : "", *slash = folder[0] && strcmp(folder, "/") ? "/" : "";
-    printf("%s%s%s%s%s%s%s: %lld frames, t = %g to %g s, %g frames a second\n", folder, slash, first, files > 1 ? " ... " : "", files > 1 ? folder : "", files > 1 ? slash : "",
-           files > 1 ? last : "", (long long)film->count, brio__film_time(film, 0), brio__film_time(film, film->count - 1), film->motion->fps);
+    printf("%s%s%s%s%s%s%s: %lld frame%s, t = %g to %g s, %g frames a second\n", folder, slash, first, files > 1 ? " ... " : "", files > 1 ? folder : "", files > 1 ? slash : "",
+           files > 1 ? last : "", (long long)film->count, film->count == 1 ? "" : "s", brio__film_time(film, 0), brio__film_time(film, film->count - 1), film->motion->fps);
     if (c->format->rest_shape)
         printf("  in Blender: import the .obj, add the modifier Mesh Cache with the .%s, and set the scene to %g frames a second\n", c->format->extension, film->motion->fps);
 }
@@ -102,15 +102,15 @@ static int convert(Convert *c)
     if (status == BRIO_OK) status = refuse_present(c, film, &folder, &error);
     int code = status == BRIO_OK ? EXIT_DONE : EXIT_USAGE;
     if (status == BRIO_OK) {
-        c->started = brio__seconds();
+        c->started = c->shown = brio__seconds();
         locale_t before = brio__c_locale_enter();
         status = brio__film_write(film, c->format, &folder, c->stem, &error);
         brio__c_locale_leave(before);
         progress_clear();
-        if (status == BRIO_OK)
-            report(c, film);
-        else
+        if (status != BRIO_OK)
             code = EXIT_FAILED;
+        else if (!c->quiet)
+            report(c, film);
     }
     if (status != BRIO_OK) say_error(&error, code);
     brio__folder_close(&folder);

@@ -549,6 +549,16 @@ static void velocities_from_positions(void **state)
     usd_sample(strstr(text, "def Mesh"), "vector3f[] velocities", 5, v, 24);
     print_message("free fall after 0.1 s: %.6f m/s\n", v[1]);
     assert_true(fabs(v[1] + 0.98) < 1e-5 && fabs(v[0]) < 1e-5); /* central differences are exact for a parabola */
+    usd_sample(strstr(text, "def Mesh"), "vector3f[] velocities", 0, v, 24);
+    assert_true(fabs(v[1] + 0.098) < 1e-5); /* but at its ends */
+    free(text);
+    assert_int_equal(BRIO("run", "fall.yaml", "-o", "fall", "-q", "--force", "--set", "output.velocities=true")->code, 0);
+    assert_int_equal(BRIO("convert", "fall", "-o", "fall.usda", "-q", "--force")->code, 0);
+    text = read_all("fall.usda", NULL);
+    for (int k = 0; k <= 10; k++) {
+        usd_sample(strstr(text, "def Mesh"), "vector3f[] velocities", k, v, 24);
+        assert_true(fabs(v[1] + 9.8 * k / 50) < 1e-6 && fabs(v[0]) < 1e-6);
+    }
     free(text);
 }
 
