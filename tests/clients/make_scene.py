@@ -70,7 +70,7 @@ bodies:
     transform: {{translate: [0, 0.5, 1.5]}}
     velocity: {{angular: [2, 3, 1], about: [0, 0.5, 1.5]}}
 obstacles: [{{type: plane, point: [0, -0.3, 0], normal: [0, 1, 0]}}]
-output: {{frames: [vtu, obj, ply]}}
+output: {{frames: [vtu, obj, ply], velocities: true}}
 """)
 last = fps * seconds
 write("setup.json", json.dumps({"h": h, "fps": fps, "count": last + 1, "frames": [0, 1, 50, last], "bodies": ["cloth", "soft ball"], "plain": ["cloth"]}))

@@ -84,8 +84,9 @@ for number, body in enumerate(setup["bodies"]):
             direct = points[owner == number]
             assert abs(direct - ours).max() < 1e-8
             ours = direct
-            speed = abs(velocity[owner == number]).max()
-            print("%s, frame %d: converted velocities differ by %.1e of %.2g m/s" % (body, frame, abs(velocity[owner == number] - seen_velocity[seen_owner == number]).max(), speed))
+            speed, worst = abs(velocity[owner == number]).max(), abs(velocity[owner == number] - seen_velocity[seen_owner == number]).max()
+            print("%s, frame %d: converted velocities differ by %.1e of %.2g m/s" % (body, frame, worst, speed))
+            assert worst < 1e-6
         worst = abs(seen[seen_owner == number] - ours).max()
         print("%s, frame %d: the converted vtu is off by %.2e m" % (body, frame, worst))
         assert worst < 1e-6
