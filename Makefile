@@ -12,7 +12,7 @@ need = $(if $(filter tsan coverage,$(PRESET)),$(PRESET),test)
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
 
-.PHONY: all build demo docs pictures playground test test-long bench install uninstall package fuzz coverage format clean help tests-ready
+.PHONY: all build demo docs pictures playground test test-long test-clients bench install uninstall package fuzz coverage format clean help tests-ready
 .NOTPARALLEL:
 
 all: build
@@ -54,6 +54,11 @@ test: tests-ready
 
 test-long: tests-ready
 	@sh cmake/test.sh $(BUILD)
+
+test-clients:
+	@sh cmake/setup.sh clients
+	@$(MAKE) --no-print-directory build BRIO_SETUP=no
+	@sh cmake/clients.sh build
 
 bench: build
 	@build/brio bench $(BENCH)
@@ -101,6 +106,7 @@ help:
 	    "make docs            the manuals as pages, in build/site" \
 	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
 	    "make test-long       the same with the long tests" \
+	    "make test-clients    Blender, VTK and three.js read what brio writes for them (installs Blender: 0.7 GB)" \
 	    "make bench           timings; BENCH=elements for one of them" \
 	    "make install         PREFIX=/usr/local by default; DESTDIR for packagers" \
 	    "make uninstall       remove what the last make install installed" \

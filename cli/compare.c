@@ -273,7 +273,7 @@ static void tape_frame(Comparison *c, const Trial *t, const BrioSim *sim, double
     double fps = c->tape ? c->tape->fps : 1, now = floor(state->time * fps + 1e-6), last = before < 0 ? -1 : floor(before * fps + 1e-6);
     if (!c->tape || now <= last || c->tape_instants++ % c->tape->stride) return;
     brio__system_positions(sim->system, state, state->q, state->time, t->x);
-    brio__motion_frame(c->tape, state->time, t->x);
+    brio__motion_frame(c->tape, state->time, t->x, NULL);
     if (fwrite(c->tape->buffer, 1, c->tape->frame_bytes, c->tape_file) != c->tape->frame_bytes) tape_drop(c);
 }
 
@@ -285,7 +285,7 @@ static void tape_begin(Comparison *c, const Trial *t, const BrioScene *scene, co
     if (c->tape_count >= REPORT_MOST_RUNS || !scene->motion) return;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, t->x);
     c->tape_file = tmpfile();
-    bool whole = c->tape_file && brio__motion_create(sim->system, scene->rest, t->x, scene->fps, fmin(scene->end * scene->fps, (double)steps) + 1, &c->tape) == BRIO_OK &&
+    bool whole = c->tape_file && brio__motion_create(sim->system, scene->rest, t->x, scene->fps, fmin(scene->end * scene->fps, (double)steps) + 1, false, &c->tape) == BRIO_OK &&
                  brio__motion_head(c->tape, &head, &size) == BRIO_OK && fwrite(head, 1, size, c->tape_file) == size;
     free(head);
     if (!whole)

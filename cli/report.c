@@ -267,7 +267,7 @@ static BrioStatus code_once(BrioMotionFile *m, Coded *c, float levels)
 static BrioStatus code_motion(BrioMotionFile *m, double most, Coded *c)
 {
     float levels = 65535;
-    *c = (Coded){.stride = (int64_t)ceil((double)m->frame_bytes * (double)m->frame_count / (8 * most))}; /* bounds the work: motion shrinks to a third, seldom below an eighth */
+    *c = (Coded){.stride = (int64_t)ceil(6.0 * (double)m->vertex_count * (double)m->frame_count / (8 * most))}; /* bounds the work: motion shrinks to a third, seldom below an eighth */
     c->stride = BRIO_MAX(c->stride, 1);
     c->slots = brio__calloc((size_t)m->part_count + 1, sizeof *c->slots);
     if (!c->slots) return BRIO_ERROR_MEMORY;

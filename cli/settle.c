@@ -12,7 +12,8 @@ typedef struct Settled {
     BrioScene *scene;
     BrioSim *sim;
     const char *out;
-    double *x, *v;
+    double *x, *v, *seen;
+    BrioMotionFile *motion;
     BrioLedger before, after;
 } Settled;
 
@@ -34,7 +35,7 @@ static BrioStatus write_file(const BrioFolder *folder, const char *name, const B
     else if (frame)
         format->write(frame, file);
     else
-        format->index((const double[]){0}, 1, file);
+        format->index("frame", (const double[]){0}, 1, file);
     return brio__replace_end(folder, name, file, true, error);
 }
 
@@ -42,10 +43,13 @@ static BrioStatus write_all(Settled *w, const BrioFolder *folder, BrioFolder *fr
 {
     const BrioSystem *s = w->sim->system;
     const BrioState *state = w->sim->state;
-    const BrioFrame frame = {.system = s, .time = state->time, .x = w->x, .v = w->v};
     char name[64];
     brio__system_positions(s, state, state->q, state->time, w->x);
     memset(w->v, 0, 3 * (size_t)s->vertex_count * sizeof *w->v);
+    if (brio__motion_create(s, w->scene->rest, w->x, w->scene->fps, 0, false, &w->motion) == BRIO_OK) w->seen = brio__calloc(6 * (size_t)w->motion->vertex_count + 1, sizeof *w->seen);
+    if (!w->seen) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    brio__motion_seen(w->motion, w->x, false, w->seen);
+    const BrioFrame frame = {.system = s, .time = state->time, .x = w->x, .v = w->v, .motion = w->motion, .only = -1, .seen = w->seen, .seen_v = w->seen + 3 * w->motion->vertex_count};
     for (int i = 0; i < s->body_count; i++) {
         state_name(s, i, name, sizeof name);
         BRIO_CHECK(write_file(folder, name, NULL, &frame, &s->body[i], error));
@@ -53,9 +57,10 @@ static BrioStatus write_all(Settled *w, const BrioFolder *folder, BrioFolder *fr
     BRIO_CHECK(brio__folder_inside(folder, "frames", true, frames, error));
     for (int i = 0; i < w->scene->format_count; i++) {
         const BrioFrameFormat *format = w->scene->format[i];
-        brio__frame_name(format, 0, name, sizeof name);
+        brio__frame_name(format, "frame", 0, name, sizeof name);
         BRIO_CHECK(write_file(frames, name, format, &frame, NULL, error));
-        if (format->index) BRIO_CHECK(write_file(frames, format->index_name, format, NULL, NULL, error));
+        snprintf(name, sizeof name, "frames.%s", format->index ? format->index_extension : "");
+        if (format->index) BRIO_CHECK(write_file(frames, name, format, NULL, NULL, error));
     }
     return BRIO_OK;
 }
@@ -138,6 +143,10 @@ static int run(int argc, char **argv)
     if (!w.out) w.out = standard;
     BrioError error = {0};
     if (brio__scene_load(given.name, given.sets, given.set_count, &w.scene, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    int stills = 0; /* an equilibrium is no film */
+    for (int i = 0; i < w.scene->format_count; i++)
+        if (!w.scene->format[i]->film) w.scene->format[stills++] = w.scene->format[i];
+    w.scene->format_count = stills;
     if (w.scene->format_count == 0) w.scene->format[w.scene->format_count++] = brio__frames_at(0);
     BrioFolder folder = {.fd = -1}, frames = {.fd = -1};
     bool failed = false;
@@ -150,6 +159,8 @@ static int run(int argc, char **argv)
     brio__folder_close(&folder);
     brio__free(w.x);
     brio__free(w.v);
+    brio__free(w.seen);
+    brio__motion_free(w.motion);
     brio_sim_free(w.sim);
     brio__scene_free(w.scene);
     return code;

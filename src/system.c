@@ -332,6 +332,7 @@ void brio_system_free(BrioSystem *system)
         brio__free(system->body[i].triangle);
         brio__free(system->body[i].edge);
         brio__free(system->body[i].tet);
+        brio__skin_free(system->body[i].skin);
     }
     for (int i = 0; i < system->obstacle_count; i++) {
         brio__free(system->obstacle[i].name);

@@ -13,6 +13,7 @@
 
 #include "contact/surface.h"
 #include "energy/energy.h"
+#include "skin.h"
 
 typedef struct BrioBody {
     char *name;
@@ -26,6 +27,7 @@ typedef struct BrioBody {
     int32_t *edge;            /* springs, likewise; none for solids and shells */
     int64_t tet_count;
     int32_t *tet;
+    BrioSkin *skin;           /* what is seen instead of the triangles; NULL: nothing else */
 } BrioBody;
 
 /* One energy over many elements. */

@@ -259,7 +259,11 @@ static void frames(void **state)
            *v = brio__alloc(3 * (size_t)s->vertex_count, sizeof *v);
     brio__system_positions(s, scene->state, scene->state->q, 0, x);
     brio__system_velocities(s, scene->state, scene->state->v, 0, v);
-    BrioFrame frame = {.system = s, .time = 0.5, .x = x, .v = v};
+    BrioMotionFile *motion;
+    assert_int_equal(brio__motion_create(s, scene->rest, x, 30, 0, false, &motion), BRIO_OK);
+    double *seen = brio__alloc(6 * (size_t)motion->vertex_count, sizeof *seen);
+    brio__motion_seen(motion, x, false, seen);
+    BrioFrame frame = {.system = s, .time = 0.5, .x = x, .v = v, .motion = motion, .only = -1, .seen = seen};
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -298,6 +302,8 @@ static void frames(void **state)
     assert_int_equal(lines, 3);
     assert_non_null(strstr(text, "\no rope\n"));
     free(text);
+    brio__motion_free(motion);
+    brio__free(seen);
     brio__free(x);
     brio__free(v);
     brio__scene_free(scene);

@@ -126,6 +126,22 @@ typedef struct BrioField {
  * Meshes
  * ------------------------------------------------------------------------------------------------- */
 
+/* Faces as a file has them: polygons (triangle[] holds their fans, in the same order), textures, smoothing, groups. Corners of face f are
+ * start[f] to start[f + 1] - 1. */
+typedef struct BrioFaces {
+    int64_t count;          /* faces */
+    int32_t *start;         /* count + 1 */
+    int32_t *vertex;        /* of each corner */
+    int64_t uv_count;
+    double *uv;             /* uv_count x 2 */
+    int32_t *corner_uv;     /* of each corner, -1: none; NULL: none at all */
+    int64_t normal_count;
+    int32_t *corner_normal; /* corners at a vertex that share a number are shaded as one smooth surface; -1: none; NULL: none at all */
+    int32_t group_count;
+    char **group;           /* names of objects or groups */
+    int32_t *face_group;    /* of each face, -1: none; NULL: none at all */
+} BrioFaces;
+
 typedef struct BrioMesh {
     int64_t vertex_count, tet_count, triangle_count, edge_count;
     double *x;         /* vertex_count x 3 */
@@ -133,6 +149,7 @@ typedef struct BrioMesh {
     int32_t *triangle; /* triangle_count x 3; for a solid, filled by brio_mesh_surface, outward */
     int32_t *edge;     /* edge_count x 2: lines and springs */
     uint8_t *edge_kind; /* edge_count, or NULL: BRIO_EDGE_* */
+    BrioFaces *faces;   /* what the file says of its faces beyond triangles; NULL: nothing. Results carry it on, simulating does not need it */
 } BrioMesh;
 
 enum { BRIO_EDGE_STRUCTURAL = 0, BRIO_EDGE_SHEAR = 1, BRIO_EDGE_BEND = 2 };

@@ -79,6 +79,7 @@ void brio_mesh_free(BrioMesh *mesh)
     brio__free(mesh->triangle);
     brio__free(mesh->edge);
     brio__free(mesh->edge_kind);
+    brio__faces_free(mesh->faces);
     brio__free(mesh);
 }
 

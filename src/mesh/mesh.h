@@ -48,6 +48,17 @@ BrioStatus brio__mesh_boundary(const BrioMesh *mesh, uint8_t *on);
 /* Vertex adjacency by elements (tets, triangles, edges): for each vertex its neighbours, ascending. */
 BrioStatus brio__mesh_adjacency(const BrioMesh *mesh, int64_t **start, int32_t **neighbour);
 
+/* ---- faces --------------------------------------------------------------------------------------- */
+
+/* Room for so many of each, all cleared; NULL: no memory. Parts of which there is none are NULL. */
+BrioFaces *brio__faces_create(int64_t faces, int64_t corners, int64_t uvs, int64_t normals, int32_t groups);
+BrioFaces *brio__faces_copy(const BrioFaces *from);
+void brio__faces_free(BrioFaces *faces);
+int64_t brio__faces_triangles(const BrioFaces *faces); /* of the fans of all faces */
+/* The corners of these triangles: corner[3 t + i] is an index into vertex, corner_uv and so on. */
+void brio__faces_fan(const BrioFaces *faces, int32_t *corner);
+void brio__faces_turn(BrioFaces *faces); /* all look to the other side */
+
 /* ---- readers ------------------------------------------------------------------------------------- */
 
 typedef struct BrioMeshReader {

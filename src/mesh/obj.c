@@ -1,8 +1,52 @@
-/* Wavefront OBJ: vertices, faces (fans of triangles, whatever they say of texture and normals), lines. Negative
- * numbers count back from the vertex read last. Everything else is passed over. */
+/* Wavefront OBJ: vertices, faces, lines. Faces become fans of triangles; as what they were (polygons, textures, which corners share a
+ * normal, objects and groups) they stay in mesh->faces, for results. Negative numbers count back from the one read last. Everything
+ * else is passed over. */
 #include "readers.h"
 
 #include <string.h>
+
+/* What faces say beyond triangles. Numbers of textures and normals are judged at the end: they may stand before what they name. */
+typedef struct Corners {
+    int64_t count, room;
+    int32_t *vertex;
+    int64_t *uv, *normal; /* from 0; -1: none */
+    int64_t face_count, face_room;
+    int32_t *start, *group; /* of each face: its first corner; its group, -1: none */
+    int64_t uv_count, uv_room, normal_count;
+    double *uvs;
+    int32_t group_count, group_room;
+    char **name;
+    char *now;         /* the name for the faces that follow; NULL: none */
+    bool used;         /* a face has it */
+    bool polygons;     /* one has more than three corners */
+    bool uv_used, normal_used;
+} Corners;
+
+static void free_corners(Corners *c)
+{
+    for (int32_t g = 0; g < c->group_count; g++) brio__free(c->name[g]);
+    brio__free(c->name);
+    brio__free(c->now);
+    brio__free(c->vertex);
+    brio__free(c->uv);
+    brio__free(c->normal);
+    brio__free(c->start);
+    brio__free(c->group);
+    brio__free(c->uvs);
+}
+
+static BrioStatus no_memory(const BrioScan *scan)
+{
+    return brio__error_at(scan->error, BRIO_ERROR_MEMORY, scan->file, scan->line, 0, NULL, "out of memory while reading the mesh");
+}
+
+/* Room for one more, of `width` numbers each. */
+#define GROW(scan, array, count, room, width)                                                                             \
+    do {                                                                                                                  \
+        void *grown_ = (count) < (room) ? (array) : brio__realloc((array), (size_t)(count), (size_t)(count) * 2 + 256, (width) * sizeof *(array)); \
+        if (!grown_) return no_memory(scan);                                                                              \
+        (array) = grown_;                                                                                                 \
+    } while (0)
 
 /* How many vertices the whole file has: faces may name later ones. */
 static int64_t count_vertices(BrioScan scan)
@@ -15,7 +59,18 @@ static int64_t count_vertices(BrioScan scan)
     return count;
 }
 
-static BrioStatus read_corner(BrioScan *scan, int64_t so_far, int64_t total, int32_t *index)
+/* A number behind a slash; what is none counts as not given. */
+static int64_t number_after_slash(const char **at, const char *end, int64_t so_far)
+{
+    if (*at >= end || **at != '/') return -1;
+    const char *start = ++*at;
+    bool back = start < end && *start == '-';
+    int64_t value = 0;
+    for (*at += back; *at < end && **at >= '0' && **at <= '9'; (*at)++) value = BRIO_MIN(10 * value + (**at - '0'), (int64_t)1 << 40);
+    return value == 0 ? -1 : back ? so_far - value : value - 1;
+}
+
+static BrioStatus read_corner(BrioScan *scan, const Corners *c, int64_t so_far, int64_t total, int32_t *index, int64_t *uv, int64_t *normal)
 {
     int64_t value;
     BRIO_CHECK(brio__scan_integer(scan, "the number of a vertex", 0, &value));
@@ -28,29 +83,93 @@ static BrioStatus read_corner(BrioScan *scan, int64_t so_far, int64_t total, int
     value = value > 0 ? value - 1 : so_far + value;
     if (value > INT32_MAX) return brio__scan_error(scan, "there are too many vertices: at most %d", INT32_MAX);
     *index = (int32_t)value;
-    brio__scan_skip_value(scan); /* "/texture/normal" */
+    const char *at = scan->at;
+    *uv = number_after_slash(&at, scan->end, c->uv_count);
+    *normal = number_after_slash(&at, scan->end, c->normal_count);
+    brio__scan_skip_value(scan);
+    return BRIO_OK;
+}
+
+static BrioStatus add_corner(BrioScan *scan, Corners *c, int32_t vertex, int64_t uv, int64_t normal)
+{
+    GROW(scan, c->vertex, c->count, c->room, 1);
+    GROW(scan, c->uv, c->count, c->room, 1);
+    GROW(scan, c->normal, c->count, c->room, 1);
+    if (c->count >= c->room) c->room = 2 * c->count + 256;
+    if (c->count == INT32_MAX) return brio__scan_error(scan, "there are too many corners of faces: at most %d", INT32_MAX);
+    c->vertex[c->count] = vertex;
+    c->uv[c->count] = uv;
+    c->normal[c->count++] = normal;
+    c->uv_used |= uv >= 0;
+    c->normal_used |= normal >= 0;
+    return BRIO_OK;
+}
+
+static BrioStatus add_face(BrioScan *scan, Corners *c)
+{
+    GROW(scan, c->start, c->face_count, c->face_room, 1);
+    GROW(scan, c->group, c->face_count, c->face_room, 1);
+    if (c->face_count >= c->face_room) c->face_room = 2 * c->face_count + 256;
+    if (c->now && !c->used) {
+        GROW(scan, c->name, c->group_count, c->group_room, 1);
+        if (c->group_count >= c->group_room) c->group_room = 2 * c->group_count + 256;
+        if (!(c->name[c->group_count] = brio__strdup(c->now))) return no_memory(scan);
+        c->group_count++;
+        c->used = true;
+    }
+    c->start[c->face_count] = (int32_t)c->count;
+    c->group[c->face_count++] = c->now ? c->group_count - 1 : -1;
     return BRIO_OK;
 }
 
 /* A face (least = 3) or a line (least = 2). */
-static BrioStatus read_chain(BrioScan *scan, BrioDraft *draft, int least, int64_t total)
+static BrioStatus read_chain(BrioScan *scan, BrioDraft *draft, Corners *c, int least, int64_t total)
 {
     int32_t vertices[3];
-    int corners = 0;
-    for (; brio__scan_more(scan) || corners < least; corners += corners < 3) {
-        int place = BRIO_MIN(corners, least - 1);
+    int64_t uv, normal, corners = 0;
+    if (least == 3) BRIO_CHECK(add_face(scan, c));
+    for (; brio__scan_more(scan) || corners < least; corners++) {
+        int place = (int)BRIO_MIN(corners, least - 1);
         if (!brio__scan_more(scan))
             return brio__scan_error(scan, "a %s needs at least %d vertices, and this one has %d",
-                                    least == 3 ? "face" : "line", least, corners);
-        BRIO_CHECK(read_corner(scan, draft->vertex_count, total, vertices + place));
+                                    least == 3 ? "face" : "line", least, (int)corners);
+        BRIO_CHECK(read_corner(scan, c, draft->vertex_count, total, vertices + place, &uv, &normal));
+        if (least == 3) BRIO_CHECK(add_corner(scan, c, vertices[place], uv, normal));
         if (corners < least - 1) continue;
         BRIO_CHECK(brio__draft_element(draft, scan, least, vertices));
         vertices[least - 2] = vertices[least - 1];
     }
+    c->polygons |= least == 3 && corners > 3;
     return BRIO_OK;
 }
 
-static BrioStatus parse(BrioScan *scan, BrioDraft *draft)
+static BrioStatus read_texture(BrioScan *scan, Corners *c)
+{
+    GROW(scan, c->uvs, c->uv_count, c->uv_room, 2);
+    if (c->uv_count >= c->uv_room) c->uv_room = 2 * c->uv_count + 256;
+    double *uv = c->uvs + 2 * c->uv_count++;
+    uv[1] = 0;
+    BRIO_CHECK(brio__scan_real(scan, "a texture coordinate of vt", c->uv_count, uv));
+    return brio__scan_more(scan) ? brio__scan_real(scan, "a texture coordinate of vt", c->uv_count, uv + 1) : BRIO_OK;
+}
+
+/* The rest of the line, without blanks around it; control characters are replaced, so that it can be written anywhere. */
+static BrioStatus read_name(BrioScan *scan, Corners *c)
+{
+    brio__free(c->now);
+    c->now = NULL;
+    c->used = false;
+    if (!brio__scan_more(scan)) return BRIO_OK;
+    char name[256];
+    size_t used = 0;
+    for (const char *at = scan->at; at < scan->end && *at != '\n' && *at != '\r' && *at != '#' && used + 1 < sizeof name; at++)
+        name[used++] = (unsigned char)*at < 0x20 || *at == 0x7f ? ' ' : *at;
+    while (used > 0 && name[used - 1] == ' ') used--;
+    name[used] = 0;
+    return used == 0 || (c->now = brio__strdup(name)) ? BRIO_OK : no_memory(scan);
+}
+
+static BrioStatus parse(BrioScan *scan, BrioDraft *draft, Corners *c)
 {
     BRIO_CHECK(brio__scan_ascii(scan));
     scan->by_line = true;
@@ -64,12 +183,52 @@ static BrioStatus parse(BrioScan *scan, BrioDraft *draft)
             BRIO_CHECK(brio__scan_point(scan, "a coordinate of vertex", draft->vertex_count + 1, point));
             BRIO_CHECK(brio__draft_vertex(draft, scan, point));
         } else if (!strcmp(word, "f")) {
-            BRIO_CHECK(read_chain(scan, draft, 3, total));
+            BRIO_CHECK(read_chain(scan, draft, c, 3, total));
         } else if (!strcmp(word, "l")) {
-            BRIO_CHECK(read_chain(scan, draft, 2, total));
+            BRIO_CHECK(read_chain(scan, draft, c, 2, total));
+        } else if (!strcmp(word, "vt")) {
+            BRIO_CHECK(read_texture(scan, c));
+        } else if (!strcmp(word, "vn")) {
+            c->normal_count++;
+        } else if (!strcmp(word, "o") || !strcmp(word, "g")) {
+            BRIO_CHECK(read_name(scan, c));
         }
         brio__scan_skip_line(scan);
     }
+    return BRIO_OK;
+}
+
+/* Numbers of `from` that are there, -1 for the others; how many are not. */
+static int64_t take_numbers(const int64_t *from, int64_t count, int64_t most, int32_t *to)
+{
+    int64_t missing = 0;
+    for (int64_t k = 0; k < count; k++) {
+        bool there = from[k] >= 0 && from[k] < most;
+        missing += from[k] >= most;
+        to[k] = there ? (int32_t)from[k] : -1;
+    }
+    return missing;
+}
+
+static BrioStatus keep_faces(Corners *c, const char *file, BrioMesh *mesh)
+{
+    bool uvs = c->uv_used && c->uv_count, normals = c->normal_used && c->normal_count;
+    if (c->face_count == 0 || !(c->polygons || uvs || normals || c->group_count)) return BRIO_OK;
+    if (c->uv_count > INT32_MAX || c->normal_count > INT32_MAX) return BRIO_ERROR_TOO_LARGE;
+    BrioFaces *f = brio__faces_create(c->face_count, c->count, uvs ? c->uv_count : 0, normals ? c->normal_count : 0, c->group_count);
+    if (!f) return BRIO_ERROR_MEMORY;
+    mesh->faces = f;
+    memcpy(f->start, c->start, (size_t)c->face_count * sizeof *f->start);
+    f->start[c->face_count] = (int32_t)c->count;
+    memcpy(f->vertex, c->vertex, (size_t)c->count * sizeof *f->vertex);
+    if (f->face_group) memcpy(f->face_group, c->group, (size_t)c->face_count * sizeof *f->face_group);
+    for (int32_t g = 0; g < c->group_count; g++) {
+        f->group[g] = c->name[g];
+        c->name[g] = NULL;
+    }
+    if (uvs) memcpy(f->uv, c->uvs, 2 * (size_t)c->uv_count * sizeof *f->uv);
+    int64_t missing = (uvs ? take_numbers(c->uv, c->count, c->uv_count, f->corner_uv) : 0) + (normals ? take_numbers(c->normal, c->count, c->normal_count, f->corner_normal) : 0);
+    if (missing) brio__log(BRIO_LOG_WARNING, "%s: %lld corners of faces name a vt or vn that the file does not have; they are taken as without", file, (long long)missing);
     return BRIO_OK;
 }
 
@@ -77,9 +236,17 @@ static BrioStatus read_obj(const char *file, const char *text, size_t size, Brio
 {
     BrioScan scan;
     BrioDraft draft = {0};
+    Corners corners = {0};
     brio__scan_start(&scan, file, text, size, '#', error);
-    BrioStatus status = parse(&scan, &draft);
-    return brio__draft_finish(&draft, status, file, mesh, error);
+    BrioStatus status = parse(&scan, &draft, &corners);
+    status = brio__draft_finish(&draft, status, file, mesh, error);
+    if (status == BRIO_OK && (status = keep_faces(&corners, file, *mesh)) != BRIO_OK) {
+        brio_mesh_free(*mesh);
+        *mesh = NULL;
+        brio__error_at(error, status, file, 0, 0, NULL, "the faces cannot be kept: %s", brio_status_text(status));
+    }
+    free_corners(&corners);
+    return status;
 }
 
 const BrioMeshReader brio__reader_obj = {".obj", "Wavefront OBJ", read_obj};

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static const char letters[8] = "brio-ckp";
-enum { VERSION = 2 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
+enum { VERSION = 3 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene ---------------------------------------------------------------------------- */
@@ -43,6 +43,13 @@ static uint64_t hash_system(uint64_t hash, const BrioSystem *s)
         hash = hash_text(hash, term->energy->name);
         hash = brio__hash(hash, term->node, lanes * (size_t)term->energy->nodes * sizeof *term->node);
         hash = brio__hash(hash, term->rest, lanes * (size_t)term->energy->rest * sizeof *term->rest);
+    }
+    for (int i = 0; i < s->body_count; i++) { /* what is seen goes into results */
+        const BrioSkin *skin = s->body[i].skin;
+        if (!skin) continue;
+        hash = brio__hash(hash, skin->triangle, 3 * (size_t)skin->triangle_count * sizeof *skin->triangle);
+        if (skin->faces && skin->faces->uv) hash = brio__hash(hash, skin->faces->uv, 2 * (size_t)skin->faces->uv_count * sizeof *skin->faces->uv);
+        if (skin->weight) hash = brio__hash(hash, skin->weight, (size_t)skin->start[skin->vertex_count] * sizeof *skin->weight);
     }
     return hash;
 }

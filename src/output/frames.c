@@ -24,7 +24,12 @@ const BrioFrameFormat *brio__frames(const char *name)
     return NULL;
 }
 
-void brio__frame_name(const BrioFrameFormat *format, int64_t number, char *text, size_t size)
+void brio__frame_name(const BrioFrameFormat *format, const char *stem, int64_t number, char *text, size_t size)
 {
-    snprintf(text, size, "frame_%06lld.%s", (long long)number, format->extension);
+    snprintf(text, size, "%s_%06lld.%s", stem, (long long)number, format->extension);
+}
+
+bool brio__frame_shows(const BrioFrame *frame, int part)
+{
+    return frame->only >= 0 ? part == frame->only : frame->all || frame->motion->part[part].kind == BRIO_MOTION_BODY;
 }

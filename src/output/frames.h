@@ -1,34 +1,47 @@
-/* Formats of frames: the whole scene at one instant, one file a frame.
+/* Formats of results that other programs read: the whole scene at one instant, one file a frame; or its motion as a film, in one file or one a body.
  *
  * To add one: write src/output/NAME.c that ends in BRIO_FRAMES(NAME) { ... } and add a line to list.def. The scene
- * keyword, `brio list frames`, names of files, atomic writing and resuming come with it. Failures of writing are
+ * keyword, `brio list frames`, `brio convert`, names of files, atomic writing and resuming come with it. Failures of writing are
  * found by the caller: a format need not look. */
 #ifndef BRIO_FRAMES_H
 #define BRIO_FRAMES_H
 
-#include "../system.h"
+#include "motion.h"
 
 typedef struct BrioFrame {
-    const BrioSystem *system;
+    const BrioSystem *system;     /* NULL: only what is seen is known */
     double time;
-    const double *x, *v; /* of all world vertices */
+    const double *x, *v;          /* of all world vertices; NULL without a system */
+    const BrioMotionFile *motion; /* what is seen: bodies, and, with `all`, obstacles and rods */
+    bool all;
+    int only;                     /* this part alone, the first of `seen`; -1: all of them */
+    const double *seen, *seen_v;  /* vertices of the motion's parts, one after the other; seen_v may be NULL */
 } BrioFrame;
+
+typedef struct BrioFilm BrioFilm; /* film.h */
 
 typedef struct BrioFrameFormat {
     const char *name, *extension, *summary;
+    /* One file a frame. */
     void (*write)(const BrioFrame *frame, FILE *file);
-    /* An index of all frames, written anew with every checkpoint; both may be NULL. Frame k is the file
-     * brio__frame_name gives. */
-    const char *index_name;
-    void (*index)(const double *times, int64_t count, FILE *file);
+    /* An index of all frames, written anew with every checkpoint; both may be NULL. Frame k is the file "STEM_00000k.extension". */
+    const char *index_extension;
+    void (*index)(const char *stem, const double *times, int64_t count, FILE *file);
+    /* Or a film, written when a run ends, from its motion. */
+    BrioStatus (*film)(BrioFilm *film, int part, FILE *file, BrioError *error);
+    bool by_part;    /* one file for each part, otherwise `part` is -1 */
+    bool rest_shape; /* and the part's rest shape beside it, as OBJ */
+    bool velocities; /* it has them: a run keeps them for it */
 } BrioFrameFormat;
 
 enum { BRIO_MOST_FORMATS = 16 };                       /* room for so many in a scene */
 const BrioFrameFormat *brio__frames(const char *name); /* NULL: none of that name */
 const BrioFrameFormat *brio__frames_at(int i);         /* NULL past the last */
 
-/* "frame_000012.vtu" */
-void brio__frame_name(const BrioFrameFormat *format, int64_t number, char *text, size_t size);
+/* "frame_000012.vtu" of the stem "frame" */
+void brio__frame_name(const BrioFrameFormat *format, const char *stem, int64_t number, char *text, size_t size);
+/* Whether a part of a motion is shown. */
+bool brio__frame_shows(const BrioFrame *frame, int part);
 
 #define BRIO_FRAMES(symbol)                             \
     extern const BrioFrameFormat brio__frames_##symbol; \

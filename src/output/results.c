@@ -46,6 +46,15 @@ static bool is_result(const char *found)
     return after(name, "state-") && numbered(after(name, "state-"), ".csv");
 }
 
+/* ".glb" or "-BODY.pc2", what follows "frames" in the name of a film; ".obj" of a rest shape; ".pvd" of an index. */
+static bool is_film(const char *rest, const BrioFrameFormat *format)
+{
+    const char *dot = strrchr(rest, '.');
+    if (!dot || (rest != dot && rest[0] != '-')) return false;
+    if (format->index && rest == dot && !strcmp(dot + 1, format->index_extension)) return true;
+    return format->film && (!strcmp(dot + 1, format->extension) || (format->rest_shape && !strcmp(dot + 1, "obj")));
+}
+
 static bool is_frame(const char *found)
 {
     char name[256], rest[64];
@@ -54,7 +63,7 @@ static bool is_frame(const char *found)
     for (int i = 0; brio__frames_at(i); i++) {
         const BrioFrameFormat *format = brio__frames_at(i);
         snprintf(rest, sizeof rest, ".%s", format->extension);
-        if (format->index_name && !strcmp(name, format->index_name)) return true;
+        if (after(name, "frames") && is_film(after(name, "frames"), format)) return true;
         if (after(name, "frame_") && numbered(after(name, "frame_"), rest)) return true;
     }
     return false;

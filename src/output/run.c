@@ -6,6 +6,7 @@
 #include "../analyze/ledger.h"
 #include "../number.h"
 #include "csv.h"
+#include "film.h"
 #include "json.h"
 #include "motion.h"
 
@@ -18,6 +19,9 @@
 static const char *const verdict_names[] = {"running", "completed", "stopped", "failed"};
 const char *brio__verdict_name(BrioVerdict verdict) { return verdict_names[verdict]; }
 
+#define FRAME_STEM "frame" /* frame_000012.vtu */
+#define FILM_STEM "frames" /* frames.glb */
+
 typedef struct Run {
     BrioScene *scene;
     BrioSim *sim;
@@ -25,11 +29,12 @@ typedef struct Run {
     BrioRunResult *result;
     BrioFolder folder, frames;
     BrioWriter energy, probes, moved;
-    BrioMotionFile *motion; /* NULL: not kept */
+    BrioMotionFile *motion; /* what is seen; kept if scene->motion; NULL: neither kept nor wanted by a format */
     BrioCheckpoint checkpoint; /* as of now; the lengths as of the last one written */
     int64_t time_room;         /* of checkpoint.frame_time */
     int64_t frames_saved;      /* frames that the last checkpoint counts */
     double *x, *v;             /* world, for frames and probes */
+    double *seen;              /* vertices of the motion's parts, then their velocities */
     double start, earlier;     /* clock at the start of this session; wall time of those before */
     double checkpoint_at, checkpoint_cost;
     int64_t checkpoint_step;
@@ -147,7 +152,8 @@ static BrioStatus write_frame(Run *run, BrioError *error)
 {
     const BrioState *state = run->sim->state;
     BrioCheckpoint *c = &run->checkpoint;
-    BrioFrame frame = {.system = run->sim->system, .time = state->time, .x = run->x, .v = run->v};
+    double *seen_v = run->seen + 3 * run->motion->vertex_count;
+    BrioFrame frame = {.system = run->sim->system, .time = state->time, .x = run->x, .v = run->v, .motion = run->motion, .only = -1, .seen = run->seen, .seen_v = seen_v};
     if (c->frame_count >= run->time_room) {
         int64_t room = 2 * c->frame_count + 64;
         double *grown = brio__realloc(c->frame_time, (size_t)c->frame_count, (size_t)room, sizeof *grown);
@@ -155,11 +161,13 @@ static BrioStatus write_frame(Run *run, BrioError *error)
         c->frame_time = grown;
         run->time_room = room;
     }
-    brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
+    brio__motion_seen(run->motion, run->x, false, run->seen);
+    brio__motion_seen(run->motion, run->v, true, seen_v);
     for (int i = 0; i < run->scene->format_count; i++) {
         char name[64];
         FILE *file;
-        brio__frame_name(run->scene->format[i], c->frame_count, name, sizeof name);
+        if (run->scene->format[i]->film) continue;
+        brio__frame_name(run->scene->format[i], FRAME_STEM, c->frame_count, name, sizeof name);
         BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
         run->scene->format[i]->write(&frame, file);
         BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
@@ -189,11 +197,12 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
     double now = floor(state->time * scene->fps + 1e-6), last = before < 0 ? -1 : floor(before * scene->fps + 1e-6);
     if (now <= last) return BRIO_OK;
     int64_t instant = run->checkpoint.frames_passed++;
-    bool frame = scene->format_count && instant % scene->every == 0, moved = run->motion && instant % run->checkpoint.motion_stride == 0;
+    bool frame = scene->format_count && instant % scene->every == 0, moved = scene->motion && instant % run->checkpoint.motion_stride == 0;
     if (!frame && !moved) return BRIO_OK;
     brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
+    brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
     if (moved) {
-        brio__motion_frame(run->motion, state->time, run->x);
+        brio__motion_frame(run->motion, state->time, run->x, run->v);
         BRIO_CHECK(brio__writer_put(&run->moved, (const char *)run->motion->buffer, run->motion->frame_bytes, error));
     }
     return frame ? write_frame(run, error) : BRIO_OK;
@@ -207,8 +216,9 @@ static BrioStatus sync_frames(Run *run, BrioError *error)
     for (int i = 0; i < run->scene->format_count; i++) {
         const BrioFrameFormat *format = run->scene->format[i];
         char name[64];
+        if (format->film) continue;
         for (int64_t k = run->frames_saved; k < run->checkpoint.frame_count; k++) {
-            brio__frame_name(format, k, name, sizeof name);
+            brio__frame_name(format, FRAME_STEM, k, name, sizeof name);
             int fd = openat(run->frames.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
             if (fd < 0) return brio__write_failed(&run->frames, name, errno, error);
             int failed = fsync(fd) && errno != EINVAL ? errno : 0;
@@ -217,9 +227,10 @@ static BrioStatus sync_frames(Run *run, BrioError *error)
         }
         if (!format->index) continue;
         FILE *file;
-        BRIO_CHECK(brio__replace_begin(&run->frames, format->index_name, &file, error));
-        format->index(run->checkpoint.frame_time, run->checkpoint.frame_count, file);
-        BRIO_CHECK(brio__replace_end(&run->frames, format->index_name, file, false, error));
+        snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
+        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
+        format->index(FRAME_STEM, run->checkpoint.frame_time, run->checkpoint.frame_count, file);
+        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
     }
     return brio__folder_sync(&run->frames, error);
 }
@@ -266,7 +277,8 @@ static void remove_later_frames(Run *run)
     for (int i = 0; i < run->scene->format_count; i++) {
         char name[64];
         int64_t k = run->checkpoint.frame_count;
-        do brio__frame_name(run->scene->format[i], k++, name, sizeof name);
+        if (run->scene->format[i]->film) continue;
+        do brio__frame_name(run->scene->format[i], FRAME_STEM, k++, name, sizeof name);
         while (unlinkat(run->frames.fd, name, 0) == 0);
     }
 }
@@ -281,7 +293,7 @@ static BrioStatus open_outputs(Run *run, BrioError *error)
     BRIO_CHECK(brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
     if (run->scene->probe_count)
         BRIO_CHECK(brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
-    if (run->motion) BRIO_CHECK(brio__writer_open(&run->folder, BRIO_MOTION_NAME, c->motion_length, &run->moved, error));
+    if (run->scene->motion) BRIO_CHECK(brio__writer_open(&run->folder, BRIO_MOTION_NAME, c->motion_length, &run->moved, error));
     return BRIO_OK;
 }
 
@@ -306,7 +318,7 @@ static BrioStatus begin(Run *run, BrioError *error)
     if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
     BRIO_CHECK(brio__energy_head(&run->energy, run->sim, error));
     if (run->scene->probe_count) BRIO_CHECK(brio__probes_head(&run->probes, run->scene, error));
-    if (run->motion) BRIO_CHECK(write_motion_head(run, error));
+    if (run->scene->motion) BRIO_CHECK(write_motion_head(run, error));
     BRIO_CHECK(write_outputs(run, -1, error));
     c->totals.first_energy = run->ledger.total;
     c->totals.setup = brio__seconds() - run->start;
@@ -370,6 +382,24 @@ static BrioStatus loop(Run *run, BrioError *error)
     return BRIO_OK;
 }
 
+/* Films are made of the motion as it is on the disk; made again by a session that goes on. */
+static BrioStatus write_films(Run *run, BrioError *error)
+{
+    const BrioScene *scene = run->scene;
+    BrioMotionFile *motion = NULL;
+    BrioFilm *film = NULL;
+    if (!brio__scene_films(scene) || run->checkpoint.frame_count == 0) return BRIO_OK;
+    double before = brio__seconds();
+    BrioStatus status = brio__motion_open(run->options->out, &motion, error);
+    if (status == BRIO_OK) status = brio__film_create(motion, scene->every, &film, error);
+    for (int i = 0; status == BRIO_OK && i < scene->format_count; i++)
+        if (scene->format[i]->film) status = brio__film_write(film, scene->format[i], &run->frames, FILM_STEM, error);
+    brio__film_free(film);
+    brio__motion_free(motion);
+    run->checkpoint.totals.output += brio__seconds() - before;
+    return status;
+}
+
 /* The last checkpoint, unless writing is what failed: then the tables go back to the one before, which also makes
  * room for the verdict on a full disk. */
 static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
@@ -378,6 +408,7 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
     if (status != BRIO_ERROR_FILE) {
         BrioError last = {0};
         BrioStatus saved = save(run, &last);
+        if (saved == BRIO_OK) saved = write_films(run, &last);
         if (saved != BRIO_OK) {
             status = saved;
             if (error) *error = last;
@@ -416,13 +447,16 @@ static BrioStatus prepare(Run *run, BrioError *error)
     run->x = brio__alloc(world, sizeof *run->x);
     run->v = brio__alloc(world, sizeof *run->v);
     if (!run->x || !run->v) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-    if (run->scene->motion) {
+    if (run->scene->motion || run->scene->format_count) {
         const BrioState *state = run->sim->state;
+        bool films = brio__scene_films(run->scene);
         double instants = fmin(run->scene->end * run->scene->fps, (double)run->result->steps) + 1;
         brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
-        if (brio__motion_create(run->sim->system, run->scene->rest, run->x, run->scene->fps, instants, &run->motion) != BRIO_OK)
+        if (brio__motion_create(run->sim->system, run->scene->rest, run->x, run->scene->fps, films ? 0 : instants, run->scene->velocities, &run->motion) != BRIO_OK)
             return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
         c->motion_stride = run->motion->stride;
+        run->seen = brio__alloc(6 * (size_t)run->motion->vertex_count + 1, sizeof *run->seen);
+        if (!run->seen) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     }
     if (o->exact) {
         if (brio__exact_create(run->sim->system, &run->watch.exact) != BRIO_OK) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
@@ -486,6 +520,7 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
     brio__free(run.checkpoint.frame_time);
     brio__free(run.x);
     brio__free(run.v);
+    brio__free(run.seen);
     brio_sim_free(run.sim);
     return status;
 }

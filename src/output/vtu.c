@@ -1,9 +1,11 @@
 /* VTK unstructured grids, one file a frame, and the .pvd index that gives ParaView their times.
  *
- * Positions and velocities are doubles; solids are tets, triangle meshes triangles, springs without triangles lines.
+ * Positions and velocities are doubles; solids are tets, triangle meshes triangles, springs without triangles lines. From a motion alone, solids are their
+ * surfaces, and velocities stand in any case.
  * Arrays stand in the XML as base64: the number of bytes (64 bits) and the bytes, encoded as one stream [VTK User's
  * Guide, file formats]. */
 #include "frames.h"
+#include "html.h"
 
 #include <string.h>
 
@@ -76,37 +78,67 @@ typedef struct Cells {
     const int32_t *vertex;
 } Cells;
 
-static Cells cells_of(const BrioBody *body)
+/* The bodies of the system, or the parts that are seen where only those are known. */
+static int owner_count(const BrioFrame *frame) { return frame->system ? frame->system->body_count : frame->motion->part_count; }
+
+static Cells cells_of(const BrioFrame *frame, int owner)
 {
+    if (!frame->system) {
+        const BrioMotionPart *p = &frame->motion->part[owner];
+        if (!brio__frame_shows(frame, owner)) return (Cells){0};
+        return p->triangle_count ? (Cells){3, p->triangle_count, p->triangle} : (Cells){2, p->edge_count, p->edge};
+    }
+    const BrioBody *body = &frame->system->body[owner];
     if (body->tet_count) return (Cells){4, body->tet_count, body->tet};
     if (body->triangle_count) return (Cells){3, body->triangle_count, body->triangle};
     return (Cells){2, body->edge_count, body->edge};
 }
 
-static void write_cells(const BrioSystem *s, FILE *file)
+static int64_t vertices_of(const BrioFrame *frame, int owner)
+{
+    if (frame->system) return frame->system->body[owner].count;
+    return brio__frame_shows(frame, owner) ? frame->motion->part[owner].vertex_count : 0;
+}
+
+/* Three numbers for each vertex of all owners. */
+static void put_vertices(Base64 *b, const BrioFrame *frame, const double *world, const double *seen)
+{
+    if (frame->system) {
+        put(b, world, 3 * (size_t)frame->system->body_vertices * sizeof *world);
+        return;
+    }
+    for (int i = 0; i < frame->motion->part_count; i++) {
+        put(b, seen, 3 * (size_t)vertices_of(frame, i) * sizeof *seen);
+        seen += 3 * (size_t)frame->motion->part[i].vertex_count;
+    }
+}
+
+static void write_cells(const BrioFrame *frame, FILE *file)
 {
     static const unsigned char type[] = {[2] = 3, [3] = 5, [4] = 10}; /* VTK_LINE, VTK_TRIANGLE, VTK_TETRA */
     uint64_t count = 0, corners = 0;
     Base64 b;
-    for (int i = 0; i < s->body_count; i++) {
-        Cells cells = cells_of(&s->body[i]);
+    for (int i = 0; i < owner_count(frame); i++) {
+        Cells cells = cells_of(frame, i);
         count += (uint64_t)cells.count;
         corners += (uint64_t)cells.count * (uint64_t)cells.corners;
     }
     fputs("<Cells>\n", file);
+    int64_t first = 0;
     start(&b, file, "Int32", "connectivity", 1, 4 * corners);
-    for (int i = 0; i < s->body_count; i++) {
-        Cells cells = cells_of(&s->body[i]);
+    for (int i = 0; i < owner_count(frame); i++) {
+        Cells cells = cells_of(frame, i);
         for (int64_t k = 0; k < cells.count * cells.corners; k++) {
-            int32_t vertex = (int32_t)s->body[i].first + cells.vertex[k];
+            int32_t vertex = (int32_t)first + cells.vertex[k];
             put(&b, &vertex, sizeof vertex);
         }
+        first += vertices_of(frame, i);
     }
     end(&b);
     int64_t offset = 0;
     start(&b, file, "Int64", "offsets", 1, 8 * count);
-    for (int i = 0; i < s->body_count; i++) {
-        Cells cells = cells_of(&s->body[i]);
+    for (int i = 0; i < owner_count(frame); i++) {
+        Cells cells = cells_of(frame, i);
         for (int64_t k = 0; k < cells.count; k++) {
             offset += cells.corners;
             put(&b, &offset, sizeof offset);
@@ -114,27 +146,29 @@ static void write_cells(const BrioSystem *s, FILE *file)
     }
     end(&b);
     start(&b, file, "UInt8", "types", 1, count);
-    for (int i = 0; i < s->body_count; i++) {
-        Cells cells = cells_of(&s->body[i]);
+    for (int i = 0; i < owner_count(frame); i++) {
+        Cells cells = cells_of(frame, i);
         for (int64_t k = 0; k < cells.count; k++) put(&b, &type[cells.corners], 1);
     }
     end(&b);
     fputs("</Cells>\n<CellData Scalars=\"body\">\n", file);
     start(&b, file, "Int32", "body", 1, 4 * count);
-    for (int32_t i = 0; i < s->body_count; i++)
-        for (int64_t k = cells_of(&s->body[i]).count; k > 0; k--) put(&b, &i, sizeof i);
+    for (int32_t i = 0; i < owner_count(frame); i++)
+        for (int64_t k = cells_of(frame, i).count; k > 0; k--) put(&b, &i, sizeof i);
     end(&b);
     fputs("</CellData>\n", file);
 }
 
 static void write(const BrioFrame *frame, FILE *file)
 {
-    const BrioSystem *s = frame->system;
-    uint64_t vertices = (uint64_t)s->body_vertices, cells = 0;
-    size_t bytes = (size_t)vertices * 3 * sizeof(double);
+    uint64_t vertices = 0, cells = 0;
     const uint16_t mark = 1;
     Base64 b;
-    for (int i = 0; i < s->body_count; i++) cells += (uint64_t)cells_of(&s->body[i]).count;
+    for (int i = 0; i < owner_count(frame); i++) {
+        cells += (uint64_t)cells_of(frame, i).count;
+        vertices += (uint64_t)vertices_of(frame, i);
+    }
+    size_t bytes = (size_t)vertices * 3 * sizeof(double);
     fprintf(file,
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
             "header_type=\"UInt64\">\n<UnstructuredGrid>\n",
@@ -146,30 +180,32 @@ static void write(const BrioFrame *frame, FILE *file)
     fprintf(file, "<Piece NumberOfPoints=\"%llu\" NumberOfCells=\"%llu\">\n<Points>\n", (unsigned long long)vertices,
             (unsigned long long)cells);
     start(&b, file, "Float64", "position", 3, bytes);
-    put(&b, frame->x, bytes);
+    put_vertices(&b, frame, frame->x, frame->seen);
     end(&b);
     fputs("</Points>\n<PointData Vectors=\"velocity\">\n", file);
     start(&b, file, "Float64", "velocity", 3, bytes);
-    put(&b, frame->v, bytes);
+    put_vertices(&b, frame, frame->v, frame->seen_v);
     end(&b);
     start(&b, file, "Int32", "body", 1, 4 * vertices);
-    for (int32_t i = 0; i < s->body_count; i++)
-        for (int64_t k = s->body[i].count; k > 0; k--) put(&b, &i, sizeof i);
+    for (int32_t i = 0; i < owner_count(frame); i++)
+        for (int64_t k = vertices_of(frame, i); k > 0; k--) put(&b, &i, sizeof i);
     end(&b);
     fputs("</PointData>\n", file);
-    write_cells(s, file);
+    write_cells(frame, file);
     fputs("</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", file);
 }
 
 extern const BrioFrameFormat brio__frames_vtu;
 
-static void write_index(const double *times, int64_t count, FILE *file)
+static void write_index(const char *stem, const double *times, int64_t count, FILE *file)
 {
-    char name[64];
+    char name[256];
     fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n", file);
     for (int64_t k = 0; k < count; k++) {
-        brio__frame_name(&brio__frames_vtu, k, name, sizeof name);
-        fprintf(file, "<DataSet timestep=\"%.17g\" file=\"%s\"/>\n", times[k], name);
+        brio__frame_name(&brio__frames_vtu, stem, k, name, sizeof name);
+        fprintf(file, "<DataSet timestep=\"%.17g\" file=\"", times[k]);
+        brio__html_text(file, name);
+        fputs("\"/>\n", file);
     }
     fputs("</Collection>\n</VTKFile>\n", file);
 }
@@ -179,6 +215,6 @@ BRIO_FRAMES(vtu){
     .extension = "vtu",
     .summary = "VTK unstructured grids with velocities, and frames.pvd for ParaView.",
     .write = write,
-    .index_name = "frames.pvd",
+    .index_extension = "pvd",
     .index = write_index,
 };

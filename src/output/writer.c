@@ -180,6 +180,14 @@ BrioStatus brio__replace_end(const BrioFolder *folder, const char *name, FILE *f
     return brio__write_failed(folder, name, reason, error);
 }
 
+void brio__replace_cancel(const BrioFolder *folder, const char *name, FILE *file)
+{
+    char other[256];
+    temporary(name, other, sizeof other);
+    fclose(file);
+    unlinkat(folder->fd, other, 0);
+}
+
 uint64_t brio__hash(uint64_t hash, const void *data, size_t size)
 {
     const unsigned char *byte = data;

@@ -46,6 +46,8 @@ void brio__writer_close(BrioWriter *writer);
  * failed. `sync`: the file is on the disk before it is renamed. */
 BrioStatus brio__replace_begin(const BrioFolder *folder, const char *name, FILE **file, BrioError *error);
 BrioStatus brio__replace_end(const BrioFolder *folder, const char *name, FILE *file, bool sync, BrioError *error);
+/* The file that was there stays. */
+void brio__replace_cancel(const BrioFolder *folder, const char *name, FILE *file);
 
 /* FNV-1a, 64 bits: start with BRIO_HASH_START. */
 #define BRIO_HASH_START 0xcbf29ce484222325u

@@ -56,6 +56,7 @@ static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
     {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh; null is as none."},
     {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape."},
+    {"surface", "file name, or a map", "", "A detailed surface that rides on the body's tets: what pictures, the report and exported files show of it."},
     {"kind", "solid | shell | springs | bar1d | points | affine", "from the material",
      "What the elements are; a shell is a sheet of triangles, a bar1d a line of edges that moves along x only, points have mass and no elements, an affine body (tets or a closed surface) moves as a whole and takes E and rho of its material."},
     {"material", "a name, or a map with `type`", "required", "A material of `materials`, a preset (`brio list presets`), or the map itself; its `type` may be any of these names."},
@@ -67,6 +68,10 @@ static const BrioKey body_keys[] = {
     {"fix", "list", "", "Vertices that are held, or moved by a script."},
     {"attach", "list", "", "Springs from vertices to points."},
     {"array", "map", "", "Copies of the body in rows, columns and layers; they are called NAME.0, NAME.1, ..."},
+    {0}};
+static const BrioKey surface_keys[] = {
+    {"mesh", "file name", "required", "The surface, relative to the scene file and in the place of the body's mesh; polygons, textures and groups of an OBJ are kept."},
+    {"weights", "smooth | linear", "smooth", "How points follow the tets: without creases, or each as its tet alone."},
     {0}};
 static const BrioKey array_keys[] = {
     {"count", "three whole numbers", "required", "Copies along x, y and z."},
@@ -172,10 +177,11 @@ static const BrioKey end_keys[] = {
     {"vertex", "whole number", "required", "Vertex of the body, from 0."},
     {0}};
 static const BrioKey output_keys[] = {
-    {"frames", "list of vtu, obj", "[]", "Formats of frames."},
+    {"frames", "list of vtu, obj, ply, glb, usda, pc2, mdd", "[]", "Formats of frames and films, for other programs: `brio list frames`."},
     {"every", "whole number", "1", "Write every so many-th frame."},
     {"energy_every", "whole number", "1", "Write every so many-th row of energy.csv and probes.csv."},
-    {"motion", "true or false", "true", "Keep the motion of what is seen (motion.bin), for the report, `brio render` and `brio view`."},
+    {"motion", "true or false", "true", "Keep the motion of what is seen (motion.bin), for the report, `brio render`, `brio view` and `brio convert`."},
+    {"velocities", "true or false", "true with usda", "Keep velocities in motion.bin too: `brio convert` then writes the simulation's own."},
     {0}};
 
 static const BrioSection sections[] = {
@@ -183,6 +189,7 @@ static const BrioSection sections[] = {
     {"time", "Time", time_keys},
     {"solver", "Solver", solver_keys},
     {"bodies[]", "A body", body_keys},
+    {"bodies[].surface", "A detailed surface", surface_keys},
     {"bodies[].transform", "Where a body starts", transform_keys},
     {"bodies[].velocity", "How a body starts", velocity_keys},
     {"bodies[].velocity.mode", "A vibration to start with", mode_keys},
@@ -843,6 +850,85 @@ static BrioStatus read_kind(BrioNode *node, BrioKind *kind, BrioError *error)
     return BRIO_OK;
 }
 
+/* What is to be seen of a body, until there is a system to give it to. */
+struct BrioLook {
+    BrioFaces *faces; /* of its own mesh */
+    BrioSkin *skin;   /* a surface that rides on it */
+};
+
+static struct BrioLook *add_look(BrioScene *scene)
+{
+    if ((scene->look_count & (scene->look_count - 1)) == 0) { /* a power of two: full */
+        struct BrioLook *grown = brio__realloc(scene->look, (size_t)scene->look_count, 2 * (size_t)scene->look_count + 1, sizeof *grown);
+        if (!grown) return NULL;
+        scene->look = grown;
+    }
+    scene->look[scene->look_count] = (struct BrioLook){0};
+    return &scene->look[scene->look_count++];
+}
+
+static void free_looks(BrioScene *scene)
+{
+    for (int i = 0; i < scene->look_count; i++) {
+        brio__faces_free(scene->look[i].faces);
+        brio__skin_free(scene->look[i].skin);
+    }
+    brio__free(scene->look);
+    scene->look = NULL;
+    scene->look_count = 0;
+}
+
+static BrioStatus embed(BodyWork *w, const BrioNode *node, const BrioMesh *surface, bool smooth, BrioSkin **skin, BrioError *error)
+{
+    const BrioMesh *mesh = w->mesh;
+    BrioEmbedding how;
+    if (mesh->tet_count == 0)
+        return brio__node_error(node, error, "a surface rides on tets, and the body's mesh has none; give a mesh of tets, or take the surface itself as mesh");
+    if (surface->triangle_count == 0) return brio__node_error(node, error, "the surface has no triangles");
+    double *points = brio__alloc(3 * (size_t)surface->vertex_count, sizeof *points);
+    if (!points) return no_memory(error);
+    for (int64_t v = 0; v < surface->vertex_count; v++) transformed(&w->def, surface->x + 3 * v, points + 3 * v);
+    BrioStatus status = brio__skin_embed(w->scene->rest + 3 * w->first, mesh->vertex_count, mesh->tet, mesh->tet_count, surface, points, smooth, &how, skin);
+    brio__free(points);
+    if (status != BRIO_OK) return no_memory(error);
+    if (how.far)
+        brio__log(BRIO_LOG_WARNING,
+                  "%s:%d: %lld of %lld points of the surface are far outside the tets, no. %lld by %.3g m: they follow the nearest tet, which may look torn; make the "
+                  "tets enclose the surface, and give both in the same place and unit",
+                  w->scene->file, node->line, (long long)how.far, (long long)surface->vertex_count, (long long)how.farthest, how.distance);
+    return BRIO_OK;
+}
+
+/* After the rest shape: the surface, or the faces as the body's own file has them. */
+static BrioStatus read_surface(BodyWork *w, BrioError *error)
+{
+    BrioNode *node = brio__node_get(w->node, "surface"), *file = node;
+    BrioMesh *surface = NULL;
+    BrioError inner = {0};
+    const char *weights = "smooth", *const names[] = {"smooth", "linear"};
+    char path[4096];
+    struct BrioLook *look = add_look(w->scene);
+    if (!look) return no_memory(error);
+    if (!node) {
+        look->faces = w->mesh->faces;
+        w->mesh->faces = NULL;
+        return BRIO_OK;
+    }
+    if (node->kind == BRIO_NODE_MAP) {
+        BRIO_CHECK(expect_map(node, surface_keys, error));
+        if (!(file = brio__node_get(node, "mesh"))) return brio__node_error(node, error, "missing key \"mesh\"");
+        BrioNode *choice = brio__node_get(node, "weights");
+        if (choice) BRIO_CHECK(brio__node_text(choice, &weights, error));
+        if (strcmp(weights, "smooth") && strcmp(weights, "linear")) return no_such(choice, "weights", weights, names, 2, error);
+    }
+    BRIO_CHECK(file_path(w->scene, file, path, sizeof path, error));
+    BrioStatus status = brio_mesh_read(path, &surface, &inner);
+    if (status == BRIO_OK && surface->tet_count) status = brio__mesh_surface(surface, &inner);
+    status = status == BRIO_OK ? embed(w, file, surface, !strcmp(weights, "smooth"), &look->skin, error) : at_node(file, status, error, &inner);
+    brio_mesh_free(surface);
+    return status;
+}
+
 /* `copy` of `copies` in an array; -1: there is no array. */
 static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int copy, const double shift[3], BrioError *error)
 {
@@ -887,6 +973,7 @@ static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int c
         transformed(&w->def, w->mesh->x + 3 * v, rest + 3 * ((size_t)w->first + v));
         memcpy(w->x + 3 * v, w->state ? w->state + 6 * v : rest + 3 * ((size_t)w->first + v), 3 * sizeof *w->x);
     }
+    BRIO_CHECK(read_surface(w, error));
     for (int attach = 0; attach < 2; attach++) {
         BrioNode *list = brio__node_get(w->node, attach ? "attach" : "fix");
         if (!list) continue;
@@ -1008,7 +1095,17 @@ static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *
 {
     BrioError inner = {0};
     BrioStatus status = brio_builder_finish(builder, &scene->system, &scene->state, &inner);
-    if (status == BRIO_OK) return BRIO_OK;
+    for (int i = 0; status == BRIO_OK && i < scene->look_count; i++) {
+        BrioBody *body = &scene->system->body[i];
+        struct BrioLook *look = &scene->look[i];
+        body->skin = look->skin;
+        look->skin = NULL;
+        if (look->faces && brio__skin_faces(look->faces, body->triangle, body->triangle_count, &body->skin) != BRIO_OK) return no_memory(error);
+    }
+    if (status == BRIO_OK) {
+        free_looks(scene);
+        return BRIO_OK;
+    }
     int obstacle = brio__builder_obstacle_at_fault(builder), rod = brio__builder_rod_at_fault(builder);
     const BrioNode *node = brio__node_get(root, "bodies");
     if (obstacle >= 0) node = brio__node_get(root, "obstacles")->child[obstacle];
@@ -1287,6 +1384,8 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
     BRIO_CHECK(get_integer(node, "energy_every", 1, 1000000000, &scene->energy_every, error));
     BrioNode *motion = brio__node_get(node, "motion");
     if (motion) BRIO_CHECK(brio__node_boolean(motion, &scene->motion, error));
+    BrioNode *velocities = brio__node_get(node, "velocities");
+    if (velocities) BRIO_CHECK(brio__node_boolean(velocities, &scene->velocities, error));
     BrioNode *frames = brio__node_get(node, "frames");
     if (!frames) return BRIO_OK;
     BRIO_CHECK(expect(frames, BRIO_NODE_LIST, error));
@@ -1299,8 +1398,17 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
         while (k < scene->format_count && scene->format[k] != format) k++;
         if (k < scene->format_count) return brio__node_error(frames->child[i], error, "\"%s\" stands in the list twice", name);
         scene->format[scene->format_count++] = format;
+        if (!velocities) scene->velocities |= format->film && format->velocities;
+        if (format->film && !scene->motion) return brio__node_error(frames->child[i], error, "%s is made of the motion: leave motion: false out", name);
     }
     return BRIO_OK;
+}
+
+bool brio__scene_films(const BrioScene *scene)
+{
+    for (int i = 0; i < scene->format_count; i++)
+        if (scene->format[i]->film) return true;
+    return false;
 }
 
 /* What the format has and this version does not do: refused with a sentence unless empty. */
@@ -1463,6 +1571,7 @@ void brio__scene_free(BrioScene *scene)
     brio_system_free(scene->system);
     brio_state_free(scene->state);
     brio__free(scene->rest);
+    free_looks(scene);
     for (int i = 0; i < scene->probe_count; i++) brio__free(scene->probe[i].name);
     brio__free(scene->probe);
     brio__free(scene);

@@ -28,6 +28,9 @@ typedef struct BrioScene {
     int64_t every;       /* write every so many-th frame */
     int64_t energy_every;
     bool motion;         /* keep the motion, for pictures */
+    bool velocities;     /* and velocities with it */
+    struct BrioLook *look; /* of each body, what the system will be given as its skin */
+    int look_count;
 } BrioScene;
 
 /* Finds, reads and builds a scene. `name` is a file or the name of a scene that ships with brio; `sets` are
@@ -41,6 +44,9 @@ BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int
 void brio__scene_free(BrioScene *scene);
 /* The simulation of a loaded scene, which keeps the rest. */
 BrioStatus brio__scene_sim(BrioScene *scene, BrioSim **sim, BrioError *error);
+
+/* Whether its frames are written as films too, which are made of the motion. */
+bool brio__scene_films(const BrioScene *scene);
 
 /* The folder of the scenes that ship, and the path of one of them (false: none of that name). */
 const char *brio__scenes_folder(void);

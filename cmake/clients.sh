@@ -1,0 +1,53 @@
+#!/bin/sh
+# Has other programs read what brio writes for them:  clients.sh BUILD_DIR
+# Blender opens point caches and a glb, VTK the .pvd, Khronos' validator and three.js the glb, three.js the usda; vertices must be ours. A program that
+# is not there is named and fails the test; BRIO_CLIENTS="vtk blender" chooses some of them.
+set -eu
+
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")/../tests/clients" && pwd)
+work=$build/clients
+clients=${BRIO_CLIENTS:-vtk blender node}
+python=${PYTHON:-/usr/bin/python3}
+brio=$build/brio
+failed=""
+
+mkdir -p "$work"
+"$python" "$here/make_scene.py" "$work"
+"$brio" run "$work/scene.yaml" -o "$work/run" --force --quiet >/dev/null
+"$brio" convert "$work/run" -o "$work/film.glb" --force --quiet
+"$brio" convert "$work/run" -o "$work/film.usda" --force --quiet
+"$brio" convert "$work/run" -o "$work/vtk.pvd" --force --quiet
+for extension in pc2 mdd; do
+    "$brio" convert "$work/run" -o "$work/$extension.$extension" --force --quiet
+done
+
+# VTK goes first: it reads our doubles, which the others are compared with.
+for client in vtk $(echo " $clients " | sed 's/ vtk / /'); do
+    echo "clients: $client"
+    case $client in
+        vtk)
+            "$python" "$here/vtk_check.py" "$work/run" "$work" || failed="$failed vtk"
+            ;;
+        blender)
+            if blender -b --factory-startup --python-exit-code 1 --python "$here/blender_check.py" -- "$work" 30 >"$work/blender.log" 2>&1; then
+                grep -E "^(pc2|mdd|glb|Blender [0-9].*:)" "$work/blender.log"
+            else
+                failed="$failed blender"
+                tail -40 "$work/blender.log"
+            fi
+            ;;
+        node)
+            cp "$here/package.json" "$here/package-lock.json" "$work"
+            [ -f "$work/node_modules/.package-lock.json" ] && [ "$work/node_modules/.package-lock.json" -nt "$here/package-lock.json" ] ||
+                (cd "$work" && npm ci --silent --no-audit --no-fund)
+            node "$here/node_check.mjs" "$work" 30 || failed="$failed node"
+            ;;
+        *)
+            echo "clients: no client \"$client\"; there are vtk, blender, node" >&2
+            exit 2
+            ;;
+    esac
+done
+[ -z "$failed" ] || { echo "clients: failed:$failed" >&2; exit 1; }
+echo "clients: all read what we wrote"

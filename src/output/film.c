@@ -1,0 +1,337 @@
+#include "film.h"
+
+#include "../picture/stage.h"
+
+#include <string.h>
+
+/* ---- frames of a motion --------------------------------------------------------------------------- */
+
+BrioStatus brio__film_create(BrioMotionFile *motion, int64_t every, BrioFilm **film, BrioError *error)
+{
+    BrioFilm *f = brio__calloc(1, sizeof *f);
+    size_t most = 0;
+    for (int i = 0; i < motion->part_count; i++) most = BRIO_MAX(most, 3 * (size_t)motion->part[i].vertex_count);
+    *film = f;
+    if (f) {
+        f->motion = motion;
+        f->frame = brio__alloc((size_t)motion->frame_count + 1, sizeof *f->frame);
+        f->x = brio__alloc(most + 1, sizeof *f->x);
+        f->v = brio__alloc(most + 1, sizeof *f->v);
+        f->scratch = brio__alloc(most + 1, sizeof *f->scratch);
+    }
+    if (!f || !f->frame || !f->x || !f->v || !f->scratch) {
+        brio__film_free(f);
+        *film = NULL;
+        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    }
+    for (int64_t k = 0; k < motion->frame_count; k++)
+        if (k * motion->stride % every == 0) f->frame[f->count++] = k;
+    return BRIO_OK;
+}
+
+void brio__film_free(BrioFilm *film)
+{
+    if (!film) return;
+    brio__free(film->frame);
+    brio__free(film->x);
+    brio__free(film->v);
+    brio__free(film->scratch);
+    brio__free(film);
+}
+
+double brio__film_time(const BrioFilm *f, int64_t k) { return f->motion->time[f->frame[k]]; }
+
+double brio__film_code(const BrioFilm *f, int64_t k)
+{
+    double code = brio__film_time(f, k) * f->motion->fps, whole = nearbyint(code);
+    return fabs(code - whole) < 1e-6 * fmax(1, fabs(code)) ? whole : code;
+}
+
+bool brio__film_shows(const BrioFilm *f, int part) { return f->all || f->motion->part[part].kind == BRIO_MOTION_BODY; }
+
+static BrioStatus pass(BrioFilm *f, BrioError *error)
+{
+    f->done++;
+    if (!f->progress || f->progress(f->user, f->done, f->total)) return BRIO_OK;
+    return brio__error(error, BRIO_STOPPED, "stopped on request");
+}
+
+BrioStatus brio__film_positions(BrioFilm *f, int64_t k, int part, BrioError *error)
+{
+    BRIO_CHECK(pass(f, error));
+    return brio__motion_part(f->motion, f->frame[k], part, f->x, error);
+}
+
+BrioStatus brio__film_velocities(BrioFilm *f, int64_t k, int part, BrioError *error)
+{
+    return brio__motion_velocities(f->motion, f->frame[k], part, f->v, f->scratch, error);
+}
+
+/* ---- files ---------------------------------------------------------------------------------------- */
+
+static bool safe(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || (c & 0x80); }
+
+static int shown_parts(const BrioFilm *f)
+{
+    int count = 0;
+    for (int i = 0; i < f->motion->part_count; i++) count += brio__film_shows(f, i);
+    return count;
+}
+
+/* A part's name as a part of a file's. */
+static void clean_name(const BrioMotionPart *part, char name[128])
+{
+    snprintf(name, 128, "%s", part->name);
+    for (char *at = name; *at; at++)
+        if (!safe(*at)) *at = '_';
+}
+
+/* With the part's number where another one has the same name. */
+static void file_name(const BrioFilm *f, const char *stem, int part, const char *extension, char *text, size_t size)
+{
+    char name[128], other[128];
+    int twins = 0;
+    if (shown_parts(f) == 1) {
+        snprintf(text, size, "%s.%s", stem, extension);
+        return;
+    }
+    clean_name(&f->motion->part[part], name);
+    for (int i = 0; i < f->motion->part_count; i++) {
+        clean_name(&f->motion->part[i], other);
+        twins += brio__film_shows(f, i) && !strcmp(name, other);
+    }
+    if (twins > 1)
+        snprintf(text, size, "%s-%d-%s.%s", stem, part, name, extension);
+    else
+        snprintf(text, size, "%s-%s.%s", stem, name, extension);
+}
+
+/* The i-th part that is shown; -1: no more. */
+static int nth_part(const BrioFilm *f, int64_t i)
+{
+    for (int part = 0; part < f->motion->part_count; part++)
+        if (brio__film_shows(f, part) && i-- == 0) return part;
+    return -1;
+}
+
+bool brio__film_file(const BrioFilm *f, const BrioFrameFormat *format, const char *stem, int64_t i, char *name, size_t size)
+{
+    if (!format->film) {
+        if (i < f->count) brio__frame_name(format, stem, i, name, size);
+        if (i == f->count && format->index) snprintf(name, size, "%s.%s", stem, format->index_extension);
+        return i < f->count + (format->index != NULL);
+    }
+    if (!format->by_part) {
+        snprintf(name, size, "%s.%s", stem, format->extension);
+        return i == 0;
+    }
+    int each = format->rest_shape ? 2 : 1, part = nth_part(f, i / each);
+    if (part >= 0) file_name(f, stem, part, i % each ? "obj" : format->extension, name, size);
+    return part >= 0;
+}
+
+static BrioStatus write_frame(const BrioFrameFormat *format, const BrioFrame *frame, const BrioFolder *folder, const char *name, BrioError *error)
+{
+    FILE *file;
+    BRIO_CHECK(brio__replace_begin(folder, name, &file, error));
+    format->write(frame, file);
+    return brio__replace_end(folder, name, file, false, error);
+}
+
+static BrioStatus write_rest(BrioFilm *f, int part, const BrioFolder *folder, const char *name, BrioError *error)
+{
+    const BrioMotionPart *p = &f->motion->part[part];
+    double *x = brio__alloc(3 * (size_t)p->vertex_count + 1, sizeof *x);
+    if (!x) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    for (int64_t k = 0; k < 3 * (int64_t)p->vertex_count; k++) x[k] = p->rest[k];
+    BrioFrame frame = {.motion = f->motion, .all = true, .only = part, .seen = x};
+    BrioStatus status = write_frame(brio__frames("obj"), &frame, folder, name, error);
+    brio__free(x);
+    return status;
+}
+
+static BrioStatus write_film(BrioFilm *f, const BrioFrameFormat *format, int part, const BrioFolder *folder, const char *name, BrioError *error)
+{
+    FILE *file;
+    BRIO_CHECK(brio__replace_begin(folder, name, &file, error));
+    BrioStatus status = format->film(f, part, file, error);
+    if (status == BRIO_OK) return brio__replace_end(folder, name, file, false, error);
+    brio__replace_cancel(folder, name, file);
+    return status;
+}
+
+/* Vertices of all parts that are shown. */
+static BrioStatus gather(BrioFilm *f, int64_t k, double *x, double *v, BrioError *error)
+{
+    for (int i = 0; i < f->motion->part_count; i++) {
+        int64_t numbers = 3 * (int64_t)f->motion->part[i].vertex_count;
+        if (brio__film_shows(f, i)) {
+            BRIO_CHECK(brio__film_positions(f, k, i, error));
+            BRIO_CHECK(brio__film_velocities(f, k, i, error));
+            for (int64_t n = 0; n < numbers; n++) x[n] = f->x[n], v[n] = f->v[n];
+        }
+        x += numbers;
+        v += numbers;
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus write_sequence(BrioFilm *f, const BrioFrameFormat *format, const BrioFolder *folder, const char *stem, BrioError *error)
+{
+    size_t numbers = 3 * (size_t)f->motion->vertex_count;
+    double *x = brio__calloc(2 * numbers + 1, sizeof *x), *times = brio__alloc((size_t)f->count + 1, sizeof *times);
+    BrioStatus status = x && times ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    char name[256];
+    for (int64_t k = 0; status == BRIO_OK && k < f->count; k++) {
+        times[k] = brio__film_time(f, k);
+        BrioFrame frame = {.time = times[k], .motion = f->motion, .all = f->all, .only = -1, .seen = x, .seen_v = x + numbers};
+        status = gather(f, k, x, x + numbers, error);
+        brio__frame_name(format, stem, k, name, sizeof name);
+        if (status == BRIO_OK) status = write_frame(format, &frame, folder, name, error);
+    }
+    if (status == BRIO_OK && format->index) {
+        FILE *file;
+        snprintf(name, sizeof name, "%s.%s", stem, format->index_extension);
+        status = brio__replace_begin(folder, name, &file, error);
+        if (status == BRIO_OK) {
+            format->index(stem, times, f->count, file);
+            status = brio__replace_end(folder, name, file, false, error);
+        }
+    }
+    brio__free(x);
+    brio__free(times);
+    return status;
+}
+
+BrioStatus brio__film_write(BrioFilm *f, const BrioFrameFormat *format, const BrioFolder *folder, const char *stem, BrioError *error)
+{
+    char name[256];
+    f->done = 0;
+    f->total = f->count * shown_parts(f);
+    if (!format->film) return write_sequence(f, format, folder, stem, error);
+    for (int64_t i = 0; brio__film_file(f, format, stem, i, name, sizeof name); i++) {
+        int each = format->by_part && format->rest_shape ? 2 : 1, part = format->by_part ? nth_part(f, i / each) : -1;
+        if (i % each)
+            BRIO_CHECK(write_rest(f, part, folder, name, error));
+        else
+            BRIO_CHECK(write_film(f, format, part, folder, name, error));
+    }
+    return BRIO_OK;
+}
+
+/* ---- shading -------------------------------------------------------------------------------------- */
+
+void brio__shade_free(BrioShade *shade)
+{
+    if (!shade) return;
+    brio__free(shade->corner_slot);
+    brio__free(shade->slot_vertex);
+    brio__free(shade->triangle_corner);
+    brio__free(shade);
+}
+
+/* Slots are the different pairs of vertex and key; those of a vertex hang on a chain. */
+static BrioStatus pair_slots(const int32_t *vertex, const int32_t *key, int64_t corners, int64_t vertices, int32_t *slot, int32_t *slot_vertex, int64_t *count)
+{
+    int32_t *head = brio__alloc((size_t)vertices + 1, sizeof *head), *next = brio__alloc((size_t)corners + 1, sizeof *next), *of = brio__alloc((size_t)corners + 1, sizeof *of);
+    bool room = head && next && of;
+    for (int64_t v = 0; room && v < vertices; v++) head[v] = -1;
+    *count = 0;
+    for (int64_t c = 0; room && c < corners; c++) {
+        int32_t s = head[vertex[c]];
+        while (s >= 0 && of[s] != key[c]) s = next[s];
+        if (s < 0) {
+            s = (int32_t)(*count)++;
+            of[s] = key[c];
+            next[s] = head[vertex[c]];
+            head[vertex[c]] = s;
+            slot_vertex[s] = vertex[c];
+        }
+        slot[c] = s;
+    }
+    brio__free(head);
+    brio__free(next);
+    brio__free(of);
+    return room ? BRIO_OK : BRIO_ERROR_MEMORY;
+}
+
+/* By the creases of the rest shape. A corner of a polygon has the slot of one of its triangles. */
+static BrioStatus crease_slots(const BrioMotionPart *p, BrioShade *s)
+{
+    size_t corners = 3 * (size_t)p->triangle_count;
+    int32_t *slot = brio__alloc(corners + 1, sizeof *slot), *vertex = brio__alloc(corners + 1, sizeof *vertex);
+    s->slot_count = slot && vertex ? brio__smooth_slots(p->rest, p->vertex_count, p->triangle, p->triangle_count, slot, vertex) : -1;
+    bool done = s->slot_count >= 0;
+    for (int64_t k = (int64_t)corners - 1; done && k >= 0; k--) s->corner_slot[s->triangle_corner[k]] = slot[k];
+    s->slot_vertex = vertex;
+    brio__free(slot);
+    return done ? BRIO_OK : BRIO_ERROR_MEMORY;
+}
+
+BrioStatus brio__shade_create(const BrioMotionPart *p, BrioShade **shade)
+{
+    const BrioFaces *f = p->faces;
+    BrioShade *s = brio__calloc(1, sizeof *s);
+    *shade = s;
+    if (!s) return BRIO_ERROR_MEMORY;
+    s->triangle_count = p->triangle_count;
+    s->corner_count = f ? f->start[f->count] : 3 * (int64_t)p->triangle_count;
+    s->corner_slot = brio__calloc((size_t)s->corner_count + 1, sizeof *s->corner_slot);
+    s->triangle_corner = brio__alloc(3 * (size_t)s->triangle_count + 1, sizeof *s->triangle_corner);
+    BrioStatus status = s->corner_slot && s->triangle_corner ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) {
+        if (f) brio__faces_fan(f, s->triangle_corner);
+        for (int64_t k = 0; !f && k < s->corner_count; k++) s->triangle_corner[k] = (int32_t)k;
+        if (f && f->corner_normal) {
+            s->slot_vertex = brio__alloc((size_t)s->corner_count + 1, sizeof *s->slot_vertex);
+            status = s->slot_vertex ? pair_slots(f->vertex, f->corner_normal, s->corner_count, p->vertex_count, s->corner_slot, s->slot_vertex, &s->slot_count) : BRIO_ERROR_MEMORY;
+        } else {
+            status = crease_slots(p, s);
+        }
+    }
+    if (status == BRIO_OK) return BRIO_OK;
+    brio__shade_free(s);
+    *shade = NULL;
+    return status;
+}
+
+void brio__shade_normals(const BrioShade *s, const float *x, float *normal)
+{
+    memset(normal, 0, 3 * (size_t)s->slot_count * sizeof *normal);
+    for (int64_t t = 0; t < s->triangle_count; t++) {
+        int32_t slot[3];
+        const float *p[3];
+        double a[3], b[3];
+        for (int i = 0; i < 3; i++) {
+            slot[i] = s->corner_slot[s->triangle_corner[3 * t + i]];
+            p[i] = x + 3 * (size_t)s->slot_vertex[slot[i]];
+        }
+        for (int r = 0; r < 3; r++) a[r] = (double)p[1][r] - p[0][r], b[r] = (double)p[2][r] - p[0][r];
+        for (int r = 0; r < 3; r++) {
+            double area = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
+            for (int i = 0; i < 3; i++) normal[3 * (size_t)slot[i] + (size_t)r] += (float)area;
+        }
+    }
+    for (int64_t k = 0; k < s->slot_count; k++) {
+        float *n = normal + 3 * k;
+        double length = sqrt((double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2]);
+        for (int r = 0; r < 3; r++) n[r] = length > 0 ? (float)(n[r] / length) : (float)(r == 1);
+    }
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------------- */
+
+void brio__put32(FILE *file, const void *numbers, size_t count, bool big_endian)
+{
+    const uint16_t mark = 1;
+    bool big_here = *(const unsigned char *)&mark == 0;
+    const unsigned char *at = numbers;
+    if (big_here == big_endian) {
+        if (count) fwrite(at, 4, count, file);
+        return;
+    }
+    for (; count > 0; count--, at += 4) {
+        const unsigned char turned[4] = {at[3], at[2], at[1], at[0]};
+        fwrite(turned, 1, 4, file);
+    }
+}
