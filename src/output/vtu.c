@@ -3,67 +3,20 @@
  * Positions and velocities are doubles; solids are tets, triangle meshes triangles, springs without triangles lines.
  * Arrays stand in the XML as base64: the number of bytes (64 bits) and the bytes, encoded as one stream [VTK User's
  * Guide, file formats]. */
+#include "../base64.h"
 #include "frames.h"
 
-#include <string.h>
-
-/* ---- base64 ------------------------------------------------------------------------------------- */
-
-typedef struct Base64 {
-    FILE *file;
-    unsigned char rest[3];
-    int used;
-    int column;
-    char out[4096];
-} Base64;
-
-static void put_triple(Base64 *b, const unsigned char *t, int bytes)
+static void start(BrioBase64 *b, FILE *file, const char *type, const char *name, int components, uint64_t bytes)
 {
-    static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *out = b->out + b->column;
-    out[0] = letter[t[0] >> 2];
-    out[1] = letter[(t[0] & 3) << 4 | t[1] >> 4];
-    out[2] = bytes > 1 ? letter[(t[1] & 15) << 2 | t[2] >> 6] : '=';
-    out[3] = bytes > 2 ? letter[t[2] & 63] : '=';
-    b->column += 4;
-    if (b->column < (int)sizeof b->out) return;
-    fwrite(b->out, 1, sizeof b->out, b->file);
-    b->column = 0;
-}
-
-static void put(Base64 *b, const void *data, size_t size)
-{
-    const unsigned char *at = data, *end = at + size;
-    while (b->used > 0 && at < end) {
-        b->rest[b->used++] = *at++;
-        if (b->used < 3) continue;
-        put_triple(b, b->rest, 3);
-        b->used = 0;
-    }
-    for (; end - at >= 3; at += 3) put_triple(b, at, 3);
-    while (at < end) b->rest[b->used++] = *at++;
-}
-
-static void finish(Base64 *b)
-{
-    if (b->used) {
-        memset(b->rest + b->used, 0, (size_t)(3 - b->used));
-        put_triple(b, b->rest, b->used);
-    }
-    fwrite(b->out, 1, (size_t)b->column, b->file);
-}
-
-static void start(Base64 *b, FILE *file, const char *type, const char *name, int components, uint64_t bytes)
-{
-    *b = (Base64){.file = file};
+    *b = (BrioBase64){.file = file};
     fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"binary\">\n", type, name,
             components);
-    put(b, &bytes, sizeof bytes);
+    brio__base64_put(b, &bytes, sizeof bytes);
 }
 
-static void end(Base64 *b)
+static void end(BrioBase64 *b)
 {
-    finish(b);
+    brio__base64_end(b);
     fputs("\n</DataArray>\n", b->file);
 }
 
@@ -87,7 +40,7 @@ static void write_cells(const BrioSystem *s, FILE *file)
 {
     static const unsigned char type[] = {[2] = 3, [3] = 5, [4] = 10}; /* VTK_LINE, VTK_TRIANGLE, VTK_TETRA */
     uint64_t count = 0, corners = 0;
-    Base64 b;
+    BrioBase64 b;
     for (int i = 0; i < s->body_count; i++) {
         Cells cells = cells_of(&s->body[i]);
         count += (uint64_t)cells.count;
@@ -99,7 +52,7 @@ static void write_cells(const BrioSystem *s, FILE *file)
         Cells cells = cells_of(&s->body[i]);
         for (int64_t k = 0; k < cells.count * cells.corners; k++) {
             int32_t vertex = (int32_t)s->body[i].first + cells.vertex[k];
-            put(&b, &vertex, sizeof vertex);
+            brio__base64_put(&b, &vertex, sizeof vertex);
         }
     }
     end(&b);
@@ -109,20 +62,20 @@ static void write_cells(const BrioSystem *s, FILE *file)
         Cells cells = cells_of(&s->body[i]);
         for (int64_t k = 0; k < cells.count; k++) {
             offset += cells.corners;
-            put(&b, &offset, sizeof offset);
+            brio__base64_put(&b, &offset, sizeof offset);
         }
     }
     end(&b);
     start(&b, file, "UInt8", "types", 1, count);
     for (int i = 0; i < s->body_count; i++) {
         Cells cells = cells_of(&s->body[i]);
-        for (int64_t k = 0; k < cells.count; k++) put(&b, &type[cells.corners], 1);
+        for (int64_t k = 0; k < cells.count; k++) brio__base64_put(&b, &type[cells.corners], 1);
     }
     end(&b);
     fputs("</Cells>\n<CellData Scalars=\"body\">\n", file);
     start(&b, file, "Int32", "body", 1, 4 * count);
     for (int32_t i = 0; i < s->body_count; i++)
-        for (int64_t k = cells_of(&s->body[i]).count; k > 0; k--) put(&b, &i, sizeof i);
+        for (int64_t k = cells_of(&s->body[i]).count; k > 0; k--) brio__base64_put(&b, &i, sizeof i);
     end(&b);
     fputs("</CellData>\n", file);
 }
@@ -133,7 +86,7 @@ static void write(const BrioFrame *frame, FILE *file)
     uint64_t vertices = (uint64_t)s->body_vertices, cells = 0;
     size_t bytes = (size_t)vertices * 3 * sizeof(double);
     const uint16_t mark = 1;
-    Base64 b;
+    BrioBase64 b;
     for (int i = 0; i < s->body_count; i++) cells += (uint64_t)cells_of(&s->body[i]).count;
     fprintf(file,
             "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
@@ -146,15 +99,15 @@ static void write(const BrioFrame *frame, FILE *file)
     fprintf(file, "<Piece NumberOfPoints=\"%llu\" NumberOfCells=\"%llu\">\n<Points>\n", (unsigned long long)vertices,
             (unsigned long long)cells);
     start(&b, file, "Float64", "position", 3, bytes);
-    put(&b, frame->x, bytes);
+    brio__base64_put(&b, frame->x, bytes);
     end(&b);
     fputs("</Points>\n<PointData Vectors=\"velocity\">\n", file);
     start(&b, file, "Float64", "velocity", 3, bytes);
-    put(&b, frame->v, bytes);
+    brio__base64_put(&b, frame->v, bytes);
     end(&b);
     start(&b, file, "Int32", "body", 1, 4 * vertices);
     for (int32_t i = 0; i < s->body_count; i++)
-        for (int64_t k = s->body[i].count; k > 0; k--) put(&b, &i, sizeof i);
+        for (int64_t k = s->body[i].count; k > 0; k--) brio__base64_put(&b, &i, sizeof i);
     end(&b);
     fputs("</PointData>\n", file);
     write_cells(s, file);
