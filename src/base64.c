@@ -18,6 +18,7 @@ static void put_triple(BrioBase64 *b, const unsigned char *t, int bytes)
 
 void brio__base64_put(BrioBase64 *b, const void *data, size_t size)
 {
+    if (size == 0) return;
     const unsigned char *at = data, *end = at + size;
     while (b->used > 0 && at < end) {
         b->rest[b->used++] = *at++;

@@ -94,6 +94,7 @@ static BrioStatus expect_word(BrioScan *scan, const char *expected)
 {
     char word[16], what[32];
     snprintf(what, sizeof what, "\"%s\"", expected);
+    brio__scan_more(scan);
     const char *start = scan->at;
     BRIO_CHECK(brio__scan_word(scan, what, word, sizeof word));
     if (!strcasecmp(word, expected)) return BRIO_OK;
@@ -133,12 +134,14 @@ static BrioStatus parse_ascii(Weld *w)
         brio__scan_skip_line(scan);
         for (;;) {
             char word[16];
+            brio__scan_more(scan);
             const char *start = scan->at;
             BRIO_CHECK(brio__scan_word(scan, "\"facet\" or \"endsolid\"", word, sizeof word));
             if (!strcasecmp(word, "endsolid")) break;
-            scan->at = start;
-            if (strcasecmp(word, "facet")) return brio__scan_expected(scan, "\"facet\" or \"endsolid\"", 0);
-            brio__scan_skip_value(scan);
+            if (strcasecmp(word, "facet")) {
+                scan->at = start;
+                return brio__scan_expected(scan, "\"facet\" or \"endsolid\"", 0);
+            }
             BRIO_CHECK(parse_facet(w, ++count));
         }
         brio__scan_skip_line(scan);
