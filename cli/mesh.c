@@ -234,10 +234,23 @@ static int convert(const Given *g)
 
 bool watch_tetrahedralise(const char *tool, double seconds)
 {
+    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+    static struct sigaction before[BRIO_COUNT(stops)]; /* put back at the end: what comes then may not ask for stop_wanted */
+    static bool running;
+    static double shown;
     char text[32];
-    catch_signals();
+    if (running != (tool != NULL)) {
+        for (size_t i = 0; i < BRIO_COUNT(stops); i++) sigaction(stops[i], tool ? NULL : &before[i], tool ? &before[i] : NULL);
+        if (tool) catch_signals();
+        running = tool != NULL;
+        shown = 0;
+    }
+    if (!tool) return false;
     seconds_text(seconds, text, sizeof text);
-    if (seconds > 0.5) progress_text("filling the surface with tets (%s): %s", tool, text);
+    if (seconds > shown + (isatty(2) ? 0.2 : 10)) {
+        shown = seconds;
+        progress_text("filling the surface with tets (%s): %s", tool, text);
+    }
     return stop_wanted;
 }
 

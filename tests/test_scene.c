@@ -320,7 +320,11 @@ static const Case cases[] = {
     {"a solid without tets", "bodies:\n  - mesh: m.obj\n    material: neo-hookean\n", "m.obj",
      "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NULL,
      "scene.yaml:2:5: bodies[0]: a solid needs tets, and this mesh has none (3 vertices, 1 triangles); give a mesh of "
-     "tets, or kind: springs with material hooke"},
+     "tets, or kind: solid to have its closed surface filled with them, or kind: springs with material hooke"},
+    {"edge without kind: solid", "bodies:\n  - mesh: m.obj\n    edge: 0.1\n    material: neo-hookean\n", "m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NULL,
+     "scene.yaml:3:11: bodies[0].edge: edge goes with kind: solid, which has the surface filled with tets"},
+    {"edge of a shape", "bodies:\n  - shape: {type: box}\n    edge: 0.1\n    material: neo-hookean\n", NULL, NULL, NULL,
+     "scene.yaml:3:11: bodies[0].edge: edge is for the mesh of a surface; a shape has numbers of its own for that"},
     {"springs with a solid material",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    kind: springs\n    material: neo-hookean\n", NULL, NULL,
      NULL, "scene.yaml:2:5: bodies[0]: material neo-hookean is for bodies of kind solid, not springs"},

@@ -9,7 +9,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#ifndef __EMSCRIPTEN__
 #include <spawn.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -184,8 +186,8 @@ static BrioStatus find_tool(const char *wanted, Run *run, const char *name, Brio
     for (size_t i = 0; i < BRIO_COUNT(tools); i++)
         if ((!wanted || !strcmp(wanted, tools[i])) && find_program(tools[i], run->program, sizeof run->program)) return run->tool = tools[i], BRIO_OK;
     return brio__error_at(error, BRIO_ERROR_UNSUPPORTED, name, 0, 0, NULL,
-                          "the file holds a surface, and %s is not installed to fill it with tets: install %s (on Debian: apt-get install %s), or give a mesh of tets",
-                          wanted ? wanted : "neither tetgen nor gmsh", wanted ? wanted : "one of them", wanted ? wanted : "tetgen");
+                          "the file holds a surface, and %s installed to fill it with tets: install %s (on Debian: apt-get install %s), or give a mesh of tets",
+                          wanted ? "the program named is not" : "neither tetgen nor gmsh is", wanted ? wanted : "one of them", wanted ? wanted : "tetgen");
 }
 
 static void remove_folder(const char *folder)
@@ -218,6 +220,13 @@ static void last_words(const char *log, char *text, size_t size)
     if (file) fclose(file);
 }
 
+#ifdef __EMSCRIPTEN__
+static BrioStatus run_program(const Run *run, char *const argv[], const char *name, BrioError *error)
+{
+    (void)argv;
+    return brio__error_at(error, BRIO_ERROR_UNSUPPORTED, name, 0, 0, NULL, "%s cannot run in a browser; give a mesh of tets", run->tool);
+}
+#else
 /* Runs and waits; ended if the watch says so. */
 static BrioStatus run_program(const Run *run, char *const argv[], const char *name, BrioError *error)
 {
@@ -240,6 +249,7 @@ static BrioStatus run_program(const Run *run, char *const argv[], const char *na
         }
         nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
     }
+    if (watch) watch(NULL, 0);
     if (stopped) return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL, "%s was stopped", run->tool);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return BRIO_OK;
     char words[256];
@@ -247,6 +257,8 @@ static BrioStatus run_program(const Run *run, char *const argv[], const char *na
     return brio__error_at(error, BRIO_ERROR_INPUT, name, 0, 0, NULL, "%s could not fill the surface (%s %d)%s%s; try a coarser edge length, or repair the surface", run->tool,
                           WIFEXITED(status) ? "exit code" : "signal", WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status), words[0] ? ": " : "", words);
 }
+
+#endif
 
 static FILE *open_input(const Run *run, const char *base, char *path, size_t size, BrioError *error)
 {

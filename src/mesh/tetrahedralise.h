@@ -18,7 +18,7 @@ typedef struct BrioTetOptions {
 #define BRIO_TET_QUALITY_LEAST 1.1 /* below, TetGen is not known to end */
 
 /* Called some times a second while the program runs; true: end it. For all calls in this process, so that also one inside of a scene can be
- * shown and stopped. NULL: nobody. */
+ * shown and stopped; with `tool` NULL when it has ended. NULL: nobody. */
 typedef bool BrioTetWatch(const char *tool, double seconds);
 void brio__tetrahedralise_watch(BrioTetWatch *watch);
 
