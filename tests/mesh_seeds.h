@@ -277,6 +277,9 @@ static inline int make_seeds(Seed seed[MOST_SEEDS])
               "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Entities\n1 1 1 1\n1 0 0 0 0\n$EndEntities\n$Nodes\n3 5 1 9\n0 1 0 1\n1\n"
               "0 0 0\n2 1 1 2\n2\n9\n1 0 0 0.5 0.25\n0 1 0 0.5 0.25\n3 1 0 2\n4\n5\n0 0 1\n1 1 1.5\n$EndNodes\n$Elements\n"
               "4 5 1 5\n0 1 15 1\n1 1\n1 1 1 1\n2 1 2\n2 1 2 1\n3 1 2 9\n3 1 4 2\n4 1 2 9 4\n5 2 9 4 5\n$EndElements\n");
+    keep_text(seed, &count, ".msh",
+              "$MeshFormat\n4 0 8\n$EndMeshFormat\n$Entities\n0 0 0 1\n0 0 0 0 1 1 1.5 0 0\n$EndEntities\n$Nodes\n1 5\n0 3 0 5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1.5\n$EndNodes\n"
+              "$Elements\n1 2\n0 3 4 2\n1 1 2 3 4\n2 2 3 4 5\n$EndElements\n$Surface\n1\n1 3 2\n$EndSurface\n");
     keep_text(seed, &count, ".mesh",
               "MeshVersionFormatted 2\nDimension\n3\nVertices\n5\n0 0 0 1\n1 0 0 1 # x\n0 1 0 1\n0 0 1 1\n1 1 15e-1 1\n"
               "Corners 2 1 2\nTriangles\n1\n1 2 3 0\nTetrahedra\n2\n1 2 3 4 0\n2 3 4 5 0\nEdges\n1\n1 2 0\nEnd\n");

@@ -768,8 +768,8 @@ static const struct Wrong {
     {"a.msh", "$NOD\n3\n", 1, 1,
      "this is version 1 of Gmsh's format; brio reads 2.2 and 4.1: convert it with \"gmsh "
      "old.msh -save -format msh41 -o new.msh\""},
-    {"a.msh", "$MeshFormat\n4 0 8\n", 2, 1,
-     "version \"4\" of Gmsh's format is not read; brio reads 2.2 and 4.1: convert "
+    {"a.msh", "$MeshFormat\n3 0 8\n", 2, 1,
+     "version \"3\" of Gmsh's format is not read; brio reads 2.2 and 4.1: convert "
      "the file with \"gmsh old.msh -save -format msh41 -o new.msh\""},
     {"a.msh", "$MeshFormat\n2.2 0 8\n", 3, 1, "expected \"$EndMeshFormat\", found the end of the file"},
     {"a.msh", MSH2, 4, 1, "the file has no section $Nodes"},

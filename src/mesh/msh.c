@@ -1,4 +1,4 @@
-/* Gmsh MSH, ASCII and binary of both byte orders, versions 2.2 and 4.1 (Gmsh reference manual, "File formats"). Vertices stay in the order of
+/* Gmsh MSH, ASCII and binary of both byte orders, versions 2.2 and 4.1, and ASCII of 4.0 (Gmsh reference manual, "File formats"). Vertices stay in the order of
  * the file; elements name them by tags, which may have gaps and be of any size, so they are found by search.
  * Lines, triangles and tets are read, points passed over, all other elements refused. */
 #include "readers.h"
@@ -17,6 +17,7 @@ typedef struct Reader {
     int64_t tag_count, tag_room;
     Tagged *sorted; /* by tag */
     bool has_nodes, has_elements, version4, binary;
+    bool old4; /* version 4.0: entities come before dimensions, and every row has its tag */
 } Reader;
 
 /* What Gmsh calls the element types that brio cannot use. */
@@ -161,10 +162,11 @@ static BrioStatus read_nodes2(Reader *reader)
     return BRIO_OK;
 }
 
-/* The four numbers that open a block of version 4.1. */
-static BrioStatus read_block(BrioScan *scan, const char *what, int64_t number, int64_t head[4])
+/* The four numbers that open a block of version 4: dimension, entity, whether it has parameters or the type, count. */
+static BrioStatus read_block(Reader *reader, const char *what, int64_t number, int64_t head[4])
 {
-    for (int k = 0; k < 4; k++) BRIO_CHECK(brio__value_integer(scan, k < 3 ? BRIO_INT32 : BRIO_UINT64, what, number, head + k));
+    for (int k = 0; k < 4; k++) BRIO_CHECK(brio__value_integer(&reader->scan, k < 3 ? BRIO_INT32 : BRIO_UINT64, what, number, head + k));
+    if (reader->old4) head[0] = head[1];
     return BRIO_OK;
 }
 
@@ -184,18 +186,22 @@ static BrioStatus read_nodes4(Reader *reader)
     begin_data(reader);
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of node blocks", 8, &blocks));
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of nodes", 8, &total));
-    for (int k = 0; k < 2; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the least and largest node tag", 0, &bound));
+    for (int k = 0; k < 2 && !reader->old4; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the least and largest node tag", 0, &bound));
     for (int64_t b = 1; b <= blocks; b++) {
-        BRIO_CHECK(read_block(scan, "the head of node block", b, head));
+        BRIO_CHECK(read_block(reader, "the head of node block", b, head));
         BRIO_CHECK(check_block_count(scan, head[3], done, total, "nodes"));
         if (head[0] < 0 || head[0] > 3)
             return brio__scan_error(scan, "a node block of dimension %lld: it must be 0 to 3", (long long)head[0]);
-        for (int64_t i = 1; i <= head[3]; i++) {
+        for (int64_t i = 1; i <= head[3] && !reader->old4; i++) {
             BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the tag of node", done + i, &tag));
             BRIO_CHECK(add_tag(reader, tag));
         }
         for (int64_t i = 1; i <= head[3]; i++) {
             double point[3], parameter;
+            if (reader->old4) {
+                BRIO_CHECK(brio__scan_integer(scan, "the tag of node", done + i, &tag));
+                BRIO_CHECK(add_tag(reader, tag));
+            }
             BRIO_CHECK(brio__value_point(scan, BRIO_FLOAT64, "a coordinate of node", done + i, point));
             BRIO_CHECK(brio__draft_vertex(&reader->draft, scan, point));
             for (int64_t k = 0; head[2] != 0 && k < head[0]; k++)
@@ -289,10 +295,10 @@ static BrioStatus read_elements4(Reader *reader)
     begin_data(reader);
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of element blocks", 8, &blocks));
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of elements", 4, &total));
-    for (int k = 0; k < 2; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the least and largest element tag", 0, &bound));
+    for (int k = 0; k < 2 && !reader->old4; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the least and largest element tag", 0, &bound));
     for (int64_t b = 1; b <= blocks; b++) {
         int corners;
-        BRIO_CHECK(read_block(scan, "the head of element block", b, head));
+        BRIO_CHECK(read_block(reader, "the head of element block", b, head));
         BRIO_CHECK(check_block_count(scan, head[3], done, total, "elements"));
         if (head[3] == 0) continue;
         BRIO_CHECK(corners_of(scan, head[2], &corners));
@@ -335,7 +341,8 @@ static BrioStatus read_format(Reader *reader)
     BRIO_CHECK(brio__scan_word(scan, "the version of the format", version, sizeof version));
     bool version2 =
         !strcmp(version, "2.2") || !strcmp(version, "2.1") || !strcmp(version, "2.0") || !strcmp(version, "2");
-    reader->version4 = !strcmp(version, "4.1");
+    reader->old4 = !strcmp(version, "4") || !strcmp(version, "4.0");
+    reader->version4 = reader->old4 || !strcmp(version, "4.1");
     if (!version2 && !reader->version4) {
         char found[64];
         brio__scan_found(scan, found, sizeof found);
@@ -349,6 +356,8 @@ static BrioStatus read_format(Reader *reader)
     BRIO_CHECK(brio__scan_integer(scan, "the size of a number", 0, &size));
     reader->binary = type == 1;
     if (reader->binary) {
+        if (reader->old4)
+            return brio__scan_error(scan, "this is a binary file of version 4.0; brio reads binary files of 2.2 and 4.1: convert it with \"gmsh old.msh -save -format msh41 -o new.msh\"");
         if (size != 8) return brio__scan_error(scan, "numbers of %lld bytes; brio reads binary files with numbers of 8", (long long)size);
         BRIO_CHECK(read_byte_order(reader));
     } else {
