@@ -29,6 +29,7 @@ typedef struct Shape {
     int line;
     char path[4096], name[64];
     BrioMesh *mesh;
+    bool borrowed; /* the mesh is another shape's */
     double translate[3], rotate[3][3], scale[3];
     double density, E, nu; /* negative: of the scene */
     bool kinematic, thrown;
@@ -170,15 +171,12 @@ static BrioStatus take_count(Reader *r, const char *what, int most, int *count)
     return BRIO_OK;
 }
 
-/* Numbers that stand below their keyword, one line after the other. */
-static BrioStatus take_below(Reader *r, const char *what, int count, double *value)
+/* The next of the numbers that stand below their keyword, one line after the other. */
+static BrioStatus take_below(Reader *r, const char *what, double *value)
 {
-    for (int i = 0; i < count; i++) {
-        value[i] = 0;
-        if (r->used >= r->words && !next_line(r)) return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL, "expected %s no. %d, found the end of the file", what, i + 1);
-        BRIO_CHECK(take_numbers(r, what, 1, &value[i]));
-    }
-    return BRIO_OK;
+    *value = 0;
+    if (r->used >= r->words && !next_line(r)) return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL, "expected %s, found the end of the file", what);
+    return take_numbers(r, what, 1, value);
 }
 
 /* ---- small matrices --------------------------------------------------------------------------------- */
@@ -567,7 +565,7 @@ static BrioStatus take_tol(Reader *r)
     BRIO_CHECK(take_count(r, "the number of tolerances", 1000000, &count));
     int line = r->line;
     for (int i = 0; i < count; i++) {
-        BRIO_CHECK(take_below(r, "a tolerance", 1, &value));
+        BRIO_CHECK(take_below(r, "a tolerance", &value));
         r->scene->tol = i ? fmin(r->scene->tol, value) : value;
     }
     if (count > 1) import_note(r->report, line, "tol: brio has one tolerance for all steps; taken is the least of the %d", count);
@@ -581,7 +579,7 @@ static BrioStatus take_tuning(Reader *r)
     BRIO_CHECK(take_count(r, "the number of values", 64, &count));
     int line = r->line;
     for (int i = 0; i < count; i++) {
-        BRIO_CHECK(take_below(r, "a value", 1, &value));
+        BRIO_CHECK(take_below(r, "a value", &value));
         if (i == 0 && value != 0) import_note(r->report, line, "tuning: the stiffness of contact %g is adapted there; here it is chosen by the weights (kappa: auto)", value);
         if (i == 2) r->scene->dhat = value;
         if (i == 5) r->scene->epsv = value;
@@ -652,7 +650,7 @@ static const struct {
     {"view", "brio render and brio view find their own camera"},
     {"zoom", "brio render and brio view find their own camera"},
     {"cameraTracking", "brio render and brio view find their own camera"},
-    {"playBackSpeed", "brio render --fps sets the speed of a film"},
+    {"playBackSpeed", "brio render --speed sets the speed of a film"},
     {"appendStr", "brio run -o names the folder"},
     {"disableCout", "brio run --quiet is what comes nearest"},
     {"exactCCD", "brio's collision detection is conservative by itself; brio check --exact proves a run"},
@@ -771,11 +769,32 @@ static void whole_box(const Scene *s, double low[3], double high[3])
     }
 }
 
-/* rotateModel, then size. */
-static void place_all(Scene *s)
+/* Copies of a lattice as shapes of their own: brio's lattices are along the axes. */
+static BrioStatus expand(Reader *r)
 {
+    int given = r->scene->shapes;
+    for (int i = 0; i < given; i++) {
+        Shape first = r->scene->shape[i];
+        for (int c = 1; c < first.count[0] * first.count[1] * first.count[2]; c++) {
+            Shape *copy = add_shape(r);
+            if (!copy) return no_memory(r);
+            const int at[3] = {c % first.count[0], c / first.count[0] % first.count[1], c / first.count[0] / first.count[1]};
+            *copy = first;
+            copy->borrowed = true;
+            for (int k = 0; k < 3; k++) copy->translate[k] += at[k] * first.step[k], copy->count[k] = 1;
+        }
+        for (int k = 0; k < 3; k++) r->scene->shape[i].count[k] = 1;
+    }
+    return BRIO_OK;
+}
+
+/* rotateModel, then size. */
+static BrioStatus place_all(Reader *r)
+{
+    Scene *s = r->scene;
     double low[3], high[3], extent = 0, all[3][3];
     if (s->rotate_degrees != 0) {
+        BRIO_CHECK(expand(r));
         whole_box(s, low, high);
         turn(s->rotate_axis, s->rotate_degrees * PI / 180, all);
         for (int i = 0; i < s->shapes; i++) {
@@ -784,7 +803,6 @@ static void place_all(Scene *s)
             for (int k = 0; k < 3; k++) shape->translate[k] -= (high[k] - low[k]) / 2; /* half the extent, wherever the box is */
             apply(all, shape->translate, shape->translate);
             for (int k = 0; k < 3; k++) shape->translate[k] += (high[k] - low[k]) / 2;
-            apply(all, shape->step, shape->step);
         }
     }
     if (s->size > 0) {
@@ -798,6 +816,7 @@ static void place_all(Scene *s)
                 s->shape[i].translate[k] = scale * (s->shape[i].translate[k] - low[k]);
             }
     }
+    return BRIO_OK;
 }
 
 /* ---- scripts ---------------------------------------------------------------------------------------- */
@@ -851,7 +870,8 @@ static const Script *find_script(Reader *r)
 
 /* ---- writing ---------------------------------------------------------------------------------------- */
 
-static void put(FILE *out, double value) { fputs(brio__real_text(value, 1).text, out); }
+/* Fifteen digits: what was computed on the way ends in round numbers where it should. */
+static void put(FILE *out, double value) { fprintf(out, "%.15g", value + 0.0); }
 
 static void put3(FILE *out, const char *key, const double v[3])
 {
@@ -1148,7 +1168,7 @@ static BrioStatus write_scene(Reader *r, const char *folder, FILE *out)
     double low[3], high[3], diagonal = 0;
     int bodies = 0, surfaces = 0;
     const Script *script = find_script(r);
-    place_all(s);
+    BRIO_CHECK(place_all(r));
     whole_box(s, low, high);
     for (int k = 0; k < 3; k++) diagonal += (high[k] - low[k]) * (high[k] - low[k]);
     diagonal = sqrt(diagonal);
@@ -1214,8 +1234,13 @@ BrioStatus import_ipc(const char *name, const char *folder, FILE *out, ImportRep
     r.at = r.text;
     while (status == BRIO_OK && next_line(&r)) status = take_line(&r);
     if (status == BRIO_OK && !scene.shapes) status = brio__error_at(error, BRIO_ERROR_INPUT, name, 0, 0, NULL, "the scene has no shapes (\"shapes input N\" and N lines): this is no scene of IPC, or it is empty");
-    if (status == BRIO_OK) status = write_scene(&r, folder, out);
-    for (int i = 0; i < scene.shapes; i++) brio_mesh_free(scene.shape[i].mesh);
+    if (status == BRIO_OK) {
+        locale_t before = brio__c_locale_enter();
+        status = write_scene(&r, folder, out);
+        brio__c_locale_leave(before);
+    }
+    for (int i = 0; i < scene.shapes; i++)
+        if (!scene.shape[i].borrowed) brio_mesh_free(scene.shape[i].mesh);
     for (int i = 0; i < scene.obstacles; i++) brio_mesh_free(scene.obstacle[i].mesh);
     brio__free(scene.shape);
     brio__free(scene.obstacle);
