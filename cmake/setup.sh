@@ -13,7 +13,7 @@ case "${1:-build}" in
     build) packages=$build ;;
     demo) packages=$build wanted="$wanted ffmpeg:ffmpeg" ;;
     playground) packages=$build wanted="$wanted emcc:emscripten" ;;
-    test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten" ;;
+    test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen" ;;
     tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev libomp-dev llvm" ;;
     coverage) packages="$test gcovr" ;;

@@ -1,4 +1,5 @@
 /* Mesh formats: what each reader makes of its file, what it says of a broken one, and every format written and read again. */
+#include "memory.h"
 #include "mesh_seeds.h"
 
 #include "analyze/measure.h"
@@ -299,6 +300,38 @@ static void test_cut_off(void **state)
     assert_true(refused > 5 * accepted);
 }
 
+/* Every allocation of a reader refused once: a sentence, and nothing is lost. */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    static Seed seed[MOST_SEEDS];
+    int count = make_seeds(seed), refusals = 0;
+    for (int i = 0; i < count; i++) {
+        char file[16];
+        if (!strcmp(seed[i].extension, ".node")) continue;
+        snprintf(file, sizeof file, "a%s", seed[i].extension);
+        for (int64_t fail_at = 0;; fail_at++) {
+            Memory memory;
+            BrioMesh *mesh = NULL;
+            BrioError error = {0};
+            memory_start(&memory, fail_at, false);
+            BrioStatus status = brio__mesh_parse(file, seed[i].data, seed[i].size, &mesh, &error);
+            brio_mesh_free(mesh);
+            brio_set_allocator(NULL);
+            assert_int_equal(memory.live, 0);
+            if (!memory.failed) {
+                assert_int_equal(status, BRIO_OK);
+                break;
+            }
+            assert_true(status == BRIO_ERROR_MEMORY && error.message[0]);
+            refusals++;
+        }
+    }
+    free_seeds(seed, count);
+    printf("%d allocations refused\n", refusals);
+    assert_true(refusals > 100);
+}
+
 /* ---- round trips ----------------------------------------------------------------------------------- */
 
 static BrioMesh *make(const char *shape)
@@ -466,7 +499,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ply),    cmocka_unit_test(test_stl),         cmocka_unit_test(test_vtk),   cmocka_unit_test(test_binary_msh), cmocka_unit_test(test_vtu),     cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_cut_off), cmocka_unit_test(test_round_trips), cmocka_unit_test(test_lines), cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_cut_off), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_round_trips), cmocka_unit_test(test_lines), cmocka_unit_test(test_measure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

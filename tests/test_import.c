@@ -241,7 +241,6 @@ static void test_tetrahedralise(void **state)
     setenv("PATH", "/nonexistent", 1);
     o = BRIO("check", "ball \"'.yaml");
     setenv("PATH", path, 1);
-    free(path);
     assert_int_equal(o->code, 2);
     assert_string_equal(o->err, "ball \"'.obj: the file holds a surface, and neither tetgen nor gmsh is installed to fill it with tets: install one of them (on Debian: apt-get install "
                                "tetgen), or give a mesh of tets\n");
@@ -268,7 +267,10 @@ static void test_tetrahedralise(void **state)
         brio_mesh_free(surface);
         brio_mesh_free(solid);
     }
-    if (!tools) return;
+    if (!tools) {
+        free(path);
+        return;
+    }
     o = BRIO("mesh", "tetrahedralise", "open.obj", "-o", "open.msh");
     assert_int_equal(o->code, 2);
     assert_string_equal(o->err, "open.obj: the surface is not closed: the edge of vertices 0 1 belongs to 1 triangle (0; all counted from 0); close the hole, before tets can fill it\n");
@@ -285,12 +287,52 @@ static void test_tetrahedralise(void **state)
     /* another length is another mesh */
     o = BRIO("check", "ball \"'.yaml", "--set", "bodies.0.edge=0.3");
     assert_int_equal(o->code, 2);
-    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 1);
+    setenv("PATH", path, 1);
+    free(path);
+}
+
+/* A program that never ends is ended with brio, one that fails is quoted; nothing stays behind. */
+static void test_tool_stopped(void **state)
+{
+    (void)state;
+    const Outcome *o;
+    char *before = strdup(getenv("PATH")), path[600], temporary[300];
+    snprintf(path, sizeof path, "%s/bin:/usr/bin:/bin", work_folder);
+    snprintf(temporary, sizeof temporary, "%s/temporary", work_folder);
+    mkdir("bin", 0777);
+    mkdir("temporary", 0777);
+    setenv("PATH", path, 1);
+    setenv("TMPDIR", temporary, 1);
+    write_text("bin/tetgen", "#!/bin/sh\necho $$ >pid\nexec sleep 600\n");
+    chmod("bin/tetgen", 0777);
+    pid_t child = start_program((const char *const[]){"mesh", "tetrahedralise", "input/triMeshes/ball.obj", "-o", "stopped.msh", NULL}, 0);
+    for (int i = 0; i < 600 && access("pid", F_OK); i++) pause_for(0.05);
+    pause_for(0.1);
+    kill(child, SIGINT);
+    assert_int_equal(wait_program(child), 1);
+    char *text = read_all("pid", NULL);
+    assert_non_null(text);
+    assert_int_equal(kill((pid_t)atol(text), 0), -1);
+    free(text);
+    text = read_all(".err", NULL);
+    assert_non_null(strstr(text, "input/triMeshes/ball.obj: tetgen was stopped"));
+    free(text);
+    assert_int_equal(access("stopped.msh", F_OK), -1);
+    assert_int_equal(count_files("temporary"), 0);
+    write_text("bin/tetgen", "#!/bin/sh\necho Two facets cross.\nexit 3\n");
+    o = BRIO("mesh", "tetrahedralise", "input/triMeshes/ball.obj", "-o", "stopped.msh");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "input/triMeshes/ball.obj: tetgen could not fill the surface (exit code 3): Two facets cross.; try a coarser edge length, or repair the surface\n");
+    assert_int_equal(count_files("temporary"), 0);
+    unlink("bin/tetgen");
+    unsetenv("TMPDIR");
+    setenv("PATH", before, 1);
+    free(before);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_imports_run), cmocka_unit_test(test_twist_moves), cmocka_unit_test(test_wrong_imports), cmocka_unit_test(test_convert_and_info),
-                                       cmocka_unit_test(test_tetrahedralise)};
+                                       cmocka_unit_test(test_tetrahedralise), cmocka_unit_test(test_tool_stopped)};
     return cmocka_run_group_tests(tests, set_up, leave_folder);
 }
