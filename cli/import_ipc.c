@@ -933,8 +933,8 @@ typedef struct Chosen {
     double low[3], high[3], about[3];
 } Chosen;
 
-/* `relative`: the box is of the mesh before it is placed. */
-static Chosen choose(const Shape *s, const double low[3], const double high[3], bool relative, FILE *list, int64_t most)
+/* `relative`: the box is of the mesh before it is placed. Vertices in `taken` (unless NULL) are held already; with a list, what it names is taken. */
+static Chosen choose(const Shape *s, const double low[3], const double high[3], bool relative, uint8_t *taken, FILE *list, int64_t most)
 {
     Chosen c = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
     for (int64_t v = 0; v < s->mesh->vertex_count && c.count < most; v++) {
@@ -943,8 +943,11 @@ static Chosen choose(const Shape *s, const double low[3], const double high[3], 
         place(s, X, x);
         bool in = true;
         for (int k = 0; k < 3; k++) in &= (relative ? X : x)[k] >= low[k] && (relative ? X : x)[k] <= high[k];
-        if (!in) continue;
-        if (list) fprintf(list, "%s%lld", c.count ? ", " : "", (long long)v);
+        if (!in || (taken && taken[v])) continue;
+        if (list) {
+            fprintf(list, "%s%lld", c.count ? ", " : "", (long long)v);
+            taken[v] = 1;
+        }
         c.count++;
         for (int k = 0; k < 3; k++) {
             c.low[k] = fmin(c.low[k], x[k]);
@@ -955,17 +958,48 @@ static Chosen choose(const Shape *s, const double low[3], const double high[3], 
     return c;
 }
 
-static void put_chosen(FILE *out, const Shape *s, const double low[3], const double high[3], bool relative, int64_t most)
+static void put_chosen(FILE *out, const Shape *s, const double low[3], const double high[3], bool relative, uint8_t *taken, int64_t most)
 {
     fputs("      - vertices: [", out);
-    choose(s, low, high, relative, out, most);
+    choose(s, low, high, relative, taken, out, most);
     fputs("]\n", out);
 }
 
-static void put_holds(Reader *r, FILE *out, const Shape *s, const Script *script, const double box_low[3], const double box_high[3])
+static bool same_box(const Hold *a, const Hold *b) { return !memcmp(a->low, b->low, sizeof a->low) && !memcmp(a->high, b->high, sizeof a->high); }
+
+/* Several motions of the same vertices, one after the other: shifts at the times at which one begins or ends. */
+static void put_keys(FILE *out, const Shape *s, const Hold *h, double end)
+{
+    double time[2 * MOST_HOLDS], shift[3] = {0, 0, 0};
+    int times = 0;
+    for (int i = 0; i < s->holds; i++)
+        if (same_box(h, &s->hold[i])) {
+            time[times++] = fmax(s->hold[i].start, 0);
+            time[times++] = fmin(s->hold[i].end, fmax(end, s->hold[i].start));
+        }
+    qsort(time, (size_t)times, sizeof *time, brio__ascending);
+    fputs("script: {keys: [", out);
+    for (int t = 0; t < times; t++) {
+        if (t && time[t] == time[t - 1]) continue;
+        for (int i = 0; t && i < s->holds; i++) {
+            const Hold *o = &s->hold[i];
+            if (!same_box(h, o) || o->start >= time[t] || o->end < time[t]) continue;
+            for (int k = 0; k < 3; k++) shift[k] += o->linear[k] * (time[t] - time[t - 1]);
+        }
+        fputs(t ? ", [" : "[", out);
+        put(out, time[t]);
+        for (int k = 0; k < 3; k++) fputs(", ", out), put(out, shift[k]);
+        fputc(']', out);
+    }
+    fputs("]}", out);
+}
+
+static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *script, const double box_low[3], const double box_high[3])
 {
     double low[3], high[3], middle[3];
     bool opened = false;
+    uint8_t *taken = brio__calloc((size_t)s->mesh->vertex_count, 1);
+    if (!taken) return no_memory(r);
     box_of(s->mesh, low, high);
     for (int i = 0; i < s->holds; i++) {
         const Hold *h = &s->hold[i];
@@ -974,18 +1008,29 @@ static void put_holds(Reader *r, FILE *out, const Shape *s, const Script *script
             from[k] = low[k] + h->low[k] * (high[k] - low[k]);
             to[k] = low[k] + h->high[k] * (high[k] - low[k]);
         }
-        Chosen c = choose(s, from, to, true, NULL, INT64_MAX);
+        int first = i, turning = 0, same = 0;
+        for (int k = 0; k < s->holds; k++) {
+            if (!same_box(h, &s->hold[k])) continue;
+            first = BRIO_MIN(first, k);
+            turning += !is_zero(s->hold[k].angular);
+            same++;
+        }
+        if (first < i && !turning) continue; /* with the first of them */
+        Chosen c = choose(s, from, to, true, taken, NULL, INT64_MAX);
         if (!c.count) {
-            import_note(r->report, h->line, "DBC: no vertex is in the box; left out");
+            import_note(r->report, h->line, "DBC: no vertex is in the box, or all of them are held by another DBC; left out");
             continue;
         }
         if (!opened) fputs("    fix:\n", out);
         opened = true;
-        put_chosen(out, s, from, to, true, INT64_MAX);
+        put_chosen(out, s, from, to, true, taken, INT64_MAX);
         fputs("        ", out);
-        put_script(out, h->linear, h->angular, c.about, h->start, h->end);
+        if (same > 1 && !turning)
+            put_keys(out, s, h, r->scene->end);
+        else
+            put_script(out, h->linear, h->angular, c.about, h->start, h->end);
         fputc('\n', out);
-        if (isfinite(h->end)) import_note(r->report, h->line, "DBC: after its time range the vertices are free there; here they are held where they are");
+        if (isfinite(h->end) && (same == 1 || turning)) import_note(r->report, h->line, "DBC: after its time range the vertices are free there; here they are held where they are");
     }
     for (int k = 0; k < 3; k++) middle[k] = (box_low[k] + box_high[k]) / 2;
     for (int i = 0; i < script->grips; i++) {
@@ -998,15 +1043,17 @@ static void put_holds(Reader *r, FILE *out, const Shape *s, const Script *script
             from[k] = a < 0 ? -1e300 : box_low[k] + a * size;
             to[k] = b > 1 ? 1e300 : box_low[k] + b * size;
         }
-        if (!choose(s, from, to, false, NULL, INT64_MAX).count) continue;
+        if (!choose(s, from, to, false, taken, NULL, INT64_MAX).count) continue;
         if (!opened) fputs("    fix:\n", out);
         opened = true;
-        put_chosen(out, s, from, to, false, script->one ? 1 : INT64_MAX);
+        put_chosen(out, s, from, to, false, taken, script->one ? 1 : INT64_MAX);
         if (g->twist == 0 && is_zero(g->velocity)) continue;
         fputs("        ", out);
         put_script(out, g->velocity, (const double[]){g->twist, 0, 0}, middle, 0, INFINITY);
         fputc('\n', out);
     }
+    brio__free(taken);
+    return BRIO_OK;
 }
 
 static void put_material(FILE *out, const Scene *s, const Shape *shape)
@@ -1025,7 +1072,7 @@ static bool own_material(const Shape *s) { return s->density > 0 && s->E > 0; }
 /* Kinematic shapes are obstacles: surfaces always, solids if they have a velocity. */
 static bool is_obstacle(const Shape *s) { return s->kinematic || s->mesh->tet_count == 0; }
 
-static void put_bodies(Reader *r, FILE *out, const char *folder, const Script *script, const double low[3], const double high[3])
+static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Script *script, const double low[3], const double high[3])
 {
     const Scene *s = r->scene;
     char path[4096];
@@ -1045,7 +1092,7 @@ static void put_bodies(Reader *r, FILE *out, const char *folder, const Script *s
         if (shape->thrown) {
             double from[3], to[3];
             box_of(shape->mesh, from, to);
-            Chosen all = choose(shape, from, to, true, NULL, INT64_MAX);
+            Chosen all = choose(shape, from, to, true, NULL, NULL, INT64_MAX);
             put3(out, "    velocity: {linear: ", shape->first);
             if (!is_zero(shape->first_angular)) {
                 put3(out, ", angular: ", shape->first_angular);
@@ -1058,9 +1105,10 @@ static void put_bodies(Reader *r, FILE *out, const char *folder, const Script *s
             put3(out, ", spacing: ", shape->step);
             fputs("}\n", out);
         }
-        put_holds(r, out, shape, script, low, high);
+        BRIO_CHECK(put_holds(r, out, shape, script, low, high));
         r->report->bodies += shape->count[0] * shape->count[1] * shape->count[2];
     }
+    return BRIO_OK;
 }
 
 static void put_obstacles(Reader *r, FILE *out, const char *folder)
@@ -1079,7 +1127,7 @@ static void put_obstacles(Reader *r, FILE *out, const char *folder)
         if (!is_zero(shape->linear) || !is_zero(shape->angular)) {
             double low[3], high[3];
             box_of(shape->mesh, low, high);
-            Chosen all = choose(shape, low, high, true, NULL, INT64_MAX);
+            Chosen all = choose(shape, low, high, true, NULL, NULL, INT64_MAX);
             fputs("    ", out);
             put_script(out, shape->linear, shape->angular, all.about, 0, INFINITY);
             fputc('\n', out);
@@ -1217,7 +1265,7 @@ static BrioStatus write_scene(Reader *r, const char *folder, FILE *out)
         fprintf(out, "  material%d: ", i);
         put_material(out, s, &s->shape[i]);
     }
-    put_bodies(r, out, folder, script, low, high);
+    BRIO_CHECK(put_bodies(r, out, folder, script, low, high));
     if (surfaces || s->obstacles) put_obstacles(r, out, folder);
     return BRIO_OK;
 }

@@ -63,11 +63,11 @@ static const Expected imports[] = {
      "boundary.yaml: 2 bodies, 0 obstacles\n"
      "  scenes/boundary.txt:1: energy FCR: brio has no fixed corotated material; taken is corotated, which is the same up to second order of the strain\n"
      "  scenes/boundary.txt:11: NBC: brio has no force on a part of a body; left out\n"
-     "  scenes/boundary.txt:15: warmStart: brio starts every step from its own prediction; left out\n"
-     "  scenes/boundary.txt:16: view: brio render and brio view find their own camera; left out\n"
-     "  scenes/boundary.txt:17: zoom: brio render and brio view find their own camera; left out\n"
+     "  scenes/boundary.txt:17: warmStart: brio starts every step from its own prediction; left out\n"
+     "  scenes/boundary.txt:18: view: brio render and brio view find their own camera; left out\n"
+     "  scenes/boundary.txt:19: zoom: brio render and brio view find their own camera; left out\n"
      "  scenes/boundary.txt:8: DBC: after its time range the vertices are free there; here they are held where they are\n",
-     {"  material: {type: corotated, E: 200000, nu: 0.35, rho: 900}", "gravity: [0, 0, 0]", "        script: {velocity: [-0.5, 0, 0]}", "    fix:"}},
+     {"  material: {type: corotated, E: 200000, nu: 0.35, rho: 900}", "gravity: [0, 0, 0]", "        script: {velocity: [-0.5, 0, 0]}", "    fix:", "        script: {keys: [[0, 0, 0, 0], [0.02, -0.02, 0, 0], [0.04, -0.02, 0, 0], [0.06, -0.02, 0.04, 0]]}"}},
     {"kinematic",
      "kinematic.yaml: 1 body, 5 obstacles\n"
      "  scenes/kinematic.txt:6: shape: brio's obstacles are surfaces; points (.pt) and segments (.seg) are left out\n"

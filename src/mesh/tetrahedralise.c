@@ -203,6 +203,13 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
+#ifdef __EMSCRIPTEN__
+static BrioStatus run_program(const Run *run, char *const argv[], const char *name, BrioError *error)
+{
+    (void)argv;
+    return brio__error_at(error, BRIO_ERROR_UNSUPPORTED, name, 0, 0, NULL, "%s cannot run in a browser; give a mesh of tets", run->tool);
+}
+#else
 /* The last line of the program's output that says something. */
 static void last_words(const char *log, char *text, size_t size)
 {
@@ -220,13 +227,6 @@ static void last_words(const char *log, char *text, size_t size)
     if (file) fclose(file);
 }
 
-#ifdef __EMSCRIPTEN__
-static BrioStatus run_program(const Run *run, char *const argv[], const char *name, BrioError *error)
-{
-    (void)argv;
-    return brio__error_at(error, BRIO_ERROR_UNSUPPORTED, name, 0, 0, NULL, "%s cannot run in a browser; give a mesh of tets", run->tool);
-}
-#else
 /* Runs and waits; ended if the watch says so. */
 static BrioStatus run_program(const Run *run, char *const argv[], const char *name, BrioError *error)
 {
@@ -306,7 +306,7 @@ static BrioStatus run_tetgen(const Run *run, const Surface *s, const char *name,
     locale_t before = brio__c_locale_enter();
     int used = snprintf(flags, sizeof flags, "-pzq%.6g", options->quality > 0 ? options->quality : BRIO_TET_QUALITY);
     if (options->edge > 0) /* the volume of a regular tet */
-        snprintf(flags + used, sizeof flags - (size_t)used, "a%.12f", options->edge * options->edge * options->edge / (6 * sqrt(2)));
+        snprintf(flags + used, sizeof flags - (size_t)used, "a%.9e", options->edge * options->edge * options->edge / (6 * sqrt(2)));
     else
         snprintf(flags + used, sizeof flags - (size_t)used, "Y"); /* no new vertices on the surface */
     brio__c_locale_leave(before);
