@@ -4,6 +4,7 @@
  * of the potential, by the power method; a symplectic step is stable up to h = 2/omega [Hairer2006, I.1]. */
 #include "proof.h"
 
+#include "analyze/measure.h"
 #include "analyze/modes.h"
 #include "contact/contact.h"
 #include "mesh/mesh.h"
@@ -153,32 +154,6 @@ static bool is_mesh(const char *name)
     return false;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Edges of the triangles that do not belong to exactly two of them: none if the surface is closed. -1: no memory. */
-static int64_t open_edges(const BrioMesh *mesh)
-{
-    size_t count = 3 * (size_t)mesh->triangle_count;
-    int64_t open = 0;
-    uint64_t *edge = brio__alloc(count + 1, sizeof *edge);
-    if (!edge) return -1;
-    for (size_t k = 0; k < count; k++) {
-        uint32_t a = (uint32_t)mesh->triangle[k], b = (uint32_t)mesh->triangle[k % 3 == 2 ? k - 2 : k + 1];
-        edge[k] = (uint64_t)BRIO_MIN(a, b) << 32 | BRIO_MAX(a, b);
-    }
-    qsort(edge, count, sizeof *edge, by_value);
-    for (size_t k = 0, next; k < count; k = next) {
-        for (next = k; next < count && edge[next] == edge[k];) next++;
-        open += next - k != 2;
-    }
-    brio__free(edge);
-    return open;
-}
-
 static int check_mesh(const char *name, bool as_json)
 {
     BrioMesh *mesh = NULL;
@@ -194,13 +169,19 @@ static int check_mesh(const char *name, bool as_json)
     if (status != BRIO_OK) find(&found, true, "%s", wrong.message[0] ? wrong.message : brio_status_text(status));
     Quality q = measure(mesh->x, mesh->vertex_count, mesh->tet, tets, mesh->edge, mesh->edge_count, mesh->triangle,
                         mesh->triangle_count);
-    int64_t open = mesh->triangle_count ? open_edges(mesh) : 0;
+    BrioMeasure m = {0};
+    BrioStatus measured = brio__measure(mesh, &m, &wrong);
+    if (status == BRIO_OK && measured != BRIO_OK) find(&found, true, "%s", wrong.message);
+    int64_t open = measured == BRIO_OK ? m.open_edges + m.branching_edges : -1; /* -1: not known */
     if (tets && q.worst > 20)
         find(&found, false, "tet %lld is badly shaped (%.3g; 1 is a regular tet): it will ask for small steps",
              (long long)q.worst_tet, q.worst);
     if (!tets && open > 0)
         find(&found, false, "the surface is not closed: %lld edges do not belong to exactly two triangles",
              (long long)open);
+    if (m.intersections)
+        find(&found, false, "the surface intersects itself: %lld edges meet a triangle, first the edge of vertices %d and %d triangle %lld", (long long)m.intersections,
+             m.first.edge[0], m.first.edge[1], (long long)m.first.triangle);
     BrioJson json = {.file = stdout};
     if (as_json) {
         brio__json_open(&json, NULL, '{');

@@ -93,6 +93,9 @@ void count_text(int64_t count, char *text, size_t size);    /* "12 345" */
 /* Breaks lines at `width`, each indented. */
 void print_wrapped(FILE *file, const char *text, int indent, int width);
 
+/* For brio__tetrahedralise_watch: shows how long it takes, and ends it when the user asks to stop. */
+bool watch_tetrahedralise(const char *tool, double seconds);
+
 /* By xdg-open, without its output; false: there is no display, no such program or no browser. */
 bool open_in_browser(const char *path);
 

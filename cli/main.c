@@ -5,6 +5,7 @@
 #include "energy/energy.h"
 #include "linear/blas.h"
 #include "linear/linear.h"
+#include "mesh/tetrahedralise.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -280,6 +281,7 @@ int main(int argc, char **argv)
 {
     brio__blas_reexec(argv);
     brio_set_log(say_log, NULL);
+    brio__tetrahedralise_watch(watch_tetrahedralise);
     const char *isa = getenv("BRIO_ISA");
     if (isa && isa[0] && strcmp(isa, brio_isa()))
         fprintf(stderr, "brio: BRIO_ISA=%s is none of baseline, avx2 and avx512, or this machine does not have it: using %s\n", isa, brio_isa());

@@ -14,7 +14,7 @@ case "${1:-build}" in
     demo) packages=$build wanted="$wanted ffmpeg:ffmpeg" ;;
     docs) packages="mkdocs" wanted="" ;;
     playground) packages=$build wanted="$wanted emcc:emscripten" ;;
-    test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten" ;;
+    test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen" ;;
     clients) packages="$build blender python3-vtk9 python3-numpy" ;;
     tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev libomp-dev llvm" ;;

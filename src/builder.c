@@ -298,7 +298,7 @@ static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, double *
     if (kind == BRIO_KIND_SOLID && def->mesh->tet_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "a solid needs tets, and this mesh has none (%lld vertices, %lld triangles); give a mesh of tets, or "
-                           "kind: springs with material hooke",
+                           "kind: solid to have its closed surface filled with them, or kind: springs with material hooke",
                            (long long)def->mesh->vertex_count, (long long)def->mesh->triangle_count);
     if (kind == BRIO_KIND_SHELL && (def->mesh->tet_count || def->mesh->triangle_count == 0))
         return brio__error(error, BRIO_ERROR_INPUT,

@@ -768,13 +768,9 @@ static const struct Wrong {
     {"a.msh", "$NOD\n3\n", 1, 1,
      "this is version 1 of Gmsh's format; brio reads 2.2 and 4.1: convert it with \"gmsh "
      "old.msh -save -format msh41 -o new.msh\""},
-    {"a.msh", "$MeshFormat\n4 0 8\n", 2, 1,
-     "version \"4\" of Gmsh's format is not read; brio reads 2.2 and 4.1: convert "
+    {"a.msh", "$MeshFormat\n3 0 8\n", 2, 1,
+     "version \"3\" of Gmsh's format is not read; brio reads 2.2 and 4.1: convert "
      "the file with \"gmsh old.msh -save -format msh41 -o new.msh\""},
-    {"a.msh", "$MeshFormat\n4.1 1 8\n\1", 2, 5,
-     "this is a binary file; brio reads ASCII: convert it with \"gmsh old.msh "
-     "-save -format msh41 -o new.msh\" and the option -setnumber "
-     "Mesh.Binary 0"},
     {"a.msh", "$MeshFormat\n2.2 0 8\n", 3, 1, "expected \"$EndMeshFormat\", found the end of the file"},
     {"a.msh", MSH2, 4, 1, "the file has no section $Nodes"},
     {"a.msh", MSH2 NODES2, 11, 1, "the file has no section $Elements"},
@@ -899,15 +895,14 @@ static const struct Wrong {
      "or "
      "the number is wrong"},
     /* any */
-    {"a.stl", "solid\n", 0, 0,
-     "meshes of type \".stl\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII), .mesh (Medit, ASCII), .node "
-     "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), .off (OFF, "
-     "ASCII)"},
+    {"a.step", "solid\n", 0, 0,
+     "meshes of type \".step\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (Medit, ASCII), .node "
+     "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
+     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid)"},
     {"mesh", "solid\n", 0, 0,
-     "the name has no extension to tell the format; brio reads .msh (Gmsh 2.2 and 4.1, ASCII), .mesh (Medit, ASCII), "
-     ".node (TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), .off "
-     "(OFF, "
-     "ASCII)"},
+     "the name has no extension to tell the format; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (Medit, ASCII), .node "
+     "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
+     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid)"},
     {"a.obj", "", 0, 0, "the file is empty"},
 };
 

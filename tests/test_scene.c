@@ -80,9 +80,9 @@ static const Case cases[] = {
     {"no such mesh file", "bodies:\n  - mesh: bunny.msh\n    material: neo-hookean\n", NULL, NULL, NULL,
      "scene.yaml:2:11: bodies[0].mesh: there is no file \"bunny.msh\" (looked for bunny.msh)"},
     {"unknown ending", "bodies:\n  - mesh: bunny.doc\n    material: neo-hookean\n", "bunny.doc", "x", NULL,
-     "bunny.doc: meshes of type \".doc\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII), .mesh (Medit, "
+     "bunny.doc: meshes of type \".doc\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (Medit, "
      "ASCII), .node (TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), "
-     ".off (OFF, ASCII)"},
+     ".off (OFF, ASCII), .ply (PLY, ASCII and binary), .stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid)"},
     {"time step zero",
      "time: {h: 0}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL, NULL,
      NULL, "scene.yaml:1:11: time.h: h = 0 must be positive"},
@@ -335,7 +335,11 @@ static const Case cases[] = {
     {"a solid without tets", "bodies:\n  - mesh: m.obj\n    material: neo-hookean\n", "m.obj",
      "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NULL,
      "scene.yaml:2:5: bodies[0]: a solid needs tets, and this mesh has none (3 vertices, 1 triangles); give a mesh of "
-     "tets, or kind: springs with material hooke"},
+     "tets, or kind: solid to have its closed surface filled with them, or kind: springs with material hooke"},
+    {"edge without kind: solid", "bodies:\n  - mesh: m.obj\n    edge: 0.1\n    material: neo-hookean\n", "m.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NULL,
+     "scene.yaml:3:11: bodies[0].edge: edge goes with kind: solid, which has the surface filled with tets"},
+    {"edge of a shape", "bodies:\n  - shape: {type: box}\n    edge: 0.1\n    material: neo-hookean\n", NULL, NULL, NULL,
+     "scene.yaml:3:11: bodies[0].edge: edge is for the mesh of a surface; a shape has numbers of its own for that"},
     {"springs with a solid material",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    kind: springs\n    material: neo-hookean\n", NULL, NULL,
      NULL, "scene.yaml:2:5: bodies[0]: material neo-hookean is for bodies of kind solid, not springs"},

@@ -154,7 +154,7 @@ typedef struct BrioMesh {
 
 enum { BRIO_EDGE_STRUCTURAL = 0, BRIO_EDGE_SHEAR = 1, BRIO_EDGE_BEND = 2 };
 
-/* Reads a mesh by its file extension: .msh (Gmsh 2.2, 4.1), .mesh (Medit), .node or .ele (TetGen), .obj, .off. */
+/* Reads a mesh by its file extension: .msh (Gmsh), .mesh (Medit), .node or .ele (TetGen), .obj, .off, .ply, .stl, .vtk, .vtu. */
 BRIO_API BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error);
 
 /* Makes a mesh of a named shape ("box", "ball", ... see `brio list shapes`) from the values of its field

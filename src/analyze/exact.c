@@ -316,7 +316,7 @@ typedef struct Tree {
 } Tree;
 
 struct BrioExact {
-    const BrioSystem *system;
+    const BrioSystem *system; /* NULL: a mesh by itself */
     BrioExactSurface surface;
     Tree triangles, lines;
     double *x;
@@ -382,28 +382,30 @@ static void add_triangles(BrioExactSurface *f, const Part *part, int owner, uint
     add_edges(f, pair, 3 * count, owner);
 }
 
-static BrioStatus make_surface(const BrioSystem *s, BrioExactSurface *f)
+/* Of a system, or if that is NULL of one part. */
+static BrioStatus make_surface(const BrioSystem *s, const Part *only, BrioExactSurface *f)
 {
     int64_t triangles = 0, edges = 0;
-    for (int i = 0; i < owner_count(s); i++) {
-        Part part = part_of(s, i);
+    int owners = s ? owner_count(s) : 1;
+    for (int i = 0; i < owners; i++) {
+        Part part = s ? part_of(s, i) : *only;
         triangles += part.triangle_count;
         edges += 3 * part.triangle_count + part.edge_count;
     }
     f->triangle = brio__alloc(3 * (size_t)triangles + 1, sizeof *f->triangle);
     f->triangle_owner = brio__alloc((size_t)triangles + 1, sizeof *f->triangle_owner);
-    f->triangle_first = brio__calloc((size_t)owner_count(s) + 1, sizeof *f->triangle_first);
+    f->triangle_first = brio__calloc((size_t)owners + 1, sizeof *f->triangle_first);
     f->edge = brio__alloc(2 * (size_t)edges + 1, sizeof *f->edge);
     f->edge_owner = brio__alloc((size_t)edges + 1, sizeof *f->edge_owner);
     uint64_t *pair = brio__alloc((size_t)edges + 1, sizeof *pair);
     bool made = f->triangle && f->triangle_owner && f->triangle_first && f->edge && f->edge_owner && pair;
-    for (int i = 0; made && i < owner_count(s); i++) {
-        Part part = part_of(s, i);
+    for (int i = 0; made && i < owners; i++) {
+        Part part = s ? part_of(s, i) : *only;
         add_triangles(f, &part, i, pair);
     }
     f->line_first = f->edge_count;
-    for (int i = 0; made && i < owner_count(s); i++) {
-        Part part = part_of(s, i);
+    for (int i = 0; made && i < owners; i++) {
+        Part part = s ? part_of(s, i) : *only;
         for (int64_t e = 0; e < part.edge_count; e++) pair[e] = edge_key(part.first + part.edge[2 * e], part.first + part.edge[2 * e + 1]);
         add_edges(f, pair, part.edge_count, i);
     }
@@ -524,6 +526,7 @@ typedef struct Search {
 
 static bool held(const BrioSystem *s, const int32_t *vertex, int count)
 {
+    if (!s) return false;
     for (int i = 0; i < count; i++)
         if (s->map_start[vertex[i] + 1] > s->map_start[vertex[i]]) return false;
     return true;
@@ -542,7 +545,7 @@ static int owner_of(const BrioExactSurface *f, const Tree *tree, int64_t primiti
 }
 
 /* Two owners that the scene has taken out of contact. */
-static bool excluded(const BrioSystem *s, int a, int b) { return s->excluded && s->excluded[a * owner_count(s) + b]; }
+static bool excluded(const BrioSystem *s, int a, int b) { return s && s->excluded && s->excluded[a * owner_count(s) + b]; }
 
 static void record(Search *search, int64_t e, const Tree *tree, int64_t primitive)
 {
@@ -614,6 +617,8 @@ int64_t brio__exact_find(BrioExact *exact, const double *x, BrioIntersection *fo
     return search.count;
 }
 
+static BrioStatus create(const BrioSystem *system, const Part *only, int64_t vertices, BrioExact **exact);
+
 int64_t brio__exact_intersections(const BrioSystem *system, const double *x, BrioIntersection *found, int64_t room)
 {
     BrioExact *exact;
@@ -623,16 +628,28 @@ int64_t brio__exact_intersections(const BrioSystem *system, const double *x, Bri
     return count;
 }
 
+int64_t brio__exact_mesh(const BrioMesh *mesh, BrioIntersection *found, int64_t room)
+{
+    BrioExact *exact;
+    Part part = {.triangle_count = mesh->triangle_count, .triangle = mesh->triangle};
+    if (create(NULL, &part, mesh->vertex_count, &exact) != BRIO_OK) return -1;
+    int64_t count = brio__exact_find(exact, mesh->x, found, room);
+    brio__exact_free(exact);
+    return count;
+}
+
 /* ---- a whole state -------------------------------------------------------------------------------- */
 
-BrioStatus brio__exact_create(const BrioSystem *system, BrioExact **exact)
+BrioStatus brio__exact_create(const BrioSystem *system, BrioExact **exact) { return create(system, NULL, system->vertex_count, exact); }
+
+static BrioStatus create(const BrioSystem *system, const Part *only, int64_t vertices, BrioExact **exact)
 {
     BrioExact *made = brio__calloc(1, sizeof *made);
     *exact = NULL;
     if (!made) return BRIO_ERROR_MEMORY;
     made->system = system;
-    made->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof *made->x);
-    BrioStatus status = made->x ? make_surface(system, &made->surface) : BRIO_ERROR_MEMORY;
+    made->x = brio__alloc(3 * (size_t)vertices, sizeof *made->x);
+    BrioStatus status = made->x ? make_surface(system, only, &made->surface) : BRIO_ERROR_MEMORY;
     const BrioExactSurface *f = &made->surface;
     if (status == BRIO_OK) status = make_tree(&made->triangles, 3, f->triangle, f->triangle_count);
     if (status == BRIO_OK) status = make_tree(&made->lines, 2, f->edge + 2 * f->line_first, f->edge_count - f->line_first);

@@ -69,6 +69,9 @@ int64_t brio__exact_find(BrioExact *exact, const double *x, BrioIntersection *fo
 /* The same for once; -1: no memory. */
 int64_t brio__exact_intersections(const BrioSystem *system, const double *x, BrioIntersection *found, int64_t room);
 
+/* The same for the triangles of a mesh by itself: every edge against every triangle without a common vertex; owners are 0. */
+int64_t brio__exact_mesh(const BrioMesh *mesh, BrioIntersection *found, int64_t room);
+
 /* What a run of states adds up to. */
 typedef struct BrioExactWatch {
     BrioExact *exact;

@@ -63,13 +63,34 @@ void brio__faces_turn(BrioFaces *faces); /* all look to the other side */
 
 typedef struct BrioMeshReader {
     const char *extension; /* ".msh" */
-    const char *summary;   /* "Gmsh 2.2 and 4.1, ASCII" */
+    const char *summary;   /* "Medit, ASCII" */
     BrioStatus (*read)(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error);
 } BrioMeshReader;
 
 const BrioMeshReader *brio__mesh_reader_at(int i); /* NULL past the last */
 /* Parses text that is already in memory, as if read from `file`: what the fuzzers call. */
 BrioStatus brio__mesh_parse(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error);
+
+/* ---- writers ------------------------------------------------------------------------------------- */
+
+/* What a format can hold, and its writer. TetGen's is a pair of files: `second` is the extension of the other one. */
+typedef struct BrioMeshWriter {
+    const char *extension;
+    bool tets, triangles, edges;
+    bool has_ascii, has_binary;
+    bool single;        /* its binary coordinates are of single precision */
+    const char *second; /* NULL: none */
+    void (*write)(const BrioMesh *mesh, bool ascii, FILE *file);
+    void (*write_second)(const BrioMesh *mesh, bool ascii, FILE *file);
+} BrioMeshWriter;
+
+const BrioMeshWriter *brio__mesh_writer_at(int i); /* NULL past the last */
+BrioStatus brio__mesh_writer(const char *file, const BrioMeshWriter **writer, BrioError *error); /* by its extension */
+/* Leaves in the mesh what the format can hold: of a solid its surface, without the vertices inside. `note` says what was left out, "" if nothing.
+ * Refused if nothing is left. */
+BrioStatus brio__mesh_fit(const BrioMeshWriter *writer, BrioMesh *mesh, char *note, size_t size, BrioError *error);
+/* Removes vertices that no element names. */
+BrioStatus brio__mesh_compact(BrioMesh *mesh);
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
 

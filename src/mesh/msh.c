@@ -1,4 +1,4 @@
-/* Gmsh MSH, ASCII, versions 2.2 and 4.1 (Gmsh reference manual, "File formats"). Vertices stay in the order of
+/* Gmsh MSH, ASCII and binary of both byte orders, versions 2.2 and 4.1, and ASCII of 4.0 (Gmsh reference manual, "File formats"). Vertices stay in the order of
  * the file; elements name them by tags, which may have gaps and be of any size, so they are found by search.
  * Lines, triangles and tets are read, points passed over, all other elements refused. */
 #include "readers.h"
@@ -16,7 +16,8 @@ typedef struct Reader {
     int64_t *tag; /* of each vertex, in the order of the file */
     int64_t tag_count, tag_room;
     Tagged *sorted; /* by tag */
-    bool has_nodes, has_elements, version4;
+    bool has_nodes, has_elements, version4, binary;
+    bool old4; /* version 4.0: entities come before dimensions, and every row has its tag */
 } Reader;
 
 /* What Gmsh calls the element types that brio cannot use. */
@@ -137,25 +138,35 @@ static BrioStatus sort_tags(Reader *reader)
     return BRIO_OK;
 }
 
+/* The bytes of a binary section begin on the next line. */
+static void begin_data(Reader *reader)
+{
+    if (!reader->binary) return;
+    brio__scan_skip_line(&reader->scan);
+    reader->scan.binary = true;
+}
+
 static BrioStatus read_nodes2(Reader *reader)
 {
     BrioScan *scan = &reader->scan;
     int64_t count, tag;
-    BRIO_CHECK(brio__scan_count(scan, "the number of nodes", 8, &count));
+    BRIO_CHECK(brio__scan_count(scan, "the number of nodes", reader->binary ? 28 : 8, &count));
+    begin_data(reader);
     for (int64_t i = 1; i <= count; i++) {
         double point[3];
-        BRIO_CHECK(brio__scan_integer(scan, "the tag of node", i, &tag));
+        BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the tag of node", i, &tag));
         BRIO_CHECK(add_tag(reader, tag));
-        BRIO_CHECK(brio__scan_point(scan, "a coordinate of node", i, point));
+        BRIO_CHECK(brio__value_point(scan, BRIO_FLOAT64, "a coordinate of node", i, point));
         BRIO_CHECK(brio__draft_vertex(&reader->draft, scan, point));
     }
     return BRIO_OK;
 }
 
-/* The four numbers that open a block of version 4.1. */
-static BrioStatus read_block(BrioScan *scan, const char *what, int64_t number, int64_t head[4])
+/* The four numbers that open a block of version 4: dimension, entity, whether it has parameters or the type, count. */
+static BrioStatus read_block(Reader *reader, const char *what, int64_t number, int64_t head[4])
 {
-    for (int k = 0; k < 4; k++) BRIO_CHECK(brio__scan_integer(scan, what, number, head + k));
+    for (int k = 0; k < 4; k++) BRIO_CHECK(brio__value_integer(&reader->scan, k < 3 ? BRIO_INT32 : BRIO_UINT64, what, number, head + k));
+    if (reader->old4) head[0] = head[1];
     return BRIO_OK;
 }
 
@@ -172,24 +183,29 @@ static BrioStatus read_nodes4(Reader *reader)
 {
     BrioScan *scan = &reader->scan;
     int64_t blocks, total, bound, tag, done = 0, head[4];
-    BRIO_CHECK(brio__scan_count(scan, "the number of node blocks", 8, &blocks));
-    BRIO_CHECK(brio__scan_count(scan, "the number of nodes", 8, &total));
-    for (int k = 0; k < 2; k++) BRIO_CHECK(brio__scan_integer(scan, "the least and largest node tag", 0, &bound));
+    begin_data(reader);
+    BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of node blocks", 8, &blocks));
+    BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of nodes", 8, &total));
+    for (int k = 0; k < 2 && !reader->old4; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the least and largest node tag", 0, &bound));
     for (int64_t b = 1; b <= blocks; b++) {
-        BRIO_CHECK(read_block(scan, "the head of node block", b, head));
+        BRIO_CHECK(read_block(reader, "the head of node block", b, head));
         BRIO_CHECK(check_block_count(scan, head[3], done, total, "nodes"));
         if (head[0] < 0 || head[0] > 3)
             return brio__scan_error(scan, "a node block of dimension %lld: it must be 0 to 3", (long long)head[0]);
-        for (int64_t i = 1; i <= head[3]; i++) {
-            BRIO_CHECK(brio__scan_integer(scan, "the tag of node", done + i, &tag));
+        for (int64_t i = 1; i <= head[3] && !reader->old4; i++) {
+            BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the tag of node", done + i, &tag));
             BRIO_CHECK(add_tag(reader, tag));
         }
         for (int64_t i = 1; i <= head[3]; i++) {
             double point[3], parameter;
-            BRIO_CHECK(brio__scan_point(scan, "a coordinate of node", done + i, point));
+            if (reader->old4) {
+                BRIO_CHECK(brio__scan_integer(scan, "the tag of node", done + i, &tag));
+                BRIO_CHECK(add_tag(reader, tag));
+            }
+            BRIO_CHECK(brio__value_point(scan, BRIO_FLOAT64, "a coordinate of node", done + i, point));
             BRIO_CHECK(brio__draft_vertex(&reader->draft, scan, point));
             for (int64_t k = 0; head[2] != 0 && k < head[0]; k++)
-                BRIO_CHECK(brio__scan_real(scan, "a parameter of node", done + i, &parameter));
+                BRIO_CHECK(brio__value_real(scan, BRIO_FLOAT64, "a parameter of node", done + i, &parameter));
         }
         done += head[3];
     }
@@ -204,7 +220,7 @@ static BrioStatus read_nodes4(Reader *reader)
 static BrioStatus read_corner(Reader *reader, int32_t *vertex)
 {
     int64_t tag;
-    BRIO_CHECK(brio__scan_integer(&reader->scan, "the tag of a node", 0, &tag));
+    BRIO_CHECK(brio__value_integer(&reader->scan, reader->scan.index, "the tag of a node", 0, &tag));
     const Tagged *sorted = reader->sorted;
     int64_t low = 0, high = reader->tag_count; /* the place is in [low, high) */
     if (high > 0 && tag >= sorted[0].tag && tag - sorted[0].tag < high && sorted[tag - sorted[0].tag].tag == tag) {
@@ -231,11 +247,35 @@ static BrioStatus read_element(Reader *reader, int corners)
     return corners > 1 ? brio__draft_element(&reader->draft, &reader->scan, corners, vertices) : BRIO_OK;
 }
 
+/* Binary elements come in runs of one type, whose head says it once. */
+static BrioStatus read_runs2(Reader *reader, int64_t count)
+{
+    BrioScan *scan = &reader->scan;
+    for (int64_t done = 0; done < count;) {
+        int64_t type, run, tags, number;
+        int corners;
+        BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the type of element", done + 1, &type));
+        BRIO_CHECK(corners_of(scan, type, &corners));
+        BRIO_CHECK(brio__value_count(scan, BRIO_INT32, "the number of elements that follow", 4, &run));
+        BRIO_CHECK(brio__value_count(scan, BRIO_INT32, "the number of tags", 4, &tags));
+        if (run == 0 || run > count - done)
+            return brio__scan_error(scan, "a run of %lld elements where %lld of the %lld announced are left", (long long)run, (long long)(count - done), (long long)count);
+        for (int64_t i = 1; i <= run; i++) {
+            for (int64_t k = 0; k <= tags; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "a tag of element", done + i, &number)); /* and its number */
+            BRIO_CHECK(read_element(reader, corners));
+        }
+        done += run;
+    }
+    return BRIO_OK;
+}
+
 static BrioStatus read_elements2(Reader *reader)
 {
     BrioScan *scan = &reader->scan;
     int64_t count, number, type, tags, tag;
     BRIO_CHECK(brio__scan_count(scan, "the number of elements", 8, &count));
+    begin_data(reader);
+    if (reader->binary) return read_runs2(reader, count);
     for (int64_t i = 1; i <= count; i++) {
         int corners;
         BRIO_CHECK(brio__scan_integer(scan, "the number of element", i, &number));
@@ -252,17 +292,18 @@ static BrioStatus read_elements4(Reader *reader)
 {
     BrioScan *scan = &reader->scan;
     int64_t blocks, total, bound, tag, done = 0, head[4];
-    BRIO_CHECK(brio__scan_count(scan, "the number of element blocks", 8, &blocks));
-    BRIO_CHECK(brio__scan_count(scan, "the number of elements", 4, &total));
-    for (int k = 0; k < 2; k++) BRIO_CHECK(brio__scan_integer(scan, "the least and largest element tag", 0, &bound));
+    begin_data(reader);
+    BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of element blocks", 8, &blocks));
+    BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of elements", 4, &total));
+    for (int k = 0; k < 2 && !reader->old4; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the least and largest element tag", 0, &bound));
     for (int64_t b = 1; b <= blocks; b++) {
         int corners;
-        BRIO_CHECK(read_block(scan, "the head of element block", b, head));
+        BRIO_CHECK(read_block(reader, "the head of element block", b, head));
         BRIO_CHECK(check_block_count(scan, head[3], done, total, "elements"));
         if (head[3] == 0) continue;
         BRIO_CHECK(corners_of(scan, head[2], &corners));
         for (int64_t i = 1; i <= head[3]; i++) {
-            BRIO_CHECK(brio__scan_integer(scan, "the tag of element", done + i, &tag));
+            BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the tag of element", done + i, &tag));
             BRIO_CHECK(read_element(reader, corners));
         }
         done += head[3];
@@ -274,6 +315,19 @@ static BrioStatus read_elements4(Reader *reader)
 }
 
 /* ---- file ---------------------------------------------------------------------------------------- */
+
+/* The number 1, by which a binary file tells its byte order. */
+static BrioStatus read_byte_order(Reader *reader)
+{
+    BrioScan *scan = &reader->scan;
+    int64_t one;
+    begin_data(reader);
+    BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the number 1 that tells the byte order", 0, &one));
+    scan->big_endian = one == 0x01000000;
+    scan->index = reader->version4 ? BRIO_UINT64 : BRIO_INT32;
+    if (one == 1 || scan->big_endian) return BRIO_OK;
+    return brio__scan_error(scan, "expected the number 1, which tells the byte order of a binary file, found %lld: the file is damaged, or was changed as text", (long long)one);
+}
 
 static BrioStatus read_format(Reader *reader)
 {
@@ -287,7 +341,8 @@ static BrioStatus read_format(Reader *reader)
     BRIO_CHECK(brio__scan_word(scan, "the version of the format", version, sizeof version));
     bool version2 =
         !strcmp(version, "2.2") || !strcmp(version, "2.1") || !strcmp(version, "2.0") || !strcmp(version, "2");
-    reader->version4 = !strcmp(version, "4.1");
+    reader->old4 = !strcmp(version, "4") || !strcmp(version, "4.0");
+    reader->version4 = reader->old4 || !strcmp(version, "4.1");
     if (!version2 && !reader->version4) {
         char found[64];
         brio__scan_found(scan, found, sizeof found);
@@ -296,14 +351,18 @@ static BrioStatus read_format(Reader *reader)
                                 "with \"gmsh old.msh -save -format msh41 -o new.msh\"",
                                 found);
     }
-    BRIO_CHECK(brio__scan_integer(scan, "the file type (0: ASCII)", 0, &type));
-    if (type != 0)
-        return brio__scan_error(scan,
-                                "this is a binary file; brio reads ASCII: convert it with \"gmsh old.msh -save "
-                                "-format msh%s -o new.msh\" and the option -setnumber Mesh.Binary 0",
-                                reader->version4 ? "41" : "22");
+    BRIO_CHECK(brio__scan_integer(scan, "the file type (0: ASCII, 1: binary)", 0, &type));
+    if (type != 0 && type != 1) return brio__scan_error(scan, "the file type is %lld; it is 0 (ASCII) or 1 (binary)", (long long)type);
     BRIO_CHECK(brio__scan_integer(scan, "the size of a number", 0, &size));
-    BRIO_CHECK(brio__scan_ascii(scan));
+    reader->binary = type == 1;
+    if (reader->binary) {
+        if (reader->old4)
+            return brio__scan_error(scan, "this is a binary file of version 4.0; brio reads binary files of 2.2 and 4.1: convert it with \"gmsh old.msh -save -format msh41 -o new.msh\"");
+        if (size != 8) return brio__scan_error(scan, "numbers of %lld bytes; brio reads binary files with numbers of 8", (long long)size);
+        BRIO_CHECK(read_byte_order(reader));
+    } else {
+        BRIO_CHECK(brio__scan_ascii(scan));
+    }
     return expect_word(scan, "$EndMeshFormat");
 }
 
@@ -362,4 +421,4 @@ static BrioStatus read_msh(const char *file, const char *text, size_t size, Brio
     return brio__draft_finish(&reader.draft, status, file, mesh, error);
 }
 
-const BrioMeshReader brio__reader_msh = {".msh", "Gmsh 2.2 and 4.1, ASCII", read_msh};
+const BrioMeshReader brio__reader_msh = {".msh", "Gmsh 2.2 and 4.1, ASCII and binary", read_msh};

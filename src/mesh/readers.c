@@ -52,7 +52,12 @@ BrioStatus brio__draft_element(BrioDraft *draft, const BrioScan *scan, int corne
 BrioStatus brio__draft_index(BrioScan *scan, int64_t base, int64_t count, int32_t *index)
 {
     int64_t value;
-    BRIO_CHECK(brio__scan_integer(scan, "the number of a vertex", 0, &value));
+    BRIO_CHECK(brio__value_integer(scan, scan->index, "the number of a vertex", 0, &value));
+    return brio__draft_number(scan, value, base, count, index);
+}
+
+BrioStatus brio__draft_number(const BrioScan *scan, int64_t value, int64_t base, int64_t count, int32_t *index)
+{
     if (value < base || value - base >= count || value - base > INT32_MAX) {
         if (count == 0)
             return brio__scan_error(scan, "there is no vertex %lld: the vertices must come first", (long long)value);
@@ -82,6 +87,54 @@ BrioStatus brio__draft_read_polygon(BrioDraft *draft, BrioScan *scan, int64_t co
         vertices[1] = vertices[2];
     }
     return BRIO_OK;
+}
+
+/* The cells of VTK that brio cannot use. */
+static const char *cell_name(int64_t type)
+{
+    switch (type) {
+    case 11:
+    case 12: return "a hexahedron";
+    case 13: return "a wedge";
+    case 14: return "a pyramid";
+    case 15:
+    case 16: return "a prism";
+    case 41:
+    case 42: return "a polyhedron";
+    }
+    return type >= 21 && type <= 81 ? "of second or higher order" : NULL;
+}
+
+BrioStatus brio__draft_cell(BrioDraft *draft, const BrioScan *scan, int64_t type, int64_t corners, const int32_t *v)
+{
+    static const int8_t exact[] = {[3] = 2, [5] = 3, [8] = 4, [9] = 4, [10] = 4}, least[] = {[4] = 2, [6] = 3, [7] = 3};
+    int64_t need = type >= 0 && type < (int)BRIO_COUNT(exact) ? exact[type] : 0, some = type >= 0 && type < (int)BRIO_COUNT(least) ? least[type] : 0;
+    if (type >= 0 && type <= 2) return BRIO_OK; /* nothing, points */
+    if ((need && corners != need) || (some && corners < some))
+        return brio__scan_error(scan, "a cell of type %lld has %lld vertices; it needs %s%lld", (long long)type, (long long)corners, need ? "" : "at least ",
+                                (long long)(need ? need : some));
+    switch (type) {
+    case 3:
+    case 5:
+    case 10: return brio__draft_element(draft, scan, (int)corners, v);
+    case 4: /* a chain of lines */
+        for (int64_t i = 0; i + 1 < corners; i++) BRIO_CHECK(brio__draft_element(draft, scan, 2, v + i));
+        return BRIO_OK;
+    case 6: /* a strip: every second triangle is turned */
+        for (int64_t i = 0; i + 2 < corners; i++)
+            BRIO_CHECK(brio__draft_element(draft, scan, 3, (const int32_t[]){v[i + i % 2], v[i + 1 - i % 2], v[i + 2]}));
+        return BRIO_OK;
+    case 7:
+    case 9:
+        for (int64_t i = 1; i + 1 < corners; i++) BRIO_CHECK(brio__draft_element(draft, scan, 3, (const int32_t[]){v[0], v[i], v[i + 1]}));
+        return BRIO_OK;
+    case 8: /* a pixel: its rows run in the same direction */
+        BRIO_CHECK(brio__draft_element(draft, scan, 3, (const int32_t[]){v[0], v[1], v[3]}));
+        return brio__draft_element(draft, scan, 3, (const int32_t[]){v[0], v[3], v[2]});
+    }
+    const char *name = cell_name(type);
+    return brio__scan_error(scan, "cell type %lld%s%s%s; brio reads lines (3, 4), triangles and polygons (5 to 9) and tetrahedra (10): save the mesh with those",
+                            (long long)type, name ? " is " : " is not known", name ? name : "", name ? ", which brio does not simulate" : "");
 }
 
 static void turn_negative_tets(BrioMesh *mesh, const char *file)
@@ -206,7 +259,7 @@ static const char *extension_of(const char *file)
 static BrioStatus find_reader(const char *file, const BrioMeshReader **reader, BrioError *error)
 {
     const char *extension = extension_of(file);
-    char list[512] = "";
+    char list[1024] = "";
     for (size_t i = 0; i < BRIO_COUNT(readers); i++) {
         if (!strcasecmp(readers[i]->extension, extension)) {
             *reader = readers[i];

@@ -10,7 +10,7 @@
 
 void brio__scan_start(BrioScan *scan, const char *file, const char *text, size_t size, char comment, BrioError *error)
 {
-    *scan = (BrioScan){.file = file, .at = text, .end = text + size, .line = 1, .comment = comment, .error = error};
+    *scan = (BrioScan){.file = file, .at = text, .end = text + size, .line = 1, .comment = comment, .start = text, .error = error};
     if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) scan->at += 3; /* the mark some editors put before UTF-8 */
     scan->line_start = scan->token = scan->at;
 }
@@ -22,6 +22,8 @@ BrioStatus brio__scan_error(const BrioScan *scan, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    if (scan->binary)
+        return brio__error_at(scan->error, BRIO_ERROR_INPUT, scan->file, 0, 0, NULL, "at byte %lld: %s", (long long)(scan->token - scan->start), message);
     return brio__error_at(scan->error, BRIO_ERROR_INPUT, scan->file, scan->line,
                           (int)BRIO_MIN(scan->token - scan->line_start + 1, INT32_MAX), NULL, "%s", message);
 }
@@ -292,9 +294,8 @@ BrioStatus brio__scan_point(BrioScan *scan, const char *what, int64_t number, do
     return BRIO_OK;
 }
 
-BrioStatus brio__scan_count(BrioScan *scan, const char *what, int64_t bytes, int64_t *count)
+static BrioStatus check_count(const BrioScan *scan, const char *what, int64_t bytes, const int64_t *count)
 {
-    BRIO_CHECK(brio__scan_integer(scan, what, 0, count));
     if (*count < 0) return brio__scan_error(scan, "%s is %lld; it cannot be negative", what, (long long)*count);
     int64_t left = scan->end - scan->at;
     if (*count > (left + 1) / bytes)
@@ -303,4 +304,90 @@ BrioStatus brio__scan_count(BrioScan *scan, const char *what, int64_t bytes, int
                                 "file is cut off, or the number is wrong",
                                 what, (long long)*count, (long long)left);
     return BRIO_OK;
+}
+
+BrioStatus brio__scan_count(BrioScan *scan, const char *what, int64_t bytes, int64_t *count)
+{
+    BRIO_CHECK(brio__scan_integer(scan, what, 0, count));
+    return check_count(scan, what, bytes, count);
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------------- */
+
+static uint64_t load(const char *bytes, int size, bool big_endian)
+{
+    uint64_t value = 0;
+    for (int i = 0; i < size; i++) value |= (uint64_t)(unsigned char)bytes[i] << 8 * (big_endian ? size - 1 - i : i);
+    return value;
+}
+
+double brio__number_as_real(const char *bytes, BrioNumberType type, bool big_endian)
+{
+    uint64_t bits = load(bytes, brio__number_size(type), big_endian);
+    uint32_t low = (uint32_t)bits;
+    float single;
+    double value;
+    if (type == BRIO_FLOAT32) return memcpy(&single, &low, sizeof single), (double)single;
+    if (type == BRIO_FLOAT64) return memcpy(&value, &bits, sizeof value), value;
+    if (type == BRIO_UINT64) return (double)bits;
+    return (double)brio__number_as_integer(bytes, type, big_endian);
+}
+
+int64_t brio__number_as_integer(const char *bytes, BrioNumberType type, bool big_endian)
+{
+    if (brio__number_real(type)) {
+        double value = brio__number_as_real(bytes, type, big_endian);
+        return isnan(value) ? 0 : value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
+    }
+    uint64_t bits = load(bytes, brio__number_size(type), big_endian);
+    switch (type) {
+    case BRIO_INT8: return (int8_t)bits;
+    case BRIO_INT16: return (int16_t)bits;
+    case BRIO_INT32: return (int32_t)bits;
+    default: return bits > INT64_MAX && type == BRIO_UINT64 ? INT64_MAX : (int64_t)bits;
+    }
+}
+
+/* The bytes of the next number. */
+static BrioStatus take(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, const char **bytes)
+{
+    scan->token = scan->at;
+    if (scan->end - scan->at < brio__number_size(type)) {
+        scan->token = scan->end;
+        return unexpected(scan, what, number);
+    }
+    *bytes = scan->at;
+    scan->at += brio__number_size(type);
+    return BRIO_OK;
+}
+
+BrioStatus brio__value_integer(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, int64_t *value)
+{
+    const char *bytes = NULL;
+    if (!scan->binary) return brio__scan_integer(scan, what, number, value);
+    BRIO_CHECK(take(scan, type, what, number, &bytes));
+    *value = brio__number_as_integer(bytes, type, scan->big_endian);
+    return BRIO_OK;
+}
+
+BrioStatus brio__value_real(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, double *value)
+{
+    const char *bytes = NULL;
+    if (!scan->binary) return brio__scan_real(scan, what, number, value);
+    BRIO_CHECK(take(scan, type, what, number, &bytes));
+    *value = brio__number_as_real(bytes, type, scan->big_endian);
+    if (!isfinite(*value)) return brio__scan_error(scan, "%s no. %lld is %g: it must be finite", what, (long long)number, *value);
+    return BRIO_OK;
+}
+
+BrioStatus brio__value_point(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, double point[3])
+{
+    for (int k = 0; k < 3; k++) BRIO_CHECK(brio__value_real(scan, type, what, number, point + k));
+    return BRIO_OK;
+}
+
+BrioStatus brio__value_count(BrioScan *scan, BrioNumberType type, const char *what, int64_t bytes, int64_t *count)
+{
+    BRIO_CHECK(brio__value_integer(scan, type, what, 0, count));
+    return check_count(scan, what, bytes, count);
 }

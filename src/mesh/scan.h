@@ -1,4 +1,4 @@
-/* A text read value by value, with the line and column of each, for the mesh readers.
+/* A text, or binary data, read value by value, with the line and column (or the byte) of each, for the mesh readers.
  *
  * Values are separated by blanks, and by line ends unless `by_line` is set. `what` and `number` name the value in
  * messages: "expected a coordinate of vertex no. 12, found "abc"" (number 0: left out). The text need not end
@@ -7,6 +7,20 @@
 #define BRIO_SCAN_H
 
 #include "../base.h"
+
+/* How a number stands in binary data. */
+typedef enum BrioNumberType {
+    BRIO_INT8, BRIO_UINT8, BRIO_INT16, BRIO_UINT16, BRIO_INT32, BRIO_UINT32, BRIO_INT64, BRIO_UINT64, BRIO_FLOAT32, BRIO_FLOAT64, BRIO_NUMBER_TYPES
+} BrioNumberType;
+static inline int brio__number_size(BrioNumberType type)
+{
+    static const uint8_t size[BRIO_NUMBER_TYPES] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
+    return size[type];
+}
+static inline bool brio__number_real(BrioNumberType type) { return type == BRIO_FLOAT32 || type == BRIO_FLOAT64; }
+/* The number at these bytes, which need not be aligned. */
+double brio__number_as_real(const char *bytes, BrioNumberType type, bool big_endian);
+int64_t brio__number_as_integer(const char *bytes, BrioNumberType type, bool big_endian); /* beyond the range: INT64_MAX or INT64_MIN, of NAN 0 */
 
 typedef struct BrioScan {
     const char *file;
@@ -17,6 +31,10 @@ typedef struct BrioScan {
     bool by_line;           /* do not look for a value beyond the end of the line */
     char comment;           /* from here to the end of the line is comment; 0: none */
     char stop;              /* also ends an integer ('/' in OBJ); 0: none */
+    const char *start;      /* of the text */
+    bool binary;            /* numbers are bytes (brio__value_...), and errors tell the byte instead of the line */
+    bool big_endian;        /* of those bytes */
+    BrioNumberType index;   /* the type of vertices' numbers among them */
     BrioError *error;
 } BrioScan;
 
@@ -44,5 +62,12 @@ BrioStatus brio__scan_real(BrioScan *scan, const char *what, int64_t number, dou
 BrioStatus brio__scan_point(BrioScan *scan, const char *what, int64_t number, double point[3]);
 /* A count of things that take at least `bytes` each in the rest of the text: more than fit are refused. */
 BrioStatus brio__scan_count(BrioScan *scan, const char *what, int64_t bytes, int64_t *count);
+
+/* ---- numbers that are text or, where scan->binary, bytes of the given type ------------------------ */
+
+BrioStatus brio__value_integer(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, int64_t *value);
+BrioStatus brio__value_real(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, double *value); /* finite */
+BrioStatus brio__value_point(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, double point[3]);
+BrioStatus brio__value_count(BrioScan *scan, BrioNumberType type, const char *what, int64_t bytes, int64_t *count); /* as brio__scan_count */
 
 #endif

@@ -4,68 +4,21 @@
  * surfaces, and velocities stand in any case.
  * Arrays stand in the XML as base64: the number of bytes (64 bits) and the bytes, encoded as one stream [VTK User's
  * Guide, file formats]. */
+#include "../base64.h"
 #include "frames.h"
 #include "html.h"
 
-#include <string.h>
-
-/* ---- base64 ------------------------------------------------------------------------------------- */
-
-typedef struct Base64 {
-    FILE *file;
-    unsigned char rest[3];
-    int used;
-    int column;
-    char out[4096];
-} Base64;
-
-static void put_triple(Base64 *b, const unsigned char *t, int bytes)
+static void start(BrioBase64 *b, FILE *file, const char *type, const char *name, int components, uint64_t bytes)
 {
-    static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *out = b->out + b->column;
-    out[0] = letter[t[0] >> 2];
-    out[1] = letter[(t[0] & 3) << 4 | t[1] >> 4];
-    out[2] = bytes > 1 ? letter[(t[1] & 15) << 2 | t[2] >> 6] : '=';
-    out[3] = bytes > 2 ? letter[t[2] & 63] : '=';
-    b->column += 4;
-    if (b->column < (int)sizeof b->out) return;
-    fwrite(b->out, 1, sizeof b->out, b->file);
-    b->column = 0;
-}
-
-static void put(Base64 *b, const void *data, size_t size)
-{
-    const unsigned char *at = data, *end = at + size;
-    while (b->used > 0 && at < end) {
-        b->rest[b->used++] = *at++;
-        if (b->used < 3) continue;
-        put_triple(b, b->rest, 3);
-        b->used = 0;
-    }
-    for (; end - at >= 3; at += 3) put_triple(b, at, 3);
-    while (at < end) b->rest[b->used++] = *at++;
-}
-
-static void finish(Base64 *b)
-{
-    if (b->used) {
-        memset(b->rest + b->used, 0, (size_t)(3 - b->used));
-        put_triple(b, b->rest, b->used);
-    }
-    fwrite(b->out, 1, (size_t)b->column, b->file);
-}
-
-static void start(Base64 *b, FILE *file, const char *type, const char *name, int components, uint64_t bytes)
-{
-    *b = (Base64){.file = file};
+    *b = (BrioBase64){.file = file};
     fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"binary\">\n", type, name,
             components);
-    put(b, &bytes, sizeof bytes);
+    brio__base64_put(b, &bytes, sizeof bytes);
 }
 
-static void end(Base64 *b)
+static void end(BrioBase64 *b)
 {
-    finish(b);
+    brio__base64_end(b);
     fputs("\n</DataArray>\n", b->file);
 }
 
@@ -101,14 +54,14 @@ static int64_t vertices_of(const BrioFrame *frame, int owner)
 }
 
 /* Three numbers for each vertex of all owners. */
-static void put_vertices(Base64 *b, const BrioFrame *frame, const double *world, const double *seen)
+static void put_vertices(BrioBase64 *b, const BrioFrame *frame, const double *world, const double *seen)
 {
     if (frame->system) {
-        put(b, world, 3 * (size_t)frame->system->body_vertices * sizeof *world);
+        brio__base64_put(b, world, 3 * (size_t)frame->system->body_vertices * sizeof *world);
         return;
     }
     for (int i = 0; i < frame->motion->part_count; i++) {
-        put(b, seen, 3 * (size_t)vertices_of(frame, i) * sizeof *seen);
+        brio__base64_put(b, seen, 3 * (size_t)vertices_of(frame, i) * sizeof *seen);
         seen += 3 * (size_t)frame->motion->part[i].vertex_count;
     }
 }
@@ -117,7 +70,7 @@ static void write_cells(const BrioFrame *frame, FILE *file)
 {
     static const unsigned char type[] = {[2] = 3, [3] = 5, [4] = 10}; /* VTK_LINE, VTK_TRIANGLE, VTK_TETRA */
     uint64_t count = 0, corners = 0;
-    Base64 b;
+    BrioBase64 b;
     for (int i = 0; i < owner_count(frame); i++) {
         Cells cells = cells_of(frame, i);
         count += (uint64_t)cells.count;
@@ -130,7 +83,7 @@ static void write_cells(const BrioFrame *frame, FILE *file)
         Cells cells = cells_of(frame, i);
         for (int64_t k = 0; k < cells.count * cells.corners; k++) {
             int32_t vertex = (int32_t)first + cells.vertex[k];
-            put(&b, &vertex, sizeof vertex);
+            brio__base64_put(&b, &vertex, sizeof vertex);
         }
         first += vertices_of(frame, i);
     }
@@ -141,20 +94,20 @@ static void write_cells(const BrioFrame *frame, FILE *file)
         Cells cells = cells_of(frame, i);
         for (int64_t k = 0; k < cells.count; k++) {
             offset += cells.corners;
-            put(&b, &offset, sizeof offset);
+            brio__base64_put(&b, &offset, sizeof offset);
         }
     }
     end(&b);
     start(&b, file, "UInt8", "types", 1, count);
     for (int i = 0; i < owner_count(frame); i++) {
         Cells cells = cells_of(frame, i);
-        for (int64_t k = 0; k < cells.count; k++) put(&b, &type[cells.corners], 1);
+        for (int64_t k = 0; k < cells.count; k++) brio__base64_put(&b, &type[cells.corners], 1);
     }
     end(&b);
     fputs("</Cells>\n<CellData Scalars=\"body\">\n", file);
     start(&b, file, "Int32", "body", 1, 4 * count);
     for (int32_t i = 0; i < owner_count(frame); i++)
-        for (int64_t k = cells_of(frame, i).count; k > 0; k--) put(&b, &i, sizeof i);
+        for (int64_t k = cells_of(frame, i).count; k > 0; k--) brio__base64_put(&b, &i, sizeof i);
     end(&b);
     fputs("</CellData>\n", file);
 }
@@ -163,7 +116,7 @@ static void write(const BrioFrame *frame, FILE *file)
 {
     uint64_t vertices = 0, cells = 0;
     const uint16_t mark = 1;
-    Base64 b;
+    BrioBase64 b;
     for (int i = 0; i < owner_count(frame); i++) {
         cells += (uint64_t)cells_of(frame, i).count;
         vertices += (uint64_t)vertices_of(frame, i);
@@ -188,7 +141,7 @@ static void write(const BrioFrame *frame, FILE *file)
     end(&b);
     start(&b, file, "Int32", "body", 1, 4 * vertices);
     for (int32_t i = 0; i < owner_count(frame); i++)
-        for (int64_t k = vertices_of(frame, i); k > 0; k--) put(&b, &i, sizeof i);
+        for (int64_t k = vertices_of(frame, i); k > 0; k--) brio__base64_put(&b, &i, sizeof i);
     end(&b);
     fputs("</PointData>\n", file);
     write_cells(frame, file);

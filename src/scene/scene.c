@@ -6,6 +6,7 @@
 #include "../builder.h"
 #include "../field.h"
 #include "../mesh/mesh.h"
+#include "../mesh/tetrahedralise.h"
 #include "drum.h"
 
 #if defined(__linux__) && !defined(__EMSCRIPTEN__)
@@ -55,7 +56,8 @@ static const BrioKey solver_keys[] = {
 static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
     {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh; null is as none."},
-    {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape."},
+    {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape. With kind: solid, a closed surface is filled with tets by tetgen or gmsh, if one is installed; the result is kept in ~/.cache/brio."},
+    {"edge", "number, in units of the file", "as the surface has it", "Of a surface that is filled with tets: edges of about this length at most."},
     {"surface", "file name, or a map", "", "A detailed surface that rides on the body's tets: what pictures, the report and exported files show of it."},
     {"kind", "solid | shell | springs | bar1d | points | affine", "from the material",
      "What the elements are; a shell is a sheet of triangles, a bar1d a line of edges that moves along x only, points have mass and no elements, an affine body (tets or a closed surface) moves as a whole and takes E and rho of its material."},
@@ -646,9 +648,23 @@ static BrioStatus read_held(BodyWork *w, BrioNode *entry, bool attach, BrioError
     return status == BRIO_OK ? BRIO_OK : at_node(entry, status, error, &inner);
 }
 
+/* A surface as a solid: tets fill it. */
+static BrioStatus fill_surface(BodyWork *w, const BrioNode *mesh, const char *path, BrioError *error)
+{
+    BrioTetOptions options = {0};
+    BrioError inner = {0};
+    BrioMesh *solid = NULL;
+    BRIO_CHECK(get_real(w->node, "edge", 1e-300, 1e15, &options.edge, error));
+    BrioStatus status = brio__tetrahedralise_cached(path, w->mesh, &options, &solid, &inner);
+    if (status != BRIO_OK) return at_node(mesh, status, error, &inner);
+    brio_mesh_free(w->mesh);
+    w->mesh = solid;
+    return BRIO_OK;
+}
+
 static BrioStatus read_mesh(BodyWork *w, BrioError *error)
 {
-    BrioNode *shape = brio__node_get(w->node, "shape"), *mesh = brio__node_get(w->node, "mesh");
+    BrioNode *shape = brio__node_get(w->node, "shape"), *mesh = brio__node_get(w->node, "mesh"), *edge = brio__node_get(w->node, "edge");
     if (shape && shape->kind == BRIO_NODE_SCALAR && !shape->quoted && !strcmp(shape->text, "null")) shape = NULL; /* --set bodies.0.shape=null --set bodies.0.mesh=FILE */
     if (!shape == !mesh) return brio__node_error(w->node, error, shape ? "give shape or mesh, not both" : "missing key: a body needs a shape or a mesh");
     BrioError inner = {0};
@@ -657,8 +673,13 @@ static BrioStatus read_mesh(BodyWork *w, BrioError *error)
         char path[4096];
         BRIO_CHECK(file_path(w->scene, mesh, path, sizeof path, error));
         status = brio_mesh_read(path, &w->mesh, &inner);
-        return status == BRIO_OK ? BRIO_OK : at_node(mesh, status, error, &inner);
+        if (status != BRIO_OK) return at_node(mesh, status, error, &inner);
+        bool surface = w->mesh->tet_count == 0 && w->mesh->triangle_count > 0;
+        if (surface && w->def.kind == BRIO_KIND_SOLID) return fill_surface(w, mesh, path, error);
+        if (edge) return brio__node_error(edge, error, surface ? "edge goes with kind: solid, which has the surface filled with tets" : "edge is for surfaces that tets fill, and this mesh is none");
+        return BRIO_OK;
     }
+    if (edge) return brio__node_error(edge, error, "edge is for the mesh of a surface; a shape has numbers of its own for that");
     const char *type, *names[64];
     double values[BRIO_MAX_VALUES];
     int count = 0;

@@ -1,0 +1,127 @@
+/* brio import: scenes of other programs as scenes of brio. */
+#include "import.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    BrioStatus (*convert)(const char *name, const char *folder, FILE *out, ImportReport *report, BrioError *error);
+} formats[] = {{"ipc", import_ipc}};
+
+enum { OUT, FORCE };
+
+/* The scene must load: what is wrong with it is told now, not when it is run. */
+static int try_scene(const char *name)
+{
+    BrioScene *scene = NULL;
+    BrioError error = {0};
+    if (brio__scene_load(name, NULL, 0, &scene, &error) != BRIO_OK) {
+        fprintf(stderr, "brio import: the scene was written, but does not load:\n");
+        return say_error(&error, EXIT_FAILED);
+    }
+    brio__scene_free(scene);
+    return EXIT_DONE;
+}
+
+static int convert(int format, const char *in, const char *out, bool force)
+{
+    char folder[4096], *text = NULL;
+    size_t size = 0;
+    BrioError error = {0};
+    ImportReport report = {.file = in};
+    const char *slash = strrchr(out, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - out) + 1 : 2, slash ? out : "./");
+    FILE *memory = open_memstream(&text, &size);
+    if (!memory) return usage_error(&command_import, "out of memory");
+    BrioStatus status = formats[format].convert(in, folder, memory, &report, &error);
+    bool whole = !ferror(memory) && !fclose(memory);
+    int code = EXIT_DONE;
+    if (status != BRIO_OK) {
+        code = say_error(&error, EXIT_USAGE);
+    } else if (!whole) {
+        code = usage_error(&command_import, "out of memory");
+    } else {
+        FILE *file = create_file(&command_import, out, force, "give another name with -o");
+        if (!file) {
+            code = EXIT_USAGE;
+        } else if (fwrite(text, 1, size, file) != size || fflush(file)) {
+            usage_error(&command_import, "cannot write %s: %s", out, strerror(errno));
+            code = EXIT_FAILED;
+        }
+        if (file && fclose(file) && code == EXIT_DONE) {
+            usage_error(&command_import, "cannot write %s: %s", out, strerror(errno));
+            code = EXIT_FAILED;
+        }
+    }
+    if (code == EXIT_DONE) printf("%s: %d %s, %d %s\n", out, report.bodies, report.bodies == 1 ? "body" : "bodies", report.obstacles, report.obstacles == 1 ? "obstacle" : "obstacles");
+    for (int64_t i = 0; i < report.count; i++) {
+        if (code == EXIT_DONE) printf("  %s\n", report.line[i]);
+        brio__free(report.line[i]);
+    }
+    brio__free(report.line);
+    free(text);
+    return code == EXIT_DONE ? try_scene(out) : code;
+}
+
+void import_note(ImportReport *report, int line, const char *format, ...)
+{
+    char text[512], all[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    snprintf(all, sizeof all, "%.300s:%d: %s", report->file, line, text);
+    if (report->count == report->room) {
+        int64_t room = BRIO_MAX((int64_t)16, 2 * report->room);
+        char **grown = brio__realloc(report->line, (size_t)report->count, (size_t)room, sizeof *grown);
+        if (!grown) return;
+        report->line = grown;
+        report->room = room;
+    }
+    char *copy = brio__strdup(all);
+    if (copy) report->line[report->count++] = copy;
+}
+
+static int run(int argc, char **argv)
+{
+    Arguments a = {.command = &command_import, .argc = argc, .argv = argv, .at = 1};
+    const char *word[2] = {NULL, NULL}, *out = NULL, *names[BRIO_COUNT(formats)];
+    char standard[512];
+    int words = 0;
+    bool force = false;
+    for (int option; (option = argument_next(&a)) != ARGUMENT_END;) {
+        if (option == ARGUMENT_BAD) return a.exit;
+        if (option == OUT) out = a.value;
+        if (option == FORCE) force = true;
+        if (option != ARGUMENT_WORD) continue;
+        if (words == 2) return usage_error(a.command, "one scene at a time: \"%s\" and \"%s\"", word[1], a.value);
+        word[words++] = a.value;
+    }
+    if (words < 2) return usage_error(a.command, "which format and which file? brio import ipc SCENE.txt");
+    default_folder(word[1], ".yaml", standard, sizeof standard);
+    for (size_t i = 0; i < BRIO_COUNT(formats); i++) {
+        names[i] = formats[i].name;
+        if (!strcmp(word[0], formats[i].name)) return convert((int)i, word[1], out ? out : standard, force);
+    }
+    return unknown_name(a.command, "format", word[0], names, (int)BRIO_COUNT(names));
+}
+
+static const Option options[] = {[OUT] = {"--out", 'o', "SCENE.yaml", "Where the scene goes; otherwise NAME.yaml in the current folder."},
+                                 [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
+                                 {0}};
+
+const Command command_import = {
+    .name = "import",
+    .summary = "Turn a scene of another program into a scene of brio.",
+    .synopsis = "ipc SCENE.txt [-o SCENE.yaml] [--force]",
+    .about = "ipc: the text scenes of the reference code of incremental potential contact [Li2020]. Meshes are looked for beside the file and in the folders above it "
+             "(their names are relative to the root of that code), and named relative to the scene that is written. Lengths that the other code measures by the "
+             "diagonal of the scene's box (dHat, epsv, tol) are written in metres.\n"
+             "Line by line it says what was not taken over, and why. The scene is loaded once to see that it can run.\n"
+             "Exit code 0: written, and it loads. 1: written, but it does not load. 2: the file is not valid.",
+    .options = options,
+    .examples = "brio import ipc input/tutorialExamples/2cubesFall.txt -o cubes.yaml && brio run cubes.yaml",
+    .run = run,
+};
