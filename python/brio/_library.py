@@ -98,7 +98,7 @@ class CEnergyDef(Structure):
 
 class CMesh(Structure):
     _fields_ = [("vertex_count", c_int64), ("tet_count", c_int64), ("triangle_count", c_int64), ("edge_count", c_int64), ("x", c_void_p), ("tet", c_void_p),
-                ("triangle", c_void_p), ("edge", c_void_p), ("edge_kind", c_void_p)]
+                ("triangle", c_void_p), ("edge", c_void_p), ("edge_kind", c_void_p), ("faces", c_void_p)]
 
 
 class CMaterial(Structure):
