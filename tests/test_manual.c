@@ -27,7 +27,11 @@ static void run_line(const char *page, int number, const char *line)
     char command[2048];
     snprintf(command, sizeof command, "{ %s\n} >.log 2>&1 </dev/null", line);
     commands++;
-    if (system(command) == 0) return;
+    double before = brio__seconds();
+    int status = system(command);
+    double took = brio__seconds() - before;
+    if (took > 2) print_message("%s:%d: $ %s: %.1f s\n", strrchr(page, '/') + 1, number, line, took);
+    if (status == 0) return;
     char *log = read_all(".log", NULL);
     fail_msg("%s:%d: $ %s\n%s", page, number, line, log ? log : "");
 }
