@@ -170,6 +170,20 @@ static void test_vtu(void **state)
     brio_mesh_free(mesh);
 }
 
+static void test_js(void **state)
+{
+    (void)state;
+    BrioMesh *mesh;
+    parse_text("a.js", "exports.positions=[[0,0,0],[1,0,-1.5e-1],[0,1,0],[0,0,1]];\nexports.cells=[[0,1,2],[0,3,1],[0,1]]", &mesh);
+    assert_elements(mesh, 4, 0, 2, 1);
+    assert_indices(mesh->triangle, 6, (int32_t[]){0, 1, 2, 0, 3, 1});
+    assert_true(mesh->x[5] == -0.15);
+    brio_mesh_free(mesh);
+    parse_text("b.json", "{ \"name\": \"tet\",\n \"positions\" : [ [0, 0, 0],\n [1, 0, 0], [0, 1, 0], [0, 0, 1] ],\n \"cells\": [ [0, 1, 2, 3] ] }\n", &mesh);
+    assert_elements(mesh, 4, 1, 0, 0);
+    brio_mesh_free(mesh);
+}
+
 /* ---- what is wrong --------------------------------------------------------------------------------- */
 
 #define PLY "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n" /* lines 1 to 6 */
@@ -226,6 +240,13 @@ static const struct Wrong {
      "the number of points is 1000000, but only 14 bytes of the file are left, too few for so many: the file is cut off, or the number is wrong"},
     {"a.vtk", "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 3 float\n0 0 0 1 0 0 0 1 0\nCELLS 2 3\nOFFSETS vtktypeint64\n0 2\nCONNECTIVITY vtktypeint64\n0 1 2\n", 9, 3,
      "the offset 2 is not in order: offsets rise from 0 to 3, the number of vertices of all cells"},
+    {"a.js", "module.exports = {}\n", 2, 1, "there is no list \"positions\": expected exports.positions = [[x, y, z], ...] and exports.cells = [[a, b, c], ...]"},
+    {"a.js", "exports.positions=[[0,0,0],[1,0],[0,1,0]]", 1, 35, "vertex no. 2 has 2 coordinates, not three"},
+    {"a.js", "exports.positions=[[0,0,0,0]]", 1, 27, "expected the end of vertex no. 1, found \"0\""},
+    {"a.js", "exports.positions=[[0,0,0],[1,0,0],[0,1,0]]\nexports.cells=[[0,1,3]]", 2, 21, "there is no vertex 3: the vertices are numbered 0 to 2"},
+    {"a.js", "exports.positions=[[0,0,0],[1,0,0],[0,1,0]]\nexports.cells=[[0,1", 2, 20, "expected the number of a vertex, found the end of the file"},
+    {"a.js", "exports.positions=[[0,0,0],[1,0,0],[0,1,0]]\nexports.cells=[[0,1,2,0,1]]", 2, 25, "cell no. 1 has more than 4 corners"},
+    {"a.json", "{\"positions\": [[0,0,x]]}", 1, 21, "expected a coordinate of vertex no. 1, found \"x\""},
     {"a.vtu", "<html>\n", 1, 2, "expected \"<VTKFile\": this is no file of VTK"},
     {"a.vtu", "VTK\n", 1, 1, "expected \"<VTKFile\", found none: this is no file of VTK"},
     {"a.vtu", "<VTKFile type=\"PolyData\">\n", 1, 2, "this is no VTKFile of type=\"UnstructuredGrid\"; save the mesh as an unstructured grid (.vtu)"},
@@ -498,7 +519,7 @@ static void test_measure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ply),    cmocka_unit_test(test_stl),         cmocka_unit_test(test_vtk),   cmocka_unit_test(test_binary_msh), cmocka_unit_test(test_vtu),     cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_ply),    cmocka_unit_test(test_stl),         cmocka_unit_test(test_vtk),   cmocka_unit_test(test_binary_msh), cmocka_unit_test(test_vtu),     cmocka_unit_test(test_js), cmocka_unit_test(test_wrong),
         cmocka_unit_test(test_cut_off), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_round_trips), cmocka_unit_test(test_lines), cmocka_unit_test(test_measure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
 #include "base.h"
 
 static int commands, scenes, left_out;
+static bool no_bunny; /* it cannot be had, or nothing fills it with tets */
 
 static bool starts(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
 
@@ -20,6 +21,16 @@ static bool has_program(const char *name)
 
 static void run_line(const char *page, int number, const char *line)
 {
+    if (starts(line, "npm install bunny")) {
+        char command[256];
+        snprintf(command, sizeof command, "%s >.log 2>&1 </dev/null", line);
+        no_bunny = (!has_program("tetgen") && !has_program("gmsh")) || !has_program("npm") || system(command);
+        if (!no_bunny) return;
+    }
+    if (no_bunny && strstr(line, "bunny")) {
+        left_out++;
+        return;
+    }
     if (starts(line, "make ") || starts(line, "brio playground") || starts(line, "brio view") || (strstr(line, ".mp4") && !has_program("ffmpeg"))) {
         left_out++;
         return;

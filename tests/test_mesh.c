@@ -898,11 +898,11 @@ static const struct Wrong {
     {"a.step", "solid\n", 0, 0,
      "meshes of type \".step\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (Medit, ASCII), .node "
      "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
-     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid)"},
+     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, JSON)"},
     {"mesh", "solid\n", 0, 0,
      "the name has no extension to tell the format; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (Medit, ASCII), .node "
      "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
-     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid)"},
+     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, JSON)"},
     {"a.obj", "", 0, 0, "the file is empty"},
 };
 
