@@ -82,7 +82,7 @@ static const Case cases[] = {
     {"unknown ending", "bodies:\n  - mesh: bunny.doc\n    material: neo-hookean\n", "bunny.doc", "x", NULL,
      "bunny.doc: meshes of type \".doc\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (Medit, "
      "ASCII), .node (TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), "
-     ".off (OFF, ASCII), .ply (PLY, ASCII and binary), .stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid)"},
+     ".off (OFF, ASCII), .ply (PLY, ASCII and binary), .stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, JSON)"},
     {"time step zero",
      "time: {h: 0}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL, NULL,
      NULL, "scene.yaml:1:11: time.h: h = 0 must be positive"},
