@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #ifdef BRIO_HAVE_CHOLMOD
 #include <cholmod.h>
 #endif

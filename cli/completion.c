@@ -33,20 +33,17 @@ static void print_family(const char *name)
 
 static void print_words(const Command *c)
 {
-    const char *s = c->synopsis + (c->synopsis[0] == '[');
     if (places_of(c) == VALUES_FILES) print_family("scenes");
     if (c == &command_reproduce)
         for (int i = 0; reproduction_at(i); i++) printf("%s ", reproduction_at(i)->name);
-    if (c == &command_help) {
+    if (c == &command_help)
         for (int i = 0; command_at(i); i++) printf("%s ", command_at(i)->name);
-        printf("scene ");
-    }
-    for (; islower((unsigned char)*s); s += *s == '|') { /* "bash|zsh|fish" */
-        int length = (int)strcspn(s, "| ]\n");
-        printf("%.*s ", length, s);
-        s += length;
-        if (*s != '|') break;
-    }
+    for (const char *line = c->synopsis; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        for (const char *word = line + (*line == '['); islower((unsigned char)*word);) { /* "bash|zsh|fish" */
+            int length = (int)strcspn(word, "| ]\n");
+            printf("%.*s ", length, word);
+            word += length + (word[length] == '|');
+        }
 }
 
 /* Text within single quotes; of zsh, with colons and brackets escaped. */

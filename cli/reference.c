@@ -196,7 +196,7 @@ static bool scene_at(int i, Entry *e)
     static char names[MOST][64], title[256];
     static int count = -1;
     if (count < 0) {
-        DIR *listing = opendir(brio__scenes_folder());
+        DIR *listing = opendir(brio_scenes_folder());
         count = 0;
         for (struct dirent *entry; listing && count < MOST && (entry = readdir(listing));) {
             char *dot = strrchr(entry->d_name, '.');

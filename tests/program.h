@@ -71,6 +71,13 @@ static inline int remove_one(const char *path, const struct stat *info, int kind
 
 static inline void remove_tree(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
+static inline bool has_program(const char *name)
+{
+    char command[128];
+    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", name);
+    return system(command) == 0;
+}
+
 /* Setup and teardown of a group: an empty folder as current one. */
 static inline int enter_folder(void **state)
 {

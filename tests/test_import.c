@@ -219,13 +219,6 @@ static void test_convert_and_info(void **state)
     assert_non_null(strstr(o->out, "1280 tets"));
 }
 
-static bool have(const char *program)
-{
-    char command[64];
-    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", program);
-    return system(command) == 0;
-}
-
 static void test_tetrahedralise(void **state)
 {
     (void)state;
@@ -247,7 +240,7 @@ static void test_tetrahedralise(void **state)
     int tools = 0;
     for (int i = 0; i < 2; i++) {
         const char *tool = i ? "gmsh" : "tetgen";
-        if (!have(tool)) {
+        if (!has_program(tool)) {
             printf("SKIPPED: %s is not installed\n", tool);
             continue;
         }

@@ -269,13 +269,6 @@ static void every_kind_of_body(void **state)
 
 /* ---- films --------------------------------------------------------------------------------------- */
 
-static bool has_program(const char *name)
-{
-    char command[128];
-    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", name);
-    return system(command) == 0;
-}
-
 static void a_film(void **state)
 {
     (void)state;

@@ -81,15 +81,14 @@ static double median_of(double *ms, int count)
 
 /* The methods in turn, so that all see the same machine; beside blend and A-search backward Euler takes each of their frames, too: a motion that is alive costs more than one that
  * has died (more turns of the polar decompositions, other contacts in each frame), whatever the method. */
-static Cost measure(Report *r, const Model *model, const char *solver, int methods, int frames)
+static Cost measure(Report *r, const Model *model, const char *solver, int methods, int warm, int frames)
 {
-    enum { WARM = 3 };
     static double ms[METHODS][FRAMES_MOST], plain_ms[METHODS][FRAMES_MOST];
     BrioSim *sim[METHODS] = {NULL}, *plain[METHODS] = {NULL};
     Cost cost = {.fine = true};
     for (int k = 0; k < methods && cost.fine; k++)
         cost.fine = (sim[k] = make(r, model, method[k], solver, NULL)) && (k == BACKWARD || (plain[k] = make(r, model, method[BACKWARD], solver, NULL)));
-    for (int f = 0; f < WARM + frames && cost.fine; f++)
+    for (int f = 0; f < warm + frames && cost.fine; f++)
         for (int k = 0; k < methods && cost.fine; k++) {
             double took, plain_took = 0, solving = in_solves(sim[k]);
             if (plain[k]) {
@@ -97,10 +96,10 @@ static Cost measure(Report *r, const Model *model, const char *solver, int metho
                 cost.fine = timed_step(r, plain[k], method[BACKWARD], &plain_took);
             }
             cost.fine = cost.fine && timed_step(r, sim[k], method[k], &took);
-            report_progress(r, (double)f / (WARM + frames), "%s, %s", model->name, method[k]);
-            if (f < WARM || !cost.fine) continue;
-            ms[k][f - WARM] = took;
-            plain_ms[k][f - WARM] = plain_took;
+            report_progress(r, (double)f / (warm + frames), "%s, %s", model->name, method[k]);
+            if (f < warm || !cost.fine) continue;
+            ms[k][f - warm] = took;
+            plain_ms[k][f - warm] = plain_took;
             cost.mean[k] += took / frames;
             if (k == BLEND) cost.search += (took - 1e3 * (in_solves(sim[k]) - solving)) / frames;
         }
@@ -125,7 +124,7 @@ static void table1(Report *r)
         report_section(r, "%s: %lld vertices, %lld elements, h = %.4g s; ms a frame, mean of %d", model->name, (long long)sim->system->body[0].count,
                        (long long)sim->system->term[sim->system->body[0].term].elements, h, FRAMES_MOST);
         brio_sim_free(sim);
-        Cost cost = measure(r, model, "{type: local-global, iterations: 10}", METHODS, FRAMES_MOST);
+        Cost cost = measure(r, model, "{type: local-global, iterations: 10}", METHODS, 3, FRAMES_MOST);
         if (!cost.fine) continue;
         report_number(r, model->global[0], cost.mean[BACKWARD], "local/global, ten iterations: backward Euler");
         if (model->goal > 0) report_bound(r, cost.median[BACKWARD], 0, model->goal, "  its median frame, beside the goal for two cores");
@@ -137,9 +136,10 @@ static void table1(Report *r)
         report_bound(r, cost.median[SEARCH] / cost.median[BACKWARD] - 1, -INFINITY, 0.08, "  A-search: its frames over those of backward Euler's own, dying motion");
         report_bound(r, cost.median[BLEND] / cost.median[BACKWARD] - 1, -INFINITY, 0.3, "  blend: its frames over those");
         if (model->large && !report_fine(r)) continue;
-        cost = measure(r, model, "{type: newton, tol: 1e-5}", BLEND + 1, 10);
+        int frames = model->large ? 3 : 10;
+        cost = measure(r, model, "{type: newton, tol: 1e-5}", BLEND + 1, model->large ? 1 : 3, frames);
         if (!cost.fine) continue;
-        report_number(r, model->newton[0], cost.mean[BACKWARD], "Newton's method to 1e-5 m/s, mean of 10: backward Euler");
+        report_number(r, model->newton[0], cost.mean[BACKWARD], "Newton's method to 1e-5 m/s, mean of %d: backward Euler", frames);
         report_number(r, model->newton[1], cost.mean[BLEND], "  blend");
         report_number(r, model->newton[2], cost.search, "  of that outside of solves");
     }

@@ -290,10 +290,12 @@ static BrioStatus type_of(BrioNode *node, const char **type, BrioError *error)
     return brio__node_text(node, type, error);
 }
 
+/* What a map of parameters has beside them. */
+static const char *const type_key[] = {"type"};
+
 /* Parameters of a plug-in from the same node; a bare name means the defaults. */
 static BrioStatus values_of(BrioNode *node, const BrioField *fields, double *values, BrioError *error)
 {
-    static const char *const type_key[] = {"type"};
     brio_fields_defaults(fields, values);
     if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
     return brio__node_fields(node, fields, type_key, 1, values, error);
@@ -423,7 +425,6 @@ static BrioStatus read_damping(BrioNode *root, BrioScene *scene, BrioError *erro
 /* A material: a name of `materials`, of a preset or of a type, alone or as the type of a map that changes some of its values. */
 static BrioStatus read_material(BrioNode *materials, BrioNode *node, BrioMaterial *material, BrioError *error)
 {
-    static const char *const type_key[] = {"type"};
     const char *name, *names[160];
     int count = 0, most = BRIO_COUNT(names);
     BRIO_CHECK(type_of(node, &name, error));
@@ -1477,7 +1478,7 @@ static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *
 
 /* ---- loading ------------------------------------------------------------------------------------ */
 
-const char *brio__scenes_folder(void)
+const char *brio_scenes_folder(void)
 {
     static char folder[4096];
     struct stat info;
@@ -1512,7 +1513,7 @@ bool brio__scene_path(const char *name, char *path, size_t size)
 {
     struct stat info;
     if (strchr(name, '/') || name[0] == '.') return false;
-    if (snprintf(path, size, "%s/%s.yaml", brio__scenes_folder(), name) >= (int)size) return false;
+    if (snprintf(path, size, "%s/%s.yaml", brio_scenes_folder(), name) >= (int)size) return false;
     return stat(path, &info) == 0;
 }
 
@@ -1643,5 +1644,3 @@ BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioError *err
     BrioStatus status = brio__scene_open(source, &scene, error);
     return sim_of(status, scene, sim, error);
 }
-
-const char *brio_scenes_folder(void) { return brio__scenes_folder(); }

@@ -48,8 +48,7 @@ BrioStatus brio__scene_sim(BrioScene *scene, BrioSim **sim, BrioError *error);
 /* Whether its frames are written as films too, which are made of the motion. */
 bool brio__scene_films(const BrioScene *scene);
 
-/* The folder of the scenes that ship, and the path of one of them (false: none of that name). */
-const char *brio__scenes_folder(void);
+/* The path of a scene that ships (false: none of that name). */
 bool brio__scene_path(const char *name, char *path, size_t size);
 
 /* The scene reference: every map of a scene file and its keys, for `brio help scene` and the documentation. */

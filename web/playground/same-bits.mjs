@@ -3,11 +3,10 @@
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { loadEngine, runScene } from './node-engine.mjs';
 
 const STEPS = 100, dir = resolve(process.argv[2]);
-const { default: create } = await import(pathToFileURL(join(dir, 'engine.mjs')));
-const alone = await create({ wasmBinary: readFileSync(join(dir, 'engine.wasm')) });
+const alone = await loadEngine(dir);
 const shared = await createRequire(import.meta.url)(join(dir, 'playground-threads.js'))({ threads: 3, wasmBinary: readFileSync(join(dir, 'playground-threads.wasm')) });
 if (shared._web_start_threads(3) !== 3) throw new Error('not all threads were started');
 
@@ -22,30 +21,24 @@ const scenes = {
   },
 };
 
-// [step][vertex][position, velocity]
+// [step][positions, velocities]
 function run(m, scene) {
-  const text = JSON.stringify(scene), size = m.lengthBytesUTF8(text) + 1, at = m._malloc(size);
-  m.stringToUTF8(text, at, size);
-  const world = m._web_create(at);
-  m._free(at);
-  if (!world) throw new Error(m.UTF8ToString(m._web_reason()));
-  const bytes = 24 * m._web_vertices(world), rows = new Uint8Array(2 * STEPS * bytes);
-  for (let n = 0; n < STEPS; n++) {
-    if (m._web_step(world, scene.time.h, 1) !== 1) throw new Error(`step ${n}: ${m.UTF8ToString(m._web_reason())}`);
-    [m._web_positions(world), m._web_velocities(world)].forEach((from, k) => rows.set(m.HEAPU8.subarray(from, from + bytes), (2 * n + k) * bytes));
-  }
-  m._web_free(world);
-  return { rows, bytes };
+  const rows = [];
+  runScene(m, scene, STEPS, (n, world) => {
+    const bytes = 24 * m._web_vertices(world);
+    for (const from of [m._web_positions(world), m._web_velocities(world)]) rows.push(m.HEAPU8.slice(from, from + bytes));
+  });
+  return rows;
 }
 
 let failed = false;
 for (const [name, scene] of Object.entries(scenes)) {
-  const { rows, bytes } = run(alone, scene), first = new Float64Array(rows.buffer, 0, bytes / 8), last = new Float64Array(rows.buffer, 2 * (STEPS - 1) * bytes, bytes / 8);
+  const rows = run(alone, scene), first = new Float64Array(rows[0].buffer), last = new Float64Array(rows[2 * (STEPS - 1)].buffer);
   const way = first.reduce((most, x, i) => Math.max(most, Math.abs(x - last[i])), 0);
   for (const threads of [1, 2, 3]) {
     const before = shared._web_helped() >>> 0;
     shared._web_set_threads(threads);
-    const same = Buffer.compare(run(shared, scene).rows, rows) === 0, helped = (shared._web_helped() >>> 0) - before;
+    const same = Buffer.concat(run(shared, scene)).equals(Buffer.concat(rows)), helped = (shared._web_helped() >>> 0) - before;
     console.log(`${name}, ${threads} of 3 threads: ${same ? 'the same bits' : 'other bits'} in ${STEPS} steps, in which vertices moved up to ${way.toFixed(3)} m; workers did ${helped} chunks`);
     if (!same || !(way > 0.01) || helped > 0 !== threads > 1) failed = true;
   }

@@ -1,13 +1,12 @@
 // Runs scenes under the engine for browsers, in Node.js:  node trajectories.mjs ENGINE_DIR OUT_DIR
 // For each: OUT/NAME.json, the scene, and OUT/NAME.bin, positions of all vertices after every one of 100 steps. tests/test_wasm.c runs the same natively.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { loadEngine, runScene } from './node-engine.mjs';
 
 const STEPS = 100;
 const [dir, out] = process.argv.slice(2).map((p) => resolve(p));
-const { default: create } = await import(pathToFileURL(join(dir, 'engine.mjs')));
-const m = await create({ wasmBinary: readFileSync(join(dir, 'engine.wasm')) });
+const m = await loadEngine(dir);
 
 const solver = { type: 'newton', linear: 'ldlt', tol: 1e-14 };
 const scenes = {
@@ -37,19 +36,12 @@ const scenes = {
 };
 
 for (const [name, scene] of Object.entries(scenes)) {
-  const text = JSON.stringify(scene), size = m.lengthBytesUTF8(text) + 1, at = m._malloc(size);
-  m.stringToUTF8(text, at, size);
-  const world = m._web_create(at);
-  m._free(at);
-  if (!world) throw new Error(`${name}: ${m.UTF8ToString(m._web_reason())}`);
-  const count = 3 * m._web_vertices(world), rows = new Float64Array(STEPS * count);
-  for (let n = 0; n < STEPS; n++) {
-    if (m._web_step(world, scene.time.h, 1) !== 1) throw new Error(`${name}, step ${n}: ${m.UTF8ToString(m._web_reason())}`);
+  const rows = [];
+  runScene(m, scene, STEPS, (n, world) => {
     const x = m._web_positions(world) / 8;
-    rows.set(m.HEAPF64.subarray(x, x + count), n * count);
-  }
-  m._web_free(world);
-  writeFileSync(join(out, `${name}.json`), text);
-  writeFileSync(join(out, `${name}.bin`), rows);
+    rows.push(m.HEAPF64.slice(x, x + 3 * m._web_vertices(world)));
+  });
+  writeFileSync(join(out, `${name}.json`), JSON.stringify(scene));
+  writeFileSync(join(out, `${name}.bin`), Buffer.concat(rows.map((row) => Buffer.from(row.buffer))));
 }
 console.log(Object.keys(scenes).join(' '));
