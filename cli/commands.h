@@ -71,6 +71,13 @@ extern volatile sig_atomic_t stop_wanted; /* the user has asked to stop: end aft
  * is an error of writing, with a sentence. */
 void catch_signals(void);
 
+/* Of a program that mpirun has started several times (cluster.c): only the first process speaks. */
+bool cluster_begin(void);          /* false: it could not; a sentence was said */
+void cluster_end(void);
+bool cluster_speaks(void);
+BrioStatus cluster_same(BrioStatus status, BrioError *error); /* of the first process, on all */
+void cluster_last_words(const char *out); /* what is said when the job is ended from outside */
+
 /* ---- scenes ------------------------------------------------------------------------------------- */
 
 enum { MOST_SETS = 256 };

@@ -1,5 +1,8 @@
 /* The program: finds the command, and what all commands share. */
 #include "commands.h"
+#ifdef BRIO_HAVE_MPI
+#include "cluster/cluster.h"
+#endif
 #include "progress.h"
 
 #include "energy/energy.h"
@@ -124,7 +127,7 @@ static void say_log(void *user, BrioLogLevel level, const char *message)
     enum { MOST = 20 };
     static int told;
     (void)user;
-    if (level < BRIO_LOG_WARNING || told > MOST) return;
+    if (level < BRIO_LOG_WARNING || told > MOST || !cluster_speaks()) return;
     progress_clear();
     if (told++ < MOST)
         fprintf(stderr, "warning: %s\n", message);
@@ -273,8 +276,39 @@ static int version(void)
 #else
     printf("\nscenes           JSON\n");
 #endif
+#ifdef BRIO_HAVE_MPI
+    char cluster[256];
+    brio__cluster_version(cluster, sizeof cluster);
+    printf("processes        %s\n", cluster);
+#else
+    printf("processes        one (make MPI=1 builds for several)\n");
+#endif
     printf("built in         %d integrators, %d energies\n", integrators, energies);
     return EXIT_DONE;
+}
+
+static int run_command(int argc, char **argv)
+{
+    if (argc < 2) {
+        command_find("help")->run(1, argv);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (!strcmp(name, "--version") || !strcmp(name, "-V")) return cluster_speaks() ? version() : EXIT_DONE;
+    if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
+    const Command *command = command_find(name);
+    if (!command) {
+        const char *names[64];
+        int count = command_names(names, BRIO_COUNT(names));
+        return unknown_name(NULL, name[0] == '-' ? "option" : "command", name, names, count);
+    }
+    if (!cluster_speaks() && command != &command_run) return EXIT_DONE; /* the others are for one process */
+    int code = command->run(argc - 1, argv + 1);
+    if (fflush(stdout) || ferror(stdout)) {
+        fprintf(stderr, "brio: cannot write to the standard output\n");
+        return code ? code : EXIT_FAILED;
+    }
+    return code;
 }
 
 int main(int argc, char **argv)
@@ -285,23 +319,8 @@ int main(int argc, char **argv)
     const char *isa = getenv("BRIO_ISA");
     if (isa && isa[0] && strcmp(isa, brio_isa()))
         fprintf(stderr, "brio: BRIO_ISA=%s is none of baseline, avx2 and avx512, or this machine does not have it: using %s\n", isa, brio_isa());
-    if (argc < 2) {
-        command_find("help")->run(1, argv);
-        return EXIT_USAGE;
-    }
-    const char *name = argv[1];
-    if (!strcmp(name, "--version") || !strcmp(name, "-V")) return version();
-    if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
-    const Command *command = command_find(name);
-    if (!command) {
-        const char *names[64];
-        int count = command_names(names, BRIO_COUNT(names));
-        return unknown_name(NULL, name[0] == '-' ? "option" : "command", name, names, count);
-    }
-    int code = command->run(argc - 1, argv + 1);
-    if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "brio: cannot write to the standard output\n");
-        return code ? code : EXIT_FAILED;
-    }
+    if (!cluster_begin()) return EXIT_FAILED;
+    int code = run_command(argc, argv);
+    cluster_end();
     return code;
 }

@@ -112,9 +112,13 @@ static int run(int argc, char **argv)
     BrioScene *scene = NULL;
     BrioError error = {0};
     BrioRunResult result = {0};
-    if (brio__scene_load(given.name, given.sets, given.set_count, &scene, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    bool speaks = cluster_speaks();
+    BrioStatus loaded = speaks ? brio__scene_load(given.name, given.sets, given.set_count, &scene, &error) : BRIO_OK;
+    if (cluster_same(loaded, &error) != BRIO_OK) return speaks ? say_error(&error, EXIT_USAGE) : EXIT_USAGE;
     catch_signals();
+    cluster_last_words(options.out);
     BrioStatus status = brio__run(scene, &options, &result, &error);
+    if (!speaks) return !result.started ? EXIT_USAGE : status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
     progress_clear();
     int code = EXIT_DONE;
     if (!result.started) {

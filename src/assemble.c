@@ -119,6 +119,7 @@ static void add_magnitudes(BrioEvaluator *e)
             e->magnitude[t] += term->energy->magnitude(rest);
         }
     }
+    brio__share_sum(e->system->share, e->magnitude, e->term_count);
 }
 
 double brio__evaluate_noise(const BrioEvaluator *e, const double *param, const double *term_energy)
@@ -568,7 +569,7 @@ static void add_slots(void *context, int64_t begin, int64_t end)
 static void add_masses(const BrioSystem *s, double weight, BrioMatrix *A)
 {
     if (weight == 0) return;
-    for (int32_t b = 0; b < s->block_count; b++) {
+    for (int32_t b = 0; b < brio__owned(s); b++) {
         int32_t J = A->position[b];
         double *to = A->value + brio__matrix_slot(A, J, A->start[J]);
         int64_t stride = brio__matrix_stride(A, J);
@@ -585,10 +586,10 @@ void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLin
 
 void brio__assemble_add_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear) { add_masses(system, mass_weight, &linear->A); }
 
-void brio__assemble_diagonal(const double *share, double weight, BrioLinear *linear)
+void brio__assemble_diagonal(const BrioSystem *system, const double *share, double weight, BrioLinear *linear)
 {
     BrioMatrix *A = &linear->A;
-    for (int32_t b = 0; b < A->n; b++) {
+    for (int32_t b = 0; b < brio__owned(system); b++) {
         int32_t J = A->position[b];
         int64_t slot = brio__matrix_slot(A, J, A->start[J]), stride = brio__matrix_stride(A, J); /* the diagonal comes first */
         for (int r = 0; r < 3; r++) A->value[slot + r * stride + r] += weight * share[b];
@@ -678,15 +679,21 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
     return false;
 }
 
+/* The number of a world vertex among those of its body. */
+static long long own_number(const BrioSystem *s, int32_t vertex, int body)
+{
+    return s->share ? s->share->vertex[vertex] - s->share->body[body].first : vertex - s->body[body].first;
+}
+
 /* "vertex 3 of body "cube"", "triangle 4 5 6 of obstacle "stairs"": world vertices of one owner. */
 static int vertices_text(const BrioSystem *s, const int32_t *vertex, int count, const char *what, char *text, size_t size)
 {
     int owner = brio__system_owner(s, vertex[0]);
     const BrioBody *body = owner < s->body_count ? &s->body[owner] : NULL;
     const BrioObstacle *obstacle = body ? NULL : &s->obstacle[owner - s->body_count];
-    int64_t first = body ? body->first : obstacle->first;
     int used = snprintf(text, size, "%s", what);
-    for (int k = 0; k < count && used < (int)size; k++) used += snprintf(text + used, size - (size_t)used, " %lld", (long long)(vertex[k] - first));
+    for (int k = 0; k < count && used < (int)size; k++)
+        used += snprintf(text + used, size - (size_t)used, " %lld", body ? own_number(s, vertex[k], owner) : (long long)(vertex[k] - obstacle->first));
     if (used < (int)size)
         used += snprintf(text + used, size - (size_t)used, " of %s \"%s\"", body ? "body" : "obstacle", body ? body->name : obstacle->name);
     return used;
@@ -721,7 +728,7 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
     int32_t node = brio__term_vertex(term, limit->element, 0);
     int body = brio__system_owner(s, node); /* attachments begin with the body's vertex */
     if (term->energy->element == BRIO_ELEMENT_CONTACT) {
-        snprintf(text, size, "vertex %lld of body \"%s\" and obstacle \"%s\"", (long long)(node - s->body[body].first), s->body[body].name, s->obstacle[term->obstacle].name);
+        snprintf(text, size, "vertex %lld of body \"%s\" and obstacle \"%s\"", own_number(s, node, body), s->body[body].name, s->obstacle[term->obstacle].name);
         return;
     }
     if (term->energy->element == BRIO_ELEMENT_AFFINE) {
@@ -731,6 +738,22 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
     int used = snprintf(text, size, "%s %lld of body \"%s\" (vertices", names[term->energy->element], (long long)limit->element, s->body[body].name);
     for (int k = 0; k < term->energy->nodes && used < (int)size; k++)
         if (brio__term_vertex(term, limit->element, k) < s->body_vertices) /* the point of an attachment has no number */
-            used += snprintf(text + used, size - (size_t)used, " %lld", (long long)(brio__term_vertex(term, limit->element, k) - s->body[body].first));
+            used += snprintf(text + used, size - (size_t)used, " %lld", own_number(s, brio__term_vertex(term, limit->element, k), body));
     if (used < (int)size) snprintf(text + used, size - (size_t)used, ")");
 }
+
+/* What stands where a limit is another process's. */
+static const BrioTerm elsewhere;
+
+double brio__limit_join(const BrioSystem *s, double step, BrioLimit *limit)
+{
+    if (!s->share) return step;
+    double least = brio__share_least(s->share, step), first = brio__share_least(s->share, limit->term && step == least ? s->share->process : s->share->processes);
+    if (first == s->share->processes)
+        limit->term = NULL;
+    else if (first != s->share->process)
+        limit->term = &elsewhere;
+    return least;
+}
+
+bool brio__limit_is_here(const BrioLimit *limit) { return limit->term && limit->term != &elsewhere; }

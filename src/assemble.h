@@ -14,7 +14,8 @@ typedef struct BrioEvaluator BrioEvaluator;
 BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term, int term_count, BrioEvaluator **evaluator);
 void brio__evaluator_free(BrioEvaluator *evaluator);
 
-/* P at world positions x with the state's parameters; its gradient by q and the terms' energies if wanted. */
+/* P at world positions x with the state's parameters; its gradient by q and the terms' energies if wanted. Of a system on several processes this, like all
+ * that follows, is the share of this process (share.h). */
 double brio__evaluate(BrioEvaluator *evaluator, const double *param, const double *x, double *gradient, double *term_energy);
 
 /* A bound on the round-off of P as last evaluated, given its terms' energies. */
@@ -35,7 +36,7 @@ BrioStatus brio__evaluator_plan(BrioEvaluator *evaluator, const BrioLinear *line
 void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear);
 void brio__assemble_add_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear);
 /* A += weight diag(share), a number for each coordinate block. */
-void brio__assemble_diagonal(const double *share, double weight, BrioLinear *linear);
+void brio__assemble_diagonal(const BrioSystem *system, const double *share, double weight, BrioLinear *linear);
 void brio__assemble_add(BrioEvaluator *evaluator, const double *param, const double *x, double weight, bool project, BrioLinear *linear,
                         double seconds[2]);
 /* Both, for one evaluator. */
@@ -53,6 +54,9 @@ typedef struct BrioLimit {
 double brio__max_step(BrioEvaluator *evaluator, const double *param, const double *x, const double *dx, BrioLimit *limit);
 /* Finds an element whose energy is infinite or not a number. */
 bool brio__find_forbidden(BrioEvaluator *evaluator, const double *param, const double *x, BrioLimit *limit);
+/* Of several processes: the smallest step of all, and who stands in its way. A limit that another process has is a term that only says so. */
+double brio__limit_join(const BrioSystem *system, double step, BrioLimit *limit);
+bool brio__limit_is_here(const BrioLimit *limit);
 /* "tet 17 of body "cube" (vertices 3 8 12 40)", "vertex 3 of body "bar" and obstacle 0" */
 void brio__limit_text(const BrioSystem *system, const BrioLimit *limit, char *text, size_t size);
 

@@ -8,60 +8,71 @@ static int32_t root_of(int32_t *parent, int32_t b)
     return b;
 }
 
-/* Marks the parts that elements tie to vertices without coordinates. */
-static void find_held(const BrioSystem *system, BrioParts *f)
+/* Joins blocks that an element has both of; marks the parts that elements tie to vertices without coordinates. */
+BrioStatus brio__parts_find(const BrioSystem *system, int32_t *part, int32_t *count, bool **held)
 {
-    for (int t = 0; t < system->term_count; t++) {
-        const BrioTerm *term = &system->term[t];
-        int nodes = term->energy->nodes;
-        for (int64_t i = 0; nodes > 1 && i < term->elements; i++) {
-            bool held = false;
-            int32_t part = -1;
-            for (int k = 0; k < nodes; k++) {
-                int32_t vertex = brio__term_vertex(term, i, k), first = system->map_start[vertex];
-                if (first == system->map_start[vertex + 1])
-                    held = true;
-                else
-                    part = f->part[system->map_block[first]];
+    int32_t n = system->block_count;
+    for (int32_t b = 0; b < n; b++) part[b] = b;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int t = 0; t < system->term_count; t++) {
+            const BrioTerm *term = &system->term[t];
+            int nodes = term->energy->nodes;
+            for (int64_t i = 0; nodes > 1 && i < term->elements; i++) {
+                bool ties = false;
+                int32_t first = -1;
+                for (int k = 0; k < nodes; k++) {
+                    int32_t vertex = brio__term_vertex(term, i, k);
+                    if (system->map_start[vertex] == system->map_start[vertex + 1]) ties = true;
+                    for (int32_t m = system->map_start[vertex]; m < system->map_start[vertex + 1]; m++) {
+                        if (first < 0) first = system->map_block[m];
+                        if (pass) continue;
+                        int32_t one = root_of(part, first), other = root_of(part, system->map_block[m]);
+                        part[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
+                    }
+                }
+                if (pass && ties && first >= 0) (*held)[part[first]] = true;
             }
-            if (held && part >= 0) f->held[part] = true;
         }
+        for (int k = 0; !pass && k < system->rod_count; k++) {
+            int32_t block[2] = {-1, -1};
+            for (int end = 0; end < 2; end++) {
+                int32_t m = system->map_start[system->rod[k].vertex[end]];
+                if (m < system->map_start[system->rod[k].vertex[end] + 1]) block[end] = root_of(part, system->map_block[m]);
+            }
+            if (block[0] >= 0 && block[1] >= 0) part[BRIO_MAX(block[0], block[1])] = BRIO_MIN(block[0], block[1]);
+        }
+        if (pass) break;
+        *count = 0;
+        for (int32_t b = 0; b < n; b++) part[b] = root_of(part, b); /* the least block of its part */
+        for (int32_t b = 0; b < n; b++) part[b] = part[b] == b ? (*count)++ : part[part[b]];
+        *held = brio__calloc((size_t)*count, sizeof **held);
+        if (!*held) return BRIO_ERROR_MEMORY;
     }
+    return BRIO_OK;
 }
 
-BrioStatus brio__parts_create(BrioSolver *solver, BrioParts **parts)
+BrioStatus brio__parts_create(const BrioSystem *system, BrioParts **parts)
 {
-    int32_t n = solver->system->block_count;
-    int64_t *start = NULL;
-    int32_t *neighbour = NULL;
+    int32_t n = system->block_count;
     BrioParts *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
-    f->blocks = n;
-    BrioStatus status = brio__evaluator_graph(solver->evaluator, &start, &neighbour);
-    if (status == BRIO_OK && solver->constraints) status = brio__constraints_join_graph(solver->constraints, n, &start, &neighbour);
-    if (status == BRIO_OK && !(f->part = brio__alloc((size_t)n, sizeof *f->part))) status = BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK) {
-        for (int32_t b = 0; b < n; b++) f->part[b] = b;
-        for (int32_t b = 0; b < n; b++)
-            for (int64_t k = start[b]; k < start[b + 1]; k++) {
-                int32_t one = root_of(f->part, b), other = root_of(f->part, neighbour[k]);
-                f->part[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
-            }
-        for (int32_t b = 0; b < n; b++) f->part[b] = root_of(f->part, b); /* the least block of its part */
-        for (int32_t b = 0; b < n; b++) f->part[b] = f->part[b] == b ? f->count++ : f->part[f->part[b]];
-        f->sum = brio__alloc(9 * (size_t)f->count, sizeof *f->sum);
-        f->held = brio__calloc((size_t)f->count, sizeof *f->held);
-        f->group = brio__alloc((size_t)f->count, sizeof *f->group);
-        f->stays = brio__alloc((size_t)f->count, sizeof *f->stays);
-        if (f->sum && f->held && f->group && f->stays) {
-            find_held(solver->system, f);
-            brio__parts_separate(f);
-        } else {
-            status = BRIO_ERROR_MEMORY;
-        }
+    f->system = system;
+    f->part = brio__alloc((size_t)n, sizeof *f->part);
+    BrioStatus status = f->part ? BRIO_OK : BRIO_ERROR_MEMORY;
+    const BrioShare *share = system->share;
+    if (status == BRIO_OK && share) {
+        f->count = share->part_count;
+        memcpy(f->part, share->part, (size_t)n * sizeof *f->part);
+        f->held = brio__alloc((size_t)f->count, sizeof *f->held);
+        if (f->held) memcpy(f->held, share->part_held, (size_t)f->count * sizeof *f->held);
+    } else if (status == BRIO_OK) {
+        status = brio__parts_find(system, f->part, &f->count, &f->held);
     }
-    brio__free(start);
-    brio__free(neighbour);
+    f->sum = brio__alloc(9 * (size_t)f->count + 1, sizeof *f->sum);
+    f->group = brio__alloc((size_t)f->count, sizeof *f->group);
+    f->stays = brio__alloc((size_t)f->count, sizeof *f->stays);
+    if (status == BRIO_OK && !(f->sum && f->held && f->group && f->stays)) status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) brio__parts_separate(f);
     if (status == BRIO_OK)
         *parts = f;
     else
@@ -83,24 +94,26 @@ void brio__parts_free(BrioParts *f)
 void brio__parts_unsupported(const BrioParts *f, const double *forces, double *weight)
 {
     memset(f->sum, 0, 6 * (size_t)f->count * sizeof *f->sum);
-    for (int32_t b = 0; b < f->blocks; b++)
+    for (int32_t b = 0; b < brio__owned(f->system); b++)
         for (int r = 0; r < 3; r++) {
             f->sum[6 * f->part[b] + r] += forces[3 * b + r] - weight[3 * b + r];
             f->sum[6 * f->part[b] + 3 + r] += weight[3 * b + r];
         }
+    brio__share_sum(f->system->share, f->sum, 6 * (int64_t)f->count);
     for (int32_t p = 0; p < f->count; p++) {
         double *R = f->sum + 6 * p, *W = R + 3, carried = hypot(hypot(R[0], R[1]), R[2]), heavy = hypot(hypot(W[0], W[1]), W[2]);
         *R = carried < heavy ? 1 - carried / heavy : 0;
     }
-    for (int32_t b = 0; b < f->blocks; b++)
+    for (int32_t b = 0; b < f->system->block_count; b++)
         for (int r = 0; r < 3; r++) weight[3 * b + r] *= f->sum[6 * f->part[b]];
 }
 
-void brio__parts_scale(const BrioParts *f, const BrioSystem *system, double missing, double gain, double *v)
+void brio__parts_scale(const BrioParts *f, double missing, double gain, double *v)
 {
+    const BrioSystem *system = f->system;
     double moving = 0; /* kinetic energy that is scaled */
     memset(f->sum, 0, 6 * (size_t)f->count * sizeof *f->sum);
-    for (int32_t b = 0; b < f->blocks; b++) {
+    for (int32_t b = 0; b < brio__owned(system); b++) {
         double *sum = f->sum + 6 * f->part[b];
         for (int r = 0; r < 3; r++) {
             sum[r] += system->mass[b] * v[3 * b + r];
@@ -108,6 +121,9 @@ void brio__parts_scale(const BrioParts *f, const BrioSystem *system, double miss
         }
         sum[3] += system->mass[b];
     }
+    f->sum[6 * (int64_t)f->count] = moving; /* there is room behind the sums */
+    brio__share_sum(system->share, f->sum, 6 * (int64_t)f->count + 1);
+    moving = f->sum[6 * (int64_t)f->count];
     for (int32_t p = 0; p < f->count; p++) {
         double *sum = f->sum + 6 * p;
         for (int r = 0; r < 3; r++) {
@@ -117,7 +133,7 @@ void brio__parts_scale(const BrioParts *f, const BrioSystem *system, double miss
     }
     if (!(moving > 0)) return;
     double factor = fmin(fmax(sqrt(fmax(1 + missing / moving, 0)), 1 / gain), gain);
-    for (int32_t b = 0; b < f->blocks; b++) {
+    for (int32_t b = 0; b < system->block_count; b++) {
         const double *mean = f->sum + 6 * f->part[b];
         for (int r = 0; r < 3; r++) v[3 * b + r] = mean[r] + factor * (v[3 * b + r] - mean[r]);
     }
@@ -154,7 +170,7 @@ void brio__parts_balance(const BrioParts *f, const double *mass, const double *b
 {
     static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
     memset(f->sum, 0, 9 * (size_t)f->count * sizeof *f->sum);
-    for (int32_t b = 0; b < f->blocks; b++) {
+    for (int32_t b = 0; b < f->system->block_count; b++) {
         double *sum = f->sum + 9 * (int64_t)root_of(f->group, f->part[b]), *matrix = sum + 3;
         for (int r = 0; r < 3; r++) sum[r] -= gradient[3 * b + r] + mass[b] * step[3 * b + r];
         for (int r = 0; r < 3; r++) matrix[at[r][r]] += mass[b];
@@ -166,7 +182,7 @@ void brio__parts_balance(const BrioParts *f, const double *mass, const double *b
     }
     for (int32_t k = 0; k < f->count; k++)
         if (f->group[k] == k && !f->stays[k]) solve_symmetric(f->sum + 9 * (int64_t)k + 3, f->sum + 9 * (int64_t)k);
-    for (int32_t b = 0; b < f->blocks; b++) {
+    for (int32_t b = 0; b < f->system->block_count; b++) {
         int32_t group = root_of(f->group, f->part[b]);
         for (int r = 0; r < 3 && !f->stays[group]; r++) step[3 * b + r] += f->sum[9 * (int64_t)group + r];
     }

@@ -5,24 +5,27 @@
 #ifndef BRIO_PARTS_H
 #define BRIO_PARTS_H
 
-#include "solve/minimise.h"
+#include "damping/damping.h"
 
 typedef struct BrioParts {
-    int32_t blocks, count;
+    const BrioSystem *system;
+    int32_t count;
     int32_t *part;  /* of each block */
     bool *held;     /* parts: an element ties it to a vertex without coordinates */
     int32_t *group; /* parts that push each other in this step and are balanced together: trees, the root is one of them */
     bool *stays;    /* of roots: a part of the group is held */
-    double *sum;    /* parts x 9, for sums over them */
+    double *sum;    /* parts x 9, and one more, for sums over them */
 } BrioParts;
 
-BrioStatus brio__parts_create(BrioSolver *solver, BrioParts **parts);
+BrioStatus brio__parts_create(const BrioSystem *system, BrioParts **parts);
+/* The part of each block, how many there are, and which are held. */
+BrioStatus brio__parts_find(const BrioSystem *system, int32_t *part, int32_t *count, bool **held);
 void brio__parts_free(BrioParts *parts);
 /* Multiplies `weight` (in place) by max(0, 1 - |R|/|W|) of each part; `forces` are all forces, either both with their signs or both without. */
 void brio__parts_unsupported(const BrioParts *parts, const double *forces, double *weight);
 /* Adds the kinetic energy `missing` by scaling velocities, by a factor of at most `gain` and at least 1/gain; those of parts that are not held about their
  * mean, so that linear momentum stays. */
-void brio__parts_scale(const BrioParts *parts, const BrioSystem *system, double missing, double gain, double *v);
+void brio__parts_scale(const BrioParts *parts, double missing, double gain, double *v);
 /* Which parts push each other in this step: none; those of two blocks (-1: of a vertex without coordinates, which holds the other). */
 void brio__parts_separate(BrioParts *parts);
 void brio__parts_join(BrioParts *parts, int32_t a, int32_t b);

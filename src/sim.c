@@ -141,6 +141,18 @@ BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *
     return BRIO_OK;
 }
 
+/* What several processes can do together. */
+static BrioStatus check_share(const BrioSystem *system, const BrioSimDef *def, unsigned traits, BrioError *error)
+{
+    const char *what = system->rod_count                            ? "rods"
+                       : !strcmp(def->solver.type, "local-global") ? "solver: local-global"
+                       : traits & BRIO_SPRINGS_ONLY                 ? def->integrator
+                                                                    : NULL;
+    if (what) return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s is for one process in this version of brio: run the scene without mpirun", what);
+    if (brio__linear_type(def->solver.linear)->factor_shares) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_UNSUPPORTED, "the linear solver %s is for one process; several take solver: {linear: petsc}, which is also what auto becomes for them", def->solver.linear);
+}
+
 /* Barriers keep apart what is apart: surfaces at the world positions x must not meet. */
 static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioError *error)
 {
@@ -157,12 +169,14 @@ static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioErr
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim, BrioError *error)
 {
     const BrioIntegrator *integrator = NULL;
+    BrioShare *share = system->share;
     if (error) *error = (BrioError){0};
     BrioSim *made = brio__calloc(1, sizeof *made);
     unsigned traits = 0;
     BrioStatus status = check(def, &integrator, &traits, error);
     if (status == BRIO_OK) status = brio__sim_fits(system, integrator, def->values, error);
     if (status == BRIO_OK) status = brio__solver_fits(system, &def->solver, integrator, error);
+    if (status == BRIO_OK && share) status = check_share(system, def, traits, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
@@ -175,6 +189,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
         brio__system_positions(system, state, state->q, state->time, made->world);
         status = check_apart(system, made->world, error);
     }
+    status = brio__share_agree(share, status);
     if (status == BRIO_OK && !isfinite(brio__potential(made->stepper->solver, state, state->q, state->time, NULL))) {
         BrioLimit limit;
         char name[160];
@@ -195,6 +210,7 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
                                  limit.term->energy->element == BRIO_ELEMENT_TRIANGLE ? "has collapsed" : "is inverted");
         else
             status = brio__error(error, BRIO_ERROR_INPUT, "the energy of %s is too large for a number in the first state", found ? name : "all elements together");
+        if (error) brio__share_text(share, found, error->message, sizeof error->message);
     }
     if (status != BRIO_OK) {
         brio__error(error, status, "%s", brio_status_text(status));

@@ -19,6 +19,15 @@ static size_t lay_out(BrioState *state)
     return at;
 }
 
+size_t brio__state_layout(const BrioState *head, size_t begin[5])
+{
+    BrioState copy = *head;
+    size_t bytes = lay_out(&copy);
+    const double *array[5] = {copy.q, copy.v, copy.anchor, copy.param, copy.past};
+    for (int i = 0; i < 5; i++) begin[i] = (size_t)((const char *)array[i] - (const char *)&copy);
+    return bytes;
+}
+
 BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state)
 {
     BrioState head = {.coordinates = 3 * (int64_t)system->block_count, .held = 3 * system->held_count,
@@ -225,17 +234,19 @@ static double dot_chunk(void *context, int64_t begin, int64_t end)
 
 double brio__dot(const BrioSystem *system, const double *x, const double *y)
 {
-    return brio__parallel_sum(3 * (int64_t)system->block_count, dot_chunk, &(VectorWork){.x = x, .y = y});
+    double sum = brio__parallel_sum(3 * (int64_t)brio__owned(system), dot_chunk, &(VectorWork){.x = x, .y = y});
+    brio__share_sum(system->share, &sum, 1);
+    return sum;
 }
 
 double brio__norm_max(const BrioSystem *system, const double *x)
 {
     double most = 0;
-    for (int64_t i = 0; i < 3 * (int64_t)system->block_count; i++) {
+    for (int64_t i = 0; i < 3 * (int64_t)brio__owned(system); i++) {
         double size = fabs(x[i]);
         if (!(size <= most)) most = size; /* lets a NaN through */
     }
-    return most;
+    return brio__share_most(system->share, most);
 }
 
 static void combine_chunk(void *context, int64_t begin, int64_t end)
@@ -360,6 +371,7 @@ void brio_system_free(BrioSystem *system)
     brio__surface_free(system->surface);
     brio__free(system->friction);
     brio__free(system->excluded);
+    if (system->share) system->share->destroy(system->share);
     brio__free(system);
 }
 
@@ -393,7 +405,7 @@ double brio__obstacle_push(const double *gradients, int64_t element, double n[3]
     return size;
 }
 
-double brio__state_fingerprint(const BrioState *state)
+double brio__state_fingerprint(const BrioSystem *system, const BrioState *state)
 {
     const void *array[3] = {state->param, state->anchor, state->hand};
     int64_t count[3] = {state->params, state->held, sizeof state->hand / (sizeof(uint64_t))};
@@ -405,5 +417,7 @@ double brio__state_fingerprint(const BrioState *state)
             hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
             hash ^= hash >> 29;
         }
-    return (double)(hash >> 11) + 1;
+    double number = (double)(hash >> 11);
+    brio__share_sum(system->share, &number, 1);
+    return fmod(number, 0x1p53) + 1;
 }

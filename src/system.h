@@ -13,6 +13,7 @@
 
 #include "contact/surface.h"
 #include "energy/energy.h"
+#include "share.h"
 #include "skin.h"
 
 typedef struct BrioBody {
@@ -104,7 +105,11 @@ struct BrioSystem {
     int rod_count;
     BrioRod *rod;
     int param_count;
+    BrioShare *share;      /* of a system on several processes (share.h); NULL: all is here */
 };
+
+/* Coordinate blocks that this process answers for: the first ones. */
+static inline int32_t brio__owned(const BrioSystem *system) { return system->share ? system->share->owned : system->block_count; }
 
 enum { BRIO_LOSSES = BRIO_DAMPING_MOST + 1 }; /* damping models and friction */
 
@@ -152,9 +157,11 @@ static inline void brio__state_forget(BrioState *state)
 }
 
 /* A whole number from 1 to 2^53 that tells parameters, anchors and hands from other ones. */
-double brio__state_fingerprint(const BrioState *state);
+double brio__state_fingerprint(const BrioSystem *system, const BrioState *state);
 
 BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state);
+/* Bytes of the block of a state whose lengths are set, and where its five arrays (q, v, anchor, param, past) begin in it. */
+size_t brio__state_layout(const BrioState *head, size_t begin[5]);
 /* Positions of all held vertices at a time: b(t), into the rows of x that belong to them. */
 void brio__system_held(const BrioSystem *system, const BrioState *state, double time, double *x);
 /* Which of the held vertices a world vertex is that has no coordinates. */

@@ -188,7 +188,7 @@ static void lowest_frequencies(BrioSim *sim, bool of_ccx, double frequency[MODES
     BrioState *state = sim->state;
     int64_t n = state->coordinates;
     double *v[MODES], *Mv[MODES], *Kv = numbers(n), *x = numbers(3 * s->vertex_count);
-    assert_int_equal(brio__solver_prepare(solver), BRIO_OK);
+    assert_int_equal(brio__solver_prepare(solver, sim->state), BRIO_OK);
     brio__system_positions(s, state, state->q, 0, x);
     brio__assemble(solver->evaluator, state->param, x, 0, 1, false, solver->linear, NULL);
     assert_int_equal(brio__linear_factor(solver->linear), BRIO_OK);

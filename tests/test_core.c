@@ -312,7 +312,7 @@ static void derivatives(void **unused)
             options.linear = solvers[k];
             assert_int_equal(build_mixed(cells, &system, &state, NULL), BRIO_OK);
             assert_int_equal(brio__solver_create(system, &options, NULL, 0, &solver), BRIO_OK);
-            assert_int_equal(brio__solver_prepare(solver), BRIO_OK);
+            assert_int_equal(brio__solver_prepare(solver, state), BRIO_OK);
             BrioRandom random = {31};
             for (int64_t i = 0; i < state->coordinates; i++) state->q[i] += 0.004 * brio__random_normal(&random);
             check_gradient(solver, state, 0.15);

@@ -402,8 +402,8 @@ static void traces(void **unused)
         drag(sim, h, 0.3, 0.5, 0.2);
         step(sim, 5);
         assert_int_equal(brio__folder_open(path, true, &folder, &error), BRIO_OK);
-        if (brio__checkpoint_write(&folder, &checkpoint, sim->state, &error) != BRIO_OK) fail_msg("%s", error.message);
-        if (brio__checkpoint_read(&folder, &checkpoint, other->state, &error) != BRIO_OK) fail_msg("%s", error.message);
+        if (brio__checkpoint_write(&folder, &checkpoint, sim->state, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
+        if (brio__checkpoint_read(&folder, &checkpoint, other->state, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
         brio__folder_close(&folder);
         brio__free(checkpoint.frame_time);
         brio_set_threads(2);

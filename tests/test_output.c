@@ -162,11 +162,11 @@ static void checkpoint_round_trip(void **state)
     s->time = 1.0 / 3;
     s->target = 5;
     assert_int_equal(brio_state_copy(s, &back), BRIO_OK);
-    assert_int_equal(brio__checkpoint_write(&folder, &c, s, &error), BRIO_OK);
+    assert_int_equal(brio__checkpoint_write(&folder, &c, s, NULL, &error), BRIO_OK);
     back->step = 0;
     back->q[0] = back->v[1] = back->param[0] = -1;
     BrioCheckpoint d = {.scene = 42, .isa = "some"};
-    assert_int_equal(brio__checkpoint_read(&folder, &d, back, &error), BRIO_OK);
+    assert_int_equal(brio__checkpoint_read(&folder, &d, back, NULL, &error), BRIO_OK);
     assert_int_equal(back->step, 11);
     assert_memory_equal(back->q, s->q, (size_t)s->coordinates * sizeof(double));
     assert_memory_equal(back->v, s->v, (size_t)s->coordinates * sizeof(double));
@@ -181,7 +181,7 @@ static void checkpoint_round_trip(void **state)
 
     /* another scene, and a file that any single byte may have changed in: refused, the state untouched */
     d = (BrioCheckpoint){.scene = 43, .isa = "some"};
-    assert_int_equal(brio__checkpoint_read(&folder, &d, back, &error), BRIO_ERROR_INPUT);
+    assert_int_equal(brio__checkpoint_read(&folder, &d, back, NULL, &error), BRIO_ERROR_INPUT);
     size_t size = 0;
     char *good = read_all("out/inner/checkpoint", &size);
     for (size_t i = 0; i < size; i += 1 + size / 300) {
@@ -190,7 +190,7 @@ static void checkpoint_round_trip(void **state)
         good[i] ^= 1;
         error = (BrioError){0};
         d = (BrioCheckpoint){.scene = 42, .isa = "some"};
-        assert_int_equal(brio__checkpoint_read(&folder, &d, back, &error), BRIO_ERROR_INPUT);
+        assert_int_equal(brio__checkpoint_read(&folder, &d, back, NULL, &error), BRIO_ERROR_INPUT);
         assert_true(error.message[0]);
         assert_int_equal(back->step, 11);
     }

@@ -309,7 +309,7 @@ typedef struct BrioSim BrioSim; /* a system, its state, an integrator and a solv
 typedef struct BrioSolverOptions {
     const char *type;    /* "newton": minimises; "root": solves gradient = 0 with the merit |gradient|^2/2, for comparison; "local-global": a
                             fixed number of iterations with a constant matrix, for real time */
-    const char *linear;  /* "auto", "cholesky", "ldlt", "pcg": `brio list solvers` */
+    const char *linear;  /* "auto", "cholesky", "ldlt", "pcg", "petsc": `brio list solvers` */
     double tol;          /* m/s: Newton stops when max|dq|/h < tol */
     int max_iterations;
     double linear_tol;   /* relative residual of iterative linear solvers */
@@ -318,6 +318,7 @@ typedef struct BrioSolverOptions {
     int iterations;       /* in every solve */
     int single_precision; /* of the constant factor; residuals are in double precision anyway */
     int memory;           /* earlier iterations that L-BFGS looks back on; -1: 0 if all energies are projections, and 5 otherwise */
+    const char *linear_options; /* of linear solvers that have some of their own (petsc: "-pc_type ..."); NULL: none */
 } BrioSolverOptions;
 BRIO_API BrioSolverOptions brio_solver_options(void);
 

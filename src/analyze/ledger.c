@@ -7,9 +7,10 @@
 static void add_contacts(BrioSolver *solver, const BrioState *state, const double *x, BrioLedger *ledger)
 {
     const BrioSystem *s = solver->system;
+    double contacts = 0;
     if (solver->contact) {
         double least;
-        ledger->contacts = (int)brio__contact_count(solver->contact, state->param, x, &least, NULL);
+        contacts = (double)brio__contact_count(solver->contact, state->param, x, &least, NULL);
         if (least < INFINITY) ledger->min_distance = least;
     }
     for (int k = 0; k < s->plane_count; k++) {
@@ -19,10 +20,15 @@ static void add_contacts(BrioSolver *solver, const BrioState *state, const doubl
         double reach = param[BRIO_CONTACT_DHAT] + (s->barrier ? param[BRIO_CONTACT_THICKNESS] : 0);
         for (int64_t i = 0; i < term->elements; i++) {
             if (i % LANES == 0) brio__obstacle_distances(term, state->param, i / LANES, x, distance);
-            ledger->contacts += distance[i % LANES] < reach;
+            contacts += distance[i % LANES] < reach;
             ledger->min_distance = fmin(ledger->min_distance, distance[i % LANES]); /* NAN at first, which fmin passes over */
         }
     }
+    brio__share_sum(s->share, &contacts, 1);
+    ledger->contacts = (int)contacts;
+    if (!s->share) return;
+    double least = brio__share_least(s->share, isnan(ledger->min_distance) ? INFINITY : ledger->min_distance);
+    ledger->min_distance = least < INFINITY ? least : NAN;
 }
 
 static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
@@ -72,17 +78,22 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
     ledger->remainder = ledger->total - state->first - ledger->added + ledger->dissipated;
 
     brio__system_velocities(s, state, state->v, state->time, world);
-    double mass = 0;
-    for (int64_t v = 0; v < s->vertex_count; v++) {
+    double sum[10] = {0}, *momentum = sum + 1, *angular = sum + 4, *centre = sum + 7; /* mass first */
+    for (int64_t v = 0; v < s->vertex_count; v++) { /* ghosts have no mass here */
         const double *x = solver->x + 3 * v, *w = world + 3 * v;
         double m = s->vertex_mass[v];
-        mass += m;
+        sum[0] += m;
         for (int r = 0; r < 3; r++) {
             int p = (r + 1) % 3, q = (r + 2) % 3;
-            ledger->momentum[r] += m * w[r];
-            ledger->angular[r] += m * (x[p] * w[q] - x[q] * w[p]);
-            ledger->centre[r] += m * x[r];
+            momentum[r] += m * w[r];
+            angular[r] += m * (x[p] * w[q] - x[q] * w[p]);
+            centre[r] += m * x[r];
         }
     }
-    for (int r = 0; r < 3; r++) ledger->centre[r] /= mass;
+    brio__share_sum(s->share, sum, 10);
+    for (int r = 0; r < 3; r++) {
+        ledger->momentum[r] = momentum[r];
+        ledger->angular[r] = angular[r];
+        ledger->centre[r] = centre[r] / sum[0];
+    }
 }

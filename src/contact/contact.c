@@ -27,6 +27,7 @@ struct BrioContact {
     double *low, *high;      /* 3 for each surface vertex: where candidates are complete */
     bool complete;           /* there are such boxes */
     Box *vertex_box, *edge_box, *primitive_box, *node_box; /* with half the reach around; nodes of the trees */
+    int32_t first, end;      /* the primitives whose pairs with others are this process's affair: all of them on one process */
     double reach, apart;     /* that candidates were looked for with: how far apart they may be, and must be at rest */
     BrioPairs candidate[CANDIDATES];
     int32_t *edges;          /* of edge-edge candidates: the two edges */
@@ -79,6 +80,11 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     c->system = system;
     c->surface = surface;
     c->now_reach = NAN;
+    c->end = surface->primitive_count;
+    if (system->share) {
+        c->first = (int32_t)((int64_t)surface->primitive_count * system->share->process / system->share->processes);
+        c->end = (int32_t)((int64_t)surface->primitive_count * (system->share->process + 1) / system->share->processes);
+    }
     c->low = brio__alloc(3 * n, sizeof(double));
     c->high = brio__alloc(3 * n, sizeof(double));
     c->now = brio__alloc(3 * n, sizeof(double));
@@ -312,13 +318,16 @@ static void primitives_meet(BrioContact *c, int32_t i, int32_t j)
     edges_with_edges(c, p, q, b);
 }
 
-/* The order of descent depends on the shapes of the trees only. */
+/* Whether a node has primitives that are this process's affair. */
+static bool concerns(const BrioContact *c, const BrioTreeNode *a) { return a->first < c->end && a->first + a->count > c->first; }
+
+/* The order of descent depends on the shapes of the trees only. A pair is the affair of whose its first primitive is. */
 static void nodes_meet(BrioContact *c, int32_t i, int32_t j)
 {
     const BrioTreeNode *a = &c->surface->node[i], *b = &c->surface->node[j];
-    if (!overlap(&c->node_box[i], &c->node_box[j])) return;
+    if (!concerns(c, a) || !overlap(&c->node_box[i], &c->node_box[j])) return;
     if (!a->right && !b->right) {
-        for (int32_t k = a->first; k < a->first + a->count; k++)
+        for (int32_t k = BRIO_MAX(a->first, c->first); k < BRIO_MIN(a->first + a->count, c->end); k++)
             for (int32_t l = b->first; l < b->first + b->count; l++) primitives_meet(c, k, l);
     } else if (!b->right || (a->right && a->count >= b->count)) {
         nodes_meet(c, i + 1, j);
@@ -332,13 +341,14 @@ static void nodes_meet(BrioContact *c, int32_t i, int32_t j)
 static void node_meets_itself(BrioContact *c, int32_t i)
 {
     const BrioTreeNode *a = &c->surface->node[i];
+    if (!concerns(c, a)) return;
     if (a->right) {
         node_meets_itself(c, i + 1);
         node_meets_itself(c, a->right);
         nodes_meet(c, i + 1, a->right);
         return;
     }
-    for (int32_t k = a->first; k < a->first + a->count; k++)
+    for (int32_t k = BRIO_MAX(a->first, c->first); k < BRIO_MIN(a->first + a->count, c->end); k++)
         for (int32_t l = a->first; l < k; l++) primitives_meet(c, k, l);
 }
 

@@ -26,6 +26,7 @@ typedef struct Friction {
     double *push;    /* gradients of the contacts with one obstacle: [block][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
     double *world;   /* the last gradient, by world positions; NULL where nothing moves held vertices */
+    double *joined;  /* on several processes: a vector of all that they have; NULL on one */
 } Friction;
 
 static void destroy(void *self)
@@ -37,6 +38,7 @@ static void destroy(void *self)
     brio__free(f->push);
     brio__free(f->shared);
     brio__free(f->world);
+    brio__free(f->joined);
     brio__free(f);
 }
 
@@ -50,7 +52,8 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
-    bool made = f->x && f->push && f->shared && (f->world || !system->scripted_count);
+    if (system->share) f->joined = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
+    bool made = f->x && f->push && f->shared && (f->world || !system->scripted_count) && (f->joined || !system->share);
     BrioStatus status = made ? brio__pairs_create(&f->pairs, brio__energy("friction"), false, system->surface ? system->surface->primitive_count : system->body_vertices / 8) : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         *self = f;
@@ -158,6 +161,14 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
     return BRIO_OK;
 }
 
+/* A vector for the contacts of this process, and adding those of all to `out`. */
+static double *begin_join(Friction *f, const BrioSystem *s) { return memset(f->joined, 0, 3 * (size_t)s->block_count * sizeof *f->joined); }
+static void end_join(Friction *f, const BrioSystem *s, double *out)
+{
+    brio__share_complete(s->share, f->joined);
+    brio__combine(s, 1, out, 1, f->joined, out);
+}
+
 static double slide(const BrioSystem *system, const BrioState *state, double time) { return system->epsv * (time - state->time); }
 
 static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
@@ -166,9 +177,13 @@ static double potential(void *self, const double *values, BrioSolver *solver, co
     Friction *f = self;
     double eps = slide(solver->system, state, motion->time);
     if (f->world && gradient) memset(f->world, 0, 3 * (size_t)solver->system->vertex_count * sizeof *f->world);
-    if (f->pairs.term.elements == 0 || !(eps > 0)) return 0;
+    if ((f->pairs.term.elements == 0 && !solver->system->share) || !(eps > 0)) return 0;
     brio__solver_positions(solver, state, motion->q, motion->time, f->x);
-    return brio__pairs_evaluate(&f->pairs, solver->system, (double[2]){eps, 0}, f->x, gradient, gradient ? f->world : NULL);
+    double *sum = gradient && f->joined ? begin_join(f, solver->system) : gradient;
+    double D = brio__pairs_evaluate(&f->pairs, solver->system, (double[2]){eps, 0}, f->x, sum, gradient ? f->world : NULL);
+    brio__share_sum(solver->system->share, &D, 1);
+    if (sum != gradient) end_join(f, solver->system, gradient);
+    return D;
 }
 
 static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
@@ -259,6 +274,11 @@ static void count_contacts(Friction *f, const BrioSystem *s)
         for (int i = 0; i < 4; i++)
             for (int32_t m = s->map_start[c.vertex[i]]; c.weight[i] != 0 && m < s->map_start[c.vertex[i] + 1]; m++) f->shared[s->map_block[m]]++;
     }
+    if (!f->joined) return;
+    begin_join(f, s);
+    for (int32_t b = 0; b < s->block_count; b++) f->joined[3 * (int64_t)b] = f->shared[b];
+    brio__share_complete(s->share, f->joined);
+    for (int32_t b = 0; b < s->block_count; b++) f->shared[b] = (int32_t)f->joined[3 * (int64_t)b];
 }
 
 static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
@@ -268,9 +288,10 @@ static void force(void *self, const double *values, BrioSolver *solver, const Br
     Friction *f = self;
     const BrioSystem *s = solver->system;
     if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
-    if (f->pairs.term.elements == 0) return;
+    if (f->pairs.term.elements == 0 && !s->share) return;
     brio__system_velocities(s, state, v, time, f->x);
     count_contacts(f, s);
+    double *sum = f->joined ? begin_join(f, s) : out;
     for (int64_t e = 0; e < f->pairs.term.elements; e++) {
         Contact c = contact_at(&f->pairs, e);
         double u[2];
@@ -281,9 +302,10 @@ static void force(void *self, const double *values, BrioSolver *solver, const Br
             for (int r = 0; r < 3; r++) {
                 double pull = c.weight[i] * drag * (u[0] * c.tangent[0][r] + u[1] * c.tangent[1][r]);
                 if (f->world) f->world[3 * (int64_t)c.vertex[i] + r] += pull;
-                for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++) out[3 * (int64_t)s->map_block[m] + r] -= s->map_weight[m] * pull;
+                for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++) sum[3 * (int64_t)s->map_block[m] + r] -= s->map_weight[m] * pull;
             }
     }
+    if (sum != out) end_join(f, s, out);
 }
 
 static void held(void *self, const BrioSystem *system, double weight, double *out)

@@ -12,7 +12,7 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
         int64_t count, first = brio__body_masses(&system->body[b], &count);
         for (int64_t v = first; v < first + count; v++)
             if (system->map_start[v] < system->map_start[v + 1])
-                share[system->map_block[system->map_start[v]]] = (double)system->body[b].count / (double)count;
+                share[system->map_block[system->map_start[v]]] = (double)(system->share ? system->share->body[b].vertices : system->body[b].count) / (double)count;
     }
     *self = share;
     return BRIO_OK;
@@ -20,21 +20,21 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
 
 static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
 {
-    (void)solver;
     const double *share = self;
     double sum = 0, rate = values[0] / motion->over;
     for (int64_t i = 0; i < state->coordinates; i++) {
         double c = rate * share[i / 3], d = motion->q[i] - motion->from[i];
-        sum += c * d * d;
+        if (i < 3 * (int64_t)brio__owned(solver->system)) sum += c * d * d;
         if (gradient) gradient[i] += c * d;
     }
+    brio__share_sum(solver->system->share, &sum, 1);
     return sum / 2;
 }
 
 static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
 {
     (void)state;
-    brio__assemble_diagonal(self, weight * values[0] / motion->over, solver->linear);
+    brio__assemble_diagonal(solver->system, self, weight * values[0] / motion->over, solver->linear);
     return BRIO_OK;
 }
 

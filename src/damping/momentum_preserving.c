@@ -46,8 +46,11 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
         mass += m;
         for (int r = 0; r < 3; r++) centre[r] += m * x[r], speed[r] += m * u[r];
     }
+    double first_sums[7] = {mass, centre[0], centre[1], centre[2], speed[0], speed[1], speed[2]};
+    brio__share_sum(s->share, first_sums, 7);
+    mass = first_sums[0];
     if (mass == 0) return 0;
-    for (int r = 0; r < 3; r++) centre[r] /= mass, speed[r] /= mass;
+    for (int r = 0; r < 3; r++) centre[r] = first_sums[1 + r] / mass, speed[r] = first_sums[4 + r] / mass;
     for (int64_t i = first; i < first + count; i++) {
         int32_t k = s->map_start[i];
         if (s->map_start[i + 1] == k) continue;
@@ -60,6 +63,8 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
             for (int c = 0; c < 3; c++) I[r][c] += m * ((r == c ? square : 0) - d[r] * d[c]);
         }
     }
+    brio__share_sum(s->share, L, 3);
+    brio__share_sum(s->share, &I[0][0], 9);
     solve_inertia(I, L, w);
     for (int64_t i = first; i < first + count; i++) {
         int32_t k = s->map_start[i];
@@ -73,6 +78,7 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
             taken += m / 2 * (before - u[r]) * (before + u[r]);
         }
     }
+    brio__share_sum(s->share, &taken, 1);
     return taken;
 }
 

@@ -66,7 +66,7 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
 {
     Rayleigh *r = self;
     if (!(values[BETA] > 0)) return BRIO_OK;
-    BRIO_CHECK(brio__solver_prepare(solver));
+    BRIO_CHECK(brio__solver_prepare(solver, state));
     BrioLinear *linear = solver->linear;
     if (!r->planned) {
         int count;
@@ -95,6 +95,7 @@ static void apply(Rayleigh *r, const double *values, BrioSolver *solver, const d
         double *own = solver->linear->A.value;
         solver->linear->A.value = r->stiffness;
         brio__linear_multiply(solver->linear, d, r->image);
+        brio__share_complete(system->share, r->image);
         solver->linear->A.value = own;
     } else {
         memset(r->image, 0, 3 * (size_t)system->block_count * sizeof(double));

@@ -128,7 +128,11 @@ static double potential(void *self, const double *values, BrioSolver *solver, co
     double k = strength(values, state, motion);
     brio__system_positions(solver->system, state, motion->q, motion->time, s->x);
     double W = brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
-    if (gradient) brio__combine(solver->system, 1, gradient, k, s->gradient, gradient);
+    brio__share_sum(solver->system->share, &W, 1);
+    if (gradient) {
+        brio__share_complete(solver->system->share, s->gradient);
+        brio__combine(solver->system, 1, gradient, k, s->gradient, gradient);
+    }
     return k * W;
 }
 
@@ -151,6 +155,7 @@ static void force(void *self, const double *values, BrioSolver *solver, const Br
     rest_from(s);
     brio__system_positions(solver->system, state, q, time, s->x);
     brio__evaluate(s->evaluator, state->param, s->x, s->gradient, NULL);
+    brio__share_complete(solver->system->share, s->gradient);
     brio__combine(solver->system, 1, f, -values[0] / h, s->gradient, f);
     lag(self, values, solver, state); /* implicit solves of the same step measure against its start */
 }

@@ -40,7 +40,7 @@ enum { ACTED, LEFT };
 
 static const double *acted_at_start(BrioStepper *s)
 {
-    double *acted = brio_stepper_history(s, ACTED), *left = brio_stepper_history(s, LEFT), *known = brio_stepper_memo(s, ACTED_WITH), now = brio__state_fingerprint(s->state);
+    double *acted = brio_stepper_history(s, ACTED), *left = brio_stepper_history(s, LEFT), *known = brio_stepper_memo(s, ACTED_WITH), now = brio__state_fingerprint(s->system, s->state);
     if (*known == now) return acted;
     if (*known == 0) brio_stepper_combine(s, 0, brio_stepper_q(s), 0, brio_stepper_q(s), left);
     brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), acted);
@@ -165,6 +165,7 @@ static void half_fall(BrioStepper *s, double h, const double *acted, double *fal
     brio_stepper_combine(s, 0, s->state->v, 0, s->state->v, fall);
     if (brio_stepper_value(s, "flight") == 0) return;
     brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x, fall);
+    brio__share_complete(s->system->share, fall);
     brio__parts_unsupported(s->parts, acted, fall);
     brio_stepper_mass_solve(s, fall, fall);
     brio_stepper_combine(s, -h / 2, fall, 0, fall, fall);
@@ -210,7 +211,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
         brio_stepper_combine(s, 1, w, -alpha, dv, w);
-        brio__parts_scale(s->parts, s->system, -(excess - alpha * linear + alpha * alpha * square / 2), gain, w);
+        brio__parts_scale(s->parts, -(excess - alpha * linear + alpha * alpha * square / 2), gain, w);
         return brio_stepper_accept(s, h, q, w);
     }
     return correct(s, h, alpha, q, w, dv);

@@ -4,6 +4,7 @@
 #define BRIO_INTEGRATOR_H
 
 #include "../parts.h"
+#include "../solve/minimise.h"
 
 struct BrioStepper {
     const BrioSystem *system;

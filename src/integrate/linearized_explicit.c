@@ -66,6 +66,7 @@ static double largest_eigenvalue(BrioStepper *s, bool damping, double h)
     double a[LANCZOS_MOST], b[LANCZOS_MOST], value = 0, before;
     BrioRandom random = {1};
     for (int64_t i = 0; i < s->state->coordinates; i++) v[i] = brio__random_normal(&random);
+    brio__share_spread(s->system->share, v);
     brio_stepper_mass_multiply(s, v, p);
     brio_stepper_combine(s, 1 / sqrt(brio_stepper_dot(s, v, p)), v, 0, v, v);
     brio_stepper_combine(s, 0, v, 0, v, last);

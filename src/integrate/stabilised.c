@@ -26,7 +26,7 @@ enum { P_N, P_N_WITH, P_REST, P_REST_WITH };
 /* A potential that a memo keeps until parameters change; where it has to be evaluated, with its gradient (unless NULL). */
 static double remembered(BrioStepper *s, int memo, const double *q, double *gradient)
 {
-    double *kept = brio_stepper_memo(s, memo), *with = brio_stepper_memo(s, memo + 1), now = brio__state_fingerprint(s->state);
+    double *kept = brio_stepper_memo(s, memo), *with = brio_stepper_memo(s, memo + 1), now = brio__state_fingerprint(s->system, s->state);
     if (*with != now) *kept = brio_stepper_potential(s, q, brio_stepper_time(s), gradient);
     *with = now;
     return *kept;
@@ -184,7 +184,7 @@ static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at
     if (isfinite(at->potential) && alpha < 1) { /* at the other end the gradient may not be known */
         brio_stepper_combine(m->s, 1, m->gradient[alpha > 0], 0, m->gradient[alpha > 0], brio_stepper_history(m->s, GRADIENT_N));
         *brio_stepper_memo(m->s, P_N) = at->potential;
-        *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->state);
+        *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->system, m->s->state);
     }
     brio_stepper_set_history_used(m->s, BLEND_HISTORY);
     return brio_stepper_accept(m->s, m->h, q, v);

@@ -192,7 +192,7 @@ void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double
 BrioStatus brio_stepper_linearise(BrioStepper *s, const double *q, double time)
 {
     BrioSolver *solver = s->solver;
-    BRIO_CHECK(brio__solver_prepare(solver));
+    BRIO_CHECK(brio__solver_prepare(solver, s->state));
     brio__system_positions(s->system, s->state, q, time, solver->x);
     brio__assemble(solver->evaluator, s->state->param, solver->x, 0, 1, false, solver->linear, NULL);
     return BRIO_OK;
@@ -202,12 +202,13 @@ void brio_stepper_stiffness(BrioStepper *s, const double *x, double *y)
 {
     brio__linear_multiply(s->solver->linear, x, y);
     brio__hands_multiply(s->system, s->state, x, y);
+    brio__share_complete(s->system->share, y);
 }
 
 BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double time, double weight, const double *b, double *x)
 {
     BrioSolver *solver = s->solver;
-    BRIO_CHECK(brio__solver_prepare(solver));
+    BRIO_CHECK(brio__solver_prepare(solver, s->state));
     brio__system_positions(s->system, s->state, q, time, solver->x);
     brio__assemble(solver->evaluator, s->state->param, solver->x, 1, weight, true, solver->linear, NULL);
     brio__hands_assemble(s->system, s->state, weight, solver->linear);
@@ -253,7 +254,10 @@ static double held_work(BrioStepper *s, const double *q, double h, double *rubbe
         work += (s->held[1][k] + s->held[3][k]) / 2 * way;
         *rubbed += s->held_impulse[k] * way;
     }
-    return work + *rubbed;
+    double joined[2] = {work, *rubbed};
+    brio__share_sum(s->system->share, joined, 2);
+    *rubbed = joined[1];
+    return joined[0] + joined[1];
 }
 
 void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added, double *dissipated)
@@ -299,8 +303,9 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
         if (!isfinite(P)) {
             BrioLimit limit;
             char name[160];
-            brio__find_forbidden(s->solver->evaluator, state->param, s->solver->x, &limit);
+            bool here = brio__find_forbidden(s->solver->evaluator, state->param, s->solver->x, &limit);
             brio__limit_text(s->system, &limit, name, sizeof name);
+            brio__share_text(s->system->share, here, name, sizeof name);
             snprintf(s->reason, sizeof s->reason, "the step of %g s would invert %s", h, name);
             return BRIO_STEP_REJECTED;
         }
@@ -340,7 +345,7 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     s->traits = integrator->traits;
     memcpy(s->values, values, sizeof s->values);
     BrioStatus status = brio__solver_create(system, options, damping, damping_count, &s->solver);
-    if (status == BRIO_OK && brio__fields_offset(integrator->fields, "flight") >= 0) status = brio__parts_create(s->solver, &s->parts);
+    if (status == BRIO_OK && brio__fields_offset(integrator->fields, "flight") >= 0) status = brio__parts_create(s->system, &s->parts);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->state);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->before);
     size_t coordinates = (size_t)state->coordinates, held = 3 * (size_t)system->held_count;
@@ -360,7 +365,7 @@ BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator
 {
     BrioState **old[3] = {&s->state, &s->before, state}, *made[3] = {NULL, NULL, NULL};
     BrioStatus status = BRIO_OK;
-    if (!s->parts && brio__fields_offset(integrator->fields, "flight") >= 0) status = brio__parts_create(s->solver, &s->parts);
+    if (!s->parts && brio__fields_offset(integrator->fields, "flight") >= 0) status = brio__parts_create(s->system, &s->parts);
     for (int i = 0; i < 3 && status == BRIO_OK && (*state)->history != integrator->history; i++) status = brio__state_create(s->system, integrator->history, &made[i]);
     for (int i = 0; i < 3; i++) {
         if (status == BRIO_OK && made[i]) {

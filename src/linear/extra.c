@@ -150,6 +150,22 @@ int64_t brio__extra_analyses(const BrioExtra *e, double *seconds)
 
 bool brio__extra_fits(const BrioExtra *e) { return e->placed == e->count; }
 
+int64_t brio__extra_count(const BrioExtra *e) { return e->count; }
+
+const double *brio__extra_at(const BrioExtra *e, int64_t i, int32_t *a, int32_t *b)
+{
+    *a = (int32_t)(e->key[i] >> 32);
+    *b = (int32_t)(uint32_t)e->key[i];
+    return e->value + 9 * i;
+}
+
+void brio__extra_settle(BrioExtra *e, double seconds)
+{
+    e->placed = e->count;
+    e->analyses++;
+    e->seconds += seconds;
+}
+
 /* ---- the joined matrix -------------------------------------------------------------------------- */
 
 static int by_key(const void *a, const void *b)

@@ -25,6 +25,12 @@ BrioStatus brio__extra_reserve(BrioExtra *extra, int32_t a, int32_t b);
 bool brio__extra_any(const BrioExtra *extra);           /* something was added since it was cleared */
 bool brio__extra_fits(const BrioExtra *extra);          /* all keys have places in the joined matrix */
 
+/* The blocks that there are, in the order in which they came: block (a, b), a >= b, row by row. */
+int64_t brio__extra_count(const BrioExtra *extra);
+const double *brio__extra_at(const BrioExtra *extra, int64_t i, int32_t *a, int32_t *b);
+/* Somebody else has made places for all of them. */
+void brio__extra_settle(BrioExtra *extra, double seconds);
+
 /* How often a pattern was analysed, and how long that took in all. */
 int64_t brio__extra_analyses(const BrioExtra *extra, double *seconds);
 

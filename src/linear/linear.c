@@ -290,6 +290,7 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
 {
     if (linear->A.n == 0) return BRIO_OK;
     linear->factored = linear;
+    if (linear->type->factor_shares) return linear->type->factor_shares(linear->self, &linear->A, linear->extra);
     if (linear->extra && brio__extra_any(linear->extra)) BRIO_CHECK(brio__extra_join(linear->extra, linear, &linear->factored));
     BrioMatrix *A = &linear->factored->A;
     if (brio__parallel_sum(9 * A->start[A->n], nothing, A->value) != 0) return BRIO_NOT_FINITE;

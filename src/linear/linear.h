@@ -15,7 +15,7 @@
 #ifndef BRIO_LINEAR_H
 #define BRIO_LINEAR_H
 
-#include "../base.h"
+#include "../share.h"
 
 /* A block left of the diagonal, seen from its row. */
 typedef struct BrioLeftBlock {
@@ -55,6 +55,9 @@ void brio__matrix_multiply(const BrioMatrix *A, const double *x, double *y);
 typedef struct BrioLinearOptions {
     double tol;          /* relative residual (preconditioned norm) for iterative solvers; 0: their default */
     int max_iterations;  /* 0: their default */
+    BrioShare *share;       /* of a matrix whose rows several processes hold; only solvers that are `distributed` take one */
+    const double *position; /* 3 for each coordinate block, as they are when a matrix is factored: rigid motions, near which it is weak, are made of them; NULL: unknown */
+    const char *text;       /* more options, of solvers that take them; NULL: none */
 } BrioLinearOptions;
 
 typedef struct BrioLinearStats {
@@ -63,6 +66,8 @@ typedef struct BrioLinearStats {
     double bytes;           /* held by the solver, beside the matrix */
     int64_t iterations;     /* total so far */
 } BrioLinearStats;
+
+struct BrioExtra;
 
 typedef struct BrioLinearType {
     const char *name, *summary, *citation;
@@ -76,6 +81,9 @@ typedef struct BrioLinearType {
     void (*stats)(const void *self, BrioLinearStats *stats);
     void (*destroy)(void *self);
     bool multiplies; /* calls brio__matrix_multiply: the matrix comes with its rows */
+    bool iterates;   /* a solve is as long as its accuracy asks */
+    /* Of a solver for several processes: adds up the shares of A that they have, and the blocks beside its pattern (which may be NULL). In place of factor; may change values of A. */
+    BrioStatus (*factor_shares)(void *self, BrioMatrix *A, struct BrioExtra *extra);
 } BrioLinearType;
 
 const BrioLinearType *brio__linear_type(const char *name); /* NULL: none of that name */

@@ -210,4 +210,5 @@ const BrioLinearType brio__solver_pcg = {
     .stats = pcg_stats,
     .destroy = pcg_destroy,
     .multiplies = true,
+    .iterates = true,
 };

@@ -72,7 +72,8 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
 /* ---- one description for writing and reading ---------------------------------------------------- */
 
 typedef struct Stream {
-    FILE *file;
+    FILE *file;  /* of processes that write together: NULL of all but the first */
+    BrioShare *share;
     bool reading;
     bool broken; /* ended too early, or does not fit */
     uint64_t hash;
@@ -80,7 +81,7 @@ typedef struct Stream {
 
 static void visit_bytes(Stream *s, void *data, size_t size)
 {
-    if (s->broken || size == 0) return;
+    if (s->broken || size == 0 || !s->file) return;
     if (s->reading)
         s->broken = fread(data, 1, size, s->file) != size;
     else
@@ -99,11 +100,84 @@ static void visit_head(Stream *s, BrioCheckpoint *c, char found[8], uint32_t *ve
     VISIT(s, c->isa);
 }
 
+static void visit_nothing(Stream *s, size_t bytes)
+{
+    char zero[256] = {0};
+    for (size_t at = 0; at < bytes; at += sizeof zero) visit_bytes(s, zero, BRIO_MIN(bytes - at, sizeof zero));
+}
+
+/* An array of the whole of which processes have shares, piece by piece: `width` numbers for each of `all`. */
+static void visit_shared(Stream *s, double *value, const int64_t *number, const uint8_t *tells, int64_t count, int64_t all, int width)
+{
+    enum { PIECE = 1 << 18 };
+    double *piece = brio__alloc((size_t)(PIECE * width), sizeof *piece);
+    if (!piece) s->broken = true;
+    for (int64_t begin = 0; piece && begin < all; begin += PIECE) {
+        int64_t end = BRIO_MIN(all, begin + PIECE);
+        size_t bytes = (size_t)(end - begin) * (size_t)width * sizeof *piece;
+        memset(piece, 0, bytes);
+        if (!s->reading) s->share->collect(s->share, value, number, tells, count, width, begin, end, piece);
+        visit_bytes(s, piece, bytes);
+        for (int64_t i = 0; s->reading && i < count; i++)
+            if (number[i] >= begin && number[i] < end) memcpy(value + i * width, piece + (number[i] - begin) * width, (size_t)width * sizeof *piece);
+    }
+    brio__free(piece);
+}
+
+/* The same bytes as of a state that is whole. */
+static void visit_shares(Stream *s, BrioState *state, BrioState *head)
+{
+    const BrioShare *share = s->share;
+    const int64_t blocks = state->coordinates / 3, history = state->history;
+    size_t begin[5], at = sizeof *head;
+    head->coordinates = 3 * share->blocks;
+    head->held = 3 * share->held_vertices;
+    head->params = share->params;
+    head->bytes = brio__state_layout(head, begin);
+    BrioState whole = *head;
+    VISIT(s, *head);
+    if (s->reading) {
+        if (s->broken || head->bytes != whole.bytes || head->coordinates != whole.coordinates || head->held != whole.held || head->params != whole.params || head->history != history) {
+            s->broken = true;
+            return;
+        }
+        head->coordinates = state->coordinates, head->held = state->held, head->params = state->params, head->bytes = state->bytes;
+        head->q = state->q, head->v = state->v, head->anchor = state->anchor, head->param = state->param, head->past = state->past;
+        *state = *head;
+    }
+    const struct {
+        double *value;
+        const int64_t *number;
+        const uint8_t *tells;
+        int64_t count, all;
+        int width;
+    } part[4] = {{state->q, share->block, NULL, s->reading ? blocks : share->owned, share->blocks, 3},
+                 {state->v, share->block, NULL, s->reading ? blocks : share->owned, share->blocks, 3},
+                 {state->anchor, share->held, share->tells_held, state->held / 3, share->held_vertices, 3},
+                 {state->param, share->param, share->tells_param, state->params, share->params, 1}};
+    for (int i = 0; i < 5; i++) {
+        visit_nothing(s, begin[i] - at);
+        at = begin[i];
+        for (int64_t k = 0; i == 4 && k < history; k++) {
+            visit_shared(s, state->past + k * state->coordinates, part[0].number, NULL, part[0].count, share->blocks, 3);
+            at += 3 * (size_t)share->blocks * sizeof(double);
+        }
+        if (i == 4) break;
+        visit_shared(s, part[i].value, part[i].number, part[i].tells, part[i].count, part[i].all, part[i].width);
+        at += (size_t)(part[i].all * part[i].width) * sizeof(double);
+    }
+    visit_nothing(s, whole.bytes - at);
+}
+
 /* The whole block, so that nothing of the state can be forgotten; its pointers mean nothing in a file. */
 static void visit_state(Stream *s, BrioState *state)
 {
     BrioState head = *state;
     head.q = head.v = head.anchor = head.param = head.past = NULL;
+    if (s->share) {
+        visit_shares(s, state, &head);
+        return;
+    }
     VISIT(s, head);
     if (s->reading) {
         if (s->broken || head.bytes != state->bytes || head.coordinates != state->coordinates ||
@@ -151,26 +225,28 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
 
 /* ---- writing ------------------------------------------------------------------------------------ */
 
-static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCheckpoint *c, BrioState *state, BrioError *error)
+static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCheckpoint *c, BrioState *state, BrioShare *share, BrioError *error)
 {
-    FILE *file;
+    FILE *file = NULL;
     char found[8];
     uint32_t version = VERSION;
     uint64_t mark = BYTE_ORDER_MARK;
-    BRIO_CHECK(brio__replace_begin(folder, name, &file, error));
-    Stream s = {.file = file, .hash = BRIO_HASH_START};
+    BrioStatus status = brio__share_speaks(share) ? brio__replace_begin(folder, name, &file, error) : BRIO_OK;
+    BRIO_CHECK(brio__share_agree(share, status));
+    Stream s = {.file = file, .share = share, .hash = BRIO_HASH_START};
     memcpy(found, letters, sizeof found);
     visit_head(&s, c, found, &version, &mark);
     visit(&s, c, state);
     uint64_t sum = s.hash;
     visit_bytes(&s, &sum, sizeof sum);
-    BRIO_CHECK(brio__replace_end(folder, name, file, true, error));
-    return brio__folder_sync(folder, error);
+    if (file) status = brio__replace_end(folder, name, file, true, error);
+    if (file && status == BRIO_OK) status = brio__folder_sync(folder, error);
+    return brio__share_agree(share, status);
 }
 
-BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *c, BrioState *state, BrioError *error)
+BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *c, BrioState *state, BrioShare *share, BrioError *error)
 {
-    return write_named(folder, BRIO_CHECKPOINT_NAME, c, state, error);
+    return write_named(folder, BRIO_CHECKPOINT_NAME, c, state, share, error);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------ */
@@ -198,14 +274,14 @@ static bool whole(FILE *file)
     return sum == hash;
 }
 
-static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint *c, BrioState *state, BrioError *error)
+static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint *c, BrioState *state, BrioShare *share, BrioError *error)
 {
     static const char *const damaged = "is damaged or cut off: the run cannot be continued; start again with --force";
     BrioCheckpoint found = {0};
     char first[8] = "";
     uint32_t version = 0;
     uint64_t mark = 0;
-    Stream s = {.file = file, .reading = true};
+    Stream s = {.file = file, .share = share, .reading = true};
     visit_head(&s, &found, first, &version, &mark);
     if (s.broken || memcmp(first, letters, sizeof first)) return refuse(folder, error, damaged);
     if (mark != BYTE_ORDER_MARK)
@@ -238,8 +314,7 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
     return BRIO_OK;
 }
 
-BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state,
-                                 BrioError *error)
+BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state, BrioShare *share, BrioError *error)
 {
     int fd = openat(folder->fd, BRIO_CHECKPOINT_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
@@ -251,7 +326,7 @@ BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *check
     }
     BrioState *copy = NULL;
     BrioStatus status = brio_state_copy(state, &copy);
-    if (status == BRIO_OK) status = read_open(folder, file, checkpoint, copy, error);
+    if (status == BRIO_OK) status = read_open(folder, file, checkpoint, copy, share, error);
     if (status == BRIO_OK) brio_state_assign(state, copy);
     brio_state_free(copy);
     fclose(file);
@@ -288,7 +363,7 @@ BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError 
     BRIO_CHECK(open_folder_of(file, &folder, &name, error));
     BrioStatus status = !replace && fstatat(folder.fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0
                             ? brio__error(error, BRIO_ERROR_EXISTS, "%s is there already: give another name, or ask to replace it", file)
-                            : write_named(&folder, name, &c, sim->state, error);
+                            : write_named(&folder, name, &c, sim->state, NULL, error);
     brio__folder_close(&folder);
     return status;
 }

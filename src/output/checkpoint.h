@@ -35,11 +35,12 @@ typedef struct BrioCheckpoint {
  * longer. */
 uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *system, const BrioState *first);
 
-BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state,
+/* A state of which processes have shares (NULL: it is whole) gives the same file: process 0 writes it and all take part, so that any number of processes may go on from it, one too. */
+BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state, BrioShare *share,
                                   BrioError *error);
 /* `checkpoint` comes with the scene and isa that are expected (0 and "": whatever they are, to look and not to continue);
  * frame_time is allocated. `state` is one of the same system, and changed only if all is well. */
-BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state,
+BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state, BrioShare *share,
                                  BrioError *error);
 bool brio__checkpoint_exists(const BrioFolder *folder);
 

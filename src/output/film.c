@@ -194,7 +194,7 @@ static BrioStatus write_sequence(BrioFilm *f, const BrioFrameFormat *format, con
         snprintf(name, sizeof name, "%s.%s", stem, format->index_extension);
         status = brio__replace_begin(folder, name, &file, error);
         if (status == BRIO_OK) {
-            format->index(stem, times, f->count, file);
+            format->index(stem, format->extension, times, f->count, file);
             status = brio__replace_end(folder, name, file, false, error);
         }
     }

@@ -29,6 +29,11 @@ void brio__frame_name(const BrioFrameFormat *format, const char *stem, int64_t n
     snprintf(text, size, "%s_%06lld.%s", stem, (long long)number, format->extension);
 }
 
+void brio__frame_piece_name(const BrioFrameFormat *format, const char *stem, int64_t number, int piece, char *text, size_t size)
+{
+    snprintf(text, size, "%s_%06lld_p%d.%s", stem, (long long)number, piece, format->extension);
+}
+
 bool brio__frame_shows(const BrioFrame *frame, int part)
 {
     return frame->only >= 0 ? part == frame->only : frame->all || frame->motion->part[part].kind == BRIO_MOTION_BODY;

@@ -26,7 +26,11 @@ typedef struct BrioFrameFormat {
     void (*write)(const BrioFrame *frame, FILE *file);
     /* An index of all frames, written anew with every checkpoint; both may be NULL. Frame k is the file "STEM_00000k.extension". */
     const char *index_extension;
-    void (*index)(const char *stem, const double *times, int64_t count, FILE *file);
+    void (*index)(const char *stem, const char *extension, const double *times, int64_t count, FILE *file);
+    /* A frame of which each process has written its piece, "STEM_00000k_pN.extension": the file that names them, with the ending `joint_extension`. NULL: only process 0 writes frames, of
+     * what is seen. */
+    const char *joint_extension;
+    void (*join)(const char *stem, int64_t number, int pieces, FILE *file);
     /* Or a film, written when a run ends, from its motion. */
     BrioStatus (*film)(BrioFilm *film, int part, FILE *file, BrioError *error);
     bool by_part;    /* one file for each part, otherwise `part` is -1 */
@@ -40,6 +44,7 @@ const BrioFrameFormat *brio__frames_at(int i);         /* NULL past the last */
 
 /* "frame_000012.vtu" of the stem "frame" */
 void brio__frame_name(const BrioFrameFormat *format, const char *stem, int64_t number, char *text, size_t size);
+void brio__frame_piece_name(const BrioFrameFormat *format, const char *stem, int64_t number, int piece, char *text, size_t size);
 /* Whether a part of a motion is shown. */
 bool brio__frame_shows(const BrioFrame *frame, int part);
 

@@ -77,7 +77,7 @@ BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, Bri
                              BRIO_CHECKPOINT_NAME);
     if (status == BRIO_OK) status = brio__run_scene(out, scene, error);
     if (status == BRIO_OK) status = brio__scene_sim(*scene, sim, error);
-    if (status == BRIO_OK) status = brio__checkpoint_read(&folder, &checkpoint, (*sim)->state, error);
+    if (status == BRIO_OK) status = brio__checkpoint_read(&folder, &checkpoint, (*sim)->state, NULL, error);
     if (status == BRIO_OK) status = check_energy(out, *scene, *sim, &checkpoint, error);
     brio__free(checkpoint.frame_time);
     brio__folder_close(&folder);

@@ -64,7 +64,15 @@ static bool is_frame(const char *found)
         const BrioFrameFormat *format = brio__frames_at(i);
         snprintf(rest, sizeof rest, ".%s", format->extension);
         if (after(name, "frames") && is_film(after(name, "frames"), format)) return true;
-        if (after(name, "frame_") && numbered(after(name, "frame_"), rest)) return true;
+        const char *number = after(name, "frame_");
+        if (number && numbered(number, rest)) return true;
+        if (!number || !format->joint_extension) continue;
+        if (number[strspn(number, "0123456789")] == '_') { /* frame_000012_p3.vtu, a piece */
+            const char *piece = after(number + strspn(number, "0123456789"), "_p");
+            if (piece && numbered(piece, rest)) return true;
+        }
+        snprintf(rest, sizeof rest, ".%s", format->joint_extension);
+        if (numbered(number, rest)) return true;
     }
     return false;
 }

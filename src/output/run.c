@@ -10,6 +10,10 @@
 #include "json.h"
 #include "motion.h"
 
+#ifdef BRIO_HAVE_MPI
+#include "../cluster/cluster.h"
+#endif
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,12 +28,14 @@ const char *brio__verdict_name(BrioVerdict verdict) { return verdict_names[verdi
 
 typedef struct Run {
     BrioScene *scene;
+    BrioShare *share;       /* of the system; NULL: this process has all of it */
+    bool speaks;            /* this process writes */
     BrioSim *sim;
     const BrioRunOptions *options;
     BrioRunResult *result;
     BrioFolder folder, frames;
     BrioWriter energy, probes, moved;
-    BrioMotionFile *motion; /* what is seen; kept if scene->motion; NULL: neither kept nor wanted by a format */
+    BrioMotionFile *motion; /* what is seen; kept if scene->motion; NULL: neither kept nor wanted by a format, or another process speaks */
     BrioCheckpoint checkpoint; /* as of now; the lengths as of the last one written */
     int64_t time_room;         /* of checkpoint.frame_time */
     int64_t frames_saved;      /* frames that the last checkpoint counts */
@@ -91,17 +97,18 @@ static void json_sizes(BrioJson *json, const BrioSystem *s)
     int64_t tets = 0, triangles = 0, springs = 0;
     for (int i = 0; i < s->body_count; i++) {
         const BrioBody *b = &s->body[i];
-        tets += b->tet_count;
-        springs += b->edge_count;
-        if (s->term[b->term].energy->element == BRIO_ELEMENT_TRIANGLE) triangles += b->triangle_count;
+        BrioWhole whole = s->share ? s->share->body[i] : (BrioWhole){.tets = b->tet_count, .triangles = b->triangle_count, .edges = b->edge_count};
+        tets += whole.tets;
+        springs += whole.edges;
+        if (s->term[b->term].energy->element == BRIO_ELEMENT_TRIANGLE) triangles += whole.triangles;
     }
     brio__json_open(json, "sizes", '{');
     brio__json_integer(json, "bodies", s->body_count);
-    brio__json_integer(json, "vertices", s->body_vertices);
+    brio__json_integer(json, "vertices", s->share ? s->share->vertices : s->body_vertices);
     brio__json_integer(json, "tets", tets);
     brio__json_integer(json, "triangles", triangles); /* of shells */
     brio__json_integer(json, "springs", springs);
-    brio__json_integer(json, "coordinates", 3 * (int64_t)s->block_count);
+    brio__json_integer(json, "coordinates", 3 * (s->share ? s->share->blocks : s->block_count));
     brio__json_close(json, '}');
     brio__json_open(json, "bodies", '[');
     for (int i = 0; i < s->body_count; i++) brio__json_text(json, NULL, s->body[i].name);
@@ -123,7 +130,7 @@ static void json_exact(BrioJson *json, const Run *run)
     brio__json_close(json, '}');
 }
 
-static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, BrioError *error)
+static BrioStatus write_own_json(Run *run, BrioVerdict verdict, const char *reason, BrioError *error)
 {
     FILE *file;
     BRIO_CHECK(brio__replace_begin(&run->folder, "run.json", &file, error));
@@ -136,6 +143,7 @@ static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, 
     brio__json_text(&json, "isa", brio_isa());
     brio__json_text(&json, "blas", brio__blas_name());
     brio__json_integer(&json, "threads", brio_threads());
+    brio__json_integer(&json, "processes", run->share ? run->share->processes : 1);
     json_sizes(&json, run->sim->system);
     json_totals(&json, run);
     if (run->watch.exact) json_exact(&json, run);
@@ -146,14 +154,46 @@ static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, 
     return brio__replace_end(&run->folder, "run.json", file, false, error);
 }
 
+static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, BrioError *error)
+{
+    return brio__share_agree(run->share, run->speaks ? write_own_json(run, verdict, reason, error) : BRIO_OK);
+}
+
 /* ---- outputs of a step -------------------------------------------------------------------------- */
+
+/* What this process has of a frame: all of it, or a piece. */
+static BrioStatus write_formats(Run *run, const BrioFrame *whole, const BrioFrame *piece, BrioError *error)
+{
+    int64_t k = run->checkpoint.frame_count;
+    for (int i = 0; i < run->scene->format_count; i++) {
+        const BrioFrameFormat *format = run->scene->format[i];
+        char name[64];
+        FILE *file;
+        bool joint = run->share && format->join;
+        if (format->film || (!joint && !run->speaks)) continue;
+        if (joint)
+            brio__frame_piece_name(format, FRAME_STEM, k, run->share->process, name, sizeof name);
+        else
+            brio__frame_name(format, FRAME_STEM, k, name, sizeof name);
+        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
+        format->write(joint ? piece : whole, file);
+        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
+        if (!joint || !run->speaks) continue;
+        snprintf(name, sizeof name, FRAME_STEM "_%06lld.%s", (long long)k, format->joint_extension);
+        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
+        format->join(FRAME_STEM, k, run->share->processes, file);
+        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
+    }
+    return BRIO_OK;
+}
 
 static BrioStatus write_frame(Run *run, BrioError *error)
 {
     const BrioState *state = run->sim->state;
     BrioCheckpoint *c = &run->checkpoint;
-    double *seen_v = run->seen + 3 * run->motion->vertex_count;
-    BrioFrame frame = {.system = run->sim->system, .time = state->time, .x = run->x, .v = run->v, .motion = run->motion, .only = -1, .seen = run->seen, .seen_v = seen_v};
+    double *seen_v = run->motion ? run->seen + 3 * run->motion->vertex_count : NULL;
+    BrioFrame frame = {.system = run->sim->system, .time = state->time, .x = run->x, .v = run->v, .motion = run->motion, .only = -1, .seen = run->seen, .seen_v = seen_v}, seen = frame;
+    if (run->share) seen.system = NULL, seen.x = seen.v = NULL; /* the first process sees surfaces only */
     if (c->frame_count >= run->time_room) {
         int64_t room = 2 * c->frame_count + 64;
         double *grown = brio__realloc(c->frame_time, (size_t)c->frame_count, (size_t)room, sizeof *grown);
@@ -161,17 +201,11 @@ static BrioStatus write_frame(Run *run, BrioError *error)
         c->frame_time = grown;
         run->time_room = room;
     }
-    brio__motion_seen(run->motion, run->x, false, run->seen);
-    brio__motion_seen(run->motion, run->v, true, seen_v);
-    for (int i = 0; i < run->scene->format_count; i++) {
-        char name[64];
-        FILE *file;
-        if (run->scene->format[i]->film) continue;
-        brio__frame_name(run->scene->format[i], FRAME_STEM, c->frame_count, name, sizeof name);
-        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
-        run->scene->format[i]->write(&frame, file);
-        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
+    if (run->motion) {
+        brio__motion_seen(run->motion, run->x, false, run->seen);
+        brio__motion_seen(run->motion, run->v, true, seen_v);
     }
+    BRIO_CHECK(brio__share_agree(run->share, write_formats(run, &seen, &frame, error)));
     c->frame_time[c->frame_count++] = state->time;
     return BRIO_OK;
 }
@@ -186,8 +220,8 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
             return brio__error(error, BRIO_NOT_FINITE, "the energy is not a finite number after step %lld",
                                (long long)state->step);
         run->checkpoint.totals.last_energy = run->ledger.total;
-        BRIO_CHECK(brio__energy_row(&run->energy, run->sim, &run->ledger, error));
-        if (scene->probe_count) {
+        if (run->speaks) BRIO_CHECK(brio__energy_row(&run->energy, run->sim, &run->ledger, error));
+        if (run->speaks && scene->probe_count) {
             brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
             BRIO_CHECK(
                 brio__probes_row(&run->probes, scene, run->sim->system, state->step, state->time, run->x, error));
@@ -201,7 +235,7 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
     if (!frame && !moved) return BRIO_OK;
     brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
     brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
-    if (moved) {
+    if (moved && run->speaks) {
         brio__motion_frame(run->motion, state->time, run->x, run->v);
         BRIO_CHECK(brio__writer_put(&run->moved, (const char *)run->motion->buffer, run->motion->frame_bytes, error));
     }
@@ -216,9 +250,10 @@ static BrioStatus sync_frames(Run *run, BrioError *error)
     for (int i = 0; i < run->scene->format_count; i++) {
         const BrioFrameFormat *format = run->scene->format[i];
         char name[64];
+        const char *extension = run->share && format->join ? format->joint_extension : format->extension;
         if (format->film) continue;
         for (int64_t k = run->frames_saved; k < run->checkpoint.frame_count; k++) {
-            brio__frame_name(format, FRAME_STEM, k, name, sizeof name);
+            snprintf(name, sizeof name, FRAME_STEM "_%06lld.%s", (long long)k, extension);
             int fd = openat(run->frames.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
             if (fd < 0) return brio__write_failed(&run->frames, name, errno, error);
             int failed = fsync(fd) && errno != EINVAL ? errno : 0;
@@ -229,28 +264,33 @@ static BrioStatus sync_frames(Run *run, BrioError *error)
         FILE *file;
         snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
         BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
-        format->index(FRAME_STEM, run->checkpoint.frame_time, run->checkpoint.frame_count, file);
+        format->index(FRAME_STEM, extension, run->checkpoint.frame_time, run->checkpoint.frame_count, file);
         BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
     }
     return brio__folder_sync(&run->frames, error);
+}
+
+static BrioStatus sync_outputs(Run *run, BrioError *error)
+{
+    BRIO_CHECK(sync_frames(run, error));
+    BRIO_CHECK(brio__writer_sync(&run->energy, error));
+    if (run->probes.file) BRIO_CHECK(brio__writer_sync(&run->probes, error));
+    return run->moved.file ? brio__writer_sync(&run->moved, error) : BRIO_OK;
 }
 
 static BrioStatus save(Run *run, BrioError *error)
 {
     BrioCheckpoint next = run->checkpoint;
     double before = brio__seconds();
+    BRIO_CHECK(brio__share_agree(run->share, run->energy.file ? sync_outputs(run, error) : BRIO_OK));
     if (run->energy.file) {
-        BRIO_CHECK(sync_frames(run, error));
-        BRIO_CHECK(brio__writer_sync(&run->energy, error));
-        if (run->probes.file) BRIO_CHECK(brio__writer_sync(&run->probes, error));
-        if (run->moved.file) BRIO_CHECK(brio__writer_sync(&run->moved, error));
         next.energy_length = run->energy.length;
         next.probes_length = run->probes.length;
         next.motion_length = run->moved.length;
     }
     next.totals.solve = run->sim->stepper->solver->totals;
     next.totals.wall = run->earlier + brio__seconds() - run->start;
-    BRIO_CHECK(brio__checkpoint_write(&run->folder, &next, run->sim->state, error));
+    BRIO_CHECK(brio__checkpoint_write(&run->folder, &next, run->sim->state, run->share, error));
     run->checkpoint = next;
     run->frames_saved = next.frame_count;
     run->checkpoint_step = run->sim->state->step;
@@ -266,7 +306,7 @@ static bool save_is_due(const Run *run)
     const BrioRunOptions *o = run->options;
     if (o->checkpoint_steps > 0) return run->sim->state->step - run->checkpoint_step >= o->checkpoint_steps;
     double every = o->checkpoint_seconds > 0 ? o->checkpoint_seconds : 5;
-    return brio__seconds() - run->checkpoint_at >= fmax(every, 20 * run->checkpoint_cost);
+    return brio__share_any(run->share, run->speaks && brio__seconds() - run->checkpoint_at >= fmax(every, 20 * run->checkpoint_cost));
 }
 
 /* ---- the run ------------------------------------------------------------------------------------ */
@@ -287,9 +327,10 @@ static BrioStatus open_outputs(Run *run, BrioError *error)
 {
     BrioCheckpoint *c = &run->checkpoint;
     if (run->scene->format_count) {
-        BRIO_CHECK(brio__folder_inside(&run->folder, "frames", true, &run->frames, error));
-        remove_later_frames(run);
+        BRIO_CHECK(brio__folder_inside(&run->folder, "frames", run->speaks, &run->frames, error));
+        if (run->speaks) remove_later_frames(run);
     }
+    if (!run->speaks) return BRIO_OK;
     BRIO_CHECK(brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
     if (run->scene->probe_count)
         BRIO_CHECK(brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
@@ -307,19 +348,25 @@ static BrioStatus write_motion_head(Run *run, BrioError *error)
     return status;
 }
 
+static BrioStatus write_heads(Run *run, BrioError *error)
+{
+    BRIO_CHECK(brio__energy_head(&run->energy, run->sim, error));
+    if (run->scene->probe_count) BRIO_CHECK(brio__probes_head(&run->probes, run->scene, error));
+    return run->scene->motion ? write_motion_head(run, error) : BRIO_OK;
+}
+
 /* Everything up to the first step: the first row and frame, or the place where an earlier session ended. */
 static BrioStatus begin(Run *run, BrioError *error)
 {
     BrioCheckpoint *c = &run->checkpoint;
     bool fresh = c->energy_length == 0;
     if (!run->result->resumed) BRIO_CHECK(save(run, error));
-    BRIO_CHECK(open_outputs(run, error));
+    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? open_outputs(run, error) : BRIO_OK)); /* makes the folder of frames, */
+    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? BRIO_OK : open_outputs(run, error)));  /* which the others find */
     run->result->started = true;
     if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
-    BRIO_CHECK(brio__energy_head(&run->energy, run->sim, error));
-    if (run->scene->probe_count) BRIO_CHECK(brio__probes_head(&run->probes, run->scene, error));
-    if (run->scene->motion) BRIO_CHECK(write_motion_head(run, error));
-    BRIO_CHECK(write_outputs(run, -1, error));
+    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? write_heads(run, error) : BRIO_OK));
+    BRIO_CHECK(brio__share_agree(run->share, write_outputs(run, -1, error)));
     c->totals.first_energy = run->ledger.total;
     c->totals.setup = brio__seconds() - run->start;
     BRIO_CHECK(save(run, error));
@@ -329,7 +376,7 @@ static BrioStatus begin(Run *run, BrioError *error)
 static void tell(const Run *run)
 {
     const BrioRunOptions *o = run->options;
-    if (!o->progress) return;
+    if (!o->progress || !run->speaks) return;
     const BrioState *state = run->sim->state;
     BrioRunProgress progress = {.step = state->step,
                                 .steps = run->result->steps,
@@ -350,7 +397,9 @@ static BrioStatus watch(Run *run, BrioError *error)
     BrioExactWatch *w = &run->watch;
     if (!w->exact) return BRIO_OK;
     brio__exact_watch(w, run->sim->state);
-    if (!w->failed) return BRIO_OK;
+    brio__share_text(run->share, w->failed, w->reason, sizeof w->reason);
+    if (!brio__share_any(run->share, w->failed)) return BRIO_OK;
+    w->failed = true;
     return brio__error(error, BRIO_STEP_REJECTED, "the exact check failed at t = %.9g s (after step %lld): %s", w->time, (long long)w->step, w->reason);
 }
 
@@ -360,7 +409,7 @@ static BrioStatus loop(Run *run, BrioError *error)
     BrioRunTotals *totals = &run->checkpoint.totals;
     BRIO_CHECK(watch(run, error));
     while (state->step < run->result->steps) {
-        if (run->options->stop && *run->options->stop) return BRIO_STOPPED;
+        if (brio__share_any(run->share, run->options->stop && *run->options->stop)) return BRIO_STOPPED;
         double before = state->time;
         BrioStatus status = brio_sim_step(run->sim);
         if (status != BRIO_OK)
@@ -370,7 +419,7 @@ static BrioStatus loop(Run *run, BrioError *error)
         totals->halved_steps += run->sim->stepper->halvings > 0;
         totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
         double clock = brio__seconds();
-        BRIO_CHECK(write_outputs(run, before, error));
+        BRIO_CHECK(brio__share_agree(run->share, write_outputs(run, before, error)));
         totals->output += brio__seconds() - clock;
         BRIO_CHECK(watch(run, error));
         tell(run);
@@ -388,7 +437,7 @@ static BrioStatus write_films(Run *run, BrioError *error)
     const BrioScene *scene = run->scene;
     BrioMotionFile *motion = NULL;
     BrioFilm *film = NULL;
-    if (!brio__scene_films(scene) || run->checkpoint.frame_count == 0) return BRIO_OK;
+    if (!run->speaks || !brio__scene_films(scene) || run->checkpoint.frame_count == 0) return BRIO_OK;
     double before = brio__seconds();
     BrioStatus status = brio__motion_open(run->options->out, &motion, error);
     if (status == BRIO_OK) status = brio__film_create(motion, scene->every, &film, error);
@@ -408,7 +457,7 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
     if (status != BRIO_ERROR_FILE) {
         BrioError last = {0};
         BrioStatus saved = save(run, &last);
-        if (saved == BRIO_OK) saved = write_films(run, &last);
+        if (saved == BRIO_OK) saved = brio__share_agree(run->share, write_films(run, &last));
         if (saved != BRIO_OK) {
             status = saved;
             if (error) *error = last;
@@ -439,6 +488,66 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
     return status;
 }
 
+/* The first process opens and locks it; the others find it there. */
+static BrioStatus open_folder(Run *run, BrioError *error)
+{
+    const BrioRunOptions *o = run->options;
+    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? brio__results_open(o->out, o->force, o->resume, &run->folder, error) : BRIO_OK));
+    return brio__share_agree(run->share, run->speaks ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
+}
+
+/* What is to be seen of a scene. */
+static BrioStatus make_motion(Run *run, BrioError *error)
+{
+    const BrioScene *scene = run->scene;
+    const BrioSystem *system = scene->system;
+    const BrioState *state = scene->state;
+    if (!scene->motion && !scene->format_count) return BRIO_OK;
+    double instants = fmin(scene->end * scene->fps, (double)run->result->steps) + 1, *x = brio__alloc(3 * (size_t)system->vertex_count, sizeof *x);
+    BrioStatus status = x ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (x) brio__system_positions(system, state, state->q, state->time, x);
+    if (x) status = brio__motion_create(system, scene->rest, x, scene->fps, brio__scene_films(scene) ? 0 : instants, scene->velocities, &run->motion);
+    brio__free(x);
+    return status == BRIO_OK ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+}
+
+#ifdef BRIO_HAVE_MPI
+/* Numbers of vertices of the motion become those of the share. */
+static void renumber_motion(BrioMotionFile *motion, const BrioSystem *share, const int32_t *local_of)
+{
+    for (int i = 0; motion && i < motion->part_count; i++) {
+        BrioMotionPart *p = &motion->part[i];
+        if (p->kind != BRIO_MOTION_BODY && (p->kind != BRIO_MOTION_OBSTACLE || p->first == 0)) continue; /* a shape with a formula has no world vertices */
+        int64_t first = p->kind == BRIO_MOTION_BODY ? share->body[i].first : local_of[p->first];
+        for (int k = 0; k < p->carrier_count; k++) p->vertex[k] = (int32_t)(local_of[p->first + p->vertex[k]] - first);
+        p->first = first;
+    }
+}
+#endif
+
+/* Ends with the simulation: of the scene or, of processes that run it together, of this one's share of it. */
+static BrioStatus make_sim(Run *run, BrioError *error)
+{
+    if (run->scene) {
+        run->result->steps = brio__scene_steps(run->scene);
+        run->checkpoint.scene = brio__scene_hash(run->scene, run->scene->system, run->scene->state);
+        BRIO_CHECK(make_motion(run, error));
+    }
+#ifdef BRIO_HAVE_MPI
+    if (brio__cluster_launched()) {
+        int32_t *local_of;
+        BRIO_CHECK(brio__cluster_split(&run->scene, run->checkpoint.scene, &local_of, error));
+        if (local_of) renumber_motion(run->motion, run->scene->system, local_of);
+        brio__free(local_of);
+        run->share = run->scene->system->share;
+        run->speaks = run->share->process == 0;
+        run->result->steps = brio__scene_steps(run->scene);
+        run->checkpoint.scene = run->share->scene;
+    }
+#endif
+    return brio__scene_sim(run->scene, &run->sim, error);
+}
+
 static BrioStatus prepare(Run *run, BrioError *error)
 {
     const BrioRunOptions *o = run->options;
@@ -447,27 +556,19 @@ static BrioStatus prepare(Run *run, BrioError *error)
     run->x = brio__alloc(world, sizeof *run->x);
     run->v = brio__alloc(world, sizeof *run->v);
     if (!run->x || !run->v) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-    if (run->scene->motion || run->scene->format_count) {
-        const BrioState *state = run->sim->state;
-        bool films = brio__scene_films(run->scene);
-        double instants = fmin(run->scene->end * run->scene->fps, (double)run->result->steps) + 1;
-        brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
-        if (brio__motion_create(run->sim->system, run->scene->rest, run->x, run->scene->fps, films ? 0 : instants, run->scene->velocities, &run->motion) != BRIO_OK)
-            return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-        c->motion_stride = run->motion->stride;
-        run->seen = brio__alloc(6 * (size_t)run->motion->vertex_count + 1, sizeof *run->seen);
-        if (!run->seen) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-    }
+    double stride = run->motion ? (double)run->motion->stride : 0;
+    brio__share_sum(run->share, &stride, 1);
+    c->motion_stride = (int64_t)stride;
+    if (run->motion && !(run->seen = brio__alloc(6 * (size_t)run->motion->vertex_count + 1, sizeof *run->seen))) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     if (o->exact) {
         if (brio__exact_create(run->sim->system, &run->watch.exact) != BRIO_OK) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
         run->sim->stepper->observe = brio__exact_watch;
         run->sim->stepper->observer = &run->watch;
     }
-    c->scene = brio__scene_hash(run->scene, run->sim->system, run->sim->state);
     snprintf(c->isa, sizeof c->isa, "%s", brio_isa());
-    BRIO_CHECK(brio__results_open(o->out, o->force, o->resume, &run->folder, error));
-    if (o->resume && brio__checkpoint_exists(&run->folder)) {
-        BRIO_CHECK(brio__checkpoint_read(&run->folder, c, run->sim->state, error));
+    BRIO_CHECK(open_folder(run, error));
+    if (brio__share_any(run->share, run->speaks && o->resume && brio__checkpoint_exists(&run->folder))) {
+        BRIO_CHECK(brio__share_agree(run->share, brio__checkpoint_read(&run->folder, c, run->sim->state, run->share, error)));
         run->result->resumed = true;
         run->time_room = run->frames_saved = c->frame_count;
         run->sim->stepper->solver->totals = c->totals.solve;
@@ -485,16 +586,22 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
 {
     BrioError own = {0};
     if (!error) error = &own;
-    *result = (BrioRunResult){.steps = brio__scene_steps(scene)};
+    *result = (BrioRunResult){0};
     Run run = {.scene = scene,
+               .speaks = true,
                .options = options,
                .result = result,
                .folder = {.fd = -1},
                .frames = {.fd = -1},
                .start = brio__seconds()};
-    BRIO_CHECK(brio__scene_sim(scene, &run.sim, error));
+    BrioStatus status = make_sim(&run, error);
+    if (status != BRIO_OK) {
+        brio__motion_free(run.motion);
+        if (run.scene != scene) brio__scene_free(run.scene);
+        return status;
+    }
     locale_t before = brio__c_locale_enter(); /* of every file that it writes */
-    BrioStatus status = prepare(&run, error);
+    status = prepare(&run, error);
     if (status == BRIO_OK) {
         status = begin(&run, error);
         if (status == BRIO_OK) {
@@ -522,6 +629,7 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
     brio__free(run.v);
     brio__free(run.seen);
     brio_sim_free(run.sim);
+    if (run.scene != scene) brio__scene_free(run.scene);
     return status;
 }
 

@@ -53,7 +53,7 @@ typedef struct BrioRunResult {
     BrioExactWatch exact; /* what the exact checks of this session add up to; without states if there were none */
 } BrioRunResult;
 
-/* Takes the scene's system and state. The status is that of the verdict: OK, STOPPED, or what failed. */
+/* Of processes that run a scene together all call it, the first with the scene and the others with NULL. Takes the scene's system and state. The status is that of the verdict: OK, STOPPED, or what failed. */
 BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result, BrioError *error);
 
 /* Results to look at: the scene that their run.json holds, built anew, and a simulation in the state of their checkpoint. Nothing

@@ -29,7 +29,14 @@ typedef struct Cells {
     int corners;
     int64_t count;
     const int32_t *vertex;
+    const BrioTerm *term; /* or the elements of a term: a process writes those that are its own */
+    int64_t first;
 } Cells;
+
+static int32_t corner_of(const Cells *cells, int64_t k)
+{
+    return cells->term ? (int32_t)(brio__term_vertex(cells->term, k / cells->corners, (int)(k % cells->corners)) - cells->first) : cells->vertex[k];
+}
 
 /* The bodies of the system, or the parts that are seen where only those are known. */
 static int owner_count(const BrioFrame *frame) { return frame->system ? frame->system->body_count : frame->motion->part_count; }
@@ -39,12 +46,15 @@ static Cells cells_of(const BrioFrame *frame, int owner)
     if (!frame->system) {
         const BrioMotionPart *p = &frame->motion->part[owner];
         if (!brio__frame_shows(frame, owner)) return (Cells){0};
-        return p->triangle_count ? (Cells){3, p->triangle_count, p->triangle} : (Cells){2, p->edge_count, p->edge};
+        return p->triangle_count ? (Cells){.corners = 3, .count = p->triangle_count, .vertex = p->triangle} : (Cells){.corners = 2, .count = p->edge_count, .vertex = p->edge};
     }
     const BrioBody *body = &frame->system->body[owner];
-    if (body->tet_count) return (Cells){4, body->tet_count, body->tet};
-    if (body->triangle_count) return (Cells){3, body->triangle_count, body->triangle};
-    return (Cells){2, body->edge_count, body->edge};
+    const BrioTerm *term = &frame->system->term[body->term];
+    if (frame->system->share && body->mass_point < 0) return (Cells){.corners = term->energy->nodes, .count = term->energy->nodes > 1 ? term->elements : 0, .term = term, .first = body->first};
+    if (!brio__share_speaks(frame->system->share)) return (Cells){0}; /* what moves as one is the first process's affair */
+    if (body->tet_count) return (Cells){.corners = 4, .count = body->tet_count, .vertex = body->tet};
+    if (body->triangle_count) return (Cells){.corners = 3, .count = body->triangle_count, .vertex = body->triangle};
+    return (Cells){.corners = 2, .count = body->edge_count, .vertex = body->edge};
 }
 
 static int64_t vertices_of(const BrioFrame *frame, int owner)
@@ -82,7 +92,7 @@ static void write_cells(const BrioFrame *frame, FILE *file)
     for (int i = 0; i < owner_count(frame); i++) {
         Cells cells = cells_of(frame, i);
         for (int64_t k = 0; k < cells.count * cells.corners; k++) {
-            int32_t vertex = (int32_t)first + cells.vertex[k];
+            int32_t vertex = (int32_t)first + corner_of(&cells, k);
             brio__base64_put(&b, &vertex, sizeof vertex);
         }
         first += vertices_of(frame, i);
@@ -150,15 +160,30 @@ static void write(const BrioFrame *frame, FILE *file)
 
 extern const BrioFrameFormat brio__frames_vtu;
 
-static void write_index(const char *stem, const double *times, int64_t count, FILE *file)
+/* What the pieces have, and their names [VTK User's Guide, parallel XML formats]. */
+static void join(const char *stem, int64_t number, int pieces, FILE *file)
 {
     char name[256];
-    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n", file);
-    for (int64_t k = 0; k < count; k++) {
-        brio__frame_name(&brio__frames_vtu, stem, k, name, sizeof name);
-        fprintf(file, "<DataSet timestep=\"%.17g\" file=\"", times[k]);
+    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" header_type=\"UInt64\">\n<PUnstructuredGrid GhostLevel=\"0\">\n"
+          "<PPoints>\n<PDataArray type=\"Float64\" Name=\"position\" NumberOfComponents=\"3\"/>\n</PPoints>\n"
+          "<PPointData Vectors=\"velocity\">\n<PDataArray type=\"Float64\" Name=\"velocity\" NumberOfComponents=\"3\"/>\n<PDataArray type=\"Int32\" Name=\"body\"/>\n</PPointData>\n"
+          "<PCellData Scalars=\"body\">\n<PDataArray type=\"Int32\" Name=\"body\"/>\n</PCellData>\n", file);
+    for (int p = 0; p < pieces; p++) {
+        brio__frame_piece_name(&brio__frames_vtu, stem, number, p, name, sizeof name);
+        fputs("<Piece Source=\"", file);
         brio__html_text(file, name);
         fputs("\"/>\n", file);
+    }
+    fputs("</PUnstructuredGrid>\n</VTKFile>\n", file);
+}
+
+static void write_index(const char *stem, const char *extension, const double *times, int64_t count, FILE *file)
+{
+    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n", file);
+    for (int64_t k = 0; k < count; k++) {
+        fprintf(file, "<DataSet timestep=\"%.17g\" file=\"", times[k]);
+        brio__html_text(file, stem);
+        fprintf(file, "_%06lld.%s\"/>\n", (long long)k, extension);
     }
     fputs("</Collection>\n</VTKFile>\n", file);
 }
@@ -170,4 +195,6 @@ BRIO_FRAMES(vtu){
     .write = write,
     .index_extension = "pvd",
     .index = write_index,
+    .joint_extension = "pvtu",
+    .join = join,
 };

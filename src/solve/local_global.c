@@ -96,7 +96,7 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
         bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch && g->resting && g->param && g->column_sum && g->best && g->best_gradient && (!contacts || (g->bound && g->push));
         for (int i = 0; all && i < g->memory; i++) all = (g->dq[i] = brio__alloc(coordinates, sizeof(double))) && (g->dg[i] = brio__alloc(coordinates, sizeof(double)));
         status = all ? brio__scalar_analyse((int32_t)n, g->start, g->neighbour, &g->pattern) : BRIO_ERROR_MEMORY;
-        if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts)) status = brio__parts_create(s, &g->parts);
+        if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts)) status = brio__parts_create(s->system, &g->parts);
     }
     if (status == BRIO_OK)
         *out = g;

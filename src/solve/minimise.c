@@ -84,7 +84,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     s->blend = brio__alloc(coordinates, sizeof(double));
     s->difference = brio__alloc(coordinates, sizeof(double));
     s->damped_pose = brio__alloc(coordinates, sizeof(double));
-    s->term_energy = brio__alloc((size_t)system->term_count, sizeof(double));
+    s->term_energy = brio__alloc((size_t)system->term_count + 2, sizeof(double));
     if (status == BRIO_OK &&
         (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend || !s->difference || !s->damped_pose || !s->term_energy))
         status = BRIO_ERROR_MEMORY;
@@ -113,7 +113,7 @@ void brio__solver_free(BrioSolver *s)
     brio__free(s);
 }
 
-BrioStatus brio__solver_prepare(BrioSolver *s)
+BrioStatus brio__solver_prepare(BrioSolver *s, const BrioState *state)
 {
     if (s->linear) return BRIO_OK;
     const BrioLinearType *type = brio__linear_type(s->options.linear);
@@ -122,13 +122,14 @@ BrioStatus brio__solver_prepare(BrioSolver *s)
     int32_t *neighbour = NULL;
     BrioStatus status = brio__evaluator_graph(s->evaluator, &start, &neighbour);
     if (status == BRIO_OK && s->constraints) status = brio__constraints_join_graph(s->constraints, s->system->block_count, &start, &neighbour);
-    BrioLinearOptions options = {.tol = s->options.linear_tol};
+    BrioLinearOptions options = {.tol = s->options.linear_tol, .share = s->system->share, .position = state->q, .text = s->options.linear_options};
     if (status == BRIO_OK) status = brio__linear_create(type, &options, s->system->block_count, start, neighbour, &s->linear);
     brio__free(start);
     brio__free(neighbour);
     if (status == BRIO_OK) status = brio__evaluator_plan(s->evaluator, s->linear);
     if (status == BRIO_OK && s->constraints) status = brio__constraints_plan(s->constraints, s->linear);
     if (status == BRIO_OK && (s->contact || s->friction)) status = brio__extra_create(&s->linear->extra);
+    status = brio__share_agree(s->system->share, status);
     if (status != BRIO_OK) { /* the next try starts afresh */
         brio__linear_free(s->linear);
         s->linear = NULL;
@@ -138,19 +139,28 @@ BrioStatus brio__solver_prepare(BrioSolver *s)
     return status;
 }
 
-/* All potentials at the world positions s->x. */
+/* All potentials at the world positions s->x, of all processes. */
 static double potential_here(BrioSolver *s, const BrioState *state, double *gradient)
 {
     double P = brio__evaluate(s->evaluator, state->param, s->x, gradient, s->term_energy), before = brio__seconds();
     s->hand_energy = brio__hands_evaluate(s->system, state, s->x, gradient);
     P += s->hand_energy;
-    if (!s->contact) return P;
-    double broad = brio__contact_totals(s->contact)->broad_phase;
-    s->contact_energy = brio__contact_evaluate(s->contact, state->param, s->x, gradient, NULL);
-    double searched = brio__contact_totals(s->contact)->broad_phase - broad;
-    s->totals.broad_phase += searched;
-    s->totals.contact += brio__seconds() - before - searched;
-    return P + s->contact_energy;
+    if (s->contact) {
+        double broad = brio__contact_totals(s->contact)->broad_phase;
+        s->contact_energy = brio__contact_evaluate(s->contact, state->param, s->x, gradient, NULL);
+        double searched = brio__contact_totals(s->contact)->broad_phase - broad;
+        s->totals.broad_phase += searched;
+        s->totals.contact += brio__seconds() - before - searched;
+        P += s->contact_energy;
+    }
+    if (!s->system->share) return P;
+    double *joined = s->term_energy; /* room for the sum and contact behind them */
+    joined[s->system->term_count] = P;
+    joined[s->system->term_count + 1] = s->contact_energy;
+    brio__share_sum(s->system->share, joined, s->system->term_count + 2);
+    s->contact_energy = joined[s->system->term_count + 1];
+    if (gradient) brio__share_complete(s->system->share, gradient);
+    return joined[s->system->term_count];
 }
 
 double brio__potential(BrioSolver *s, const BrioState *state, const double *q, double time, double *gradient)
@@ -253,7 +263,7 @@ static double allowed_here(const BrioProblem *p, BrioLimit *limit)
 {
     BrioSolver *s = p->solver;
     double t = brio__max_step(s->evaluator, p->state->param, s->x, s->dx, limit);
-    if (!s->contact) return t;
+    if (!s->contact) return brio__limit_join(s->system, t, limit);
     BrioLimit pair;
     BrioContactTotals before = *brio__contact_totals(s->contact);
     double u = brio__contact_max_step(s->contact, p->state->param, s->x, s->dx, &pair);
@@ -263,7 +273,7 @@ static double allowed_here(const BrioProblem *p, BrioLimit *limit)
     s->totals.searches = after->searches;
     s->totals.candidates = after->candidates;
     if (u < t) *limit = pair;
-    return fmin(t, u);
+    return brio__limit_join(s->system, fmin(t, u), limit);
 }
 
 /* How far q may go along `step` without an element becoming forbidden or two surfaces meeting, at y and, if a < 1, at q itself. */
@@ -299,7 +309,8 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
     s->reason = reason;
     if (reason == BRIO_REASON_ROUNDOFF) s->totals.roundoff++;
     if (status == BRIO_OK) return status;
-    if (s->limit.term) {
+    bool limited = s->limit.term;
+    if (brio__limit_is_here(&s->limit)) {
         char name[192];
         brio__limit_text(s->system, &s->limit, name, sizeof name);
         const char *who = s->limit.term->energy->element == BRIO_ELEMENT_PAIR      ? "continuous collision detection"
@@ -307,6 +318,7 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
                                                                                    : "the check against inversion";
         snprintf(element, sizeof element, "; %s limited the last step to %.2g of its length: %s", who, s->limit_step, name);
     }
+    if (limited) brio__share_text(s->system->share, brio__limit_is_here(&s->limit), element, sizeof element);
     if (s->held_part < 1) {
         size_t used = strlen(element);
         snprintf(element + used, sizeof element - used, "; scripted vertices came %.2g of their way", s->held_part);
@@ -317,38 +329,46 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
     return status;
 }
 
-/* Factors. The Hessian is a mean of the exact one and the one projected element by element, the latter with weight `projected`; only with 1 the
- * matrix must be positive definite, and mass is added until it is (only static problems ever need it). */
-static BrioStatus factor(const BrioProblem *p, const double *q, double projected)
+/* The matrix with `shift` times the masses added, its Hessian a mean of the exact one and the one projected element by element, the latter with weight `projected`. */
+static BrioStatus assemble(const BrioProblem *p, const double *q, double projected, double shift)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
+    double seconds[2] = {0, 0};
+    brio__assemble_masses(s->system, p->mass + shift, s->linear);
+    for (int project = 0; o->s != 0 && project < 2; project++) {
+        double share = project ? projected : 1 - projected;
+        if (share == 0) continue;
+        s->project = project;
+        brio__assemble_add(s->evaluator, p->state->param, s->x, share * o->s * o->a * o->a, project, s->linear, seconds);
+        brio__hands_assemble(s->system, p->state, share * o->s * o->a * o->a, s->linear);
+        BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
+        for (int i = 0; i < p->damper_count; i++) {
+            const BrioDamper *d = &s->damper[i];
+            if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, &motion, share * o->s * o->a * (o->blend_damping ? o->a : 1)));
+        }
+        double before = brio__seconds();
+        if (s->contact) BRIO_CHECK(brio__contact_assemble(s->contact, p->state->param, s->x, share * o->s * o->a * o->a, project, s->linear->extra));
+        s->totals.contact += brio__seconds() - before;
+    }
+    if (s->constraints && !o->rods_from_start) brio__constraints_assemble(s->constraints, s->x, projected > 0, s->linear);
+    s->totals.hessian += seconds[0];
+    s->totals.assembly += seconds[1];
+    return BRIO_OK;
+}
+
+/* Factors. Only with all of the Hessian projected the matrix must be positive definite, and mass is added until it is (only static problems ever need it). */
+static BrioStatus factor(const BrioProblem *p, const double *q, double projected)
+{
+    BrioSolver *s = p->solver;
     double shift = 0;
     for (int attempt = 0; attempt < 24; attempt++) {
-        double seconds[2] = {0, 0}, before;
-        brio__assemble_masses(s->system, p->mass + shift, s->linear);
-        for (int project = 0; o->s != 0 && project < 2; project++) {
-            double share = project ? projected : 1 - projected;
-            if (share == 0) continue;
-            s->project = project;
-            brio__assemble_add(s->evaluator, p->state->param, s->x, share * o->s * o->a * o->a, project, s->linear, seconds);
-            brio__hands_assemble(s->system, p->state, share * o->s * o->a * o->a, s->linear);
-            BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
-            for (int i = 0; i < p->damper_count; i++) {
-                const BrioDamper *d = &s->damper[i];
-                if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, &motion, share * o->s * o->a * (o->blend_damping ? o->a : 1)));
-            }
-            before = brio__seconds();
-            if (s->contact) BRIO_CHECK(brio__contact_assemble(s->contact, p->state->param, s->x, share * o->s * o->a * o->a, project, s->linear->extra));
-            s->totals.contact += brio__seconds() - before;
-        }
-        if (s->constraints && !o->rods_from_start) brio__constraints_assemble(s->constraints, s->x, projected > 0, s->linear);
-        s->totals.hessian += seconds[0];
-        s->totals.assembly += seconds[1];
-        before = brio__seconds();
+        BRIO_CHECK(brio__share_agree(s->system->share, assemble(p, q, projected, shift)));
+        double before = brio__seconds(), analysed = 0, earlier = s->totals.analysis;
+        s->linear->options.position = q;
         s->totals.factorisations++;
         BrioStatus status = brio__linear_factor(s->linear);
-        double analysed = 0, earlier = s->totals.analysis;
+        s->linear->options.position = p->state->q; /* q is the caller's */
         if (s->linear->extra) {
             s->totals.analyses = brio__extra_analyses(s->linear->extra, &analysed);
             s->totals.analysis = analysed;
@@ -371,6 +391,7 @@ static bool move_held(const BrioProblem *p, const double *q)
     brio__solver_positions(s, p->state, q, p->objective->time, s->x);
     /* where a pair is close already, the barrier is to open it first: pressed on, it would only become stiffer and steps shorter */
     if (s->contact && part > 0) brio__contact_count(s->contact, p->state->param, s->x, &least, NULL);
+    least = brio__share_least(system->share, least);
     const double *contact = p->state->param + system->contact_params;
     if (least - contact[BRIO_CONTACT_THICKNESS] < 0.25 * contact[BRIO_CONTACT_DHAT]) return false;
     memcpy(s->dx, s->x, 3 * (size_t)system->vertex_count * sizeof *s->dx);
@@ -382,6 +403,7 @@ static bool move_held(const BrioProblem *p, const double *q)
         s->dx[k] -= s->x[k];
         way = fmax(way, fabs(s->dx[k]));
     }
+    way = brio__share_most(system->share, way);
     double t = way > 0 ? allowed_here(p, &limit) : 1;
     if (limit.term) s->limit = limit, s->limit_step = t;
     s->held_part = t == 1 ? 1 : part + t / 2 * (1 - part);
@@ -405,6 +427,7 @@ static BrioValue start(const BrioProblem *p, double *q)
     if (p->mass == 0 || p->objective->linear) return brio__problem_value(p, q, s->gradient);
     BrioValue stay = brio__problem_value(p, q, NULL);
     brio__linear_gradient(s->evaluator, p->state->param, s->x, s->step);
+    brio__share_complete(s->system->share, s->step);
     brio__mass_solve(s->system, s->step, s->step);
     brio__combine(s->system, 1, p->objective->target, -p->objective->s * p->objective->a, s->step, s->step);
     brio__combine(s->system, 1, s->step, -1, q, s->step);
@@ -623,6 +646,8 @@ static BrioStatus newton(const BrioProblem *p, double *q)
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
     if (!isfinite(now.value)) {
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
+        brio__limit_join(system, forbidden ? 0 : 1, &s->limit);
+        forbidden = s->limit.term;
         return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
     }
     Ladder ladder = {.wait = 1};
@@ -673,7 +698,7 @@ static BrioStatus newton(const BrioProblem *p, double *q)
         bool settled = drowned || fabs(last_barrier - barrier) <= fmax(0.01 * fmax(last_barrier, barrier), 1e-9 * fabs(now.value / p->objective->s));
         if (small && (t == 1 || drowned) && (settled || ++unsettled > 30)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
         last_speed = drowned ? s->speed : INFINITY;
-        factored = t == 1 && settled && !s->linear->type->multiplies;
+        factored = t == 1 && settled && !s->linear->type->iterates;
     }
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
 }
@@ -703,7 +728,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
         return BRIO_ERROR_UNSUPPORTED;
     }
     bool fixed_cost = brio__solver_unfinished(s) && !objective->massless;
-    if (!fixed_cost) BRIO_CHECK(brio__solver_prepare(s));
+    if (!fixed_cost) BRIO_CHECK(brio__solver_prepare(s, state));
     if (s->contact) brio__contact_out_of_memory(s->contact); /* what was is over */
     BrioProblem problem = problem_of(s, state, objective);
     bool root = !strcmp(s->options.type, "root") && !objective->massless;
@@ -712,7 +737,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
                         : objective->linear ? linear_step(&problem, q)
                         : root              ? find_root(&problem, q)
                                             : newton(&problem, q);
-    if (s->contact && brio__contact_out_of_memory(s->contact)) { /* whatever came of it: pairs were missing */
+    if (s->contact && brio__share_any(s->system->share, brio__contact_out_of_memory(s->contact))) { /* whatever came of it: pairs were missing */
         status = BRIO_ERROR_MEMORY;
         s->message[0] = 0;
     }

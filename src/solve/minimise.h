@@ -114,6 +114,6 @@ void brio__solver_positions(BrioSolver *solver, const BrioState *state, const do
 BrioStatus brio__solver_begin(BrioSolver *solver, const BrioState *state);
 
 /* Makes and analyses the matrix if that has not been done. */
-BrioStatus brio__solver_prepare(BrioSolver *solver);
+BrioStatus brio__solver_prepare(BrioSolver *solver, const BrioState *state);
 
 #endif

@@ -1,0 +1,63 @@
+/* The program under mpirun: every process runs main, the first one speaks. */
+#include "commands.h"
+
+#ifdef BRIO_HAVE_MPI
+#include "cluster/cluster.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static char last_words[4608];
+
+bool cluster_begin(void)
+{
+    BrioError error = {0};
+    if (!brio__cluster_launched()) return true;
+    brio_set_threads(1); /* processes share the cores; --threads changes it */
+    if (brio__cluster_start(&error) == BRIO_OK) return true;
+    say_error(&error, EXIT_FAILED);
+    return false;
+}
+
+void cluster_end(void) { brio__cluster_stop(); }
+bool cluster_speaks(void) { return brio__cluster_process() == 0; }
+BrioStatus cluster_same(BrioStatus status, BrioError *error) { return brio__cluster_same(status, error); }
+
+/* mpirun ends all processes this way when one of them is gone. The step at hand will never end: nothing more can be saved. */
+static void on_end(int number)
+{
+    stop_wanted = 1;
+    signal(number, SIG_DFL);
+    ssize_t written = write(STDERR_FILENO, last_words, strlen(last_words));
+    (void)written;
+}
+
+static void on_stop(int number)
+{
+    (void)number;
+    stop_wanted = 1;
+}
+
+void cluster_last_words(const char *out)
+{
+    if (!brio__cluster_launched()) return;
+    signal(SIGUSR1, on_stop); /* which mpirun passes on, and Slurm sends before the time is over */
+    if (!cluster_speaks()) return;
+    snprintf(last_words, sizeof last_words, "\nbrio: the job is being ended from outside, because a process is gone or somebody stopped it; the last checkpoint is in %s: --resume continues from it, on any number of processes\n", out);
+    signal(SIGTERM, on_end);
+}
+
+#else
+
+bool cluster_begin(void) { return true; }
+void cluster_end(void) {}
+bool cluster_speaks(void) { return true; }
+void cluster_last_words(const char *out) { (void)out; }
+
+BrioStatus cluster_same(BrioStatus status, BrioError *error)
+{
+    (void)error;
+    return status;
+}
+#endif

@@ -1,0 +1,432 @@
+/* Each element belongs to the owner of its first vertex that has coordinates. A process receives the vertices that it owns, those of its elements, all mass points, all
+ * obstacles and, where surfaces meet, all surfaces [so contact needs no messages of its own]; process 0 also what is to be seen. Numbers keep the order that they have in the
+ * whole, so that bodies stay contiguous; coordinate blocks have the owned ones first. Terms are the same on every process, though some have no elements there. */
+#include "split.h"
+
+#include "../contact/contact.h"
+#include "../field.h"
+#include "../parts.h"
+
+#include <string.h>
+
+static bool has_coordinates(const BrioSystem *s, int64_t v) { return s->map_start[v] < s->map_start[v + 1]; }
+
+static int owner_of_vertex(const BrioSystem *s, const BrioDivision *d, int64_t v)
+{
+    return has_coordinates(s, v) ? d->owner[s->map_block[s->map_start[v]]] : d->held_owner[brio__system_held_index(s, (int32_t)v)];
+}
+
+static int owner_of_element(const BrioSystem *s, const BrioDivision *d, const BrioTerm *term, int64_t e)
+{
+    for (int k = 0; k < term->energy->nodes; k++) {
+        int32_t v = brio__term_vertex(term, e, k);
+        if (has_coordinates(s, v)) return d->owner[s->map_block[s->map_start[v]]];
+    }
+    return 0;
+}
+
+/* Vertices of bodies that somebody looks at. */
+static void mark_seen(const BrioSystem *s, const int64_t *also, int64_t also_count, uint8_t *seen)
+{
+    for (int i = 0; i < s->body_count; i++) {
+        const BrioBody *b = &s->body[i];
+        const BrioSkin *skin = b->skin;
+        for (int64_t k = 0; k < 3 * b->triangle_count; k++) seen[b->first + b->triangle[k]] = 1;
+        for (int64_t k = 0; k < 2 * b->edge_count; k++) seen[b->first + b->edge[k]] = 1;
+        for (int64_t k = 0; skin && skin->weight && k < skin->start[skin->vertex_count]; k++) seen[b->first + skin->node[k]] = 1;
+        for (int64_t v = 0; b->triangle_count + b->edge_count == 0 && v < b->count; v++) seen[b->first + v] = 1;
+    }
+    for (int64_t k = 0; k < also_count; k++) seen[also[k]] = 1;
+}
+
+BrioStatus brio__division_create(const BrioSystem *s, int processes, int32_t *owner, const int64_t *also, int64_t also_count, BrioDivision *d)
+{
+    *d = (BrioDivision){.processes = processes, .owner = owner};
+    d->place = brio__alloc((size_t)s->block_count, sizeof *d->place);
+    d->held_owner = brio__calloc((size_t)s->held_count, sizeof *d->held_owner);
+    d->part = brio__alloc((size_t)s->block_count, sizeof *d->part);
+    d->seen = brio__calloc((size_t)s->vertex_count, 1);
+    int32_t *next = brio__calloc((size_t)processes, sizeof *next);
+    BrioStatus status = d->owner && d->place && d->held_owner && d->part && d->seen && next ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) {
+        for (int32_t b = 0; b < s->block_count; b++) d->place[b] = next[owner[b]]++;
+        for (int t = s->term_count - 1; t >= 0; t--) /* the first element that has it decides */
+            for (int64_t e = s->term[t].elements - 1; e >= 0; e--)
+                for (int k = 0; k < s->term[t].energy->nodes; k++) {
+                    int32_t v = brio__term_vertex(&s->term[t], e, k);
+                    if (!has_coordinates(s, v)) d->held_owner[brio__system_held_index(s, v)] = owner_of_element(s, d, &s->term[t], e);
+                }
+        mark_seen(s, also, also_count, d->seen);
+        status = brio__parts_find(s, d->part, &d->part_count, &d->part_held);
+    }
+    brio__free(next);
+    if (status != BRIO_OK) brio__division_free(d);
+    return status;
+}
+
+void brio__division_free(BrioDivision *d)
+{
+    brio__free(d->owner);
+    brio__free(d->place);
+    brio__free(d->held_owner);
+    brio__free(d->part);
+    brio__free(d->part_held);
+    brio__free(d->seen);
+    *d = (BrioDivision){0};
+}
+
+void brio__share_free(BrioShare *share)
+{
+    if (!share) return;
+    void *arrays[] = {share->block, share->vertex, share->held, share->param, share->tells_held, share->tells_param, share->body, share->part, share->part_held};
+    for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
+    brio__free(share);
+}
+
+/* ---- one share ------------------------------------------------------------------------------------ */
+
+typedef struct Split {
+    const BrioSystem *from;
+    const BrioState *from_state;
+    const BrioDivision *d;
+    int process;
+    BrioSystem *to;
+    BrioShare *share;
+    int32_t *vertex; /* of the whole: its number here, -1 for none */
+    int32_t *block;
+    int32_t *ghost;
+    bool surfaces;   /* all of them are here */
+    bool failed;
+} Split;
+
+static void *room(Split *w, int64_t count, size_t size)
+{
+    void *made = brio__calloc((size_t)count + 1, size);
+    if (!made) w->failed = true;
+    return made;
+}
+
+static void choose_vertices(Split *w)
+{
+    const BrioSystem *s = w->from;
+    for (int64_t v = 0; v < s->vertex_count; v++) w->vertex[v] = owner_of_vertex(s, w->d, v) == w->process || (w->process == 0 && w->d->seen[v]) ? 1 : -1;
+    for (int t = 0; t < s->term_count; t++)
+        for (int64_t e = 0; e < s->term[t].elements; e++) {
+            if (owner_of_element(s, w->d, &s->term[t], e) != w->process) continue;
+            for (int k = 0; k < s->term[t].energy->nodes; k++) w->vertex[brio__term_vertex(&s->term[t], e, k)] = 1;
+        }
+    for (int32_t i = 0; s->surface && i < s->surface->vertex_count; i++) w->vertex[s->surface->vertex[i]] = 1;
+    for (int i = 0; i < s->body_count; i++)
+        for (int64_t k = 0; s->body[i].mass_point >= 0 && k < 4; k++) w->vertex[s->body[i].mass_point + k] = 1;
+    for (int i = 0; i < s->obstacle_count; i++)
+        for (int64_t k = 0; k < s->obstacle[i].count; k++) w->vertex[s->obstacle[i].first + k] = 1;
+    int32_t next = 0;
+    for (int64_t v = 0; v < s->vertex_count; v++) {
+        if (w->vertex[v] < 0) continue;
+        w->vertex[v] = next++;
+        w->to->body_vertices += v < s->body_vertices;
+    }
+    w->to->vertex_count = next;
+}
+
+static void choose_blocks(Split *w)
+{
+    const BrioSystem *s = w->from;
+    for (int32_t b = 0; b < s->block_count; b++) w->block[b] = -1;
+    for (int64_t v = 0; v < s->vertex_count; v++)
+        for (int32_t m = s->map_start[v]; w->vertex[v] >= 0 && m < s->map_start[v + 1]; m++) w->block[s->map_block[m]] = 0;
+    int32_t next = 0;
+    for (int ghosts = 0; ghosts < 2; ghosts++) {
+        for (int32_t b = 0; b < s->block_count; b++)
+            if (w->block[b] >= 0 && (w->d->owner[b] != w->process) == ghosts) w->block[b] = next++;
+        if (!ghosts) w->share->owned = next;
+    }
+    w->to->block_count = next;
+    w->share->block = room(w, next, sizeof *w->share->block);
+    w->share->part = room(w, next, sizeof *w->share->part);
+    w->ghost = room(w, 2 * (int64_t)(next - w->share->owned), sizeof *w->ghost);
+    w->to->mass = room(w, next, sizeof *w->to->mass);
+    for (int32_t b = 0; !w->failed && b < s->block_count; b++) {
+        int32_t here = w->block[b];
+        if (here < 0) continue;
+        w->share->block[here] = b;
+        w->share->part[here] = w->d->part[b];
+        w->to->mass[here] = s->mass[b];
+        if (here < w->share->owned) continue;
+        w->ghost[2 * (here - w->share->owned)] = w->d->owner[b];
+        w->ghost[2 * (here - w->share->owned) + 1] = w->d->place[b];
+    }
+}
+
+static void split_map(Split *w)
+{
+    const BrioSystem *s = w->from;
+    BrioSystem *to = w->to;
+    int64_t entries = 0, held = 0;
+    for (int64_t v = 0; v < s->vertex_count; v++)
+        if (w->vertex[v] >= 0) entries += s->map_start[v + 1] - s->map_start[v], held += !has_coordinates(s, v);
+    to->map_start = room(w, to->vertex_count, sizeof *to->map_start);
+    to->map_block = room(w, entries, sizeof *to->map_block);
+    to->map_weight = room(w, entries, sizeof *to->map_weight);
+    to->held = room(w, held, sizeof *to->held);
+    to->vertex_mass = room(w, to->vertex_count, sizeof *to->vertex_mass);
+    w->share->vertex = room(w, to->vertex_count, sizeof *w->share->vertex);
+    w->share->held = room(w, held, sizeof *w->share->held);
+    w->share->tells_held = room(w, held, 1);
+    int32_t at = 0;
+    for (int64_t v = 0; !w->failed && v < s->vertex_count; v++) {
+        int32_t here = w->vertex[v];
+        if (here < 0) continue;
+        bool own = owner_of_vertex(s, w->d, v) == w->process;
+        w->share->vertex[here] = v;
+        if (own) to->vertex_mass[here] = s->vertex_mass[v];
+        for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++, at++) {
+            to->map_block[at] = w->block[s->map_block[m]];
+            to->map_weight[at] = s->map_weight[m];
+        }
+        to->map_start[here + 1] = at;
+        if (has_coordinates(s, v)) continue;
+        w->share->held[to->held_count] = brio__system_held_index(s, (int32_t)v);
+        w->share->tells_held[to->held_count] = own;
+        to->held[to->held_count++] = here;
+    }
+}
+
+/* First vertex here at or after v. */
+static int64_t first_here(const Split *w, int64_t v)
+{
+    while (v < w->from->vertex_count && w->vertex[v] < 0) v++;
+    return v < w->from->vertex_count ? w->vertex[v] : w->to->vertex_count;
+}
+
+static int32_t *own_numbers(Split *w, const int32_t *element, int64_t count, int64_t first, int64_t first_new)
+{
+    int32_t *numbers = room(w, count, sizeof *numbers);
+    for (int64_t k = 0; numbers && k < count; k++) numbers[k] = (int32_t)(w->vertex[first + element[k]] - first_new);
+    return numbers;
+}
+
+static void split_bodies(Split *w)
+{
+    const BrioSystem *s = w->from;
+    BrioSystem *to = w->to;
+    to->body = room(w, s->body_count, sizeof *to->body);
+    w->share->body = room(w, s->body_count, sizeof *w->share->body);
+    w->share->body_count = s->body_count;
+    for (int i = 0; !w->failed && i < s->body_count; i++, to->body_count++) {
+        const BrioBody *b = &s->body[i];
+        BrioBody *n = &to->body[i];
+        const BrioTerm *term = &s->term[b->term];
+        *n = (BrioBody){.name = brio__strdup(b->name), .first = first_here(w, b->first), .mass_point = b->mass_point < 0 ? -1 : w->vertex[b->mass_point], .term = b->term, .term_count = b->term_count};
+        n->count = first_here(w, b->first + b->count) - n->first;
+        w->share->body[i] = (BrioWhole){b->first, b->count, b->tet_count, b->triangle_count, b->edge_count};
+        if (!n->name) w->failed = true;
+        if (w->surfaces || w->process == 0) {
+            n->triangle = own_numbers(w, b->triangle, 3 * b->triangle_count, b->first, n->first);
+            n->edge = own_numbers(w, b->edge, 2 * b->edge_count, b->first, n->first);
+            n->triangle_count = b->triangle_count;
+            n->edge_count = b->edge_count;
+        }
+        if (term->energy->element != BRIO_ELEMENT_TET) continue;
+        n->tet = room(w, 4 * b->tet_count, sizeof *n->tet);
+        for (int64_t e = 0; !w->failed && e < b->tet_count; e++) {
+            if (owner_of_element(s, w->d, term, e) != w->process) continue;
+            for (int k = 0; k < 4; k++) n->tet[4 * n->tet_count + k] = (int32_t)(w->vertex[b->first + b->tet[4 * e + k]] - n->first);
+            n->tet_count++;
+        }
+    }
+}
+
+static void split_term(Split *w, int t)
+{
+    const BrioTerm *term = &w->from->term[t];
+    const BrioEnergy *energy = term->energy;
+    BrioTerm *n = &w->to->term[t];
+    *n = (BrioTerm){.energy = energy, .body = term->body, .obstacle = term->obstacle, .params = w->to->param_count};
+    for (int64_t e = 0; e < term->elements; e++) n->elements += owner_of_element(w->from, w->d, term, e) == w->process;
+    n->blocks = (n->elements + LANES - 1) / LANES;
+    n->node = room(w, n->blocks * LANES * energy->nodes, sizeof *n->node);
+    n->rest = room(w, n->blocks * LANES * energy->rest, sizeof *n->rest);
+    w->to->param_count += energy->params;
+    if (energy->live) {
+        n->live = (w->to->param_count + LANES - 1) / LANES * LANES;
+        w->to->param_count = n->live + (int)n->blocks * LANES * energy->live;
+    }
+    for (int64_t e = 0, at = 0; !w->failed && e < term->elements; e++) {
+        if (owner_of_element(w->from, w->d, term, e) != w->process) continue;
+        int64_t last = at == n->elements - 1 ? n->blocks * LANES : at + 1; /* the last element fills its block, weightless */
+        for (int64_t i = at; i < last; i++) {
+            for (int k = 0; k < energy->nodes; k++) n->node[(i / LANES * energy->nodes + k) * LANES + i % LANES] = 3 * w->vertex[brio__term_vertex(term, e, k)];
+            for (int k = 0; k < energy->rest; k++)
+                n->rest[(i / LANES * energy->rest + k) * LANES + i % LANES] = i > at && k == 0 ? 0 : term->rest[(e / LANES * energy->rest + k) * LANES + e % LANES];
+        }
+        at++;
+    }
+}
+
+/* Which parameter of the whole each one here is. */
+static void number_params(Split *w)
+{
+    const BrioSystem *s = w->from;
+    BrioSystem *to = w->to;
+    int64_t *number = w->share->param;
+    for (int64_t k = 0; k < to->param_count; k++) number[k] = -1;
+    for (int t = 0; t < s->term_count; t++) {
+        const BrioTerm *term = &s->term[t], *n = &to->term[t];
+        int live = term->energy->live;
+        for (int k = 0; k < term->energy->params; k++) number[n->params + k] = term->params + k, w->share->tells_param[n->params + k] = w->process == 0;
+        for (int64_t e = 0, at = 0; live && e < term->elements; e++) {
+            if (owner_of_element(s, w->d, term, e) != w->process) continue;
+            for (int k = 0; k < live; k++) {
+                int64_t here = n->live + (at / LANES * live + k) * LANES + at % LANES;
+                number[here] = term->live + (e / LANES * live + k) * LANES + e % LANES;
+                w->share->tells_param[here] = 1;
+            }
+            at++;
+        }
+    }
+    for (int k = 0; k < BRIO_CONTACT_PARAMS; k++) number[to->contact_params + k] = s->contact_params + k, w->share->tells_param[to->contact_params + k] = w->process == 0;
+    for (int i = 0; i < s->body_count; i++)
+        for (int k = 0; k < brio__fields_count(s->term[s->body[i].term].energy->fields); k++) {
+            number[to->body[i].values + k] = s->body[i].values + k;
+            w->share->tells_param[to->body[i].values + k] = w->process == 0;
+        }
+}
+
+static void split_terms(Split *w)
+{
+    const BrioSystem *s = w->from;
+    BrioSystem *to = w->to;
+    to->term = room(w, s->term_count, sizeof *to->term);
+    for (int t = 0; !w->failed && t < s->term_count; t++, to->term_count++) split_term(w, t);
+    if (w->failed) return;
+    to->gravity_term = s->gravity_term;
+    to->plane_count = s->plane_count;
+    to->plane_term = s->plane_term;
+    to->barrier = s->barrier;
+    to->epsv = s->epsv;
+    to->contact_params = to->param_count;
+    to->param_count += BRIO_CONTACT_PARAMS;
+    for (int i = 0; i < s->body_count; i++) {
+        to->body[i].values = to->param_count;
+        to->param_count += brio__fields_count(s->term[s->body[i].term].energy->fields);
+    }
+    w->share->param = room(w, to->param_count, sizeof *w->share->param);
+    w->share->tells_param = room(w, to->param_count, 1);
+    if (!w->failed) number_params(w);
+}
+
+static void *copy_of(Split *w, const void *from, int64_t count, size_t size)
+{
+    void *made = room(w, count, size);
+    if (made && count) memcpy(made, from, (size_t)count * size);
+    return made;
+}
+
+static void split_contact(Split *w)
+{
+    const BrioSystem *s = w->from;
+    const BrioSurface *f = s->surface;
+    BrioSystem *to = w->to;
+    int64_t owners = s->body_count + s->obstacle_count;
+    if (s->friction) to->friction = copy_of(w, s->friction, owners * owners, sizeof *s->friction);
+    if (s->excluded) to->excluded = copy_of(w, s->excluded, owners * owners, sizeof *s->excluded);
+    to->obstacle = room(w, s->obstacle_count, sizeof *to->obstacle);
+    for (int i = 0; !w->failed && i < s->obstacle_count; i++, to->obstacle_count++) {
+        const BrioObstacle *o = &s->obstacle[i];
+        to->obstacle[i] = (BrioObstacle){.name = brio__strdup(o->name), .plane = o->plane, .first = first_here(w, o->first), .count = o->count, .triangle_count = o->triangle_count,
+                                         .triangle = copy_of(w, o->triangle, 3 * o->triangle_count, sizeof *o->triangle)};
+    }
+    if (!f || w->failed) return;
+    BrioSurface *n = to->surface = room(w, 1, sizeof *n);
+    if (!n) return;
+    *n = *f;
+    n->vertex = copy_of(w, f->vertex, f->vertex_count, sizeof *f->vertex);
+    n->rest = copy_of(w, f->rest, 3 * (int64_t)f->vertex_count, sizeof *f->rest);
+    n->held = copy_of(w, f->held, f->vertex_count, sizeof *f->held);
+    n->edge = copy_of(w, f->edge, 2 * (int64_t)f->edge_count, sizeof *f->edge);
+    n->edge_square = copy_of(w, f->edge_square, f->edge_count, sizeof *f->edge_square);
+    n->primitive = copy_of(w, f->primitive, f->primitive_count, sizeof *f->primitive);
+    n->node = copy_of(w, f->node, f->node_count, sizeof *f->node);
+    n->part = copy_of(w, f->part, f->part_count, sizeof *f->part);
+    for (int32_t i = 0; !w->failed && i < n->vertex_count; i++) n->vertex[i] = w->vertex[f->vertex[i]];
+}
+
+static void split_scripts(Split *w)
+{
+    const BrioSystem *s = w->from;
+    BrioSystem *to = w->to;
+    to->scripted = room(w, s->scripted_count, sizeof *to->scripted);
+    for (int i = 0; !w->failed && i < s->scripted_count; i++, to->scripted_count++) {
+        const BrioScripted *f = &s->scripted[i];
+        BrioScripted *n = &to->scripted[i];
+        n->script = f->script;
+        n->script.keys = copy_of(w, f->script.keys, 4 * f->script.key_count, sizeof *f->script.keys);
+        n->held = room(w, f->count, sizeof *n->held);
+        for (int64_t k = 0; !w->failed && k < f->count; k++) {
+            int32_t here = w->vertex[s->held[f->held[k]]];
+            if (here >= 0) n->held[n->count++] = (int32_t)brio__system_held_index(to, here);
+        }
+    }
+}
+
+static BrioStatus split_state(Split *w, BrioState **made)
+{
+    const BrioState *from = w->from_state;
+    const BrioSystem *to = w->to;
+    BrioState *n;
+    BRIO_CHECK(brio__state_create(to, 0, &n));
+    n->time = from->time, n->time_error = from->time_error, n->step = from->step, n->last_h = from->last_h;
+    for (int32_t b = 0; b < to->block_count; b++)
+        for (int r = 0; r < 3; r++) {
+            n->q[3 * (int64_t)b + r] = from->q[3 * w->share->block[b] + r];
+            n->v[3 * (int64_t)b + r] = from->v[3 * w->share->block[b] + r];
+        }
+    for (int64_t i = 0; i < to->held_count; i++)
+        for (int r = 0; r < 3; r++) n->anchor[3 * i + r] = from->anchor[3 * w->share->held[i] + r];
+    for (int k = 0; k < to->param_count; k++) n->param[k] = w->share->param[k] < 0 ? 1 : from->param[w->share->param[k]]; /* 1: lanes that only fill a block */
+    *made = n;
+    return BRIO_OK;
+}
+
+BrioStatus brio__split(const BrioSystem *system, const BrioState *state, const BrioDivision *d, int process, BrioSystem **share, BrioState **share_state, int32_t **ghost,
+                       int32_t *local_of)
+{
+    Split w = {.from = system, .from_state = state, .d = d, .process = process, .surfaces = system->surface};
+    w.to = room(&w, 1, sizeof *w.to);
+    w.share = room(&w, 1, sizeof *w.share);
+    w.vertex = local_of ? local_of : room(&w, system->vertex_count, sizeof *w.vertex);
+    w.block = room(&w, system->block_count, sizeof *w.block);
+    if (!w.failed) {
+        w.to->share = w.share;
+        w.to->rod_count = system->rod_count; /* for the check that refuses them */
+        w.share->process = process;
+        w.share->processes = d->processes;
+        w.share->destroy = brio__share_free;
+        w.share->blocks = system->block_count;
+        w.share->vertices = system->body_vertices;
+        w.share->held_vertices = system->held_count;
+        w.share->params = system->param_count;
+        w.share->part_count = d->part_count;
+        w.share->part_held = copy_of(&w, d->part_held, d->part_count, sizeof *d->part_held);
+        choose_vertices(&w);
+        choose_blocks(&w);
+    }
+    if (!w.failed) split_map(&w);
+    if (!w.failed) split_bodies(&w);
+    if (!w.failed) split_terms(&w);
+    if (!w.failed) split_contact(&w);
+    if (!w.failed) split_scripts(&w);
+    if (!w.failed) w.failed = split_state(&w, share_state) != BRIO_OK;
+    if (!local_of) brio__free(w.vertex);
+    brio__free(w.block);
+    if (w.failed) {
+        if (!w.to || !w.to->share) brio__free(w.share);
+        brio_system_free(w.to);
+        brio__free(w.ghost);
+        return BRIO_ERROR_MEMORY;
+    }
+    *share = w.to;
+    *ghost = w.ghost;
+    return BRIO_OK;
+}
