@@ -6,8 +6,13 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 BENCH ?=
 
+# MPI=1: the build for several processes, in a folder of its own.
+ifdef MPI
+PRESET = mpi
+endif
+
 BUILD = $(if $(filter release,$(PRESET)),build,build-$(PRESET))
-need = $(if $(filter tsan coverage,$(PRESET)),$(PRESET),test)
+need = $(if $(filter tsan coverage mpi,$(PRESET)),$(PRESET),test)
 # Given only where it is set, so that a build keeps what it was configured with.
 werror = $(if $(WERROR),-DBRIO_WERROR=$(WERROR))
 say = @printf '%s\n'
@@ -18,9 +23,9 @@ say = @printf '%s\n'
 all: build
 
 build:
-	@sh cmake/setup.sh build
-	@cmake --preset release $(werror) >/dev/null
-	@cmake --build build --target brio_cli brio_shared brio_static
+	@sh cmake/setup.sh $(if $(MPI),mpi,build)
+	@cmake --preset $(if $(MPI),mpi,release) $(werror) >/dev/null
+	@cmake --build $(if $(MPI),build-mpi,build) --target brio_cli brio_shared brio_static
 
 demo:
 	@sh cmake/setup.sh demo
@@ -49,8 +54,9 @@ ifeq ($(PRESET),release)
 	@sh cmake/playground.sh build || echo "The tests of the playground will be skipped."
 endif
 
+# Of the build for several processes: what is about them; the rest is tested without.
 test: tests-ready
-	@sh cmake/test.sh $(BUILD) -LE long
+	@sh cmake/test.sh $(BUILD) $(if $(MPI),-L cluster,-LE long)
 
 test-long: tests-ready
 	@sh cmake/test.sh $(BUILD)
@@ -96,7 +102,7 @@ format:
 	@clang-format -i $$(find include src cli tests bench -name '*.[ch]')
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz
+	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz build-mpi
 
 help:
 	$(say) "make                 set up and build: build/brio, build/libbrio.so, build/libbrio.a" \
@@ -106,6 +112,7 @@ help:
 	    "make docs            the manuals as pages, in build/site" \
 	    "make test            build and run the tests; PRESET=debug|asan|tsan|coverage for another build" \
 	    "make test-long       the same with the long tests" \
+	    "make MPI=1           build for several processes, over PETSc and MPI: build-mpi/brio; make test MPI=1 tests it" \
 	    "make test-clients    Blender, VTK and three.js read what brio writes for them (installs Blender: 0.7 GB)" \
 	    "make bench           timings; BENCH=elements for one of them" \
 	    "make install         PREFIX=/usr/local by default; DESTDIR for packagers" \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|clients|tsan|fuzz|coverage|package|format
+# Installs the Debian packages that a purpose needs:  setup.sh build|demo|docs|playground|test|mpi|clients|tsan|fuzz|coverage|package|format
 #
 # Quick when all are there. Otherwise installs as root, through sudo, or says what to type. Where there is
 # no dpkg, or with BRIO_SETUP=no, it changes nothing and leaves the search to CMake.
@@ -15,6 +15,7 @@ case "${1:-build}" in
     docs) packages="mkdocs" wanted="" ;;
     playground) packages=$build wanted="$wanted emcc:emscripten" ;;
     test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen" ;;
+    mpi) packages="$test petsc-dev libhypre-dev libopenmpi-dev openmpi-bin" ;;
     clients) packages="$build blender python3-vtk9 python3-numpy" ;;
     tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev libomp-dev llvm" ;;
@@ -22,7 +23,7 @@ case "${1:-build}" in
     package) packages="$build dpkg-dev" ;;
     format) packages="clang-format" wanted="" ;;
     *)
-        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, clients, tsan, fuzz, coverage, package, format" >&2
+        echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, mpi, clients, tsan, fuzz, coverage, package, format" >&2
         exit 2
         ;;
 esac

@@ -26,7 +26,12 @@ set(test_environment
   "TSAN_OPTIONS=ignore_noninstrumented_modules=1"
   "GOMP_SPINCOUNT=2000")
 
-file(GLOB tests CONFIGURE_DEPENDS tests/test_*.c)
+# A build for several processes tests those: all else is the same without them.
+if(BRIO_MPI)
+  file(GLOB tests CONFIGURE_DEPENDS tests/cluster/test_*.c)
+else()
+  file(GLOB tests CONFIGURE_DEPENDS tests/test_*.c)
+endif()
 foreach(file ${tests})
   cmake_path(GET file STEM program)
   string(REGEX REPLACE "^test_" "" name ${program})
@@ -39,13 +44,19 @@ foreach(file ${tests})
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_dependencies(${program} brio_cli)
   add_test(NAME ${name} COMMAND ${program} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  if(name MATCHES "^long_")
+  if(BRIO_MPI)
+    set_tests_properties(${name} PROPERTIES LABELS cluster TIMEOUT 1200)
+  elseif(name MATCHES "^long_")
     set_tests_properties(${name} PROPERTIES LABELS long TIMEOUT 3600)
   else()
     set_tests_properties(${name} PROPERTIES LABELS quick TIMEOUT 600)
   endif()
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "${test_environment}")
 endforeach()
+
+if(BRIO_MPI)
+  return()
+endif()
 
 # The examples of the documentation: programs that see the public header only, and energies that test_examples checks.
 foreach(example hello strings leapfrog drag sweep)

@@ -44,7 +44,7 @@ static const BrioKey time_keys[] = {
 static const BrioKey solver_keys[] = {
     {"type", "newton | root | local-global", "newton",
      "Projected Newton with a line search; root solves gradient = 0 instead of minimising, for comparison; local-global takes a fixed number of iterations with one constant matrix, for real time."},
-    {"linear", "a name", "auto", "Linear solver: `brio list solvers`."},
+    {"linear", "a name, or a map", "auto", "Linear solver: `brio list solvers`. On several processes auto is petsc."},
     {"tol", "number, m/s", "1e-8", "Newton stops when max|dq|/h is below it."},
     {"max_iterations", "whole number", "100", "Newton iterations before a step counts as failed; each of the first three halvings of a step doubles them."},
     {"linear_tol", "number", "1e-6", "Relative residual of iterative linear solvers."},
@@ -52,6 +52,10 @@ static const BrioKey solver_keys[] = {
     {"iterations", "whole number", "10", "Of local-global: iterations of every solve."},
     {"precision", "single | double", "single", "Of local-global: of the constant factor; residuals are in double precision anyway."},
     {"memory", "whole number", "0 or 5", "Of local-global: iterations that L-BFGS looks back on; 0 is the default where all materials are projections (springs, arap, corotated)."},
+    {0}};
+static const BrioKey linear_keys[] = {
+    {"type", "a name", "required", "Linear solver: `brio list solvers`."},
+    {"options", "text", "", "Of petsc: options of PETSc, as for its command lines; they come after those that brio gives (docs/cluster.md)."},
     {0}};
 static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
@@ -190,6 +194,7 @@ static const BrioSection sections[] = {
     {"", "The scene", scene_keys},
     {"time", "Time", time_keys},
     {"solver", "Solver", solver_keys},
+    {"solver.linear", "A linear solver with options", linear_keys},
     {"bodies[]", "A body", body_keys},
     {"bodies[].surface", "A detailed surface", surface_keys},
     {"bodies[].transform", "Where a body starts", transform_keys},
@@ -375,10 +380,20 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
     if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
     BrioNode *linear = brio__node_get(node, "linear");
     if (linear) {
-        BRIO_CHECK(brio__node_text(linear, &type, error));
+        BrioNode *options = NULL;
+        if (linear->kind == BRIO_NODE_MAP) {
+            BRIO_CHECK(expect_map(linear, linear_keys, error));
+            options = brio__node_get(linear, "options");
+        }
+        BRIO_CHECK(type_of(linear, &type, error));
+        if (options && strcmp(type, "petsc")) return brio__node_error(options, error, "%s takes no options: they are those of petsc", type);
+        if (options) BRIO_CHECK(brio__node_text(options, &o->linear_options, error));
+#ifndef BRIO_HAVE_MPI
+        if (!strcmp(type, "petsc")) return brio__node_error(type_node(linear), error, "petsc is not in this brio: `make MPI=1` builds one that has it (docs/cluster.md)");
+#endif
         const BrioLinearType *found = brio__linear_type(type);
         for (; count < (int)BRIO_COUNT(names) && brio__linear_at(count); count++) names[count] = brio__linear_at(count)->name;
-        if (!found) return no_such(linear, "linear solver", type, names, count, error);
+        if (!found) return no_such(type_node(linear), "linear solver", type, names, count, error);
         o->linear = found->name;
     }
     int64_t iterations = o->max_iterations, halvings = o->max_halvings;

@@ -71,6 +71,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     if (!s) return BRIO_ERROR_MEMORY;
     s->system = system;
     s->options = *options;
+    s->options.linear_options = NULL;
     s->limit.term = NULL;
     s->held_part = 1;
     size_t coordinates = 3 * (size_t)system->block_count, world = 3 * (size_t)system->vertex_count;
@@ -88,6 +89,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     if (status == BRIO_OK &&
         (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend || !s->difference || !s->damped_pose || !s->term_energy))
         status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK && options->linear_options && !(s->options.linear_options = brio__strdup(options->linear_options))) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK && system->rod_count) status = brio__constraints_create(system, &s->constraints);
     if (status == BRIO_OK && system->surface) status = brio__contact_create(system, &s->contact);
     if (status == BRIO_OK) status = create_dampers(s, damping, damping_count);
@@ -110,6 +112,7 @@ void brio__solver_free(BrioSolver *s)
     brio__local_global_free(s->local_global);
     double *arrays[] = {s->x, s->dx, s->x_held_n, s->gradient, s->step, s->trial, s->blend, s->difference, s->damped_pose, s->term_energy};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
+    brio__free((char *)s->options.linear_options);
     brio__free(s);
 }
 
