@@ -106,7 +106,9 @@ if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND PROJECT_BINARY_DIR STREQUAL "${PR
   find_program(BRIO_NODE node)
   mark_as_advanced(BRIO_NODE)
   if(BRIO_NODE)
-    add_test(NAME playground COMMAND ${BRIO_NODE} ${PROJECT_SOURCE_DIR}/web/playground/test.mjs ${PROJECT_BINARY_DIR})
+    add_test(NAME playground COMMAND ${BRIO_NODE} ${PROJECT_SOURCE_DIR}/web/playground/test.mjs ${PROJECT_BINARY_DIR} -under_every)
+    add_test(NAME playground_scenes COMMAND ${BRIO_NODE} ${PROJECT_SOURCE_DIR}/web/playground/test.mjs ${PROJECT_BINARY_DIR} under_every)
+    set_tests_properties(playground_scenes PROPERTIES LABELS quick TIMEOUT 600 SKIP_RETURN_CODE 77)
   else()
     add_test(NAME playground COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no Node.js; apt-get install nodejs npm emscripten chromium")
   endif()
@@ -152,3 +154,11 @@ endif()
 
 # The browser test of reports finds playwright-core beside the bundled script.
 target_compile_definitions(test_report PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
+
+# The longest first (seconds), so that none of them runs alone at the end.
+foreach(pair playground_scenes=110 playground=70 manual=60 package=60 scene=50 scalar=20)
+  string(REGEX MATCH "(.*)=(.*)" pair ${pair})
+  if(TEST ${CMAKE_MATCH_1})
+    set_tests_properties(${CMAKE_MATCH_1} PROPERTIES COST ${CMAKE_MATCH_2})
+  endif()
+endforeach()
