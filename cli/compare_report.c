@@ -373,18 +373,18 @@ static void curve_charts(Picture *p, Curve curve, const char *title, const char 
     }
 }
 
-static void energy_charts(Picture *p) { curve_charts(p, CURVE_CHANGE, "Total energy less that of the first state", "E - E(0) [J]", false); }
+static void energy_charts(Picture *p) { curve_charts(p, CURVE_CHANGE, "Total energy less that of the first state", "E \u2212 E(0) [J]", false); }
 static void kinetic_charts(Picture *p) { curve_charts(p, CURVE_KINETIC, "Kinetic energy", "kinetic energy [J]", false); }
 static void alpha_charts(Picture *p) { curve_charts(p, CURVE_ALPHA, "alpha", "alpha", false); }
 
 static void momentum_charts(Picture *p)
 {
-    if (p->c->keeps_linear) curve_charts(p, CURVE_LINEAR, "Change of linear momentum", "|p - p(0)| [kg m/s]", true);
+    if (p->c->keeps_linear) curve_charts(p, CURVE_LINEAR, "Change of linear momentum", "|p \u2212 p(0)| [kg m/s]", true);
 }
 
 static void angular_charts(Picture *p)
 {
-    if (p->c->keeps_angular) curve_charts(p, CURVE_ANGULAR, "Change of angular momentum", "|L - L(0)| [kg m²/s]", true);
+    if (p->c->keeps_angular) curve_charts(p, CURVE_ANGULAR, "Change of angular momentum", "|L \u2212 L(0)| [kg m²/s]", true);
 }
 
 static void precision_charts(Picture *p)

@@ -34,6 +34,7 @@ typedef struct Shape {
     double density, E, nu; /* negative: of the scene */
     bool kinematic, thrown;
     double linear[3], angular[3];       /* of a kinematic one */
+    double turns;                       /* when it moves back; 0: never */
     double first[3], first_angular[3];  /* of one that is thrown */
     Hold hold[MOST_HOLDS];
     int holds;
@@ -61,9 +62,10 @@ typedef struct Scene {
     double beta, gamma;
     double size, end, h, density, E, nu, damping_stiffness, damping_ratio;
     double rotate_axis[3], rotate_degrees, handle;
-    double dhat, epsv, tol, friction; /* by the diagonal: dhat, epsv, tol */
+    double dhat, epsv, tol, friction; /* by the diagonal of the solids: tol, and dhat and epsv unless `absolute` */
     double hold_from, hold_to;
-    bool gravity, self_collision;
+    double script_value; /* the first behind the script's name; NAN: none */
+    bool gravity, self_collision, absolute;
 } Scene;
 
 typedef struct Reader {
@@ -555,6 +557,8 @@ static BrioStatus take_script(Reader *r)
     BRIO_CHECK(take_word(r, "the name of a script", &word));
     snprintf(r->scene->script, sizeof r->scene->script, "%s", word);
     r->scene->script_line = r->line;
+    double count;
+    if (take_optional(r, &count) && count >= 1) BRIO_CHECK(take_numbers(r, "a value of the script", 1, &r->scene->script_value));
     return BRIO_OK;
 }
 
@@ -617,6 +621,7 @@ static BrioStatus take_flag(Reader *r)
     if (!strcmp(r->word[0], "turnOffGravity")) r->scene->gravity = false;
     if (!strcmp(r->word[0], "selfCollisionOn")) r->scene->self_collision = true;
     if (!strcmp(r->word[0], "selfCollisionOff")) r->scene->self_collision = false;
+    if (!strcmp(r->word[0], "useAbsParameters")) r->scene->absolute = true;
     return BRIO_OK;
 }
 
@@ -658,6 +663,10 @@ static const struct {
     {"ccdMethod", "brio's collision detection is conservative by itself; brio check --exact proves a run"},
     {"CCDTolerance", "brio's collision detection has no tolerance to choose"},
     {"ccdTolerance", "brio's collision detection has no tolerance to choose"},
+    {"linearSolver", "brio chooses by the size of the scene; solver.linear in a scene names one"},
+    {"linSysSolver", "brio chooses by the size of the scene; solver.linear in a scene names one"},
+    {"kappaMinMultiplier", "the stiffness of contact is chosen by the weights (kappa: auto)"},
+    {"minBarrierStiffnessScale", "the stiffness of contact is chosen by the weights (kappa: auto)"},
     {"constraintType", "a setting of other solvers than the barrier"},
     {"constraintOffset", "a setting of other solvers than the barrier"},
     {"QPSolver", "a setting of other solvers than the barrier"},
@@ -695,6 +704,7 @@ static const Keyword keywords[] = {
     {.name = "turnOffGravity", .take = take_flag},
     {.name = "selfCollisionOn", .take = take_flag},
     {.name = "selfCollisionOff", .take = take_flag},
+    {.name = "useAbsParameters", .take = take_flag},
     NUMBER("size", size, -1e300),
     NUMBER("density", density, 1e-300),
     NUMBER("selfFric", friction, -1e300),
@@ -752,21 +762,31 @@ static BrioStatus take_line(Reader *r)
 
 /* ---- the whole -------------------------------------------------------------------------------------- */
 
-static void whole_box(const Scene *s, double low[3], double high[3])
+static void add_to_box(const Shape *shape, double low[3], double high[3])
 {
-    for (int k = 0; k < 3; k++) low[k] = INFINITY, high[k] = -INFINITY;
-    for (int i = 0; i < s->shapes; i++) {
-        const Shape *shape = &s->shape[i];
-        for (int64_t v = 0; v < shape->mesh->vertex_count; v++) {
-            double x[3];
-            place(shape, shape->mesh->x + 3 * v, x);
-            for (int k = 0; k < 3; k++) {
-                double last = x[k] + shape->step[k] * (shape->count[k] - 1);
-                low[k] = fmin(low[k], fmin(x[k], last));
-                high[k] = fmax(high[k], fmax(x[k], last));
-            }
+    for (int64_t v = 0; v < shape->mesh->vertex_count; v++) {
+        double x[3];
+        place(shape, shape->mesh->x + 3 * v, x);
+        for (int k = 0; k < 3; k++) {
+            double last = x[k] + shape->step[k] * (shape->count[k] - 1);
+            low[k] = fmin(low[k], fmin(x[k], last));
+            high[k] = fmax(high[k], fmax(x[k], last));
         }
     }
+}
+
+static void whole_box(const Scene *s, bool only_solids, double low[3], double high[3])
+{
+    for (int k = 0; k < 3; k++) low[k] = INFINITY, high[k] = -INFINITY;
+    for (int i = 0; i < s->shapes; i++)
+        if (!only_solids || s->shape[i].mesh->tet_count > 0) add_to_box(&s->shape[i], low, high);
+}
+
+static double diagonal_of(const double low[3], const double high[3])
+{
+    double sum = 0;
+    for (int k = 0; k < 3; k++) sum += (high[k] - low[k]) * (high[k] - low[k]);
+    return sqrt(sum);
 }
 
 /* Copies of a lattice as shapes of their own: brio's lattices are along the axes. */
@@ -795,7 +815,7 @@ static BrioStatus place_all(Reader *r)
     double low[3], high[3], extent = 0, all[3][3];
     if (s->rotate_degrees != 0) {
         BRIO_CHECK(expand(r));
-        whole_box(s, low, high);
+        whole_box(s, false, low, high);
         turn(s->rotate_axis, s->rotate_degrees * PI / 180, all);
         for (int i = 0; i < s->shapes; i++) {
             Shape *shape = &s->shape[i];
@@ -806,7 +826,7 @@ static BrioStatus place_all(Reader *r)
         }
     }
     if (s->size > 0) {
-        whole_box(s, low, high);
+        whole_box(s, false, low, high);
         for (int k = 0; k < 3; k++) extent = fmax(extent, high[k] - low[k]);
         double scale = extent > 0 ? s->size / extent : 1;
         for (int i = 0; i < s->shapes; i++)
@@ -827,6 +847,10 @@ typedef struct Grip {
     bool ends;                                  /* the box ends at handleRatio from one end along x: low or high is replaced by it */
 } Grip;
 
+typedef struct Drive {
+    double linear[3], angular[3]; /* rad/s, about the middle of the shape's box */
+} Drive;
+
 #define ANY -1, -1, -1
 #define ALL 2, 2, 2
 typedef struct Script {
@@ -835,6 +859,10 @@ typedef struct Script {
     int grips;
     bool one; /* only the first vertex */
     Grip grip[3];
+    int drives; /* of the first shapes, which are kinematic */
+    Drive drive[6];
+    bool turns;  /* they move back when the first two are 0.1 apart along x */
+    bool throws; /* all bodies along x, as fast as its first value says */
 } Script;
 
 static const Script scripts[] = {
@@ -855,6 +883,18 @@ static const Script scripts[] = {
     {.name = "stretch", .grips = 2, .grip = {{.low = {ANY}, .high = {ALL}, .velocity = {-0.1, 0, 0}, .ends = true}, {.low = {ANY}, .high = {ALL}, .velocity = {0.1, 0, 0}, .ends = true}}},
     {.name = "squash", .grips = 2, .grip = {{.low = {ANY}, .high = {ALL}, .velocity = {0.03, 0, 0}, .ends = true}, {.low = {ANY}, .high = {ALL}, .velocity = {-0.03, 0, 0}, .ends = true}}},
     {.name = "twist", .grips = 2, .grip = {{.low = {ANY}, .high = {ALL}, .twist = -0.4 * PI, .ends = true}, {.low = {ANY}, .high = {ALL}, .twist = 0.4 * PI, .ends = true}}},
+    {.name = "DCOBallHitWall", .throws = true},
+    {.name = "DCOSquash", .turns = true, .drives = 2, .drive = {{.linear = {1, 0, 0}}, {.linear = {-1, 0, 0}}}},
+    {.name = "DCOSquash6",
+     .turns = true,
+     .drives = 6,
+     .drive = {{.linear = {1, 0, 0}}, {.linear = {-1, 0, 0}}, {.linear = {0, 1, 0}}, {.linear = {0, -1, 0}}, {.linear = {0, 0, 1}}, {.linear = {0, 0, -1}}}},
+    {.name = "DCORotCylinders",
+     .drives = 4,
+     .drive = {{.angular = {PI / 2, 0, 0}}, {.angular = {-PI / 2, 0, 0}}, {.angular = {0, 0, -PI / 2}}, {.angular = {0, 0, PI / 2}}}},
+    {.name = "DCOVerschoorRoller",
+     .drives = 6,
+     .drive = {{.angular = {0, 0, -4}}, {.angular = {0, 0, -2}}, {.angular = {0, 0, 2}}, {.angular = {0, 0, 4}}, {.angular = {2, 0, 0}}, {.angular = {-2, 0, 0}}}},
     {.name = "twistnstretch",
      .grips = 2,
      .grip = {{.low = {ANY}, .high = {ALL}, .twist = -0.1 * PI, .velocity = {-0.1, 0, 0}, .ends = true}, {.low = {ANY}, .high = {ALL}, .twist = 0.1 * PI, .velocity = {0.1, 0, 0}, .ends = true}}},
@@ -866,6 +906,30 @@ static const Script *find_script(Reader *r)
         if (!strcmp(scripts[i].name, r->scene->script)) return &scripts[i];
     import_note(r->report, r->scene->script_line, "script %.30s: brio knows null, fall, hang2, stand, twist, stretch and other simple ones, not this; left out: nothing is held or moved by it", r->scene->script);
     return &scripts[0];
+}
+
+/* What the script moves as a whole; before all is lifted. */
+static void apply_script(Scene *s, const Script *script)
+{
+    for (int i = 0; i < s->shapes && i < script->drives; i++) {
+        s->shape[i].kinematic = true;
+        memcpy(s->shape[i].linear, script->drive[i].linear, sizeof s->shape[i].linear);
+        memcpy(s->shape[i].angular, script->drive[i].angular, sizeof s->shape[i].angular);
+    }
+    if (script->turns && s->shapes > 1) { /* looked at once a step, and both come nearer */
+        double low[2][3], high[2][3];
+        for (int i = 0; i < 2; i++) {
+            for (int k = 0; k < 3; k++) low[i][k] = INFINITY, high[i][k] = -INFINITY;
+            add_to_box(&s->shape[i], low[i], high[i]);
+        }
+        double steps = floor((low[1][0] - high[0][0] - 0.1) / (2 * s->h)) + 1;
+        for (int i = 0; i < s->shapes && i < script->drives; i++) s->shape[i].turns = fmax(steps, 0) * s->h;
+    }
+    for (int i = 0; script->throws && i < s->shapes; i++) {
+        if (s->shape[i].kinematic || s->shape[i].mesh->tet_count == 0) continue;
+        s->shape[i].thrown = true;
+        s->shape[i].first[0] = isnan(s->script_value) ? 1000 : s->script_value;
+    }
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------- */
@@ -963,6 +1027,19 @@ static void put_chosen(FILE *out, const Shape *s, const double low[3], const dou
     fputs("      - vertices: [", out);
     choose(s, low, high, relative, taken, out, most);
     fputs("]\n", out);
+}
+
+static void put_way_and_back(FILE *out, const Shape *shape, double end)
+{
+    const double time[3] = {0, shape->turns, end}, way[3] = {0, shape->turns, 2 * shape->turns - end};
+    fputs("script: {keys: [", out);
+    for (int t = 0; t < 3; t++) {
+        fputs(t ? ", [" : "[", out);
+        put(out, time[t]);
+        for (int k = 0; k < 3; k++) fputs(", ", out), put(out, way[t] * shape->linear[k]);
+        fputc(']', out);
+    }
+    fputs("]}", out);
 }
 
 static bool same_box(const Hold *a, const Hold *b) { return !memcmp(a->low, b->low, sizeof a->low) && !memcmp(a->high, b->high, sizeof a->high); }
@@ -1129,7 +1206,10 @@ static void put_obstacles(Reader *r, FILE *out, const char *folder)
             box_of(shape->mesh, low, high);
             Chosen all = choose(shape, low, high, true, NULL, NULL, INT64_MAX);
             fputs("    ", out);
-            put_script(out, shape->linear, shape->angular, all.about, 0, INFINITY);
+            if (shape->turns > 0 && shape->turns < s->end)
+                put_way_and_back(out, shape, s->end);
+            else
+                put_script(out, shape->linear, shape->angular, all.about, 0, INFINITY);
             fputc('\n', out);
         }
         if (shape->count[0] * shape->count[1] * shape->count[2] > 1) import_note(r->report, shape->line, "shapeMatrix of a surface: only its first copy is taken");
@@ -1179,16 +1259,16 @@ static void put_pairs(FILE *out, const Scene *s, bool with_obstacles)
     }
 }
 
-static void put_contact(FILE *out, const Scene *s, double diagonal)
+static void put_contact(FILE *out, const Scene *s, double unit)
 {
     bool differs = false;
     for (int i = 0; i < s->obstacles; i++) differs |= s->obstacle[i].friction != fmax(s->friction, 0);
     fputs("contact:\n  type: ipc\n  dhat: ", out);
-    put(out, s->dhat * diagonal);
+    put(out, s->dhat * unit);
     fputs("\n  kappa: auto\n  mu: ", out);
     put(out, fmax(s->friction, 0));
     fputs("\n  epsv: ", out);
-    put(out, s->epsv * diagonal);
+    put(out, s->epsv * unit);
     fputc('\n', out);
     if (differs) {
         fputs("  friction:\n", out);
@@ -1213,14 +1293,15 @@ static void name_shapes(Scene *s)
 static BrioStatus write_scene(Reader *r, const char *folder, FILE *out)
 {
     Scene *s = r->scene;
-    double low[3], high[3], diagonal = 0;
+    double low[3], high[3];
     int bodies = 0, surfaces = 0;
     const Script *script = find_script(r);
     BRIO_CHECK(place_all(r));
-    whole_box(s, low, high);
-    for (int k = 0; k < 3; k++) diagonal += (high[k] - low[k]) * (high[k] - low[k]);
-    diagonal = sqrt(diagonal);
-    double lift = script->lift_diagonal * diagonal + script->lift_height * (high[1] - low[1]);
+    apply_script(s, script);
+    whole_box(s, true, low, high);
+    double diagonal = diagonal_of(low, high), unit = s->absolute ? 1 : diagonal;
+    whole_box(s, false, low, high);
+    double lift = script->lift_diagonal * diagonal_of(low, high) + script->lift_height * (high[1] - low[1]);
     for (int i = 0; i < s->shapes; i++) {
         s->shape[i].translate[1] += lift;
         bodies += !is_obstacle(&s->shape[i]);
@@ -1252,12 +1333,13 @@ static BrioStatus write_scene(Reader *r, const char *folder, FILE *out)
     put(out, s->tol * diagonal);
     fputs("}\n", out);
     double stiffness = s->damping_ratio > 0 ? 0.75 * fmin(s->damping_ratio, 1) * s->h * s->h * s->h : fmax(s->damping_stiffness, 0);
+    if (!strcmp(s->integrator, "NM") && s->beta > 0) stiffness /= s->beta; /* whose step weighs forces by beta h^2, and damping by what backward Euler has */
     if (stiffness > 0) {
         fputs("damping:\n  - {type: rayleigh, beta: ", out);
         put(out, stiffness / (s->h * s->h));
         fputs("}\n", out);
     }
-    if (s->self_collision || surfaces || s->obstacles) put_contact(out, s, diagonal);
+    if (s->self_collision || surfaces || s->obstacles) put_contact(out, s, unit);
     fputs("materials:\n  material: ", out);
     put_material(out, s, NULL);
     for (int i = 0; i < s->shapes; i++) {
@@ -1273,7 +1355,7 @@ static BrioStatus write_scene(Reader *r, const char *folder, FILE *out)
 BrioStatus import_ipc(const char *name, const char *folder, FILE *out, ImportReport *report, BrioError *error)
 {
     Scene scene = {.energy = "NH", .integrator = "BE", .script = "null", .beta = 0.25, .gamma = 0.5, .size = -1, .end = 5, .h = 0.025, .density = 1000, .E = 1e5, .nu = 0.4, .handle = 0.01,
-                   .dhat = 1e-3, .epsv = 1e-3, .tol = 1e-2, .hold_to = INFINITY, .gravity = true, .self_collision = true};
+                   .dhat = 1e-3, .epsv = 1e-3, .tol = 1e-2, .hold_to = INFINITY, .script_value = NAN, .gravity = true, .self_collision = true};
     Reader r = {.name = name, .next = 1, .scene = &scene, .report = report, .error = error};
     size_t size;
     BRIO_CHECK(brio__read_file(name, &r.text, &size, error));

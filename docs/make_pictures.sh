@@ -12,22 +12,40 @@ run() { # NAME SCENE [options]
     shift 2
     "$brio" run "$scene" -o "$work/$name" --quiet --set output.frames=[] "$@"
 }
+weigh() { # FILE
+    bytes=$(wc -c <"$out/$1")
+    echo "$out/$1: $bytes bytes"
+    [ "$bytes" -le 100000 ] || { echo "$out/$1 has more than 100000 bytes" >&2; exit 1; }
+}
 draw() { # FILE RUN... options
     file=$1
     shift
     "$brio" render "$@" -o "$out/$file" --force --quiet
-    bytes=$(wc -c <"$out/$file")
-    echo "$out/$file: $bytes bytes"
-    [ "$bytes" -le 100000 ] || { echo "$out/$file has more than 100000 bytes" >&2; exit 1; }
+    weigh "$file"
 }
+plot() { # FILE CHART SCENE options: a chart of a comparison
+    file=$1 chart=$2
+    shift 2
+    "$brio" compare "$@" -o "$work/$file" --quiet >"$work/table"
+    cp "$work/$file/$chart.svg" "$out/$file"
+    weigh "$file"
+}
+
+# what integrators do to energy, momentum and time (integrators.md)
+methods=backward-euler,bdf2,sdirk2,generalized-alpha,implicit-midpoint,a-search
+small='bodies.0.shape.cells=[3, 3, 3]'
+plot integrators-bar.svg energy demo --integrators $methods --h 1/60 --set time.end=3
+plot integrators-spin.svg energy spinning-cube --integrators $methods --h 1/50 --set time.end=2 --set "$small"
+plot integrators-momentum.svg angular-momentum spinning-cube --integrators $methods --h 1/50 --set time.end=2 --set "$small"
+plot integrators-ball.svg energy ball-soft --integrators $methods --set time.end=3 --set bodies.0.shape.cells=4
+plot integrators-cost.svg work-precision spinning-cube --integrators $methods,verlet,rk4 --h 1/25,1/50,1/100,1/200,1/400,1/800,1/1600 \
+    --reference rk4@1/10000 --set time.end=0.5 --set 'bodies.0.shape.cells=[4, 4, 4]' --threads 1
 
 # the demo: above with a-search, below with backward Euler
 run lively demo --set integrator=a-search
 run dull demo --set integrator=backward-euler
 draw demo.png "$work/lively" "$work/dull" --sheet 7 --size 150x250 --color strain --zoom 0.86 --target 0,0.06,0
-"$brio" compare demo --integrators a-search,backward-euler -o "$work/compared" --quiet >"$work/table"
-cp "$work/compared/energy.svg" "$out/energy.svg"
-echo "$out/energy.svg: $(wc -c <"$out/energy.svg") bytes"
+plot energy.svg energy demo --integrators a-search,backward-euler
 
 # single pictures
 run cloth cloth
@@ -43,9 +61,7 @@ draw membrane.png "$work/drum" --time 0.05 --color strain --size 640x360
 
 keep() { # PICTURE FILE: in few colours
     ffmpeg -loglevel error -y -i "$1" -vf "split[a][b];[a]palettegen=max_colors=160[p];[b][p]paletteuse=dither=none" "$out/$2"
-    bytes=$(wc -c <"$out/$2")
-    echo "$out/$2: $bytes bytes"
-    [ "$bytes" -le 100000 ] || { echo "$out/$2 has more than 100000 bytes" >&2; exit 1; }
+    weigh "$2"
 }
 
 # a film's contact sheet and the reports, where there are programs for it
@@ -61,7 +77,7 @@ if [ -d "$modules/node_modules/playwright-core" ] && command -v chromium >/dev/n
         keep "$work/shot.png" "$2"
     }
     shoot "$work/dice/report.html" report.png 1000 1150 light 0.55
-    shoot "$work/compared/report.html" report-compare.png 1000 1500 dark 0.9
+    shoot "$work/energy.svg/report.html" report-compare.png 1000 1500 dark 0.9
     shoot "$work/twist/report.html" report-phone.png 360 1100 light 3
 fi
 

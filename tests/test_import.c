@@ -32,7 +32,7 @@ static int set_up(void **state)
     write_shape("box", cube, 6, "input/tetMeshes/cube.msh");
     write_shape("box", bar, 6, "input/tetMeshes/bar.msh");
     write_shape("sphere", NULL, 0, "input/triMeshes/ball.obj");
-    static const char *const names[] = {"fall", "boundary", "kinematic", "lattice", "matrix", "twist"};
+    static const char *const names[] = {"fall", "boundary", "kinematic", "lattice", "matrix", "twist", "squash", "throw"};
     for (size_t i = 0; i < BRIO_COUNT(names); i++) {
         char from[512], to[64];
         size_t size = 0;
@@ -82,7 +82,7 @@ static const Expected imports[] = {
      "  scenes/lattice.txt:12: tol: brio has one tolerance for all steps; taken is the least of the 2\n"
      "  scenes/lattice.txt:16: section: settings of other solvers than the barrier; left out\n"
      "  scenes/lattice.txt:20: appendStr: brio run -o names the folder; left out\n",
-     {"integrator: {type: newmark, beta: 0.25, gamma: 0.5}", "  - {type: rayleigh, beta: 0.00075}", "time: {h: 0.005, end: 0.02, fps: 60}"}},
+     {"integrator: {type: newmark, beta: 0.25, gamma: 0.5}", "  - {type: rayleigh, beta: 0.003}", "time: {h: 0.005, end: 0.02, fps: 60}"}},
     {"matrix",
      "matrix.yaml: 4 bodies, 1 obstacle\n"
      "  scenes/matrix.txt:9: disableCout: brio run --quiet is what comes nearest; left out\n"
@@ -96,6 +96,15 @@ static const Expected imports[] = {
      "  scenes/twist.txt:20: exactCCD: brio's collision detection is conservative by itself; brio check --exact proves a run; left out\n"
      "  scenes/twist.txt:21: \"stifness\" is not a keyword that brio knows; did you mean \"stiffness\"?; left out\n",
      {"  - {type: rayleigh, beta: 0.0001}", "    fix:"}},
+    {"squash", /* lengths in metres; obstacles that come together and move back */
+     "squash.yaml: 1 body, 2 obstacles\n"
+     "  scenes/squash.txt:2: linearSolver: brio chooses by the size of the scene; solver.linear in a scene names one; left out\n"
+     "  scenes/squash.txt:6: kappaMinMultiplier: the stiffness of contact is chosen by the weights (kappa: auto); left out\n",
+     {"solver: {tol: 0.00173205080756888}", "  dhat: 0.01", "  epsv: 0.002", "    script: {keys: [[0, 0, 0, 0], [0.96, 0.96, 0, 0], [1, 0.92, 0, 0]]}",
+      "    script: {keys: [[0, 0, 0, 0], [0.96, -0.96, 0, 0], [1, -0.92, 0, 0]]}"}},
+    {"throw", /* lengths by the diagonal of what is simulated, 13 m, not of the obstacle as well */
+     "throw.yaml: 1 body, 1 obstacle\n",
+     {"solver: {tol: 0.0013}", "  dhat: 0.013", "    velocity: {linear: [7.5, 0, 0]}", "  - {type: rayleigh, beta: 0.0004}"}},
 };
 
 static void expect_line(const char *text, const char *line, const char *name)

@@ -67,18 +67,6 @@ static BrioStatus corners_of(const BrioScan *scan, int64_t type, int *corners)
                             (long long)type);
 }
 
-static BrioStatus expect_word(BrioScan *scan, const char *expected)
-{
-    char word[64], what[80];
-    snprintf(what, sizeof what, "\"%s\"", expected);
-    if (!brio__scan_more(scan)) return brio__scan_expected(scan, what, 0);
-    const char *start = scan->at;
-    BRIO_CHECK(brio__scan_word(scan, what, word, sizeof word));
-    if (!strcmp(word, expected)) return BRIO_OK;
-    scan->at = start;
-    return brio__scan_expected(scan, what, 0);
-}
-
 /* ---- nodes --------------------------------------------------------------------------------------- */
 
 static BrioStatus add_tag(Reader *reader, int64_t tag)
@@ -337,7 +325,7 @@ static BrioStatus read_format(Reader *reader)
     if (brio__scan_more(scan) && scan->end - scan->at >= 4 && !strncmp(scan->at, "$NOD", 4))
         return brio__scan_error(scan, "this is version 1 of Gmsh's format; brio reads 2.2 and 4.1: convert it with "
                                       "\"gmsh old.msh -save -format msh41 -o new.msh\"");
-    BRIO_CHECK(expect_word(scan, "$MeshFormat"));
+    BRIO_CHECK(brio__scan_expect(scan, "$MeshFormat", false));
     BRIO_CHECK(brio__scan_word(scan, "the version of the format", version, sizeof version));
     bool version2 =
         !strcmp(version, "2.2") || !strcmp(version, "2.1") || !strcmp(version, "2.0") || !strcmp(version, "2");
@@ -363,7 +351,7 @@ static BrioStatus read_format(Reader *reader)
     } else {
         BRIO_CHECK(brio__scan_ascii(scan));
     }
-    return expect_word(scan, "$EndMeshFormat");
+    return brio__scan_expect(scan, "$EndMeshFormat", false);
 }
 
 /* Passes over a section up to and with its $End line. */
@@ -394,14 +382,14 @@ static BrioStatus parse(Reader *reader)
             if (reader->has_nodes) return brio__scan_error(scan, "a second section $Nodes");
             reader->has_nodes = true;
             BRIO_CHECK(reader->version4 ? read_nodes4(reader) : read_nodes2(reader));
-            BRIO_CHECK(expect_word(scan, "$EndNodes"));
+            BRIO_CHECK(brio__scan_expect(scan, "$EndNodes", false));
             BRIO_CHECK(sort_tags(reader));
         } else if (!strcmp(name, "$Elements")) {
             if (!reader->has_nodes) return brio__scan_error(scan, "the section $Nodes must come before $Elements");
             if (reader->has_elements) return brio__scan_error(scan, "a second section $Elements");
             reader->has_elements = true;
             BRIO_CHECK(reader->version4 ? read_elements4(reader) : read_elements2(reader));
-            BRIO_CHECK(expect_word(scan, "$EndElements"));
+            BRIO_CHECK(brio__scan_expect(scan, "$EndElements", false));
         } else {
             BRIO_CHECK(skip_section(scan, name));
         }

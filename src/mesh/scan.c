@@ -164,6 +164,18 @@ BrioStatus brio__scan_word(BrioScan *scan, const char *what, char *word, size_t 
     return BRIO_OK;
 }
 
+BrioStatus brio__scan_expect(BrioScan *scan, const char *expected, bool any_case)
+{
+    char word[64], what[80];
+    snprintf(what, sizeof what, "\"%s\"", expected);
+    brio__scan_more(scan);
+    const char *start = scan->at;
+    BRIO_CHECK(brio__scan_word(scan, what, word, sizeof word));
+    if (!(any_case ? strcasecmp : strcmp)(word, expected)) return BRIO_OK;
+    scan->at = start;
+    return unexpected(scan, what, 0);
+}
+
 BrioStatus brio__scan_integer(BrioScan *scan, const char *what, int64_t number, int64_t *value)
 {
     if (!brio__scan_more(scan)) return unexpected(scan, what, number);

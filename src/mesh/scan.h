@@ -57,6 +57,8 @@ bool brio__scan_next_line(BrioScan *scan);
 
 /* The next value as a word; longer ones are cut (and then match nothing). */
 BrioStatus brio__scan_word(BrioScan *scan, const char *what, char *word, size_t size);
+/* That word and no other; `any_case`: however it is written. */
+BrioStatus brio__scan_expect(BrioScan *scan, const char *expected, bool any_case);
 BrioStatus brio__scan_integer(BrioScan *scan, const char *what, int64_t number, int64_t *value);
 BrioStatus brio__scan_real(BrioScan *scan, const char *what, int64_t number, double *value); /* finite */
 BrioStatus brio__scan_point(BrioScan *scan, const char *what, int64_t number, double point[3]);

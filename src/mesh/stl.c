@@ -90,37 +90,25 @@ static BrioStatus parse_binary(Weld *w)
     return BRIO_OK;
 }
 
-static BrioStatus expect_word(BrioScan *scan, const char *expected)
-{
-    char word[16], what[32];
-    snprintf(what, sizeof what, "\"%s\"", expected);
-    brio__scan_more(scan);
-    const char *start = scan->at;
-    BRIO_CHECK(brio__scan_word(scan, what, word, sizeof word));
-    if (!strcasecmp(word, expected)) return BRIO_OK;
-    scan->at = start;
-    return brio__scan_expected(scan, what, 0);
-}
-
 static BrioStatus parse_facet(Weld *w, int64_t number)
 {
     BrioScan *scan = &w->scan;
     int32_t v[3];
-    BRIO_CHECK(expect_word(scan, "normal"));
+    BRIO_CHECK(brio__scan_expect(scan, "normal", true));
     for (int k = 0; k < 3; k++) { /* any value: some programs write nan for triangles without area */
         if (!brio__scan_more(scan)) return brio__scan_expected(scan, "the normal of triangle", number);
         brio__scan_skip_value(scan);
     }
-    BRIO_CHECK(expect_word(scan, "outer"));
-    BRIO_CHECK(expect_word(scan, "loop"));
+    BRIO_CHECK(brio__scan_expect(scan, "outer", true));
+    BRIO_CHECK(brio__scan_expect(scan, "loop", true));
     for (int k = 0; k < 3; k++) {
         double p[3];
-        BRIO_CHECK(expect_word(scan, "vertex"));
+        BRIO_CHECK(brio__scan_expect(scan, "vertex", true));
         BRIO_CHECK(brio__scan_point(scan, "a coordinate of triangle", number, p));
         BRIO_CHECK(add_corner(w, p, v + k));
     }
-    BRIO_CHECK(expect_word(scan, "endloop"));
-    BRIO_CHECK(expect_word(scan, "endfacet"));
+    BRIO_CHECK(brio__scan_expect(scan, "endloop", true));
+    BRIO_CHECK(brio__scan_expect(scan, "endfacet", true));
     return add_triangle(w, v);
 }
 
@@ -130,7 +118,7 @@ static BrioStatus parse_ascii(Weld *w)
     int64_t count = 0;
     BRIO_CHECK(brio__scan_ascii(scan));
     while (brio__scan_more(scan)) { /* several solids may follow each other */
-        BRIO_CHECK(expect_word(scan, "solid"));
+        BRIO_CHECK(brio__scan_expect(scan, "solid", true));
         brio__scan_skip_line(scan);
         for (;;) {
             char word[16];

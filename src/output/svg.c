@@ -248,7 +248,60 @@ static int legend_entries(const BrioPlot *plot, const char *names[])
 typedef struct Legend {
     int count, columns;
     double cell; /* width */
+    bool at_ends; /* beside the frame, each name where its line ends */
+    double y[BRIO_PLOT_MOST_SERIES], end[BRIO_PLOT_MOST_SERIES]; /* then: of each name, and of its line at the right edge (NAN: it ends before that) */
 } Legend;
+
+static double px(const BrioPlotFrame *f, double x) { return f->left + f->width * ((x - f->low[0]) / (f->high[0] - f->low[0])); }
+static double py(const BrioPlotFrame *f, double y) { return f->top + f->height * ((f->high[1] - y) / (f->high[1] - f->low[1])); }
+
+static bool has_only_lines(const BrioPlot *plot)
+{
+    for (int s = 0; s < plot->series_count; s++)
+        if (plot->series[s].mark != BRIO_PLOT_LINE) return false;
+    return plot->region_count == 0;
+}
+
+/* Names as near to the ends of their lines as rows allow: of `wanted`, which ascends, the nearest heights in the sense of least squares
+ * that are a row apart (neighbours that are too close share the mean of what they want, less their rows), moved into the frame. */
+static void spread(const BrioPlotFrame *f, int count, const double *wanted, double *y)
+{
+    double mean[BRIO_PLOT_MOST_SERIES];
+    int size[BRIO_PLOT_MOST_SERIES], blocks = 0, i = 0;
+    for (int k = 0; k < count; k++) {
+        mean[blocks] = wanted[k] - LEGEND_ROW * k;
+        size[blocks++] = 1;
+        for (; blocks > 1 && mean[blocks - 2] > mean[blocks - 1]; blocks--) {
+            int both = size[blocks - 2] + size[blocks - 1];
+            mean[blocks - 2] = (size[blocks - 2] * mean[blocks - 2] + size[blocks - 1] * mean[blocks - 1]) / both;
+            size[blocks - 2] = both;
+        }
+    }
+    double first = f->top + 0.5 * LEGEND_ROW, last = f->top + f->height - LEGEND_ROW * (count - 0.5);
+    for (int b = 0; b < blocks; b++)
+        for (int k = 0; k < size[b]; k++, i++) y[i] = fmax(first, fmin(mean[b], last)) + LEGEND_ROW * i;
+}
+
+static void place_at_ends(const BrioPlot *plot, const BrioPlotFrame *f, Legend *legend)
+{
+    int order[BRIO_PLOT_MOST_SERIES], count = 0;
+    double wanted[BRIO_PLOT_MOST_SERIES], y[BRIO_PLOT_MOST_SERIES];
+    for (int s = 0; s < plot->series_count && s < BRIO_PLOT_MOST_SERIES; s++) {
+        const BrioPlotSeries *series = &plot->series[s];
+        if (!series->name) continue;
+        int64_t last = series->count - 1;
+        while (last >= 0 && (isnan(on_axis(&plot->x, x_of(series, last))) || isnan(on_axis(&plot->y, series->y[last])))) last--;
+        double x = last < 0 ? f->left : px(f, on_axis(&plot->x, x_of(series, last)));
+        double end = last < 0 ? INFINITY : py(f, on_axis(&plot->y, series->y[last])), in = fmax(f->top, fmin(end, f->top + f->height));
+        int at = count;
+        for (; at > 0 && wanted[at - 1] > in; at--) wanted[at] = wanted[at - 1], order[at] = order[at - 1];
+        wanted[at] = in;
+        order[at] = count;
+        legend->end[count++] = in == end && fabs(x - f->left - f->width) < 2 ? end : NAN;
+    }
+    spread(f, count, wanted, y);
+    for (int k = 0; k < count; k++) legend->y[order[k]] = y[k];
+}
 
 static Legend place(const BrioPlot *plot, BrioPlotFrame *frame)
 {
@@ -274,8 +327,10 @@ static Legend place(const BrioPlot *plot, BrioPlotFrame *frame)
     frame->left = 16 + TICK_LETTER * widest + (plot->y.label ? 24 : 4);
     frame->width = BRIO_PLOT_WIDTH - frame->left - right;
     if (beside) {
-        double box[4] = {frame->left + frame->width + 14, frame->top, legend.cell, LEGEND_ROW * legend.count};
+        legend.at_ends = has_only_lines(plot);
+        double box[4] = {frame->left + frame->width + 14, frame->top, legend.cell, legend.at_ends ? frame->height : LEGEND_ROW * legend.count};
         memcpy(frame->legend, box, sizeof box);
+        if (legend.at_ends) place_at_ends(plot, frame, &legend);
     } else if (legend.count) {
         double rows = (legend.count + legend.columns - 1) / legend.columns;
         legend.cell = fmin(legend.cell, BRIO_PLOT_WIDTH - 40);
@@ -291,9 +346,6 @@ BrioPlotFrame brio__plot_frame(const BrioPlot *plot)
     place(plot, &frame);
     return frame;
 }
-
-static double px(const BrioPlotFrame *f, double x) { return f->left + f->width * ((x - f->low[0]) / (f->high[0] - f->low[0])); }
-static double py(const BrioPlotFrame *f, double y) { return f->top + f->height * ((f->high[1] - y) / (f->high[1] - f->low[1])); }
 
 /* Pixels with as many decimals as can be seen. */
 static void pixel(FILE *file, double value)
@@ -628,6 +680,13 @@ static void draw_legend(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
         if (!name || i >= legend->count) continue;
         double x = f->legend[0] + legend->cell * (i % legend->columns), y = f->legend[1] + LEGEND_ROW * (i / legend->columns) + 0.5 * LEGEND_ROW;
         char style[160];
+        double from[2] = {x, y};
+        if (legend->at_ends) {
+            bool goes_on = !isnan(legend->end[i]);
+            y = legend->y[i];
+            from[0] = goes_on ? f->left + f->width : x;
+            from[1] = goes_on ? legend->end[i] : y;
+        }
         i++;
         if (region) {
             snprintf(style, sizeof style, "fill=\"%s\" fill-opacity=\"%.2f\" stroke=\"#999999\"", region_colour(region), region_opacity(region));
@@ -637,7 +696,7 @@ static void draw_legend(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
             rectangle(file, x + 8, y - 6, 12, 12, style);
         } else {
             snprintf(style, sizeof style, "stroke=\"%s\" stroke-width=\"2.2\"%s", series_colour(series, k), series_dashes(series, k));
-            if (series->mark != BRIO_PLOT_POINTS) line(file, x, y, x + 28, y, style);
+            if (series->mark != BRIO_PLOT_POINTS) line(file, from[0], from[1], x + 28, y, style);
             if (series->mark != BRIO_PLOT_LINE)
                 fprintf(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\" fill=\"%s\"/>\n", x + 14, y, series_colour(series, k));
         }

@@ -1,4 +1,5 @@
-// The playground in Chromium, from the file system and from servers:  node test.mjs BUILD_DIR
+// The playground in Chromium, from the file system and from servers:  node test.mjs BUILD_DIR [NAME... | -NAME...]
+// Cases whose name has one of the NAMEs in it are run, or all but those whose name has one.
 // Cases are told as cmocka tells them, so that the closing summary counts them.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -23,7 +24,8 @@ const test = (name, run) => cases.push({ name, run });
 const check = (condition, sentence) => {
   if (!condition) throw new Error(sentence);
 };
-const only = process.argv.slice(3);
+const names = process.argv.slice(3), only = names.filter((n) => n[0] !== '-'), without = names.filter((n) => n[0] === '-').map((n) => n.slice(1));
+const chosen = (name) => (!only.length || only.some((o) => name.includes(o))) && !without.some((o) => name.includes(o));
 
 const running = await browser();
 let complaints = [];
@@ -103,12 +105,12 @@ test('touch_grabs_too', async () => {
   await page.close();
 });
 
-// Every scene under every integrator that is offered for it: 300 steps, ten pictures.
+// Every scene under every integrator that is offered for it: 2.5 s, ten pictures.
 for (const [scene, hash] of Object.entries({ cloth: 'tab=cloth&n=8', cube: 'tab=soft&scene=cube&n=2', bar: 'tab=soft&scene=bar&n=8', balls: 'tab=soft&scene=balls&n=1', balls_on_springs: 'tab=soft&scene=balls&n=1&contact=penalty', dice: 'tab=soft&scene=dice&n=1', bunny: 'tab=soft&scene=bunny&n=8&contact=penalty' }))
   test(`${scene}_under_every_integrator`, async () => {
-    const page = await openStill('#' + hash), steps = 300;
-    const result = await page.evaluate((part) => {
-      const b = window.brio.bench, table = {};
+    const page = await openStill('#' + hash);
+    const { steps, table: result } = await page.evaluate(() => {
+      const b = window.brio.bench, table = {}, steps = 10 * Math.ceil(0.25 / b.methods[0].h - 1e-9), part = steps / 10;
       for (const { name } of b.engine.registry.integrators) {
         if (b.offers[name] || ['static', 'runge-kutta'].includes(name)) continue;
         b.start();
@@ -121,10 +123,10 @@ for (const [scene, hash] of Object.entries({ cloth: 'tab=cloth&n=8', cube: 'tab=
         const w = b.worlds[0];
         table[name] = { done, finite: w.positions.every(Number.isFinite) && w.velocities.every(Number.isFinite) && Number.isFinite(w.ledger.total), said: b.message.textContent };
       }
-      return table;
-    }, steps / 10);
+      return { steps, table };
+    });
     const names = Object.keys(result), stopped = names.filter((n) => result[n].done < steps);
-    console.log(`${names.length} integrators, ${stopped.length} stopped with a sentence${stopped.length ? ': ' + stopped.map((n) => `${n} after ${result[n].done} (${result[n].said})`).join('; ') : ''}`);
+    console.log(`${steps} steps, ${names.length} integrators, ${stopped.length} stopped with a sentence${stopped.length ? ': ' + stopped.map((n) => `${n} after ${result[n].done} (${result[n].said})`).join('; ') : ''}`);
     for (const n of names) {
       check(result[n].finite, `${n}: a value is not finite`);
       check(result[n].done === steps, `${n} stopped after ${result[n].done} steps: ${result[n].said}`);
@@ -472,7 +474,7 @@ test('served_without_the_headers_it_has_one_thread', async () => {
 
 let failed = 0;
 for (const { name, run } of cases) {
-  if (only.length && !only.some((o) => name.includes(o))) continue;
+  if (!chosen(name)) continue;
   const begin = performance.now();
   console.log(`[ RUN      ] ${name}`);
   complaints = [];

@@ -1,0 +1,7 @@
+# The examples in C that are programs, and what each prints: read by the tests in the build and by that of the installed package.
+set(examples hello strings leapfrog drag sweep)
+set(hello_prints "t = 0.083 s: kinetic")
+set(strings_prints "t = 1.0 s: the free end is at x = ")
+set(leapfrog_prints "t = 0.0500 s: total energy 0.37")
+set(drag_prints "hand at y = 1.00 m, cloth at 0.7")
+set(sweep_prints "E = 4.0e.06 Pa, 16 cells: sags by 0.03")
