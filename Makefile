@@ -72,8 +72,7 @@ bench: build
 install: build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX="$(abspath $(PREFIX))" >/dev/null
 	@cmake --build build --target brio_cli brio_shared brio_static
-	@DESTDIR="$(DESTDIR)" cmake --install build
-	@mv build/install_manifest.txt build/installed.txt
+	@sh cmake/install.sh build "$(abspath $(PREFIX))" "$(DESTDIR)"
 
 uninstall:
 	@sh cmake/uninstall.sh build "$(DESTDIR)"

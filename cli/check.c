@@ -405,13 +405,16 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
         brio__json_integer(&json, "coordinates", 3 * (int64_t)s->block_count);
         brio__json_open(&json, "bodies", '[');
     } else {
-        char coordinates[32], held[32];
+        char coordinates[32], held[32], of_obstacles[64] = "", count[32];
+        int64_t own = 0; /* of bodies; obstacles' vertices come after theirs */
+        for (int64_t k = 0; k < s->held_count; k++) own += s->held[k] < s->body_vertices;
         count_text(3 * (int64_t)s->block_count, coordinates, sizeof coordinates);
-        count_text(s->held_count, held, sizeof held);
+        count_text(own, held, sizeof held);
+        count_text(s->held_count - own, count, sizeof count);
+        if (s->held_count > own) snprintf(of_obstacles, sizeof of_obstacles, " (and %s of obstacles)", count);
         printf("%s%s%s\n", scene->file, scene->title[0] ? ": " : "", scene->title);
-        printf("  %d %s, %s coordinates, %s points held or scripted, %lld steps to t = %g s\n", s->body_count,
-               s->body_count == 1 ? "body" : "bodies", coordinates, held, (long long)brio__scene_steps(scene),
-               scene->end);
+        printf("  %d %s, %s coordinates, %s points held or scripted%s, %lld steps to t = %g s\n", s->body_count,
+               s->body_count == 1 ? "body" : "bodies", coordinates, held, of_obstacles, (long long)brio__scene_steps(scene), scene->end);
     }
     for (int i = 0; i < s->body_count; i++) check_body(s, i, x, as_json ? &json : NULL, &found);
     if (as_json) brio__json_close(&json, ']');

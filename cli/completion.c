@@ -6,12 +6,13 @@
 #include <ctype.h>
 #include <string.h>
 
-typedef enum Values { VALUES_NONE, VALUES_FILES, VALUES_FOLDERS, VALUES_INTEGRATORS } Values;
+typedef enum Values { VALUES_NONE, VALUES_FILES, VALUES_FOLDERS, VALUES_INTEGRATOR, VALUES_INTEGRATORS } Values; /* the last with commas between them */
 
 /* What follows an option. */
 static Values values_of(const Option *option)
 {
-    if (!strcmp(option->name, "--integrators") || !strcmp(option->name, "--integrator")) return VALUES_INTEGRATORS;
+    if (!strcmp(option->name, "--integrator")) return VALUES_INTEGRATOR;
+    if (!strcmp(option->name, "--integrators")) return VALUES_INTEGRATORS;
     if (!strncmp(option->value, "FOLDER", 6)) return VALUES_FOLDERS;
     return !strncmp(option->value, "FILE", 4) ? VALUES_FILES : VALUES_NONE;
 }
@@ -63,7 +64,7 @@ static void bash(void)
 {
     puts("# Completion of brio for bash: source it, or put it into /usr/share/bash-completion/completions/brio.\n"
          "_brio()\n{\n"
-         "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} options= words= files=\n"
+         "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} options= words= files= before=\n"
          "    COMPREPLY=()\n"
          "    if [ \"$COMP_CWORD\" -eq 1 ]; then");
     printf("        mapfile -t COMPREPLY < <(compgen -W '--help --version ");
@@ -73,15 +74,15 @@ static void bash(void)
     for (int i = 0; command_at(i); i++)
         for (const Option *o = command_at(i)->options; o && o->name; o++) {
             static const char *const found[] = {[VALUES_NONE] = "", [VALUES_FILES] = "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$current\");",
-                                                [VALUES_FOLDERS] = "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- \"$current\");", [VALUES_INTEGRATORS] = ""};
+                                                [VALUES_FOLDERS] = "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- \"$current\");", [VALUES_INTEGRATOR] = "mapfile -t COMPREPLY < <(compgen -W '",
+                                                [VALUES_INTEGRATORS] = "compopt -o nospace 2>/dev/null; before=${current%\"${current##*,}\"}; mapfile -t COMPREPLY < <(compgen -P \"$before\" -W '"};
             if (!o->value) continue;
             printf("    %s:%s", command_at(i)->name, o->name);
             if (o->letter) printf(" | %s:-%c", command_at(i)->name, o->letter);
             printf(") %s", found[values_of(o)]);
-            if (values_of(o) == VALUES_INTEGRATORS) {
-                printf("mapfile -t COMPREPLY < <(compgen -W '");
+            if (values_of(o) >= VALUES_INTEGRATOR) {
                 print_family("integrators");
-                printf("' -- \"$current\");");
+                printf("' -- \"${current##*,}\");");
             }
             puts(" return ;;");
         }
@@ -131,17 +132,17 @@ static void zsh(void)
                 printf(":");
                 print_quoted(o->value, true);
                 printf(":");
-                if (values_of(o) == VALUES_INTEGRATORS) {
-                    printf("(");
+                if (values_of(o) >= VALUES_INTEGRATOR) {
+                    printf(values_of(o) == VALUES_INTEGRATORS ? "_values -s , integrator " : "(");
                     print_family("integrators");
-                    printf(")");
+                    if (values_of(o) == VALUES_INTEGRATOR) printf(")");
                 } else {
                     printf("%s", action[values_of(o)]);
                 }
             }
             puts("' \\");
         }
-        printf("            '*:: :_alternative \"words:name:(");
+        printf("            '*: : _alternative \"words:name:(");
         print_words(c);
         printf(")\"%s'\n        ;;\n", places_of(c) == VALUES_FILES ? " \"files:file:_files\"" : places_of(c) == VALUES_FOLDERS ? " \"folders:folder:_files -/\"" : "");
     }
@@ -168,10 +169,10 @@ static void fish(void)
                 Values values = values_of(o);
                 printf(values == VALUES_FILES ? " -r -F" : " -x");
                 if (values == VALUES_FOLDERS) printf(" -a '(__fish_complete_directories)'");
-                if (values == VALUES_INTEGRATORS) {
-                    printf(" -a '");
+                if (values >= VALUES_INTEGRATOR) {
+                    printf(" -a '%s", values == VALUES_INTEGRATORS ? "(__fish_append , " : "");
                     print_family("integrators");
-                    printf("'");
+                    printf("%s'", values == VALUES_INTEGRATORS ? ")" : "");
                 }
             }
             printf(" -d '");
@@ -207,7 +208,8 @@ const Command command_completion = {
     .summary = "Completion of commands, options and names for a shell.",
     .synopsis = "bash|zsh|fish",
     .about = "Prints what the shell needs to complete brio's commands, options, scenes and integrators with the Tab key. `make install` installs all three; without it, put the line of the example into "
-             "~/.bashrc, or write the output to ~/.config/fish/completions/brio.fish, or to a file _brio in a folder of zsh's $fpath.",
+             "~/.bashrc, or write the output to ~/.config/fish/completions/brio.fish, or to a file _brio in a folder of zsh's $fpath. "
+             "(fish finds what is installed under /usr, and under /usr/local where XDG_DATA_DIRS names /usr/local/share; bash needs Debian's package bash-completion for both.)",
     .examples = "source <(brio completion bash)\nbrio completion fish > ~/.config/fish/completions/brio.fish",
     .run = run,
 };

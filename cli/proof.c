@@ -152,9 +152,10 @@ static BrioStatus replay(Proof *p, BrioError *error)
             if (status != BRIO_OK)
                 return brio__error(error, status, "the replay fails in step %lld, which is in energy.csv: %s", (long long)state->step + 1, brio_sim_reason(p->sim));
             brio__exact_watch(&p->watch, state);
-            show(p);
+            if (state->step < step) show(p);
         }
         BRIO_CHECK(compare_row(p, error));
+        show(p); /* with the energy of this row */
     }
     return BRIO_OK;
 }

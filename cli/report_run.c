@@ -227,7 +227,7 @@ static void put_words(RunReport *r)
         brio__html_text(file, text);
     }
     if (steps > 0 && iterations > 0) {
-        snprintf(text, sizeof text, " %.3g Newton iterations a step", iterations / steps);
+        snprintf(text, sizeof text, " %.3g iterations of the solver a step", iterations / steps);
         brio__html_text(file, text);
         if (halved > 0)
             snprintf(text, sizeof text, "; %g steps had to be done in halves.", halved);

@@ -59,8 +59,9 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
         printf("%s was complete already; nothing is left to do (--set time.end=... makes it longer)\n", out);
     printf("%s%s%s: %lld of %lld steps, t = %g s, in %s\n", scene->title, scene->title[0] ? ": " : "",
            brio__verdict_name(r->verdict), (long long)r->step, (long long)r->steps, r->time, wall);
-    printf("  Newton iterations %lld (%.1f a step), energy %.6g J at the start, %.6g J now\n",
-           (long long)r->totals.solve.iterations,
+    bool fixed = scene->def.solver.type && !strcmp(scene->def.solver.type, "local-global");
+    printf("  %s iterations %lld (%.1f a step), energy %.6g J at the start, %.6g J now\n",
+           fixed ? "local/global" : "Newton", (long long)r->totals.solve.iterations,
            r->step > 0 ? (double)r->totals.solve.iterations / (double)r->step : 0, r->totals.first_energy,
            r->totals.last_energy);
     if (r->totals.halved_steps)
@@ -70,10 +71,10 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
         printf("  %lld states checked exactly, %lld pairs: no intersection, no inverted element (%.1f s)\n", (long long)r->exact.states,
                (long long)r->exact.pairs, r->exact.seconds);
     if (reported) printf("  %s/report.html  the motion, energies and times: open it in a browser (`brio view %s`)\n", out, out);
-    printf("  %s/energy.csv  energies and momenta\n", out);
-    if (scene->probe_count) printf("  %s/probes.csv  positions of the probes\n", out);
-    if (scene->format_count) printf("  %s/frames      %lld frames\n", out, (long long)r->frame_count);
-    printf("  %s/run.json    the scene as it was run, times, verdict\n", out);
+    printf("  %s/energy.csv   energies and momenta\n", out);
+    if (scene->probe_count) printf("  %s/probes.csv   positions of the probes\n", out);
+    if (scene->format_count) printf("  %s/frames       %lld frames\n", out, (long long)r->frame_count);
+    printf("  %s/run.json     the scene as it was run, times, verdict\n", out);
 }
 
 enum { OUT, FORCE, SET, THREADS, RESUME, QUIET, JSON, EXACT, CHECKPOINT_EVERY };

@@ -45,6 +45,7 @@ static int run(int argc, char **argv)
     const char *shown = whole ? whole : path;
     bool screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
     if (print || !open_in_browser(shown)) puts(shown);
+    fflush(stdout); /* before what is said about it */
     if (!print && !screen) fprintf(stderr, "brio view: there is no display here; open the file above in a browser\n");
     free(whole);
     return EXIT_DONE;

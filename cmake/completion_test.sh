@@ -15,6 +15,25 @@ bash_offers() {
 fish_offers() {
     (cd "$folder" && HOME=$folder fish --no-config -c 'source ./brio.fish; complete -C "$argv"' "$*") | cut -f1 | sort | tr '\n' '|'
 }
+# zsh completes at a terminal only, here that of zsh/zpty: LINE and the Tab key make it a line that holds WANTED, and nothing complains.
+zsh_completes() {
+    said=$(cd "$folder" && timeout 60 zsh -f ./try.zsh "$1" "$2" 2>&1) || said="nothing ($said)"
+    case $said in
+    *"bad option"* | *"not found"* | nothing*)
+        echo "zsh, \"$1\": says \"$said\" instead of \"$2\"" >&2
+        exit 1
+        ;;
+    esac
+}
+cat >"$folder/try.zsh" <<'EOF'
+zmodload zsh/zpty
+zpty shell 'TERM=dumb zsh -fi'
+zpty -w shell 'autoload -U compinit; compinit -D -u; source ./brio.zsh; print rea""dy'
+zpty -r shell said '*ready*'
+zpty -n -w shell "$1"$'\t'
+zpty -r shell said "*$2*"
+print -r -- "$said"
+EOF
 expect() {
     shell=$1 wanted=$2
     shift 2
@@ -34,6 +53,7 @@ for shell in bash fish; do
     expect $shell "--force|" brio run --fo
     expect $shell "cloth|" brio run cl
     expect $shell "trapezoidal|" brio compare cloth --integrators trape
+    expect $shell "bdf2,trapezoidal|" brio compare cloth --integrators bdf2,trape
     expect $shell "scenes|" brio list sce
     expect $shell "zsh|" brio completion z
     expect $shell "you2026-table1|you2026-table2|" brio reproduce you2026-table
@@ -45,6 +65,15 @@ expect bash "" brio run cloth --set ""
 if command -v zsh >/dev/null 2>&1; then
     zsh -n "$folder/brio.zsh"
     zsh -fc "autoload -U compinit && compinit -D -u -d $folder/dump && source $folder/brio.zsh && [[ \$_comps[brio] == _brio ]]"
+    zsh_completes "brio stab" "stability"
+    zsh_completes "brio run --fo" "--force"
+    zsh_completes "brio run cloth --fo" "--force"
+    zsh_completes "brio run scr" "scripted-twist"
+    zsh_completes "brio run own" "scene.yaml"
+    zsh_completes "brio list sce" "scenes"
+    zsh_completes "brio view res" "results/"
+    zsh_completes "brio compare cloth --integrators trape" "trapezoidal"
+    zsh_completes "brio compare cloth --integrators bdf2,trape" "bdf2,trapezoidal"
 else
     echo "there is no zsh here to try its completion in"
 fi

@@ -8,17 +8,21 @@ mkdir -p "$out"
 echo "A soft bar, wound up and let go, by two integrators with the same step:"
 echo
 "$brio" compare scenes/demo.yaml --integrators backward-euler,a-search -o "$out" --force
+echo
+echo "The same two as runs of their own, and drawn:"
 for name in backward-euler a-search; do
-    "$brio" run scenes/demo.yaml -o "$out/$name" --force --quiet --set integrator=$name
+    "$brio" run scenes/demo.yaml -o "$out/$name" --force --set integrator=$name >/dev/null # what is left is its progress
 done
+if command -v ffmpeg >/dev/null 2>&1; then
+    film="demo.mp4               the film"
+    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.mp4" --force --color strain --stamp --size 560x640
+else
+    film="demo.png               both at six instants (a film needs ffmpeg: apt-get install ffmpeg)"
+    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.png" --force --color strain --sheet 6 --size 260x320
+fi
 echo
 echo "Open these in a browser and a player:"
 echo "  $(pwd)/$out/report.html            both side by side: the motion in 3D, energies, times"
 echo "  $(pwd)/$out/a-search/report.html   one of the runs by itself"
-if command -v ffmpeg >/dev/null 2>&1; then
-    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.mp4" --force --quiet --color strain --stamp --size 560x640
-    echo "  $(pwd)/$out/demo.mp4               the film"
-else
-    "$brio" render "$out/backward-euler" "$out/a-search" -o "$out/demo.png" --force --quiet --color strain --sheet 6 --size 260x320
-    echo "  $(pwd)/$out/demo.png               both at six instants (a film needs ffmpeg: apt-get install ffmpeg)"
-fi
+echo "  $(pwd)/$out/$film"
+echo "What next: docs/start.md, the first ten minutes."

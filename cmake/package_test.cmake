@@ -101,7 +101,7 @@ from brio._library import lib
 brio.load('cloth').step()
 print(lib.brio_place, brio.program(), lib.brio_scenes_folder().decode())
 ")
-  run(${CMAKE_COMMAND} -E env PYTHONPATH=${site} ${PYTHON} -B consumer/main.py)
+  run(${CMAKE_COMMAND} -E env PYTHONPATH=${site} ${PYTHON} consumer/main.py)
   string(REGEX MATCHALL "${prefix}" places "${output}")
   list(LENGTH places count)
   if(NOT count EQUAL 3)

@@ -10,8 +10,14 @@ foreach(candidate ${BRIO_PYTHON} /usr/bin/python3 python3)
     endif()
   endif()
 endforeach()
-if(NOT brio_python)
-  set(brio_python_version 3)
+if(NOT brio_python) # numpy may come later: the version is that of the python3 that is there
+  execute_process(COMMAND python3 -c "import sys; print('%d.%d' % sys.version_info[:2])" RESULT_VARIABLE lacks OUTPUT_VARIABLE brio_python_version
+    OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
-# Debian's python3 looks there under /usr and /usr/local. Elsewhere: PYTHONPATH (docs/python.md).
-set(BRIO_PYTHON_DIR lib/python${brio_python_version}/dist-packages CACHE STRING "Where the Python package is installed, under the prefix")
+# Debian's python3 looks there under /usr/local, and without the second number under /usr. Elsewhere: PYTHONPATH (docs/python.md).
+if(NOT BRIO_PYTHON_DIR)
+  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr" OR NOT lacks STREQUAL "0")
+    set(brio_python_version 3)
+  endif()
+  set(BRIO_PYTHON_DIR lib/python${brio_python_version}/dist-packages)
+endif()

@@ -11,7 +11,7 @@ test="$build libcmocka-dev calculix-ccx libsundials-dev locales python3-numpy"
 wanted="node:nodejs npm:npm"
 case "${1:-build}" in
     build) packages=$build ;;
-    demo) packages=$build wanted="$wanted ffmpeg:ffmpeg" ;;
+    demo) packages=$build wanted="$wanted ffmpeg:ffmpeg tetgen:tetgen" ;;
     docs) packages="mkdocs" wanted="" ;;
     playground) packages=$build wanted="$wanted emcc:emscripten" ;;
     test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen" ;;
@@ -20,7 +20,7 @@ case "${1:-build}" in
     tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
     fuzz) packages="$build clang libclang-rt-dev libomp-dev llvm" ;;
     coverage) packages="$test gcovr" ;;
-    package) packages="$build dpkg-dev" ;;
+    package) packages="$build dpkg-dev file" ;;
     format) packages="clang-format" wanted="" ;;
     *)
         echo "setup: no purpose \"$1\"; there are build, demo, docs, playground, test, mpi, clients, tsan, fuzz, coverage, package, format" >&2

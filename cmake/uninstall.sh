@@ -18,8 +18,9 @@ while IFS= read -r file || [ -n "$file" ]; do
     else
         gone=$((gone + 1))
     fi
-    # folders of brio's own, from the inside out
+    # folders of brio's own, from the inside out; what Python has compiled goes with what it was compiled from
     folder=$(dirname "$path")
+    case "$path" in */brio/__init__.py) rm -rf "$folder/__pycache__" ;; esac
     while case "$folder" in */brio | */brio/* | */share/doc/brio*) true ;; *) false ;; esac; do
         rmdir "$folder" 2>/dev/null || break
         folder=$(dirname "$folder")

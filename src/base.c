@@ -97,9 +97,10 @@ BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file,
 void brio_error_text(const BrioError *error, char *text, size_t size)
 {
     char place[640] = "";
-    if (error->file[0] && error->line > 0 && error->column > 0)
+    bool option = !strncmp(error->file, "--", 2) && error->line == 1 && error->column == 1; /* the value of an option begins there: says nothing */
+    if (error->file[0] && error->line > 0 && error->column > 0 && !option)
         snprintf(place, sizeof place, "%s:%d:%d: ", error->file, error->line, error->column);
-    else if (error->file[0] && error->line > 0)
+    else if (error->file[0] && error->line > 0 && !option)
         snprintf(place, sizeof place, "%s:%d: ", error->file, error->line);
     else if (error->file[0])
         snprintf(place, sizeof place, "%s: ", error->file);

@@ -1288,7 +1288,7 @@ static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const Bri
             int64_t vertex = term->node[e] / 3; /* one node: blocks of eight in a row */
             int body = brio__system_owner(s, vertex);
             b->obstacle_at_fault = term->obstacle;
-            status = brio__error(error, BRIO_ERROR_INPUT, "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m)",
+            status = brio__error(error, BRIO_ERROR_INPUT, "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m): begin in front of it",
                                  (long long)(vertex - s->body[body].first), s->body[body].name, d < 0 ? "is behind" : "touches", s->obstacle[term->obstacle].name, d);
         }
     }

@@ -291,7 +291,7 @@ static void refusals(void **state)
          "brio compare: --set integrator.decay=1: integrators are given by --integrators, with parameters as '{type: a-search, decay: 10}'\n"},
         {{"compare", "chain.yaml", "-i", "bdf2", "--h", "1/30", "--set", "time.h=1"}, "brio compare: --set time.h=1: step sizes are given by --h\n"},
         {{"compare", "chain.yaml", "-i", "bdf2", "--h", "1e-13"}, "0.4 s in steps of 1e-13 s are 4e+12 steps: more than 1e12\n"},
-        {{"compare", "chain.yaml", "-i", "bdf2", "--set", "time.ende=1"}, "--set time.ende:1:1: time: unknown key \"ende\"; did you mean \"end\"?\n"},
+        {{"compare", "chain.yaml", "-i", "bdf2", "--set", "time.ende=1"}, "--set time.ende: time: unknown key \"ende\"; did you mean \"end\"?\n"},
     };
     write_text("chain.yaml", chain);
     remove_tree("chain-compared");

@@ -265,10 +265,10 @@ static const Case cases[] = {
      NULL, NULL, NULL, "scene.yaml:2:35: obstacles[0].normal: the normal [0, 0, 0] of a plane must have a finite length, and not none"},
     {"behind an obstacle",
      "contact: {type: ipc}\nobstacles:\n  - {type: plane, point: [-9, 0, 0], normal: [1, 0, 0]}\n  - {type: plane, point: [0.76, 0, 0], normal: [-2, 0, 0]}\nbodies:\n  - name: bar\n    shape: {type: line, cells: 4}\n    material: neo-hookean-1d\n",
-     NULL, NULL, NULL, "scene.yaml:4:5: obstacles[1]: vertex 4 of body \"bar\" is behind obstacle \"obstacle1\" (distance -0.24 m)"},
+     NULL, NULL, NULL, "scene.yaml:4:5: obstacles[1]: vertex 4 of body \"bar\" is behind obstacle \"obstacle1\" (distance -0.24 m): begin in front of it"},
     {"touching an obstacle",
      "contact: {type: ipc}\nobstacles: [{type: plane, normal: [1, 0, 0]}]\nbodies:\n  - name: bar\n    shape: {type: line, cells: 4}\n    material: neo-hookean-1d\n",
-     NULL, NULL, NULL, "scene.yaml:2:13: obstacles[0]: vertex 0 of body \"bar\" touches obstacle \"obstacle0\" (distance 0 m)"},
+     NULL, NULL, NULL, "scene.yaml:2:13: obstacles[0]: vertex 0 of body \"bar\" touches obstacle \"obstacle0\" (distance 0 m): begin in front of it"},
     {"a floor under a bar",
      "contact: {type: ipc}\nobstacles: [{type: plane, point: [0, -1, 0], normal: [0, 1, 0]}]\nbodies:\n  - name: bar\n    shape: {type: line, cells: 4}\n    material: neo-hookean-1d\n",
      NULL, NULL, NULL, "scene.yaml:2:13: obstacles[0]: obstacle 0 with normal [0, 1, 0] would push body \"bar\" in y or z: a bar1d moves along x only, so its obstacles need a normal along x"},
@@ -402,13 +402,13 @@ static const Case cases[] = {
      NULL, NULL, "time.h", "--set: expected PATH=VALUE, found no value for \"time.h\""},
     {"--set of an unknown key",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n", NULL, NULL,
-     "time.hh=1/60", "--set time.hh:1:1: time: unknown key \"hh\"; did you mean \"h\"?"},
+     "time.hh=1/60", "--set time.hh: time: unknown key \"hh\"; did you mean \"h\"?"},
     {"--set beyond a list", "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, "bodies.1.material.E=1e6",
      "--set bodies.1.material.E: bodies has no element 1: it has 1, counted from 0"},
     {"--set out of range", "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, "bodies.0.material.E=-1",
-     "--set bodies.0.material.E:1:1: bodies[0].material.E: E = -1 Pa is out of range: must be positive and at most "
+     "--set bodies.0.material.E: bodies[0].material.E: E = -1 Pa is out of range: must be positive and at most "
      "1e+15"},
     {"times of keys",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    fix:\n      - {vertices: [0], "
@@ -555,8 +555,25 @@ static void files_that_are_not_scenes(void **state)
     assert_string_equal(
         o->err,
         "there is no scene \"nowhere\": neither a file nor one that ships with brio (see `brio list scenes`)\n");
+    o = BRIO("run", "cloths");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "there is no scene \"cloths\"; did you mean \"cloth\"?\n");
+    o = BRIO("run", BRIO_SOURCE_DIR "/scenes/clot.yaml");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, BRIO_SOURCE_DIR "/scenes/clot.yaml: there is no such file; did you mean \"" BRIO_SOURCE_DIR "/scenes/cloth.yaml\"?\n");
+    o = BRIO("run", "nowhere/at-all.yaml");
+    assert_string_equal(o->err, "nowhere/at-all.yaml: there is no such file (scenes that ship have names without .yaml: `brio list scenes`)\n");
     o = BRIO("run", ".");
     assert_int_equal(o->code, 2);
+    assert_int_equal(mkdir("results", 0777), 0);
+    write_text("results/run.json", "{}");
+    o = BRIO("check", "results");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "results: this is a folder of results, not a scene (`brio view` and `brio render` show it, `brio check --exact` proves it)\n");
+    assert_int_equal(mkdir("shown-out", 0777), 0);
+    o = BRIO("render", "shown", "-o", "a.png");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err, "there is no folder \"shown\"; did you mean \"shown-out\"?\n");
     o = BRIO("check", "nowhere.msh");
     assert_int_equal(o->code, 2);
     assert_non_null(strstr(o->err, "nowhere.msh"));

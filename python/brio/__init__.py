@@ -11,6 +11,11 @@
 goes wrong is a ``brio.Error``; arrays of a wrong shape are a ``ValueError``. docs/python.md tells more, python/tutorial.py shows it.
 """
 from ._library import Error, Status  # before numpy: it chooses the kernels of OpenBLAS
+
+try:
+    import numpy as _numpy  # noqa: F401
+except ModuleNotFoundError:
+    raise ModuleNotFoundError("brio needs numpy, which this Python does not have: apt-get install python3-numpy, or: pip install numpy", name="numpy") from None
 from ._build import Builder  # isort: skip
 from ._own import Elements, Field, Rejected, Stepper, Trait, energy, integrator
 from ._run import (Progress, RunResult, compare, integrators, isa, materials, program, read_energy, run, scenes, set_log, set_threads, threads,

@@ -18,6 +18,16 @@ static BrioStatus scene_text(BrioNode *root, const char *path, char **text, size
     return status == BRIO_OK ? BRIO_OK : brio__error(error, status, "%s", brio_status_text(status));
 }
 
+/* The folder of a run that is not there; `brio run NAME` writes to NAME-out. */
+BrioStatus brio__no_folder(const char *out, BrioError *error)
+{
+    struct stat info;
+    char other[4200];
+    snprintf(other, sizeof other, "%s-out", out);
+    if (stat(other, &info) == 0 && S_ISDIR(info.st_mode)) return brio__error(error, BRIO_ERROR_FILE, "there is no folder \"%s\"; did you mean \"%s\"?", out, other);
+    return brio__error(error, BRIO_ERROR_FILE, "there is no folder \"%s\": give one that `brio run` has written", out);
+}
+
 /* Its files are named relative to the scene file, and that relative to the folder in which the run was started. */
 BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error)
 {
@@ -25,8 +35,7 @@ BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error)
     struct stat info;
     char path[4200];
     *scene = NULL;
-    if (stat(out, &info) || !S_ISDIR(info.st_mode))
-        return brio__error(error, BRIO_ERROR_FILE, "there is no folder \"%s\": give one that `brio run` has written", out);
+    if (stat(out, &info) || !S_ISDIR(info.st_mode)) return brio__no_folder(out, error);
     snprintf(path, sizeof path, "%s/run.json", out);
     char *text = NULL;
     size_t size = 0;
@@ -68,8 +77,7 @@ BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, Bri
     struct stat info;
     *scene = NULL;
     *sim = NULL;
-    if (stat(out, &info) || !S_ISDIR(info.st_mode))
-        return brio__error(error, BRIO_ERROR_FILE, "there is no folder \"%s\": give one that `brio run` has written", out);
+    if (stat(out, &info) || !S_ISDIR(info.st_mode)) return brio__no_folder(out, error);
     BRIO_CHECK(brio__folder_open(out, false, &folder, error));
     BrioStatus status = BRIO_OK;
     if (!brio__checkpoint_exists(&folder))

@@ -1,4 +1,5 @@
 #include "motion.h"
+#include "run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -534,8 +535,7 @@ BrioStatus brio__motion_open(const char *out, BrioMotionFile **motion, BrioError
     char path[4200];
     struct stat info;
     *motion = NULL;
-    if (stat(out, &info) || !S_ISDIR(info.st_mode))
-        return brio__error(error, BRIO_ERROR_FILE, "there is no folder \"%s\": give one that `brio run` has written", out);
+    if (stat(out, &info) || !S_ISDIR(info.st_mode)) return brio__no_folder(out, error);
     snprintf(path, sizeof path, "%s/%s", out, BRIO_MOTION_NAME);
     FILE *file = fopen(path, "r");
     if (!file && errno == ENOENT)

@@ -12,6 +12,8 @@
 #if defined(__linux__) && !defined(__EMSCRIPTEN__)
 #include <dlfcn.h>
 #endif
+#include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -1559,14 +1561,58 @@ static BrioStatus load(const char *path, const char *text, size_t size, const ch
     return brio__error(error, status, "%s", brio_status_text(status));
 }
 
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+/* The scene file of a folder whose name (without .yaml, if it is `bare`) is nearest to `word`. */
+static bool nearest_scene(const char *folder, const char *word, bool bare, char *name, size_t size)
+{
+    enum { MOST = 256, LETTERS = 64 };
+    char names[MOST][LETTERS];
+    const char *list[MOST], *nearest = NULL;
+    int count = 0;
+    DIR *listing = opendir(folder);
+    for (struct dirent *entry; listing && count < MOST && (entry = readdir(listing));) {
+        const char *dot = strrchr(entry->d_name, '.');
+        if (!dot || (strcmp(dot, ".yaml") && strcmp(dot, ".yml") && strcmp(dot, ".json")) || strlen(entry->d_name) >= LETTERS) continue;
+        snprintf(names[count++], LETTERS, "%.*s", bare ? (int)(dot - entry->d_name) : LETTERS - 1, entry->d_name);
+    }
+    if (listing) closedir(listing);
+    qsort(names, (size_t)count, LETTERS, by_name);
+    for (int i = 0; i < count; i++) list[i] = names[i];
+    nearest = brio__nearest(word, list, count);
+    snprintf(name, size, "%s", nearest ? nearest : "");
+    return nearest;
+}
+
+/* Why there is no scene of this name, with the one that was probably meant. */
+static BrioStatus refuse_missing(const char *name, BrioError *error)
+{
+    char folder[4096] = ".", near[64];
+    const char *slash = strrchr(name, '/'), *word = slash ? slash + 1 : name;
+    if (slash) snprintf(folder, sizeof folder, "%.*s", BRIO_MAX((int)(slash - name), 1), name);
+    bool file = strchr(name, '.') || slash;
+    if (nearest_scene(file ? folder : brio_scenes_folder(), word, !file, near, sizeof near)) {
+        if (!file) return brio__error(error, BRIO_ERROR_FILE, "there is no scene \"%s\"; did you mean \"%s\"?", name, near);
+        return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL, "there is no such file; did you mean \"%.*s%s\"?", (int)(word - name), name, near);
+    }
+    if (file) return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL, "there is no such file (scenes that ship have names without .yaml: `brio list scenes`)");
+    return brio__error(error, BRIO_ERROR_FILE, "there is no scene \"%s\": neither a file nor one that ships with brio (see `brio list scenes`)", name);
+}
+
 BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count, BrioScene **out, BrioError *error)
 {
     char path[4096];
     struct stat info;
     bool file = stat(name, &info) == 0 && !S_ISDIR(info.st_mode); /* a folder of results may be called as the scene is */
     if (file || !brio__scene_path(name, path, sizeof path)) snprintf(path, sizeof path, "%s", name);
-    if (stat(path, &info) != 0 && !strchr(name, '/') && !strchr(name, '.'))
-        return brio__error(error, BRIO_ERROR_FILE, "there is no scene \"%s\": neither a file nor one that ships with brio (see `brio list scenes`)", name);
+    if (stat(path, &info) != 0 && errno == ENOENT) return refuse_missing(name, error);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        char run[4200];
+        snprintf(run, sizeof run, "%s/run.json", path);
+        if (stat(run, &info) == 0)
+            return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL,
+                                  "this is a folder of results, not a scene (`brio view` and `brio render` show it, `brio check --exact` proves it)");
+    }
     return load(path, NULL, 0, sets, set_count, out, error);
 }
 
