@@ -41,6 +41,8 @@ struct BrioShare {
     void (*tell)(BrioShare *share, int from, void *data, size_t size);
     /* Numbers [begin, end) of a vector of the whole, at process 0: those that processes have at the places number[i], width numbers each. */
     void (*collect)(BrioShare *share, const double *value, const int64_t *number, const uint8_t *tells, int64_t count, int width, int64_t begin, int64_t end, double *out);
+    /* What this process has sent so far: messages, their bytes, and joint operations of all. */
+    void (*traffic)(BrioShare *share, double sent[3]);
     void (*destroy)(BrioShare *share);
     void *channel;
 };

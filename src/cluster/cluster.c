@@ -153,6 +153,15 @@ static void collect(BrioShare *share, const double *value, const int64_t *number
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
 }
 
+/* PETSc counts the calls of MPI, ours too. */
+static void traffic(BrioShare *share, double sent[3])
+{
+    (void)share;
+    sent[0] = petsc_isend_ct + petsc_send_ct;
+    sent[1] = petsc_isend_len + petsc_send_len;
+    sent[2] = petsc_allreduce_ct + petsc_gather_ct + petsc_scatter_ct;
+}
+
 static void destroy(BrioShare *share)
 {
     Channel *c = share->channel;
@@ -186,6 +195,7 @@ static void open_channel(BrioSystem *system, const int32_t *ghost)
     share->complete = complete;
     share->tell = tell;
     share->collect = collect;
+    share->traffic = traffic;
     share->destroy = destroy;
 }
 
@@ -221,6 +231,7 @@ static BrioStatus partition(const BrioSystem *s, int32_t **owner_out)
         for (int64_t b = 0; b < s->block_count; b++) owner[b] = (int32_t)(b * processes / s->block_count);
         return BRIO_OK;
     }
+    setenv("SCOTCH_PTHREAD_NUMBER", "1", 1); /* with more threads it finds other parts in every run */
     BrioStatus status = graph_of(s, &start, &neighbour);
     Mat graph = NULL;
     MatPartitioning parts = NULL;

@@ -18,6 +18,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
 #include <unistd.h>
 
 static const char *const verdict_names[] = {"running", "completed", "stopped", "failed"};
@@ -44,6 +47,7 @@ typedef struct Run {
     double start, earlier;     /* clock at the start of this session; wall time of those before */
     double checkpoint_at, checkpoint_cost;
     int64_t checkpoint_step;
+    double peak;               /* bytes of memory that all processes have had at most */
     BrioLedger ledger;
     BrioExactWatch watch;      /* exact: NULL if there is none */
 } Run;
@@ -85,6 +89,14 @@ static void json_totals(BrioJson *json, const Run *run)
     brio__json_integer(json, "deepest_halving", t->deepest_halving);
     brio__json_integer(json, "linear_iterations", stats.iterations);
     brio__json_real(json, "factor_nonzeros", stats.factor_nonzeros);
+    if (run->peak > 0) brio__json_real(json, "peak_memory", run->peak);
+    if (run->share) { /* of the first process, in this session */
+        double sent[3];
+        run->share->traffic(run->share, sent);
+        brio__json_real(json, "messages", sent[0]);
+        brio__json_real(json, "message_bytes", sent[1]);
+        brio__json_real(json, "joint_operations", sent[2]);
+    }
     brio__json_integer(json, "frames", run->checkpoint.frame_count);
     brio__json_integer(json, "sessions", t->sessions);
     brio__json_real(json, "first_energy", t->first_energy);
@@ -449,6 +461,16 @@ static BrioStatus write_films(Run *run, BrioError *error)
     return status;
 }
 
+static double peak_memory(void)
+{
+#ifdef __linux__
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
+#else
+    return 0;
+#endif
+}
+
 /* The last checkpoint, unless writing is what failed: then the tables go back to the one before, which also makes
  * room for the verdict on a full disk. */
 static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
@@ -477,6 +499,8 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
         brio__writer_cut(&run->moved, run->checkpoint.motion_length);
     }
     run->checkpoint.totals.wall = run->earlier + brio__seconds() - run->start;
+    run->peak = peak_memory();
+    brio__share_sum(run->share, &run->peak, 1);
     BrioError unwritten = {0};
     BrioStatus told = write_json(run, r->verdict, r->reason[0] ? r->reason : NULL, &unwritten);
     if (told != BRIO_OK && status == BRIO_OK) {
