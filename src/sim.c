@@ -148,7 +148,7 @@ static BrioStatus check_share(const BrioSystem *system, const BrioSimDef *def, u
                        : !strcmp(def->solver.type, "local-global") ? "solver: local-global"
                        : traits & BRIO_SPRINGS_ONLY                 ? def->integrator
                                                                     : NULL;
-    if (what) return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s is for one process in this version of brio: run the scene without mpirun", what);
+    if (what) return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s: on one process only in this version of brio; run the scene without mpirun", what);
     if (brio__linear_type(def->solver.linear)->factor_shares) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_UNSUPPORTED, "the linear solver %s is for one process; several take solver: {linear: petsc}, which is also what auto becomes for them", def->solver.linear);
 }

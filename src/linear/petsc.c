@@ -40,7 +40,7 @@ typedef struct Petsc {
     Post post;
     int64_t *entry;       /* of what is sent: twice the place among the blocks of A and then of the keys, plus 1 for its transpose */
     Mat A;
-    KSP ksp;
+    KSP ksp, plain;       /* plain: with a simple preconditioner; NULL until it is needed */
     Vec b, x;
     int64_t key_count;    /* blocks beside the pattern that have places: sorted */
     uint64_t *key;
@@ -61,6 +61,7 @@ static void petsc_destroy(void *self)
 {
     Petsc *s = self;
     KSPDestroy(&s->ksp);
+    KSPDestroy(&s->plain);
     MatDestroy(&s->A);
     VecDestroy(&s->b);
     VecDestroy(&s->x);
@@ -230,6 +231,7 @@ static BrioStatus make_matrix(Petsc *s, const BrioMatrix *A)
     BrioStatus status = allocate(s, place, count) ? BRIO_ERROR_MEMORY : BRIO_OK;
     brio__free(place);
     KSPDestroy(&s->ksp);
+    KSPDestroy(&s->plain);
     brio__free(s->key_value);
     s->key_value = brio__alloc(9 * (size_t)s->key_count + 1, sizeof *s->key_value);
     return status == BRIO_OK && !s->key_value ? BRIO_ERROR_MEMORY : status;
@@ -473,23 +475,68 @@ static BrioStatus petsc_factor(void *self, BrioMatrix *A, BrioExtra *extra)
     if (fill(s, A)) return BRIO_ERROR_MEMORY;
     bool old = !s->ksp || (s->first && (double)s->last > TOO_OLD * (double)s->first + 2);
     if ((old && make_solver(s)) || KSPSetOperators(s->ksp, s->A, s->A) || KSPGetPC(s->ksp, &pc) || KSPSetUp(s->ksp) || PCGetFailedReason(pc, &failed)) return BRIO_ERROR_INPUT;
+    if (failed) KSPDestroy(&s->ksp);
     return failed ? BRIO_NOT_POSITIVE_DEFINITE : BRIO_OK;
+}
+
+/* A preconditioner that is as definite as the matrix is, for where multigrid is not. */
+static PetscErrorCode make_plain_solver(Petsc *s)
+{
+    PC pc;
+    PetscCall(KSPCreate(s->comm, &s->plain));
+    PetscCall(KSPSetOptionsPrefix(s->plain, "plain_"));
+    PetscCall(KSPSetType(s->plain, KSPCG));
+    PetscCall(KSPSetNormType(s->plain, KSP_NORM_NATURAL));
+    PetscCall(KSPGetPC(s->plain, &pc));
+    PetscCall(PCSetType(pc, PCPBJACOBI));
+    PetscCall(KSPSetTolerances(s->plain, s->options->tol > 0 ? s->options->tol : 1e-8, 1e-300, 1e10, 20000));
+    return 0;
+}
+
+/* Tells how it went. */
+static PetscErrorCode run(Petsc *s, KSP ksp, KSPConvergedReason *reason)
+{
+    PetscInt iterations;
+    PetscCall(KSPSetOperators(ksp, s->A, s->A));
+    PetscCall(KSPSolve(ksp, s->b, s->x));
+    PetscCall(KSPGetConvergedReason(ksp, reason));
+    PetscCall(KSPGetIterationNumber(ksp, &iterations));
+    s->iterations += iterations;
+    if (ksp != s->ksp || *reason < 0) return 0;
+    s->last = iterations;
+    if (!s->first) s->first = BRIO_MAX(iterations, 1);
+    return 0;
+}
+
+/* A step along which x.A x < 0 shows that the matrix is not definite; all other trouble is the preconditioner's, which is then made anew or done without. */
+static PetscErrorCode run_safely(Petsc *s, KSPConvergedReason *reason)
+{
+    PetscCall(run(s, s->ksp, reason));
+    if (*reason < 0 && *reason != KSP_DIVERGED_INDEFINITE_MAT && s->first) {
+        PetscCall(make_solver(s));
+        PetscCall(run(s, s->ksp, reason));
+    }
+    if (*reason < 0 && *reason != KSP_DIVERGED_INDEFINITE_MAT) {
+        if (!s->plain) PetscCall(make_plain_solver(s));
+        PetscCall(run(s, s->plain, reason));
+    }
+    if (*reason < 0) KSPDestroy(&s->ksp); /* what was made for this matrix is no good for the next */
+    return 0;
 }
 
 static BrioStatus solve_one(Petsc *s, double *x)
 {
     double *at;
     KSPConvergedReason reason;
-    PetscInt iterations;
     if (VecGetArray(s->b, &at)) return BRIO_ERROR_MEMORY;
     memcpy(at, x, 3 * (size_t)s->owned * sizeof *x);
-    if (VecRestoreArray(s->b, &at) || KSPSolve(s->ksp, s->b, s->x) || KSPGetConvergedReason(s->ksp, &reason) || KSPGetIterationNumber(s->ksp, &iterations)) return BRIO_ERROR_INPUT;
-    s->iterations += iterations;
-    if (reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_INDEFINITE_PC || reason == KSP_DIVERGED_PC_FAILED) return BRIO_NOT_POSITIVE_DEFINITE;
+    if (VecRestoreArray(s->b, &at) || run_safely(s, &reason)) return BRIO_ERROR_INPUT;
+    if (reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_PC_FAILED) return BRIO_NOT_POSITIVE_DEFINITE;
     if (reason == KSP_DIVERGED_NANORINF) return BRIO_NOT_FINITE;
     if (reason < 0) return BRIO_NOT_CONVERGED;
-    s->last = iterations;
-    if (!s->first) s->first = BRIO_MAX(iterations, 1);
+    PetscScalar descent; /* solvers that do not look at curvature may have solved with a matrix that is not definite */
+    if (VecDot(s->b, s->x, &descent)) return BRIO_ERROR_INPUT;
+    if (descent < 0) return BRIO_NOT_POSITIVE_DEFINITE;
     if (VecGetArray(s->x, &at)) return BRIO_ERROR_MEMORY;
     memcpy(x, at, 3 * (size_t)s->owned * sizeof *x);
     if (VecRestoreArray(s->x, &at)) return BRIO_ERROR_MEMORY;

@@ -465,7 +465,8 @@ static BrioStatus newton_step(const BrioProblem *p, const double *q, double proj
         status = brio__linear_solve(s->linear, 1, s->step, s->step);
     }
     s->totals.solve += brio__seconds() - before;
-    if (status == BRIO_NOT_POSITIVE_DEFINITE) return finish(s, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
+    if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints) return finish(s, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
+    if (status == BRIO_NOT_POSITIVE_DEFINITE && projected < 1) return status; /* an iterative solver sees it late */
     if (status != BRIO_OK) return status < 0 ? status : finish(s, BRIO_REASON_LINEAR, status);
     s->iterations++;
     s->totals.iterations++;

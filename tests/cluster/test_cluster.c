@@ -244,7 +244,7 @@ static void messages(void **state)
     assert_int_equal(brio(2, "run nothing-of-that-name"), 2);
     assert_non_null(strstr(said, "there is no scene \"nothing-of-that-name\""));
     assert_int_equal(brio(2, "run %s -o refused --set solver=local-global", scene_path("spin")), 2);
-    assert_non_null(strstr(said, "solver: local-global is for one process in this version of brio: run the scene without mpirun"));
+    assert_non_null(strstr(said, "solver: local-global: on one process only in this version of brio; run the scene without mpirun"));
     assert_int_equal(brio(2, "run %s -o refused --set solver.linear=ldlt", scene_path("spin")), 2);
     assert_non_null(strstr(said, "several take solver: {linear: petsc}"));
     assert_int_equal(access("refused", F_OK), -1);
