@@ -50,7 +50,18 @@ void cluster_last_words(const char *out)
 
 #else
 
-bool cluster_begin(void) { return true; }
+#include <stdlib.h>
+
+/* Processes that know nothing of each other would write the same results. */
+bool cluster_begin(void)
+{
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE"), *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (!size || atoi(size) < 2) return true;
+    if (rank && atoi(rank) == 0)
+        fprintf(stderr, "brio: mpirun has started %s processes, and this brio was built for one: `make MPI=1` builds one for several (docs/cluster.md)\n", size);
+    return false;
+}
+
 void cluster_end(void) {}
 bool cluster_speaks(void) { return true; }
 void cluster_last_words(const char *out) { (void)out; }
