@@ -235,6 +235,9 @@ void brio__matrix_multiply(const BrioMatrix *A, const double *x, double *y)
 
 /* ---- a matrix and its solver -------------------------------------------------------------------- */
 
+/* Nothing to solve; a process that has no rows takes part in what others solve. */
+static bool is_empty(const BrioLinear *linear) { return linear->A.n == 0 && !linear->options.share; }
+
 BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
                                const int64_t *start, const int32_t *neighbour, BrioLinear **linear)
 {
@@ -258,7 +261,7 @@ BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLin
         if (!made->permuted) status = BRIO_ERROR_MEMORY;
     }
     brio__blas_single();
-    if (status == BRIO_OK && n > 0) status = type->create(&made->A, &made->options, &made->self);
+    if (status == BRIO_OK && !is_empty(made)) status = type->create(&made->A, &made->options, &made->self);
     if (status != BRIO_OK) {
         brio__linear_free(made);
         return status;
@@ -288,7 +291,7 @@ static double nothing(void *context, int64_t begin, int64_t end)
 
 BrioStatus brio__linear_factor(BrioLinear *linear)
 {
-    if (linear->A.n == 0) return BRIO_OK;
+    if (is_empty(linear)) return BRIO_OK;
     linear->factored = linear;
     if (linear->type->factor_shares) return linear->type->factor_shares(linear->self, &linear->A, linear->extra);
     if (linear->extra && brio__extra_any(linear->extra)) BRIO_CHECK(brio__extra_join(linear->extra, linear, &linear->factored));
@@ -311,7 +314,7 @@ BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double
 {
     const BrioMatrix *A = &linear->A;
     int64_t length = 3 * (int64_t)A->n;
-    if (A->n == 0 || k <= 0) return BRIO_OK;
+    if (is_empty(linear) || k <= 0) return BRIO_OK;
     if (linear->factored != linear) return brio__linear_solve(linear->factored, k, b, x);
     if (k > linear->columns) {
         double *more = brio__alloc((size_t)k * (size_t)length, sizeof *more);

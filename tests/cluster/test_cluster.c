@@ -112,6 +112,17 @@ static void rayleigh(void **state) { (void)state, scene_case("rayleigh", 0.3, 1)
 static void ball(void **state) { (void)state, scene_case("ball", 0.3, 1); }
 static void rub(void **state) { (void)state, scene_case("rub", 0.3, 1); }
 
+/* Processes that own nothing take part in what the others decide. */
+static void crowd(void **state)
+{
+    (void)state;
+    run(0, "run %s -o one --force", scene_path("tiny"));
+    run(9, "run %s -o several --force", scene_path("tiny"));
+    double energies = difference("one", "several", "energy.csv"), probes = difference("one", "several", "probes.csv");
+    printf("  seven free vertices on 9 processes: energies and momenta %.1e, probes %.1e\n", energies, probes);
+    assert_true(energies < 1e-8 && probes < 1e-8);
+}
+
 static void same_bytes(const char *one, const char *other, const char *name)
 {
     char path[256];
@@ -262,7 +273,7 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spin),    cmocka_unit_test(twist),   cmocka_unit_test(rayleigh), cmocka_unit_test(ball),    cmocka_unit_test(rub),     cmocka_unit_test(bits),
+        cmocka_unit_test(spin),    cmocka_unit_test(twist),   cmocka_unit_test(rayleigh), cmocka_unit_test(ball),    cmocka_unit_test(rub),     cmocka_unit_test(crowd),   cmocka_unit_test(bits),
         cmocka_unit_test(resumed), cmocka_unit_test(killed), cmocka_unit_test(pieces),   cmocka_unit_test(options), cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests(tests, enter, leave_folder);
