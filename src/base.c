@@ -311,6 +311,12 @@ const char *brio_isa(void) { return isa_names[brio__isa()]; }
 
 int brio__ascending(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
 
+int brio__ascending_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 double brio__seconds(void)
 {
     struct timespec now;

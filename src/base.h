@@ -64,7 +64,8 @@ double brio__parallel_sum(int64_t count, BrioTermSum *term, void *context);
 
 typedef enum BrioIsa { BRIO_ISA_BASELINE, BRIO_ISA_AVX2, BRIO_ISA_AVX512, BRIO_ISA_COUNT } BrioIsa;
 BrioIsa brio__isa(void);     /* the best that this build and this machine have, or BRIO_ISA's choice */
-int brio__ascending(const void *a, const void *b); /* two doubles, for qsort */
+int brio__ascending(const void *a, const void *b);      /* two doubles, for qsort */
+int brio__ascending_keys(const void *a, const void *b); /* two uint64_t, or what begins with one */
 double brio__seconds(void);  /* monotonic wall clock: for reports only, never for decisions */
 
 /* ---- random numbers for tests and samples (splitmix64; the same everywhere) --------------------- */

@@ -59,7 +59,7 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
         return brio__error(error, BRIO_ERROR_INPUT, "no linear solver \"%s\"", def->solver.linear ? def->solver.linear : "");
     if (!(def->solver.tol > 0) || !(def->solver.linear_tol > 0) || def->solver.max_iterations < 1 || def->solver.max_halvings < 0)
         return brio__error(error, BRIO_ERROR_INPUT, "the solver's tolerances and limits must be positive");
-    if (!def->solver.type || (strcmp(def->solver.type, "newton") && strcmp(def->solver.type, "root") && strcmp(def->solver.type, "local-global")))
+    if (!brio__solver_type(def->solver.type))
         return brio__error(error, BRIO_ERROR_INPUT, "no solver \"%s\"", def->solver.type ? def->solver.type : "");
     if (def->damping_count < 0 || def->damping_count > BRIO_DAMPING_MOST)
         return brio__error(error, BRIO_ERROR_INPUT, "%d damping models: at most %d can act together", def->damping_count, BRIO_DAMPING_MOST);

@@ -348,16 +348,10 @@ static Part part_of(const BrioSystem *s, int owner)
     return part;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Unique edges among `count` pairs that stand in `pair`, to the end of the surface's. */
 static void add_edges(BrioExactSurface *f, uint64_t *pair, int64_t count, int owner)
 {
-    qsort(pair, (size_t)count, sizeof *pair, by_value);
+    qsort(pair, (size_t)count, sizeof *pair, brio__ascending_keys);
     for (int64_t k = 0; k < count; k++) {
         if (k > 0 && pair[k] == pair[k - 1]) continue;
         f->edge[2 * f->edge_count] = (int32_t)(pair[k] >> 32);

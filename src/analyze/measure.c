@@ -106,12 +106,6 @@ static double enclosed6(const BrioMesh *mesh)
 
 /* ---- edges ---------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The smaller vertex, the larger one. */
 static uint64_t key_of(int32_t a, int32_t b) { return (uint64_t)BRIO_MIN(a, b) << 32 | (uint32_t)BRIO_MAX(a, b); }
 
@@ -127,7 +121,7 @@ static BrioStatus measure_lengths(const BrioMesh *mesh, BrioMeasure *m)
         for (int64_t k = 0; k < 3 * mesh->triangle_count; k++) key[count++] = key_of(mesh->triangle[k], mesh->triangle[k % 3 == 2 ? k - 2 : k + 1]);
         for (int64_t e = 0; e < mesh->edge_count; e++) key[count++] = key_of(mesh->edge[2 * e], mesh->edge[2 * e + 1]);
     }
-    qsort(key, (size_t)count, sizeof *key, by_value);
+    qsort(key, (size_t)count, sizeof *key, brio__ascending_keys);
     for (int64_t k = 0; k < count; k++) {
         if (k && key[k] == key[k - 1]) continue;
         double length = sqrt(square_of(mesh->x + 3 * (int64_t)(key[k] >> 32), mesh->x + 3 * (int64_t)(uint32_t)key[k]));
@@ -163,7 +157,7 @@ static BrioStatus measure_surface(const BrioMesh *mesh, BrioMeasure *m)
         int32_t a = mesh->triangle[k], b = mesh->triangle[k % 3 == 2 ? k - 2 : k + 1];
         side[k] = (Side){key_of(a, b), a < b};
     }
-    qsort(side, (size_t)count, sizeof *side, by_value); /* the key comes first in the struct */
+    qsort(side, (size_t)count, sizeof *side, brio__ascending_keys); /* the key comes first in the struct */
     for (int64_t k = 0, next; k < count; k = next) {
         int64_t forward = 0;
         for (next = k; next < count && side[next].key == side[k].key; next++) forward += side[next].forward;

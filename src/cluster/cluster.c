@@ -1,6 +1,5 @@
 #include "cluster.h"
 
-#include "../field.h"
 #include "split.h"
 
 #include <petscksp.h>
@@ -13,7 +12,6 @@ static bool started;
 static int process, processes = 1;
 
 int brio__cluster_process(void) { return process; }
-int brio__cluster_processes(void) { return processes; }
 
 bool brio__cluster_launched(void)
 {
@@ -303,7 +301,6 @@ static void settings_of(const BrioScene *scene, Settings *n)
 
 static BrioScene *scene_of(const Settings *n)
 {
-    static const char *const solvers[] = {"newton", "root", "local-global"};
     static char linear_options[1024];
     BrioScene *scene = brio__calloc(1, sizeof *scene);
     must(scene, "out of memory");
@@ -323,8 +320,7 @@ static BrioScene *scene_of(const Settings *n)
     scene->def.solver.linear = linear->name;
     snprintf(linear_options, sizeof linear_options, "%s", n->linear_options);
     scene->def.solver.linear_options = n->linear_options[0] ? linear_options : NULL;
-    for (size_t i = 0; i < BRIO_COUNT(solvers); i++)
-        if (!strcmp(n->solver, solvers[i])) scene->def.solver.type = solvers[i];
+    scene->def.solver.type = brio__solver_type(n->solver);
     memcpy(scene->def.values, n->values, sizeof n->values);
     for (int i = 0; i < n->damping_count; i++) {
         for (int k = 0; brio_damping_at(k); k++)

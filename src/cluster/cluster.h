@@ -12,7 +12,6 @@ bool brio__cluster_launched(void);
 BrioStatus brio__cluster_start(BrioError *error);
 void brio__cluster_stop(void);
 int brio__cluster_process(void);   /* 0 where there is no cluster */
-int brio__cluster_processes(void); /* 1 there */
 /* "PETSc 3.18.5, Open MPI 4.1.4" */
 void brio__cluster_version(char *text, size_t size);
 

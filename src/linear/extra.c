@@ -168,12 +168,6 @@ void brio__extra_settle(BrioExtra *e, double seconds)
 
 /* ---- the joined matrix -------------------------------------------------------------------------- */
 
-static int by_key(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The place of block (a, b) in the joined matrix: entry (r, c) of what is added is that of row block a, column block b. */
 static Place place_of(const BrioMatrix *A, int32_t a, int32_t b)
 {
@@ -308,7 +302,7 @@ static BrioStatus find_places(BrioExtra *e, const BrioLinear *linear)
         if (brio__matrix_find(&linear->A, (int32_t)(e->key[i] >> 32), (int32_t)(uint32_t)e->key[i], &transposed) < 0)
             e->sorted[new_keys++] = e->key[i];
     }
-    qsort(e->sorted, (size_t)new_keys, sizeof *e->sorted, by_key);
+    qsort(e->sorted, (size_t)new_keys, sizeof *e->sorted, brio__ascending_keys);
     bool same = e->joined && new_keys == e->joined_count && memcmp(e->sorted, e->joined_key, (size_t)new_keys * sizeof *e->sorted) == 0;
     if (!same) {
         double before = brio__seconds();

@@ -293,11 +293,11 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
 {
     if (is_empty(linear)) return BRIO_OK;
     linear->factored = linear;
-    if (linear->type->factor_shares) return linear->type->factor_shares(linear->self, &linear->A, linear->extra);
-    if (linear->extra && brio__extra_any(linear->extra)) BRIO_CHECK(brio__extra_join(linear->extra, linear, &linear->factored));
+    const BrioLinearType *type = linear->type;
+    if (!type->factor_shares && linear->extra && brio__extra_any(linear->extra)) BRIO_CHECK(brio__extra_join(linear->extra, linear, &linear->factored));
     BrioMatrix *A = &linear->factored->A;
-    if (brio__parallel_sum(9 * A->start[A->n], nothing, A->value) != 0) return BRIO_NOT_FINITE;
-    return linear->type->factor(linear->factored->self, A);
+    if (brio__share_any(linear->options.share, brio__parallel_sum(9 * A->start[A->n], nothing, A->value) != 0)) return BRIO_NOT_FINITE;
+    return type->factor_shares ? type->factor_shares(linear->self, A, linear->extra) : type->factor(linear->factored->self, A);
 }
 
 static void to_elimination(const BrioMatrix *A, const double *x, double *permuted)

@@ -122,12 +122,6 @@ static void keep_entry(void *context, int32_t row, int32_t column, int64_t place
     p->foreign[2 * at + 1] = s->number[column];
 }
 
-static int by_key(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int processes_of(const Petsc *s) { return s->share ? s->share->processes : 1; }
 static int process_of(const Petsc *s) { return s->share ? s->share->process : 0; }
 
@@ -186,7 +180,7 @@ static BrioStatus plan_post(Petsc *s, const BrioMatrix *A, uint64_t **places, in
             post->column[k] = pairs[2 * k + 1];
             p.place[own + k] = (uint64_t)(pairs[2 * k] - s->first_of[process_of(s)]) << 32 | (uint32_t)pairs[2 * k + 1];
         }
-        qsort(p.place, (size_t)(own + post->receive_count), sizeof *p.place, by_key);
+        qsort(p.place, (size_t)(own + post->receive_count), sizeof *p.place, brio__ascending_keys);
         *count = 0;
         for (int64_t k = 0; k < own + post->receive_count; k++)
             if (k == 0 || p.place[k] != p.place[k - 1]) p.place[(*count)++] = p.place[k];
@@ -405,7 +399,7 @@ static PetscErrorCode fill(Petsc *s, const BrioMatrix *A)
 /* The index of a key that has a place; -1: none. */
 static int64_t find_key(const Petsc *s, uint64_t key, int64_t count)
 {
-    const uint64_t *found = count ? bsearch(&key, s->key, (size_t)count, sizeof key, by_key) : NULL;
+    const uint64_t *found = count ? bsearch(&key, s->key, (size_t)count, sizeof key, brio__ascending_keys) : NULL;
     return found ? found - s->key : -1;
 }
 
@@ -425,7 +419,7 @@ static bool take_keys(Petsc *s, const BrioMatrix *A, const BrioExtra *extra, int
         if (brio__matrix_find(A, a, b, &transposed) < 0 && find_key(s, key, known) < 0) s->key[known + (*added)++] = key;
     }
     s->key_count += *added;
-    qsort(s->key, (size_t)s->key_count, sizeof *s->key, by_key);
+    qsort(s->key, (size_t)s->key_count, sizeof *s->key, brio__ascending_keys);
     return true;
 }
 
@@ -463,9 +457,6 @@ static BrioStatus make_places(Petsc *s, const BrioMatrix *A, BrioExtra *extra)
 static BrioStatus petsc_factor(void *self, BrioMatrix *A, BrioExtra *extra)
 {
     Petsc *s = self;
-    double wrong = 0;
-    for (int64_t i = 0; i < 9 * A->start[A->n]; i++) wrong += A->value[i] - A->value[i];
-    if (brio__share_any(s->share, wrong != 0)) return BRIO_NOT_FINITE;
     if (extra) {
         BRIO_CHECK(make_places(s, A, extra));
         sort_extra(s, A, extra);

@@ -173,6 +173,14 @@ static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, 
 
 /* ---- outputs of a step -------------------------------------------------------------------------- */
 
+static const char *frame_extension(const Run *run, const BrioFrameFormat *format) { return run->share && format->join ? format->joint_extension : format->extension; }
+
+/* The file of frame k: what is written at once, or what names the pieces that processes have written. */
+static void frame_name(const Run *run, const BrioFrameFormat *format, int64_t k, char *text, size_t size)
+{
+    snprintf(text, size, FRAME_STEM "_%06lld.%s", (long long)k, frame_extension(run, format));
+}
+
 /* What this process has of a frame: all of it, or a piece. */
 static BrioStatus write_formats(Run *run, const BrioFrame *whole, const BrioFrame *piece, BrioError *error)
 {
@@ -186,12 +194,12 @@ static BrioStatus write_formats(Run *run, const BrioFrame *whole, const BrioFram
         if (joint)
             brio__frame_piece_name(format, FRAME_STEM, k, run->share->process, name, sizeof name);
         else
-            brio__frame_name(format, FRAME_STEM, k, name, sizeof name);
+            frame_name(run, format, k, name, sizeof name);
         BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
         format->write(joint ? piece : whole, file);
         BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
         if (!joint || !run->speaks) continue;
-        snprintf(name, sizeof name, FRAME_STEM "_%06lld.%s", (long long)k, format->joint_extension);
+        frame_name(run, format, k, name, sizeof name);
         BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
         format->join(FRAME_STEM, k, run->share->processes, file);
         BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
@@ -217,12 +225,12 @@ static BrioStatus write_frame(Run *run, BrioError *error)
         brio__motion_seen(run->motion, run->x, false, run->seen);
         brio__motion_seen(run->motion, run->v, true, seen_v);
     }
-    BRIO_CHECK(brio__share_agree(run->share, write_formats(run, &seen, &frame, error)));
+    BRIO_CHECK(write_formats(run, &seen, &frame, error));
     c->frame_time[c->frame_count++] = state->time;
     return BRIO_OK;
 }
 
-/* Rows and the frame of the state as it is; `before` is the time of the last step, negative at the start. */
+/* Rows and the frame of the state as it is, by every process what is its own: whether all have done it is for the caller to ask. `before` is the time of the last step, negative at the start. */
 static BrioStatus write_outputs(Run *run, double before, BrioError *error)
 {
     const BrioScene *scene = run->scene;
@@ -262,10 +270,9 @@ static BrioStatus sync_frames(Run *run, BrioError *error)
     for (int i = 0; i < run->scene->format_count; i++) {
         const BrioFrameFormat *format = run->scene->format[i];
         char name[64];
-        const char *extension = run->share && format->join ? format->joint_extension : format->extension;
         if (format->film) continue;
         for (int64_t k = run->frames_saved; k < run->checkpoint.frame_count; k++) {
-            snprintf(name, sizeof name, FRAME_STEM "_%06lld.%s", (long long)k, extension);
+            frame_name(run, format, k, name, sizeof name);
             int fd = openat(run->frames.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
             if (fd < 0) return brio__write_failed(&run->frames, name, errno, error);
             int failed = fsync(fd) && errno != EINVAL ? errno : 0;
@@ -276,7 +283,7 @@ static BrioStatus sync_frames(Run *run, BrioError *error)
         FILE *file;
         snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
         BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
-        format->index(FRAME_STEM, extension, run->checkpoint.frame_time, run->checkpoint.frame_count, file);
+        format->index(FRAME_STEM, frame_extension(run, format), run->checkpoint.frame_time, run->checkpoint.frame_count, file);
         BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
     }
     return brio__folder_sync(&run->frames, error);
@@ -330,7 +337,7 @@ static void remove_later_frames(Run *run)
         char name[64];
         int64_t k = run->checkpoint.frame_count;
         if (run->scene->format[i]->film) continue;
-        do brio__frame_name(run->scene->format[i], FRAME_STEM, k++, name, sizeof name);
+        do frame_name(run, run->scene->format[i], k++, name, sizeof name);
         while (unlinkat(run->frames.fd, name, 0) == 0);
     }
 }

@@ -365,7 +365,7 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
 {
     BrioNode *node = brio__node_get(root, "solver");
     if (!node) return BRIO_OK;
-    static const char *const solvers[] = {"newton", "root", "local-global"};
+    static const char *const solvers[] = BRIO_SOLVERS;
     BrioSolverOptions *o = &scene->def.solver;
     const char *type = "newton", *names[16];
     int count = 0;
@@ -375,9 +375,7 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
     } else {
         BRIO_CHECK(brio__node_text(node, &type, error));
     }
-    o->type = NULL;
-    for (size_t i = 0; i < BRIO_COUNT(solvers); i++)
-        if (!strcmp(type, solvers[i])) o->type = solvers[i];
+    o->type = brio__solver_type(type);
     if (!o->type) return no_such(type_node(node), "solver", type, solvers, BRIO_COUNT(solvers), error);
     if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
     BrioNode *linear = brio__node_get(node, "linear");

@@ -29,6 +29,14 @@ const char *brio__reason_text(BrioReason reason)
     return "unknown";
 }
 
+const char *brio__solver_type(const char *name)
+{
+    static const char *const names[] = BRIO_SOLVERS;
+    for (size_t i = 0; name && i < BRIO_COUNT(names); i++)
+        if (!strcmp(name, names[i])) return names[i];
+    return NULL;
+}
+
 BrioSolverOptions brio_solver_options(void)
 {
     return (BrioSolverOptions){.type = "newton", .linear = brio__linear_at(0)->name, .tol = 1e-8, .max_iterations = 100, .linear_tol = 1e-6, .max_halvings = 6, .iterations = 10, .single_precision = 1, .memory = -1};

@@ -73,6 +73,10 @@ struct BrioSolver {
     char message[800]; /* a sentence for people if it failed */
 };
 
+/* Names of solvers; the name itself if there is one like that, NULL if not. */
+#define BRIO_SOLVERS {"newton", "root", "local-global"}
+const char *brio__solver_type(const char *name);
+
 BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, const BrioDamping *damping, int damping_count,
                                BrioSolver **solver);
 void brio__solver_free(BrioSolver *solver);
