@@ -169,10 +169,16 @@ static void solve_symmetric(const double A[6], double x[3])
 void brio__parts_balance(const BrioParts *f, const double *mass, const double *bound, double scale, const double *gradient, double *step)
 {
     static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+    bool loose = false;
+    for (int32_t k = 0; k < f->count; k++) {
+        f->group[k] = root_of(f->group, k);
+        loose |= !f->stays[f->group[k]];
+    }
+    if (!loose) return;
     memset(f->sum, 0, 9 * (size_t)f->count * sizeof *f->sum);
     for (int32_t b = 0; b < f->system->block_count; b++) {
-        double *sum = f->sum + 9 * (int64_t)root_of(f->group, f->part[b]), *matrix = sum + 3;
-        for (int r = 0; r < 3; r++) sum[r] -= gradient[3 * b + r] + mass[b] * step[3 * b + r];
+        double *sum = f->sum + 9 * (int64_t)f->group[f->part[b]], *matrix = sum + 3;
+        for (int r = 0; r < 3; r++) sum[r] += gradient[3 * b + r] - mass[b] * step[3 * b + r];
         for (int r = 0; r < 3; r++) matrix[at[r][r]] += mass[b];
         const double *contact = bound ? bound + BRIO_BOUND * (int64_t)b : NULL;
         if (!contact || contact[0] == 0) continue;
@@ -183,7 +189,7 @@ void brio__parts_balance(const BrioParts *f, const double *mass, const double *b
     for (int32_t k = 0; k < f->count; k++)
         if (f->group[k] == k && !f->stays[k]) solve_symmetric(f->sum + 9 * (int64_t)k + 3, f->sum + 9 * (int64_t)k);
     for (int32_t b = 0; b < f->system->block_count; b++) {
-        int32_t group = root_of(f->group, f->part[b]);
+        int32_t group = f->group[f->part[b]];
         for (int r = 0; r < 3 && !f->stays[group]; r++) step[3 * b + r] += f->sum[9 * (int64_t)group + r];
     }
 }

@@ -29,7 +29,7 @@ void brio__parts_scale(const BrioParts *parts, double missing, double gain, doub
 /* Which parts push each other in this step: none; those of two blocks (-1: of a vertex without coordinates, which holds the other). */
 void brio__parts_separate(BrioParts *parts);
 void brio__parts_join(BrioParts *parts, int32_t a, int32_t b);
-/* Shifts the steps of groups of parts that are not held so that sum((mass + scale bound) step) = -sum(gradient) over each, to round-off. `bound` is that of damping.h, or NULL. */
+/* Shifts groups of parts that are not held as a whole so that sum((mass + scale bound) step) = sum(gradient) over each, to round-off. `bound` is that of damping.h, or NULL. */
 void brio__parts_balance(const BrioParts *parts, const double *mass, const double *bound, double scale, const double *gradient, double *step);
 
 #endif

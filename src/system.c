@@ -157,7 +157,7 @@ static void map_chunk(void *context, int64_t begin, int64_t end)
 
 static void map_apply(const BrioSystem *system, const double *q, double *x)
 {
-    brio__parallel_for(system->vertex_count, 16384, map_chunk, &(MapWork){system, q, x});
+    brio__parallel_for(system->vertex_count, 4096, map_chunk, &(MapWork){system, q, x});
 }
 
 void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q, double time, double *x)
@@ -257,7 +257,38 @@ static void combine_chunk(void *context, int64_t begin, int64_t end)
 
 void brio__combine(const BrioSystem *system, double alpha, const double *x, double beta, const double *y, double *out)
 {
-    brio__parallel_for(3 * (int64_t)system->block_count, 65536, combine_chunk, &(VectorWork){alpha, beta, x, y, out});
+    brio__parallel_for(3 * (int64_t)system->block_count, 8192, combine_chunk, &(VectorWork){alpha, beta, x, y, out});
+}
+
+typedef struct DistanceWork {
+    const BrioSystem *system;
+    const double *q, *target;
+    double mass, scale, *gradient;
+} DistanceWork;
+
+/* Chunks of coordinates; a block is of the chunk that has its first one. */
+static double distance_chunk(void *context, int64_t begin, int64_t end)
+{
+    const DistanceWork *work = context;
+    const double *q = work->q, *target = work->target, *mass = work->system->mass;
+    double *gradient = work->gradient, m = work->mass, s = work->scale, square[3] = {0, 0, 0};
+    int64_t first = (begin + 2) / 3, last = (end + 2) / 3, counted = BRIO_MIN(last, (int64_t)brio__owned(work->system));
+    for (int64_t b = first; b < counted; b++)
+        for (int r = 0; r < 3; r++) {
+            double d = q[3 * b + r] - target[3 * b + r];
+            square[r] += mass[b] * d * d;
+        }
+    for (int64_t b = first; gradient && b < last; b++)
+        for (int r = 0; r < 3; r++) gradient[3 * b + r] = m * mass[b] * (q[3 * b + r] - target[3 * b + r]) + s * gradient[3 * b + r];
+    return square[0] + square[1] + square[2];
+}
+
+double brio__mass_distance(const BrioSystem *system, const double *q, const double *target, double mass, double scale, double *gradient)
+{
+    DistanceWork work = {system, q, target, mass, scale, gradient};
+    double sum = brio__parallel_sum(3 * (int64_t)system->block_count, distance_chunk, &work);
+    brio__share_sum(system->share, &sum, 1);
+    return sum;
 }
 
 static void mass_chunk(void *context, int64_t begin, int64_t end)
@@ -276,12 +307,12 @@ static void inverse_mass_chunk(void *context, int64_t begin, int64_t end)
 
 void brio__mass_multiply(const BrioSystem *system, const double *v, double *p)
 {
-    brio__parallel_for(system->block_count, 16384, mass_chunk, &(VectorWork){.x = system->mass, .y = v, .out = p});
+    brio__parallel_for(system->block_count, 4096, mass_chunk, &(VectorWork){.x = system->mass, .y = v, .out = p});
 }
 
 void brio__mass_solve(const BrioSystem *system, const double *p, double *v)
 {
-    brio__parallel_for(system->block_count, 16384, inverse_mass_chunk, &(VectorWork){.x = system->mass, .y = p, .out = v});
+    brio__parallel_for(system->block_count, 4096, inverse_mass_chunk, &(VectorWork){.x = system->mass, .y = p, .out = v});
 }
 
 /* ---- public readers ----------------------------------------------------------------------------- */

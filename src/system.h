@@ -195,6 +195,8 @@ double brio__obstacle_push(const double *gradients, int64_t element, double n[3]
 double brio__dot(const BrioSystem *system, const double *x, const double *y);
 double brio__norm_max(const BrioSystem *system, const double *x);
 void brio__combine(const BrioSystem *system, double alpha, const double *x, double beta, const double *y, double *out);
+/* The square of the distance of q and target in the mass norm; gradient (unless NULL) = mass M (q - target) + scale gradient. */
+double brio__mass_distance(const BrioSystem *system, const double *q, const double *target, double mass, double scale, double *gradient);
 void brio__mass_multiply(const BrioSystem *system, const double *v, double *p); /* p may be v */
 void brio__mass_solve(const BrioSystem *system, const double *p, double *v);    /* v may be p */
 

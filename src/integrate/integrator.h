@@ -39,6 +39,9 @@ BrioStatus brio__stepper_change(BrioStepper *stepper, const BrioIntegrator *inte
 void brio__stepper_free(BrioStepper *stepper);
 /* brio_stepper_count_solve for which the objective's gradient at q is known. */
 void brio__stepper_count_known(BrioStepper *stepper, const BrioObjective *objective, const double *q, const double *gradient);
+
+/* brio_stepper_accept where the potential at q has been evaluated and is finite. */
+BrioStatus brio__stepper_accept_allowed(BrioStepper *stepper, double h, const double *q, const double *v);
 /* Advances `state` by h, in halves if need be; on failure leaves it as it was. */
 BrioStatus brio__stepper_advance(BrioStepper *stepper, BrioState *state, double h);
 

@@ -95,7 +95,7 @@ static BrioStatus take(BrioStepper *s, Simple method, double h, const double *gu
         double c = method == MIDPOINT ? 2 : 1;
         BrioObjective objective = objective_of(s, method, h, BRIO_NOT_COUNTED);
         objective.guess = guess;
-        objective.guess_gradient = s->solver->damper_count ? NULL : guess_gradient;
+        objective.guess_gradient = guess_gradient;
         objective.iterations = guess ? 1 : 0;
         BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
         if (left) brio_stepper_combine(s, 1, s->solver->gradient, 0, s->solver->gradient, left);
@@ -103,7 +103,7 @@ static BrioStatus take(BrioStepper *s, Simple method, double h, const double *gu
         brio_stepper_combine(s, 1, v, 1 - c, v_n, v);
     } else {
         const double *gradient = brio_stepper_history(s, GRADIENT_N);
-        if (s->solver->damper_count)
+        if (brio__solver_damped(s->solver))
             brio_stepper_force(s, q_n, v_n, brio_stepper_time(s), h, BRIO_NOT_COUNTED, v);
         else
             brio_stepper_combine(s, -1, gradient, 0, gradient, v);
@@ -142,7 +142,7 @@ typedef struct Mixture {
 static void measure_work(Mixture *m, int i, int ends)
 {
     double added;
-    if (m->s->solver->damper_count == 0) return;
+    if (!brio__solver_damped(m->s->solver)) return;
     count(m->s, m->method[i], m->h, m->q[i], 1, NULL);
     for (int j = 0; j < ends; j++) brio_stepper_work(m->s, m->q[j], m->h, &added, &m->work[i][j]);
     count(m->s, m->method[i], m->h, m->q[i], -1, NULL);
@@ -174,6 +174,14 @@ static Mixed mix(const Mixture *m, double alpha, double potential, double *q, do
     return at;
 }
 
+/* grad P + grad D at the end of backward Euler's step: h^2 of it is what the solve left minus h M (v - v_n). */
+static void balance(const Mixture *m, double *gradient)
+{
+    brio_stepper_combine(m->s, -1 / m->h, m->v[1], 1 / m->h, brio_stepper_v(m->s), gradient);
+    brio_stepper_mass_multiply(m->s, gradient, gradient);
+    brio_stepper_combine(m->s, 1 / (m->h * m->h), m->left[1], 1, gradient, gradient);
+}
+
 static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at, double sign, const double *q, const double *v)
 {
     for (int i = 0; i < 2; i++) {
@@ -181,13 +189,34 @@ static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at
         if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share, m->left[i]);
     }
     brio_stepper_set_target(m->s, at->target, sign * alpha);
-    if (isfinite(at->potential) && alpha < 1) { /* at the other end the gradient may not be known */
+    bool solved = alpha == 1 && m->method[1] == BACKWARD && !brio__solver_damped(m->s->solver); /* then the gradient is known by the balance of the solve */
+    if (isfinite(at->potential) && (alpha < 1 || solved)) {
+        if (solved) balance(m, m->gradient[1]);
         brio_stepper_combine(m->s, 1, m->gradient[alpha > 0], 0, m->gradient[alpha > 0], brio_stepper_history(m->s, GRADIENT_N));
         *brio_stepper_memo(m->s, P_N) = at->potential;
         *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->system, m->s->state);
     }
     brio_stepper_set_history_used(m->s, BLEND_HISTORY);
-    return brio_stepper_accept(m->s, m->h, q, v);
+    return isfinite(at->potential) ? brio__stepper_accept_allowed(m->s, m->h, q, v) : brio_stepper_accept(m->s, m->h, q, v);
+}
+
+/* Slopes of e on the way from the first end, where it is error[0], to the second, where error[1] may be known; otherwise, as the potential changes far less than the kinetic energy (which is a
+ * parabola) on the way to forward Euler's end, what that says of the second. The target changes by `change` on the way. q and v are room. */
+static void slopes(const Mixture *m, double change, double error[2], double slope[2], double *q, double *v)
+{
+    BrioStepper *s = m->s;
+    brio_stepper_combine(s, 1, m->q[1], -1, m->q[0], q);
+    brio_stepper_combine(s, 1, m->v[1], -1, m->v[0], v);
+    brio_stepper_mass_multiply(s, v, v);
+    double kinetic[2] = {brio_stepper_dot(s, m->v[0], v), brio_stepper_dot(s, m->v[1], v)};
+    slope[0] = brio_stepper_dot(s, m->gradient[0], q) + kinetic[0] - change;
+    if (m->method[1] == BACKWARD) {
+        balance(m, v);
+        slope[1] = brio_stepper_dot(s, v, q) + kinetic[1] - change;
+    } else {
+        slope[1] = slope[0] + kinetic[1] - kinetic[0];
+        error[1] = error[0] + (slope[0] + slope[1]) / 2;
+    }
 }
 
 /* Where e, which is e0 with the slope e' at 0 and e1 at x, is nothing, if it is a parabola; the nearest to 0, NAN: nowhere on that side. */
@@ -198,16 +227,26 @@ static double parabola_root(double e0, double slope, double x, double e1)
     return inside >= 0 && root > 0 ? root : NAN;
 }
 
-/* Looks for a root of e on the way from the start, where e and its slope are known, to the other end; `known` is the potential there, or NAN. First by the slope, then by a parabola, then
- * by regula falsi [Dowell and Jarratt 1971] between signs. The mixture there is left in (q, v). Without a root it is the other end. */
-static double find_root(const Mixture *m, double error, double slope, double most, double known, double *q, double *v, Mixed *at)
+/* The first root in (0, 1) of the cubic with these values and slopes at 0 and 1; NAN: none. */
+static double cubic_root(double e0, double slope0, double e1, double slope1)
 {
-    double low = 0, e_low = error, high = NAN, e_high = NAN, alpha = -error / slope;
+    double square = 3 * (e1 - e0) - 2 * slope0 - slope1, cube = slope0 + slope1 - 2 * (e1 - e0), low = 0;
+    for (double size = 0x1p-6; low < 1 && size > 0x1p-30; size /= 2) /* up to the piece with the root, then by halves */
+        while (low < 1 && e0 * (e0 + (low + size) * (slope0 + (low + size) * (square + (low + size) * cube))) > 0) low += size;
+    return low < 1 ? low : NAN;
+}
+
+/* Looks for a root of e on the way from the start to the other end, where e is only guessed if the potential is not known (NAN). First by the cubic of errors and slopes, then by a parabola, then by
+ * regula falsi [Dowell and Jarratt 1971] between signs. The mixture there is left in (q, v). Without a root it is the other end. */
+static double find_root(const Mixture *m, const double error[2], const double slope[2], double most, double known, double *q, double *v, Mixed *at)
+{
+    bool guessed = isnan(known), crossed = !guessed && error[0] * error[1] < 0;
+    double low = 0, e_low = error[0], high = crossed ? 1 : NAN, e_high = error[1], alpha = cubic_root(error[0], slope[0], error[1], slope[1]);
     for (int k = 0, stayed = 0; k < 60; k++) {
         bool bracketed = !isnan(high), between = alpha > low && alpha < (bracketed ? high : 1);
         if (!between) alpha = bracketed ? (low + high) / 2 : 1;
         *at = mix(m, alpha, alpha == 1 ? known : NAN, q, v);
-        bool same = at->error * error > 0;
+        bool same = at->error * error[0] > 0;
         if (fabs(at->error) <= most || (alpha == 1 && same)) return alpha;
         double x = alpha;
         if (same) {
@@ -218,7 +257,7 @@ static double find_root(const Mixture *m, double error, double slope, double mos
             high = alpha, e_high = at->error;
         }
         stayed = same ? 1 : -1;
-        alpha = k == 0 ? parabola_root(error, slope, x, at->error) : k % 8 == 7 ? NAN : low + (high - low) * e_low / (e_low - e_high);
+        alpha = k == 0 && guessed ? parabola_root(error[0], slope[0], x, at->error) : k % 8 == 7 ? NAN : low + (high - low) * e_low / (e_low - e_high);
     }
     return alpha;
 }
@@ -260,13 +299,15 @@ static BrioStatus blend_step(BrioStepper *s, double h)
     double potential = m.method[1] == BACKWARD ? s->solver->potential : NAN; /* which the solve has evaluated at its end */
     measure_work(&m, 0, 2);
     measure_work(&m, 1, 2);
-    brio_stepper_combine(s, 1, m.q[1], -1, m.q[0], q);
-    brio_stepper_combine(s, 1, m.v[1], -1, m.v[0], v);
-    double slope = brio_stepper_dot(s, m.gradient[0], q);
-    brio_stepper_mass_multiply(s, v, v);
-    slope += brio_stepper_dot(s, m.v[0], v); /* but for what the target changes by */
+    double error[2] = {start.error, NAN}, slope[2], change = 0; /* of the target */
+    if (!isnan(potential)) {
+        Mixed end = mix(&m, 1, potential, q, v);
+        error[1] = end.error;
+        change = end.target - start.target;
+    }
+    slopes(&m, change, error, slope, q, v);
     Mixed at;
-    double alpha = find_root(&m, start.error, slope, most, potential, q, v, &at);
+    double alpha = find_root(&m, error, slope, most, potential, q, v, &at);
     return accept_mixture(&m, alpha, &at, sign, q, v);
 }
 

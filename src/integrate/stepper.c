@@ -291,14 +291,18 @@ void brio_stepper_combine(BrioStepper *s, double alpha, const double *x, double 
 
 double brio_stepper_dot(BrioStepper *s, const double *x, const double *y) { return brio__dot(s->system, x, y); }
 
+static BrioStatus must_be_finite(BrioStepper *s, double h, const double *q, const double *v)
+{
+    if (isfinite(brio__norm_max(s->system, q)) && isfinite(brio__norm_max(s->system, v))) return BRIO_OK;
+    snprintf(s->reason, sizeof s->reason, "the step of %g s led to positions or velocities that are not finite", h);
+    return BRIO_NOT_FINITE;
+}
+
 BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const double *v)
 {
     BrioState *state = s->state;
-    if (!isfinite(brio__norm_max(s->system, q)) || !isfinite(brio__norm_max(s->system, v))) {
-        snprintf(s->reason, sizeof s->reason, "the step of %g s led to positions or velocities that are not finite", h);
-        return BRIO_NOT_FINITE;
-    }
     if (!(s->traits & BRIO_END_IS_SOLVED)) {
+        BRIO_CHECK(must_be_finite(s, h, q, v));
         double P = brio__potential(s->solver, state, q, state->time + h, NULL);
         if (!isfinite(P)) {
             BrioLimit limit;
@@ -310,6 +314,13 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
             return BRIO_STEP_REJECTED;
         }
     }
+    return brio__stepper_accept_allowed(s, h, q, v);
+}
+
+BrioStatus brio__stepper_accept_allowed(BrioStepper *s, double h, const double *q, const double *v)
+{
+    BrioState *state = s->state;
+    BRIO_CHECK(must_be_finite(s, h, q, v));
     if (s->out_of_memory) return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
     brio__combine(s->system, 1, q, -1, state->q, s->difference);
     for (int i = 0; i < s->solver->damper_count; i++) state->dissipated[i] += brio__dot(s->system, s->impulse[i], s->difference);

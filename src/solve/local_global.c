@@ -35,7 +35,7 @@ struct BrioLocalGlobal {
     /* L-BFGS: differences of points and gradients, a ring */
     int memory, used, last;
     double *dq[MEMORY_MOST], *dg[MEMORY_MOST], slope[MEMORY_MOST];
-    double *best, *best_gradient;
+    double *spare, *best_gradient; /* room for a point beside the caller's, the gradient at the best one */
     /* where the matrix or the solve is not exact: what keeps the momentum of parts that are not held */
     BrioParts *parts;
     double *column_sum; /* of masses and hands, where there are any; L adds nothing to it in such parts */
@@ -52,7 +52,7 @@ void brio__local_global_free(BrioLocalGlobal *g)
     }
     brio__scalar_pattern_free(g->pattern);
     brio__parts_free(g->parts);
-    void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->touch, g->bound, g->push, g->resting, g->param, g->best, g->best_gradient, g->column_sum};
+    void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->touch, g->bound, g->push, g->resting, g->param, g->spare, g->best_gradient, g->column_sum};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     for (int i = 0; i < MEMORY_MOST; i++) {
         brio__free(g->dq[i]);
@@ -70,7 +70,7 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
     BrioLocalGlobal *g = brio__calloc(1, sizeof *g);
     if (!g) return BRIO_ERROR_MEMORY;
     g->system = system;
-    bool plain = !s->damper_count; /* and all energies are projections */
+    bool plain = !brio__solver_damped(s); /* and all energies are projections */
     for (int t = 0; t < system->term_count; t++) {
         unsigned traits = system->term[t].energy->traits;
         plain &= system->term[t].elements == 0 || (traits & (BRIO_ENERGY_PROJECTION | BRIO_ENERGY_LINEAR));
@@ -91,9 +91,9 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
         if (contacts) g->bound = brio__alloc(BRIO_BOUND * n, sizeof(double));
         if (contacts) g->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
         g->column_sum = brio__alloc(n, sizeof(double));
-        g->best = brio__alloc(coordinates, sizeof(double));
+        g->spare = brio__alloc(coordinates, sizeof(double));
         g->best_gradient = brio__alloc(coordinates, sizeof(double));
-        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch && g->resting && g->param && g->column_sum && g->best && g->best_gradient && (!contacts || (g->bound && g->push));
+        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch && g->resting && g->param && g->column_sum && g->spare && g->best_gradient && (!contacts || (g->bound && g->push));
         for (int i = 0; all && i < g->memory; i++) all = (g->dq[i] = brio__alloc(coordinates, sizeof(double))) && (g->dg[i] = brio__alloc(coordinates, sizeof(double)));
         status = all ? brio__scalar_analyse((int32_t)n, g->start, g->neighbour, &g->pattern) : BRIO_ERROR_MEMORY;
         if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts)) status = brio__parts_create(s->system, &g->parts);
@@ -282,11 +282,11 @@ BrioStatus brio__local_global_prepare(BrioSolver *s, const double *param, double
 
 /* ---- iterations ------------------------------------------------------------------------------------ */
 
-/* Keeps q - from, g - from_gradient if they tell of positive curvature. */
-static void remember(BrioLocalGlobal *g, const double *q, const double *gradient)
+/* Keeps the differences of a point and its gradient from the best one's, if they tell of positive curvature. */
+static void remember(BrioLocalGlobal *g, const double *q, const double *gradient, const double *best)
 {
     int at = (g->last + 1) % g->memory;
-    brio__combine(g->system, 1, q, -1, g->best, g->dq[at]);
+    brio__combine(g->system, 1, q, -1, best, g->dq[at]);
     brio__combine(g->system, 1, gradient, -1, g->best_gradient, g->dg[at]);
     double slope = brio__dot(g->system, g->dq[at], g->dg[at]);
     if (!(slope > 0)) return;
@@ -295,17 +295,17 @@ static void remember(BrioLocalGlobal *g, const double *q, const double *gradient
     g->used = BRIO_MIN(g->used + 1, g->memory);
 }
 
-/* step = -B gradient, B the inverse of M + scale L and the hands corrected by what was remembered [Nocedal 1980]. */
+/* step = B gradient, B the inverse of M + scale L and the hands corrected by what was remembered [Nocedal 1980]. */
 static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double scale, const double *gradient, double *step)
 {
     double share[MEMORY_MOST];
-    brio__combine(g->system, -1, gradient, 0, gradient, step);
-    for (int k = 0; k < g->used; k++) {
+    const double *right = gradient;
+    for (int k = 0; k < g->used; k++, right = step) {
         int i = (g->last - k + g->memory) % g->memory;
-        share[i] = brio__dot(g->system, g->dq[i], step) / g->slope[i];
-        brio__combine(g->system, 1, step, -share[i], g->dg[i], step);
+        share[i] = brio__dot(g->system, g->dq[i], right) / g->slope[i];
+        brio__combine(g->system, 1, right, -share[i], g->dg[i], step);
     }
-    brio__scalar_solve(factor, step, step);
+    brio__scalar_solve(factor, right, step);
     brio__hand_solve_correct(&g->hands, g->system, step);
     for (int k = g->used - 1; k >= 0; k--) {
         int i = (g->last - k + g->memory) % g->memory;
@@ -343,6 +343,13 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
     return brio__problem_value(p, q, s->gradient);
 }
 
+static void swap(double **a, double **b)
+{
+    double *c = *a;
+    *a = *b;
+    *b = c;
+}
+
 BrioStatus brio__local_global(const BrioProblem *p, double *q)
 {
     BrioSolver *s = p->solver;
@@ -364,32 +371,34 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     }
     g->used = 0;
     int iterations = o->iterations ? o->iterations : s->options.iterations;
-    bool moved = false; /* from the best point; */
+    bool moved = false;                /* from the best point, */
+    double *at = q, *spare = g->spare; /* which is in one of the two while the other is tried */
     for (s->iterations = 0; s->iterations < iterations; s->iterations++, s->totals.iterations++) {
         before = brio__seconds();
         if (moved && !(now.value <= best.value + fmax(now.noise, best.noise))) {
-            brio__combine(s->system, 0.5, q, 0.5, g->best, q);
+            brio__combine(s->system, 0.5, at, 0.5, spare, at);
         } else {
-            if (g->memory && moved) remember(g, q, s->gradient);
-            memcpy(g->best, q, bytes);
-            memcpy(g->best_gradient, s->gradient, bytes);
+            if (g->memory && moved) remember(g, at, s->gradient, spare);
             best = now;
             best_potential = s->potential;
             direction(g, global->factor, o->s * o->a * o->a, s->gradient, s->step);
-            brio__combine(s->system, 1, q, 1, s->step, q);
+            brio__combine(s->system, 1, at, -1, s->step, spare);
+            swap(&at, &spare);
+            swap(&s->gradient, &g->best_gradient);
             moved = true;
         }
         s->totals.solve += brio__seconds() - before;
         before = brio__seconds();
-        now = brio__problem_value(p, q, s->gradient);
+        now = brio__problem_value(p, at, s->gradient);
         s->totals.gradient += brio__seconds() - before;
     }
     if (moved && !(now.value <= best.value + fmax(now.noise, best.noise))) {
-        memcpy(q, g->best, bytes);
-        memcpy(s->gradient, g->best_gradient, bytes);
+        swap(&at, &spare);
+        swap(&s->gradient, &g->best_gradient);
         s->potential = best_potential;
         now = best;
     }
+    if (at != q) memcpy(q, at, bytes);
     s->reason = BRIO_REASON_TOLERANCE;
     if (isfinite(now.value)) return BRIO_OK;
     s->reason = BRIO_REASON_NOT_FINITE;

@@ -29,6 +29,13 @@ const char *brio__reason_text(BrioReason reason)
     return "unknown";
 }
 
+bool brio__solver_damped(const BrioSolver *s)
+{
+    for (int i = 0; i < s->damper_count; i++)
+        if (s->damper[i].model->potential) return true;
+    return false;
+}
+
 const char *brio__solver_type(const char *name)
 {
     static const char *const names[] = BRIO_SOLVERS;
@@ -258,11 +265,7 @@ BrioValue brio__problem_value(const BrioProblem *p, const double *q, double *gra
     }
     dissipation *= o->blend_damping ? o->s : o->s * o->a; /* either way its gradient has the factor s a */
     if (p->mass != 0) {
-        brio__combine(s->system, 1, q, -1, o->target, s->difference);
-        double *momentum = s->blend; /* free by now */
-        brio__mass_multiply(s->system, s->difference, momentum);
-        distance = p->mass / 2 * brio__dot(s->system, s->difference, momentum);
-        if (gradient) brio__combine(s->system, p->mass, momentum, o->s * o->a, gradient, gradient);
+        distance = p->mass / 2 * brio__mass_distance(s->system, q, o->target, p->mass, o->s * o->a, gradient);
     } else if (gradient) {
         brio__combine(s->system, o->s * o->a, gradient, 0, gradient, gradient);
     }
@@ -718,7 +721,7 @@ static BrioStatus newton(const BrioProblem *p, double *q)
 static BrioProblem problem_of(BrioSolver *s, const BrioState *state, const BrioObjective *o)
 {
     if (o->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);
-    return (BrioProblem){s, state, o, o->massless ? 0 : 1, o->massless || o->undamped ? 0 : s->damper_count};
+    return (BrioProblem){s, state, o, o->massless ? 0 : 1, o->massless || o->undamped || !brio__solver_damped(s) ? 0 : s->damper_count};
 }
 
 void brio__objective_gradient(BrioSolver *s, const BrioState *state, const BrioObjective *objective, const double *q)

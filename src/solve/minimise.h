@@ -84,13 +84,16 @@ void brio__solver_free(BrioSolver *solver);
 /* Whether solves take a fixed number of iterations, so that what is left unbalanced may be large. */
 static inline bool brio__solver_unfinished(const BrioSolver *solver) { return !strcmp(solver->options.type, "local-global"); }
 
+/* Whether damping or friction acts as a force; filters of velocities do not. */
+bool brio__solver_damped(const BrioSolver *solver);
+
 /* The primitive with what it is about. */
 typedef struct BrioProblem {
     BrioSolver *solver;
     const BrioState *state;
     const BrioObjective *objective;
     double mass;      /* m: 1, or 0 without masses */
-    int damper_count; /* those of the solver, or none */
+    int damper_count; /* those of the solver, or none if none acts as a force */
 } BrioProblem;
 
 typedef struct BrioValue {
