@@ -34,6 +34,8 @@ struct BrioEvaluator {
     double *energy;          /* of every block of every term */
     double *gradient;        /* of every element */
     double *magnitude;       /* per term: the sum of its elements' */
+    double *linear;          /* the gradient of terms that are linear in positions, */
+    double *linear_with;     /* with these parameters */
     double *limit_step;      /* of every kernel call: results of max_step */
     int64_t *limit_element;
     /* gradient sums: coordinate block b adds gradient[entry], +8, +16 for entries start[b] .. start[b+1] */
@@ -164,19 +166,22 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
     e->magnitude = brio__calloc((size_t)e->term_count, sizeof *e->magnitude);
     BrioStatus status = e->energy_start && e->gradient_start && e->magnitude ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
-        int64_t calls = 0;
+        int64_t calls = 0, linear_params = 0;
         for (int t = 0; t < e->term_count; t++) {
             const BrioTerm *term = &e->term[t];
             e->energy_start[t + 1] = e->energy_start[t] + term->blocks;
             e->gradient_start[t + 1] = e->gradient_start[t] + term->blocks * LANES * 3 * term->energy->nodes;
             calls = BRIO_MAX(calls, term->blocks / VALUE_BLOCKS + 1);
+            if (term->energy->traits & BRIO_ENERGY_LINEAR) linear_params += term->energy->params + term->blocks * term->energy->live * LANES;
         }
         if (e->gradient_start[e->term_count] > UINT32_MAX) status = BRIO_ERROR_TOO_LARGE;
         e->energy = brio__alloc((size_t)e->energy_start[e->term_count], sizeof(double));
         e->gradient = brio__alloc((size_t)e->gradient_start[e->term_count], sizeof(double));
         e->limit_step = brio__alloc((size_t)calls, sizeof(double));
         e->limit_element = brio__alloc((size_t)calls, sizeof(int64_t));
-        if (!e->energy || !e->gradient || !e->limit_step || !e->limit_element) status = BRIO_ERROR_MEMORY;
+        e->linear = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
+        e->linear_with = brio__calloc((size_t)linear_params, sizeof(double)); /* with zeros it is nothing */
+        if (!e->energy || !e->gradient || !e->limit_step || !e->limit_element || !e->linear || !e->linear_with) status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK) add_magnitudes(e);
     if (status == BRIO_OK) status = plan_gradient(e);
@@ -215,6 +220,8 @@ void brio__evaluator_free(BrioEvaluator *e)
     brio__free(e->energy);
     brio__free(e->gradient);
     brio__free(e->magnitude);
+    brio__free(e->linear);
+    brio__free(e->linear_with);
     brio__free(e->limit_step);
     brio__free(e->limit_element);
     brio__free(e->sum_start);
@@ -297,11 +304,30 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
     return total;
 }
 
+/* Whether e->linear is that of these parameters; notes them. */
+static bool linear_is_known(BrioEvaluator *e, const double *param)
+{
+    double *at = e->linear_with;
+    bool known = true;
+    for (int t = 0; t < e->term_count; t++) {
+        const BrioTerm *term = &e->term[t];
+        if (!(term->energy->traits & BRIO_ENERGY_LINEAR)) continue;
+        const double *from[2] = {param + term->params, param + term->live};
+        size_t count[2] = {(size_t)term->energy->params, (size_t)(term->blocks * term->energy->live * LANES)};
+        for (int k = 0; k < 2; at += count[k++]) {
+            known &= !memcmp(at, from[k], count[k] * sizeof *at);
+            memcpy(at, from[k], count[k] * sizeof *at);
+        }
+    }
+    return known;
+}
+
 /* In the order of gather_chunk, in which other terms would add zeros. */
-void brio__linear_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
+const double *brio__linear_gradient(BrioEvaluator *e, const double *param, const double *x)
 {
     const BrioSystem *s = e->system;
-    memset(gradient, 0, 3 * (size_t)s->block_count * sizeof *gradient);
+    if (linear_is_known(e, param)) return e->linear;
+    memset(e->linear, 0, 3 * (size_t)s->block_count * sizeof *e->linear);
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
         int nodes = term->energy->nodes;
@@ -314,9 +340,10 @@ void brio__linear_gradient(BrioEvaluator *e, const double *param, const double *
                 const double *g = work.batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
                 int32_t v = brio__term_vertex(term, i, k);
                 for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
-                    for (int r = 0; r < 3; r++) gradient[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
+                    for (int r = 0; r < 3; r++) e->linear[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
             }
     }
+    return e->linear;
 }
 
 void brio__held_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)

@@ -24,8 +24,8 @@ double brio__evaluate_noise(const BrioEvaluator *evaluator, const double *param,
 /* The gradient of P by the positions of the held vertices (3 each): the forces that hold them, at x. */
 void brio__held_gradient(BrioEvaluator *evaluator, const double *param, const double *x, double *gradient);
 
-/* The gradient by q of the terms that are linear in the positions (weight): the same at every x. */
-void brio__linear_gradient(BrioEvaluator *evaluator, const double *param, const double *x, double *gradient);
+/* The gradient by q of the terms that are linear in the positions (weight): the same at every x. Valid until it is asked for again. */
+const double *brio__linear_gradient(BrioEvaluator *evaluator, const double *param, const double *x);
 
 /* The graph of coordinate blocks that share an element (without diagonal): the pattern of the Hessian. */
 BrioStatus brio__evaluator_graph(BrioEvaluator *evaluator, int64_t **start, int32_t **neighbour);

@@ -284,6 +284,20 @@ double brio__parallel_sum(int64_t count, BrioTermSum *term, void *context)
     return total;
 }
 
+/* 0 of finite numbers, else NaN. */
+static double nothing_chunk(void *context, int64_t begin, int64_t end)
+{
+    const double *x = context;
+    double sum[8] = {0};
+    int64_t i = begin;
+    for (; i + 8 <= end; i += 8)
+        for (int k = 0; k < 8; k++) sum[k] += x[i + k] - x[i + k];
+    for (; i < end; i++) sum[0] += x[i] - x[i];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+bool brio__all_finite(int64_t count, const double *x) { return brio__parallel_sum(count, nothing_chunk, (void *)x) == 0; }
+
 /* ---- machine ------------------------------------------------------------------------------------ */
 
 static const char *const isa_names[BRIO_ISA_COUNT] = {"baseline", "avx2", "avx512"};

@@ -59,6 +59,7 @@ void brio__set_sharing(int threads, BrioSharing *share);
 /* Sums, over chunks whose size depends on count only, what term(context, begin, end) returns, in order. */
 typedef double BrioTermSum(void *context, int64_t begin, int64_t end);
 double brio__parallel_sum(int64_t count, BrioTermSum *term, void *context);
+bool brio__all_finite(int64_t count, const double *x);
 
 /* ---- machine ------------------------------------------------------------------------------------ */
 

@@ -91,7 +91,34 @@ void brio__parts_free(BrioParts *f)
     brio__free(f);
 }
 
-void brio__parts_unsupported(const BrioParts *f, const double *forces, double *weight)
+enum { GRAIN = 2048 };
+
+typedef struct PartsWork {
+    const BrioParts *parts;
+    double factor, *vector;
+} PartsWork;
+
+static void fall_chunk(void *context, int64_t begin, int64_t end)
+{
+    const PartsWork *work = context;
+    const BrioParts *f = work->parts;
+    for (int64_t b = begin; b < end; b++) {
+        double impulse = work->factor * f->sum[6 * f->part[b]] / f->system->mass[b];
+        for (int r = 0; r < 3; r++) work->vector[3 * b + r] *= impulse;
+    }
+}
+
+static void scale_chunk(void *context, int64_t begin, int64_t end)
+{
+    const PartsWork *work = context;
+    for (int64_t b = begin; b < end; b++) {
+        const double *mean = work->parts->sum + 6 * work->parts->part[b];
+        double *v = work->vector + 3 * b;
+        for (int r = 0; r < 3; r++) v[r] = mean[r] + work->factor * (v[r] - mean[r]);
+    }
+}
+
+void brio__parts_unsupported(const BrioParts *f, const double *forces, double time, double *weight)
 {
     memset(f->sum, 0, 6 * (size_t)f->count * sizeof *f->sum);
     for (int32_t b = 0; b < brio__owned(f->system); b++)
@@ -104,8 +131,7 @@ void brio__parts_unsupported(const BrioParts *f, const double *forces, double *w
         double *R = f->sum + 6 * p, *W = R + 3, carried = hypot(hypot(R[0], R[1]), R[2]), heavy = hypot(hypot(W[0], W[1]), W[2]);
         *R = carried < heavy ? 1 - carried / heavy : 0;
     }
-    for (int32_t b = 0; b < f->system->block_count; b++)
-        for (int r = 0; r < 3; r++) weight[3 * b + r] *= f->sum[6 * f->part[b]];
+    brio__parallel_for(f->system->block_count, GRAIN, fall_chunk, &(PartsWork){f, time, weight});
 }
 
 void brio__parts_scale(const BrioParts *f, double missing, double gain, double *v)
@@ -133,10 +159,7 @@ void brio__parts_scale(const BrioParts *f, double missing, double gain, double *
     }
     if (!(moving > 0)) return;
     double factor = fmin(fmax(sqrt(fmax(1 + missing / moving, 0)), 1 / gain), gain);
-    for (int32_t b = 0; b < system->block_count; b++) {
-        const double *mean = f->sum + 6 * f->part[b];
-        for (int r = 0; r < 3; r++) v[3 * b + r] = mean[r] + factor * (v[3 * b + r] - mean[r]);
-    }
+    brio__parallel_for(system->block_count, GRAIN, scale_chunk, &(PartsWork){f, factor, v});
 }
 
 void brio__parts_separate(BrioParts *f)

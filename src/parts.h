@@ -21,8 +21,8 @@ BrioStatus brio__parts_create(const BrioSystem *system, BrioParts **parts);
 /* The part of each block, how many there are, and which are held. */
 BrioStatus brio__parts_find(const BrioSystem *system, int32_t *part, int32_t *count, bool **held);
 void brio__parts_free(BrioParts *parts);
-/* Multiplies `weight` (in place) by max(0, 1 - |R|/|W|) of each part; `forces` are all forces, either both with their signs or both without. */
-void brio__parts_unsupported(const BrioParts *parts, const double *forces, double *weight);
+/* weight = M^-1 weight times `time` and max(0, 1 - |R|/|W|) of each part; `forces` are all forces, either both with their signs or both without. */
+void brio__parts_unsupported(const BrioParts *parts, const double *forces, double time, double *weight);
 /* Adds the kinetic energy `missing` by scaling velocities, by a factor of at most `gain` and at least 1/gain; those of parts that are not held about their
  * mean, so that linear momentum stays. */
 void brio__parts_scale(const BrioParts *parts, double missing, double gain, double *v);

@@ -52,6 +52,19 @@ BrioStatus brio_state_copy(const BrioState *from, BrioState **copy)
 }
 
 /* `to` keeps its own room for history: the same system may be stepped by integrators that need more or less of it. */
+typedef struct CopyWork {
+    double *to;
+    const double *from;
+} CopyWork;
+
+static void copy_chunk(void *context, int64_t begin, int64_t end)
+{
+    const CopyWork *work = context;
+    memcpy(work->to + begin, work->from + begin, (size_t)(end - begin) * sizeof *work->to);
+}
+
+static void copy(double *to, const double *from, int64_t count) { brio__parallel_for(count, 8192, copy_chunk, &(CopyWork){to, from}); }
+
 void brio_state_assign(BrioState *to, const BrioState *from)
 {
     if (to == from) return;
@@ -65,11 +78,11 @@ void brio_state_assign(BrioState *to, const BrioState *from)
     head.history_used = BRIO_MIN(from->history_used, to->history);
     *to = head;
     lay_out(to);
-    memcpy(to->q, from->q, (size_t)to->coordinates * sizeof(double));
-    memcpy(to->v, from->v, (size_t)to->coordinates * sizeof(double));
+    copy(to->q, from->q, to->coordinates);
+    copy(to->v, from->v, to->coordinates);
     memcpy(to->anchor, from->anchor, (size_t)to->held * sizeof(double));
     memcpy(to->param, from->param, (size_t)to->params * sizeof(double));
-    memcpy(to->past, from->past, (size_t)(to->coordinates * BRIO_MIN(to->history, from->history)) * sizeof(double));
+    copy(to->past, from->past, to->coordinates * BRIO_MIN(to->history, from->history));
 }
 
 void brio_state_free(BrioState *state) { brio__free(state); }

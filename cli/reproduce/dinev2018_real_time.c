@@ -73,6 +73,13 @@ static bool timed_step(Report *r, BrioSim *sim, const char *name, double *ms)
     return fine;
 }
 
+static double mean_of(const double *ms, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++) sum += ms[i];
+    return sum / count;
+}
+
 static double median_of(double *ms, int count)
 {
     qsort(ms, (size_t)count, sizeof *ms, brio__ascending);
@@ -80,37 +87,43 @@ static double median_of(double *ms, int count)
 }
 
 /* The methods in turn, so that all see the same machine; beside blend and A-search backward Euler takes each of their frames, too: a motion that is alive costs more than one that
- * has died (more turns of the polar decompositions, other contacts in each frame), whatever the method. */
-static Cost measure(Report *r, const Model *model, const char *solver, int methods, int warm, int frames)
+ * has died (more turns of the polar decompositions, other contacts in each frame), whatever the method. All of it is done `times` times, to the same bits, and the least time of each frame
+ * counts, so that what else the machine does counts less. */
+static Cost measure(Report *r, const Model *model, const char *solver, int methods, int warm, int frames, int times)
 {
-    static double ms[METHODS][FRAMES_MOST], plain_ms[METHODS][FRAMES_MOST];
-    BrioSim *sim[METHODS] = {NULL}, *plain[METHODS] = {NULL};
+    static double ms[METHODS][FRAMES_MOST], plain_ms[METHODS][FRAMES_MOST], outside[FRAMES_MOST];
     Cost cost = {.fine = true};
-    for (int k = 0; k < methods && cost.fine; k++)
-        cost.fine = (sim[k] = make(r, model, method[k], solver, NULL)) && (k == BACKWARD || (plain[k] = make(r, model, method[BACKWARD], solver, NULL)));
-    for (int f = 0; f < warm + frames && cost.fine; f++)
-        for (int k = 0; k < methods && cost.fine; k++) {
-            double took, plain_took = 0, solving = in_solves(sim[k]);
-            if (plain[k]) {
-                brio_state_assign(brio_sim_state(plain[k]), brio_sim_state(sim[k]));
-                cost.fine = timed_step(r, plain[k], method[BACKWARD], &plain_took);
+    for (int again = 0; again < times && cost.fine; again++) {
+        BrioSim *sim[METHODS] = {NULL}, *plain[METHODS] = {NULL};
+        for (int k = 0; k < methods && cost.fine; k++)
+            cost.fine = (sim[k] = make(r, model, method[k], solver, NULL)) && (k == BACKWARD || (plain[k] = make(r, model, method[BACKWARD], solver, NULL)));
+        for (int f = 0; f < warm + frames && cost.fine; f++)
+            for (int k = 0; k < methods && cost.fine; k++) {
+                double took, plain_took = 0, solving = in_solves(sim[k]);
+                if (plain[k]) {
+                    brio_state_assign(brio_sim_state(plain[k]), brio_sim_state(sim[k]));
+                    cost.fine = timed_step(r, plain[k], method[BACKWARD], &plain_took);
+                }
+                cost.fine = cost.fine && timed_step(r, sim[k], method[k], &took);
+                report_progress(r, (again + (double)f / (warm + frames)) / times, "%s, %s", model->name, method[k]);
+                if (f < warm || !cost.fine) continue;
+                int at = f - warm;
+                ms[k][at] = again ? fmin(ms[k][at], took) : took;
+                plain_ms[k][at] = again ? fmin(plain_ms[k][at], plain_took) : plain_took;
+                took -= 1e3 * (in_solves(sim[k]) - solving);
+                if (k == BLEND) outside[at] = again ? fmin(outside[at], took) : took;
             }
-            cost.fine = cost.fine && timed_step(r, sim[k], method[k], &took);
-            report_progress(r, (double)f / (warm + frames), "%s, %s", model->name, method[k]);
-            if (f < warm || !cost.fine) continue;
-            ms[k][f - warm] = took;
-            plain_ms[k][f - warm] = plain_took;
-            cost.mean[k] += took / frames;
-            if (k == BLEND) cost.search += (took - 1e3 * (in_solves(sim[k]) - solving)) / frames;
+        for (int k = 0; k < METHODS; k++) {
+            brio_sim_free(sim[k]);
+            brio_sim_free(plain[k]);
         }
+    }
     for (int k = 0; k < methods && cost.fine; k++) {
+        cost.mean[k] = mean_of(ms[k], frames);
         cost.median[k] = median_of(ms[k], frames);
         cost.plain[k] = median_of(plain_ms[k], frames);
     }
-    for (int k = 0; k < METHODS; k++) {
-        brio_sim_free(sim[k]);
-        brio_sim_free(plain[k]);
-    }
+    cost.search = mean_of(outside, frames);
     return cost;
 }
 
@@ -121,10 +134,10 @@ static void table1(Report *r)
         double h;
         BrioSim *sim = make(r, model, "a-search", "local-global", &h);
         if (!sim) continue;
-        report_section(r, "%s: %lld vertices, %lld elements, h = %.4g s; ms a frame, mean of %d", model->name, (long long)sim->system->body[0].count,
+        report_section(r, "%s: %lld vertices, %lld elements, h = %.4g s; ms a frame, mean of %d, each the least of three", model->name, (long long)sim->system->body[0].count,
                        (long long)sim->system->term[sim->system->body[0].term].elements, h, FRAMES_MOST);
         brio_sim_free(sim);
-        Cost cost = measure(r, model, "{type: local-global, iterations: 10}", METHODS, 3, FRAMES_MOST);
+        Cost cost = measure(r, model, "{type: local-global, iterations: 10}", METHODS, 3, FRAMES_MOST, 3);
         if (!cost.fine) continue;
         report_number(r, model->global[0], cost.mean[BACKWARD], "local/global, ten iterations: backward Euler");
         if (model->goal > 0) report_bound(r, cost.median[BACKWARD], 0, model->goal, "  its median frame, beside the goal for two cores");
@@ -137,7 +150,7 @@ static void table1(Report *r)
         report_bound(r, cost.median[BLEND] / cost.median[BACKWARD] - 1, -INFINITY, 0.3, "  blend: its frames over those");
         if (model->large && !report_fine(r)) continue;
         int frames = model->large ? 3 : 10;
-        cost = measure(r, model, "{type: newton, tol: 1e-5}", BLEND + 1, model->large ? 1 : 3, frames);
+        cost = measure(r, model, "{type: newton, tol: 1e-5, max_iterations: 1000}", BLEND + 1, model->large ? 1 : 3, frames, 1);
         if (!cost.fine) continue;
         report_number(r, model->newton[0], cost.mean[BACKWARD], "Newton's method to 1e-5 m/s, mean of %d: backward Euler", frames);
         report_number(r, model->newton[1], cost.mean[BLEND], "  blend");
@@ -151,7 +164,7 @@ REPRODUCTION(dinev2018_table1){
     .paper = "Dinev2018",
     .summary = "table 1: milliseconds a frame with local/global solves and with Newton's method",
     .about = "The scenes rt-*.yaml, whose sizes are near the paper's (its meshes are not public). The paper's times are of its own machine; it gives no sizes, stiffnesses or speeds.",
-    .minutes = 2,
+    .minutes = 6,
     .run = table1,
 };
 

@@ -49,8 +49,8 @@ static const double *acted_at_start(BrioStepper *s)
     return acted;
 }
 
-/* The forces that acted in a step need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) = 0. `acted`: those at its start. */
-static BrioStatus euler(BrioStepper *s, double h, const double *acted, double *q, double *w, double *dv)
+/* The forces that acted in a step need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) = 0. `acted`: those at its start. p = M dv. */
+static BrioStatus euler(BrioStepper *s, double h, const double *acted, double *q, double *w, double *dv, double *p)
 {
     double *target = brio_stepper_scratch(s, 3);
     const double *q_n = brio_stepper_q(s);
@@ -59,9 +59,9 @@ static BrioStatus euler(BrioStepper *s, double h, const double *acted, double *q
     brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
     brio_stepper_combine(s, -1 / (h * h), q, 1 / (h * h), target, target);
     brio_stepper_mass_multiply(s, target, target);
-    for (int i = 0; i < s->solver->damper_count; i++) brio_stepper_combine(s, 1, target, -1, s->impulse[i], target);
-    brio_stepper_combine(s, h, acted, -h, target, dv);
-    brio_stepper_mass_solve(s, dv, dv);
+    for (int i = 0; brio__solver_damped(s->solver) && i < s->solver->damper_count; i++) brio_stepper_combine(s, 1, target, -1, s->impulse[i], target);
+    brio_stepper_combine(s, h, acted, -h, target, p);
+    brio_stepper_mass_solve(s, p, dv);
     brio_stepper_combine(s, 1, target, 0, target, brio_stepper_history(s, ACTED));
     brio_stepper_combine(s, 1, s->unbalanced, 0, s->unbalanced, brio_stepper_history(s, LEFT));
     return BRIO_OK;
@@ -77,7 +77,7 @@ static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *
 static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, double alpha)
 {
     double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2);
-    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv) : euler(s, h, acted_at_start(s), q, w, dv));
+    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv) : euler(s, h, acted_at_start(s), q, w, dv, brio_stepper_scratch(s, 5)));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
@@ -159,16 +159,13 @@ static double search(double excess, double linear, double square)
     return fabs(near - 1) < fabs(far - 1) ? near : far;
 }
 
-/* h g/2 of what flies, g being M^-1 times the force that is the same everywhere; nothing in the paper's form. */
+/* h g/2 of what flies, g being M^-1 times the force that is the same everywhere. */
 static void half_fall(BrioStepper *s, double h, const double *acted, double *fall)
 {
-    brio_stepper_combine(s, 0, s->state->v, 0, s->state->v, fall);
-    if (brio_stepper_value(s, "flight") == 0) return;
-    brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x, fall);
+    const double *weight = brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x);
+    brio_stepper_combine(s, 1, weight, 0, weight, fall);
     brio__share_complete(s->system->share, fall);
-    brio__parts_unsupported(s->parts, acted, fall);
-    brio_stepper_mass_solve(s, fall, fall);
-    brio_stepper_combine(s, -h / 2, fall, 0, fall, fall);
+    brio__parts_unsupported(s->parts, acted, -h / 2, fall);
 }
 
 static BrioStatus search_step(BrioStepper *s, double h)
@@ -185,15 +182,17 @@ static BrioStatus search_step(BrioStepper *s, double h)
     }
     bool first_solve = *brio_stepper_memo(s, ACTED_WITH) == 0 && brio__solver_unfinished(s->solver);
     const double *acted = acted_at_start(s);
-    half_fall(s, h, acted, fall);
-    brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
-    BRIO_CHECK(euler(s, h, acted, q, w, dv));
-    if (first_solve) brio_stepper_combine(s, 0, dv, 0, dv, dv); /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
-    brio_stepper_combine(s, 1, w, 1, fall, w);
+    bool flight = brio_stepper_value(s, "flight") != 0;
+    if (flight) {
+        half_fall(s, h, acted, fall);
+        brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
+    }
+    BRIO_CHECK(euler(s, h, acted, q, w, dv, p));
+    if (first_solve) brio_stepper_combine(s, 0, dv, 0, dv, dv), brio_stepper_combine(s, 0, p, 0, p, p); /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
+    if (flight) brio_stepper_combine(s, 1, w, 1, fall, w);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);
 
-    brio_stepper_mass_multiply(s, dv, p);
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     double excess = s->solver->potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
     double gain = brio_stepper_value(s, "gain"), most = brio_stepper_value(s, "alpha_max");

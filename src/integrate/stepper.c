@@ -293,7 +293,8 @@ double brio_stepper_dot(BrioStepper *s, const double *x, const double *y) { retu
 
 static BrioStatus must_be_finite(BrioStepper *s, double h, const double *q, const double *v)
 {
-    if (isfinite(brio__norm_max(s->system, q)) && isfinite(brio__norm_max(s->system, v))) return BRIO_OK;
+    int64_t count = 3 * (int64_t)brio__owned(s->system);
+    if (!brio__share_any(s->system->share, !brio__all_finite(count, q) || !brio__all_finite(count, v))) return BRIO_OK;
     snprintf(s->reason, sizeof s->reason, "the step of %g s led to positions or velocities that are not finite", h);
     return BRIO_NOT_FINITE;
 }
@@ -435,6 +436,7 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
         return BRIO_OK;
     }
     if (status < 0 || depth >= s->solver->options.max_halvings) return status;
+    if (depth == 0) brio_state_assign(s->before, from); /* from here on the first half of a failed step may have been taken */
     brio__log(BRIO_LOG_WARNING, "t = %g s: %s; trying two steps of %g s", from->time, s->reason, h / 2);
     BRIO_CHECK(advance(s, from, h / 2, depth + 1));
     if (s->observe) s->observe(s->observer, from);
@@ -446,14 +448,13 @@ BrioStatus brio__stepper_advance(BrioStepper *s, BrioState *state, double h)
     double before = state->time, rest = h - state->time_error, end = before + rest;
     s->iterations = s->halvings = 0;
     s->reason[0] = 0;
-    brio_state_assign(s->before, state);
     BrioStatus status = advance(s, state, h, 0);
     if (status == BRIO_OK) {
         state->time = end;
         state->time_error = (end - before) - rest;
         state->step++;
     } else {
-        brio_state_assign(state, s->before);
+        if (s->halvings) brio_state_assign(state, s->before);
         if (!s->reason[0]) snprintf(s->reason, sizeof s->reason, "%s", brio_status_text(status));
     }
     return status;

@@ -280,15 +280,6 @@ void brio__linear_free(BrioLinear *linear)
     brio__free(linear);
 }
 
-/* Zero if all are finite: x - x is 0 for a finite number and NAN for any other. */
-static double nothing(void *context, int64_t begin, int64_t end)
-{
-    const double *value = context;
-    double sum = 0;
-    for (int64_t i = begin; i < end; i++) sum += value[i] - value[i];
-    return sum;
-}
-
 BrioStatus brio__linear_factor(BrioLinear *linear)
 {
     if (is_empty(linear)) return BRIO_OK;
@@ -296,7 +287,7 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
     const BrioLinearType *type = linear->type;
     if (!type->factor_shares && linear->extra && brio__extra_any(linear->extra)) BRIO_CHECK(brio__extra_join(linear->extra, linear, &linear->factored));
     BrioMatrix *A = &linear->factored->A;
-    if (brio__share_any(linear->options.share, brio__parallel_sum(9 * A->start[A->n], nothing, A->value) != 0)) return BRIO_NOT_FINITE;
+    if (brio__share_any(linear->options.share, !brio__all_finite(9 * A->start[A->n], A->value))) return BRIO_NOT_FINITE;
     return type->factor_shares ? type->factor_shares(linear->self, A, linear->extra) : type->factor(linear->factored->self, A);
 }
 

@@ -326,8 +326,7 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
         memcpy(q, o->guess, bytes);
         if (isfinite(value.value)) return value;
     } else {
-        brio__linear_gradient(s->evaluator, p->state->param, s->x, s->step);
-        brio__mass_solve(s->system, s->step, s->step);
+        brio__mass_solve(s->system, brio__linear_gradient(s->evaluator, p->state->param, s->x), s->step);
         if (s->system->plane_count) {
             memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
             brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);

@@ -440,7 +440,7 @@ static BrioValue start(const BrioProblem *p, double *q)
     memcpy(q, p->state->q, 3 * (size_t)s->system->block_count * sizeof *q);
     if (p->mass == 0 || p->objective->linear) return brio__problem_value(p, q, s->gradient);
     BrioValue stay = brio__problem_value(p, q, NULL);
-    brio__linear_gradient(s->evaluator, p->state->param, s->x, s->step);
+    memcpy(s->step, brio__linear_gradient(s->evaluator, p->state->param, s->x), 3 * (size_t)s->system->block_count * sizeof *s->step);
     brio__share_complete(s->system->share, s->step);
     brio__mass_solve(s->system, s->step, s->step);
     brio__combine(s->system, 1, p->objective->target, -p->objective->s * p->objective->a, s->step, s->step);
