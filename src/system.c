@@ -449,12 +449,12 @@ double brio__obstacle_push(const double *gradients, int64_t element, double n[3]
     return size;
 }
 
-double brio__state_fingerprint(const BrioSystem *system, const BrioState *state)
+double brio__state_fingerprint(const BrioSystem *system, const BrioState *state, const double *more, int64_t more_count)
 {
-    const void *array[3] = {state->param, state->anchor, state->hand};
-    int64_t count[3] = {state->params, state->held, sizeof state->hand / (sizeof(uint64_t))};
+    const void *array[4] = {state->param, state->anchor, state->hand, more};
+    int64_t count[4] = {state->params, state->held, sizeof state->hand / (sizeof(uint64_t)), more_count};
     uint64_t hash = 0xcbf29ce484222325u;
-    for (int a = 0; a < 3; a++)
+    for (int a = 0; a < 4; a++)
         for (int64_t i = 0; i < count[a]; i++) {
             uint64_t bits;
             memcpy(&bits, (const char *)array[a] + i * (int64_t)sizeof bits, sizeof bits);

@@ -156,8 +156,8 @@ static inline void brio__state_forget(BrioState *state)
     for (int k = 0; k < 4; k++) state->memo[k] = 0;
 }
 
-/* A whole number from 1 to 2^53 that tells parameters, anchors and hands from other ones. */
-double brio__state_fingerprint(const BrioSystem *system, const BrioState *state);
+/* A whole number from 1 to 2^53 that tells parameters, anchors, hands and `count` more numbers from other ones. */
+double brio__state_fingerprint(const BrioSystem *system, const BrioState *state, const double *more, int64_t count);
 
 BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state);
 /* Bytes of the block of a state whose lengths are set, and where its five arrays (q, v, anchor, param, past) begin in it. */

@@ -40,7 +40,7 @@ enum { ACTED, LEFT };
 
 static const double *acted_at_start(BrioStepper *s)
 {
-    double *acted = brio_stepper_history(s, ACTED), *left = brio_stepper_history(s, LEFT), *known = brio_stepper_memo(s, ACTED_WITH), now = brio__state_fingerprint(s->system, s->state);
+    double *acted = brio_stepper_history(s, ACTED), *left = brio_stepper_history(s, LEFT), *known = brio_stepper_memo(s, ACTED_WITH), now = brio__state_fingerprint(s->system, s->state, NULL, 0);
     if (*known == now) return acted;
     if (*known == 0) brio_stepper_combine(s, 0, brio_stepper_q(s), 0, brio_stepper_q(s), left);
     brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), acted);

@@ -23,10 +23,10 @@ static double energy(BrioStepper *s, const double *q, const double *v, double ti
 /* memos: the potential where the step begins (and its gradient in the history), that of the settled pose, and with which parameters they are so */
 enum { P_N, P_N_WITH, P_REST, P_REST_WITH };
 
-/* A potential that a memo keeps until parameters change; where it has to be evaluated, with its gradient (unless NULL). */
-static double remembered(BrioStepper *s, int memo, const double *q, double *gradient)
+/* A potential that a memo keeps while the fingerprint `now` stays; where it has to be evaluated, with its gradient (unless NULL). */
+static double remembered(BrioStepper *s, int memo, double now, const double *q, double *gradient)
 {
-    double *kept = brio_stepper_memo(s, memo), *with = brio_stepper_memo(s, memo + 1), now = brio__state_fingerprint(s->system, s->state);
+    double *kept = brio_stepper_memo(s, memo), *with = brio_stepper_memo(s, memo + 1);
     if (*with != now) *kept = brio_stepper_potential(s, q, brio_stepper_time(s), gradient);
     *with = now;
     return *kept;
@@ -35,7 +35,7 @@ static double remembered(BrioStepper *s, int memo, const double *q, double *grad
 /* H at the start of the step, with the gradient of P there (unless NULL), and the target as the last step left it. */
 static double aim(BrioStepper *s, double *now, double *gradient)
 {
-    *now = brio_stepper_kinetic(s, brio_stepper_v(s)) + remembered(s, P_N, brio_stepper_q(s), gradient);
+    *now = brio_stepper_kinetic(s, brio_stepper_v(s)) + remembered(s, P_N, brio__state_fingerprint(s->system, s->state, NULL, 0), brio_stepper_q(s), gradient);
     *brio_stepper_memo(s, P_N_WITH) = 0; /* not so where the step ends, unless it says so */
     return isnan(brio_stepper_target(s)) ? *now : brio_stepper_target(s);
 }
@@ -53,8 +53,8 @@ static BrioStatus tolerance(BrioStepper *s, double now, double *most)
             if (status > 0) brio_stepper_combine(s, 1, q, 0, q, rest);
             brio_stepper_set_history_used(s, 1);
         }
-        if (s->system->scripted_count) *brio_stepper_memo(s, P_REST_WITH) = 0; /* points may have moved */
-        scale = fmax(kinetic, now - remembered(s, P_REST, rest, NULL));
+        double with = brio__state_fingerprint(s->system, s->state, s->held[0], s->system->scripted_count ? 3 * s->system->held_count : 0);
+        scale = fmax(kinetic, now - remembered(s, P_REST, with, rest, NULL));
     }
     *most = fmax(brio_stepper_value(s, "eps") * scale, 64 * DBL_EPSILON * (fabs(now) + kinetic));
     return BRIO_OK;
@@ -78,11 +78,10 @@ enum { REST, GRADIENT_N, BLEND_HISTORY }; /* the settled pose, the gradient of P
 
 typedef enum Simple { MIDPOINT, SYMPLECTIC, BACKWARD, FORWARD } Simple;
 
+/* But for its target. */
 static BrioObjective objective_of(BrioStepper *s, Simple method, double h, double weight)
 {
-    double *target = brio_stepper_scratch(s, 0);
-    brio_stepper_combine(s, 1, brio_stepper_q(s), h, brio_stepper_v(s), target);
-    return (BrioObjective){.target = target, .s = h * h, .a = method == MIDPOINT ? 0.5 : 1, .time = brio_stepper_time(s) + h, .h = h, .weight = weight,
+    return (BrioObjective){.s = h * h, .a = method == MIDPOINT ? 0.5 : 1, .time = brio_stepper_time(s) + h, .h = h, .weight = weight,
                            .blend_damping = method == MIDPOINT};
 }
 
@@ -94,13 +93,16 @@ static BrioStatus take(BrioStepper *s, Simple method, double h, const double *gu
     if (method == MIDPOINT || method == BACKWARD) {
         double c = method == MIDPOINT ? 2 : 1;
         BrioObjective objective = objective_of(s, method, h, BRIO_NOT_COUNTED);
+        double *target = brio_stepper_scratch(s, 0);
+        brio_stepper_combine(s, 1, q_n, h, v_n, target);
+        objective.target = target;
         objective.guess = guess;
         objective.guess_gradient = guess_gradient;
         objective.iterations = guess ? 1 : 0;
         BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
         if (left) brio_stepper_combine(s, 1, s->solver->gradient, 0, s->solver->gradient, left);
         brio_stepper_combine(s, c / h, q, -c / h, q_n, v);
-        brio_stepper_combine(s, 1, v, 1 - c, v_n, v);
+        if (method == MIDPOINT) brio_stepper_combine(s, 1, v, -1, v_n, v);
     } else {
         const double *gradient = brio_stepper_history(s, GRADIENT_N);
         if (brio__solver_damped(s->solver))
@@ -148,18 +150,19 @@ static void measure_work(Mixture *m, int i, int ends)
     count(m->s, m->method[i], m->h, m->q[i], -1, NULL);
 }
 
-/* A mixture of the two ends: its potential, the target there, e. */
+/* A mixture of the two ends: where it is, its potential, the target there, e. */
 typedef struct Mixed {
+    const double *q, *v;
     double potential, target, error;
 } Mixed;
 
-/* The mixture with the share `alpha` of the second end, which is left in (q, v). `potential`: there, if it is known, and otherwise NAN. */
+/* The mixture with the share `alpha` of the second end, for which (q, v) is room. `potential`: there, if it is known, and otherwise NAN. */
 static Mixed mix(const Mixture *m, double alpha, double potential, double *q, double *v)
 {
     double a[2] = {1 - alpha, alpha}, dissipated = 0, added, nothing;
-    if (alpha == 0) {
-        brio_stepper_combine(m->s, 1, m->q[0], 0, m->q[0], q);
-        brio_stepper_combine(m->s, 1, m->v[0], 0, m->v[0], v);
+    if (alpha == 0 || alpha == 1) {
+        q = m->q[alpha == 1];
+        v = m->v[alpha == 1];
     } else {
         brio_stepper_combine(m->s, a[0], m->q[0], a[1], m->q[1], q);
         brio_stepper_combine(m->s, a[0], m->v[0], a[1], m->v[1], v);
@@ -167,7 +170,7 @@ static Mixed mix(const Mixture *m, double alpha, double potential, double *q, do
     brio_stepper_work(m->s, q, m->h, &added, &nothing);
     for (int k = 0; k < 4; k++)
         if (a[k / 2] * a[k % 2] != 0) dissipated += a[k / 2] * a[k % 2] * m->work[k / 2][k % 2];
-    Mixed at = {.potential = potential, .target = m->target + added - dissipated};
+    Mixed at = {.q = q, .v = v, .potential = potential, .target = m->target + added - dissipated};
     if (isnan(potential)) at.potential = brio_stepper_potential(m->s, q, brio_stepper_time(m->s) + m->h, m->gradient[alpha > 0]);
     at.error = brio_stepper_kinetic(m->s, v) + at.potential - at.target;
     if (isnan(at.error)) at.error = INFINITY;
@@ -182,22 +185,22 @@ static void balance(const Mixture *m, double *gradient)
     brio_stepper_combine(m->s, 1 / (m->h * m->h), m->left[1], 1, gradient, gradient);
 }
 
-static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at, double sign, const double *q, const double *v)
+static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at, double sign)
 {
     for (int i = 0; i < 2; i++) {
         double share = i ? alpha : 1 - alpha;
         if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share, m->left[i]);
     }
     brio_stepper_set_target(m->s, at->target, sign * alpha);
-    bool solved = alpha == 1 && m->method[1] == BACKWARD && !brio__solver_damped(m->s->solver); /* then the gradient is known by the balance of the solve */
+    bool solved = alpha == 1 && m->method[1] == BACKWARD && !brio__solver_damped(m->s->solver) && !brio_stepper_rods(m->s); /* then the balance of the solve tells the gradient */
     if (isfinite(at->potential) && (alpha < 1 || solved)) {
         if (solved) balance(m, m->gradient[1]);
         brio_stepper_combine(m->s, 1, m->gradient[alpha > 0], 0, m->gradient[alpha > 0], brio_stepper_history(m->s, GRADIENT_N));
         *brio_stepper_memo(m->s, P_N) = at->potential;
-        *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->system, m->s->state);
+        *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->system, m->s->state, NULL, 0);
     }
     brio_stepper_set_history_used(m->s, BLEND_HISTORY);
-    return isfinite(at->potential) ? brio__stepper_accept_allowed(m->s, m->h, q, v) : brio_stepper_accept(m->s, m->h, q, v);
+    return isfinite(at->potential) ? brio__stepper_accept_allowed(m->s, m->h, at->q, at->v) : brio_stepper_accept(m->s, m->h, at->q, at->v);
 }
 
 /* Slopes of e on the way from the first end, where it is error[0], to the second, where error[1] may be known; otherwise, as the potential changes far less than the kinetic energy (which is a
@@ -237,7 +240,7 @@ static double cubic_root(double e0, double slope0, double e1, double slope1)
 }
 
 /* Looks for a root of e on the way from the start to the other end, where e is only guessed if the potential is not known (NAN). First by the cubic of errors and slopes, then by a parabola, then by
- * regula falsi [Dowell and Jarratt 1971] between signs. The mixture there is left in (q, v). Without a root it is the other end. */
+ * regula falsi [Dowell and Jarratt 1971] between signs. (q, v) is room. Without a root it is the other end. */
 static double find_root(const Mixture *m, const double error[2], const double slope[2], double most, double known, double *q, double *v, Mixed *at)
 {
     bool guessed = isnan(known), crossed = !guessed && error[0] * error[1] < 0;
@@ -275,7 +278,7 @@ static BrioStatus blend_step(BrioStepper *s, double h)
         if (fixed != 0) BRIO_CHECK(take(s, m.method[1], h, fabs(fixed) < 1 ? m.q[0] : NULL, NULL, m.q[1], m.v[1], m.left[1]));
         brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.q[0] : m.q[1], fabs(fixed), fixed != 0 ? m.q[1] : m.q[0], q);
         brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.v[0] : m.v[1], fabs(fixed), fixed != 0 ? m.v[1] : m.v[0], v);
-        return accept_mixture(&m, fabs(fixed), &(Mixed){.target = NAN, .potential = NAN}, fixed < 0 ? -1 : 1, q, v);
+        return accept_mixture(&m, fabs(fixed), &(Mixed){.q = q, .v = v, .target = NAN, .potential = NAN}, fixed < 0 ? -1 : 1);
     }
     BRIO_CHECK(tolerance(s, now, &most));
 
@@ -286,12 +289,12 @@ static BrioStatus blend_step(BrioStepper *s, double h)
         m.q[0] = m.q[1], m.v[0] = m.v[1], m.method[0] = BACKWARD;
         measure_work(&m, 0, 1);
         Mixed at = mix(&m, 0, NAN, q, v);
-        return accept_mixture(&m, 1, &at, 1, q, v);
+        return accept_mixture(&m, 1, &at, 1);
     }
     if (s->solver->local_global) BRIO_CHECK(brio__local_global_prepare(s->solver, s->state->param, h * h)); /* the same cost for every step but the first */
     measure_work(&m, 0, 1);
     Mixed start = mix(&m, 0, NAN, q, v);
-    if (fabs(start.error) <= most) return accept_mixture(&m, 0, &start, 1, q, v);
+    if (fabs(start.error) <= most) return accept_mixture(&m, 0, &start, 1);
 
     double sign = start.error > 0 ? 1 : -1; /* of alpha, too */
     if (sign < 0) m.method[1] = FORWARD;
@@ -308,7 +311,7 @@ static BrioStatus blend_step(BrioStepper *s, double h)
     slopes(&m, change, error, slope, q, v);
     Mixed at;
     double alpha = find_root(&m, error, slope, most, potential, q, v, &at);
-    return accept_mixture(&m, alpha, &at, sign, q, v);
+    return accept_mixture(&m, alpha, &at, sign);
 }
 
 static const BrioField blend_fields[] = {

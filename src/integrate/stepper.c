@@ -248,6 +248,11 @@ static double held_work(BrioStepper *s, const double *q, double h, double *rubbe
     *rubbed = 0;
     if (s->system->scripted_count == 0) return 0;
     double work = 0;
+    bool moved = false;
+    brio__system_held(s->system, s->state, s->state->time + h, s->solver->x);
+    for (int64_t i = 0; i < s->system->held_count && !moved; i++)
+        moved = memcmp(s->held[0] + 3 * i, s->solver->x + 3 * (int64_t)s->system->held[i], 3 * sizeof(double)) != 0;
+    if (!brio__share_any(s->system->share, moved)) return 0;
     hold(s, q, s->state->time + h, 1);
     for (int64_t k = 0; k < 3 * s->system->held_count; k++) {
         double way = s->held[2][k] - s->held[0][k];
