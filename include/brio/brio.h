@@ -597,7 +597,7 @@ typedef struct BrioObjective {
     double over;
     const double *guess; /* where local/global begins; NULL: where weight alone would lead to */
     int iterations;      /* of local/global; 0: as many as the solver's options say */
-    const double *guess_gradient; /* of P at the guess, if a = 1, there is no damping, and that was what was evaluated last; else NULL */
+    const double *guess_gradient; /* of P at the guess, if a = 1 and that was what was evaluated last; else NULL */
 } BrioObjective;
 #define BRIO_NOT_COUNTED (-1e300)
 BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective, double *q);
