@@ -35,7 +35,8 @@ struct BrioEvaluator {
     double *gradient;        /* of every element */
     double *magnitude;       /* per term: the sum of its elements' */
     double *linear;          /* the gradient of terms that are linear in positions, */
-    double *linear_with;     /* with these parameters */
+    double *linear_with;     /* with these parameters, */
+    bool linear_made;        /* once it has been asked for */
     double *limit_step;      /* of every kernel call: results of max_step */
     int64_t *limit_element;
     /* gradient sums: coordinate block b adds gradient[entry], +8, +16 for entries start[b] .. start[b+1] */
@@ -180,7 +181,7 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
         e->limit_step = brio__alloc((size_t)calls, sizeof(double));
         e->limit_element = brio__alloc((size_t)calls, sizeof(int64_t));
         e->linear = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
-        e->linear_with = brio__calloc((size_t)linear_params, sizeof(double)); /* with zeros it is nothing */
+        e->linear_with = brio__calloc((size_t)linear_params, sizeof(double));
         if (!e->energy || !e->gradient || !e->limit_step || !e->limit_element || !e->linear || !e->linear_with) status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK) add_magnitudes(e);
@@ -308,7 +309,7 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
 static bool linear_is_known(BrioEvaluator *e, const double *param)
 {
     double *at = e->linear_with;
-    bool known = true;
+    bool known = e->linear_made;
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
         if (!(term->energy->traits & BRIO_ENERGY_LINEAR)) continue;
@@ -319,6 +320,7 @@ static bool linear_is_known(BrioEvaluator *e, const double *param)
             memcpy(at, from[k], count[k] * sizeof *at);
         }
     }
+    e->linear_made = true;
     return known;
 }
 

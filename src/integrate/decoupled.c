@@ -59,7 +59,8 @@ static BrioStatus euler(BrioStepper *s, double h, const double *acted, double *q
     brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
     brio_stepper_combine(s, -1 / (h * h), q, 1 / (h * h), target, target);
     brio_stepper_mass_multiply(s, target, target);
-    for (int i = 0; brio__solver_damped(s->solver) && i < s->solver->damper_count; i++) brio_stepper_combine(s, 1, target, -1, s->impulse[i], target);
+    for (int i = 0; i < s->solver->damper_count; i++)
+        if (s->solver->damper[i].model->potential) brio_stepper_combine(s, 1, target, -1, s->impulse[i], target);
     brio_stepper_combine(s, h, acted, -h, target, p);
     brio_stepper_mass_solve(s, p, dv);
     brio_stepper_combine(s, 1, target, 0, target, brio_stepper_history(s, ACTED));
@@ -188,7 +189,10 @@ static BrioStatus search_step(BrioStepper *s, double h)
         brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
     }
     BRIO_CHECK(euler(s, h, acted, q, w, dv, p));
-    if (first_solve) brio_stepper_combine(s, 0, dv, 0, dv, dv), brio_stepper_combine(s, 0, p, 0, p, p); /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
+    if (first_solve) { /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
+        brio_stepper_combine(s, 0, dv, 0, dv, dv);
+        brio_stepper_combine(s, 0, p, 0, p, p);
+    }
     if (flight) brio_stepper_combine(s, 1, w, 1, fall, w);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);
