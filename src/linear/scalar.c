@@ -546,12 +546,10 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
 /* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. Workers with even numbers begin at one end of the tree, those with odd
  * ones at the other, so that much of what one of two reads is in its cache from the last solve. Who finishes the root opens the queue of nodes whose parents are
  * done. Who takes a place of the queue waits until it is filled, by a worker that has taken an earlier place: with one thread that never happens. */
-static void work(void *context, int64_t begin, int64_t end)
+static void solve_nodes(Solve *solve, int64_t begin)
 {
-    Solve *solve = context;
     const BrioScalarFactor *f = solve->factor;
     const BrioScalarPattern *p = f->pattern;
-    (void)end;
     double *scratch = f->scratch[begin];
     bool from_front = begin % 2 == 0;
     while (atomic_fetch_add(&solve->leaves, 1) < p->leaves) {
@@ -574,6 +572,23 @@ static void work(void *context, int64_t begin, int64_t end)
         backward_node(solve, node, scratch);
         for (int32_t c = node->child; c < node->child_end; c++) f->queue[atomic_fetch_add(&solve->ready, 1)] = p->child[c];
     }
+}
+
+/* L^-1 falls off from its diagonal, the faster the shorter the step, and soon below what a float can hold with all of its digits. Processors take a hundred times as long for such numbers,
+ * so they count as zero here. */
+static void work(void *context, int64_t begin, int64_t end)
+{
+    Solve *solve = context;
+    (void)end;
+#ifdef __SSE2__
+    enum { TINY_RESULTS_ARE_ZERO = 0x8000, TINY_OPERANDS_ARE_ZERO = 0x0040 };
+    unsigned before = _mm_getcsr();
+    if (solve->factor->single) _mm_setcsr(before | TINY_RESULTS_ARE_ZERO | TINY_OPERANDS_ARE_ZERO);
+    solve_nodes(solve, begin);
+    _mm_setcsr(before);
+#else
+    solve_nodes(solve, begin);
+#endif
 }
 
 void brio__scalar_solve(const BrioScalarFactor *f, const double *b, double *x)
