@@ -580,7 +580,7 @@ static void work(void *context, int64_t begin, int64_t end)
 {
     Solve *solve = context;
     (void)end;
-#ifdef __SSE2__
+#if defined(__x86_64__)
     enum { TINY_RESULTS_ARE_ZERO = 0x8000, TINY_OPERANDS_ARE_ZERO = 0x0040 };
     unsigned before = _mm_getcsr();
     if (solve->factor->single) _mm_setcsr(before | TINY_RESULTS_ARE_ZERO | TINY_OPERANDS_ARE_ZERO);
