@@ -212,7 +212,7 @@ void brio__hand_solve_correct(const BrioHandSolve *solve, const BrioSystem *syst
         }
         for (int i = 0; i < solve->count; i++) share[i][r] *= solve->root[i];
     }
-    brio__parallel_for(system->block_count, 16384, correct_chunk, &(CorrectWork){solve, share, y});
+    brio__parallel_for(system->block_count, 4096, correct_chunk, &(CorrectWork){solve, share, y});
 }
 
 void brio__hand_solve_column_sums(const BrioHandSolve *solve, double *sum)

@@ -93,6 +93,10 @@ static Cost measure(Report *r, const Model *model, const char *solver, int metho
 {
     static double ms[METHODS][FRAMES_MOST], plain_ms[METHODS][FRAMES_MOST], outside[FRAMES_MOST];
     Cost cost = {.fine = true};
+    for (int f = 0; f < FRAMES_MOST; f++) {
+        outside[f] = INFINITY;
+        for (int k = 0; k < METHODS; k++) ms[k][f] = plain_ms[k][f] = INFINITY;
+    }
     for (int again = 0; again < times && cost.fine; again++) {
         BrioSim *sim[METHODS] = {NULL}, *plain[METHODS] = {NULL};
         for (int k = 0; k < methods && cost.fine; k++)
@@ -108,10 +112,9 @@ static Cost measure(Report *r, const Model *model, const char *solver, int metho
                 report_progress(r, (again + (double)f / (warm + frames)) / times, "%s, %s", model->name, method[k]);
                 if (f < warm || !cost.fine) continue;
                 int at = f - warm;
-                ms[k][at] = again ? fmin(ms[k][at], took) : took;
-                plain_ms[k][at] = again ? fmin(plain_ms[k][at], plain_took) : plain_took;
-                took -= 1e3 * (in_solves(sim[k]) - solving);
-                if (k == BLEND) outside[at] = again ? fmin(outside[at], took) : took;
+                ms[k][at] = fmin(ms[k][at], took);
+                plain_ms[k][at] = fmin(plain_ms[k][at], plain_took);
+                if (k == BLEND) outside[at] = fmin(outside[at], took - 1e3 * (in_solves(sim[k]) - solving));
             }
         for (int k = 0; k < METHODS; k++) {
             brio_sim_free(sim[k]);

@@ -194,8 +194,11 @@ static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at
     brio_stepper_set_target(m->s, at->target, sign * alpha);
     bool solved = alpha == 1 && m->method[1] == BACKWARD && !brio__solver_damped(m->s->solver) && !brio_stepper_rods(m->s); /* then the balance of the solve tells the gradient */
     if (isfinite(at->potential) && (alpha < 1 || solved)) {
-        if (solved) balance(m, m->gradient[1]);
-        brio_stepper_combine(m->s, 1, m->gradient[alpha > 0], 0, m->gradient[alpha > 0], brio_stepper_history(m->s, GRADIENT_N));
+        double *gradient = brio_stepper_history(m->s, GRADIENT_N);
+        if (solved)
+            balance(m, gradient);
+        else
+            brio_stepper_combine(m->s, 1, m->gradient[alpha > 0], 0, m->gradient[alpha > 0], gradient);
         *brio_stepper_memo(m->s, P_N) = at->potential;
         *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->system, m->s->state, NULL, 0);
     }

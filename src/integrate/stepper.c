@@ -304,11 +304,13 @@ static BrioStatus must_be_finite(BrioStepper *s, double h, const double *q, cons
     return BRIO_NOT_FINITE;
 }
 
+static BrioStatus move_on(BrioStepper *s, double h, const double *q, const double *v);
+
 BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const double *v)
 {
     BrioState *state = s->state;
+    BRIO_CHECK(must_be_finite(s, h, q, v));
     if (!(s->traits & BRIO_END_IS_SOLVED)) {
-        BRIO_CHECK(must_be_finite(s, h, q, v));
         double P = brio__potential(s->solver, state, q, state->time + h, NULL);
         if (!isfinite(P)) {
             BrioLimit limit;
@@ -320,13 +322,19 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
             return BRIO_STEP_REJECTED;
         }
     }
-    return brio__stepper_accept_allowed(s, h, q, v);
+    return move_on(s, h, q, v);
 }
 
 BrioStatus brio__stepper_accept_allowed(BrioStepper *s, double h, const double *q, const double *v)
 {
-    BrioState *state = s->state;
     BRIO_CHECK(must_be_finite(s, h, q, v));
+    return move_on(s, h, q, v);
+}
+
+/* To the end of a step, with its losses. */
+static BrioStatus move_on(BrioStepper *s, double h, const double *q, const double *v)
+{
+    BrioState *state = s->state;
     if (s->out_of_memory) return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
     brio__combine(s->system, 1, q, -1, state->q, s->difference);
     for (int i = 0; i < s->solver->damper_count; i++) state->dissipated[i] += brio__dot(s->system, s->impulse[i], s->difference);
