@@ -98,7 +98,7 @@ coverage: test
 
 format:
 	@sh cmake/setup.sh format
-	@clang-format -i $$(find include src cli tests bench -name '*.[ch]')
+	@clang-format -i $$(find include src cli tests examples web -name '*.[ch]' -not -path '*/node_modules/*')
 
 clean:
 	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz build-mpi

@@ -20,7 +20,7 @@
 #include <immintrin.h>
 #endif
 
-/* ---- printing: a table for people, or one JSON object ------------------------------------------- */
+/* ---- printing: a table for people, or one JSON object ----------------------------------- */
 
 static bool json;
 static int json_rows;
@@ -34,18 +34,17 @@ static void heading(const char *text)
 static void figure(const char *bench, const char *name, double value, const char *unit)
 {
     if (json)
-        printf("%s\n  {\"bench\": \"%s\", \"name\": \"%s\", \"value\": %.6g, \"unit\": \"%s\"}", json_rows++ ? "," : "", bench, name, value, unit);
+        printf("%s\n  {\"bench\": \"%s\", \"name\": \"%s\", \"value\": %.6g, \"unit\": \"%s\"}",
+               json_rows++ ? "," : "", bench, name, value, unit);
     else
         printf("  %-58s %10.4g %s\n", name, value, unit);
     fflush(stdout);
 }
 
-static void say(const char *text)
-{
-    fprintf(stderr, "%s\n", text);
-}
+static void say(const char *text) { fprintf(stderr, "%s\n", text); }
 
-/* ---- memory: what the library holds, counted where it asks for it; CHOLMOD's factor does not pass here -------------- */
+/* ---- memory: what the library holds, counted where it asks for it; CHOLMOD's factor does not pass
+ * here ---- */
 
 static int64_t held, asked; /* bytes, calls */
 
@@ -65,7 +64,7 @@ static void count_release(void *user, void *block)
     free(block);
 }
 
-/* ---- limits of the machine ---------------------------------------------------------------------- */
+/* ---- limits of the machine -------------------------------------------------------------- */
 
 enum { TRIES = 7 };
 
@@ -121,8 +120,9 @@ static double measure_flops(void)
     return best;
 }
 
-/* Bytes a second that one core reads and writes in an array as large as what the gradient of a million tets reads, or writes
- * (part of it may be in the last cache, for both alike), in eight streams, as one does not keep the memory busy. */
+/* Bytes a second that one core reads and writes in an array as large as what the gradient of a
+ * million tets reads, or writes (part of it may be in the last cache, for both alike), in eight
+ * streams, as one does not keep the memory busy. */
 enum { STREAMS = 8 };
 
 static void measure_bandwidth(double *reading, double *writing)
@@ -151,9 +151,10 @@ static void measure_bandwidth(double *reading, double *writing)
     brio__free(a);
 }
 
-/* ---- bodies to measure on ------------------------------------------------------------------------ */
+/* ---- bodies to measure on --------------------------------------------------------------- */
 
-/* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its state. */
+/* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its
+ * state. */
 static BrioSim *bar(const char *material, int64_t tets, const char *linear, const char *integrator)
 {
     BrioBuilder *builder = NULL;
@@ -200,7 +201,8 @@ static BrioSim *bar(const char *material, int64_t tets, const char *linear, cons
         status = brio_builder_body(builder, &def, NULL, &error);
     }
     for (int32_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++)
-        if (mesh->x[3 * (int64_t)v] < -0.5 * size[0] + 1e-9) status = brio_builder_fix(builder, 0, &v, 1, NULL, &error);
+        if (mesh->x[3 * (int64_t)v] < -0.5 * size[0] + 1e-9)
+            status = brio_builder_fix(builder, 0, &v, 1, NULL, &error);
     if (status == BRIO_OK) status = brio_builder_finish(builder, &system, &state, &error);
     brio_builder_free(builder);
     brio_mesh_free(mesh);
@@ -216,12 +218,12 @@ static BrioSim *bar(const char *material, int64_t tets, const char *linear, cons
     return sim;
 }
 
-/* ---- elements ----------------------------------------------------------------------------------- */
+/* ---- elements --------------------------------------------------------------------------- */
 
 extern const BrioEnergy brio__energy_neo_hookean_one_lane, brio__energy_corotated_one_lane;
 
-/* The flops of one element, counted in the source: products, sums, quotients and roots as one each; the Hessians with
- * five sweeps of the eigenvalue iteration. */
+/* The flops of one element, counted in the source: products, sums, quotients and roots as one each;
+ * the Hessians with five sweeps of the eigenvalue iteration. */
 typedef struct Kernel {
     const char *material;
     const BrioEnergy *one_lane;
@@ -243,7 +245,8 @@ typedef struct Bench {
 
 enum { CHUNK = 256 };
 
-/* Seconds for all elements once, the least of several rounds. what: 0 gradient, 1 projected Hessian. */
+/* Seconds for all elements once, the least of several rounds. what: 0 gradient, 1 projected
+ * Hessian. */
 static double time_kernel(const Bench *b, const BrioEnergy *energy, bool one_lane, int what)
 {
     double best = INFINITY;
@@ -251,8 +254,13 @@ static double time_kernel(const Bench *b, const BrioEnergy *energy, bool one_lan
         double before = brio__seconds();
         for (int64_t block = 0; block < b->term->blocks; block += CHUNK)
             for (int sub = 0; sub < (one_lane ? LANES : 1); sub++) {
-                BrioBatch batch = {.begin = block, .end = BRIO_MIN(block + CHUNK, b->term->blocks), .node = b->term->node + sub, .rest = b->term->rest + sub,
-                                   .params = b->sim->state->param + b->term->params, .x = b->x, .project = true};
+                BrioBatch batch = {.begin = block,
+                                   .end = BRIO_MIN(block + CHUNK, b->term->blocks),
+                                   .node = b->term->node + sub,
+                                   .rest = b->term->rest + sub,
+                                   .params = b->sim->state->param + b->term->params,
+                                   .x = b->x,
+                                   .project = true};
                 batch.energy = what ? NULL : b->energy;
                 batch.gradient = what ? NULL : b->gradient + sub;
                 batch.hessian = what ? b->hessian + sub : NULL;
@@ -316,33 +324,47 @@ static int bench_elements(void)
         for (int large = 1; large >= 0 && exit == EXIT_DONE; large--) {
             const Kernel *kernel = &kernels[k];
             Bench b;
-            snprintf(text, sizeof text, "measuring %s on %s tets ...", kernel->material, large ? "1 million" : "8 thousand");
+            snprintf(text, sizeof text, "measuring %s on %s tets ...", kernel->material,
+                     large ? "1 million" : "8 thousand");
             say(text);
             if (start_elements(&b, kernel->material, large ? 1000000 : 8000)) {
                 double n = (double)b.term->elements;
                 const char *where = large ? "1M tets" : "8k tets, in cache";
                 for (int isa = (int)brio__isa(); isa >= -1; isa--) {
-                    const BrioEnergy *energy = isa < 0 ? kernel->one_lane : brio__energy_for(kernel->material, (BrioIsa)isa);
+                    const BrioEnergy *energy =
+                        isa < 0 ? kernel->one_lane
+                                : brio__energy_for(kernel->material, (BrioIsa)isa);
                     static const char *const names[] = {"one lane", "baseline", "avx2", "avx512"};
                     if (isa >= 0 && isa < (int)brio__isa() && !large) continue;
-                    double g = time_kernel(&b, energy, isa < 0, 0), H = time_kernel(&b, energy, isa < 0, 1);
-                    snprintf(text, sizeof text, "%s gradient, %s, %s", kernel->material, where, names[isa + 1]);
+                    double g = time_kernel(&b, energy, isa < 0, 0);
+                    double H = time_kernel(&b, energy, isa < 0, 1);
+                    snprintf(text, sizeof text, "%s gradient, %s, %s", kernel->material, where,
+                             names[isa + 1]);
                     figure("elements", text, n / g * 1e-6, "million/s");
-                    snprintf(text, sizeof text, "%s projected Hessian, %s, %s", kernel->material, where, names[isa + 1]);
+                    snprintf(text, sizeof text, "%s projected Hessian, %s, %s", kernel->material,
+                             where, names[isa + 1]);
                     figure("elements", text, n / H * 1e-6, "million/s");
                     if (isa != (int)brio__isa()) continue;
                     /* read: nodes 16, rest 80, positions 24 a vertex; written: 96 */
-                    double read_bytes = 16 + 80 + 24.0 * (double)b.sim->system->vertex_count / n, limit = read_bytes / reading + 96 / writing;
-                    snprintf(text, sizeof text, "  gradient: share of the flop limit (%.0f a tet)", kernel->gradient_flops);
+                    double read_bytes = 16 + 80 + 24.0 * (double)b.sim->system->vertex_count / n;
+                    double limit = read_bytes / reading + 96 / writing;
+                    snprintf(text, sizeof text, "  gradient: share of the flop limit (%.0f a tet)",
+                             kernel->gradient_flops);
                     figure("elements", text, 100 * kernel->gradient_flops * n / g / flops, "%");
                     if (large) {
-                        snprintf(text, sizeof text, "  gradient: share of the bandwidth limit (%.0f B read, 96 B written a tet)", read_bytes);
+                        snprintf(text, sizeof text,
+                                 "  gradient: share of the bandwidth limit (%.0f B read, 96 B "
+                                 "written a tet)",
+                                 read_bytes);
                         figure("elements", text, 100 * limit * n / g, "%");
                     }
-                    snprintf(text, sizeof text, "  Hessian: share of the flop limit (about %.0f a tet)", kernel->hessian_flops);
+                    snprintf(text, sizeof text,
+                             "  Hessian: share of the flop limit (about %.0f a tet)",
+                             kernel->hessian_flops);
                     figure("elements", text, 100 * kernel->hessian_flops * n / H / flops, "%");
                     double all = time_evaluate(&b);
-                    figure("elements", "  gradient and sum per vertex", n / all * 1e-6, "million/s");
+                    figure("elements", "  gradient and sum per vertex", n / all * 1e-6,
+                           "million/s");
                 }
             } else {
                 exit = EXIT_FAILED;
@@ -353,7 +375,7 @@ static int bench_elements(void)
     return exit;
 }
 
-/* ---- one Newton iteration ------------------------------------------------------------------------ */
+/* ---- one Newton iteration --------------------------------------------------------------- */
 
 static int bench_newton(void)
 {
@@ -374,12 +396,17 @@ static int bench_newton(void)
         }
         BrioSolveTotals b = solver->totals;
         double n = (double)(b.iterations - a.iterations);
-        double phase[6] = {b.gradient - a.gradient, b.hessian - a.hessian, b.assembly - a.assembly, b.factor - a.factor, b.solve - a.solve, b.line_search - a.line_search};
+        double phase[6] = {b.gradient - a.gradient, b.hessian - a.hessian,
+                           b.assembly - a.assembly, b.factor - a.factor,
+                           b.solve - a.solve,       b.line_search - a.line_search};
         for (int i = 0; i < 6 && k > 0; i++) best[i] = fmin(best[i], 1e3 * phase[i] / n);
     }
-    static const char *const names[] = {"gradient and value", "element Hessians, projected", "sums into the matrix", "numeric factorisation", "triangular solves", "step limit and line search"};
+    static const char *const names[] = {"gradient and value",   "element Hessians, projected",
+                                        "sums into the matrix", "numeric factorisation",
+                                        "triangular solves",    "step limit and line search"};
     double tets = (double)system->body[0].tet_count, others = 0;
-    snprintf(text, sizeof text, "newton: %.0f tets, %lld vertices, %d threads, %s, %s", tets, (long long)system->vertex_count, brio_threads(), brio_isa(), brio__blas_name());
+    snprintf(text, sizeof text, "newton: %.0f tets, %lld vertices, %d threads, %s, %s", tets,
+             (long long)system->vertex_count, brio_threads(), brio_isa(), brio__blas_name());
     heading(text);
     for (int i = 0; i < 6; i++) {
         figure("newton", names[i], best[i], "ms an iteration");
@@ -387,16 +414,19 @@ static int bench_newton(void)
     }
     BrioLinearStats stats;
     brio__linear_stats(solver->linear, &stats);
-    figure("newton", "everything but the factorisation / the factorisation", others / best[3], "(goal: below 1)"); /* which has one thread */
+    /* which has one thread */
+    figure("newton", "everything but the factorisation / the factorisation", others / best[3],
+           "(goal: below 1)");
     figure("newton", "factorisation", stats.factor_flops / best[3] * 1e-6, "GFlop/s");
     figure("newton", "nonzeros of the factor", stats.factor_nonzeros * 1e-6, "million");
-    figure("newton", "memory without the factor", (double)(held - before) / tets, "B a tet (goal: below 1000)");
+    figure("newton", "memory without the factor", (double)(held - before) / tets,
+           "B a tet (goal: below 1000)");
     figure("newton", "memory of the factor", stats.bytes / tets, "B a tet");
     brio_sim_free(sim);
     return EXIT_DONE;
 }
 
-/* ---- steps of growing bodies --------------------------------------------------------------------- */
+/* ---- steps of growing bodies ------------------------------------------------------------ */
 
 /* One row of the table; JSON has a figure for each column. */
 typedef struct StepRow {
@@ -406,15 +436,19 @@ typedef struct StepRow {
 static void print_row(const char *solver, const StepRow *row)
 {
     if (!json) {
-        printf("  %9.0f  %-9s %10.4g %8.3g %13.4g %8.0f %9.0f %9.0f\n", row->tets, solver, row->step, row->newton, row->iteration, row->cg, row->memory, row->factor);
+        printf("  %9.0f  %-9s %10.4g %8.3g %13.4g %8.0f %9.0f %9.0f\n", row->tets, solver,
+               row->step, row->newton, row->iteration, row->cg, row->memory, row->factor);
         fflush(stdout);
         return;
     }
     const struct {
         const char *name, *unit;
         double value;
-    } figures[] = {{"a step", "ms", row->step}, {"Newton iterations a step", "", row->newton}, {"a Newton iteration", "ms", row->iteration},
-                   {"CG iterations a Newton iteration", "", row->cg}, {"memory without the factor", "B a tet", row->memory},
+    } figures[] = {{"a step", "ms", row->step},
+                   {"Newton iterations a step", "", row->newton},
+                   {"a Newton iteration", "ms", row->iteration},
+                   {"CG iterations a Newton iteration", "", row->cg},
+                   {"memory without the factor", "B a tet", row->memory},
                    {"memory of the factor", "B a tet", row->factor}};
     for (size_t i = 0; i < BRIO_COUNT(figures); i++) {
         char text[160];
@@ -426,7 +460,8 @@ static void print_row(const char *solver, const StepRow *row)
 static int measure_steps(const char *solver, int64_t tets, StepRow *row)
 {
     char text[160];
-    snprintf(text, sizeof text, "measuring steps at %lld tets with %s ...", (long long)tets, solver);
+    snprintf(text, sizeof text, "measuring steps at %lld tets with %s ...", (long long)tets,
+             solver);
     say(text);
     int64_t before = held;
     BrioSim *sim = bar("neo-hookean", tets, solver, "backward-euler");
@@ -434,7 +469,8 @@ static int measure_steps(const char *solver, int64_t tets, StepRow *row)
     const BrioSolveTotals *totals = &sim->stepper->solver->totals;
     BrioStatus status = BRIO_OK;
     int steps = tets > 50000 ? 3 : 6;
-    *row = (StepRow){.tets = (double)sim->system->body[0].tet_count, .step = INFINITY, .iteration = INFINITY};
+    *row = (StepRow){
+        .tets = (double)sim->system->body[0].tet_count, .step = INFINITY, .iteration = INFINITY};
     for (int n = 0; n < steps && status == BRIO_OK; n++) {
         int64_t iterations = totals->iterations;
         double start = brio__seconds();
@@ -463,15 +499,19 @@ static int bench_steps(void)
     static const int64_t sizes[] = {6000, 24000, 100000, 400000};
     static const char *const solvers[] = {"cholesky", "pcg"};
     char text[320];
-    snprintf(text, sizeof text, "steps: backward Euler, neo-Hookean bar, h = 1/30 s, tolerance 1e-3 m/s, %d threads\n"
-             "       tets  solver     step, ms   Newton  iteration, ms       CG   B a tet    factor", brio_threads());
+    snprintf(
+        text, sizeof text,
+        "steps: backward Euler, neo-Hookean bar, h = 1/30 s, tolerance 1e-3 m/s, %d threads\n"
+        "       tets  solver     step, ms   Newton  iteration, ms       CG   B a tet    factor",
+        brio_threads());
     heading(text);
     double power[2] = {NAN, NAN};
     for (size_t k = 0; k < BRIO_COUNT(solvers); k++) {
         if (!brio__linear_type(solvers[k])) continue;
         double x = 0, y = 0, xx = 0, xy = 0, points = 0;
         for (size_t i = 0; i < BRIO_COUNT(sizes); i++) {
-            if (k == 0 && sizes[i] > 100000) continue; /* its factor takes gigabytes and minutes: PCG's part of the table */
+            /* its factor takes gigabytes and minutes: PCG's part of the table */
+            if (k == 0 && sizes[i] > 100000) continue;
             StepRow row;
             int exit = measure_steps(solvers[k], sizes[i], &row);
             if (exit != EXIT_DONE) return exit;
@@ -491,24 +531,30 @@ static int bench_steps(void)
     return EXIT_DONE;
 }
 
-/* ---- contact ------------------------------------------------------------------------------------- */
+/* ---- contact ---------------------------------------------------------------------------- */
 
-/* Two layers of affine boxes on the ground, those above each on four below, n by n and n-1 by n-1. */
+/* Two layers of affine boxes on the ground, those above each on four below, n by n and n-1 by
+ * n-1. */
 static BrioSim *layers(int n)
 {
     char text[1400];
     BrioSim *sim = NULL;
     BrioError error = {0};
-    int length = snprintf(text, sizeof text,
-                          "time: {h: 1/120, end: 1}\nintegrator: backward-euler\nsolver: {tol: 1e-3}\n"
-                          "contact: {type: ipc, dhat: 1e-3, kappa: 1e5, mu: 0.3}\n"
-                          "obstacles: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0]}]\n"
-                          "bodies:\n"
-                          "  - {name: below, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, material: {type: corotated, E: 1e8, rho: 500},"
-                          " array: {count: [%d, 1, %d], spacing: [0.11, 0.11, 0.11]}, transform: {translate: [0, 0.0508, 0]}}\n"
-                          "  - {name: above, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, material: {type: corotated, E: 1e8, rho: 500},"
-                          " array: {count: [%d, 1, %d], spacing: [0.11, 0.11, 0.11]}, transform: {translate: [0, 0.1514, 0]}}\n",
-                          n, n, n - 1, n - 1);
+    int length =
+        snprintf(text, sizeof text,
+                 "time: {h: 1/120, end: 1}\nintegrator: backward-euler\nsolver: {tol: 1e-3}\n"
+                 "contact: {type: ipc, dhat: 1e-3, kappa: 1e5, mu: 0.3}\n"
+                 "obstacles: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0]}]\n"
+                 "bodies:\n"
+                 "  - {name: below, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, "
+                 "kind: affine, material: {type: corotated, E: 1e8, rho: 500},"
+                 " array: {count: [%d, 1, %d], spacing: [0.11, 0.11, 0.11]}, transform: "
+                 "{translate: [0, 0.0508, 0]}}\n"
+                 "  - {name: above, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, "
+                 "kind: affine, material: {type: corotated, E: 1e8, rho: 500},"
+                 " array: {count: [%d, 1, %d], spacing: [0.11, 0.11, 0.11]}, transform: "
+                 "{translate: [0, 0.1514, 0]}}\n",
+                 n, n, n - 1, n - 1);
     if (brio_sim_parse(text, (size_t)length, "layers", &sim, &error) == BRIO_OK) return sim;
     char message[1024];
     brio_error_text(&error, message, sizeof message);
@@ -520,8 +566,12 @@ static int bench_contact(void)
 {
     static const int sizes[] = {5, 13, 37};
     char text[400];
-    snprintf(text, sizeof text, "contact: layers of affine boxes on each other, friction, h = 1/120 s, %d threads; ms of a Newton iteration by phase\n"
-             "  contacts   bodies  Newton a step    all  broad phase      ccd  barriers  analysis   factor    solve     rest", brio_threads());
+    snprintf(text, sizeof text,
+             "contact: layers of affine boxes on each other, friction, h = 1/120 s, %d threads; ms "
+             "of a Newton iteration by phase\n"
+             "  contacts   bodies  Newton a step    all  broad phase      ccd  barriers  analysis  "
+             " factor    solve     rest",
+             brio_threads());
     heading(text);
     for (size_t i = 0; i < BRIO_COUNT(sizes); i++) {
         BrioSim *sim = layers(sizes[i]);
@@ -532,7 +582,8 @@ static int bench_contact(void)
         enum { STEPS = 2 };
         double start = brio__seconds();
         for (int n = 0; n < STEPS && status == BRIO_OK; n++) status = brio_sim_step(sim);
-        double all = brio__seconds() - start, iterations = (double)(totals->iterations - before.iterations);
+        double all = brio__seconds() - start;
+        double iterations = (double)(totals->iterations - before.iterations);
         BrioLedger ledger = {0};
         if (status == BRIO_OK) status = brio_sim_ledger(sim, &ledger);
         if (status != BRIO_OK) {
@@ -543,17 +594,30 @@ static int bench_contact(void)
         struct {
             const char *name;
             double seconds;
-        } phase[] = {{"all", all}, {"broad phase", totals->broad_phase - before.broad_phase}, {"ccd", totals->ccd - before.ccd},
-                     {"barriers", totals->contact - before.contact}, {"analysis", totals->analysis - before.analysis},
-                     {"factor", totals->factor - before.factor}, {"solve", totals->solve - before.solve}, {"rest", all}};
-        if (!json) printf("  %8d %8d %14.3g", ledger.contacts, sim->system->body_count, iterations / STEPS);
+        } phase[] = {{"all", all},
+                     {"broad phase", totals->broad_phase - before.broad_phase},
+                     {"ccd", totals->ccd - before.ccd},
+                     {"barriers", totals->contact - before.contact},
+                     {"analysis", totals->analysis - before.analysis},
+                     {"factor", totals->factor - before.factor},
+                     {"solve", totals->solve - before.solve},
+                     {"rest", all}};
+        if (!json)
+            printf("  %8d %8d %14.3g", ledger.contacts, sim->system->body_count,
+                   iterations / STEPS);
         for (size_t k = 0; k < BRIO_COUNT(phase); k++) {
-            if (k > 0 && k + 1 < BRIO_COUNT(phase)) phase[BRIO_COUNT(phase) - 1].seconds -= phase[k].seconds;
-            snprintf(text, sizeof text, "%d contacts, a Newton iteration: %s", ledger.contacts, phase[k].name);
+            if (k > 0 && k + 1 < BRIO_COUNT(phase))
+                phase[BRIO_COUNT(phase) - 1].seconds -= phase[k].seconds;
+            snprintf(text, sizeof text, "%d contacts, a Newton iteration: %s", ledger.contacts,
+                     phase[k].name);
             if (json)
                 figure("contact", text, 1e3 * phase[k].seconds / iterations, "ms");
             else
-                printf(" %*.3g", (int)strlen(phase[k].name) > 8 ? 12 : k ? 8 : 6, 1e3 * phase[k].seconds / iterations);
+                printf(" %*.3g",
+                       (int)strlen(phase[k].name) > 8 ? 12
+                       : k                            ? 8
+                                                      : 6,
+                       1e3 * phase[k].seconds / iterations);
         }
         if (!json) printf("\n");
         fflush(stdout);
@@ -562,7 +626,7 @@ static int bench_contact(void)
     return EXIT_DONE;
 }
 
-/* ---- the scalar matrix of local/global steps -------------------------------------------------------- */
+/* ---- the scalar matrix of local/global steps -------------------------------------------- */
 
 /* M + w L of springs along the edges of a graph. */
 typedef struct Network {
@@ -582,7 +646,8 @@ static void network_free(Network *net)
     brio__free(net->x);
 }
 
-/* The vertices of a grid; each has an edge to those at the given steps from it, and from those at the opposite ones. */
+/* The vertices of a grid; each has an edge to those at the given steps from it, and from those at
+ * the opposite ones. */
 static bool network_make(Network *net, const int size[3], const int (*step)[3], int steps)
 {
     int32_t n = net->n = size[0] * size[1] * size[2];
@@ -592,7 +657,8 @@ static bool network_make(Network *net, const int size[3], const int (*step)[3], 
     net->diagonal = brio__alloc((size_t)n, sizeof *net->diagonal);
     net->b = brio__alloc(3 * (size_t)n, sizeof *net->b);
     net->x = brio__alloc(3 * (size_t)n, sizeof *net->x);
-    if (!net->start || !net->neighbour || !net->off || !net->diagonal || !net->b || !net->x) return false;
+    if (!net->start || !net->neighbour || !net->off || !net->diagonal || !net->b || !net->x)
+        return false;
     BrioRandom random = {1};
     int64_t count = 0;
     for (int32_t v = 0; v < n; v++) {
@@ -625,8 +691,12 @@ static double cholmod_seconds(const Network *net)
     cholmod_start(&common);
     common.print = 0;
     common.supernodal = CHOLMOD_SUPERNODAL;
-    cholmod_sparse *A = cholmod_allocate_sparse((size_t)net->n, (size_t)net->n, (size_t)(net->start[net->n] / 2 + net->n), 0, 1, -1, CHOLMOD_REAL, &common);
-    cholmod_dense *B = cholmod_allocate_dense((size_t)net->n, 3, (size_t)net->n, CHOLMOD_REAL, &common), *X = NULL, *Y = NULL, *E = NULL;
+    cholmod_sparse *A = cholmod_allocate_sparse((size_t)net->n, (size_t)net->n,
+                                                (size_t)(net->start[net->n] / 2 + net->n), 0, 1, -1,
+                                                CHOLMOD_REAL, &common);
+    cholmod_dense *B = cholmod_allocate_dense((size_t)net->n, 3, (size_t)net->n, CHOLMOD_REAL,
+                                              &common),
+                  *X = NULL, *Y = NULL, *E = NULL;
     cholmod_factor *L = NULL;
     if (A && B) {
         int *p = A->p, *row = A->i, count = 0;
@@ -639,7 +709,8 @@ static double cholmod_seconds(const Network *net)
                 ((double *)A->x)[count] = net->off[k];
                 row[count++] = net->neighbour[k];
             }
-            for (int r = 0; r < 3; r++) ((double *)B->x)[r * (int64_t)net->n + v] = net->b[3 * (int64_t)v + r];
+            for (int r = 0; r < 3; r++)
+                ((double *)B->x)[r * (int64_t)net->n + v] = net->b[3 * (int64_t)v + r];
         }
         p[net->n] = count;
         L = cholmod_analyze(A, &common);
@@ -647,7 +718,8 @@ static double cholmod_seconds(const Network *net)
             for (int k = 0; k < 3 * TRIES; k++) {
                 double before = brio__seconds();
                 if (!cholmod_solve2(CHOLMOD_A, L, B, NULL, &X, NULL, &Y, &E, &common)) break;
-                best = fmin(best, brio__seconds() - before); /* fmin takes the number beside a NAN */
+                /* fmin takes the number beside a NAN */
+                best = fmin(best, brio__seconds() - before);
             }
     }
     cholmod_free_factor(&L, &common);
@@ -706,13 +778,19 @@ static void read_share(void *context, int64_t begin, int64_t end)
         }
 }
 
-/* One factor: the least times of a factorisation, of a solve and of reading an array as large as the factor, in turns. */
-static bool measure_solve(const char *name, const Network *net, bool single, int threads, double cholmod)
+/* One factor: the least times of a factorisation, of a solve and of reading an array as large as
+ * the factor, in turns. */
+static bool measure_solve(const char *name, const Network *net, bool single, int threads,
+                          double cholmod)
 {
     BrioScalarPattern *pattern = NULL;
     BrioScalarFactor *factor = NULL;
     BrioScalarStats stats = {0};
-    double *array = NULL, *heavier = brio__alloc((size_t)net->n, sizeof *heavier), factorise = INFINITY, solve = INFINITY, read = INFINITY;
+    double *array = NULL;
+    double *heavier = brio__alloc((size_t)net->n, sizeof *heavier);
+    double factorise = INFINITY;
+    double solve = INFINITY;
+    double read = INFINITY;
     Reading reading = {0};
     brio_set_threads(threads);
     double before = brio__seconds();
@@ -732,7 +810,8 @@ static bool measure_solve(const char *name, const Network *net, bool single, int
         int rounds = stats.solve_bytes > 3e7 ? 4 : 40;
         before = brio__seconds();
         if (k < 3) {
-            status = brio__scalar_factorise(factor, k == 1 ? heavier : net->diagonal, net->off); /* all of it has changed */
+            /* all of it has changed */
+            status = brio__scalar_factorise(factor, k == 1 ? heavier : net->diagonal, net->off);
             factorise = fmin(factorise, brio__seconds() - before);
         }
         for (int i = 0; i < rounds && status == BRIO_OK; i++) {
@@ -747,22 +826,36 @@ static bool measure_solve(const char *name, const Network *net, bool single, int
         }
     }
     if (status == BRIO_OK) {
-        double bandwidth = 16.0 * (double)(reading.share * threads) / read, limit = stats.least_bytes / bandwidth;
+        double bandwidth = 16.0 * (double)(reading.share * threads) / read;
+        double limit = stats.least_bytes / bandwidth;
         const char *precision = single ? "single" : "double";
         if (!json) {
-            printf("  %-16s %7d %10.0f  %-6s %7d %9.0f %8.2f %8.2f %8.3f %8.2f %8.2f %7.1f %8.3f %6.2f\n", name, net->n, stats.nonzeros, precision, threads, 1e3 * analyse,
-                   1e3 * factorise, 1e3 * cholmod, 1e3 * solve, 1e-6 * stats.least_bytes, 1e-6 * stats.solve_bytes, 1e-9 * bandwidth, 1e3 * limit, solve / limit);
+            printf("  %-16s %7d %10.0f  %-6s %7d %9.0f %8.2f %8.2f %8.3f %8.2f %8.2f %7.1f %8.3f "
+                   "%6.2f\n",
+                   name, net->n, stats.nonzeros, precision, threads, 1e3 * analyse, 1e3 * factorise,
+                   1e3 * cholmod, 1e3 * solve, 1e-6 * stats.least_bytes, 1e-6 * stats.solve_bytes,
+                   1e-9 * bandwidth, 1e3 * limit, solve / limit);
         } else {
             const struct {
                 const char *name, *unit;
                 double value;
-            } figures[] = {{"vertices", "", net->n}, {"nonzeros of the factor", "", stats.nonzeros}, {"analysis", "ms", 1e3 * analyse}, {"factorisation", "ms", 1e3 * factorise},
-                           {"CHOLMOD's solve, one thread", "ms", 1e3 * cholmod}, {"solve", "ms", 1e3 * solve}, {"to be read", "MB", 1e-6 * stats.least_bytes}, {"read", "MB", 1e-6 * stats.solve_bytes},
-                           {"reading", "GB/s", 1e-9 * bandwidth}, {"limit", "ms", 1e3 * limit}, {"solve / limit", "(goal: below 2)", solve / limit}};
+            } figures[] = {{"vertices", "", net->n},
+                           {"nonzeros of the factor", "", stats.nonzeros},
+                           {"analysis", "ms", 1e3 * analyse},
+                           {"factorisation", "ms", 1e3 * factorise},
+                           {"CHOLMOD's solve, one thread", "ms", 1e3 * cholmod},
+                           {"solve", "ms", 1e3 * solve},
+                           {"to be read", "MB", 1e-6 * stats.least_bytes},
+                           {"read", "MB", 1e-6 * stats.solve_bytes},
+                           {"reading", "GB/s", 1e-9 * bandwidth},
+                           {"limit", "ms", 1e3 * limit},
+                           {"solve / limit", "(goal: below 2)", solve / limit}};
             for (size_t i = 0; i < BRIO_COUNT(figures); i++) {
                 char text[160];
-                snprintf(text, sizeof text, "%s, %s, %d thread%s: %s", name, precision, threads, threads > 1 ? "s" : "", figures[i].name);
-                if (!isnan(figures[i].value)) figure("solve", text, figures[i].value, figures[i].unit);
+                snprintf(text, sizeof text, "%s, %s, %d thread%s: %s", name, precision, threads,
+                         threads > 1 ? "s" : "", figures[i].name);
+                if (!isnan(figures[i].value))
+                    figure("solve", text, figures[i].value, figures[i].unit);
             }
         }
         fflush(stdout);
@@ -778,17 +871,26 @@ static bool measure_solve(const char *name, const Network *net, bool single, int
 
 static int bench_solve(void)
 {
-    static const int springs[6][3] = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {-1, 1, 0}, {2, 0, 0}, {0, 2, 0}}; /* structural, shear, bend */
-    static const int tets[7][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}}; /* cells of six */
+    /* structural, shear, bend */
+    static const int springs[6][3] = {{1, 0, 0},  {0, 1, 0}, {1, 1, 0},
+                                      {-1, 1, 0}, {2, 0, 0}, {0, 2, 0}};
+    /* cells of six */
+    static const int tets[7][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0},
+                                   {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
     static const struct {
         const char *name;
         int size[3], steps;
         const int (*step)[3];
-    } problems[] = {{"cloth 51x51", {51, 51, 1}, 6, springs}, {"cloth 101x101", {101, 101, 1}, 6, springs}, {"cloth 201x201", {201, 201, 1}, 6, springs},
-                    {"body 40x12x12", {40, 12, 12}, 7, tets}, {"body 81x21x21", {81, 21, 21}, 7, tets}};
+    } problems[] = {{"cloth 51x51", {51, 51, 1}, 6, springs},
+                    {"cloth 101x101", {101, 101, 1}, 6, springs},
+                    {"cloth 201x201", {201, 201, 1}, 6, springs},
+                    {"body 40x12x12", {40, 12, 12}, 7, tets},
+                    {"body 81x21x21", {81, 21, 21}, 7, tets}};
     int threads = brio_threads(), exit = EXIT_DONE;
-    heading("solve: the scalar matrix M + w L of local/global steps, factored once, three right-hand sides; ms, MB, GB/s\n"
-            "  matrix            vertices   nonzeros         threads  analysis   factor  CHOLMOD    solve   needed     read    GB/s    limit  ratio");
+    heading("solve: the scalar matrix M + w L of local/global steps, factored once, three "
+            "right-hand sides; ms, MB, GB/s\n"
+            "  matrix            vertices   nonzeros         threads  analysis   factor  CHOLMOD   "
+            " solve   needed     read    GB/s    limit  ratio");
     for (size_t i = 0; i < BRIO_COUNT(problems) && exit == EXIT_DONE; i++) {
         Network net = {0};
         char text[80];
@@ -799,7 +901,8 @@ static int bench_solve(void)
         double cholmod = made ? cholmod_seconds(&net) : NAN;
         for (int single = 0; single < 2 && made; single++) {
             made = measure_solve(problems[i].name, &net, single, 1, cholmod);
-            if (made && threads > 1) made = measure_solve(problems[i].name, &net, single, threads, cholmod);
+            if (made && threads > 1)
+                made = measure_solve(problems[i].name, &net, single, threads, cholmod);
         }
         brio_set_threads(threads);
         network_free(&net);
@@ -808,7 +911,7 @@ static int bench_solve(void)
     return exit;
 }
 
-/* ---- frames: is the cost of a frame of real time fixed? ---------------------------------------------- */
+/* ---- frames: is the cost of a frame of real time fixed? --------------------------------- */
 
 enum { FRAMES = 10000, RUNS = 3 };
 
@@ -823,10 +926,12 @@ static void play(BrioSim *sim, int frame, int *hand, BrioRandom *random)
     BrioHand held_by;
     if (frame % 60 == 0) {
         if (*hand >= 0) brio_sim_release(sim, *hand);
-        int32_t vertex = (int32_t)(brio__random(random) * (double)brio_body_vertices(sim->system, 0));
+        int32_t vertex =
+            (int32_t)(brio__random(random) * (double)brio_body_vertices(sim->system, 0));
         if (brio_sim_grab_vertex(sim, 0, vertex, 50, hand) != BRIO_OK) *hand = -1;
     } else if (*hand >= 0 && brio_sim_hand(sim, *hand, &held_by) == BRIO_OK) {
-        for (int r = 0; r < 3; r++) held_by.point[r] = held_by.grip[r] + 0.05 * (brio__random(random) - 0.5);
+        for (int r = 0; r < 3; r++)
+            held_by.point[r] = held_by.grip[r] + 0.05 * (brio__random(random) - 0.5);
         brio_sim_drag(sim, *hand, held_by.point);
     }
 }
@@ -838,7 +943,8 @@ static bool run_frames(const RealTime *of, double *ms, int64_t *vertices, int64_
     BrioSim *sim = NULL;
     BrioError error = {0};
     char text[2048];
-    bool fine = brio__scene_load(of->scene, &of->set, of->set ? 1 : 0, &scene, &error) == BRIO_OK && brio__scene_sim(scene, &sim, &error) == BRIO_OK;
+    bool fine = brio__scene_load(of->scene, &of->set, of->set ? 1 : 0, &scene, &error) == BRIO_OK &&
+                brio__scene_sim(scene, &sim, &error) == BRIO_OK;
     brio__scene_free(scene);
     if (!fine) {
         brio_error_text(&error, text, sizeof text);
@@ -860,21 +966,29 @@ static bool run_frames(const RealTime *of, double *ms, int64_t *vertices, int64_
     return fine;
 }
 
-/* A machine that others use stands still for milliseconds, whatever it runs. The same frames of three runs do the same work, to the bit: the least time of each is its own. */
+/* A machine that others use stands still for milliseconds, whatever it runs. The same frames of
+ * three runs do the same work, to the bit: the least time of each is its own. */
 static int bench_frames(void)
 {
-    static const RealTime cases[] = {{"rt-cube", NULL, false}, {"rt-bar", NULL, true}, {"rt-cloth", "output.frames=[]", true}, {"rt-fall", NULL, false}, {"rt-slide", "bodies.0.shape.cells=15", false}};
+    static const RealTime cases[] = {{"rt-cube", NULL, false},
+                                     {"rt-bar", NULL, true},
+                                     {"rt-cloth", "output.frames=[]", true},
+                                     {"rt-fall", NULL, false},
+                                     {"rt-slide", "bodies.0.shape.cells=15", false}};
     double *ms = brio__alloc(2 * FRAMES, sizeof *ms), *least = ms + FRAMES;
     if (!ms) return EXIT_FAILED;
     bool fine = true;
-    heading("frames: 10,000 frames of scenes in real time, a-search, ten iterations; ms, and slowest / median (goal: below 3) of one run and of the least times of three runs\n"
-            "  scene              vertices   median   99 %   99.9 %   slowest   one run   three runs   allocations");
+    heading("frames: 10,000 frames of scenes in real time, a-search, ten iterations; ms, and "
+            "slowest / median (goal: below 3) of one run and of the least times of three runs\n"
+            "  scene              vertices   median   99 %   99.9 %   slowest   one run   three "
+            "runs   allocations");
     for (size_t i = 0; i < BRIO_COUNT(cases) && fine; i++) {
         char text[160];
         int64_t vertices = 0, allocations = 0;
         double one = 0;
         for (int k = 0; k < RUNS && fine; k++) {
-            snprintf(text, sizeof text, "running %d frames of %s, %d of %d ...", FRAMES, cases[i].scene, k + 1, RUNS);
+            snprintf(text, sizeof text, "running %d frames of %s, %d of %d ...", FRAMES,
+                     cases[i].scene, k + 1, RUNS);
             say(text);
             fine = run_frames(&cases[i], ms, &vertices, &allocations);
             for (int f = 0; f < FRAMES; f++) least[f] = k ? fmin(least[f], ms[f]) : ms[f];
@@ -886,13 +1000,16 @@ static int bench_frames(void)
         qsort(least, FRAMES, sizeof *least, brio__ascending);
         double median = least[FRAMES / 2], slowest = least[FRAMES - 1];
         if (!json)
-            printf("  %-18s %8lld %8.3f %6.3f %8.3f %9.3f %9.2f %12.2f %13lld\n", cases[i].scene, (long long)vertices, median, least[FRAMES / 100 * 99], least[FRAMES / 1000 * 999], slowest, one,
-                   slowest / median, (long long)allocations);
+            printf("  %-18s %8lld %8.3f %6.3f %8.3f %9.3f %9.2f %12.2f %13lld\n", cases[i].scene,
+                   (long long)vertices, median, least[FRAMES / 100 * 99],
+                   least[FRAMES / 1000 * 999], slowest, one, slowest / median,
+                   (long long)allocations);
         snprintf(text, sizeof text, "%s: median frame", cases[i].scene);
         if (json) figure("frames", text, median, "ms");
         snprintf(text, sizeof text, "%s: slowest / median, one run", cases[i].scene);
         if (json) figure("frames", text, one, "(goal: below 3)");
-        snprintf(text, sizeof text, "%s: slowest / median, least times of three runs", cases[i].scene);
+        snprintf(text, sizeof text, "%s: slowest / median, least times of three runs",
+                 cases[i].scene);
         if (json) figure("frames", text, slowest / median, "(goal: below 3)");
         fflush(stdout);
     }
@@ -900,17 +1017,17 @@ static int bench_frames(void)
     return fine ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* ---- command ------------------------------------------------------------------------------------- */
+/* ---- command ---------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
     int (*run)(void);
-} benches[] = {{"elements", bench_elements}, {"newton", bench_newton}, {"steps", bench_steps}, {"contact", bench_contact}, {"solve", bench_solve}, {"frames", bench_frames}};
+} benches[] = {{"elements", bench_elements}, {"newton", bench_newton}, {"steps", bench_steps},
+               {"contact", bench_contact},   {"solve", bench_solve},   {"frames", bench_frames}};
 
-static const Option options[] = {
-    {"--json", 0, NULL, "one JSON object on standard output"},
-    {"--threads", 0, "N", "threads (default: one per core)"},
-    {0}};
+static const Option options[] = {{"--json", 0, NULL, "one JSON object on standard output"},
+                                 {"--threads", 0, "N", "threads (default: one per core)"},
+                                 {0}};
 
 static int run(int argc, char **argv)
 {
@@ -920,19 +1037,26 @@ static int run(int argc, char **argv)
     for (int option; (option = argument_next(&arguments)) != ARGUMENT_END;) {
         if (option == ARGUMENT_BAD) return arguments.exit;
         if (option == 0) json = true;
-        if (option == 1 && !read_count(&command_bench, "--threads", arguments.value, 1024, &threads)) return EXIT_USAGE;
+        if (option == 1 &&
+            !read_count(&command_bench, "--threads", arguments.value, 1024, &threads))
+            return EXIT_USAGE;
         if (option == ARGUMENT_WORD) {
             const char *names[BRIO_COUNT(benches)];
             for (size_t i = 0; i < BRIO_COUNT(benches); i++) {
                 names[i] = benches[i].name;
                 if (!strcmp(names[i], arguments.value)) chosen = names[i];
             }
-            if (!chosen) return unknown_name(&command_bench, "bench", arguments.value, names, (int)BRIO_COUNT(benches));
+            if (!chosen)
+                return unknown_name(&command_bench, "bench", arguments.value, names,
+                                    (int)BRIO_COUNT(benches));
         }
     }
     brio_set_threads((int)threads);
     brio_set_allocator(&(BrioAllocator){count_allocate, count_release, NULL});
-    if (json) printf("{\"version\": \"%s\", \"isa\": \"%s\", \"blas\": \"%s\", \"threads\": %d, \"results\": [", brio_version(), brio_isa(), brio__blas_name(), brio_threads());
+    if (json)
+        printf("{\"version\": \"%s\", \"isa\": \"%s\", \"blas\": \"%s\", \"threads\": %d, "
+               "\"results\": [",
+               brio_version(), brio_isa(), brio__blas_name(), brio_threads());
     int exit = EXIT_DONE;
     for (size_t i = 0; i < BRIO_COUNT(benches) && exit == EXIT_DONE; i++)
         if (!chosen || chosen == benches[i].name) exit = benches[i].run();
@@ -944,13 +1068,19 @@ const Command command_bench = {
     .name = "bench",
     .summary = "Measure the engine's speed on this machine.",
     .synopsis = "[elements|newton|steps|contact|solve|frames] [--json] [--threads N]",
-    .about = "elements: gradients and projected Hessians a second and core, beside the machine's limits and one-lane code.\n"
-             "newton: the phases of a Newton iteration at 24 thousand tets, and memory.\n"
-             "steps: the cost of a Newton iteration from 6 thousand to 400 thousand tets, and how it grows.\n"
-             "contact: the phases of a Newton iteration from a thousand to a hundred thousand contacts.\n"
-             "solve: solves with the scalar matrix of local/global steps, beside the time that reading its factor takes.\n"
-             "frames: the slowest of 10,000 frames in real time, hands at work, beside the median, in one run and by the least times of three.\n"
-             "Each other figure is the least of several tries. Timings of a busy machine mean little.",
+    .about =
+        "elements: gradients and projected Hessians a second and core, beside the machine's limits "
+        "and one-lane code.\n"
+        "newton: the phases of a Newton iteration at 24 thousand tets, and memory.\n"
+        "steps: the cost of a Newton iteration from 6 thousand to 400 thousand tets, and how it "
+        "grows.\n"
+        "contact: the phases of a Newton iteration from a thousand to a hundred thousand "
+        "contacts.\n"
+        "solve: solves with the scalar matrix of local/global steps, beside the time that reading "
+        "its factor takes.\n"
+        "frames: the slowest of 10,000 frames in real time, hands at work, beside the median, in "
+        "one run and by the least times of three.\n"
+        "Each other figure is the least of several tries. Timings of a busy machine mean little.",
     .options = options,
     .examples = "brio bench elements\nbrio bench --json > bench.json",
     .run = run,

@@ -15,5 +15,6 @@ bool open_in_browser(const char *path)
         execlp("xdg-open", "xdg-open", path, (char *)NULL);
         _exit(127);
     }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
 }

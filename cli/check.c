@@ -1,7 +1,8 @@
 /* brio check: what a scene or mesh holds, what is wrong with it, and how long its time step may be.
  *
- * The highest frequency is the square root of the largest eigenvalue of M^-1 K at the first state, K the exact Hessian
- * of the potential, by the power method; a symplectic step is stable up to h = 2/omega [Hairer2006, I.1]. */
+ * The highest frequency is the square root of the largest eigenvalue of M^-1 K at the first state,
+ * K the exact Hessian of the potential, by the power method; a symplectic step is stable up to h =
+ * 2/omega [Hairer2006, I.1]. */
 #include "proof.h"
 
 #include "analyze/measure.h"
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shapes of elements ------------------------------------------------------------------------- */
+/* ---- shapes of elements ----------------------------------------------------------------- */
 
 typedef struct Quality {
     double mass, volume;
@@ -28,11 +29,13 @@ typedef struct Quality {
 
 static double distance(const double *a, const double *b)
 {
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-static Quality measure(const double *x, int64_t vertices, const int32_t *tet, int64_t tets, const int32_t *edge,
-                       int64_t edges, const int32_t *triangle, int64_t triangles)
+static Quality measure(const double *x, int64_t vertices, const int32_t *tet, int64_t tets,
+                       const int32_t *edge, int64_t edges, const int32_t *triangle,
+                       int64_t triangles)
 {
     Quality q = {.low = {INFINITY, INFINITY, INFINITY},
                  .high = {-INFINITY, -INFINITY, -INFINITY},
@@ -73,7 +76,8 @@ static Quality measure(const double *x, int64_t vertices, const int32_t *tet, in
         for (int64_t e = 0; e < lines[k].count; e++)
             for (int i = 0; i < lines[k].corners - (lines[k].corners == 2); i++) {
                 const int32_t *n = lines[k].index + lines[k].corners * e;
-                double length = distance(x + 3 * (int64_t)n[i], x + 3 * (int64_t)n[(i + 1) % lines[k].corners]);
+                double length =
+                    distance(x + 3 * (int64_t)n[i], x + 3 * (int64_t)n[(i + 1) % lines[k].corners]);
                 q.edge_least = fmin(q.edge_least, length);
                 q.edge_most = fmax(q.edge_most, length);
             }
@@ -101,16 +105,17 @@ static void quality_json(BrioJson *json, const Quality *q, int64_t tets)
 
 static void quality_text(const Quality *q, int64_t tets)
 {
-    printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g m\n", q->low[0], q->low[1], q->low[2], q->high[0],
-           q->high[1], q->high[2]);
+    printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g m\n", q->low[0], q->low[1], q->low[2],
+           q->high[0], q->high[1], q->high[2]);
     printf("    edges        %.4g to %.4g m\n", q->edge_least, q->edge_most);
     if (!tets) return;
-    printf("    volume       %.6g m3, of a tet %.4g to %.4g m3\n", q->volume, q->tet_least, q->tet_most);
+    printf("    volume       %.6g m3, of a tet %.4g to %.4g m3\n", q->volume, q->tet_least,
+           q->tet_most);
     printf("    worst shape  %.3g at tet %lld (1 is a regular tet, above 20 is poor)\n", q->worst,
            (long long)q->worst_tet);
 }
 
-/* ---- findings ----------------------------------------------------------------------------------- */
+/* ---- findings --------------------------------------------------------------------------- */
 
 typedef struct Findings {
     int count;
@@ -118,7 +123,8 @@ typedef struct Findings {
     char text[16][512];
 } Findings;
 
-static void find(Findings *f, bool fatal, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void find(Findings *f, bool fatal, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void find(Findings *f, bool fatal, const char *format, ...)
 {
     va_list arguments;
@@ -144,7 +150,7 @@ static int conclude(const Findings *f, BrioJson *json, const char *what)
     return f->fatal ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* ---- meshes ------------------------------------------------------------------------------------- */
+/* ---- meshes ----------------------------------------------------------------------------- */
 
 static bool is_mesh(const char *name)
 {
@@ -164,24 +170,31 @@ static int check_mesh(const char *name, bool as_json)
     BrioStatus status = brio__mesh_check(mesh, &wrong);
     if (status == BRIO_OK && tets) status = brio__mesh_check_solid(mesh, &wrong);
     if (status == BRIO_OK && tets) status = brio__mesh_surface(mesh, &wrong);
-    if (status == BRIO_OK && !tets && !mesh->edge_count) status = brio__mesh_edges_from_triangles(mesh);
+    if (status == BRIO_OK && !tets && !mesh->edge_count)
+        status = brio__mesh_edges_from_triangles(mesh);
     if (status == BRIO_OK && !tets) status = brio__mesh_check_springs(mesh, &wrong);
-    if (status != BRIO_OK) find(&found, true, "%s", wrong.message[0] ? wrong.message : brio_status_text(status));
-    Quality q = measure(mesh->x, mesh->vertex_count, mesh->tet, tets, mesh->edge, mesh->edge_count, mesh->triangle,
-                        mesh->triangle_count);
+    if (status != BRIO_OK)
+        find(&found, true, "%s", wrong.message[0] ? wrong.message : brio_status_text(status));
+    Quality q = measure(mesh->x, mesh->vertex_count, mesh->tet, tets, mesh->edge, mesh->edge_count,
+                        mesh->triangle, mesh->triangle_count);
     BrioMeasure m = {0};
     BrioStatus measured = brio__measure(mesh, &m, &wrong);
     if (status == BRIO_OK && measured != BRIO_OK) find(&found, true, "%s", wrong.message);
     int64_t open = measured == BRIO_OK ? m.open_edges + m.branching_edges : -1; /* -1: not known */
     if (tets && q.worst > 20)
-        find(&found, false, "tet %lld is badly shaped (%.3g; 1 is a regular tet): it will ask for small steps",
+        find(&found, false,
+             "tet %lld is badly shaped (%.3g; 1 is a regular tet): it will ask for small steps",
              (long long)q.worst_tet, q.worst);
     if (!tets && open > 0)
-        find(&found, false, "the surface is not closed: %lld edges do not belong to exactly two triangles",
+        find(&found, false,
+             "the surface is not closed: %lld edges do not belong to exactly two triangles",
              (long long)open);
     if (m.intersections)
-        find(&found, false, "the surface intersects itself: %lld edges meet a triangle, first the edge of vertices %d and %d triangle %lld", (long long)m.intersections,
-             m.first.edge[0], m.first.edge[1], (long long)m.first.triangle);
+        find(&found, false,
+             "the surface intersects itself: %lld edges meet a triangle, first the edge of "
+             "vertices %d and %d triangle %lld",
+             (long long)m.intersections, m.first.edge[0], m.first.edge[1],
+             (long long)m.first.triangle);
     BrioJson json = {.file = stdout};
     if (as_json) {
         brio__json_open(&json, NULL, '{');
@@ -193,8 +206,8 @@ static int check_mesh(const char *name, bool as_json)
         brio__json_boolean(&json, "closed", mesh->triangle_count > 0 && open == 0);
         quality_json(&json, &q, tets);
     } else {
-        printf("%s\n    %lld vertices, %lld tets, %lld triangles%s, %lld edges\n", name, (long long)mesh->vertex_count,
-               (long long)tets, (long long)mesh->triangle_count,
+        printf("%s\n    %lld vertices, %lld tets, %lld triangles%s, %lld edges\n", name,
+               (long long)mesh->vertex_count, (long long)tets, (long long)mesh->triangle_count,
                tets && given != mesh->triangle_count ? " (boundary of the tets)" : "",
                (long long)(tets ? 0 : mesh->edge_count));
         quality_text(&q, tets);
@@ -204,26 +217,30 @@ static int check_mesh(const char *name, bool as_json)
     return conclude(&found, as_json ? &json : NULL, tets ? "fit for a solid" : "fit for springs");
 }
 
-/* ---- scenes ------------------------------------------------------------------------------------- */
+/* ---- scenes ----------------------------------------------------------------------------- */
 
 static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *json, Findings *found)
 {
     const BrioBody *b = &s->body[i];
     const BrioEnergy *energy = s->term[b->term].energy;
     char vertices[32], tets[32], springs[32];
-    Quality q = measure(x + 3 * b->first, b->count, b->tet, b->tet_count, b->edge, b->edge_count, b->triangle,
-                        b->triangle_count);
+    Quality q = measure(x + 3 * b->first, b->count, b->tet, b->tet_count, b->edge, b->edge_count,
+                        b->triangle, b->triangle_count);
     int64_t masses, first_mass = brio__body_masses(b, &masses);
     for (int64_t v = first_mass; v < first_mass + masses; v++) q.mass += s->vertex_mass[v];
     if (q.inverted) {
         const int32_t *n = b->tet + 4 * q.first_inverted;
         bool fatal = energy->traits & BRIO_ENERGY_INFINITE;
         find(found, fatal,
-             "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld (vertices %d %d %d %d)%s",
+             "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld "
+             "(vertices %d %d %d %d)%s",
              b->name, (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3],
-             fatal ? "; its material forbids that: correct `state`, or take stable-neo-hookean" : "");
+             fatal ? "; its material forbids that: correct `state`, or take stable-neo-hookean"
+                   : "");
     } else if (q.worst > 20) {
-        find(found, false, "body \"%s\": tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small steps",
+        find(found, false,
+             "body \"%s\": tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small "
+             "steps",
              b->name, (long long)q.worst_tet, q.worst);
     }
     if (json) {
@@ -243,13 +260,19 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     count_text(b->tet_count, tets, sizeof tets);
     bool faces = energy->element == BRIO_ELEMENT_AFFINE || energy->element == BRIO_ELEMENT_TRIANGLE;
     count_text(faces ? b->triangle_count : b->edge_count, springs, sizeof springs);
-    printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices, b->tet_count ? tets : springs,
-           b->tet_count ? "tets" : faces ? "triangles" : energy->element == BRIO_ELEMENT_BAR ? "bar elements" : energy->element == BRIO_ELEMENT_POINT ? "edges" : "springs", energy->name);
+    printf("  body \"%s\": %s vertices, %s %s, %s\n", b->name, vertices,
+           b->tet_count ? tets : springs,
+           b->tet_count                            ? "tets"
+           : faces                                 ? "triangles"
+           : energy->element == BRIO_ELEMENT_BAR   ? "bar elements"
+           : energy->element == BRIO_ELEMENT_POINT ? "edges"
+                                                   : "springs",
+           energy->name);
     printf("    mass         %.6g kg\n", q.mass);
     quality_text(&q, b->tet_count);
 }
 
-/* ---- intersections of the first state ------------------------------------------------------------ */
+/* ---- intersections of the first state --------------------------------------------------- */
 
 enum { SHOWN = 5, MOST_WRITTEN = 100000 };
 
@@ -260,37 +283,51 @@ static int by_length(const void *a, const void *b)
 }
 
 /* Whether dhat goes with the rest lengths of the surfaces' edges. */
-static void check_dhat(const BrioScene *scene, const BrioExactSurface *f, BrioJson *json, Findings *found)
+static void check_dhat(const BrioScene *scene, const BrioExactSurface *f, BrioJson *json,
+                       Findings *found)
 {
     const BrioSystem *s = scene->system;
-    double dhat = brio__exact_forbidden(s) ? scene->state->param[s->contact_params + BRIO_CONTACT_DHAT] : NAN, *length = brio__alloc((size_t)f->edge_count + 1, sizeof *length);
+    double dhat =
+        brio__exact_forbidden(s) ? scene->state->param[s->contact_params + BRIO_CONTACT_DHAT] : NAN;
+    double *length = brio__alloc((size_t)f->edge_count + 1, sizeof *length);
     int64_t count = 0;
     for (int64_t e = 0; length && e < f->edge_count; e++) {
         const int32_t *n = f->edge + 2 * e;
-        if (n[0] < s->body_vertices && n[1] < s->body_vertices) length[count++] = distance(scene->rest + 3 * (int64_t)n[0], scene->rest + 3 * (int64_t)n[1]);
+        if (n[0] < s->body_vertices && n[1] < s->body_vertices)
+            length[count++] =
+                distance(scene->rest + 3 * (int64_t)n[0], scene->rest + 3 * (int64_t)n[1]);
     }
     if (isnan(dhat) || count == 0) {
         brio__free(length);
         return;
     }
     qsort(length, (size_t)count, sizeof *length, by_length);
-    double least = length[0], median = length[count / 2], fitting = fmin(0.5 * least, 0.05 * median);
+    double least = length[0];
+    double median = length[count / 2];
+    double fitting = fmin(0.5 * least, 0.05 * median);
     brio__free(length);
     if (json) {
         brio__json_real(json, "dhat", dhat);
         brio__json_real(json, "surface_edge_least", least);
         brio__json_real(json, "surface_edge_median", median);
     } else {
-        printf("  contact        dhat = %.4g m; edges of the surfaces from %.4g m, half of them below %.4g m\n", dhat, least, median);
+        printf("  contact        dhat = %.4g m; edges of the surfaces from %.4g m, half of them "
+               "below %.4g m\n",
+               dhat, least, median);
     }
     if (dhat > least || dhat > median / 2)
         find(found, false,
-             "contact.dhat = %.3g m is larger than %s (%.3g m): neighbours at rest are within reach of the barrier and would push each other apart; "
+             "contact.dhat = %.3g m is larger than %s (%.3g m): neighbours at rest are within "
+             "reach of the barrier and would push each other apart; "
              "take contact.dhat=%.2g or less, or a coarser mesh",
-             dhat, dhat > least ? "the shortest edge of a surface" : "half the median edge of the surfaces", dhat > least ? least : median / 2, fitting);
+             dhat,
+             dhat > least ? "the shortest edge of a surface"
+                          : "half the median edge of the surfaces",
+             dhat > least ? least : median / 2, fitting);
     else if (dhat < 1e-3 * median)
         find(found, false,
-             "contact.dhat = %.3g m is less than a thousandth of the median edge (%.3g m): so thin a barrier is stiff and asks for many iterations; try contact.dhat=%.2g",
+             "contact.dhat = %.3g m is less than a thousandth of the median edge (%.3g m): so thin "
+             "a barrier is stiff and asks for many iterations; try contact.dhat=%.2g",
              dhat, median, fitting);
 }
 
@@ -300,13 +337,15 @@ typedef struct Picture {
 } Picture;
 
 /* An exit code: of writing the picture. */
-static int check_intersections(const BrioScene *scene, const double *x, const Picture *picture, BrioJson *json, Findings *found)
+static int check_intersections(const BrioScene *scene, const double *x, const Picture *picture,
+                               BrioJson *json, Findings *found)
 {
     const BrioSystem *s = scene->system;
     BrioExact *exact = NULL;
     BrioIntersection *list = NULL;
     int code = EXIT_DONE;
-    if (brio__exact_create(s, &exact) != BRIO_OK) return usage_error(&command_check, "out of memory");
+    if (brio__exact_create(s, &exact) != BRIO_OK)
+        return usage_error(&command_check, "out of memory");
     check_dhat(scene, brio__exact_surface(exact), json, found);
     int64_t count = brio__exact_find(exact, x, NULL, 0), stored = BRIO_MIN(count, MOST_WRITTEN);
     if (count) list = brio__alloc((size_t)stored, sizeof *list);
@@ -333,10 +372,15 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     if (json) brio__json_close(json, ']');
     if (count) {
         bool forbidden = brio__exact_forbidden(s);
-        find(found, forbidden, "%lld pairs of edges and triangles intersect in the first state%s", (long long)count,
-             forbidden ? ": bodies with contact must begin apart; move them by bodies.N.transform.translate" : "; without contact they do not feel each other");
+        find(found, forbidden, "%lld pairs of edges and triangles intersect in the first state%s",
+             (long long)count,
+             forbidden ? ": bodies with contact must begin apart; move them by "
+                         "bodies.N.transform.translate"
+                       : "; without contact they do not feel each other");
         code = write_intersections(picture->name, picture->force, x, list, stored);
-        if (code == EXIT_DONE && !json) printf("    written to %s%s\n", picture->name, stored < count ? ", not all of them" : "");
+        if (code == EXIT_DONE && !json)
+            printf("    written to %s%s\n", picture->name,
+                   stored < count ? ", not all of them" : "");
     }
     brio__free(list);
     brio__exact_free(exact);
@@ -361,7 +405,8 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
     int64_t iterations;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
     brio__stiffness_at(stiffness, sim->state->param, sim->world);
-    brio__stiffness_largest(stiffness, 0.01, 1000, &k0, &iterations); /* not converged: the best so far */
+    /* not converged: the best so far */
+    brio__stiffness_largest(stiffness, 0.01, 1000, &k0, &iterations);
     brio__stiffness_free(stiffness);
     brio_sim_free(sim);
     double omega = sqrt(fabs(k0)), most = omega > 0 ? 2 / omega : INFINITY;
@@ -371,22 +416,28 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
         brio__json_real(json, "h_explicit", most);
     } else {
         printf("  time step      h = %.6g s with %s\n", h, integrator->name);
-        printf("    highest frequency of the mesh about %.4g rad/s: symplectic-euler is stable up to h = %.3g s\n",
+        printf("    highest frequency of the mesh about %.4g rad/s: symplectic-euler is stable up "
+               "to h = %.3g s\n",
                omega, most);
-        if (implicit) printf("    vibrations faster than %.3g rad/s (2/h) are not resolved by a step\n", 2 / h);
+        if (implicit)
+            printf("    vibrations faster than %.3g rad/s (2/h) are not resolved by a step\n",
+                   2 / h);
     }
     if (!implicit && h > most)
         find(found, false,
-             "h = %.3g s is above the limit of %s, %.3g s: take time.h=%.2g or less, or an implicit method", h,
-             integrator->name, most, 0.9 * most);
+             "h = %.3g s is above the limit of %s, %.3g s: take time.h=%.2g or less, or an "
+             "implicit method",
+             h, integrator->name, most, 0.9 * most);
 }
 
-static int check_scene(const char *name, const char *const *sets, int set_count, const Picture *picture, bool as_json)
+static int check_scene(const char *name, const char *const *sets, int set_count,
+                       const Picture *picture, bool as_json)
 {
     BrioScene *scene = NULL;
     BrioError error = {0};
     Findings found = {0};
-    if (brio__scene_load(name, sets, set_count, &scene, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (brio__scene_load(name, sets, set_count, &scene, &error) != BRIO_OK)
+        return say_error(&error, EXIT_USAGE);
     const BrioSystem *s = scene->system;
     double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
     if (!x) {
@@ -411,10 +462,12 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
         count_text(3 * (int64_t)s->block_count, coordinates, sizeof coordinates);
         count_text(own, held, sizeof held);
         count_text(s->held_count - own, count, sizeof count);
-        if (s->held_count > own) snprintf(of_obstacles, sizeof of_obstacles, " (and %s of obstacles)", count);
+        if (s->held_count > own)
+            snprintf(of_obstacles, sizeof of_obstacles, " (and %s of obstacles)", count);
         printf("%s%s%s\n", scene->file, scene->title[0] ? ": " : "", scene->title);
-        printf("  %d %s, %s coordinates, %s points held or scripted%s, %lld steps to t = %g s\n", s->body_count,
-               s->body_count == 1 ? "body" : "bodies", coordinates, held, of_obstacles, (long long)brio__scene_steps(scene), scene->end);
+        printf("  %d %s, %s coordinates, %s points held or scripted%s, %lld steps to t = %g s\n",
+               s->body_count, s->body_count == 1 ? "body" : "bodies", coordinates, held,
+               of_obstacles, (long long)brio__scene_steps(scene), scene->end);
     }
     for (int i = 0; i < s->body_count; i++) check_body(s, i, x, as_json ? &json : NULL, &found);
     if (as_json) brio__json_close(&json, ']');
@@ -445,38 +498,53 @@ static int run(int argc, char **argv)
             if (!scene_argument(&a, option, &given)) return a.exit;
         }
     }
-    if (!given.name) return usage_error(a.command, exact ? "which run? Give a folder that `brio run` has written" : "which scene or mesh?");
+    if (!given.name)
+        return usage_error(a.command, exact ? "which run? Give a folder that `brio run` has written"
+                                            : "which scene or mesh?");
     if (exact && (given.set_count || picture.name || picture.force))
-        return usage_error(a.command, "--exact proves a run as it was: --set, -o and --force do not go with it");
+        return usage_error(
+            a.command, "--exact proves a run as it was: --set, -o and --force do not go with it");
     if (exact) return prove_run(given.name, json);
     if (!picture.name) picture.name = "check-intersections.obj";
     if (is_mesh(given.name))
-        return given.set_count ? usage_error(a.command, "--set is for scenes, not for meshes") : check_mesh(given.name, json);
+        return given.set_count ? usage_error(a.command, "--set is for scenes, not for meshes")
+                               : check_mesh(given.name, json);
     return check_scene(given.name, given.sets, given.set_count, &picture, json);
 }
 
-static const Option options[] = {[SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene first."},
-                                 [EXACT] = {"--exact", 0, NULL, "Prove a run: replay it and check every accepted state without rounding."},
-                                 [OUT] = {"--out", 'o', "FILE.obj", "Where intersections go, if there are any; otherwise check-intersections.obj."},
-                                 [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
-                                 [THREADS] = {"--threads", 'j', "N", "Threads; results do not depend on it. Otherwise one per core."},
-                                 [JSON] = {"--json", 0, NULL, "The findings as one JSON object."},
-                                 {0}};
+static const Option options[] = {
+    [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene first."},
+    [EXACT] = {"--exact", 0, NULL,
+               "Prove a run: replay it and check every accepted state without rounding."},
+    [OUT] = {"--out", 'o', "FILE.obj",
+             "Where intersections go, if there are any; otherwise check-intersections.obj."},
+    [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
+    [THREADS] = {"--threads", 'j', "N",
+                 "Threads; results do not depend on it. Otherwise one per core."},
+    [JSON] = {"--json", 0, NULL, "The findings as one JSON object."},
+    {0}};
 
 const Command command_check = {
     .name = "check",
-    .summary = "Look at a scene or mesh: sizes, bad elements, intersections; or prove that a run had none.",
-    .synopsis = "SCENE|MESH [--set PATH=VALUE]... [-o FILE.obj] [--force] [--threads N] [--json]\n--exact RUN [--threads N] [--json]",
-    .about =
-        "Prints counts, masses, volumes, edge lengths, the worst element, intersections of the first state (decided without rounding; touching "
-        "counts) and the longest time step of an explicit method; lines that start with ! are findings. Only intersections are written, as an OBJ "
-        "file of the edges and triangles that meet.\n"
-        "With --exact, RUN is a folder of `brio run`, finished or interrupted. The run is replayed to the last row of energy.csv and every row must be "
-        "the same to the last bit; every accepted state on the way, also those inside of steps that were done in halves, is checked for intersections, "
-        "inverted elements and vertices behind planes.\n"
-        "Exit code 0: runnable, or proved. 1: not runnable, for example because an element is inverted or bodies with contact intersect; or not proved. "
-        "2: the file is not valid.",
+    .summary = "Look at a scene or mesh: sizes, bad elements, intersections; or prove that a run "
+               "had none.",
+    .synopsis = "SCENE|MESH [--set PATH=VALUE]... [-o FILE.obj] [--force] [--threads N] "
+                "[--json]\n--exact RUN [--threads N] [--json]",
+    .about = "Prints counts, masses, volumes, edge lengths, the worst element, intersections of "
+             "the first state (decided without rounding; touching "
+             "counts) and the longest time step of an explicit method; lines that start with ! are "
+             "findings. Only intersections are written, as an OBJ "
+             "file of the edges and triangles that meet.\n"
+             "With --exact, RUN is a folder of `brio run`, finished or interrupted. The run is "
+             "replayed to the last row of energy.csv and every row must be "
+             "the same to the last bit; every accepted state on the way, also those inside of "
+             "steps that were done in halves, is checked for intersections, "
+             "inverted elements and vertices behind planes.\n"
+             "Exit code 0: runnable, or proved. 1: not runnable, for example because an element is "
+             "inverted or bodies with contact intersect; or not proved. "
+             "2: the file is not valid.",
     .options = options,
-    .examples = "brio check scenes/cantilever.yaml\nbrio check bunny.msh --json\nbrio run demo -o demo && brio check --exact demo",
+    .examples = "brio check scenes/cantilever.yaml\nbrio check bunny.msh --json\nbrio run demo -o "
+                "demo && brio check --exact demo",
     .run = run,
 };

@@ -56,7 +56,8 @@ static int run(int argc, char **argv)
             name = a.value;
         else
             return option == ARGUMENT_WORD
-                       ? usage_error(a.command, "one name at a time: \"%s\" and \"%s\"", name, a.value)
+                       ? usage_error(a.command, "one name at a time: \"%s\" and \"%s\"", name,
+                                     a.value)
                        : a.exit;
     }
     if (!name) {
@@ -84,7 +85,8 @@ const Command command_cite = {
     .name = "cite",
     .summary = "Print the publication behind an integrator, an energy or a solver.",
     .synopsis = "[NAME] [--json]",
-    .about = "NAME is an integrator, an energy, a material, a linear solver, or a key such as Smith2018. Without a "
+    .about = "NAME is an integrator, an energy, a material, a linear solver, or a key such as "
+             "Smith2018. Without a "
              "name: all keys.",
     .options = options,
     .examples = "brio cite neo-hookean\nbrio cite implicit-midpoint",

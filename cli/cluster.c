@@ -22,9 +22,13 @@ bool cluster_begin(void)
 
 void cluster_end(void) { brio__cluster_stop(); }
 bool cluster_speaks(void) { return brio__cluster_process() == 0; }
-BrioStatus cluster_same(BrioStatus status, BrioError *error) { return brio__cluster_same(status, error); }
+BrioStatus cluster_same(BrioStatus status, BrioError *error)
+{
+    return brio__cluster_same(status, error);
+}
 
-/* mpirun ends all processes this way when one of them is gone. The step at hand will never end: nothing more can be saved. */
+/* mpirun ends all processes this way when one of them is gone. The step at hand will never end:
+ * nothing more can be saved. */
 static void on_end(int number)
 {
     stop_wanted = 1;
@@ -44,7 +48,11 @@ void cluster_last_words(const char *out)
     if (!brio__cluster_launched()) return;
     signal(SIGUSR1, on_stop); /* which mpirun passes on, and Slurm sends before the time is over */
     if (!cluster_speaks()) return;
-    snprintf(last_words, sizeof last_words, "\nbrio: the job is being ended from outside, because a process is gone or somebody stopped it; the last checkpoint is in %s: --resume continues from it, on any number of processes\n", out);
+    snprintf(last_words, sizeof last_words,
+             "\nbrio: the job is being ended from outside, because a process is gone or somebody "
+             "stopped it; the last checkpoint is in %s: --resume continues from it, on any number "
+             "of processes\n",
+             out);
     signal(SIGTERM, on_end);
 }
 
@@ -58,7 +66,10 @@ bool cluster_begin(void)
     const char *size = getenv("OMPI_COMM_WORLD_SIZE"), *rank = getenv("OMPI_COMM_WORLD_RANK");
     if (!size || atoi(size) < 2) return true;
     if (rank && atoi(rank) == 0)
-        fprintf(stderr, "brio: mpirun has started %s processes, and this brio was built for one: `make MPI=1` builds one for several (docs/cluster.md)\n", size);
+        fprintf(stderr,
+                "brio: mpirun has started %s processes, and this brio was built for one: `make "
+                "MPI=1` builds one for several (docs/cluster.md)\n",
+                size);
     return false;
 }
 

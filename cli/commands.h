@@ -1,7 +1,7 @@
 /* Commands: one file each and one line in commands.def.
  *
- * A command describes itself (what `brio help NAME` prints) and returns the exit code: 0 done, 1 the run or check
- * failed, 2 bad input or usage. Complaints go to stderr, results to stdout. */
+ * A command describes itself (what `brio help NAME` prints) and returns the exit code: 0 done, 1
+ * the run or check failed, 2 bad input or usage. Complaints go to stderr, results to stdout. */
 #ifndef BRIO_COMMANDS_H
 #define BRIO_COMMANDS_H
 
@@ -36,7 +36,7 @@ void print_help(const Command *command, FILE *file); /* what `brio help NAME` sh
 #include "commands.def"
 #undef COMMAND
 
-/* ---- arguments ---------------------------------------------------------------------------------- */
+/* ---- arguments -------------------------------------------------------------------------- */
 
 /* Walks through the arguments: --name value, --name=value, -x value, words. */
 typedef struct Arguments {
@@ -48,37 +48,43 @@ typedef struct Arguments {
     const char *value; /* of the option, or the word */
     int exit;          /* with ARGUMENT_BAD */
 } Arguments;
-enum { ARGUMENT_END = -1, ARGUMENT_WORD = -2, ARGUMENT_BAD = -3 }; /* otherwise the option's number in its table */
+/* otherwise the option's number in its table */
+enum { ARGUMENT_END = -1, ARGUMENT_WORD = -2, ARGUMENT_BAD = -3 };
 int argument_next(Arguments *arguments);
 
 /* "brio run: ..." on stderr; returns EXIT_USAGE. */
-int usage_error(const Command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int usage_error(const Command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* "...; did you mean ...?" or a list of the names. */
-int unknown_name(const Command *command, const char *what, const char *word, const char *const *names, int count);
+int unknown_name(const Command *command, const char *what, const char *word,
+                 const char *const *names, int count);
 /* The error as a sentence on stderr; returns `code`. */
 int say_error(const BrioError *error, int code);
 /* A whole number of at least 1, or false with a sentence. */
-bool read_count(const Command *command, const char *option, const char *text, int64_t most, int64_t *value);
+bool read_count(const Command *command, const char *option, const char *text, int64_t most,
+                int64_t *value);
 
-/* Opens a file for a result: one that is there is not touched unless `force`. NULL with a sentence; `instead` says what else there is to do
- * ("give another name"). A file that may not grow is from then on an error of writing. */
+/* Opens a file for a result: one that is there is not touched unless `force`. NULL with a sentence;
+ * `instead` says what else there is to do ("give another name"). A file that may not grow is from
+ * then on an error of writing. */
 FILE *create_file(const Command *command, const char *name, bool force, const char *instead);
 
-/* ---- signals ------------------------------------------------------------------------------------ */
+/* ---- signals ---------------------------------------------------------------------------- */
 
-extern volatile sig_atomic_t stop_wanted; /* the user has asked to stop: end after the step at hand */
-/* From now on Ctrl-C and the like set stop_wanted (a second one ends the program at once), and a file that may not grow or a closed pipe
- * is an error of writing, with a sentence. */
+/* the user has asked to stop: end after the step at hand */
+extern volatile sig_atomic_t stop_wanted;
+/* From now on Ctrl-C and the like set stop_wanted (a second one ends the program at once), and a
+ * file that may not grow or a closed pipe is an error of writing, with a sentence. */
 void catch_signals(void);
 
 /* Of a program that mpirun has started several times (cluster.c): only the first process speaks. */
-bool cluster_begin(void);          /* false: it could not; a sentence was said */
+bool cluster_begin(void); /* false: it could not; a sentence was said */
 void cluster_end(void);
 bool cluster_speaks(void);
 BrioStatus cluster_same(BrioStatus status, BrioError *error); /* of the first process, on all */
 void cluster_last_words(const char *out); /* what is said when the job is ended from outside */
 
-/* ---- scenes ------------------------------------------------------------------------------------- */
+/* ---- scenes ----------------------------------------------------------------------------- */
 
 enum { MOST_SETS = 256 };
 
@@ -87,20 +93,22 @@ typedef struct SceneArguments {
     const char *name, *sets[MOST_SETS];
     int set_count;
 } SceneArguments;
-/* Takes such an argument; anything else, or a bad one, is false with the exit code in arguments->exit. */
+/* Takes such an argument; anything else, or a bad one, is false with the exit code in
+ * arguments->exit. */
 bool scene_argument(Arguments *arguments, int option, SceneArguments *scene);
 
 /* "cloth-out" of "some/where/cloth.yaml" */
 void default_folder(const char *scene, const char *ending, char *text, size_t size);
 
-/* ---- words -------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------ */
 
 void seconds_text(double seconds, char *text, size_t size); /* "3.4 s", "2:05 min", "1:02:33 h" */
 void count_text(int64_t count, char *text, size_t size);    /* "12 345" */
 /* Breaks lines at `width`, each indented. */
 void print_wrapped(FILE *file, const char *text, int indent, int width);
 
-/* For brio__tetrahedralise_watch: shows how long it takes, and ends it when the user asks to stop. */
+/* For brio__tetrahedralise_watch: shows how long it takes, and ends it when the user asks to
+ * stop. */
 bool watch_tetrahedralise(const char *tool, double seconds);
 
 /* By xdg-open, without its output; false: there is no display, no such program or no browser. */

@@ -1,4 +1,5 @@
-/* What `brio compare` measures, between the part that runs (compare.c) and the one that tells (compare_report.c). */
+/* What `brio compare` measures, between the part that runs (compare.c) and the one that tells
+ * (compare_report.c). */
 #ifndef BRIO_COMPARE_H
 #define BRIO_COMPARE_H
 
@@ -8,40 +9,56 @@
 #include "output/writer.h"
 #include "scene/scene.h"
 
-/* X(symbol, key in files, head, unit, which table, digits). What a trial does not have is NAN. Shares are of Comparison.scale. */
+/* X(symbol, key in files, head, unit, which table, digits). What a trial does not have is NAN.
+ * Shares are of Comparison.scale. */
 enum { FILES_ONLY, ENERGY_TABLE, COST_TABLE };
-#define QUANTITY_LIST(X)                                                                              \
-    X(STEPS, "steps", "steps", "", ENERGY_TABLE, 9)                                                   \
-    X(REACHED, "end", "end", "s", ENERGY_TABLE, 5)                                                    \
-    X(CHANGE, "energy_change", "change", "J", ENERGY_TABLE, 4)         /* of the total energy */      \
-    X(CHANGE_SHARE, "energy_change_percent", "change", "%", ENERGY_TABLE, 3)                          \
-    X(ABOVE, "highest_above", "above", "J", FILES_ONLY, 4)             /* at most above the first */  \
-    X(ABOVE_SHARE, "highest_above_percent", "above", "%", ENERGY_TABLE, 3)                            \
-    X(REMAINDER, "remainder", "remainder", "J", ENERGY_TABLE, 4)       /* of the ledger */            \
-    X(REMAINDER_SHARE, "remainder_percent", "remainder", "%", FILES_ONLY, 4)                          \
-    X(UNFINISHED, "unfinished", "unfinished", "J", ENERGY_TABLE, 3)                                   \
-    X(ADDED, "added", "added", "J", FILES_ONLY, 4)                                                    \
-    X(DISSIPATED, "dissipated", "damped", "J", FILES_ONLY, 4)                                         \
-    X(LINEAR, "momentum_change", "momentum", "kg m/s", COST_TABLE, 3)  /* largest, where kept */      \
-    X(ANGULAR, "angular_momentum_change", "angular", "kg m²/s", COST_TABLE, 3)                        \
-    X(ORDER, "order", "order", "", COST_TABLE, 3)                      /* measured at this and larger steps */ \
-    X(ERROR, "position_error", "error", "m", COST_TABLE, 3)            /* mass-weighted root mean square */    \
-    X(NEWTON, "newton_iterations", "Newton", "", COST_TABLE, 9)                                       \
-    X(HALVED, "halved_steps", "halved", "", FILES_ONLY, 9)                                            \
-    X(WALL, "wall", "wall", "s", COST_TABLE, 3)                        /* of stepping alone */        \
-    X(STEP_TIME, "ms_per_step", "a step", "ms", COST_TABLE, 3)                                        \
-    X(SPEED, "real_time_factor", "real time", "times", COST_TABLE, 3)  /* simulated over wall time */
+#define QUANTITY_LIST(X)                                                                         \
+    X(STEPS, "steps", "steps", "", ENERGY_TABLE, 9)                                              \
+    X(REACHED, "end", "end", "s", ENERGY_TABLE, 5)                                               \
+    X(CHANGE, "energy_change", "change", "J", ENERGY_TABLE, 4) /* of the total energy */         \
+    X(CHANGE_SHARE, "energy_change_percent", "change", "%", ENERGY_TABLE, 3)                     \
+    X(ABOVE, "highest_above", "above", "J", FILES_ONLY, 4) /* at most above the first */         \
+    X(ABOVE_SHARE, "highest_above_percent", "above", "%", ENERGY_TABLE, 3)                       \
+    X(REMAINDER, "remainder", "remainder", "J", ENERGY_TABLE, 4) /* of the ledger */             \
+    X(REMAINDER_SHARE, "remainder_percent", "remainder", "%", FILES_ONLY, 4)                     \
+    X(UNFINISHED, "unfinished", "unfinished", "J", ENERGY_TABLE, 3)                              \
+    X(ADDED, "added", "added", "J", FILES_ONLY, 4)                                               \
+    X(DISSIPATED, "dissipated", "damped", "J", FILES_ONLY, 4)                                    \
+    X(LINEAR, "momentum_change", "momentum", "kg m/s", COST_TABLE, 3) /* largest, where kept */  \
+    X(ANGULAR, "angular_momentum_change", "angular", "kg m²/s", COST_TABLE, 3)                   \
+    X(ORDER, "order", "order", "", COST_TABLE, 3) /* measured at this and larger steps */        \
+    X(ERROR, "position_error", "error", "m", COST_TABLE, 3) /* mass-weighted root mean square */ \
+    X(NEWTON, "newton_iterations", "Newton", "", COST_TABLE, 9)                                  \
+    X(HALVED, "halved_steps", "halved", "", FILES_ONLY, 9)                                       \
+    X(WALL, "wall", "wall", "s", COST_TABLE, 3) /* of stepping alone */                          \
+    X(STEP_TIME, "ms_per_step", "a step", "ms", COST_TABLE, 3)                                   \
+    X(SPEED, "real_time_factor", "real time", "times", COST_TABLE, 3) /* simulated/wall */
 typedef enum Quantity {
 #define X(symbol, key, head, unit, table, digits) symbol,
     QUANTITY_LIST(X)
 #undef X
-    QUANTITY_COUNT
+        QUANTITY_COUNT
 } Quantity;
 
 /* Over time, for plots: thinned if there are very many steps. */
-typedef enum Curve { CURVE_TIME, CURVE_CHANGE, CURVE_KINETIC, CURVE_LINEAR, CURVE_ANGULAR, CURVE_ALPHA, CURVE_COUNT } Curve;
+typedef enum Curve {
+    CURVE_TIME,
+    CURVE_CHANGE,
+    CURVE_KINETIC,
+    CURVE_LINEAR,
+    CURVE_ANGULAR,
+    CURVE_ALPHA,
+    CURVE_COUNT
+} Curve;
 
-typedef enum TrialOutcome { TRIAL_WAITING, TRIAL_REFUSED, TRIAL_COMPLETED, TRIAL_EXPLODED, TRIAL_FAILED, TRIAL_STOPPED } TrialOutcome;
+typedef enum TrialOutcome {
+    TRIAL_WAITING,
+    TRIAL_REFUSED,
+    TRIAL_COMPLETED,
+    TRIAL_EXPLODED,
+    TRIAL_FAILED,
+    TRIAL_STOPPED
+} TrialOutcome;
 
 typedef struct Method {
     char *assignment; /* "integrator=..." */
@@ -54,8 +71,8 @@ typedef struct StepSize {
     double h;
 } StepSize;
 
-/* A trial has exploded when its kinetic and elastic energy is so many times that of the first state and what gravity (by free fall
- * until the end) and scripts can bring. */
+/* A trial has exploded when its kinetic and elastic energy is so many times that of the first state
+ * and what gravity (by free fall until the end) and scripts can bring. */
 #define TRIAL_EXPLOSION 1e6
 
 /* One method with one step size. */
@@ -65,8 +82,8 @@ typedef struct Trial {
     TrialOutcome outcome;
     char reason[1200]; /* why it did not complete */
     double value[QUANTITY_COUNT];
-    double largest;    /* J: kinetic and elastic energy, the most over time */
-    double *x;         /* positions at the end, if it got there */
+    double largest; /* J: kinetic and elastic energy, the most over time */
+    double *x;      /* positions at the end, if it got there */
     int64_t sample_count;
     double *curve[CURVE_COUNT];
     BrioMotionFile *motion; /* as it is read back once the trial has ended; NULL: not kept */
@@ -78,14 +95,16 @@ typedef struct Comparison {
     SceneArguments given;
     const char *out;
     bool force, json, quiet;
-    BrioScene *scene;   /* as it is, for its title, text and end */
+    BrioScene *scene; /* as it is, for its title, text and end */
     int method_count, size_count;
     Method method[MOST_METHODS + 1]; /* the last for the reference */
     StepSize size[MOST_SIZES + 1];   /* from large to small */
-    int trial_count;    /* method by method, in each from large to small steps; then the reference, if it is none of them */
+    /* method by method, in each from large to small steps; then the reference, if it is none of
+     * them */
+    int trial_count;
     Trial *trial;
-    Trial *reference;   /* NULL: none */
-    bool is_extra;      /* the reference is a trial of its own */
+    Trial *reference; /* NULL: none */
+    bool is_extra;    /* the reference is a trial of its own */
     /* what is known of the scene once a trial was made */
     bool is_known, keeps_linear, keeps_angular;
     int64_t vertex_count;
@@ -93,8 +112,10 @@ typedef struct Comparison {
     double first_motion; /* J: kinetic, elastic, attachments, contact of the first state */
     double gravity;      /* m/s^2 */
     /* what shares are taken of */
-    double scale;         /* J; NAN: none */
-    bool scale_is_first;  /* first_motion; otherwise (gravity or scripts bring energy) the median of the trials' largest */
+    double scale; /* J; NAN: none */
+    /* first_motion; otherwise (gravity or scripts bring energy) the median of the trials'
+     * largest */
+    bool scale_is_first;
     bool errors_are_estimates; /* against the method's own limit, extrapolated */
     double planned_steps, done_steps, started, shown;
     /* the motion of the trial at hand; NULL: not kept */
@@ -112,9 +133,10 @@ int comparison_notes(const Comparison *comparison, char text[MOST_NOTES][512]);
 
 void comparison_print(const Comparison *comparison);
 void comparison_json(const Comparison *comparison, FILE *file);
-/* Files in the folder. `refuse_existing` is asked before the work, `write` after it; the latter also removes files of an earlier
- * comparison that this one does not have. */
+/* Files in the folder. `refuse_existing` is asked before the work, `write` after it; the latter
+ * also removes files of an earlier comparison that this one does not have. */
 BrioStatus comparison_refuse_existing(const BrioFolder *folder, BrioError *error);
-BrioStatus comparison_write(const Comparison *comparison, const BrioFolder *folder, BrioError *error);
+BrioStatus comparison_write(const Comparison *comparison, const BrioFolder *folder,
+                            BrioError *error);
 
 #endif

@@ -1,4 +1,5 @@
-/* What `brio compare` tells: tables on the terminal, compare.csv, compare.json, plots, report.html. */
+/* What `brio compare` tells: tables on the terminal, compare.csv, compare.json, plots,
+ * report.html. */
 #include "compare.h"
 #include "report.h"
 #include "table.h"
@@ -22,10 +23,11 @@ static const struct {
 #undef X
 };
 
-static const char *const outcome_names[] = {"not run", "refused", "completed", "exploded", "failed", "stopped"};
+static const char *const outcome_names[] = {"not run",  "refused", "completed",
+                                            "exploded", "failed",  "stopped"};
 const char *trial_outcome_name(TrialOutcome outcome) { return outcome_names[outcome]; }
 
-/* ---- words -------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------ */
 
 static bool has(const Comparison *c, Quantity q)
 {
@@ -34,7 +36,10 @@ static bool has(const Comparison *c, Quantity q)
     return false;
 }
 
-static const char *reference_mark(const Comparison *c, const Trial *t) { return t == c->reference ? " (reference)" : ""; }
+static const char *reference_mark(const Comparison *c, const Trial *t)
+{
+    return t == c->reference ? " (reference)" : "";
+}
 
 /* Energy is judged by the remainder: what damping takes and scripts bring is not the method's. */
 void trial_verdict(const Comparison *c, const Trial *t, char *text, size_t size)
@@ -45,29 +50,36 @@ void trial_verdict(const Comparison *c, const Trial *t, char *text, size_t size)
         return;
     }
     if (t->outcome == TRIAL_FAILED || t->outcome == TRIAL_STOPPED) {
-        snprintf(text, size, "%s at %.3g s", t->outcome == TRIAL_FAILED ? "fails" : "stopped", t->value[REACHED]);
+        snprintf(text, size, "%s at %.3g s", t->outcome == TRIAL_FAILED ? "fails" : "stopped",
+                 t->value[REACHED]);
         return;
     }
     if (t->outcome != TRIAL_COMPLETED || isnan(percent)) {
-        snprintf(text, size, "%s", t->outcome == TRIAL_COMPLETED ? "completed; there is no energy to compare with" : trial_outcome_name(t->outcome));
+        snprintf(text, size, "%s",
+                 t->outcome == TRIAL_COMPLETED ? "completed; there is no energy to compare with"
+                                               : trial_outcome_name(t->outcome));
         return;
     }
     int used;
     if (fabs(percent) < 0.05)
         used = snprintf(text, size, "keeps its energy to %.1g %%", fmax(fabs(percent), 1e-10));
     else if (percent > 1000)
-        used = snprintf(text, size, "gains %.3g J, %.3g times the energy", t->value[REMAINDER], percent / 100);
+        used = snprintf(text, size, "gains %.3g J, %.3g times the energy", t->value[REMAINDER],
+                        percent / 100);
     else if (percent > 0)
         used = snprintf(text, size, "gains %.3g J (%.3g %%)", t->value[REMAINDER], percent);
     else if (c->scale_is_first && percent > -100)
         used = snprintf(text, size, "keeps %.3g %% of its energy", 100 + percent);
     else
         used = snprintf(text, size, "loses %.3g J (%.3g %%)", -t->value[REMAINDER], -percent);
-    if (t->value[DISSIPATED] != 0) used += snprintf(text + used, size - (size_t)used, ", damping aside");
+    if (t->value[DISSIPATED] != 0)
+        used += snprintf(text + used, size - (size_t)used, ", damping aside");
     if (above > 1000 && above > 2 * fabs(percent))
-        snprintf(text + used, size - (size_t)used, ", up to %.3g times the energy above the first on the way", above / 100);
+        snprintf(text + used, size - (size_t)used,
+                 ", up to %.3g times the energy above the first on the way", above / 100);
     else if (above > 5 && above > 2 * fabs(percent))
-        snprintf(text + used, size - (size_t)used, ", up to %.3g %% above the first on the way", above);
+        snprintf(text + used, size - (size_t)used, ", up to %.3g %% above the first on the way",
+                 above);
 }
 
 int comparison_notes(const Comparison *c, char text[MOST_NOTES][512])
@@ -76,37 +88,57 @@ int comparison_notes(const Comparison *c, char text[MOST_NOTES][512])
     bool exploded = false, failed = c->reference && c->reference->outcome != TRIAL_COMPLETED;
     double finest = c->size[c->size_count - 1].h;
     if (c->scale_is_first)
-        snprintf(text[count++], sizeof text[0], "%% are of %.5g J, the kinetic and elastic energy of the first state (attachments and contact included).", c->scale);
+        snprintf(text[count++], sizeof text[0],
+                 "%% are of %.5g J, the kinetic and elastic energy of the first state (attachments "
+                 "and contact included).",
+                 c->scale);
     else if (!isnan(c->scale))
         snprintf(text[count++], sizeof text[0],
-                 "%% are of %.5g J, the largest kinetic and elastic energy on the way (attachments and contact included; the median of all trials that "
+                 "%% are of %.5g J, the largest kinetic and elastic energy on the way (attachments "
+                 "and contact included; the median of all trials that "
                  "reached the end); gravity's energy does not enter.",
                  c->scale);
     for (int i = 0; i < c->trial_count; i++) exploded |= c->trial[i].outcome == TRIAL_EXPLODED;
     if (exploded)
-        snprintf(text[count++], sizeof text[0], "Exploded: kinetic and elastic energy beyond %g times the first and what gravity and moved points can bring.", TRIAL_EXPLOSION);
+        snprintf(text[count++], sizeof text[0],
+                 "Exploded: kinetic and elastic energy beyond %g times the first and what gravity "
+                 "and moved points can bring.",
+                 TRIAL_EXPLOSION);
     if (c->is_known && !c->keeps_linear && !c->keeps_angular)
-        snprintf(text[count++], sizeof text[0], "The scene does not keep momentum (gravity, fixed vertices, obstacles or damping), so its change says nothing.");
+        snprintf(text[count++], sizeof text[0],
+                 "The scene does not keep momentum (gravity, fixed vertices, obstacles or "
+                 "damping), so its change says nothing.");
     if (c->reference && !failed && has(c, ERROR))
-        snprintf(text[count++], sizeof text[0], "Errors are against %s with h = %s s: positions of all vertices at the end, root mean square weighted by mass.",
+        snprintf(text[count++], sizeof text[0],
+                 "Errors are against %s with h = %s s: positions of all vertices at the end, root "
+                 "mean square weighted by mass.",
                  c->reference->method->label, c->reference->size->text);
     if (failed)
-        snprintf(text[count++], sizeof text[0], "The reference %s with h = %s s did not reach the end (%s): errors are not against it.",
-                 c->reference->method->label, c->reference->size->text, trial_outcome_name(c->reference->outcome));
+        snprintf(
+            text[count++], sizeof text[0],
+            "The reference %s with h = %s s did not reach the end (%s): errors are not against it.",
+            c->reference->method->label, c->reference->size->text,
+            trial_outcome_name(c->reference->outcome));
     if (c->reference && !failed && has(c, ERROR) && c->reference->size->h > 0.3 * finest)
-        snprintf(text[count++], sizeof text[0], "The step of the reference is not much smaller than %s s: errors there are of the reference as well.",
+        snprintf(text[count++], sizeof text[0],
+                 "The step of the reference is not much smaller than %s s: errors there are of the "
+                 "reference as well.",
                  c->size[c->size_count - 1].text);
     if (c->errors_are_estimates)
         snprintf(text[count++], sizeof text[0],
-                 "Errors are estimates: each method against the positions to which its own three smallest steps converge (all vertices at the end, root "
+                 "Errors are estimates: each method against the positions to which its own three "
+                 "smallest steps converge (all vertices at the end, root "
                  "mean square weighted by mass).");
     return count;
 }
 
-/* Why a trial did not complete, in full; false: it did, or the trial before (the same method with a larger step) has said the same. */
+/* Why a trial did not complete, in full; false: it did, or the trial before (the same method with a
+ * larger step) has said the same. */
 static bool reason_line(const Comparison *c, const Trial *t, char *text, size_t size)
 {
-    if (!t->reason[0] || (t > c->trial && t[-1].method == t->method && !strcmp(t[-1].reason, t->reason))) return false;
+    if (!t->reason[0] ||
+        (t > c->trial && t[-1].method == t->method && !strcmp(t[-1].reason, t->reason)))
+        return false;
     if (t->outcome == TRIAL_REFUSED)
         snprintf(text, size, "%s: refused: %s", t->method->label, t->reason);
     else
@@ -122,7 +154,7 @@ static const char *number_text(const Trial *t, Quantity q, char text[32])
     return text;
 }
 
-/* ---- the terminal ------------------------------------------------------------------------------- */
+/* ---- the terminal ----------------------------------------------------------------------- */
 
 /* At most so many letters, the last a dot where more followed. */
 static void short_label(const Comparison *c, const Trial *t, char text[200])
@@ -166,7 +198,8 @@ static void print_table(const Comparison *c, int which)
 void comparison_print(const Comparison *c)
 {
     char text[MOST_NOTES][512], line[1600];
-    printf("%s%s%d integrators, %d step size%s, to t = %g s\n\n", c->scene->title, c->scene->title[0] ? ": " : "", c->method_count, c->size_count,
+    printf("%s%s%d integrators, %d step size%s, to t = %g s\n\n", c->scene->title,
+           c->scene->title[0] ? ": " : "", c->method_count, c->size_count,
            c->size_count == 1 ? "" : "s", c->scene->end);
     print_table(c, ENERGY_TABLE);
     print_table(c, COST_TABLE);
@@ -174,10 +207,12 @@ void comparison_print(const Comparison *c)
         if (reason_line(c, &c->trial[i], line, sizeof line)) print_wrapped(stdout, line, 2, 110);
     int count = comparison_notes(c, text);
     for (int i = 0; i < count; i++) print_wrapped(stdout, text[i], 2, 110);
-    printf("\n  %s/report.html  table, plots and scene: open it in a browser\n  %s/compare.csv, compare.json  all numbers\n", c->out, c->out);
+    printf("\n  %s/report.html  table, plots and scene: open it in a browser\n  %s/compare.csv, "
+           "compare.json  all numbers\n",
+           c->out, c->out);
 }
 
-/* ---- tables as files ---------------------------------------------------------------------------- */
+/* ---- tables as files -------------------------------------------------------------------- */
 
 static void csv_text(FILE *file, const char *text)
 {
@@ -241,7 +276,8 @@ void comparison_json(const Comparison *c, FILE *file)
     BrioJson json = {.file = file};
     char text[MOST_NOTES][512];
     bool complete = true;
-    for (int i = 0; i < c->trial_count; i++) complete &= c->trial[i].outcome != TRIAL_WAITING && c->trial[i].outcome != TRIAL_STOPPED;
+    for (int i = 0; i < c->trial_count; i++)
+        complete &= c->trial[i].outcome != TRIAL_WAITING && c->trial[i].outcome != TRIAL_STOPPED;
     brio__json_open(&json, NULL, '{');
     brio__json_text(&json, "title", c->scene->title);
     brio__json_text(&json, "out", c->out);
@@ -251,10 +287,16 @@ void comparison_json(const Comparison *c, FILE *file)
     brio__json_integer(&json, "threads", brio_threads());
     brio__json_real(&json, "end", c->scene->end);
     brio__json_real(&json, "percent_of", c->scale);
-    brio__json_text(&json, "percent_of_what", isnan(c->scale) ? NULL : c->scale_is_first ? "first kinetic and elastic energy" : "largest kinetic and elastic energy, median");
+    brio__json_text(&json, "percent_of_what",
+                    isnan(c->scale)     ? NULL
+                    : c->scale_is_first ? "first kinetic and elastic energy"
+                                        : "largest kinetic and elastic energy, median");
     brio__json_boolean(&json, "keeps_momentum", c->keeps_linear);
     brio__json_boolean(&json, "keeps_angular_momentum", c->keeps_angular);
-    brio__json_text(&json, "errors", !has(c, ERROR) ? NULL : c->errors_are_estimates ? "extrapolation" : "reference");
+    brio__json_text(&json, "errors",
+                    !has(c, ERROR)            ? NULL
+                    : c->errors_are_estimates ? "extrapolation"
+                                              : "reference");
     brio__json_open(&json, "trials", '[');
     for (int i = 0; i < c->trial_count; i++) json_trial(c, &c->trial[i], &json);
     brio__json_close(&json, ']');
@@ -274,7 +316,7 @@ static BrioStatus write_json(const Comparison *c, FILE *file)
     return BRIO_OK;
 }
 
-/* ---- plots -------------------------------------------------------------------------------------- */
+/* ---- plots ------------------------------------------------------------------------------ */
 
 /* The charts of one picture while they are put together. */
 typedef struct Picture {
@@ -288,8 +330,13 @@ typedef struct Picture {
     double *points; /* of work and precision: x and y */
 } Picture;
 
-/* Few trials share a chart, where the colour is the method and the dashes are the step size; many get one for each step size. */
-static bool chart_by_size(const Comparison *c) { return c->size_count > 1 && (c->method_count > 7 || c->size_count > 3 || c->method_count * c->size_count > 9); }
+/* Few trials share a chart, where the colour is the method and the dashes are the step size; many
+ * get one for each step size. */
+static bool chart_by_size(const Comparison *c)
+{
+    return c->size_count > 1 &&
+           (c->method_count > 7 || c->size_count > 3 || c->method_count * c->size_count > 9);
+}
 
 static bool plotted(const Trial *t, Curve curve)
 {
@@ -300,7 +347,8 @@ static bool plotted(const Trial *t, Curve curve)
 
 static BrioPlot *new_chart(Picture *p)
 {
-    p->plot[p->count] = (BrioPlot){.title = p->title[p->count], .series = p->series + p->series_count};
+    p->plot[p->count] =
+        (BrioPlot){.title = p->title[p->count], .series = p->series + p->series_count};
     return &p->plot[p->count++];
 }
 
@@ -309,20 +357,23 @@ static void add_series(Picture *p, const Trial *t, Curve curve, bool sized)
     const Comparison *c = p->c;
     BrioPlot *plot = &p->plot[p->count - 1];
     char *name = p->name[p->series_count];
-    int method = (int)(t->method - c->method), size = sized || c->size_count == 1 ? 0 : (int)(t->size - c->size);
+    int method = (int)(t->method - c->method);
+    int size = sized || c->size_count == 1 ? 0 : (int)(t->size - c->size);
     if (sized || (c->size_count == 1 && !c->is_extra))
         snprintf(name, sizeof p->name[0], "%s", t->method->label);
     else
         snprintf(name, sizeof p->name[0], "%s, h = %s", t->method->label, t->size->text);
-    p->series[p->series_count++] = (BrioPlotSeries){.name = name,
-                                                    .count = t->sample_count,
-                                                    .x = t->curve[CURVE_TIME],
-                                                    .y = t->curve[curve],
-                                                    .colour = c->is_extra && t == c->reference ? 7 : 1 + method + 7 * BRIO_MIN(size, 2)};
+    p->series[p->series_count++] = (BrioPlotSeries){
+        .name = name,
+        .count = t->sample_count,
+        .x = t->curve[CURVE_TIME],
+        .y = t->curve[curve],
+        .colour = c->is_extra && t == c->reference ? 7 : 1 + method + 7 * BRIO_MIN(size, 2)};
     plot->series_count++;
 }
 
-/* A trial that runs away would press all others flat: the axis is that of the trials that stay between so many times the scale. */
+/* A trial that runs away would press all others flat: the axis is that of the trials that stay
+ * between so many times the scale. */
 static void cut(const Comparison *c, BrioPlot *plot, char *title, double least, double most)
 {
     double low = INFINITY, high = -INFINITY, lowest = INFINITY, highest = -INFINITY;
@@ -345,8 +396,8 @@ static void cut(const Comparison *c, BrioPlot *plot, char *title, double least, 
     plot->y.fixed = true;
     plot->y.low = low - room;
     plot->y.high = high + room;
-    snprintf(title + used, sizeof(char[320]) - used, " (cut off: it goes %s %.2g J)", highest > high + room ? "up to" : "down to",
-             highest > high + room ? highest : lowest);
+    snprintf(title + used, sizeof(char[320]) - used, " (cut off: it goes %s %.2g J)",
+             highest > high + room ? "up to" : "down to", highest > high + room ? highest : lowest);
 }
 
 static void curve_charts(Picture *p, Curve curve, const char *title, const char *label, bool log)
@@ -362,7 +413,8 @@ static void curve_charts(Picture *p, Curve curve, const char *title, const char 
                 plot = new_chart(p);
                 plot->x.label = "time [s]";
                 plot->y = (BrioPlotAxis){.label = label, .log = log};
-                snprintf(p->title[p->count - 1], sizeof p->title[0], sized ? "%s, h = %s s" : "%s", title, c->size[size].text);
+                snprintf(p->title[p->count - 1], sizeof p->title[0], sized ? "%s, h = %s s" : "%s",
+                         title, c->size[size].text);
             }
             add_series(p, t, curve, sized);
         }
@@ -373,18 +425,29 @@ static void curve_charts(Picture *p, Curve curve, const char *title, const char 
     }
 }
 
-static void energy_charts(Picture *p) { curve_charts(p, CURVE_CHANGE, "Total energy less that of the first state", "E \u2212 E(0) [J]", false); }
-static void kinetic_charts(Picture *p) { curve_charts(p, CURVE_KINETIC, "Kinetic energy", "kinetic energy [J]", false); }
+static void energy_charts(Picture *p)
+{
+    curve_charts(p, CURVE_CHANGE, "Total energy less that of the first state", "E \u2212 E(0) [J]",
+                 false);
+}
+static void kinetic_charts(Picture *p)
+{
+    curve_charts(p, CURVE_KINETIC, "Kinetic energy", "kinetic energy [J]", false);
+}
 static void alpha_charts(Picture *p) { curve_charts(p, CURVE_ALPHA, "alpha", "alpha", false); }
 
 static void momentum_charts(Picture *p)
 {
-    if (p->c->keeps_linear) curve_charts(p, CURVE_LINEAR, "Change of linear momentum", "|p \u2212 p(0)| [kg m/s]", true);
+    if (p->c->keeps_linear)
+        curve_charts(p, CURVE_LINEAR, "Change of linear momentum", "|p \u2212 p(0)| [kg m/s]",
+                     true);
 }
 
 static void angular_charts(Picture *p)
 {
-    if (p->c->keeps_angular) curve_charts(p, CURVE_ANGULAR, "Change of angular momentum", "|L \u2212 L(0)| [kg m²/s]", true);
+    if (p->c->keeps_angular)
+        curve_charts(p, CURVE_ANGULAR, "Change of angular momentum", "|L \u2212 L(0)| [kg m²/s]",
+                     true);
 }
 
 static void precision_charts(Picture *p)
@@ -405,10 +468,15 @@ static void precision_charts(Picture *p)
             plot = new_chart(p);
             plot->x = (BrioPlotAxis){.label = "wall time [s]", .log = true};
             plot->y = (BrioPlotAxis){.label = "error of positions [m]", .log = true};
-            snprintf(p->title[p->count - 1], sizeof p->title[0], "Error at the end against wall time");
+            snprintf(p->title[p->count - 1], sizeof p->title[0],
+                     "Error at the end against wall time");
         }
-        p->series[p->series_count++] =
-            (BrioPlotSeries){.name = c->method[m].label, .mark = BRIO_PLOT_LINE_AND_POINTS, .count = count, .x = x, .y = y, .colour = 1 + m};
+        p->series[p->series_count++] = (BrioPlotSeries){.name = c->method[m].label,
+                                                        .mark = BRIO_PLOT_LINE_AND_POINTS,
+                                                        .count = count,
+                                                        .x = x,
+                                                        .y = y,
+                                                        .colour = 1 + m};
         plot->series_count++;
         x += count;
         y += count;
@@ -419,15 +487,21 @@ static const struct {
     const char *file, *about;
     void (*charts)(Picture *picture);
 } pictures[] = {
-    {"energy.svg", "Lines that fall lose energy, lines that rise gain it; a perfect method stays at zero unless damping or moved points act.", energy_charts},
+    {"energy.svg",
+     "Lines that fall lose energy, lines that rise gain it; a perfect method stays at zero unless "
+     "damping or moved points act.",
+     energy_charts},
     {"kinetic.svg", "What is left of the motion.", kinetic_charts},
-    {"momentum.svg", "Round-off, or what the solver's tolerance leaves, with methods that keep it.", momentum_charts},
+    {"momentum.svg", "Round-off, or what the solver's tolerance leaves, with methods that keep it.",
+     momentum_charts},
     {"angular-momentum.svg", "Likewise; not every method keeps it.", angular_charts},
     {"alpha.svg", "How energy-controlled methods mix their momenta.", alpha_charts},
-    {"work-precision.svg", "Below and to the left is better: less error for less time.", precision_charts},
+    {"work-precision.svg", "Below and to the left is better: less error for less time.",
+     precision_charts},
 };
 
-/* Onto a file of its own, or as figures of a report; `drawn` tells whether there was anything to draw. */
+/* Onto a file of its own, or as figures of a report; `drawn` tells whether there was anything to
+ * draw. */
 static BrioStatus draw(const Comparison *c, size_t which, FILE *file, Report *report, bool *drawn)
 {
     size_t series = (size_t)c->trial_count, charts = series + (size_t)c->size_count;
@@ -442,7 +516,8 @@ static BrioStatus draw(const Comparison *c, size_t which, FILE *file, Report *re
     if (whole) pictures[which].charts(&p);
     *drawn = p.count > 0;
     if (*drawn && file) status = brio__plot_write(file, p.plot, p.count, 2);
-    for (int k = 0; whole && report && k < p.count; k++) report_chart(report, &p.plot[k], pictures[which].about);
+    for (int k = 0; whole && report && k < p.count; k++)
+        report_chart(report, &p.plot[k], pictures[which].about);
     brio__free(p.plot);
     brio__free(p.title);
     brio__free(p.series);
@@ -451,7 +526,7 @@ static BrioStatus draw(const Comparison *c, size_t which, FILE *file, Report *re
     return status;
 }
 
-/* ---- report.html -------------------------------------------------------------------------------- */
+/* ---- report.html ------------------------------------------------------------------------ */
 
 static void html_table(const Comparison *c, int which, FILE *file)
 {
@@ -474,7 +549,8 @@ static void html_table(const Comparison *c, int which, FILE *file)
         report_cell(file, "", t->size->text);
         if (which == ENERGY_TABLE) {
             trial_verdict(c, t, text, sizeof text);
-            report_cell(file, t->outcome == TRIAL_COMPLETED ? "words long" : "words long bad", text);
+            report_cell(file, t->outcome == TRIAL_COMPLETED ? "words long" : "words long bad",
+                        text);
         }
         for (int q = 0; q < QUANTITY_COUNT; q++)
             if (shown[q]) report_cell(file, "", number_text(t, (Quantity)q, text));
@@ -500,7 +576,8 @@ static void html_scene(const Comparison *c, FILE *file)
     }
     FILE *scene = fopen(c->scene->file, "r");
     if (!scene) {
-        brio__html_element(file, "p", "%s cannot be read any more; compare.json holds it.", c->scene->file);
+        brio__html_element(file, "p", "%s cannot be read any more; compare.json holds it.",
+                           c->scene->file);
         return;
     }
     fputs("<pre><code>", file);
@@ -526,12 +603,17 @@ static void html_motions(const Comparison *c, Report *report)
             left_out++;
             continue;
         }
-        snprintf(label[count], sizeof label[0], c->size_count > 1 || c->is_extra ? "%s, h = %s s" : "%s", t->method->label, t->size->text);
+        snprintf(label[count], sizeof label[0],
+                 c->size_count > 1 || c->is_extra ? "%s, h = %s s" : "%s", t->method->label,
+                 t->size->text);
         labels[count] = label[count];
         motion[count++] = t->motion;
     }
     report_motions(report, motion, labels, count);
-    if (count && left_out) brio__html_element(report->file, "p class=\"note\"", "The motion of the first %d trials is shown, and of %d others not.", count, left_out);
+    if (count && left_out)
+        brio__html_element(report->file, "p class=\"note\"",
+                           "The motion of the first %d trials is shown, and of %d others not.",
+                           count, left_out);
 }
 
 static BrioStatus write_html(const Comparison *c, FILE *file)
@@ -542,11 +624,15 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
     Report report;
     report_begin(&report, file, title);
     brio__html_element(file, "h1", "%s: integrators compared", title);
-    brio__html_element(file, "p", "%d integrator%s with %d step size%s each, from the same first state to t = %g s.", c->method_count,
-                       c->method_count == 1 ? "" : "s", c->size_count, c->size_count == 1 ? "" : "s", c->scene->end);
+    brio__html_element(
+        file, "p",
+        "%d integrator%s with %d step size%s each, from the same first state to t = %g s.",
+        c->method_count, c->method_count == 1 ? "" : "s", c->size_count,
+        c->size_count == 1 ? "" : "s", c->scene->end);
     html_table(c, ENERGY_TABLE, file);
     for (int i = 0; i < c->trial_count; i++)
-        if (reason_line(c, &c->trial[i], line, sizeof line)) brio__html_element(file, "p class=\"note\"", "%s", line);
+        if (reason_line(c, &c->trial[i], line, sizeof line))
+            brio__html_element(file, "p class=\"note\"", "%s", line);
     brio__html_element(file, "h2", "Momentum, accuracy, cost");
     html_table(c, COST_TABLE, file);
     int count = comparison_notes(c, notes);
@@ -555,22 +641,28 @@ static BrioStatus write_html(const Comparison *c, FILE *file)
     brio__html_element(file, "h2", "Plots");
     fputs("<div class=\"figures\">\n", file);
     BrioStatus status = BRIO_OK;
-    for (size_t i = 0; status == BRIO_OK && i < BRIO_COUNT(pictures); i++) status = draw(c, i, NULL, &report, &drawn);
+    for (size_t i = 0; status == BRIO_OK && i < BRIO_COUNT(pictures); i++)
+        status = draw(c, i, NULL, &report, &drawn);
     fputs("</div>\n", file);
     html_scene(c, file);
-    brio__html_element(file, "p class=\"note\"", "brio %s, %d threads, %s. Change: total energy at the end less the first; above: the most that it was above "
-                       "the first; remainder: the part of the change that neither damping nor moved points explain; unfinished: what of it the solver "
-                       "left over. All numbers: compare.csv, compare.json.", brio_version(), brio_threads(), brio_isa());
+    brio__html_element(file, "p class=\"note\"",
+                       "brio %s, %d threads, %s. Change: total energy at the end less the first; "
+                       "above: the most that it was above "
+                       "the first; remainder: the part of the change that neither damping nor "
+                       "moved points explain; unfinished: what of it the solver "
+                       "left over. All numbers: compare.csv, compare.json.",
+                       brio_version(), brio_threads(), brio_isa());
     BrioStatus ended = report_end(&report);
     return status == BRIO_OK ? ended : status;
 }
 
-/* ---- files -------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
     BrioStatus (*write)(const Comparison *comparison, FILE *file);
-} documents[] = {{"compare.csv", write_csv}, {"compare.json", write_json}, {"report.html", write_html}};
+} documents[] = {
+    {"compare.csv", write_csv}, {"compare.json", write_json}, {"report.html", write_html}};
 
 BrioStatus comparison_refuse_existing(const BrioFolder *folder, BrioError *error)
 {
@@ -581,11 +673,15 @@ BrioStatus comparison_refuse_existing(const BrioFolder *folder, BrioError *error
     for (size_t i = 0; i < BRIO_COUNT(pictures); i++) names[count++] = pictures[i].file;
     for (size_t i = 0; i < count; i++)
         if (fstatat(folder->fd, names[i], &info, AT_SYMLINK_NOFOLLOW) == 0)
-            return brio__error(error, BRIO_ERROR_EXISTS, "%s/%s is there already: --force replaces it, -o chooses another folder", folder->path, names[i]);
+            return brio__error(
+                error, BRIO_ERROR_EXISTS,
+                "%s/%s is there already: --force replaces it, -o chooses another folder",
+                folder->path, names[i]);
     return BRIO_OK;
 }
 
-static BrioStatus close_file(const BrioFolder *folder, const char *name, FILE *file, BrioStatus status, BrioError *error)
+static BrioStatus close_file(const BrioFolder *folder, const char *name, FILE *file,
+                             BrioStatus status, BrioError *error)
 {
     BrioStatus closed = brio__replace_end(folder, name, file, false, error);
     if (status == BRIO_OK) return closed;
@@ -609,7 +705,8 @@ BrioStatus comparison_write(const Comparison *c, const BrioFolder *folder, BrioE
             continue;
         }
         BRIO_CHECK(brio__replace_begin(folder, pictures[i].file, &file, error));
-        BRIO_CHECK(close_file(folder, pictures[i].file, file, draw(c, i, file, NULL, &drawn), error));
+        BRIO_CHECK(
+            close_file(folder, pictures[i].file, file, draw(c, i, file, NULL, &drawn), error));
     }
     return BRIO_OK;
 }

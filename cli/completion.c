@@ -1,4 +1,5 @@
-/* brio completion: what a shell needs to complete commands, options and names, from the tables of the commands. */
+/* brio completion: what a shell needs to complete commands, options and names, from the tables of
+ * the commands. */
 #include "commands.h"
 #include "reference.h"
 #include "reproduce/reproduce.h"
@@ -6,7 +7,14 @@
 #include <ctype.h>
 #include <string.h>
 
-typedef enum Values { VALUES_NONE, VALUES_FILES, VALUES_FOLDERS, VALUES_INTEGRATOR, VALUES_INTEGRATORS } Values; /* the last with commas between them */
+/* the last with commas between them */
+typedef enum Values {
+    VALUES_NONE,
+    VALUES_FILES,
+    VALUES_FOLDERS,
+    VALUES_INTEGRATOR,
+    VALUES_INTEGRATORS
+} Values;
 
 /* What follows an option. */
 static Values values_of(const Option *option)
@@ -17,7 +25,8 @@ static Values values_of(const Option *option)
     return !strncmp(option->value, "FILE", 4) ? VALUES_FILES : VALUES_NONE;
 }
 
-/* What stands without an option, by the first word of the synopsis: a scene, a folder of results, or one of the words that it lists. */
+/* What stands without an option, by the first word of the synopsis: a scene, a folder of results,
+ * or one of the words that it lists. */
 static Values places_of(const Command *c)
 {
     const char *s = c->synopsis;
@@ -29,7 +38,8 @@ static void print_family(const char *name)
 {
     Entry e;
     for (int k = 0; family_at(k); k++)
-        for (int i = 0; !strcmp(family_at(k)->name, name) && family_at(k)->at(i, &e); i++) printf("%s ", e.name);
+        for (int i = 0; !strcmp(family_at(k)->name, name) && family_at(k)->at(i, &e); i++)
+            printf("%s ", e.name);
 }
 
 static void print_words(const Command *c)
@@ -39,8 +49,10 @@ static void print_words(const Command *c)
         for (int i = 0; reproduction_at(i); i++) printf("%s ", reproduction_at(i)->name);
     if (c == &command_help)
         for (int i = 0; command_at(i); i++) printf("%s ", command_at(i)->name);
-    for (const char *line = c->synopsis; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-        for (const char *word = line + (*line == '['); islower((unsigned char)*word);) { /* "bash|zsh|fish" */
+    for (const char *line = c->synopsis; line;
+         line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        /* "bash|zsh|fish" */
+        for (const char *word = line + (*line == '['); islower((unsigned char)*word);) {
             int length = (int)strcspn(word, "| ]\n");
             printf("%.*s ", length, word);
             word += length + (word[length] == '|');
@@ -62,9 +74,11 @@ static void print_quoted(const char *text, bool zsh)
 
 static void bash(void)
 {
-    puts("# Completion of brio for bash: source it, or put it into /usr/share/bash-completion/completions/brio.\n"
+    puts("# Completion of brio for bash: source it, or put it into "
+         "/usr/share/bash-completion/completions/brio.\n"
          "_brio()\n{\n"
-         "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} options= words= files= before=\n"
+         "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} "
+         "options= words= files= before=\n"
          "    COMPREPLY=()\n"
          "    if [ \"$COMP_CWORD\" -eq 1 ]; then");
     printf("        mapfile -t COMPREPLY < <(compgen -W '--help --version ");
@@ -73,9 +87,16 @@ static void bash(void)
          "    case ${COMP_WORDS[1]}:$previous in");
     for (int i = 0; command_at(i); i++)
         for (const Option *o = command_at(i)->options; o && o->name; o++) {
-            static const char *const found[] = {[VALUES_NONE] = "", [VALUES_FILES] = "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$current\");",
-                                                [VALUES_FOLDERS] = "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- \"$current\");", [VALUES_INTEGRATOR] = "mapfile -t COMPREPLY < <(compgen -W '",
-                                                [VALUES_INTEGRATORS] = "compopt -o nospace 2>/dev/null; before=${current%\"${current##*,}\"}; mapfile -t COMPREPLY < <(compgen -P \"$before\" -W '"};
+            static const char *const found[] = {
+                [VALUES_NONE] = "",
+                [VALUES_FILES] = "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < "
+                                 "<(compgen -f -- \"$current\");",
+                [VALUES_FOLDERS] = "compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < "
+                                   "<(compgen -d -- \"$current\");",
+                [VALUES_INTEGRATOR] = "mapfile -t COMPREPLY < <(compgen -W '",
+                [VALUES_INTEGRATORS] =
+                    "compopt -o nospace 2>/dev/null; before=${current%\"${current##*,}\"}; mapfile "
+                    "-t COMPREPLY < <(compgen -P \"$before\" -W '"};
             if (!o->value) continue;
             printf("    %s:%s", command_at(i)->name, o->name);
             if (o->letter) printf(" | %s:-%c", command_at(i)->name, o->letter);
@@ -91,7 +112,9 @@ static void bash(void)
         const Command *c = command_at(i);
         printf("    %s) words='", c->name);
         print_words(c);
-        printf("' files=%s options='--help ", places_of(c) == VALUES_FILES ? "-f" : places_of(c) == VALUES_FOLDERS ? "-d" : "");
+        printf("' files=%s options='--help ", places_of(c) == VALUES_FILES     ? "-f"
+                                              : places_of(c) == VALUES_FOLDERS ? "-d"
+                                                                               : "");
         for (const Option *o = c->options; o && o->name; o++)
             if (o->summary) printf("%s ", o->name);
         puts("' ;;");
@@ -101,7 +124,8 @@ static void bash(void)
          "    -*) mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$current\") ;;\n"
          "    *)\n"
          "        [ -n \"$files\" ] && compopt -o filenames 2>/dev/null\n"
-         "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\"; [ -n \"$files\" ] && compgen $files -- \"$current\")\n"
+         "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\"; [ -n \"$files\" "
+         "] && compgen $files -- \"$current\")\n"
          "        ;;\n"
          "    esac\n}\n"
          "complete -F _brio brio");
@@ -109,14 +133,17 @@ static void bash(void)
 
 static void zsh(void)
 {
-    static const char *const action[] = {[VALUES_NONE] = "", [VALUES_FILES] = "_files", [VALUES_FOLDERS] = "_files -/"};
-    puts("#compdef brio\n# Completion of brio for zsh: a file _brio in a folder of $fpath.\n_brio()\n{\n    local -a commands\n    commands=(");
+    static const char *const action[] = {
+        [VALUES_NONE] = "", [VALUES_FILES] = "_files", [VALUES_FOLDERS] = "_files -/"};
+    puts("#compdef brio\n# Completion of brio for zsh: a file _brio in a folder of "
+         "$fpath.\n_brio()\n{\n    local -a commands\n    commands=(");
     for (int i = 0; command_at(i); i++) {
         printf("        '%s:", command_at(i)->name);
         print_quoted(command_at(i)->summary, true);
         puts("'");
     }
-    puts("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n    shift words\n    (( CURRENT-- ))\n    case $words[1] in");
+    puts("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n        "
+         "return\n    fi\n    shift words\n    (( CURRENT-- ))\n    case $words[1] in");
     for (int i = 0; command_at(i); i++) {
         const Command *c = command_at(i);
         printf("    %s)\n        _arguments \\\n", c->name);
@@ -144,14 +171,18 @@ static void zsh(void)
         }
         printf("            '*: : _alternative \"words:name:(");
         print_words(c);
-        printf(")\"%s'\n        ;;\n", places_of(c) == VALUES_FILES ? " \"files:file:_files\"" : places_of(c) == VALUES_FOLDERS ? " \"folders:folder:_files -/\"" : "");
+        printf(")\"%s'\n        ;;\n", places_of(c) == VALUES_FILES ? " \"files:file:_files\""
+                                       : places_of(c) == VALUES_FOLDERS
+                                           ? " \"folders:folder:_files -/\""
+                                           : "");
     }
     puts("    esac\n}\n(( $+functions[compdef] )) && compdef _brio brio");
 }
 
 static void fish(void)
 {
-    puts("# Completion of brio for fish: a file brio.fish in ~/.config/fish/completions or /usr/share/fish/vendor_completions.d.\ncomplete -c brio -f");
+    puts("# Completion of brio for fish: a file brio.fish in ~/.config/fish/completions or "
+         "/usr/share/fish/vendor_completions.d.\ncomplete -c brio -f");
     for (int i = 0; command_at(i); i++) {
         const Command *c = command_at(i);
         printf("complete -c brio -n __fish_use_subcommand -a %s -d '", c->name);
@@ -160,10 +191,12 @@ static void fish(void)
         print_words(c);
         puts("'");
         if (places_of(c) != VALUES_NONE)
-            printf("complete -c brio -n '__fish_seen_subcommand_from %s' -%s\n", c->name, places_of(c) == VALUES_FILES ? "F" : "a '(__fish_complete_directories)'");
+            printf("complete -c brio -n '__fish_seen_subcommand_from %s' -%s\n", c->name,
+                   places_of(c) == VALUES_FILES ? "F" : "a '(__fish_complete_directories)'");
         for (const Option *o = c->options; o && o->name; o++) {
             if (!o->summary) continue;
-            printf("complete -c brio -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name + 2);
+            printf("complete -c brio -n '__fish_seen_subcommand_from %s' -l %s", c->name,
+                   o->name + 2);
             if (o->letter) printf(" -s %c", o->letter);
             if (o->value) {
                 Values values = values_of(o);
@@ -191,7 +224,8 @@ static int run(int argc, char **argv)
     int option;
     while ((option = argument_next(&a)) != ARGUMENT_END) {
         if (option != ARGUMENT_WORD) return a.exit;
-        if (shell) return usage_error(a.command, "one shell at a time: \"%s\" and \"%s\"", shell, a.value);
+        if (shell)
+            return usage_error(a.command, "one shell at a time: \"%s\" and \"%s\"", shell, a.value);
         shell = a.value;
     }
     if (!shell) return usage_error(a.command, "for which shell? bash, zsh or fish");
@@ -207,9 +241,14 @@ const Command command_completion = {
     .name = "completion",
     .summary = "Completion of commands, options and names for a shell.",
     .synopsis = "bash|zsh|fish",
-    .about = "Prints what the shell needs to complete brio's commands, options, scenes and integrators with the Tab key. `make install` installs all three; without it, put the line of the example into "
-             "~/.bashrc, or write the output to ~/.config/fish/completions/brio.fish, or to a file _brio in a folder of zsh's $fpath. "
-             "(fish finds what is installed under /usr, and under /usr/local where XDG_DATA_DIRS names /usr/local/share; bash needs Debian's package bash-completion for both.)",
-    .examples = "source <(brio completion bash)\nbrio completion fish > ~/.config/fish/completions/brio.fish",
+    .about = "Prints what the shell needs to complete brio's commands, options, scenes and "
+             "integrators with the Tab key. `make install` installs all three; without it, put the "
+             "line of the example into "
+             "~/.bashrc, or write the output to ~/.config/fish/completions/brio.fish, or to a file "
+             "_brio in a folder of zsh's $fpath. "
+             "(fish finds what is installed under /usr, and under /usr/local where XDG_DATA_DIRS "
+             "names /usr/local/share; bash needs Debian's package bash-completion for both.)",
+    .examples = "source <(brio completion bash)\nbrio completion fish > "
+                "~/.config/fish/completions/brio.fish",
     .run = run,
 };

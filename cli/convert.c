@@ -25,24 +25,34 @@ static const BrioFrameFormat *format_of(const char *extension)
 {
     for (int i = 0; brio__frames_at(i); i++) {
         const BrioFrameFormat *format = brio__frames_at(i);
-        if (!strcasecmp(extension, format->extension) || (format->index && !strcasecmp(extension, format->index_extension))) return format;
+        if (!strcasecmp(extension, format->extension) ||
+            (format->index && !strcasecmp(extension, format->index_extension)))
+            return format;
     }
     return NULL;
 }
 
 static int split_name(Convert *c)
 {
-    const char *slash = strrchr(c->out, '/'), *name = slash ? slash + 1 : c->out, *dot = strrchr(name, '.');
+    const char *slash = strrchr(c->out, '/');
+    const char *name = slash ? slash + 1 : c->out;
+    const char *dot = strrchr(name, '.');
     char list[256] = "";
     for (int i = 0; brio__frames_at(i); i++) {
         const BrioFrameFormat *format = brio__frames_at(i);
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s.%s", i ? ", " : "", format->index ? format->index_extension : format->extension);
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s.%s", i ? ", " : "",
+                 format->index ? format->index_extension : format->extension);
     }
     c->format = dot ? format_of(dot + 1) : NULL;
-    if (!c->format || dot == name) return usage_error(&command_convert, "-o %s: expected a name that ends in one of %s", c->out, list);
-    if ((size_t)(dot - name) >= sizeof c->stem || (slash && (size_t)(slash - c->out) >= sizeof c->folder)) return usage_error(&command_convert, "-o %s: the name is too long", c->out);
+    if (!c->format || dot == name)
+        return usage_error(&command_convert, "-o %s: expected a name that ends in one of %s",
+                           c->out, list);
+    if ((size_t)(dot - name) >= sizeof c->stem ||
+        (slash && (size_t)(slash - c->out) >= sizeof c->folder))
+        return usage_error(&command_convert, "-o %s: the name is too long", c->out);
     snprintf(c->stem, sizeof c->stem, "%.*s", (int)(dot - name), name);
-    snprintf(c->folder, sizeof c->folder, "%.*s", slash ? BRIO_MAX((int)(slash - c->out), 1) : 1, slash ? c->out : ".");
+    snprintf(c->folder, sizeof c->folder, "%.*s", slash ? BRIO_MAX((int)(slash - c->out), 1) : 1,
+             slash ? c->out : ".");
     return EXIT_DONE;
 }
 
@@ -54,19 +64,25 @@ static bool show(void *user, int64_t done, int64_t total)
     if (stop_wanted) return false;
     if (c->quiet || now - c->shown < (isatty(STDERR_FILENO) ? 0.1 : 10)) return true;
     c->shown = now;
-    seconds_text((now - c->started) / (double)done * (double)BRIO_MAX(total - done, 0), left, sizeof left);
+    seconds_text((now - c->started) / (double)done * (double)BRIO_MAX(total - done, 0), left,
+                 sizeof left);
     progress_text("%3.0f %%  ETA %s", fmin(floor(100.0 * (double)done / (double)total), 100), left);
     return true;
 }
 
 /* Nothing that is there is touched without --force. */
-static BrioStatus refuse_present(const Convert *c, const BrioFilm *film, const BrioFolder *folder, BrioError *error)
+static BrioStatus refuse_present(const Convert *c, const BrioFilm *film, const BrioFolder *folder,
+                                 BrioError *error)
 {
     char name[256];
     struct stat info;
-    for (int64_t i = 0; !c->force && brio__film_file(film, c->format, c->stem, i, name, sizeof name); i++)
+    for (int64_t i = 0;
+         !c->force && brio__film_file(film, c->format, c->stem, i, name, sizeof name); i++)
         if (fstatat(folder->fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
-            return brio__error(error, BRIO_ERROR_EXISTS, "%s/%s is there already: give another name, or --force to replace it", c->folder, name);
+            return brio__error(
+                error, BRIO_ERROR_EXISTS,
+                "%s/%s is there already: give another name, or --force to replace it", c->folder,
+                name);
     return BRIO_OK;
 }
 
@@ -78,11 +94,16 @@ static void report(const Convert *c, const BrioFilm *film)
         if (files == 0) snprintf(first, sizeof first, "%s", name);
         snprintf(last, sizeof last, "%s", name);
     }
-    const char *folder = strcmp(c->folder, ".") ? c->folder : "", *slash = folder[0] && strcmp(folder, "/") ? "/" : "";
-    printf("%s%s%s%s%s%s%s: %lld frame%s, t = %g to %g s, %g frames a second\n", folder, slash, first, files > 1 ? " ... " : "", files > 1 ? folder : "", files > 1 ? slash : "",
-           files > 1 ? last : "", (long long)film->count, film->count == 1 ? "" : "s", brio__film_time(film, 0), brio__film_time(film, film->count - 1), film->motion->fps);
+    const char *folder = strcmp(c->folder, ".") ? c->folder : "";
+    const char *slash = folder[0] && strcmp(folder, "/") ? "/" : "";
+    printf("%s%s%s%s%s%s%s: %lld frame%s, t = %g to %g s, %g frames a second\n", folder, slash,
+           first, files > 1 ? " ... " : "", files > 1 ? folder : "", files > 1 ? slash : "",
+           files > 1 ? last : "", (long long)film->count, film->count == 1 ? "" : "s",
+           brio__film_time(film, 0), brio__film_time(film, film->count - 1), film->motion->fps);
     if (c->format->rest_shape)
-        printf("  in Blender: import the .obj, add the modifier Mesh Cache with the .%s, and set the scene to %g frames a second\n", c->format->extension, film->motion->fps);
+        printf("  in Blender: import the .obj, add the modifier Mesh Cache with the .%s, and set "
+               "the scene to %g frames a second\n",
+               c->format->extension, film->motion->fps);
 }
 
 static int convert(Convert *c)
@@ -136,14 +157,19 @@ static int run(int argc, char **argv)
         case ALL: c.all = true; break;
         case QUIET: c.quiet = true; break;
         case ARGUMENT_WORD:
-            if (c.run) return usage_error(a.command, "one run at a time: \"%s\" and \"%s\"", c.run, a.value);
+            if (c.run)
+                return usage_error(a.command, "one run at a time: \"%s\" and \"%s\"", c.run,
+                                   a.value);
             c.run = a.value;
             break;
         default: return a.exit;
         }
     }
-    if (!c.run) return usage_error(a.command, "which run? Give a folder that `brio run` has written");
-    if (!c.out) return usage_error(a.command, "where to? Give -o x.glb, x.usda, x.pc2, x.mdd, x.pvd, x.obj or x.ply");
+    if (!c.run)
+        return usage_error(a.command, "which run? Give a folder that `brio run` has written");
+    if (!c.out)
+        return usage_error(a.command,
+                           "where to? Give -o x.glb, x.usda, x.pc2, x.mdd, x.pvd, x.obj or x.ply");
     int code = split_name(&c);
     if (code != EXIT_DONE) return code;
     catch_signals();
@@ -162,19 +188,26 @@ const Command command_convert = {
     .name = "convert",
     .summary = "The motion of a run for other programs: Blender, USD, glTF, ParaView.",
     .synopsis = "RUN -o x.glb|x.usda|x.pc2|x.mdd|x.pvd|x.obj|x.ply [--every N] [--all] [--force]",
-    .about = "RUN is a folder that `brio run` has written; the motion kept there (motion.bin, 24 bits a coordinate) is written at the scene's frames a second, with the bodies' "
-             "names and, where their meshes were OBJ files, their polygons, texture coordinates and groups. Of a body with a `surface`, the surface is written.\n\n"
-             "  x.glb   one file: glTF 2.0 with morph targets, for browsers, game engines, Blender\n"
-             "  x.usda  one file: USD with points, velocities and bounds at every frame\n"
-             "  x.pc2   a file a body and its rest shape x.obj: the Mesh Cache modifier of Blender and 3ds Max; x.mdd likewise. Several bodies: x-BODY.pc2\n"
-             "  x.pvd   x_000000.vtu, ... with velocities and the index x.pvd, for ParaView\n"
-             "  x.obj   x_000000.obj, ... every program reads them; x.ply: x_000000.ply, ... with velocities\n\n"
-             "Velocities are the simulation's if the scene says `output: {velocities: true}` or lists usda there, and otherwise differences of positions between frames. "
-             "The same formats can be written by the run itself: `output: {frames: [glb]}`.\n"
-             "Exit code 0: written. 1: it could not be written. 2: the run or the command is not valid.",
+    .about =
+        "RUN is a folder that `brio run` has written; the motion kept there (motion.bin, 24 bits a "
+        "coordinate) is written at the scene's frames a second, with the bodies' "
+        "names and, where their meshes were OBJ files, their polygons, texture coordinates and "
+        "groups. Of a body with a `surface`, the surface is written.\n\n"
+        "  x.glb   one file: glTF 2.0 with morph targets, for browsers, game engines, Blender\n"
+        "  x.usda  one file: USD with points, velocities and bounds at every frame\n"
+        "  x.pc2   a file a body and its rest shape x.obj: the Mesh Cache modifier of Blender and "
+        "3ds Max; x.mdd likewise. Several bodies: x-BODY.pc2\n"
+        "  x.pvd   x_000000.vtu, ... with velocities and the index x.pvd, for ParaView\n"
+        "  x.obj   x_000000.obj, ... every program reads them; x.ply: x_000000.ply, ... with "
+        "velocities\n\n"
+        "Velocities are the simulation's if the scene says `output: {velocities: true}` or lists "
+        "usda there, and otherwise differences of positions between frames. "
+        "The same formats can be written by the run itself: `output: {frames: [glb]}`.\n"
+        "Exit code 0: written. 1: it could not be written. 2: the run or the command is not valid.",
     .options = options,
     .examples = "brio convert cloth-out -o cloth.glb\n"
-                "brio convert cloth-out -o cloth.pc2      # and cloth.obj: import it in Blender, add a Mesh Cache modifier\n"
+                "brio convert cloth-out -o cloth.pc2      # and cloth.obj: import it in Blender, "
+                "add a Mesh Cache modifier\n"
                 "brio convert dice-out -o caches/dice.usda --all",
     .run = run,
 };

@@ -27,7 +27,8 @@ void print_help(const Command *c, FILE *file)
         char left[64], brief[8] = "    ";
         if (!o->summary) continue;
         if (o->letter) snprintf(brief, sizeof brief, "-%c, ", o->letter);
-        snprintf(left, sizeof left, "%s%s%s%s", brief, o->name, o->value ? " " : "", o->value ? o->value : "");
+        snprintf(left, sizeof left, "%s%s%s%s", brief, o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
         fprintf(file, "  %-26s  %s\n", left, o->summary);
     }
     fputs("\nExamples\n", file);
@@ -37,10 +38,15 @@ void print_help(const Command *c, FILE *file)
 /* docs/commands.md */
 static void print_commands(FILE *file)
 {
-    fputs("# The commands\n\n<!-- Written by `brio help commands --markdown`: change the tables in cli/, not this file. -->\n\n"
-          "Exit codes: 0 done; 1 the run or check failed, and what and where is said; 2 bad input or usage. Results go to the standard output, complaints to the standard error.\n\n"
-          "| command | |\n|---|---|\n", file);
-    for (int i = 0; command_at(i); i++) fprintf(file, "| [%s](#brio-%s) | %s |\n", command_at(i)->name, command_at(i)->name, command_at(i)->summary);
+    fputs("# The commands\n\n<!-- Written by `brio help commands --markdown`: change the tables in "
+          "cli/, not this file. -->\n\n"
+          "Exit codes: 0 done; 1 the run or check failed, and what and where is said; 2 bad input "
+          "or usage. Results go to the standard output, complaints to the standard error.\n\n"
+          "| command | |\n|---|---|\n",
+          file);
+    for (int i = 0; command_at(i); i++)
+        fprintf(file, "| [%s](#brio-%s) | %s |\n", command_at(i)->name, command_at(i)->name,
+                command_at(i)->summary);
     for (int i = 0; command_at(i); i++) {
         const Command *c = command_at(i);
         char before[64];
@@ -52,7 +58,9 @@ static void print_commands(FILE *file)
         for (const Option *o = c->options; o && o->name; o++) {
             char brief[8] = "";
             if (o->letter) snprintf(brief, sizeof brief, "-%c, ", o->letter);
-            if (o->summary) fprintf(file, "| `%s%s%s%s` | %s |\n", brief, o->name, o->value ? " " : "", o->value ? o->value : "", o->summary);
+            if (o->summary)
+                fprintf(file, "| `%s%s%s%s` | %s |\n", brief, o->name, o->value ? " " : "",
+                        o->value ? o->value : "", o->summary);
         }
         fputs("\n```text\n", file);
         print_lines(file, "", c->examples);
@@ -63,12 +71,14 @@ static void print_commands(FILE *file)
 static void overview(void)
 {
     printf("brio %s: things that bend, stretch, bounce and collide.\n\n", brio_version());
-    for (int i = 0; command_at(i); i++) printf("  brio %-10s %s\n", command_at(i)->name, command_at(i)->summary);
-    puts("\nStart with `brio run demo`. `brio help run` explains a command, `brio help scene` the scene file;\n"
+    for (int i = 0; command_at(i); i++)
+        printf("  brio %-10s %s\n", command_at(i)->name, command_at(i)->summary);
+    puts("\nStart with `brio run demo`. `brio help run` explains a command, `brio help scene` the "
+         "scene file;\n"
          "`brio --version` says what this build can do.");
 }
 
-/* ---- the manual page ---------------------------------------------------------------------------- */
+/* ---- the manual page -------------------------------------------------------------------- */
 
 static void man_text(const char *text)
 {
@@ -101,13 +111,16 @@ static void man_lines(const char *before, const char *text)
 
 static void man_page(void)
 {
-    printf(".TH BRIO 1 \"\" \"brio %s\" \"User Commands\"\n.SH NAME\nbrio \\- simulate things that bend, stretch, bounce and collide\n.SH SYNOPSIS\n.nf\n", brio_version());
+    printf(".TH BRIO 1 \"\" \"brio %s\" \"User Commands\"\n.SH NAME\nbrio \\- simulate things that "
+           "bend, stretch, bounce and collide\n.SH SYNOPSIS\n.nf\n",
+           brio_version());
     for (int i = 0; command_at(i); i++) {
         char before[64];
         snprintf(before, sizeof before, "brio %s ", command_at(i)->name);
         man_lines(before, command_at(i)->synopsis);
     }
-    puts(".fi\n.SH DESCRIPTION\nbrio simulates deformable bodies. Scenes are text files; `brio help scene` is their reference, and `brio run demo` a start.\n.SH COMMANDS");
+    puts(".fi\n.SH DESCRIPTION\nbrio simulates deformable bodies. Scenes are text files; `brio "
+         "help scene` is their reference, and `brio run demo` a start.\n.SH COMMANDS");
     for (int i = 0; command_at(i); i++) {
         const Command *c = command_at(i);
         printf(".SS brio %s\n", c->name);
@@ -118,7 +131,8 @@ static void man_page(void)
         for (const Option *o = c->options; o && o->name; o++) {
             char left[128];
             if (!o->summary) continue;
-            snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+            snprintf(left, sizeof left, "%s%s%s", o->name, o->value ? " " : "",
+                     o->value ? o->value : "");
             puts(".TP");
             if (o->letter) printf("\\fB\\-%c\\fR, ", o->letter);
             fputs("\\fB", stdout);
@@ -131,11 +145,13 @@ static void man_page(void)
         man_lines("", c->examples);
         puts(".fi\n.RE");
     }
-    puts(".SH EXIT STATUS\n0: done. 1: the run or check failed or was stopped. 2: bad input or usage; nothing was written.\n"
+    puts(".SH EXIT STATUS\n0: done. 1: the run or check failed or was stopped. 2: bad input or "
+         "usage; nothing was written.\n"
          ".SH ENVIRONMENT\n"
          ".TP\n\\fBBRIO_ISA\\fR\nThe instruction set to use: baseline, avx2 or avx512.\n"
          ".TP\n\\fBBRIO_MEMORY_LIMIT\\fR\nBytes that brio may take as there.\n"
-         ".TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe kernels of OpenBLAS; without it brio chooses where OpenBLAS does not know the processor.");
+         ".TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe kernels of OpenBLAS; without it brio chooses where "
+         "OpenBLAS does not know the processor.");
 }
 
 enum { MARKDOWN, MAN };
@@ -154,7 +170,8 @@ static int run(int argc, char **argv)
         else if (option == ARGUMENT_WORD && !name)
             name = a.value;
         else
-            return option == ARGUMENT_WORD ? usage_error(a.command, "one command at a time") : a.exit;
+            return option == ARGUMENT_WORD ? usage_error(a.command, "one command at a time")
+                                           : a.exit;
     }
     if (man) {
         man_page();
@@ -197,9 +214,11 @@ const Command command_help = {
     .name = "help",
     .summary = "Explain a command, or the scene file.",
     .synopsis = "[COMMAND]\nscene|commands [--markdown]\n--man",
-    .about = "Without a name: all commands. `scene` is the reference of the scene file: every key with what it takes, "
+    .about = "Without a name: all commands. `scene` is the reference of the scene file: every key "
+             "with what it takes, "
              "its default and "
-             "what it means, and the parameters of shapes, materials, integrators and solvers. `commands` is the help of all commands.",
+             "what it means, and the parameters of shapes, materials, integrators and solvers. "
+             "`commands` is the help of all commands.",
     .options = options,
     .examples = "brio help run\nbrio help scene",
     .run = run,

@@ -7,7 +7,8 @@
 
 static const struct {
     const char *name;
-    BrioStatus (*convert)(const char *name, const char *folder, FILE *out, ImportReport *report, BrioError *error);
+    BrioStatus (*convert)(const char *name, const char *folder, FILE *out, ImportReport *report,
+                          BrioError *error);
 } formats[] = {{"ipc", import_ipc}};
 
 enum { OUT, FORCE };
@@ -55,7 +56,9 @@ static int convert(int format, const char *in, const char *out, bool force)
             code = EXIT_FAILED;
         }
     }
-    if (code == EXIT_DONE) printf("%s: %d %s, %d %s\n", out, report.bodies, report.bodies == 1 ? "body" : "bodies", report.obstacles, report.obstacles == 1 ? "obstacle" : "obstacles");
+    if (code == EXIT_DONE)
+        printf("%s: %d %s, %d %s\n", out, report.bodies, report.bodies == 1 ? "body" : "bodies",
+               report.obstacles, report.obstacles == 1 ? "obstacle" : "obstacles");
     for (int64_t i = 0; i < report.count; i++) {
         if (code == EXIT_DONE) printf("  %s\n", report.line[i]);
         brio__free(report.line[i]);
@@ -75,7 +78,8 @@ void import_note(ImportReport *report, int line, const char *format, ...)
     snprintf(all, sizeof all, "%.300s:%d: %s", report->file, line, text);
     if (report->count == report->room) {
         int64_t room = BRIO_MAX((int64_t)16, 2 * report->room);
-        char **grown = brio__realloc(report->line, (size_t)report->count, (size_t)room, sizeof *grown);
+        char **grown =
+            brio__realloc(report->line, (size_t)report->count, (size_t)room, sizeof *grown);
         if (!grown) return;
         report->line = grown;
         report->room = room;
@@ -96,32 +100,43 @@ static int run(int argc, char **argv)
         if (option == OUT) out = a.value;
         if (option == FORCE) force = true;
         if (option != ARGUMENT_WORD) continue;
-        if (words == 2) return usage_error(a.command, "one scene at a time: \"%s\" and \"%s\"", word[1], a.value);
+        if (words == 2)
+            return usage_error(a.command, "one scene at a time: \"%s\" and \"%s\"", word[1],
+                               a.value);
         word[words++] = a.value;
     }
-    if (words < 2) return usage_error(a.command, "which format and which file? brio import ipc SCENE.txt");
+    if (words < 2)
+        return usage_error(a.command, "which format and which file? brio import ipc SCENE.txt");
     default_folder(word[1], ".yaml", standard, sizeof standard);
     for (size_t i = 0; i < BRIO_COUNT(formats); i++) {
         names[i] = formats[i].name;
-        if (!strcmp(word[0], formats[i].name)) return convert((int)i, word[1], out ? out : standard, force);
+        if (!strcmp(word[0], formats[i].name))
+            return convert((int)i, word[1], out ? out : standard, force);
     }
     return unknown_name(a.command, "format", word[0], names, (int)BRIO_COUNT(names));
 }
 
-static const Option options[] = {[OUT] = {"--out", 'o', "SCENE.yaml", "Where the scene goes; otherwise NAME.yaml in the current folder."},
-                                 [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
-                                 {0}};
+static const Option options[] = {
+    [OUT] = {"--out", 'o', "SCENE.yaml",
+             "Where the scene goes; otherwise NAME.yaml in the current folder."},
+    [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
+    {0}};
 
 const Command command_import = {
     .name = "import",
     .summary = "Turn a scene of another program into a scene of brio.",
     .synopsis = "ipc SCENE.txt [-o SCENE.yaml] [--force]",
-    .about = "ipc: the text scenes of the reference code of incremental potential contact [Li2020]. Meshes are looked for beside the file and in the folders above it "
-             "(their names are relative to the root of that code), and named relative to the scene that is written. Lengths that the other code measures by the "
+    .about = "ipc: the text scenes of the reference code of incremental potential contact "
+             "[Li2020]. Meshes are looked for beside the file and in the folders above it "
+             "(their names are relative to the root of that code), and named relative to the scene "
+             "that is written. Lengths that the other code measures by the "
              "diagonal of the scene's box (dHat, epsv, tol) are written in metres.\n"
-             "Line by line it says what was not taken over, and why. The scene is loaded once to see that it can run.\n"
-             "Exit code 0: written, and it loads. 1: written, but it does not load. 2: the file is not valid.",
+             "Line by line it says what was not taken over, and why. The scene is loaded once to "
+             "see that it can run.\n"
+             "Exit code 0: written, and it loads. 1: written, but it does not load. 2: the file is "
+             "not valid.",
     .options = options,
-    .examples = "brio import ipc input/tutorialExamples/2cubesFall.txt -o cubes.yaml && brio run cubes.yaml",
+    .examples = "brio import ipc input/tutorialExamples/2cubesFall.txt -o cubes.yaml && brio run "
+                "cubes.yaml",
     .run = run,
 };

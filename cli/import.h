@@ -16,9 +16,11 @@ typedef struct ImportReport {
     char **line;
     int64_t count, room;
 } ImportReport;
-void import_note(ImportReport *report, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void import_note(ImportReport *report, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Reads the scene `name` and writes YAML for a scene in `folder` (which ends with /). */
-BrioStatus import_ipc(const char *name, const char *folder, FILE *out, ImportReport *report, BrioError *error);
+BrioStatus import_ipc(const char *name, const char *folder, FILE *out, ImportReport *report,
+                      BrioError *error);
 
 #endif

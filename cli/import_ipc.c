@@ -1,9 +1,10 @@
-/* Text scenes of the reference code of incremental potential contact [Li2020]: one keyword a line, its values behind it, `#` for comments,
- * a backslash at the end of a line to go on in the next.
+/* Text scenes of the reference code of incremental potential contact [Li2020]: one keyword a line,
+ * its values behind it, `#` for comments, a backslash at the end of a line to go on in the next.
  *
- * Its shapes are x = R S X + t with R = Rx Ry Rz; then `rotateModel` turns all of them, and `size` scales all to that largest extent and moves
- * the lowest corner to the origin. Surfaces (.obj) and shapes with a prescribed velocity are kinematic: obstacles here. Boxes of boundary
- * conditions are relative to the box of the mesh before it is placed. */
+ * Its shapes are x = R S X + t with R = Rx Ry Rz; then `rotateModel` turns all of them, and `size`
+ * scales all to that largest extent and moves the lowest corner to the origin. Surfaces (.obj) and
+ * shapes with a prescribed velocity are kinematic: obstacles here. Boxes of boundary conditions are
+ * relative to the box of the mesh before it is placed. */
 #include "import.h"
 
 #include "mesh/mesh.h"
@@ -17,7 +18,7 @@
 #define PI 3.14159265358979323846
 enum { MOST_WORDS = 400, MOST_HOLDS = 32 };
 
-/* ---- data ------------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------- */
 
 typedef struct Hold {
     int line;
@@ -33,12 +34,12 @@ typedef struct Shape {
     double translate[3], rotate[3][3], scale[3];
     double density, E, nu; /* negative: of the scene */
     bool kinematic, thrown;
-    double linear[3], angular[3];       /* of a kinematic one */
-    double turns;                       /* when it moves back; 0: never */
-    double first[3], first_angular[3];  /* of one that is thrown */
+    double linear[3], angular[3];      /* of a kinematic one */
+    double turns;                      /* when it moves back; 0: never */
+    double first[3], first_angular[3]; /* of one that is thrown */
     Hold hold[MOST_HOLDS];
     int holds;
-    int count[3];                       /* copies in a lattice */
+    int count[3]; /* copies in a lattice */
     double step[3];
 } Shape;
 
@@ -62,7 +63,8 @@ typedef struct Scene {
     double beta, gamma;
     double size, end, h, density, E, nu, damping_stiffness, damping_ratio;
     double rotate_axis[3], rotate_degrees, handle;
-    double dhat, epsv, tol, friction; /* by the diagonal of the solids: tol, and dhat and epsv unless `absolute` */
+    /* by the diagonal of the solids: tol, and dhat and epsv unless `absolute` */
+    double dhat, epsv, tol, friction;
     double hold_from, hold_to;
     double script_value; /* the first behind the script's name; NAN: none */
     bool gravity, self_collision, absolute;
@@ -81,9 +83,10 @@ typedef struct Reader {
     BrioError *error;
 } Reader;
 
-/* ---- words ------------------------------------------------------------------------------------------ */
+/* ---- words ------------------------------------------------------------------------------ */
 
-static BrioStatus fail(const Reader *r, int word, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static BrioStatus fail(const Reader *r, int word, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static BrioStatus fail(const Reader *r, int word, const char *format, ...)
 {
     char text[512];
@@ -132,7 +135,9 @@ static bool next_line(Reader *r)
 static BrioStatus take_word(Reader *r, const char *what, const char **word)
 {
     *word = "";
-    if (r->used >= r->words) return fail(r, r->words, "expected %s after \"%.40s\", found the end of the line", what, r->word[r->words - 1]);
+    if (r->used >= r->words)
+        return fail(r, r->words, "expected %s after \"%.40s\", found the end of the line", what,
+                    r->word[r->words - 1]);
     *word = r->word[r->used++];
     return BRIO_OK;
 }
@@ -150,7 +155,8 @@ static BrioStatus take_numbers(Reader *r, const char *what, int count, double *v
         const char *word;
         value[i] = 0;
         BRIO_CHECK(take_word(r, what, &word));
-        if (!is_number(word, &value[i])) return fail(r, r->used - 1, "expected %s, a number, found \"%.40s\"", what, word);
+        if (!is_number(word, &value[i]))
+            return fail(r, r->used - 1, "expected %s, a number, found \"%.40s\"", what, word);
     }
     return BRIO_OK;
 }
@@ -168,7 +174,9 @@ static BrioStatus take_count(Reader *r, const char *what, int most, int *count)
     double value;
     *count = 0;
     BRIO_CHECK(take_numbers(r, what, 1, &value));
-    if (value != floor(value) || value < 0 || value > most) return fail(r, r->used - 1, "%s is %g; it must be a whole number from 0 to %d", what, value, most);
+    if (value != floor(value) || value < 0 || value > most)
+        return fail(r, r->used - 1, "%s is %g; it must be a whole number from 0 to %d", what, value,
+                    most);
     *count = (int)value;
     return BRIO_OK;
 }
@@ -177,17 +185,20 @@ static BrioStatus take_count(Reader *r, const char *what, int most, int *count)
 static BrioStatus take_below(Reader *r, const char *what, double *value)
 {
     *value = 0;
-    if (r->used >= r->words && !next_line(r)) return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL, "expected %s, found the end of the file", what);
+    if (r->used >= r->words && !next_line(r))
+        return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL,
+                              "expected %s, found the end of the file", what);
     return take_numbers(r, what, 1, value);
 }
 
-/* ---- small matrices --------------------------------------------------------------------------------- */
+/* ---- small matrices --------------------------------------------------------------------- */
 
 static void multiply(double a[3][3], double b[3][3], double out[3][3])
 {
     double c[3][3];
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+        for (int j = 0; j < 3; j++)
+            c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
     memcpy(out, c, sizeof c);
 }
 
@@ -200,7 +211,10 @@ static void apply(double a[3][3], const double *x, double *y)
 
 static void turn(const double axis[3], double radians, double out[3][3]) /* Rodrigues */
 {
-    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]), c = cos(radians), s = sin(radians), u[3];
+    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    double c = cos(radians);
+    double s = sin(radians);
+    double u[3];
     for (int i = 0; i < 3; i++) u[i] = length > 0 ? axis[i] / length : 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) out[i][j] = (i == j) * c + u[i] * u[j] * (1 - c);
@@ -225,14 +239,16 @@ static void turn_euler(const double degrees[3], double out[3][3])
 /* The axis and angle of a rotation, by its quaternion. */
 static double axis_of(double m[3][3], double axis[3])
 {
-    double q[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2], 1 - m[0][0] + m[1][1] - m[2][2], 1 - m[0][0] - m[1][1] + m[2][2]};
+    double q[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2],
+                   1 - m[0][0] + m[1][1] - m[2][2], 1 - m[0][0] - m[1][1] + m[2][2]};
     int largest = 0;
     for (int i = 1; i < 4; i++)
         if (q[i] > q[largest]) largest = i;
     double r = sqrt(q[largest]) / 2, w, v[3];
     if (largest == 0) {
         w = r;
-        for (int i = 0; i < 3; i++) v[i] = (m[(i + 2) % 3][(i + 1) % 3] - m[(i + 1) % 3][(i + 2) % 3]) / (4 * r);
+        for (int i = 0; i < 3; i++)
+            v[i] = (m[(i + 2) % 3][(i + 1) % 3] - m[(i + 1) % 3][(i + 2) % 3]) / (4 * r);
     } else {
         int i = largest - 1, j = (i + 1) % 3, k = (i + 2) % 3;
         v[i] = r;
@@ -245,7 +261,7 @@ static double axis_of(double m[3][3], double axis[3])
     return length > 1e-15 ? 2 * atan2(length, w) * 180 / PI : 0;
 }
 
-/* ---- meshes ----------------------------------------------------------------------------------------- */
+/* ---- meshes ----------------------------------------------------------------------------- */
 
 /* Beside the scene, or in a folder above it. */
 static BrioStatus find_mesh(Reader *r, int word, char *path, size_t size)
@@ -257,13 +273,18 @@ static BrioStatus find_mesh(Reader *r, int word, char *path, size_t size)
         if (access(path, R_OK) == 0) return BRIO_OK;
         return fail(r, word, "there is no file %.200s", given);
     }
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - r->name) + 1 : 2, slash ? r->name : "./");
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - r->name) + 1 : 2,
+             slash ? r->name : "./");
     for (int up = 0; up < 8; up++) {
-        if (snprintf(path, size, "%s%s", folder, given) < (int)size && access(path, R_OK) == 0) return BRIO_OK;
+        if (snprintf(path, size, "%s%s", folder, given) < (int)size && access(path, R_OK) == 0)
+            return BRIO_OK;
         if (strlen(folder) + 4 > sizeof folder) break;
         strcat(folder, "../");
     }
-    return fail(r, word, "there is no file \"%.200s\" beside the scene or in a folder above it; put it there, or correct the name", given);
+    return fail(r, word,
+                "there is no file \"%.200s\" beside the scene or in a folder above it; put it "
+                "there, or correct the name",
+                given);
 }
 
 /* A path from a folder; both exist. */
@@ -318,11 +339,20 @@ static Shape *add_shape(Reader *r)
         s->shape_room = room;
     }
     Shape *shape = &s->shape[s->shapes++];
-    *shape = (Shape){.line = r->line, .scale = {1, 1, 1}, .rotate = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, .density = -1, .E = -1, .nu = -1, .count = {1, 1, 1}};
+    *shape = (Shape){.line = r->line,
+                     .scale = {1, 1, 1},
+                     .rotate = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                     .density = -1,
+                     .E = -1,
+                     .nu = -1,
+                     .count = {1, 1, 1}};
     return shape;
 }
 
-static BrioStatus no_memory(const Reader *r) { return brio__error(r->error, BRIO_ERROR_MEMORY, "out of memory"); }
+static BrioStatus no_memory(const Reader *r)
+{
+    return brio__error(r->error, BRIO_ERROR_MEMORY, "out of memory");
+}
 
 /* The word at `used`, the name of a mesh. */
 static BrioStatus take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh)
@@ -340,13 +370,17 @@ static BrioStatus take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh)
 
 static void short_name(const char *path, char *name, size_t size)
 {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
     snprintf(name, size, "%.*s", dot && dot > base ? (int)BRIO_MIN(dot - base, 40) : 40, base);
     for (char *c = name; *c; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '-' || *c == '_')) *c = '-';
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+              *c == '-' || *c == '_'))
+            *c = '-';
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------- */
 
 static BrioStatus take_extras(Reader *r, Shape *shape)
 {
@@ -360,18 +394,23 @@ static BrioStatus take_extras(Reader *r, Shape *shape)
         } else if (!strcmp(word, "linearVelocity") || !strcmp(word, "angularVelocity")) {
             bool angular = word[0] == 'a';
             BRIO_CHECK(take_numbers(r, "a velocity", 3, v));
-            for (int k = 0; k < 3; k++) (angular ? shape->angular : shape->linear)[k] = angular ? v[k] * PI / 180 : v[k];
+            for (int k = 0; k < 3; k++)
+                (angular ? shape->angular : shape->linear)[k] = angular ? v[k] * PI / 180 : v[k];
             shape->kinematic = true;
         } else if (!strcmp(word, "initVel")) {
             BRIO_CHECK(take_numbers(r, "a first velocity", 6, v));
-            for (int k = 0; k < 3; k++) shape->first[k] = v[k], shape->first_angular[k] = v[3 + k] * PI / 180;
+            for (int k = 0; k < 3; k++)
+                shape->first[k] = v[k], shape->first_angular[k] = v[3 + k] * PI / 180;
             shape->thrown = true;
         } else if (!strcmp(word, "DBC")) {
-            if (shape->holds == MOST_HOLDS) return fail(r, r->used - 1, "more than %d DBC of one shape", MOST_HOLDS);
+            if (shape->holds == MOST_HOLDS)
+                return fail(r, r->used - 1, "more than %d DBC of one shape", MOST_HOLDS);
             Hold *h = &shape->hold[shape->holds++];
             *h = (Hold){.line = r->line, .start = r->scene->hold_from, .end = r->scene->hold_to};
             BRIO_CHECK(take_numbers(r, "two corners, a velocity and an angular velocity", 12, v));
-            for (int k = 0; k < 3; k++) h->low[k] = v[k], h->high[k] = v[3 + k], h->linear[k] = v[6 + k], h->angular[k] = v[9 + k] * PI / 180;
+            for (int k = 0; k < 3; k++)
+                h->low[k] = v[k], h->high[k] = v[3 + k], h->linear[k] = v[6 + k],
+                h->angular[k] = v[9 + k] * PI / 180;
             if (take_optional(r, &h->start)) take_optional(r, &h->end);
         } else if (!strcmp(word, "NBC")) {
             BRIO_CHECK(take_numbers(r, "two corners and an acceleration", 9, v));
@@ -380,9 +419,13 @@ static BrioStatus take_extras(Reader *r, Shape *shape)
         } else if (!strcmp(word, "meshSeq")) {
             BRIO_CHECK(take_word(r, "a folder", &word));
             shape->kinematic = true;
-            import_note(r->report, r->line, "meshSeq: brio does not move obstacles by a sequence of meshes; this one stays where it is");
+            import_note(r->report, r->line,
+                        "meshSeq: brio does not move obstacles by a sequence of meshes; this one "
+                        "stays where it is");
         } else {
-            import_note(r->report, r->line, "\"%.40s\" is not known, nor is what follows it on this line; left out", word);
+            import_note(r->report, r->line,
+                        "\"%.40s\" is not known, nor is what follows it on this line; left out",
+                        word);
             break;
         }
     }
@@ -402,7 +445,9 @@ static BrioStatus take_shape(Reader *r)
     turn_euler(degrees, shape->rotate);
     BRIO_CHECK(take_extras(r, shape));
     if (shape->mesh) return BRIO_OK;
-    import_note(r->report, shape->line, "shape: brio's obstacles are surfaces; points (.pt) and segments (.seg) are left out");
+    import_note(
+        r->report, shape->line,
+        "shape: brio's obstacles are surfaces; points (.pt) and segments (.seg) are left out");
     r->scene->shapes--;
     return BRIO_OK;
 }
@@ -412,10 +457,17 @@ static BrioStatus take_shapes(Reader *r)
     const char *word;
     int count;
     BRIO_CHECK(take_word(r, "\"input\"", &word));
-    if (strcmp(word, "input")) return fail(r, r->used - 1, "shapes of type \"%.40s\" are not known; brio reads \"input\": meshes from files", word);
+    if (strcmp(word, "input"))
+        return fail(
+            r, r->used - 1,
+            "shapes of type \"%.40s\" are not known; brio reads \"input\": meshes from files",
+            word);
     BRIO_CHECK(take_count(r, "the number of shapes", 100000, &count));
     for (int i = 0; i < count; i++) {
-        if (!next_line(r)) return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL, "expected shape no. %d of %d, found the end of the file", i + 1, count);
+        if (!next_line(r))
+            return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL,
+                                  "expected shape no. %d of %d, found the end of the file", i + 1,
+                                  count);
         BRIO_CHECK(take_shape(r));
     }
     return BRIO_OK;
@@ -430,12 +482,15 @@ static BrioStatus take_matrix(Reader *r)
     for (int k = 0; k < 3; k++) BRIO_CHECK(take_count(r, "the number of copies", 1000, &count[k]));
     for (int k = 0; k < 3; k++) take_optional(r, &corner[k]);
     int before = r->scene->shapes;
-    if (!next_line(r)) return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL, "expected the shape of shapeMatrix, found the end of the file");
+    if (!next_line(r))
+        return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL,
+                              "expected the shape of shapeMatrix, found the end of the file");
     BRIO_CHECK(take_shape(r));
     if (r->scene->shapes == before) return BRIO_OK;
     Shape *shape = &r->scene->shape[before];
     for (int k = 0; k < 3; k++) {
-        if (count[k] < 1) return fail(r, 0, "shapeMatrix with no copies along one axis; leave it out");
+        if (count[k] < 1)
+            return fail(r, 0, "shapeMatrix with no copies along one axis; leave it out");
         shape->count[k] = count[k];
         shape->step[k] = shape->translate[k];
         shape->translate[k] = corner[k];
@@ -443,20 +498,24 @@ static BrioStatus take_matrix(Reader *r)
     return BRIO_OK;
 }
 
-/* ---- obstacles -------------------------------------------------------------------------------------- */
+/* ---- obstacles -------------------------------------------------------------------------- */
 
 static Obstacle *add_obstacle(Reader *r)
 {
     Scene *s = r->scene;
     if (s->obstacles == s->obstacle_room) {
         int room = BRIO_MAX(8, 2 * s->obstacle_room);
-        Obstacle *grown = brio__realloc(s->obstacle, (size_t)s->obstacles, (size_t)room, sizeof *grown);
+        Obstacle *grown =
+            brio__realloc(s->obstacle, (size_t)s->obstacles, (size_t)room, sizeof *grown);
         if (!grown) return NULL;
         s->obstacle = grown;
         s->obstacle_room = room;
     }
     Obstacle *o = &s->obstacle[s->obstacles++];
-    *o = (Obstacle){.line = r->line, .normal = {0, 1, 0}, .scale = 1, .rotate = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    *o = (Obstacle){.line = r->line,
+                    .normal = {0, 1, 0},
+                    .scale = 1,
+                    .rotate = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     return o;
 }
 
@@ -500,12 +559,14 @@ static BrioStatus take_mesh_obstacle(Reader *r)
         turn_euler(degrees, o->rotate);
     }
     if (!o->mesh) {
-        import_note(r->report, o->line, "meshCO: brio's obstacles are surfaces; points and segments are left out");
+        import_note(r->report, o->line,
+                    "meshCO: brio's obstacles are surfaces; points and segments are left out");
         r->scene->obstacles--;
         return BRIO_OK;
     }
     box_of(o->mesh, low, high);
-    for (int64_t i = 0; i < 3 * o->mesh->vertex_count; i++) mean[i % 3] += o->mesh->x[i] / (double)o->mesh->vertex_count;
+    for (int64_t i = 0; i < 3 * o->mesh->vertex_count; i++)
+        mean[i % 3] += o->mesh->x[i] / (double)o->mesh->vertex_count;
     for (int k = 0; k < 3; k++) extent = fmax(extent, high[k] - low[k]);
     o->scale = extent > 0 ? v[3] / extent : 1;
     apply(o->rotate, mean, mean);
@@ -513,7 +574,7 @@ static BrioStatus take_mesh_obstacle(Reader *r)
     return BRIO_OK;
 }
 
-/* ---- keywords --------------------------------------------------------------------------------------- */
+/* ---- keywords --------------------------------------------------------------------------- */
 
 static BrioStatus take_energy(Reader *r)
 {
@@ -522,9 +583,12 @@ static BrioStatus take_energy(Reader *r)
     snprintf(r->scene->energy, sizeof r->scene->energy, "%s", word);
     r->scene->energy_line = r->line;
     if (!strcmp(word, "FCR"))
-        import_note(r->report, r->line, "energy FCR: brio has no fixed corotated material; taken is corotated, which is the same up to second order of the strain");
+        import_note(r->report, r->line,
+                    "energy FCR: brio has no fixed corotated material; taken is corotated, which "
+                    "is the same up to second order of the strain");
     else if (strcmp(word, "NH"))
-        import_note(r->report, r->line, "energy \"%.40s\" is not known; taken is neo-hookean", word);
+        import_note(r->report, r->line, "energy \"%.40s\" is not known; taken is neo-hookean",
+                    word);
     return BRIO_OK;
 }
 
@@ -536,7 +600,8 @@ static BrioStatus take_integration(Reader *r)
     if (!strcmp(word, "NM")) {
         if (take_optional(r, &r->scene->beta)) take_optional(r, &r->scene->gamma);
     } else if (strcmp(word, "BE")) {
-        import_note(r->report, r->line, "timeIntegration \"%.40s\" is not known; taken is backward-euler", word);
+        import_note(r->report, r->line,
+                    "timeIntegration \"%.40s\" is not known; taken is backward-euler", word);
     }
     return BRIO_OK;
 }
@@ -545,7 +610,8 @@ static BrioStatus take_time(Reader *r)
 {
     double v[2];
     BRIO_CHECK(take_numbers(r, "duration and time step", 2, v));
-    if (!(v[0] > 0 && v[1] > 0)) return fail(r, 0, "time %g %g: duration and step must be positive", v[0], v[1]);
+    if (!(v[0] > 0 && v[1] > 0))
+        return fail(r, 0, "time %g %g: duration and step must be positive", v[0], v[1]);
     r->scene->end = v[0];
     r->scene->h = v[1];
     return BRIO_OK;
@@ -558,7 +624,8 @@ static BrioStatus take_script(Reader *r)
     snprintf(r->scene->script, sizeof r->scene->script, "%s", word);
     r->scene->script_line = r->line;
     double count;
-    if (take_optional(r, &count) && count >= 1) BRIO_CHECK(take_numbers(r, "a value of the script", 1, &r->scene->script_value));
+    if (take_optional(r, &count) && count >= 1)
+        BRIO_CHECK(take_numbers(r, "a value of the script", 1, &r->scene->script_value));
     return BRIO_OK;
 }
 
@@ -572,7 +639,10 @@ static BrioStatus take_tol(Reader *r)
         BRIO_CHECK(take_below(r, "a tolerance", &value));
         r->scene->tol = i ? fmin(r->scene->tol, value) : value;
     }
-    if (count > 1) import_note(r->report, line, "tol: brio has one tolerance for all steps; taken is the least of the %d", count);
+    if (count > 1)
+        import_note(r->report, line,
+                    "tol: brio has one tolerance for all steps; taken is the least of the %d",
+                    count);
     return BRIO_OK;
 }
 
@@ -584,7 +654,11 @@ static BrioStatus take_tuning(Reader *r)
     int line = r->line;
     for (int i = 0; i < count; i++) {
         BRIO_CHECK(take_below(r, "a value", &value));
-        if (i == 0 && value != 0) import_note(r->report, line, "tuning: the stiffness of contact %g is adapted there; here it is chosen by the weights (kappa: auto)", value);
+        if (i == 0 && value != 0)
+            import_note(r->report, line,
+                        "tuning: the stiffness of contact %g is adapted there; here it is chosen "
+                        "by the weights (kappa: auto)",
+                        value);
         if (i == 2) r->scene->dhat = value;
         if (i == 5) r->scene->epsv = value;
     }
@@ -595,7 +669,10 @@ static BrioStatus take_solver(Reader *r)
 {
     const char *word;
     BRIO_CHECK(take_word(r, "a solver", &word));
-    if (strcmp(word, "interiorPoint") && strcmp(word, "IP")) import_note(r->report, r->line, "constraintSolver %.40s: brio has the barrier (interiorPoint); that is taken", word);
+    if (strcmp(word, "interiorPoint") && strcmp(word, "IP"))
+        import_note(r->report, r->line,
+                    "constraintSolver %.40s: brio has the barrier (interiorPoint); that is taken",
+                    word);
     return BRIO_OK;
 }
 
@@ -606,7 +683,8 @@ static BrioStatus take_section(Reader *r)
     int line = r->line;
     for (; r->used < r->words; r->used++) {
         const char *word = r->word[r->used];
-        if (!strcmp(word, "end") || !strcmp(word, "interiorPoint") || !strcmp(word, "IP")) ours = true;
+        if (!strcmp(word, "end") || !strcmp(word, "interiorPoint") || !strcmp(word, "IP"))
+            ours = true;
     }
     if (ours) return BRIO_OK;
     while (next_line(r))
@@ -633,7 +711,9 @@ static BrioStatus take_single_shape(Reader *r)
     if (!shape) return no_memory(r);
     BRIO_CHECK(take_mesh(r, shape->path, sizeof shape->path, &shape->mesh));
     if (shape->mesh) return BRIO_OK;
-    import_note(r->report, shape->line, "shape: brio's obstacles are surfaces; points (.pt) and segments (.seg) are left out");
+    import_note(
+        r->report, shape->line,
+        "shape: brio's obstacles are surfaces; points (.pt) and segments (.seg) are left out");
     r->scene->shapes--;
     return BRIO_OK;
 }
@@ -658,9 +738,12 @@ static const struct {
     {"playBackSpeed", "brio render --speed sets the speed of a film"},
     {"appendStr", "brio run -o names the folder"},
     {"disableCout", "brio run --quiet is what comes nearest"},
-    {"exactCCD", "brio's collision detection is conservative by itself; brio check --exact proves a run"},
-    {"CCDMethod", "brio's collision detection is conservative by itself; brio check --exact proves a run"},
-    {"ccdMethod", "brio's collision detection is conservative by itself; brio check --exact proves a run"},
+    {"exactCCD",
+     "brio's collision detection is conservative by itself; brio check --exact proves a run"},
+    {"CCDMethod",
+     "brio's collision detection is conservative by itself; brio check --exact proves a run"},
+    {"ccdMethod",
+     "brio's collision detection is conservative by itself; brio check --exact proves a run"},
     {"CCDTolerance", "brio's collision detection has no tolerance to choose"},
     {"ccdTolerance", "brio's collision detection has no tolerance to choose"},
     {"linearSolver", "brio chooses by the size of the scene; solver.linear in a scene names one"},
@@ -672,7 +755,8 @@ static const struct {
     {"QPSolver", "a setting of other solvers than the barrier"},
     {"useActiveSetConvergence", "a setting of other solvers than the barrier"},
     {"noActiveSetConvergence", "a setting of other solvers than the barrier"},
-    {"fricIterAmt", "brio renews friction's normal forces and directions once a step, as the default there does"},
+    {"fricIterAmt",
+     "brio renews friction's normal forces and directions once a step, as the default there does"},
     {"restart", "brio run --resume continues a run of brio, not of another program"},
     {"NBCTimeRange", "brio has no force on a part of a body"},
 };
@@ -683,7 +767,10 @@ typedef struct Keyword {
     size_t value; /* of one number: its place in Scene */
     double least;
 } Keyword;
-#define NUMBER(name, member, least) {name, NULL, offsetof(Scene, member), least}
+#define NUMBER(name, member, least)                \
+    {                                              \
+        name, NULL, offsetof(Scene, member), least \
+    }
 
 static const Keyword keywords[] = {
     {.name = "energy", .take = take_energy},
@@ -731,7 +818,8 @@ static BrioStatus take_line(Reader *r)
         BRIO_CHECK(take_numbers(r, "two times", 2, v));
         s->hold_from = v[0], s->hold_to = v[1];
         for (int i = 0; i < s->shapes; i++)
-            for (int k = 0; k < s->shape[i].holds; k++) s->shape[i].hold[k].start = v[0], s->shape[i].hold[k].end = v[1];
+            for (int k = 0; k < s->shape[i].holds; k++)
+                s->shape[i].hold[k].start = v[0], s->shape[i].hold[k].end = v[1];
         return BRIO_OK;
     }
     for (size_t i = 0; i < BRIO_COUNT(keywords); i++) {
@@ -756,11 +844,13 @@ static BrioStatus take_line(Reader *r)
         if ((unsigned char)*c < 0x20 || (unsigned char)*c > 0x7e) *c = '?';
     for (size_t i = 0; i < BRIO_COUNT(keywords); i++) names[i + 2] = keywords[i].name;
     nearest = brio__nearest(name, names, (int)BRIO_COUNT(names));
-    import_note(r->report, r->line, "\"%s\" is not a keyword that brio knows%s%s%s; left out", shown, nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+    import_note(r->report, r->line, "\"%s\" is not a keyword that brio knows%s%s%s; left out",
+                shown, nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                nearest ? "\"?" : "");
     return BRIO_OK;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------- */
+/* ---- the whole -------------------------------------------------------------------------- */
 
 static void add_to_box(const Shape *shape, double low[3], double high[3])
 {
@@ -798,10 +888,12 @@ static BrioStatus expand(Reader *r)
         for (int c = 1; c < first.count[0] * first.count[1] * first.count[2]; c++) {
             Shape *copy = add_shape(r);
             if (!copy) return no_memory(r);
-            const int at[3] = {c % first.count[0], c / first.count[0] % first.count[1], c / first.count[0] / first.count[1]};
+            const int at[3] = {c % first.count[0], c / first.count[0] % first.count[1],
+                               c / first.count[0] / first.count[1]};
             *copy = first;
             copy->borrowed = true;
-            for (int k = 0; k < 3; k++) copy->translate[k] += at[k] * first.step[k], copy->count[k] = 1;
+            for (int k = 0; k < 3; k++)
+                copy->translate[k] += at[k] * first.step[k], copy->count[k] = 1;
         }
         for (int k = 0; k < 3; k++) r->scene->shape[i].count[k] = 1;
     }
@@ -820,7 +912,8 @@ static BrioStatus place_all(Reader *r)
         for (int i = 0; i < s->shapes; i++) {
             Shape *shape = &s->shape[i];
             multiply(all, shape->rotate, shape->rotate);
-            for (int k = 0; k < 3; k++) shape->translate[k] -= (high[k] - low[k]) / 2; /* half the extent, wherever the box is */
+            /* half the extent, wherever the box is */
+            for (int k = 0; k < 3; k++) shape->translate[k] -= (high[k] - low[k]) / 2;
             apply(all, shape->translate, shape->translate);
             for (int k = 0; k < 3; k++) shape->translate[k] += (high[k] - low[k]) / 2;
         }
@@ -839,12 +932,14 @@ static BrioStatus place_all(Reader *r)
     return BRIO_OK;
 }
 
-/* ---- scripts ---------------------------------------------------------------------------------------- */
+/* ---- scripts ---------------------------------------------------------------------------- */
 
-/* A script of the other code: parts of the whole box (shares of its extent) that are held or moved, and by how much all is lifted first. */
+/* A script of the other code: parts of the whole box (shares of its extent) that are held or moved,
+ * and by how much all is lifted first. */
 typedef struct Grip {
     double low[3], high[3], velocity[3], twist; /* twist: about x through the middle, rad/s */
-    bool ends;                                  /* the box ends at handleRatio from one end along x: low or high is replaced by it */
+    /* the box ends at handleRatio from one end along x: low or high is replaced by it */
+    bool ends;
 } Grip;
 
 typedef struct Drive {
@@ -872,39 +967,90 @@ static const Script scripts[] = {
     {.name = "fall", .lift_diagonal = 0.5},
     {.name = "hang2", .grips = 1, .grip = {{.low = {-1, 0.99, -1}, .high = {ALL}}}},
     {.name = "stand", .grips = 1, .grip = {{.low = {ANY}, .high = {2, 0.01, 2}}}},
-    {.name = "swing", .lift_height = 1.3, .grips = 1, .grip = {{.low = {ANY}, .high = {0.05, 2, 2}}}},
-    {.name = "topbottomfix", .grips = 2, .grip = {{.low = {ANY}, .high = {2, 0.02, 2}}, {.low = {-1, 0.98, -1}, .high = {ALL}}}},
+    {.name = "swing",
+     .lift_height = 1.3,
+     .grips = 1,
+     .grip = {{.low = {ANY}, .high = {0.05, 2, 2}}}},
+    {.name = "topbottomfix",
+     .grips = 2,
+     .grip = {{.low = {ANY}, .high = {2, 0.02, 2}}, {.low = {-1, 0.98, -1}, .high = {ALL}}}},
     {.name = "fixLowerHalf", .grips = 1, .grip = {{.low = {ANY}, .high = {2, 0.5, 2}}}},
-    {.name = "corner", .grips = 3, .grip = {{.low = {ANY}, .high = {0.01, 2, 2}}, {.low = {0.01, -1, -1}, .high = {2, 0.01, 2}}, {.low = {0.01, 0.01, -1}, .high = {2, 2, 0.01}}}},
-    {.name = "dragdown", .lift_diagonal = 0.5, .grips = 1, .grip = {{.low = {0.42, -1, -1}, .high = {0.52, 0.1, 2}, .velocity = {0, -1.5, 0}}}},
-    {.name = "dragright", .lift_diagonal = 0.5, .grips = 1, .grip = {{.low = {0.96, -1, -1}, .high = {ALL}, .velocity = {0.5, 0, 0}}}},
-    {.name = "fixRightMost1", .one = true, .grips = 1, .grip = {{.low = {0.999, -1, -1}, .high = {ALL}}}},
-    {.name = "pushRightMost1", .one = true, .grips = 1, .grip = {{.low = {0.999, -1, -1}, .high = {ALL}, .velocity = {-0.15, 0, 0}}}},
-    {.name = "stretch", .grips = 2, .grip = {{.low = {ANY}, .high = {ALL}, .velocity = {-0.1, 0, 0}, .ends = true}, {.low = {ANY}, .high = {ALL}, .velocity = {0.1, 0, 0}, .ends = true}}},
-    {.name = "squash", .grips = 2, .grip = {{.low = {ANY}, .high = {ALL}, .velocity = {0.03, 0, 0}, .ends = true}, {.low = {ANY}, .high = {ALL}, .velocity = {-0.03, 0, 0}, .ends = true}}},
-    {.name = "twist", .grips = 2, .grip = {{.low = {ANY}, .high = {ALL}, .twist = -0.4 * PI, .ends = true}, {.low = {ANY}, .high = {ALL}, .twist = 0.4 * PI, .ends = true}}},
+    {.name = "corner",
+     .grips = 3,
+     .grip = {{.low = {ANY}, .high = {0.01, 2, 2}},
+              {.low = {0.01, -1, -1}, .high = {2, 0.01, 2}},
+              {.low = {0.01, 0.01, -1}, .high = {2, 2, 0.01}}}},
+    {.name = "dragdown",
+     .lift_diagonal = 0.5,
+     .grips = 1,
+     .grip = {{.low = {0.42, -1, -1}, .high = {0.52, 0.1, 2}, .velocity = {0, -1.5, 0}}}},
+    {.name = "dragright",
+     .lift_diagonal = 0.5,
+     .grips = 1,
+     .grip = {{.low = {0.96, -1, -1}, .high = {ALL}, .velocity = {0.5, 0, 0}}}},
+    {.name = "fixRightMost1",
+     .one = true,
+     .grips = 1,
+     .grip = {{.low = {0.999, -1, -1}, .high = {ALL}}}},
+    {.name = "pushRightMost1",
+     .one = true,
+     .grips = 1,
+     .grip = {{.low = {0.999, -1, -1}, .high = {ALL}, .velocity = {-0.15, 0, 0}}}},
+    {.name = "stretch",
+     .grips = 2,
+     .grip = {{.low = {ANY}, .high = {ALL}, .velocity = {-0.1, 0, 0}, .ends = true},
+              {.low = {ANY}, .high = {ALL}, .velocity = {0.1, 0, 0}, .ends = true}}},
+    {.name = "squash",
+     .grips = 2,
+     .grip = {{.low = {ANY}, .high = {ALL}, .velocity = {0.03, 0, 0}, .ends = true},
+              {.low = {ANY}, .high = {ALL}, .velocity = {-0.03, 0, 0}, .ends = true}}},
+    {.name = "twist",
+     .grips = 2,
+     .grip = {{.low = {ANY}, .high = {ALL}, .twist = -0.4 * PI, .ends = true},
+              {.low = {ANY}, .high = {ALL}, .twist = 0.4 * PI, .ends = true}}},
     {.name = "DCOBallHitWall", .throws = true},
-    {.name = "DCOSquash", .turns = true, .drives = 2, .drive = {{.linear = {1, 0, 0}}, {.linear = {-1, 0, 0}}}},
+    {.name = "DCOSquash",
+     .turns = true,
+     .drives = 2,
+     .drive = {{.linear = {1, 0, 0}}, {.linear = {-1, 0, 0}}}},
     {.name = "DCOSquash6",
      .turns = true,
      .drives = 6,
-     .drive = {{.linear = {1, 0, 0}}, {.linear = {-1, 0, 0}}, {.linear = {0, 1, 0}}, {.linear = {0, -1, 0}}, {.linear = {0, 0, 1}}, {.linear = {0, 0, -1}}}},
+     .drive = {{.linear = {1, 0, 0}},
+               {.linear = {-1, 0, 0}},
+               {.linear = {0, 1, 0}},
+               {.linear = {0, -1, 0}},
+               {.linear = {0, 0, 1}},
+               {.linear = {0, 0, -1}}}},
     {.name = "DCORotCylinders",
      .drives = 4,
-     .drive = {{.angular = {PI / 2, 0, 0}}, {.angular = {-PI / 2, 0, 0}}, {.angular = {0, 0, -PI / 2}}, {.angular = {0, 0, PI / 2}}}},
+     .drive = {{.angular = {PI / 2, 0, 0}},
+               {.angular = {-PI / 2, 0, 0}},
+               {.angular = {0, 0, -PI / 2}},
+               {.angular = {0, 0, PI / 2}}}},
     {.name = "DCOVerschoorRoller",
      .drives = 6,
-     .drive = {{.angular = {0, 0, -4}}, {.angular = {0, 0, -2}}, {.angular = {0, 0, 2}}, {.angular = {0, 0, 4}}, {.angular = {2, 0, 0}}, {.angular = {-2, 0, 0}}}},
+     .drive = {{.angular = {0, 0, -4}},
+               {.angular = {0, 0, -2}},
+               {.angular = {0, 0, 2}},
+               {.angular = {0, 0, 4}},
+               {.angular = {2, 0, 0}},
+               {.angular = {-2, 0, 0}}}},
     {.name = "twistnstretch",
      .grips = 2,
-     .grip = {{.low = {ANY}, .high = {ALL}, .twist = -0.1 * PI, .velocity = {-0.1, 0, 0}, .ends = true}, {.low = {ANY}, .high = {ALL}, .twist = 0.1 * PI, .velocity = {0.1, 0, 0}, .ends = true}}},
+     .grip =
+         {{.low = {ANY}, .high = {ALL}, .twist = -0.1 * PI, .velocity = {-0.1, 0, 0}, .ends = true},
+          {.low = {ANY}, .high = {ALL}, .twist = 0.1 * PI, .velocity = {0.1, 0, 0}, .ends = true}}},
 };
 
 static const Script *find_script(Reader *r)
 {
     for (size_t i = 0; i < BRIO_COUNT(scripts); i++)
         if (!strcmp(scripts[i].name, r->scene->script)) return &scripts[i];
-    import_note(r->report, r->scene->script_line, "script %.30s: brio knows null, fall, hang2, stand, twist, stretch and other simple ones, not this; left out: nothing is held or moved by it", r->scene->script);
+    import_note(r->report, r->scene->script_line,
+                "script %.30s: brio knows null, fall, hang2, stand, twist, stretch and other "
+                "simple ones, not this; left out: nothing is held or moved by it",
+                r->scene->script);
     return &scripts[0];
 }
 
@@ -923,7 +1069,8 @@ static void apply_script(Scene *s, const Script *script)
             add_to_box(&s->shape[i], low[i], high[i]);
         }
         double steps = floor((low[1][0] - high[0][0] - 0.1) / (2 * s->h)) + 1;
-        for (int i = 0; i < s->shapes && i < script->drives; i++) s->shape[i].turns = fmax(steps, 0) * s->h;
+        for (int i = 0; i < s->shapes && i < script->drives; i++)
+            s->shape[i].turns = fmax(steps, 0) * s->h;
     }
     for (int i = 0; script->throws && i < s->shapes; i++) {
         if (s->shape[i].kinematic || s->shape[i].mesh->tet_count == 0) continue;
@@ -932,7 +1079,7 @@ static void apply_script(Scene *s, const Script *script)
     }
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------- */
 
 /* Fifteen digits: what was computed on the way ends in round numbers where it should. */
 static void put(FILE *out, double value) { fprintf(out, "%.15g", value + 0.0); }
@@ -960,7 +1107,8 @@ static void put_text(FILE *out, const char *text)
 
 static bool is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
 
-static void put_transform(FILE *out, double scale[3], double rotate[3][3], const double translate[3])
+static void put_transform(FILE *out, double scale[3], double rotate[3][3],
+                          const double translate[3])
 {
     double axis[3], degrees = axis_of(rotate, axis);
     fputs("    transform: {scale: ", out);
@@ -978,7 +1126,8 @@ static void put_transform(FILE *out, double scale[3], double rotate[3][3], const
     fputs("}\n", out);
 }
 
-static void put_script(FILE *out, const double linear[3], const double angular[3], const double about[3], double start, double end)
+static void put_script(FILE *out, const double linear[3], const double angular[3],
+                       const double about[3], double start, double end)
 {
     fputs("script: {", out);
     put3(out, "velocity: ", linear);
@@ -991,14 +1140,17 @@ static void put_script(FILE *out, const double linear[3], const double angular[3
     fputc('}', out);
 }
 
-/* The vertices of a shape inside a box, given by `inside`, as a list; their own box's middle to `about`. */
+/* The vertices of a shape inside a box, given by `inside`, as a list; their own box's middle to
+ * `about`. */
 typedef struct Chosen {
     int64_t count;
     double low[3], high[3], about[3];
 } Chosen;
 
-/* `relative`: the box is of the mesh before it is placed. Vertices in `taken` (unless NULL) are held already; with a list, what it names is taken. */
-static Chosen choose(const Shape *s, const double low[3], const double high[3], bool relative, uint8_t *taken, FILE *list, int64_t most)
+/* `relative`: the box is of the mesh before it is placed. Vertices in `taken` (unless NULL) are
+ * held already; with a list, what it names is taken. */
+static Chosen choose(const Shape *s, const double low[3], const double high[3], bool relative,
+                     uint8_t *taken, FILE *list, int64_t most)
 {
     Chosen c = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
     for (int64_t v = 0; v < s->mesh->vertex_count && c.count < most; v++) {
@@ -1006,7 +1158,8 @@ static Chosen choose(const Shape *s, const double low[3], const double high[3], 
         double x[3];
         place(s, X, x);
         bool in = true;
-        for (int k = 0; k < 3; k++) in &= (relative ? X : x)[k] >= low[k] && (relative ? X : x)[k] <= high[k];
+        for (int k = 0; k < 3; k++)
+            in &= (relative ? X : x)[k] >= low[k] && (relative ? X : x)[k] <= high[k];
         if (!in || (taken && taken[v])) continue;
         if (list) {
             fprintf(list, "%s%lld", c.count ? ", " : "", (long long)v);
@@ -1022,7 +1175,8 @@ static Chosen choose(const Shape *s, const double low[3], const double high[3], 
     return c;
 }
 
-static void put_chosen(FILE *out, const Shape *s, const double low[3], const double high[3], bool relative, uint8_t *taken, int64_t most)
+static void put_chosen(FILE *out, const Shape *s, const double low[3], const double high[3],
+                       bool relative, uint8_t *taken, int64_t most)
 {
     fputs("      - vertices: [", out);
     choose(s, low, high, relative, taken, out, most);
@@ -1031,7 +1185,8 @@ static void put_chosen(FILE *out, const Shape *s, const double low[3], const dou
 
 static void put_way_and_back(FILE *out, const Shape *shape, double end)
 {
-    const double time[3] = {0, shape->turns, end}, way[3] = {0, shape->turns, 2 * shape->turns - end};
+    const double time[3] = {0, shape->turns, end};
+    const double way[3] = {0, shape->turns, 2 * shape->turns - end};
     fputs("script: {keys: [", out);
     for (int t = 0; t < 3; t++) {
         fputs(t ? ", [" : "[", out);
@@ -1042,9 +1197,13 @@ static void put_way_and_back(FILE *out, const Shape *shape, double end)
     fputs("]}", out);
 }
 
-static bool same_box(const Hold *a, const Hold *b) { return !memcmp(a->low, b->low, sizeof a->low) && !memcmp(a->high, b->high, sizeof a->high); }
+static bool same_box(const Hold *a, const Hold *b)
+{
+    return !memcmp(a->low, b->low, sizeof a->low) && !memcmp(a->high, b->high, sizeof a->high);
+}
 
-/* Several motions of the same vertices, one after the other: shifts at the times at which one begins or ends. */
+/* Several motions of the same vertices, one after the other: shifts at the times at which one
+ * begins or ends. */
 static void put_keys(FILE *out, const Shape *s, const Hold *h, double end)
 {
     double time[2 * MOST_HOLDS], shift[3] = {0, 0, 0};
@@ -1071,7 +1230,8 @@ static void put_keys(FILE *out, const Shape *s, const Hold *h, double end)
     fputs("]}", out);
 }
 
-static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *script, const double box_low[3], const double box_high[3])
+static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *script,
+                            const double box_low[3], const double box_high[3])
 {
     double low[3], high[3], middle[3];
     bool opened = false;
@@ -1095,7 +1255,9 @@ static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *
         if (first < i && !turning) continue; /* with the first of them */
         Chosen c = choose(s, from, to, true, taken, NULL, INT64_MAX);
         if (!c.count) {
-            import_note(r->report, h->line, "DBC: no vertex is in the box, or all of them are held by another DBC; left out");
+            import_note(
+                r->report, h->line,
+                "DBC: no vertex is in the box, or all of them are held by another DBC; left out");
             continue;
         }
         if (!opened) fputs("    fix:\n", out);
@@ -1107,7 +1269,10 @@ static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *
         else
             put_script(out, h->linear, h->angular, c.about, h->start, h->end);
         fputc('\n', out);
-        if (isfinite(h->end) && (same == 1 || turning)) import_note(r->report, h->line, "DBC: after its time range the vertices are free there; here they are held where they are");
+        if (isfinite(h->end) && (same == 1 || turning))
+            import_note(r->report, h->line,
+                        "DBC: after its time range the vertices are free there; here they are held "
+                        "where they are");
     }
     for (int k = 0; k < 3; k++) middle[k] = (box_low[k] + box_high[k]) / 2;
     for (int i = 0; i < script->grips; i++) {
@@ -1149,7 +1314,8 @@ static bool own_material(const Shape *s) { return s->density > 0 && s->E > 0; }
 /* Kinematic shapes are obstacles: surfaces always, solids if they have a velocity. */
 static bool is_obstacle(const Shape *s) { return s->kinematic || s->mesh->tet_count == 0; }
 
-static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Script *script, const double low[3], const double high[3])
+static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Script *script,
+                             const double low[3], const double high[3])
 {
     const Scene *s = r->scene;
     char path[4096];
@@ -1178,7 +1344,8 @@ static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Scr
             fputs("}\n", out);
         }
         if (shape->count[0] * shape->count[1] * shape->count[2] > 1) {
-            fprintf(out, "    array: {count: [%d, %d, %d]", shape->count[0], shape->count[1], shape->count[2]);
+            fprintf(out, "    array: {count: [%d, %d, %d]", shape->count[0], shape->count[1],
+                    shape->count[2]);
             put3(out, ", spacing: ", shape->step);
             fputs("}\n", out);
         }
@@ -1212,8 +1379,12 @@ static void put_obstacles(Reader *r, FILE *out, const char *folder)
                 put_script(out, shape->linear, shape->angular, all.about, 0, INFINITY);
             fputc('\n', out);
         }
-        if (shape->count[0] * shape->count[1] * shape->count[2] > 1) import_note(r->report, shape->line, "shapeMatrix of a surface: only its first copy is taken");
-        if (shape->thrown || shape->holds) import_note(r->report, shape->line, "initVel and DBC have no meaning for a shape that is not simulated");
+        if (shape->count[0] * shape->count[1] * shape->count[2] > 1)
+            import_note(r->report, shape->line,
+                        "shapeMatrix of a surface: only its first copy is taken");
+        if (shape->thrown || shape->holds)
+            import_note(r->report, shape->line,
+                        "initVel and DBC have no meaning for a shape that is not simulated");
         r->report->obstacles++;
     }
     for (int i = 0; i < s->obstacles; i++) {
@@ -1238,14 +1409,16 @@ static void put_obstacles(Reader *r, FILE *out, const char *folder)
 static void put_pairs(FILE *out, const Scene *s, bool with_obstacles)
 {
     bool shared = false;
-    for (int i = 0; i < s->shapes; i++) shared |= !is_obstacle(&s->shape[i]) && !own_material(&s->shape[i]);
+    for (int i = 0; i < s->shapes; i++)
+        shared |= !is_obstacle(&s->shape[i]) && !own_material(&s->shape[i]);
     bool first = true;
     for (int i = -1; i < s->shapes; i++) { /* -1: the material of the scene */
         if (i < 0 ? !shared : is_obstacle(&s->shape[i]) || !own_material(&s->shape[i])) continue;
         char name[32];
         snprintf(name, sizeof name, i < 0 ? "material" : "material%d", i);
         for (int j = i; !with_obstacles && j < s->shapes; j++) {
-            if (j < 0 ? !shared : is_obstacle(&s->shape[j]) || !own_material(&s->shape[j])) continue;
+            if (j < 0 ? !shared : is_obstacle(&s->shape[j]) || !own_material(&s->shape[j]))
+                continue;
             char other[32];
             snprintf(other, sizeof other, j < 0 ? "material" : "material%d", j);
             fprintf(out, "%s[%s, %s]", first ? "" : ", ", name, other);
@@ -1262,7 +1435,8 @@ static void put_pairs(FILE *out, const Scene *s, bool with_obstacles)
 static void put_contact(FILE *out, const Scene *s, double unit)
 {
     bool differs = false;
-    for (int i = 0; i < s->obstacles; i++) differs |= s->obstacle[i].friction != fmax(s->friction, 0);
+    for (int i = 0; i < s->obstacles; i++)
+        differs |= s->obstacle[i].friction != fmax(s->friction, 0);
     fputs("contact:\n  type: ipc\n  dhat: ", out);
     put(out, s->dhat * unit);
     fputs("\n  kappa: auto\n  mu: ", out);
@@ -1301,7 +1475,8 @@ static BrioStatus write_scene(Reader *r, const char *folder, FILE *out)
     whole_box(s, true, low, high);
     double diagonal = diagonal_of(low, high), unit = s->absolute ? 1 : diagonal;
     whole_box(s, false, low, high);
-    double lift = script->lift_diagonal * diagonal_of(low, high) + script->lift_height * (high[1] - low[1]);
+    double lift =
+        script->lift_diagonal * diagonal_of(low, high) + script->lift_height * (high[1] - low[1]);
     for (int i = 0; i < s->shapes; i++) {
         s->shape[i].translate[1] += lift;
         bodies += !is_obstacle(&s->shape[i]);
@@ -1309,10 +1484,14 @@ static BrioStatus write_scene(Reader *r, const char *folder, FILE *out)
     }
     low[1] += lift;
     high[1] += lift;
-    if (!bodies) return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, 0, 0, NULL, "the scene has no body to simulate: a shape with tets and without a prescribed velocity");
+    if (!bodies)
+        return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, 0, 0, NULL,
+                              "the scene has no body to simulate: a shape with tets and without a "
+                              "prescribed velocity");
     name_shapes(s);
     fputs("# imported from ", out);
-    for (const char *c = r->name; *c; c++) fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
+    for (const char *c = r->name; *c; c++)
+        fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
     fputs("\nbrio: 1\ntime: {h: ", out);
     put(out, s->h);
     fputs(", end: ", out);
@@ -1332,8 +1511,10 @@ static BrioStatus write_scene(Reader *r, const char *folder, FILE *out)
     fputs("solver: {tol: ", out);
     put(out, s->tol * diagonal);
     fputs("}\n", out);
-    double stiffness = s->damping_ratio > 0 ? 0.75 * fmin(s->damping_ratio, 1) * s->h * s->h * s->h : fmax(s->damping_stiffness, 0);
-    if (!strcmp(s->integrator, "NM") && s->beta > 0) stiffness /= s->beta; /* whose step weighs forces by beta h^2, and damping by what backward Euler has */
+    double stiffness = s->damping_ratio > 0 ? 0.75 * fmin(s->damping_ratio, 1) * s->h * s->h * s->h
+                                            : fmax(s->damping_stiffness, 0);
+    /* whose step weighs forces by beta h^2, and damping by what backward Euler has */
+    if (!strcmp(s->integrator, "NM") && s->beta > 0) stiffness /= s->beta;
     if (stiffness > 0) {
         fputs("damping:\n  - {type: rayleigh, beta: ", out);
         put(out, stiffness / (s->h * s->h));
@@ -1352,18 +1533,41 @@ static BrioStatus write_scene(Reader *r, const char *folder, FILE *out)
     return BRIO_OK;
 }
 
-BrioStatus import_ipc(const char *name, const char *folder, FILE *out, ImportReport *report, BrioError *error)
+BrioStatus import_ipc(const char *name, const char *folder, FILE *out, ImportReport *report,
+                      BrioError *error)
 {
-    Scene scene = {.energy = "NH", .integrator = "BE", .script = "null", .beta = 0.25, .gamma = 0.5, .size = -1, .end = 5, .h = 0.025, .density = 1000, .E = 1e5, .nu = 0.4, .handle = 0.01,
-                   .dhat = 1e-3, .epsv = 1e-3, .tol = 1e-2, .hold_to = INFINITY, .script_value = NAN, .gravity = true, .self_collision = true};
+    Scene scene = {.energy = "NH",
+                   .integrator = "BE",
+                   .script = "null",
+                   .beta = 0.25,
+                   .gamma = 0.5,
+                   .size = -1,
+                   .end = 5,
+                   .h = 0.025,
+                   .density = 1000,
+                   .E = 1e5,
+                   .nu = 0.4,
+                   .handle = 0.01,
+                   .dhat = 1e-3,
+                   .epsv = 1e-3,
+                   .tol = 1e-2,
+                   .hold_to = INFINITY,
+                   .script_value = NAN,
+                   .gravity = true,
+                   .self_collision = true};
     Reader r = {.name = name, .next = 1, .scene = &scene, .report = report, .error = error};
     size_t size;
     BRIO_CHECK(brio__read_file(name, &r.text, &size, error));
     BrioStatus status = BRIO_OK;
-    if (memchr(r.text, 0, size)) status = brio__error_at(error, BRIO_ERROR_INPUT, name, 0, 0, NULL, "the file holds a byte 0: this is no text");
+    if (memchr(r.text, 0, size))
+        status = brio__error_at(error, BRIO_ERROR_INPUT, name, 0, 0, NULL,
+                                "the file holds a byte 0: this is no text");
     r.at = r.text;
     while (status == BRIO_OK && next_line(&r)) status = take_line(&r);
-    if (status == BRIO_OK && !scene.shapes) status = brio__error_at(error, BRIO_ERROR_INPUT, name, 0, 0, NULL, "the scene has no shapes (\"shapes input N\" and N lines): this is no scene of IPC, or it is empty");
+    if (status == BRIO_OK && !scene.shapes)
+        status = brio__error_at(error, BRIO_ERROR_INPUT, name, 0, 0, NULL,
+                                "the scene has no shapes (\"shapes input N\" and N lines): this is "
+                                "no scene of IPC, or it is empty");
     if (status == BRIO_OK) {
         locale_t before = brio__c_locale_enter();
         status = write_scene(&r, folder, out);

@@ -9,8 +9,8 @@ static void print_fields(const BrioField *fields)
     for (const BrioField *f = fields; f && f->name; f++) {
         FieldText t = field_text(f);
         BrioWord unit = brio__field_unit(f);
-        printf("    %-12s %s%s%s%s%s [%s]  %s\n", f->name, t.type, unit.text[0] ? ", " : "", unit.text,
-               t.range[0] ? "; " : "", t.range, t.standard, f->summary);
+        printf("    %-12s %s%s%s%s%s [%s]  %s\n", f->name, t.type, unit.text[0] ? ", " : "",
+               unit.text, t.range[0] ? "; " : "", t.range, t.standard, f->summary);
     }
 }
 
@@ -22,8 +22,8 @@ static void list_text(const Family *family, bool verbose)
         printf("%-27s %s\n", e.name, e.summary);
         if (!verbose) continue;
         if (e.note || e.citation)
-            printf("    %s%s%s%s\n", e.note ? e.note : "", e.citation ? " [" : "", e.citation ? e.citation : "",
-                   e.citation ? "]" : "");
+            printf("    %s%s%s%s\n", e.note ? e.note : "", e.citation ? " [" : "",
+                   e.citation ? e.citation : "", e.citation ? "]" : "");
         print_fields(e.fields);
     }
     if (i == 0) puts(family->empty);
@@ -47,7 +47,8 @@ static int run(int argc, char **argv)
             name = a.value;
         else
             return option == ARGUMENT_WORD
-                       ? usage_error(a.command, "one list at a time: \"%s\" and \"%s\"", name, a.value)
+                       ? usage_error(a.command, "one list at a time: \"%s\" and \"%s\"", name,
+                                     a.value)
                        : a.exit;
     }
     for (; count < (int)BRIO_COUNT(names) && family_at(count); count++) {
@@ -74,7 +75,8 @@ static const Option options[] = {
 const Command command_list = {
     .name = "list",
     .summary = "Show what there is: integrators, materials, shapes, scenes, ...",
-    .synopsis = "integrators|energies|materials|presets|damping|solvers|shapes|scenes|frames|meshes [--verbose] [--json]",
+    .synopsis = "integrators|energies|materials|presets|damping|solvers|shapes|scenes|frames|"
+                "meshes [--verbose] [--json]",
     .about = "Without a name: the lists that there are, and where a scene says which one it wants.",
     .options = options,
     .examples = "brio list integrators\nbrio list materials --json",

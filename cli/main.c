@@ -24,7 +24,10 @@ static const Command *const commands[] = {
 #undef COMMAND
 };
 
-const Command *command_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(commands) ? commands[i] : NULL; }
+const Command *command_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(commands) ? commands[i] : NULL;
+}
 
 const Command *command_find(const char *name)
 {
@@ -40,7 +43,7 @@ int command_names(const char **names, int most)
     return count;
 }
 
-/* ---- words -------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------ */
 
 void seconds_text(double seconds, char *text, size_t size)
 {
@@ -84,12 +87,14 @@ void print_wrapped(FILE *file, const char *text, int indent, int width)
 
 void default_folder(const char *scene, const char *ending, char *text, size_t size)
 {
-    const char *slash = strrchr(scene, '/'), *name = slash ? slash + 1 : scene, *dot = strrchr(name, '.');
+    const char *slash = strrchr(scene, '/');
+    const char *name = slash ? slash + 1 : scene;
+    const char *dot = strrchr(name, '.');
     int length = dot && dot > name ? (int)(dot - name) : (int)strlen(name);
     snprintf(text, size, "%.*s%s", length, name, ending);
 }
 
-/* ---- complaints --------------------------------------------------------------------------------- */
+/* ---- complaints ------------------------------------------------------------------------- */
 
 int usage_error(const Command *command, const char *format, ...)
 {
@@ -102,10 +107,12 @@ int usage_error(const Command *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-int unknown_name(const Command *command, const char *what, const char *word, const char *const *names, int count)
+int unknown_name(const Command *command, const char *what, const char *word,
+                 const char *const *names, int count)
 {
     const char *nearest = brio__nearest(word, names, count);
-    if (nearest) return usage_error(command, "no %s \"%s\"; did you mean \"%s\"?", what, word, nearest);
+    if (nearest)
+        return usage_error(command, "no %s \"%s\"; did you mean \"%s\"?", what, word, nearest);
     char list[2048] = "none";
     size_t used = 0;
     for (int i = 0; i < count && used < sizeof list; i++)
@@ -150,7 +157,7 @@ FILE *create_file(const Command *command, const char *name, bool force, const ch
     return NULL;
 }
 
-/* ---- arguments ---------------------------------------------------------------------------------- */
+/* ---- arguments -------------------------------------------------------------------------- */
 
 static int unknown_option(Arguments *a, const char *word, int length)
 {
@@ -162,7 +169,8 @@ static int unknown_option(Arguments *a, const char *word, int length)
         if (o->summary) names[count++] = o->name;
     const char *nearest = brio__nearest(name, names, count);
     a->exit = nearest ? usage_error(a->command, "no option %s; did you mean %s?", name, nearest)
-                      : usage_error(a->command, "no option %s; see `brio help %s`", name, a->command->name);
+                      : usage_error(a->command, "no option %s; see `brio help %s`", name,
+                                    a->command->name);
     return ARGUMENT_BAD;
 }
 
@@ -185,9 +193,11 @@ int argument_next(Arguments *a)
     int length = brief ? 2 : (int)strcspn(word, "=");
     for (int i = 0; a->command->options && a->command->options[i].name; i++) {
         const Option *o = &a->command->options[i];
-        if (brief ? o->letter != word[1] : (int)strlen(o->name) != length || strncmp(o->name, word, (size_t)length))
+        if (brief ? o->letter != word[1]
+                  : (int)strlen(o->name) != length || strncmp(o->name, word, (size_t)length))
             continue;
-        const char *joined = brief ? (word[2] ? word + 2 : NULL) : (word[length] ? word + length + 1 : NULL);
+        const char *joined =
+            brief ? (word[2] ? word + 2 : NULL) : (word[length] ? word + length + 1 : NULL);
         a->value = joined;
         if (!o->value && joined) {
             a->exit = usage_error(a->command, "%.*s takes no value", length, word);
@@ -213,7 +223,8 @@ bool scene_argument(Arguments *a, int option, SceneArguments *scene)
     a->exit = EXIT_USAGE;
     if (option == ARGUMENT_WORD) {
         if (scene->name) {
-            usage_error(a->command, "one scene at a time: \"%s\" and \"%s\"", scene->name, a->value);
+            usage_error(a->command, "one scene at a time: \"%s\" and \"%s\"", scene->name,
+                        a->value);
             return false;
         }
         scene->name = a->value;
@@ -230,16 +241,18 @@ bool scene_argument(Arguments *a, int option, SceneArguments *scene)
     return true;
 }
 
-bool read_count(const Command *command, const char *option, const char *text, int64_t most, int64_t *value)
+bool read_count(const Command *command, const char *option, const char *text, int64_t most,
+                int64_t *value)
 {
     char *end;
     *value = strtoll(text, &end, 10);
     if (isdigit((unsigned char)text[0]) && !*end && *value >= 1 && *value <= most) return true;
-    usage_error(command, "%s %s: expected a whole number from 1 to %lld", option, text, (long long)most);
+    usage_error(command, "%s %s: expected a whole number from 1 to %lld", option, text,
+                (long long)most);
     return false;
 }
 
-/* ---- signals ------------------------------------------------------------------------------------ */
+/* ---- signals ---------------------------------------------------------------------------- */
 
 volatile sig_atomic_t stop_wanted;
 
@@ -258,7 +271,7 @@ void catch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* ---- main --------------------------------------------------------------------------------------- */
+/* ---- main ------------------------------------------------------------------------------- */
 
 static int version(void)
 {
@@ -270,7 +283,8 @@ static int version(void)
     printf("threads          %d\n", brio_threads());
     printf("BLAS             %s\n", brio__blas_name());
     printf("linear solvers   ");
-    for (int i = 0; brio__linear_at(i); i++) printf("%s%s", i ? ", " : "", brio__linear_at(i)->name);
+    for (int i = 0; brio__linear_at(i); i++)
+        printf("%s%s", i ? ", " : "", brio__linear_at(i)->name);
 #ifdef BRIO_HAVE_LIBFYAML
     printf("\nscenes           YAML and JSON\n");
 #else
@@ -294,7 +308,8 @@ static int run_command(int argc, char **argv)
         return EXIT_USAGE;
     }
     const char *name = argv[1];
-    if (!strcmp(name, "--version") || !strcmp(name, "-V")) return cluster_speaks() ? version() : EXIT_DONE;
+    if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+        return cluster_speaks() ? version() : EXIT_DONE;
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     const Command *command = command_find(name);
     if (!command) {
@@ -302,7 +317,8 @@ static int run_command(int argc, char **argv)
         int count = command_names(names, BRIO_COUNT(names));
         return unknown_name(NULL, name[0] == '-' ? "option" : "command", name, names, count);
     }
-    if (!cluster_speaks() && command != &command_run) return EXIT_DONE; /* the others are for one process */
+    /* the others are for one process */
+    if (!cluster_speaks() && command != &command_run) return EXIT_DONE;
     int code = command->run(argc - 1, argv + 1);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "brio: cannot write to the standard output\n");
@@ -318,7 +334,10 @@ int main(int argc, char **argv)
     brio__tetrahedralise_watch(watch_tetrahedralise);
     const char *isa = getenv("BRIO_ISA");
     if (isa && isa[0] && strcmp(isa, brio_isa()))
-        fprintf(stderr, "brio: BRIO_ISA=%s is none of baseline, avx2 and avx512, or this machine does not have it: using %s\n", isa, brio_isa());
+        fprintf(stderr,
+                "brio: BRIO_ISA=%s is none of baseline, avx2 and avx512, or this machine does not "
+                "have it: using %s\n",
+                isa, brio_isa());
     if (!cluster_begin()) return EXIT_FAILED;
     int code = run_command(argc, argv);
     cluster_end();

@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-/* ---- info ------------------------------------------------------------------------------------------- */
+/* ---- info ------------------------------------------------------------------------------- */
 
 enum { MOST_FINDINGS = 10 };
 
@@ -21,31 +21,54 @@ typedef struct Findings {
     char text[MOST_FINDINGS][320];
 } Findings;
 
-#define FIND(f, ...) ((f)->count < MOST_FINDINGS ? (void)snprintf((f)->text[(f)->count++], sizeof (f)->text[0], __VA_ARGS__) : (void)0)
+#define FIND(f, ...)                                                                \
+    ((f)->count < MOST_FINDINGS                                                     \
+         ? (void)snprintf((f)->text[(f)->count++], sizeof(f)->text[0], __VA_ARGS__) \
+         : (void)0)
 
 static void collect(const BrioMeasure *m, Findings *f)
 {
     const char *element = m->tets ? "tets" : "triangles";
-    if (m->inverted) FIND(f, "%lld tets are inverted, the first is tet %lld; swap two of its vertices, or repair the mesh", (long long)m->inverted, (long long)m->first_inverted);
-    if (m->flat) FIND(f, "%lld %s are flat, the first is no. %lld; remove them, or repair the mesh", (long long)m->flat, element, (long long)m->first_flat);
+    if (m->inverted)
+        FIND(f,
+             "%lld tets are inverted, the first is tet %lld; swap two of its vertices, or repair "
+             "the mesh",
+             (long long)m->inverted, (long long)m->first_inverted);
+    if (m->flat)
+        FIND(f, "%lld %s are flat, the first is no. %lld; remove them, or repair the mesh",
+             (long long)m->flat, element, (long long)m->first_flat);
     if (m->unused) FIND(f, "%lld vertices belong to no element", (long long)m->unused);
     if (m->open_edges)
-        FIND(f, "the surface is open: %lld edges belong to one triangle only, the first joins vertices %d and %d", (long long)m->open_edges, m->first_open[0], m->first_open[1]);
+        FIND(f,
+             "the surface is open: %lld edges belong to one triangle only, the first joins "
+             "vertices %d and %d",
+             (long long)m->open_edges, m->first_open[0], m->first_open[1]);
     if (m->branching_edges)
-        FIND(f, "the surface branches: %lld edges belong to more than two triangles, the first joins vertices %d and %d", (long long)m->branching_edges, m->first_branching[0],
-             m->first_branching[1]);
+        FIND(f,
+             "the surface branches: %lld edges belong to more than two triangles, the first joins "
+             "vertices %d and %d",
+             (long long)m->branching_edges, m->first_branching[0], m->first_branching[1]);
     if (m->turned_edges)
-        FIND(f, "the triangles at %lld edges look to different sides, first where vertices %d and %d are joined", (long long)m->turned_edges, m->first_turned[0], m->first_turned[1]);
+        FIND(f,
+             "the triangles at %lld edges look to different sides, first where vertices %d and %d "
+             "are joined",
+             (long long)m->turned_edges, m->first_turned[0], m->first_turned[1]);
     if (m->intersections)
-        FIND(f, "the surface intersects itself: %lld edges meet a triangle, first the edge of vertices %d and %d triangle %lld", (long long)m->intersections, m->first.edge[0], m->first.edge[1],
+        FIND(f,
+             "the surface intersects itself: %lld edges meet a triangle, first the edge of "
+             "vertices %d and %d triangle %lld",
+             (long long)m->intersections, m->first.edge[0], m->first.edge[1],
              (long long)m->first.triangle);
-    if (!m->tets && m->volume < 0) FIND(f, "the surface looks inward: it encloses %.6g m3", m->volume);
+    if (!m->tets && m->volume < 0)
+        FIND(f, "the surface looks inward: it encloses %.6g m3", m->volume);
 }
 
 static const char *surface_word(const BrioMeasure *m)
 {
     if (m->branching_edges) return "branching";
-    return m->open_edges ? "open" : m->turned_edges ? "closed, but not of one orientation" : "closed";
+    return m->open_edges     ? "open"
+           : m->turned_edges ? "closed, but not of one orientation"
+                             : "closed";
 }
 
 static void put_vector(BrioJson *json, const char *name, const double v[3])
@@ -63,19 +86,36 @@ static void info_json(const char *name, const BrioMeasure *m, const Findings *fo
     const struct {
         const char *name;
         int64_t value;
-    } counts[] = {{"vertices", m->vertices},     {"unused_vertices", m->unused},          {"tets", m->tets},           {"triangles", m->triangles},
-                  {"lines", m->lines},           {"components", m->components},           {"edges", m->edges},         {"open_edges", m->open_edges},
-                  {"non_manifold_edges", m->branching_edges}, {"turned_edges", m->turned_edges}, {"inverted", m->inverted}, {"flat", m->flat},
-                  {"self_intersections", m->intersections},   {"worst_element", m->quality_worst}};
-    for (size_t i = 0; i < BRIO_COUNT(counts); i++) brio__json_integer(&json, counts[i].name, counts[i].value);
+    } counts[] = {{"vertices", m->vertices},
+                  {"unused_vertices", m->unused},
+                  {"tets", m->tets},
+                  {"triangles", m->triangles},
+                  {"lines", m->lines},
+                  {"components", m->components},
+                  {"edges", m->edges},
+                  {"open_edges", m->open_edges},
+                  {"non_manifold_edges", m->branching_edges},
+                  {"turned_edges", m->turned_edges},
+                  {"inverted", m->inverted},
+                  {"flat", m->flat},
+                  {"self_intersections", m->intersections},
+                  {"worst_element", m->quality_worst}};
+    for (size_t i = 0; i < BRIO_COUNT(counts); i++)
+        brio__json_integer(&json, counts[i].name, counts[i].value);
     brio__json_boolean(&json, "closed", m->triangles > 0 && !m->open_edges && !m->branching_edges);
     put_vector(&json, "low", m->low);
     put_vector(&json, "high", m->high);
     const struct {
         const char *name;
         double value;
-    } reals[] = {{"volume", m->volume},           {"area", m->area},         {"edge_least", m->edge_least},   {"edge_mean", m->edge_mean},
-                 {"edge_most", m->edge_most},     {"quality_least", m->quality_least}, {"quality_mean", m->quality_mean}, {"angle_least", m->angle_least},
+    } reals[] = {{"volume", m->volume},
+                 {"area", m->area},
+                 {"edge_least", m->edge_least},
+                 {"edge_mean", m->edge_mean},
+                 {"edge_most", m->edge_most},
+                 {"quality_least", m->quality_least},
+                 {"quality_mean", m->quality_mean},
+                 {"angle_least", m->angle_least},
                  {"angle_most", m->angle_most}};
     for (size_t i = 0; i < BRIO_COUNT(reals); i++)
         if (isfinite(reals[i].value)) brio__json_real(&json, reals[i].name, reals[i].value);
@@ -99,15 +139,22 @@ static void info_text(const char *name, const BrioMeasure *m, const Findings *fo
     if (m->tets) printf("%s tets, ", tets);
     printf("%s triangles%s", triangles, m->tets ? " of their surface" : "");
     if (m->lines) printf(", %lld lines", (long long)m->lines);
-    printf("; %lld %s\n", (long long)m->components, m->components == 1 ? "component" : "components");
-    printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g\n", m->low[0], m->low[1], m->low[2], m->high[0], m->high[1], m->high[2]);
+    printf("; %lld %s\n", (long long)m->components,
+           m->components == 1 ? "component" : "components");
+    printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g\n", m->low[0], m->low[1], m->low[2],
+           m->high[0], m->high[1], m->high[2]);
     if (isfinite(m->volume)) printf("    volume       %.6g\n", m->volume);
     if (m->triangles) printf("    area         %.6g\n", m->area);
-    if (m->edges) printf("    edges        %.4g to %.4g, mean %.4g\n", m->edge_least, m->edge_most, m->edge_mean);
+    if (m->edges)
+        printf("    edges        %.4g to %.4g, mean %.4g\n", m->edge_least, m->edge_most,
+               m->edge_mean);
     if (elements) {
-        printf("    angles       %.1f to %.1f degrees %s\n", m->angle_least, m->angle_most, m->tets ? "between faces of tets" : "in corners of triangles");
-        printf("    quality      %.3f at %s %lld, mean %.3f (1 is regular, 0 flat, below 0.1 poor)\n", m->quality_least, m->tets ? "tet" : "triangle", (long long)m->quality_worst,
-               m->quality_mean);
+        printf("    angles       %.1f to %.1f degrees %s\n", m->angle_least, m->angle_most,
+               m->tets ? "between faces of tets" : "in corners of triangles");
+        printf(
+            "    quality      %.3f at %s %lld, mean %.3f (1 is regular, 0 flat, below 0.1 poor)\n",
+            m->quality_least, m->tets ? "tet" : "triangle", (long long)m->quality_worst,
+            m->quality_mean);
         for (int b = 0; b < BRIO_QUALITY_BINS; b++) most = BRIO_MAX(most, m->quality[b]);
         for (int b = 0; b < BRIO_QUALITY_BINS; b++) {
             char count[32];
@@ -121,7 +168,7 @@ static void info_text(const char *name, const BrioMeasure *m, const Findings *fo
     for (int i = 0; i < found->count; i++) printf("  ! %s\n", found->text[i]);
 }
 
-/* ---- what the command line gave --------------------------------------------------------------------- */
+/* ---- what the command line gave --------------------------------------------------------- */
 
 typedef struct Given {
     const char *word[3]; /* what to do, then files */
@@ -156,7 +203,7 @@ static int info(const Given *g)
     return code;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------- */
 
 /* The name of the other file of a pair. */
 static char *second_name(const char *name, const char *extension)
@@ -169,7 +216,8 @@ static char *second_name(const char *name, const char *extension)
     return other;
 }
 
-static int write_one(const Given *g, const char *name, const BrioMesh *mesh, bool ascii, void (*write)(const BrioMesh *, bool, FILE *))
+static int write_one(const Given *g, const char *name, const BrioMesh *mesh, bool ascii,
+                     void (*write)(const BrioMesh *, bool, FILE *))
 {
     FILE *file = create_file(&command_mesh, name, g->force, "give another name");
     if (!file) return EXIT_USAGE;
@@ -189,8 +237,10 @@ static int write_mesh(const Given *g, const char *name, BrioMesh *mesh)
     BrioError error = {0};
     char note[320];
     if (brio__mesh_writer(name, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
-    if (g->ascii && !w->has_ascii) return usage_error(&command_mesh, "%s is never text", w->extension);
-    if (g->binary && !w->has_binary) return usage_error(&command_mesh, "%s is always text: leave --binary out", w->extension);
+    if (g->ascii && !w->has_ascii)
+        return usage_error(&command_mesh, "%s is never text", w->extension);
+    if (g->binary && !w->has_binary)
+        return usage_error(&command_mesh, "%s is always text: leave --binary out", w->extension);
     if (brio__mesh_fit(w, mesh, note, sizeof note, &error) != BRIO_OK) {
         if (!error.file[0]) snprintf(error.file, sizeof error.file, "%s", name);
         return say_error(&error, EXIT_USAGE);
@@ -199,20 +249,24 @@ static int write_mesh(const Given *g, const char *name, BrioMesh *mesh)
     char *other = w->second ? second_name(name, w->second) : NULL;
     if (w->second && !other) return usage_error(&command_mesh, "out of memory");
     if (other && !g->force && access(other, F_OK) == 0) {
-        usage_error(&command_mesh, "%s is there already: give another name, or --force to replace it", other);
+        usage_error(&command_mesh,
+                    "%s is there already: give another name, or --force to replace it", other);
         brio__free(other);
         return EXIT_USAGE;
     }
     int code = write_one(g, name, mesh, ascii, w->write);
     if (code == EXIT_DONE && other) code = write_one(g, other, mesh, ascii, w->write_second);
     if (code == EXIT_DONE && !g->json) {
-        printf("%s%s%s: %lld vertices", name, other ? " and " : "", other ? other : "", (long long)mesh->vertex_count);
+        printf("%s%s%s: %lld vertices", name, other ? " and " : "", other ? other : "",
+               (long long)mesh->vertex_count);
         if (mesh->tet_count) printf(", %lld tets", (long long)mesh->tet_count);
         if (mesh->triangle_count) printf(", %lld triangles", (long long)mesh->triangle_count);
         if (mesh->edge_count) printf(", %lld lines", (long long)mesh->edge_count);
         putchar('\n');
         if (note[0]) printf("  %s\n", note);
-        if (w->single && !ascii) printf("  binary %s rounds coordinates to single precision; --ascii keeps all digits\n", w->extension);
+        if (w->single && !ascii)
+            printf("  binary %s rounds coordinates to single precision; --ascii keeps all digits\n",
+                   w->extension);
     }
     brio__free(other);
     return code;
@@ -223,24 +277,27 @@ static int convert(const Given *g)
     BrioMesh *mesh = NULL;
     BrioError error = {0};
     const char *out = g->words == 3 ? g->word[2] : g->out;
-    if (g->words < 2 || !out || (g->words == 3 && g->out)) return usage_error(&command_mesh, "from which mesh to which? brio mesh convert IN OUT");
+    if (g->words < 2 || !out || (g->words == 3 && g->out))
+        return usage_error(&command_mesh, "from which mesh to which? brio mesh convert IN OUT");
     if (brio_mesh_read(g->word[1], &mesh, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
     int code = write_mesh(g, out, mesh);
     brio_mesh_free(mesh);
     return code;
 }
 
-/* ---- tets ------------------------------------------------------------------------------------------- */
+/* ---- tets ------------------------------------------------------------------------------- */
 
 bool watch_tetrahedralise(const char *tool, double seconds)
 {
     static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-    static struct sigaction before[BRIO_COUNT(stops)]; /* put back at the end: what comes then may not ask for stop_wanted */
+    /* put back at the end: what comes then may not ask for stop_wanted */
+    static struct sigaction before[BRIO_COUNT(stops)];
     static bool running;
     static double shown;
     char text[32];
     if (running != (tool != NULL)) {
-        for (size_t i = 0; i < BRIO_COUNT(stops); i++) sigaction(stops[i], tool ? NULL : &before[i], tool ? &before[i] : NULL);
+        for (size_t i = 0; i < BRIO_COUNT(stops); i++)
+            sigaction(stops[i], tool ? NULL : &before[i], tool ? &before[i] : NULL);
         if (tool) catch_signals();
         running = tool != NULL;
         shown = 0;
@@ -259,19 +316,32 @@ static int tetrahedralise(const Given *g)
     BrioMesh *surface = NULL, *solid = NULL;
     BrioError error = {0};
     const BrioMeshWriter *w;
-    if (g->words != 2 || !g->out) return usage_error(&command_mesh, "which surface, and where to? brio mesh tetrahedralise SURFACE -o BODY.msh");
+    if (g->words != 2 || !g->out)
+        return usage_error(
+            &command_mesh,
+            "which surface, and where to? brio mesh tetrahedralise SURFACE -o BODY.msh");
     if (brio__mesh_writer(g->out, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
-    if (!w->tets) return usage_error(&command_mesh, "%s holds no tets: take .msh, .mesh, .vtk, .vtu or .node", w->extension);
-    if (!g->force && access(g->out, F_OK) == 0) return usage_error(&command_mesh, "%s is there already: give another name, or --force to replace it", g->out);
-    if (brio_mesh_read(g->word[1], &surface, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (!w->tets)
+        return usage_error(&command_mesh, "%s holds no tets: take .msh, .mesh, .vtk, .vtu or .node",
+                           w->extension);
+    if (!g->force && access(g->out, F_OK) == 0)
+        return usage_error(&command_mesh,
+                           "%s is there already: give another name, or --force to replace it",
+                           g->out);
+    if (brio_mesh_read(g->word[1], &surface, &error) != BRIO_OK)
+        return say_error(&error, EXIT_USAGE);
     const BrioTetOptions options = {.edge = g->edge, .quality = g->quality, .tool = g->tool};
     const char *used = "";
     int code = EXIT_DONE;
     if (surface->tet_count) {
-        code = usage_error(&command_mesh, "%s has %lld tets already; to fill its surface anew, convert it to .obj first", g->word[1], (long long)surface->tet_count);
+        code = usage_error(
+            &command_mesh,
+            "%s has %lld tets already; to fill its surface anew, convert it to .obj first",
+            g->word[1], (long long)surface->tet_count);
     } else {
         double start = brio__seconds();
-        BrioStatus status = brio__tetrahedralise(surface, g->word[1], &options, &solid, &used, &error);
+        BrioStatus status =
+            brio__tetrahedralise(surface, g->word[1], &options, &solid, &used, &error);
         progress_clear();
         char seconds[32];
         seconds_text(brio__seconds() - start, seconds, sizeof seconds);
@@ -287,7 +357,7 @@ static int tetrahedralise(const Given *g)
     return code;
 }
 
-/* ---- command ---------------------------------------------------------------------------------------- */
+/* ---- command ---------------------------------------------------------------------------- */
 
 enum { OUT, FORCE, ASCII, BINARY, EDGE, QUALITY, WITH, JSON };
 
@@ -308,7 +378,10 @@ static int run(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(const Given *);
-    } tasks[] = {{"info", info}, {"convert", convert}, {"tetrahedralise", tetrahedralise}, {"tetrahedralize", tetrahedralise}};
+    } tasks[] = {{"info", info},
+                 {"convert", convert},
+                 {"tetrahedralise", tetrahedralise},
+                 {"tetrahedralize", tetrahedralise}};
     static const char *const names[] = {"info", "convert", "tetrahedralise"};
     Arguments a = {.command = &command_mesh, .argc = argc, .argv = argv, .at = 1};
     Given g = {0};
@@ -316,7 +389,8 @@ static int run(int argc, char **argv)
         switch (option) {
         case ARGUMENT_BAD: return a.exit;
         case ARGUMENT_WORD:
-            if (g.words == (int)BRIO_COUNT(g.word)) return usage_error(a.command, "too many words: \"%s\"", a.value);
+            if (g.words == (int)BRIO_COUNT(g.word))
+                return usage_error(a.command, "too many words: \"%s\"", a.value);
             g.word[g.words++] = a.value;
             break;
         case OUT: g.out = a.value; break;
@@ -328,47 +402,68 @@ static int run(int argc, char **argv)
             if (!read_number("--edge", a.value, 0, &g.edge)) return EXIT_USAGE;
             break;
         case QUALITY:
-            if (!read_number("--quality", a.value, BRIO_TET_QUALITY_LEAST, &g.quality)) return EXIT_USAGE;
+            if (!read_number("--quality", a.value, BRIO_TET_QUALITY_LEAST, &g.quality))
+                return EXIT_USAGE;
             break;
         case WITH:
-            if (strcmp(a.value, "tetgen") && strcmp(a.value, "gmsh")) return usage_error(a.command, "--with %s: expected tetgen or gmsh", a.value);
+            if (strcmp(a.value, "tetgen") && strcmp(a.value, "gmsh"))
+                return usage_error(a.command, "--with %s: expected tetgen or gmsh", a.value);
             g.tool = a.value;
             break;
         }
     }
     if (g.ascii && g.binary) return usage_error(a.command, "--ascii or --binary, not both");
-    if (!g.words) return usage_error(a.command, "what to do? info, convert or tetrahedralise; see `brio help mesh`");
+    if (!g.words)
+        return usage_error(a.command,
+                           "what to do? info, convert or tetrahedralise; see `brio help mesh`");
     for (size_t i = 0; i < BRIO_COUNT(tasks); i++)
         if (!strcmp(g.word[0], tasks[i].name)) return tasks[i].run(&g);
     return unknown_name(a.command, "task", g.word[0], names, (int)BRIO_COUNT(names));
 }
 
-static const Option options[] = {[OUT] = {"--out", 'o', "FILE", "Where the mesh goes; its extension tells the format."},
-                                 [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
-                                 [ASCII] = {"--ascii", 0, NULL, "Write text also where the format has a binary form (.ply, .stl, .vtk, .vtu, .msh)."},
-                                 [BINARY] = {"--binary", 0, NULL, "Write binary data; otherwise so where the format can."},
-                                 [EDGE] = {"--edge", 0, "LENGTH", "Of tetrahedralise: edges of about this length at most; otherwise as the surface has them."},
-                                 [QUALITY] = {"--quality", 0, "Q", "Of tetrahedralise by tetgen: largest ratio of circumradius to shortest edge, from 1.1; otherwise 1.4."},
-                                 [WITH] = {"--with", 0, "tetgen|gmsh", "Of tetrahedralise: the program; otherwise tetgen, or gmsh if only that is there."},
-                                 [JSON] = {"--json", 0, NULL, "What the mesh is like as one JSON object."},
-                                 {0}};
+static const Option options[] = {
+    [OUT] = {"--out", 'o', "FILE", "Where the mesh goes; its extension tells the format."},
+    [FORCE] = {"--force", 'f', NULL, "Replace that file if it is there."},
+    [ASCII] =
+        {"--ascii", 0, NULL,
+         "Write text also where the format has a binary form (.ply, .stl, .vtk, .vtu, .msh)."},
+    [BINARY] = {"--binary", 0, NULL, "Write binary data; otherwise so where the format can."},
+    [EDGE] = {"--edge", 0, "LENGTH",
+              "Of tetrahedralise: edges of about this length at most; otherwise as the surface has "
+              "them."},
+    [QUALITY] = {"--quality", 0, "Q",
+                 "Of tetrahedralise by tetgen: largest ratio of circumradius to shortest edge, "
+                 "from 1.1; otherwise 1.4."},
+    [WITH] = {"--with", 0, "tetgen|gmsh",
+              "Of tetrahedralise: the program; otherwise tetgen, or gmsh if only that is there."},
+    [JSON] = {"--json", 0, NULL, "What the mesh is like as one JSON object."},
+    {0}};
 
 const Command command_mesh = {
     .name = "mesh",
     .summary = "Look at a mesh, convert it to another format, fill a surface with tets.",
-    .synopsis = "info FILE [--json]\nconvert IN OUT [--ascii|--binary] [--force]\ntetrahedralise SURFACE -o BODY [--edge LENGTH] [--quality Q] [--with tetgen|gmsh] [--force] [--json]",
-    .about =
-        "Formats go by the extension: .obj, .off, .ply and .stl hold surfaces, .vtk, .vtu, .msh and .mesh also tets, .node and .ele (a pair, either name will do) "
-        "only tets.\n"
-        "info prints counts, box, volume, area, edge lengths, angles and a histogram of the elements' quality (the mean ratio: 1 is regular, 0 flat); lines that start "
-        "with ! are findings: inverted or flat elements, open or branching edges, triangles that look to different sides, self-intersections of the surface "
-        "(decided without rounding).\n"
-        "convert keeps all that the other format can hold and says what it left out; of a solid in a surface format that is the surface.\n"
-        "tetrahedralise has a closed surface filled by tetgen or gmsh, which must be installed (Debian: apt-get install tetgen). Vertices of the surface come "
-        "first, in their order; components inside of others are cavities. Open or intersecting surfaces are refused with the place. A scene does "
-        "the same by itself for a body with `mesh: surface.obj` and `kind: solid`.\n"
-        "Exit code 0: done. 1: stopped, or not written. 2: a file is not valid, or cannot be filled.",
+    .synopsis =
+        "info FILE [--json]\nconvert IN OUT [--ascii|--binary] [--force]\ntetrahedralise SURFACE "
+        "-o BODY [--edge LENGTH] [--quality Q] [--with tetgen|gmsh] [--force] [--json]",
+    .about = "Formats go by the extension: .obj, .off, .ply and .stl hold surfaces, .vtk, .vtu, "
+             ".msh and .mesh also tets, .node and .ele (a pair, either name will do) "
+             "only tets.\n"
+             "info prints counts, box, volume, area, edge lengths, angles and a histogram of the "
+             "elements' quality (the mean ratio: 1 is regular, 0 flat); lines that start "
+             "with ! are findings: inverted or flat elements, open or branching edges, triangles "
+             "that look to different sides, self-intersections of the surface "
+             "(decided without rounding).\n"
+             "convert keeps all that the other format can hold and says what it left out; of a "
+             "solid in a surface format that is the surface.\n"
+             "tetrahedralise has a closed surface filled by tetgen or gmsh, which must be "
+             "installed (Debian: apt-get install tetgen). Vertices of the surface come "
+             "first, in their order; components inside of others are cavities. Open or "
+             "intersecting surfaces are refused with the place. A scene does "
+             "the same by itself for a body with `mesh: surface.obj` and `kind: solid`.\n"
+             "Exit code 0: done. 1: stopped, or not written. 2: a file is not valid, or cannot be "
+             "filled.",
     .options = options,
-    .examples = "brio mesh info bunny.obj\nbrio mesh convert bunny.ply bunny.stl\nbrio mesh tetrahedralise bunny.obj -o bunny.msh --edge 0.02",
+    .examples = "brio mesh info bunny.obj\nbrio mesh convert bunny.ply bunny.stl\nbrio mesh "
+                "tetrahedralise bunny.obj -o bunny.msh --edge 0.02",
     .run = run,
 };

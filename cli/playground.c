@@ -1,4 +1,5 @@
-/* brio playground: opens the page that `make playground` built, or serves it to browsers of this machine. */
+/* brio playground: opens the page that `make playground` built, or serves it to browsers of this
+ * machine. */
 #include "commands.h"
 
 #include <arpa/inet.h>
@@ -30,7 +31,7 @@ static bool find_page(char *path, size_t size)
     return false;
 }
 
-/* ---- server --------------------------------------------------------------------------------------- */
+/* ---- server ----------------------------------------------------------------------------- */
 
 enum {
     USUAL_PORT = 8737,
@@ -62,14 +63,18 @@ static bool send_all(int to, const char *data, size_t size)
     return true;
 }
 
-/* The last three lines make the page cross-origin isolated: without them there is no memory that threads could share. */
+/* The last three lines make the page cross-origin isolated: without them there is no memory that
+ * threads could share. */
 static bool send_head(int to, const char *status, const char *type, long long size)
 {
     char head[512];
-    int length = snprintf(head, sizeof head,
-                          "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: close\r\nCache-Control: no-cache\r\n"
-                          "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\nCross-Origin-Resource-Policy: same-origin\r\n\r\n",
-                          status, type, size);
+    int length =
+        snprintf(head, sizeof head,
+                 "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %lld\r\nConnection: "
+                 "close\r\nCache-Control: no-cache\r\n"
+                 "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: "
+                 "require-corp\r\nCross-Origin-Resource-Policy: same-origin\r\n\r\n",
+                 status, type, size);
     return send_all(to, head, (size_t)length);
 }
 
@@ -89,14 +94,18 @@ static void answer_client(int client, const char *folder)
     while (!strstr(request, "\r\n\r\n") && !strstr(request, "\n\n")) {
         ssize_t got = have < MOST_REQUEST ? read(client, request + have, MOST_REQUEST - have) : 0;
         if (got < 0 && errno == EINTR) continue;
-        if (have == MOST_REQUEST) return refuse_request(client, "431 Request Header Fields Too Large");
-        if (got <= 0 || memchr(request + have, 0, (size_t)got)) return refuse_request(client, "400 Bad Request");
+        if (have == MOST_REQUEST)
+            return refuse_request(client, "431 Request Header Fields Too Large");
+        if (got <= 0 || memchr(request + have, 0, (size_t)got))
+            return refuse_request(client, "400 Bad Request");
         have += (size_t)got;
         request[have] = 0;
     }
     size_t method = strcspn(request, " \r\n"), line = strcspn(request, "\r\n");
-    char *address = request + method + 1, *version = request[method] == ' ' ? strchr(address, ' ') : NULL;
-    if (!version || version > request + line || strncmp(version, " HTTP/1.", 8)) return refuse_request(client, "400 Bad Request");
+    char *address = request + method + 1;
+    char *version = request[method] == ' ' ? strchr(address, ' ') : NULL;
+    if (!version || version > request + line || strncmp(version, " HTTP/1.", 8))
+        return refuse_request(client, "400 Bad Request");
     request[method] = *version = 0;
     bool head = !strcmp(request, "HEAD");
     if (!head && strcmp(request, "GET")) return refuse_request(client, "405 Method Not Allowed");
@@ -118,12 +127,15 @@ static void answer_client(int client, const char *folder)
 /* Listens on this machine's own address only; port 0: any that is free. -1: errno says why not. */
 static int listen_on(int port, int *got)
 {
-    struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct sockaddr_in place = {.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)port),
+                                .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof place;
     int yes = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (listener < 0) return -1;
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(listener, (struct sockaddr *)&place, sizeof place) != 0 || listen(listener, 64) != 0 || getsockname(listener, (struct sockaddr *)&place, &size) != 0) {
+    if (bind(listener, (struct sockaddr *)&place, sizeof place) != 0 || listen(listener, 64) != 0 ||
+        getsockname(listener, (struct sockaddr *)&place, &size) != 0) {
         close(listener);
         return -1;
     }
@@ -138,7 +150,10 @@ static int serve(const char *page, int port, bool print)
     int got, clients = 0, listener = listen_on(port ? port : USUAL_PORT, &got);
     if (listener < 0 && !port) listener = listen_on(0, &got);
     if (listener < 0) {
-        fprintf(stderr, "brio playground: port %d cannot be had: %s; leave the number out for one that is free\n", port, strerror(errno));
+        fprintf(stderr,
+                "brio playground: port %d cannot be had: %s; leave the number out for one that is "
+                "free\n",
+                port, strerror(errno));
         return EXIT_FAILED;
     }
     snprintf(folder, sizeof folder, "%s", page);
@@ -149,7 +164,8 @@ static int serve(const char *page, int port, bool print)
     catch_signals();
     if (!print) open_in_browser(address);
     while (!stop_wanted) {
-        while (clients > 0 && waitpid(-1, NULL, clients < MOST_CLIENTS ? WNOHANG : 0) > 0) clients--;
+        while (clients > 0 && waitpid(-1, NULL, clients < MOST_CLIENTS ? WNOHANG : 0) > 0)
+            clients--;
         if (poll(&(struct pollfd){.fd = listener, .events = POLLIN}, 1, 1000) <= 0) continue;
         int client = accept(listener, NULL, NULL);
         if (client < 0) continue;
@@ -160,7 +176,8 @@ static int serve(const char *page, int port, bool print)
             signal(SIGTERM, SIG_DFL);
             alarm(PATIENCE);
             answer_client(client, folder);
-            shutdown(client, SHUT_WR); /* what is not read yet would otherwise make the answer be lost */
+            /* what is not read yet would otherwise make the answer be lost */
+            shutdown(client, SHUT_WR);
             for (char rest[1024]; read(client, rest, sizeof rest) > 0;) continue;
             _exit(0);
         }
@@ -171,7 +188,7 @@ static int serve(const char *page, int port, bool print)
     return EXIT_DONE;
 }
 
-/* ---- command -------------------------------------------------------------------------------------- */
+/* ---- command ---------------------------------------------------------------------------- */
 
 enum { PRINT, SERVE };
 
@@ -190,13 +207,21 @@ static int run(int argc, char **argv)
         else if (option == ARGUMENT_WORD && !word)
             word = a.value;
         else
-            return option == ARGUMENT_WORD ? usage_error(a.command, "takes one word, the port to serve at, and \"%s\" is a second one", a.value) : a.exit;
+            return option == ARGUMENT_WORD
+                       ? usage_error(
+                             a.command,
+                             "takes one word, the port to serve at, and \"%s\" is a second one",
+                             a.value)
+                       : a.exit;
     }
-    if (word && !server) return usage_error(a.command, "takes no words without --serve, and \"%s\" is one", word);
+    if (word && !server)
+        return usage_error(a.command, "takes no words without --serve, and \"%s\" is one", word);
     if (word && !read_count(a.command, "--serve", word, 65535, &port)) return EXIT_USAGE;
     char path[4096];
     if (!find_page(path, sizeof path)) {
-        fprintf(stderr, "brio playground: the page is not built; in brio's source folder: make playground\n");
+        fprintf(
+            stderr,
+            "brio playground: the page is not built; in brio's source folder: make playground\n");
         return EXIT_FAILED;
     }
     if (server) return serve(path, (int)port, print);
@@ -207,18 +232,25 @@ static int run(int argc, char **argv)
     return EXIT_DONE;
 }
 
-static const Option options[] = {[PRINT] = {"--print", 0, NULL, "Only say where the page is."},
-                                 [SERVE] = {"--serve", 0, NULL, "Serve the page at http://127.0.0.1:PORT/, 8737 unless a number follows, until Ctrl-C."},
-                                 {0}};
+static const Option options[] = {
+    [PRINT] = {"--print", 0, NULL, "Only say where the page is."},
+    [SERVE] =
+        {"--serve", 0, NULL,
+         "Serve the page at http://127.0.0.1:PORT/, 8737 unless a number follows, until Ctrl-C."},
+    {0}};
 
 const Command command_playground = {
     .name = "playground",
     .summary = "Open the playground: the engine in a page of the browser.",
     .synopsis = "[--print]\n--serve [PORT] [--print]",
-    .about = "Cloth to grab, soft bodies, the energy as a dial, the phase plane, stability diagrams, two integrators side by side. The page is one file "
-             "that needs no server and no network; `make playground` builds it. Where no browser can be opened, its path is printed.\n\n"
-             "From the file system the engine has one thread: browsers allow more only to pages that come with certain headers. --serve gives the page to "
-             "browsers of this machine, and to no other, with these headers; the engine then has a thread for each core.",
+    .about = "Cloth to grab, soft bodies, the energy as a dial, the phase plane, stability "
+             "diagrams, two integrators side by side. The page is one file "
+             "that needs no server and no network; `make playground` builds it. Where no browser "
+             "can be opened, its path is printed.\n\n"
+             "From the file system the engine has one thread: browsers allow more only to pages "
+             "that come with certain headers. --serve gives the page to "
+             "browsers of this machine, and to no other, with these headers; the engine then has a "
+             "thread for each core.",
     .options = options,
     .examples = "brio playground\nbrio playground --serve\nbrio playground --print",
     .run = run,

@@ -50,15 +50,19 @@ static int describe(const BrioRunProgress *p, char *text, size_t size)
         snprintf(left, sizeof left, ", ETA %s", eta);
     }
     double percent = p->steps > 0 ? 100 * (double)p->step / (double)p->steps : 100;
-    if (p->contacts > 0) snprintf(contacts, sizeof contacts, "  %d contacts from %.2g m", p->contacts, p->distance);
-    return snprintf(text, size, "%3.0f %%  t = %.3f of %g s  wall %s%s  E = %.5g J  %d iterations%s", floor(percent), p->time, p->end, wall, left,
-                    p->energy, p->iterations, contacts);
+    if (p->contacts > 0)
+        snprintf(contacts, sizeof contacts, "  %d contacts from %.2g m", p->contacts, p->distance);
+    return snprintf(
+        text, size, "%3.0f %%  t = %.3f of %g s  wall %s%s  E = %.5g J  %d iterations%s",
+        floor(percent), p->time, p->end, wall, left, p->energy, p->iterations, contacts);
 }
 
 static void show_line(const BrioRunProgress *p)
 {
     char text[256], bar[128];
-    int width = terminal_width() - 1, length = describe(p, text, sizeof text), room = BRIO_MIN(width - length - 3, 30);
+    int width = terminal_width() - 1;
+    int length = describe(p, text, sizeof text);
+    int room = BRIO_MIN(width - length - 3, 30);
     room = BRIO_MAX(room, 0);
     int full = p->steps > 0 ? (int)((double)room * (double)p->step / (double)p->steps) : room;
     memset(bar, '#', (size_t)full);

@@ -1,4 +1,5 @@
-/* How far a run is, on stderr: on a terminal one line that is updated, otherwise a line now and then. */
+/* How far a run is, on stderr: on a terminal one line that is updated, otherwise a line now and
+ * then. */
 #ifndef BRIO_PROGRESS_H
 #define BRIO_PROGRESS_H
 
@@ -7,6 +8,7 @@
 void progress_show(void *user, const BrioRunProgress *progress); /* for BrioRunOptions.progress */
 /* One line of any text instead. */
 void progress_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void progress_clear(void);                                       /* before anything else is written to stderr */
+/* before anything else is written to stderr */
+void progress_clear(void);
 
 #endif

@@ -1,6 +1,7 @@
-/* The proof of a run: its scene is built anew from run.json and stepped to the last row of energy.csv, which every row must equal to the
- * letter (a step is a function of system, state and h, so the replay is the run); every accepted state on the way, those between the halves
- * of a step too, is checked by exact predicates. */
+/* The proof of a run: its scene is built anew from run.json and stepped to the last row of
+ * energy.csv, which every row must equal to the letter (a step is a function of system, state and
+ * h, so the replay is the run); every accepted state on the way, those between the halves of a step
+ * too, is checked by exact predicates. */
 #include "proof.h"
 
 #include "number.h"
@@ -19,21 +20,22 @@ typedef struct Proof {
     BrioSim *sim;
     BrioExactWatch watch;
     FILE *table;
-    char *line;             /* of the table */
+    char *line; /* of the table */
     size_t line_room;
-    char *head;             /* its columns */
-    int64_t last;           /* step of the last row */
+    char *head;   /* its columns */
+    int64_t last; /* step of the last row */
     int64_t rows, different;
-    char difference[512];   /* the first */
-    char isa[16];           /* of the run */
-    double nearest;         /* smallest distance of all rows, m */
-    double energy;          /* of the last row, J */
+    char difference[512]; /* the first */
+    char isa[16];         /* of the run */
+    double nearest;       /* smallest distance of all rows, m */
+    double energy;        /* of the last row, J */
     double start;
 } Proof;
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------- */
 
-/* The next whole line of the table: one without its end was being written when the run was killed. */
+/* The next whole line of the table: one without its end was being written when the run was
+ * killed. */
 static bool next_line(Proof *p)
 {
     ssize_t length = getline(&p->line, &p->line_room, p->table);
@@ -42,14 +44,16 @@ static bool next_line(Proof *p)
     return true;
 }
 
-/* What the replay would write: the columns, or the row of the state as it is. Freed by the caller. */
+/* What the replay would write: the columns, or the row of the state as it is. Freed by the
+ * caller. */
 static BrioStatus own_line(Proof *p, bool head, char **text, BrioError *error)
 {
     BrioFolder folder = {.fd = -1};
     BrioLedger ledger;
     size_t size;
     snprintf(folder.path, sizeof folder.path, "%s", p->out);
-    BrioWriter writer = {.folder = &folder, .name = "energy.csv", .file = open_memstream(text, &size)};
+    BrioWriter writer = {
+        .folder = &folder, .name = "energy.csv", .file = open_memstream(text, &size)};
     if (!writer.file) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     locale_t before = brio__c_locale_enter();
     BrioStatus status = BRIO_OK;
@@ -62,7 +66,8 @@ static BrioStatus own_line(Proof *p, bool head, char **text, BrioError *error)
         status = brio__energy_row(&writer, p->sim, &ledger, error);
     }
     brio__c_locale_leave(before);
-    if (fclose(writer.file) && status == BRIO_OK) status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    if (fclose(writer.file) && status == BRIO_OK)
+        status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     if (status == BRIO_OK && size > 0) (*text)[size - 1] = 0; /* without the end of the line */
     return status;
 }
@@ -73,12 +78,15 @@ static int field_length(const char *text) { return (int)strcspn(text, ","); }
 static void describe_difference(Proof *p, const char *was, const char *is)
 {
     const char *name = p->head;
-    while (*was && *is && field_length(was) == field_length(is) && !strncmp(was, is, (size_t)field_length(was))) {
+    while (*was && *is && field_length(was) == field_length(is) &&
+           !strncmp(was, is, (size_t)field_length(was))) {
         was += field_length(was), is += field_length(is), name += field_length(name);
         was += *was == ',', is += *is == ',', name += *name == ',';
     }
-    snprintf(p->difference, sizeof p->difference, "step %lld, column %.*s: %.*s in energy.csv, %.*s in the replay", (long long)p->sim->state->step,
-             field_length(name), name, field_length(was), was, field_length(is), is);
+    snprintf(p->difference, sizeof p->difference,
+             "step %lld, column %.*s: %.*s in energy.csv, %.*s in the replay",
+             (long long)p->sim->state->step, field_length(name), name, field_length(was), was,
+             field_length(is), is);
 }
 
 static BrioStatus compare_row(Proof *p, BrioError *error)
@@ -93,7 +101,7 @@ static BrioStatus compare_row(Proof *p, BrioError *error)
     return status;
 }
 
-/* ---- the replay ----------------------------------------------------------------------------------- */
+/* ---- the replay ------------------------------------------------------------------------- */
 
 /* Of run.json, "" if it does not say. */
 static void read_isa(Proof *p)
@@ -113,14 +121,20 @@ static BrioStatus open_table(Proof *p, BrioError *error)
     char path[4200], *own = NULL;
     snprintf(path, sizeof path, "%s/energy.csv", p->out);
     p->table = fopen(path, "re");
-    if (!p->table) return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+    if (!p->table)
+        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
     BRIO_CHECK(own_line(p, true, &own, error));
     bool same = next_line(p) && !strcmp(p->line, own);
     p->head = own;
-    if (!same) return brio__error(error, BRIO_ERROR_INPUT, "%s has other columns than this brio writes: check it with the brio that made it", path);
+    if (!same)
+        return brio__error(
+            error, BRIO_ERROR_INPUT,
+            "%s has other columns than this brio writes: check it with the brio that made it",
+            path);
     p->last = -1;
     while (next_line(p)) p->last = strtoll(p->line, NULL, 10);
-    if (p->last < 0) return brio__error(error, BRIO_ERROR_INPUT, "%s has no rows: nothing was run", path);
+    if (p->last < 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "%s has no rows: nothing was run", path);
     rewind(p->table);
     next_line(p);
     return BRIO_OK;
@@ -147,10 +161,16 @@ static BrioStatus replay(Proof *p, BrioError *error)
     while (next_line(p)) {
         int64_t step = strtoll(p->line, NULL, 10);
         while (state->step < step) {
-            if (stop_wanted) return brio__error(error, BRIO_STOPPED, "stopped on request after step %lld: nothing is said of the rest", (long long)state->step);
+            if (stop_wanted)
+                return brio__error(
+                    error, BRIO_STOPPED,
+                    "stopped on request after step %lld: nothing is said of the rest",
+                    (long long)state->step);
             BrioStatus status = brio_sim_step(p->sim);
             if (status != BRIO_OK)
-                return brio__error(error, status, "the replay fails in step %lld, which is in energy.csv: %s", (long long)state->step + 1, brio_sim_reason(p->sim));
+                return brio__error(error, status,
+                                   "the replay fails in step %lld, which is in energy.csv: %s",
+                                   (long long)state->step + 1, brio_sim_reason(p->sim));
             brio__exact_watch(&p->watch, state);
             if (state->step < step) show(p);
         }
@@ -160,7 +180,7 @@ static BrioStatus replay(Proof *p, BrioError *error)
     return BRIO_OK;
 }
 
-/* ---- the verdict ---------------------------------------------------------------------------------- */
+/* ---- the verdict ------------------------------------------------------------------------ */
 
 static void print_json(const Proof *p, bool proved, const BrioError *error)
 {
@@ -192,22 +212,28 @@ static void print_text(const Proof *p, bool proved)
     char pairs[32], wall[32];
     count_text(w->pairs, pairs, sizeof pairs);
     seconds_text(w->seconds, wall, sizeof wall);
-    printf("%s: %lld steps replayed, %lld accepted states\n", p->out, (long long)p->sim->state->step, (long long)w->states);
+    printf("%s: %lld steps replayed, %lld accepted states\n", p->out,
+           (long long)p->sim->state->step, (long long)w->states);
     printf("  pairs of edges and triangles decided exactly  %s (in %s)\n", pairs, wall);
     printf("  intersections      %lld\n", (long long)w->intersections);
     printf("  inverted elements  %lld\n", (long long)w->inverted);
     printf("  behind planes      %lld\n", (long long)w->behind);
     if (w->not_finite) printf("  not finite         %lld\n", (long long)w->not_finite);
     if (!isnan(p->nearest)) printf("  smallest distance  %.6g m\n", p->nearest);
-    if (w->failed) printf("  ! at t = %.9g s (after step %lld): %s\n", w->time, (long long)w->step, w->reason);
+    if (w->failed)
+        printf("  ! at t = %.9g s (after step %lld): %s\n", w->time, (long long)w->step, w->reason);
     if (p->different == 0) {
         printf("  rows of energy.csv %lld, all the same to the last bit\n", (long long)p->rows);
     } else {
-        printf("  ! %lld of %lld rows of energy.csv differ, the first at %s\n", (long long)p->different, (long long)p->rows, p->difference);
+        printf("  ! %lld of %lld rows of energy.csv differ, the first at %s\n",
+               (long long)p->different, (long long)p->rows, p->difference);
         if (strcmp(p->isa, brio_isa()))
-            printf("  ! the run was made with the instruction set %s and this is %s: other last bits; set BRIO_ISA=%s if this machine has it\n", p->isa, brio_isa(), p->isa);
+            printf("  ! the run was made with the instruction set %s and this is %s: other last "
+                   "bits; set BRIO_ISA=%s if this machine has it\n",
+                   p->isa, brio_isa(), p->isa);
         else
-            printf("  ! the run was made by another build or on another machine, or the table was changed: what is said here holds for the replay, not for the run\n");
+            printf("  ! the run was made by another build or on another machine, or the table was "
+                   "changed: what is said here holds for the replay, not for the run\n");
     }
     printf("%s\n", proved ? "proved: nothing intersects in any accepted state" : "not proved");
 }
@@ -218,7 +244,8 @@ int prove_run(const char *out, bool as_json)
     BrioError error = {0};
     BrioStatus status = brio__run_scene(out, &p.scene, &error);
     if (status == BRIO_OK) status = brio__scene_sim(p.scene, &p.sim, &error);
-    if (status == BRIO_OK && brio__exact_create(p.sim->system, &p.watch.exact) != BRIO_OK) status = brio__error(&error, BRIO_ERROR_MEMORY, "out of memory");
+    if (status == BRIO_OK && brio__exact_create(p.sim->system, &p.watch.exact) != BRIO_OK)
+        status = brio__error(&error, BRIO_ERROR_MEMORY, "out of memory");
     if (status == BRIO_OK) status = open_table(&p, &error);
     bool ready = status == BRIO_OK;
     if (ready) {
@@ -241,9 +268,10 @@ int prove_run(const char *out, bool as_json)
     return code;
 }
 
-/* ---- pictures ------------------------------------------------------------------------------------- */
+/* ---- pictures --------------------------------------------------------------------------- */
 
-int write_intersections(const char *name, bool force, const double *x, const BrioIntersection *found, int64_t count)
+int write_intersections(const char *name, bool force, const double *x,
+                        const BrioIntersection *found, int64_t count)
 {
     FILE *file = create_file(&command_check, name, force, "give another name with -o");
     if (!file) return EXIT_USAGE;
@@ -252,7 +280,8 @@ int write_intersections(const char *name, bool force, const double *x, const Bri
     for (int64_t i = 0; i < count; i++) {
         const BrioIntersection *at = &found[i];
         bool triangle = at->other[2] >= 0;
-        const int32_t vertex[5] = {at->edge[0], at->edge[1], at->other[0], at->other[1], at->other[2]};
+        const int32_t vertex[5] = {at->edge[0], at->edge[1], at->other[0], at->other[1],
+                                   at->other[2]};
         for (int k = 0; k < 4 + triangle; k++) {
             const double *p = x + 3 * (int64_t)vertex[k];
             fprintf(file, "v %.17g %.17g %.17g\n", p[0], p[1], p[2]);

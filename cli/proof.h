@@ -1,14 +1,18 @@
-/* What `brio check` does with exact predicates: intersections of a state, and the proof of a whole run. */
+/* What `brio check` does with exact predicates: intersections of a state, and the proof of a whole
+ * run. */
 #ifndef BRIO_PROOF_H
 #define BRIO_PROOF_H
 
 #include "analyze/exact.h"
 #include "commands.h"
 
-/* Replays the run whose results are in a folder, checks every accepted state and compares every row of energy.csv. The exit code. */
+/* Replays the run whose results are in a folder, checks every accepted state and compares every row
+ * of energy.csv. The exit code. */
 int prove_run(const char *out, bool as_json);
 
-/* Edges and triangles at x as an OBJ file; a file that is there is replaced only if `force`. An exit code, with a sentence on stderr. */
-int write_intersections(const char *name, bool force, const double *x, const BrioIntersection *found, int64_t count);
+/* Edges and triangles at x as an OBJ file; a file that is there is replaced only if `force`. An
+ * exit code, with a sentence on stderr. */
+int write_intersections(const char *name, bool force, const double *x,
+                        const BrioIntersection *found, int64_t count);
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- fields ------------------------------------------------------------------------------------- */
+/* ---- fields ----------------------------------------------------------------------------- */
 
 static void number(double value, char *text, size_t size)
 {
@@ -35,12 +35,15 @@ static double nearby(double bound)
 
 FieldText field_text(const BrioField *field)
 {
-    static const char *const types[] = {"number", "whole number", "three numbers", "true or false", "choice", "list of numbers"};
+    static const char *const types[] = {"number",        "whole number", "three numbers",
+                                        "true or false", "choice",       "list of numbers"};
     FieldText t = {.range = "", .standard = ""};
     BrioWord word = field->type == BRIO_REAL ? brio__field_word(field, 0) : (BrioWord){""};
-    snprintf(t.type, sizeof t.type, "%s%s%s", types[field->type], word.text[0] ? " or " : "", word.text);
+    snprintf(t.type, sizeof t.type, "%s%s%s", types[field->type], word.text[0] ? " or " : "",
+             word.text);
     if (field->type == BRIO_CHOICE) {
-        snprintf(t.standard, sizeof t.standard, "%s", brio__field_word(field, (int)field->standard).text);
+        snprintf(t.standard, sizeof t.standard, "%s",
+                 brio__field_word(field, (int)field->standard).text);
         snprintf(t.range, sizeof t.range, "%s", field->unit);
         return t;
     }
@@ -61,17 +64,18 @@ FieldText field_text(const BrioField *field)
     if (below && field->least > 0 && field->least <= 1e-100)
         snprintf(t.range, sizeof t.range, above ? "positive, up to %s" : "positive", high);
     else if (below && above)
-        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->least > least ? "above" : "from", low,
-                 field->most < most ? "below" : "", high);
+        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->least > least ? "above" : "from",
+                 low, field->most < most ? "below" : "", high);
     else if (below)
-        snprintf(t.range, sizeof t.range, "%s %s", field->least > least ? "above" : "at least", low);
+        snprintf(t.range, sizeof t.range, "%s %s", field->least > least ? "above" : "at least",
+                 low);
     else if (above)
         snprintf(t.range, sizeof t.range, "%s %s", field->most < most ? "below" : "at most", high);
     for (char *twice; (twice = strstr(t.range, "  "));) memmove(twice, twice + 1, strlen(twice));
     return t;
 }
 
-/* ---- families ----------------------------------------------------------------------------------- */
+/* ---- families --------------------------------------------------------------------------- */
 
 static bool integrator_at(int i, Entry *e)
 {
@@ -86,8 +90,10 @@ static bool integrator_at(int i, Entry *e)
     static char note[160];
     const BrioIntegrator *found = brio_integrator_at(i);
     if (!found) return false;
-    int used = snprintf(note, sizeof note, "%s", found->traits & BRIO_IMPLICIT ? "implicit" : "explicit");
-    if (found->order > 0) used += snprintf(note + used, sizeof note - (size_t)used, ", order %d", found->order);
+    int used =
+        snprintf(note, sizeof note, "%s", found->traits & BRIO_IMPLICIT ? "implicit" : "explicit");
+    if (found->order > 0)
+        used += snprintf(note + used, sizeof note - (size_t)used, ", order %d", found->order);
     for (size_t k = 0; k < BRIO_COUNT(traits); k++)
         if (found->traits & traits[k].trait)
             used += snprintf(note + used, sizeof note - (size_t)used, ", %s", traits[k].name);
@@ -97,11 +103,20 @@ static bool integrator_at(int i, Entry *e)
 
 static Entry energy_entry(const BrioEnergy *energy)
 {
-    static const char *const notes[] = {[BRIO_ELEMENT_VERTEX] = "every vertex", [BRIO_ELEMENT_SPRING] = "springs", [BRIO_ELEMENT_ANCHOR] = "springs to points",
-                                        [BRIO_ELEMENT_TET] = "solids", [BRIO_ELEMENT_BAR] = "bars along x", [BRIO_ELEMENT_CONTACT] = "obstacles",
-                                        [BRIO_ELEMENT_POINT] = "points", [BRIO_ELEMENT_TRIANGLE] = "shells", [BRIO_ELEMENT_HINGE] = "hinges of shells",
-                                        [BRIO_ELEMENT_PAIR] = "pairs that come close", [BRIO_ELEMENT_FRICTION] = "pairs in contact", [BRIO_ELEMENT_AFFINE] = "affine bodies"};
-    return (Entry){energy->name, energy->summary, energy->citation, energy->fields, notes[energy->element]};
+    static const char *const notes[] = {[BRIO_ELEMENT_VERTEX] = "every vertex",
+                                        [BRIO_ELEMENT_SPRING] = "springs",
+                                        [BRIO_ELEMENT_ANCHOR] = "springs to points",
+                                        [BRIO_ELEMENT_TET] = "solids",
+                                        [BRIO_ELEMENT_BAR] = "bars along x",
+                                        [BRIO_ELEMENT_CONTACT] = "obstacles",
+                                        [BRIO_ELEMENT_POINT] = "points",
+                                        [BRIO_ELEMENT_TRIANGLE] = "shells",
+                                        [BRIO_ELEMENT_HINGE] = "hinges of shells",
+                                        [BRIO_ELEMENT_PAIR] = "pairs that come close",
+                                        [BRIO_ELEMENT_FRICTION] = "pairs in contact",
+                                        [BRIO_ELEMENT_AFFINE] = "affine bodies"};
+    return (Entry){energy->name, energy->summary, energy->citation, energy->fields,
+                   notes[energy->element]};
 }
 
 static bool energy_at(int i, Entry *e)
@@ -126,25 +141,31 @@ static bool damping_at(int i, Entry *e)
     const BrioDampingModel *found = brio__damping_model_at(i);
     if (!found) return false;
     *e = (Entry){found->name, found->summary, found->citation, found->fields,
-                 found->brakes_translation ? "brakes translation and rotation too" : found->brakes_rotation ? "brakes rotation too" : "deformation only"};
+                 found->brakes_translation ? "brakes translation and rotation too"
+                 : found->brakes_rotation  ? "brakes rotation too"
+                                           : "deformation only"};
     return true;
 }
 
 static bool solver_at(int i, Entry *e)
 {
     if (i == 0) {
-        *e = (Entry){"newton", "Projected Newton with a line search; keys in the section `solver`.", "Teran2005", NULL,
-                     "solver.type"};
+        *e = (Entry){"newton", "Projected Newton with a line search; keys in the section `solver`.",
+                     "Teran2005", NULL, "solver.type"};
         return true;
     }
     if (i == 1) {
-        *e = (Entry){"root", "Newton on gradient = 0 with the merit |gradient|^2: slower than minimising, kept for comparison.", "Kharevych2006",
-                     NULL, "solver.type"};
+        *e = (Entry){"root",
+                     "Newton on gradient = 0 with the merit |gradient|^2: slower than minimising, "
+                     "kept for comparison.",
+                     "Kharevych2006", NULL, "solver.type"};
         return true;
     }
     if (i == 2) {
-        *e = (Entry){"local-global", "A fixed number of iterations with one constant matrix (Projective Dynamics, L-BFGS where energies are no projections): real time.", "Bouaziz2014",
-                     NULL, "solver.type"};
+        *e = (Entry){"local-global",
+                     "A fixed number of iterations with one constant matrix (Projective Dynamics, "
+                     "L-BFGS where energies are no projections): real time.",
+                     "Bouaziz2014", NULL, "solver.type"};
         return true;
     }
     const BrioLinearType *found = brio__linear_at(i - 3);
@@ -167,7 +188,9 @@ static bool preset_at(int i, Entry *e)
     const BrioPreset *found = brio__preset_at(i);
     if (!found) return false;
     int n = snprintf(summary, sizeof summary, "%s {type: %s", found->summary, found->type);
-    for (int k = 0; found->value[k].field; k++) n += snprintf(summary + n, sizeof summary - (size_t)n, ", %s: %g", found->value[k].field, found->value[k].value);
+    for (int k = 0; found->value[k].field; k++)
+        n += snprintf(summary + n, sizeof summary - (size_t)n, ", %s: %g", found->value[k].field,
+                      found->value[k].value);
     snprintf(summary + n, sizeof summary - (size_t)n, "}");
     *e = (Entry){found->name, summary, NULL, NULL, NULL};
     return true;
@@ -200,8 +223,10 @@ static bool scene_at(int i, Entry *e)
         count = 0;
         for (struct dirent *entry; listing && count < MOST && (entry = readdir(listing));) {
             char *dot = strrchr(entry->d_name, '.');
-            if (!dot || strcmp(dot, ".yaml") || (size_t)(dot - entry->d_name) >= sizeof names[0]) continue;
-            snprintf(names[count++], sizeof names[0], "%.*s", (int)(dot - entry->d_name), entry->d_name);
+            if (!dot || strcmp(dot, ".yaml") || (size_t)(dot - entry->d_name) >= sizeof names[0])
+                continue;
+            snprintf(names[count++], sizeof names[0], "%.*s", (int)(dot - entry->d_name),
+                     entry->d_name);
         }
         if (listing) closedir(listing);
         qsort(names, (size_t)count, sizeof names[0], (int (*)(const void *, const void *))strcmp);
@@ -210,8 +235,8 @@ static bool scene_at(int i, Entry *e)
     char path[4096];
     BrioNode *tree = NULL, *node = NULL;
     title[0] = 0;
-    if (brio__scene_path(names[i], path, sizeof path) && brio__tree_read(path, &tree, NULL) == BRIO_OK &&
-        tree->kind == BRIO_NODE_MAP)
+    if (brio__scene_path(names[i], path, sizeof path) &&
+        brio__tree_read(path, &tree, NULL) == BRIO_OK && tree->kind == BRIO_NODE_MAP)
         node = brio__node_get(tree, "title");
     if (node && node->text) snprintf(title, sizeof title, "%s", node->text);
     brio__tree_free(tree);
@@ -223,8 +248,12 @@ static const Family families[] = {
     {"integrators", "`integrator: NAME` or `integrator: {type: NAME, ...}`", "", integrator_at},
     {"energies", "materials, gravity, attachments and barriers", "", energy_at},
     {"materials", "`material: {type: NAME, ...}` of a body, or under `materials`", "", material_at},
-    {"presets", "`material: NAME` or `material: {type: NAME, ...}` of a body, with numbers of a real substance", "", preset_at},
-    {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.", damping_at},
+    {"presets",
+     "`material: NAME` or `material: {type: NAME, ...}` of a body, with numbers of a real "
+     "substance",
+     "", preset_at},
+    {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.",
+     damping_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},
     {"shapes", "`shape: {type: NAME, ...}` of a body", "", shape_at},
     {"scenes", "`brio run NAME`", "No scenes were found beside the program.", scene_at},
@@ -232,9 +261,12 @@ static const Family families[] = {
     {"meshes", "`mesh: FILE` of a body, by the ending of the name", "", reader_at},
 };
 
-const Family *family_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(families) ? &families[i] : NULL; }
+const Family *family_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(families) ? &families[i] : NULL;
+}
 
-/* ---- as JSON ------------------------------------------------------------------------------------ */
+/* ---- as JSON ---------------------------------------------------------------------------- */
 
 static void json_fields(BrioJson *json, const BrioField *fields)
 {
@@ -246,7 +278,8 @@ static void json_fields(BrioJson *json, const BrioField *fields)
         brio__json_text(json, "unit", brio__field_unit(f).text);
         if (brio__field_word(f, 0).text[0]) {
             brio__json_open(json, "words", '[');
-            for (int k = 0; brio__field_word(f, k).text[0]; k++) brio__json_text(json, NULL, brio__field_word(f, k).text);
+            for (int k = 0; brio__field_word(f, k).text[0]; k++)
+                brio__json_text(json, NULL, brio__field_word(f, k).text);
             brio__json_close(json, ']');
         }
         brio__json_real(json, "default", f->standard);
@@ -276,7 +309,7 @@ void family_json(FILE *file, const Family *family)
     brio__json_close(&json, ']');
 }
 
-/* ---- the scene reference ------------------------------------------------------------------------ */
+/* ---- the scene reference ---------------------------------------------------------------- */
 
 static void print_cell(FILE *file, const char *text)
 {
@@ -290,13 +323,14 @@ static void print_cell(FILE *file, const char *text)
 
 static void print_fields(FILE *file, const BrioField *fields, bool markdown)
 {
-    if (markdown && fields && fields->name) fputs("\n| key | takes | default | |\n|---|---|---|---|\n", file);
+    if (markdown && fields && fields->name)
+        fputs("\n| key | takes | default | |\n|---|---|---|---|\n", file);
     for (const BrioField *f = fields; f && f->name; f++) {
         FieldText t = field_text(f);
         BrioWord unit = brio__field_unit(f);
         char takes[320];
-        snprintf(takes, sizeof takes, "%s%s%s%s%s", t.type, unit.text[0] ? ", " : "", unit.text, t.range[0] ? "; " : "",
-                 t.range);
+        snprintf(takes, sizeof takes, "%s%s%s%s%s", t.type, unit.text[0] ? ", " : "", unit.text,
+                 t.range[0] ? "; " : "", t.range);
         if (markdown) {
             fprintf(file, "| `%s` |", f->name);
             print_cell(file, takes);
@@ -313,8 +347,8 @@ static void print_fields(FILE *file, const BrioField *fields, bool markdown)
 static void print_section(FILE *file, const BrioSection *s, bool markdown)
 {
     if (markdown)
-        fprintf(file, "\n## %s%s%s%s\n\n| key | takes | default | |\n|---|---|---|---|\n", s->summary,
-                s->path[0] ? ": `" : "", s->path, s->path[0] ? "`" : "");
+        fprintf(file, "\n## %s%s%s%s\n\n| key | takes | default | |\n|---|---|---|---|\n",
+                s->summary, s->path[0] ? ": `" : "", s->path, s->path[0] ? "`" : "");
     else
         fprintf(file, "\n%s%s%s\n", s->summary, s->path[0] ? ": " : "", s->path);
     for (const BrioKey *k = s->keys; k->name; k++) {
@@ -325,8 +359,8 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
             print_cell(file, k->summary);
             fputc('\n', file);
         } else {
-            fprintf(file, "  %-15s %s%s%s%s\n", k->name, k->value, k->standard[0] ? " [" : "", k->standard,
-                    k->standard[0] ? "]" : "");
+            fprintf(file, "  %-15s %s%s%s%s\n", k->name, k->value, k->standard[0] ? " [" : "",
+                    k->standard, k->standard[0] ? "]" : "");
             print_wrapped(file, k->summary, 18, 110);
         }
     }
@@ -334,19 +368,25 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
 
 void print_reference(FILE *file, bool markdown)
 {
-    static const char *const shown[] = {"shapes", "materials", "presets", "integrators", "solvers", "frames", "meshes"};
+    static const char *const shown[] = {"shapes",  "materials", "presets", "integrators",
+                                        "solvers", "frames",    "meshes"};
     if (markdown)
-        fputs("# The scene file\n\n<!-- Written by `brio help scene --markdown`: change the tables in src/, not this "
+        fputs("# The scene file\n\n<!-- Written by `brio help scene --markdown`: change the tables "
+              "in src/, not this "
               "file. -->\n\n",
               file);
     print_wrapped(file,
-                  "A scene is a YAML file (so JSON as well) in SI units; y is up. Numbers may be written as fractions: "
+                  "A scene is a YAML file (so JSON as well) in SI units; y is up. Numbers may be "
+                  "written as fractions: "
                   "1/30. Files are "
-                  "named relative to the scene file. Vertices are counted from 0 and keep the order of the mesh file. "
+                  "named relative to the scene file. Vertices are counted from 0 and keep the "
+                  "order of the mesh file. "
                   "Every error is "
-                  "answered with file, line, column and the path of the key; `brio check SCENE` looks without running.",
+                  "answered with file, line, column and the path of the key; `brio check SCENE` "
+                  "looks without running.",
                   0, 110);
-    for (int i = 0; brio__scene_section_at(i); i++) print_section(file, brio__scene_section_at(i), markdown);
+    for (int i = 0; brio__scene_section_at(i); i++)
+        print_section(file, brio__scene_section_at(i), markdown);
     for (size_t i = 0; i < BRIO_COUNT(shown); i++)
         for (int k = 0; family_at(k); k++) {
             const Family *family = family_at(k);
@@ -358,8 +398,8 @@ void print_reference(FILE *file, bool markdown)
                 fprintf(file, "\nAvailable %s: %s\n", family->name, family->where);
             for (int n = 0; family->at(n, &e); n++) {
                 if (markdown)
-                    fprintf(file, "\n### %s\n\n%s%s%s%s\n", e.name, e.summary, e.note ? " (" : "", e.note ? e.note : "",
-                            e.note ? ")" : "");
+                    fprintf(file, "\n### %s\n\n%s%s%s%s\n", e.name, e.summary, e.note ? " (" : "",
+                            e.note ? e.note : "", e.note ? ")" : "");
                 else
                     fprintf(file, "  %-20s %s\n", e.name, e.summary);
                 print_fields(file, e.fields, markdown);

@@ -22,7 +22,7 @@ typedef struct Family {
     const char *empty;               /* what to say if there are none */
     bool (*at)(int i, Entry *entry); /* false past the last */
 } Family;
-const Family *family_at(int i); /* NULL past the last */
+const Family *family_at(int i);                     /* NULL past the last */
 void family_json(FILE *file, const Family *family); /* its entries with all parameters */
 
 void print_reference(FILE *file, bool markdown);

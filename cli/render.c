@@ -1,4 +1,5 @@
-/* brio render: a picture (PNG), a sheet of pictures or a film (MP4) of one run, or of several side by side. Drawn in software, without a display. */
+/* brio render: a picture (PNG), a sheet of pictures or a film (MP4) of one run, or of several side
+ * by side. Drawn in software, without a display. */
 #include "commands.h"
 #include "progress.h"
 #include "results.h"
@@ -35,26 +36,35 @@ typedef struct Render {
     uint8_t *rgb;
 } Render;
 
-/* ---- pictures ------------------------------------------------------------------------------------ */
+/* ---- pictures --------------------------------------------------------------------------- */
 
-/* Words over whatever is drawn there, on a light ground of their own; `line` counts from the top of the panel. */
+/* Words over whatever is drawn there, on a light ground of their own; `line` counts from the top of
+ * the panel. */
 static void write_words(Render *r, int column, int row, int line, unsigned colour, const char *text)
 {
-    float size = fmaxf(0.024f * (float)r->def.height, 8.5f), x = (float)(column * r->def.width) + 1.1f * size, y = (float)(row * r->def.height) + (2.2f + 1.9f * (float)line) * size;
-    int left = (int)(x - 0.5f * size), top = (int)(y - 1.45f * size), wide = (int)(brio__text_width(text, size) + size), high = (int)(1.9f * size);
+    float size = fmaxf(0.024f * (float)r->def.height, 8.5f);
+    float x = (float)(column * r->def.width) + 1.1f * size;
+    float y = (float)(row * r->def.height) + (2.2f + 1.9f * (float)line) * size;
+    int left = (int)(x - 0.5f * size);
+    int top = (int)(y - 1.45f * size);
+    int wide = (int)(brio__text_width(text, size) + size);
+    int high = (int)(1.9f * size);
     brio__box_draw(r->rgb, r->pitch, r->width, r->height, left, top, wide, high, 0xf2f4f7, 0.6f);
     brio__text_draw(r->rgb, r->pitch, r->width, r->height, x, y, size, colour, text);
 }
 
-static BrioStatus panel(Render *r, int column, int row, int which, double time, bool stamped, int line, BrioError *error)
+static BrioStatus panel(Render *r, int column, int row, int which, double time, bool stamped,
+                        int line, BrioError *error)
 {
     int wide = r->def.width, high = r->def.height;
-    uint8_t *at = r->rgb + (size_t)row * (size_t)high * r->pitch + 3 * (size_t)column * (size_t)wide;
+    uint8_t *at =
+        r->rgb + (size_t)row * (size_t)high * r->pitch + 3 * (size_t)column * (size_t)wide;
     char text[64];
     BRIO_CHECK(brio__stage_draw(r->stage, which, time, at, r->pitch, error));
     snprintf(text, sizeof text, "t = %.*f s", r->to < 0.1 ? 4 : 2, time);
     if (stamped) write_words(r, column, row, line, 0x50565e, text);
-    if (row == 0 && column == r->columns - 1) brio__stage_legend(r->stage, at, r->pitch, wide, high);
+    if (row == 0 && column == r->columns - 1)
+        brio__stage_legend(r->stage, at, r->pitch, wide, high);
     if (column) brio__box_draw(at, r->pitch, wide, high, 0, 0, 1, high, 0xffffff, 0.7f);
     if (row) brio__box_draw(at, r->pitch, wide, high, 0, 0, wide, 1, 0xffffff, 0.7f);
     return BRIO_OK;
@@ -63,8 +73,10 @@ static BrioStatus panel(Render *r, int column, int row, int which, double time, 
 static BrioStatus instant(Render *r, double time, BrioError *error)
 {
     bool named = r->run_count > 1 && !r->plain;
-    for (int k = 0; k < r->run_count; k++) BRIO_CHECK(panel(r, k % r->columns, k / r->columns, k, time, r->stamp, named, error));
-    for (int k = 0; named && k < r->run_count; k++) write_words(r, k % r->columns, k / r->columns, 0, 0x30343a, r->label[k]);
+    for (int k = 0; k < r->run_count; k++)
+        BRIO_CHECK(panel(r, k % r->columns, k / r->columns, k, time, r->stamp, named, error));
+    for (int k = 0; named && k < r->run_count; k++)
+        write_words(r, k % r->columns, k / r->columns, 0, 0x30343a, r->label[k]);
     return BRIO_OK;
 }
 
@@ -73,17 +85,23 @@ static BrioStatus sheet(Render *r, BrioError *error)
 {
     for (int k = 0; k < r->run_count; k++)
         for (int i = 0; i < (int)r->sheet; i++) {
-            double time = r->from + (r->sheet > 1 ? (r->to - r->from) * i / (double)(r->sheet - 1) : 0);
-            int column = r->run_count > 1 ? i : i % r->columns, row = r->run_count > 1 ? k : i / r->columns;
+            double time =
+                r->from + (r->sheet > 1 ? (r->to - r->from) * i / (double)(r->sheet - 1) : 0);
+            int column = r->run_count > 1 ? i : i % r->columns;
+            int row = r->run_count > 1 ? k : i / r->columns;
             BRIO_CHECK(panel(r, column, row, k, time, !r->plain, r->run_count > 1, error));
         }
-    for (int k = 0; r->run_count > 1 && !r->plain && k < r->run_count; k++) write_words(r, 0, k, 0, 0x30343a, r->label[k]); /* over the panels beside it */
-    for (int i = (int)r->sheet; r->run_count == 1 && i < r->columns * r->rows; i++) /* places that stay empty */
-        brio__box_draw(r->rgb, r->pitch, r->width, r->height, i % r->columns * r->def.width, i / r->columns * r->def.height, r->def.width, r->def.height, 0xeef1f4, 1);
+    /* over the panels beside it */
+    for (int k = 0; r->run_count > 1 && !r->plain && k < r->run_count; k++)
+        write_words(r, 0, k, 0, 0x30343a, r->label[k]);
+    for (int i = (int)r->sheet; r->run_count == 1 && i < r->columns * r->rows;
+         i++) /* places that stay empty */
+        brio__box_draw(r->rgb, r->pitch, r->width, r->height, i % r->columns * r->def.width,
+                       i / r->columns * r->def.height, r->def.width, r->def.height, 0xeef1f4, 1);
     return BRIO_OK;
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------ */
 
 static int write_png(const Render *r, const char *name)
 {
@@ -92,14 +110,18 @@ static int write_png(const Render *r, const char *name)
     BrioStatus status = brio__png_write(file, r->rgb, r->width, r->height);
     bool failed = ferror(file) != 0;
     if (fclose(file) || failed || status != BRIO_OK) {
-        fprintf(stderr, "brio render: cannot write %s: %s\n", name, status != BRIO_OK ? brio_status_text(status) : strerror(errno ? errno : EIO));
+        fprintf(stderr, "brio render: cannot write %s: %s\n", name,
+                status != BRIO_OK ? brio_status_text(status) : strerror(errno ? errno : EIO));
         unlink(name);
         return EXIT_FAILED;
     }
     return EXIT_DONE;
 }
 
-static int64_t film_frames(const Render *r) { return (int64_t)floor((r->to - r->from) / r->speed * r->fps + 1e-6) + 1; }
+static int64_t film_frames(const Render *r)
+{
+    return (int64_t)floor((r->to - r->from) / r->speed * r->fps + 1e-6) + 1;
+}
 
 static void show(const Render *r, int64_t done, int64_t all, double started, double *shown)
 {
@@ -108,10 +130,12 @@ static void show(const Render *r, int64_t done, int64_t all, double started, dou
     if (r->quiet || now - *shown < (isatty(STDERR_FILENO) ? 0.1 : 10)) return;
     *shown = now;
     seconds_text((now - started) / (double)done * (double)(all - done), left, sizeof left);
-    progress_text("%3.0f %%  frame %lld of %lld, ETA %s", floor(100.0 * (double)done / (double)all), (long long)done, (long long)all, left);
+    progress_text("%3.0f %%  frame %lld of %lld, ETA %s", floor(100.0 * (double)done / (double)all),
+                  (long long)done, (long long)all, left);
 }
 
-/* Starts ffmpeg with its input at *input. The second pipe closes when it has been started and holds errno when it has not. */
+/* Starts ffmpeg with its input at *input. The second pipe closes when it has been started and holds
+ * errno when it has not. */
 static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *input)
 {
     int data[2], trouble[2], reason = 0;
@@ -127,8 +151,12 @@ static int start_ffmpeg(const Render *r, const char *name, pid_t *child, int *in
     snprintf(rate, sizeof rate, "%.9g", r->fps);
     *child = fork();
     if (*child == 0) {
-        const char *argv[] = {"ffmpeg", "-nostdin", "-loglevel", "error", "-y", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", size, "-r", rate, "-i", "-", "-an", "-c:v",
-                              "libx264", "-preset", "veryfast", "-crf", "18", "-pix_fmt", "yuv420p", "-threads", "2", "-movflags", "+faststart", "-f", "mp4", name, NULL};
+        const char *argv[] = {
+            "ffmpeg",   "-nostdin", "-loglevel", "error",    "-y",      "-f",        "rawvideo",
+            "-pix_fmt", "rgb24",    "-s",        size,       "-r",      rate,        "-i",
+            "-",        "-an",      "-c:v",      "libx264",  "-preset", "veryfast",  "-crf",
+            "18",       "-pix_fmt", "yuv420p",   "-threads", "2",       "-movflags", "+faststart",
+            "-f",       "mp4",      name,        NULL};
         dup2(data[0], 0);
         close(data[0]);
         close(data[1]);
@@ -172,15 +200,21 @@ static int film(Render *r)
     pid_t child = -1;
     int input = -1, status = 0;
     struct stat info;
-    if (stat(r->out, &info) == 0 && !r->force) return usage_error(&command_render, "%s is there already: give another name, or --force to replace it", r->out);
+    if (stat(r->out, &info) == 0 && !r->force)
+        return usage_error(&command_render,
+                           "%s is there already: give another name, or --force to replace it",
+                           r->out);
     snprintf(part, sizeof part, "%s.part", r->out);
     int reason = start_ffmpeg(r, part, &child, &input);
     if (reason) {
         close(input);
         if (child > 0) waitpid(child, NULL, 0);
         if (reason == ENOENT)
-            fprintf(stderr, "brio render: films are made by the program ffmpeg, which is not installed (Debian: apt-get install ffmpeg). Pictures need nothing: -o %s, "
-                            "--sheet 12, or numbered frames with -o frame-%%04d.png\n", "x.png");
+            fprintf(stderr,
+                    "brio render: films are made by the program ffmpeg, which is not installed "
+                    "(Debian: apt-get install ffmpeg). Pictures need nothing: -o %s, "
+                    "--sheet 12, or numbered frames with -o frame-%%04d.png\n",
+                    "x.png");
         else
             fprintf(stderr, "brio render: ffmpeg cannot be started: %s\n", strerror(reason));
         return EXIT_FAILED;
@@ -195,10 +229,13 @@ static int film(Render *r)
     close(input);
     waitpid(child, &status, 0);
     progress_clear();
-    if (drawn == BRIO_OK && !stop_wanted && !broken && WIFEXITED(status) && WEXITSTATUS(status) == 0 && rename(part, r->out) == 0) {
+    if (drawn == BRIO_OK && !stop_wanted && !broken && WIFEXITED(status) &&
+        WEXITSTATUS(status) == 0 && rename(part, r->out) == 0) {
         char wall[32];
         seconds_text(brio__seconds() - started, wall, sizeof wall);
-        if (!r->quiet) printf("%s: %lld frames, %d x %d, %g a second, in %s\n", r->out, (long long)count, r->width, r->height, r->fps, wall);
+        if (!r->quiet)
+            printf("%s: %lld frames, %d x %d, %g a second, in %s\n", r->out, (long long)count,
+                   r->width, r->height, r->fps, wall);
         return EXIT_DONE;
     }
     unlink(part);
@@ -219,19 +256,23 @@ static int numbered(Render *r)
     for (int64_t k = 0; k < count; k++) {
         if (stop_wanted) {
             progress_clear();
-            fprintf(stderr, "brio render: stopped on request after %lld of %lld pictures\n", (long long)k, (long long)count);
+            fprintf(stderr, "brio render: stopped on request after %lld of %lld pictures\n",
+                    (long long)k, (long long)count);
             return EXIT_FAILED;
         }
         const char *at = strchr(r->out, '%');
         int digits = (int)strtol(at + 1, NULL, 10), rest = (int)(strchr(at, 'd') - r->out) + 1;
-        snprintf(name, sizeof name, "%.*s%0*lld%s", (int)(at - r->out), r->out, digits, (long long)k, r->out + rest);
-        if (instant(r, r->from + (double)k * r->speed / r->fps, &error) != BRIO_OK) return say_error(&error, EXIT_FAILED);
+        snprintf(name, sizeof name, "%.*s%0*lld%s", (int)(at - r->out), r->out, digits,
+                 (long long)k, r->out + rest);
+        if (instant(r, r->from + (double)k * r->speed / r->fps, &error) != BRIO_OK)
+            return say_error(&error, EXIT_FAILED);
         int code = write_png(r, name);
         if (code != EXIT_DONE) return code;
         show(r, k + 1, count, started, &shown);
     }
     progress_clear();
-    if (!r->quiet) printf("%s: %lld pictures, %d x %d\n", r->out, (long long)count, r->width, r->height);
+    if (!r->quiet)
+        printf("%s: %lld pictures, %d x %d\n", r->out, (long long)count, r->width, r->height);
     return EXIT_DONE;
 }
 
@@ -245,7 +286,7 @@ static int still(Render *r)
     return code;
 }
 
-/* ---- the command --------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------ */
 
 typedef enum Target { PICTURE, NUMBERED, FILM, NOTHING } Target;
 
@@ -263,15 +304,18 @@ static Target target_of(const char *out)
     if (!percent) return PICTURE;
     const char *at = percent + 1;
     while (*at >= '0' && *at <= '9') at++;
-    return at > percent + 1 && at - percent < 4 && *at == 'd' && !strchr(at, '%') ? NUMBERED : NOTHING;
+    return at > percent + 1 && at - percent < 4 && *at == 'd' && !strchr(at, '%') ? NUMBERED
+                                                                                  : NOTHING;
 }
 
-static bool read_number(const char *option, const char *text, double low, double high, double *value)
+static bool read_number(const char *option, const char *text, double low, double high,
+                        double *value)
 {
     char *end;
     *value = strtod(text, &end);
     if (end == text || *end || !(*value >= low && *value <= high)) {
-        usage_error(&command_render, "%s %s: expected a number from %g to %g", option, text, low, high);
+        usage_error(&command_render, "%s %s: expected a number from %g to %g", option, text, low,
+                    high);
         return false;
     }
     return true;
@@ -280,7 +324,9 @@ static bool read_number(const char *option, const char *text, double low, double
 static bool read_point(const char *option, const char *text, double point[3])
 {
     char rest;
-    if (sscanf(text, "%lf,%lf,%lf%c", &point[0], &point[1], &point[2], &rest) == 3 && isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2])) return true;
+    if (sscanf(text, "%lf,%lf,%lf%c", &point[0], &point[1], &point[2], &rest) == 3 &&
+        isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2]))
+        return true;
     usage_error(&command_render, "%s %s: expected three numbers, as in 1,0.5,2", option, text);
     return false;
 }
@@ -288,12 +334,17 @@ static bool read_point(const char *option, const char *text, double point[3])
 static bool read_size(const char *text, BrioStageDef *def)
 {
     char rest;
-    if (sscanf(text, "%dx%d%c", &def->width, &def->height, &rest) == 2 && def->width >= 16 && def->height >= 16 && def->width <= MOST_PIXELS && def->height <= MOST_PIXELS) return true;
-    usage_error(&command_render, "--size %s: expected WIDTHxHEIGHT in pixels, from 16x16 to %dx%d, as in 1280x720", text, MOST_PIXELS, MOST_PIXELS);
+    if (sscanf(text, "%dx%d%c", &def->width, &def->height, &rest) == 2 && def->width >= 16 &&
+        def->height >= 16 && def->width <= MOST_PIXELS && def->height <= MOST_PIXELS)
+        return true;
+    usage_error(&command_render,
+                "--size %s: expected WIDTHxHEIGHT in pixels, from 16x16 to %dx%d, as in 1280x720",
+                text, MOST_PIXELS, MOST_PIXELS);
     return false;
 }
 
-static bool read_choice(const char *option, const char *text, const char *const *names, int count, int *value)
+static bool read_choice(const char *option, const char *text, const char *const *names, int count,
+                        int *value)
 {
     for (int i = 0; i < count; i++)
         if (!strcmp(text, names[i])) {
@@ -304,11 +355,37 @@ static bool read_choice(const char *option, const char *text, const char *const 
     return false;
 }
 
-enum { OUT, FORCE, SIZE, TIME, FRAME, SHEET, FROM, TO, FPS, SPEED, COLOR, MOST, WIRE, OBSTACLES, NO_GROUND, CAMERA, TARGET, AZIMUTH, ELEVATION, ZOOM, STAMP, PLAIN, THREADS, QUIET };
+enum {
+    OUT,
+    FORCE,
+    SIZE,
+    TIME,
+    FRAME,
+    SHEET,
+    FROM,
+    TO,
+    FPS,
+    SPEED,
+    COLOR,
+    MOST,
+    WIRE,
+    OBSTACLES,
+    NO_GROUND,
+    CAMERA,
+    TARGET,
+    AZIMUTH,
+    ELEVATION,
+    ZOOM,
+    STAMP,
+    PLAIN,
+    THREADS,
+    QUIET
+};
 
 static bool take(Arguments *a, int option, Render *r, bool *sized)
 {
-    static const char *const colours[] = {"body", "strain", "speed"}, *const looks[] = {"solid", "glass", "none"};
+    static const char *const colours[] = {"body", "strain", "speed"}, *const looks[] = {
+                                                                          "solid", "glass", "none"};
     const char *name = option >= 0 ? a->command->options[option].name : "", *v = a->value;
     double number;
     int64_t threads;
@@ -373,15 +450,22 @@ static int settle_times(Render *r, Target target)
     if (isnan(r->fps)) r->fps = fmin(fps, 1000);
     if (r->frame >= 0) {
         if (r->frame >= r->motion[0]->frame_count)
-            return usage_error(&command_render, "--frame %lld: there are frames 0 to %lld", (long long)r->frame, (long long)r->motion[0]->frame_count - 1);
+            return usage_error(&command_render, "--frame %lld: there are frames 0 to %lld",
+                               (long long)r->frame, (long long)r->motion[0]->frame_count - 1);
         r->time = r->motion[0]->time[r->frame];
     }
     if (isnan(r->time)) r->time = end;
-    if (r->time > end * (1 + 1e-9) + 1e-9) return usage_error(&command_render, "--time %g: the run ends at %g s", r->time, end);
-    if (!(r->from <= r->to)) return usage_error(&command_render, "--from %g is after --to %g", r->from, r->to);
-    if (r->from > end) return usage_error(&command_render, "--from %g: the run ends at %g s", r->from, end);
+    if (r->time > end * (1 + 1e-9) + 1e-9)
+        return usage_error(&command_render, "--time %g: the run ends at %g s", r->time, end);
+    if (!(r->from <= r->to))
+        return usage_error(&command_render, "--from %g is after --to %g", r->from, r->to);
+    if (r->from > end)
+        return usage_error(&command_render, "--from %g: the run ends at %g s", r->from, end);
     if (target != PICTURE && film_frames(r) > 1000000)
-        return usage_error(&command_render, "the film would have %lld frames: choose --from, --to, --fps or a larger --speed", (long long)film_frames(r));
+        return usage_error(
+            &command_render,
+            "the film would have %lld frames: choose --from, --to, --fps or a larger --speed",
+            (long long)film_frames(r));
     return EXIT_DONE;
 }
 
@@ -391,23 +475,31 @@ static int arrange(Render *r, Target target)
         r->columns = (int)ceil(sqrt((double)r->sheet * 1.2));
         r->columns = BRIO_MIN(r->columns, (int)r->sheet);
         r->rows = ((int)r->sheet + r->columns - 1) / r->columns;
-        if (r->sheet % r->columns && r->sheet % (r->columns + 1) == 0) r->columns++, r->rows = (int)r->sheet / r->columns;
+        if (r->sheet % r->columns && r->sheet % (r->columns + 1) == 0)
+            r->columns++, r->rows = (int)r->sheet / r->columns;
     } else {
-        r->columns = r->sheet ? (int)r->sheet : r->run_count <= 4 ? r->run_count : (r->run_count + 1) / 2;
+        r->columns = r->sheet            ? (int)r->sheet
+                     : r->run_count <= 4 ? r->run_count
+                                         : (r->run_count + 1) / 2;
         r->rows = r->sheet ? r->run_count : (r->run_count + r->columns - 1) / r->columns;
     }
     if (target == FILM) { /* H.264 halves colours: even sides */
         r->def.width += r->def.width & 1;
         r->def.height += r->def.height & 1;
     }
-    if ((int64_t)r->columns * r->def.width > MOST_PIXELS || (int64_t)r->rows * r->def.height > MOST_PIXELS)
-        return usage_error(&command_render, "%d x %d pictures of %d x %d pixels: more than %d pixels wide or high; choose a smaller --size", r->columns, r->rows,
-                           r->def.width, r->def.height, MOST_PIXELS);
+    if ((int64_t)r->columns * r->def.width > MOST_PIXELS ||
+        (int64_t)r->rows * r->def.height > MOST_PIXELS)
+        return usage_error(&command_render,
+                           "%d x %d pictures of %d x %d pixels: more than %d pixels wide or high; "
+                           "choose a smaller --size",
+                           r->columns, r->rows, r->def.width, r->def.height, MOST_PIXELS);
     r->width = r->columns * r->def.width;
     r->height = r->rows * r->def.height;
     r->pitch = 3 * (size_t)r->width;
     r->rgb = brio__calloc(r->pitch * (size_t)r->height, 1);
-    if (!r->rgb) return usage_error(&command_render, "there is not enough memory for %d x %d pixels", r->width, r->height);
+    if (!r->rgb)
+        return usage_error(&command_render, "there is not enough memory for %d x %d pixels",
+                           r->width, r->height);
     memset(r->rgb, 0xee, r->pitch * (size_t)r->height);
     return EXIT_DONE;
 }
@@ -416,13 +508,15 @@ static int make(Render *r, Target target)
 {
     BrioError error = {0};
     for (int k = 0; k < r->run_count; k++) {
-        if (brio__motion_open(r->run[k], &r->motion[k], &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+        if (brio__motion_open(r->run[k], &r->motion[k], &error) != BRIO_OK)
+            return say_error(&error, EXIT_USAGE);
         run_label(r->run[k], r->label[k], sizeof r->label[k]);
     }
     int code = settle_times(r, target);
     if (code == EXIT_DONE) code = arrange(r, target);
     if (code != EXIT_DONE) return code;
-    if (brio__stage_create(&r->def, r->motion, r->run_count, &r->stage, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (brio__stage_create(&r->def, r->motion, r->run_count, &r->stage, &error) != BRIO_OK)
+        return say_error(&error, EXIT_USAGE);
     catch_signals();
     return target == FILM ? film(r) : target == NUMBERED ? numbered(r) : still(r);
 }
@@ -433,18 +527,34 @@ static int run(int argc, char **argv)
     static Render r;
     bool sized = false;
     int option;
-    r = (Render){.def = brio__stage_defaults(), .time = NAN, .fps = NAN, .speed = 1, .to = NAN, .frame = -1};
+    r = (Render){
+        .def = brio__stage_defaults(), .time = NAN, .fps = NAN, .speed = 1, .to = NAN, .frame = -1};
     while ((option = argument_next(&a)) != ARGUMENT_END)
         if (option == ARGUMENT_BAD || !take(&a, option, &r, &sized)) return a.exit;
-    if (r.run_count == 0) return usage_error(a.command, "which run? Give a folder that `brio run` has written");
-    if (!r.out) return usage_error(a.command, "where to? Give -o x.png for a picture or -o x.mp4 for a film");
+    if (r.run_count == 0)
+        return usage_error(a.command, "which run? Give a folder that `brio run` has written");
+    if (!r.out)
+        return usage_error(a.command,
+                           "where to? Give -o x.png for a picture or -o x.mp4 for a film");
     Target target = target_of(r.out);
-    if (target == NOTHING) return usage_error(a.command, "-o %s: expected a name that ends in .png or .mp4; frame-%%04d.png gives numbered pictures", r.out);
-    if (target != PICTURE && (r.sheet || r.frame >= 0 || !isnan(r.time))) return usage_error(a.command, "--time, --frame and --sheet are for one picture, not for a film");
-    if (r.sheet && (r.frame >= 0 || !isnan(r.time))) return usage_error(a.command, "--sheet shows instants from --from to --to: not together with --time or --frame");
-    if (r.frame >= 0 && !isnan(r.time)) return usage_error(a.command, "--time and --frame name one instant twice: give one of them");
+    if (target == NOTHING)
+        return usage_error(a.command,
+                           "-o %s: expected a name that ends in .png or .mp4; frame-%%04d.png "
+                           "gives numbered pictures",
+                           r.out);
+    if (target != PICTURE && (r.sheet || r.frame >= 0 || !isnan(r.time)))
+        return usage_error(a.command,
+                           "--time, --frame and --sheet are for one picture, not for a film");
+    if (r.sheet && (r.frame >= 0 || !isnan(r.time)))
+        return usage_error(
+            a.command,
+            "--sheet shows instants from --from to --to: not together with --time or --frame");
+    if (r.frame >= 0 && !isnan(r.time))
+        return usage_error(a.command,
+                           "--time and --frame name one instant twice: give one of them");
     if (!sized && r.sheet) r.def.width = 480, r.def.height = 360;
-    if (!sized && !r.sheet && r.run_count > 1) r.def.width = r.run_count == 2 ? 800 : 640, r.def.height = r.run_count == 2 ? 720 : 560;
+    if (!sized && !r.sheet && r.run_count > 1)
+        r.def.width = r.run_count == 2 ? 800 : 640, r.def.height = r.run_count == 2 ? 720 : 560;
     int code = make(&r, target);
     brio__stage_free(r.stage);
     for (int k = 0; k < r.run_count; k++) brio__motion_free(r.motion[k]);
@@ -453,22 +563,30 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [OUT] = {"--out", 'o', "FILE", "x.png: a picture; x.mp4: a film; frame-%04d.png: the film's pictures, numbered."},
+    [OUT] = {"--out", 'o', "FILE",
+             "x.png: a picture; x.mp4: a film; frame-%04d.png: the film's pictures, numbered."},
     [FORCE] = {"--force", 'f', NULL, "Replace a file that is there."},
-    [SIZE] = {"--size", 0, "WxH", "Pixels of a picture, of each one side by side or on a sheet; 1280x720."},
+    [SIZE] = {"--size", 0, "WxH",
+              "Pixels of a picture, of each one side by side or on a sheet; 1280x720."},
     [TIME] = {"--time", 't', "SECONDS", "The instant of a picture; otherwise the last."},
     [FRAME] = {"--frame", 0, "N", "The same by the number of the frame, from 0."},
-    [SHEET] = {"--sheet", 0, "N", "N instants on one sheet, at equal distances; several runs have a row each."},
+    [SHEET] = {"--sheet", 0, "N",
+               "N instants on one sheet, at equal distances; several runs have a row each."},
     [FROM] = {"--from", 0, "SECONDS", "First instant of a film or sheet; 0."},
     [TO] = {"--to", 0, "SECONDS", "Last instant; the end."},
     [FPS] = {"--fps", 0, "N", "Frames a second of a film; otherwise time.fps of the scene."},
-    [SPEED] = {"--speed", 0, "FACTOR", "Simulated seconds in a second of film; 0.25 is slow motion."},
-    [COLOR] = {"--color", 'c', "body|strain|speed", "What colours show; strain and speed with a scale beside."},
-    [MOST] = {"--max", 0, "VALUE", "Strain (0.1 is 10 %) or speed (m/s) at the upper end of the scale; otherwise from the run."},
+    [SPEED] = {"--speed", 0, "FACTOR",
+               "Simulated seconds in a second of film; 0.25 is slow motion."},
+    [COLOR] = {"--color", 'c', "body|strain|speed",
+               "What colours show; strain and speed with a scale beside."},
+    [MOST] = {"--max", 0, "VALUE",
+              "Strain (0.1 is 10 %) or speed (m/s) at the upper end of the scale; otherwise from "
+              "the run."},
     [WIRE] = {"--wire", 'w', NULL, "Draw the edges of the mesh."},
     [OBSTACLES] = {"--obstacles", 0, "solid|glass|none", "How obstacles look; solid."},
     [NO_GROUND] = {"--no-ground", 0, NULL, "No floor below bodies that have none."},
-    [CAMERA] = {"--camera", 0, "X,Y,Z", "Where the eye is; otherwise where all is seen at all times."},
+    [CAMERA] = {"--camera", 0, "X,Y,Z",
+                "Where the eye is; otherwise where all is seen at all times."},
     [TARGET] = {"--target", 0, "X,Y,Z", "Where it looks."},
     [AZIMUTH] = {"--azimuth", 0, "DEGREES", "Direction it looks from: 0 from +z, 90 from +x."},
     [ELEVATION] = {"--elevation", 0, "DEGREES", "How far from above: 0 level, 90 straight down."},
@@ -482,13 +600,18 @@ static const Option options[] = {
 const Command command_render = {
     .name = "render",
     .summary = "A picture or a film of a run.",
-    .synopsis = "RUN... -o x.png [--time SECONDS | --sheet N] [--color body|strain|speed] [--size WxH]\n"
-                "RUN... -o x.mp4 [--speed FACTOR] [--fps N]",
-    .about = "RUN is a folder that `brio run` has written; it draws the motion kept there (motion.bin). Several runs stand side by side, seen by one camera. Nothing but the "
-             "processor is used: no display, no graphics card, and the same picture to the last bit for any number of threads. Films are made through the "
+    .synopsis =
+        "RUN... -o x.png [--time SECONDS | --sheet N] [--color body|strain|speed] [--size WxH]\n"
+        "RUN... -o x.mp4 [--speed FACTOR] [--fps N]",
+    .about = "RUN is a folder that `brio run` has written; it draws the motion kept there "
+             "(motion.bin). Several runs stand side by side, seen by one camera. Nothing but the "
+             "processor is used: no display, no graphics card, and the same picture to the last "
+             "bit for any number of threads. Films are made through the "
              "program ffmpeg.\n\n"
-             "Speed is that between neighbouring frames, strain the largest |stretch - 1| of the surface against the undeformed shape.\n"
-             "Exit code 0: written. 1: it could not be written. 2: the runs or the command are not valid.",
+             "Speed is that between neighbouring frames, strain the largest |stretch - 1| of the "
+             "surface against the undeformed shape.\n"
+             "Exit code 0: written. 1: it could not be written. 2: the runs or the command are not "
+             "valid.",
     .options = options,
     .examples = "brio render cloth-out -o cloth.png --time 1.2 --color strain\n"
                 "brio render ball-out -o ball.mp4 --speed 0.5 --stamp\n"

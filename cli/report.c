@@ -37,7 +37,7 @@ void report_cell(FILE *file, const char *class, const char *text)
     fputs("</td>", file);
 }
 
-/* ---- blocks of bytes ----------------------------------------------------------------------------- */
+/* ---- blocks of bytes -------------------------------------------------------------------- */
 
 static void put_block(FILE *file, const char *id, const uint8_t *stream, size_t length)
 {
@@ -57,7 +57,7 @@ static void put_json(FILE *file, const char *text)
     }
 }
 
-/* ---- charts -------------------------------------------------------------------------------------- */
+/* ---- charts ----------------------------------------------------------------------------- */
 
 /* Where values stand among all numbers: they are added if they are not there yet. */
 static size_t place_of(Report *r, const double *values, size_t count)
@@ -128,7 +128,8 @@ void report_chart(Report *r, const BrioPlot *plot, const char *about)
         brio__json_text(&json, "name", s->name);
         brio__json_integer(&json, "colour", colour);
         brio__json_integer(&json, "dashes", dashes);
-        brio__json_boolean(&json, "points", s->mark == BRIO_PLOT_POINTS || s->mark == BRIO_PLOT_LINE_AND_POINTS);
+        brio__json_boolean(&json, "points",
+                           s->mark == BRIO_PLOT_POINTS || s->mark == BRIO_PLOT_LINE_AND_POINTS);
         json_place(&json, "x", place_of(r, s->x, (size_t)s->count), s->count);
         json_place(&json, "y", place_of(r, s->y, (size_t)s->count), s->count);
         brio__json_close(&json, '}');
@@ -137,12 +138,13 @@ void report_chart(Report *r, const BrioPlot *plot, const char *about)
     brio__json_close(&json, '}');
 }
 
-/* ---- the motion ---------------------------------------------------------------------------------- */
+/* ---- the motion ------------------------------------------------------------------------- */
 
 static const char *const kinds[] = {"body", "obstacle", "rods"};
 
-/* A motion as the script reads it: shapes, then steps and corners of the boxes, then for every frame the differences from where the last two frames lead
- * to, first all low bytes and then all high ones. */
+/* A motion as the script reads it: shapes, then steps and corners of the boxes, then for every
+ * frame the differences from where the last two frames lead to, first all low bytes and then all
+ * high ones. */
 typedef struct Coded {
     uint8_t *bytes;
     size_t size, room;
@@ -171,11 +173,17 @@ static BrioStatus code_shapes(const BrioMotionFile *m, Coded *c)
     for (int i = 0; i < m->part_count; i++) {
         const BrioMotionPart *p = &m->part[i];
         size_t corners = 3 * (size_t)p->triangle_count;
-        int32_t *slot = brio__alloc(corners + 1, sizeof *slot), *vertex = brio__alloc(corners + 1, sizeof *vertex);
+        int32_t *slot = brio__alloc(corners + 1, sizeof *slot);
+        int32_t *vertex = brio__alloc(corners + 1, sizeof *vertex);
         bool done = slot && vertex;
-        if (done) c->slots[i] = brio__smooth_slots(p->rest, p->vertex_count, p->triangle, p->triangle_count, slot, vertex);
-        done = done && c->slots[i] >= 0 && append(c, vertex, (size_t)c->slots[i] * sizeof *vertex) && append(c, slot, corners * sizeof *slot) &&
-               append(c, p->edge, 2 * (size_t)p->edge_count * sizeof *p->edge) && append(c, p->rest, 3 * (size_t)p->vertex_count * sizeof *p->rest);
+        if (done)
+            c->slots[i] = brio__smooth_slots(p->rest, p->vertex_count, p->triangle,
+                                             p->triangle_count, slot, vertex);
+        done = done && c->slots[i] >= 0 &&
+               append(c, vertex, (size_t)c->slots[i] * sizeof *vertex) &&
+               append(c, slot, corners * sizeof *slot) &&
+               append(c, p->edge, 2 * (size_t)p->edge_count * sizeof *p->edge) &&
+               append(c, p->rest, 3 * (size_t)p->vertex_count * sizeof *p->rest);
         brio__free(slot);
         brio__free(vertex);
         if (!done) return BRIO_ERROR_MEMORY;
@@ -183,8 +191,10 @@ static BrioStatus code_shapes(const BrioMotionFile *m, Coded *c)
     return BRIO_OK;
 }
 
-/* The step of each part that moves: that of its largest box over all frames, in `levels`. And the lowest corners at all frames. */
-static BrioStatus code_boxes(BrioMotionFile *m, int64_t stride, float levels, float *x, float *step, float *corner)
+/* The step of each part that moves: that of its largest box over all frames, in `levels`. And the
+ * lowest corners at all frames. */
+static BrioStatus code_boxes(BrioMotionFile *m, int64_t stride, float levels, float *x, float *step,
+                             float *corner)
 {
     int moving = 0;
     for (int64_t k = 0, f = 0; k < m->frame_count; k += stride, f++) {
@@ -195,7 +205,8 @@ static BrioStatus code_boxes(BrioMotionFile *m, int64_t stride, float levels, fl
             float low[3], high[3];
             if (m->part[i].still) continue;
             brio__motion_box(m, i, x, low, high);
-            if (m->part[i].vertex_count == 0) memset(low, 0, sizeof low), memset(high, 0, sizeof high);
+            if (m->part[i].vertex_count == 0)
+                memset(low, 0, sizeof low), memset(high, 0, sizeof high);
             for (int r = 0; r < 3; r++) {
                 step[at] = fmaxf(step[at], 1.000001f * (high[r] - low[r]) / levels);
                 corner[3 * (f * moving + at) + r] = low[r];
@@ -207,20 +218,24 @@ static BrioStatus code_boxes(BrioMotionFile *m, int64_t stride, float levels, fl
     return BRIO_OK;
 }
 
-static BrioStatus code_frames(BrioMotionFile *m, Coded *c, float *x, const float *step, const float *corner, size_t width, int moving)
+static BrioStatus code_frames(BrioMotionFile *m, Coded *c, float *x, const float *step,
+                              const float *corner, size_t width, int moving)
 {
-    uint16_t *last = brio__calloc(2 * width + 1, sizeof *last), *before = last ? last + width : NULL;
+    uint16_t *last = brio__calloc(2 * width + 1, sizeof *last);
+    uint16_t *before = last ? last + width : NULL;
     uint8_t *plane = brio__alloc(2 * width + 1, 1);
     BrioStatus status = last && plane ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int64_t k = 0, f = 0; status == BRIO_OK && k < m->frame_count; k += c->stride, f++) {
         size_t at = 0;
         const float *y = x;
         status = brio__motion_positions(m, k, x, NULL);
-        for (int i = 0, part = 0; status == BRIO_OK && i < m->part_count; y += 3 * (size_t)m->part[i++].vertex_count) {
+        for (int i = 0, part = 0; status == BRIO_OK && i < m->part_count;
+             y += 3 * (size_t)m->part[i++].vertex_count) {
             if (m->part[i].still) continue;
             for (int v = 0; v < 3 * m->part[i].vertex_count; v++, at++) {
                 float level = (y[v] - corner[3 * (f * moving + part) + v % 3]) / step[part] + 0.5f;
-                uint16_t number = (uint16_t)fminf(fmaxf(level, 0), 65535), guess = f > 1 ? (uint16_t)(2 * last[at] - before[at]) : last[at];
+                uint16_t number = (uint16_t)fminf(fmaxf(level, 0), 65535);
+                uint16_t guess = f > 1 ? (uint16_t)(2 * last[at] - before[at]) : last[at];
                 int16_t rest = (int16_t)(uint16_t)(number - guess);
                 uint16_t code = (uint16_t)(rest < 0 ? -2 * rest - 1 : 2 * rest);
                 plane[at] = code & 255;
@@ -248,13 +263,17 @@ static BrioStatus code_once(BrioMotionFile *m, Coded *c, float levels)
             moving++;
             width += 3 * (size_t)m->part[i].vertex_count;
         }
-    float *x = brio__alloc(3 * (size_t)m->vertex_count + 1, sizeof *x), *step = brio__calloc((size_t)moving + 1, sizeof *step),
+    float *x = brio__alloc(3 * (size_t)m->vertex_count + 1, sizeof *x),
+          *step = brio__calloc((size_t)moving + 1, sizeof *step),
           *corner = brio__alloc(3 * (size_t)moving * (size_t)frames + 1, sizeof *corner);
     BrioStatus status = x && step && corner ? BRIO_OK : BRIO_ERROR_MEMORY;
     c->size = 0;
     if (status == BRIO_OK) status = code_shapes(m, c);
     if (status == BRIO_OK) status = code_boxes(m, c->stride, levels, x, step, corner);
-    if (status == BRIO_OK && !(append(c, step, (size_t)moving * sizeof *step) && append(c, corner, 3 * (size_t)moving * (size_t)frames * sizeof *corner))) status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK &&
+        !(append(c, step, (size_t)moving * sizeof *step) &&
+          append(c, corner, 3 * (size_t)moving * (size_t)frames * sizeof *corner)))
+        status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = code_frames(m, c, x, step, corner, width, moving);
     if (status == BRIO_OK) status = brio__deflate(c->bytes, c->size, &c->stream, &c->length);
     brio__free(x);
@@ -263,11 +282,14 @@ static BrioStatus code_once(BrioMotionFile *m, Coded *c, float levels)
     return status;
 }
 
-/* Coarser first (a part in four thousand of the box is far below a pixel), then fewer frames, until it fits. */
+/* Coarser first (a part in four thousand of the box is far below a pixel), then fewer frames, until
+ * it fits. */
 static BrioStatus code_motion(BrioMotionFile *m, double most, Coded *c)
 {
     float levels = 65535;
-    *c = (Coded){.stride = (int64_t)ceil(6.0 * (double)m->vertex_count * (double)m->frame_count / (8 * most))}; /* bounds the work: motion shrinks to a third, seldom below an eighth */
+    /* bounds the work: motion shrinks to a third, seldom below an eighth */
+    *c = (Coded){.stride = (int64_t)ceil(6.0 * (double)m->vertex_count * (double)m->frame_count /
+                                         (8 * most))};
     c->stride = BRIO_MAX(c->stride, 1);
     c->slots = brio__calloc((size_t)m->part_count + 1, sizeof *c->slots);
     if (!c->slots) return BRIO_ERROR_MEMORY;
@@ -284,7 +306,8 @@ static BrioStatus code_motion(BrioMotionFile *m, double most, Coded *c)
     }
 }
 
-static void json_motion(Report *r, const BrioMotionFile *m, const Coded *c, const char *label, const char *block)
+static void json_motion(Report *r, const BrioMotionFile *m, const Coded *c, const char *label,
+                        const char *block)
 {
     BrioJson json = {.file = r->run_text, .flat = true};
     if (r->run_count++) fputc(',', r->run_text);
@@ -309,7 +332,8 @@ static void json_motion(Report *r, const BrioMotionFile *m, const Coded *c, cons
     }
     brio__json_close(&json, ']');
     brio__json_open(&json, "times", '[');
-    for (int64_t k = 0; k < m->frame_count; k += c->stride) brio__json_real(&json, NULL, m->time[k]);
+    for (int64_t k = 0; k < m->frame_count; k += c->stride)
+        brio__json_real(&json, NULL, m->time[k]);
     brio__json_close(&json, ']');
     brio__json_close(&json, '}');
 }
@@ -326,7 +350,8 @@ static void json_camera(Report *r, const BrioStage *stage)
     brio__json_real(&json, "grid", v->grid ? v->grid_step : 0);
     for (int which = 0; which < 2; which++) {
         brio__json_open(&json, which ? "target" : "eye", '[');
-        for (int k = 0; k < 3; k++) brio__json_real(&json, NULL, which ? stage->target[k] : v->eye[k]);
+        for (int k = 0; k < 3; k++)
+            brio__json_real(&json, NULL, which ? stage->target[k] : v->eye[k]);
         brio__json_close(&json, ']');
     }
     brio__json_close(&json, '}');
@@ -344,24 +369,32 @@ static BrioStatus put_sheet(Report *r, BrioMotionFile **motion, const char *cons
     uint8_t *rgb = brio__calloc(pitch * HIGH, (size_t)count);
     char *png = NULL, text[64];
     double end = 0;
-    BrioStatus status = rgb ? brio__stage_create(&def, motion, count, &stage, NULL) : BRIO_ERROR_MEMORY;
+    BrioStatus status =
+        rgb ? brio__stage_create(&def, motion, count, &stage, NULL) : BRIO_ERROR_MEMORY;
     for (int k = 0; k < count; k++) end = fmax(end, motion[k]->time[motion[k]->frame_count - 1]);
     for (int k = 0; status == BRIO_OK && k < count * INSTANTS; k++) {
-        uint8_t *at = rgb + (size_t)(k / INSTANTS) * HIGH * pitch + 3 * (size_t)(k % INSTANTS * WIDE);
+        uint8_t *at =
+            rgb + (size_t)(k / INSTANTS) * HIGH * pitch + 3 * (size_t)(k % INSTANTS * WIDE);
         double time = end * (k % INSTANTS) / (INSTANTS - 1);
         status = brio__stage_draw(stage, k / INSTANTS, time, at, pitch, NULL);
         snprintf(text, sizeof text, "t = %.3g s", time);
         brio__text_draw(at, pitch, WIDE, HIGH, 8, 18, 8, 0x30343a, text);
-        if (count > 1 && k % INSTANTS == 0) brio__text_draw(at, pitch, WIDE, HIGH, 8, 34, 8, 0x30343a, label[k / INSTANTS]);
+        if (count > 1 && k % INSTANTS == 0)
+            brio__text_draw(at, pitch, WIDE, HIGH, 8, 34, 8, 0x30343a, label[k / INSTANTS]);
     }
     FILE *memory = status == BRIO_OK ? open_memstream(&png, &size) : NULL;
     if (memory) {
         status = brio__png_write(memory, rgb, WIDE * INSTANTS, HIGH * count);
         if (fclose(memory)) status = BRIO_ERROR_MEMORY;
-        fputs("<img style=\"max-width:100%\" alt=\"Six instants of the motion\" src=\"data:image/png;base64,", r->file);
+        fputs("<img style=\"max-width:100%\" alt=\"Six instants of the motion\" "
+              "src=\"data:image/png;base64,",
+              r->file);
         brio__base64_write(r->file, (const uint8_t *)png, size);
         fputs("\">\n", r->file);
-        brio__html_element(r->file, "p class=\"note\"", "This brio was built without npm, so the motion is shown at six instants; with npm at hand the build makes a report that plays it in 3D.");
+        brio__html_element(
+            r->file, "p class=\"note\"",
+            "This brio was built without npm, so the motion is shown at six instants; with npm at "
+            "hand the build makes a report that plays it in 3D.");
     }
     free(png);
     brio__free(rgb);
@@ -370,13 +403,16 @@ static BrioStatus put_sheet(Report *r, BrioMotionFile **motion, const char *cons
 }
 
 /* Runs whose parts are shown by one camera; the script finds their bytes in blocks of their own. */
-static BrioStatus put_motions(Report *r, BrioMotionFile **motion, const char *const *label, int count)
+static BrioStatus put_motions(Report *r, BrioMotionFile **motion, const char *const *label,
+                              int count)
 {
     BrioStageDef def = brio__stage_defaults();
     BrioStage *stage = NULL;
     char block[32];
     int64_t most_stride = 1;
-    fputs("<div id=\"motion\"><p class=\"note\">The motion appears here when the page's script has run.</p></div>\n", r->file);
+    fputs("<div id=\"motion\"><p class=\"note\">The motion appears here when the page's script has "
+          "run.</p></div>\n",
+          r->file);
     BRIO_CHECK(brio__stage_create(&def, motion, count, &stage, NULL));
     BrioStatus status = BRIO_OK;
     for (int k = 0; status == BRIO_OK && k < count; k++) {
@@ -395,8 +431,14 @@ static BrioStatus put_motions(Report *r, BrioMotionFile **motion, const char *co
     }
     if (status == BRIO_OK) json_camera(r, stage);
     if (most_stride > 1)
-        brio__html_element(r->file, "p class=\"note\"", "Only every %lld%s frame is shown, so that this page stays below %.0f MB; `brio render` draws all that %s holds.", (long long)most_stride,
-                           most_stride == 2 ? "nd" : most_stride == 3 ? "rd" : "th", REPORT_MOST_BYTES / 1e6, BRIO_MOTION_NAME);
+        brio__html_element(r->file, "p class=\"note\"",
+                           "Only every %lld%s frame is shown, so that this page stays below %.0f "
+                           "MB; `brio render` draws all that %s holds.",
+                           (long long)most_stride,
+                           most_stride == 2   ? "nd"
+                           : most_stride == 3 ? "rd"
+                                              : "th",
+                           REPORT_MOST_BYTES / 1e6, BRIO_MOTION_NAME);
     brio__stage_free(stage);
     return status;
 }
@@ -405,10 +447,11 @@ void report_motions(Report *r, BrioMotionFile **motion, const char *const *label
 {
     if (count == 0 || r->status != BRIO_OK) return;
     brio__html_element(r->file, "h2", "The motion");
-    note(r, has_script() ? put_motions(r, motion, label, count) : put_sheet(r, motion, label, count));
+    note(r,
+         has_script() ? put_motions(r, motion, label, count) : put_sheet(r, motion, label, count));
 }
 
-/* ---- the page ------------------------------------------------------------------------------------ */
+/* ---- the page --------------------------------------------------------------------------- */
 
 void report_begin(Report *r, FILE *file, const char *title)
 {
@@ -430,7 +473,8 @@ static BrioStatus put_data(Report *r)
 {
     uint8_t *stream;
     size_t length;
-    BRIO_CHECK(brio__deflate((const uint8_t *)r->number, r->number_count * sizeof *r->number, &stream, &length));
+    BRIO_CHECK(brio__deflate((const uint8_t *)r->number, r->number_count * sizeof *r->number,
+                             &stream, &length));
     put_block(r->file, "numbers", stream, length);
     brio__free(stream);
     fputs("<script type=\"application/json\" id=\"brio-data\">{\"charts\":[", r->file);
@@ -443,10 +487,13 @@ static BrioStatus put_data(Report *r)
     put_block(r->file, "script", report_script, script_size());
     fputs("<script>\n"
           "(async () => {\n"
-          "  if (!window.DecompressionStream) { const p = document.querySelector('#motion .note'); if (p) p.textContent = 'This browser is too old to show the motion.'; return; }\n"
-          "  const bytes = Uint8Array.from(atob(document.getElementById('script').textContent), (c) => c.charCodeAt(0));\n"
+          "  if (!window.DecompressionStream) { const p = document.querySelector('#motion .note'); "
+          "if (p) p.textContent = 'This browser is too old to show the motion.'; return; }\n"
+          "  const bytes = Uint8Array.from(atob(document.getElementById('script').textContent), "
+          "(c) => c.charCodeAt(0));\n"
           "  const made = document.createElement('script');\n"
-          "  made.textContent = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text();\n"
+          "  made.textContent = await new Response(new Blob([bytes]).stream().pipeThrough(new "
+          "DecompressionStream('deflate'))).text();\n"
           "  document.head.append(made);\n"
           "})();\n"
           "</script>\n",

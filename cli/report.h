@@ -1,5 +1,6 @@
-/* report.html: one page without anything from outside. Charts are pictures (SVG) that the page's script makes interactive, and the motion is shown in 3D by it; a program
- * that was built without the script (docs/report.md) shows a sheet of pictures instead. Written from top to bottom. */
+/* report.html: one page without anything from outside. Charts are pictures (SVG) that the page's
+ * script makes interactive, and the motion is shown in 3D by it; a program that was built without
+ * the script (docs/report.md) shows a sheet of pictures instead. Written from top to bottom. */
 #ifndef BRIO_REPORT_H
 #define BRIO_REPORT_H
 

@@ -1,5 +1,6 @@
-/* report.html of a run: what was run and what became of it in words, the motion, the ledger over time, where the time went, and tables for print. All of it comes from the files
- * in the folder, so that a report can be made of every run, also of one that was killed. */
+/* report.html of a run: what was run and what became of it in words, the motion, the ledger over
+ * time, where the time went, and tables for print. All of it comes from the files in the folder, so
+ * that a report can be made of every run, also of one that was killed. */
 #include "report.h"
 #include "results.h"
 
@@ -34,7 +35,7 @@ typedef struct RunReport {
     Report report;
 } RunReport;
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------- */
 
 static double number_at(BrioNode *map, const char *key)
 {
@@ -46,7 +47,8 @@ static double number_at(BrioNode *map, const char *key)
 static const char *text_at(BrioNode *map, const char *key, const char *otherwise)
 {
     BrioNode *node = map && map->kind == BRIO_NODE_MAP ? brio__node_get(map, key) : NULL;
-    return node && node->text && node->text[0] && strcmp(node->text, "null") ? node->text : otherwise;
+    return node && node->text && node->text[0] && strcmp(node->text, "null") ? node->text
+                                                                             : otherwise;
 }
 
 static BrioNode *map_at(BrioNode *map, const char *key)
@@ -79,20 +81,23 @@ static BrioStatus read_ledger(const char *folder, Ledger *l, BrioError *error)
     size_t room = 0;
     snprintf(path, sizeof path, "%s/energy.csv", folder);
     FILE *file = fopen(path, "r");
-    if (!file) return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+    if (!file)
+        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
     while (getline(&line, &room, file) > 0) l->all_rows++;
     l->all_rows = BRIO_MAX(l->all_rows - 1, 0);
     l->every = l->all_rows / MOST_ROWS + 1;
     rewind(file);
     BrioStatus status = BRIO_OK;
     if (getline(&line, &room, file) > 0)
-        for (char *rest = line, *name; l->column_count < MOST_COLUMNS && (name = strsep(&rest, ",\n")) && name[0];)
+        for (char *rest = line, *name;
+             l->column_count < MOST_COLUMNS && (name = strsep(&rest, ",\n")) && name[0];)
             snprintf(l->name[l->column_count++], sizeof l->name[0], "%s", name);
     for (int k = 0; status == BRIO_OK && k < l->column_count; k++) {
         l->column[k] = brio__alloc((size_t)(l->all_rows / l->every) + 2, sizeof(double));
         if (!l->column[k]) status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     }
-    for (int64_t n = 0; status == BRIO_OK && n < l->all_rows && getline(&line, &room, file) > 0; n++) {
+    for (int64_t n = 0; status == BRIO_OK && n < l->all_rows && getline(&line, &room, file) > 0;
+         n++) {
         if (n % l->every && n + 1 < l->all_rows) continue;
         read_row(l, line, l->last);
         for (int k = 0; k < l->column_count; k++) l->column[k][l->rows] = l->last[k];
@@ -100,7 +105,8 @@ static BrioStatus read_ledger(const char *folder, Ledger *l, BrioError *error)
     }
     free(line);
     fclose(file);
-    if (status == BRIO_OK && l->rows == 0) status = brio__error(error, BRIO_ERROR_INPUT, "%s has no rows", path);
+    if (status == BRIO_OK && l->rows == 0)
+        status = brio__error(error, BRIO_ERROR_INPUT, "%s has no rows", path);
     return status;
 }
 
@@ -126,7 +132,7 @@ static const double *telling(const Ledger *l, const char *name)
     return NULL;
 }
 
-/* ---- charts -------------------------------------------------------------------------------------- */
+/* ---- charts ----------------------------------------------------------------------------- */
 
 typedef struct ChartDef {
     const char *title, *label, *about;
@@ -139,17 +145,51 @@ typedef struct ChartDef {
 } ChartDef;
 
 static const ChartDef charts[] = {
-    {"Energy", "energy [J]", "Total is the sum of the others; the target is what an energy-controlled integrator aims at.", false,
-     {{"kinetic", "kinetic", 2, false}, {"elastic", "elastic", 1, false}, {"gravity", "gravity", 3, false}, {"contact", "contact", 4, false},
-      {"attachment", "attachments", 6, false}, {"total", "total", 7, false}, {"target", "target", 5, true}}},
-    {"Where energy came from and went", "energy [J]", "Since the start: what moved points and changes brought, what damping and friction took, and the remainder, which the method itself did.", false,
-     {{"added", "added", 3, false}, {"dissipated", "dissipated", 2, false}, {"remainder", "remainder", 7, false}}},
-    {"Linear momentum", "momentum [kg m/s]", NULL, false, {{"px", "x", 1, false}, {"py", "y", 2, false}, {"pz", "z", 3, false}}},
-    {"Angular momentum", "angular momentum [kg m²/s]", "About the origin.", false, {{"lx", "x", 1, false}, {"ly", "y", 2, false}, {"lz", "z", 3, false}}},
-    {"alpha", "alpha", "How an energy-controlled method mixes its momenta.", false, {{"alpha", "alpha", 1, false}}},
-    {"Iterations", "iterations a step", NULL, false, {{"iterations", "iterations", 1, false}, {"halvings", "halvings of the step", 2, false}}},
+    {"Energy",
+     "energy [J]",
+     "Total is the sum of the others; the target is what an energy-controlled integrator aims at.",
+     false,
+     {{"kinetic", "kinetic", 2, false},
+      {"elastic", "elastic", 1, false},
+      {"gravity", "gravity", 3, false},
+      {"contact", "contact", 4, false},
+      {"attachment", "attachments", 6, false},
+      {"total", "total", 7, false},
+      {"target", "target", 5, true}}},
+    {"Where energy came from and went",
+     "energy [J]",
+     "Since the start: what moved points and changes brought, what damping and friction took, and "
+     "the remainder, which the method itself did.",
+     false,
+     {{"added", "added", 3, false},
+      {"dissipated", "dissipated", 2, false},
+      {"remainder", "remainder", 7, false}}},
+    {"Linear momentum",
+     "momentum [kg m/s]",
+     NULL,
+     false,
+     {{"px", "x", 1, false}, {"py", "y", 2, false}, {"pz", "z", 3, false}}},
+    {"Angular momentum",
+     "angular momentum [kg m²/s]",
+     "About the origin.",
+     false,
+     {{"lx", "x", 1, false}, {"ly", "y", 2, false}, {"lz", "z", 3, false}}},
+    {"alpha",
+     "alpha",
+     "How an energy-controlled method mixes its momenta.",
+     false,
+     {{"alpha", "alpha", 1, false}}},
+    {"Iterations",
+     "iterations a step",
+     NULL,
+     false,
+     {{"iterations", "iterations", 1, false}, {"halvings", "halvings of the step", 2, false}}},
     {"Contacts", "pairs in contact", NULL, false, {{"contacts", "contacts", 1, false}}},
-    {"Smallest distance", "distance [m]", "Of what may touch.", true, {{"min_distance", "smallest distance", 1, false}}},
+    {"Smallest distance",
+     "distance [m]",
+     "Of what may touch.",
+     true,
+     {{"min_distance", "smallest distance", 1, false}}},
 };
 
 static void put_charts(RunReport *r)
@@ -164,16 +204,24 @@ static void put_charts(RunReport *r)
         for (size_t k = 0; k < BRIO_COUNT(series) && charts[c].series[k].column; k++) {
             const double *y = telling(l, charts[c].series[k].column);
             if (!y) continue;
-            series[count++] = (BrioPlotSeries){.name = charts[c].series[k].name, .count = l->rows, .x = l->column[time], .y = y, .colour = charts[c].series[k].colour,
+            series[count++] = (BrioPlotSeries){.name = charts[c].series[k].name,
+                                               .count = l->rows,
+                                               .x = l->column[time],
+                                               .y = y,
+                                               .colour = charts[c].series[k].colour,
                                                .dashed = charts[c].series[k].dashed};
         }
-        BrioPlot plot = {.title = charts[c].title, .x = {.label = "time [s]"}, .y = {.label = charts[c].label, .log = charts[c].log}, .series_count = count, .series = series};
+        BrioPlot plot = {.title = charts[c].title,
+                         .x = {.label = "time [s]"},
+                         .y = {.label = charts[c].label, .log = charts[c].log},
+                         .series_count = count,
+                         .series = series};
         if (count) report_chart(&r->report, &plot, charts[c].about);
     }
     fputs("</div>\n", r->report.file);
 }
 
-/* ---- words --------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------ */
 
 /* What the method did to the energy, against the largest kinetic and elastic energy on the way. */
 static void energy_sentence(const Ledger *l, char *text, size_t size)
@@ -192,9 +240,15 @@ static void energy_sentence(const Ledger *l, char *text, size_t size)
     text[0] = 0;
     if (!(largest > 0) || !isfinite(share)) return;
     if (fabs(share) < 0.05)
-        snprintf(text, size, "The method kept the energy to %.1g %% of the largest kinetic and elastic energy (%.4g J).", fmax(fabs(share), 1e-10), largest);
+        snprintf(text, size,
+                 "The method kept the energy to %.1g %% of the largest kinetic and elastic energy "
+                 "(%.4g J).",
+                 fmax(fabs(share), 1e-10), largest);
     else
-        snprintf(text, size, "The method itself %s %.4g J, %.3g %% of the largest kinetic and elastic energy (%.4g J).", share < 0 ? "took" : "added", fabs(remainder), fabs(share), largest);
+        snprintf(text, size,
+                 "The method itself %s %.4g J, %.3g %% of the largest kinetic and elastic energy "
+                 "(%.4g J).",
+                 share < 0 ? "took" : "added", fabs(remainder), fabs(share), largest);
 }
 
 static void put_words(RunReport *r)
@@ -202,16 +256,23 @@ static void put_words(RunReport *r)
     FILE *file = r->report.file;
     BrioNode *totals = map_at(r->root, "totals"), *sizes = map_at(r->root, "sizes");
     const Ledger *l = &r->ledger;
-    const char *verdict = text_at(r->root, "verdict", "unknown"), *reason = text_at(r->root, "reason", NULL);
+    const char *verdict = text_at(r->root, "verdict", "unknown");
+    const char *reason = text_at(r->root, "reason", NULL);
     char label[256], text[512], wall[32], vertices[32];
     run_label(r->folder, label, sizeof label);
     seconds_text(number_at(map_at(r->root, "wall"), "total"), wall, sizeof wall);
     count_text((int64_t)number_at(sizes, "vertices"), vertices, sizeof vertices);
-    double bodies = number_at(sizes, "bodies"), steps = number_at(totals, "steps"), iterations = number_at(totals, "newton_iterations"), halved = number_at(totals, "halved_steps");
-    brio__html_element(file, "p", "%g bod%s with %s vertices, stepped by %s, to t = %.6g s in %g steps and %s of wall time.", bodies, bodies == 1 ? "y" : "ies", vertices, label,
-                       number_at(totals, "time"), steps, wall);
+    double bodies = number_at(sizes, "bodies");
+    double steps = number_at(totals, "steps");
+    double iterations = number_at(totals, "newton_iterations");
+    double halved = number_at(totals, "halved_steps");
+    brio__html_element(
+        file, "p",
+        "%g bod%s with %s vertices, stepped by %s, to t = %.6g s in %g steps and %s of wall time.",
+        bodies, bodies == 1 ? "y" : "ies", vertices, label, number_at(totals, "time"), steps, wall);
     bool complete = !strcmp(verdict, "completed");
-    fprintf(file, "<p class=\"verdict%s\"><strong>%c%s</strong>", complete ? "" : " bad", toupper((unsigned char)verdict[0]), verdict + 1);
+    fprintf(file, "<p class=\"verdict%s\"><strong>%c%s</strong>", complete ? "" : " bad",
+            toupper((unsigned char)verdict[0]), verdict + 1);
     fputs(reason ? ": " : ". ", file);
     if (reason) {
         brio__html_text(file, reason);
@@ -219,11 +280,14 @@ static void put_words(RunReport *r)
     }
     energy_sentence(l, text, sizeof text);
     brio__html_text(file, text);
-    snprintf(text, sizeof text, " Total energy %.6g J at the start, %.6g J at the end.", number_at(totals, "first_energy"), number_at(totals, "last_energy"));
+    snprintf(text, sizeof text, " Total energy %.6g J at the start, %.6g J at the end.",
+             number_at(totals, "first_energy"), number_at(totals, "last_energy"));
     brio__html_text(file, text);
     double miss = last_of(l, "total") - last_of(l, "target");
     if (isfinite(miss)) {
-        snprintf(text, sizeof text, " It ended %.2g J from the energy that the integrator aims at, decay included.", fabs(miss));
+        snprintf(text, sizeof text,
+                 " It ended %.2g J from the energy that the integrator aims at, decay included.",
+                 fabs(miss));
         brio__html_text(file, text);
     }
     if (steps > 0 && iterations > 0) {
@@ -237,7 +301,8 @@ static void put_words(RunReport *r)
     }
     int near = column_of(l, "min_distance");
     double nearest = INFINITY;
-    for (int64_t n = 0; near >= 0 && n < l->rows; n++) nearest = fmin(nearest, isfinite(l->column[near][n]) ? l->column[near][n] : INFINITY);
+    for (int64_t n = 0; near >= 0 && n < l->rows; n++)
+        nearest = fmin(nearest, isfinite(l->column[near][n]) ? l->column[near][n] : INFINITY);
     if (isfinite(nearest)) {
         snprintf(text, sizeof text, " The smallest distance was %.3g m.", nearest);
         brio__html_text(file, text);
@@ -245,21 +310,36 @@ static void put_words(RunReport *r)
     fputs("</p>\n", file);
 }
 
-/* ---- tables -------------------------------------------------------------------------------------- */
+/* ---- tables ----------------------------------------------------------------------------- */
 
 static void put_ledger_table(const RunReport *r)
 {
     static const struct {
         const char *column, *head, *unit;
-    } shown[] = {{"step", "step", ""}, {"time", "time", "s"}, {"kinetic", "kinetic", "J"}, {"elastic", "elastic", "J"}, {"gravity", "gravity", "J"}, {"contact", "contact", "J"},
-                 {"total", "total", "J"}, {"target", "target", "J"}, {"alpha", "alpha", ""}, {"added", "added", "J"}, {"dissipated", "dissipated", "J"}, {"remainder", "remainder", "J"},
-                 {"iterations", "iterations", ""}, {"contacts", "contacts", ""}, {"min_distance", "distance", "m"}};
+    } shown[] = {{"step", "step", ""},
+                 {"time", "time", "s"},
+                 {"kinetic", "kinetic", "J"},
+                 {"elastic", "elastic", "J"},
+                 {"gravity", "gravity", "J"},
+                 {"contact", "contact", "J"},
+                 {"total", "total", "J"},
+                 {"target", "target", "J"},
+                 {"alpha", "alpha", ""},
+                 {"added", "added", "J"},
+                 {"dissipated", "dissipated", "J"},
+                 {"remainder", "remainder", "J"},
+                 {"iterations", "iterations", ""},
+                 {"contacts", "contacts", ""},
+                 {"min_distance", "distance", "m"}};
     const Ledger *l = &r->ledger;
     FILE *file = r->report.file;
     char text[32];
-    fputs("<div class=\"scroll\"><table id=\"ledger\">\n<caption class=\"note\">The ledger at some instants; energy.csv has all.</caption>\n<thead><tr>", file);
+    fputs("<div class=\"scroll\"><table id=\"ledger\">\n<caption class=\"note\">The ledger at some "
+          "instants; energy.csv has all.</caption>\n<thead><tr>",
+          file);
     for (size_t k = 0; k < BRIO_COUNT(shown); k++)
-        if (k < 2 || telling(l, shown[k].column)) report_head(file, shown[k].head, shown[k].unit, false);
+        if (k < 2 || telling(l, shown[k].column))
+            report_head(file, shown[k].head, shown[k].unit, false);
     fputs("</tr></thead>\n<tbody>\n", file);
     int64_t rows = BRIO_MIN(l->rows, TABLE_ROWS + 1);
     for (int64_t i = 0; i < rows; i++) {
@@ -269,7 +349,8 @@ static void put_ledger_table(const RunReport *r)
             int c = column_of(l, shown[k].column);
             if (c < 0 || (k >= 2 && !telling(l, shown[k].column))) continue;
             text[0] = 0;
-            if (isfinite(l->column[c][n])) snprintf(text, sizeof text, k == 0 ? "%.0f" : "%.5g", l->column[c][n]);
+            if (isfinite(l->column[c][n]))
+                snprintf(text, sizeof text, k == 0 ? "%.0f" : "%.5g", l->column[c][n]);
             report_cell(file, "", text);
         }
         fputs("</tr>\n", file);
@@ -299,7 +380,10 @@ static void put_phases(const RunReport *r)
         report_cell(file, "", text);
         snprintf(text, sizeof text, "%.1f", share);
         report_cell(file, "", text);
-        fprintf(file, "<td class=\"words\" aria-hidden=\"true\"><span class=\"bar\" style=\"width:%.1frem\"></span></td></tr>\n", 0.16 * share);
+        fprintf(file,
+                "<td class=\"words\" aria-hidden=\"true\"><span class=\"bar\" "
+                "style=\"width:%.1frem\"></span></td></tr>\n",
+                0.16 * share);
     }
     fputs("</tbody>\n</table></div>\n", file);
 }
@@ -322,7 +406,7 @@ static void put_scene(const RunReport *r)
     free(text);
 }
 
-/* ---- the page ------------------------------------------------------------------------------------ */
+/* ---- the page --------------------------------------------------------------------------- */
 
 static BrioStatus write_page(RunReport *r, FILE *file)
 {
@@ -333,17 +417,24 @@ static BrioStatus write_page(RunReport *r, FILE *file)
     if (r->motion)
         report_motions(&r->report, &r->motion, &label, 1);
     else
-        brio__html_element(file, "p class=\"note\"", "The motion is not shown: %s.", r->motion_trouble);
+        brio__html_element(file, "p class=\"note\"", "The motion is not shown: %s.",
+                           r->motion_trouble);
     brio__html_element(file, "h2", "Energy, momentum, work");
     if (r->ledger.every > 1)
-        brio__html_element(file, "p class=\"note\"", "Of %lld rows in energy.csv every %lldth is drawn.", (long long)r->ledger.all_rows, (long long)r->ledger.every);
+        brio__html_element(file, "p class=\"note\"",
+                           "Of %lld rows in energy.csv every %lldth is drawn.",
+                           (long long)r->ledger.all_rows, (long long)r->ledger.every);
     put_charts(r);
     put_phases(r);
     brio__html_element(file, "h2", "The ledger");
     put_ledger_table(r);
     put_scene(r);
-    brio__html_element(file, "p class=\"note\"", "brio %s, %s threads, %s, scene file %s. Beside this page: energy.csv (every step), run.json, %s (the motion; `brio render` makes pictures and films of it).",
-                       text_at(r->root, "version", "?"), text_at(r->root, "threads", "?"), text_at(r->root, "isa", "?"), text_at(r->root, "scene_file", "?"), BRIO_MOTION_NAME);
+    brio__html_element(
+        file, "p class=\"note\"",
+        "brio %s, %s threads, %s, scene file %s. Beside this page: energy.csv (every step), "
+        "run.json, %s (the motion; `brio render` makes pictures and films of it).",
+        text_at(r->root, "version", "?"), text_at(r->root, "threads", "?"),
+        text_at(r->root, "isa", "?"), text_at(r->root, "scene_file", "?"), BRIO_MOTION_NAME);
     return report_end(&r->report);
 }
 
@@ -357,7 +448,8 @@ BrioStatus report_of_run(const char *folder, BrioError *error)
     snprintf(path, sizeof path, "%s/run.json", folder);
     BrioStatus status = brio__tree_read(path, &r.root, error);
     if (status == BRIO_OK) status = read_ledger(folder, &r.ledger, error);
-    if (status == BRIO_OK && brio__motion_open(folder, &r.motion, &trouble) != BRIO_OK) snprintf(r.motion_trouble, sizeof r.motion_trouble, "%s", trouble.message);
+    if (status == BRIO_OK && brio__motion_open(folder, &r.motion, &trouble) != BRIO_OK)
+        snprintf(r.motion_trouble, sizeof r.motion_trouble, "%s", trouble.message);
     if (status == BRIO_OK) status = brio__folder_open(folder, false, &out, error);
     if (status == BRIO_OK) status = brio__replace_begin(&out, "report.html", &file, error);
     if (status == BRIO_OK) {

@@ -1,4 +1,5 @@
-/* The script of report.html as the build has made it (web/report), compressed; of no length where it could not be made. */
+/* The script of report.html as the build has made it (web/report), compressed; of no length where
+ * it could not be made. */
 #include "report_script.h"
 
 __asm__(".section .rodata\n"

@@ -23,13 +23,16 @@ void run_label(const char *folder, char *text, size_t size)
     if (brio__tree_read(path, &root, NULL) != BRIO_OK) return;
     if (root->kind == BRIO_NODE_MAP) scene = brio__node_get(root, "scene");
     if (scene && scene->kind == BRIO_NODE_MAP) {
-        BrioNode *integrator = brio__node_get(scene, "integrator"), *time = brio__node_get(scene, "time");
-        if (integrator && integrator->kind == BRIO_NODE_MAP) integrator = brio__node_get(integrator, "type");
+        BrioNode *integrator = brio__node_get(scene, "integrator");
+        BrioNode *time = brio__node_get(scene, "time");
+        if (integrator && integrator->kind == BRIO_NODE_MAP)
+            integrator = brio__node_get(integrator, "type");
         BrioNode *h = time && time->kind == BRIO_NODE_MAP ? brio__node_get(time, "h") : NULL;
         double step;
         char words[40] = "1/30";
         if (h && brio__node_real(h, &step, NULL) == BRIO_OK) step_text(step, words, sizeof words);
-        if (integrator && integrator->text) snprintf(text, size, "%s, h = %s s", integrator->text, words);
+        if (integrator && integrator->text)
+            snprintf(text, size, "%s, h = %s s", integrator->text, words);
     }
     brio__tree_free(root);
 }

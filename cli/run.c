@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static void print_json(const BrioScene *scene, const char *out, const BrioRunResult *r, bool reported)
+static void print_json(const BrioScene *scene, const char *out, const BrioRunResult *r,
+                       bool reported)
 {
     BrioJson json = {.file = stdout};
     char path[4200];
@@ -51,29 +52,38 @@ static void print_json(const BrioScene *scene, const char *out, const BrioRunRes
     brio__json_close(&json, '}');
 }
 
-static void print_summary(const BrioScene *scene, const char *out, const BrioRunResult *r, bool reported)
+static void print_summary(const BrioScene *scene, const char *out, const BrioRunResult *r,
+                          bool reported)
 {
     char wall[32];
     seconds_text(r->totals.wall, wall, sizeof wall);
     if (r->complete_before)
-        printf("%s was complete already; nothing is left to do (--set time.end=... makes it longer)\n", out);
-    printf("%s%s%s: %lld of %lld steps, t = %g s, in %s\n", scene->title, scene->title[0] ? ": " : "",
-           brio__verdict_name(r->verdict), (long long)r->step, (long long)r->steps, r->time, wall);
+        printf(
+            "%s was complete already; nothing is left to do (--set time.end=... makes it longer)\n",
+            out);
+    printf("%s%s%s: %lld of %lld steps, t = %g s, in %s\n", scene->title,
+           scene->title[0] ? ": " : "", brio__verdict_name(r->verdict), (long long)r->step,
+           (long long)r->steps, r->time, wall);
     bool fixed = scene->def.solver.type && !strcmp(scene->def.solver.type, "local-global");
     printf("  %s iterations %lld (%.1f a step), energy %.6g J at the start, %.6g J now\n",
            fixed ? "local/global" : "Newton", (long long)r->totals.solve.iterations,
-           r->step > 0 ? (double)r->totals.solve.iterations / (double)r->step : 0, r->totals.first_energy,
-           r->totals.last_energy);
+           r->step > 0 ? (double)r->totals.solve.iterations / (double)r->step : 0,
+           r->totals.first_energy, r->totals.last_energy);
     if (r->totals.halved_steps)
-        printf("  %lld steps were done in halves (at worst %d times halved)\n", (long long)r->totals.halved_steps,
-               (int)r->totals.deepest_halving);
+        printf("  %lld steps were done in halves (at worst %d times halved)\n",
+               (long long)r->totals.halved_steps, (int)r->totals.deepest_halving);
     if (r->exact.states && !r->exact.failed)
-        printf("  %lld states checked exactly, %lld pairs: no intersection, no inverted element (%.1f s)\n", (long long)r->exact.states,
-               (long long)r->exact.pairs, r->exact.seconds);
-    if (reported) printf("  %s/report.html  the motion, energies and times: open it in a browser (`brio view %s`)\n", out, out);
+        printf("  %lld states checked exactly, %lld pairs: no intersection, no inverted element "
+               "(%.1f s)\n",
+               (long long)r->exact.states, (long long)r->exact.pairs, r->exact.seconds);
+    if (reported)
+        printf("  %s/report.html  the motion, energies and times: open it in a browser (`brio view "
+               "%s`)\n",
+               out, out);
     printf("  %s/energy.csv   energies and momenta\n", out);
     if (scene->probe_count) printf("  %s/probes.csv   positions of the probes\n", out);
-    if (scene->format_count) printf("  %s/frames       %lld frames\n", out, (long long)r->frame_count);
+    if (scene->format_count)
+        printf("  %s/frames       %lld frames\n", out, (long long)r->frame_count);
     printf("  %s/run.json     the scene as it was run, times, verdict\n", out);
 }
 
@@ -96,16 +106,19 @@ static int run(int argc, char **argv)
         case JSON: json = true; break;
         case EXACT: options.exact = true; break;
         case CHECKPOINT_EVERY:
-            if (!read_count(a.command, "--checkpoint-every", a.value, INT64_MAX, &options.checkpoint_steps))
+            if (!read_count(a.command, "--checkpoint-every", a.value, INT64_MAX,
+                            &options.checkpoint_steps))
                 return EXIT_USAGE;
             break;
         default:
             if (!scene_argument(&a, option, &given)) return a.exit;
         }
     }
-    if (!given.name) return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
+    if (!given.name)
+        return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
     if (options.force && options.resume)
-        return usage_error(a.command, "--force starts again and --resume continues: give one of them");
+        return usage_error(a.command,
+                           "--force starts again and --resume continues: give one of them");
     if (quiet) options.progress = NULL;
     default_folder(given.name, "-out", standard, sizeof standard);
     if (!options.out) options.out = standard;
@@ -114,8 +127,11 @@ static int run(int argc, char **argv)
     BrioError error = {0};
     BrioRunResult result = {0};
     bool speaks = cluster_speaks();
-    BrioStatus loaded = speaks ? brio__scene_load(given.name, given.sets, given.set_count, &scene, &error) : BRIO_OK;
-    if (cluster_same(loaded, &error) != BRIO_OK) return speaks ? say_error(&error, EXIT_USAGE) : EXIT_USAGE;
+    BrioStatus loaded =
+        speaks ? brio__scene_load(given.name, given.sets, given.set_count, &scene, &error)
+               : BRIO_OK;
+    if (cluster_same(loaded, &error) != BRIO_OK)
+        return speaks ? say_error(&error, EXIT_USAGE) : EXIT_USAGE;
     catch_signals();
     cluster_last_words(options.out);
     BrioStatus status = brio__run(scene, &options, &result, &error);
@@ -132,12 +148,16 @@ static int run(int argc, char **argv)
                     options.out);
             code = EXIT_FAILED;
         }
-        /* What was computed is whole without its report, which can be made later: no failure of the run. */
+        /* What was computed is whole without its report, which can be made later: no failure of the
+         * run. */
         char trouble[2048];
         bool reported = status != BRIO_ERROR_FILE && report_of_run(options.out, &error) == BRIO_OK;
         if (!reported && status != BRIO_ERROR_FILE) {
             brio_error_text(&error, trouble, sizeof trouble);
-            fprintf(stderr, "warning: the results are whole, only their report is missing: %s; `brio view %s` makes it\n", trouble, options.out);
+            fprintf(stderr,
+                    "warning: the results are whole, only their report is missing: %s; `brio view "
+                    "%s` makes it\n",
+                    trouble, options.out);
         }
         if (json)
             print_json(scene, options.out, &result, reported);
@@ -150,30 +170,40 @@ static int run(int argc, char **argv)
 
 static const Option options_[] = {
     [OUT] = {"--out", 'o', "FOLDER", "Where results go; otherwise NAME-out in the current folder."},
-    [FORCE] = {"--force", 'f', NULL, "Replace earlier results in the folder (only files that brio writes)."},
-    [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene: time.h=1/120, bodies.0.material.E=1e6."},
-    [THREADS] = {"--threads", 'j', "N", "Threads; results do not depend on it. Otherwise one per core."},
+    [FORCE] = {"--force", 'f', NULL,
+               "Replace earlier results in the folder (only files that brio writes)."},
+    [SET] = {"--set", 's', "PATH=VALUE",
+             "Change a value of the scene: time.h=1/120, bodies.0.material.E=1e6."},
+    [THREADS] = {"--threads", 'j', "N",
+                 "Threads; results do not depend on it. Otherwise one per core."},
     [RESUME] = {"--resume", 'r', NULL, "Continue an interrupted run, to the same bits."},
     [QUIET] = {"--quiet", 'q', NULL, "No progress and no summary; errors and warnings only."},
     [JSON] = {"--json", 0, NULL, "The summary as one JSON object on the standard output."},
-    [EXACT] = {"--exact", 0, NULL, "Check every accepted state for intersections, without rounding; the first one ends the run."},
+    [EXACT] = {"--exact", 0, NULL,
+               "Check every accepted state for intersections, without rounding; the first one ends "
+               "the run."},
     [CHECKPOINT_EVERY] = {"--checkpoint-every", 0, "STEPS", NULL},
     {0}};
 
 const Command command_run = {
     .name = "run",
     .summary = "Simulate a scene and write its results.",
-    .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] [--exact] [--quiet] [--json]",
-    .about =
-        "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). The folder receives "
-        "report.html (the motion, energies and times in one page), energy.csv, probes.csv, "
-        "frames/, motion.bin, run.json and a checkpoint, which is renewed every few seconds. Ctrl-C ends the run after the step at "
-        "hand, with a "
-        "checkpoint; --resume continues from it, also after a crash. A finished run can be made longer: --resume --set "
-        "time.end=20.\n"
-        "Exit code 0: completed. 1: stopped or failed. 2: the scene or the command is not valid; nothing was written.",
+    .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] "
+                "[--exact] [--quiet] [--json]",
+    .about = "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). "
+             "The folder receives "
+             "report.html (the motion, energies and times in one page), energy.csv, probes.csv, "
+             "frames/, motion.bin, run.json and a checkpoint, which is renewed every few seconds. "
+             "Ctrl-C ends the run after the step at "
+             "hand, with a "
+             "checkpoint; --resume continues from it, also after a crash. A finished run can be "
+             "made longer: --resume --set "
+             "time.end=20.\n"
+             "Exit code 0: completed. 1: stopped or failed. 2: the scene or the command is not "
+             "valid; nothing was written.",
     .options = options_,
-    .examples = "brio run demo\n"
-                "brio run scenes/cloth.yaml -o cloth --set integrator=implicit-midpoint --set time.h=1/120",
+    .examples =
+        "brio run demo\n"
+        "brio run scenes/cloth.yaml -o cloth --set integrator=implicit-midpoint --set time.h=1/120",
     .run = run,
 };

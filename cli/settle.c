@@ -1,4 +1,5 @@
-/* brio settle: static equilibrium, the minimum of the potential that is reached from the first state. */
+/* brio settle: static equilibrium, the minimum of the potential that is reached from the first
+ * state. */
 #include "commands.h"
 #include "progress.h"
 
@@ -25,8 +26,9 @@ static void state_name(const BrioSystem *s, int body, char *text, size_t size)
         snprintf(text, size, "state-%d.csv", body);
 }
 
-static BrioStatus write_file(const BrioFolder *folder, const char *name, const BrioFrameFormat *format,
-                             const BrioFrame *frame, const BrioBody *body, BrioError *error)
+static BrioStatus write_file(const BrioFolder *folder, const char *name,
+                             const BrioFrameFormat *format, const BrioFrame *frame,
+                             const BrioBody *body, BrioError *error)
 {
     FILE *file;
     BRIO_CHECK(brio__replace_begin(folder, name, &file, error));
@@ -39,17 +41,27 @@ static BrioStatus write_file(const BrioFolder *folder, const char *name, const B
     return brio__replace_end(folder, name, file, true, error);
 }
 
-static BrioStatus write_all(Settled *w, const BrioFolder *folder, BrioFolder *frames, BrioError *error)
+static BrioStatus write_all(Settled *w, const BrioFolder *folder, BrioFolder *frames,
+                            BrioError *error)
 {
     const BrioSystem *s = w->sim->system;
     const BrioState *state = w->sim->state;
     char name[64];
     brio__system_positions(s, state, state->q, state->time, w->x);
     memset(w->v, 0, 3 * (size_t)s->vertex_count * sizeof *w->v);
-    if (brio__motion_create(s, w->scene->rest, w->x, w->scene->fps, 0, false, &w->motion) == BRIO_OK) w->seen = brio__calloc(6 * (size_t)w->motion->vertex_count + 1, sizeof *w->seen);
+    if (brio__motion_create(s, w->scene->rest, w->x, w->scene->fps, 0, false, &w->motion) ==
+        BRIO_OK)
+        w->seen = brio__calloc(6 * (size_t)w->motion->vertex_count + 1, sizeof *w->seen);
     if (!w->seen) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     brio__motion_seen(w->motion, w->x, false, w->seen);
-    const BrioFrame frame = {.system = s, .time = state->time, .x = w->x, .v = w->v, .motion = w->motion, .only = -1, .seen = w->seen, .seen_v = w->seen + 3 * w->motion->vertex_count};
+    const BrioFrame frame = {.system = s,
+                             .time = state->time,
+                             .x = w->x,
+                             .v = w->v,
+                             .motion = w->motion,
+                             .only = -1,
+                             .seen = w->seen,
+                             .seen_v = w->seen + 3 * w->motion->vertex_count};
     for (int i = 0; i < s->body_count; i++) {
         state_name(s, i, name, sizeof name);
         BRIO_CHECK(write_file(folder, name, NULL, &frame, &s->body[i], error));
@@ -65,7 +77,8 @@ static BrioStatus write_all(Settled *w, const BrioFolder *folder, BrioFolder *fr
     return BRIO_OK;
 }
 
-static BrioStatus settle(Settled *w, bool force, BrioFolder *folder, BrioFolder *frames, bool *failed, BrioError *error)
+static BrioStatus settle(Settled *w, bool force, BrioFolder *folder, BrioFolder *frames,
+                         bool *failed, BrioError *error)
 {
     BRIO_CHECK(brio__scene_sim(w->scene, &w->sim, error));
     size_t world = 3 * (size_t)w->sim->system->vertex_count;
@@ -77,10 +90,10 @@ static BrioStatus settle(Settled *w, bool force, BrioFolder *folder, BrioFolder 
     *failed = true;
     BrioStatus status = brio_sim_settle(w->sim);
     if (status != BRIO_OK)
-        return brio__error(
-            error, status,
-            "no equilibrium was found: %s; solver.max_iterations may be too low, or nothing holds the scene",
-            brio_sim_reason(w->sim));
+        return brio__error(error, status,
+                           "no equilibrium was found: %s; solver.max_iterations may be too low, or "
+                           "nothing holds the scene",
+                           brio_sim_reason(w->sim));
     brio_sim_ledger(w->sim, &w->after);
     return write_all(w, folder, frames, error);
 }
@@ -105,10 +118,10 @@ static void report(const Settled *w, bool json)
         brio__json_close(&out, '}');
         return;
     }
-    printf("%s%ssettled after %d Newton iterations: %s\n", w->scene->title, w->scene->title[0] ? ": " : "",
-           solver->iterations, reason);
-    printf("  potential %.9g J (elastic %.9g, gravity %.9g%s", w->after.potential, w->after.elastic, w->after.gravity,
-           w->after.attachment != 0 ? "" : ")");
+    printf("%s%ssettled after %d Newton iterations: %s\n", w->scene->title,
+           w->scene->title[0] ? ": " : "", solver->iterations, reason);
+    printf("  potential %.9g J (elastic %.9g, gravity %.9g%s", w->after.potential, w->after.elastic,
+           w->after.gravity, w->after.attachment != 0 ? "" : ")");
     if (w->after.attachment != 0) printf(", attachments %.9g)", w->after.attachment);
     printf(", %.9g J at the start\n", w->before.potential);
     for (int i = 0; i < w->sim->system->body_count; i++) {
@@ -138,11 +151,13 @@ static int run(int argc, char **argv)
             if (!scene_argument(&a, option, &given)) return a.exit;
         }
     }
-    if (!given.name) return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
+    if (!given.name)
+        return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
     default_folder(given.name, "-settled", standard, sizeof standard);
     if (!w.out) w.out = standard;
     BrioError error = {0};
-    if (brio__scene_load(given.name, given.sets, given.set_count, &w.scene, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (brio__scene_load(given.name, given.sets, given.set_count, &w.scene, &error) != BRIO_OK)
+        return say_error(&error, EXIT_USAGE);
     int stills = 0; /* an equilibrium is no film */
     for (int i = 0; i < w.scene->format_count; i++)
         if (!w.scene->format[i]->film) w.scene->format[stills++] = w.scene->format[i];
@@ -167,8 +182,10 @@ static int run(int argc, char **argv)
 }
 
 static const Option options[] = {
-    [OUT] = {"--out", 'o', "FOLDER", "Where results go; otherwise NAME-settled in the current folder."},
-    [FORCE] = {"--force", 'f', NULL, "Replace earlier results in the folder (only files that brio writes)."},
+    [OUT] = {"--out", 'o', "FOLDER",
+             "Where results go; otherwise NAME-settled in the current folder."},
+    [FORCE] = {"--force", 'f', NULL,
+               "Replace earlier results in the folder (only files that brio writes)."},
     [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene."},
     [THREADS] = {"--threads", 'j', "N", "Threads; results do not depend on it."},
     [JSON] = {"--json", 0, NULL, "The result as one JSON object on the standard output."},
@@ -178,10 +195,13 @@ const Command command_settle = {
     .name = "settle",
     .summary = "Find the static equilibrium of a scene.",
     .synopsis = "SCENE [-o FOLDER] [--force] [--set PATH=VALUE]... [--threads N] [--json]",
-    .about = "Minimises the potential from the first state on, without mass and at time 0, and writes the result as "
-             "frames and as state.csv "
-             "(one file a body if there are more), from which a scene can start by `state: state.csv`.",
+    .about =
+        "Minimises the potential from the first state on, without mass and at time 0, and writes "
+        "the result as "
+        "frames and as state.csv "
+        "(one file a body if there are more), from which a scene can start by `state: state.csv`.",
     .options = options,
-    .examples = "brio settle cantilever\nbrio settle scenes/cloth.yaml -o hanging --set solver.max_iterations=500",
+    .examples = "brio settle cantilever\nbrio settle scenes/cloth.yaml -o hanging --set "
+                "solver.max_iterations=500",
     .run = run,
 };

@@ -1,9 +1,10 @@
 /* brio spectrum: the energy of a run's last state by eigenmode.
  *
- * With modes K phi = w^2 M phi about the rest shape, u = sum a_k phi_k and v = sum b_k phi_k, mode k holds the kinetic energy
- * b_k^2/2 and the potential w_k^2 a_k^2/2. The modes are a basis, so that the kinetic energies add up to that of the state; the
- * potentials do as far as the elastic energy is quadratic in u. A free body is brought back by its best rigid motion first: u
- * then is deformation only, and v is seen from the turned body. */
+ * With modes K phi = w^2 M phi about the rest shape, u = sum a_k phi_k and v = sum b_k phi_k, mode
+ * k holds the kinetic energy b_k^2/2 and the potential w_k^2 a_k^2/2. The modes are a basis, so
+ * that the kinetic energies add up to that of the state; the potentials do as far as the elastic
+ * energy is quadratic in u. A free body is brought back by its best rigid motion first: u then is
+ * deformation only, and v is seen from the turned body. */
 #include "affine.h"
 #include "commands.h"
 #include "table.h"
@@ -29,20 +30,21 @@ typedef struct Work {
     BrioStiffness *stiffness;
     BrioModes modes;
     BrioLedger ledger;
-    Motion *motion;     /* per body */
-    double *reference;  /* world: rest shapes, attachment points where they are now */
-    double *x, *v;      /* world, as of the last state */
-    double *u, *w;      /* coordinates: displacement, velocity */
-    double *a, *b;      /* amplitudes of the modes */
-    double *frequency, *kinetic, *potential, *total, *cumulative; /* the last: % of the vibrations up to each */
+    Motion *motion;    /* per body */
+    double *reference; /* world: rest shapes, attachment points where they are now */
+    double *x, *v;     /* world, as of the last state */
+    double *u, *w;     /* coordinates: displacement, velocity */
+    double *a, *b;     /* amplitudes of the modes */
+    /* the last: % of the vibrations up to each */
+    double *frequency, *kinetic, *potential, *total, *cumulative;
     uint8_t *shown;
-    double prestress;   /* J: elastic and attachments at the reference */
+    double prestress; /* J: elastic and attachments at the reference */
     bool held_moved;
     int zeros, unstable;
-    double sum[3];      /* kinetic, potential, total over all modes */
+    double sum[3]; /* kinetic, potential, total over all modes */
 } Work;
 
-/* ---- projection --------------------------------------------------------------------------------- */
+/* ---- projection ------------------------------------------------------------------------- */
 
 /* Nothing holds the body: all its vertices have coordinates and no attachment pulls at it. */
 static bool is_free(const BrioSystem *s, const BrioBody *body)
@@ -60,7 +62,10 @@ static bool is_free(const BrioSystem *s, const BrioBody *body)
     return true;
 }
 
-static double distance(const double *a, const double *b) { return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]); }
+static double distance(const double *a, const double *b)
+{
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
 
 /* u and w of one body, in the frame of its rest shape. */
 static BrioStatus project_body(Work *k, int number)
@@ -75,10 +80,12 @@ static BrioStatus project_body(Work *k, int number)
     for (int64_t i = 0; i < count; i++) size = fmax(size, distance(X, X + 3 * i));
     if (motion->is_free) {
         BRIO_CHECK(brio__rigid_fit(count, s->vertex_mass + first, X, x, R, t));
-        motion->turn = atan2(hypot(hypot(R[7] - R[5], R[2] - R[6]), R[3] - R[1]), R[0] + R[4] + R[8] - 1);
+        motion->turn =
+            atan2(hypot(hypot(R[7] - R[5], R[2] - R[6]), R[3] - R[1]), R[0] + R[4] + R[8] - 1);
         for (int64_t i = 0; i < count; i++) {
             mass += s->vertex_mass[first + i];
-            for (int r = 0; r < 3; r++) centre[r] += s->vertex_mass[first + i] * (x[3 * i + r] - X[3 * i + r]);
+            for (int r = 0; r < 3; r++)
+                centre[r] += s->vertex_mass[first + i] * (x[3 * i + r] - X[3 * i + r]);
         }
         motion->shift = hypot(hypot(centre[0], centre[1]), centre[2]) / mass;
     }
@@ -119,7 +126,8 @@ static void energies(Work *k)
         k->sum[1] += k->potential[i];
     }
     k->sum[2] = k->sum[0] + k->sum[1];
-    for (int i = 0; i < modes->n; i++) k->cumulative[i] = sum += k->frequency[i] != 0 ? k->total[i] : 0;
+    for (int i = 0; i < modes->n; i++)
+        k->cumulative[i] = sum += k->frequency[i] != 0 ? k->total[i] : 0;
     for (int i = 0; i < modes->n; i++) k->cumulative[i] *= 100 / (sum != 0 ? sum : 1);
 }
 
@@ -129,27 +137,35 @@ static BrioStatus prepare(Work *k, BrioError *error)
     BrioState *state = k->sim->state;
     BrioSolver *solver = k->sim->stepper->solver;
     size_t world = 3 * (size_t)s->vertex_count, n = 3 * (size_t)s->block_count;
-    double **vectors[] = {&k->u, &k->w, &k->a, &k->b, &k->frequency, &k->kinetic, &k->potential, &k->total, &k->cumulative};
+    double **vectors[] = {&k->u,       &k->w,         &k->a,     &k->b,         &k->frequency,
+                          &k->kinetic, &k->potential, &k->total, &k->cumulative};
     bool whole = true;
-    for (size_t i = 0; i < BRIO_COUNT(vectors); i++) whole &= (*vectors[i] = brio__calloc(n, sizeof(double))) != NULL;
+    for (size_t i = 0; i < BRIO_COUNT(vectors); i++)
+        whole &= (*vectors[i] = brio__calloc(n, sizeof(double))) != NULL;
     k->reference = brio__alloc(world, sizeof(double));
     k->x = brio__alloc(world, sizeof(double));
     k->v = brio__alloc(world, sizeof(double));
     k->shown = brio__calloc(n, 1);
     k->motion = brio__calloc((size_t)s->body_count, sizeof *k->motion);
-    if (!whole || !k->reference || !k->x || !k->v || !k->shown || !k->motion) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    if (!whole || !k->reference || !k->x || !k->v || !k->shown || !k->motion)
+        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     brio__system_positions(s, state, state->q, state->time, k->x);
     brio__system_velocities(s, state, state->v, state->time, k->v);
     memcpy(k->reference, k->x, world * sizeof(double));
     memcpy(k->reference, k->scene->rest, 3 * (size_t)s->body_vertices * sizeof(double));
     for (int b = 0; b < s->body_count; b++)
-        if (s->body[b].mass_point >= 0 && s->map_start[s->body[b].first] < s->map_start[s->body[b].first + 1])
-            brio__affine_fit(s->body[b].count, s->map_weight + s->map_start[s->body[b].first], k->reference + 3 * s->body[b].first, k->reference + 3 * s->body[b].mass_point);
-    if (brio_sim_ledger(k->sim, &k->ledger) != BRIO_OK) return brio__error(error, BRIO_NOT_FINITE, "the last state of %s is not finite", k->run);
+        if (s->body[b].mass_point >= 0 &&
+            s->map_start[s->body[b].first] < s->map_start[s->body[b].first + 1])
+            brio__affine_fit(s->body[b].count, s->map_weight + s->map_start[s->body[b].first],
+                             k->reference + 3 * s->body[b].first,
+                             k->reference + 3 * s->body[b].mass_point);
+    if (brio_sim_ledger(k->sim, &k->ledger) != BRIO_OK)
+        return brio__error(error, BRIO_NOT_FINITE, "the last state of %s is not finite", k->run);
     brio__evaluate(solver->evaluator, state->param, k->reference, NULL, solver->term_energy);
     for (int t = 0; t < s->term_count; t++)
         if (t != s->gravity_term) k->prestress += solver->term_energy[t];
-    if (k->prestress <= brio__evaluate_noise(solver->evaluator, state->param, solver->term_energy)) k->prestress = 0;
+    if (k->prestress <= brio__evaluate_noise(solver->evaluator, state->param, solver->term_energy))
+        k->prestress = 0;
     return BRIO_OK;
 }
 
@@ -176,13 +192,15 @@ static void choose(Work *k, int64_t most)
     for (int64_t round = 0; round < most; round++) {
         int best = -1;
         for (int i = 0; i < k->modes.n; i++)
-            if (k->frequency[i] != 0 && !k->shown[i] && (best < 0 || fabs(k->total[i]) > fabs(k->total[best]))) best = i;
+            if (k->frequency[i] != 0 && !k->shown[i] &&
+                (best < 0 || fabs(k->total[i]) > fabs(k->total[best])))
+                best = i;
         if (best < 0) return;
         k->shown[best] = 1;
     }
 }
 
-/* ---- what it says ------------------------------------------------------------------------------- */
+/* ---- what it says ----------------------------------------------------------------------- */
 
 static double gravity(const Work *k)
 {
@@ -197,25 +215,33 @@ static int notes(const Work *k, char text[6][320])
     double elastic = k->ledger.elastic + k->ledger.attachment;
     if (gravity(k) > 0 && k->zeros < k->modes.n)
         snprintf(text[count++], sizeof text[0],
-                 "The modes are about the rest shape, without gravity: where a body hangs from something, its sag counts as potential of low modes.");
+                 "The modes are about the rest shape, without gravity: where a body hangs from "
+                 "something, its sag counts as potential of low modes.");
     if (k->held_moved)
         snprintf(text[count++], sizeof text[0],
-                 "Held vertices are not where the rest shape has them: the strain that they force on the body is not the modes' alone.");
+                 "Held vertices are not where the rest shape has them: the strain that they force "
+                 "on the body is not the modes' alone.");
     if (k->prestress > 1e-9 * fmax(fabs(elastic), 1e-300))
         snprintf(text[count++], sizeof text[0],
-                 "The rest shape already holds %.6g J (springs of other lengths, attachments that pull): potentials are quadratic parts about it.",
+                 "The rest shape already holds %.6g J (springs of other lengths, attachments that "
+                 "pull): potentials are quadratic parts about it.",
                  k->prestress);
     if (k->unstable)
-        snprintf(text[count++], sizeof text[0], "%d modes have w^2 < 0: the rest shape is compressed and unstable in them.", k->unstable);
-    if (fabs(k->sum[1] - elastic) > 0.1 * fmax(fabs(elastic), fabs(k->sum[1])) && k->sum[1] > 1e-9 * k->sum[0])
         snprintf(text[count++], sizeof text[0],
-                 "The potentials of the modes add up to %.3g times the elastic energy: the deformation is too large for linear modes to tell more "
+                 "%d modes have w^2 < 0: the rest shape is compressed and unstable in them.",
+                 k->unstable);
+    if (fabs(k->sum[1] - elastic) > 0.1 * fmax(fabs(elastic), fabs(k->sum[1])) &&
+        k->sum[1] > 1e-9 * k->sum[0])
+        snprintf(text[count++], sizeof text[0],
+                 "The potentials of the modes add up to %.3g times the elastic energy: the "
+                 "deformation is too large for linear modes to tell more "
                  "than a tendency.",
                  k->sum[1] / elastic);
     return count;
 }
 
-static void row(Table *table, const char *name, const char *frequency, const double energy[3], double share)
+static void row(Table *table, const char *name, const char *frequency, const double energy[3],
+                double share)
 {
     table_cell(table, "%s", name);
     table_cell(table, "%s", frequency);
@@ -228,8 +254,9 @@ static void row(Table *table, const char *name, const char *frequency, const dou
 
 static void print_table(const Work *k)
 {
-    static const TableColumn columns[] = {{"mode", NULL, true}, {"frequency", "Hz", false}, {"kinetic", "J", false},
-                                          {"potential", "J", false}, {"total", "J", false}, {"share", "%", false}};
+    static const TableColumn columns[] = {{"mode", NULL, true},    {"frequency", "Hz", false},
+                                          {"kinetic", "J", false}, {"potential", "J", false},
+                                          {"total", "J", false},   {"share", "%", false}};
     Table table = {.columns = BRIO_COUNT(columns), .column = columns};
     double rigid[3] = {0}, others[3] = {0}, whole = k->sum[2] != 0 ? k->sum[2] : 1;
     int other_count = 0;
@@ -247,8 +274,10 @@ static void print_table(const Work *k)
     for (int i = 0; i < k->modes.n; i++) {
         if (!k->shown[i]) continue;
         snprintf(name, sizeof name, "%d", i + 1);
-        snprintf(frequency, sizeof frequency, isnan(k->frequency[i]) ? "unstable" : "%.5g", k->frequency[i]);
-        row(&table, name, frequency, (const double[]){k->kinetic[i], k->potential[i], k->total[i]}, k->total[i] / whole);
+        snprintf(frequency, sizeof frequency, isnan(k->frequency[i]) ? "unstable" : "%.5g",
+                 k->frequency[i]);
+        row(&table, name, frequency, (const double[]){k->kinetic[i], k->potential[i], k->total[i]},
+            k->total[i] / whole);
     }
     if (other_count) {
         snprintf(name, sizeof name, "others (%d)", other_count);
@@ -256,7 +285,8 @@ static void print_table(const Work *k)
     }
     row(&table, "all modes", "", k->sum, k->sum[2] / whole);
     double elastic = k->ledger.elastic + k->ledger.attachment;
-    row(&table, "true", "", (const double[]){k->ledger.kinetic, elastic, k->ledger.kinetic + elastic}, NAN);
+    row(&table, "true", "",
+        (const double[]){k->ledger.kinetic, elastic, k->ledger.kinetic + elastic}, NAN);
     table_print(&table, stdout, 2);
 }
 
@@ -264,16 +294,19 @@ static void print(const Work *k)
 {
     const BrioSystem *s = k->sim->system;
     char text[6][320];
-    printf("%s%s%s at t = %g s: %d modes about the rest shape, up to %.5g Hz\n", k->run, k->scene->title[0] ? ", " : "", k->scene->title,
-           k->ledger.time, k->modes.n, k->frequency[k->modes.n - 1]);
+    printf("%s%s%s at t = %g s: %d modes about the rest shape, up to %.5g Hz\n", k->run,
+           k->scene->title[0] ? ", " : "", k->scene->title, k->ledger.time, k->modes.n,
+           k->frequency[k->modes.n - 1]);
     for (int i = 0; i < s->body_count; i++)
         if (k->motion[i].is_free)
-            printf("  body \"%s\" is free: its best rigid motion (%.4g m, %.4g degrees) was taken away first\n", s->body[i].name, k->motion[i].shift,
-                   k->motion[i].turn * 180 / M_PI);
+            printf("  body \"%s\" is free: its best rigid motion (%.4g m, %.4g degrees) was taken "
+                   "away first\n",
+                   s->body[i].name, k->motion[i].shift, k->motion[i].turn * 180 / M_PI);
     putchar('\n');
     print_table(k);
     printf("\n  %s\"true\" is the ledger: kinetic, and elastic%s instead of the potential.\n",
-           k->zeros ? "\"rigid\" are the motions of no frequency; " : "", k->ledger.attachment != 0 ? " with attachments" : "");
+           k->zeros ? "\"rigid\" are the motions of no frequency; " : "",
+           k->ledger.attachment != 0 ? " with attachments" : "");
     int count = notes(k, text);
     for (int i = 0; i < count; i++) print_wrapped(stdout, text[i], 2, 100);
 }
@@ -309,7 +342,8 @@ static void print_json(const Work *k)
     for (int i = 0; i < k->modes.n; i++) {
         if (!k->shown[i] && k->frequency[i] != 0) continue;
         brio__json_key(&json, NULL);
-        BrioJson line = {.file = stdout, .flat = true, .depth = 1, .first = true}; /* one line a mode */
+        /* one line a mode */
+        BrioJson line = {.file = stdout, .flat = true, .depth = 1, .first = true};
         fputc('{', stdout);
         brio__json_integer(&line, "mode", i + 1);
         brio__json_real(&line, "frequency", k->frequency[i]);
@@ -326,7 +360,7 @@ static void print_json(const Work *k)
     brio__json_close(&json, '}');
 }
 
-/* ---- the picture -------------------------------------------------------------------------------- */
+/* ---- the picture ------------------------------------------------------------------------ */
 
 static BrioStatus draw(const Work *k, FILE *file)
 {
@@ -334,14 +368,26 @@ static BrioStatus draw(const Work *k, FILE *file)
     double most = 0;
     for (int i = 0; i < k->modes.n; i++) most = fmax(most, fmax(k->kinetic[i], k->potential[i]));
     if (!(most > 0)) most = 1;
-    snprintf(title, sizeof title, "Energy by mode: %s, t = %g s", k->scene->title[0] ? k->scene->title : k->run, k->ledger.time);
-    BrioPlotSeries energy[2] = {
-        {.name = "kinetic", .mark = BRIO_PLOT_POINTS, .count = k->modes.n, .x = k->frequency, .y = k->kinetic},
-        {.name = "potential", .mark = BRIO_PLOT_POINTS, .count = k->modes.n, .x = k->frequency, .y = k->potential}};
+    snprintf(title, sizeof title, "Energy by mode: %s, t = %g s",
+             k->scene->title[0] ? k->scene->title : k->run, k->ledger.time);
+    BrioPlotSeries energy[2] = {{.name = "kinetic",
+                                 .mark = BRIO_PLOT_POINTS,
+                                 .count = k->modes.n,
+                                 .x = k->frequency,
+                                 .y = k->kinetic},
+                                {.name = "potential",
+                                 .mark = BRIO_PLOT_POINTS,
+                                 .count = k->modes.n,
+                                 .x = k->frequency,
+                                 .y = k->potential}};
     BrioPlotSeries share = {.count = k->modes.n, .x = k->frequency, .y = k->cumulative};
     BrioPlot plots[2] = {{.title = title,
                           .x = {.label = "frequency [Hz]"},
-                          .y = {.label = "energy [J]", .log = true, .fixed = true, .low = 1e-14 * most, .high = 4 * most},
+                          .y = {.label = "energy [J]",
+                                .log = true,
+                                .fixed = true,
+                                .low = 1e-14 * most,
+                                .high = 4 * most},
                           .series_count = 2,
                           .series = energy},
                          {.title = "Share of the vibrations' energy up to a frequency",
@@ -361,15 +407,17 @@ static int write_picture(const Work *k, const char *name, bool force)
     failed |= fclose(file) != 0;
     if (status == BRIO_OK && !failed) return EXIT_DONE;
     unlink(name);
-    fprintf(stderr, "brio spectrum: cannot write %s: %s\n", name, failed ? "the disk may be full" : brio_status_text(status));
+    fprintf(stderr, "brio spectrum: cannot write %s: %s\n", name,
+            failed ? "the disk may be full" : brio_status_text(status));
     return EXIT_FAILED;
 }
 
-/* ---- the command -------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------ */
 
 static void release(Work *k)
 {
-    double *vectors[] = {k->reference, k->x, k->v, k->u, k->w, k->a, k->b, k->frequency, k->kinetic, k->potential, k->total, k->cumulative};
+    double *vectors[] = {k->reference, k->x,       k->v,         k->u,     k->w,         k->a, k->b,
+                         k->frequency, k->kinetic, k->potential, k->total, k->cumulative};
     for (size_t i = 0; i < BRIO_COUNT(vectors); i++) brio__free(vectors[i]);
     brio__free(k->shown);
     brio__free(k->motion);
@@ -392,7 +440,8 @@ static int run(int argc, char **argv)
     while ((option = argument_next(&a)) != ARGUMENT_END) {
         switch (option) {
         case MODES:
-            if (!read_count(a.command, "--modes", a.value, BRIO_MODES_MOST, &most)) return EXIT_USAGE;
+            if (!read_count(a.command, "--modes", a.value, BRIO_MODES_MOST, &most))
+                return EXIT_USAGE;
             break;
         case OUT: picture = a.value; break;
         case FORCE: force = true; break;
@@ -402,29 +451,37 @@ static int run(int argc, char **argv)
             brio_set_threads((int)threads);
             break;
         case ARGUMENT_WORD:
-            if (k.run) return usage_error(a.command, "one folder at a time: \"%s\" and \"%s\"", k.run, a.value);
+            if (k.run)
+                return usage_error(a.command, "one folder at a time: \"%s\" and \"%s\"", k.run,
+                                   a.value);
             k.run = a.value;
             break;
         default: return a.exit;
         }
     }
-    if (!k.run) return usage_error(a.command, "which results? Give the folder that `brio run` has written");
+    if (!k.run)
+        return usage_error(a.command, "which results? Give the folder that `brio run` has written");
     BrioError error = {0};
     if (analyse(&k, &error) == BRIO_OK) {
         choose(&k, most ? most : json ? k.modes.n : 12);
         if (picture) code = write_picture(&k, picture, force);
         if (code == EXIT_DONE && json) print_json(&k);
         if (code == EXIT_DONE && !json) print(&k);
-        if (code == EXIT_DONE && !json && picture) printf("  %s  energy against frequency\n", picture);
+        if (code == EXIT_DONE && !json && picture)
+            printf("  %s  energy against frequency\n", picture);
     } else {
-        code = say_error(&error, error.status == BRIO_NOT_CONVERGED || error.status == BRIO_NOT_FINITE ? EXIT_FAILED : EXIT_USAGE);
+        code =
+            say_error(&error, error.status == BRIO_NOT_CONVERGED || error.status == BRIO_NOT_FINITE
+                                  ? EXIT_FAILED
+                                  : EXIT_USAGE);
     }
     release(&k);
     return code;
 }
 
 static const Option options[] = {
-    [MODES] = {"--modes", 'n', "N", "How many modes to show: those that hold most energy (12; with --json all)."},
+    [MODES] = {"--modes", 'n', "N",
+               "How many modes to show: those that hold most energy (12; with --json all)."},
     [OUT] = {"--out", 'o', "FILE.svg", "Draw energy against frequency."},
     [FORCE] = {"--force", 'f', NULL, "Replace FILE.svg if it is there."},
     [THREADS] = {"--threads", 'j', "N", "Threads; results do not depend on it."},
@@ -435,19 +492,30 @@ const Command command_spectrum = {
     .name = "spectrum",
     .summary = "Energy of a run's last state by eigenmode.",
     .synopsis = "RUN [--modes N] [-o FILE.svg] [--force] [--threads N] [--json]",
-    .about = "Takes the scene from RUN/run.json and the last state from RUN/checkpoint, computes all vibration modes K phi = w^2 M phi about "
-             "the rest shape, and says how much kinetic and potential energy each holds: where an integrator puts the energy that it adds, "
+    .about = "Takes the scene from RUN/run.json and the last state from RUN/checkpoint, computes "
+             "all vibration modes K phi = w^2 M phi about "
+             "the rest shape, and says how much kinetic and potential energy each holds: where an "
+             "integrator puts the energy that it adds, "
              "and from where it takes what it damps.\n\n"
-             "Displacement u and velocity v are sums of the modes, which are orthonormal in the mass matrix: mode k holds "
-             "1/2 (phi_k . M v)^2 of kinetic energy and 1/2 w_k^2 (phi_k . M u)^2 of potential. The kinetic energies add up to the true "
-             "one exactly; the potentials do for small strain, and the line \"true\" shows how far they can be believed.\n\n"
-             "Linear modes do not know large turns. A free body is therefore brought back first by its best rigid motion (of a straight "
-             "chain of springs that is the least turn and the mean shift); its rigid velocity is then found in the modes of no frequency, "
-             "which stand in one line. Of modes of the same frequency (a square beam bends alike in two directions) any mixture is as good: "
-             "read their sum. A body that is held and turned far, as a twisted or swinging one, is not brought back.\n\n"
-             "Gravity is constant and no part of the modes: the sag of a body that hangs counts as potential of its low modes. At most 3000 "
+             "Displacement u and velocity v are sums of the modes, which are orthonormal in the "
+             "mass matrix: mode k holds "
+             "1/2 (phi_k . M v)^2 of kinetic energy and 1/2 w_k^2 (phi_k . M u)^2 of potential. "
+             "The kinetic energies add up to the true "
+             "one exactly; the potentials do for small strain, and the line \"true\" shows how far "
+             "they can be believed.\n\n"
+             "Linear modes do not know large turns. A free body is therefore brought back first by "
+             "its best rigid motion (of a straight "
+             "chain of springs that is the least turn and the mean shift); its rigid velocity is "
+             "then found in the modes of no frequency, "
+             "which stand in one line. Of modes of the same frequency (a square beam bends alike "
+             "in two directions) any mixture is as good: "
+             "read their sum. A body that is held and turned far, as a twisted or swinging one, is "
+             "not brought back.\n\n"
+             "Gravity is constant and no part of the modes: the sag of a body that hangs counts as "
+             "potential of its low modes. At most 3000 "
              "coordinates, that is 1000 free vertices.",
     .options = options,
-    .examples = "brio run cantilever -o beam && brio spectrum beam\nbrio spectrum beam --modes 30 -o beam.svg\nbrio spectrum beam --json",
+    .examples = "brio run cantilever -o beam && brio spectrum beam\nbrio spectrum beam --modes 30 "
+                "-o beam.svg\nbrio spectrum beam --json",
     .run = run,
 };

@@ -1,6 +1,7 @@
-/* brio stability: the matrix of an integrator on an oscillator, measured by running its own code; or what a scene's stiffness means for
- * every method: largest eigenvalue k0 of M^-1 K, longest explicit steps, Rayleigh coefficients that keep explicit methods
- * calm [Shinya2004, Sec. 3], and the damping that each implicit method adds by itself. */
+/* brio stability: the matrix of an integrator on an oscillator, measured by running its own code;
+ * or what a scene's stiffness means for every method: largest eigenvalue k0 of M^-1 K, longest
+ * explicit steps, Rayleigh coefficients that keep explicit methods calm [Shinya2004, Sec. 3], and
+ * the damping that each implicit method adds by itself. */
 #include "commands.h"
 #include "table.h"
 
@@ -21,7 +22,8 @@ typedef struct Request {
 } Request;
 
 /* Numbers may be fractions, as in scenes. */
-static bool read_number(const Command *command, const char *option, const char *text, double least, bool or_equal, double *value)
+static bool read_number(const Command *command, const char *option, const char *text, double least,
+                        bool or_equal, double *value)
 {
     BrioNode *node = NULL;
     BrioError error = {0};
@@ -29,11 +31,12 @@ static bool read_number(const Command *command, const char *option, const char *
     if (status == BRIO_OK) status = brio__node_real(node, value, &error);
     brio__tree_free(node);
     if (status == BRIO_OK && (*value > least || (or_equal && *value == least))) return true;
-    usage_error(command, "%s %s: expected a number %s %g, such as 0.5 or 1/30", option, text, or_equal ? "of at least" : "above", least);
+    usage_error(command, "%s %s: expected a number %s %g, such as 0.5 or 1/30", option, text,
+                or_equal ? "of at least" : "above", least);
     return false;
 }
 
-/* ---- an oscillator ------------------------------------------------------------------------------- */
+/* ---- an oscillator ---------------------------------------------------------------------- */
 
 static void matrix_json(const BrioAmplification *a, const Request *r)
 {
@@ -68,8 +71,13 @@ static void matrix_json(const BrioAmplification *a, const Request *r)
 
 static void matrix_text(const BrioAmplification *a, const Request *r)
 {
-    double k = r->value[STIFFNESS], m = r->value[MASS], d = r->value[DRAG], h = r->value[STEP], rate = -log(a->radius) / h;
-    printf("%s on m x'' = -k x - d x' with k = %g N/m, m = %g kg, d = %g N s/m, h = %g s\n", r->integrator, k, m, d, h);
+    double k = r->value[STIFFNESS];
+    double m = r->value[MASS];
+    double d = r->value[DRAG];
+    double h = r->value[STEP];
+    double rate = -log(a->radius) / h;
+    printf("%s on m x'' = -k x - d x' with k = %g N/m, m = %g kg, d = %g N s/m, h = %g s\n",
+           r->integrator, k, m, d, h);
     printf("  X = h d/m = %.6g, Y = h^2 k/m = %.6g\n", h * d / m, h * h * k / m);
     printf("  matrix of (x, v%s\n", a->size > 2 ? ", what the method remembers)" : ")");
     for (int i = 0; i < a->size; i++) {
@@ -100,21 +108,36 @@ static int oscillator(const Command *command, Request *r)
         const char *name, *standard;
         double least;
         bool or_equal;
-    } numbers[] = {{STIFFNESS, "--k", NULL, 0, false}, {MASS, "--m", "1", 0, false}, {DRAG, "--d", "0", 0, true}, {STEP, "--h", NULL, 0, false}};
+    } numbers[] = {{STIFFNESS, "--k", NULL, 0, false},
+                   {MASS, "--m", "1", 0, false},
+                   {DRAG, "--d", "0", 0, true},
+                   {STEP, "--h", NULL, 0, false}};
     for (size_t i = 0; i < BRIO_COUNT(numbers); i++) {
-        const char *text = r->number[numbers[i].option] ? r->number[numbers[i].option] : numbers[i].standard;
-        if (!text) return usage_error(command, "%s is missing: an oscillator needs --k (N/m) and --h (s); --m is 1 kg and --d is 0 N s/m unless given", numbers[i].name);
-        if (!read_number(command, numbers[i].name, text, numbers[i].least, numbers[i].or_equal, &r->value[numbers[i].option])) return EXIT_USAGE;
+        const char *text =
+            r->number[numbers[i].option] ? r->number[numbers[i].option] : numbers[i].standard;
+        if (!text)
+            return usage_error(command,
+                               "%s is missing: an oscillator needs --k (N/m) and --h (s); --m is 1 "
+                               "kg and --d is 0 N s/m unless given",
+                               numbers[i].name);
+        if (!read_number(command, numbers[i].name, text, numbers[i].least, numbers[i].or_equal,
+                         &r->value[numbers[i].option]))
+            return EXIT_USAGE;
     }
     BrioSimDef def;
     BrioError error = {0};
     BrioOscillator *o = NULL;
     BrioAmplification a;
-    BrioStatus status = brio__scene_integrator(r->integrator, r->given.sets, r->given.set_count, &def, &error);
+    BrioStatus status =
+        brio__scene_integrator(r->integrator, r->given.sets, r->given.set_count, &def, &error);
     if (status == BRIO_OK) status = brio__oscillator_create(&def, r->value[MASS], &o, &error);
-    if (status == BRIO_OK) status = brio__oscillator_measure(o, r->value[STIFFNESS], r->value[DRAG], r->value[STEP], &a, &error);
+    if (status == BRIO_OK)
+        status = brio__oscillator_measure(o, r->value[STIFFNESS], r->value[DRAG], r->value[STEP],
+                                          &a, &error);
     brio__oscillator_free(o);
-    if (status != BRIO_OK) return say_error(&error, status > 0 || status == BRIO_ERROR_MEMORY ? EXIT_FAILED : EXIT_USAGE);
+    if (status != BRIO_OK)
+        return say_error(&error,
+                         status > 0 || status == BRIO_ERROR_MEMORY ? EXIT_FAILED : EXIT_USAGE);
     if (r->json)
         matrix_json(&a, r);
     else
@@ -122,16 +145,16 @@ static int oscillator(const Command *command, Request *r)
     return EXIT_DONE;
 }
 
-/* ---- a scene ------------------------------------------------------------------------------------- */
+/* ---- a scene ---------------------------------------------------------------------------- */
 
-static const double safety = 1.5;  /* on k0 [Shinya2004, Sec. 5.3] */
+static const double safety = 1.5;      /* on k0 [Shinya2004, Sec. 5.3] */
 static const double tolerance = 0.003; /* of k0 */
 enum { LOW_MODES = 3, FREQUENCIES = LOW_MODES + 1, MOST_METHODS = 128 };
 
 typedef struct Explicit {
     const BrioIntegrator *integrator;
-    double limit;        /* h sqrt(k0) without damping */
-    double X, Y;         /* the highest point of the stable region */
+    double limit; /* h sqrt(k0) without damping */
+    double X, Y;  /* the highest point of the stable region */
 } Explicit;
 
 typedef struct Implicit {
@@ -147,22 +170,28 @@ typedef struct Analysis {
     int64_t iterations;
     int frequency_count;
     double squared[FREQUENCIES]; /* w^2: the lowest modes, then the highest */
-    bool modes;                  /* they are modes; otherwise round numbers stand for the low ones */
+    /* they are modes; otherwise round numbers stand for the low ones */
+    bool modes;
     int explicit_count, implicit_count;
     Explicit explicit_[MOST_METHODS];
     Implicit implicit[MOST_METHODS];
 } Analysis;
 
-/* The lowest vibrations if all modes can be had, otherwise 1, 10 and 100 Hz as far as they are below the highest one. */
+/* The lowest vibrations if all modes can be had, otherwise 1, 10 and 100 Hz as far as they are
+ * below the highest one. */
 static BrioStatus find_frequencies(Analysis *a, BrioStiffness *stiffness)
 {
     BrioModes modes = {0};
     BrioError unused = {0};
-    BrioStatus status = 3 * (int64_t)a->sim->system->block_count <= BRIO_MODES_MOST ? brio__modes_create(stiffness, &modes, &unused) : BRIO_ERROR_TOO_LARGE;
+    BrioStatus status = 3 * (int64_t)a->sim->system->block_count <= BRIO_MODES_MOST
+                            ? brio__modes_create(stiffness, &modes, &unused)
+                            : BRIO_ERROR_TOO_LARGE;
     if (status == BRIO_ERROR_MEMORY) return status;
     a->modes = status == BRIO_OK;
     for (int i = 0; i < modes.n && a->frequency_count < LOW_MODES; i++)
-        if (modes.squared[i] > modes.zero && (a->frequency_count == 0 || modes.squared[i] > 1.001 * a->squared[a->frequency_count - 1]))
+        if (modes.squared[i] > modes.zero &&
+            (a->frequency_count == 0 ||
+             modes.squared[i] > 1.001 * a->squared[a->frequency_count - 1]))
             a->squared[a->frequency_count++] = modes.squared[i];
     brio__modes_free(&modes);
     for (double hertz = 1; !a->modes && a->frequency_count < LOW_MODES; hertz *= 10) {
@@ -170,7 +199,8 @@ static BrioStatus find_frequencies(Analysis *a, BrioStiffness *stiffness)
         if (w * w >= a->k0) break;
         a->squared[a->frequency_count++] = w * w;
     }
-    if (a->frequency_count == 0 || a->squared[a->frequency_count - 1] < 0.999 * a->k0) a->squared[a->frequency_count++] = a->k0;
+    if (a->frequency_count == 0 || a->squared[a->frequency_count - 1] < 0.999 * a->k0)
+        a->squared[a->frequency_count++] = a->k0;
     return BRIO_OK;
 }
 
@@ -215,16 +245,22 @@ static BrioStatus analyse(Analysis *a, BrioError *error)
         if (status == BRIO_NOT_CONVERGED) status = BRIO_OK;
     }
     if (status == BRIO_OK && !(a->k0 > 0))
-        status = brio__error(error, BRIO_STEP_REJECTED, a->k0 < 0 ? "the stiffest mode at the first state is one of buckling (eigenvalue %g 1/s2): settle the scene first, `brio settle`"
-                                                                  : "nothing in the scene has a stiffness (largest eigenvalue %g 1/s2): every step is stable",
-                             a->k0);
+        status =
+            brio__error(error, BRIO_STEP_REJECTED,
+                        a->k0 < 0 ? "the stiffest mode at the first state is one of buckling "
+                                    "(eigenvalue %g 1/s2): settle the scene first, `brio settle`"
+                                  : "nothing in the scene has a stiffness (largest eigenvalue %g "
+                                    "1/s2): every step is stable",
+                        a->k0);
     if (status == BRIO_OK) status = find_frequencies(a, stiffness);
     brio__stiffness_free(stiffness);
-    for (int i = 0; status == BRIO_OK && brio_integrator_at(i) && i < MOST_METHODS; i++) status = measure_method(a, brio_integrator_at(i));
+    for (int i = 0; status == BRIO_OK && brio_integrator_at(i) && i < MOST_METHODS; i++)
+        status = measure_method(a, brio_integrator_at(i));
     return status == BRIO_OK ? BRIO_OK : brio__error(error, status, "%s", brio_status_text(status));
 }
 
-/* Eq. 30 for the point (X, Y): the share of the stiffness for a step that uses the whole region at k = safety k0. */
+/* Eq. 30 for the point (X, Y): the share of the stiffness for a step that uses the whole region at
+ * k = safety k0. */
 static double stiffness_share(const Explicit *m, double k, double d0, double *h)
 {
     *h = sqrt(m->Y / k);
@@ -235,9 +271,15 @@ static void analysis_text(const Analysis *a)
 {
     double root = sqrt(a->k0);
     printf("%s%s%s\n", a->scene->file, a->scene->title[0] ? ": " : "", a->scene->title);
-    printf("  largest eigenvalue of M^-1 K at the first state: k0 = %.6g 1/s2 (%.5g rad/s), after %lld iterations of the power method%s\n\n", a->k0, root,
-           (long long)a->iterations, a->converged ? "" : ", not converged: a lower bound");
-    static const TableColumn first[] = {{"explicit, undamped", NULL, true}, {"h_max", "s", false}, {"with 1.5 k0", "s", false}, {"h_max w", NULL, false}, {"", NULL, true}};
+    printf("  largest eigenvalue of M^-1 K at the first state: k0 = %.6g 1/s2 (%.5g rad/s), after "
+           "%lld iterations of the power method%s\n\n",
+           a->k0, root, (long long)a->iterations,
+           a->converged ? "" : ", not converged: a lower bound");
+    static const TableColumn first[] = {{"explicit, undamped", NULL, true},
+                                        {"h_max", "s", false},
+                                        {"with 1.5 k0", "s", false},
+                                        {"h_max w", NULL, false},
+                                        {"", NULL, true}};
     Table table = {.columns = 5, .column = first};
     for (int i = 0; i < a->explicit_count; i++) {
         const Explicit *m = &a->explicit_[i];
@@ -251,14 +293,25 @@ static void analysis_text(const Analysis *a)
         table_number(&table, m->limit / root, 4);
         table_number(&table, m->limit / sqrt(safety) / root, 4);
         table_number(&table, m->limit, 6);
-        table_cell(&table, "%s", m->limit == 0 ? "grows at every step: needs damping" : !scene ? "" : a->scene->def.h > m->limit / root ? "the scene's h is too long" : "the scene's h is below");
+        table_cell(&table, "%s",
+                   m->limit == 0                       ? "grows at every step: needs damping"
+                   : !scene                            ? ""
+                   : a->scene->def.h > m->limit / root ? "the scene's h is too long"
+                                                       : "the scene's h is below");
     }
     table_print(&table, stdout, 2);
-    printf("\n  Rayleigh damping with which an explicit method is stable up to the highest point (X, Y) of its region, X = h d, Y = h^2 k, with 1.5 k0:\n");
+    printf("\n  Rayleigh damping with which an explicit method is stable up to the highest point "
+           "(X, Y) of its region, X = h d, Y = h^2 k, with 1.5 k0:\n");
     printf("  damping: [{type: rayleigh, alpha: d0, beta: ...}], d0 = %g 1/s", a->d0);
     if (a->d0 > 0 && a->gravity > 0) printf(" (falls at %.4g m/s in the end)", a->gravity / a->d0);
-    printf("%s\n", a->d0 > 0 ? "" : "; slow modes are neutral without it: --d0, or --terminal-velocity");
-    static const TableColumn second[] = {{"explicit, damped", NULL, true}, {"X", NULL, false}, {"Y", NULL, false}, {"h", "s", false}, {"beta", "s", false}, {"", NULL, true}};
+    printf("%s\n",
+           a->d0 > 0 ? "" : "; slow modes are neutral without it: --d0, or --terminal-velocity");
+    static const TableColumn second[] = {{"explicit, damped", NULL, true},
+                                         {"X", NULL, false},
+                                         {"Y", NULL, false},
+                                         {"h", "s", false},
+                                         {"beta", "s", false},
+                                         {"", NULL, true}};
     table = (Table){.columns = 6, .column = second};
     for (int i = 0; i < a->explicit_count; i++) {
         const Explicit *m = &a->explicit_[i];
@@ -270,10 +323,15 @@ static void analysis_text(const Analysis *a)
         table_number(&table, m->Y, 5);
         table_number(&table, h, 4);
         table_number(&table, beta > 0 ? beta : 0, 4);
-        table_cell(&table, "%s", a->d0 * h >= 2 ? "h d0 is 2 or more: shorten h" : m->X < 1e-6 ? "damping shortens its steps" : "");
+        table_cell(&table, "%s",
+                   a->d0 * h >= 2 ? "h d0 is 2 or more: shorten h"
+                   : m->X < 1e-6  ? "damping shortens its steps"
+                                  : "");
     }
     table_print(&table, stdout, 2);
-    printf("\n  Damping that implicit methods add at h = %g s, 1/s (amplitudes fall as e^-rt; negative: grow), for %s:\n", a->scene->def.h,
+    printf("\n  Damping that implicit methods add at h = %g s, 1/s (amplitudes fall as e^-rt; "
+           "negative: grow), for %s:\n",
+           a->scene->def.h,
            a->modes ? "the lowest modes and the highest" : "some frequencies and the highest mode");
     TableColumn third[1 + FREQUENCIES] = {{"implicit", NULL, true}};
     char head[FREQUENCIES][32];
@@ -290,7 +348,8 @@ static void analysis_text(const Analysis *a)
         }
     }
     table_print(&table, stdout, 2);
-    printf("  Methods that hold the energy to a target are not listed: they have no matrix of their own.\n");
+    printf("  Methods that hold the energy to a target are not listed: they have no matrix of "
+           "their own.\n");
 }
 
 static void analysis_json(const Analysis *a)
@@ -325,14 +384,16 @@ static void analysis_json(const Analysis *a)
     brio__json_close(&json, ']');
     brio__json_boolean(&json, "modes", a->modes);
     brio__json_open(&json, "frequencies", '[');
-    for (int i = 0; i < a->frequency_count; i++) brio__json_real(&json, NULL, sqrt(a->squared[i]) / (2 * M_PI));
+    for (int i = 0; i < a->frequency_count; i++)
+        brio__json_real(&json, NULL, sqrt(a->squared[i]) / (2 * M_PI));
     brio__json_close(&json, ']');
     brio__json_open(&json, "implicit", '[');
     for (int i = 0; i < a->implicit_count; i++) {
         brio__json_open(&json, NULL, '{');
         brio__json_text(&json, "integrator", a->implicit[i].integrator->name);
         brio__json_open(&json, "damping", '[');
-        for (int j = 0; j < a->frequency_count; j++) brio__json_real(&json, NULL, a->implicit[i].rate[j]);
+        for (int j = 0; j < a->frequency_count; j++)
+            brio__json_real(&json, NULL, a->implicit[i].rate[j]);
         brio__json_close(&json, ']');
         brio__json_close(&json, '}');
     }
@@ -345,20 +406,30 @@ static int scene(const Command *command, Request *r)
     static Analysis a;
     BrioScene *loaded = NULL;
     BrioError error = {0};
-    if (r->number[AIR] && r->number[TERMINAL]) return usage_error(command, "--d0 and --terminal-velocity say the same: give one");
-    if (r->number[AIR] && !read_number(command, "--d0", r->number[AIR], 0, true, &r->value[AIR])) return EXIT_USAGE;
-    if (r->number[TERMINAL] && !read_number(command, "--terminal-velocity", r->number[TERMINAL], 0, false, &r->value[TERMINAL])) return EXIT_USAGE;
-    if (brio__scene_load(r->given.name, r->given.sets, r->given.set_count, &loaded, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (r->number[AIR] && r->number[TERMINAL])
+        return usage_error(command, "--d0 and --terminal-velocity say the same: give one");
+    if (r->number[AIR] && !read_number(command, "--d0", r->number[AIR], 0, true, &r->value[AIR]))
+        return EXIT_USAGE;
+    if (r->number[TERMINAL] && !read_number(command, "--terminal-velocity", r->number[TERMINAL], 0,
+                                            false, &r->value[TERMINAL]))
+        return EXIT_USAGE;
+    if (brio__scene_load(r->given.name, r->given.sets, r->given.set_count, &loaded, &error) !=
+        BRIO_OK)
+        return say_error(&error, EXIT_USAGE);
     a.scene = loaded;
     BrioStatus status = brio__scene_sim(loaded, &a.sim, &error);
     int code = EXIT_DONE;
     if (status == BRIO_OK) {
-        const double *g = a.sim->state->param + a.sim->system->term[a.sim->system->gravity_term].params;
+        const double *g =
+            a.sim->state->param + a.sim->system->term[a.sim->system->gravity_term].params;
         a.gravity = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
         a.d0 = r->value[AIR];
     }
     if (status == BRIO_OK && r->number[TERMINAL] && a.gravity == 0) {
-        code = usage_error(command, "--terminal-velocity %s: the scene has no gravity, so nothing falls; give --d0 in 1/s", r->number[TERMINAL]);
+        code = usage_error(
+            command,
+            "--terminal-velocity %s: the scene has no gravity, so nothing falls; give --d0 in 1/s",
+            r->number[TERMINAL]);
     } else if (status == BRIO_OK) {
         if (r->number[TERMINAL]) a.d0 = a.gravity / r->value[TERMINAL];
         status = analyse(&a, &error);
@@ -370,7 +441,7 @@ static int scene(const Command *command, Request *r)
     return code;
 }
 
-/* ---- the command --------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------ */
 
 static int run(int argc, char **argv)
 {
@@ -390,14 +461,23 @@ static int run(int argc, char **argv)
             if (!scene_argument(&a, option, &r.given)) return a.exit;
         }
     if (r.given.name && r.integrator)
-        return usage_error(a.command, "a scene or an oscillator: leave out \"%s\" or --integrator; a scene's integrator is set by --set integrator=%s", r.given.name, r.integrator);
+        return usage_error(a.command,
+                           "a scene or an oscillator: leave out \"%s\" or --integrator; a scene's "
+                           "integrator is set by --set integrator=%s",
+                           r.given.name, r.integrator);
     if (r.integrator) {
-        if (r.number[AIR] || r.number[TERMINAL]) return usage_error(a.command, "--d0 and --terminal-velocity are for scenes; the drag of an oscillator is --d");
+        if (r.number[AIR] || r.number[TERMINAL])
+            return usage_error(
+                a.command,
+                "--d0 and --terminal-velocity are for scenes; the drag of an oscillator is --d");
         return oscillator(a.command, &r);
     }
-    if (!r.given.name) return usage_error(a.command, "which scene? Or an oscillator: --integrator NAME --k K --m M --d D --h H");
+    if (!r.given.name)
+        return usage_error(
+            a.command, "which scene? Or an oscillator: --integrator NAME --k K --m M --d D --h H");
     if (r.number[STIFFNESS] || r.number[MASS] || r.number[DRAG] || r.number[STEP])
-        return usage_error(a.command, "--k, --m, --d and --h are for an oscillator and need --integrator NAME");
+        return usage_error(
+            a.command, "--k, --m, --d and --h are for an oscillator and need --integrator NAME");
     return scene(a.command, &r);
 }
 
@@ -407,24 +487,33 @@ static const Option options[] = {
     [MASS] = {"--m", 0, "M", "Its mass, kg; 1 unless given."},
     [DRAG] = {"--d", 0, "D", "Its drag, N s/m; 0 unless given."},
     [STEP] = {"--h", 0, "H", "The step, s."},
-    [SET] = {"--set", 's', "PATH=VALUE", "Change a value of the scene; with --integrator: integrator.NAME=VALUE."},
+    [SET] = {"--set", 's', "PATH=VALUE",
+             "Change a value of the scene; with --integrator: integrator.NAME=VALUE."},
     [AIR] = {"--d0", 0, "RATE", "Drag of the air per mass for the Rayleigh coefficients, 1/s."},
-    [TERMINAL] = {"--terminal-velocity", 0, "V", "The same by the speed at which it lets things fall, m/s."},
+    [TERMINAL] = {"--terminal-velocity", 0, "V",
+                  "The same by the speed at which it lets things fall, m/s."},
     [JSON] = {"--json", 0, NULL, "As one JSON object."},
     {0}};
 
 const Command command_stability = {
     .name = "stability",
     .summary = "Which steps are stable, and what damping methods add by themselves.",
-    .synopsis = "SCENE [--set PATH=VALUE]... [--d0 RATE | --terminal-velocity V] [--json]\n"
-                "--integrator NAME --k K --h H [--m M] [--d D] [--set integrator.NAME=VALUE]... [--json]",
-    .about = "Of a scene: the largest eigenvalue k0 of M^-1 K at the first state, the longest step of each explicit method (also with the safety of 1.5 on "
-             "k0), Rayleigh coefficients for explicit methods, and the damping that each implicit method adds at the scene's step.\n"
-             "Of an integrator: its matrix on an oscillator, state (x, v), read off by running its own code on unit states. Methods with a history have a larger "
-             "matrix; methods that adapt to the energy of the state have none unless their alpha is fixed.\n"
-             "Exit code 0: done. 1: a step could not be done, or the method is not linear. 2: bad input, or a method without a matrix.",
+    .synopsis =
+        "SCENE [--set PATH=VALUE]... [--d0 RATE | --terminal-velocity V] [--json]\n"
+        "--integrator NAME --k K --h H [--m M] [--d D] [--set integrator.NAME=VALUE]... [--json]",
+    .about = "Of a scene: the largest eigenvalue k0 of M^-1 K at the first state, the longest step "
+             "of each explicit method (also with the safety of 1.5 on "
+             "k0), Rayleigh coefficients for explicit methods, and the damping that each implicit "
+             "method adds at the scene's step.\n"
+             "Of an integrator: its matrix on an oscillator, state (x, v), read off by running its "
+             "own code on unit states. Methods with a history have a larger "
+             "matrix; methods that adapt to the energy of the state have none unless their alpha "
+             "is fixed.\n"
+             "Exit code 0: done. 1: a step could not be done, or the method is not linear. 2: bad "
+             "input, or a method without a matrix.",
     .options = options,
-    .examples = "brio stability cloth --terminal-velocity 2\nbrio stability --integrator bdf2 --k 1e4 --h 1/30 --json\n"
+    .examples = "brio stability cloth --terminal-velocity 2\nbrio stability --integrator bdf2 --k "
+                "1e4 --h 1/30 --json\n"
                 "brio stability --integrator a-search --k 1e4 --h 1/30 --set integrator.alpha=1",
     .run = run,
 };

@@ -18,7 +18,8 @@ void table_cell(Table *table, const char *format, ...)
     va_end(arguments);
     if (table->count == table->room) {
         int64_t room = 2 * table->room + 64;
-        char **grown = brio__realloc(table->cell, (size_t)table->count, (size_t)room, sizeof *grown);
+        char **grown =
+            brio__realloc(table->cell, (size_t)table->count, (size_t)room, sizeof *grown);
         if (!grown) {
             table->failed = true;
             return;
@@ -38,7 +39,8 @@ void table_number(Table *table, double value, int digits)
 }
 
 /* Blanks at the end of a line are left out. */
-static void put(FILE *file, const Table *table, int column, const int *width, const char *text, int indent, int *owed)
+static void put(FILE *file, const Table *table, int column, const int *width, const char *text,
+                int indent, int *owed)
 {
     int pad = width[column] - letters(text);
     bool left = table->column[column].left;
@@ -68,10 +70,13 @@ void table_print(Table *table, FILE *file, int indent)
         const char *text = table->cell[i] ? table->cell[i] : "...";
         width[i % table->columns] = BRIO_MAX(width[i % table->columns], letters(text));
     }
-    for (int c = 0; c < table->columns; c++) put(file, table, c, width, table->column[c].head, indent, &owed);
-    for (int c = 0; units && c < table->columns; c++) put(file, table, c, width, table->column[c].unit, indent, &owed);
+    for (int c = 0; c < table->columns; c++)
+        put(file, table, c, width, table->column[c].head, indent, &owed);
+    for (int c = 0; units && c < table->columns; c++)
+        put(file, table, c, width, table->column[c].unit, indent, &owed);
     for (int64_t i = 0; i < table->count; i++)
-        put(file, table, (int)(i % table->columns), width, table->cell[i] ? table->cell[i] : "...", indent, &owed);
+        put(file, table, (int)(i % table->columns), width, table->cell[i] ? table->cell[i] : "...",
+            indent, &owed);
     if (table->count % table->columns) fputc('\n', file);
     if (table->failed) fprintf(file, "%*s(out of memory: the table is not whole)\n", indent, "");
     for (int64_t i = 0; i < table->count; i++) brio__free(table->cell[i]);

@@ -1,4 +1,5 @@
-/* Tables for the terminal: a row of heads, a row of units if there are any, columns aligned, numbers to the right. */
+/* Tables for the terminal: a row of heads, a row of units if there are any, columns aligned,
+ * numbers to the right. */
 #ifndef BRIO_TABLE_H
 #define BRIO_TABLE_H
 
@@ -15,11 +16,12 @@ typedef struct Table {
     const TableColumn *column;
     int64_t count, room; /* cells */
     char **cell;
-    bool failed;         /* no memory: what could not be kept is printed as ... */
+    bool failed; /* no memory: what could not be kept is printed as ... */
 } Table;
 
 void table_cell(Table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void table_number(Table *table, double value, int digits); /* significant ones; "-" for what is not a number */
+/* significant ones; "-" for what is not a number */
+void table_number(Table *table, double value, int digits);
 /* Prints, each line indented, and frees the cells: the table is as at the start. */
 void table_print(Table *table, FILE *file, int indent);
 

@@ -15,7 +15,9 @@ static bool is_old(const char *folder, const char *report)
     char path[4200];
     snprintf(path, sizeof path, "%s/energy.csv", folder);
     if (stat(path, &energy)) return false; /* a comparison, which always has its page */
-    return stat(report, &page) || page.st_mtim.tv_sec < energy.st_mtim.tv_sec || (page.st_mtim.tv_sec == energy.st_mtim.tv_sec && page.st_mtim.tv_nsec < energy.st_mtim.tv_nsec);
+    return stat(report, &page) || page.st_mtim.tv_sec < energy.st_mtim.tv_sec ||
+           (page.st_mtim.tv_sec == energy.st_mtim.tv_sec &&
+            page.st_mtim.tv_nsec < energy.st_mtim.tv_nsec);
 }
 
 static int run(int argc, char **argv)
@@ -36,28 +38,41 @@ static int run(int argc, char **argv)
         else
             folder = a.value;
     }
-    if (!folder) return usage_error(a.command, "which run? Give a folder that `brio run` or `brio compare` has written");
-    if (stat(folder, &info) || !S_ISDIR(info.st_mode)) return usage_error(a.command, "there is no folder \"%s\": give one that `brio run` or `brio compare` has written", folder);
+    if (!folder)
+        return usage_error(
+            a.command, "which run? Give a folder that `brio run` or `brio compare` has written");
+    if (stat(folder, &info) || !S_ISDIR(info.st_mode))
+        return usage_error(
+            a.command,
+            "there is no folder \"%s\": give one that `brio run` or `brio compare` has written",
+            folder);
     snprintf(path, sizeof path, "%s/report.html", folder);
-    if (is_old(folder, path) && report_of_run(folder, &error) != BRIO_OK) return say_error(&error, EXIT_FAILED);
-    if (stat(path, &info)) return usage_error(a.command, "%s holds no report and no run that one could be made of", folder);
+    if (is_old(folder, path) && report_of_run(folder, &error) != BRIO_OK)
+        return say_error(&error, EXIT_FAILED);
+    if (stat(path, &info))
+        return usage_error(a.command, "%s holds no report and no run that one could be made of",
+                           folder);
     whole = realpath(path, NULL);
     const char *shown = whole ? whole : path;
     bool screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
     if (print || !open_in_browser(shown)) puts(shown);
     fflush(stdout); /* before what is said about it */
-    if (!print && !screen) fprintf(stderr, "brio view: there is no display here; open the file above in a browser\n");
+    if (!print && !screen)
+        fprintf(stderr, "brio view: there is no display here; open the file above in a browser\n");
     free(whole);
     return EXIT_DONE;
 }
 
-static const Option options[] = {[PRINT] = {"--print", 'p', NULL, "Only say where the report is."}, {0}};
+static const Option options[] = {[PRINT] = {"--print", 'p', NULL, "Only say where the report is."},
+                                 {0}};
 
 const Command command_view = {
     .name = "view",
     .summary = "The report of a run in a browser.",
     .synopsis = "RUN [--print]",
-    .about = "RUN is a folder that `brio run` or `brio compare` has written. Opens its report.html, which needs no server; where there is no display it prints the path. A run that was killed "
+    .about = "RUN is a folder that `brio run` or `brio compare` has written. Opens its "
+             "report.html, which needs no server; where there is no display it prints the path. A "
+             "run that was killed "
              "has no report yet, and one that went on has an old one: it is then made anew.",
     .options = options,
     .examples = "brio view cloth-out",

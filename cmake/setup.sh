@@ -6,7 +6,7 @@
 set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libfyaml-dev libsuitesparse-dev libopenblas0-pthread zlib1g-dev"
-test="$build libcmocka-dev calculix-ccx libsundials-dev locales python3-numpy"
+test="$build libcmocka-dev calculix-ccx libsundials-dev locales python3-numpy clang-format"
 # What brio can do without, as program:package. A machine may have them from elsewhere, and where they cannot be had the rest goes on.
 wanted="node:nodejs npm:npm"
 case "${1:-build}" in

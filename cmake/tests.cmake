@@ -108,6 +108,10 @@ if(TARGET brio_kernels_avx2)
   endforeach()
 endif()
 
+# The form of the sources.
+add_test(NAME format COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/format_test.sh ${PROJECT_SOURCE_DIR})
+set_tests_properties(format PROPERTIES LABELS quick TIMEOUT 300 SKIP_RETURN_CODE 77)
+
 # The playground in Chromium, from the file system; it says SKIPPED where the page could not be built or there is no browser.
 if(NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE AND PROJECT_BINARY_DIR STREQUAL "${PROJECT_SOURCE_DIR}/build")
   find_program(BRIO_NODE node)

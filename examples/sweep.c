@@ -1,5 +1,6 @@
-/* A sweep over a parameter without files, on all cores: how far does a bar sag, by its stiffness and by the number of cells? Every scene is a text in memory and
- * every simulation has one thread; the threads of this program take one after the other.
+/* A sweep over a parameter without files, on all cores: how far does a bar sag, by its stiffness
+ * and by the number of cells? Every scene is a text in memory and every simulation has one thread;
+ * the threads of this program take one after the other.
  *
  *     cc sweep.c -o sweep $(pkg-config --cflags --libs brio) -lpthread && ./sweep */
 #include <brio/brio.h>
@@ -25,8 +26,10 @@ static void run_case(int i, Case *result)
     BrioSim *sim;
     BrioError error = {0};
     int length = snprintf(scene, sizeof scene,
-                          "{\"bodies\": [{\"shape\": {\"type\": \"bar\", \"length\": 0.6, \"height\": 0.1, \"width\": 0.1, \"cells\": %d, \"across\": 2}, "
-                          "\"material\": {\"type\": \"neo-hookean\", \"E\": %g, \"nu\": 0.4, \"rho\": 1000}, \"fix\": [{\"box\": [[-1, -1, -1], [0, 1, 1]]}]}]}",
+                          "{\"bodies\": [{\"shape\": {\"type\": \"bar\", \"length\": 0.6, "
+                          "\"height\": 0.1, \"width\": 0.1, \"cells\": %d, \"across\": 2}, "
+                          "\"material\": {\"type\": \"neo-hookean\", \"E\": %g, \"nu\": 0.4, "
+                          "\"rho\": 1000}, \"fix\": [{\"box\": [[-1, -1, -1], [0, 1, 1]]}]}]}",
                           cells[i % MESHES], stiffness[i / MESHES]);
     if (brio_sim_parse(scene, (size_t)length, "bar", &sim, &error)) {
         brio_error_text(&error, result->problem, sizeof result->problem);
@@ -34,26 +37,30 @@ static void run_case(int i, Case *result)
     }
     int64_t count = brio_body_vertices(brio_sim_system(sim), 0);
     if (count > 2048)
-        snprintf(result->problem, sizeof result->problem, "there is no room for %lld vertices", (long long)count);
+        snprintf(result->problem, sizeof result->problem, "there is no room for %lld vertices",
+                 (long long)count);
     else if (brio_sim_positions(sim, 0, first), brio_sim_settle(sim))
         snprintf(result->problem, sizeof result->problem, "%s", brio_sim_reason(sim));
     else
         brio_sim_positions(sim, 0, x);
     for (int64_t v = 0; !result->problem[0] && v < count; v++)
-        if (first[3 * v + 1] - x[3 * v + 1] > result->sag) result->sag = first[3 * v + 1] - x[3 * v + 1];
+        if (first[3 * v + 1] - x[3 * v + 1] > result->sag)
+            result->sag = first[3 * v + 1] - x[3 * v + 1];
     brio_sim_free(sim);
 }
 
 static void *work(void *unused)
 {
-    for (int i = atomic_fetch_add(&next_case, 1); i < CASES; i = atomic_fetch_add(&next_case, 1)) run_case(i, &cases[i]);
+    for (int i = atomic_fetch_add(&next_case, 1); i < CASES; i = atomic_fetch_add(&next_case, 1))
+        run_case(i, &cases[i]);
     return unused;
 }
 
 int main(void)
 {
     pthread_t thread[MOST_THREADS];
-    int count = brio_threads() < MOST_THREADS ? brio_threads() : MOST_THREADS, failed = 0; /* as many as there are cores */
+    /* as many as there are cores */
+    int count = brio_threads() < MOST_THREADS ? brio_threads() : MOST_THREADS, failed = 0;
     brio_set_threads(1);
     for (int t = 0; t < count; t++)
         if (pthread_create(&thread[t], NULL, work, NULL)) count = t;

@@ -27,7 +27,8 @@ static const BrioField fields[] = {
     {"c1", BRIO_REAL, "Pa", 2e4, 1e-300, 1e15, 0, "Half the shear modulus at small strain."},
     {"c2", BRIO_REAL, "Pa", 2e3, 0, 1e15, 0, "Stiffening at moderate stretch."},
     {"c3", BRIO_REAL, "Pa", 1e2, 0, 1e15, 0, "Stiffening at large stretch."},
-    {"lambda", BRIO_REAL, "Pa", 8e4, 0, 1e15, 0, "Lamé's first constant: how much it resists a change of volume."},
+    {"lambda", BRIO_REAL, "Pa", 8e4, 0, 1e15, 0,
+     "Lamé's first constant: how much it resists a change of volume."},
     TET_FIELD_RHO,
     {0}};
 

@@ -2,9 +2,10 @@
 
 static const double corner[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
 
-/* Volume, int X dV and int X X^T dV, relative to `origin`. Of a tet (0, a, b, c) of volume V: V/4 (a + b + c), and
- * V/20 (a a^T + b b^T + c c^T + s s^T) with s = a + b + c. */
-static double integrals(const BrioMesh *mesh, const double origin[3], double first[3], double second[9])
+/* Volume, int X dV and int X X^T dV, relative to `origin`. Of a tet (0, a, b, c) of volume V: V/4
+ * (a + b + c), and V/20 (a a^T + b b^T + c c^T + s s^T) with s = a + b + c. */
+static double integrals(const BrioMesh *mesh, const double origin[3], double first[3],
+                        double second[9])
 {
     double volume = 0;
     for (int k = 0; k < 9; k++) second[k] = first[k / 3] = 0;
@@ -15,8 +16,10 @@ static double integrals(const BrioMesh *mesh, const double origin[3], double fir
                 p[i][r] = mesh->x[3 * (int64_t)mesh->triangle[3 * t + i] + r] - origin[r];
                 p[3][r] += p[i][r];
             }
-        double part = (p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) + p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) +
-                       p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0])) / 6;
+        double part = (p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) +
+                       p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) +
+                       p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0])) /
+                      6;
         volume += part;
         for (int r = 0; r < 3; r++) {
             first[r] += part / 4 * p[3][r];
@@ -42,9 +45,15 @@ BrioStatus brio__affine_body(const BrioMesh *mesh, BrioAffine *body, BrioError *
             double sum = body->moment[3 * i + j];
             for (int k = 0; k < j; k++) sum -= body->volume * S[3 * i + k] * S[3 * j + k];
             if (i == j) flat |= !(sum > 1e-14 * scale);
-            S[3 * i + j] = j > i ? 0 : i == j ? sqrt(sum / body->volume) : sum / body->volume / S[3 * j + j];
+            S[3 * i + j] = j > i    ? 0
+                           : i == j ? sqrt(sum / body->volume)
+                                    : sum / body->volume / S[3 * j + j];
         }
-    if (flat) return brio__error(error, BRIO_ERROR_INPUT, "the body is flat (volume %g m3): an affine body needs a surface that encloses a volume", body->volume);
+    if (flat)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the body is flat (volume %g m3): an affine body needs a surface that "
+                           "encloses a volume",
+                           body->volume);
     for (int k = 0; k < 4; k++)
         for (int r = 0; r < 3; r++) {
             body->point[3 * k + r] = body->centre[r];
@@ -62,10 +71,12 @@ void brio__affine_weights(const BrioAffine *body, const double X[3], double w[4]
         for (int c = 0; c < r; c++) y[r] -= S[3 * r + c] * y[c];
         y[r] /= S[4 * r];
     }
-    for (int k = 0; k < 4; k++) w[k] = (1 + corner[k][0] * y[0] + corner[k][1] * y[1] + corner[k][2] * y[2]) / 4;
+    for (int k = 0; k < 4; k++)
+        w[k] = (1 + corner[k][0] * y[0] + corner[k][1] * y[1] + corner[k][2] * y[2]) / 4;
 }
 
-/* (sum w w^T) y = sum w x^T by Gauss's elimination; the matrix is positive definite, since the vertices span a volume. */
+/* (sum w w^T) y = sum w x^T by Gauss's elimination; the matrix is positive definite, since the
+ * vertices span a volume. */
 void brio__affine_fit(int64_t vertices, const double *weights, const double *values, double y[12])
 {
     double a[4][7] = {{0}};

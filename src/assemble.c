@@ -5,10 +5,10 @@
 #include <float.h>
 #include <string.h>
 
-/* Kernel calls cover VALUE_BLOCKS blocks of eight elements for values and gradients, HESSIAN_BLOCKS for Hessians: some tens
- * of microseconds each, which waking a thread is worth. Hessians are formed CHUNK_BLOCKS at a time into a
- * buffer that stays in the cache (90 lanes a tet: 1.5 MB) and summed from there: memory for all element
- * Hessians at once would be 720 bytes a tet. */
+/* Kernel calls cover VALUE_BLOCKS blocks of eight elements for values and gradients, HESSIAN_BLOCKS
+ * for Hessians: some tens of microseconds each, which waking a thread is worth. Hessians are formed
+ * CHUNK_BLOCKS at a time into a buffer that stays in the cache (90 lanes a tet: 1.5 MB) and summed
+ * from there: memory for all element Hessians at once would be 720 bytes a tet. */
 enum { VALUE_BLOCKS = 128, HESSIAN_BLOCKS = 32, CHUNK_BLOCKS = 256 };
 
 #define TRANSPOSED 0x80000000u
@@ -39,23 +39,24 @@ struct BrioEvaluator {
     bool linear_made;        /* once it has been asked for */
     double *limit_step;      /* of every kernel call: results of max_step */
     int64_t *limit_element;
-    /* gradient sums: coordinate block b adds gradient[entry], +8, +16 for entries start[b] .. start[b+1] */
+    /* gradient sums: coordinate block b adds gradient[entry], +8, +16 for entries start[b] ..
+     * start[b+1] */
     int64_t *sum_start;
     uint32_t *sum_entry;
-    double *sum_weight;      /* NULL: all 1 */
+    double *sum_weight; /* NULL: all 1 */
     /* nodes that are held vertices, in the order of terms and elements */
     int64_t held_total;
     HeldNode *held;
     /* Hessian sums */
     int chunk_count;
     HessianChunk *chunk;
-    double *hessian;         /* one chunk's */
+    double *hessian; /* one chunk's */
     int64_t slot_total;
-    int64_t *slot_target;    /* matrix block, as an offset in value[] */
-    int32_t *slot_stride;    /* between its scalar columns */
-    int64_t *slot_start;     /* slot_total + 1: its entries */
-    uint32_t *slot_entry;    /* offset in hessian[], with TRANSPOSED */
-    double *slot_weight;     /* NULL: all 1 */
+    int64_t *slot_target; /* matrix block, as an offset in value[] */
+    int32_t *slot_stride; /* between its scalar columns */
+    int64_t *slot_start;  /* slot_total + 1: its entries */
+    uint32_t *slot_entry; /* offset in hessian[], with TRANSPOSED */
+    double *slot_weight;  /* NULL: all 1 */
 };
 
 static bool all_weights_one(const BrioSystem *s)
@@ -65,7 +66,7 @@ static bool all_weights_one(const BrioSystem *s)
     return true;
 }
 
-/* ---- creation ----------------------------------------------------------------------------------- */
+/* ---- creation --------------------------------------------------------------------------- */
 
 static BrioStatus plan_gradient(BrioEvaluator *e)
 {
@@ -83,12 +84,15 @@ static BrioStatus plan_gradient(BrioEvaluator *e)
                     for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++) {
                         int64_t at = e->sum_start[s->map_block[m]]++;
                         if (!pass) continue;
-                        e->sum_entry[at] = (uint32_t)(e->gradient_start[t] + (i / LANES * nodes + k) * 3 * LANES + i % LANES);
+                        e->sum_entry[at] =
+                            (uint32_t)(e->gradient_start[t] + (i / LANES * nodes + k) * 3 * LANES +
+                                       i % LANES);
                         if (weighted) e->sum_weight[at] = s->map_weight[m];
                     }
                 }
         }
-        int64_t total = 0; /* counts become starts; after the second pass, starts have moved on by one */
+        /* counts become starts; after the second pass, starts have moved on by one */
+        int64_t total = 0;
         if (!pass) {
             for (int32_t b = 0; b <= s->block_count; b++) {
                 int64_t count = e->sum_start[b];
@@ -109,7 +113,8 @@ static BrioStatus plan_gradient(BrioEvaluator *e)
 static void element_rest(const BrioTerm *term, int64_t element, double *rest)
 {
     int size = term->energy->rest;
-    for (int k = 0; k < size; k++) rest[k] = term->rest[(element / LANES * size + k) * LANES + element % LANES];
+    for (int k = 0; k < size; k++)
+        rest[k] = term->rest[(element / LANES * size + k) * LANES + element % LANES];
 }
 
 static void add_magnitudes(BrioEvaluator *e)
@@ -131,7 +136,8 @@ double brio__evaluate_noise(const BrioEvaluator *e, const double *param, const d
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
         double most = 0;
-        for (int k = 0; k < term->energy->params; k++) most = fmax(most, fabs(param[term->params + k]));
+        for (int k = 0; k < term->energy->params; k++)
+            most = fmax(most, fabs(param[term->params + k]));
         size += fabs(term_energy[t]) + most * e->magnitude[t];
     }
     return 16 * DBL_EPSILON * size;
@@ -147,15 +153,21 @@ static BrioStatus find_held(BrioEvaluator *e)
                 for (int k = 0; k < e->term[t].energy->nodes; k++) {
                     int32_t v = brio__term_vertex(&e->term[t], i, k);
                     if (s->map_start[v] < s->map_start[v + 1]) continue;
-                    if (pass) e->held[e->held_total] = (HeldNode){.element = i, .held = brio__system_held_index(s, v), .term = t, .node = k};
+                    if (pass)
+                        e->held[e->held_total] = (HeldNode){.element = i,
+                                                            .held = brio__system_held_index(s, v),
+                                                            .term = t,
+                                                            .node = k};
                     e->held_total++;
                 }
-        if (!pass && !(e->held = brio__alloc((size_t)e->held_total, sizeof *e->held))) return BRIO_ERROR_MEMORY;
+        if (!pass && !(e->held = brio__alloc((size_t)e->held_total, sizeof *e->held)))
+            return BRIO_ERROR_MEMORY;
     }
     return BRIO_OK;
 }
 
-BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *terms, int term_count, BrioEvaluator **evaluator)
+BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *terms, int term_count,
+                                  BrioEvaluator **evaluator)
 {
     BrioEvaluator *e = brio__calloc(1, sizeof *e);
     if (!e) return BRIO_ERROR_MEMORY;
@@ -165,15 +177,18 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
     e->energy_start = brio__calloc((size_t)e->term_count + 1, sizeof *e->energy_start);
     e->gradient_start = brio__calloc((size_t)e->term_count + 1, sizeof *e->gradient_start);
     e->magnitude = brio__calloc((size_t)e->term_count, sizeof *e->magnitude);
-    BrioStatus status = e->energy_start && e->gradient_start && e->magnitude ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioStatus status =
+        e->energy_start && e->gradient_start && e->magnitude ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         int64_t calls = 0, linear_params = 0;
         for (int t = 0; t < e->term_count; t++) {
             const BrioTerm *term = &e->term[t];
             e->energy_start[t + 1] = e->energy_start[t] + term->blocks;
-            e->gradient_start[t + 1] = e->gradient_start[t] + term->blocks * LANES * 3 * term->energy->nodes;
+            e->gradient_start[t + 1] =
+                e->gradient_start[t] + term->blocks * LANES * 3 * term->energy->nodes;
             calls = BRIO_MAX(calls, term->blocks / VALUE_BLOCKS + 1);
-            if (term->energy->traits & BRIO_ENERGY_LINEAR) linear_params += term->energy->params + term->blocks * term->energy->live * LANES;
+            if (term->energy->traits & BRIO_ENERGY_LINEAR)
+                linear_params += term->energy->params + term->blocks * term->energy->live * LANES;
         }
         if (e->gradient_start[e->term_count] > UINT32_MAX) status = BRIO_ERROR_TOO_LARGE;
         e->energy = brio__alloc((size_t)e->energy_start[e->term_count], sizeof(double));
@@ -182,7 +197,9 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
         e->limit_element = brio__alloc((size_t)calls, sizeof(int64_t));
         e->linear = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
         e->linear_with = brio__calloc((size_t)linear_params, sizeof(double));
-        if (!e->energy || !e->gradient || !e->limit_step || !e->limit_element || !e->linear || !e->linear_with) status = BRIO_ERROR_MEMORY;
+        if (!e->energy || !e->gradient || !e->limit_step || !e->limit_element || !e->linear ||
+            !e->linear_with)
+            status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK) add_magnitudes(e);
     if (status == BRIO_OK) status = plan_gradient(e);
@@ -232,19 +249,25 @@ void brio__evaluator_free(BrioEvaluator *e)
     brio__free(e);
 }
 
-/* ---- value and gradient ------------------------------------------------------------------------- */
+/* ---- value and gradient ----------------------------------------------------------------- */
 
 typedef struct KernelWork {
     BrioEvaluator *e;
     const BrioTerm *term;
     BrioBatch batch;
-    double *hessian;      /* of the chunk that starts at first_block */
+    double *hessian; /* of the chunk that starts at first_block */
     int64_t first_block;
 } KernelWork;
 
 static BrioBatch batch_of(const BrioTerm *term, const double *param, const double *x)
 {
-    return (BrioBatch){.def = term->energy->def, .end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .live = param + term->live, .x = x};
+    return (BrioBatch){.def = term->energy->def,
+                       .end = term->blocks,
+                       .node = term->node,
+                       .rest = term->rest,
+                       .params = param + term->params,
+                       .live = param + term->live,
+                       .x = x};
 }
 
 static void kernel_chunk(void *context, int64_t begin, int64_t end)
@@ -253,7 +276,8 @@ static void kernel_chunk(void *context, int64_t begin, int64_t end)
     BrioBatch batch = work->batch;
     batch.begin = work->first_block + begin;
     batch.end = work->first_block + end;
-    if (work->hessian) batch.hessian = work->hessian + begin * brio__pairs(work->term->energy->nodes) * 9 * LANES;
+    if (work->hessian)
+        batch.hessian = work->hessian + begin * brio__pairs(work->term->energy->nodes) * 9 * LANES;
     work->term->energy->eval(&batch);
 }
 
@@ -287,7 +311,8 @@ static void gather_chunk(void *context, int64_t begin, int64_t end)
     }
 }
 
-double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, double *gradient, double *term_energy)
+double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, double *gradient,
+                      double *term_energy)
 {
     const BrioSystem *s = e->system;
     double total = 0;
@@ -301,7 +326,8 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
         if (term_energy) term_energy[t] = sum;
         total += sum;
     }
-    if (gradient) brio__parallel_for(s->block_count, 1024, gather_chunk, &(GatherWork){e, gradient});
+    if (gradient)
+        brio__parallel_for(s->block_count, 1024, gather_chunk, &(GatherWork){e, gradient});
     return total;
 }
 
@@ -314,7 +340,8 @@ static bool linear_is_known(BrioEvaluator *e, const double *param)
         const BrioTerm *term = &e->term[t];
         if (!(term->energy->traits & BRIO_ENERGY_LINEAR)) continue;
         const double *from[2] = {param + term->params, param + term->live};
-        size_t count[2] = {(size_t)term->energy->params, (size_t)(term->blocks * term->energy->live * LANES)};
+        size_t count[2] = {(size_t)term->energy->params,
+                           (size_t)(term->blocks * term->energy->live * LANES)};
         for (int k = 0; k < 2; at += count[k++]) {
             known &= !memcmp(at, from[k], count[k] * sizeof *at);
             memcpy(at, from[k], count[k] * sizeof *at);
@@ -339,10 +366,13 @@ const double *brio__linear_gradient(BrioEvaluator *e, const double *param, const
         brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
         for (int64_t i = 0; i < term->elements; i++)
             for (int k = 0; k < nodes; k++) {
-                const double *g = work.batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
+                const double *g =
+                    work.batch.gradient + (i / LANES * nodes + k) * 3 * LANES + i % LANES;
                 int32_t v = brio__term_vertex(term, i, k);
                 for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
-                    for (int r = 0; r < 3; r++) e->linear[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
+                    for (int r = 0; r < 3; r++)
+                        e->linear[3 * (int64_t)s->map_block[m] + r] +=
+                            s->map_weight[m] * g[r * LANES];
             }
     }
     return e->linear;
@@ -365,19 +395,22 @@ void brio__held_gradient(BrioEvaluator *e, const double *param, const double *x,
             kernel_chunk(&work, block, block + 1);
             done = block;
         }
-        const double *g = elements + (block * term->energy->nodes + at->node) * 3 * LANES + at->element % LANES;
+        const double *g =
+            elements + (block * term->energy->nodes + at->node) * 3 * LANES + at->element % LANES;
         for (int r = 0; r < 3; r++) gradient[3 * at->held + r] += g[r * LANES];
     }
 }
 
-/* ---- pattern ------------------------------------------------------------------------------------ */
+/* ---- pattern ---------------------------------------------------------------------------- */
 
-/* Calls use(context, a, b, pair, transposed, weight) for all (coordinate block a, b) that the element's node pair
- * (i, j), i >= j, adds to: block (a, b) of the matrix gets weight times the pair's 3x3 block. Each stored
- * (lower or diagonal) block of the matrix is named once per contribution. */
+/* Calls use(context, a, b, pair, transposed, weight) for all (coordinate block a, b) that the
+ * element's node pair (i, j), i >= j, adds to: block (a, b) of the matrix gets weight times the
+ * pair's 3x3 block. Each stored (lower or diagonal) block of the matrix is named once per
+ * contribution. */
 typedef void PairUse(void *context, int32_t a, int32_t b, int pair, bool transposed, double weight);
 
-static void element_pairs(const BrioSystem *s, const BrioTerm *term, int64_t element, PairUse *use, void *context)
+static void element_pairs(const BrioSystem *s, const BrioTerm *term, int64_t element, PairUse *use,
+                          void *context)
 {
     for (int i = 0; i < term->energy->nodes; i++) {
         int32_t vi = brio__term_vertex(term, element, i);
@@ -389,13 +422,17 @@ static void element_pairs(const BrioSystem *s, const BrioTerm *term, int64_t ele
                     if (i == j && b > a) continue; /* the pair (l, k) names the same stored block */
                     double w = s->map_weight[k] * s->map_weight[l];
                     use(context, a, b, brio__pair(i, j), false, w);
-                    if (i != j && a == b) use(context, a, b, brio__pair(i, j), true, w); /* H_ij + H_ji on the diagonal */
+                    /* H_ij + H_ji on the diagonal */
+                    if (i != j && a == b) use(context, a, b, brio__pair(i, j), true, w);
                 }
         }
     }
 }
 
-static bool has_hessian(const BrioTerm *term) { return !(term->energy->traits & BRIO_ENERGY_LINEAR) && term->elements > 0; }
+static bool has_hessian(const BrioTerm *term)
+{
+    return !(term->energy->traits & BRIO_ENERGY_LINEAR) && term->elements > 0;
+}
 
 BrioStatus brio__evaluator_graph(BrioEvaluator *e, int64_t **start_out, int32_t **neighbour_out)
 {
@@ -411,12 +448,14 @@ BrioStatus brio__evaluator_graph(BrioEvaluator *e, int64_t **start_out, int32_t 
             stamp[b] = b;
             start[b] = at;
             int t = 0;
-            for (int64_t k = e->sum_start[b]; k < e->sum_start[b + 1]; k++) { /* entries come term by term */
+            /* entries come term by term */
+            for (int64_t k = e->sum_start[b]; k < e->sum_start[b + 1]; k++) {
                 int64_t entry = e->sum_entry[k];
                 while (entry >= e->gradient_start[t + 1]) t++;
                 const BrioTerm *term = &e->term[t];
                 if (!has_hessian(term)) continue;
-                int64_t place = entry - e->gradient_start[t], element = place / (3 * LANES * term->energy->nodes) * LANES + place % LANES;
+                int64_t place = entry - e->gradient_start[t];
+                int64_t element = place / (3 * LANES * term->energy->nodes) * LANES + place % LANES;
                 for (int i = 0; i < term->energy->nodes; i++) {
                     int32_t v = brio__term_vertex(term, element, i);
                     for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++) {
@@ -449,14 +488,14 @@ failed:
 typedef struct PlanWork {
     const BrioMatrix *A;
     BrioEvaluator *e;
-    int64_t *count;     /* entries of each slot, then where its next entry goes */
-    int32_t *slot_of;   /* per matrix block: its slot in the current chunk */
-    int32_t *stamp;     /* per matrix block: chunk that slot_of belongs to */
-    int32_t *column;    /* per matrix block: its column */
+    int64_t *count;   /* entries of each slot, then where its next entry goes */
+    int32_t *slot_of; /* per matrix block: its slot in the current chunk */
+    int32_t *stamp;   /* per matrix block: chunk that slot_of belongs to */
+    int32_t *column;  /* per matrix block: its column */
     int chunk;
     bool fill, weighted;
     int64_t slots;
-    uint32_t base;      /* of the element in the chunk's Hessian buffer */
+    uint32_t base; /* of the element in the chunk's Hessian buffer */
 } PlanWork;
 
 static void plan_pair(void *context, int32_t a, int32_t b, int pair, bool transposed, double weight)
@@ -477,7 +516,8 @@ static void plan_pair(void *context, int32_t a, int32_t b, int pair, bool transp
     if (!w->fill) return;
     int64_t at = w->count[slot]++;
     if (!w->e->slot_entry) return; /* counting */
-    w->e->slot_entry[at] = (w->base + (uint32_t)pair * 9 * LANES) | (transposed != stored_transposed ? TRANSPOSED : 0);
+    w->e->slot_entry[at] =
+        (w->base + (uint32_t)pair * 9 * LANES) | (transposed != stored_transposed ? TRANSPOSED : 0);
     if (w->weighted) w->e->slot_weight[at] = weight;
 }
 
@@ -540,12 +580,16 @@ BrioStatus brio__evaluator_plan(BrioEvaluator *e, const BrioLinear *linear)
     int chunks = 0;
     free_plan(e); /* of a matrix that came to nothing */
     for (int t = 0; t < e->term_count; t++)
-        if (has_hessian(&e->term[t])) chunks += (int)((e->term[t].blocks + CHUNK_BLOCKS - 1) / CHUNK_BLOCKS);
+        if (has_hessian(&e->term[t]))
+            chunks += (int)((e->term[t].blocks + CHUNK_BLOCKS - 1) / CHUNK_BLOCKS);
     e->chunk = brio__alloc((size_t)chunks, sizeof *e->chunk);
     if (!e->chunk) return BRIO_ERROR_MEMORY;
     for (int t = 0; t < e->term_count; t++)
         for (int64_t b = 0; has_hessian(&e->term[t]) && b < e->term[t].blocks; b += CHUNK_BLOCKS)
-            e->chunk[e->chunk_count++] = (HessianChunk){.term = t, .block = b, .blocks = BRIO_MIN((int64_t)CHUNK_BLOCKS, e->term[t].blocks - b)};
+            e->chunk[e->chunk_count++] =
+                (HessianChunk){.term = t,
+                               .block = b,
+                               .blocks = BRIO_MIN((int64_t)CHUNK_BLOCKS, e->term[t].blocks - b)};
     PlanWork w = {.A = &linear->A, .e = e, .weighted = !all_weights_one(s)};
     BrioStatus status = plan_arrays(e, &w);
     brio__free(w.slot_of);
@@ -556,7 +600,7 @@ BrioStatus brio__evaluator_plan(BrioEvaluator *e, const BrioLinear *linear)
     return status;
 }
 
-/* ---- Hessian ------------------------------------------------------------------------------------ */
+/* ---- Hessian ---------------------------------------------------------------------------- */
 
 typedef struct AssembleWork {
     const BrioEvaluator *e;
@@ -569,7 +613,8 @@ static void clear_columns(void *context, int64_t begin, int64_t end)
 {
     const AssembleWork *work = context;
     BrioMatrix *A = work->A;
-    memset(A->value + 9 * A->start[begin], 0, (size_t)(9 * (A->start[end] - A->start[begin])) * sizeof(double));
+    memset(A->value + 9 * A->start[begin], 0,
+           (size_t)(9 * (A->start[end] - A->start[begin])) * sizeof(double));
 }
 
 static void add_slots(void *context, int64_t begin, int64_t end)
@@ -613,20 +658,25 @@ void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLin
     add_masses(system, mass_weight, &linear->A);
 }
 
-void brio__assemble_add_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear) { add_masses(system, mass_weight, &linear->A); }
+void brio__assemble_add_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear)
+{
+    add_masses(system, mass_weight, &linear->A);
+}
 
-void brio__assemble_diagonal(const BrioSystem *system, const double *share, double weight, BrioLinear *linear)
+void brio__assemble_diagonal(const BrioSystem *system, const double *share, double weight,
+                             BrioLinear *linear)
 {
     BrioMatrix *A = &linear->A;
     for (int32_t b = 0; b < brio__owned(system); b++) {
         int32_t J = A->position[b];
-        int64_t slot = brio__matrix_slot(A, J, A->start[J]), stride = brio__matrix_stride(A, J); /* the diagonal comes first */
+        /* the diagonal comes first */
+        int64_t slot = brio__matrix_slot(A, J, A->start[J]), stride = brio__matrix_stride(A, J);
         for (int r = 0; r < 3; r++) A->value[slot + r * stride + r] += weight * share[b];
     }
 }
 
-void brio__assemble_add(BrioEvaluator *e, const double *param, const double *x, double weight, bool project, BrioLinear *linear,
-                        double seconds[2])
+void brio__assemble_add(BrioEvaluator *e, const double *param, const double *x, double weight,
+                        bool project, BrioLinear *linear, double seconds[2])
 {
     double before = brio__seconds(), kernels = 0;
     AssembleWork work = {.e = e, .A = &linear->A, .weight = weight};
@@ -634,7 +684,11 @@ void brio__assemble_add(BrioEvaluator *e, const double *param, const double *x, 
         const HessianChunk *chunk = &e->chunk[c];
         const BrioTerm *term = &e->term[chunk->term];
         double start = brio__seconds();
-        KernelWork kernel = {.e = e, .term = term, .batch = batch_of(term, param, x), .hessian = e->hessian, .first_block = chunk->block};
+        KernelWork kernel = {.e = e,
+                             .term = term,
+                             .batch = batch_of(term, param, x),
+                             .hessian = e->hessian,
+                             .first_block = chunk->block};
         kernel.batch.project = project;
         brio__parallel_for(chunk->blocks, HESSIAN_BLOCKS, kernel_chunk, &kernel);
         kernels += brio__seconds() - start;
@@ -647,14 +701,14 @@ void brio__assemble_add(BrioEvaluator *e, const double *param, const double *x, 
     }
 }
 
-void brio__assemble(BrioEvaluator *e, const double *param, const double *x, double mass_weight, double weight, bool project,
-                    BrioLinear *linear, double seconds[2])
+void brio__assemble(BrioEvaluator *e, const double *param, const double *x, double mass_weight,
+                    double weight, bool project, BrioLinear *linear, double seconds[2])
 {
     brio__assemble_masses(e->system, mass_weight, linear);
     brio__assemble_add(e, param, x, weight, project, linear, seconds);
 }
 
-/* ---- forbidden states --------------------------------------------------------------------------- */
+/* ---- forbidden states ------------------------------------------------------------------- */
 
 static void limit_chunk(void *context, int64_t begin, int64_t end)
 {
@@ -667,7 +721,8 @@ static void limit_chunk(void *context, int64_t begin, int64_t end)
     work->e->limit_element[begin / VALUE_BLOCKS] = element;
 }
 
-double brio__max_step(BrioEvaluator *e, const double *param, const double *x, const double *dx, BrioLimit *limit)
+double brio__max_step(BrioEvaluator *e, const double *param, const double *x, const double *dx,
+                      BrioLimit *limit)
 {
     double least = 1;
     limit->term = NULL;
@@ -680,7 +735,8 @@ double brio__max_step(BrioEvaluator *e, const double *param, const double *x, co
         for (int64_t i = 0; i * VALUE_BLOCKS < term->blocks; i++)
             if (e->limit_step[i] < least) {
                 least = e->limit_step[i];
-                *limit = (BrioLimit){.term = term, .element = BRIO_MIN(e->limit_element[i], term->elements - 1)};
+                *limit = (BrioLimit){.term = term,
+                                     .element = BRIO_MIN(e->limit_element[i], term->elements - 1)};
             }
     }
     return least;
@@ -694,11 +750,16 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
         const BrioEnergy *energy = term->energy;
         for (int64_t b = 0; b < term->blocks; b++) {
             if (isfinite(e->energy[e->energy_start[t] + b])) continue;
-            for (int64_t i = b * LANES; i < BRIO_MIN((b + 1) * LANES, term->elements); i++) { /* which of the eight */
+            /* which of the eight */
+            for (int64_t i = b * LANES; i < BRIO_MIN((b + 1) * LANES, term->elements); i++) {
                 double rest[16], xe[12];
                 element_rest(term, i, rest);
-                for (int k = 0; k < energy->nodes; k++) memcpy(xe + 3 * k, x + 3 * (int64_t)brio__term_vertex(term, i, k), 3 * sizeof *xe);
-                if (isfinite(brio__energy_one(energy, param + term->params, rest, xe, NULL, NULL, false))) continue;
+                for (int k = 0; k < energy->nodes; k++)
+                    memcpy(xe + 3 * k, x + 3 * (int64_t)brio__term_vertex(term, i, k),
+                           3 * sizeof *xe);
+                if (isfinite(brio__energy_one(energy, param + term->params, rest, xe, NULL, NULL,
+                                              false)))
+                    continue;
                 *limit = (BrioLimit){.term = term, .element = i};
                 return true;
             }
@@ -711,30 +772,39 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
 /* The number of a world vertex among those of its body. */
 static long long own_number(const BrioSystem *s, int32_t vertex, int body)
 {
-    return s->share ? s->share->vertex[vertex] - s->share->body[body].first : vertex - s->body[body].first;
+    return s->share ? s->share->vertex[vertex] - s->share->body[body].first
+                    : vertex - s->body[body].first;
 }
 
 /* "vertex 3 of body "cube"", "triangle 4 5 6 of obstacle "stairs"": world vertices of one owner. */
-static int vertices_text(const BrioSystem *s, const int32_t *vertex, int count, const char *what, char *text, size_t size)
+static int vertices_text(const BrioSystem *s, const int32_t *vertex, int count, const char *what,
+                         char *text, size_t size)
 {
     int owner = brio__system_owner(s, vertex[0]);
     const BrioBody *body = owner < s->body_count ? &s->body[owner] : NULL;
     const BrioObstacle *obstacle = body ? NULL : &s->obstacle[owner - s->body_count];
     int used = snprintf(text, size, "%s", what);
     for (int k = 0; k < count && used < (int)size; k++)
-        used += snprintf(text + used, size - (size_t)used, " %lld", body ? own_number(s, vertex[k], owner) : (long long)(vertex[k] - obstacle->first));
+        used += snprintf(text + used, size - (size_t)used, " %lld",
+                         body ? own_number(s, vertex[k], owner)
+                              : (long long)(vertex[k] - obstacle->first));
     if (used < (int)size)
-        used += snprintf(text + used, size - (size_t)used, " of %s \"%s\"", body ? "body" : "obstacle", body ? body->name : obstacle->name);
+        used += snprintf(text + used, size - (size_t)used, " of %s \"%s\"",
+                         body ? "body" : "obstacle", body ? body->name : obstacle->name);
     return used;
 }
 
 static void pair_text(const BrioSystem *s, const BrioLimit *limit, char *text, size_t size)
 {
     bool vertex_face = !strcmp(limit->term->energy->name, "barrier-vertex-face");
-    int split = vertex_face ? 1 : 2, used = vertices_text(s, limit->vertex, split, vertex_face ? "vertex" : "edge", text, size);
+    int split = vertex_face ? 1 : 2;
+    int used = vertices_text(s, limit->vertex, split, vertex_face ? "vertex" : "edge", text, size);
     if (used < (int)size) used += snprintf(text + used, size - (size_t)used, " and ");
-    if (used < (int)size) used += vertices_text(s, limit->vertex + split, 4 - split, vertex_face ? "triangle" : "edge", text + used, size - (size_t)used);
-    if (limit->distance > 0 && used < (int)size) snprintf(text + used, size - (size_t)used, " (%.3g m apart)", limit->distance);
+    if (used < (int)size)
+        used += vertices_text(s, limit->vertex + split, 4 - split,
+                              vertex_face ? "triangle" : "edge", text + used, size - (size_t)used);
+    if (limit->distance > 0 && used < (int)size)
+        snprintf(text + used, size - (size_t)used, " (%.3g m apart)", limit->distance);
 }
 
 void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, size_t size)
@@ -744,10 +814,12 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
         return;
     }
     static const char *const names[] = {
-        [BRIO_ELEMENT_VERTEX] = "vertex", [BRIO_ELEMENT_SPRING] = "spring", [BRIO_ELEMENT_ANCHOR] = "attachment",
-        [BRIO_ELEMENT_TET] = "tet", [BRIO_ELEMENT_BAR] = "bar element", [BRIO_ELEMENT_CONTACT] = "contact",
-        [BRIO_ELEMENT_POINT] = "point", [BRIO_ELEMENT_TRIANGLE] = "triangle", [BRIO_ELEMENT_HINGE] = "hinge",
-        [BRIO_ELEMENT_PAIR] = "pair", [BRIO_ELEMENT_FRICTION] = "friction", [BRIO_ELEMENT_AFFINE] = "affine body",
+        [BRIO_ELEMENT_VERTEX] = "vertex",     [BRIO_ELEMENT_SPRING] = "spring",
+        [BRIO_ELEMENT_ANCHOR] = "attachment", [BRIO_ELEMENT_TET] = "tet",
+        [BRIO_ELEMENT_BAR] = "bar element",   [BRIO_ELEMENT_CONTACT] = "contact",
+        [BRIO_ELEMENT_POINT] = "point",       [BRIO_ELEMENT_TRIANGLE] = "triangle",
+        [BRIO_ELEMENT_HINGE] = "hinge",       [BRIO_ELEMENT_PAIR] = "pair",
+        [BRIO_ELEMENT_FRICTION] = "friction", [BRIO_ELEMENT_AFFINE] = "affine body",
     };
     const BrioTerm *term = limit->term;
     if (term->energy->element == BRIO_ELEMENT_PAIR) {
@@ -757,17 +829,22 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
     int32_t node = brio__term_vertex(term, limit->element, 0);
     int body = brio__system_owner(s, node); /* attachments begin with the body's vertex */
     if (term->energy->element == BRIO_ELEMENT_CONTACT) {
-        snprintf(text, size, "vertex %lld of body \"%s\" and obstacle \"%s\"", own_number(s, node, body), s->body[body].name, s->obstacle[term->obstacle].name);
+        snprintf(text, size, "vertex %lld of body \"%s\" and obstacle \"%s\"",
+                 own_number(s, node, body), s->body[body].name, s->obstacle[term->obstacle].name);
         return;
     }
     if (term->energy->element == BRIO_ELEMENT_AFFINE) {
         snprintf(text, size, "affine body \"%s\"", s->body[term->body].name);
         return;
     }
-    int used = snprintf(text, size, "%s %lld of body \"%s\" (vertices", names[term->energy->element], (long long)limit->element, s->body[body].name);
+    int used =
+        snprintf(text, size, "%s %lld of body \"%s\" (vertices", names[term->energy->element],
+                 (long long)limit->element, s->body[body].name);
     for (int k = 0; k < term->energy->nodes && used < (int)size; k++)
-        if (brio__term_vertex(term, limit->element, k) < s->body_vertices) /* the point of an attachment has no number */
-            used += snprintf(text + used, size - (size_t)used, " %lld", own_number(s, brio__term_vertex(term, limit->element, k), body));
+        if (brio__term_vertex(term, limit->element, k) <
+            s->body_vertices) /* the point of an attachment has no number */
+            used += snprintf(text + used, size - (size_t)used, " %lld",
+                             own_number(s, brio__term_vertex(term, limit->element, k), body));
     if (used < (int)size) snprintf(text + used, size - (size_t)used, ")");
 }
 
@@ -777,7 +854,9 @@ static const BrioTerm elsewhere;
 double brio__limit_join(const BrioSystem *s, double step, BrioLimit *limit)
 {
     if (!s->share) return step;
-    double least = brio__share_least(s->share, step), first = brio__share_least(s->share, limit->term && step == least ? s->share->process : s->share->processes);
+    double least = brio__share_least(s->share, step);
+    double first = brio__share_least(s->share, limit->term && step == least ? s->share->process
+                                                                            : s->share->processes);
     if (first == s->share->processes)
         limit->term = NULL;
     else if (first != s->share->process)
@@ -785,4 +864,7 @@ double brio__limit_join(const BrioSystem *s, double step, BrioLimit *limit)
     return least;
 }
 
-bool brio__limit_is_here(const BrioLimit *limit) { return limit->term && limit->term != &elsewhere; }
+bool brio__limit_is_here(const BrioLimit *limit)
+{
+    return limit->term && limit->term != &elsewhere;
+}

@@ -9,7 +9,7 @@
 #include <omp.h>
 #endif
 
-/* ---- status, log, errors ------------------------------------------------------------------------ */
+/* ---- status, log, errors ---------------------------------------------------------------- */
 
 const char *brio_status_name(BrioStatus status)
 {
@@ -62,8 +62,8 @@ void brio__log(BrioLogLevel level, const char *format, ...)
     log_fn(log_user, level, message);
 }
 
-static BrioStatus fill_error(BrioError *error, BrioStatus status, const char *file, int line, int column,
-                             const char *path, const char *format, va_list arguments)
+static BrioStatus fill_error(BrioError *error, BrioStatus status, const char *file, int line,
+                             int column, const char *path, const char *format, va_list arguments)
 {
     if (!error || error->status != BRIO_OK) return status;
     error->status = status;
@@ -84,8 +84,8 @@ BrioStatus brio__error(BrioError *error, BrioStatus status, const char *format, 
     return status;
 }
 
-BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file, int line, int column, const char *path,
-                          const char *format, ...)
+BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file, int line,
+                          int column, const char *path, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -97,17 +97,20 @@ BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file,
 void brio_error_text(const BrioError *error, char *text, size_t size)
 {
     char place[640] = "";
-    bool option = !strncmp(error->file, "--", 2) && error->line == 1 && error->column == 1; /* the value of an option begins there: says nothing */
+    /* the value of an option begins there: says nothing */
+    bool option = !strncmp(error->file, "--", 2) && error->line == 1 && error->column == 1;
     if (error->file[0] && error->line > 0 && error->column > 0 && !option)
         snprintf(place, sizeof place, "%s:%d:%d: ", error->file, error->line, error->column);
     else if (error->file[0] && error->line > 0 && !option)
         snprintf(place, sizeof place, "%s:%d: ", error->file, error->line);
     else if (error->file[0])
         snprintf(place, sizeof place, "%s: ", error->file);
-    snprintf(text, size, "%s%s%s%s", place, error->path, error->path[0] ? ": " : "", error->message);
+    snprintf(text, size, "%s%s%s%s", place, error->path, error->path[0] ? ": " : "",
+             error->message);
 }
 
-/* Damerau–Levenshtein distance (insert, delete, replace, swap neighbours), words cut at 63 letters. */
+/* Damerau–Levenshtein distance (insert, delete, replace, swap neighbours), words cut at 63
+ * letters. */
 static int edit_distance(const char *a, const char *b)
 {
     enum { MOST = 64 };
@@ -121,7 +124,8 @@ static int edit_distance(const char *a, const char *b)
             int best = last[j - 1] + (a[i - 1] != b[j - 1]);
             best = BRIO_MIN(best, last[j] + 1);
             best = BRIO_MIN(best, now[j - 1] + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) best = BRIO_MIN(best, before[j - 2] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = BRIO_MIN(best, before[j - 2] + 1);
             now[j] = best;
         }
     }
@@ -142,7 +146,7 @@ const char *brio__nearest(const char *word, const char *const *names, int count)
     return nearest;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------- */
 
 static void *default_allocate(void *user, size_t size)
 {
@@ -173,7 +177,8 @@ void *brio__alloc(size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) return NULL;
     char *raw = allocator.allocate(allocator.user, bytes + BRIO_ALIGN + sizeof(void *));
     if (!raw) return NULL;
-    uintptr_t start = ((uintptr_t)raw + sizeof(void *) + BRIO_ALIGN - 1) & ~(uintptr_t)(BRIO_ALIGN - 1);
+    uintptr_t start =
+        ((uintptr_t)raw + sizeof(void *) + BRIO_ALIGN - 1) & ~(uintptr_t)(BRIO_ALIGN - 1);
     ((void **)start)[-1] = raw;
     return (void *)start;
 }
@@ -218,7 +223,7 @@ double brio__memory_available(void)
 #endif
 }
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads ---------------------------------------------------------------------------- */
 
 static int threads_wanted;
 #ifndef _OPENMP
@@ -246,11 +251,13 @@ int brio_threads(void)
 void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *context)
 {
     int64_t chunks = (count + grain - 1) / grain;
-    int threads = chunks > 1 ? (int)BRIO_MIN((int64_t)brio_threads(), chunks) : 1; /* asking costs a system call */
+    /* asking costs a system call */
+    int threads = chunks > 1 ? (int)BRIO_MIN((int64_t)brio_threads(), chunks) : 1;
     if (threads > 1) {
 #ifdef _OPENMP
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int64_t i = 0; i < chunks; i++) work(context, i * grain, BRIO_MIN(count, (i + 1) * grain));
+        for (int64_t i = 0; i < chunks; i++)
+            work(context, i * grain, BRIO_MIN(count, (i + 1) * grain));
 #else
         sharing(threads, count, grain, work, context);
 #endif
@@ -296,16 +303,20 @@ static double nothing_chunk(void *context, int64_t begin, int64_t end)
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-bool brio__all_finite(int64_t count, const double *x) { return brio__parallel_sum(count, nothing_chunk, (void *)x) == 0; }
+bool brio__all_finite(int64_t count, const double *x)
+{
+    return brio__parallel_sum(count, nothing_chunk, (void *)x) == 0;
+}
 
-/* ---- machine ------------------------------------------------------------------------------------ */
+/* ---- machine ---------------------------------------------------------------------------- */
 
 static const char *const isa_names[BRIO_ISA_COUNT] = {"baseline", "avx2", "avx512"};
 
 static BrioIsa best_isa(void)
 {
 #ifdef BRIO_HAVE_ISA_KERNELS
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
         return BRIO_ISA_AVX512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return BRIO_ISA_AVX2;
 #endif
@@ -323,7 +334,10 @@ BrioIsa brio__isa(void)
 
 const char *brio_isa(void) { return isa_names[brio__isa()]; }
 
-int brio__ascending(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
+int brio__ascending(const void *a, const void *b)
+{
+    return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
 
 int brio__ascending_keys(const void *a, const void *b)
 {
@@ -338,7 +352,7 @@ double brio__seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* ---- random numbers ----------------------------------------------------------------------------- */
+/* ---- random numbers --------------------------------------------------------------------- */
 
 double brio__random(BrioRandom *random) /* splitmix64, Steele, Lea, Flood 2014 */
 {

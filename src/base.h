@@ -8,68 +8,77 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#define BRIO_CHECK(call)                             \
-    do {                                             \
-        BrioStatus status_ = (call);                 \
-        if (status_ != BRIO_OK) return status_;      \
+#define BRIO_CHECK(call)                        \
+    do {                                        \
+        BrioStatus status_ = (call);            \
+        if (status_ != BRIO_OK) return status_; \
     } while (0)
 
 #define BRIO_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define BRIO_MAX(a, b) ((a) > (b) ? (a) : (b))
 #define BRIO_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ---- log and errors ---------------------------------------------------------------------------- */
+/* ---- log and errors --------------------------------------------------------------------- */
 
 void brio__log(BrioLogLevel level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Fills `error` (which may be NULL) and returns `status`, so that a function can end with it. The first
- * error wins: an error that is already set is kept. */
+/* Fills `error` (which may be NULL) and returns `status`, so that a function can end with it. The
+ * first error wins: an error that is already set is kept. */
 BrioStatus brio__error(BrioError *error, BrioStatus status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same with a place in a file. line or column 0: unknown. path may be NULL. */
-BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file, int line, int column, const char *path,
-                          const char *format, ...) __attribute__((format(printf, 7, 8)));
+BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file, int line,
+                          int column, const char *path, const char *format, ...)
+    __attribute__((format(printf, 7, 8)));
 
-/* The name of `names` (count of them) nearest to `word`, or NULL if none is near enough to suggest. */
+/* The name of `names` (count of them) nearest to `word`, or NULL if none is near enough to
+ * suggest. */
 const char *brio__nearest(const char *word, const char *const *names, int count);
 
-/* ---- memory: aligned to a cache line, so that lanes can be loaded from any array ---------------- */
+/* ---- memory: aligned to a cache line, so that lanes can be loaded from any array -------- */
 
 #define BRIO_ALIGN 64
-void *brio__alloc(size_t count, size_t size); /* not cleared; NULL if it fails or count*size overflows */
+/* not cleared; NULL if it fails or count*size overflows */
+void *brio__alloc(size_t count, size_t size);
 void *brio__calloc(size_t count, size_t size);
-/* Grows or makes an array, keeping its first `old` elements; NULL (and the old array kept) on failure. */
+/* Grows or makes an array, keeping its first `old` elements; NULL (and the old array kept) on
+ * failure. */
 void *brio__realloc(void *block, size_t old, size_t count, size_t size);
 void brio__free(void *block);
 char *brio__strdup(const char *text);
-/* Bytes that may still be allocated on this machine (physical memory, or BRIO_MEMORY_LIMIT in bytes). */
+/* Bytes that may still be allocated on this machine (physical memory, or BRIO_MEMORY_LIMIT in
+ * bytes). */
 double brio__memory_available(void);
 
-/* ---- threads ------------------------------------------------------------------------------------ */
+/* ---- threads ---------------------------------------------------------------------------- */
 
-/* Calls work(context, begin, end) for chunks [0,grain), [grain,2 grain), ... of [0,count). The chunks do
- * not depend on the number of threads; which thread runs which chunk does. Serial if one chunk covers all. */
+/* Calls work(context, begin, end) for chunks [0,grain), [grain,2 grain), ... of [0,count). The
+ * chunks do not depend on the number of threads; which thread runs which chunk does. Serial if one
+ * chunk covers all. */
 typedef void BrioWork(void *context, int64_t begin, int64_t end);
 void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *context);
 
-/* Of builds without OpenMP: who shares out the chunks of brio__parallel_for, among up to `threads` threads of which the caller is one. */
+/* Of builds without OpenMP: who shares out the chunks of brio__parallel_for, among up to `threads`
+ * threads of which the caller is one. */
 typedef void BrioSharing(int threads, int64_t count, int64_t grain, BrioWork *work, void *context);
 void brio__set_sharing(int threads, BrioSharing *share);
 
-/* Sums, over chunks whose size depends on count only, what term(context, begin, end) returns, in order. */
+/* Sums, over chunks whose size depends on count only, what term(context, begin, end) returns, in
+ * order. */
 typedef double BrioTermSum(void *context, int64_t begin, int64_t end);
 double brio__parallel_sum(int64_t count, BrioTermSum *term, void *context);
 bool brio__all_finite(int64_t count, const double *x);
 
-/* ---- machine ------------------------------------------------------------------------------------ */
+/* ---- machine ---------------------------------------------------------------------------- */
 
 typedef enum BrioIsa { BRIO_ISA_BASELINE, BRIO_ISA_AVX2, BRIO_ISA_AVX512, BRIO_ISA_COUNT } BrioIsa;
-BrioIsa brio__isa(void);     /* the best that this build and this machine have, or BRIO_ISA's choice */
+/* the best that this build and this machine have, or BRIO_ISA's choice */
+BrioIsa brio__isa(void);
 int brio__ascending(const void *a, const void *b);      /* two doubles, for qsort */
 int brio__ascending_keys(const void *a, const void *b); /* two uint64_t, or what begins with one */
-double brio__seconds(void);  /* monotonic wall clock: for reports only, never for decisions */
+double brio__seconds(void); /* monotonic wall clock: for reports only, never for decisions */
 
-/* ---- random numbers for tests and samples (splitmix64; the same everywhere) --------------------- */
+/* ---- random numbers for tests and samples (splitmix64; the same everywhere) ------------- */
 
 typedef struct BrioRandom {
     uint64_t state;

@@ -1,4 +1,5 @@
-/* From bodies, materials, fixed vertices, attachments, rods and obstacles to a system and its first state. */
+/* From bodies, materials, fixed vertices, attachments, rods and obstacles to a system and its first
+ * state. */
 #include "builder.h"
 
 #include "affine.h"
@@ -12,18 +13,19 @@
 typedef struct BodyPlan {
     char *name;
     const BrioEnergy *energy;
-    double values[BRIO_MAX_VALUES], params[BRIO_MAX_VALUES]; /* of the material's fields, and what the energy makes of them */
-    BrioMesh *mesh;       /* with the transform applied: the rest shape */
-    double *x, *v;        /* first state */
-    double *mass;         /* per vertex; of an affine body none */
-    BrioAffine affine;    /* of an affine body, and its vertices' weights (four each) */
-    double *weight;       /* NULL: not affine */
-    double point_mass;    /* a quarter of its mass */
-    double *spring;       /* edge_count x 2: weight, rest length; NULL: 1 and from the mesh */
-    BrioSheet sheet;      /* of shells */
+    /* of the material's fields, and what the energy makes of them */
+    double values[BRIO_MAX_VALUES], params[BRIO_MAX_VALUES];
+    BrioMesh *mesh;    /* with the transform applied: the rest shape */
+    double *x, *v;     /* first state */
+    double *mass;      /* per vertex; of an affine body none */
+    BrioAffine affine; /* of an affine body, and its vertices' weights (four each) */
+    double *weight;    /* NULL: not affine */
+    double point_mass; /* a quarter of its mass */
+    double *spring;    /* edge_count x 2: weight, rest length; NULL: 1 and from the mesh */
+    BrioSheet sheet;   /* of shells */
     int64_t hinge_count;
-    int32_t *hinge;       /* x 4; NULL: no bending */
-    int32_t *fix;         /* per vertex: -1 free, otherwise which script (0: stands still) */
+    int32_t *hinge; /* x 4; NULL: no bending */
+    int32_t *fix;   /* per vertex: -1 free, otherwise which script (0: stands still) */
 } BodyPlan;
 
 typedef struct Attachment {
@@ -41,8 +43,8 @@ typedef struct Rod {
 
 /* A plane, or a solid of penalty contact: what its energy's rest_shape takes after the vertex. */
 typedef struct Plane {
-    const char *solid;   /* name of the energy; NULL: a plane */
-    double data[13];     /* point and unit normal of a plane */
+    const char *solid; /* name of the energy; NULL: a plane */
+    double data[13];   /* point and unit normal of a plane */
     int obstacle;
 } Plane;
 
@@ -56,7 +58,7 @@ typedef struct ObstaclePlan {
 /* What was said about two bodies or obstacles. */
 typedef struct PairPlan {
     int a, b;
-    double mu;     /* NAN: nothing */
+    double mu; /* NAN: nothing */
     bool excluded;
 } PairPlan;
 
@@ -90,17 +92,23 @@ static BrioStatus check_open(const BrioBuilder *builder, BrioError *error)
 {
     if (error) *error = (BrioError){0};
     if (!builder->finished) return BRIO_OK;
-    return brio__error(error, BRIO_ERROR_ARGUMENT, "this builder was finished already: begin another one");
+    return brio__error(error, BRIO_ERROR_ARGUMENT,
+                       "this builder was finished already: begin another one");
 }
 
-/* Room for one more element in an array of `count`, which doubles at the powers of two; NULL if there is no memory, and the
- * array is kept. */
+/* Room for one more element in an array of `count`, which doubles at the powers of two; NULL if
+ * there is no memory, and the array is kept. */
 static void *room_for_one(void *array, int64_t count, size_t size)
 {
-    return count & (count - 1) ? array : brio__realloc(array, (size_t)count, count ? 2 * (size_t)count : 1, size);
+    return count & (count - 1)
+               ? array
+               : brio__realloc(array, (size_t)count, count ? 2 * (size_t)count : 1, size);
 }
 
-static BrioStatus no_memory(BrioError *error) { return brio__error(error, BRIO_ERROR_MEMORY, "out of memory"); }
+static BrioStatus no_memory(BrioError *error)
+{
+    return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+}
 
 BrioStatus brio_builder_create(BrioBuilder **builder)
 {
@@ -151,12 +159,12 @@ void brio_builder_free(BrioBuilder *builder)
     brio__free(builder);
 }
 
-void brio_builder_gravity(BrioBuilder *builder, const double gravity[3]) { memcpy(builder->gravity, gravity, sizeof builder->gravity); }
-
-BrioBodyDef brio_body_def(void)
+void brio_builder_gravity(BrioBuilder *builder, const double gravity[3])
 {
-    return (BrioBodyDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    memcpy(builder->gravity, gravity, sizeof builder->gravity);
 }
+
+BrioBodyDef brio_body_def(void) { return (BrioBodyDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
 
 BrioScript brio_script(void) { return (BrioScript){.end = INFINITY}; }
 
@@ -167,14 +175,16 @@ BrioStatus brio_material(const char *type, BrioMaterial *material)
     if (!energy || !brio__energy_is_material(energy)) return BRIO_ERROR_ARGUMENT;
     *material = (BrioMaterial){.type = energy->name};
     brio_fields_defaults(energy->fields, material->values);
-    for (int i = 0; preset && preset->value[i].field; i++) BRIO_CHECK(brio_material_set(material, preset->value[i].field, preset->value[i].value));
+    for (int i = 0; preset && preset->value[i].field; i++)
+        BRIO_CHECK(brio_material_set(material, preset->value[i].field, preset->value[i].value));
     return BRIO_OK;
 }
 
 const char *brio_material_at(int i)
 {
     for (int k = 0; brio__energy_at(k); k++)
-        if (brio__energy_is_material(brio__energy_at(k)) && i-- == 0) return brio__energy_at(k)->name;
+        if (brio__energy_is_material(brio__energy_at(k)) && i-- == 0)
+            return brio__energy_at(k)->name;
     return NULL;
 }
 
@@ -187,14 +197,16 @@ const BrioField *brio_material_fields(const char *type)
 BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value)
 {
     const BrioEnergy *energy = brio__energy(material->type);
-    return energy ? brio_fields_set(energy->fields, material->values, name, &value) : BRIO_ERROR_ARGUMENT;
+    return energy ? brio_fields_set(energy->fields, material->values, name, &value)
+                  : BRIO_ERROR_ARGUMENT;
 }
 
-/* ---- masses ------------------------------------------------------------------------------------- */
+/* ---- masses ----------------------------------------------------------------------------- */
 
 static double distance(const double *a, const double *b)
 {
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
 }
 
 static double triangle_area(const double *a, const double *b, const double *c)
@@ -214,33 +226,46 @@ static void lump(const BrioMesh *mesh, double density, double *mass)
         for (int64_t t = 0; t < mesh->tet_count; t++) {
             const int32_t *n = mesh->tet + 4 * t;
             const double *x = mesh->x;
-            double share = density * brio__tet_volume6(x + 3 * (int64_t)n[0], x + 3 * (int64_t)n[1], x + 3 * (int64_t)n[2], x + 3 * (int64_t)n[3]) / 24;
+            double share = density *
+                           brio__tet_volume6(x + 3 * (int64_t)n[0], x + 3 * (int64_t)n[1],
+                                             x + 3 * (int64_t)n[2], x + 3 * (int64_t)n[3]) /
+                           24;
             for (int k = 0; k < 4; k++) mass[n[k]] += share;
         }
     } else if (mesh->triangle_count) {
         for (int64_t t = 0; t < mesh->triangle_count; t++) {
             const int32_t *n = mesh->triangle + 3 * t;
-            double share = density * triangle_area(mesh->x + 3 * (int64_t)n[0], mesh->x + 3 * (int64_t)n[1], mesh->x + 3 * (int64_t)n[2]) / 3;
+            double share = density *
+                           triangle_area(mesh->x + 3 * (int64_t)n[0], mesh->x + 3 * (int64_t)n[1],
+                                         mesh->x + 3 * (int64_t)n[2]) /
+                           3;
             for (int k = 0; k < 3; k++) mass[n[k]] += share;
         }
     } else {
         for (int64_t e = 0; e < mesh->edge_count; e++) {
             const int32_t *n = mesh->edge + 2 * e;
-            double share = density * distance(mesh->x + 3 * (int64_t)n[0], mesh->x + 3 * (int64_t)n[1]) / 2;
+            double share =
+                density * distance(mesh->x + 3 * (int64_t)n[0], mesh->x + 3 * (int64_t)n[1]) / 2;
             for (int k = 0; k < 2; k++) mass[n[k]] += share;
         }
     }
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------- */
+/* ---- bodies ----------------------------------------------------------------------------- */
 
-static BrioStatus copy_mesh(const BrioMesh *from, const double linear[9], const double translate[3], BrioMesh **copy, BrioError *error)
+static BrioStatus copy_mesh(const BrioMesh *from, const double linear[9], const double translate[3],
+                            BrioMesh **copy, BrioError *error)
 {
-    BRIO_CHECK(brio__mesh_create(from->vertex_count, from->tet_count, from->triangle_count, from->edge_count, copy, error));
+    BRIO_CHECK(brio__mesh_create(from->vertex_count, from->tet_count, from->triangle_count,
+                                 from->edge_count, copy, error));
     BrioMesh *mesh = *copy;
-    if (from->tet_count) memcpy(mesh->tet, from->tet, (size_t)from->tet_count * 4 * sizeof *mesh->tet);
-    if (from->triangle_count) memcpy(mesh->triangle, from->triangle, (size_t)from->triangle_count * 3 * sizeof *mesh->triangle);
-    if (from->edge_count) memcpy(mesh->edge, from->edge, (size_t)from->edge_count * 2 * sizeof *mesh->edge);
+    if (from->tet_count)
+        memcpy(mesh->tet, from->tet, (size_t)from->tet_count * 4 * sizeof *mesh->tet);
+    if (from->triangle_count)
+        memcpy(mesh->triangle, from->triangle,
+               (size_t)from->triangle_count * 3 * sizeof *mesh->triangle);
+    if (from->edge_count)
+        memcpy(mesh->edge, from->edge, (size_t)from->edge_count * 2 * sizeof *mesh->edge);
     for (int64_t v = 0; v < from->vertex_count; v++)
         for (int r = 0; r < 3; r++) {
             double x = translate[r];
@@ -250,8 +275,9 @@ static BrioStatus copy_mesh(const BrioMesh *from, const double linear[9], const 
     return BRIO_OK;
 }
 
-static const char *const kind_names[] = {[BRIO_KIND_SOLID] = "solid", [BRIO_KIND_SPRINGS] = "springs", [BRIO_KIND_BAR1D] = "bar1d",
-                                         [BRIO_KIND_POINTS] = "points", [BRIO_KIND_AFFINE] = "affine", [BRIO_KIND_SHELL] = "shell"};
+static const char *const kind_names[] = {
+    [BRIO_KIND_SOLID] = "solid",   [BRIO_KIND_SPRINGS] = "springs", [BRIO_KIND_BAR1D] = "bar1d",
+    [BRIO_KIND_POINTS] = "points", [BRIO_KIND_AFFINE] = "affine",   [BRIO_KIND_SHELL] = "shell"};
 
 static BrioKind kind_of(const BrioEnergy *energy)
 {
@@ -263,23 +289,31 @@ static BrioKind kind_of(const BrioEnergy *energy)
 }
 
 /* An affine body of the material of a solid has its stiffness and density. */
-static BrioStatus affine_values(const BrioBodyDef *def, const BrioEnergy **energy, double *values, BrioError *error)
+static BrioStatus affine_values(const BrioBodyDef *def, const BrioEnergy **energy, double *values,
+                                BrioError *error)
 {
     const BrioEnergy *affine = brio__energy("affine");
     const char *const names[] = {"E", "rho"};
     for (int k = 0; k < 2; k++) {
         int from = brio__fields_offset((*energy)->fields, names[k]);
         if ((*energy)->element != BRIO_ELEMENT_TET || from < 0)
-            return brio__error(error, BRIO_ERROR_INPUT, "a body of kind affine needs E and rho, and material %s does not give both; take material affine", (*energy)->name);
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "a body of kind affine needs E and rho, and material %s does not "
+                               "give both; take material affine",
+                               (*energy)->name);
         values[brio__fields_offset(affine->fields, names[k])] = def->material.values[from];
     }
     *energy = affine;
     return BRIO_OK;
 }
 
-static bool moves_along_x(const BodyPlan *plan) { return plan->energy->traits & BRIO_ENERGY_ALONG_X; }
+static bool moves_along_x(const BodyPlan *plan)
+{
+    return plan->energy->traits & BRIO_ENERGY_ALONG_X;
+}
 
-static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, double *values, BrioError *error)
+static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, double *values,
+                                BrioError *error)
 {
     const char *type = def->material.type ? def->material.type : "";
     plan->energy = brio__energy(type);
@@ -287,22 +321,31 @@ static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, double *
         return brio__error(error, BRIO_ERROR_INPUT, "no material type \"%s\"", type);
     memcpy(values, def->material.values, sizeof def->material.values);
     BRIO_CHECK(brio__fields_check(plan->energy->fields, values, error));
-    if (def->kind == BRIO_KIND_AFFINE && kind_of(plan->energy) != BRIO_KIND_AFFINE) BRIO_CHECK(affine_values(def, &plan->energy, values, error));
+    if (def->kind == BRIO_KIND_AFFINE && kind_of(plan->energy) != BRIO_KIND_AFFINE)
+        BRIO_CHECK(affine_values(def, &plan->energy, values, error));
     BrioKind kind = kind_of(plan->energy);
     if (def->kind != BRIO_KIND_AUTO && def->kind != kind)
-        return brio__error(error, BRIO_ERROR_INPUT, "material %s is for bodies of kind %s, not %s", type, kind_names[kind], kind_names[def->kind]);
-    if (kind == BRIO_KIND_BAR1D && (def->mesh->edge_count == 0 || def->mesh->triangle_count || def->mesh->tet_count))
+        return brio__error(error, BRIO_ERROR_INPUT, "material %s is for bodies of kind %s, not %s",
+                           type, kind_names[kind], kind_names[def->kind]);
+    if (kind == BRIO_KIND_BAR1D &&
+        (def->mesh->edge_count == 0 || def->mesh->triangle_count || def->mesh->tet_count))
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "a bar1d needs edges and nothing else, and this mesh has %lld edges, %lld triangles and %lld tets; take shape: {type: line}",
-                           (long long)def->mesh->edge_count, (long long)def->mesh->triangle_count, (long long)def->mesh->tet_count);
+                           "a bar1d needs edges and nothing else, and this mesh has %lld edges, "
+                           "%lld triangles and %lld tets; take shape: {type: line}",
+                           (long long)def->mesh->edge_count, (long long)def->mesh->triangle_count,
+                           (long long)def->mesh->tet_count);
     if (kind == BRIO_KIND_SOLID && def->mesh->tet_count == 0)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "a solid needs tets, and this mesh has none (%lld vertices, %lld triangles); give a mesh of tets, or "
-                           "kind: solid to have its closed surface filled with them, or kind: springs with material hooke",
-                           (long long)def->mesh->vertex_count, (long long)def->mesh->triangle_count);
+                           "a solid needs tets, and this mesh has none (%lld vertices, %lld "
+                           "triangles); give a mesh of tets, or "
+                           "kind: solid to have its closed surface filled with them, or kind: "
+                           "springs with material hooke",
+                           (long long)def->mesh->vertex_count,
+                           (long long)def->mesh->triangle_count);
     if (kind == BRIO_KIND_SHELL && (def->mesh->tet_count || def->mesh->triangle_count == 0))
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "a shell needs triangles and no tets, and this mesh has %lld triangles and %lld tets; take shape: {type: grid}, disk or sphere, a "
+                           "a shell needs triangles and no tets, and this mesh has %lld triangles "
+                           "and %lld tets; take shape: {type: grid}, disk or sphere, a "
                            "mesh of a surface, or a material of solids",
                            (long long)def->mesh->triangle_count, (long long)def->mesh->tet_count);
     if (plan->energy->sheet) BRIO_CHECK(plan->energy->sheet(values, &plan->sheet, error));
@@ -314,23 +357,28 @@ static BrioStatus choose_energy(const BrioBodyDef *def, BodyPlan *plan, double *
 static BrioStatus body_masses(const double *values, BodyPlan *plan, BrioError *error)
 {
     const BrioField *fields = plan->energy->fields;
-    int vertex_mass = brio__fields_offset(fields, "vertex_mass"), rho = brio__fields_offset(fields, "rho");
+    int vertex_mass = brio__fields_offset(fields, "vertex_mass");
+    int rho = brio__fields_offset(fields, "rho");
     if (plan->energy->sheet) {
         lump(plan->mesh, plan->sheet.areal, plan->mass);
         return BRIO_OK;
     }
-    bool each = vertex_mass >= 0 && !isnan(values[vertex_mass]), density = rho >= 0 && !isnan(values[rho]);
+    bool each = vertex_mass >= 0 && !isnan(values[vertex_mass]);
+    bool density = rho >= 0 && !isnan(values[rho]);
     if (each == density)
-        return brio__error(error, BRIO_ERROR_INPUT, each ? "both vertex_mass and rho are given: leave one out"
-                                                         : "the material has no mass: give vertex_mass or rho");
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           each ? "both vertex_mass and rho are given: leave one out"
+                                : "the material has no mass: give vertex_mass or rho");
     if (each)
         for (int64_t v = 0; v < plan->mesh->vertex_count; v++) plan->mass[v] = values[vertex_mass];
     else
         lump(plan->mesh, values[rho], plan->mass);
     for (int64_t v = 0; v < plan->mesh->vertex_count; v++)
         if (!(plan->mass[v] > 0) || isinf(plan->mass[v]))
-            return brio__error(error, BRIO_ERROR_INPUT, "vertex %lld would have mass %g kg: every vertex needs a positive mass",
-                               (long long)v, plan->mass[v]);
+            return brio__error(
+                error, BRIO_ERROR_INPUT,
+                "vertex %lld would have mass %g kg: every vertex needs a positive mass",
+                (long long)v, plan->mass[v]);
     return BRIO_OK;
 }
 
@@ -338,11 +386,15 @@ static BrioStatus affine_masses(const double *values, BodyPlan *plan, BrioError 
 {
     const BrioMesh *mesh = plan->mesh;
     BRIO_CHECK(brio__affine_body(mesh, &plan->affine, error));
-    plan->point_mass = values[brio__fields_offset(plan->energy->fields, "rho")] * plan->affine.volume / 4;
-    if (!(plan->point_mass > 0) || isinf(plan->point_mass)) return brio__error(error, BRIO_ERROR_INPUT, "the body would have mass %g kg", 4 * plan->point_mass);
+    plan->point_mass =
+        values[brio__fields_offset(plan->energy->fields, "rho")] * plan->affine.volume / 4;
+    if (!(plan->point_mass > 0) || isinf(plan->point_mass))
+        return brio__error(error, BRIO_ERROR_INPUT, "the body would have mass %g kg",
+                           4 * plan->point_mass);
     plan->weight = brio__alloc((size_t)mesh->vertex_count * 4, sizeof(double));
     if (!plan->weight) return no_memory(error);
-    for (int64_t v = 0; v < mesh->vertex_count; v++) brio__affine_weights(&plan->affine, mesh->x + 3 * v, plan->weight + 4 * v);
+    for (int64_t v = 0; v < mesh->vertex_count; v++)
+        brio__affine_weights(&plan->affine, mesh->x + 3 * v, plan->weight + 4 * v);
     return BRIO_OK;
 }
 
@@ -350,16 +402,22 @@ static BrioStatus spring_rests(const BrioBodyDef *def, BodyPlan *plan, BrioError
 {
     if (!def->spring) return BRIO_OK;
     if (plan->energy->element != BRIO_ELEMENT_SPRING)
-        return brio__error(error, BRIO_ERROR_INPUT, "springs of its own are for a body of kind springs, and %s makes this one a %s",
-                           plan->energy->name, kind_names[kind_of(plan->energy)]);
+        return brio__error(
+            error, BRIO_ERROR_INPUT,
+            "springs of its own are for a body of kind springs, and %s makes this one a %s",
+            plan->energy->name, kind_names[kind_of(plan->energy)]);
     int64_t count = plan->mesh->edge_count;
-    if (def->mesh->edge_count != count) return brio__error(error, BRIO_ERROR_INPUT, "springs of its own need a mesh with their edges");
+    if (def->mesh->edge_count != count)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "springs of its own need a mesh with their edges");
     plan->spring = brio__alloc((size_t)count * 2, sizeof(double));
     if (!plan->spring) return no_memory(error);
     for (int64_t e = 0; e < count; e++) {
         double k = def->spring[2 * e], rest = def->spring[2 * e + 1];
         if (!(k > 0) || isinf(k) || !(rest >= 0) || isinf(rest))
-            return brio__error(error, BRIO_ERROR_INPUT, "spring %lld has k = %g N/m and rest length %g m: k must be positive, the length not negative",
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "spring %lld has k = %g N/m and rest length %g m: k must be "
+                               "positive, the length not negative",
                                (long long)e, k, rest);
         plan->spring[2 * e] = k / plan->params[0];
         plan->spring[2 * e + 1] = rest;
@@ -375,9 +433,11 @@ static BrioStatus check_along_x(const BodyPlan *plan, BrioError *error)
         const int32_t *n = mesh->edge + 2 * e;
         const double *a = mesh->x + 3 * (int64_t)n[0], *b = mesh->x + 3 * (int64_t)n[1];
         double length = b[0] - a[0];
-        if (!(length > 0) || fabs(b[1] - a[1]) > 1e-9 * length || fabs(b[2] - a[2]) > 1e-9 * length) /* round-off of a turn about x */
+        if (!(length > 0) || fabs(b[1] - a[1]) > 1e-9 * length ||
+            fabs(b[2] - a[2]) > 1e-9 * length) /* round-off of a turn about x */
             return brio__error(error, BRIO_ERROR_INPUT,
-                               "edge %lld (vertices %d %d) goes along [%g, %g, %g]: a bar1d moves along x only, so its edges must point along +x; leave "
+                               "edge %lld (vertices %d %d) goes along [%g, %g, %g]: a bar1d moves "
+                               "along x only, so its edges must point along +x; leave "
                                "rotations out",
                                (long long)e, n[0], n[1], b[0] - a[0], b[1] - a[1], b[2] - a[2]);
     }
@@ -392,15 +452,20 @@ static BrioStatus first_state(const BrioBodyDef *def, BodyPlan *plan, BrioError 
         memcpy(x, given ? given : plan->mesh->x + 3 * v, 3 * sizeof *x);
         for (int r = 0; r < 3; r++) {
             int p = (r + 1) % 3, q = (r + 2) % 3;
-            w[r] = def->velocity[r] + def->angular[p] * (x[q] - def->about[q]) - def->angular[q] * (x[p] - def->about[p]);
+            w[r] = def->velocity[r] + def->angular[p] * (x[q] - def->about[q]) -
+                   def->angular[q] * (x[p] - def->about[p]);
             if (given) w[r] += given[3 + r];
             if (!isfinite(x[r]) || !isfinite(w[r]))
-                return brio__error(error, BRIO_ERROR_INPUT, "the first position or velocity of vertex %lld is not a finite number", (long long)v);
+                return brio__error(
+                    error, BRIO_ERROR_INPUT,
+                    "the first position or velocity of vertex %lld is not a finite number",
+                    (long long)v);
         }
         const double *X = plan->mesh->x + 3 * v;
         if (moves_along_x(plan) && (w[1] != 0 || w[2] != 0 || x[1] != X[1] || x[2] != X[2]))
             return brio__error(error, BRIO_ERROR_INPUT,
-                               "vertex %lld would start at y = %g, z = %g m with %g and %g m/s along these: a bar1d moves along x only, so it starts at "
+                               "vertex %lld would start at y = %g, z = %g m with %g and %g m/s "
+                               "along these: a bar1d moves along x only, so it starts at "
                                "rest in y and z, where its shape is (y = %g, z = %g m)",
                                (long long)v, x[1], x[2], w[1], w[2], X[1], X[2]);
     }
@@ -425,7 +490,8 @@ static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *e
         BRIO_CHECK(brio__mesh_check_shell(plan->mesh, error));
         BRIO_CHECK(brio__mesh_hinges(plan->mesh, &plan->hinge, &plan->hinge_count, error));
     } else if (plan->energy->element != BRIO_ELEMENT_POINT) {
-        if (plan->mesh->edge_count == 0 && brio__mesh_edges_from_triangles(plan->mesh) != BRIO_OK) return no_memory(error);
+        if (plan->mesh->edge_count == 0 && brio__mesh_edges_from_triangles(plan->mesh) != BRIO_OK)
+            return no_memory(error);
         BRIO_CHECK(brio__mesh_check_springs(plan->mesh, error));
         if (moves_along_x(plan)) BRIO_CHECK(check_along_x(plan, error));
     }
@@ -442,17 +508,25 @@ static BrioStatus plan_body(const BrioBodyDef *def, BodyPlan *plan, BrioError *e
     return first_state(def, plan, error);
 }
 
-BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body, BrioError *error)
+BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body,
+                             BrioError *error)
 {
     BRIO_CHECK(check_open(builder, error));
-    if (!def->name || !def->name[0]) return brio__error(error, BRIO_ERROR_INPUT, "a body needs a name");
-    if (!def->mesh || def->mesh->vertex_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertices", def->name);
+    if (!def->name || !def->name[0])
+        return brio__error(error, BRIO_ERROR_INPUT, "a body needs a name");
+    if (!def->mesh || def->mesh->vertex_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertices", def->name);
     for (int i = 0; i < builder->body_count; i++)
         if (!strcmp(builder->body[i].name, def->name))
-            return brio__error(error, BRIO_ERROR_INPUT, "two bodies are called \"%s\": give each a name of its own", def->name);
-    double need = builder->need + brio__mesh_need(def->mesh->vertex_count, def->mesh->tet_count, def->mesh->triangle_count, def->mesh->edge_count);
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "two bodies are called \"%s\": give each a name of its own",
+                               def->name);
+    double need = builder->need + brio__mesh_need(def->mesh->vertex_count, def->mesh->tet_count,
+                                                  def->mesh->triangle_count, def->mesh->edge_count);
     if (need > brio__memory_available())
-        return brio__error(error, BRIO_ERROR_TOO_LARGE, "with body \"%s\" the scene needs about %.3g GB to simulate, and %.3g GB are available; use coarser meshes",
+        return brio__error(error, BRIO_ERROR_TOO_LARGE,
+                           "with body \"%s\" the scene needs about %.3g GB to simulate, and %.3g "
+                           "GB are available; use coarser meshes",
                            def->name, need * 1e-9, brio__memory_available() * 1e-9);
     BodyPlan plan = {0};
     BrioStatus status = plan_body(def, &plan, error);
@@ -473,21 +547,28 @@ BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *
     return BRIO_OK;
 }
 
-/* ---- fixed vertices and attachments ------------------------------------------------------------- */
+/* ---- fixed vertices and attachments ----------------------------------------------------- */
 
-static BrioStatus add_script(BrioBuilder *builder, const BrioScript *script, int *number, BrioError *error)
+static BrioStatus add_script(BrioBuilder *builder, const BrioScript *script, int *number,
+                             BrioError *error)
 {
     *number = 0;
     if (!script) return BRIO_OK;
-    if (!isfinite(script->start) || !(script->end >= script->start)) return brio__error(error, BRIO_ERROR_INPUT, "a script must not end before it starts");
+    if (!isfinite(script->start) || !(script->end >= script->start))
+        return brio__error(error, BRIO_ERROR_INPUT, "a script must not end before it starts");
     bool finite = true;
-    for (int r = 0; r < 3; r++) finite &= isfinite(script->velocity[r]) && isfinite(script->angular[r]) && isfinite(script->about[r]);
+    for (int r = 0; r < 3; r++)
+        finite &= isfinite(script->velocity[r]) && isfinite(script->angular[r]) &&
+                  isfinite(script->about[r]);
     for (int64_t k = 0; k < 4 * script->key_count; k++) finite &= isfinite(script->keys[k]) != 0;
-    if (!finite) return brio__error(error, BRIO_ERROR_INPUT, "a script has a number that is not finite");
+    if (!finite)
+        return brio__error(error, BRIO_ERROR_INPUT, "a script has a number that is not finite");
     for (int64_t k = 0; k < script->key_count; k++)
         if (k > 0 && !(script->keys[4 * k] > script->keys[4 * (k - 1)]))
-            return brio__error(error, BRIO_ERROR_INPUT, "the times of a script's keys must rise: key %lld is at %g s, after one at %g s", (long long)k,
-                               script->keys[4 * k], script->keys[4 * (k - 1)]);
+            return brio__error(
+                error, BRIO_ERROR_INPUT,
+                "the times of a script's keys must rise: key %lld is at %g s, after one at %g s",
+                (long long)k, script->keys[4 * k], script->keys[4 * (k - 1)]);
     BrioScript copy = *script;
     double *keys = NULL;
     if (script->key_count) {
@@ -507,29 +588,37 @@ static BrioStatus add_script(BrioBuilder *builder, const BrioScript *script, int
     return BRIO_OK;
 }
 
-BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex, BrioError *error)
+BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex,
+                                      BrioError *error)
 {
-    if (body < 0 || body >= builder->body_count) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body %d", body);
+    if (body < 0 || body >= builder->body_count)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body %d", body);
     const BodyPlan *plan = &builder->body[body];
     if (vertex < 0 || vertex >= plan->mesh->vertex_count)
-        return brio__error(error, BRIO_ERROR_INPUT, "body \"%s\" has no vertex %lld: it has vertices 0 to %lld", plan->name, (long long)vertex,
-                           (long long)plan->mesh->vertex_count - 1);
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "body \"%s\" has no vertex %lld: it has vertices 0 to %lld", plan->name,
+                           (long long)vertex, (long long)plan->mesh->vertex_count - 1);
     return BRIO_OK;
 }
 
 /* The points that hold a bar1d move along x only too. */
-static BrioStatus check_script_along_x(const BodyPlan *plan, const BrioScript *script, BrioError *error)
+static BrioStatus check_script_along_x(const BodyPlan *plan, const BrioScript *script,
+                                       BrioError *error)
 {
     if (!script || !moves_along_x(plan)) return BRIO_OK;
     bool across = script->velocity[1] != 0 || script->velocity[2] != 0;
     for (int r = 0; r < 3; r++) across |= script->angular[r] != 0;
-    for (int64_t k = 0; k < script->key_count; k++) across |= script->keys[4 * k + 2] != 0 || script->keys[4 * k + 3] != 0;
+    for (int64_t k = 0; k < script->key_count; k++)
+        across |= script->keys[4 * k + 2] != 0 || script->keys[4 * k + 3] != 0;
     if (!across) return BRIO_OK;
-    return brio__error(error, BRIO_ERROR_INPUT, "the script moves points of body \"%s\" in y or z: a bar1d moves along x only", plan->name);
+    return brio__error(
+        error, BRIO_ERROR_INPUT,
+        "the script moves points of body \"%s\" in y or z: a bar1d moves along x only", plan->name);
 }
 
 /* An affine body is held as a whole or not at all. */
-static BrioStatus check_whole(BodyPlan *plan, const int32_t *vertices, int64_t count, BrioError *error)
+static BrioStatus check_whole(BodyPlan *plan, const int32_t *vertices, int64_t count,
+                              BrioError *error)
 {
     if (!plan->weight) return BRIO_OK;
     int64_t n = plan->mesh->vertex_count, distinct = 0;
@@ -541,16 +630,19 @@ static BrioStatus check_whole(BodyPlan *plan, const int32_t *vertices, int64_t c
     }
     brio__free(seen);
     if (distinct == n) return BRIO_OK;
-    return brio__error(error, BRIO_ERROR_INPUT, "%lld of the %lld vertices of the affine body \"%s\" cannot be fixed alone: fix all of them, or attach these", (long long)distinct,
-                       (long long)n, plan->name);
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "%lld of the %lld vertices of the affine body \"%s\" cannot be fixed alone: "
+                       "fix all of them, or attach these",
+                       (long long)distinct, (long long)n, plan->name);
 }
 
-BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count, const BrioScript *script,
-                            BrioError *error)
+BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count,
+                            const BrioScript *script, BrioError *error)
 {
     int number;
     BRIO_CHECK(check_open(builder, error));
-    for (int64_t i = 0; i < count; i++) BRIO_CHECK(brio__builder_check_vertex(builder, body, vertices[i], error));
+    for (int64_t i = 0; i < count; i++)
+        BRIO_CHECK(brio__builder_check_vertex(builder, body, vertices[i], error));
     if (count > 0) BRIO_CHECK(check_whole(&builder->body[body], vertices, count, error));
     if (count > 0) BRIO_CHECK(check_script_along_x(&builder->body[body], script, error));
     BRIO_CHECK(add_script(builder, script, &number, error));
@@ -558,22 +650,28 @@ BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *verti
     return BRIO_OK;
 }
 
-BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, const double point[3], double k,
-                               const BrioScript *script, BrioError *error)
+BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex,
+                               const double point[3], double k, const BrioScript *script,
+                               BrioError *error)
 {
     Attachment made = {.body = body, .vertex = vertex, .k = k};
     BRIO_CHECK(check_open(builder, error));
     BRIO_CHECK(brio__builder_check_vertex(builder, body, vertex, error));
-    if (!(k > 0) || isinf(k)) return brio__error(error, BRIO_ERROR_INPUT, "the attachment's stiffness k = %g N/m must be positive", k);
+    if (!(k > 0) || isinf(k))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the attachment's stiffness k = %g N/m must be positive", k);
     for (int r = 0; r < 3; r++) {
         made.point[r] = point[r];
-        if (!isfinite(point[r])) return brio__error(error, BRIO_ERROR_INPUT, "the attachment's point is not finite");
+        if (!isfinite(point[r]))
+            return brio__error(error, BRIO_ERROR_INPUT, "the attachment's point is not finite");
     }
     const BodyPlan *plan = &builder->body[body];
     const double *x = plan->x + 3 * (int64_t)vertex;
     if (moves_along_x(plan) && (point[1] != x[1] || point[2] != x[2]))
-        return brio__error(error, BRIO_ERROR_INPUT, "the point [%g, %g, %g] pulls vertex %d of body \"%s\" in y or z: a bar1d moves along x only", point[0],
-                           point[1], point[2], vertex, plan->name);
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the point [%g, %g, %g] pulls vertex %d of body \"%s\" in y or z: a "
+                           "bar1d moves along x only",
+                           point[0], point[1], point[2], vertex, plan->name);
     BRIO_CHECK(check_script_along_x(plan, script, error));
     BRIO_CHECK(add_script(builder, script, &made.script, error));
     Attachment *grown = room_for_one(builder->attachment, builder->attachment_count, sizeof made);
@@ -583,7 +681,7 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, c
     return BRIO_OK;
 }
 
-/* ---- rods --------------------------------------------------------------------------------------- */
+/* ---- rods ------------------------------------------------------------------------------- */
 
 int brio__builder_find(const BrioBuilder *builder, const char *name)
 {
@@ -597,29 +695,46 @@ const char *brio__builder_name(const BrioBuilder *builder, int body)
     return body >= 0 && body < builder->body_count ? builder->body[body].name : NULL;
 }
 
-BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b, int32_t vertex_b, double length, BrioError *error)
+BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
+                            int32_t vertex_b, double length, BrioError *error)
 {
     Rod made = {{body_a, body_b}, {vertex_a, vertex_b}, length};
     BRIO_CHECK(check_open(builder, error));
     for (int k = 0; k < 2; k++) {
         BRIO_CHECK(brio__builder_check_vertex(builder, made.body[k], made.vertex[k], error));
         if (moves_along_x(&builder->body[made.body[k]]))
-            return brio__error(error, BRIO_ERROR_INPUT, "a rod at body \"%s\" would push it in y or z: a bar1d moves along x only", builder->body[made.body[k]].name);
+            return brio__error(
+                error, BRIO_ERROR_INPUT,
+                "a rod at body \"%s\" would push it in y or z: a bar1d moves along x only",
+                builder->body[made.body[k]].name);
     }
     if (body_a == body_b && vertex_a == vertex_b)
-        return brio__error(error, BRIO_ERROR_INPUT, "both ends of the rod are vertex %d of body \"%s\": a rod needs two vertices", vertex_a, builder->body[body_a].name);
-    if (!isnan(length) && (!(length > 0) || isinf(length))) return brio__error(error, BRIO_ERROR_INPUT, "the rod's length = %g m must be positive", length);
-    double apart = distance(builder->body[body_a].x + 3 * (int64_t)vertex_a, builder->body[body_b].x + 3 * (int64_t)vertex_b);
-    if (!(apart > 0)) return brio__error(error, BRIO_ERROR_INPUT, "the ends of the rod are at the same place in the first state: a rod needs a length");
+        return brio__error(
+            error, BRIO_ERROR_INPUT,
+            "both ends of the rod are vertex %d of body \"%s\": a rod needs two vertices", vertex_a,
+            builder->body[body_a].name);
+    if (!isnan(length) && (!(length > 0) || isinf(length)))
+        return brio__error(error, BRIO_ERROR_INPUT, "the rod's length = %g m must be positive",
+                           length);
+    double apart = distance(builder->body[body_a].x + 3 * (int64_t)vertex_a,
+                            builder->body[body_b].x + 3 * (int64_t)vertex_b);
+    if (!(apart > 0))
+        return brio__error(
+            error, BRIO_ERROR_INPUT,
+            "the ends of the rod are at the same place in the first state: a rod needs a length");
     if (isnan(length)) made.length = apart;
     if (fabs(apart - made.length) > 1e-6 * made.length)
-        return brio__error(error, BRIO_ERROR_INPUT, "the ends of the rod are %.9g m apart in the first state, and its length is %.9g m: move them, or leave length out",
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the ends of the rod are %.9g m apart in the first state, and its "
+                           "length is %.9g m: move them, or leave length out",
                            apart, length);
     for (int i = 0; i < builder->rod_count; i++) {
         const Rod *other = &builder->rod[i];
         for (int k = 0; k < 2; k++)
-            if (other->body[0] == made.body[k] && other->vertex[0] == made.vertex[k] && other->body[1] == made.body[1 - k] && other->vertex[1] == made.vertex[1 - k])
-                return brio__error(error, BRIO_ERROR_INPUT, "rod %d joins the same two vertices: leave one out", i);
+            if (other->body[0] == made.body[k] && other->vertex[0] == made.vertex[k] &&
+                other->body[1] == made.body[1 - k] && other->vertex[1] == made.vertex[1 - k])
+                return brio__error(error, BRIO_ERROR_INPUT,
+                                   "rod %d joins the same two vertices: leave one out", i);
     }
     Rod *grown = room_for_one(builder->rod, builder->rod_count, sizeof made);
     if (!grown) return no_memory(error);
@@ -630,9 +745,12 @@ BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, 
 
 int brio__builder_rod_at_fault(const BrioBuilder *builder) { return builder->rod_at_fault; }
 
-/* ---- obstacles ---------------------------------------------------------------------------------- */
+/* ---- obstacles -------------------------------------------------------------------------- */
 
-BrioContactDef brio_contact_def(void) { return (BrioContactDef){.dhat = 1e-3, .kappa = 1e5, .epsv = 1e-3}; }
+BrioContactDef brio_contact_def(void)
+{
+    return (BrioContactDef){.dhat = 1e-3, .kappa = 1e5, .epsv = 1e-3};
+}
 
 void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
 {
@@ -640,19 +758,29 @@ void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
     builder->contact_asked = true;
 }
 
-BrioObstacleDef brio_obstacle_def(void) { return (BrioObstacleDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
+BrioObstacleDef brio_obstacle_def(void)
+{
+    return (BrioObstacleDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+}
 
 /* Takes over the mesh, which may be NULL. */
-static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int plane, BrioMesh *mesh, int script, BrioError *error)
+static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int plane, BrioMesh *mesh,
+                               int script, BrioError *error)
 {
     char standard[32];
     snprintf(standard, sizeof standard, "obstacle%d", builder->obstacle_count);
     if (!name) name = standard;
     BrioStatus status = BRIO_OK;
-    if (!name[0]) status = brio__error(error, BRIO_ERROR_INPUT, "an obstacle's name must not be empty");
+    if (!name[0])
+        status = brio__error(error, BRIO_ERROR_INPUT, "an obstacle's name must not be empty");
     for (int i = 0; i < builder->obstacle_count; i++)
-        if (!strcmp(builder->obstacle[i].name, name)) status = brio__error(error, BRIO_ERROR_INPUT, "two obstacles are called \"%s\": give each a name of its own", name);
-    ObstaclePlan *grown = status == BRIO_OK ? room_for_one(builder->obstacle, builder->obstacle_count, sizeof *grown) : NULL;
+        if (!strcmp(builder->obstacle[i].name, name))
+            status =
+                brio__error(error, BRIO_ERROR_INPUT,
+                            "two obstacles are called \"%s\": give each a name of its own", name);
+    ObstaclePlan *grown =
+        status == BRIO_OK ? room_for_one(builder->obstacle, builder->obstacle_count, sizeof *grown)
+                          : NULL;
     if (grown) builder->obstacle = grown;
     char *copy = grown ? brio__strdup(name) : NULL;
     if (status == BRIO_OK && !copy) status = no_memory(error);
@@ -670,11 +798,14 @@ BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *de
     BrioMesh *mesh = NULL;
     int script;
     BRIO_CHECK(check_open(builder, error));
-    if (!def->mesh || def->mesh->vertex_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "an obstacle needs a mesh");
+    if (!def->mesh || def->mesh->vertex_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "an obstacle needs a mesh");
     BRIO_CHECK(brio__mesh_check(def->mesh, error));
     BRIO_CHECK(copy_mesh(def->mesh, def->linear, def->translate, &mesh, error));
     BrioStatus status = mesh->tet_count ? brio__mesh_surface(mesh, error) : BRIO_OK;
-    if (status == BRIO_OK && mesh->triangle_count == 0) status = brio__error(error, BRIO_ERROR_INPUT, "an obstacle needs triangles, and this mesh has none");
+    if (status == BRIO_OK && mesh->triangle_count == 0)
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "an obstacle needs triangles, and this mesh has none");
     if (status == BRIO_OK) status = add_script(builder, def->script, &script, error);
     if (status == BRIO_OK) return add_obstacle(builder, def->name, -1, mesh, script, error);
     brio_mesh_free(mesh);
@@ -693,7 +824,9 @@ static BrioStatus add_pair(BrioBuilder *builder, const PairPlan *pair, BrioError
 BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu, BrioError *error)
 {
     BRIO_CHECK(check_open(builder, error));
-    if (!(mu >= 0) || isinf(mu)) return brio__error(error, BRIO_ERROR_INPUT, "the coefficient of friction %g must not be negative", mu);
+    if (!(mu >= 0) || isinf(mu))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the coefficient of friction %g must not be negative", mu);
     return add_pair(builder, &(PairPlan){a, b, mu, false}, error);
 }
 
@@ -703,7 +836,8 @@ BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *e
     return add_pair(builder, &(PairPlan){a, b, NAN, true}, error);
 }
 
-static BrioStatus add_plane(BrioBuilder *builder, const char *name, const Plane *plane, BrioError *error)
+static BrioStatus add_plane(BrioBuilder *builder, const char *name, const Plane *plane,
+                            BrioError *error)
 {
     Plane *grown = room_for_one(builder->plane, builder->plane_count, sizeof *plane);
     if (!grown) return no_memory(error);
@@ -713,23 +847,29 @@ static BrioStatus add_plane(BrioBuilder *builder, const char *name, const Plane 
     return BRIO_OK;
 }
 
-BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3], const double normal[3], BrioError *error)
+BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3],
+                              const double normal[3], BrioError *error)
 {
     Plane made = {.obstacle = builder->obstacle_count};
     BRIO_CHECK(check_open(builder, error));
     double length = hypot(hypot(normal[0], normal[1]), normal[2]);
     if (!(length > 0) || isinf(length))
-        return brio__error(error, BRIO_ERROR_INPUT, "the normal [%g, %g, %g] of a plane must have a finite length, and not none", normal[0], normal[1], normal[2]);
+        return brio__error(
+            error, BRIO_ERROR_INPUT,
+            "the normal [%g, %g, %g] of a plane must have a finite length, and not none", normal[0],
+            normal[1], normal[2]);
     for (int r = 0; r < 3; r++) {
         made.data[r] = point[r];
         made.data[3 + r] = normal[r] / length;
-        if (!isfinite(point[r])) return brio__error(error, BRIO_ERROR_INPUT, "the point of a plane is not finite");
+        if (!isfinite(point[r]))
+            return brio__error(error, BRIO_ERROR_INPUT, "the point of a plane is not finite");
     }
     return add_plane(builder, name, &made, error);
 }
 
-BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape, const double *values, const double linear[9], const double translate[3],
-                              BrioError *error)
+BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape,
+                              const double *values, const double linear[9],
+                              const double translate[3], BrioError *error)
 {
     static const char *const shapes[] = {"sphere", "box", "cylinder", "capsule"};
     Plane made = {.obstacle = builder->obstacle_count, .solid = "box-penalty"};
@@ -737,10 +877,15 @@ BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char
     int kind = 0;
     BRIO_CHECK(check_open(builder, error));
     while (kind < 4 && strcmp(shapes[kind], shape)) kind++;
-    if (kind == 4) return brio__error(error, BRIO_ERROR_INPUT, "contact of type penalty knows planes, spheres, boxes, cylinders and capsules only: take one of them, or type: ipc");
+    if (kind == 4)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact of type penalty knows planes, spheres, boxes, cylinders and "
+                           "capsules only: take one of them, or type: ipc");
     const BrioField *fields = brio_shape_fields(shape);
     BRIO_CHECK(brio__fields_check(fields, values, error));
-    int size = brio__fields_offset(fields, "size"), round = brio__fields_offset(fields, "radius"), height = brio__fields_offset(fields, "height");
+    int size = brio__fields_offset(fields, "size");
+    int round = brio__fields_offset(fields, "radius");
+    int height = brio__fields_offset(fields, "height");
     if (kind == 1) {
         for (int r = 0; r < 3; r++) half[r] = values[size + r] / 2;
     } else if (kind == 2) {
@@ -750,23 +895,33 @@ BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char
     } else {
         *radius = values[round];
         if (kind == 3) half[1] = values[height] / 2 - values[round];
-        if (half[1] < 0) return brio__error(error, BRIO_ERROR_INPUT, "height = %g m is less than twice the radius = %g m", values[height], values[round]);
+        if (half[1] < 0)
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "height = %g m is less than twice the radius = %g m", values[height],
+                               values[round]);
     }
     for (int r = 0; r < 3; r++) {
         made.data[r] = translate[r];
-        if (!isfinite(translate[r])) return brio__error(error, BRIO_ERROR_INPUT, "the place of a solid is not finite");
+        if (!isfinite(translate[r]))
+            return brio__error(error, BRIO_ERROR_INPUT, "the place of a solid is not finite");
         for (int c = 0; c < 3; c++) {
             double dot = 0;
             for (int k = 0; k < 3; k++) dot += linear[3 * k + r] * linear[3 * k + c];
             if (!(fabs(dot - (r == c)) < 1e-9))
-                return brio__error(error, BRIO_ERROR_INPUT, "a solid of contact of type penalty cannot be scaled: give its size by the keys of the %s", shape);
+                return brio__error(error, BRIO_ERROR_INPUT,
+                                   "a solid of contact of type penalty cannot be scaled: give its "
+                                   "size by the keys of the %s",
+                                   shape);
             if (c < 2) made.data[3 + 3 * c + r] = linear[3 * r + c]; /* axes are columns */
         }
     }
     return add_plane(builder, name, &made, error);
 }
 
-int brio__builder_obstacle_at_fault(const BrioBuilder *builder) { return builder->obstacle_at_fault; }
+int brio__builder_obstacle_at_fault(const BrioBuilder *builder)
+{
+    return builder->obstacle_at_fault;
+}
 
 int brio__builder_find_obstacle(const BrioBuilder *builder, const char *name)
 {
@@ -777,10 +932,11 @@ int brio__builder_find_obstacle(const BrioBuilder *builder, const char *name)
 
 const char *brio__builder_obstacle_name(const BrioBuilder *builder, int obstacle)
 {
-    return obstacle >= 0 && obstacle < builder->obstacle_count ? builder->obstacle[obstacle].name : NULL;
+    return obstacle >= 0 && obstacle < builder->obstacle_count ? builder->obstacle[obstacle].name
+                                                               : NULL;
 }
 
-/* ---- from the plan to the system ---------------------------------------------------------------- */
+/* ---- from the plan to the system -------------------------------------------------------- */
 
 /* Whether a world vertex has coordinates, and the script that holds it if not. */
 static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t vertex)
@@ -789,7 +945,8 @@ static int32_t vertex_script(const BrioBuilder *b, const BrioSystem *s, int64_t 
     if (past >= 0 && past < b->attachment_count) return b->attachment[past].script;
     int owner = brio__system_owner(s, vertex);
     if (owner >= s->body_count) return b->obstacle[owner - s->body_count].script;
-    return b->body[owner].fix[past < 0 ? vertex - s->body[owner].first : 0]; /* mass points go with the whole body */
+    /* mass points go with the whole body */
+    return b->body[owner].fix[past < 0 ? vertex - s->body[owner].first : 0];
 }
 
 static BrioStatus build_bodies(const BrioBuilder *b, BrioSystem *s)
@@ -800,8 +957,12 @@ static BrioStatus build_bodies(const BrioBuilder *b, BrioSystem *s)
     for (int i = 0; i < b->body_count; i++) {
         BodyPlan *plan = &b->body[i];
         BrioMesh *mesh = plan->mesh;
-        s->body[i] = (BrioBody){.first = s->body_vertices, .mass_point = -1, .count = mesh->vertex_count, .triangle_count = mesh->triangle_count,
-                                .edge_count = mesh->edge_count, .tet_count = mesh->tet_count};
+        s->body[i] = (BrioBody){.first = s->body_vertices,
+                                .mass_point = -1,
+                                .count = mesh->vertex_count,
+                                .triangle_count = mesh->triangle_count,
+                                .edge_count = mesh->edge_count,
+                                .tet_count = mesh->tet_count};
         s->body_vertices += mesh->vertex_count;
         /* names and connectivity move from the plan to the system */
         s->body[i].name = plan->name;
@@ -909,20 +1070,29 @@ static BrioStatus build_masses(const BrioBuilder *b, BrioSystem *s)
         int64_t count, first = brio__body_masses(&s->body[i], &count);
         for (int64_t v = 0; v < count; v++) {
             int32_t k = s->map_start[first + v];
-            s->vertex_mass[first + v] = b->body[i].weight ? b->body[i].point_mass : b->body[i].mass[v];
-            if (k < s->map_start[first + v + 1]) s->mass[s->map_block[k]] = s->vertex_mass[first + v];
+            s->vertex_mass[first + v] =
+                b->body[i].weight ? b->body[i].point_mass : b->body[i].mass[v];
+            if (k < s->map_start[first + v + 1])
+                s->mass[s->map_block[k]] = s->vertex_mass[first + v];
         }
     }
     return BRIO_OK;
 }
 
 /* A term with room for its elements; element e's lane data is filled by set_element. */
-static BrioStatus start_term(BrioSystem *s, const BrioEnergy *energy, int body, int64_t elements, BrioTerm **started)
+static BrioStatus start_term(BrioSystem *s, const BrioEnergy *energy, int body, int64_t elements,
+                             BrioTerm **started)
 {
     BrioTerm *term = &s->term[s->term_count];
-    *term = (BrioTerm){.energy = energy, .body = body, .elements = elements, .blocks = (elements + LANES - 1) / LANES, .params = s->param_count};
-    term->node = brio__alloc((size_t)term->blocks * LANES * (size_t)energy->nodes, sizeof *term->node);
-    term->rest = brio__alloc((size_t)term->blocks * LANES * (size_t)energy->rest, sizeof *term->rest);
+    *term = (BrioTerm){.energy = energy,
+                       .body = body,
+                       .elements = elements,
+                       .blocks = (elements + LANES - 1) / LANES,
+                       .params = s->param_count};
+    term->node =
+        brio__alloc((size_t)term->blocks * LANES * (size_t)energy->nodes, sizeof *term->node);
+    term->rest =
+        brio__alloc((size_t)term->blocks * LANES * (size_t)energy->rest, sizeof *term->rest);
     s->term_count++;
     s->param_count += energy->params;
     if (energy->live) { /* read as lanes: aligned */
@@ -933,17 +1103,21 @@ static BrioStatus start_term(BrioSystem *s, const BrioEnergy *energy, int body, 
     return term->node && term->rest ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-static void set_element(BrioTerm *term, int64_t e, const int32_t *vertex, const double *X, double scale, double length)
+static void set_element(BrioTerm *term, int64_t e, const int32_t *vertex, const double *X,
+                        double scale, double length)
 {
     const BrioEnergy *energy = term->energy;
     double rest[16];
     energy->rest_shape(X, scale, length, rest);
-    int64_t last = e == term->elements - 1 ? term->blocks * LANES : e + 1; /* the last element fills its block, weightless */
+    /* the last element fills its block, weightless */
+    int64_t last = e == term->elements - 1 ? term->blocks * LANES : e + 1;
     for (int64_t i = e; i < last; i++) {
         int64_t block = i / LANES, lane_number = i % LANES;
-        for (int k = 0; k < energy->nodes; k++) term->node[(block * energy->nodes + k) * LANES + lane_number] = 3 * vertex[k];
+        for (int k = 0; k < energy->nodes; k++)
+            term->node[(block * energy->nodes + k) * LANES + lane_number] = 3 * vertex[k];
         for (int k = 0; k < energy->rest; k++)
-            term->rest[(block * energy->rest + k) * LANES + lane_number] = i > e && k == 0 ? 0 : rest[k];
+            term->rest[(block * energy->rest + k) * LANES + lane_number] =
+                i > e && k == 0 ? 0 : rest[k];
     }
 }
 
@@ -952,15 +1126,19 @@ static BrioStatus affine_term(const BodyPlan *plan, BrioSystem *s, int body)
 {
     BrioTerm *term;
     const double *X = plan->affine.point;
-    int32_t first = (int32_t)s->body[body].mass_point, vertex[4] = {first, first + 1, first + 2, first + 3};
+    int32_t first = (int32_t)s->body[body].mass_point;
+    int32_t vertex[4] = {first, first + 1, first + 2, first + 3};
     BRIO_CHECK(start_term(s, plan->energy, body, 1, &term));
     s->body[body].term_count++;
-    set_element(term, 0, vertex, X, 6 * plan->affine.volume / brio__tet_volume6(X, X + 3, X + 6, X + 9), NAN);
+    set_element(term, 0, vertex, X,
+                6 * plan->affine.volume / brio__tet_volume6(X, X + 3, X + 6, X + 9), NAN);
     return BRIO_OK;
 }
 
-/* One term of a body over elements of the body's own vertices; `length` is what the energy's rest_shape takes. */
-static BrioStatus body_term(const BodyPlan *plan, BrioSystem *s, int body, const BrioEnergy *energy, const int32_t *element, int64_t elements, double length)
+/* One term of a body over elements of the body's own vertices; `length` is what the energy's
+ * rest_shape takes. */
+static BrioStatus body_term(const BodyPlan *plan, BrioSystem *s, int body, const BrioEnergy *energy,
+                            const int32_t *element, int64_t elements, double length)
 {
     BrioBody *b = &s->body[body];
     BrioTerm *term;
@@ -974,7 +1152,8 @@ static BrioStatus body_term(const BodyPlan *plan, BrioSystem *s, int body, const
             vertex[k] = (int32_t)b->first + own;
             memcpy(X + 3 * k, plan->mesh->x + 3 * (int64_t)own, 3 * sizeof *X);
         }
-        set_element(term, e, vertex, X, plan->spring ? plan->spring[2 * e] : 1, plan->spring ? plan->spring[2 * e + 1] : length);
+        set_element(term, e, vertex, X, plan->spring ? plan->spring[2 * e] : 1,
+                    plan->spring ? plan->spring[2 * e + 1] : length);
     }
     return BRIO_OK;
 }
@@ -988,18 +1167,21 @@ static BrioStatus elastic_terms(const BodyPlan *plan, BrioSystem *s, int body)
     case BRIO_ELEMENT_TET: return body_term(plan, s, body, plan->energy, b->tet, b->tet_count, NAN);
     case BRIO_ELEMENT_POINT: return body_term(plan, s, body, plan->energy, NULL, 0, NAN);
     case BRIO_ELEMENT_TRIANGLE:
-        BRIO_CHECK(body_term(plan, s, body, plan->energy, b->triangle, b->triangle_count, plan->sheet.stretch));
+        BRIO_CHECK(body_term(plan, s, body, plan->energy, b->triangle, b->triangle_count,
+                             plan->sheet.stretch));
         if (plan->sheet.bending == 0 || plan->hinge_count == 0) return BRIO_OK;
         return body_term(plan, s, body, brio__energy("hinge"), plan->hinge, plan->hinge_count, NAN);
     default: return body_term(plan, s, body, plan->energy, b->edge, b->edge_count, NAN);
     }
 }
 
-/* A vertex that has coordinates may meet every plane and solid that its body is not excluded from. */
+/* A vertex that has coordinates may meet every plane and solid that its body is not excluded
+ * from. */
 static bool may_meet(const BrioSystem *s, int body, int64_t vertex, int obstacle)
 {
     int owners = s->body_count + s->obstacle_count;
-    return s->map_start[vertex + 1] > s->map_start[vertex] && !(s->excluded && s->excluded[body * owners + s->body_count + obstacle]);
+    return s->map_start[vertex + 1] > s->map_start[vertex] &&
+           !(s->excluded && s->excluded[body * owners + s->body_count + obstacle]);
 }
 
 static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
@@ -1014,14 +1196,21 @@ static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
         double X[16] = {0};
         int64_t contacts = 0;
         for (int i = 0; i < s->body_count; i++)
-            for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++) contacts += may_meet(s, i, v, plane->obstacle);
-        BRIO_CHECK(start_term(s, brio__energy(plane->solid ? plane->solid : b->contact.penalty ? "plane-penalty" : "plane-barrier"), -1, contacts, &term));
+            for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
+                contacts += may_meet(s, i, v, plane->obstacle);
+        BRIO_CHECK(start_term(s,
+                              brio__energy(plane->solid         ? plane->solid
+                                           : b->contact.penalty ? "plane-penalty"
+                                                                : "plane-barrier"),
+                              -1, contacts, &term));
         term->obstacle = plane->obstacle;
         memcpy(X + 3, plane->data, sizeof plane->data);
         contacts = 0;
         for (int i = 0; i < s->body_count; i++)
-            for (int32_t v = (int32_t)s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
-                if (may_meet(s, i, v, plane->obstacle)) set_element(term, contacts++, &v, X, 1, NAN);
+            for (int32_t v = (int32_t)s->body[i].first; v < s->body[i].first + s->body[i].count;
+                 v++)
+                if (may_meet(s, i, v, plane->obstacle))
+                    set_element(term, contacts++, &v, X, 1, NAN);
     }
     return BRIO_OK;
 }
@@ -1036,7 +1225,8 @@ static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
         BRIO_CHECK(start_term(s, brio__energy("attachment"), -1, b->attachment_count, &term));
         for (int64_t a = 0; a < b->attachment_count; a++) {
             const Attachment *at = &b->attachment[a];
-            int32_t vertex[2] = {(int32_t)s->body[at->body].first + at->vertex, (int32_t)(s->body_vertices + a)};
+            int32_t vertex[2] = {(int32_t)s->body[at->body].first + at->vertex,
+                                 (int32_t)(s->body_vertices + a)};
             double X[6] = {0};
             set_element(term, a, vertex, X, at->k, NAN);
         }
@@ -1054,7 +1244,8 @@ static BrioStatus build_terms(const BrioBuilder *b, BrioSystem *s)
         for (int64_t v = first; v < first + count; v++) {
             int32_t vertex = (int32_t)v;
             double X[3] = {0};
-            set_element(term, e++, &vertex, X, s->vertex_mass[v], moves_along_x(&b->body[i]) ? 0 : 1);
+            set_element(term, e++, &vertex, X, s->vertex_mass[v],
+                        moves_along_x(&b->body[i]) ? 0 : 1);
         }
     }
     BRIO_CHECK(contact_terms(b, s));
@@ -1079,10 +1270,13 @@ static BrioStatus check_rods(BrioBuilder *b, BrioError *error)
             held += plan->fix[rod->vertex[k]] >= 0;
             if (plan->fix[rod->vertex[k]] > 0)
                 return brio__error(error, BRIO_ERROR_INPUT,
-                                   "vertex %d of body \"%s\" is moved by a script: the ends of a rod are free or stand still in this version of brio", rod->vertex[k],
-                                   plan->name);
+                                   "vertex %d of body \"%s\" is moved by a script: the ends of a "
+                                   "rod are free or stand still in this version of brio",
+                                   rod->vertex[k], plan->name);
         }
-        if (held == 2) return brio__error(error, BRIO_ERROR_INPUT, "both ends of rod %d are fixed: leave it out", i);
+        if (held == 2)
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "both ends of rod %d are fixed: leave it out", i);
     }
     b->rod_at_fault = -1;
     return BRIO_OK;
@@ -1095,7 +1289,8 @@ static BrioStatus build_rods(const BrioBuilder *b, BrioSystem *s)
     s->rod_count = b->rod_count;
     for (int i = 0; i < b->rod_count; i++) {
         s->rod[i].length = b->rod[i].length;
-        for (int k = 0; k < 2; k++) s->rod[i].vertex[k] = (int32_t)s->body[b->rod[i].body[k]].first + b->rod[i].vertex[k];
+        for (int k = 0; k < 2; k++)
+            s->rod[i].vertex[k] = (int32_t)s->body[b->rod[i].body[k]].first + b->rod[i].vertex[k];
     }
     return BRIO_OK;
 }
@@ -1125,7 +1320,8 @@ static BrioStatus build_scripts(BrioBuilder *b, BrioSystem *s)
     return status;
 }
 
-/* What `auto` is: kappa dhat is twenty weights of the heaviest body, on this planet where there is no gravity. */
+/* What `auto` is: kappa dhat is twenty weights of the heaviest body, on this planet where there is
+ * no gravity. */
 static double stiffness_of_contact(const BrioBuilder *b, const BrioSystem *s)
 {
     if (!isnan(b->contact.kappa)) return b->contact.kappa;
@@ -1163,8 +1359,11 @@ static BrioStatus build_pairs(const BrioBuilder *b, BrioSystem *s, BrioError *er
     for (int i = 0; i < b->pair_count; i++) {
         const PairPlan *pair = &b->pair[i];
         int x = owner_of(s, pair->a), y = owner_of(s, pair->b);
-        if (x < 0 || y < 0) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body or obstacle %d", x < 0 ? pair->a : pair->b);
-        if (rubs && !isnan(pair->mu)) s->friction[x * owners + y] = s->friction[y * owners + x] = pair->mu;
+        if (x < 0 || y < 0)
+            return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body or obstacle %d",
+                               x < 0 ? pair->a : pair->b);
+        if (rubs && !isnan(pair->mu))
+            s->friction[x * owners + y] = s->friction[y * owners + x] = pair->mu;
         if (pair->excluded) s->excluded[x * owners + y] = s->excluded[y * owners + x] = true;
     }
     return BRIO_OK;
@@ -1176,12 +1375,14 @@ static BrioStatus build_contact(const BrioBuilder *b, BrioSystem *s, BrioError *
     double *X = brio__calloc(6 * (size_t)s->vertex_count, sizeof *X), *x = X + 3 * s->vertex_count;
     if (!X) return no_memory(error);
     for (int i = 0; i < s->body_count; i++) {
-        memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x, 3 * (size_t)s->body[i].count * sizeof *x);
+        memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x,
+               3 * (size_t)s->body[i].count * sizeof *x);
         memcpy(x + 3 * s->body[i].first, b->body[i].x, 3 * (size_t)s->body[i].count * sizeof *x);
     }
     for (int i = 0; i < s->obstacle_count; i++)
         for (int k = 0; k < 2 && s->obstacle[i].count; k++)
-            memcpy((k ? x : X) + 3 * s->obstacle[i].first, b->obstacle[i].mesh->x, 3 * (size_t)s->obstacle[i].count * sizeof *x);
+            memcpy((k ? x : X) + 3 * s->obstacle[i].first, b->obstacle[i].mesh->x,
+                   3 * (size_t)s->obstacle[i].count * sizeof *x);
     BrioStatus status = brio__surface_create(s, X, x, &s->surface);
     brio__free(X);
     return status == BRIO_OK ? BRIO_OK : no_memory(error);
@@ -1192,14 +1393,19 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
     for (int i = 0; i < s->body_count; i++) {
         const BodyPlan *plan = &b->body[i];
         const BrioBody *body = &s->body[i];
-        memcpy(state->param + s->term[body->term].params, plan->params, (size_t)plan->energy->params * sizeof(double));
-        memcpy(state->param + body->values, plan->values, (size_t)brio__fields_count(plan->energy->fields) * sizeof(double));
-        if (body->term_count > 1) state->param[s->term[body->term + 1].params] = plan->sheet.bending;
+        memcpy(state->param + s->term[body->term].params, plan->params,
+               (size_t)plan->energy->params * sizeof(double));
+        memcpy(state->param + body->values, plan->values,
+               (size_t)brio__fields_count(plan->energy->fields) * sizeof(double));
+        if (body->term_count > 1)
+            state->param[s->term[body->term + 1].params] = plan->sheet.bending;
         if (plan->weight) {
             int32_t k = s->map_start[body->first];
             if (k == s->map_start[body->first + 1]) continue;
-            brio__affine_fit(body->count, plan->weight, plan->x, state->q + 3 * (int64_t)s->map_block[k]);
-            brio__affine_fit(body->count, plan->weight, plan->v, state->v + 3 * (int64_t)s->map_block[k]);
+            brio__affine_fit(body->count, plan->weight, plan->x,
+                             state->q + 3 * (int64_t)s->map_block[k]);
+            brio__affine_fit(body->count, plan->weight, plan->v,
+                             state->v + 3 * (int64_t)s->map_block[k]);
             continue;
         }
         for (int64_t v = 0; v < body->count; v++) {
@@ -1213,65 +1419,93 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
         int64_t vertex = s->held[i], past = vertex - s->body_vertices;
         if (past >= b->attachment_count) break; /* mass points and obstacles are last */
         int body = brio__system_owner(s, vertex);
-        memcpy(state->anchor + 3 * i, past >= 0 ? b->attachment[past].point : b->body[body].x + 3 * (vertex - s->body[body].first), 3 * sizeof(double));
+        memcpy(state->anchor + 3 * i,
+               past >= 0 ? b->attachment[past].point
+                         : b->body[body].x + 3 * (vertex - s->body[body].first),
+               3 * sizeof(double));
     }
     int64_t held = s->held_count - b->obstacle_vertices;
     for (int i = 0; i < s->obstacle_count; i++)
         if (s->obstacle[i].count)
-            memcpy(state->anchor + 3 * (held + s->obstacle[i].first - (s->vertex_count - b->obstacle_vertices)), b->obstacle[i].mesh->x,
-                   3 * (size_t)s->obstacle[i].count * sizeof(double));
+            memcpy(state->anchor +
+                       3 * (held + s->obstacle[i].first - (s->vertex_count - b->obstacle_vertices)),
+                   b->obstacle[i].mesh->x, 3 * (size_t)s->obstacle[i].count * sizeof(double));
     for (int i = s->body_count - 1; i >= 0; i--)
         if (b->body[i].weight && b->body[i].fix[0] >= 0) {
             held -= 4;
-            brio__affine_fit(s->body[i].count, b->body[i].weight, b->body[i].x, state->anchor + 3 * held);
+            brio__affine_fit(s->body[i].count, b->body[i].weight, b->body[i].x,
+                             state->anchor + 3 * held);
         }
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
     for (int k = 0; k <= s->plane_count; k++) { /* the last time for contact without planes */
         const BrioContactDef *c = &b->contact;
         bool self = c->penalty && k == s->plane_count;
-        const double params[] = {[BRIO_CONTACT_KAPPA] = stiffness_of_contact(b, s), [BRIO_CONTACT_DHAT] = self ? c->self : c->dhat, [BRIO_CONTACT_THICKNESS] = self ? 0 : c->thickness};
-        int most = k < s->plane_count ? s->term[s->plane_term + k].energy->params : BRIO_CONTACT_PARAMS;
-        memcpy(state->param + (k < s->plane_count ? s->term[s->plane_term + k].params : s->contact_params), params, (size_t)most * sizeof *params);
+        const double params[] = {[BRIO_CONTACT_KAPPA] = stiffness_of_contact(b, s),
+                                 [BRIO_CONTACT_DHAT] = self ? c->self : c->dhat,
+                                 [BRIO_CONTACT_THICKNESS] = self ? 0 : c->thickness};
+        int most =
+            k < s->plane_count ? s->term[s->plane_term + k].energy->params : BRIO_CONTACT_PARAMS;
+        memcpy(state->param +
+                   (k < s->plane_count ? s->term[s->plane_term + k].params : s->contact_params),
+               params, (size_t)most * sizeof *params);
     }
     for (int t = 0; t < s->term_count; t++)
-        for (int64_t k = 0; k < s->term[t].blocks * LANES * s->term[t].energy->live; k++) state->param[s->term[t].live + k] = 1;
+        for (int64_t k = 0; k < s->term[t].blocks * LANES * s->term[t].energy->live; k++)
+            state->param[s->term[t].live + k] = 1;
 }
 
 /* A bar1d is pushed along x only if the plane stands across it. */
 static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
 {
     const BrioContactDef *c = &b->contact;
-    if (!(c->penalty && c->dhat == 0) && (!(c->dhat > 0) || isinf(c->dhat) || c->kappa <= 0 || isinf(c->kappa)))
-        return brio__error(error, BRIO_ERROR_INPUT, "contact with dhat = %g m and kappa = %g N/m: both must be positive", c->dhat, c->kappa);
+    if (!(c->penalty && c->dhat == 0) &&
+        (!(c->dhat > 0) || isinf(c->dhat) || c->kappa <= 0 || isinf(c->kappa)))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact with dhat = %g m and kappa = %g N/m: both must be positive",
+                           c->dhat, c->kappa);
     if (!(c->self >= 0) || isinf(c->self) || (c->self > 0 && !c->penalty))
-        return brio__error(error, BRIO_ERROR_INPUT, "contact with self = %g m: it is the distance below which vertices push each other apart, of contact of type penalty", c->self);
-    if (!(c->thickness >= 0) || isinf(c->thickness) || !(c->mu >= 0) || isinf(c->mu) || !(c->epsv > 0) || isinf(c->epsv))
-        return brio__error(error, BRIO_ERROR_INPUT, "contact with thickness = %g m, mu = %g and epsv = %g m/s: none may be negative, and epsv must be positive", c->thickness,
-                           c->mu, c->epsv);
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact with self = %g m: it is the distance below which vertices push "
+                           "each other apart, of contact of type penalty",
+                           c->self);
+    if (!(c->thickness >= 0) || isinf(c->thickness) || !(c->mu >= 0) || isinf(c->mu) ||
+        !(c->epsv > 0) || isinf(c->epsv))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact with thickness = %g m, mu = %g and epsv = %g m/s: none may be "
+                           "negative, and epsv must be positive",
+                           c->thickness, c->mu, c->epsv);
     for (int i = 0; i < b->obstacle_count; i++) {
-        bool solid = b->obstacle[i].plane >= 0 && b->plane[b->obstacle[i].plane].solid, mesh = b->obstacle[i].plane < 0;
+        bool solid = b->obstacle[i].plane >= 0 && b->plane[b->obstacle[i].plane].solid;
+        bool mesh = b->obstacle[i].plane < 0;
         if (c->penalty ? !mesh : !solid) continue;
         b->obstacle_at_fault = i;
-        return brio__error(error, BRIO_ERROR_INPUT, "obstacle \"%s\" is a %s, which is for contact of type %s", b->obstacle[i].name, solid ? "solid with a formula" : "mesh",
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "obstacle \"%s\" is a %s, which is for contact of type %s",
+                           b->obstacle[i].name, solid ? "solid with a formula" : "mesh",
                            solid ? "penalty" : "ipc");
     }
     for (int k = 0; k < b->plane_count; k++)
         for (int i = 0; i < b->body_count; i++) {
             const double *n = b->plane[k].data + 3;
-            if (!moves_along_x(&b->body[i]) || (!b->plane[k].solid && n[1] == 0 && n[2] == 0)) continue;
+            if (!moves_along_x(&b->body[i]) || (!b->plane[k].solid && n[1] == 0 && n[2] == 0))
+                continue;
             b->obstacle_at_fault = b->plane[k].obstacle;
             if (b->plane[k].solid)
-                return brio__error(error, BRIO_ERROR_INPUT, "obstacle \"%s\" would push body \"%s\" in y or z: a bar1d moves along x only, so its obstacles are planes across x",
+                return brio__error(error, BRIO_ERROR_INPUT,
+                                   "obstacle \"%s\" would push body \"%s\" in y or z: a bar1d "
+                                   "moves along x only, so its obstacles are planes across x",
                                    b->obstacle[b->plane[k].obstacle].name, b->body[i].name);
             return brio__error(error, BRIO_ERROR_INPUT,
-                               "obstacle %d with normal [%g, %g, %g] would push body \"%s\" in y or z: a bar1d moves along x only, so its obstacles "
+                               "obstacle %d with normal [%g, %g, %g] would push body \"%s\" in y "
+                               "or z: a bar1d moves along x only, so its obstacles "
                                "need a normal along x",
                                b->plane[k].obstacle, n[0], n[1], n[2], b->body[i].name);
         }
     return BRIO_OK;
 }
 
-static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state, BrioError *error)
+static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state,
+                                  BrioError *error)
 {
     if (s->plane_count == 0 || b->contact.penalty) return BRIO_OK;
     double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
@@ -1282,14 +1516,19 @@ static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const Bri
     for (int k = 0; k < s->plane_count && status == BRIO_OK; k++) {
         const BrioTerm *term = &s->term[s->plane_term + k];
         for (int64_t e = 0; e < term->elements && status == BRIO_OK; e++) {
-            if (e % LANES == 0) brio__obstacle_distances(term, state->param, e / LANES, x, distance);
+            if (e % LANES == 0)
+                brio__obstacle_distances(term, state->param, e / LANES, x, distance);
             double d = distance[e % LANES];
             if (d > b->contact.thickness) continue;
             int64_t vertex = term->node[e] / 3; /* one node: blocks of eight in a row */
             int body = brio__system_owner(s, vertex);
             b->obstacle_at_fault = term->obstacle;
-            status = brio__error(error, BRIO_ERROR_INPUT, "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m): begin in front of it",
-                                 (long long)(vertex - s->body[body].first), s->body[body].name, d < 0 ? "is behind" : "touches", s->obstacle[term->obstacle].name, d);
+            status =
+                brio__error(error, BRIO_ERROR_INPUT,
+                            "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m): begin "
+                            "in front of it",
+                            (long long)(vertex - s->body[body].first), s->body[body].name,
+                            d < 0 ? "is behind" : "touches", s->obstacle[term->obstacle].name, d);
         }
     }
     brio__free(x);
@@ -1300,13 +1539,18 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
 {
     BrioStatus status = build_bodies(b, s);
     if (status == BRIO_ERROR_TOO_LARGE)
-        return brio__error(error, status, "the scene has %lld vertices: more than %d are not supported", (long long)s->vertex_count, INT32_MAX / 3);
+        return brio__error(error, status,
+                           "the scene has %lld vertices: more than %d are not supported",
+                           (long long)s->vertex_count, INT32_MAX / 3);
     if (status == BRIO_OK) status = build_obstacles(b, s);
     if (status == BRIO_OK) status = build_map(b, s);
     if (status != BRIO_OK) return no_memory(error);
-    if (s->block_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "every vertex is fixed: nothing can move");
+    if (s->block_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "every vertex is fixed: nothing can move");
     BRIO_CHECK(build_pairs(b, s, error));
-    if (build_masses(b, s) != BRIO_OK || build_terms(b, s) != BRIO_OK || build_rods(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK) return no_memory(error);
+    if (build_masses(b, s) != BRIO_OK || build_terms(b, s) != BRIO_OK ||
+        build_rods(b, s) != BRIO_OK || build_scripts(b, s) != BRIO_OK)
+        return no_memory(error);
     BRIO_CHECK(build_contact(b, s, error));
     if (brio__state_create(s, 0, state) != BRIO_OK) return no_memory(error);
     fill_state(b, s, *state);
@@ -1318,12 +1562,15 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
     return apart;
 }
 
-BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error)
+BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state,
+                               BrioError *error)
 {
     BRIO_CHECK(check_open(builder, error));
-    if (builder->body_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "there are no bodies");
+    if (builder->body_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "there are no bodies");
     for (int r = 0; r < 3; r++)
-        if (!isfinite(builder->gravity[r])) return brio__error(error, BRIO_ERROR_INPUT, "gravity is not finite");
+        if (!isfinite(builder->gravity[r]))
+            return brio__error(error, BRIO_ERROR_INPUT, "gravity is not finite");
     BRIO_CHECK(check_planes(builder, error));
     BRIO_CHECK(check_rods(builder, error));
     BrioSystem *made = brio__calloc(1, sizeof *made);

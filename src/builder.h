@@ -5,7 +5,8 @@
 #include "system.h"
 
 /* Refuses a vertex that a body does not have. */
-BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex, BrioError *error);
+BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex,
+                                      BrioError *error);
 /* The number of a body by its name; -1: none. */
 int brio__builder_find(const BrioBuilder *builder, const char *name);
 const char *brio__builder_name(const BrioBuilder *builder, int body); /* NULL past the last */

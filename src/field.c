@@ -1,4 +1,5 @@
-/* Field tables: defaults, one value by name, types and ranges with a sentence; and the list of citations. */
+/* Field tables: defaults, one value by name, types and ranges with a sentence; and the list of
+ * citations. */
 #include "field.h"
 
 #include "number.h"
@@ -24,7 +25,8 @@ BrioWord brio__field_word(const BrioField *field, int k)
 {
     int length = 0;
     BrioWord word = {""};
-    const char *at = word_at(field->unit ? field->unit : "", field->type == BRIO_CHOICE ? k : k + 1, &length);
+    const char *at =
+        word_at(field->unit ? field->unit : "", field->type == BRIO_CHOICE ? k : k + 1, &length);
     if (at) snprintf(word.text, sizeof word.text, "%.*s", length, at);
     return word;
 }
@@ -65,16 +67,18 @@ int brio__fields_offset(const BrioField *fields, const char *name)
 void brio_fields_defaults(const BrioField *fields, double *values)
 {
     for (const BrioField *field = fields; field && field->name; field++)
-        for (int i = 0; i < brio__field_width(field); i++) *values++ = field->type == BRIO_LIST ? 0 : field->standard;
+        for (int i = 0; i < brio__field_width(field); i++)
+            *values++ = field->type == BRIO_LIST ? 0 : field->standard;
 }
 
-/* ---- ranges ------------------------------------------------------------------------------------- */
+/* ---- ranges ----------------------------------------------------------------------------- */
 
 #define TINY 1e-100 /* a bound nearer to zero than this only says which side of zero is meant */
 
 static BrioNumberText number(double value) { return brio__real_text(value, 6); }
 
-/* The round number that a bound excludes by a hair (nextafter(0.5, 0) excludes 0.5), or the bound itself. */
+/* The round number that a bound excludes by a hair (nextafter(0.5, 0) excludes 0.5), or the bound
+ * itself. */
 static double round_bound(double bound)
 {
     char text[32];
@@ -91,12 +95,15 @@ static void range_text(const BrioField *field, char *text, size_t size)
     if (below && field->least > 0 && field->least <= TINY)
         snprintf(low, sizeof low, "positive");
     else if (below)
-        snprintf(low, sizeof low, "%s %s", field->least > least ? "more than" : "at least", number(least).text);
+        snprintf(low, sizeof low, "%s %s", field->least > least ? "more than" : "at least",
+                 number(least).text);
     if (above && field->most < 0 && field->most >= -TINY)
         snprintf(high, sizeof high, "negative");
     else if (above)
-        snprintf(high, sizeof high, "%s %s", field->most < most ? "less than" : "at most", number(most).text);
-    if (below && above && field->least == least && field->most == most && !(least > 0 && least <= TINY))
+        snprintf(high, sizeof high, "%s %s", field->most < most ? "less than" : "at most",
+                 number(most).text);
+    if (below && above && field->least == least && field->most == most &&
+        !(least > 0 && least <= TINY))
         snprintf(text, size, "must be between %s and %s", number(least).text, number(most).text);
     else
         snprintf(text, size, "must be %s%s%s", low, below && above ? " and " : "", high);
@@ -110,43 +117,54 @@ static BrioStatus check_value(const BrioField *field, int component, double valu
         snprintf(name, sizeof name, "%s[%d]", field->name, component);
     else
         snprintf(name, sizeof name, "%s", field->name);
-    if (value == field->standard || (isnan(value) && isnan(field->standard) && !field->required)) return BRIO_OK;
+    if (value == field->standard || (isnan(value) && isnan(field->standard) && !field->required))
+        return BRIO_OK;
     if (isnan(value) && isnan(field->standard))
         return brio__error(error, BRIO_ERROR_INPUT, "%s has no value, and no default", name);
     if (field->type == BRIO_BOOLEAN) {
         if (value == 0 || value == 1) return BRIO_OK;
-        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is neither true (1) nor false (0)", name,
-                           number(value).text);
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is neither true (1) nor false (0)",
+                           name, number(value).text);
     }
     if (field->type == BRIO_CHOICE) {
-        if (value >= 0 && value == floor(value) && value < 64 && brio__field_word(field, (int)value).text[0]) return BRIO_OK;
-        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is none of the choices %s", name, number(value).text, field->unit);
+        if (value >= 0 && value == floor(value) && value < 64 &&
+            brio__field_word(field, (int)value).text[0])
+            return BRIO_OK;
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is none of the choices %s", name,
+                           number(value).text, field->unit);
     }
-    if (value == INFINITY && field->type == BRIO_REAL && brio__field_word(field, 0).text[0]) return BRIO_OK;
+    if (value == INFINITY && field->type == BRIO_REAL && brio__field_word(field, 0).text[0])
+        return BRIO_OK;
     if (!isfinite(value))
-        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a finite number", name, number(value).text);
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a finite number", name,
+                           number(value).text);
     if (field->type == BRIO_INTEGER && value != floor(value))
-        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a whole number", name, number(value).text);
+        return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a whole number", name,
+                           number(value).text);
     if (value >= field->least && value <= field->most) return BRIO_OK;
     char range[192];
     range_text(field, range, sizeof range);
-    return brio__error(error, BRIO_ERROR_INPUT, "%s = %s%s%s is out of range: %s", name, number(value).text,
-                       unit.text[0] ? " " : "", unit.text, range);
+    return brio__error(error, BRIO_ERROR_INPUT, "%s = %s%s%s is out of range: %s", name,
+                       number(value).text, unit.text[0] ? " " : "", unit.text, range);
 }
 
 BrioStatus brio__fields_check(const BrioField *fields, const double *values, BrioError *error)
 {
-    for (const BrioField *field = fields; field && field->name; values += brio__field_width(field++)) {
+    for (const BrioField *field = fields; field && field->name;
+         values += brio__field_width(field++)) {
         bool list = field->type == BRIO_LIST;
-        if (list && !(values[0] >= 0 && values[0] <= BRIO_LIST_MOST && values[0] == floor(values[0])))
-            return brio__error(error, BRIO_ERROR_INPUT, "%s holds %s numbers: at most %d", field->name, number(values[0]).text, BRIO_LIST_MOST);
+        if (list &&
+            !(values[0] >= 0 && values[0] <= BRIO_LIST_MOST && values[0] == floor(values[0])))
+            return brio__error(error, BRIO_ERROR_INPUT, "%s holds %s numbers: at most %d",
+                               field->name, number(values[0]).text, BRIO_LIST_MOST);
         int count = list ? (int)values[0] : brio__field_width(field);
         for (int i = 0; i < count; i++) BRIO_CHECK(check_value(field, i, values[i + list], error));
     }
     return BRIO_OK;
 }
 
-BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name, const double *value)
+BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name,
+                           const double *value)
 {
     int offset;
     const BrioField *field = name ? find_field(fields, name, &offset) : NULL;
@@ -157,7 +175,7 @@ BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *
     return BRIO_OK;
 }
 
-/* ---- citations ---------------------------------------------------------------------------------- */
+/* ---- citations -------------------------------------------------------------------------- */
 
 static const struct {
     const char *key, *text;

@@ -8,7 +8,8 @@ void brio__grip_place(const BrioSystem *s, const BrioGrip *grip, const double *q
     for (int i = 0; i < 3 && grip->vertex[i] >= 0; i++) {
         double x[3] = {0, 0, 0};
         for (int32_t m = s->map_start[grip->vertex[i]]; m < s->map_start[grip->vertex[i] + 1]; m++)
-            for (int r = 0; r < 3; r++) x[r] += s->map_weight[m] * q[3 * (int64_t)s->map_block[m] + r];
+            for (int r = 0; r < 3; r++)
+                x[r] += s->map_weight[m] * q[3 * (int64_t)s->map_block[m] + r];
         for (int r = 0; r < 3; r++) c[r] += grip->weight[i] * x[r];
     }
 }
@@ -27,7 +28,8 @@ double brio__grip_energy(const BrioSystem *s, const BrioGrip *grip, const double
     return energy_at(grip, c);
 }
 
-double brio__hands_evaluate(const BrioSystem *s, const BrioState *state, const double *x, double *gradient)
+double brio__hands_evaluate(const BrioSystem *s, const BrioState *state, const double *x,
+                            double *gradient)
 {
     double sum = 0;
     for (int h = 0; h < BRIO_HANDS_MOST; h++) {
@@ -35,12 +37,15 @@ double brio__hands_evaluate(const BrioSystem *s, const BrioState *state, const d
         if (grip->k == 0) continue;
         double c[3] = {0, 0, 0};
         for (int i = 0; i < 3 && grip->vertex[i] >= 0; i++)
-            for (int r = 0; r < 3; r++) c[r] += grip->weight[i] * x[3 * (int64_t)grip->vertex[i] + r];
+            for (int r = 0; r < 3; r++)
+                c[r] += grip->weight[i] * x[3 * (int64_t)grip->vertex[i] + r];
         sum += energy_at(grip, c);
         for (int i = 0; gradient && i < 3 && grip->vertex[i] >= 0; i++)
-            for (int32_t m = s->map_start[grip->vertex[i]]; m < s->map_start[grip->vertex[i] + 1]; m++)
+            for (int32_t m = s->map_start[grip->vertex[i]]; m < s->map_start[grip->vertex[i] + 1];
+                 m++)
                 for (int r = 0; r < 3; r++)
-                    gradient[3 * (int64_t)s->map_block[m] + r] += grip->k * grip->weight[i] * s->map_weight[m] * (c[r] - grip->point[r]);
+                    gradient[3 * (int64_t)s->map_block[m] + r] +=
+                        grip->k * grip->weight[i] * s->map_weight[m] * (c[r] - grip->point[r]);
     }
     return sum;
 }
@@ -49,7 +54,8 @@ void brio__grip_blocks(const BrioSystem *s, const BrioGrip *grip, BrioGripBlocks
 {
     blocks->count = 0;
     for (int i = 0; i < 3 && grip->vertex[i] >= 0; i++)
-        for (int32_t m = s->map_start[grip->vertex[i]]; m < s->map_start[grip->vertex[i] + 1]; m++) {
+        for (int32_t m = s->map_start[grip->vertex[i]]; m < s->map_start[grip->vertex[i] + 1];
+             m++) {
             int at = 0;
             while (at < blocks->count && blocks->block[at] != s->map_block[m]) at++;
             if (at == blocks->count) {
@@ -71,14 +77,17 @@ static void add_multiple(BrioMatrix *A, int32_t a, int32_t b, double value)
     for (int r = 0; r < 3; r++) A->value[slot + r * stride + r] += value;
 }
 
-void brio__hands_assemble(const BrioSystem *s, const BrioState *state, double weight, BrioLinear *linear)
+void brio__hands_assemble(const BrioSystem *s, const BrioState *state, double weight,
+                          BrioLinear *linear)
 {
     for (int h = 0; h < BRIO_HANDS_MOST; h++) {
         if (state->hand[h].k == 0) continue;
         BrioGripBlocks at;
         brio__grip_blocks(s, &state->hand[h], &at);
         for (int i = 0; i < at.count; i++)
-            for (int j = 0; j <= i; j++) add_multiple(&linear->A, at.block[i], at.block[j], weight * state->hand[h].k * at.weight[i] * at.weight[j]);
+            for (int j = 0; j <= i; j++)
+                add_multiple(&linear->A, at.block[i], at.block[j],
+                             weight * state->hand[h].k * at.weight[i] * at.weight[j]);
     }
 }
 
@@ -99,11 +108,12 @@ void brio__hands_multiply(const BrioSystem *s, const BrioState *state, const dou
         brio__grip_blocks(s, &state->hand[h], &at);
         gather(&at, x, c);
         for (int i = 0; i < at.count; i++)
-            for (int r = 0; r < 3; r++) y[3 * (int64_t)at.block[i] + r] += state->hand[h].k * at.weight[i] * c[r];
+            for (int r = 0; r < 3; r++)
+                y[3 * (int64_t)at.block[i] + r] += state->hand[h].k * at.weight[i] * c[r];
     }
 }
 
-/* ---- Woodbury's formula --------------------------------------------------------------------------- */
+/* ---- Woodbury's formula ----------------------------------------------------------------- */
 
 void brio__hand_columns_forget(BrioHandColumns *columns)
 {
@@ -117,11 +127,13 @@ void brio__hand_columns_free(BrioHandColumns *columns)
 
 static bool same_place(const BrioGrip *a, const BrioGrip *b)
 {
-    return a->k != 0 && !memcmp(a->vertex, b->vertex, sizeof a->vertex) && !memcmp(a->weight, b->weight, sizeof a->weight);
+    return a->k != 0 && !memcmp(a->vertex, b->vertex, sizeof a->vertex) &&
+           !memcmp(a->weight, b->weight, sizeof a->weight);
 }
 
 /* Z for one hand. It is solved for alone, so that its bits are the same whoever else holds on. */
-static BrioStatus make_column(BrioHandColumns *columns, int h, const BrioGripBlocks *at, int64_t n, const BrioScalarFactor *factor, double *scratch)
+static BrioStatus make_column(BrioHandColumns *columns, int h, const BrioGripBlocks *at, int64_t n,
+                              const BrioScalarFactor *factor, double *scratch)
 {
     if (!columns->column[h]) columns->column[h] = brio__alloc((size_t)n, sizeof(double));
     if (!columns->column[h]) return BRIO_ERROR_MEMORY;
@@ -132,21 +144,24 @@ static BrioStatus make_column(BrioHandColumns *columns, int h, const BrioGripBlo
     return BRIO_OK;
 }
 
-/* lower lower^T = I + D W^T Z D by Cholesky's method. Pivots of the exact matrix are 1 at least; those of a factor in single precision may come out
- * less where hands are far stiffer than what they hold. */
+/* lower lower^T = I + D W^T Z D by Cholesky's method. Pivots of the exact matrix are 1 at least;
+ * those of a factor in single precision may come out less where hands are far stiffer than what
+ * they hold. */
 static void factor_small(BrioHandSolve *solve)
 {
     for (int i = 0; i < solve->count; i++)
         for (int j = 0; j <= i; j++) {
             double sum = i == j ? 1 : 0;
             for (int k = 0; k < solve->at[i].count; k++)
-                sum += solve->root[i] * solve->root[j] * solve->at[i].weight[k] * solve->column[j][solve->at[i].block[k]];
+                sum += solve->root[i] * solve->root[j] * solve->at[i].weight[k] *
+                       solve->column[j][solve->at[i].block[k]];
             for (int k = 0; k < j; k++) sum -= solve->lower[i][k] * solve->lower[j][k];
             solve->lower[i][j] = i == j ? sqrt(fmax(sum, 1)) : sum / solve->lower[j][j];
         }
 }
 
-BrioStatus brio__hand_solve_begin(BrioHandSolve *solve, BrioHandColumns *columns, const BrioSystem *system, const BrioState *state, double s,
+BrioStatus brio__hand_solve_begin(BrioHandSolve *solve, BrioHandColumns *columns,
+                                  const BrioSystem *system, const BrioState *state, double s,
                                   const BrioScalarFactor *factor, double *scratch)
 {
     solve->count = 0;
@@ -221,6 +236,7 @@ void brio__hand_solve_column_sums(const BrioHandSolve *solve, double *sum)
         const BrioGripBlocks *at = &solve->at[h];
         double all = 0;
         for (int i = 0; i < at->count; i++) all += at->weight[i];
-        for (int i = 0; i < at->count; i++) sum[at->block[i]] += solve->root[h] * solve->root[h] * all * at->weight[i];
+        for (int i = 0; i < at->count; i++)
+            sum[at->block[i]] += solve->root[h] * solve->root[h] * all * at->weight[i];
     }
 }

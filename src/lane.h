@@ -1,8 +1,9 @@
 /* Lanes: eight doubles that are computed together, one element of a batch in each.
  *
- * Formulas written on `lane` read like scalar code (the operators + - * / work as they are) and compile to
- * AVX-512, AVX2, SSE2 or wasm SIMD. A batch holds eight elements on every instruction set, so that data laid
- * out for one serves all. Files that use lanes for speed are compiled once per instruction set. */
+ * Formulas written on `lane` read like scalar code (the operators + - * / work as they are) and
+ * compile to AVX-512, AVX2, SSE2 or wasm SIMD. A batch holds eight elements on every instruction
+ * set, so that data laid out for one serves all. Files that use lanes for speed are compiled once
+ * per instruction set. */
 #ifndef BRIO_LANE_H
 #define BRIO_LANE_H
 
@@ -14,8 +15,8 @@
 #include <immintrin.h>
 #endif
 
-/* LANES is how data is laid out; WIDTH is how many of them an instruction of this compilation works on. They differ
- * only in the one-lane build that `brio bench elements` sets beside the others. */
+/* LANES is how data is laid out; WIDTH is how many of them an instruction of this compilation works
+ * on. They differ only in the one-lane build that `brio bench elements` sets beside the others. */
 #ifdef BRIO_ONE_LANE
 enum { LANES = 8, WIDTH = 1 };
 #else
@@ -37,7 +38,8 @@ static inline lane lane_gather(const double *p, const int32_t *index)
 #elif defined(__AVX512F__)
     return (lane)_mm512_i32gather_pd(_mm256_load_si256((const __m256i *)index), p, 8);
 #else
-    return (lane){p[index[0]], p[index[1]], p[index[2]], p[index[3]], p[index[4]], p[index[5]], p[index[6]], p[index[7]]};
+    return (lane){p[index[0]], p[index[1]], p[index[2]], p[index[3]],
+                  p[index[4]], p[index[5]], p[index[6]], p[index[7]]};
 #endif
 }
 
@@ -51,12 +53,18 @@ static inline double lane_sum(lane a)
 #endif
 }
 
-/* ---- comparisons and choice --------------------------------------------------------------------- */
+/* ---- comparisons and choice ------------------------------------------------------------- */
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && !defined(BRIO_ONE_LANE)
 typedef __mmask8 lane_mask;
-static inline lane_mask lane_lt(lane a, lane b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LT_OQ); }
-static inline lane_mask lane_le(lane a, lane b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LE_OQ); }
+static inline lane_mask lane_lt(lane a, lane b)
+{
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LT_OQ);
+}
+static inline lane_mask lane_le(lane a, lane b)
+{
+    return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LE_OQ);
+}
 static inline lane_mask lane_and(lane_mask a, lane_mask b) { return a & b; }
 static inline lane_mask lane_or(lane_mask a, lane_mask b) { return a | b; }
 static inline bool lane_any(lane_mask m) { return m != 0; }
@@ -82,10 +90,16 @@ static inline bool lane_any(lane_mask m)
     return any != 0;
 }
 static inline bool lane_test(lane_mask m, int i) { return m[i] != 0; }
-static inline lane lane_select(lane_mask m, lane a, lane b) { return (lane)((m & (lane_int)a) | (~m & (lane_int)b)); }
+static inline lane lane_select(lane_mask m, lane a, lane b)
+{
+    return (lane)((m & (lane_int)a) | (~m & (lane_int)b));
+}
 static inline lane lane_min(lane a, lane b) { return lane_select(a < b, a, b); }
 static inline lane lane_max(lane a, lane b) { return lane_select(a > b, a, b); }
-static inline lane lane_abs(lane a) { return (lane)((lane_int)a & ((lane_int)lane_set(0) + INT64_MAX)); }
+static inline lane lane_abs(lane a)
+{
+    return (lane)((lane_int)a & ((lane_int)lane_set(0) + INT64_MAX));
+}
 static inline lane lane_sqrt(lane a)
 {
     union {
@@ -111,11 +125,15 @@ static inline lane lane_sqrt(lane a)
 }
 #endif
 
-static inline lane lane_sign(lane a) { return lane_select(lane_lt(a, lane_set(0)), lane_set(-1), lane_set(1)); }
+static inline lane lane_sign(lane a)
+{
+    return lane_select(lane_lt(a, lane_set(0)), lane_set(-1), lane_set(1));
+}
 /* Keeps positive values and makes the rest zero: the PSD projection of an eigenvalue. */
 static inline lane lane_positive(lane a) { return lane_max(a, lane_set(0)); }
 
-/* The power of two that brings a in [0, 2^1023) into [1, 2), and its inverse: 2^1023 and 0 for zero. */
+/* The power of two that brings a in [0, 2^1023) into [1, 2), and its inverse: 2^1023 and 0 for
+ * zero. */
 static inline lane lane_unit_scale(lane a, lane *inverse)
 {
     lane_int exponent = (lane_int)a & 0x7ff0000000000000;
@@ -123,11 +141,12 @@ static inline lane lane_unit_scale(lane a, lane *inverse)
     return (lane)(0x7fe0000000000000 - exponent);
 }
 
-/* ---- logarithm ---------------------------------------------------------------------------------- */
+/* ---- logarithm -------------------------------------------------------------------------- */
 
-/* ln a for finite normal a > 0, to about one unit in the last place: a = m 2^e with m in [sqrt(1/2), sqrt 2),
- * ln m = 2 artanh(s), s = f/(2 + f), f = m - 1, by its series to s^23 (|s| < 0.1716: the next term is below 2^-58), where
- * 2 s is written f - f^2/2 + s f^2/2 so that the leading term is exact. */
+/* ln a for finite normal a > 0, to about one unit in the last place: a = m 2^e with m in
+ * [sqrt(1/2), sqrt 2), ln m = 2 artanh(s), s = f/(2 + f), f = m - 1, by its series to s^23 (|s| <
+ * 0.1716: the next term is below 2^-58), where 2 s is written f - f^2/2 + s f^2/2 so that the
+ * leading term is exact. */
 static inline lane lane_log(lane a)
 {
     lane_int bits = (lane_int)a;
@@ -146,13 +165,15 @@ static inline lane lane_log(lane a)
     series = series * z + 2.0 / 7;
     series = series * z + 2.0 / 5;
     series = series * z + 2.0 / 3;
-    return exponent * 0x1.62e42fefa39efp-1 + (f - (half - (s * (half + z * series) + exponent * 0x1.abc9e3b39803fp-56)));
+    return exponent * 0x1.62e42fefa39efp-1 +
+           (f - (half - (s * (half + z * series) + exponent * 0x1.abc9e3b39803fp-56)));
 }
 
-/* ---- cube root, for isochoric invariants -------------------------------------------------------- */
+/* ---- cube root, for isochoric invariants ------------------------------------------------ */
 
-/* a^(-1/3) for finite normal a > 0: a third of the exponent by integer arithmetic, then Newton steps
- * r <- r (4 - a r^3)/3, which need no division. The start is within 6 %, four steps give full precision. */
+/* a^(-1/3) for finite normal a > 0: a third of the exponent by integer arithmetic, then Newton
+ * steps r <- r (4 - a r^3)/3, which need no division. The start is within 6 %, four steps give full
+ * precision. */
 static inline lane lane_rcbrt(lane a)
 {
     lane r;

@@ -1,4 +1,5 @@
-/* Vectors and 3x3 matrices of lanes, polar and singular value decompositions of eight matrices at a time. */
+/* Vectors and 3x3 matrices of lanes, polar and singular value decompositions of eight matrices at a
+ * time. */
 #ifndef BRIO_MAT3_LANE_H
 #define BRIO_MAT3_LANE_H
 
@@ -12,9 +13,16 @@ typedef struct mat3l {
 } mat3l;
 
 static inline vec3l vec3l_sub(vec3l a, vec3l b) { return (vec3l){a.x - b.x, a.y - b.y, a.z - b.z}; }
-static inline vec3l vec3l_along(vec3l a, lane t, vec3l b) { return (vec3l){a.x + t * b.x, a.y + t * b.y, a.z + t * b.z}; } /* a + t b */
+/* a + t b */
+static inline vec3l vec3l_along(vec3l a, lane t, vec3l b)
+{
+    return (vec3l){a.x + t * b.x, a.y + t * b.y, a.z + t * b.z};
+}
 static inline lane vec3l_dot(vec3l a, vec3l b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
-static inline vec3l vec3l_cross(vec3l a, vec3l b) { return (vec3l){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x}; }
+static inline vec3l vec3l_cross(vec3l a, vec3l b)
+{
+    return (vec3l){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
 static inline vec3l vec3l_select(lane_mask m, vec3l a, vec3l b)
 {
     return (vec3l){lane_select(m, a.x, b.x), lane_select(m, a.y, b.y), lane_select(m, a.z, b.z)};
@@ -51,7 +59,8 @@ static inline mat3l mat3l_gram(const mat3l *a)
     mat3l c;
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++)
-            c.m[i][j] = c.m[j][i] = a->m[0][i] * a->m[0][j] + a->m[1][i] * a->m[1][j] + a->m[2][i] * a->m[2][j];
+            c.m[i][j] = c.m[j][i] =
+                a->m[0][i] * a->m[0][j] + a->m[1][i] * a->m[1][j] + a->m[2][i] * a->m[2][j];
     return c;
 }
 
@@ -76,13 +85,16 @@ static inline lane mat3l_norm2(const mat3l *a)
     return s;
 }
 
-/* One Jacobi rotation that makes s[p][q] zero and turns the columns p and q of v [Golub and Van Loan,
- * Matrix Computations, 8.5]. An entry that is nothing beside the diagonal is dropped: its square could underflow. */
+/* One Jacobi rotation that makes s[p][q] zero and turns the columns p and q of v [Golub and Van
+ * Loan, Matrix Computations, 8.5]. An entry that is nothing beside the diagonal is dropped: its
+ * square could underflow. */
 static inline void jacobi_rotate(mat3l *s, mat3l *v, int p, int q)
 {
     int r = 3 - p - q;
     lane spq = s->m[p][q], gap = s->m[q][q] - s->m[p][p];
-    lane_mask skip = lane_le(lane_abs(spq), lane_max(1e-20 * (lane_abs(s->m[p][p]) + lane_abs(s->m[q][q])), lane_set(1e-145)));
+    lane_mask skip =
+        lane_le(lane_abs(spq),
+                lane_max(1e-20 * (lane_abs(s->m[p][p]) + lane_abs(s->m[q][q])), lane_set(1e-145)));
     /* t = tan of the angle: the smaller root of t^2 + gap/spq t - 1 = 0 */
     lane root = lane_sqrt(gap * gap + 4 * spq * spq);
     lane t = 2 * spq * lane_sign(gap) / lane_select(skip, lane_set(1), lane_abs(gap) + root);
@@ -101,10 +113,13 @@ static inline void jacobi_rotate(mat3l *s, mat3l *v, int p, int q)
     }
 }
 
-/* s = v diag(s) v^T for symmetric s, which becomes diagonal. Sweeps until the off-diagonal part is round-off. */
+/* s = v diag(s) v^T for symmetric s, which becomes diagonal. Sweeps until the off-diagonal part is
+ * round-off. */
 static inline void eigen3(mat3l *s, mat3l *v)
 {
-    *v = (mat3l){{{lane_set(1), lane_set(0), lane_set(0)}, {lane_set(0), lane_set(1), lane_set(0)}, {lane_set(0), lane_set(0), lane_set(1)}}};
+    *v = (mat3l){{{lane_set(1), lane_set(0), lane_set(0)},
+                  {lane_set(0), lane_set(1), lane_set(0)},
+                  {lane_set(0), lane_set(0), lane_set(1)}}};
     for (int sweep = 0; sweep < 10; sweep++) {
         jacobi_rotate(s, v, 0, 1);
         jacobi_rotate(s, v, 0, 2);
@@ -127,8 +142,9 @@ static inline void swap_columns(lane_mask swap, mat3l *v, lane *sigma, int p, in
     }
 }
 
-/* Turns columns 1 and 2 of b = f v, and of v, until those of b are at right angles and the longer one comes first: one
- * Jacobi rotation on the columns themselves. f^T f has lost them where sigma[1] < 1e-8 sigma[0]. */
+/* Turns columns 1 and 2 of b = f v, and of v, until those of b are at right angles and the longer
+ * one comes first: one Jacobi rotation on the columns themselves. f^T f has lost them where
+ * sigma[1] < 1e-8 sigma[0]. */
 static inline void separate_columns(mat3l *b, mat3l *v)
 {
     lane p = lane_set(0), q = p, pq = p;
@@ -138,21 +154,26 @@ static inline void separate_columns(mat3l *b, mat3l *v)
         pq += b->m[k][1] * b->m[k][2];
     }
     lane_mask skip = lane_le(lane_abs(pq), lane_max(1e-20 * (p + q), lane_set(1e-145)));
-    lane gap = q - p, t = 2 * pq * lane_sign(gap) / lane_select(skip, lane_set(1), lane_abs(gap) + lane_sqrt(gap * gap + 4 * pq * pq));
+    lane gap = q - p;
+    lane t = 2 * pq * lane_sign(gap) /
+             lane_select(skip, lane_set(1), lane_abs(gap) + lane_sqrt(gap * gap + 4 * pq * pq));
     t = lane_select(skip, lane_set(0), t);
     lane c = 1 / lane_sqrt(1 + t * t), n = t * c;
     lane_mask swap = lane_lt(p - t * pq, q + t * pq);
     for (int k = 0; k < 6; k++) { /* the swap changes a sign, so that v stays a rotation */
-        lane *row = k < 3 ? b->m[k] : v->m[k - 3], first = c * row[1] - n * row[2], second = n * row[1] + c * row[2];
+        lane *row = k < 3 ? b->m[k] : v->m[k - 3];
+        lane first = c * row[1] - n * row[2];
+        lane second = n * row[1] + c * row[2];
         row[1] = lane_select(swap, second, first);
         row[2] = lane_select(swap, -first, second);
     }
 }
 
-/* f = u diag(sigma) v^T with rotations u, v and sigma[0] >= sigma[1] >= |sigma[2]|: only the smallest
- * singular value may be negative, as det f is [Teran2005]. v comes from the eigenvectors of f^T f, u from
- * the columns of f v made orthonormal one after the other, largest first, so that flat and rank-one f are
- * harmless [McAdams2011]. f is scaled to size one first: its fourth powers appear. */
+/* f = u diag(sigma) v^T with rotations u, v and sigma[0] >= sigma[1] >= |sigma[2]|: only the
+ * smallest singular value may be negative, as det f is [Teran2005]. v comes from the eigenvectors
+ * of f^T f, u from the columns of f v made orthonormal one after the other, largest first, so that
+ * flat and rank-one f are harmless [McAdams2011]. f is scaled to size one first: its fourth powers
+ * appear. */
 static inline void svd3(const mat3l *f, mat3l *u, lane sigma[3], mat3l *v)
 {
     lane size = lane_abs(f->m[0][0]), unscale;
@@ -174,7 +195,8 @@ static inline void svd3(const mat3l *f, mat3l *u, lane sigma[3], mat3l *v)
     sigma[0] = lane_sqrt(b.m[0][0] * b.m[0][0] + b.m[1][0] * b.m[1][0] + b.m[2][0] * b.m[2][0]);
     lane_mask none = lane_le(sigma[0], tiny);
     lane scale = 1 / lane_select(none, one, sigma[0]);
-    lane u0x = lane_select(none, one, b.m[0][0] * scale), u0y = lane_select(none, zero, b.m[1][0] * scale),
+    lane u0x = lane_select(none, one, b.m[0][0] * scale),
+         u0y = lane_select(none, zero, b.m[1][0] * scale),
          u0z = lane_select(none, zero, b.m[2][0] * scale);
 
     lane along = u0x * b.m[0][1] + u0y * b.m[1][1] + u0z * b.m[2][1];
@@ -184,7 +206,9 @@ static inline void svd3(const mat3l *f, mat3l *u, lane sigma[3], mat3l *v)
     /* any direction at right angles to u0 serves: take it from the axis that u0 leans to least */
     lane ax = lane_abs(u0x), ay = lane_abs(u0y), az = lane_abs(u0z);
     lane_mask use_x = lane_and(lane_le(ax, ay), lane_le(ax, az)), use_y = lane_le(ay, az);
-    lane ex = lane_select(use_x, one, zero), ey = lane_select(use_x, zero, lane_select(use_y, one, zero)), ez = 1 - ex - ey;
+    lane ex = lane_select(use_x, one, zero);
+    lane ey = lane_select(use_x, zero, lane_select(use_y, one, zero));
+    lane ez = 1 - ex - ey;
     lane e = ex * u0x + ey * u0y + ez * u0z;
     wx = lane_select(none, ex - e * u0x, wx);
     wy = lane_select(none, ey - e * u0y, wy);
@@ -199,15 +223,17 @@ static inline void svd3(const mat3l *f, mat3l *u, lane sigma[3], mat3l *v)
     *u = (mat3l){{{u0x, u1x, u2x}, {u0y, u1y, u2y}, {u0z, u1z, u2z}}};
 }
 
-/* The trace of the stretch, i1 = sigma_0 + sigma_1 + sigma_2 (sigma_2 signed), without a decomposition: it is the largest
- * root of
+/* The trace of the stretch, i1 = sigma_0 + sigma_1 + sigma_2 (sigma_2 signed), without a
+ * decomposition: it is the largest root of
  *
- *     p(t) = t^4 - 2 i2 t^2 - 8 J t + i2^2 - 4 k,    i2 = sum sigma^2, k = sum of sigma_i^2 sigma_j^2, J = det f
+ *     p(t) = t^4 - 2 i2 t^2 - 8 J t + i2^2 - 4 k,    i2 = sum sigma^2, k = sum of sigma_i^2
+ * sigma_j^2, J = det f
  *
- * (its four roots are the sums with an even number of minus signs), found by Newton's method from above,
- * where p is convex and the iteration monotone. The closest rotation is its derivative by f:
- * r = di1/df = -(p_i2 di2/df + p_J dJ/df + p_k dk/df)/p'(i1), with p'(i1) = 8 (s0+s1)(s0+s2)(s1+s2).
- * Where that product is small the rotation is nearly undetermined and the SVD decides it. */
+ * (its four roots are the sums with an even number of minus signs), found by Newton's method from
+ * above, where p is convex and the iteration monotone. The closest rotation is its derivative by f:
+ * r = di1/df = -(p_i2 di2/df + p_J dJ/df + p_k dk/df)/p'(i1), with p'(i1) = 8
+ * (s0+s1)(s0+s2)(s1+s2). Where that product is small the rotation is nearly undetermined and the
+ * SVD decides it. */
 static inline lane polar3(const mat3l *f, const mat3l *cof, lane i2, lane k, lane J, mat3l *r)
 {
     lane t = lane_sqrt(3 * i2), c0 = i2 * i2 - 4 * k;
@@ -231,7 +257,8 @@ static inline lane polar3(const mat3l *f, const mat3l *cof, lane i2, lane k, lan
     lane inverse = 1 / slope;
     lane wf = (4 * t * t + 4 * i2) * inverse, wc = 8 * t * inverse, wg = -8 * inverse;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) r->m[i][j] = wf * f->m[i][j] + wc * cof->m[i][j] + wg * fgram.m[i][j];
+        for (int j = 0; j < 3; j++)
+            r->m[i][j] = wf * f->m[i][j] + wc * cof->m[i][j] + wg * fgram.m[i][j];
     return t;
 }
 

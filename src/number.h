@@ -6,7 +6,8 @@
 
 #include <locale.h>
 
-/* The calling thread prints and reads numbers in the "C" locale from here on; hand the result to leave. */
+/* The calling thread prints and reads numbers in the "C" locale from here on; hand the result to
+ * leave. */
 locale_t brio__c_locale_enter(void);
 void brio__c_locale_leave(locale_t before);
 

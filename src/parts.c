@@ -8,7 +8,8 @@ static int32_t root_of(int32_t *parent, int32_t b)
     return b;
 }
 
-/* Joins blocks that an element has both of; marks the parts that elements tie to vertices without coordinates. */
+/* Joins blocks that an element has both of; marks the parts that elements tie to vertices without
+ * coordinates. */
 BrioStatus brio__parts_find(const BrioSystem *system, int32_t *part, int32_t *count, bool **held)
 {
     int32_t n = system->block_count;
@@ -23,10 +24,12 @@ BrioStatus brio__parts_find(const BrioSystem *system, int32_t *part, int32_t *co
                 for (int k = 0; k < nodes; k++) {
                     int32_t vertex = brio__term_vertex(term, i, k);
                     if (system->map_start[vertex] == system->map_start[vertex + 1]) ties = true;
-                    for (int32_t m = system->map_start[vertex]; m < system->map_start[vertex + 1]; m++) {
+                    for (int32_t m = system->map_start[vertex]; m < system->map_start[vertex + 1];
+                         m++) {
                         if (first < 0) first = system->map_block[m];
                         if (pass) continue;
-                        int32_t one = root_of(part, first), other = root_of(part, system->map_block[m]);
+                        int32_t one = root_of(part, first);
+                        int32_t other = root_of(part, system->map_block[m]);
                         part[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
                     }
                 }
@@ -37,13 +40,16 @@ BrioStatus brio__parts_find(const BrioSystem *system, int32_t *part, int32_t *co
             int32_t block[2] = {-1, -1};
             for (int end = 0; end < 2; end++) {
                 int32_t m = system->map_start[system->rod[k].vertex[end]];
-                if (m < system->map_start[system->rod[k].vertex[end] + 1]) block[end] = root_of(part, system->map_block[m]);
+                if (m < system->map_start[system->rod[k].vertex[end] + 1])
+                    block[end] = root_of(part, system->map_block[m]);
             }
-            if (block[0] >= 0 && block[1] >= 0) part[BRIO_MAX(block[0], block[1])] = BRIO_MIN(block[0], block[1]);
+            if (block[0] >= 0 && block[1] >= 0)
+                part[BRIO_MAX(block[0], block[1])] = BRIO_MIN(block[0], block[1]);
         }
         if (pass) break;
         *count = 0;
-        for (int32_t b = 0; b < n; b++) part[b] = root_of(part, b); /* the least block of its part */
+        /* the least block of its part */
+        for (int32_t b = 0; b < n; b++) part[b] = root_of(part, b);
         for (int32_t b = 0; b < n; b++) part[b] = part[b] == b ? (*count)++ : part[part[b]];
         *held = brio__calloc((size_t)*count, sizeof **held);
         if (!*held) return BRIO_ERROR_MEMORY;
@@ -71,7 +77,8 @@ BrioStatus brio__parts_create(const BrioSystem *system, BrioParts **parts)
     f->sum = brio__alloc(9 * (size_t)f->count + 1, sizeof *f->sum);
     f->group = brio__alloc((size_t)f->count, sizeof *f->group);
     f->stays = brio__alloc((size_t)f->count, sizeof *f->stays);
-    if (status == BRIO_OK && !(f->sum && f->held && f->group && f->stays)) status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK && !(f->sum && f->held && f->group && f->stays))
+        status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) brio__parts_separate(f);
     if (status == BRIO_OK)
         *parts = f;
@@ -128,7 +135,10 @@ void brio__parts_unsupported(const BrioParts *f, const double *forces, double ti
         }
     brio__share_sum(f->system->share, f->sum, 6 * (int64_t)f->count);
     for (int32_t p = 0; p < f->count; p++) {
-        double *R = f->sum + 6 * p, *W = R + 3, carried = hypot(hypot(R[0], R[1]), R[2]), heavy = hypot(hypot(W[0], W[1]), W[2]);
+        double *R = f->sum + 6 * p;
+        double *W = R + 3;
+        double carried = hypot(hypot(R[0], R[1]), R[2]);
+        double heavy = hypot(hypot(W[0], W[1]), W[2]);
         *R = carried < heavy ? 1 - carried / heavy : 0;
     }
     brio__parallel_for(f->system->block_count, GRAIN, fall_chunk, &(PartsWork){f, time, weight});
@@ -170,7 +180,9 @@ void brio__parts_separate(BrioParts *f)
 
 void brio__parts_join(BrioParts *f, int32_t a, int32_t b)
 {
-    int32_t one = a < 0 ? -1 : root_of(f->group, f->part[a]), other = b < 0 ? -1 : root_of(f->group, f->part[b]), root = BRIO_MIN(one, other);
+    int32_t one = a < 0 ? -1 : root_of(f->group, f->part[a]);
+    int32_t other = b < 0 ? -1 : root_of(f->group, f->part[b]);
+    int32_t root = BRIO_MIN(one, other);
     if (root < 0) {
         if (BRIO_MAX(one, other) >= 0) f->stays[BRIO_MAX(one, other)] = true;
         return;
@@ -182,14 +194,16 @@ void brio__parts_join(BrioParts *f, int32_t a, int32_t b)
 /* x <- A^-1 x of a symmetric positive definite A = (xx, xy, xz, yy, yz, zz), by its cofactors. */
 static void solve_symmetric(const double A[6], double x[3])
 {
-    double c[6] = {A[3] * A[5] - A[4] * A[4], A[2] * A[4] - A[1] * A[5], A[1] * A[4] - A[2] * A[3], A[0] * A[5] - A[2] * A[2], A[1] * A[2] - A[0] * A[4], A[0] * A[3] - A[1] * A[1]};
+    double c[6] = {A[3] * A[5] - A[4] * A[4], A[2] * A[4] - A[1] * A[5], A[1] * A[4] - A[2] * A[3],
+                   A[0] * A[5] - A[2] * A[2], A[1] * A[2] - A[0] * A[4], A[0] * A[3] - A[1] * A[1]};
     double y[3] = {x[0], x[1], x[2]}, determinant = A[0] * c[0] + A[1] * c[1] + A[2] * c[2];
     x[0] = (c[0] * y[0] + c[1] * y[1] + c[2] * y[2]) / determinant;
     x[1] = (c[1] * y[0] + c[3] * y[1] + c[4] * y[2]) / determinant;
     x[2] = (c[2] * y[0] + c[4] * y[1] + c[5] * y[2]) / determinant;
 }
 
-void brio__parts_balance(const BrioParts *f, const double *mass, const double *bound, double scale, const double *gradient, double *step)
+void brio__parts_balance(const BrioParts *f, const double *mass, const double *bound, double scale,
+                         const double *gradient, double *step)
 {
     static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
     bool loose = false;
@@ -210,9 +224,11 @@ void brio__parts_balance(const BrioParts *f, const double *mass, const double *b
         for (int k = 0; k < 6; k++) matrix[k] += scale * contact[1 + k];
     }
     for (int32_t k = 0; k < f->count; k++)
-        if (f->group[k] == k && !f->stays[k]) solve_symmetric(f->sum + 9 * (int64_t)k + 3, f->sum + 9 * (int64_t)k);
+        if (f->group[k] == k && !f->stays[k])
+            solve_symmetric(f->sum + 9 * (int64_t)k + 3, f->sum + 9 * (int64_t)k);
     for (int32_t b = 0; b < f->system->block_count; b++) {
         int32_t group = f->group[f->part[b]];
-        for (int r = 0; r < 3 && !f->stays[group]; r++) step[3 * b + r] += f->sum[9 * (int64_t)group + r];
+        for (int r = 0; r < 3 && !f->stays[group]; r++)
+            step[3 * b + r] += f->sum[9 * (int64_t)group + r];
     }
 }

@@ -10,7 +10,10 @@ static const BrioPreset presets[] = {
 #undef PRESET
 };
 
-const BrioPreset *brio__preset_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(presets) ? &presets[i] : NULL; }
+const BrioPreset *brio__preset_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(presets) ? &presets[i] : NULL;
+}
 
 const BrioPreset *brio__preset(const char *name)
 {

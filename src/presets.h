@@ -1,4 +1,5 @@
-/* Materials with the numbers of a real substance, by name: one line each in presets.def. Where the numbers come from is told in docs/materials.md. */
+/* Materials with the numbers of a real substance, by name: one line each in presets.def. Where the
+ * numbers come from is told in docs/materials.md. */
 #ifndef BRIO_PRESETS_H
 #define BRIO_PRESETS_H
 

@@ -1,4 +1,5 @@
-/* Energies that a program registers at run time: between the lanes of the kernels and functions that take one element after the other.
+/* Energies that a program registers at run time: between the lanes of the kernels and functions
+ * that take one element after the other.
  *
  * Rest data of an element: weight, rest length or volume, rest positions. */
 #include "energy/energy.h"
@@ -11,11 +12,15 @@ enum { MOST = 64, NODES = 4, SIZE = 3 * NODES };
 static BrioEnergy registered[MOST];
 static int registered_count;
 
-const BrioEnergy *brio__registered_energy_at(int i) { return i >= 0 && i < registered_count ? &registered[i] : NULL; }
+const BrioEnergy *brio__registered_energy_at(int i)
+{
+    return i >= 0 && i < registered_count ? &registered[i] : NULL;
+}
 
-/* ---- the nearest semidefinite matrix ------------------------------------------------------------ */
+/* ---- the nearest semidefinite matrix ---------------------------------------------------- */
 
-/* Eigenvectors by Jacobi's rotations; A = V diag V^T with the negative part of the diagonal left out. */
+/* Eigenvectors by Jacobi's rotations; A = V diag V^T with the negative part of the diagonal left
+ * out. */
 static void make_semidefinite(int n, double *A)
 {
     double V[SIZE * SIZE] = {0}, D[SIZE * SIZE], scale = 0;
@@ -31,14 +36,19 @@ static void make_semidefinite(int n, double *A)
                 off = fmax(off, fabs(a));
                 if (fabs(a) < 1e-300) continue;
                 double theta = (D[q * n + q] - D[p * n + p]) / (2 * a);
-                double t = copysign(1, theta) / (fabs(theta) + hypot(1, theta)), c = 1 / sqrt(1 + t * t), s = t * c;
+                double t = copysign(1, theta) / (fabs(theta) + hypot(1, theta));
+                double c = 1 / sqrt(1 + t * t);
+                double s = t * c;
                 for (int k = 0; k < n; k++) {
                     double kp = D[k * n + p], kq = D[k * n + q];
                     D[k * n + p] = c * kp - s * kq;
                     D[k * n + q] = s * kp + c * kq;
                 }
                 for (int k = 0; k < n; k++) {
-                    double pk = D[p * n + k], qk = D[q * n + k], vp = V[k * n + p], vq = V[k * n + q];
+                    double pk = D[p * n + k];
+                    double qk = D[q * n + k];
+                    double vp = V[k * n + p];
+                    double vq = V[k * n + q];
                     D[p * n + k] = c * pk - s * qk;
                     D[q * n + k] = s * pk + c * qk;
                     V[k * n + p] = c * vp - s * vq;
@@ -54,15 +64,17 @@ static void make_semidefinite(int n, double *A)
     }
 }
 
-/* ---- lanes and elements ------------------------------------------------------------------------- */
+/* ---- lanes and elements ----------------------------------------------------------------- */
 
-/* Elements [first, first + count) of the batch, where `room` has (2 + 3 * 3 nodes + (3 nodes)^2) count numbers and one more for each. */
+/* Elements [first, first + count) of the batch, where `room` has (2 + 3 * 3 nodes + (3 nodes)^2)
+ * count numbers and one more for each. */
 static void evaluate(const BrioBatch *batch, int nodes, int64_t first, int64_t count, double *room)
 {
     int size = 3 * nodes, rests = 2 + size;
     bool second = batch->hessian, slope = batch->gradient;
-    double *weight = room, *length = weight + count, *rest = length + count, *x = rest + count * size, *energy = x + count * size,
-           *gradient = energy + count, *hessian = gradient + count * size;
+    double *weight = room, *length = weight + count, *rest = length + count,
+           *x = rest + count * size, *energy = x + count * size, *gradient = energy + count,
+           *hessian = gradient + count * size;
     for (int64_t e = 0; e < count; e++) {
         int64_t block = (first + e) / LANES, lane_number = (first + e) % LANES;
         const double *data = batch->rest + block * rests * LANES + lane_number;
@@ -70,24 +82,39 @@ static void evaluate(const BrioBatch *batch, int nodes, int64_t first, int64_t c
         weight[e] = data[0];
         length[e] = data[LANES];
         for (int k = 0; k < size; k++) rest[e * size + k] = data[(2 + k) * LANES];
-        for (int k = 0; k < nodes; k++) memcpy(x + e * size + 3 * k, batch->x + node[k * LANES], 3 * sizeof *x);
+        for (int k = 0; k < nodes; k++)
+            memcpy(x + e * size + 3 * k, batch->x + node[k * LANES], 3 * sizeof *x);
     }
     memset(energy, 0, (size_t)(count * (1 + size + (second ? size * size : 0))) * sizeof *energy);
-    BrioElements elements = {.count = count, .nodes = nodes, .values = batch->params, .weight = weight, .size = length, .rest = rest, .x = x, .energy = energy,
-                             .gradient = slope ? gradient : NULL, .hessian = second ? hessian : NULL};
+    BrioElements elements = {.count = count,
+                             .nodes = nodes,
+                             .values = batch->params,
+                             .weight = weight,
+                             .size = length,
+                             .rest = rest,
+                             .x = x,
+                             .energy = energy,
+                             .gradient = slope ? gradient : NULL,
+                             .hessian = second ? hessian : NULL};
     bool failed = batch->def->eval(batch->def->user, &elements) != BRIO_OK;
     for (int64_t e = 0; e < count; e++) {
         int64_t block = (first + e) / LANES, lane_number = (first + e) % LANES;
         bool filling = weight[e] == 0; /* it repeats the last element of a block that is not full */
         if (batch->energy) batch->energy[block] += filling ? 0 : failed ? INFINITY : energy[e];
-        for (int k = 0; slope && k < size; k++) batch->gradient[(block * size + k) * LANES + lane_number] = filling || failed ? 0 : gradient[e * size + k];
+        for (int k = 0; slope && k < size; k++)
+            batch->gradient[(block * size + k) * LANES + lane_number] =
+                filling || failed ? 0 : gradient[e * size + k];
         if (!second) continue;
-        double *H = hessian + e * size * size, *out = batch->hessian + (block - batch->begin) * brio__pairs(nodes) * 9 * LANES + lane_number;
+        double *H = hessian + e * size * size;
+        double *out =
+            batch->hessian + (block - batch->begin) * brio__pairs(nodes) * 9 * LANES + lane_number;
         if (filling || failed) memset(H, 0, (size_t)(size * size) * sizeof *H);
         if (batch->project) make_semidefinite(size, H);
         for (int i = 0; i < nodes; i++)
             for (int j = 0; j <= i; j++)
-                for (int r = 0; r < 9; r++) out[(brio__pair(i, j) * 9 + r) * LANES] = H[(3 * i + r / 3) * size + 3 * j + r % 3];
+                for (int r = 0; r < 9; r++)
+                    out[(brio__pair(i, j) * 9 + r) * LANES] =
+                        H[(3 * i + r / 3) * size + 3 * j + r % 3];
     }
 }
 
@@ -98,8 +125,10 @@ static void eval(const BrioBatch *batch)
     double room[ROOM];
     int nodes = batch->def->kind == BRIO_KIND_SPRINGS ? 2 : 4, size = 3 * nodes;
     int64_t most = ROOM / (3 + 3 * size + (batch->hessian ? size * size : 0)) / LANES * LANES;
-    for (int64_t block = batch->begin; batch->energy && block < batch->end; block++) batch->energy[block] = 0;
-    for (int64_t first = batch->begin * LANES; first < batch->end * LANES; first += most) evaluate(batch, nodes, first, BRIO_MIN(most, batch->end * LANES - first), room);
+    for (int64_t block = batch->begin; batch->energy && block < batch->end; block++)
+        batch->energy[block] = 0;
+    for (int64_t first = batch->begin * LANES; first < batch->end * LANES; first += most)
+        evaluate(batch, nodes, first, BRIO_MIN(most, batch->end * LANES - first), room);
 }
 
 static void rest_spring(const double *X, double scale, double length, double *rest)
@@ -114,42 +143,64 @@ static void rest_tet(const double *X, double scale, double length, double *rest)
 {
     (void)length;
     double a[3], b[3], c[3];
-    for (int r = 0; r < 3; r++) a[r] = X[3 + r] - X[r], b[r] = X[6 + r] - X[r], c[r] = X[9 + r] - X[r];
+    for (int r = 0; r < 3; r++)
+        a[r] = X[3 + r] - X[r], b[r] = X[6 + r] - X[r], c[r] = X[9 + r] - X[r];
     rest[0] = scale;
-    rest[1] = (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6;
+    rest[1] = (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+               a[2] * (b[0] * c[1] - b[1] * c[0])) /
+              6;
     memcpy(rest + 2, X, 12 * sizeof *X);
 }
 
 static double spring_magnitude(const double *rest) { return rest[0] * rest[1] * rest[1]; }
 static double tet_magnitude(const double *rest) { return rest[1]; }
 
-/* ---- registration ------------------------------------------------------------------------------- */
+/* ---- registration ----------------------------------------------------------------------- */
 
 BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error)
 {
-    if (!def || !def->name || !def->name[0] || !def->eval || !def->fields) return brio__error(error, BRIO_ERROR_ARGUMENT, "an energy needs a name, a field table and a function");
-    if (brio__energy(def->name)) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is an energy \"%s\" already; choose another name", def->name);
+    if (!def || !def->name || !def->name[0] || !def->eval || !def->fields)
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "an energy needs a name, a field table and a function");
+    if (brio__energy(def->name))
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "there is an energy \"%s\" already; choose another name", def->name);
     if (def->kind != BRIO_KIND_SPRINGS && def->kind != BRIO_KIND_SOLID)
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "energy %s: only energies of springs and of solids can be registered at run time", def->name);
+        return brio__error(
+            error, BRIO_ERROR_ARGUMENT,
+            "energy %s: only energies of springs and of solids can be registered at run time",
+            def->name);
     for (const BrioField *f = def->fields; f->name; f++)
-        if (f->type != BRIO_REAL && f->type != BRIO_INTEGER) return brio__error(error, BRIO_ERROR_ARGUMENT, "energy %s: field %s is not a number", def->name, f->name);
+        if (f->type != BRIO_REAL && f->type != BRIO_INTEGER)
+            return brio__error(error, BRIO_ERROR_ARGUMENT, "energy %s: field %s is not a number",
+                               def->name, f->name);
     int count = brio__fields_count(def->fields);
     bool spring = def->kind == BRIO_KIND_SPRINGS;
-    if (count > BRIO_MAX_VALUES) return brio__error(error, BRIO_ERROR_ARGUMENT, "energy %s: %d fields are more than the %d that there is room for", def->name, count, BRIO_MAX_VALUES);
-    if (brio__fields_offset(def->fields, "rho") < 0 && !(spring && brio__fields_offset(def->fields, "vertex_mass") >= 0))
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "energy %s: it has no mass; give it a field rho%s", def->name, spring ? " or vertex_mass" : "");
-    if (registered_count == MOST) return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%d energies are registered already, and there is no room for more", MOST);
-    registered[registered_count++] = (BrioEnergy){.name = def->name,
-                                                  .summary = def->summary ? def->summary : "",
-                                                  .citation = def->citation,
-                                                  .element = spring ? BRIO_ELEMENT_SPRING : BRIO_ELEMENT_TET,
-                                                  .nodes = spring ? 2 : 4,
-                                                  .rest = spring ? 8 : 14,
-                                                  .params = count,
-                                                  .fields = def->fields,
-                                                  .rest_shape = spring ? rest_spring : rest_tet,
-                                                  .magnitude = spring ? spring_magnitude : tet_magnitude,
-                                                  .eval = eval,
-                                                  .def = def};
+    if (count > BRIO_MAX_VALUES)
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "energy %s: %d fields are more than the %d that there is room for",
+                           def->name, count, BRIO_MAX_VALUES);
+    if (brio__fields_offset(def->fields, "rho") < 0 &&
+        !(spring && brio__fields_offset(def->fields, "vertex_mass") >= 0))
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "energy %s: it has no mass; give it a field rho%s", def->name,
+                           spring ? " or vertex_mass" : "");
+    if (registered_count == MOST)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%d energies are registered already, and there is no room for more",
+                           MOST);
+    registered[registered_count++] =
+        (BrioEnergy){.name = def->name,
+                     .summary = def->summary ? def->summary : "",
+                     .citation = def->citation,
+                     .element = spring ? BRIO_ELEMENT_SPRING : BRIO_ELEMENT_TET,
+                     .nodes = spring ? 2 : 4,
+                     .rest = spring ? 8 : 14,
+                     .params = count,
+                     .fields = def->fields,
+                     .rest_shape = spring ? rest_spring : rest_tet,
+                     .magnitude = spring ? spring_magnitude : tet_magnitude,
+                     .eval = eval,
+                     .def = def};
     return BRIO_OK;
 }

@@ -30,7 +30,8 @@ static BrioStatus with_history(const BrioSystem *system, int history, BrioState 
 double brio__sim_energy(BrioSim *sim)
 {
     BrioState *state = sim->state;
-    return brio_stepper_kinetic(sim->stepper, state->v) + brio__potential(sim->stepper->solver, state, state->q, state->time, NULL);
+    return brio_stepper_kinetic(sim->stepper, state->v) +
+           brio__potential(sim->stepper->solver, state, state->q, state->time, NULL);
 }
 
 void brio__sim_add(BrioSim *sim, double change)
@@ -39,52 +40,77 @@ void brio__sim_add(BrioSim *sim, double change)
     sim->state->target += change;
 }
 
-void brio__sim_book(BrioSim *sim, double before) { brio__sim_add(sim, brio__sim_energy(sim) - before); }
+void brio__sim_book(BrioSim *sim, double before)
+{
+    brio__sim_add(sim, brio__sim_energy(sim) - before);
+}
 
-static BrioStatus check_values(const BrioIntegrator *integrator, const double *values, unsigned *traits, BrioError *error)
+static BrioStatus check_values(const BrioIntegrator *integrator, const double *values,
+                               unsigned *traits, BrioError *error)
 {
     char reason[256];
     *traits = integrator->traits;
     BRIO_CHECK(brio__fields_check(integrator->fields, values, error));
-    if (!integrator->check || integrator->check(values, traits, reason, sizeof reason) == BRIO_OK) return BRIO_OK;
+    if (!integrator->check || integrator->check(values, traits, reason, sizeof reason) == BRIO_OK)
+        return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT, "integrator %s: %s", integrator->name, reason);
 }
 
-static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator, unsigned *traits, BrioError *error)
+static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator, unsigned *traits,
+                        BrioError *error)
 {
     *integrator = def->integrator ? brio_integrator(def->integrator) : NULL;
-    if (!*integrator) return brio__error(error, BRIO_ERROR_INPUT, "no integrator \"%s\"", def->integrator ? def->integrator : "");
-    if (!(def->h > 0) || isinf(def->h)) return brio__error(error, BRIO_ERROR_INPUT, "the time step h = %g s must be positive", def->h);
+    if (!*integrator)
+        return brio__error(error, BRIO_ERROR_INPUT, "no integrator \"%s\"",
+                           def->integrator ? def->integrator : "");
+    if (!(def->h > 0) || isinf(def->h))
+        return brio__error(error, BRIO_ERROR_INPUT, "the time step h = %g s must be positive",
+                           def->h);
     if (!def->solver.linear || !brio__linear_type(def->solver.linear))
-        return brio__error(error, BRIO_ERROR_INPUT, "no linear solver \"%s\"", def->solver.linear ? def->solver.linear : "");
-    if (!(def->solver.tol > 0) || !(def->solver.linear_tol > 0) || def->solver.max_iterations < 1 || def->solver.max_halvings < 0)
-        return brio__error(error, BRIO_ERROR_INPUT, "the solver's tolerances and limits must be positive");
+        return brio__error(error, BRIO_ERROR_INPUT, "no linear solver \"%s\"",
+                           def->solver.linear ? def->solver.linear : "");
+    if (!(def->solver.tol > 0) || !(def->solver.linear_tol > 0) || def->solver.max_iterations < 1 ||
+        def->solver.max_halvings < 0)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the solver's tolerances and limits must be positive");
     if (!brio__solver_type(def->solver.type))
-        return brio__error(error, BRIO_ERROR_INPUT, "no solver \"%s\"", def->solver.type ? def->solver.type : "");
+        return brio__error(error, BRIO_ERROR_INPUT, "no solver \"%s\"",
+                           def->solver.type ? def->solver.type : "");
     if (def->damping_count < 0 || def->damping_count > BRIO_DAMPING_MOST)
-        return brio__error(error, BRIO_ERROR_INPUT, "%d damping models: at most %d can act together", def->damping_count, BRIO_DAMPING_MOST);
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%d damping models: at most %d can act together", def->damping_count,
+                           BRIO_DAMPING_MOST);
     for (int i = 0; i < def->damping_count; i++) {
         const char *type = def->damping[i].type;
-        if (!brio__damping_model(type)) return brio__error(error, BRIO_ERROR_INPUT, "no damping model \"%s\"", type ? type : "");
+        if (!brio__damping_model(type))
+            return brio__error(error, BRIO_ERROR_INPUT, "no damping model \"%s\"",
+                               type ? type : "");
         BRIO_CHECK(brio__fields_check(brio_damping_fields(type), def->damping[i].values, error));
     }
     return check_values(*integrator, def->values, traits, error);
 }
 
 /* Whether there is nothing but springs and planes, if the integrator asks for that. */
-static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *integrator, unsigned traits, BrioError *error)
+static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *integrator,
+                                unsigned traits, BrioError *error)
 {
     if (!(traits & BRIO_SPRINGS_ONLY)) return BRIO_OK;
     bool other = system->surface;
-    for (int t = 0; t < system->term_count; t++) other |= system->term[t].energy->element == BRIO_ELEMENT_CONTACT && system->term[t].energy->rest != BRIO_PLANE_REST;
+    for (int t = 0; t < system->term_count; t++)
+        other |= system->term[t].energy->element == BRIO_ELEMENT_CONTACT &&
+                 system->term[t].energy->rest != BRIO_PLANE_REST;
     if (other)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s knows the lengths of springs and planes, nothing else, so bodies would pass through other obstacles and each other; take another integrator",
-                           integrator->name);
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "%s knows the lengths of springs and planes, nothing else, so bodies would pass "
+            "through other obstacles and each other; take another integrator",
+            integrator->name);
     for (int b = 0; b < system->body_count; b++) {
         const BrioEnergy *energy = system->term[system->body[b].term].energy;
         if (energy->element != BRIO_ELEMENT_SPRING)
             return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                               "%s moves bodies of springs only, and body \"%s\" is of %s; make it kind: springs with material hooke, or take another integrator",
+                               "%s moves bodies of springs only, and body \"%s\" is of %s; make it "
+                               "kind: springs with material hooke, or take another integrator",
                                integrator->name, system->body[b].name, energy->name);
     }
     return BRIO_OK;
@@ -96,61 +122,88 @@ static void list_integrators(unsigned trait, char *names, size_t size)
     names[0] = 0;
     for (int i = 0; brio_integrator_at(i) && used < size; i++) {
         const BrioIntegrator *other = brio_integrator_at(i);
-        if (other->order > 0 && (other->traits & trait)) used += (size_t)snprintf(names + used, size - used, "%s%s", used ? ", " : "", other->name);
+        if (other->order > 0 && (other->traits & trait))
+            used +=
+                (size_t)snprintf(names + used, size - used, "%s%s", used ? ", " : "", other->name);
     }
 }
 
-BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator, const double *values, BrioError *error)
+BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator,
+                          const double *values, BrioError *error)
 {
     unsigned traits = integrator->traits;
     if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
     char names[512];
     if (system->rod_count && !(traits & BRIO_TAKES_CONSTRAINTS)) {
         list_integrators(BRIO_TAKES_CONSTRAINTS, names, sizeof names);
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s does not take rods%s; use one of %s", integrator->name,
-                           integrator->traits & BRIO_TAKES_CONSTRAINTS ? " with these values" : "", names);
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s does not take rods%s; use one of %s",
+                           integrator->name,
+                           integrator->traits & BRIO_TAKES_CONSTRAINTS ? " with these values" : "",
+                           names);
     }
     if (system->friction && (traits & BRIO_LINEARISED))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "%s linearises forces at the start of the step, where friction holds, so nothing would ever slide; take mu out, or use backward-euler", integrator->name);
-    if (!system->barrier || (system->plane_count == 0 && !system->surface) || (traits & BRIO_END_IS_SOLVED))
+                           "%s linearises forces at the start of the step, where friction holds, "
+                           "so nothing would ever slide; take mu out, or use backward-euler",
+                           integrator->name);
+    if (!system->barrier || (system->plane_count == 0 && !system->surface) ||
+        (traits & BRIO_END_IS_SOLVED))
         return check_springs(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                       "%s does not go with contact: ipc: where its step ends is not where its equations were solved, so bodies may overlap there; "
+                       "%s does not go with contact: ipc: where its step ends is not where its "
+                       "equations were solved, so bodies may overlap there; "
                        "use one of %s",
                        integrator->name, names);
 }
 
-BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *solver, const BrioIntegrator *integrator, BrioError *error)
+BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *solver,
+                             const BrioIntegrator *integrator, BrioError *error)
 {
     if (strcmp(solver->type, "local-global")) return BRIO_OK;
-    if (solver->iterations < 1) return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
+    if (solver->iterations < 1)
+        return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
     if (system->barrier && (system->plane_count || system->surface))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global ends a step before it is solved, and contact: ipc needs it solved; take contact: {type: penalty}, or solver: newton");
-    if (system->rod_count) return brio__error(error, BRIO_ERROR_UNSUPPORTED, "local-global does not take rods; take springs, or solver: newton");
+                           "local-global ends a step before it is solved, and contact: ipc needs "
+                           "it solved; take contact: {type: penalty}, or solver: newton");
+    if (system->rod_count)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "local-global does not take rods; take springs, or solver: newton");
     if (integrator->traits & BRIO_LINEARISED)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s is one linear solve with the Hessian at the start of the step, which local-global does not have; take backward-euler, or solver: newton",
-                           integrator->name);
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "%s is one linear solve with the Hessian at the start of the step, which local-global "
+            "does not have; take backward-euler, or solver: newton",
+            integrator->name);
     for (int t = 0; t < system->term_count; t++) {
         const BrioTerm *term = &system->term[t];
-        if (term->elements && !term->energy->laplacian && !(term->energy->traits & BRIO_ENERGY_LINEAR))
-            return brio__error(error, BRIO_ERROR_UNSUPPORTED, "local-global has no constant matrix for %s; take solver: newton", term->energy->name);
+        if (term->elements && !term->energy->laplacian &&
+            !(term->energy->traits & BRIO_ENERGY_LINEAR))
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                               "local-global has no constant matrix for %s; take solver: newton",
+                               term->energy->name);
     }
     return BRIO_OK;
 }
 
 /* What several processes can do together. */
-static BrioStatus check_share(const BrioSystem *system, const BrioSimDef *def, unsigned traits, BrioError *error)
+static BrioStatus check_share(const BrioSystem *system, const BrioSimDef *def, unsigned traits,
+                              BrioError *error)
 {
-    const char *what = system->rod_count                            ? "rods"
+    const char *what = system->rod_count                           ? "rods"
                        : !strcmp(def->solver.type, "local-global") ? "solver: local-global"
-                       : traits & BRIO_SPRINGS_ONLY                 ? def->integrator
-                                                                    : NULL;
-    if (what) return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s: on one process only in this version of brio; run the scene without mpirun", what);
+                       : traits & BRIO_SPRINGS_ONLY                ? def->integrator
+                                                                   : NULL;
+    if (what)
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "%s: on one process only in this version of brio; run the scene without mpirun", what);
     if (brio__linear_type(def->solver.linear)->factor_shares) return BRIO_OK;
-    return brio__error(error, BRIO_ERROR_UNSUPPORTED, "the linear solver %s is for one process; several take solver: {linear: petsc}, which is also what auto becomes for them", def->solver.linear);
+    return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                       "the linear solver %s is for one process; several take solver: {linear: "
+                       "petsc}, which is also what auto becomes for them",
+                       def->solver.linear);
 }
 
 /* Barriers keep apart what is apart: surfaces at the world positions x must not meet. */
@@ -158,15 +211,19 @@ static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioErr
 {
     BrioIntersection first;
     char text[320];
-    int64_t count = system->surface && system->barrier ? brio__exact_intersections(system, x, &first, 1) : 0;
+    int64_t count =
+        system->surface && system->barrier ? brio__exact_intersections(system, x, &first, 1) : 0;
     if (count < 0) return BRIO_ERROR_MEMORY;
     if (count == 0) return BRIO_OK;
     brio__intersection_text(system, &first, text, sizeof text);
-    return brio__error(error, BRIO_ERROR_INPUT, "%s in the first state, and %lld more pair%s so: contact: ipc needs bodies that are apart; `brio check` lists them and draws them", text,
-                       (long long)count - 1, count == 2 ? "" : "s");
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "%s in the first state, and %lld more pair%s so: contact: ipc needs bodies "
+                       "that are apart; `brio check` lists them and draws them",
+                       text, (long long)count - 1, count == 2 ? "" : "s");
 }
 
-BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim, BrioError *error)
+BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
+                           BrioSim **sim, BrioError *error)
 {
     const BrioIntegrator *integrator = NULL;
     BrioShare *share = system->share;
@@ -183,14 +240,17 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
         if (!made->world) status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK) status = with_history(system, integrator->history, &state);
-    if (status == BRIO_OK) status = brio__stepper_create(system, integrator, def->values, &def->solver, def->damping, def->damping_count, state, &made->stepper);
+    if (status == BRIO_OK)
+        status = brio__stepper_create(system, integrator, def->values, &def->solver, def->damping,
+                                      def->damping_count, state, &made->stepper);
     if (status == BRIO_OK) made->stepper->traits = traits;
     if (status == BRIO_OK) {
         brio__system_positions(system, state, state->q, state->time, made->world);
         status = check_apart(system, made->world, error);
     }
     status = brio__share_agree(share, status);
-    if (status == BRIO_OK && !isfinite(brio__potential(made->stepper->solver, state, state->q, state->time, NULL))) {
+    if (status == BRIO_OK &&
+        !isfinite(brio__potential(made->stepper->solver, state, state->q, state->time, NULL))) {
         BrioLimit limit;
         char name[160];
         BrioSolver *solver = made->stepper->solver;
@@ -202,14 +262,24 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
         }
         brio__limit_text(system, &limit, name, sizeof name);
         if (found && least < INFINITY)
-            status = brio__error(error, BRIO_ERROR_INPUT, "%s are closer than the thickness of contact in the first state: move them apart, or make it smaller", name);
+            status = brio__error(error, BRIO_ERROR_INPUT,
+                                 "%s are closer than the thickness of contact in the first state: "
+                                 "move them apart, or make it smaller",
+                                 name);
         else if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
-            status = brio__error(error, BRIO_ERROR_INPUT, "%s are not apart in the first state: begin in front of the obstacle", name);
+            status = brio__error(
+                error, BRIO_ERROR_INPUT,
+                "%s are not apart in the first state: begin in front of the obstacle", name);
         else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
-            status = brio__error(error, BRIO_ERROR_INPUT, "%s %s in the first state, and its material forbids that", name,
-                                 limit.term->energy->element == BRIO_ELEMENT_TRIANGLE ? "has collapsed" : "is inverted");
+            status =
+                brio__error(error, BRIO_ERROR_INPUT,
+                            "%s %s in the first state, and its material forbids that", name,
+                            limit.term->energy->element == BRIO_ELEMENT_TRIANGLE ? "has collapsed"
+                                                                                 : "is inverted");
         else
-            status = brio__error(error, BRIO_ERROR_INPUT, "the energy of %s is too large for a number in the first state", found ? name : "all elements together");
+            status = brio__error(error, BRIO_ERROR_INPUT,
+                                 "the energy of %s is too large for a number in the first state",
+                                 found ? name : "all elements together");
         if (error) brio__share_text(share, found, error->message, sizeof error->message);
     }
     if (status != BRIO_OK) {
@@ -233,7 +303,8 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     return BRIO_OK;
 }
 
-static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrator, const double *values, BrioError *error)
+static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrator,
+                                    const double *values, BrioError *error)
 {
     unsigned traits;
     BRIO_CHECK(check_values(integrator, values, &traits, error));
@@ -242,7 +313,8 @@ static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrat
     bool other = integrator != sim->stepper->integrator;
     BRIO_CHECK(brio__stepper_change(sim->stepper, integrator, values, traits, &sim->state));
     brio__state_forget(sim->state);
-    if (other) sim->state->target = sim->state->alpha = NAN; /* it takes up with the energy that there is */
+    /* it takes up with the energy that there is */
+    if (other) sim->state->target = sim->state->alpha = NAN;
     return BRIO_OK;
 }
 
@@ -252,10 +324,13 @@ BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double 
     BrioError error = {0};
     double standard[BRIO_MAX_VALUES] = {0};
     if (integrator && !values) brio_fields_defaults(integrator->fields, standard);
-    BrioStatus status = integrator ? change_integrator(sim, integrator, values ? values : standard, &error)
-                                   : brio__error(&error, BRIO_ERROR_ARGUMENT, "no integrator \"%s\"", name ? name : "");
+    BrioStatus status =
+        integrator
+            ? change_integrator(sim, integrator, values ? values : standard, &error)
+            : brio__error(&error, BRIO_ERROR_ARGUMENT, "no integrator \"%s\"", name ? name : "");
     if (status == BRIO_OK) return status;
-    return brio_stepper_fail(sim->stepper, status, error.message[0] ? error.message : brio_status_text(status));
+    return brio_stepper_fail(sim->stepper, status,
+                             error.message[0] ? error.message : brio_status_text(status));
 }
 
 const char *brio_sim_integrator(const BrioSim *sim, double *values)
@@ -291,7 +366,8 @@ BrioStatus brio_sim_settle(BrioSim *sim)
     s->iterations = s->halvings = 0;
     s->out_of_memory = false;
     double *q = brio_stepper_scratch(s, 0), before = brio__sim_energy(sim);
-    if (s->out_of_memory) return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
+    if (s->out_of_memory)
+        return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
     BRIO_CHECK(brio_stepper_minimise(s, &still, q));
     memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
     memset(sim->state->v, 0, (size_t)sim->state->coordinates * sizeof(double));
@@ -306,7 +382,7 @@ BrioState *brio_sim_state(BrioSim *sim) { return sim->state; }
 double brio_sim_time(const BrioSim *sim) { return sim->state->time; }
 double brio_sim_h(const BrioSim *sim) { return sim->h; }
 
-/* ---- positions and velocities ------------------------------------------------------------------- */
+/* ---- positions and velocities ----------------------------------------------------------- */
 
 void brio_sim_positions(const BrioSim *sim, int body, double *x)
 {
@@ -324,8 +400,8 @@ void brio_sim_velocities(const BrioSim *sim, int body, double *v)
     memcpy(v, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *v);
 }
 
-/* Writes a body's vertex values into the coordinates that carry them one to one; of an affine body, into those that come nearest. y and z
- * of a body that moves along x only must be what they are. */
+/* Writes a body's vertex values into the coordinates that carry them one to one; of an affine body,
+ * into those that come nearest. y and z of a body that moves along x only must be what they are. */
 static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, double *coordinates)
 {
     const BrioSystem *s = sim->system;
@@ -342,7 +418,9 @@ static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, dou
     }
     if (b->mass_point >= 0) {
         int32_t k = s->map_start[b->first];
-        if (s->map_start[b->first + 1] > k) brio__affine_fit(b->count, s->map_weight + k, values, coordinates + 3 * (int64_t)s->map_block[k]);
+        if (s->map_start[b->first + 1] > k)
+            brio__affine_fit(b->count, s->map_weight + k, values,
+                             coordinates + 3 * (int64_t)s->map_block[k]);
         return BRIO_OK;
     }
     for (int64_t v = 0; v < b->count; v++) {
@@ -361,7 +439,9 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
     if (s->out_of_memory) return BRIO_ERROR_MEMORY;
     memcpy(q, sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
     BRIO_CHECK(set_vertices(sim, body, x, q));
-    if (!isfinite(brio__potential(s->solver, sim->state, q, sim->state->time, NULL)) || check_apart(sim->system, s->solver->x, NULL) != BRIO_OK) return BRIO_STEP_REJECTED;
+    if (!isfinite(brio__potential(s->solver, sim->state, q, sim->state->time, NULL)) ||
+        check_apart(sim->system, s->solver->x, NULL) != BRIO_OK)
+        return BRIO_STEP_REJECTED;
     memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
     brio__state_forget(sim->state);
     brio__sim_book(sim, before);
@@ -382,13 +462,14 @@ BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])
     for (int r = 0; r < 3; r++)
         if (!isfinite(gravity[r])) return BRIO_ERROR_ARGUMENT;
     double before = brio__sim_energy(sim);
-    memcpy(sim->state->param + sim->system->term[sim->system->gravity_term].params, gravity, 3 * sizeof *gravity);
+    memcpy(sim->state->param + sim->system->term[sim->system->gravity_term].params, gravity,
+           3 * sizeof *gravity);
     brio__state_forget(sim->state); /* accelerations and levels of rest are others now */
     brio__sim_book(sim, before);
     return BRIO_OK;
 }
 
-/* ---- energies ----------------------------------------------------------------------------------- */
+/* ---- energies --------------------------------------------------------------------------- */
 
 BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger)
 {

@@ -22,12 +22,13 @@ void brio__skin_map(const BrioSkin *skin, const double *x, double *seen)
     for (int64_t v = 0; v < skin->vertex_count; v++) {
         double sum[3] = {0, 0, 0};
         for (int64_t k = skin->start[v]; k < skin->start[v + 1]; k++)
-            for (int r = 0; r < 3; r++) sum[r] += skin->weight[k] * x[3 * (int64_t)skin->node[k] + r];
+            for (int r = 0; r < 3; r++)
+                sum[r] += skin->weight[k] * x[3 * (int64_t)skin->node[k] + r];
         memcpy(seen + 3 * v, sum, sizeof sum);
     }
 }
 
-/* ---- faces of the body's own mesh ---------------------------------------------------------------- */
+/* ---- faces of the body's own mesh ------------------------------------------------------- */
 
 /* 1: the same corners in the same order; -1: turned around; 0: others. */
 static int compare(const int32_t *a, const int32_t *b)
@@ -45,36 +46,41 @@ static BrioStatus fan(BrioSkin *skin)
     skin->triangle = brio__alloc(3 * (size_t)skin->triangle_count + 1, sizeof *skin->triangle);
     if (!skin->triangle) return BRIO_ERROR_MEMORY;
     brio__faces_fan(skin->faces, skin->triangle);
-    for (int64_t k = 0; k < 3 * skin->triangle_count; k++) skin->triangle[k] = skin->faces->vertex[skin->triangle[k]];
+    for (int64_t k = 0; k < 3 * skin->triangle_count; k++)
+        skin->triangle[k] = skin->faces->vertex[skin->triangle[k]];
     return BRIO_OK;
 }
 
-static BrioStatus take_faces(const BrioFaces *faces, const int32_t *triangle, int64_t count, BrioSkin *skin, bool *same)
+static BrioStatus take_faces(const BrioFaces *faces, const int32_t *triangle, int64_t count,
+                             BrioSkin *skin, bool *same)
 {
     skin->faces = brio__faces_copy(faces);
     if (!skin->faces) return BRIO_ERROR_MEMORY;
     BRIO_CHECK(fan(skin));
     int way = skin->triangle_count == count && count ? compare(triangle, skin->triangle) : 0;
     *same = way != 0;
-    for (int64_t t = 0; *same && t < count; t++) *same = compare(triangle + 3 * t, skin->triangle + 3 * t) == way;
+    for (int64_t t = 0; *same && t < count; t++)
+        *same = compare(triangle + 3 * t, skin->triangle + 3 * t) == way;
     if (way >= 0) return BRIO_OK;
     brio__faces_turn(skin->faces);
     brio__free(skin->triangle);
     return fan(skin);
 }
 
-BrioStatus brio__skin_faces(const BrioFaces *faces, const int32_t *triangle, int64_t triangle_count, BrioSkin **skin)
+BrioStatus brio__skin_faces(const BrioFaces *faces, const int32_t *triangle, int64_t triangle_count,
+                            BrioSkin **skin)
 {
     bool same = false;
     *skin = brio__calloc(1, sizeof **skin);
-    BrioStatus status = *skin ? take_faces(faces, triangle, triangle_count, *skin, &same) : BRIO_ERROR_MEMORY;
+    BrioStatus status =
+        *skin ? take_faces(faces, triangle, triangle_count, *skin, &same) : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK && same) return BRIO_OK;
     brio__skin_free(*skin);
     *skin = NULL;
     return status;
 }
 
-/* ---- tets around a point ------------------------------------------------------------------------- */
+/* ---- tets around a point ---------------------------------------------------------------- */
 
 typedef struct Box {
     double low[3], high[3];
@@ -86,12 +92,16 @@ typedef struct Tets {
     int64_t count;
     double (*gradient)[4][3]; /* of the barycentric coordinates */
     double *volume;           /* six times */
-    int32_t *order;           /* the tree: halves of `order`, sorted along the longest side of the box of their centres */
-    Box *box;                 /* of [begin, end), at the place of its middle */
-    int64_t *around, *at;     /* tets at each vertex: at[around[v]] ... */
+    /* the tree: halves of `order`, sorted along the longest side of the box of their centres */
+    int32_t *order;
+    Box *box;             /* of [begin, end), at the place of its middle */
+    int64_t *around, *at; /* tets at each vertex: at[around[v]] ... */
 } Tets;
 
-static const double *corner(const Tets *m, int64_t t, int k) { return m->x + 3 * (int64_t)m->tet[4 * t + k]; }
+static const double *corner(const Tets *m, int64_t t, int k)
+{
+    return m->x + 3 * (int64_t)m->tet[4 * t + k];
+}
 
 static void free_tets(Tets *m)
 {
@@ -105,7 +115,8 @@ static void free_tets(Tets *m)
 
 static void cross(const double *a, const double *b, double *c)
 {
-    for (int r = 0; r < 3; r++) c[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
+    for (int r = 0; r < 3; r++)
+        c[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
 }
 
 static void measure(Tets *m, int64_t t)
@@ -122,7 +133,10 @@ static void measure(Tets *m, int64_t t)
     }
 }
 
-static double centre(const Tets *m, int64_t t, int r) { return corner(m, t, 0)[r] + corner(m, t, 1)[r] + corner(m, t, 2)[r] + corner(m, t, 3)[r]; }
+static double centre(const Tets *m, int64_t t, int r)
+{
+    return corner(m, t, 0)[r] + corner(m, t, 1)[r] + corner(m, t, 2)[r] + corner(m, t, 3)[r];
+}
 
 typedef struct Keyed {
     double key;
@@ -132,7 +146,8 @@ typedef struct Keyed {
 static int by_key(const void *a, const void *b)
 {
     const Keyed *p = a, *q = b;
-    return p->key != q->key ? (p->key > q->key) - (p->key < q->key) : (p->tet > q->tet) - (p->tet < q->tet);
+    return p->key != q->key ? (p->key > q->key) - (p->key < q->key)
+                            : (p->tet > q->tet) - (p->tet < q->tet);
 }
 
 static void build(Tets *m, Keyed *keyed, int64_t begin, int64_t end)
@@ -151,7 +166,8 @@ static void build(Tets *m, Keyed *keyed, int64_t begin, int64_t end)
     int axis = 0;
     for (int r = 1; r < 3; r++)
         if (mid.high[r] - mid.low[r] > mid.high[axis] - mid.low[axis]) axis = r;
-    for (int64_t i = begin; i < end; i++) keyed[i] = (Keyed){centre(m, m->order[i], axis), m->order[i]};
+    for (int64_t i = begin; i < end; i++)
+        keyed[i] = (Keyed){centre(m, m->order[i], axis), m->order[i]};
     qsort(keyed + begin, (size_t)(end - begin), sizeof *keyed, by_key);
     for (int64_t i = begin; i < end; i++) m->order[i] = keyed[i].tet;
     int64_t middle = (begin + end) / 2;
@@ -177,7 +193,8 @@ static BrioStatus make_tets(Tets *m, int64_t vertices)
         for (int k = 0; k < 4; k++) m->around[m->tet[4 * t + k] + 2]++;
     }
     if (room) {
-        for (int64_t v = 1; v <= vertices; v++) m->around[v + 1] += m->around[v]; /* [v + 1] is where v's begin, and then end */
+        /* [v + 1] is where v's begin, and then end */
+        for (int64_t v = 1; v <= vertices; v++) m->around[v + 1] += m->around[v];
         for (int64_t k = 0; k < 4 * m->count; k++) m->at[m->around[m->tet[k] + 1]++] = k / 4;
         build(m, keyed, 0, m->count);
     }
@@ -211,7 +228,8 @@ static void try_tet(const Tets *m, int64_t t, const double *p, Near *near)
         for (int f = 0; f < 4; f++) {
             double x[12], w[4];
             memcpy(x, p, 3 * sizeof *x);
-            for (int k = 0; k < 3; k++) memcpy(x + 3 + 3 * k, corner(m, t, face[f][k]), 3 * sizeof *x);
+            for (int k = 0; k < 3; k++)
+                memcpy(x + 3 + 3 * k, corner(m, t, face[f][k]), 3 * sizeof *x);
             double d = brio__closest_vertex_face(x, w);
             if (d * d >= now.square) continue;
             now.square = d * d;
@@ -239,7 +257,8 @@ static void search(const Tets *m, int64_t begin, int64_t end, const double *p, N
     if (away(&m->box[middle], p) > near->square) return;
     try_tet(m, m->order[middle], p, near);
     int64_t left = (begin + middle) / 2, right = (middle + 1 + end) / 2;
-    bool first_left = begin < middle && (middle + 1 >= end || away(&m->box[left], p) <= away(&m->box[right], p));
+    bool first_left =
+        begin < middle && (middle + 1 >= end || away(&m->box[left], p) <= away(&m->box[right], p));
     if (first_left) search(m, begin, middle, p, near);
     search(m, middle + 1, end, p, near);
     if (!first_left) search(m, begin, middle, p, near);
@@ -251,13 +270,15 @@ static double longest_edge(const Tets *m, int64_t t)
     for (int k = 1; k < 4; k++)
         for (int l = 0; l < k; l++) {
             double square = 0;
-            for (int r = 0; r < 3; r++) square += (corner(m, t, k)[r] - corner(m, t, l)[r]) * (corner(m, t, k)[r] - corner(m, t, l)[r]);
+            for (int r = 0; r < 3; r++)
+                square += (corner(m, t, k)[r] - corner(m, t, l)[r]) *
+                          (corner(m, t, k)[r] - corner(m, t, l)[r]);
             most = fmax(most, square);
         }
     return sqrt(most);
 }
 
-/* ---- weights ------------------------------------------------------------------------------------- */
+/* ---- weights ---------------------------------------------------------------------------- */
 
 /* Weights of one point, collected over the body's vertices. */
 typedef struct Stencil {
@@ -286,7 +307,8 @@ static void add_gradient(const Tets *m, Stencil *s, int32_t v, double scale, con
         int64_t t = m->at[k];
         for (int j = 0; j < 4; j++) {
             const double *g = m->gradient[t][j];
-            add(s, m->tet[4 * t + j], scale * m->volume[t] / volume * (g[0] * d[0] + g[1] * d[1] + g[2] * d[2]));
+            add(s, m->tet[4 * t + j],
+                scale * m->volume[t] / volume * (g[0] * d[0] + g[1] * d[1] + g[2] * d[2]));
         }
     }
 }
@@ -312,7 +334,11 @@ static void weigh(const Tets *m, const Near *near, const double *point, bool smo
     }
 }
 
-static int by_number(const void *a, const void *b) { return (*(const int32_t *)a > *(const int32_t *)b) - (*(const int32_t *)a < *(const int32_t *)b); }
+static int by_number(const void *a, const void *b)
+{
+    return (*(const int32_t *)a > *(const int32_t *)b) -
+           (*(const int32_t *)a < *(const int32_t *)b);
+}
 
 /* Appends the stencil, by ascending vertices, and clears it. */
 static bool keep(BrioSkin *skin, int64_t v, int64_t *room, Stencil *s)
@@ -322,7 +348,8 @@ static bool keep(BrioSkin *skin, int64_t v, int64_t *room, Stencil *s)
         int64_t more = 2 * (used + s->count);
         int32_t *node = brio__realloc(skin->node, (size_t)used, (size_t)more, sizeof *node);
         if (node) skin->node = node;
-        double *weight = node ? brio__realloc(skin->weight, (size_t)used, (size_t)more, sizeof *weight) : NULL;
+        double *weight =
+            node ? brio__realloc(skin->weight, (size_t)used, (size_t)more, sizeof *weight) : NULL;
         if (!weight) return false;
         skin->weight = weight;
         *room = more;
@@ -339,10 +366,13 @@ static bool keep(BrioSkin *skin, int64_t v, int64_t *room, Stencil *s)
     return true;
 }
 
-static BrioStatus weigh_all(const Tets *m, int64_t vertices, const double *points, bool smooth, BrioEmbedding *how, BrioSkin *skin)
+static BrioStatus weigh_all(const Tets *m, int64_t vertices, const double *points, bool smooth,
+                            BrioEmbedding *how, BrioSkin *skin)
 {
     int64_t room = 0;
-    Stencil s = {.weight = brio__alloc((size_t)vertices, sizeof *s.weight), .in = brio__calloc((size_t)vertices, 1), .node = brio__alloc((size_t)vertices, sizeof *s.node)};
+    Stencil s = {.weight = brio__alloc((size_t)vertices, sizeof *s.weight),
+                 .in = brio__calloc((size_t)vertices, 1),
+                 .node = brio__alloc((size_t)vertices, sizeof *s.node)};
     BrioStatus status = s.weight && s.in && s.node ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int64_t v = 0; status == BRIO_OK && v < skin->vertex_count; v++) {
         Near near = {.square = INFINITY};
@@ -374,11 +404,14 @@ static BrioStatus take_surface(const BrioMesh *surface, const double *points, Br
     }
     skin->triangle_count = surface->triangle_count;
     skin->triangle = brio__alloc(3 * (size_t)surface->triangle_count + 1, sizeof *skin->triangle);
-    if (skin->triangle) memcpy(skin->triangle, surface->triangle, 3 * (size_t)surface->triangle_count * sizeof *skin->triangle);
+    if (skin->triangle)
+        memcpy(skin->triangle, surface->triangle,
+               3 * (size_t)surface->triangle_count * sizeof *skin->triangle);
     return skin->triangle ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-BrioStatus brio__skin_embed(const double *x, int64_t vertices, const int32_t *tet, int64_t tets, const BrioMesh *surface, const double *points, bool smooth,
+BrioStatus brio__skin_embed(const double *x, int64_t vertices, const int32_t *tet, int64_t tets,
+                            const BrioMesh *surface, const double *points, bool smooth,
                             BrioEmbedding *how, BrioSkin **skin)
 {
     Tets m = {.x = x, .tet = tet, .count = tets};

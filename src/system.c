@@ -2,9 +2,12 @@
 
 #include <string.h>
 
-/* ---- state -------------------------------------------------------------------------------------- */
+/* ---- state ------------------------------------------------------------------------------ */
 
-static size_t padded(int64_t doubles) { return ((size_t)doubles * sizeof(double) + BRIO_ALIGN - 1) & ~(size_t)(BRIO_ALIGN - 1); }
+static size_t padded(int64_t doubles)
+{
+    return ((size_t)doubles * sizeof(double) + BRIO_ALIGN - 1) & ~(size_t)(BRIO_ALIGN - 1);
+}
 
 /* Sets the array pointers of a state whose lengths are known; returns the size of the block. */
 static size_t lay_out(BrioState *state)
@@ -30,8 +33,12 @@ size_t brio__state_layout(const BrioState *head, size_t begin[5])
 
 BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state)
 {
-    BrioState head = {.coordinates = 3 * (int64_t)system->block_count, .held = 3 * system->held_count,
-                      .params = system->param_count, .history = history, .target = NAN, .alpha = NAN};
+    BrioState head = {.coordinates = 3 * (int64_t)system->block_count,
+                      .held = 3 * system->held_count,
+                      .params = system->param_count,
+                      .history = history,
+                      .target = NAN,
+                      .alpha = NAN};
     head.bytes = lay_out(&head);
     BrioState *made = brio__calloc(head.bytes, 1);
     if (!made) return BRIO_ERROR_MEMORY;
@@ -51,7 +58,8 @@ BrioStatus brio_state_copy(const BrioState *from, BrioState **copy)
     return BRIO_OK;
 }
 
-/* `to` keeps its own room for history: the same system may be stepped by integrators that need more or less of it. */
+/* `to` keeps its own room for history: the same system may be stepped by integrators that need more
+ * or less of it. */
 typedef struct CopyWork {
     double *to;
     const double *from;
@@ -63,13 +71,18 @@ static void copy_chunk(void *context, int64_t begin, int64_t end)
     memcpy(work->to + begin, work->from + begin, (size_t)(end - begin) * sizeof *work->to);
 }
 
-static void copy(double *to, const double *from, int64_t count) { brio__parallel_for(count, 8192, copy_chunk, &(CopyWork){to, from}); }
+static void copy(double *to, const double *from, int64_t count)
+{
+    brio__parallel_for(count, 8192, copy_chunk, &(CopyWork){to, from});
+}
 
 void brio_state_assign(BrioState *to, const BrioState *from)
 {
     if (to == from) return;
-    if (to->coordinates != from->coordinates || to->held != from->held || to->params != from->params) {
-        brio__log(BRIO_LOG_ERROR, "a state cannot be assigned to one of another system: nothing was changed");
+    if (to->coordinates != from->coordinates || to->held != from->held ||
+        to->params != from->params) {
+        brio__log(BRIO_LOG_ERROR,
+                  "a state cannot be assigned to one of another system: nothing was changed");
         return;
     }
     BrioState head = *from;
@@ -89,7 +102,7 @@ void brio_state_free(BrioState *state) { brio__free(state); }
 const double *brio_state_q(const BrioState *state) { return state->q; }
 const double *brio_state_v(const BrioState *state) { return state->v; }
 
-/* ---- the map x = J q + b(t) --------------------------------------------------------------------- */
+/* ---- the map x = J q + b(t) ------------------------------------------------------------- */
 
 static void script_shift(const BrioScript *script, double time, double shift[3], double rate[3])
 {
@@ -106,8 +119,10 @@ static void script_shift(const BrioScript *script, double time, double shift[3],
     }
 }
 
-/* Where a point that starts at X is at a time: Rodrigues' rotation, then shifts; and its velocity v from then on. */
-static void script_move(const BrioScript *script, double time, const double *X, double *x, double *v)
+/* Where a point that starts at X is at a time: Rodrigues' rotation, then shifts; and its velocity v
+ * from then on. */
+static void script_move(const BrioScript *script, double time, const double *X, double *x,
+                        double *v)
 {
     double elapsed = fmin(fmax(time, script->start), script->end) - script->start;
     const double *w = script->angular;
@@ -116,7 +131,9 @@ static void script_move(const BrioScript *script, double time, const double *X, 
     double d[3], y[3];
     for (int r = 0; r < 3; r++) y[r] = d[r] = X[r] - script->about[r];
     if (rate > 0) {
-        double n[3] = {w[0] / rate, w[1] / rate, w[2] / rate}, c = cos(rate * elapsed), s = sin(rate * elapsed);
+        double n[3] = {w[0] / rate, w[1] / rate, w[2] / rate};
+        double c = cos(rate * elapsed);
+        double s = sin(rate * elapsed);
         double along = n[0] * d[0] + n[1] * d[1] + n[2] * d[2];
         for (int r = 0; r < 3; r++) {
             int p = (r + 1) % 3, q = (r + 2) % 3;
@@ -140,7 +157,8 @@ void brio__system_held(const BrioSystem *system, const BrioState *state, double 
         for (int64_t k = 0; k < set->count; k++) {
             int32_t i = set->held[k];
             double v[3];
-            script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x + 3 * (int64_t)system->held[i], v);
+            script_move(&set->script, time, state->anchor + 3 * (int64_t)i,
+                        x + 3 * (int64_t)system->held[i], v);
         }
     }
 }
@@ -173,7 +191,8 @@ static void map_apply(const BrioSystem *system, const double *q, double *x)
     brio__parallel_for(system->vertex_count, 4096, map_chunk, &(MapWork){system, q, x});
 }
 
-void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q, double time, double *x)
+void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
+                            double time, double *x)
 {
     map_apply(system, q, x);
     brio__system_held(system, state, time, x);
@@ -186,7 +205,8 @@ void brio__system_directions(const BrioSystem *system, const double *d, double *
         for (int r = 0; r < 3; r++) dx[3 * (int64_t)system->held[i] + r] = 0;
 }
 
-void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v, double time, double *w)
+void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v,
+                             double time, double *w)
 {
     brio__system_directions(system, v, w);
     for (int s = 0; s < system->scripted_count; s++) {
@@ -194,7 +214,8 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
         for (int64_t k = 0; k < set->count; k++) {
             int32_t i = set->held[k];
             double x[3];
-            script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x, w + 3 * (int64_t)system->held[i]);
+            script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x,
+                        w + 3 * (int64_t)system->held[i]);
         }
     }
 }
@@ -204,13 +225,16 @@ int brio__system_owner(const BrioSystem *s, int64_t vertex)
     bool body = vertex < s->body_vertices;
     if (!body && vertex < (s->obstacle_count ? s->obstacle[0].first : s->vertex_count)) {
         for (int i = 0; i < s->body_count; i++)
-            if (s->body[i].mass_point >= 0 && vertex >= s->body[i].mass_point && vertex < s->body[i].mass_point + 4) return i;
+            if (s->body[i].mass_point >= 0 && vertex >= s->body[i].mass_point &&
+                vertex < s->body[i].mass_point + 4)
+                return i;
         return -1;
     }
     int low = 0, high = (body ? s->body_count : s->obstacle_count) - 1;
     while (low < high) { /* the first that ends behind the vertex */
         int middle = (low + high) / 2;
-        int64_t end = body ? s->body[middle].first + s->body[middle].count : s->obstacle[middle].first + s->obstacle[middle].count;
+        int64_t end = body ? s->body[middle].first + s->body[middle].count
+                           : s->obstacle[middle].first + s->obstacle[middle].count;
         if (vertex < end)
             high = middle;
         else
@@ -219,14 +243,19 @@ int brio__system_owner(const BrioSystem *s, int64_t vertex)
     return body ? low : s->body_count + low;
 }
 
-void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block, const double *x, double distance[LANES])
+void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block,
+                              const double *x, double distance[LANES])
 {
     const BrioEnergy *energy = term->energy;
-    energy->eval(&(BrioBatch){.end = 1, .node = term->node + block * LANES, .rest = term->rest + block * energy->rest * LANES,
-                              .params = param + term->params, .x = x, .distance = distance});
+    energy->eval(&(BrioBatch){.end = 1,
+                              .node = term->node + block * LANES,
+                              .rest = term->rest + block * energy->rest * LANES,
+                              .params = param + term->params,
+                              .x = x,
+                              .distance = distance});
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------ */
+/* ---- vectors ---------------------------------------------------------------------------- */
 
 typedef struct VectorWork {
     double alpha, beta;
@@ -247,7 +276,8 @@ static double dot_chunk(void *context, int64_t begin, int64_t end)
 
 double brio__dot(const BrioSystem *system, const double *x, const double *y)
 {
-    double sum = brio__parallel_sum(3 * (int64_t)brio__owned(system), dot_chunk, &(VectorWork){.x = x, .y = y});
+    double sum = brio__parallel_sum(3 * (int64_t)brio__owned(system), dot_chunk,
+                                    &(VectorWork){.x = x, .y = y});
     brio__share_sum(system->share, &sum, 1);
     return sum;
 }
@@ -265,12 +295,15 @@ double brio__norm_max(const BrioSystem *system, const double *x)
 static void combine_chunk(void *context, int64_t begin, int64_t end)
 {
     const VectorWork *work = context;
-    for (int64_t i = begin; i < end; i++) work->out[i] = work->alpha * work->x[i] + work->beta * work->y[i];
+    for (int64_t i = begin; i < end; i++)
+        work->out[i] = work->alpha * work->x[i] + work->beta * work->y[i];
 }
 
-void brio__combine(const BrioSystem *system, double alpha, const double *x, double beta, const double *y, double *out)
+void brio__combine(const BrioSystem *system, double alpha, const double *x, double beta,
+                   const double *y, double *out)
 {
-    brio__parallel_for(3 * (int64_t)system->block_count, 8192, combine_chunk, &(VectorWork){alpha, beta, x, y, out});
+    brio__parallel_for(3 * (int64_t)system->block_count, 8192, combine_chunk,
+                       &(VectorWork){alpha, beta, x, y, out});
 }
 
 typedef struct DistanceWork {
@@ -285,18 +318,23 @@ static double distance_chunk(void *context, int64_t begin, int64_t end)
     const DistanceWork *work = context;
     const double *q = work->q, *target = work->target, *mass = work->system->mass;
     double *gradient = work->gradient, m = work->mass, s = work->scale, square[3] = {0, 0, 0};
-    int64_t first = (begin + 2) / 3, last = (end + 2) / 3, counted = BRIO_MIN(last, (int64_t)brio__owned(work->system));
+    int64_t first = (begin + 2) / 3;
+    int64_t last = (end + 2) / 3;
+    int64_t counted = BRIO_MIN(last, (int64_t)brio__owned(work->system));
     for (int64_t b = first; b < counted; b++)
         for (int r = 0; r < 3; r++) {
             double d = q[3 * b + r] - target[3 * b + r];
             square[r] += mass[b] * d * d;
         }
     for (int64_t b = first; gradient && b < last; b++)
-        for (int r = 0; r < 3; r++) gradient[3 * b + r] = m * mass[b] * (q[3 * b + r] - target[3 * b + r]) + s * gradient[3 * b + r];
+        for (int r = 0; r < 3; r++)
+            gradient[3 * b + r] =
+                m * mass[b] * (q[3 * b + r] - target[3 * b + r]) + s * gradient[3 * b + r];
     return square[0] + square[1] + square[2];
 }
 
-double brio__mass_distance(const BrioSystem *system, const double *q, const double *target, double mass, double scale, double *gradient)
+double brio__mass_distance(const BrioSystem *system, const double *q, const double *target,
+                           double mass, double scale, double *gradient)
 {
     DistanceWork work = {system, q, target, mass, scale, gradient};
     double sum = brio__parallel_sum(3 * (int64_t)system->block_count, distance_chunk, &work);
@@ -320,18 +358,23 @@ static void inverse_mass_chunk(void *context, int64_t begin, int64_t end)
 
 void brio__mass_multiply(const BrioSystem *system, const double *v, double *p)
 {
-    brio__parallel_for(system->block_count, 4096, mass_chunk, &(VectorWork){.x = system->mass, .y = v, .out = p});
+    brio__parallel_for(system->block_count, 4096, mass_chunk,
+                       &(VectorWork){.x = system->mass, .y = v, .out = p});
 }
 
 void brio__mass_solve(const BrioSystem *system, const double *p, double *v)
 {
-    brio__parallel_for(system->block_count, 4096, inverse_mass_chunk, &(VectorWork){.x = system->mass, .y = p, .out = v});
+    brio__parallel_for(system->block_count, 4096, inverse_mass_chunk,
+                       &(VectorWork){.x = system->mass, .y = p, .out = v});
 }
 
-/* ---- public readers ----------------------------------------------------------------------------- */
+/* ---- public readers --------------------------------------------------------------------- */
 
 int64_t brio_system_vertices(const BrioSystem *system) { return system->body_vertices; }
-int64_t brio_system_coordinates(const BrioSystem *system) { return 3 * (int64_t)system->block_count; }
+int64_t brio_system_coordinates(const BrioSystem *system)
+{
+    return 3 * (int64_t)system->block_count;
+}
 int brio_system_bodies(const BrioSystem *system) { return system->body_count; }
 
 int brio_system_body(const BrioSystem *system, const char *name)
@@ -424,7 +467,10 @@ int64_t brio__system_held_index(const BrioSystem *s, int32_t vertex)
     int64_t low = 0, high = s->held_count - 1;
     while (low < high) { /* held[] ascends */
         int64_t middle = (low + high) / 2;
-        if (s->held[middle] < vertex) low = middle + 1; else high = middle;
+        if (s->held[middle] < vertex)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -432,13 +478,20 @@ int64_t brio__system_held_index(const BrioSystem *s, int32_t vertex)
 int64_t brio__obstacle_room(const BrioSystem *s)
 {
     int64_t blocks = 0;
-    for (int k = 0; k < s->plane_count; k++) blocks = BRIO_MAX(blocks, s->term[s->plane_term + k].blocks);
+    for (int k = 0; k < s->plane_count; k++)
+        blocks = BRIO_MAX(blocks, s->term[s->plane_term + k].blocks);
     return 3 * LANES * blocks;
 }
 
-void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x, double *gradients)
+void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x,
+                              double *gradients)
 {
-    term->energy->eval(&(BrioBatch){.end = term->blocks, .node = term->node, .rest = term->rest, .params = param + term->params, .x = x, .gradient = gradients});
+    term->energy->eval(&(BrioBatch){.end = term->blocks,
+                                    .node = term->node,
+                                    .rest = term->rest,
+                                    .params = param + term->params,
+                                    .x = x,
+                                    .gradient = gradients});
 }
 
 double brio__obstacle_push(const double *gradients, int64_t element, double n[3])
@@ -449,10 +502,12 @@ double brio__obstacle_push(const double *gradients, int64_t element, double n[3]
     return size;
 }
 
-double brio__state_fingerprint(const BrioSystem *system, const BrioState *state, const double *more, int64_t more_count)
+double brio__state_fingerprint(const BrioSystem *system, const BrioState *state, const double *more,
+                               int64_t more_count)
 {
     const void *array[4] = {state->param, state->anchor, state->hand, more};
-    int64_t count[4] = {state->params, state->held, sizeof state->hand / (sizeof(uint64_t)), more_count};
+    int64_t count[4] = {state->params, state->held, sizeof state->hand / (sizeof(uint64_t)),
+                        more_count};
     uint64_t hash = 0xcbf29ce484222325u;
     for (int a = 0; a < 4; a++)
         for (int64_t i = 0; i < count[a]; i++) {

@@ -1,5 +1,6 @@
-/* Pairs of primitives with their true distances and first times of contact, in 113 bits and by other formulas than
- * src/contact: for the tests of distances and of continuous collision detection. */
+/* Pairs of primitives with their true distances and first times of contact, in 113 bits and by
+ * other formulas than src/contact: for the tests of distances and of continuous collision
+ * detection. */
 #ifndef BRIO_TEST_CCD_REFERENCE_H
 #define BRIO_TEST_CCD_REFERENCE_H
 
@@ -26,13 +27,17 @@ typedef __float128 real;
 
 enum { VERTEX_FACE, EDGE_EDGE };
 
-/* ---- distances ----------------------------------------------------------------------------------------- */
+/* ---- distances -------------------------------------------------------------------------- */
 
-static inline real real_dot(const real a[3], const real b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline real real_dot(const real a[3], const real b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static inline void real_cross(const real a[3], const real b[3], real c[3])
 {
-    for (int k = 0; k < 3; k++) c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+    for (int k = 0; k < 3; k++)
+        c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
 static inline void real_minus(const real a[3], const real b[3], real c[3])
@@ -64,7 +69,8 @@ static inline real square_to_segment(const real p[3], const real a[3], const rea
     return real_dot(area, area) / length;
 }
 
-/* Has n = e x f no direction: is the angle between e and f too small, or one of them no more than the rounding of what is r apart? */
+/* Has n = e x f no direction: is the angle between e and f too small, or one of them no more than
+ * the rounding of what is r apart? */
 static inline bool aligned(const real e[3], const real f[3], const real n[3], const real r[3])
 {
     real ee = real_dot(e, e), ff = real_dot(f, f), reach = ee + ff + real_dot(r, r);
@@ -96,8 +102,9 @@ static inline real square_vertex_face(const real x[12])
 static inline real square_edge_edge(const real x[12])
 {
     const real *a0 = x, *a1 = x + 3, *b0 = x + 6, *b1 = x + 9;
-    real least = square_to_segment(a0, b0, b1), others[3] = {square_to_segment(a1, b0, b1), square_to_segment(b0, a0, a1),
-                                                             square_to_segment(b1, a0, a1)};
+    real least = square_to_segment(a0, b0, b1),
+         others[3] = {square_to_segment(a1, b0, b1), square_to_segment(b0, a0, a1),
+                      square_to_segment(b1, a0, a1)};
     for (int i = 0; i < 3; i++)
         if (others[i] < least) least = others[i];
     real ea[3], eb[3], r[3], n[3], c[3];
@@ -121,10 +128,10 @@ static inline real square_distance(int kind, const real x[12])
     return kind == VERTEX_FACE ? square_vertex_face(x) : square_edge_edge(x);
 }
 
-/* ---- first contact -------------------------------------------------------------------------------------- */
+/* ---- first contact ---------------------------------------------------------------------- */
 
-/* Times in [0, 1] where c[0] + c[1] t + ... may vanish: its zeros and those of all its derivatives (a double zero has no
- * change of sign, but is a zero of the derivative). Returns their number. */
+/* Times in [0, 1] where c[0] + c[1] t + ... may vanish: its zeros and those of all its derivatives
+ * (a double zero has no change of sign, but is a zero of the derivative). Returns their number. */
 static int zeros(const real *c, int degree, real *time)
 {
     if (degree == 0) return 0;
@@ -142,8 +149,8 @@ static int zeros(const real *c, int degree, real *time)
         end[at] = time[i];
     }
     end[ends++] = 1;
-#define VALUE(t, v)                                                                                                    \
-    real v = c[degree];                                                                                                \
+#define VALUE(t, v)     \
+    real v = c[degree]; \
     for (int k = degree - 1; k >= 0; k--) v = v * (t) + c[k]
     for (int i = 0; i + 1 < ends; i++) {
         real low = end[i], high = end[i + 1];
@@ -167,8 +174,10 @@ static int zeros(const real *c, int degree, real *time)
                 }
             }
             VALUE(middle, at_middle);
-            if ((at_middle > 0) == (at_low > 0)) low = middle;
-            else high = middle;
+            if ((at_middle > 0) == (at_low > 0))
+                low = middle;
+            else
+                high = middle;
         }
         time[count++] = (low + high) / 2;
     }
@@ -187,16 +196,19 @@ static void add_product(const Line *a, const Line *b, real factor, real c[3])
         for (int j = 0; j < 2; j++) c[i + j] += factor * a->c[i] * b->c[j];
 }
 
-/* The first time in [0, 1] at which the pair is closer than 1e-22 of its size (contact, for all doubles can tell), -1 if
- * there is none; *nearest: the least distance at all times that were looked at, in sizes.
+/* The first time in [0, 1] at which the pair is closer than 1e-22 of its size (contact, for all
+ * doubles can tell), -1 if there is none; *nearest: the least distance at all times that were
+ * looked at, in sizes.
  *
- * It is among the zeros of the determinant of the corners. If that is (nearly) zero all the time, the motion is in a
- * moving plane and contact begins with a vertex on an edge: zeros of the cross product. If that is zero too, all is on a
- * moving line, and contact begins with two vertices in one place. */
+ * It is among the zeros of the determinant of the corners. If that is (nearly) zero all the time,
+ * the motion is in a moving plane and contact begins with a vertex on an edge: zeros of the cross
+ * product. If that is zero too, all is on a moving line, and contact begins with two vertices in
+ * one place. */
 static double first_contact(int kind, const double x0[12], const double x1[12], real *first)
 {
     static const int rows[2][3][2] = {{{0, 1}, {2, 1}, {3, 1}}, {{0, 2}, {1, 0}, {3, 2}}};
-    static const int on_edge[2][4][3] = {{{0, 1, 2}, {0, 2, 3}, {0, 3, 1}, {0, 1, 2}}, {{0, 2, 3}, {1, 2, 3}, {2, 0, 1}, {3, 0, 1}}};
+    static const int on_edge[2][4][3] = {{{0, 1, 2}, {0, 2, 3}, {0, 3, 1}, {0, 1, 2}},
+                                         {{0, 2, 3}, {1, 2, 3}, {2, 0, 1}, {3, 0, 1}}};
     real y0[12], y1[12], time[128];
     for (int i = 0; i < 12; i++) {
         y0[i] = (real)x0[i] - (real)x0[i % 3];
@@ -209,8 +221,14 @@ static double first_contact(int kind, const double x0[12], const double x1[12], 
         y0[i] /= size;
         y1[i] /= size;
     }
-#define DIFFERENCE(i, j, k)                                                                                            \
-    (Line) { { y0[3 * (i) + (k)] - y0[3 * (j) + (k)], (y1[3 * (i) + (k)] - y1[3 * (j) + (k)]) - (y0[3 * (i) + (k)] - y0[3 * (j) + (k)]) } }
+#define DIFFERENCE(i, j, k)                                                                       \
+    (Line)                                                                                        \
+    {                                                                                             \
+        {                                                                                         \
+            y0[3 * (i) + (k)] - y0[3 * (j) + (k)],                                                \
+                (y1[3 * (i) + (k)] - y1[3 * (j) + (k)]) - (y0[3 * (i) + (k)] - y0[3 * (j) + (k)]) \
+        }                                                                                         \
+    }
     int count = 0;
     time[count++] = 0;
     time[count++] = 1;
@@ -230,8 +248,10 @@ static double first_contact(int kind, const double x0[12], const double x1[12], 
         for (int e = 0; e < (kind == VERTEX_FACE ? 3 : 4); e++) {
             const int *p = on_edge[kind][e];
             for (int k = 0; k < 3; k++) {
-                Line a1 = DIFFERENCE(p[0], p[1], (k + 1) % 3), a2 = DIFFERENCE(p[0], p[1], (k + 2) % 3);
-                Line b1 = DIFFERENCE(p[2], p[1], (k + 1) % 3), b2 = DIFFERENCE(p[2], p[1], (k + 2) % 3);
+                Line a1 = DIFFERENCE(p[0], p[1], (k + 1) % 3),
+                     a2 = DIFFERENCE(p[0], p[1], (k + 2) % 3);
+                Line b1 = DIFFERENCE(p[2], p[1], (k + 1) % 3),
+                     b2 = DIFFERENCE(p[2], p[1], (k + 2) % 3);
                 real square[3] = {0};
                 add_product(&a1, &b2, 1, square);
                 add_product(&a2, &b1, -1, square);
@@ -255,21 +275,21 @@ static double first_contact(int kind, const double x0[12], const double x1[12], 
     return sqrt((double)nearest);
 }
 
-/* ---- pairs in motion -------------------------------------------------------------------------------------- */
+/* ---- pairs in motion -------------------------------------------------------------------- */
 
-#define MOTIONS(X)                                                                                                     \
-    X(ANYHOW, "anyhow")                                                                                                \
-    X(AIMED, "aimed")                                                                                                  \
-    X(COPLANAR, "in one plane")                                                                                        \
-    X(PARALLEL, "parallel")                                                                                            \
-    X(AT_END, "touching at the end")                                                                                   \
-    X(AT_START, "touching at the start")                                                                               \
-    X(APART, "1e-12 apart")                                                                                            \
-    X(AT_REST, "at rest")                                                                                              \
-    X(FAST, "fast")                                                                                                    \
-    X(NO_LENGTH, "edges of no length")                                                                                 \
-    X(TURNING, "turning on the spot")                                                                                  \
-    X(ON_A_LINE, "on one line")                                                                                        \
+#define MOTIONS(X)                       \
+    X(ANYHOW, "anyhow")                  \
+    X(AIMED, "aimed")                    \
+    X(COPLANAR, "in one plane")          \
+    X(PARALLEL, "parallel")              \
+    X(AT_END, "touching at the end")     \
+    X(AT_START, "touching at the start") \
+    X(APART, "1e-12 apart")              \
+    X(AT_REST, "at rest")                \
+    X(FAST, "fast")                      \
+    X(NO_LENGTH, "edges of no length")   \
+    X(TURNING, "turning on the spot")    \
+    X(ON_A_LINE, "on one line")          \
     X(THROUGH, "through edges and corners")
 #define X(name, text) name,
 enum { MOTIONS(X) MOTION_COUNT };
@@ -278,7 +298,10 @@ enum { MOTIONS(X) MOTION_COUNT };
 static const char *const motion_names[] = {MOTIONS(X)};
 #undef X
 
-static inline double between(BrioRandom *random, double low, double high) { return low + (high - low) * brio__random(random); }
+static inline double between(BrioRandom *random, double low, double high)
+{
+    return low + (high - low) * brio__random(random);
+}
 static inline int below(BrioRandom *random, int n) { return (int)(brio__random(random) * n); }
 /* Multiples of 1/64 in [-1, 1], or any number. */
 static inline double coordinate(BrioRandom *random, bool grid)
@@ -294,18 +317,22 @@ static void scatter(BrioRandom *random, bool grid, double x[12])
 /* A pair in contact: exactly if on the grid, else up to rounding. */
 static void touching(BrioRandom *random, int kind, bool grid, double x[12])
 {
-    static const double quarters[15][3] = {{1, 0, 0},      {0, 1, 0},      {0, 0, 1},      {.5, .5, 0},     {0, .5, .5},
-                                           {.5, 0, .5},    {.25, .75, 0},  {0, .25, .75},  {.75, 0, .25},   {.25, .25, .5},
-                                           {.5, .25, .25}, {.25, .5, .25}, {.25, .25, .5}, {.25, .5, .25}, {.5, .25, .25}};
+    static const double quarters[15][3] = {
+        {1, 0, 0},      {0, 1, 0},      {0, 0, 1},      {.5, .5, 0},    {0, .5, .5},
+        {.5, 0, .5},    {.25, .75, 0},  {0, .25, .75},  {.75, 0, .25},  {.25, .25, .5},
+        {.5, .25, .25}, {.25, .5, .25}, {.25, .25, .5}, {.25, .5, .25}, {.5, .25, .25}};
     scatter(random, grid, x);
     if (kind == VERTEX_FACE) {
-        double b[3] = {brio__random(random), brio__random(random), brio__random(random)}, sum = b[0] + b[1] + b[2];
+        double b[3] = {brio__random(random), brio__random(random), brio__random(random)};
+        double sum = b[0] + b[1] + b[2];
         const double *q = quarters[below(random, 15)];
         for (int i = 0; i < 3; i++) b[i] = grid ? q[i] : b[i] / sum;
         for (int k = 0; k < 3; k++) x[k] = b[0] * x[3 + k] + b[1] * x[6 + k] + b[2] * x[9 + k];
     } else {
-        double s = grid ? below(random, 5) / 4.0 : brio__random(random), t = grid ? 0.25 * (1 << below(random, 3)) : brio__random(random);
-        for (int k = 0; k < 3; k++) x[9 + k] = x[6 + k] + (x[k] + s * (x[3 + k] - x[k]) - x[6 + k]) / t;
+        double s = grid ? below(random, 5) / 4.0 : brio__random(random);
+        double t = grid ? 0.25 * (1 << below(random, 3)) : brio__random(random);
+        for (int k = 0; k < 3; k++)
+            x[9 + k] = x[6 + k] + (x[k] + s * (x[3 + k] - x[k]) - x[6 + k]) / t;
     }
 }
 
@@ -323,7 +350,8 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
     }
     case AIMED:
     case FAST: {
-        double when = brio__random(random), speed = motion == FAST ? pow(10, between(random, 2, 8)) : 1;
+        double when = brio__random(random);
+        double speed = motion == FAST ? pow(10, between(random, 2, 8)) : 1;
         double gap = below(random, 2) ? 0 : pow(10, between(random, -17, -1));
         touching(random, kind, false, x);
         scatter(random, false, v);
@@ -331,7 +359,8 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
         for (int i = 0; i < 3 * movers; i++) x[i] += gap * (i % 3 == 1 ? 0.6 : 0.8);
         bool together = motion == FAST; /* else the primitives would be huge at both ends */
         for (int i = 0; i < 12; i++) {
-            double velocity = together ? v[(i / 3 < movers ? 0 : 3) + i % 3] * speed + 0.1 * v[i] : v[i];
+            double velocity =
+                together ? v[(i / 3 < movers ? 0 : 3) + i % 3] * speed + 0.1 * v[i] : v[i];
             x0[i] = x[i] - when * velocity;
             x1[i] = x[i] + (1 - when) * velocity;
         }
@@ -342,7 +371,10 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
         for (int i = 0; i < 6; i++) u[i] = below(random, 7) - 3;
         for (int k = 0; k < 3; k++) shift[k] = coordinate(random, true);
         for (int i = 0; i < 4; i++) {
-            double a0 = coordinate(random, true), b0 = coordinate(random, true), a1 = coordinate(random, true), b1 = coordinate(random, true);
+            double a0 = coordinate(random, true);
+            double b0 = coordinate(random, true);
+            double a1 = coordinate(random, true);
+            double b1 = coordinate(random, true);
             for (int k = 0; k < 3; k++) {
                 x0[3 * i + k] = a0 * u[k] + b0 * u[3 + k];
                 x1[3 * i + k] = a1 * u[k] + b1 * u[3 + k] + shift[k];
@@ -351,14 +383,17 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
         break;
     }
     case PARALLEL: {
-        double factor = (below(random, 17) - 8) / 8.0, height = below(random, 3) ? coordinate(random, true) : 0;
+        double factor = (below(random, 17) - 8) / 8.0;
+        double height = below(random, 3) ? coordinate(random, true) : 0;
         scatter(random, true, x0);
         scatter(random, true, v);
-        if (kind == VERTEX_FACE) /* the face stays in the plane z = 0 and moves as a whole, the vertex slides over it */
+        if (kind == VERTEX_FACE) /* the face stays in the plane z = 0 and moves as a whole, the
+                                    vertex slides over it */
             for (int i = 0; i < 4; i++) x0[3 * i + 2] = i == 0 ? height : 0;
         else
             for (int k = 0; k < 3; k++) x0[9 + k] = x0[6 + k] + factor * (x0[3 + k] - x0[k]);
-        for (int i = 0; i < 12; i++) x1[i] = x0[i] + (i < (kind == VERTEX_FACE ? 3 : 6) ? v[i % 3] : v[9 + i % 3]);
+        for (int i = 0; i < 12; i++)
+            x1[i] = x0[i] + (i < (kind == VERTEX_FACE ? 3 : 6) ? v[i % 3] : v[9 + i % 3]);
         if (kind == VERTEX_FACE && below(random, 2))
             for (int i = 0; i < 4; i++) x1[3 * i + 2] = x0[3 * i + 2];
         break;
@@ -372,7 +407,8 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
         scatter(random, true, x1);
         break;
     case APART: { /* slides past at a distance of about 1e-12, turned anyhow */
-        double n[3], length, heights[2] = {between(random, 0.5, 2) * 1e-12, between(random, 0.5, 2) * 1e-12};
+        double n[3], length;
+        double heights[2] = {between(random, 0.5, 2) * 1e-12, between(random, 0.5, 2) * 1e-12};
         for (int k = 0; k < 3; k++) n[k] = coordinate(random, false);
         length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
         scatter(random, false, x0);
@@ -381,15 +417,19 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
             double *ends[2] = {x0 + 3 * i, x1 + 3 * i};
             bool above = kind == VERTEX_FACE ? i == 0 : i < 2;
             for (int e = 0; e < 2; e++) {
-                double height = (ends[e][0] * n[0] + ends[e][1] * n[1] + ends[e][2] * n[2]) / length;
-                for (int k = 0; k < 3; k++) ends[e][k] += ((above ? heights[e] : 0) - height) * n[k] / length;
+                double height =
+                    (ends[e][0] * n[0] + ends[e][1] * n[1] + ends[e][2] * n[2]) / length;
+                for (int k = 0; k < 3; k++)
+                    ends[e][k] += ((above ? heights[e] : 0) - height) * n[k] / length;
             }
         }
         break;
     }
     case AT_REST:
-        if (below(random, 2)) touching(random, kind, true, x0);
-        else scatter(random, false, x0);
+        if (below(random, 2))
+            touching(random, kind, true, x0);
+        else
+            scatter(random, false, x0);
         memcpy(x1, x0, 12 * sizeof *x1);
         break;
     case NO_LENGTH: {
@@ -399,9 +439,12 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
         scatter(random, grid, v);
         if (kind == VERTEX_FACE && below(random, 2)) { /* three corners on a line, or in a point */
             double part = below(random, 3) / 2.0;
-            for (int k = 0; k < 3; k++) x[9 + k] = part * x[3 + k] + (1 - part) * x[6 + k], v[9 + k] = part * v[3 + k] + (1 - part) * v[6 + k];
+            for (int k = 0; k < 3; k++)
+                x[9 + k] = part * x[3 + k] + (1 - part) * x[6 + k],
+                      v[9 + k] = part * v[3 + k] + (1 - part) * v[6 + k];
         }
-        for (int k = 0; k < 3; k++) x[3 * to + k] = x[3 * from + k], v[3 * to + k] = v[3 * from + k];
+        for (int k = 0; k < 3; k++)
+            x[3 * to + k] = x[3 * from + k], v[3 * to + k] = v[3 * from + k];
         for (int i = 0; i < 12; i++) {
             x0[i] = x[i] - v[i];
             x1[i] = x[i] + v[i];
@@ -426,7 +469,8 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
                 e[1][k] = x[9 + k] - x[6 + k];
             }
         }
-        for (int k = 0; k < 3; k++) n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
+        for (int k = 0; k < 3; k++)
+            n[k] = e[0][(k + 1) % 3] * e[1][(k + 2) % 3] - e[0][(k + 2) % 3] * e[1][(k + 1) % 3];
         for (int i = 0; i < (kind == VERTEX_FACE ? 3 : 6); i++) x[i] += gap * n[i % 3];
         for (int i = 0; i < 12; i++) {
             x0[i] = x[i];
@@ -436,10 +480,13 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
     }
     case ON_A_LINE: {
         double along[3], shift[3];
-        for (int k = 0; k < 3; k++) along[k] = below(random, 7) - 3, shift[k] = coordinate(random, true);
+        for (int k = 0; k < 3; k++)
+            along[k] = below(random, 7) - 3, shift[k] = coordinate(random, true);
         for (int i = 0; i < 4; i++) {
-            double a = coordinate(random, true) + (kind == VERTEX_FACE ? i == 0 : i < 2), b = coordinate(random, true);
-            for (int k = 0; k < 3; k++) x0[3 * i + k] = a * along[k], x1[3 * i + k] = b * along[k] + shift[k];
+            double a = coordinate(random, true) + (kind == VERTEX_FACE ? i == 0 : i < 2);
+            double b = coordinate(random, true);
+            for (int k = 0; k < 3; k++)
+                x0[3 * i + k] = a * along[k], x1[3 * i + k] = b * along[k] + shift[k];
         }
         break;
     }
@@ -452,14 +499,15 @@ static void make_motion(BrioRandom *random, int kind, int motion, double x0[12],
         }
         break;
     }
-    double scale = below(random, 4) ? 1 : ldexp(1, below(random, 601) - 300), shift = below(random, 8) ? 0 : 1000;
+    double scale = below(random, 4) ? 1 : ldexp(1, below(random, 601) - 300);
+    double shift = below(random, 8) ? 0 : 1000;
     for (int i = 0; i < 12; i++) {
         x0[i] = scale * (x0[i] + shift);
         x1[i] = scale * (x1[i] + shift);
     }
 }
 
-/* ---- the test of many pairs -------------------------------------------------------------------------------- */
+/* ---- the test of many pairs ------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -472,7 +520,8 @@ static double quantile(double *values, int count, double part)
     return count ? values[(int)(part * (count - 1))] : NAN;
 }
 
-/* The answers for `count` generated pairs against the truth: no contact is missed, none is reported too late. */
+/* The answers for `count` generated pairs against the truth: no contact is missed, none is reported
+ * too late. */
 static void check_motions(int count, uint64_t seed)
 {
     BrioRandom random = {seed};
@@ -490,7 +539,8 @@ static void check_motions(int count, uint64_t seed)
             real first;
             make_motion(&random, kind, motion, x0, x1);
             double nearest = first_contact(kind, x0, x1, &first);
-            int answer = kind == VERTEX_FACE ? brio_ccd_vertex_face(x0, x1, &toi) : brio_ccd_edge_edge(x0, x1, &toi);
+            int answer = kind == VERTEX_FACE ? brio_ccd_vertex_face(x0, x1, &toi)
+                                             : brio_ccd_edge_edge(x0, x1, &toi);
             pairs++;
             assert_true(toi >= 0 && toi <= 1);
             if (first >= 0) {
@@ -499,23 +549,27 @@ static void check_motions(int count, uint64_t seed)
                 late += answer && (real)toi > first + 1e-28Q;
                 if (answer && first > 0) ratio[ratios++] = (double)(toi / first);
                 if (!answer || (real)toi > first + 1e-28Q)
-                    printf("%s %d: truth %.17g, answer %d at %.17g\n", motion_names[motion], i, (double)first, answer, toi);
+                    printf("%s %d: truth %.17g, answer %d at %.17g\n", motion_names[motion], i,
+                           (double)first, answer, toi);
             } else if (answer) {
                 wrong++;
                 farthest = fmax(farthest, nearest);
             }
         }
-        printf("%-28s %8d %8d %8d %12.1e\n", motion_names[motion], pairs, contacts, wrong, farthest);
+        printf("%-28s %8d %8d %8d %12.1e\n", motion_names[motion], pairs, contacts, wrong,
+               farthest);
         assert_true(contacts > 0 || motion == APART || motion == TURNING);
         contacts_of_all += contacts;
         wrong_of_all += wrong;
         farthest_of_all = fmax(farthest_of_all, farthest);
     }
     qsort(ratio, (size_t)ratios, sizeof *ratio, by_value);
-    printf("%d pairs, %d contacts: missed %d, late %d; answered time / first time: median %.17g, 5 %% %.6g, worst %.6g; false "
+    printf("%d pairs, %d contacts: missed %d, late %d; answered time / first time: median %.17g, 5 "
+           "%% %.6g, worst %.6g; false "
            "contacts %d (%.2f %% of those without), farthest %.1e of the size\n",
-           count, contacts_of_all, missed, late, quantile(ratio, ratios, 0.5), quantile(ratio, ratios, 0.05), quantile(ratio, ratios, 0),
-           wrong_of_all, 100.0 * wrong_of_all / (count - contacts_of_all), farthest_of_all);
+           count, contacts_of_all, missed, late, quantile(ratio, ratios, 0.5),
+           quantile(ratio, ratios, 0.05), quantile(ratio, ratios, 0), wrong_of_all,
+           100.0 * wrong_of_all / (count - contacts_of_all), farthest_of_all);
     assert_int_equal(missed, 0);
     assert_int_equal(late, 0);
     assert_true(quantile(ratio, ratios, 0.5) >= 0.5);

@@ -23,13 +23,15 @@ static void add_edge(Edges *e, int32_t a, int32_t b)
 /* The vertices of a box of cells, six tets each. */
 static void add_box(Edges *e, int32_t first, int nx, int ny, int nz)
 {
-    static const int step[7][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+    static const int step[7][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0},
+                                   {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
     for (int z = 0; z < nz; z++)
         for (int y = 0; y < ny; y++)
             for (int x = 0; x < nx; x++)
                 for (int s = 0; s < 7; s++) {
                     int X = x + step[s][0], Y = y + step[s][1], Z = z + step[s][2];
-                    if (X < nx && Y < ny && Z < nz) add_edge(e, first + (z * ny + y) * nx + x, first + (Z * ny + Y) * nx + X);
+                    if (X < nx && Y < ny && Z < nz)
+                        add_edge(e, first + (z * ny + y) * nx + x, first + (Z * ny + Y) * nx + X);
                 }
 }
 

@@ -1,4 +1,5 @@
-/* The volume within a mesh's triangles, by the divergence theorem: positive if they look outward. */
+/* The volume within a mesh's triangles, by the divergence theorem: positive if they look
+ * outward. */
 #ifndef BRIO_TEST_ENCLOSED_H
 #define BRIO_TEST_ENCLOSED_H
 
@@ -10,7 +11,9 @@ static double enclosed_volume(const BrioMesh *mesh)
     double sum = 0;
     for (int64_t i = 0; i < mesh->triangle_count; i++) {
         const int32_t *v = mesh->triangle + 3 * i;
-        sum += brio__tet_volume6(origin, mesh->x + 3 * v[0], mesh->x + 3 * v[1], mesh->x + 3 * v[2]) / 6;
+        sum +=
+            brio__tet_volume6(origin, mesh->x + 3 * v[0], mesh->x + 3 * v[1], mesh->x + 3 * v[2]) /
+            6;
     }
     return sum;
 }

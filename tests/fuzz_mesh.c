@@ -1,7 +1,8 @@
-/* libFuzzer targets for the mesh readers, one program for each (cmake/fuzz.cmake): BRIO_FUZZ_READER is its extension, and the input is the
- * file; without it the first byte chooses the reader. For TetGen the first '%' separates the .node from the .ele. The corpus begins with the
- * seeds of mesh_seeds.h. Whatever a reader accepts goes on through checks, surface, edges and adjacency, and through every writer and back.
- * Whatever it refuses must have a sentence of printable text. */
+/* libFuzzer targets for the mesh readers, one program for each (cmake/fuzz.cmake): BRIO_FUZZ_READER
+ * is its extension, and the input is the file; without it the first byte chooses the reader. For
+ * TetGen the first '%' separates the .node from the .ele. The corpus begins with the seeds of
+ * mesh_seeds.h. Whatever a reader accepts goes on through checks, surface, edges and adjacency, and
+ * through every writer and back. Whatever it refuses must have a sentence of printable text. */
 #include "mesh_seeds.h"
 
 #include "mesh/mesh.h"
@@ -28,7 +29,9 @@ static void write_and_read(const BrioMesh *mesh)
         snprintf(file, sizeof file, "x%s", w->extension);
         BrioMesh *again = NULL;
         expect(brio__mesh_parse(file, text, size, &again, NULL) == BRIO_OK);
-        expect(again->vertex_count == mesh->vertex_count && again->tet_count == mesh->tet_count && again->triangle_count == mesh->triangle_count && again->edge_count == mesh->edge_count);
+        expect(again->vertex_count == mesh->vertex_count && again->tet_count == mesh->tet_count &&
+               again->triangle_count == mesh->triangle_count &&
+               again->edge_count == mesh->edge_count);
         expect(!memcmp(again->x, mesh->x, 3 * (size_t)mesh->vertex_count * sizeof *mesh->x));
         brio_mesh_free(again);
         free(text);
@@ -87,7 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #else
     int readers = 0;
     while (brio__mesh_reader_at(readers)) readers++;
-    const char *extension = brio__mesh_reader_at(data[0] % readers)->extension, *text = (const char *)data + 1;
+    const char *extension = brio__mesh_reader_at(data[0] % readers)->extension;
+    const char *text = (const char *)data + 1;
     size_t length = size - 1;
 #endif
     char file[32];
@@ -98,8 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!strcmp(extension, ".node") || !strcmp(extension, ".ele")) {
         const char *cut = length ? memchr(text, '%', length) : NULL;
         size_t node = cut ? (size_t)(cut - text) : length;
-        status = brio__tetgen_parse("fuzz.node", text, node, "fuzz.ele", cut ? cut + 1 : text + length,
-                                    cut ? length - node - 1 : 0, &mesh, &error);
+        status =
+            brio__tetgen_parse("fuzz.node", text, node, "fuzz.ele", cut ? cut + 1 : text + length,
+                               cut ? length - node - 1 : 0, &mesh, &error);
     } else {
         status = brio__mesh_parse(file, text, length, &mesh, &error);
     }
@@ -107,7 +112,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         use(mesh);
         brio_mesh_free(mesh);
     } else {
-        expect(status < 0 && mesh == NULL && error.status == status && error.message[0] && error.file[0]);
+        expect(status < 0 && mesh == NULL && error.status == status && error.message[0] &&
+               error.file[0]);
         for (const char *c = error.message; *c; c++) expect(*c >= 0x20 && *c < 0x7f);
     }
     return 0;

@@ -1,4 +1,5 @@
-/* libFuzzer target for the reader of motions. What it accepts is decoded and drawn over; what it refuses must have a sentence. */
+/* libFuzzer target for the reader of motions. What it accepts is decoded and drawn over; what it
+ * refuses must have a sentence. */
 #define _GNU_SOURCE
 #include "output/motion.h"
 #include "picture/stage.h"
@@ -26,12 +27,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     float *x = malloc((3 * (size_t)motion->vertex_count + 1) * sizeof *x), low[3], high[3];
-    for (int64_t k = 0; x && k < BRIO_MIN(motion->frame_count, 3); k++) expect(brio__motion_positions(motion, k, x, &error) == BRIO_OK);
+    for (int64_t k = 0; x && k < BRIO_MIN(motion->frame_count, 3); k++)
+        expect(brio__motion_positions(motion, k, x, &error) == BRIO_OK);
     for (int i = 0; i < motion->part_count; i++) {
         const BrioMotionPart *p = &motion->part[i];
-        int32_t *slot = malloc((3 * (size_t)p->triangle_count + 1) * sizeof *slot), *vertex = malloc((3 * (size_t)p->triangle_count + 1) * sizeof *vertex);
+        int32_t *slot = malloc((3 * (size_t)p->triangle_count + 1) * sizeof *slot);
+        int32_t *vertex = malloc((3 * (size_t)p->triangle_count + 1) * sizeof *vertex);
         brio__motion_box(motion, i, x, low, high);
-        expect(brio__smooth_slots(p->rest, p->vertex_count, p->triangle, p->triangle_count, slot, vertex) <= 3 * (int64_t)p->triangle_count);
+        expect(brio__smooth_slots(p->rest, p->vertex_count, p->triangle, p->triangle_count, slot,
+                                  vertex) <= 3 * (int64_t)p->triangle_count);
         free(slot);
         free(vertex);
     }

@@ -1,9 +1,10 @@
-/* libFuzzer target: whatever the bytes, parsing, --set and JSON neither crash nor leak nor print, and the
- * JSON that comes out reads back as the same JSON. The input is a document, a zero, and assignments with
- * zeros between them.
+/* libFuzzer target: whatever the bytes, parsing, --set and JSON neither crash nor leak nor print,
+ * and the JSON that comes out reads back as the same JSON. The input is a document, a zero, and
+ * assignments with zeros between them.
  *
- *     clang -g -O1 -std=gnu17 -fsanitize=fuzzer,address,undefined -DBRIO_HAVE_LIBFYAML -Isrc -Iinclude \
- *         tests/fuzz_tree.c src/scene/tree.c src/scene/yaml.c src/scene/json.c src/field.c src/base.c -lfyaml -lm */
+ *     clang -g -O1 -std=gnu17 -fsanitize=fuzzer,address,undefined -DBRIO_HAVE_LIBFYAML -Isrc
+ * -Iinclude \ tests/fuzz_tree.c src/scene/tree.c src/scene/yaml.c src/scene/json.c src/field.c
+ * src/base.c -lfyaml -lm */
 #include "scene/parse.h"
 
 #include <stdlib.h>
@@ -28,7 +29,9 @@ static void read_back(const BrioNode *root)
         char *text = json_text(root, indent), *again;
         BrioNode *copy = NULL;
         BrioError error = {0};
-        if (brio__tree_parse_with(brio__json_parse, text, strlen(text), "json", &copy, &error) != BRIO_OK) abort();
+        if (brio__tree_parse_with(brio__json_parse, text, strlen(text), "json", &copy, &error) !=
+            BRIO_OK)
+            abort();
         again = json_text(copy, indent);
         if (strcmp(text, again)) abort();
         brio__tree_free(copy);
@@ -53,7 +56,8 @@ static void read_values(BrioNode *node)
     for (int i = 0; i < node->count; i++) read_values(node->child[i]);
 }
 
-static void try_document(BrioFrontEnd *front_end, const char *document, size_t size, const char *sets, const char *end)
+static void try_document(BrioFrontEnd *front_end, const char *document, size_t size,
+                         const char *sets, const char *end)
 {
     BrioNode *root = NULL;
     BrioError error = {0};
@@ -73,7 +77,8 @@ static void try_document(BrioFrontEnd *front_end, const char *document, size_t s
     brio__tree_free(root);
 }
 
-/* libfyaml 0.7.12 loses some 100 bytes for a text like '''''''''''''' (five or more doubled quotes in a row). */
+/* libfyaml 0.7.12 loses some 100 bytes for a text like '''''''''''''' (five or more doubled quotes
+ * in a row). */
 static bool runs_into_known_leak(const uint8_t *data, size_t size)
 {
     int run = 0;

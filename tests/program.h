@@ -1,5 +1,5 @@
-/* Drives the program as a user does: fork and exec without a shell, in a folder of its own that is removed at the
- * end. For tests only. */
+/* Drives the program as a user does: fork and exec without a shell, in a folder of its own that is
+ * removed at the end. For tests only. */
 #ifndef BRIO_TEST_PROGRAM_H
 #define BRIO_TEST_PROGRAM_H
 
@@ -42,7 +42,10 @@ static inline void write_bytes(const char *name, const void *data, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static inline void write_text(const char *name, const char *text) { write_bytes(name, text, strlen(text)); }
+static inline void write_text(const char *name, const char *text)
+{
+    write_bytes(name, text, strlen(text));
+}
 
 /* The whole file and a zero; freed by the caller. NULL: not there. */
 static inline char *read_all(const char *name, size_t *size)
@@ -69,7 +72,10 @@ static inline int remove_one(const char *path, const struct stat *info, int kind
     return remove(path);
 }
 
-static inline void remove_tree(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+static inline void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
 
 static inline bool has_program(const char *name)
 {
@@ -100,7 +106,8 @@ static inline const char *program(void)
     return path && path[0] ? path : BRIO_PROGRAM;
 }
 
-/* Starts the program with the arguments up to NULL; `file_limit` > 0: no file may grow beyond so many bytes. */
+/* Starts the program with the arguments up to NULL; `file_limit` > 0: no file may grow beyond so
+ * many bytes. */
 static inline pid_t start_program(const char *const *arguments, long file_limit)
 {
     const char *argv[64] = {"brio"};
@@ -109,12 +116,13 @@ static inline pid_t start_program(const char *const *arguments, long file_limit)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child > 0) return child;
-    int out = open(".out", O_WRONLY | O_CREAT | O_TRUNC, 0666), err = open(".err", O_WRONLY | O_CREAT | O_TRUNC, 0666),
-        in = open("/dev/null", O_RDONLY);
+    int out = open(".out", O_WRONLY | O_CREAT | O_TRUNC, 0666),
+        err = open(".err", O_WRONLY | O_CREAT | O_TRUNC, 0666), in = open("/dev/null", O_RDONLY);
     dup2(in, 0);
     dup2(out, 1);
     dup2(err, 2);
-    if (file_limit > 0) setrlimit(RLIMIT_FSIZE, &(struct rlimit){(rlim_t)file_limit, (rlim_t)file_limit});
+    if (file_limit > 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){(rlim_t)file_limit, (rlim_t)file_limit});
     execv(program(), (char *const *)argv);
     _exit(127);
 }
@@ -149,14 +157,16 @@ static inline int count_files(const char *folder)
 {
     int count = 0;
     DIR *listing = opendir(folder);
-    for (struct dirent *entry; listing && (entry = readdir(listing));) count += entry->d_name[0] != '.';
+    for (struct dirent *entry; listing && (entry = readdir(listing));)
+        count += entry->d_name[0] != '.';
     if (listing) closedir(listing);
     return count;
 }
 
 static inline void pause_for(double seconds)
 {
-    struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    struct timespec time = {.tv_sec = (time_t)seconds,
+                            .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
     while (nanosleep(&time, &time) && errno == EINTR) {}
 }
 

@@ -1,5 +1,5 @@
-/* Simulations in tests: from scene text, step by step, with the ledger of an instant. What fails fails the test, with the reason.
- * Include after cmocka. */
+/* Simulations in tests: from scene text, step by step, with the ledger of an instant. What fails
+ * fails the test, with the reason. Include after cmocka. */
 #ifndef BRIO_TEST_SIMULATE_H
 #define BRIO_TEST_SIMULATE_H
 
@@ -28,7 +28,8 @@ static inline void step(BrioSim *sim, int count)
 {
     for (int i = 0; i < count; i++) {
         BrioStatus status = brio_sim_step(sim);
-        if (status != BRIO_OK) fail_msg("step %d: %s: %s", i, brio_status_name(status), brio_sim_reason(sim));
+        if (status != BRIO_OK)
+            fail_msg("step %d: %s: %s", i, brio_status_name(status), brio_sim_reason(sim));
     }
 }
 

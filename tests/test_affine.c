@@ -1,5 +1,5 @@
-/* Affine bodies: their moments, what the mass points make of energies and momenta, torque-free rotation, falling, contact with a
- * plane, holding and setting them, and what is refused. */
+/* Affine bodies: their moments, what the mass points make of energies and momenta, torque-free
+ * rotation, falling, contact with a plane, holding and setting them, and what is refused. */
 #include "affine.h"
 #include "mesh/mesh.h"
 #include "sim.h"
@@ -21,7 +21,9 @@ static BrioMesh *shape(const char *name, const char *const *keys, const double *
     BrioMesh *mesh;
     BrioError error = {0};
     brio_fields_defaults(brio_shape_fields(name), all);
-    for (int i = 0; keys[i]; i++) assert_int_equal(brio_fields_set(brio_shape_fields(name), all, keys[i], values + i), BRIO_OK);
+    for (int i = 0; keys[i]; i++)
+        assert_int_equal(brio_fields_set(brio_shape_fields(name), all, keys[i], values + i),
+                         BRIO_OK);
     if (brio_mesh_shape(name, all, &mesh, &error) != BRIO_OK) fail_msg("%s", error.message);
     return mesh;
 }
@@ -31,20 +33,24 @@ static BrioAffine moments_of(BrioMesh *mesh)
     BrioAffine body;
     BrioError error = {0};
     BrioStatus status = mesh->tet_count ? brio_mesh_surface(mesh) : brio__mesh_close(mesh, &error);
-    if (status != BRIO_OK || brio__affine_body(mesh, &body, &error) != BRIO_OK) fail_msg("%s", error.message);
+    if (status != BRIO_OK || brio__affine_body(mesh, &body, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     return body;
 }
 
-/* ---- moments ------------------------------------------------------------------------------------- */
+/* ---- moments ---------------------------------------------------------------------------- */
 
-/* The mass points have the volume's moments, and the weights reproduce every vertex. TOLERANCE 1e-13 relative: round-off. */
+/* The mass points have the volume's moments, and the weights reproduce every vertex. TOLERANCE
+ * 1e-13 relative: round-off. */
 static void check_points(const BrioMesh *mesh, const BrioAffine *body)
 {
     double size = body->moment[0] + body->moment[4] + body->moment[8], off = 0, miss = 0;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             double sum = 0;
-            for (int k = 0; k < 4; k++) sum += body->volume / 4 * (body->point[3 * k + r] - body->centre[r]) * (body->point[3 * k + c] - body->centre[c]);
+            for (int k = 0; k < 4; k++)
+                sum += body->volume / 4 * (body->point[3 * k + r] - body->centre[r]) *
+                       (body->point[3 * k + c] - body->centre[c]);
             off = fmax(off, fabs(sum - body->moment[3 * r + c]) / size);
         }
     for (int64_t v = 0; v < mesh->vertex_count; v++) {
@@ -73,11 +79,24 @@ static void box_moments(void **unused)
         x[2] = old[2] + shift[2];
     }
     BrioAffine body = moments_of(mesh);
-    double xx = V * size[0] * size[0] / 12, yy = V * size[1] * size[1] / 12, c = cos(turn), s = sin(turn);
-    double expected[9] = {c * c * xx + s * s * yy, c * s * (xx - yy), 0, c * s * (xx - yy), s * s * xx + c * c * yy, 0, 0, 0, V * size[2] * size[2] / 12};
+    double xx = V * size[0] * size[0] / 12;
+    double yy = V * size[1] * size[1] / 12;
+    double c = cos(turn);
+    double s = sin(turn);
+    double expected[9] = {c * c * xx + s * s * yy,
+                          c * s * (xx - yy),
+                          0,
+                          c * s * (xx - yy),
+                          s * s * xx + c * c * yy,
+                          0,
+                          0,
+                          0,
+                          V * size[2] * size[2] / 12};
     for (int k = 0; k < 9; k++) off = fmax(off, fabs(body.moment[k] - expected[k]) / xx);
-    print_message("box: volume off by %.1e, centre %.1e m, second moments %.1e\n", fabs(body.volume / V - 1), fabs(body.centre[0] - 40), off);
-    assert_true(fabs(body.volume / V - 1) < 1e-12 && off < 1e-12); /* TOLERANCE: coordinates 40 m from the origin have 1e-14 m */
+    print_message("box: volume off by %.1e, centre %.1e m, second moments %.1e\n",
+                  fabs(body.volume / V - 1), fabs(body.centre[0] - 40), off);
+    /* TOLERANCE: coordinates 40 m from the origin have 1e-14 m */
+    assert_true(fabs(body.volume / V - 1) < 1e-12 && off < 1e-12);
     for (int r = 0; r < 3; r++) assert_true(fabs(body.centre[r] - shift[r]) < 1e-13 * 40);
     check_points(mesh, &body);
     brio_mesh_free(mesh);
@@ -92,16 +111,23 @@ static void ball_moments(void **unused)
     for (int solid = 0; solid < 2; solid++) {
         double error[2][2];
         for (int i = 0; i < 2; i++) {
-            BrioMesh *mesh = shape(names[solid], (const char *const[]){"radius", solid ? "cells" : "subdivisions", NULL}, (const double[]){r, solid ? 8 << i : 3 + i});
+            BrioMesh *mesh =
+                shape(names[solid],
+                      (const char *const[]){"radius", solid ? "cells" : "subdivisions", NULL},
+                      (const double[]){r, solid ? 8 << i : 3 + i});
             BrioAffine body = moments_of(mesh);
             check_points(mesh, &body);
             error[i][0] = body.volume / V - 1;
             error[i][1] = body.moment[0] / moment - 1;
-            for (int k = 0; k < 9; k++) assert_true(fabs(body.moment[k] - (k % 4 ? 0 : body.moment[0])) < 1e-12 * moment); /* as round as the icosahedron */
+            /* as round as the icosahedron */
+            for (int k = 0; k < 9; k++)
+                assert_true(fabs(body.moment[k] - (k % 4 ? 0 : body.moment[0])) < 1e-12 * moment);
             brio_mesh_free(mesh);
         }
-        print_message("%s: volume off by %.4f and %.4f (ratio %.2f), second moments %.4f and %.4f (ratio %.2f)\n", names[solid], error[0][0], error[1][0],
-                      error[0][0] / error[1][0], error[0][1], error[1][1], error[0][1] / error[1][1]);
+        print_message("%s: volume off by %.4f and %.4f (ratio %.2f), second moments %.4f and %.4f "
+                      "(ratio %.2f)\n",
+                      names[solid], error[0][0], error[1][0], error[0][0] / error[1][0],
+                      error[0][1], error[1][1], error[0][1] / error[1][1]);
         for (int k = 0; k < 2; k++) {
             assert_true(fabs(error[0][k] / error[1][k] - 4) < 0.1);
             assert_true(fabs((4 * error[1][k] - error[0][k]) / 3) < 2e-4);
@@ -109,37 +135,59 @@ static void ball_moments(void **unused)
     }
 }
 
-/* A torus about y: V = 2 pi^2 R r^2, second moments V (R^2 + 3 r^2/4)/2 across the axis and V r^2/4 along it. */
+/* A torus about y: V = 2 pi^2 R r^2, second moments V (R^2 + 3 r^2/4)/2 across the axis and V r^2/4
+ * along it. */
 static void torus_moments(void **unused)
 {
     (void)unused;
-    const double R = 0.3, r = 0.1, V = 2 * M_PI * M_PI * R * r * r, across = V * (R * R + 0.75 * r * r) / 2, along = V * r * r / 4;
+    const double R = 0.3;
+    const double r = 0.1;
+    const double V = 2 * M_PI * M_PI * R * r * r;
+    const double across = V * (R * R + 0.75 * r * r) / 2;
+    const double along = V * r * r / 4;
     double error[2][3];
     for (int i = 0; i < 2; i++) {
-        BrioMesh *mesh = shape("torus-surface", (const char *const[]){"major", "minor", "segments", "rings", NULL}, (const double[]){R, r, 48 << i, 4 << i});
+        BrioMesh *mesh = shape("torus-surface",
+                               (const char *const[]){"major", "minor", "segments", "rings", NULL},
+                               (const double[]){R, r, 48 << i, 4 << i});
         BrioAffine body = moments_of(mesh);
         check_points(mesh, &body);
         error[i][0] = body.volume / V - 1;
         error[i][1] = body.moment[0] / across - 1;
         error[i][2] = body.moment[4] / along - 1;
-        assert_true(fabs(body.moment[8] - body.moment[0]) < 1e-12 * across && fabs(body.moment[1]) + fabs(body.moment[2]) + fabs(body.moment[5]) < 1e-12 * across);
+        assert_true(fabs(body.moment[8] - body.moment[0]) < 1e-12 * across &&
+                    fabs(body.moment[1]) + fabs(body.moment[2]) + fabs(body.moment[5]) <
+                        1e-12 * across);
         brio_mesh_free(mesh);
     }
     for (int k = 0; k < 3; k++) {
-        print_message("torus: %s off by %.5f and %.5f (ratio %.2f)\n", k == 0 ? "volume" : k == 1 ? "moment across" : "moment along", error[0][k], error[1][k], error[0][k] / error[1][k]);
-        assert_true(fabs(error[0][k] / error[1][k] - 4) < 0.1 && fabs((4 * error[1][k] - error[0][k]) / 3) < 2e-4);
+        print_message("torus: %s off by %.5f and %.5f (ratio %.2f)\n",
+                      k == 0   ? "volume"
+                      : k == 1 ? "moment across"
+                               : "moment along",
+                      error[0][k], error[1][k], error[0][k] / error[1][k]);
+        assert_true(fabs(error[0][k] / error[1][k] - 4) < 0.1 &&
+                    fabs((4 * error[1][k] - error[0][k]) / 3) < 2e-4);
     }
 }
 
-/* ---- energies and momenta ------------------------------------------------------------------------ */
+/* ---- energies and momenta --------------------------------------------------------------- */
 
-/* A box that turns about a point far off: kinetic energy, momenta and weight are those of the solid box. */
+/* A box that turns about a point far off: kinetic energy, momenta and weight are those of the solid
+ * box. */
 static void box_ledger(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("gravity: [0.5, -9.8, 0]\nbodies:\n  - shape: {type: box, size: [0.3, 0.2, 0.05], cells: [3, 2, 1]}\n    kind: affine\n    material: {type: corotated, E: 1e7, rho: 800}\n"
-                         "    transform: {translate: [2, 3, -1]}\n    velocity: {linear: [0.1, 0.2, 0.3], angular: [0.7, -2, 3], about: [1, 2, 0]}\n");
-    const double m = 800 * 0.003, I[3] = {m / 12 * (0.04 + 0.0025), m / 12 * (0.09 + 0.0025), m / 12 * (0.09 + 0.04)}, w[3] = {0.7, -2, 3}, c[3] = {2, 3, -1};
+    BrioSim *sim = parse(
+        "gravity: [0.5, -9.8, 0]\nbodies:\n  - shape: {type: box, size: [0.3, 0.2, 0.05], cells: "
+        "[3, 2, 1]}\n    kind: affine\n    material: {type: corotated, E: 1e7, rho: 800}\n"
+        "    transform: {translate: [2, 3, -1]}\n    velocity: {linear: [0.1, 0.2, 0.3], angular: "
+        "[0.7, -2, 3], about: [1, 2, 0]}\n");
+    const double m = 800 * 0.003;
+    const double I[3] = {m / 12 * (0.04 + 0.0025), m / 12 * (0.09 + 0.0025),
+                         m / 12 * (0.09 + 0.04)};
+    const double w[3] = {0.7, -2, 3};
+    const double c[3] = {2, 3, -1};
     double d[3] = {1, 1, -1}, v[3], kinetic = 0;
     BrioLedger l = ledger(sim);
     for (int r = 0; r < 3; r++) {
@@ -154,13 +202,15 @@ static void box_ledger(void **unused)
     for (int r = 0; r < 3; r++) {
         int p = (r + 1) % 3, q = (r + 2) % 3;
         assert_true(fabs(l.momentum[r] - m * v[r]) < 1e-12 * m * 10);
-        assert_true(fabs(l.angular[r] - (I[r] * w[r] + m * (c[p] * v[q] - c[q] * v[p]))) < 1e-12 * m * 30);
+        assert_true(fabs(l.angular[r] - (I[r] * w[r] + m * (c[p] * v[q] - c[q] * v[p]))) <
+                    1e-12 * m * 30);
         assert_true(fabs(l.centre[r] - c[r]) < 1e-13 * 10);
     }
     brio_sim_free(sim);
 }
 
-/* Free fall is that of a solid of the same shape, for every integrator that takes both. TOLERANCE 1e-9 m: Newton's tolerance times the time. */
+/* Free fall is that of a solid of the same shape, for every integrator that takes both. TOLERANCE
+ * 1e-9 m: Newton's tolerance times the time. */
 static void falls_like_others(void **unused)
 {
     (void)unused;
@@ -169,36 +219,48 @@ static void falls_like_others(void **unused)
     for (int i = 0; brio_integrator_at(i); i++) {
         const BrioIntegrator *integrator = brio_integrator_at(i);
         double height[2];
-        if ((integrator->traits & BRIO_SPRINGS_ONLY) || integrator->order == 0 || !strcmp(integrator->name, "static")) continue;
+        if ((integrator->traits & BRIO_SPRINGS_ONLY) || integrator->order == 0 ||
+            !strcmp(integrator->name, "static"))
+            continue;
         for (int affine = 0; affine < 2; affine++) {
-            BrioSim *sim = parse("time: {h: 1e-3}\nintegrator: %s\nsolver: {tol: 1e-10}\nbodies:\n  - shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}\n"
-                                 "    material: {type: corotated, E: 1e4}\n    velocity: {linear: [0, 1, 0]}\n%s", integrator->name, affine ? "    kind: affine\n" : "");
+            BrioSim *sim = parse(
+                "time: {h: 1e-3}\nintegrator: %s\nsolver: {tol: 1e-10}\nbodies:\n  - shape: {type: "
+                "box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}\n"
+                "    material: {type: corotated, E: 1e4}\n    velocity: {linear: [0, 1, 0]}\n%s",
+                integrator->name, affine ? "    kind: affine\n" : "");
             step(sim, 50);
             height[affine] = ledger(sim).centre[1];
             brio_sim_free(sim);
         }
         worst = fmax(worst, fabs(height[1] - height[0]));
-        if (!(fabs(height[1] - height[0]) < 1e-9)) fail_msg("%s: affine at %.15g, solid at %.15g m", integrator->name, height[1], height[0]);
+        if (!(fabs(height[1] - height[0]) < 1e-9))
+            fail_msg("%s: affine at %.15g, solid at %.15g m", integrator->name, height[1],
+                     height[0]);
         count++;
     }
-    print_message("free fall under %d integrators: affine and solid at most %.1e m apart\n", count, worst);
+    print_message("free fall under %d integrators: affine and solid at most %.1e m apart\n", count,
+                  worst);
     assert_true(count > 20);
 }
 
-/* ---- torque-free rotation ------------------------------------------------------------------------ */
+/* ---- torque-free rotation --------------------------------------------------------------- */
 
-/* A = sum_k y_k grad w_k^T, from a body's vertices: here that of a box whose vertices 0, 1, n, ... span its edges. */
+/* A = sum_k y_k grad w_k^T, from a body's vertices: here that of a box whose vertices 0, 1, n, ...
+ * span its edges. */
 static void matrix_of(BrioSim *sim, double A[9])
 {
     const BrioSystem *s = sim->system;
     const BrioTerm *term = &s->term[s->body[0].term];
     double x[4][3];
     brio__system_positions(s, sim->state, sim->state->q, sim->state->time, sim->world);
-    for (int k = 0; k < 4; k++) memcpy(x[k], sim->world + 3 * (s->body[0].mass_point + k), sizeof x[k]);
+    for (int k = 0; k < 4; k++)
+        memcpy(x[k], sim->world + 3 * (s->body[0].mass_point + k), sizeof x[k]);
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             A[3 * r + c] = 0;
-            for (int k = 0; k < 3; k++) A[3 * r + c] += (x[k + 1][r] - x[0][r]) * term->rest[(1 + 3 * k + c) * LANES]; /* D_s D_m^-1 */
+            /* D_s D_m^-1 */
+            for (int k = 0; k < 3; k++)
+                A[3 * r + c] += (x[k + 1][r] - x[0][r]) * term->rest[(1 + 3 * k + c) * LANES];
         }
 }
 
@@ -229,7 +291,9 @@ static double elliptic(double m)
 typedef struct Spin {
     double flips[8]; /* when the middle axis's share of L changes sign */
     int count;
-    double energy, angular, turned, skew; /* worst energy off; |L| lost, the mean of the second half; worst |L - L_0| (all shares); worst |A^T A - I| */
+    /* worst energy off; |L| lost, the mean of the second half; worst |L - L_0| (all shares); worst
+     * |A^T A - I| */
+    double energy, angular, turned, skew;
 } Spin;
 
 static const double spin_rate[3] = {0.3, 6, 0};
@@ -237,8 +301,11 @@ static const double spin_rate[3] = {0.3, 6, 0};
 static Spin spin(const char *integrator, double h, double end)
 {
     Spin spin = {0};
-    BrioSim *sim = parse("time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-8}\nbodies:\n  - shape: {type: box, size: [0.3, 0.2, 0.05], cells: [3, 2, 1]}\n    kind: affine\n"
-                         "    material: {type: affine, E: 1e8, rho: 1000}\n    velocity: {angular: [%g, %g, %g]}\n", h, integrator, spin_rate[0], spin_rate[1], spin_rate[2]);
+    BrioSim *sim = parse(
+        "time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-8}\nbodies:\n  - "
+        "shape: {type: box, size: [0.3, 0.2, 0.05], cells: [3, 2, 1]}\n    kind: affine\n"
+        "    material: {type: affine, E: 1e8, rho: 1000}\n    velocity: {angular: [%g, %g, %g]}\n",
+        h, integrator, spin_rate[0], spin_rate[1], spin_rate[2]);
     BrioLedger first = ledger(sim), l = first;
     double before = 1, L0 = hypot(hypot(first.angular[0], first.angular[1]), first.angular[2]);
     int late = 0;
@@ -248,10 +315,13 @@ static Spin spin(const char *integrator, double h, double end)
         l = ledger(sim);
         matrix_of(sim, A);
         for (int r = 0; r < 3; r++) share += A[3 * r + 1] * l.angular[r];
-        if (share * before < 0 && spin.count < 8) spin.flips[spin.count++] = l.time - h * share / (share - before);
+        if (share * before < 0 && spin.count < 8)
+            spin.flips[spin.count++] = l.time - h * share / (share - before);
         before = share;
         spin.skew = fmax(spin.skew, skew_of(A));
-        double size = hypot(hypot(l.angular[0], l.angular[1]), l.angular[2]), d[3] = {l.angular[0] - first.angular[0], l.angular[1] - first.angular[1], l.angular[2] - first.angular[2]};
+        double size = hypot(hypot(l.angular[0], l.angular[1]), l.angular[2]);
+        double d[3] = {l.angular[0] - first.angular[0], l.angular[1] - first.angular[1],
+                       l.angular[2] - first.angular[2]};
         if (l.time > end / 2) {
             spin.angular += 1 - size / L0;
             late++;
@@ -264,10 +334,14 @@ static Spin spin(const char *integrator, double h, double end)
     return spin;
 }
 
-/* Euler's equations by elliptic functions [Landau1976, 37]. Inertia is least about x, middle about y and L^2 < 2 E I_y here. */
+/* Euler's equations by elliptic functions [Landau1976, 37]. Inertia is least about x, middle about
+ * y and L^2 < 2 E I_y here. */
 static double flip_time(void)
 {
-    const double m = 3, I1 = m / 12 * (0.04 + 0.0025), I2 = m / 12 * (0.09 + 0.0025), I3 = m / 12 * 0.13;
+    const double m = 3;
+    const double I1 = m / 12 * (0.04 + 0.0025);
+    const double I2 = m / 12 * (0.09 + 0.0025);
+    const double I3 = m / 12 * 0.13;
     const double *w = spin_rate, energy2 = I1 * w[0] * w[0] + I2 * w[1] * w[1] + I3 * w[2] * w[2];
     double L2 = I1 * I1 * w[0] * w[0] + I2 * I2 * w[1] * w[1] + I3 * I3 * w[2] * w[2];
     assert_true(L2 < energy2 * I2);
@@ -287,48 +361,67 @@ static void intermediate_axis(void **unused)
     for (int i = 0; i < 3; i++) {
         Spin *s = &made[i];
         *s = spin(runs[i].integrator, runs[i].h, 6);
-        print_message("%-18s energy off by %.2e, |L| lost %.2e, L off by at most %.2e, |A^T A - 1| %.1e; %d flips, at %.3f and then every %.3f s; Euler's equations: %.3f and %.3f s\n", runs[i].integrator, s->energy,
-                      s->angular, s->turned, s->skew, s->count, s->flips[0], s->count > 1 ? (s->flips[s->count - 1] - s->flips[0]) / (s->count - 1) : NAN, expected / 2, expected);
+        print_message(
+            "%-18s energy off by %.2e, |L| lost %.2e, L off by at most %.2e, |A^T A - 1| %.1e; %d "
+            "flips, at %.3f and then every %.3f s; Euler's equations: %.3f and %.3f s\n",
+            runs[i].integrator, s->energy, s->angular, s->turned, s->skew, s->count, s->flips[0],
+            s->count > 1 ? (s->flips[s->count - 1] - s->flips[0]) / (s->count - 1) : NAN,
+            expected / 2, expected);
     }
     const Spin *search = &made[0], *bdf2 = &made[1];
-    assert_true(search->energy < 0.01 && search->angular < bdf2->angular); /* loses less angular momentum */
+    /* loses less angular momentum */
+    assert_true(search->energy < 0.01 && search->angular < bdf2->angular);
     for (int i = 0; i < 3; i++) {
         assert_true(made[i].skew < 1e-3);
-        assert_true(made[i].count == 2 && fabs(made[i].flips[0] / (expected / 2) - 1) < 0.01 && fabs((made[i].flips[1] - made[i].flips[0]) / expected - 1) < 0.01);
+        assert_true(made[i].count == 2 && fabs(made[i].flips[0] / (expected / 2) - 1) < 0.01 &&
+                    fabs((made[i].flips[1] - made[i].flips[0]) / expected - 1) < 0.01);
     }
     assert_true(made[2].turned < 1e-9); /* quadratic invariants: to Newton's tolerance */
 }
 
-/* About a principal axis nothing happens but rotation, and no method loses more than on a circle. Backward Euler turns by 2 sin t' = sin(t + t'), so that
- * E = E0/(1 + 2 h w^2 time) to first order in h; the others lose nothing that grows. */
+/* About a principal axis nothing happens but rotation, and no method loses more than on a circle.
+ * Backward Euler turns by 2 sin t' = sin(t + t'), so that E = E0/(1 + 2 h w^2 time) to first order
+ * in h; the others lose nothing that grows. */
 static void plain_rotation(void **unused)
 {
     (void)unused;
-    static const char *const names[] = {"backward-euler", "trapezoidal", "implicit-midpoint", "a-search"};
-    const double h = 1.0 / 240, w = 3, time = 2, expected[] = {1 / (1 + 2 * h * w * w * time) - 1, 0, 0, 0};
+    static const char *const names[] = {"backward-euler", "trapezoidal", "implicit-midpoint",
+                                        "a-search"};
+    const double h = 1.0 / 240;
+    const double w = 3;
+    const double time = 2;
+    const double expected[] = {1 / (1 + 2 * h * w * w * time) - 1, 0, 0, 0};
     for (int i = 0; i < 4; i++) {
-        BrioSim *sim = parse("time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-9}\nbodies:\n  - shape: {type: box, size: [0.3, 0.2, 0.05], cells: [1, 1, 1]}\n"
-                             "    material: {type: affine, E: 1e8}\n    velocity: {angular: [0, 0, %g]}\n", h, names[i], w);
+        BrioSim *sim = parse(
+            "time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-9}\nbodies:\n  "
+            "- shape: {type: box, size: [0.3, 0.2, 0.05], cells: [1, 1, 1]}\n"
+            "    material: {type: affine, E: 1e8}\n    velocity: {angular: [0, 0, %g]}\n",
+            h, names[i], w);
         BrioLedger first = ledger(sim);
         step(sim, (int)(time / h));
         double change = ledger(sim).total / first.total - 1;
-        print_message("%-18s energy changes by %+.2e in %.1f turns; on a circle by %+.2e\n", names[i], change, w * time / (2 * M_PI), expected[i]);
+        print_message("%-18s energy changes by %+.2e in %.1f turns; on a circle by %+.2e\n",
+                      names[i], change, w * time / (2 * M_PI), expected[i]);
         assert_true(fabs(change - expected[i]) < 1e-3);
         brio_sim_free(sim);
     }
 }
 
-/* ---- contact with a plane ------------------------------------------------------------------------ */
+/* ---- contact with a plane --------------------------------------------------------------- */
 
 static BrioSim *ball(const char *integrator, int subdivisions, double height, const char *more)
 {
-    return parse("time: {h: 1/120}\nintegrator: %s\nsolver: {tol: 1e-3}\nbodies:\n  - shape: {type: sphere, radius: 0.05, subdivisions: %d}\n    kind: affine\n"
-                 "    material: {type: affine, E: 1e7, rho: 1000}\n    transform: {translate: [0, %g, 0]}\n%s"
-                 "contact: {type: ipc, dhat: 1e-3, kappa: 1e5}\nobstacles: [{type: plane, normal: [0, 1, 0]}]\n",
+    return parse("time: {h: 1/120}\nintegrator: %s\nsolver: {tol: 1e-3}\nbodies:\n  - shape: "
+                 "{type: sphere, radius: 0.05, subdivisions: %d}\n    kind: affine\n"
+                 "    material: {type: affine, E: 1e7, rho: 1000}\n    transform: {translate: [0, "
+                 "%g, 0]}\n%s"
+                 "contact: {type: ipc, dhat: 1e-3, kappa: 1e5}\nobstacles: [{type: plane, normal: "
+                 "[0, 1, 0]}]\n",
                  integrator, subdivisions, height, more);
 }
 
-/* Dropped from 1 m with a speed along the floor and a spin: a-search brings it back up, and without friction it keeps its speed. */
+/* Dropped from 1 m with a speed along the floor and a spin: a-search brings it back up, and without
+ * friction it keeps its speed. */
 static void bouncing(void **unused)
 {
     (void)unused;
@@ -343,14 +436,18 @@ static void bouncing(void **unused)
             step(sim, 1);
             l = ledger(sim);
             if (speed < 0 && l.momentum[1] > 0) bounces++;
-            if (l.momentum[1] > 0 && bounces > 0 && bounces <= 3) top[i][bounces - 1] = fmax(top[i][bounces - 1], l.centre[1] - 0.05);
+            if (l.momentum[1] > 0 && bounces > 0 && bounces <= 3)
+                top[i][bounces - 1] = fmax(top[i][bounces - 1], l.centre[1] - 0.05);
             speed = l.momentum[1];
             least = fmin(least, l.min_distance);
             most = fmax(most, l.total - first.total);
-            assert_true(fabs(l.momentum[0] - first.momentum[0]) < 1e-6 && fabs(l.momentum[2] - first.momentum[2]) < 1e-6); /* TOLERANCE: unfinished solves, 1e-3 m/s x 0.5 kg in contact */
+            /* TOLERANCE: unfinished solves, 1e-3 m/s x 0.5 kg in contact */
+            assert_true(fabs(l.momentum[0] - first.momentum[0]) < 1e-6 &&
+                        fabs(l.momentum[2] - first.momentum[2]) < 1e-6);
         }
-        print_message("%-10s tops %.3f %.3f %.3f m of 1; nearest to the floor %.2e m; energy at most %+.1e J of %.3f above the start\n", names[i], top[i][0], top[i][1], top[i][2], least, most,
-                      first.total);
+        print_message("%-10s tops %.3f %.3f %.3f m of 1; nearest to the floor %.2e m; energy at "
+                      "most %+.1e J of %.3f above the start\n",
+                      names[i], top[i][0], top[i][1], top[i][2], least, most, first.total);
         assert_true(least > 0);
         brio_sim_free(sim);
     }
@@ -376,7 +473,9 @@ static void same_bits(void **unused)
     uint64_t hash[2];
     for (int threads = 1; threads <= 2; threads++) {
         brio_set_threads(threads);
-        BrioSim *sim = ball("a-search", 4, 0.06, "    velocity: {linear: [0.1, -2, 0], angular: [1, 2, 3], about: [0, 0.06, 0]}\n");
+        BrioSim *sim =
+            ball("a-search", 4, 0.06,
+                 "    velocity: {linear: [0.1, -2, 0], angular: [1, 2, 3], about: [0, 0.06, 0]}\n");
         step(sim, 12);
         hash[threads - 1] = hash_of(sim->state);
         brio_sim_free(sim);
@@ -390,7 +489,10 @@ static void no_allocation(void **unused)
     (void)unused;
     Memory memory;
     memory_start(&memory, -1, false);
-    BrioSim *sim = ball("a-search", 2, 0.06, "    velocity: {linear: [0.1, -2, 0]}\ndamping: [{type: rayleigh, beta: 1e-5}, {type: strain-energy, beta: 1e-5}, momentum-preserving, ether-drag]\n");
+    BrioSim *sim =
+        ball("a-search", 2, 0.06,
+             "    velocity: {linear: [0.1, -2, 0]}\ndamping: [{type: rayleigh, beta: 1e-5}, {type: "
+             "strain-energy, beta: 1e-5}, momentum-preserving, ether-drag]\n");
     step(sim, 1);
     int64_t before = memory.calls;
     step(sim, 30);
@@ -400,45 +502,60 @@ static void no_allocation(void **unused)
     brio_set_allocator(NULL);
 }
 
-/* ---- held, set, refused -------------------------------------------------------------------------- */
+/* ---- held, set, refused ----------------------------------------------------------------- */
 
-/* A body held as a whole follows its script with the momentum of the solid; a free one beside it hangs on it. */
+/* A body held as a whole follows its script with the momentum of the solid; a free one beside it
+ * hangs on it. */
 static void scripted(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 0.01}\nbodies:\n  - name: arm\n    shape: {type: box, size: [0.4, 0.2, 0.1], cells: [2, 1, 1]}\n    kind: affine\n    material: {type: affine, rho: 500}\n"
-                         "    transform: {translate: [1, 0, 0]}\n    fix: [{box: [[0, -1, -1], [2, 1, 1]], script: {angular: [0, 0, 2]}}]\n"
-                         "  - name: ball\n    shape: {type: sphere, subdivisions: 2, radius: 0.1}\n    material: affine\n    attach: [{vertices: [3], k: 1000}]\n");
+    BrioSim *sim =
+        parse("time: {h: 0.01}\nbodies:\n  - name: arm\n    shape: {type: box, size: [0.4, 0.2, "
+              "0.1], cells: [2, 1, 1]}\n    kind: affine\n    material: {type: affine, rho: 500}\n"
+              "    transform: {translate: [1, 0, 0]}\n    fix: [{box: [[0, -1, -1], [2, 1, 1]], "
+              "script: {angular: [0, 0, 2]}}]\n"
+              "  - name: ball\n    shape: {type: sphere, subdivisions: 2, radius: 0.1}\n    "
+              "material: affine\n    attach: [{vertices: [3], k: 1000}]\n");
     BrioBody *arm = &sim->system->body[0];
     step(sim, 25);
     const double m = 500 * 0.008, I = m / 12 * (0.16 + 0.04), angle = 0.5;
     double x[54], momentum[3] = {0}, L = 0;
     assert_int_equal(arm->count, 12);
     brio_sim_positions(sim, 0, x);
-    for (int v = 0; v < 12; v++) assert_true(fabs(hypot(hypot(x[3 * v] - cos(angle), x[3 * v + 1] - sin(angle)), x[3 * v + 2]) - sqrt(hypot(0.2, 0) * 0.2 * (v % 3 != 1) + 0.01 + 0.0025)) < 1e-12);
+    for (int v = 0; v < 12; v++)
+        assert_true(
+            fabs(hypot(hypot(x[3 * v] - cos(angle), x[3 * v + 1] - sin(angle)), x[3 * v + 2]) -
+                 sqrt(hypot(0.2, 0) * 0.2 * (v % 3 != 1) + 0.01 + 0.0025)) < 1e-12);
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
     double *world = malloc(3 * (size_t)sim->system->vertex_count * sizeof *world);
     brio__system_velocities(sim->system, sim->state, sim->state->v, sim->state->time, world);
     for (int k = 0; k < 4; k++) {
-        const double *p = sim->world + 3 * (arm->mass_point + k), *u = world + 3 * (arm->mass_point + k);
+        const double *p = sim->world + 3 * (arm->mass_point + k);
+        const double *u = world + 3 * (arm->mass_point + k);
         for (int r = 0; r < 3; r++) momentum[r] += m / 4 * u[r];
         L += m / 4 * (p[0] * u[1] - p[1] * u[0]);
     }
-    assert_true(fabs(momentum[0] + m * 2 * sin(angle)) < 1e-12 && fabs(momentum[1] - m * 2 * cos(angle)) < 1e-12 && fabs(L - 2 * (m + I)) < 1e-12);
+    assert_true(fabs(momentum[0] + m * 2 * sin(angle)) < 1e-12 &&
+                fabs(momentum[1] - m * 2 * cos(angle)) < 1e-12 && fabs(L - 2 * (m + I)) < 1e-12);
     assert_int_equal(brio_system_coordinates(sim->system), 12);
     free(world);
     brio_sim_free(sim);
 }
 
-/* What is not affine is replaced by what is nearest: a mirror image of noise cancels, and affine motions come back as they are. */
+/* What is not affine is replaced by what is nearest: a mirror image of noise cancels, and affine
+ * motions come back as they are. */
 static void nearest_affine(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("bodies:\n  - shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n    material: affine\n    transform: {translate: [3, 0, 0]}\n");
+    BrioSim *sim = parse("bodies:\n  - shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n    "
+                         "material: affine\n    transform: {translate: [3, 0, 0]}\n");
     double x[24], y[24], v[24];
     brio_sim_positions(sim, 0, x);
-    for (int i = 0; i < 8; i++) { /* shear and shift, and a pattern that no affine motion has: the product of all three coordinates */
-        double *p = x + 3 * i, pattern = (p[0] > 3 ? 1 : -1) * (p[1] > 0 ? 1 : -1) * (p[2] > 0 ? 1 : -1);
+    /* shear and shift, and a pattern that no affine motion has: the product of all three
+     * coordinates */
+    for (int i = 0; i < 8; i++) {
+        double *p = x + 3 * i;
+        double pattern = (p[0] > 3 ? 1 : -1) * (p[1] > 0 ? 1 : -1) * (p[2] > 0 ? 1 : -1);
         v[3 * i] = p[1] + 0.3 * pattern;
         v[3 * i + 1] = 2;
         v[3 * i + 2] = -p[0];
@@ -454,17 +571,21 @@ static void nearest_affine(void **unused)
     for (int i = 0; i < 8; i++) {
         const double *p = x + 3 * i;
         double expected[6] = {p[0] + 0.1 * p[2], p[1], p[2], p[1], 2, -p[0]};
-        for (int r = 0; r < 3; r++) assert_true(fabs(at[3 * i + r] - expected[r]) < 1e-12 && fabs(w[3 * i + r] - expected[3 + r]) < 1e-12);
+        for (int r = 0; r < 3; r++)
+            assert_true(fabs(at[3 * i + r] - expected[r]) < 1e-12 &&
+                        fabs(w[3 * i + r] - expected[3 + r]) < 1e-12);
     }
     assert_true(ledger(sim).elastic > 1); /* the shear is stored */
     brio_sim_free(sim);
 }
 
-/* A surface that looks inward is turned around; an open one and one of two minds are refused, with the edge. */
+/* A surface that looks inward is turned around; an open one and one of two minds are refused, with
+ * the edge. */
 static void surfaces(void **unused)
 {
     (void)unused;
-    BrioMesh *mesh = shape("sphere", (const char *const[]){"radius", "subdivisions", NULL}, (const double[]){1, 1});
+    BrioMesh *mesh = shape("sphere", (const char *const[]){"radius", "subdivisions", NULL},
+                           (const double[]){1, 1});
     BrioAffine outward = moments_of(mesh);
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         int32_t swap = mesh->triangle[3 * t];
@@ -492,9 +613,13 @@ static void surfaces(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(box_moments),       cmocka_unit_test(ball_moments),   cmocka_unit_test(torus_moments), cmocka_unit_test(box_ledger),    cmocka_unit_test(falls_like_others),
-        cmocka_unit_test(intermediate_axis), cmocka_unit_test(plain_rotation), cmocka_unit_test(bouncing),      cmocka_unit_test(same_bits),
-        cmocka_unit_test(no_allocation),     cmocka_unit_test(scripted),       cmocka_unit_test(nearest_affine), cmocka_unit_test(surfaces),
+        cmocka_unit_test(box_moments),       cmocka_unit_test(ball_moments),
+        cmocka_unit_test(torus_moments),     cmocka_unit_test(box_ledger),
+        cmocka_unit_test(falls_like_others), cmocka_unit_test(intermediate_axis),
+        cmocka_unit_test(plain_rotation),    cmocka_unit_test(bouncing),
+        cmocka_unit_test(same_bits),         cmocka_unit_test(no_allocation),
+        cmocka_unit_test(scripted),          cmocka_unit_test(nearest_affine),
+        cmocka_unit_test(surfaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Energy that is held at a target: theorems of [Dinev2018] about Euler's methods over thousands of random potentials, and the
- * integrators blend, energy-lagrange and energy-budget. */
+/* Energy that is held at a target: theorems of [Dinev2018] about Euler's methods over thousands of
+ * random potentials, and the integrators blend, energy-lagrange and energy-budget. */
 #include "sim.h"
 
 #include <float.h>
@@ -25,7 +25,7 @@ static double uniform(void)
 static double between(double a, double b) { return a + (b - a) * uniform(); }
 static double log_between(double a, double b) { return exp(between(log(a), log(b))); }
 
-/* ---- Euler's methods on convex potentials (app. A and B) ------------------------------------------ */
+/* ---- Euler's methods on convex potentials (app. A and B) -------------------------------- */
 
 enum { DIM = 3, TERMS = 6 };
 
@@ -48,7 +48,9 @@ static void convex_function(int kind, double t, double f[3])
         f[0] = fmax(t, 0) + log1p(e), f[1] = p, f[2] = p * (1 - p);
         break;
     case 4: p = fmax(t, 0), f[0] = p * p / 2, f[1] = p, f[2] = t > 0; break; /* a contact spring */
-    default: f[0] = fabs(t) < 1 ? t * t / 2 : fabs(t) - 0.5, f[1] = fmax(-1, fmin(1, t)), f[2] = fabs(t) < 1; /* Huber */
+    default:
+        f[0] = fabs(t) < 1 ? t * t / 2 : fabs(t) - 0.5, f[1] = fmax(-1, fmin(1, t)),
+        f[2] = fabs(t) < 1; /* Huber */
     }
 }
 
@@ -79,7 +81,8 @@ static double convex_energy(const Convex *p, const double *x, double *g, double 
         E += p->c[j] * f[0];
         for (int r = 0; r < p->dim; r++) {
             if (g) g[r] += p->c[j] * f[1] * p->a[j][r];
-            for (int s = 0; H && s < p->dim; s++) H[r][s] += p->c[j] * f[2] * p->a[j][r] * p->a[j][s];
+            for (int s = 0; H && s < p->dim; s++)
+                H[r][s] += p->c[j] * f[2] * p->a[j][r] * p->a[j][s];
         }
     }
     return E;
@@ -113,7 +116,12 @@ static void backward_euler(const Convex *p, double h, const double *x, const dou
     double y[DIM] = {0}, g[DIM], H[DIM][DIM];
     for (int r = 0; r < p->dim; r++) q[r] = x[r], y[r] = x[r] + h * v[r];
     for (int i = 0; i < 300; i++) {
-        double now = h * h * convex_energy(p, q, g, H), slope = 0, d[DIM] = {0}, t = 1, size = 0, move = 0;
+        double now = h * h * convex_energy(p, q, g, H);
+        double slope = 0;
+        double d[DIM] = {0};
+        double t = 1;
+        double size = 0;
+        double move = 0;
         for (int r = 0; r < p->dim; r++) {
             now += p->mass[r] / 2 * (q[r] - y[r]) * (q[r] - y[r]);
             d[r] = -(p->mass[r] * (q[r] - y[r]) + h * h * g[r]);
@@ -121,10 +129,12 @@ static void backward_euler(const Convex *p, double h, const double *x, const dou
         }
         memcpy(g, d, sizeof g);
         solve_small(p->dim, H, d);
-        for (int r = 0; r < p->dim; r++) slope -= g[r] * d[r], size = fmax(size, fabs(q[r])), move = fmax(move, fabs(d[r]));
+        for (int r = 0; r < p->dim; r++)
+            slope -= g[r] * d[r], size = fmax(size, fabs(q[r])), move = fmax(move, fabs(d[r]));
         for (; t > 1e-10; t /= 2) {
             double z[DIM], value = 0;
-            for (int r = 0; r < p->dim; r++) z[r] = q[r] + t * d[r], value += p->mass[r] / 2 * (z[r] - y[r]) * (z[r] - y[r]);
+            for (int r = 0; r < p->dim; r++)
+                z[r] = q[r] + t * d[r], value += p->mass[r] / 2 * (z[r] - y[r]) * (z[r] - y[r]);
             value += h * h * convex_energy(p, z, NULL, NULL);
             if (value <= now + 1e-4 * t * slope + 1e-13 * fabs(now)) break;
         }
@@ -133,8 +143,8 @@ static void backward_euler(const Convex *p, double h, const double *x, const dou
     }
 }
 
-/* Eq. 43 and 45, both of which hold for every potential; with the Bregman distance B(a, b) = E(a) - E(b) - (a - b).grad E(b), which is not
- * negative for convex ones:
+/* Eq. 43 and 45, both of which hold for every potential; with the Bregman distance B(a, b) = E(a) -
+ * E(b) - (a - b).grad E(b), which is not negative for convex ones:
  *
  *     forward Euler   H' - H = B(x', x) + h^2/2 |M^-1 grad E(x)|^2_M >= 0,
  *     backward Euler  H - H' = B(x, x') + h^2/2 |M^-1 grad E(x')|^2_M >= 0.
@@ -147,7 +157,12 @@ static void euler_on_convex_potentials(void **unused)
     double least_rise = INFINITY, least_fall = INFINITY, identity = 0;
     for (int n = 0; n < SAMPLES; n++) {
         Convex p = random_convex();
-        double h = log_between(1e-3, 10), x[DIM] = {0}, v[DIM] = {0}, g[DIM], x1[DIM] = {0}, v1[DIM] = {0};
+        double h = log_between(1e-3, 10);
+        double x[DIM] = {0};
+        double v[DIM] = {0};
+        double g[DIM];
+        double x1[DIM] = {0};
+        double v1[DIM] = {0};
         for (int r = 0; r < p.dim; r++) x[r] = between(-3, 3), v[r] = between(-5, 5);
         double E = convex_energy(&p, x, g, NULL), H = E + kinetic(&p, v), square = 0, along = 0;
         for (int r = 0; r < p.dim; r++) {
@@ -158,7 +173,8 @@ static void euler_on_convex_potentials(void **unused)
         }
         double E1 = convex_energy(&p, x1, NULL, NULL), H1 = E1 + kinetic(&p, v1);
         least_rise = fmin(least_rise, (H1 - H) / (H1 + H));
-        identity = fmax(identity, fabs((H1 - H) - (E1 - E - along + h * h / 2 * square)) / (H1 + H));
+        identity =
+            fmax(identity, fabs((H1 - H) - (E1 - E - along + h * h / 2 * square)) / (H1 + H));
 
         backward_euler(&p, h, x, v, x1);
         E1 = convex_energy(&p, x1, g, NULL);
@@ -170,28 +186,34 @@ static void euler_on_convex_potentials(void **unused)
         }
         H1 = E1 + kinetic(&p, v1);
         least_fall = fmin(least_fall, (H - H1) / (H + H1));
-        identity = fmax(identity, fabs((H - H1) - (E - E1 - along + h * h / 2 * square)) / (H + H1));
+        identity =
+            fmax(identity, fabs((H - H1) - (E - E1 - along + h * h / 2 * square)) / (H + H1));
     }
-    print_message("%d random convex potentials: forward Euler's least rise %.2e, backward Euler's least fall %.2e, identities to %.1e (relative)\n", SAMPLES,
-                  least_rise, least_fall, identity);
+    print_message("%d random convex potentials: forward Euler's least rise %.2e, backward Euler's "
+                  "least fall %.2e, identities to %.1e (relative)\n",
+                  SAMPLES, least_rise, least_fall, identity);
     assert_true(least_rise >= -1e-9);
     assert_true(least_fall >= -1e-9);
     assert_true(identity <= 1e-9);
 }
 
-/* ---- a potential that is not convex (app. C) ------------------------------------------------------- */
+/* ---- a potential that is not convex (app. C) -------------------------------------------- */
 
-static double test_energy(double k, double x) { return k * (sqrt(x * x + 1) - sqrt(2)) * (sqrt(x * x + 1) - sqrt(2)); }
+static double test_energy(double k, double x)
+{
+    return k * (sqrt(x * x + 1) - sqrt(2)) * (sqrt(x * x + 1) - sqrt(2));
+}
 static double test_slope(double k, double x) { return 2 * k * x * (1 - sqrt(2) / sqrt(x * x + 1)); }
 
-/* The positive beta with E(beta) = E(0) + (beta + 1) E'(x_max), k = 1. E'' = 2 - 2 sqrt(2)/(x^2 + 1)^(3/2) vanishes at x^2 + 1 = 2^(1/3), so
- * that x_max = -sqrt(2^(1/3) - 1). */
+/* The positive beta with E(beta) = E(0) + (beta + 1) E'(x_max), k = 1. E'' = 2 - 2 sqrt(2)/(x^2 +
+ * 1)^(3/2) vanishes at x^2 + 1 = 2^(1/3), so that x_max = -sqrt(2^(1/3) - 1). */
 static double find_beta(void)
 {
     double x_max = -sqrt(cbrt(2) - 1), low = 1, high = 10;
     for (int i = 0; i < 200; i++) {
         double b = (low + high) / 2;
-        *(test_energy(1, b) < test_energy(1, 0) + (b + 1) * test_slope(1, x_max) ? &low : &high) = b;
+        *(test_energy(1, b) < test_energy(1, 0) + (b + 1) * test_slope(1, x_max) ? &low : &high) =
+            b;
     }
     return low;
 }
@@ -200,12 +222,18 @@ typedef struct Step {
     double k, m, h, y;
 } Step;
 
-static double residual(const Step *s, double x) { return s->m * (x - s->y) + s->h * s->h * test_slope(s->k, x); }
+static double residual(const Step *s, double x)
+{
+    return s->m * (x - s->y) + s->h * s->h * test_slope(s->k, x);
+}
 
-/* All solutions of backward Euler's equation: its derivative m + h^2 E'' changes sign at +-c only, if at all. */
+/* All solutions of backward Euler's equation: its derivative m + h^2 E'' changes sign at +-c only,
+ * if at all. */
 static int all_roots(const Step *s, double roots[3])
 {
-    double w = 2 * s->k * s->h * s->h, ratio = sqrt(2) * w / (w + s->m), c = ratio > 1 ? sqrt(cbrt(ratio * ratio) - 1) : 0;
+    double w = 2 * s->k * s->h * s->h;
+    double ratio = sqrt(2) * w / (w + s->m);
+    double c = ratio > 1 ? sqrt(cbrt(ratio * ratio) - 1) : 0;
     double far = fabs(s->y) + 2 * w / s->m + 10, ends[4] = {-far, -c, c, far};
     int count = 0;
     for (int i = 0; i < 3; i++) {
@@ -220,8 +248,9 @@ static int all_roots(const Step *s, double roots[3])
     return count;
 }
 
-/* Lemmas 1 to 3 for every solution of the equations, minimum or not, and theorem 1 along runs that always take the solution of
- * most energy. TOLERANCE 1e-9 relative, and the energies of errors of 1e-10 in positions: round-off. */
+/* Lemmas 1 to 3 for every solution of the equations, minimum or not, and theorem 1 along runs that
+ * always take the solution of most energy. TOLERANCE 1e-9 relative, and the energies of errors of
+ * 1e-10 in positions: round-off. */
 static void bound_of_two_springs(void **unused)
 {
     (void)unused;
@@ -232,9 +261,14 @@ static void bound_of_two_springs(void **unused)
     int rises = 0, several = 0, steps = 0;
     double closest = 0; /* energy over the theorem's bound */
     for (int run = 0; run < 3000; run++) {
-        Step s = {.k = log_between(1e-2, 1e5), .m = log_between(0.1, 10), .h = log_between(1e-3, 1)};
-        double x = between(-4, 4), v = between(-1, 1) * log_between(0.1, 100), E0 = test_energy(s.k, 0);
-        double Hc = E0 + s.m / 2 * (beta + 1) / s.h * (beta + 1) / s.h, H = s.m / 2 * v * v + test_energy(s.k, x), bound = fmax(H, Hc);
+        Step s = {
+            .k = log_between(1e-2, 1e5), .m = log_between(0.1, 10), .h = log_between(1e-3, 1)};
+        double x = between(-4, 4);
+        double v = between(-1, 1) * log_between(0.1, 100);
+        double E0 = test_energy(s.k, 0);
+        double Hc = E0 + s.m / 2 * (beta + 1) / s.h * (beta + 1) / s.h;
+        double H = s.m / 2 * v * v + test_energy(s.k, x);
+        double bound = fmax(H, Hc);
         for (int n = 0; n < 40; n++, steps++) {
             double roots[3], most = -INFINITY, next = 0;
             s.y = x + s.h * v;
@@ -242,10 +276,16 @@ static void bound_of_two_springs(void **unused)
             assert_true(count >= 1);
             several += count > 1;
             for (int i = 0; i < count; i++) {
-                double q = roots[i], w = (q - x) / s.h, H1 = s.m / 2 * w * w + test_energy(s.k, q), slack = 1e-9 * (H + H1) + 1e-20 * (s.k + s.m / s.h / s.h);
-                if (fabs(q) > 1) assert_true(H1 <= H + slack);                                 /* lemma 1 */
-                if (fabs(q) <= 1 && fabs(x) >= beta) assert_true(H1 <= H + slack);             /* lemma 2 */
-                if (fabs(q) <= 1 && fabs(x) <= beta) assert_true(H1 <= Hc + slack);            /* lemma 3 */
+                double q = roots[i];
+                double w = (q - x) / s.h;
+                double H1 = s.m / 2 * w * w + test_energy(s.k, q);
+                double slack = 1e-9 * (H + H1) + 1e-20 * (s.k + s.m / s.h / s.h);
+                /* lemma 1 */
+                if (fabs(q) > 1) assert_true(H1 <= H + slack);
+                /* lemma 2 */
+                if (fabs(q) <= 1 && fabs(x) >= beta) assert_true(H1 <= H + slack);
+                /* lemma 3 */
+                if (fabs(q) <= 1 && fabs(x) <= beta) assert_true(H1 <= Hc + slack);
                 rises += H1 > H + slack;
                 if (H1 > most) most = H1, next = q;
             }
@@ -254,14 +294,18 @@ static void bound_of_two_springs(void **unused)
             assert_true(H <= bound * (1 + 1e-9));
         }
     }
-    print_message("%d steps, %d with several solutions, %d solutions that raise the energy; at most %.4f of the bound\n", steps, several, rises, closest);
+    print_message("%d steps, %d with several solutions, %d solutions that raise the energy; at "
+                  "most %.4f of the bound\n",
+                  steps, several, rises, closest);
     assert_true(rises > 100 && several > 100);
 }
 
 /* The two springs in the engine, the middle at x0 with the velocity v0 along x. */
 static BrioSim *two_springs(double k, double m, double x0, double v0, double h)
 {
-    double rest[] = {0, 1, 0, x0, 0, 0, 0, -1, 0}, spring[] = {k, sqrt(2), k, sqrt(2)}, start[18] = {0, 1, 0, 0, 0, 0, x0, 0, 0, v0, 0, 0, 0, -1, 0, 0, 0, 0};
+    double rest[] = {0, 1, 0, x0, 0, 0, 0, -1, 0};
+    double spring[] = {k, sqrt(2), k, sqrt(2)};
+    double start[18] = {0, 1, 0, 0, 0, 0, x0, 0, 0, v0, 0, 0, 0, -1, 0, 0, 0, 0};
     int32_t edge[] = {0, 1, 1, 2}, pins[] = {0, 2};
     BrioMesh mesh = {.vertex_count = 3, .edge_count = 2, .x = rest, .edge = edge};
     BrioBodyDef def = brio_body_def();
@@ -290,9 +334,11 @@ static BrioSim *two_springs(double k, double m, double x0, double v0, double h)
     return sim;
 }
 
-/* x0 in (0, 1), v0 = -x0/h: x1 = 0, v1 = v0 solves backward Euler's equations and the energy rises by E(0) - E(x0). The same goes for x0 up to
- * sqrt((2 sqrt(2) - 1)^2 - 1) = 1.5307, where E(x0) = E(0). What the paper does not say: x1 = 0 minimises backward Euler's objective only if m +
- * h^2 E''(0) > 0, that is 2 (sqrt(2) - 1) k h^2 < m. Beyond, a method that minimises goes elsewhere, and the engine's does. */
+/* x0 in (0, 1), v0 = -x0/h: x1 = 0, v1 = v0 solves backward Euler's equations and the energy rises
+ * by E(0) - E(x0). The same goes for x0 up to sqrt((2 sqrt(2) - 1)^2 - 1) = 1.5307, where E(x0) =
+ * E(0). What the paper does not say: x1 = 0 minimises backward Euler's objective only if m + h^2
+ * E''(0) > 0, that is 2 (sqrt(2) - 1) k h^2 < m. Beyond, a method that minimises goes elsewhere,
+ * and the engine's does. */
 static void counterexample(void **unused)
 {
     (void)unused;
@@ -302,14 +348,17 @@ static void counterexample(void **unused)
         double x0 = (0.1 + 0.8 * i / 7) * limit;
         for (int stiff = 0; stiff < 2; stiff++) {
             double k = (stiff ? 3 : 0.3) * m / (2 * (sqrt(2) - 1) * h * h), x[9];
-            BrioSim *sim = two_springs(k, m, x0, -x0 / h * (stiff ? 1 + 1e-6 : 1), h); /* not from the very crest */
+            /* not from the very crest */
+            BrioSim *sim = two_springs(k, m, x0, -x0 / h * (stiff ? 1 + 1e-6 : 1), h);
             BrioLedger first, now;
             brio_sim_ledger(sim, &first);
             step(sim, 1);
             brio_sim_ledger(sim, &now);
             brio_sim_positions(sim, 0, x);
             double rise = now.total - first.total, said = test_energy(k, 0) - test_energy(k, x0);
-            print_message("x0 = %.3f, %s: x1 = %.2e, energy changes by %.6g J (E(0) - E(x0) = %.6g J)\n", x0, stiff ? "k h^2 > m/0.83" : "k h^2 < m/0.83", x[3], rise, said);
+            print_message(
+                "x0 = %.3f, %s: x1 = %.2e, energy changes by %.6g J (E(0) - E(x0) = %.6g J)\n", x0,
+                stiff ? "k h^2 > m/0.83" : "k h^2 < m/0.83", x[3], rise, said);
             if (stiff) {
                 assert_true(fabs(x[3]) > 1e-3);
             } else {
@@ -321,15 +370,16 @@ static void counterexample(void **unused)
     }
 }
 
-/* ---- the integrators -------------------------------------------------------------------------------- */
+/* ---- the integrators -------------------------------------------------------------------- */
 
-static const char cube_scene[] = "brio: 1\ntime: {h: 0.033, end: 1}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-7}\nbodies:\n"
+static const char cube_scene[] = "brio: 1\ntime: {h: 0.033, end: 1}\ngravity: [0, 0, "
+                                 "0]\nintegrator: %s\nsolver: {tol: 1e-7}\nbodies:\n"
                                  "  - shape: {type: box, size: [1, 1, 1], cells: [2, 2, 2]}\n"
                                  "    material: {type: corotated, E: 1e6, nu: 0.3, rho: 1000}\n"
                                  "    velocity: {angular: [0, %g, 0]}\n";
 
-/* Where a root exists (|alpha| < 1), the energy is within eps of its target, measured above the ground, which is 0 here; implicit
- * midpoint alone does not keep it. */
+/* Where a root exists (|alpha| < 1), the energy is within eps of its target, measured above the
+ * ground, which is 0 here; implicit midpoint alone does not keep it. */
 static void blend_keeps_the_energy(void **unused)
 {
     (void)unused;
@@ -353,7 +403,9 @@ static void blend_keeps_the_energy(void **unused)
             }
             last = now;
         }
-        print_message("blend, eps = %g: |H - target| <= %.5f H in %d of 400 steps with a root; %d with backward, %d with forward Euler\n", eps[k], worst, roots, back, forth);
+        print_message("blend, eps = %g: |H - target| <= %.5f H in %d of 400 steps with a root; %d "
+                      "with backward, %d with forward Euler\n",
+                      eps[k], worst, roots, back, forth);
         assert_true(worst <= eps[k] * (1 + 1e-6));
         assert_true(roots > 300 && back > 10 && forth > 0);
         brio_sim_free(sim);
@@ -371,22 +423,32 @@ static void blend_keeps_the_energy(void **unused)
     brio_sim_free(sim);
 }
 
-/* Cloth of springs whose corners hang on points that move, in gravity that changes half way, with each damping model: the target is the
- * first energy plus what was added minus what was dissipated, to round-off (TOLERANCE 1e-9 of all energy that was moved), and the
- * energy is at the target: blend to eps of the energy in play wherever it has a root, the multiplier to 1e-6. */
+/* Cloth of springs whose corners hang on points that move, in gravity that changes half way, with
+ * each damping model: the target is the first energy plus what was added minus what was dissipated,
+ * to round-off (TOLERANCE 1e-9 of all energy that was moved), and the energy is at the target:
+ * blend to eps of the energy in play wherever it has a root, the multiplier to 1e-6. */
 static void targets_are_tracked(void **unused)
 {
     (void)unused;
-    static const char *const integrators[] = {"blend", "{type: blend, start: symplectic-euler}", "energy-lagrange", "energy-budget", "{type: energy-budget, base: backward-euler}"};
+    static const char *const integrators[] = {"blend", "{type: blend, start: symplectic-euler}",
+                                              "energy-lagrange", "energy-budget",
+                                              "{type: energy-budget, base: backward-euler}"};
     for (size_t i = 0; i < BRIO_COUNT(integrators); i++)
         for (int d = -1; d < 0 || brio_damping_at(d); d++) {
-            BrioSim *sim = parse("brio: 1\ntime: {h: 1/60, end: 1}\nintegrator: %s\nsolver: {tol: 1e-8}\ndamping: [%s]\nbodies:\n"
-                                 "  - shape: {type: grid, width: 1, depth: 1, cells_x: 4, cells_z: 4}\n"
-                                 "    material: {type: hooke, k: 100, rho: 0.2}\n"
-                                 "    attach:\n"
-                                 "      - {vertices: [0], k: 500}\n"
-                                 "      - {vertices: [4], k: 500, script: {keys: [[0.1, 0, 0, 0], [0.3, 0.1, 0.2, 0]]}}\n",
-                                 integrators[i], d < 0 ? "" : !strcmp(brio_damping_at(d), "rayleigh") ? "{type: rayleigh, alpha: 0.1, beta: 0.001}" : brio_damping_at(d));
+            BrioSim *sim =
+                parse("brio: 1\ntime: {h: 1/60, end: 1}\nintegrator: %s\nsolver: {tol: "
+                      "1e-8}\ndamping: [%s]\nbodies:\n"
+                      "  - shape: {type: grid, width: 1, depth: 1, cells_x: 4, cells_z: 4}\n"
+                      "    material: {type: hooke, k: 100, rho: 0.2}\n"
+                      "    attach:\n"
+                      "      - {vertices: [0], k: 500}\n"
+                      "      - {vertices: [4], k: 500, script: {keys: [[0.1, 0, 0, 0], [0.3, 0.1, "
+                      "0.2, 0]]}}\n",
+                      integrators[i],
+                      d < 0 ? ""
+                      : !strcmp(brio_damping_at(d), "rayleigh")
+                          ? "{type: rayleigh, alpha: 0.1, beta: 0.001}"
+                          : brio_damping_at(d));
             BrioLedger first, now;
             double worst_sum = 0, worst_error = 0, moved = 0, play = 0;
             int roots = 0;
@@ -396,15 +458,19 @@ static void targets_are_tracked(void **unused)
                 step(sim, 1);
                 brio_sim_ledger(sim, &now);
                 play = fmax(play, now.kinetic);
-                moved = fmax(moved, fabs(now.kinetic) + fabs(now.elastic) + fabs(now.gravity) + fabs(now.added) + fabs(now.dissipated));
-                worst_sum = fmax(worst_sum, fabs(now.target - (first.total + now.added - now.dissipated)));
+                moved = fmax(moved, fabs(now.kinetic) + fabs(now.elastic) + fabs(now.gravity) +
+                                        fabs(now.added) + fabs(now.dissipated));
+                worst_sum =
+                    fmax(worst_sum, fabs(now.target - (first.total + now.added - now.dissipated)));
                 if (i > 1 || fabs(now.alpha) < 1) {
                     roots++;
                     worst_error = fmax(worst_error, fabs(now.total - now.target));
                 }
             }
-            print_message("%-44s %-20s added %8.4f J, dissipated %7.4f J, sums to %.1e J, error %.1e J in %d steps, kinetic up to %.3f J\n", integrators[i],
-                          d < 0 ? "undamped" : brio_damping_at(d), now.added, now.dissipated, worst_sum, worst_error, roots, play);
+            print_message("%-44s %-20s added %8.4f J, dissipated %7.4f J, sums to %.1e J, error "
+                          "%.1e J in %d steps, kinetic up to %.3f J\n",
+                          integrators[i], d < 0 ? "undamped" : brio_damping_at(d), now.added,
+                          now.dissipated, worst_sum, worst_error, roots, play);
             assert_true(worst_sum <= 1e-9 * moved);
             assert_true(fabs(now.added) > 0.01);
             if (d >= 0) assert_true(now.dissipated > 0);
@@ -420,25 +486,31 @@ static void compare(const char *a, const char *b, double tolerance)
     double x[2][3 * 27], v[2][3 * 27], apart = 0;
     BrioLedger end[2];
     for (int k = 0; k < 2; k++) {
-        BrioSim *sim = parse("brio: 1\ntime: {h: 1/500, end: 1}\nintegrator: %s\nsolver: {tol: 1e-9}\ndamping: [{type: rayleigh, alpha: 0.5, beta: 0.001}]\nbodies:\n"
-                             "  - shape: {type: box, size: [1, 1, 1], cells: [2, 2, 2]}\n"
-                             "    material: {type: corotated, E: 1e4, nu: 0.3, rho: 1000}\n"
-                             "    velocity: {angular: [3, 6, 0]}\n",
-                             names[k]);
+        BrioSim *sim =
+            parse("brio: 1\ntime: {h: 1/500, end: 1}\nintegrator: %s\nsolver: {tol: "
+                  "1e-9}\ndamping: [{type: rayleigh, alpha: 0.5, beta: 0.001}]\nbodies:\n"
+                  "  - shape: {type: box, size: [1, 1, 1], cells: [2, 2, 2]}\n"
+                  "    material: {type: corotated, E: 1e4, nu: 0.3, rho: 1000}\n"
+                  "    velocity: {angular: [3, 6, 0]}\n",
+                  names[k]);
         step(sim, 20);
         brio_sim_positions(sim, 0, x[k]);
         brio_sim_velocities(sim, 0, v[k]);
         brio_sim_ledger(sim, &end[k]);
         brio_sim_free(sim);
     }
-    for (int j = 0; j < 81; j++) apart = fmax(apart, fmax(fabs(x[0][j] - x[1][j]), fabs(v[0][j] - v[1][j])));
+    for (int j = 0; j < 81; j++)
+        apart = fmax(apart, fmax(fabs(x[0][j] - x[1][j]), fabs(v[0][j] - v[1][j])));
     double books = fabs(end[0].dissipated / end[1].dissipated - 1);
-    print_message("%s and %s: %.1e apart, dissipated %.1e apart (relative), left unbalanced %.1e and %.1e J\n", a, b, apart, books, end[0].unfinished, end[1].unfinished);
+    print_message("%s and %s: %.1e apart, dissipated %.1e apart (relative), left unbalanced %.1e "
+                  "and %.1e J\n",
+                  a, b, apart, books, end[0].unfinished, end[1].unfinished);
     assert_true(apart <= tolerance && books <= tolerance);
     assert_true(fabs(end[0].unfinished - end[1].unfinished) <= 1e-12 * fabs(end[0].total));
 }
 
-/* Fixed alpha: 1 is backward Euler, 0 implicit midpoint, -1 forward Euler, with the same damping booked. TOLERANCE 1e-12: round-off. */
+/* Fixed alpha: 1 is backward Euler, 0 implicit midpoint, -1 forward Euler, with the same damping
+ * booked. TOLERANCE 1e-12: round-off. */
 static void fixed_alpha(void **unused)
 {
     (void)unused;
@@ -448,20 +520,23 @@ static void fixed_alpha(void **unused)
     compare("{type: blend, alpha: 0, start: symplectic-euler}", "symplectic-euler", 1e-12);
 }
 
-/* Where implicit midpoint cannot be solved but backward Euler can, backward Euler's step is taken as it is: a corner flies through a
- * cell of a material that must not invert. Midpoint's end lies as far beyond the middle as its start does before it, where no
- * energy sees it but the material forbids it. Speeds are tried until one makes the difference. */
+/* Where implicit midpoint cannot be solved but backward Euler can, backward Euler's step is taken
+ * as it is: a corner flies through a cell of a material that must not invert. Midpoint's end lies
+ * as far beyond the middle as its start does before it, where no energy sees it but the material
+ * forbids it. Speeds are tried until one makes the difference. */
 static void midpoint_that_fails(void **unused)
 {
     (void)unused;
-    static const char *const names[] = {"{type: blend, ground: 0}", "backward-euler", "implicit-midpoint"};
+    static const char *const names[] = {"{type: blend, ground: 0}", "backward-euler",
+                                        "implicit-midpoint"};
     double seen = 0;
     for (double speed = 5; speed < 100 && seen == 0; speed += 5) {
         double x[3][24], v[24] = {speed, speed, speed};
         BrioLedger now[3];
         bool through[3];
         for (int k = 0; k < 3; k++) {
-            BrioSim *sim = parse("brio: 1\ntime: {h: 0.1, end: 1}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {max_halvings: 0}\nbodies:\n"
+            BrioSim *sim = parse("brio: 1\ntime: {h: 0.1, end: 1}\ngravity: [0, 0, 0]\nintegrator: "
+                                 "%s\nsolver: {max_halvings: 0}\nbodies:\n"
                                  "  - shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n"
                                  "    material: {type: neo-hookean, E: 1e4, nu: 0.3, rho: 1000}\n",
                                  names[k]);
@@ -482,8 +557,9 @@ static void midpoint_that_fails(void **unused)
     assert_true(seen > 0);
 }
 
-/* Gravity's zero is a matter of taste: a scene that is shifted by 1000 m moves as before, since eps is a share of the energy above the
- * settled pose. TOLERANCE 1e-6 m: the shift costs four digits, of which the motion amplifies a few. */
+/* Gravity's zero is a matter of taste: a scene that is shifted by 1000 m moves as before, since eps
+ * is a share of the energy above the settled pose. TOLERANCE 1e-6 m: the shift costs four digits,
+ * of which the motion amplifies a few. */
 static void shifted_scene(void **unused)
 {
     (void)unused;
@@ -491,12 +567,13 @@ static void shifted_scene(void **unused)
     int blended[2] = {0, 0};
     for (int k = 0; k < 2; k++) {
         double shift = 1000.0 * k;
-        BrioSim *sim = parse("brio: 1\ntime: {h: 0.033, end: 1}\nintegrator: blend\nsolver: {tol: 1e-9}\nbodies:\n"
-                             "  - shape: {type: bar, length: 1, height: 0.2, width: 0.2, cells: 6, across: 1}\n"
-                             "    transform: {translate: [0, %g, 0]}\n"
-                             "    material: {type: corotated, E: 3e4, nu: 0.3, rho: 1000}\n"
-                             "    fix: [{box: [[-1, -2000, -1], [0.001, 2000, 1]]}]\n",
-                             shift);
+        BrioSim *sim = parse(
+            "brio: 1\ntime: {h: 0.033, end: 1}\nintegrator: blend\nsolver: {tol: 1e-9}\nbodies:\n"
+            "  - shape: {type: bar, length: 1, height: 0.2, width: 0.2, cells: 6, across: 1}\n"
+            "    transform: {translate: [0, %g, 0]}\n"
+            "    material: {type: corotated, E: 3e4, nu: 0.3, rho: 1000}\n"
+            "    fix: [{box: [[-1, -2000, -1], [0.001, 2000, 1]]}]\n",
+            shift);
         BrioLedger now;
         for (int n = 0; n < 60; n++) {
             step(sim, 1);
@@ -506,7 +583,8 @@ static void shifted_scene(void **unused)
         y[k] = now.centre[1] - shift;
         brio_sim_free(sim);
     }
-    print_message("a bar at 0 m and at 1000 m: %.2e m apart, %d and %d of 60 steps blended\n", fabs(y[0] - y[1]), blended[0], blended[1]);
+    print_message("a bar at 0 m and at 1000 m: %.2e m apart, %d and %d of 60 steps blended\n",
+                  fabs(y[0] - y[1]), blended[0], blended[1]);
     assert_int_equal(blended[0], blended[1]);
     assert_true(blended[0] > 0);
     assert_true(fabs(y[0] - y[1]) < 1e-6);
@@ -515,9 +593,14 @@ static void shifted_scene(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(euler_on_convex_potentials), cmocka_unit_test(bound_of_two_springs), cmocka_unit_test(counterexample),
-        cmocka_unit_test(blend_keeps_the_energy),     cmocka_unit_test(targets_are_tracked),  cmocka_unit_test(fixed_alpha),
-        cmocka_unit_test(midpoint_that_fails),        cmocka_unit_test(shifted_scene),
+        cmocka_unit_test(euler_on_convex_potentials),
+        cmocka_unit_test(bound_of_two_springs),
+        cmocka_unit_test(counterexample),
+        cmocka_unit_test(blend_keeps_the_energy),
+        cmocka_unit_test(targets_are_tracked),
+        cmocka_unit_test(fixed_alpha),
+        cmocka_unit_test(midpoint_that_fails),
+        cmocka_unit_test(shifted_scene),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Small answers worked out by hand: masses, elastic moduli, springs of their own, settling, the clock, and what Newton
- * does with its start, its last step and the end of a midpoint step. */
+/* Small answers worked out by hand: masses, elastic moduli, springs of their own, settling, the
+ * clock, and what Newton does with its start, its last step and the end of a midpoint step. */
 #include "builder.h"
 #include "mesh/mesh.h"
 #include "mesh/shapes.h"
@@ -24,10 +24,14 @@ static BrioBodyDef body_def(const BrioMesh *mesh, const char *material)
     return def;
 }
 
-static void set(BrioBodyDef *def, const char *name, double value) { assert_int_equal(brio_material_set(&def->material, name, value), BRIO_OK); }
+static void set(BrioBodyDef *def, const char *name, double value)
+{
+    assert_int_equal(brio_material_set(&def->material, name, value), BRIO_OK);
+}
 
 /* `hold` adds what fixes the body; may be NULL. */
-static BrioSim *make(const BrioBodyDef *body, const double *gravity, void (*hold)(BrioBuilder *builder), const BrioSimDef *def)
+static BrioSim *make(const BrioBodyDef *body, const double *gravity,
+                     void (*hold)(BrioBuilder *builder), const BrioSimDef *def)
 {
     BrioBuilder *builder;
     BrioSystem *system;
@@ -38,7 +42,8 @@ static BrioSim *make(const BrioBodyDef *body, const double *gravity, void (*hold
     if (gravity) brio_builder_gravity(builder, gravity);
     if (brio_builder_body(builder, body, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
     if (hold) hold(builder);
-    if (brio_builder_finish(builder, &system, &state, &error) != BRIO_OK) fail_msg("%s", error.message);
+    if (brio_builder_finish(builder, &system, &state, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     brio_builder_free(builder);
     if (brio_sim_create(system, state, def, &sim, &error) != BRIO_OK) fail_msg("%s", error.message);
     return sim;
@@ -64,18 +69,23 @@ static BrioBodyDef spring_def(const BrioMesh *mesh, double k, double mass)
     return def;
 }
 
-/* ---- masses ------------------------------------------------------------------------------------- */
+/* ---- masses ----------------------------------------------------------------------------- */
 
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static void cross(const double *a, const double *b, double *c)
 {
-    for (int r = 0; r < 3; r++) c[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
+    for (int r = 0; r < 3; r++)
+        c[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
 }
 
 static void edge(const BrioMesh *mesh, int32_t from, int32_t to, double *d)
 {
-    for (int r = 0; r < 3; r++) d[r] = mesh->x[3 * (int64_t)to + r] - mesh->x[3 * (int64_t)from + r];
+    for (int r = 0; r < 3; r++)
+        d[r] = mesh->x[3 * (int64_t)to + r] - mesh->x[3 * (int64_t)from + r];
 }
 
 /* Volume, area or length, whichever the mesh has. */
@@ -118,7 +128,8 @@ static double total_mass(BrioBodyDef *def)
     return mass;
 }
 
-/* Every shape weighs its density times its size, at twice the length as well. TOLERANCE 1e-12: sums of a few thousand. */
+/* Every shape weighs its density times its size, at twice the length as well. TOLERANCE 1e-12: sums
+ * of a few thousand. */
 static void masses(void **unused)
 {
     (void)unused;
@@ -131,7 +142,8 @@ static void masses(void **unused)
         BrioBodyDef def = body_def(mesh, mesh->tet_count ? "neo-hookean" : "hooke");
         set(&def, "rho", rho);
         double size = size_of(mesh), mass = total_mass(&def);
-        if (!(fabs(mass / (rho * size) - 1) < 1e-12)) fail_msg("%s of size %g weighs %g kg", shape, size, mass);
+        if (!(fabs(mass / (rho * size) - 1) < 1e-12))
+            fail_msg("%s of size %g weighs %g kg", shape, size, mass);
         if (!strcmp(shape, "box")) assert_true(fabs(mass / rho - 1) < 1e-12); /* 1 m3 */
         int dimension = mesh->tet_count ? 3 : mesh->triangle_count ? 2 : 1;
         for (int r = 0; r < 3; r++) def.linear[4 * r] = 2;
@@ -145,7 +157,12 @@ static void masses(void **unused)
     }
     /* a tet, a triangle, an edge: equal shares */
     static int32_t triangle[3] = {0, 1, 2};
-    static const BrioMesh face = {.vertex_count = 3, .triangle_count = 1, .edge_count = 2, .x = points, .triangle = triangle, .edge = edges};
+    static const BrioMesh face = {.vertex_count = 3,
+                                  .triangle_count = 1,
+                                  .edge_count = 2,
+                                  .x = points,
+                                  .triangle = triangle,
+                                  .edge = edges};
     static const struct {
         const BrioMesh *mesh;
         double share;
@@ -161,13 +178,14 @@ static void masses(void **unused)
     }
 }
 
-/* ---- moduli ------------------------------------------------------------------------------------- */
+/* ---- moduli ----------------------------------------------------------------------------- */
 
 typedef struct Moduli {
     double bulk, shear;
 } Moduli;
 
-/* Of a material with E = 3e4 Pa and this Poisson's ratio, or of its own constants: what its small strains must see. */
+/* Of a material with E = 3e4 Pa and this Poisson's ratio, or of its own constants: what its small
+ * strains must see. */
 static Moduli moduli(const BrioEnergy *energy, double nu, BrioMaterial *material)
 {
     const double E = 3e4, c1 = 1.1e4, c2 = 5e3, kappa = 7e4;
@@ -203,13 +221,15 @@ static double weight_gradients(const double *X, double g[4][3])
     return volume6 / 6;
 }
 
-/* The Hessian at rest is that of linear elasticity, V g_a C g_b with C_rjsk = lambda d_rj d_sk + mu (d_rs d_jk + d_rk d_js),
- * projected or not. TOLERANCE 1e-9 of the largest entry. */
+/* The Hessian at rest is that of linear elasticity, V g_a C g_b with C_rjsk = lambda d_rj d_sk + mu
+ * (d_rs d_jk + d_rk d_js), projected or not. TOLERANCE 1e-9 of the largest entry. */
 static void small_strains(const BrioEnergy *energy, double nu)
 {
     BrioMaterial material;
     Moduli m = moduli(energy, nu, &material);
-    double params[BRIO_MAX_VALUES], X[12], x[12], rest[16], H[144], gradient[12], g[4][3], lambda = m.bulk - 2.0 / 3 * m.shear, most = 0;
+    double params[BRIO_MAX_VALUES], X[12], x[12], rest[16], H[144], gradient[12], g[4][3];
+    double lambda = m.bulk - 2.0 / 3 * m.shear;
+    double most = 0;
     memcpy(params, material.values, sizeof params);
     if (energy->prepare) assert_int_equal(energy->prepare(material.values, params, NULL), BRIO_OK);
     BrioRandom random = {7};
@@ -226,16 +246,19 @@ static void small_strains(const BrioEnergy *energy, double nu)
             for (int b = 0; b < 12; b++) {
                 const double *p = g[a / 3], *q = g[b / 3];
                 int r = a % 3, s = b % 3;
-                double exact = volume * (lambda * p[r] * q[s] + m.shear * (p[s] * q[r] + (r == s ? dot(p, q) : 0)));
+                double exact = volume * (lambda * p[r] * q[s] +
+                                         m.shear * (p[s] * q[r] + (r == s ? dot(p, q) : 0)));
                 worst = fmax(worst, fabs(H[12 * a + b] - exact));
             }
         }
-        if (!(worst <= 1e-9 * most)) fail_msg("%s, nu = %g: Hessian at rest off by %g of %g", energy->name, nu, worst, most);
+        if (!(worst <= 1e-9 * most))
+            fail_msg("%s, nu = %g: Hessian at rest off by %g of %g", energy->name, nu, worst, most);
         assert_true(force <= 1e-12 * most);
     }
 }
 
-/* Elastic energy of a box under F, the mean of the one for d and for -d, which has no cubic term. */
+/* Elastic energy of a box under F, the mean of the one for d and for -d, which has no cubic
+ * term. */
 static double strained(const BrioMaterial *material, const BrioMesh *mesh, double d, bool shear)
 {
     double *first = calloc((size_t)mesh->vertex_count * 6, sizeof *first), energy = 0;
@@ -246,7 +269,9 @@ static double strained(const BrioMaterial *material, const BrioMesh *mesh, doubl
     for (int sign = -1; sign <= 1; sign += 2) {
         for (int64_t v = 0; v < mesh->vertex_count; v++) {
             const double *X = mesh->x + 3 * v;
-            for (int r = 0; r < 3; r++) first[6 * v + r] = shear ? X[r] + (r == 0 ? sign * d * X[1] : 0) : (1 + sign * d) * X[r];
+            for (int r = 0; r < 3; r++)
+                first[6 * v + r] =
+                    shear ? X[r] + (r == 0 ? sign * d * X[1] : 0) : (1 + sign * d) * X[r];
         }
         BrioSim *sim = make(&def, NULL, NULL, &sim_def);
         BrioLedger ledger;
@@ -259,13 +284,18 @@ static double strained(const BrioMaterial *material, const BrioMesh *mesh, doubl
     return energy;
 }
 
-/* A small dilation d stores 9/2 K d^2 V, a small shear d stores G/2 d^2 V. TOLERANCE 1e-5: fourth order in d = 2e-4 with
- * coefficients of some ten, and round-off of energies of 1e-8 of their terms. */
+/* A small dilation d stores 9/2 K d^2 V, a small shear d stores G/2 d^2 V. TOLERANCE 1e-5: fourth
+ * order in d = 2e-4 with coefficients of some ten, and round-off of energies of 1e-8 of their
+ * terms. */
 static void moduli_of_materials(void **unused)
 {
     (void)unused;
     static const double ratios[] = {-0.6, 0, 0.3, 0.45};
-    double values[BRIO_MAX_VALUES], size[3] = {0.3, 0.2, 0.1}, cells[3] = {2, 2, 1}, d = 2e-4, volume = 0.3 * 0.2 * 0.1;
+    double values[BRIO_MAX_VALUES];
+    double size[3] = {0.3, 0.2, 0.1};
+    double cells[3] = {2, 2, 1};
+    double d = 2e-4;
+    double volume = 0.3 * 0.2 * 0.1;
     BrioMesh *mesh;
     int checked = 0;
     brio_fields_defaults(brio_shape_fields("box"), values);
@@ -282,7 +312,8 @@ static void moduli_of_materials(void **unused)
             double dilation = strained(&material, mesh, d, false) / (4.5 * m.bulk * d * d * volume);
             double shear = strained(&material, mesh, d, true) / (0.5 * m.shear * d * d * volume);
             if (!(fabs(dilation - 1) < 1e-5) || !(fabs(shear - 1) < 1e-5))
-                fail_msg("%s, nu = %g: bulk modulus x %.8f, shear modulus x %.8f", energy->name, ratios[k], dilation, shear);
+                fail_msg("%s, nu = %g: bulk modulus x %.8f, shear modulus x %.8f", energy->name,
+                         ratios[k], dilation, shear);
             checked++;
         }
     }
@@ -290,7 +321,7 @@ static void moduli_of_materials(void **unused)
     assert_true(checked >= 6 * (int)BRIO_COUNT(ratios));
 }
 
-/* ---- springs ------------------------------------------------------------------------------------ */
+/* ---- springs ---------------------------------------------------------------------------- */
 
 /* Springs with stiffness and length of their own, whatever the material's k is. */
 static void springs_of_their_own(void **unused)
@@ -334,7 +365,7 @@ static void settling(void **unused)
     brio_sim_free(sim);
 }
 
-/* ---- the clock ---------------------------------------------------------------------------------- */
+/* ---- the clock -------------------------------------------------------------------------- */
 
 /* 1e5 steps of 0.1 s are 1e4 s; adding up without care gives 1e4 + 1.9e-8. */
 static void long_time(void **unused)
@@ -346,13 +377,15 @@ static void long_time(void **unused)
     BrioSim *sim = make(&def, NULL, NULL, &sim_def);
     for (int n = 0; n < 100000; n++) step(sim);
     assert_int_equal(brio_sim_state(sim)->step, 100000);
-    if (!(fabs(brio_sim_time(sim) - 1e4) <= nextafter(1e4, INFINITY) - 1e4)) fail_msg("the time is %.17g s", brio_sim_time(sim));
+    if (!(fabs(brio_sim_time(sim) - 1e4) <= nextafter(1e4, INFINITY) - 1e4))
+        fail_msg("the time is %.17g s", brio_sim_time(sim));
     brio_sim_free(sim);
 }
 
-/* ---- Newton ------------------------------------------------------------------------------------- */
+/* ---- Newton ----------------------------------------------------------------------------- */
 
-/* A body that flies on unchanged needs one iteration, the one that finds nothing left to do: it starts at the target. */
+/* A body that flies on unchanged needs one iteration, the one that finds nothing left to do: it
+ * starts at the target. */
 static void free_flight(void **unused)
 {
     (void)unused;
@@ -369,18 +402,21 @@ static void free_flight(void **unused)
     }
     double x[12];
     brio_sim_positions(sim, 0, x);
-    assert_true(fabs(x[0] - 5 * brio_sim_time(sim)) < 1e-12 && fabs(x[2] + 3 * brio_sim_time(sim)) < 1e-12);
+    assert_true(fabs(x[0] - 5 * brio_sim_time(sim)) < 1e-12 &&
+                fabs(x[2] + 3 * brio_sim_time(sim)) < 1e-12);
     brio_sim_free(sim);
 }
 
 static void attach_two(BrioBuilder *builder)
 {
     static const double far[3] = {1, 2, 3};
-    for (int32_t v = 0; v < 2; v++) assert_int_equal(brio_builder_attach(builder, 0, v, far, 40, NULL, NULL), BRIO_OK);
+    for (int32_t v = 0; v < 2; v++)
+        assert_int_equal(brio_builder_attach(builder, 0, v, far, 40, NULL, NULL), BRIO_OK);
 }
 
-/* Attachments alone are quadratic (the spring between the points is of no strength), so one Newton step is exact: with
- * any tolerance, since the last step is taken. (m + h^2 k) x' = m x + h^2 k p. */
+/* Attachments alone are quadratic (the spring between the points is of no strength), so one Newton
+ * step is exact: with any tolerance, since the last step is taken. (m + h^2 k) x' = m x + h^2 k
+ * p. */
 static void last_step_taken(void **unused)
 {
     (void)unused;
@@ -403,12 +439,13 @@ static void last_step_taken(void **unused)
     brio_sim_free(sim);
 }
 
-/* The tolerance is a speed: with h = 1e-3 a step of 1e-4 m is 0.1 m/s. A tolerance of 0.01 m/s is not met by the first
- * step, one of 1 m/s is. */
+/* The tolerance is a speed: with h = 1e-3 a step of 1e-4 m is 0.1 m/s. A tolerance of 0.01 m/s is
+ * not met by the first step, one of 1 m/s is. */
 static void tolerance_is_a_speed(void **unused)
 {
     (void)unused;
-    const double h = 1e-3, m = 0.5; /* the first step: h^2 k |p - x|/m, largest component 3: 2.4e-4 m, 0.24 m/s */
+    /* the first step: h^2 k |p - x|/m, largest component 3: 2.4e-4 m, 0.24 m/s */
+    const double h = 1e-3, m = 0.5;
     for (int loose = 0; loose < 2; loose++) {
         BrioBodyDef def = spring_def(&pair, 1e-200, m);
         BrioSimDef sim_def = brio_sim_def("backward-euler");
@@ -425,14 +462,15 @@ static void tolerance_is_a_speed(void **unused)
 
 static double tip_height(const double *q) { return q[11] - q[2]; }
 
-/* A midpoint step is solved at y = (q + q_n)/2, which may be allowed where its end q is not: a tip that would end below
- * its base, with y still above it. The minimiser must stop short of that and name the element; the driver then takes
- * halves, and the state that it accepts is allowed. */
+/* A midpoint step is solved at y = (q + q_n)/2, which may be allowed where its end q is not: a tip
+ * that would end below its base, with y still above it. The minimiser must stop short of that and
+ * name the element; the driver then takes halves, and the state that it accepts is allowed. */
 static void midpoint_end_is_allowed(void **unused)
 {
     (void)unused;
     const double h = 0.1;
-    static const double first[24] = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, -15};
+    static const double first[24] = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
+                                     0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, -15};
     BrioBodyDef def = body_def(&solid, "neo-hookean");
     BrioSimDef sim_def = brio_sim_def("implicit-midpoint");
     def.state = first;
@@ -445,24 +483,35 @@ static void midpoint_end_is_allowed(void **unused)
     double target[12], q[12];
     for (int i = 0; i < 12; i++) target[i] = state->q[i] + h * state->v[i];
     assert_true(tip_height(target) < 0 && tip_height(target) + tip_height(state->q) > 0);
-    BrioStatus status = brio__minimise(solver, state, &(BrioObjective){.target = target, .s = h * h, .a = 0.5, .time = h, .h = h}, q);
-    assert_true(status == BRIO_LINE_SEARCH_STALLED || status == BRIO_NOT_CONVERGED); /* blocked, or creeping along the wall */
+    BrioStatus status = brio__minimise(
+        solver, state, &(BrioObjective){.target = target, .s = h * h, .a = 0.5, .time = h, .h = h},
+        q);
+    /* blocked, or creeping along the wall */
+    assert_true(status == BRIO_LINE_SEARCH_STALLED || status == BRIO_NOT_CONVERGED);
     assert_non_null(strstr(solver->message, "tet 0 of body \"body\""));
-    assert_true(brio__tet_volume6(q, q + 3, q + 6, q + 9) > -1e-15); /* at the wall but for round-off */
+    /* at the wall but for round-off */
+    assert_true(brio__tet_volume6(q, q + 3, q + 6, q + 9) > -1e-15);
     BrioLedger ledger;
     step(sim);
     assert_true(sim->stepper->halvings > 0);
     assert_int_equal(brio_sim_ledger(sim, &ledger), BRIO_OK);
-    assert_true(isfinite(ledger.total) && brio__tet_volume6(state->q, state->q + 3, state->q + 6, state->q + 9) > 0);
+    assert_true(isfinite(ledger.total) &&
+                brio__tet_volume6(state->q, state->q + 3, state->q + 6, state->q + 9) > 0);
     brio_sim_free(sim);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masses),          cmocka_unit_test(moduli_of_materials), cmocka_unit_test(springs_of_their_own),
-        cmocka_unit_test(settling),        cmocka_unit_test(long_time),           cmocka_unit_test(free_flight),
-        cmocka_unit_test(last_step_taken), cmocka_unit_test(tolerance_is_a_speed), cmocka_unit_test(midpoint_end_is_allowed),
+        cmocka_unit_test(masses),
+        cmocka_unit_test(moduli_of_materials),
+        cmocka_unit_test(springs_of_their_own),
+        cmocka_unit_test(settling),
+        cmocka_unit_test(long_time),
+        cmocka_unit_test(free_flight),
+        cmocka_unit_test(last_step_taken),
+        cmocka_unit_test(tolerance_is_a_speed),
+        cmocka_unit_test(midpoint_end_is_allowed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

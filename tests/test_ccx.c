@@ -1,12 +1,14 @@
-/* The cantilever of test_physics.c next to CalculiX [Dhondt, The Finite Element Method for Three-Dimensional
- * Thermomechanical Applications, 2004] on the same mesh of linear tets (C3D4): displacements of all vertices under the
- * bar's own weight, and its first two bending frequencies.
+/* The cantilever of test_physics.c next to CalculiX [Dhondt, The Finite Element Method for
+ * Three-Dimensional Thermomechanical Applications, 2004] on the same mesh of linear tets (C3D4):
+ * displacements of all vertices under the bar's own weight, and its first two bending frequencies.
  *
- * For small loads the corotated material is linear elasticity, so that displacements must agree to the seven digits
- * that ccx prints (load and bar are such that the tip's own second-order motion, 0.7 times the square of its deflection
- * over the length, is below that). ccx integrates the masses of a C3D4 at one point, which gives m/16 between any two
- * corners, where brio has m/4 at each: with ccx's masses put on brio's stiffness matrix the frequencies must agree to ccx's
- * digits as well; with brio's own they are lower by what that changes, which is of second order in the cell size. */
+ * For small loads the corotated material is linear elasticity, so that displacements must agree to
+ * the seven digits that ccx prints (load and bar are such that the tip's own second-order motion,
+ * 0.7 times the square of its deflection over the length, is below that). ccx integrates the masses
+ * of a C3D4 at one point, which gives m/16 between any two corners, where brio has m/4 at each:
+ * with ccx's masses put on brio's stiffness matrix the frequencies must agree to ccx's digits as
+ * well; with brio's own they are lower by what that changes, which is of second order in the cell
+ * size. */
 #include "builder.h"
 #include "mesh/mesh.h"
 #include "sim.h"
@@ -30,7 +32,7 @@ enum { MODES = 2 };
 
 typedef struct Answer {
     int64_t vertices;
-    double *u;              /* displacements under weight */
+    double *u;               /* displacements under weight */
     double frequency[MODES]; /* Hz */
 } Answer;
 
@@ -43,7 +45,7 @@ static double *numbers(int64_t count)
 
 static bool clamped(const BrioMesh *mesh, int64_t v) { return mesh->x[3 * v] < -length / 2 + 1e-9; }
 
-/* ---- CalculiX ----------------------------------------------------------------------------------- */
+/* ---- CalculiX --------------------------------------------------------------------------- */
 
 /* Runs a program without a shell in a directory; its output goes nowhere. The exit code, or -1. */
 static int run(const char *directory, const char *const *words)
@@ -68,24 +70,29 @@ static void write_deck(const char *file, const BrioMesh *mesh, double nu)
     assert_non_null(out);
     fprintf(out, "*NODE, NSET=ALL\n");
     for (int64_t v = 0; v < mesh->vertex_count; v++)
-        fprintf(out, "%lld, %.15g, %.15g, %.15g\n", (long long)v + 1, mesh->x[3 * v], mesh->x[3 * v + 1], mesh->x[3 * v + 2]);
+        fprintf(out, "%lld, %.15g, %.15g, %.15g\n", (long long)v + 1, mesh->x[3 * v],
+                mesh->x[3 * v + 1], mesh->x[3 * v + 2]);
     fprintf(out, "*ELEMENT, TYPE=C3D4, ELSET=BAR\n");
     for (int64_t t = 0; t < mesh->tet_count; t++) {
         const int32_t *n = mesh->tet + 4 * t;
-        fprintf(out, "%lld, %d, %d, %d, %d\n", (long long)t + 1, n[0] + 1, n[1] + 1, n[2] + 1, n[3] + 1);
+        fprintf(out, "%lld, %d, %d, %d, %d\n", (long long)t + 1, n[0] + 1, n[1] + 1, n[2] + 1,
+                n[3] + 1);
     }
     fprintf(out, "*NSET, NSET=CLAMP\n");
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         if (clamped(mesh, v)) fprintf(out, "%lld,\n", (long long)v + 1);
-    fprintf(out,
-            "*BOUNDARY\nCLAMP, 1, 3\n*MATERIAL, NAME=RUBBER\n*ELASTIC\n%.15g, %.15g\n*DENSITY\n%.15g\n*SOLID SECTION, ELSET=BAR, MATERIAL=RUBBER\n"
-            "*STEP\n*STATIC\n*DLOAD\nBAR, GRAV, %.15g, 0, -1, 0\n*NODE PRINT, NSET=ALL\nU\n*END STEP\n"
-            "*STEP\n*FREQUENCY\n%d\n*END STEP\n",
-            E, nu, rho, g, MODES);
+    fprintf(
+        out,
+        "*BOUNDARY\nCLAMP, 1, 3\n*MATERIAL, NAME=RUBBER\n*ELASTIC\n%.15g, "
+        "%.15g\n*DENSITY\n%.15g\n*SOLID SECTION, ELSET=BAR, MATERIAL=RUBBER\n"
+        "*STEP\n*STATIC\n*DLOAD\nBAR, GRAV, %.15g, 0, -1, 0\n*NODE PRINT, NSET=ALL\nU\n*END STEP\n"
+        "*STEP\n*FREQUENCY\n%d\n*END STEP\n",
+        E, nu, rho, g, MODES);
     assert_int_equal(fclose(out), 0);
 }
 
-/* The .dat file: "displacements ..." and one line a node, then "MODE NO ..." and one line a mode. */
+/* The .dat file: "displacements ..." and one line a node, then "MODE NO ..." and one line a
+ * mode. */
 static void read_results(const char *file, Answer *answer)
 {
     FILE *in = fopen(file, "r");
@@ -98,9 +105,11 @@ static void read_results(const char *file, Answer *answer)
         long long number;
         double a, b, c;
         if (strstr(line, "displacements")) part = DISPLACEMENTS;
-        if (strstr(line, "MODE NO")) part = modes ? NOTHING : FREQUENCIES; /* participation factors follow */
+        /* participation factors follow */
+        if (strstr(line, "MODE NO")) part = modes ? NOTHING : FREQUENCIES;
         if (sscanf(line, "%lld %lf %lf %lf", &number, &a, &b, &c) != 4) continue;
-        if (part == DISPLACEMENTS && number == nodes + 1 && nodes < answer->vertices) { /* the modes' follow */
+        /* the modes' follow */
+        if (part == DISPLACEMENTS && number == nodes + 1 && nodes < answer->vertices) {
             memcpy(answer->u + 3 * (number - 1), (double[3]){a, b, c}, 3 * sizeof a);
             nodes++;
         } else if (part == FREQUENCIES && number == modes + 1 && modes < MODES) {
@@ -122,7 +131,8 @@ static void ask_calculix(const BrioMesh *mesh, double nu, Answer *answer)
     if (code != 0) fail_msg("ccx ended with %d", code);
     snprintf(file, sizeof file, "%s/bar.dat", directory);
     read_results(file, answer);
-    static const char *const left[] = {"bar.inp", "bar.dat", "bar.frd", "bar.sta", "bar.cvg", "bar.12d", "bar.eig", "spooles.out"};
+    static const char *const left[] = {"bar.inp", "bar.dat", "bar.frd", "bar.sta",
+                                       "bar.cvg", "bar.12d", "bar.eig", "spooles.out"};
     for (size_t k = 0; k < BRIO_COUNT(left); k++) {
         snprintf(file, sizeof file, "%s/%s", directory, left[k]);
         unlink(file);
@@ -130,7 +140,7 @@ static void ask_calculix(const BrioMesh *mesh, double nu, Answer *answer)
     rmdir(directory);
 }
 
-/* ---- brio --------------------------------------------------------------------------------------- */
+/* ---- brio ------------------------------------------------------------------------------- */
 
 static BrioSim *cantilever(const BrioMesh *mesh, double nu)
 {
@@ -149,7 +159,8 @@ static BrioSim *cantilever(const BrioMesh *mesh, double nu)
     brio_builder_gravity(builder, (double[3]){0, -g, 0});
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
     for (int32_t v = 0; v < mesh->vertex_count; v++)
-        if (clamped(mesh, v)) assert_int_equal(brio_builder_fix(builder, 0, &v, 1, NULL, NULL), BRIO_OK);
+        if (clamped(mesh, v))
+            assert_int_equal(brio_builder_fix(builder, 0, &v, 1, NULL, NULL), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, NULL), BRIO_OK);
     brio_builder_free(builder);
     BrioSimDef sim_def = brio_sim_def("backward-euler");
@@ -169,12 +180,16 @@ static void apply_masses(const BrioSystem *s, bool of_ccx, const double *v, doub
     const BrioTerm *term = &s->term[body->term];
     memset(p, 0, 3 * (size_t)s->block_count * sizeof *p);
     for (int64_t t = 0; t < body->tet_count; t++) {
-        double m = rho * term->rest[t / LANES * term->energy->rest * LANES + t % LANES]; /* rest data begin with the volume */
+        /* rest data begin with the volume */
+        double m = rho * term->rest[t / LANES * term->energy->rest * LANES + t % LANES];
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < 4; j++) {
                 int32_t a = body->tet[4 * t + i], b = body->tet[4 * t + j];
-                if (s->map_start[a] == s->map_start[a + 1] || s->map_start[b] == s->map_start[b + 1]) continue;
-                int64_t to = 3 * (int64_t)s->map_block[s->map_start[a]], from = 3 * (int64_t)s->map_block[s->map_start[b]];
+                if (s->map_start[a] == s->map_start[a + 1] ||
+                    s->map_start[b] == s->map_start[b + 1])
+                    continue;
+                int64_t to = 3 * (int64_t)s->map_block[s->map_start[a]];
+                int64_t from = 3 * (int64_t)s->map_block[s->map_start[b]];
                 for (int r = 0; r < 3; r++) p[to + r] += m / 16 * v[from + r];
             }
     }
@@ -213,7 +228,8 @@ static void lowest_frequencies(BrioSim *sim, bool of_ccx, double frequency[MODES
         }
         /* det(K - w M) = a w^2 - b w + c */
         double a = M[0][0] * M[1][1] - M[0][1] * M[1][0], c = K[0][0] * K[1][1] - K[0][1] * K[1][0];
-        double b = K[0][0] * M[1][1] + K[1][1] * M[0][0] - K[0][1] * M[1][0] - K[1][0] * M[0][1], root = sqrt(fmax(b * b - 4 * a * c, 0));
+        double b = K[0][0] * M[1][1] + K[1][1] * M[0][0] - K[0][1] * M[1][0] - K[1][0] * M[0][1];
+        double root = sqrt(fmax(b * b - 4 * a * c, 0));
         frequency[0] = sqrt(2 * c / (b + root)) / (2 * 3.14159265358979323846);
         frequency[1] = sqrt((b + root) / (2 * a)) / (2 * 3.14159265358979323846);
         for (int k = 0; k < MODES; k++) { /* keep the sizes near one */
@@ -225,18 +241,22 @@ static void lowest_frequencies(BrioSim *sim, bool of_ccx, double frequency[MODES
     free(Kv), free(x);
 }
 
-/* TOLERANCES: displacements 1e-5 of the largest, frequencies with ccx's masses 1e-5 (ccx prints seven digits), with brio's
- * own masses 1 % from two cells across on. */
+/* TOLERANCES: displacements 1e-5 of the largest, frequencies with ccx's masses 1e-5 (ccx prints
+ * seven digits), with brio's own masses 1 % from two cells across on. */
 static void compare(int across, double nu)
 {
     const BrioField *fields = brio_shape_fields("box");
     double values[BRIO_MAX_VALUES];
     BrioMesh *mesh;
     brio_fields_defaults(fields, values);
-    assert_int_equal(brio_fields_set(fields, values, "size", (double[3]){length, side, side}), BRIO_OK);
-    assert_int_equal(brio_fields_set(fields, values, "cells", (double[3]){10 * across, across, across}), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "size", (double[3]){length, side, side}),
+                     BRIO_OK);
+    assert_int_equal(
+        brio_fields_set(fields, values, "cells", (double[3]){10 * across, across, across}),
+        BRIO_OK);
     assert_int_equal(brio_mesh_shape("box", values, &mesh, NULL), BRIO_OK);
-    Answer ccx = {.vertices = mesh->vertex_count, .u = numbers(3 * mesh->vertex_count)}, brio = ccx, same_masses;
+    Answer ccx = {.vertices = mesh->vertex_count, .u = numbers(3 * mesh->vertex_count)}, brio = ccx,
+           same_masses;
     brio.u = numbers(3 * mesh->vertex_count);
     ask_calculix(mesh, nu, &ccx);
 
@@ -252,10 +272,13 @@ static void compare(int across, double nu)
         most = fmax(most, fabs(ccx.u[i]));
         worst = fmax(worst, fabs(brio.u[i] - ccx.u[i]));
     }
-    print_message("%lld tets, nu = %g: largest displacement %.6e m, %.1e of it apart; frequencies of ccx %.6f and %.6f Hz, with its masses %+.1e and "
+    print_message("%lld tets, nu = %g: largest displacement %.6e m, %.1e of it apart; frequencies "
+                  "of ccx %.6f and %.6f Hz, with its masses %+.1e and "
                   "%+.1e, lumped %.6f and %.6f Hz (%+.2f and %+.2f %%)\n",
-                  (long long)mesh->tet_count, nu, most, worst / most, ccx.frequency[0], ccx.frequency[1], same_masses.frequency[0] / ccx.frequency[0] - 1,
-                  same_masses.frequency[1] / ccx.frequency[1] - 1, brio.frequency[0], brio.frequency[1], 100 * (brio.frequency[0] / ccx.frequency[0] - 1),
+                  (long long)mesh->tet_count, nu, most, worst / most, ccx.frequency[0],
+                  ccx.frequency[1], same_masses.frequency[0] / ccx.frequency[0] - 1,
+                  same_masses.frequency[1] / ccx.frequency[1] - 1, brio.frequency[0],
+                  brio.frequency[1], 100 * (brio.frequency[0] / ccx.frequency[0] - 1),
                   100 * (brio.frequency[1] / ccx.frequency[1] - 1));
     assert_true(worst < 1e-5 * most);
     for (int k = 0; k < MODES; k++) {

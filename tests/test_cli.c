@@ -1,4 +1,5 @@
-/* The program as a user meets it: results, interruption and resuming to the same bytes, full disks, help. */
+/* The program as a user meets it: results, interruption and resuming to the same bytes, full disks,
+ * help. */
 #include "program.h"
 
 #include "base.h"
@@ -20,9 +21,9 @@ static const char scene_text[] = "title: Jelly\n"
                                  "  - {name: tip, body: jelly, vertex: 5}\n"
                                  "output: {frames: [vtu, obj]}\n";
 
-static const char columns[] =
-    "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,pz,lx,ly,lz,"
-    "comx,comy,comz,iterations,contacts,min_distance";
+static const char columns[] = "step,time,kinetic,elastic,gravity,contact,potential,total,target,"
+                              "alpha,added,dissipated,px,py,pz,lx,ly,lz,"
+                              "comx,comy,comz,iterations,contacts,min_distance";
 
 static bool same_file(const char *a, const char *b)
 {
@@ -108,20 +109,22 @@ static const char *reference(void)
     return "reference";
 }
 
-/* ---- results ------------------------------------------------------------------------------------ */
+/* ---- results ---------------------------------------------------------------------------- */
 
 static void results(void **state)
 {
     (void)state;
     reference();
-    char *energy = read_all("reference/energy.csv", NULL), *probes = read_all("reference/probes.csv", NULL),
+    char *energy = read_all("reference/energy.csv", NULL),
+         *probes = read_all("reference/probes.csv", NULL),
          *pvd = read_all("reference/frames/frames.pvd", NULL);
     assert_non_null(energy);
     assert_memory_equal(energy, columns, sizeof columns - 1);
     assert_int_equal(rows("reference/energy.csv"), 302); /* head, first state, 300 steps */
     assert_memory_equal(probes, "step,time,tip.x,tip.y,tip.z\n0,0,", 32);
     assert_int_equal(rows("reference/probes.csv"), 302);
-    assert_int_equal(count_files("reference/frames"), 2 * 61 + 1); /* 1.5 s at 40 a second, and the first */
+    /* 1.5 s at 40 a second, and the first */
+    assert_int_equal(count_files("reference/frames"), 2 * 61 + 1);
     assert_non_null(strstr(pvd, "<DataSet timestep=\"0\" file=\"frame_000000.vtu\"/>"));
     assert_non_null(strstr(pvd, "file=\"frame_000060.vtu\"/>"));
     assert_verdict("reference", "completed");
@@ -152,8 +155,8 @@ static void thinning(void **state)
 {
     (void)state;
     reference();
-    const Outcome *o =
-        BRIO("run", "scene.yaml", "-o", "thin", "-q", "--set", "output={frames: [obj], every: 10, energy_every: 100}");
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "thin", "-q", "--set",
+                            "output={frames: [obj], every: 10, energy_every: 100}");
     assert_int_equal(o->code, 0);
     assert_int_equal(rows("thin/energy.csv"), 5);
     assert_int_equal(count_files("thin/frames"), 7);
@@ -171,15 +174,18 @@ static void existing_results_are_kept(void **state)
     write_text("kept/frames/frame_cover.vtu", "mine");
     o = BRIO("run", "scene.yaml", "-o", "kept", "-q");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "kept holds results of an earlier run: --resume continues it, --force replaces it, -o "
-                                "chooses another folder\n");
+    assert_string_equal(
+        o->err,
+        "kept holds results of an earlier run: --resume continues it, --force replaces it, -o "
+        "chooses another folder\n");
     char *after = read_all("kept/energy.csv", NULL);
     assert_string_equal(before, after);
     o = BRIO("run", "scene.yaml", "-o", "kept", "-q", "--force", "--set", "time.end=0.05");
     assert_int_equal(o->code, 0);
     assert_int_equal(rows("kept/energy.csv"), 12);
     assert_int_equal(count_files("kept/frames"), 2 * 3 + 1 + 1);
-    char *notes = read_all("kept/notes.txt", NULL), *cover = read_all("kept/frames/frame_cover.vtu", NULL);
+    char *notes = read_all("kept/notes.txt", NULL);
+    char *cover = read_all("kept/frames/frame_cover.vtu", NULL);
     assert_string_equal(notes, "mine");
     assert_string_equal(cover, "mine");
     o = BRIO("run", "scene.yaml", "-o", "kept", "--force", "--resume");
@@ -214,14 +220,14 @@ static void nothing_outside(void **state)
     remove_tree("elsewhere");
     o = BRIO("run", "scene.yaml", "-o", "target/out");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err,
-                        "cannot write target/out: Not a directory; a file or a link stands where a folder is needed\n");
+    assert_string_equal(o->err, "cannot write target/out: Not a directory; a file or a link stands "
+                                "where a folder is needed\n");
     o = BRIO("run", "scene.yaml", "-o", "/proc/nothing");
     assert_int_equal(o->code, 2);
     assert_non_null(strstr(o->err, "cannot write /proc/nothing: "));
 }
 
-/* ---- the same bits ------------------------------------------------------------------------------ */
+/* ---- the same bits ---------------------------------------------------------------------- */
 
 static void threads_do_not_matter(void **state)
 {
@@ -241,10 +247,11 @@ static void killed_and_resumed(void **state)
     for (int trial = 0; trial < 5; trial++) {
         int kills = 0;
         for (; kills < 3; kills++) { /* several times within one run */
-            pid_t child = start_program((const char *const[]){"run", "scene.yaml", "-o", "killed", "--resume", "-q",
-                                                              "--checkpoint-every", trial % 2 ? "7" : "1", "--threads",
-                                                              trial % 2 ? "2" : "1", NULL},
-                                        0);
+            pid_t child = start_program(
+                (const char *const[]){"run", "scene.yaml", "-o", "killed", "--resume", "-q",
+                                      "--checkpoint-every", trial % 2 ? "7" : "1", "--threads",
+                                      trial % 2 ? "2" : "1", NULL},
+                0);
             pause_for(reference_seconds * 0.8 * brio__random(&random));
             kill(child, SIGKILL);
             if (wait_program(child) != -SIGKILL) break; /* was faster */
@@ -258,7 +265,8 @@ static void killed_and_resumed(void **state)
     }
 }
 
-/* Killed while the very first checkpoint was being written: there is nothing yet, and the run starts. */
+/* Killed while the very first checkpoint was being written: there is nothing yet, and the run
+ * starts. */
 static void killed_at_the_start(void **state)
 {
     (void)state;
@@ -277,7 +285,8 @@ static void interrupted_and_resumed(void **state)
     static const int signals[] = {SIGINT, SIGTERM};
     reference();
     for (int i = 0; i < 2; i++) {
-        pid_t child = start_program((const char *const[]){"run", "scene.yaml", "-o", "stopped", NULL}, 0);
+        pid_t child =
+            start_program((const char *const[]){"run", "scene.yaml", "-o", "stopped", NULL}, 0);
         double wait = 0;
         while (access("stopped/run.json", F_OK) && wait < 20) pause_for(0.01), wait += 0.01;
         kill(child, signals[i]);
@@ -307,16 +316,18 @@ static void made_longer(void **state)
     o = BRIO("run", "scene.yaml", "-o", "longer", "-q", "--resume");
     assert_int_equal(o->code, 0);
     assert_same_results("reference", "longer");
-    o = BRIO("run", "scene.yaml", "-o", "longer", "-q", "--resume", "--set", "bodies.0.material.E=6e4");
+    o = BRIO("run", "scene.yaml", "-o", "longer", "-q", "--resume", "--set",
+             "bodies.0.material.E=6e4");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "longer/checkpoint belongs to another scene, or the scene or one of its files was "
-                                "changed (only time.end may be); "
-                                "run the scene as it was, or start again with --force\n");
+    assert_string_equal(
+        o->err, "longer/checkpoint belongs to another scene, or the scene or one of its files was "
+                "changed (only time.end may be); "
+                "run the scene as it was, or start again with --force\n");
     assert_same_results("reference", "longer");
     remove_tree("longer");
 }
 
-/* ---- what goes wrong ---------------------------------------------------------------------------- */
+/* ---- what goes wrong -------------------------------------------------------------------- */
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
@@ -332,11 +343,14 @@ static void full_disk(void **state)
     return;
 #endif
     reference();
-    const Outcome *o = run_limited(
-        60000, (const char *const[]){"run", "scene.yaml", "-o", "full", "-q", "--checkpoint-every", "20", NULL});
+    const Outcome *o =
+        run_limited(60000, (const char *const[]){"run", "scene.yaml", "-o", "full", "-q",
+                                                 "--checkpoint-every", "20", NULL});
     assert_int_equal(o->code, 1);
-    assert_string_equal(o->err, "failed: cannot write full/energy.csv: File too large; the file may not grow further "
-                                "(ulimit -f); the last checkpoint is in full\n");
+    assert_string_equal(
+        o->err,
+        "failed: cannot write full/energy.csv: File too large; the file may not grow further "
+        "(ulimit -f); the last checkpoint is in full\n");
     assert_verdict("full", "failed");
     o = BRIO("run", "scene.yaml", "-o", "full", "-q", "--resume");
     assert_int_equal(o->code, 0);
@@ -356,8 +370,8 @@ static void damaged_checkpoints(void **state)
     const Outcome *o = BRIO("run", "scene.yaml", "-o", "damaged", "-q", "--set", "time.end=0.1");
     assert_int_equal(o->code, 0);
     char *good = read_all("damaged/checkpoint", &size);
-    const char *refusal =
-        "damaged/checkpoint is damaged or cut off: the run cannot be continued; start again with --force\n";
+    const char *refusal = "damaged/checkpoint is damaged or cut off: the run cannot be continued; "
+                          "start again with --force\n";
     const size_t lengths[] = {0, 1, 20, 100, size / 2, size - 1};
     for (size_t i = 0; i < BRIO_COUNT(lengths); i++) {
         write_bytes("damaged/checkpoint", good, lengths[i]);
@@ -383,7 +397,8 @@ static void damaged_checkpoints(void **state)
     unlink("damaged/checkpoint");
     o = BRIO("run", "scene.yaml", "-o", "damaged", "-q", "--resume");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "damaged holds results but no checkpoint to continue from: --force starts again\n");
+    assert_string_equal(
+        o->err, "damaged holds results but no checkpoint to continue from: --force starts again\n");
     remove_tree("damaged");
 }
 
@@ -401,7 +416,8 @@ static void other_instruction_set(void **state)
     o = BRIO("run", "scene.yaml", "-o", "isa", "-q", "--resume");
     unsetenv("BRIO_ISA");
     assert_int_equal(o->code, 2);
-    assert_non_null(strstr(o->err, "and this run would use baseline, which gives other last bits; set BRIO_ISA="));
+    assert_non_null(strstr(
+        o->err, "and this run would use baseline, which gives other last bits; set BRIO_ISA="));
     remove_tree("isa");
 }
 
@@ -409,10 +425,11 @@ static void step_that_fails(void **state)
 {
     (void)state;
     reference();
-    const Outcome *o =
-        BRIO("run", "scene.yaml", "-o", "bad", "-q", "--set", "solver={max_iterations: 1, max_halvings: 1}");
+    const Outcome *o = BRIO("run", "scene.yaml", "-o", "bad", "-q", "--set",
+                            "solver={max_iterations: 1, max_halvings: 1}");
     assert_int_equal(o->code, 1);
-    assert_non_null(strstr(o->err, "failed: step 1 (from t = 0 s, h = 0.005 s): Newton stopped after 2 iterations"));
+    assert_non_null(strstr(
+        o->err, "failed: step 1 (from t = 0 s, h = 0.005 s): Newton stopped after 2 iterations"));
     assert_verdict("bad", "failed");
     assert_int_equal(rows("bad/energy.csv"), 2);
     assert_int_equal(access("bad/checkpoint", F_OK), 0);
@@ -423,13 +440,15 @@ static void two_runs_in_one_folder(void **state)
 {
     (void)state;
     reference();
-    pid_t child =
-        start_program((const char *const[]){"run", "scene.yaml", "-o", "busy", "-q", "--set", "time.end=100", NULL}, 0);
+    pid_t child = start_program((const char *const[]){"run", "scene.yaml", "-o", "busy", "-q",
+                                                      "--set", "time.end=100", NULL},
+                                0);
     double wait = 0;
     while (access("busy/run.json", F_OK) && wait < 20) pause_for(0.01), wait += 0.01;
     const Outcome *o = BRIO("run", "scene.yaml", "-o", "busy", "-q", "--force");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "another brio is writing to busy: wait for it, or choose another folder with -o\n");
+    assert_string_equal(
+        o->err, "another brio is writing to busy: wait for it, or choose another folder with -o\n");
     kill(child, SIGKILL);
     wait_program(child);
     remove_tree("busy");
@@ -446,21 +465,32 @@ static void usage(void **state)
         {{"run", "demo", "--frce"}, "brio run: no option --frce; did you mean --force?\n"},
         {{"run", "demo", "--set"}, "brio run: --set needs a value: PATH=VALUE\n"},
         {{"run", "demo", "--quiet=yes"}, "brio run: --quiet takes no value\n"},
-        {{"run", "demo", "--threads", "0"}, "brio run: --threads 0: expected a whole number from 1 to 1024\n"},
+        {{"run", "demo", "--threads", "0"},
+         "brio run: --threads 0: expected a whole number from 1 to 1024\n"},
         {{"run", "demo", "cloth"}, "brio run: one scene at a time: \"demo\" and \"cloth\"\n"},
         {{"run", "demo", "--force", "--resume"},
          "brio run: --force starts again and --resume continues: give one of them\n"},
-        {{"list", "integrator"}, "brio list: no list \"integrator\"; did you mean \"integrators\"?\n"},
-        {{"cite", "neohookean"}, "brio cite: no citation for \"neohookean\"; did you mean \"neo-hookean\"?\n"},
+        {{"list", "integrator"},
+         "brio list: no list \"integrator\"; did you mean \"integrators\"?\n"},
+        {{"cite", "neohookean"},
+         "brio cite: no citation for \"neohookean\"; did you mean \"neo-hookean\"?\n"},
         {{"help", "rum"}, "brio help: no command \"rum\"; did you mean \"run\"?\n"},
         {{"check"}, "brio check: which scene or mesh?\n"},
-        {{"stability"}, "brio stability: which scene? Or an oscillator: --integrator NAME --k K --m M --d D --h H\n"},
-        {{"stability", "cloth", "--k", "3"}, "brio stability: --k, --m, --d and --h are for an oscillator and need --integrator NAME\n"},
-        {{"stability", "cloth", "--d0", "-1"}, "brio stability: --d0 -1: expected a number of at least 0, such as 0.5 or 1/30\n"},
-        {{"spectrum"}, "brio spectrum: which results? Give the folder that `brio run` has written\n"},
+        {{"stability"},
+         "brio stability: which scene? Or an oscillator: --integrator NAME --k K --m M --d D --h "
+         "H\n"},
+        {{"stability", "cloth", "--k", "3"},
+         "brio stability: --k, --m, --d and --h are for an oscillator and need --integrator "
+         "NAME\n"},
+        {{"stability", "cloth", "--d0", "-1"},
+         "brio stability: --d0 -1: expected a number of at least 0, such as 0.5 or 1/30\n"},
+        {{"spectrum"},
+         "brio spectrum: which results? Give the folder that `brio run` has written\n"},
         {{"spectrum", "a", "b"}, "brio spectrum: one folder at a time: \"a\" and \"b\"\n"},
-        {{"spectrum", "a", "--modes", "0"}, "brio spectrum: --modes 0: expected a whole number from 1 to 3000\n"},
-        {{"spectrum", "nowhere"}, "there is no folder \"nowhere\": give one that `brio run` has written\n"},
+        {{"spectrum", "a", "--modes", "0"},
+         "brio spectrum: --modes 0: expected a whole number from 1 to 3000\n"},
+        {{"spectrum", "nowhere"},
+         "there is no folder \"nowhere\": give one that `brio run` has written\n"},
     };
     for (size_t i = 0; i < BRIO_COUNT(wrong); i++) {
         const char *arguments[5] = {0};
@@ -471,13 +501,14 @@ static void usage(void **state)
     }
 }
 
-/* ---- other commands ----------------------------------------------------------------------------- */
+/* ---- other commands --------------------------------------------------------------------- */
 
 static void lists_and_citations(void **state)
 {
     (void)state;
-    static const char *const lists[] = {"integrators", "energies", "materials", "damping", "solvers",
-                                        "shapes",      "scenes",   "frames",    "meshes"};
+    static const char *const lists[] = {"integrators", "energies", "materials",
+                                        "damping",     "solvers",  "shapes",
+                                        "scenes",      "frames",   "meshes"};
     for (size_t i = 0; i < BRIO_COUNT(lists); i++) {
         const Outcome *o = BRIO("list", lists[i], "--json");
         assert_int_equal(o->code, 0);
@@ -505,7 +536,9 @@ static void help(void **state)
     (void)state;
     const Outcome *o = BRIO("help");
     assert_int_equal(o->code, 0);
-    static const char *const commands[] = {"run", "compare", "check", "stability", "settle", "spectrum", "playground", "list", "cite", "bench", "help"};
+    static const char *const commands[] = {"run",    "compare",  "check",      "stability",
+                                           "settle", "spectrum", "playground", "list",
+                                           "cite",   "bench",    "help"};
     for (size_t i = 0; i < BRIO_COUNT(commands); i++) {
         o = BRIO("help", commands[i]);
         assert_int_equal(o->code, 0);
@@ -531,13 +564,16 @@ static void scene_reference_is_current(void **state)
     assert_int_equal(o->code, 0);
     char *page = read_all(BRIO_SOURCE_DIR "/docs/scene.md", NULL);
     assert_non_null(page);
-    if (strcmp(page, o->out)) fail_msg("docs/scene.md is out of date: brio help scene --markdown >docs/scene.md");
+    if (strcmp(page, o->out))
+        fail_msg("docs/scene.md is out of date: brio help scene --markdown >docs/scene.md");
     free(page);
     o = BRIO("help", "commands", "--markdown");
     assert_int_equal(o->code, 0);
     page = read_all(BRIO_SOURCE_DIR "/docs/commands.md", NULL);
     assert_non_null(page);
-    if (strcmp(page, o->out)) fail_msg("docs/commands.md is out of date: brio help commands --markdown >docs/commands.md");
+    if (strcmp(page, o->out))
+        fail_msg(
+            "docs/commands.md is out of date: brio help commands --markdown >docs/commands.md");
     free(page);
     o = BRIO("help", "scene");
     assert_int_equal(o->code, 0);
@@ -549,7 +585,8 @@ static void settle_then_run(void **state)
 {
     (void)state;
     reference();
-    const Outcome *o = BRIO("settle", "scene.yaml", "-o", "settled", "--set", "solver.tol=1e-10", "--json");
+    const Outcome *o =
+        BRIO("settle", "scene.yaml", "-o", "settled", "--set", "solver.tol=1e-10", "--json");
     if (o->code) print_error("%s", o->err);
     assert_int_equal(o->code, 0);
     assert_json(o->out, "verdict", "settled");
@@ -557,8 +594,8 @@ static void settle_then_run(void **state)
     assert_int_equal(count_files("settled/frames"), 3);
     o = BRIO("settle", "scene.yaml", "-o", "settled");
     assert_int_equal(o->code, 2);
-    o = BRIO("run", "scene.yaml", "-o", "still", "-q", "--set", "bodies.0.state=settled/state.csv", "--set",
-             "bodies.0.velocity={}", "--set", "time.end=0.1");
+    o = BRIO("run", "scene.yaml", "-o", "still", "-q", "--set", "bodies.0.state=settled/state.csv",
+             "--set", "bodies.0.velocity={}", "--set", "time.end=0.1");
     assert_int_equal(o->code, 0);
     char *table = read_all("still/energy.csv", NULL), *last = strrchr(table, '\n');
     *last = 0;

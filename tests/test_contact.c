@@ -1,5 +1,5 @@
-/* Contact of bodies with each other, as a whole: derivatives, completeness of the pairs, safety of the steps, determinism, memory, momentum,
- * stacks, thickness, and what a stall says. */
+/* Contact of bodies with each other, as a whole: derivatives, completeness of the pairs, safety of
+ * the steps, determinism, memory, momentum, stacks, thickness, and what a stall says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,21 +17,29 @@
 #include "scene/scene.h"
 #include "simulate.h"
 
-/* Soft and affine bodies in a heap, and a chain and a cloth of springs: everything that can touch. */
-#define HEAP                                                                                                                                     \
-    "time: {h: 1/120, end: 1}\n"                                                                                                                \
-    "contact: {type: ipc, dhat: 4e-3, kappa: 1e5, mu: 0.3, thickness: %g%s}\n"                                                                 \
-    "integrator: %s\nsolver: {tol: %g}\n"                                                                                                       \
-    "obstacles: [{type: box, name: floor, size: [2, 0.2, 2], cells: [1, 1, 1], transform: {translate: [0, -0.1, 0]}}]\n"                      \
-    "bodies:\n"                                                                                                                                  \
-    "  - {name: soft, shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000},"  \
-    " transform: {translate: [0, 0.053, 0]}}\n"                                                                                                 \
-    "  - {name: hard, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, material: {type: corotated, E: 1e7, rho: 800}," \
-    " transform: {rotate: [[0, 1, 0], 20], translate: [0.02, 0.157, 0.01]}, velocity: {linear: [0.2, -0.5, 0]}}\n"                             \
-    "  - {name: round, shape: {type: ball, radius: 0.06, cells: 2}, material: {type: stable-neo-hookean, E: 1e5, nu: 0.3, rho: 1000},"          \
-    " transform: {translate: [0.01, 0.275, 0]}, velocity: {linear: [0, -1, 0]}}\n"                                                              \
-    "  - {name: cloth, shape: {type: grid, width: 0.3, depth: 0.3, cells_x: 5, cells_z: 5}, kind: springs,"                                    \
-    " material: {type: hooke, k: 200, vertex_mass: 1e-3}, transform: {rotate: [[0, 0, 1], 8], translate: [0, 0.375, 0]}, velocity: {linear: [0, -3, 0]}}\n"
+/* Soft and affine bodies in a heap, and a chain and a cloth of springs: everything that can
+ * touch. */
+#define HEAP                                                                                       \
+    "time: {h: 1/120, end: 1}\n"                                                                   \
+    "contact: {type: ipc, dhat: 4e-3, kappa: 1e5, mu: 0.3, thickness: %g%s}\n"                     \
+    "integrator: %s\nsolver: {tol: %g}\n"                                                          \
+    "obstacles: [{type: box, name: floor, size: [2, 0.2, 2], cells: [1, 1, 1], transform: "        \
+    "{translate: [0, -0.1, 0]}}]\n"                                                                \
+    "bodies:\n"                                                                                    \
+    "  - {name: soft, shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: "     \
+    "{type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000},"                                             \
+    " transform: {translate: [0, 0.053, 0]}}\n"                                                    \
+    "  - {name: hard, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, " \
+    "material: {type: corotated, E: 1e7, rho: 800},"                                               \
+    " transform: {rotate: [[0, 1, 0], 20], translate: [0.02, 0.157, 0.01]}, velocity: {linear: "   \
+    "[0.2, -0.5, 0]}}\n"                                                                           \
+    "  - {name: round, shape: {type: ball, radius: 0.06, cells: 2}, material: {type: "             \
+    "stable-neo-hookean, E: 1e5, nu: 0.3, rho: 1000},"                                             \
+    " transform: {translate: [0.01, 0.275, 0]}, velocity: {linear: [0, -1, 0]}}\n"                 \
+    "  - {name: cloth, shape: {type: grid, width: 0.3, depth: 0.3, cells_x: 5, cells_z: 5}, "      \
+    "kind: springs,"                                                                               \
+    " material: {type: hooke, k: 200, vertex_mass: 1e-3}, transform: {rotate: [[0, 0, 1], 8], "    \
+    "translate: [0, 0.375, 0]}, velocity: {linear: [0, -3, 0]}}\n"
 
 static BrioSim *heap(const char *integrator, double thickness, const char *more, double tol)
 {
@@ -65,10 +73,11 @@ static double *world_of(BrioSim *sim)
     return x;
 }
 
-/* ---- derivatives --------------------------------------------------------------------------------- */
+/* ---- derivatives ------------------------------------------------------------------------ */
 
-/* Along a random direction the remainder of the Taylor sum of first order falls as e^2, and that of second order as e^3. TOLERANCE 0.3 of
- * the exponent, over a factor of four in e; the rest of the potential is left out. */
+/* Along a random direction the remainder of the Taylor sum of first order falls as e^2, and that of
+ * second order as e^3. TOLERANCE 0.3 of the exponent, over a factor of four in e; the rest of the
+ * potential is left out. */
 static void derivatives(void **unused)
 {
     (void)unused;
@@ -80,30 +89,43 @@ static void derivatives(void **unused)
         BrioSolver *solver = sim->stepper->solver;
         const BrioSystem *s = sim->system;
         int64_t count = sim->state->coordinates;
-        double *x = world_of(sim), *g = numbers(count), *d = numbers(count), *Hd = numbers(count), *dx = numbers(3 * s->vertex_count), *y = numbers(3 * s->vertex_count);
+        double *x = world_of(sim);
+        double *g = numbers(count);
+        double *d = numbers(count);
+        double *Hd = numbers(count);
+        double *dx = numbers(3 * s->vertex_count);
+        double *y = numbers(3 * s->vertex_count);
         double least;
         int64_t contacts = brio__contact_count(solver->contact, sim->state->param, x, &least, NULL);
         if (contacts > 4) {
             for (int64_t i = 0; i < count; i++) d[i] = brio__random_normal(&random);
             brio__system_directions(s, d, dx);
-            double most = 0, E = brio__contact_evaluate(solver->contact, sim->state->param, x, g, NULL), slope = brio__dot(s, g, d), curvature;
+            double most = 0;
+            double E = brio__contact_evaluate(solver->contact, sim->state->param, x, g, NULL);
+            double slope = brio__dot(s, g, d);
+            double curvature;
             for (int64_t i = 0; i < 3 * s->vertex_count; i++) most = fmax(most, fabs(dx[i]));
             brio__assemble_masses(s, 0, solver->linear); /* nothing but contact in the matrix */
-            assert_int_equal(brio__contact_assemble(solver->contact, sim->state->param, x, 1, false, solver->linear->extra), BRIO_OK);
+            assert_int_equal(brio__contact_assemble(solver->contact, sim->state->param, x, 1, false,
+                                                    solver->linear->extra),
+                             BRIO_OK);
             BrioLinear *joined;
-            assert_int_equal(brio__extra_join(solver->linear->extra, solver->linear, &joined), BRIO_OK);
+            assert_int_equal(brio__extra_join(solver->linear->extra, solver->linear, &joined),
+                             BRIO_OK);
             brio__linear_multiply(joined, d, Hd);
             curvature = brio__dot(s, d, Hd);
             double order[2], rest[2][2];
             for (int k = 0; k < 2; k++) {
                 double e = (k ? 0.25 : 1) * 2e-3 * (least - 1e-3) / most;
                 for (int64_t i = 0; i < 3 * s->vertex_count; i++) y[i] = x[i] + e * dx[i];
-                double change = brio__contact_evaluate(solver->contact, sim->state->param, y, NULL, NULL) - E;
+                double change =
+                    brio__contact_evaluate(solver->contact, sim->state->param, y, NULL, NULL) - E;
                 rest[0][k] = fabs(change - e * slope);
                 rest[1][k] = fabs(change - e * slope - e * e / 2 * curvature);
             }
             for (int k = 0; k < 2; k++) order[k] = log(rest[k][0] / rest[k][1]) / log(4);
-            print_message("  %lld contacts from %.3g m: remainders of order %.3f and %.3f\n", (long long)contacts, least, order[0], order[1]);
+            print_message("  %lld contacts from %.3g m: remainders of order %.3f and %.3f\n",
+                          (long long)contacts, least, order[0], order[1]);
             assert_true(order[0] > 1.7);
             assert_true(order[1] > 2.7 || rest[1][1] < 1e-13 * E);
             brio__extra_clear(solver->linear->extra);
@@ -115,7 +137,7 @@ static void derivatives(void **unused)
     brio_sim_free(sim);
 }
 
-/* ---- completeness -------------------------------------------------------------------------------- */
+/* ---- completeness ----------------------------------------------------------------------- */
 
 static bool pair_less(const int32_t *a, const int32_t *b)
 {
@@ -124,12 +146,20 @@ static bool pair_less(const int32_t *a, const int32_t *b)
     return false;
 }
 
-static int by_vertices(const void *a, const void *b) { return pair_less(a, b) ? -1 : pair_less(b, a); }
+static int by_vertices(const void *a, const void *b)
+{
+    return pair_less(a, b) ? -1 : pair_less(b, a);
+}
 
 /* One order for all ways to name the same pair. */
 static void normal_order(int32_t v[4], bool edges)
 {
-#define SWAP(a, b) do { int32_t t_ = a; a = b; b = t_; } while (0)
+#define SWAP(a, b)      \
+    do {                \
+        int32_t t_ = a; \
+        a = b;          \
+        b = t_;         \
+    } while (0)
     if (edges) {
         if (v[0] > v[1]) SWAP(v[0], v[1]);
         if (v[2] > v[3]) SWAP(v[2], v[3]);
@@ -166,17 +196,22 @@ static bool moves(const BrioSystem *s, const int32_t v[4])
 }
 
 /* All pairs of all primitives of the surfaces that the exact check uses. */
-static void brute_force(const BrioSystem *s, const BrioExactSurface *t, const double *x, double reach, PairList found[2])
+static void brute_force(const BrioSystem *s, const BrioExactSurface *t, const double *x,
+                        double reach, PairList found[2])
 {
     int owners = s->body_count + s->obstacle_count;
     bool *seen = calloc((size_t)s->vertex_count, sizeof *seen);
     int *owner = calloc((size_t)s->vertex_count, sizeof *owner);
     for (int64_t e = 0; e < t->edge_count; e++)
-        for (int k = 0; k < 2; k++) seen[t->edge[2 * e + k]] = true, owner[t->edge[2 * e + k]] = t->edge_owner[e];
+        for (int k = 0; k < 2; k++)
+            seen[t->edge[2 * e + k]] = true, owner[t->edge[2 * e + k]] = t->edge_owner[e];
     for (int64_t i = 0; i < s->vertex_count; i++)
         for (int64_t f = 0; seen[i] && f < t->triangle_count; f++) {
-            int32_t v[4] = {(int32_t)i, t->triangle[3 * f], t->triangle[3 * f + 1], t->triangle[3 * f + 2]};
-            if (v[0] == v[1] || v[0] == v[2] || v[0] == v[3] || !moves(s, v) || (s->excluded && s->excluded[owner[i] * owners + t->triangle_owner[f]])) continue;
+            int32_t v[4] = {(int32_t)i, t->triangle[3 * f], t->triangle[3 * f + 1],
+                            t->triangle[3 * f + 2]};
+            if (v[0] == v[1] || v[0] == v[2] || v[0] == v[3] || !moves(s, v) ||
+                (s->excluded && s->excluded[owner[i] * owners + t->triangle_owner[f]]))
+                continue;
             double p[12], w[4];
             for (int k = 0; k < 4; k++) memcpy(p + 3 * k, x + 3 * (int64_t)v[k], 3 * sizeof *p);
             if (brio__closest_vertex_face(p, w) < reach) list_add(&found[0], v, false);
@@ -185,7 +220,8 @@ static void brute_force(const BrioSystem *s, const BrioExactSurface *t, const do
         for (int64_t b = 0; b < a; b++) {
             int32_t v[4] = {t->edge[2 * a], t->edge[2 * a + 1], t->edge[2 * b], t->edge[2 * b + 1]};
             if (v[0] == v[2] || v[0] == v[3] || v[1] == v[2] || v[1] == v[3] || !moves(s, v) ||
-                (s->excluded && s->excluded[t->edge_owner[a] * owners + t->edge_owner[b]])) continue;
+                (s->excluded && s->excluded[t->edge_owner[a] * owners + t->edge_owner[b]]))
+                continue;
             double p[12], w[4];
             for (int k = 0; k < 4; k++) memcpy(p + 3 * k, x + 3 * (int64_t)v[k], 3 * sizeof *p);
             if (brio__closest_edge_edge(p, w) < reach) list_add(&found[1], v, true);
@@ -193,7 +229,8 @@ static void brute_force(const BrioSystem *s, const BrioExactSurface *t, const do
     free(seen), free(owner);
 }
 
-/* Pairs at random states (shaken by much more than dhat, so that surfaces are anywhere) against a loop over everything. */
+/* Pairs at random states (shaken by much more than dhat, so that surfaces are anywhere) against a
+ * loop over everything. */
 static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
 {
     const BrioSystem *s = sim->system;
@@ -206,9 +243,12 @@ static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
         for (int64_t i = 0; i < 3 * s->vertex_count; i++) {
             int32_t v = (int32_t)(i / 3);
             bool free_vertex = s->map_start[v] < s->map_start[v + 1];
-            x[i] = start[i] + (n && free_vertex ? (n % 3 ? 2e-3 : 2e-2) * brio__random_normal(&random) : 0);
+            x[i] = start[i] +
+                   (n && free_vertex ? (n % 3 ? 2e-3 : 2e-2) * brio__random_normal(&random) : 0);
         }
-        double least, reach = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT] + sim->state->param[s->contact_params + BRIO_CONTACT_THICKNESS];
+        double least;
+        double reach = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT] +
+                       sim->state->param[s->contact_params + BRIO_CONTACT_THICKNESS];
         int64_t contacts = brio__contact_count(solver->contact, sim->state->param, x, &least, NULL);
         PairList expected[2] = {{0}}, got[2] = {{0}};
         brute_force(s, brio__exact_surface(exact), x, reach, expected);
@@ -221,13 +261,15 @@ static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
             }
         }
         if (contacts != expected[0].count + expected[1].count)
-            fail_msg("%s, state %d: %lld pairs, a loop over all finds %lld", what, n, (long long)contacts, (long long)(expected[0].count + expected[1].count));
+            fail_msg("%s, state %d: %lld pairs, a loop over all finds %lld", what, n,
+                     (long long)contacts, (long long)(expected[0].count + expected[1].count));
         for (int k = 0; k < 2; k++) {
             assert_int_equal(got[k].count, expected[k].count);
             if (got[k].count) {
                 qsort(got[k].v, (size_t)got[k].count, sizeof *got[k].v, by_vertices);
                 qsort(expected[k].v, (size_t)expected[k].count, sizeof *expected[k].v, by_vertices);
-                assert_memory_equal(got[k].v, expected[k].v, (size_t)got[k].count * sizeof *got[k].v);
+                assert_memory_equal(got[k].v, expected[k].v,
+                                    (size_t)got[k].count * sizeof *got[k].v);
             }
             *total += got[k].count;
             free(got[k].v), free(expected[k].v);
@@ -240,8 +282,10 @@ static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
 /* A grid folded over onto itself. */
 static BrioSim *folded_cloth(void)
 {
-    BrioSim *sim = parse("contact: {type: ipc, dhat: 5e-3, kappa: 1e3}\nintegrator: backward-euler\nbodies:\n"
-                         "  - {shape: {type: grid, width: 0.4, depth: 0.2, cells_x: 8, cells_z: 4}, kind: springs, material: {type: hooke, k: 50, vertex_mass: 1e-3}}\n");
+    BrioSim *sim =
+        parse("contact: {type: ipc, dhat: 5e-3, kappa: 1e3}\nintegrator: backward-euler\nbodies:\n"
+              "  - {shape: {type: grid, width: 0.4, depth: 0.2, cells_x: 8, cells_z: 4}, kind: "
+              "springs, material: {type: hooke, k: 50, vertex_mass: 1e-3}}\n");
     double *q = sim->state->q;
     for (int64_t i = 0; i < sim->state->coordinates; i += 3)
         if (q[i] > 0.01) {
@@ -262,19 +306,22 @@ static void all_pairs(void **unused)
     sim = heap("backward-euler", 2e-3, "", 1e-3);
     compare_pairs(sim, "heap with thickness", &pairs[1]);
     brio_sim_free(sim);
-    sim = heap("backward-euler", 0, ", exclude: [[hard, soft], [cloth, cloth], [floor, cloth]]", 1e-3);
+    sim = heap("backward-euler", 0, ", exclude: [[hard, soft], [cloth, cloth], [floor, cloth]]",
+               1e-3);
     step(sim, 4);
     compare_pairs(sim, "heap with exclusions", &pairs[2]);
     brio_sim_free(sim);
     sim = folded_cloth();
     compare_pairs(sim, "folded cloth", &pairs[3]);
     brio_sim_free(sim);
-    print_message("  %lld pairs, with thickness %lld, with exclusions %lld, of a folded cloth %lld: the same as of a loop over everything\n", (long long)pairs[0],
-                  (long long)pairs[1], (long long)pairs[2], (long long)pairs[3]);
+    print_message("  %lld pairs, with thickness %lld, with exclusions %lld, of a folded cloth "
+                  "%lld: the same as of a loop over everything\n",
+                  (long long)pairs[0], (long long)pairs[1], (long long)pairs[2],
+                  (long long)pairs[3]);
     for (int k = 0; k < 4; k++) assert_true(pairs[k] > 50);
 }
 
-/* ---- safety of steps ----------------------------------------------------------------------------- */
+/* ---- safety of steps -------------------------------------------------------------------- */
 
 static void safe_steps(void **unused)
 {
@@ -291,7 +338,9 @@ static void safe_steps(void **unused)
         if (n % 10 == 0) step(sim, 3);
         double *x = world_of(sim), length = pow(10, -3 + 4 * brio__random(&random));
         bool together = n % 2;
-        for (int64_t i = 0; i < sim->state->coordinates; i++) d[i] = length * (together ? -sim->state->q[i] + 0.1 * brio__random_normal(&random) : brio__random_normal(&random));
+        for (int64_t i = 0; i < sim->state->coordinates; i++)
+            d[i] = length * (together ? -sim->state->q[i] + 0.1 * brio__random_normal(&random)
+                                      : brio__random_normal(&random));
         brio__system_directions(s, d, dx);
         BrioLimit limit;
         double t = brio__contact_max_step(solver->contact, sim->state->param, x, dx, &limit);
@@ -322,14 +371,16 @@ static void safe_steps(void **unused)
         }
         free(x);
     }
-    print_message("  60 directions, %lld limited, none of them meets anything on its way; %lld do within 1.3 of it\n", (long long)limited, (long long)beyond);
+    print_message("  60 directions, %lld limited, none of them meets anything on its way; %lld do "
+                  "within 1.3 of it\n",
+                  (long long)limited, (long long)beyond);
     assert_true(limited >= 20 && 2 * beyond >= limited);
     free(dx), free(y), free(d);
     brio__exact_free(exact);
     brio_sim_free(sim);
 }
 
-/* ---- determinism --------------------------------------------------------------------------------- */
+/* ---- determinism ------------------------------------------------------------------------ */
 
 static uint64_t heap_hash(int threads, int steps)
 {
@@ -374,19 +425,25 @@ static void state_only(void **unused)
     }
 }
 
-/* ---- memory -------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------- */
 
-/* What was as large before asks for nothing: only a matrix with another pattern is analysed in new memory. */
+/* What was as large before asks for nothing: only a matrix with another pattern is analysed in new
+ * memory. */
 static void no_allocation(void **unused)
 {
     (void)unused;
     Memory memory;
     memory_start(&memory, -1, false);
-    BrioSim *sim = parse("time: {h: 1/60, end: 1}\nintegrator: backward-euler\nsolver: {tol: 1e-4}\ncontact: {type: ipc, dhat: 2e-3, kappa: 1e5, mu: 0.5}\n"
-                         "obstacles: [{type: box, size: [1, 0.2, 1], cells: [1, 1, 1], transform: {translate: [0, -0.1, 0]}}]\nbodies:\n"
-                         "  - {shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: neo-hookean, E: 1e6, nu: 0.3, rho: 1000}, transform: {translate: [0, 0.0515, 0]}}\n"
-                         "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, material: {type: corotated, E: 1e7, rho: 800},"
-                         " transform: {rotate: [[0, 1, 0], 20], translate: [0.01, 0.153, 0]}}\n");
+    BrioSim *sim =
+        parse("time: {h: 1/60, end: 1}\nintegrator: backward-euler\nsolver: {tol: 1e-4}\ncontact: "
+              "{type: ipc, dhat: 2e-3, kappa: 1e5, mu: 0.5}\n"
+              "obstacles: [{type: box, size: [1, 0.2, 1], cells: [1, 1, 1], transform: {translate: "
+              "[0, -0.1, 0]}}]\nbodies:\n"
+              "  - {shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: "
+              "neo-hookean, E: 1e6, nu: 0.3, rho: 1000}, transform: {translate: [0, 0.0515, 0]}}\n"
+              "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, "
+              "material: {type: corotated, E: 1e7, rho: 800},"
+              " transform: {rotate: [[0, 1, 0], 20], translate: [0.01, 0.153, 0]}}\n");
     BrioState *first;
     assert_int_equal(brio_state_copy(sim->state, &first), BRIO_OK);
     int quiet = 0;
@@ -398,12 +455,15 @@ static void no_allocation(void **unused)
             step(sim, 1);
             ledger(sim);
             bool same = sim->stepper->solver->totals.analyses == joined;
-            if (again && same && memory.calls != before) fail_msg("step %d: %lld allocations", n, (long long)(memory.calls - before));
+            if (again && same && memory.calls != before)
+                fail_msg("step %d: %lld allocations", n, (long long)(memory.calls - before));
             quiet += again && same;
             analyses += again ? sim->stepper->solver->totals.analyses - joined : 0;
         }
     }
-    print_message("  40 steps with %d contacts: %d without any allocation, %lld analyses of the matrix in the others\n", ledger(sim).contacts, quiet, (long long)analyses);
+    print_message("  40 steps with %d contacts: %d without any allocation, %lld analyses of the "
+                  "matrix in the others\n",
+                  ledger(sim).contacts, quiet, (long long)analyses);
     assert_true(quiet >= 20);
     brio_state_free(first);
     brio_sim_free(sim);
@@ -411,7 +471,8 @@ static void no_allocation(void **unused)
     brio_set_allocator(NULL);
 }
 
-/* Each allocation of a few steps in contact fails once: a sentence, the state as before, and the step works when there is memory. */
+/* Each allocation of a few steps in contact fails once: a sentence, the state as before, and the
+ * step works when there is memory. */
 static void failing_memory(void **unused)
 {
     (void)unused;
@@ -427,7 +488,9 @@ static void failing_memory(void **unused)
             BrioStatus status = brio_sim_step(sim);
             if (status == BRIO_OK) continue;
             failed = true;
-            if (status != BRIO_ERROR_MEMORY) fail_msg("allocation %lld failed and the outcome is %s: %s", (long long)k, brio_status_name(status), brio_sim_reason(sim));
+            if (status != BRIO_ERROR_MEMORY)
+                fail_msg("allocation %lld failed and the outcome is %s: %s", (long long)k,
+                         brio_status_name(status), brio_sim_reason(sim));
             assert_true(brio_sim_reason(sim)[0] != 0 && hash(sim->state) == before);
             assert_int_equal(brio_sim_step(sim), BRIO_OK);
         }
@@ -435,30 +498,42 @@ static void failing_memory(void **unused)
         in_steps += failed;
         done = !memory.failed;
         brio_sim_free(sim);
-        if (memory.live != 0) fail_msg("allocation %lld failed: %lld blocks are left", (long long)k, (long long)memory.live);
+        if (memory.live != 0)
+            fail_msg("allocation %lld failed: %lld blocks are left", (long long)k,
+                     (long long)memory.live);
     }
     brio_set_allocator(NULL);
     print_message("  each of %lld allocations of three steps failed once\n", (long long)in_steps);
     assert_true(in_steps > 20);
 }
 
-/* ---- physics ------------------------------------------------------------------------------------- */
+/* ---- physics ---------------------------------------------------------------------------- */
 
-/* Free bodies that collide. TOLERANCE 1e-9 of what they carry: what the solves leave at 1e-11 m/s. */
+/* Free bodies that collide. TOLERANCE 1e-9 of what they carry: what the solves leave at 1e-11
+ * m/s. */
 static void momentum(void **unused)
 {
     (void)unused;
     static const char *const names[] = {"backward-euler", "bdf2", "a-search", "a-1"};
     for (size_t i = 0; i < BRIO_COUNT(names); i++) {
-        BrioSim *sim = parse("time: {h: 1/240, end: 1}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: 1e-11}\ncontact: {type: ipc, dhat: 2e-3, kappa: 1e5, mu: 0.4}\nbodies:\n"
-                             "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}, material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000},"
-                             " velocity: {linear: [1, 0.2, 0], angular: [1, 2, 3]}}\n"
-                             "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, material: {type: corotated, E: 1e7, rho: 800},"
-                             " transform: {rotate: [[1, 1, 0], 30], translate: [0.13, 0.03, 0.02]}, velocity: {linear: [-1, 0, 0]}}\n", names[i]);
+        BrioSim *sim =
+            parse("time: {h: 1/240, end: 1}\ngravity: [0, 0, 0]\nintegrator: %s\nsolver: {tol: "
+                  "1e-11}\ncontact: {type: ipc, dhat: 2e-3, kappa: 1e5, mu: 0.4}\nbodies:\n"
+                  "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}, material: "
+                  "{type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000},"
+                  " velocity: {linear: [1, 0.2, 0], angular: [1, 2, 3]}}\n"
+                  "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, kind: affine, "
+                  "material: {type: corotated, E: 1e7, rho: 800},"
+                  " transform: {rotate: [[1, 1, 0], 30], translate: [0.13, 0.03, 0.02]}, velocity: "
+                  "{linear: [-1, 0, 0]}}\n",
+                  names[i]);
         BrioLedger before = ledger(sim);
         double carried = 0, worst = 0, turned = 0;
         int contacts = 0;
-        for (int k = 0; k < sim->system->block_count; k++) carried += sim->system->mass[k] * hypot(hypot(sim->state->v[3 * k], sim->state->v[3 * k + 1]), sim->state->v[3 * k + 2]);
+        for (int k = 0; k < sim->system->block_count; k++)
+            carried +=
+                sim->system->mass[k] * hypot(hypot(sim->state->v[3 * k], sim->state->v[3 * k + 1]),
+                                             sim->state->v[3 * k + 2]);
         for (int n = 0; n < 24; n++) {
             step(sim, 1);
             BrioLedger now = ledger(sim);
@@ -468,22 +543,31 @@ static void momentum(void **unused)
                 turned = fmax(turned, fabs(now.angular[r] - before.angular[r]));
             }
         }
-        print_message("  %-14s up to %d contacts: linear momentum off by %.2g of %.3g kg m/s, angular by %.2g kg m^2/s\n", names[i], contacts, worst, carried, turned);
+        print_message("  %-14s up to %d contacts: linear momentum off by %.2g of %.3g kg m/s, "
+                      "angular by %.2g kg m^2/s\n",
+                      names[i], contacts, worst, carried, turned);
         assert_true(contacts > 0);
         assert_true(worst <= 1e-9 * carried);
         brio_sim_free(sim);
     }
 }
 
-static void stack_of(const char *what, int count, double size, const char *body, const char *integrator, double h, double seconds, double sideways, double sinking)
+static void stack_of(const char *what, int count, double size, const char *body,
+                     const char *integrator, double h, double seconds, double sideways,
+                     double sinking)
 {
     char text[6000];
     int used = 0;
     for (int k = 0; k < count; k++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "  - {shape: {type: box, size: [%g, %g, %g], cells: [1, 1, 1]}, %s, transform: {translate: [0, %.6f, 0]}}\n", size, size,
-                         size, body, size / 2 + 0.5e-3 + k * (size + 0.5e-3));
-    BrioSim *sim = parse("time: {h: %g, end: 1}\nintegrator: %s\nsolver: {tol: 1e-4}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5, mu: 0.5, epsv: 1e-5}\n"
-                         "obstacles: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0]}]\nbodies:\n%s", h, integrator, text);
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "  - {shape: {type: box, size: [%g, %g, %g], cells: [1, 1, 1]}, %s, "
+                         "transform: {translate: [0, %.6f, 0]}}\n",
+                         size, size, size, body, size / 2 + 0.5e-3 + k * (size + 0.5e-3));
+    BrioSim *sim =
+        parse("time: {h: %g, end: 1}\nintegrator: %s\nsolver: {tol: 1e-4}\ncontact: {type: ipc, "
+              "dhat: 1e-3, kappa: 1e5, mu: 0.5, epsv: 1e-5}\n"
+              "obstacles: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0]}]\nbodies:\n%s",
+              h, integrator, text);
     const BrioBody *top = &sim->system->body[count - 1];
     double *x = world_of(sim), *y, moved = 0, low = INFINITY, high = -INFINITY;
     step(sim, (int)(seconds / h + 0.5));
@@ -493,22 +577,29 @@ static void stack_of(const char *what, int count, double size, const char *body,
         low = fmin(low, y[3 * v + 1]), high = fmax(high, y[3 * v + 1]);
     }
     BrioLedger now = ledger(sim);
-    print_message("  %s: after %g s the top is at %.5f m of %.5f, moved sideways by %.3g m, its faces %.2g m from level; %d contacts from %.3g m, %lld iterations\n", what, seconds, high,
-                  count * (size + 0.5e-3), moved, high - low - size, now.contacts, now.min_distance, (long long)sim->stepper->solver->totals.iterations);
+    print_message("  %s: after %g s the top is at %.5f m of %.5f, moved sideways by %.3g m, its "
+                  "faces %.2g m from level; %d contacts from %.3g m, %lld iterations\n",
+                  what, seconds, high, count * (size + 0.5e-3), moved, high - low - size,
+                  now.contacts, now.min_distance,
+                  (long long)sim->stepper->solver->totals.iterations);
     assert_true(moved < sideways);
     assert_true(high > count * size - sinking && high < count * (size + 1e-3));
     free(x), free(y);
     brio_sim_free(sim);
 }
 
-/* Vertices beyond the rim of the face below push sideways, in proportion to how far they are out over dhat, and friction gives way to a force by
- * a share of epsv: what rests on its rim creeps, e-fold in 2 mu d/epsv seconds. */
+/* Vertices beyond the rim of the face below push sideways, in proportion to how far they are out
+ * over dhat, and friction gives way to a force by a share of epsv: what rests on its rim creeps,
+ * e-fold in 2 mu d/epsv seconds. */
 static void stacks(void **unused)
 {
     (void)unused;
-    stack_of("ten affine boxes", 10, 0.1, "kind: affine, material: {type: corotated, E: 1e8, rho: 500}", "backward-euler", 1.0 / 60, 10, 1e-3, 1e-4);
+    stack_of("ten affine boxes", 10, 0.1,
+             "kind: affine, material: {type: corotated, E: 1e8, rho: 500}", "backward-euler",
+             1.0 / 60, 10, 1e-3, 1e-4);
     /* the column of 0.6 m below the top presses them by rho g H^2/(2 E), about 5 mm */
-    stack_of("three soft boxes", 3, 0.2, "material: {type: neo-hookean, E: 1e6, nu: 0.3, rho: 500}", "backward-euler", 1.0 / 60, 2, 1e-3, 5e-3);
+    stack_of("three soft boxes", 3, 0.2, "material: {type: neo-hookean, E: 1e6, nu: 0.3, rho: 500}",
+             "backward-euler", 1.0 / 60, 2, 1e-3, 5e-3);
 }
 
 /* Surfaces stay `thickness` apart; a chain of springs hangs over a box, points lie on it. */
@@ -517,13 +608,19 @@ static void thickness(void **unused)
     (void)unused;
     static const struct {
         const char *name, *body;
-    } things[] = {{"box", "shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, material: {type: neo-hookean, E: 1e5, rho: 500}, transform: {translate: [0, 0.06, 0]}"},
-                  {"line", "shape: {type: line, length: 0.8, cells: 9}, kind: springs, material: {type: hooke, k: 100, vertex_mass: 2e-3}, transform: {translate: [-0.03, 0.02, 0.01]}"}};
+    } things[] = {
+        {"box", "shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, material: {type: "
+                "neo-hookean, E: 1e5, rho: 500}, transform: {translate: [0, 0.06, 0]}"},
+        {"line", "shape: {type: line, length: 0.8, cells: 9}, kind: springs, material: {type: "
+                 "hooke, k: 100, vertex_mass: 2e-3}, transform: {translate: [-0.03, 0.02, 0.01]}"}};
     for (size_t i = 0; i < BRIO_COUNT(things); i++)
         for (int thick = 0; thick < 2; thick++) {
             double t = thick ? 5e-3 : 0, least = INFINITY;
-            BrioSim *sim = parse("time: {h: 1/100, end: 1}\nintegrator: backward-euler\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e4, mu: 0.2, thickness: %g}\n"
-                                 "obstacles: [{type: box, size: [0.4, 0.2, 0.4], cells: [2, 1, 2], transform: {translate: [0, -0.1, 0]}}]\nbodies:\n  - {%s}\n", t, things[i].body);
+            BrioSim *sim = parse("time: {h: 1/100, end: 1}\nintegrator: backward-euler\ncontact: "
+                                 "{type: ipc, dhat: 1e-3, kappa: 1e4, mu: 0.2, thickness: %g}\n"
+                                 "obstacles: [{type: box, size: [0.4, 0.2, 0.4], cells: [2, 1, 2], "
+                                 "transform: {translate: [0, -0.1, 0]}}]\nbodies:\n  - {%s}\n",
+                                 t, things[i].body);
             int contacts = 0;
             for (int n = 0; n < 30; n++) {
                 step(sim, 1);
@@ -531,30 +628,39 @@ static void thickness(void **unused)
                 contacts = BRIO_MAX(contacts, now.contacts);
                 least = fmin(least, now.contacts ? now.min_distance : INFINITY);
             }
-            print_message("  %s, thickness %g m: up to %d contacts, smallest distance %.4g m\n", things[i].name, t, contacts, least);
+            print_message("  %s, thickness %g m: up to %d contacts, smallest distance %.4g m\n",
+                          things[i].name, t, contacts, least);
             assert_true(contacts > 0 && least > t && least < t + 1e-3);
             brio_sim_free(sim);
         }
 }
 
-/* ---- what a stall says --------------------------------------------------------------------------- */
+/* ---- what a stall says ------------------------------------------------------------------ */
 
 /* A box between two plates that close to nothing. */
 static void squeezed(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/50, end: 1}\nintegrator: backward-euler\nsolver: {max_halvings: 1}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5}\n"
-                         "obstacles:\n"
-                         "  - {type: box, name: anvil, size: [1, 0.1, 1], cells: [1, 1, 1], transform: {translate: [0, -0.0505, 0]}}\n"
-                         "  - {type: box, name: hammer, size: [1, 0.1, 1], cells: [1, 1, 1], transform: {translate: [0, 0.1505, 0]}, script: {velocity: [0, -10, 0], end: 0.0101}}\n"
-                         "bodies:\n  - {name: cube, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, material: {type: neo-hookean, E: 1e6, rho: 1000}, transform: {translate: [0, 0.05, 0]}}\n");
+    BrioSim *sim =
+        parse("time: {h: 1/50, end: 1}\nintegrator: backward-euler\nsolver: {max_halvings: "
+              "1}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5}\n"
+              "obstacles:\n"
+              "  - {type: box, name: anvil, size: [1, 0.1, 1], cells: [1, 1, 1], transform: "
+              "{translate: [0, -0.0505, 0]}}\n"
+              "  - {type: box, name: hammer, size: [1, 0.1, 1], cells: [1, 1, 1], transform: "
+              "{translate: [0, 0.1505, 0]}, script: {velocity: [0, -10, 0], end: 0.0101}}\n"
+              "bodies:\n  - {name: cube, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, "
+              "1]}, material: {type: neo-hookean, E: 1e6, rho: 1000}, transform: {translate: [0, "
+              "0.05, 0]}}\n");
     BrioStatus status = BRIO_OK;
     for (int n = 0; n < 20 && status == BRIO_OK; n++) status = brio_sim_step(sim);
     print_message("  %s\n", brio_sim_reason(sim));
     assert_true(status > 0);
-    const char *parts[] = {"continuous collision detection limited the last step to ", "\"cube\"", "\"hammer\"", " m apart)", "scripted vertices came "};
+    const char *parts[] = {"continuous collision detection limited the last step to ", "\"cube\"",
+                           "\"hammer\"", " m apart)", "scripted vertices came "};
     for (size_t k = 0; k < BRIO_COUNT(parts); k++)
-        if (!strstr(brio_sim_reason(sim), parts[k])) fail_msg("no '%s' in: %s", parts[k], brio_sim_reason(sim));
+        if (!strstr(brio_sim_reason(sim), parts[k]))
+            fail_msg("no '%s' in: %s", parts[k], brio_sim_reason(sim));
     brio_sim_free(sim);
 }
 
@@ -562,8 +668,12 @@ int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     brio_set_threads(1); /* scenes are small */
-    const struct CMUnitTest tests[] = {cmocka_unit_test(derivatives), cmocka_unit_test(all_pairs),     cmocka_unit_test(safe_steps),     cmocka_unit_test(same_bits),
-                                       cmocka_unit_test(state_only),  cmocka_unit_test(no_allocation), cmocka_unit_test(failing_memory), cmocka_unit_test(momentum),
-                                       cmocka_unit_test(stacks),      cmocka_unit_test(thickness),     cmocka_unit_test(squeezed)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(derivatives),    cmocka_unit_test(all_pairs),
+        cmocka_unit_test(safe_steps),     cmocka_unit_test(same_bits),
+        cmocka_unit_test(state_only),     cmocka_unit_test(no_allocation),
+        cmocka_unit_test(failing_memory), cmocka_unit_test(momentum),
+        cmocka_unit_test(stacks),         cmocka_unit_test(thickness),
+        cmocka_unit_test(squeezed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

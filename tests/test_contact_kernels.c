@@ -1,6 +1,7 @@
-/* Kernels of contact between bodies: closest points against a reference in quadruple precision that proves itself, for random,
- * degenerate and nearly degenerate pairs; derivatives of every kind of closest pair; the projection against an eigensolver;
- * friction against recorded data; time of a pair. */
+/* Kernels of contact between bodies: closest points against a reference in quadruple precision that
+ * proves itself, for random, degenerate and nearly degenerate pairs; derivatives of every kind of
+ * closest pair; the projection against an eigensolver; friction against recorded data; time of a
+ * pair. */
 #include "analyze/eigen.h"
 #include "energy/energy.h"
 #include "energy/pair.h"
@@ -21,9 +22,10 @@
 #define BRIO_SOURCE_DIR "."
 #endif
 
-static const char *const barriers[] = {"barrier-vertex-face", "barrier-edge-edge", "barrier-edge-edge-parallel"};
+static const char *const barriers[] = {"barrier-vertex-face", "barrier-edge-edge",
+                                       "barrier-edge-edge-parallel"};
 
-/* ---- closest points ------------------------------------------------------------------------------- */
+/* ---- closest points --------------------------------------------------------------------- */
 
 #if LDBL_MANT_DIG == 113
 typedef long double quad;
@@ -40,10 +42,12 @@ static quad dotq(const quad *a, const quad *b) { return a[0] * b[0] + a[1] * b[1
 
 static void crossq(const quad *a, const quad *b, quad *c)
 {
-    for (int r = 0; r < 3; r++) c[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
+    for (int r = 0; r < 3; r++)
+        c[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
 }
 
-/* sum w_i (x_i - x_0): weights whose sum is not quite what it should be count by the extent, not by the place. */
+/* sum w_i (x_i - x_0): weights whose sum is not quite what it should be count by the extent, not by
+ * the place. */
 static void at_weights(const double *x, const quad w[4], quad *r)
 {
     for (int k = 0; k < 3; k++) {
@@ -52,14 +56,16 @@ static void at_weights(const double *x, const quad w[4], quad *r)
     }
 }
 
-/* Takes the point if it is one of both bodies and nearer. Two convex bodies have no nearer points than p and q if no corner of
- * either is nearer along r = p - q: r.(corner - p) >= 0 and r.(corner - q) <= 0. */
+/* Takes the point if it is one of both bodies and nearer. Two convex bodies have no nearer points
+ * than p and q if no corner of either is nearer along r = p - q: r.(corner - p) >= 0 and r.(corner
+ * - q) <= 0. */
 static void consider(bool edges, const double *x, const quad w[4], Reference *best)
 {
     int split = edges ? 2 : 1;
     for (int i = 0; i < 4; i++)
         if (!(i < split ? w[i] >= 0 : w[i] <= 0)) return;
-    quad r[3], p[3], q[3], wp[4] = {w[0], edges ? w[1] : 0, 0, 0}, wq[4] = {0, edges ? 0 : -w[1], -w[2], -w[3]};
+    quad r[3], p[3], q[3], wp[4] = {w[0], edges ? w[1] : 0, 0, 0},
+                           wq[4] = {0, edges ? 0 : -w[1], -w[2], -w[3]};
     at_weights(x, w, r);
     if (!(dotq(r, r) < best->D)) return;
     at_weights(x, wp, p);
@@ -67,7 +73,8 @@ static void consider(bool edges, const double *x, const quad w[4], Reference *be
     *best = (Reference){dotq(r, r), 0};
     for (int i = 0; i < 4; i++) {
         quad to[3];
-        for (int k = 0; k < 3; k++) to[k] = (quad)x[3 * i + k] - (quad)x[k] - (i < split ? p : q)[k];
+        for (int k = 0; k < 3; k++)
+            to[k] = (quad)x[3 * i + k] - (quad)x[k] - (i < split ? p : q)[k];
         quad room = i < split ? dotq(r, to) : -dotq(r, to);
         if (-room > best->gap) best->gap = -room;
     }
@@ -123,39 +130,47 @@ static Reference reference(bool edges, const double *x)
 }
 
 enum { KINDS = 12 };
-static const char *const kind_names[KINDS] = {"random", "grid", "grid and 1e-3", "grid and 1e-8", "grid and 1e-12", "grid and 1e-15", "1e-12 apart",
-                                              "parallel", "coplanar", "touching", "needles", "far"};
+static const char *const kind_names[KINDS] = {
+    "random",      "grid",     "grid and 1e-3", "grid and 1e-8", "grid and 1e-12", "grid and 1e-15",
+    "1e-12 apart", "parallel", "coplanar",      "touching",      "needles",        "far"};
 
-/* Positions of size one before scaling; integer grids make parallel, collinear, coplanar, touching and coinciding nodes. */
+/* Positions of size one before scaling; integer grids make parallel, collinear, coplanar, touching
+ * and coinciding nodes. */
 static void make(BrioRandom *random, bool edges, int kind, double *x)
 {
     static const double noise[] = {0, 0, 1e-3, 1e-8, 1e-12, 1e-15};
     for (int k = 0; k < 12; k++) x[k] = brio__random_normal(random);
     if (kind >= 1 && kind <= 5)
-        for (int k = 0; k < 12; k++) x[k] = floor(3 * brio__random(random)) - 1 + noise[kind] * x[k];
+        for (int k = 0; k < 12; k++)
+            x[k] = floor(3 * brio__random(random)) - 1 + noise[kind] * x[k];
     double a = brio__random(random), b = brio__random(random) * (edges ? 1 : 1 - a), n[3], size = 0;
     const double *p = x + 3, *q = x + 6, *s = x + 9;
     for (int r = 0; r < 3; r++) {
         int i = (r + 1) % 3, j = (r + 2) % 3;
-        n[r] = edges ? (p[i] - x[i]) * (s[j] - q[j]) - (p[j] - x[j]) * (s[i] - q[i]) : (q[i] - p[i]) * (s[j] - p[j]) - (q[j] - p[j]) * (s[i] - p[i]);
+        n[r] = edges ? (p[i] - x[i]) * (s[j] - q[j]) - (p[j] - x[j]) * (s[i] - q[i])
+                     : (q[i] - p[i]) * (s[j] - p[j]) - (q[j] - p[j]) * (s[i] - p[i]);
         size += n[r] * n[r];
     }
     if (kind == 6 || kind == 9) { /* inside both, apart along the normal or not at all */
         double d = kind == 6 ? 1e-12 : 0;
         for (int r = 0; r < 3; r++) {
-            double on = edges ? q[r] + b * (s[r] - q[r]) - a * (p[r] - x[r]) - x[r] : p[r] + a * (q[r] - p[r]) + b * (s[r] - p[r]) - x[r];
+            double on = edges ? q[r] + b * (s[r] - q[r]) - a * (p[r] - x[r]) - x[r]
+                              : p[r] + a * (q[r] - p[r]) + b * (s[r] - p[r]) - x[r];
             x[r] += on + d * n[r] / sqrt(size);
             if (edges) x[3 + r] += on + d * n[r] / sqrt(size);
         }
     } else if (kind == 7) { /* edges, or edges of the triangle; exactly where b is a power of two */
         b = brio__random(random) < 0.5 ? 0.5 : b;
-        for (int r = 0; r < 3; r++) x[9 + r] = x[6 + r] + (x[3 + r] - x[edges ? r : 6 + r]) * (a < 0.5 ? b : -b);
+        for (int r = 0; r < 3; r++)
+            x[9 + r] = x[6 + r] + (x[3 + r] - x[edges ? r : 6 + r]) * (a < 0.5 ? b : -b);
     } else if (kind == 8) {
         int axis = (int)(3 * a);
         for (int i = 0; i < 4; i++) x[3 * i + axis] = 0.25;
     } else if (kind == 10) { /* one node close to another, or to the line of two */
         double small = pow(10, -15 * a);
-        for (int r = 0; r < 3; r++) x[9 + r] = x[6 + r] + (b < 0.25 ? 0 : 0.5) * (x[3 + r] - x[6 + r]) + small * brio__random_normal(random);
+        for (int r = 0; r < 3; r++)
+            x[9 + r] = x[6 + r] + (b < 0.25 ? 0 : 0.5) * (x[3 + r] - x[6 + r]) +
+                       small * brio__random_normal(random);
     } else if (kind == 11) {
         for (int i = 0; i < (edges ? 2 : 1); i++)
             for (int r = 0; r < 3; r++) x[3 * i + r] += 1e4 * n[r];
@@ -179,8 +194,8 @@ static double extent(const double *x)
     return most;
 }
 
-/* TOLERANCE 16 eps of the largest difference of coordinates, for the distance and for that of the points of the weights: a few
- * roundings of numbers of that size. */
+/* TOLERANCE 16 eps of the largest difference of coordinates, for the distance and for that of the
+ * points of the weights: a few roundings of numbers of that size. */
 static void closest(bool edges)
 {
     static const double scales[] = {1, 1e-6, 1e6, 1e-60};
@@ -209,7 +224,9 @@ static void closest(bool edges)
             }
         for (int isa = 0; isa <= (int)brio__isa(); isa++) {
             _Alignas(BRIO_ALIGN) double d[LANES];
-            brio__energy_for(barriers[edges], (BrioIsa)isa)->eval(&(BrioBatch){.end = 1, .node = node, .params = params, .x = flat, .distance = d});
+            brio__energy_for(barriers[edges], (BrioIsa)isa)
+                ->eval(&(BrioBatch){
+                    .end = 1, .node = node, .params = params, .x = flat, .distance = d});
             memcpy(kernel[isa], d, sizeof d);
         }
         for (int l = 0; l < LANES; l++) {
@@ -223,15 +240,21 @@ static void closest(bool edges)
                 w[i] = (quad)pair.w[i][l];
                 bool first = i < (edges ? 2 : 1);
                 sums[!first] += pair.w[i][l];
-                assert_true(first ? pair.w[i][l] >= 0 && pair.w[i][l] <= 1 : pair.w[i][l] <= 0 && pair.w[i][l] >= -1);
-                for (int k = 0; k < 2; k++) assert_true(isfinite(framed.dw[k][i][l]) && fabs(pair.dw[k][i][l]) <= 1);
+                assert_true(first ? pair.w[i][l] >= 0 && pair.w[i][l] <= 1
+                                  : pair.w[i][l] <= 0 && pair.w[i][l] >= -1);
+                for (int k = 0; k < 2; k++)
+                    assert_true(isfinite(framed.dw[k][i][l]) && fabs(pair.dw[k][i][l]) <= 1);
             }
-            assert_true(fabs(sums[0] - 1) <= 4 * DBL_EPSILON && fabs(sums[1] + 1) <= 4 * DBL_EPSILON);
+            assert_true(fabs(sums[0] - 1) <= 4 * DBL_EPSILON &&
+                        fabs(sums[1] + 1) <= 4 * DBL_EPSILON);
             at_weights(x[l], w, r);
-            int free = (pair.dw[0][0][l] != 0 || pair.dw[0][1][l] != 0 || pair.dw[0][2][l] != 0) + (pair.dw[1][3][l] != 0);
+            int free = (pair.dw[0][0][l] != 0 || pair.dw[0][1][l] != 0 || pair.dw[0][2][l] != 0) +
+                       (pair.dw[1][3][l] != 0);
             free_counts |= 1 << free;
-            double error[3] = {fabs(sqrt(pair.D[l]) - d), fabs(sqrt((double)dotq(r, r)) - d), fabs(sqrt(framed.D[l]) - d)};
-            for (int isa = 0; isa <= (int)brio__isa(); isa++) error[0] = fmax(error[0], fabs(kernel[isa][l] - d));
+            double error[3] = {fabs(sqrt(pair.D[l]) - d), fabs(sqrt((double)dotq(r, r)) - d),
+                               fabs(sqrt(framed.D[l]) - d)};
+            for (int isa = 0; isa <= (int)brio__isa(); isa++)
+                error[0] = fmax(error[0], fabs(kernel[isa][l] - d));
             for (int k = 0; k < 3; k++) {
                 double relative = size > 0 ? (error[k] + doubt) / size : error[k];
                 if (!(relative <= worst[kind[l]][k])) worst[kind[l]][k] = relative;
@@ -239,19 +262,30 @@ static void closest(bool edges)
         }
         mixed += free_counts == 7;
     }
-    print_message("%s, errors over the extent in eps: distance, of the points, in the frame (of that at most %.2g in doubt)\n", barriers[edges], unproved / DBL_EPSILON);
+    print_message("%s, errors over the extent in eps: distance, of the points, in the frame (of "
+                  "that at most %.2g in doubt)\n",
+                  barriers[edges], unproved / DBL_EPSILON);
     for (int k = 0; k < KINDS; k++)
-        print_message("  %-15s %8.2f %8.2f %8.2f\n", kind_names[k], worst[k][0] / DBL_EPSILON, worst[k][1] / DBL_EPSILON, worst[k][2] / DBL_EPSILON);
+        print_message("  %-15s %8.2f %8.2f %8.2f\n", kind_names[k], worst[k][0] / DBL_EPSILON,
+                      worst[k][1] / DBL_EPSILON, worst[k][2] / DBL_EPSILON);
     print_message("  blocks of all three numbers of free parameters: %d\n", mixed);
     for (int k = 0; k < KINDS; k++)
         for (int l = 0; l < 3; l++) assert_true(worst[k][l] < 16 * DBL_EPSILON);
     assert_true(mixed > 500);
 }
 
-static void closest_vertex_face(void **state) { (void)state; closest(false); }
-static void closest_edge_edge(void **state) { (void)state; closest(true); }
+static void closest_vertex_face(void **state)
+{
+    (void)state;
+    closest(false);
+}
+static void closest_edge_edge(void **state)
+{
+    (void)state;
+    closest(true);
+}
 
-/* ---- derivatives and projection ------------------------------------------------------------------- */
+/* ---- derivatives and projection --------------------------------------------------------- */
 
 enum { VERTEX_FACE_KINDS = 7, EDGE_EDGE_KINDS = 9 };
 
@@ -259,7 +293,8 @@ typedef struct Case {
     double x[12], params[3], rest[2];
 } Case;
 
-static double value(const BrioEnergy *energy, const Case *c, const double *x, double *g, double *H, bool project)
+static double value(const BrioEnergy *energy, const Case *c, const double *x, double *g, double *H,
+                    bool project)
 {
     return brio__energy_one(energy, c->params, c->rest, x, g, H, project);
 }
@@ -277,9 +312,10 @@ static int carriers(bool edges, const double *x)
     return bits;
 }
 
-/* Central differences of the energy against the gradient and of the gradient against the Hessian, along random directions on
- * which the same nodes stay closest, for every set of nodes. TOLERANCE 1e-6 of the size of what is compared: h^2 of the
- * differences, h = 1e-5, times third derivatives over second ones of up to 1e4 (1/l^2 of the shortest lengths l). */
+/* Central differences of the energy against the gradient and of the gradient against the Hessian,
+ * along random directions on which the same nodes stay closest, for every set of nodes. TOLERANCE
+ * 1e-6 of the size of what is compared: h^2 of the differences, h = 1e-5, times third derivatives
+ * over second ones of up to 1e4 (1/l^2 of the shortest lengths l). */
 static void derivatives_of(const BrioEnergy *energy, int variant)
 {
     bool edges = variant > 0;
@@ -294,7 +330,9 @@ static void derivatives_of(const BrioEnergy *energy, int variant)
             d[k] = brio__random_normal(&random);
         }
         int kind = carriers(edges, c.x);
-        if (count[kind] >= 150 || !(value(energy, &c, c.x, g, H, false) < 3) || value(energy, &c, c.x, NULL, NULL, false) < 1e-3) continue;
+        if (count[kind] >= 150 || !(value(energy, &c, c.x, g, H, false) < 3) ||
+            value(energy, &c, c.x, NULL, NULL, false) < 1e-3)
+            continue;
         const double h = 1e-5;
         for (int k = 0; k < 12; k++) {
             y[0][k] = c.x[k] - h * d[k];
@@ -304,11 +342,14 @@ static void derivatives_of(const BrioEnergy *energy, int variant)
         double cross = 0, along = 0;
         for (int r = 0; r < 3; r++) {
             int i = (r + 1) % 3, j = (r + 2) % 3;
-            double e = (c.x[3 + i] - c.x[i]) * (c.x[9 + j] - c.x[6 + j]) - (c.x[3 + j] - c.x[j]) * (c.x[9 + i] - c.x[6 + i]);
+            double e = (c.x[3 + i] - c.x[i]) * (c.x[9 + j] - c.x[6 + j]) -
+                       (c.x[3 + j] - c.x[j]) * (c.x[9 + i] - c.x[6 + i]);
             cross += e * e;
         }
-        if (variant == 2 && fabs(cross - 1) < 1e-2) continue; /* where m reaches 1 its second derivative jumps */
-        if (kind == 15 && cross < 0.05) continue; /* nearly parallel or flat: third derivatives grow without bound */
+        /* where m reaches 1 its second derivative jumps */
+        if (variant == 2 && fabs(cross - 1) < 1e-2) continue;
+        /* nearly parallel or flat: third derivatives grow without bound */
+        if (kind == 15 && cross < 0.05) continue;
         fading += variant == 2 && cross < 1;
         count[kind]++;
         for (int k = 0; k < 2; k++) E[k] = value(energy, &c, y[k], gy[k], NULL, false);
@@ -330,8 +371,8 @@ static void derivatives_of(const BrioEnergy *energy, int variant)
         kinds += count[k] > 0;
         if (count[k]) assert_true(count[k] >= 20);
     }
-    print_message("%s: %d kinds of closest pair, differences against gradient %.1g, Hessian %.1g%s", energy->name, kinds, worst_gradient, worst_hessian,
-                  variant == 2 ? "" : "\n");
+    print_message("%s: %d kinds of closest pair, differences against gradient %.1g, Hessian %.1g%s",
+                  energy->name, kinds, worst_gradient, worst_hessian, variant == 2 ? "" : "\n");
     if (variant == 2) print_message(", %d fading\n", fading);
     assert_int_equal(kinds, edges ? EDGE_EDGE_KINDS : VERTEX_FACE_KINDS);
     assert_true(worst_gradient < 1e-6 && worst_hessian < 1e-6);
@@ -357,7 +398,8 @@ static void nearest_semidefinite(void **state)
             for (int again = 0; again < 1500; again++) {
                 Case c = {.params = {1e5, 1, 0.05}, .rest = {1, 1}};
                 double H[144], P[144], lambda[12], most = 0;
-                make(&random, variant > 0, again % 2 ? 0 : 1 + (int)((KINDS - 2) * brio__random(&random)), c.x);
+                make(&random, variant > 0,
+                     again % 2 ? 0 : 1 + (int)((KINDS - 2) * brio__random(&random)), c.x);
                 double d = sqrt((double)reference(variant > 0, c.x).D);
                 c.params[2] = d * fmin(0.99, brio__random(&random));
                 c.params[1] = d * pow(10, 3 * brio__random(&random) - 0.5);
@@ -374,28 +416,31 @@ static void nearest_semidefinite(void **state)
                 for (int i = 0; i < 12; i++)
                     for (int j = 0; j < 12; j++) {
                         double nearest = 0;
-                        for (int k = 0; k < 12; k++) nearest += fmax(lambda[k], 0) * H[12 * k + i] * H[12 * k + j];
+                        for (int k = 0; k < 12; k++)
+                            nearest += fmax(lambda[k], 0) * H[12 * k + i] * H[12 * k + j];
                         double error = fabs(P[12 * i + j] - nearest) / most;
                         if (!(error <= worst)) worst = error;
                     }
             }
-            print_message("%s, instruction set %d: nearest semidefinite matrix to %.1g of the largest eigenvalue, %d projected\n", energy->name, isa, worst,
-                          indefinite);
+            print_message("%s, instruction set %d: nearest semidefinite matrix to %.1g of the "
+                          "largest eigenvalue, %d projected\n",
+                          energy->name, isa, worst, indefinite);
             assert_true(indefinite > 300);
             assert_true(worst < 1e-13);
         }
 }
 
-/* ---- blocks, thickness, touching, parallel --------------------------------------------------------- */
+/* ---- blocks, thickness, touching, parallel ---------------------------------------------- */
 
-/* Elements of all kinds in the lanes of a batch give what each gives alone. TOLERANCE 1e-13: a block sweeps until all
- * eight of its matrices are diagonal. */
+/* Elements of all kinds in the lanes of a batch give what each gives alone. TOLERANCE 1e-13: a
+ * block sweeps until all eight of its matrices are diagonal. */
 static void mixed_lanes(void **state)
 {
     (void)state;
     enum { BLOCKS = 40, ELEMENTS = BLOCKS * LANES };
     static _Alignas(BRIO_ALIGN) int32_t node[4 * ELEMENTS];
-    static _Alignas(BRIO_ALIGN) double rest[2 * ELEMENTS], energy[BLOCKS], g[12 * ELEMENTS], H[90 * ELEMENTS];
+    static _Alignas(BRIO_ALIGN) double rest[2 * ELEMENTS], energy[BLOCKS], g[12 * ELEMENTS],
+        H[90 * ELEMENTS];
     static double x[12 * ELEMENTS];
     for (int isa = 0; isa <= (int)brio__isa(); isa++)
         for (int variant = 0; variant < 3; variant++) {
@@ -404,28 +449,44 @@ static void mixed_lanes(void **state)
             BrioRandom random = {47};
             for (int e = 0; e < ELEMENTS; e++) {
                 double own[2] = {0.5 + brio__random(&random), 0.3};
-                do make(&random, variant > 0, (int)(KINDS * brio__random(&random)), x + 12 * e); /* not touching: every block stays finite */
+                /* not touching: every block stays finite */
+                do make(&random, variant > 0, (int)(KINDS * brio__random(&random)), x + 12 * e);
                 while (isinf(brio__energy_one(kernel, params, own, x + 12 * e, NULL, NULL, false)));
-                for (int i = 0; i < 4; i++) node[(e / LANES * 4 + i) * LANES + e % LANES] = 12 * e + 3 * i;
-                for (int k = 0; k < kernel->rest; k++) rest[(e / LANES * kernel->rest + k) * LANES + e % LANES] = own[k];
+                for (int i = 0; i < 4; i++)
+                    node[(e / LANES * 4 + i) * LANES + e % LANES] = 12 * e + 3 * i;
+                for (int k = 0; k < kernel->rest; k++)
+                    rest[(e / LANES * kernel->rest + k) * LANES + e % LANES] = own[k];
             }
             double worst = 0;
             for (int project = 0; project < 2; project++) {
-                kernel->eval(&(BrioBatch){.end = BLOCKS, .node = node, .rest = rest, .params = params, .x = x, .energy = energy, .gradient = g, .hessian = H, .project = project});
+                kernel->eval(&(BrioBatch){.end = BLOCKS,
+                                          .node = node,
+                                          .rest = rest,
+                                          .params = params,
+                                          .x = x,
+                                          .energy = energy,
+                                          .gradient = g,
+                                          .hessian = H,
+                                          .project = project});
                 for (int b = 0; b < BLOCKS; b++) {
                     double sum = 0;
                     for (int l = 0; l < LANES; l++) {
                         int e = b * LANES + l;
                         double own[2] = {0}, ge[12], He[144], size[2] = {0};
-                        for (int k = 0; k < kernel->rest; k++) own[k] = rest[(b * kernel->rest + k) * LANES + l];
+                        for (int k = 0; k < kernel->rest; k++)
+                            own[k] = rest[(b * kernel->rest + k) * LANES + l];
                         sum += brio__energy_one(kernel, params, own, x + 12 * e, ge, He, project);
                         for (int k = 0; k < 144; k++) size[1] = fmax(size[1], fabs(He[k]));
                         for (int k = 0; k < 12; k++) size[0] = fmax(size[0], fabs(ge[k]));
-                        for (int k = 0; k < 12; k++) assert_true(fabs(g[(12 * b + k) * LANES + l] - ge[k]) <= 1e-14 * size[0]);
+                        for (int k = 0; k < 12; k++)
+                            assert_true(fabs(g[(12 * b + k) * LANES + l] - ge[k]) <=
+                                        1e-14 * size[0]);
                         for (int i = 0; i < 4; i++)
                             for (int j = 0; j <= i; j++)
                                 for (int k = 0; k < 9; k++) {
-                                    double error = fabs(H[(90 * b + brio__pair(i, j) * 9 + k) * LANES + l] - He[12 * (3 * i + k / 3) + 3 * j + k % 3]);
+                                    double error =
+                                        fabs(H[(90 * b + brio__pair(i, j) * 9 + k) * LANES + l] -
+                                             He[12 * (3 * i + k / 3) + 3 * j + k % 3]);
                                     if (!(error <= worst * size[1])) worst = error / size[1];
                                 }
                     }
@@ -436,7 +497,8 @@ static void mixed_lanes(void **state)
         }
 }
 
-/* Thickness t: what the barrier gives at |r| - t. At t and below: infinite, with finite derivatives. */
+/* Thickness t: what the barrier gives at |r| - t. At t and below: infinite, with finite
+ * derivatives. */
 static void thickness(void **state)
 {
     (void)state;
@@ -444,14 +506,20 @@ static void thickness(void **state)
         const BrioEnergy *energy = brio__energy(barriers[variant]);
         for (int k = 0; k < 40; k++) {
             double d = 0.05 + 0.03 * k, t = 0.25, b = d - t, g[12], H[144];
-            Case c = {.x = {0.2, 0.3, d, 1, 0, 0, 0, 1, 0, -1, -1, 0}, .params = {7, 0.6, t}, .rest = {2, 1e-9}};
-            if (variant > 0) memcpy(c.x, (const double[12]){-1, 0, d, 1, 0, d, 0.1, -2, 0, 0.1, 1, 0}, sizeof c.x);
+            Case c = {.x = {0.2, 0.3, d, 1, 0, 0, 0, 1, 0, -1, -1, 0},
+                      .params = {7, 0.6, t},
+                      .rest = {2, 1e-9}};
+            if (variant > 0)
+                memcpy(c.x, (const double[12]){-1, 0, d, 1, 0, d, 0.1, -2, 0, 0.1, 1, 0},
+                       sizeof c.x);
             for (int project = 0; project < 2; project++) {
-                double E = value(energy, &c, c.x, g, H, project), right = b < 0.6 ? -14 * (b - 0.6) * (b - 0.6) * log(b / 0.6) : 0;
+                double E = value(energy, &c, c.x, g, H, project);
+                double right = b < 0.6 ? -14 * (b - 0.6) * (b - 0.6) * log(b / 0.6) : 0;
                 assert_true(b <= 1e-15 ? isinf(E) : fabs(E - right) <= 1e-13 * (1 + right));
                 for (int i = 0; i < 12; i++) assert_true(isfinite(g[i]));
                 for (int i = 0; i < 144; i++) assert_true(isfinite(H[i]));
-                double slope = b < 0.6 && b > 1e-15 ? -14 * (b - 0.6) * (2 * log(b / 0.6) + (b - 0.6) / b) : 0;
+                double slope =
+                    b < 0.6 && b > 1e-15 ? -14 * (b - 0.6) * (2 * log(b / 0.6) + (b - 0.6) / b) : 0;
                 assert_true(fabs(g[2] + (variant ? g[5] : 0) - slope) <= 1e-12 * (1 + fabs(slope)));
             }
         }
@@ -463,15 +531,18 @@ static void thickness(void **state)
     }
 }
 
-/* Exactly parallel edges side by side: the barrier has faded out, smoothly. A turn by a small angle a about the line between
- * them gives m = (c/eps)(2 - c/eps), c = (2 2 sin a)^2, at an unchanged distance. */
+/* Exactly parallel edges side by side: the barrier has faded out, smoothly. A turn by a small angle
+ * a about the line between them gives m = (c/eps)(2 - c/eps), c = (2 2 sin a)^2, at an unchanged
+ * distance. */
 static void parallel(void **state)
 {
     (void)state;
     const BrioEnergy *energy = brio__energy(barriers[2]), *plain = brio__energy(barriers[1]);
     for (int k = 0; k <= 60; k++) {
         double a = k ? pow(10, -k / 4.0) : 0, g[12], H[144], eps = 1e-3 * 16, E[2];
-        Case c = {.x = {-1, 0, 0.5, 1, 0, 0.5, -cos(a), -sin(a), 0, cos(a), sin(a), 0}, .params = {1, 1, 0}, .rest = {1, eps}};
+        Case c = {.x = {-1, 0, 0.5, 1, 0, 0.5, -cos(a), -sin(a), 0, cos(a), sin(a), 0},
+                  .params = {1, 1, 0},
+                  .rest = {1, eps}};
         for (int project = 0; project < 2; project++) {
             E[project] = value(energy, &c, c.x, g, H, project);
             for (int i = 0; i < 144; i++) assert_true(isfinite(H[i]));
@@ -485,7 +556,7 @@ static void parallel(void **state)
     }
 }
 
-/* ---- friction --------------------------------------------------------------------------------------- */
+/* ---- friction --------------------------------------------------------------------------- */
 
 static double number(const BrioNode *node)
 {
@@ -500,8 +571,9 @@ static double number_at(BrioNode *list, int i, int j)
     return number(j < 0 ? list->child[i] : list->child[i]->child[j]);
 }
 
-/* Two cubes in contact, recorded with normal forces, closest points, tangents, energy, gradient and Hessian of the friction.
- * TOLERANCE 1e-10 of the energy, of all friction together, and of that over eps: slides of 1e-5 from coordinates of size 1. */
+/* Two cubes in contact, recorded with normal forces, closest points, tangents, energy, gradient and
+ * Hessian of the friction. TOLERANCE 1e-10 of the energy, of all friction together, and of that
+ * over eps: slides of 1e-5 from coordinates of size 1. */
 static void recorded_friction(void **state)
 {
     (void)state;
@@ -510,17 +582,23 @@ static void recorded_friction(void **state)
     double worst[4] = {0};
     for (int number_of = 0; number_of < 1000; number_of++) {
         char path[512];
-        snprintf(path, sizeof path, "%s/cases/friction/friction_data_%d.json", shared ? shared : BRIO_SOURCE_DIR "/../shared", number_of);
+        snprintf(path, sizeof path, "%s/cases/friction/friction_data_%d.json",
+                 shared ? shared : BRIO_SOURCE_DIR "/../shared", number_of);
         if (access(path, R_OK)) continue;
         files++;
         BrioNode *root;
         BrioError error;
         assert_int_equal(brio__tree_read(path, &root, &error), BRIO_OK);
-        BrioNode *stencils = brio__node_get(root, "mmcvids"), *forces = brio__node_get(root, "normal_force_magnitudes"),
-                 *points = brio__node_get(root, "closest_point_coordinates"), *bases = brio__node_get(root, "tangent_bases"),
-                 *begin = brio__node_get(root, "V_start"), *lagged = brio__node_get(root, "V_lagged"), *end = brio__node_get(root, "V_end"),
-                 *gradient = brio__node_get(root, "gradient"), *triplets = brio__node_get(root, "hessian_triplets");
-        double mu = number(brio__node_get(root, "mu")), eps = sqrt(number(brio__node_get(root, "epsv_times_h_squared")));
+        BrioNode *stencils = brio__node_get(root, "mmcvids"),
+                 *forces = brio__node_get(root, "normal_force_magnitudes"),
+                 *points = brio__node_get(root, "closest_point_coordinates"),
+                 *bases = brio__node_get(root, "tangent_bases"),
+                 *begin = brio__node_get(root, "V_start"),
+                 *lagged = brio__node_get(root, "V_lagged"), *end = brio__node_get(root, "V_end"),
+                 *gradient = brio__node_get(root, "gradient"),
+                 *triplets = brio__node_get(root, "hessian_triplets");
+        double mu = number(brio__node_get(root, "mu"));
+        double eps = sqrt(number(brio__node_get(root, "epsv_times_h_squared")));
         static double G[48], H[48][48];
         double E = 0, total = 0, off[2] = {0};
         memset(G, 0, sizeof G);
@@ -531,27 +609,34 @@ static void recorded_friction(void **state)
             bool edges = v[0] >= 0;
             if (!edges) {
                 v[0] = -v[0] - 1;
-                if (v[3] < 0) v[3] = v[2], used = 3; /* a vertex and an edge: a triangle whose last two corners coincide */
+                /* a vertex and an edge: a triangle whose last two corners coincide */
+                if (v[3] < 0) v[3] = v[2], used = 3;
                 assert_true(v[2] >= 0);
             }
             double a = number_at(points, k, 0), b = used > 3 ? number_at(points, k, 1) : 0;
             double w[4] = {1, a + b - 1, -a, -b}, we[4] = {1 - a, a, b - 1, -b};
             if (edges) memcpy(w, we, sizeof w);
             kinds[edges ? 0 : used == 4 ? 1 : 2]++;
-            double rest[16] = {mu * number_at(forces, k, -1), w[0], w[1], w[2], w[3]}, x[12], y[12], g[12], h[144], all[LANES][12];
+            double rest[16] = {mu * number_at(forces, k, -1), w[0], w[1], w[2], w[3]};
+            double x[12], y[12], g[12], h[144], all[LANES][12];
             for (int i = 0; i < 12; i++) {
                 x[i] = number_at(end, v[i / 3], i % 3);
                 y[i] = number_at(lagged, v[i / 3], i % 3);
-                for (int t = 0; t < 2; t++) rest[11 + t] += w[i / 3] * number_at(begin, v[i / 3], i % 3) * number_at(bases, 3 * k + i % 3, t);
+                for (int t = 0; t < 2; t++)
+                    rest[11 + t] += w[i / 3] * number_at(begin, v[i / 3], i % 3) *
+                                    number_at(bases, 3 * k + i % 3, t);
             }
             for (int i = 0; i < 6; i++) rest[5 + i] = number_at(bases, 3 * k + i % 3, i / 3);
             total += rest[0];
-            E += brio__energy_one(brio__energy("friction"), (double[2]){eps, 0}, rest, x, g, h, k % 2);
+            E += brio__energy_one(brio__energy("friction"), (double[2]){eps, 0}, rest, x, g, h,
+                                  k % 2);
             for (int i = 0; i < 12; i++) {
                 G[3 * v[i / 3] + i % 3] += g[i];
-                for (int j = 0; j < 12; j++) H[3 * v[i / 3] + i % 3][3 * v[j / 3] + j % 3] += h[12 * i + j];
+                for (int j = 0; j < 12; j++)
+                    H[3 * v[i / 3] + i % 3][3 * v[j / 3] + j % 3] += h[12 * i + j];
             }
-            for (int l = 0; l < LANES; l++) memcpy(all[l], y, sizeof y); /* closest points of our own */
+            /* closest points of our own */
+            for (int l = 0; l < LANES; l++) memcpy(all[l], y, sizeof y);
             vec3l at[4];
             load(all, at);
             Pair p = edges ? pair_edge_edge(at) : pair_vertex_face(at);
@@ -564,7 +649,8 @@ static void recorded_friction(void **state)
             off[0] = fmax(off[0], fabs(G[i] - number_at(gradient, i, -1)));
         }
         for (int k = 0; k < triplets->count; k++) /* what is left is the error */
-            H[(int)number_at(triplets, k, 0)][(int)number_at(triplets, k, 1)] -= number_at(triplets, k, 2);
+            H[(int)number_at(triplets, k, 0)][(int)number_at(triplets, k, 1)] -=
+                number_at(triplets, k, 2);
         for (int k = 0; k < 48 * 48; k++) off[1] = fmax(off[1], fabs(H[k / 48][k % 48]));
         double right = number(brio__node_get(root, "energy"));
         worst[0] = fmax(worst[0], fabs(E - right) / right);
@@ -576,12 +662,13 @@ static void recorded_friction(void **state)
         print_message("SKIPPED: no recorded friction under ../shared/cases/friction\n");
         return;
     }
-    print_message("%d files, %d pairs of edges, %d of vertex and triangle, %d of vertex and edge: energy %.1g, gradient %.1g, Hessian %.1g, closest points %.1g\n", files,
-                  kinds[0], kinds[1], kinds[2], worst[0], worst[1], worst[2], worst[3]);
+    print_message("%d files, %d pairs of edges, %d of vertex and triangle, %d of vertex and edge: "
+                  "energy %.1g, gradient %.1g, Hessian %.1g, closest points %.1g\n",
+                  files, kinds[0], kinds[1], kinds[2], worst[0], worst[1], worst[2], worst[3]);
     for (int k = 0; k < 4; k++) assert_true(worst[k] < 1e-10);
 }
 
-/* ---- time ------------------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------------------------- */
 
 /* Prints nanoseconds a pair on one thread; nothing is asserted of them. */
 static void seconds(void **state)
@@ -590,10 +677,13 @@ static void seconds(void **state)
     enum { BLOCKS = 32 };
     int64_t elements = BLOCKS * LANES;
     int32_t *node = brio__alloc((size_t)(4 * elements), sizeof *node);
-    double *rest = brio__alloc((size_t)(16 * elements), sizeof *rest), *g = brio__alloc((size_t)(12 * elements), sizeof *g),
-           *H = brio__alloc((size_t)(90 * elements), sizeof *H), *x = brio__alloc((size_t)(12 * elements), sizeof *x), energy[BLOCKS];
+    double *rest = brio__alloc((size_t)(16 * elements), sizeof *rest),
+           *g = brio__alloc((size_t)(12 * elements), sizeof *g),
+           *H = brio__alloc((size_t)(90 * elements), sizeof *H),
+           *x = brio__alloc((size_t)(12 * elements), sizeof *x), energy[BLOCKS];
     assert_true(node && rest && g && H && x);
-    print_message("%-28s %9s %9s %9s %9s %9s %9s   ns a pair, instruction set %d\n", "", "distance", "far", "value", "gradient", "Hessian", "projected", (int)brio__isa());
+    print_message("%-28s %9s %9s %9s %9s %9s %9s   ns a pair, instruction set %d\n", "", "distance",
+                  "far", "value", "gradient", "Hessian", "projected", (int)brio__isa());
     for (int variant = 0; variant < 4; variant++) {
         const BrioEnergy *kernel = brio__energy(variant < 3 ? barriers[variant] : "friction");
         BrioRandom random = {53};
@@ -604,15 +694,22 @@ static void seconds(void **state)
             else
                 memcpy(x + 12 * e, x + 12 * (e % (LANES * 16)), 12 * sizeof *x);
             if (e < LANES * 16) kernel->rest_shape(X, 1, NAN, own);
-            for (int i = 0; i < 4; i++) node[(e / LANES * 4 + i) * LANES + e % LANES] = (int32_t)(12 * e + 3 * i);
+            for (int i = 0; i < 4; i++)
+                node[(e / LANES * 4 + i) * LANES + e % LANES] = (int32_t)(12 * e + 3 * i);
             for (int k = 0; k < kernel->rest; k++)
                 rest[(e / LANES * kernel->rest + k) * LANES + e % LANES] =
-                    e < LANES * 16 ? own[k] : rest[(e / LANES % 16 * kernel->rest + k) * LANES + e % LANES];
+                    e < LANES * 16 ? own[k]
+                                   : rest[(e / LANES % 16 * kernel->rest + k) * LANES + e % LANES];
         }
         double ns[6] = {0};
         for (int what = variant < 3 ? 0 : 2; what < 6; what++) {
             double near[3] = {1, 1, 0}, far[3] = {1, 1e-3, 0};
-            BrioBatch batch = {.end = BLOCKS, .node = node, .rest = rest, .params = what == 1 ? far : near, .x = x, .project = what == 5};
+            BrioBatch batch = {.end = BLOCKS,
+                               .node = node,
+                               .rest = rest,
+                               .params = what == 1 ? far : near,
+                               .x = x,
+                               .project = what == 5};
             batch.distance = what ? NULL : g;
             batch.energy = what <= 3 ? energy : NULL;
             batch.gradient = what == 1 || what == 3 ? g : NULL;
@@ -630,7 +727,8 @@ static void seconds(void **state)
             }
             ns[what] = best * 1e9 / (double)elements;
         }
-        print_message("%-28s %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f\n", kernel->name, ns[0], ns[1], ns[2], ns[3], ns[4], ns[5]);
+        print_message("%-28s %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f\n", kernel->name, ns[0], ns[1],
+                      ns[2], ns[3], ns[4], ns[5]);
     }
     brio__free(node);
     brio__free(rest);
@@ -642,8 +740,15 @@ static void seconds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closest_vertex_face), cmocka_unit_test(closest_edge_edge), cmocka_unit_test(derivatives), cmocka_unit_test(nearest_semidefinite),
-        cmocka_unit_test(mixed_lanes), cmocka_unit_test(thickness), cmocka_unit_test(parallel), cmocka_unit_test(recorded_friction), cmocka_unit_test(seconds),
+        cmocka_unit_test(closest_vertex_face),
+        cmocka_unit_test(closest_edge_edge),
+        cmocka_unit_test(derivatives),
+        cmocka_unit_test(nearest_semidefinite),
+        cmocka_unit_test(mixed_lanes),
+        cmocka_unit_test(thickness),
+        cmocka_unit_test(parallel),
+        cmocka_unit_test(recorded_friction),
+        cmocka_unit_test(seconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The core: derivatives of whole systems, the affine map, determinism, memory, states and halved steps, inversion, the
- * reasons that Newton gives, scripts, the public interface, the ledger. */
+/* The core: derivatives of whole systems, the affine map, determinism, memory, states and halved
+ * steps, inversion, the reasons that Newton gives, scripts, the public interface, the ledger. */
 #include "builder.h"
 #include "memory.h"
 #include "mesh/mesh.h"
@@ -18,7 +18,7 @@
 
 static const char *const solvers[] = {"cholesky", "ldlt", "pcg"};
 
-/* ---- what the tests are made of ----------------------------------------------------------------- */
+/* ---- what the tests are made of --------------------------------------------------------- */
 
 static BrioStatus box(double a, double b, double c, int i, int j, int k, BrioMesh **mesh)
 {
@@ -32,13 +32,18 @@ static BrioStatus box(double a, double b, double c, int i, int j, int k, BrioMes
 
 /* Four vertices and their six springs, or one tet. */
 static double corner[12] = {0, 0, 0, 0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1};
-static int32_t corner_edges[12] = {0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3}, corner_tet[4] = {0, 1, 2, 3};
-static const BrioMesh corner_springs = {.vertex_count = 4, .edge_count = 6, .x = corner, .edge = corner_edges};
-static const BrioMesh corner_solid = {.vertex_count = 4, .tet_count = 1, .x = corner, .tet = corner_tet};
+static int32_t corner_edges[12] = {0, 1, 0, 2, 0, 3, 1, 2, 1, 3, 2, 3},
+               corner_tet[4] = {0, 1, 2, 3};
+static const BrioMesh corner_springs = {
+    .vertex_count = 4, .edge_count = 6, .x = corner, .edge = corner_edges};
+static const BrioMesh corner_solid = {
+    .vertex_count = 4, .tet_count = 1, .x = corner, .tet = corner_tet};
 /* Two vertices and the spring between them: with a stiffness of nothing, single points. */
-static const BrioMesh pair_of_points = {.vertex_count = 2, .edge_count = 1, .x = corner, .edge = corner_edges};
+static const BrioMesh pair_of_points = {
+    .vertex_count = 2, .edge_count = 1, .x = corner, .edge = corner_edges};
 
-static BrioBodyDef body_def(const char *name, const BrioMesh *mesh, const char *material, double stiffness, double shift)
+static BrioBodyDef body_def(const char *name, const BrioMesh *mesh, const char *material,
+                            double stiffness, double shift)
 {
     BrioBodyDef def = brio_body_def();
     def.name = name;
@@ -51,19 +56,21 @@ static BrioBodyDef body_def(const char *name, const BrioMesh *mesh, const char *
     return def;
 }
 
-#define TRY(call)                                      \
-    do {                                               \
-        if (status == BRIO_OK) status = (call);        \
+#define TRY(call)                               \
+    do {                                        \
+        if (status == BRIO_OK) status = (call); \
     } while (0)
 
-/* Everything there is, each body held by something: a neo-Hookean box with a fixed and a scripted end, springs and a
- * corotated box hanging on attachments that stand still, turn and follow keys, and an affine box likewise. */
+/* Everything there is, each body held by something: a neo-Hookean box with a fixed and a scripted
+ * end, springs and a corotated box hanging on attachments that stand still, turn and follow keys,
+ * and an affine box likewise. */
 static BrioStatus build_mixed(int cells, BrioSystem **system, BrioState **state, BrioError *error)
 {
     BrioBuilder *builder = NULL;
     BrioMesh *mesh = NULL;
     int first = -1, second = -1, third = -1, fourth = -1;
-    double keys[12] = {0, 0, 0, 0, 0.1, 0.01, 0, 0, 0.3, -0.01, 0.02, 0}, gravity[3] = {0.3, -9.8, 0.1};
+    double keys[12] = {0, 0, 0, 0, 0.1, 0.01, 0, 0, 0.3, -0.01, 0.02, 0};
+    double gravity[3] = {0.3, -9.8, 0.1};
     BrioScript turning = brio_script(), stepping = brio_script(), pulled = brio_script();
     turning.angular[0] = 0.7;
     turning.end = 0.2;
@@ -146,10 +153,14 @@ static BrioSim *mixed_sim(int cells, const char *integrator, const char *linear)
 }
 
 /* Whether an integrator takes that; those for springs only have tests of their own. */
-static bool moves_all(int integrator) { return !(brio_integrator_at(integrator)->traits & BRIO_SPRINGS_ONLY); }
+static bool moves_all(int integrator)
+{
+    return !(brio_integrator_at(integrator)->traits & BRIO_SPRINGS_ONLY);
+}
 
 /* One body, with whatever its def says; `clamp` fixes the vertices at the least x. */
-static BrioSim *one_body(const BrioBodyDef *body, bool clamp, const BrioScript *script, const double *gravity, const BrioSimDef *def)
+static BrioSim *one_body(const BrioBodyDef *body, bool clamp, const BrioScript *script,
+                         const double *gravity, const BrioSimDef *def)
 {
     BrioBuilder *builder;
     BrioSystem *system;
@@ -159,9 +170,11 @@ static BrioSim *one_body(const BrioBodyDef *body, bool clamp, const BrioScript *
     if (gravity) brio_builder_gravity(builder, gravity);
     if (brio_builder_body(builder, body, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
     double least = INFINITY;
-    for (int64_t v = 0; v < body->mesh->vertex_count; v++) least = fmin(least, body->mesh->x[3 * v]);
+    for (int64_t v = 0; v < body->mesh->vertex_count; v++)
+        least = fmin(least, body->mesh->x[3 * v]);
     for (int32_t v = 0; clamp && v < body->mesh->vertex_count; v++)
-        if (body->mesh->x[3 * (int64_t)v] < least + 1e-9) assert_int_equal(brio_builder_fix(builder, 0, &v, 1, script, &error), BRIO_OK);
+        if (body->mesh->x[3 * (int64_t)v] < least + 1e-9)
+            assert_int_equal(brio_builder_fix(builder, 0, &v, 1, script, &error), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     brio_builder_free(builder);
     return make_sim(system, state, def);
@@ -172,7 +185,8 @@ static void step(BrioSim *sim, int count)
     for (int i = 0; i < count; i++) {
         BrioStatus status = brio_sim_step(sim);
         if (status != BRIO_OK)
-            fail_msg("%s, step %d: %s: %s", sim->stepper->integrator->name, i, brio_status_name(status), brio_sim_reason(sim));
+            fail_msg("%s, step %d: %s: %s", sim->stepper->integrator->name, i,
+                     brio_status_name(status), brio_sim_reason(sim));
     }
 }
 
@@ -181,7 +195,8 @@ static uint64_t hash(const BrioState *state) /* FNV-1a of the bits of q and v */
     uint64_t value = 0xcbf29ce484222325u;
     for (int part = 0; part < 2; part++) {
         const unsigned char *bytes = (const unsigned char *)(part ? state->v : state->q);
-        for (size_t i = 0; i < (size_t)state->coordinates * sizeof(double); i++) value = (value ^ bytes[i]) * 0x100000001b3u;
+        for (size_t i = 0; i < (size_t)state->coordinates * sizeof(double); i++)
+            value = (value ^ bytes[i]) * 0x100000001b3u;
     }
     return value;
 }
@@ -193,7 +208,7 @@ static double *numbers(int64_t count)
     return made;
 }
 
-/* ---- derivatives of whole systems --------------------------------------------------------------- */
+/* ---- derivatives of whole systems ------------------------------------------------------- */
 
 static int32_t node(const BrioTerm *term, int64_t element, int k)
 {
@@ -201,7 +216,8 @@ static int32_t node(const BrioTerm *term, int64_t element, int k)
 }
 
 /* a M + b d2P/dq2 element by element, as a full matrix: what the assembly must give. */
-static void dense(const BrioSystem *s, const BrioState *state, const double *x, double a, double b, bool project, double *A)
+static void dense(const BrioSystem *s, const BrioState *state, const double *x, double a, double b,
+                  bool project, double *A)
 {
     int64_t n = 3 * (int64_t)s->block_count;
     memset(A, 0, (size_t)(n * n) * sizeof *A);
@@ -209,14 +225,17 @@ static void dense(const BrioSystem *s, const BrioState *state, const double *x, 
         for (int32_t i = s->map_start[v]; i < s->map_start[v + 1]; i++)
             for (int32_t j = s->map_start[v]; j < s->map_start[v + 1]; j++)
                 for (int r = 0; r < 3; r++)
-                    A[(3 * s->map_block[i] + r) * n + 3 * s->map_block[j] + r] += a * s->vertex_mass[v] * s->map_weight[i] * s->map_weight[j];
+                    A[(3 * s->map_block[i] + r) * n + 3 * s->map_block[j] + r] +=
+                        a * s->vertex_mass[v] * s->map_weight[i] * s->map_weight[j];
     for (int t = 0; t < s->term_count; t++) {
         const BrioTerm *term = &s->term[t];
         int nodes = term->energy->nodes, size = 3 * nodes;
         for (int64_t e = 0; e < term->elements; e++) {
             double rest[16], xe[12], H[144];
-            for (int k = 0; k < term->energy->rest; k++) rest[k] = term->rest[(e / LANES * term->energy->rest + k) * LANES + e % LANES];
-            for (int k = 0; k < nodes; k++) memcpy(xe + 3 * k, x + 3 * (int64_t)node(term, e, k), 3 * sizeof *xe);
+            for (int k = 0; k < term->energy->rest; k++)
+                rest[k] = term->rest[(e / LANES * term->energy->rest + k) * LANES + e % LANES];
+            for (int k = 0; k < nodes; k++)
+                memcpy(xe + 3 * k, x + 3 * (int64_t)node(term, e, k), 3 * sizeof *xe);
             brio__energy_one(term->energy, state->param + term->params, rest, xe, NULL, H, project);
             for (int k = 0; k < nodes * nodes; k++) {
                 int32_t v = node(term, e, k / nodes), w = node(term, e, k % nodes);
@@ -224,13 +243,15 @@ static void dense(const BrioSystem *s, const BrioState *state, const double *x, 
                     for (int32_t j = s->map_start[w]; j < s->map_start[w + 1]; j++)
                         for (int m = 0; m < 9; m++)
                             A[(3 * s->map_block[i] + m / 3) * n + 3 * s->map_block[j] + m % 3] +=
-                                b * s->map_weight[i] * s->map_weight[j] * H[(3 * (k / nodes) + m / 3) * size + 3 * (k % nodes) + m % 3];
+                                b * s->map_weight[i] * s->map_weight[j] *
+                                H[(3 * (k / nodes) + m / 3) * size + 3 * (k % nodes) + m % 3];
             }
         }
     }
 }
 
-static double potential(BrioSolver *solver, const BrioState *state, const double *q, double time, double *gradient)
+static double potential(BrioSolver *solver, const BrioState *state, const double *q, double time,
+                        double *gradient)
 {
     double P = brio__potential(solver, state, q, time, gradient);
     assert_true(isfinite(P));
@@ -257,16 +278,28 @@ static void check_gradient(BrioSolver *solver, BrioState *state, double time)
     if (!(worst <= 1e-6 * most)) fail_msg("gradient off by %g of %g", worst, most);
 }
 
-/* Against differences of the gradient (TOLERANCE 1e-6 of the largest entry) and against the sum of elements (1e-12). */
+/* Against differences of the gradient (TOLERANCE 1e-6 of the largest entry) and against the sum of
+ * elements (1e-12). */
 static void check_hessian(BrioSolver *solver, BrioState *state, double time)
 {
     const BrioSystem *s = solver->system;
     int64_t n = state->coordinates;
-    double *A = numbers(n * n), *unit = numbers(n), *column = numbers(n), *up = numbers(n), *down = numbers(n), *x = numbers(3 * s->vertex_count);
+    double *A = numbers(n * n);
+    double *unit = numbers(n);
+    double *column = numbers(n);
+    double *up = numbers(n);
+    double *down = numbers(n);
+    double *x = numbers(3 * s->vertex_count);
     brio__system_positions(s, state, state->q, time, x);
-    for (int kind = 0; kind < 3; kind++) { /* the exact Hessian, the projected one, and a matrix of the primitive */
+    /* the exact Hessian, the projected one, and a matrix of the primitive */
+    for (int kind = 0; kind < 3; kind++) {
         bool project = kind > 0;
-        double a = kind == 2 ? 0.7 : 0, b = kind == 2 ? 1.3e-4 : 1, most = 0, worst = 0, worst_difference = 0, least = INFINITY;
+        double a = kind == 2 ? 0.7 : 0;
+        double b = kind == 2 ? 1.3e-4 : 1;
+        double most = 0;
+        double worst = 0;
+        double worst_difference = 0;
+        double least = INFINITY;
         dense(s, state, x, a, b, project, A);
         brio__assemble(solver->evaluator, state->param, x, a, b, project, solver->linear, NULL);
         for (int64_t i = 0; i < n * n; i++) most = fmax(most, fabs(A[i]));
@@ -282,19 +315,27 @@ static void check_hessian(BrioSolver *solver, BrioState *state, double time)
             state->q[j] = q - d;
             potential(solver, state, state->q, time, down);
             state->q[j] = q;
-            for (int64_t i = 0; i < n; i++) worst_difference = fmax(worst_difference, fabs((up[i] - down[i]) / (2 * d) - column[i]));
+            for (int64_t i = 0; i < n; i++)
+                worst_difference =
+                    fmax(worst_difference, fabs((up[i] - down[i]) / (2 * d) - column[i]));
         }
         BrioRandom random = {41};
-        for (int again = 0; project && again < 200; again++) { /* no direction of negative curvature */
+        /* no direction of negative curvature */
+        for (int again = 0; project && again < 200; again++) {
             double curvature = 0;
-            for (int64_t i = 0; i < n; i++) unit[i] = again % 4 ? brio__random_normal(&random) : state->q[i];
+            for (int64_t i = 0; i < n; i++)
+                unit[i] = again % 4 ? brio__random_normal(&random) : state->q[i];
             brio__linear_multiply(solver->linear, unit, column);
             for (int64_t i = 0; i < n; i++) curvature += unit[i] * column[i];
             least = fmin(least, curvature);
         }
         memset(unit, 0, (size_t)n * sizeof *unit);
-        if (!(worst <= 1e-12 * most)) fail_msg("%s, kind %d: matrix off by %g of %g", solver->linear->type->name, kind, worst, most);
-        if (!(worst_difference <= 1e-6 * most)) fail_msg("%s: Hessian off by %g of %g", solver->linear->type->name, worst_difference, most);
+        if (!(worst <= 1e-12 * most))
+            fail_msg("%s, kind %d: matrix off by %g of %g", solver->linear->type->name, kind, worst,
+                     most);
+        if (!(worst_difference <= 1e-6 * most))
+            fail_msg("%s: Hessian off by %g of %g", solver->linear->type->name, worst_difference,
+                     most);
         if (project) assert_true(least >= -1e-9 * most);
     }
     free(A), free(unit), free(column), free(up), free(down), free(x);
@@ -314,7 +355,8 @@ static void derivatives(void **unused)
             assert_int_equal(brio__solver_create(system, &options, NULL, 0, &solver), BRIO_OK);
             assert_int_equal(brio__solver_prepare(solver, state), BRIO_OK);
             BrioRandom random = {31};
-            for (int64_t i = 0; i < state->coordinates; i++) state->q[i] += 0.004 * brio__random_normal(&random);
+            for (int64_t i = 0; i < state->coordinates; i++)
+                state->q[i] += 0.004 * brio__random_normal(&random);
             check_gradient(solver, state, 0.15);
             check_hessian(solver, state, 0.15);
             brio__solver_free(solver);
@@ -323,7 +365,7 @@ static void derivatives(void **unused)
         }
 }
 
-/* ---- the affine map ----------------------------------------------------------------------------- */
+/* ---- the affine map --------------------------------------------------------------------- */
 
 /* M = J^T m J by columns, and M^-1 undoes it. TOLERANCE 1e-12: round-off. */
 static void affine_masses(void **unused)
@@ -334,7 +376,12 @@ static void affine_masses(void **unused)
     assert_int_equal(build_mixed(1, &s, &state, NULL), BRIO_OK);
     int64_t n = state->coordinates;
     assert_int_equal(s->vertex_count, s->body_vertices + 11 + 4);
-    double *A = numbers(n * n), *unit = numbers(n), *p = numbers(n), *v = numbers(n), *in_place = numbers(n), *x = numbers(3 * s->vertex_count);
+    double *A = numbers(n * n);
+    double *unit = numbers(n);
+    double *p = numbers(n);
+    double *v = numbers(n);
+    double *in_place = numbers(n);
+    double *x = numbers(3 * s->vertex_count);
     brio__system_positions(s, state, state->q, 0, x);
     dense(s, state, x, 1, 0, false, A);
     for (int64_t j = 0; j < n; j++) {
@@ -357,7 +404,8 @@ static void affine_masses(void **unused)
     double *w = numbers(3 * s->vertex_count);
     brio__system_velocities(s, state, state->v, 0, w);
     for (int64_t k = b->first; k < b->first + b->count; k++) {
-        assert_true(fabs(fabs(x[3 * k]) - 0.05) < 1e-13 && fabs(fabs(x[3 * k + 2] - 0.7) - 0.05) < 1e-13);
+        assert_true(fabs(fabs(x[3 * k]) - 0.05) < 1e-13 &&
+                    fabs(fabs(x[3 * k + 2] - 0.7) - 0.05) < 1e-13);
         assert_true(fabs(w[3 * k] + x[3 * k + 1]) < 1e-12 && fabs(w[3 * k + 1] - x[3 * k]) < 1e-12);
     }
     free(A), free(unit), free(p), free(v), free(in_place), free(x), free(w);
@@ -366,13 +414,15 @@ static void affine_masses(void **unused)
 }
 
 /* One body in twelve coordinates. */
-static BrioSim *affine_sim(const BrioMesh *mesh, double stretch, const double *gravity, const char *integrator, double h)
+static BrioSim *affine_sim(const BrioMesh *mesh, double stretch, const double *gravity,
+                           const char *integrator, double h)
 {
     BrioBuilder *builder;
     BrioSystem *system;
     BrioState *state;
     double *first = numbers(6 * mesh->vertex_count);
-    for (int64_t k = 0; k < 3 * mesh->vertex_count; k++) first[6 * (k / 3) + k % 3] = mesh->x[k] * (k % 3 ? 1 : stretch);
+    for (int64_t k = 0; k < 3 * mesh->vertex_count; k++)
+        first[6 * (k / 3) + k % 3] = mesh->x[k] * (k % 3 ? 1 : stretch);
     BrioBodyDef def = body_def("body", mesh, "stable-neo-hookean", 2e4, 0);
     def.kind = BRIO_KIND_AFFINE;
     def.state = first;
@@ -394,8 +444,9 @@ static BrioSim *affine_sim(const BrioMesh *mesh, double stretch, const double *g
     return make_sim(system, state, &sim);
 }
 
-/* A box in twelve coordinates: its centre falls as it must, it keeps its angular momentum (midpoint), stays affine, and
- * is nearly rigid if it is stiff. TOLERANCE 1e-10 relative, as for free vertices. */
+/* A box in twelve coordinates: its centre falls as it must, it keeps its angular momentum
+ * (midpoint), stays affine, and is nearly rigid if it is stiff. TOLERANCE 1e-10 relative, as for
+ * free vertices. */
 static void affine_flight(void **unused)
 {
     (void)unused;
@@ -407,19 +458,22 @@ static void affine_flight(void **unused)
     brio_sim_ledger(sim, &first);
     step(sim, 100);
     brio_sim_ledger(sim, &last);
-    assert_true(fabs(last.centre[1] - first.centre[1] - (0.4 * last.time - 4.9 * last.time * last.time)) < 1e-11);
+    assert_true(fabs(last.centre[1] - first.centre[1] -
+                     (0.4 * last.time - 4.9 * last.time * last.time)) < 1e-11);
     brio_sim_free(sim);
 
     sim = affine_sim(mesh, 1.1, none, "implicit-midpoint", 2e-3);
     brio_sim_ledger(sim, &first);
     step(sim, 100);
     brio_sim_ledger(sim, &last);
-    double size = sqrt(first.angular[0] * first.angular[0] + first.angular[1] * first.angular[1] + first.angular[2] * first.angular[2]);
+    double size = sqrt(first.angular[0] * first.angular[0] + first.angular[1] * first.angular[1] +
+                       first.angular[2] * first.angular[2]);
     for (int r = 0; r < 3; r++) {
         assert_true(fabs(last.angular[r] - first.angular[r]) < 1e-10 * size);
         assert_true(fabs(last.momentum[r] - first.momentum[r]) < 1e-10 * fabs(first.momentum[1]));
     }
-    double *x = numbers(3 * mesh->vertex_count); /* the centre vertex is the mean of opposite ones, always */
+    /* the centre vertex is the mean of opposite ones, always */
+    double *x = numbers(3 * mesh->vertex_count);
     brio_sim_positions(sim, 0, x);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
         for (int64_t w = 0; w < v; w++) {
@@ -438,9 +492,10 @@ static void affine_flight(void **unused)
     brio_mesh_free(mesh);
 }
 
-/* ---- determinism -------------------------------------------------------------------------------- */
+/* ---- determinism ------------------------------------------------------------------------ */
 
-static uint64_t run_hash(int cells, const char *integrator, const char *linear, int threads, int steps)
+static uint64_t run_hash(int cells, const char *integrator, const char *linear, int threads,
+                         int steps)
 {
     brio_set_threads(threads);
     BrioSim *sim = mixed_sim(cells, integrator, linear);
@@ -460,7 +515,8 @@ static void same_bits(void **unused)
             uint64_t one = run_hash(3, integrator, solvers[k], 1, 20);
             for (int threads = 1; threads <= 3; threads++)
                 if (run_hash(3, integrator, solvers[k], threads, 20) != one)
-                    fail_msg("%s with %s: other bits with %d threads", integrator, solvers[k], threads);
+                    fail_msg("%s with %s: other bits with %d threads", integrator, solvers[k],
+                             threads);
         }
 }
 
@@ -470,13 +526,16 @@ static void same_bits_large(void **unused)
     (void)unused;
     for (size_t k = 0; k < BRIO_COUNT(solvers); k++) { /* 20 000 tets */
         uint64_t one = run_hash(13, "backward-euler", solvers[k], 1, 1);
-        if (run_hash(13, "backward-euler", solvers[k], 3, 1) != one) fail_msg("%s: other bits with 3 threads", solvers[k]);
+        if (run_hash(13, "backward-euler", solvers[k], 3, 1) != one)
+            fail_msg("%s: other bits with 3 threads", solvers[k]);
     }
-    uint64_t one = run_hash(23, "symplectic-euler", "pcg", 1, 4); /* 120 000 tets, 27 000 vertices */
-    for (int threads = 2; threads <= 3; threads++) assert_true(run_hash(23, "symplectic-euler", "pcg", threads, 4) == one);
+    /* 120 000 tets, 27 000 vertices */
+    uint64_t one = run_hash(23, "symplectic-euler", "pcg", 1, 4);
+    for (int threads = 2; threads <= 3; threads++)
+        assert_true(run_hash(23, "symplectic-euler", "pcg", threads, 4) == one);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------- */
 
 static void no_allocation(void **unused)
 {
@@ -495,9 +554,11 @@ static void no_allocation(void **unused)
                 brio_sim_body_energy(sim, 0);
             }
             if (memory.calls != before)
-                fail_msg("%s with %s: %lld allocations in 5 steps", brio_integrator_at(i)->name, solvers[k], (long long)(memory.calls - before));
+                fail_msg("%s with %s: %lld allocations in 5 steps", brio_integrator_at(i)->name,
+                         solvers[k], (long long)(memory.calls - before));
             assert_int_equal(brio_sim_settle(sim), BRIO_OK);
-            if (brio_integrator_at(i)->traits & BRIO_IMPLICIT) assert_int_equal(memory.calls, before);
+            if (brio_integrator_at(i)->traits & BRIO_IMPLICIT)
+                assert_int_equal(memory.calls, before);
             brio_sim_free(sim);
             assert_int_equal(memory.live, 0);
         }
@@ -547,9 +608,13 @@ static void fail_everywhere(BrioStatus (*life)(const char *name, Memory *memory)
         for (int stays = 0; stays < 2; stays++) {
             memory_start(&memory, k, stays);
             BrioStatus status = life(name, &memory);
-            if (memory.live != 0) fail_msg("%s: allocation %lld failed: %lld blocks are left", name, (long long)k, (long long)memory.live);
-            if (memory.failed != (status == BRIO_ERROR_MEMORY) || (!memory.failed && status != BRIO_OK))
-                fail_msg("%s: allocation %lld failed and the outcome is %s", name, (long long)k, brio_status_name(status));
+            if (memory.live != 0)
+                fail_msg("%s: allocation %lld failed: %lld blocks are left", name, (long long)k,
+                         (long long)memory.live);
+            if (memory.failed != (status == BRIO_ERROR_MEMORY) ||
+                (!memory.failed && status != BRIO_OK))
+                fail_msg("%s: allocation %lld failed and the outcome is %s", name, (long long)k,
+                         brio_status_name(status));
         }
         if (!memory.failed) break;
     }
@@ -564,14 +629,19 @@ static void failing_memory(void **unused)
     for (size_t k = 0; k < BRIO_COUNT(solvers); k++) fail_everywhere(whole_life, solvers[k]);
 }
 
-static const char scene_json[] = "{\"brio\": 1, \"time\": {\"h\": 0.02, \"end\": 1}, \"gravity\": [0, -9.8, 0],"
-                                 " \"materials\": {\"rubber\": {\"type\": \"neo-hookean\", \"E\": 1e5, \"nu\": 0.3, \"rho\": 1000}},"
-                                 " \"bodies\": [{\"name\": \"bar\", \"shape\": {\"type\": \"box\", \"size\": [0.2, 0.1, 0.1], \"cells\": [2, 1, 1]},"
-                                 " \"material\": \"rubber\", \"velocity\": {\"linear\": [1, 0, 0]},"
-                                 " \"fix\": [{\"box\": [[-1, -1, -1], [-0.099, 1, 1]], \"script\": {\"velocity\": [0, 0.1, 0], \"end\": 2}}]}],"
-                                 " \"output\": {}}\n";
+static const char scene_json[] =
+    "{\"brio\": 1, \"time\": {\"h\": 0.02, \"end\": 1}, \"gravity\": [0, -9.8, 0],"
+    " \"materials\": {\"rubber\": {\"type\": \"neo-hookean\", \"E\": 1e5, \"nu\": 0.3, \"rho\": "
+    "1000}},"
+    " \"bodies\": [{\"name\": \"bar\", \"shape\": {\"type\": \"box\", \"size\": [0.2, 0.1, 0.1], "
+    "\"cells\": [2, 1, 1]},"
+    " \"material\": \"rubber\", \"velocity\": {\"linear\": [1, 0, 0]},"
+    " \"fix\": [{\"box\": [[-1, -1, -1], [-0.099, 1, 1]], \"script\": {\"velocity\": [0, 0.1, 0], "
+    "\"end\": 2}}]}],"
+    " \"output\": {}}\n";
 
-/* The outcome must also be one sentence. The readers of YAML and JSON allocate on their own account. */
+/* The outcome must also be one sentence. The readers of YAML and JSON allocate on their own
+ * account. */
 static BrioStatus load_life(const char *file, Memory *memory)
 {
     (void)memory;
@@ -594,9 +664,10 @@ static void failing_memory_scene(void **unused)
     (void)unused;
     char directory[] = "/tmp/brio-core-XXXXXX", file[64];
     assert_non_null(mkdtemp(directory));
-    static const char *const extensions[] = {"json",
+    static const char *const extensions[] = {
+        "json",
 #ifdef BRIO_HAVE_LIBFYAML
-                                             "yaml", /* JSON is YAML */
+        "yaml", /* JSON is YAML */
 #endif
     };
     for (size_t k = 0; k < BRIO_COUNT(extensions); k++) {
@@ -611,7 +682,7 @@ static void failing_memory_scene(void **unused)
     rmdir(directory);
 }
 
-/* ---- states and halved steps -------------------------------------------------------------------- */
+/* ---- states and halved steps ------------------------------------------------------------ */
 
 static void replay(void **unused)
 {
@@ -640,7 +711,8 @@ static void replay(void **unused)
 /* A tet whose tip flies at its base: in one step it would pass through. */
 static BrioSim *flying_tip(const char *integrator, double h, int halvings)
 {
-    static const double first[24] = {0, 0, 0, 0, 0, 0, 0.1, 0, 0, 0, 0, 0, 0, 0.1, 0, 0, 0, 0, 0, 0, 0.1, 0, 0, -1};
+    static const double first[24] = {0, 0,   0, 0, 0, 0, 0.1, 0, 0,   0, 0, 0,
+                                     0, 0.1, 0, 0, 0, 0, 0,   0, 0.1, 0, 0, -1};
     BrioBodyDef body = body_def("tip", &corner_solid, "neo-hookean", 1e4, 0);
     body.state = first;
     BrioSimDef def = brio_sim_def(integrator);
@@ -665,13 +737,16 @@ static void halving(void **unused)
     assert_true(sim->stepper->halvings > 0);
     assert_true(brio_sim_time(sim) == 0.12);
     assert_int_equal(brio_sim_state(sim)->step, 1);
-    assert_non_null(strstr(warning, "would invert tet 0 of body \"tip\" (vertices 0 1 2 3); trying two steps of"));
+    assert_non_null(strstr(
+        warning, "would invert tet 0 of body \"tip\" (vertices 0 1 2 3); trying two steps of"));
     /* the halves are steps like any other: the same from steps of that length */
     int pieces = 1 << sim->stepper->halvings;
     BrioSim *other = flying_tip("symplectic-euler", 0.12, 0);
     bool even = true; /* all pieces of one length? */
-    for (int k = 0; even && k < pieces; k++) even = brio_sim_step_by(other, 0.12 / pieces) == BRIO_OK;
-    if (even && sim->stepper->halvings == 1) assert_true(hash(brio_sim_state(sim)) == hash(brio_sim_state(other)));
+    for (int k = 0; even && k < pieces; k++)
+        even = brio_sim_step_by(other, 0.12 / pieces) == BRIO_OK;
+    if (even && sim->stepper->halvings == 1)
+        assert_true(hash(brio_sim_state(sim)) == hash(brio_sim_state(other)));
     brio_sim_free(other);
     brio_sim_free(sim);
     brio_set_log(NULL, NULL);
@@ -679,12 +754,15 @@ static void halving(void **unused)
     sim = flying_tip("symplectic-euler", 0.12, 0);
     uint64_t before = hash(brio_sim_state(sim));
     assert_int_equal(brio_sim_step(sim), BRIO_STEP_REJECTED);
-    assert_string_equal(brio_sim_reason(sim), "the step of 0.12 s would invert tet 0 of body \"tip\" (vertices 0 1 2 3)");
-    assert_true(hash(brio_sim_state(sim)) == before && brio_sim_time(sim) == 0 && brio_sim_state(sim)->step == 0);
+    assert_string_equal(brio_sim_reason(sim),
+                        "the step of 0.12 s would invert tet 0 of body \"tip\" (vertices 0 1 2 3)");
+    assert_true(hash(brio_sim_state(sim)) == before && brio_sim_time(sim) == 0 &&
+                brio_sim_state(sim)->step == 0);
     assert_int_equal(brio_sim_step_by(sim, 0.03), BRIO_OK); /* and it can go on */
     assert_string_equal(brio_sim_reason(sim), "");
     static const double bad[] = {0, -1, NAN, INFINITY};
-    for (size_t k = 0; k < BRIO_COUNT(bad); k++) assert_int_equal(brio_sim_step_by(sim, bad[k]), BRIO_ERROR_ARGUMENT);
+    for (size_t k = 0; k < BRIO_COUNT(bad); k++)
+        assert_int_equal(brio_sim_step_by(sim, bad[k]), BRIO_ERROR_ARGUMENT);
     brio_sim_free(sim);
 }
 
@@ -694,7 +772,8 @@ static void failed_halves(void **unused)
     (void)unused;
     BrioMesh *mesh;
     assert_int_equal(box(0.1, 0.1, 0.1, 1, 1, 1, &mesh), BRIO_OK);
-    double keys[12] = {0, 0, 0, 0, 0.5, 0, 0, 0, 0.5 + 1e-9, 3, 0, 0}; /* at 0.5 s the clamp jumps through the body and far on */
+    /* at 0.5 s the clamp jumps through the body and far on */
+    double keys[12] = {0, 0, 0, 0, 0.5, 0, 0, 0, 0.5 + 1e-9, 3, 0, 0};
     BrioScript script = brio_script();
     script.keys = keys;
     script.key_count = 3;
@@ -705,17 +784,20 @@ static void failed_halves(void **unused)
     def.solver.max_iterations = 1;
     BrioSim *sim = one_body(&body, true, &script, NULL, &def);
     uint64_t before = hash(brio_sim_state(sim));
-    assert_int_equal(brio_sim_step(sim), BRIO_NOT_CONVERGED); /* the clamp waits for the tets in its way, in vain */
+    /* the clamp waits for the tets in its way, in vain */
+    assert_int_equal(brio_sim_step(sim), BRIO_NOT_CONVERGED);
     assert_int_equal(sim->stepper->halvings, 3);
     assert_int_equal(sim->stepper->solver->reason, BRIO_REASON_ITERATIONS);
-    assert_non_null(strstr(brio_sim_reason(sim), "the iteration limit was reached; the check against inversion limited the last step to "));
+    assert_non_null(strstr(
+        brio_sim_reason(sim),
+        "the iteration limit was reached; the check against inversion limited the last step to "));
     assert_non_null(strstr(brio_sim_reason(sim), " of body \"cube\""));
     assert_true(hash(brio_sim_state(sim)) == before && brio_sim_time(sim) == 0);
     brio_sim_free(sim);
     brio_mesh_free(mesh);
 }
 
-/* ---- no element ever inverts -------------------------------------------------------------------- */
+/* ---- no element ever inverts ------------------------------------------------------------ */
 
 static double least_volume(BrioSim *sim)
 {
@@ -724,7 +806,8 @@ static double least_volume(BrioSim *sim)
     brio_sim_positions(sim, 0, x);
     for (int64_t t = 0; t < b->tet_count; t++) {
         const int32_t *n = b->tet + 4 * t;
-        least = fmin(least, brio__tet_volume6(x + 3 * (int64_t)n[0], x + 3 * (int64_t)n[1], x + 3 * (int64_t)n[2], x + 3 * (int64_t)n[3]));
+        least = fmin(least, brio__tet_volume6(x + 3 * (int64_t)n[0], x + 3 * (int64_t)n[1],
+                                              x + 3 * (int64_t)n[2], x + 3 * (int64_t)n[3]));
     }
     free(x);
     return least;
@@ -737,9 +820,12 @@ static void violence(void **unused)
         const char *name;
         double velocity, noise, gravity, spin, E, nu;
     } scenes[] = {
-        {"thrown at its clamp", -100, 0, 0, 0, 1e4, 0.3},   {"at 1000 m/s", -1000, 0, 0, 0, 1e5, 0.45},
-        {"a thousand g", 0, 0, -1e4, 0, 1e4, 0.3},          {"random velocities", 0, 30, -9.8, 0, 1e4, 0.4},
-        {"random and nearly incompressible", 0, 30, 0, 0, 1e4, 0.49}, {"spun", 0, 0, -9.8, 300, 1e4, 0.3},
+        {"thrown at its clamp", -100, 0, 0, 0, 1e4, 0.3},
+        {"at 1000 m/s", -1000, 0, 0, 0, 1e5, 0.45},
+        {"a thousand g", 0, 0, -1e4, 0, 1e4, 0.3},
+        {"random velocities", 0, 30, -9.8, 0, 1e4, 0.4},
+        {"random and nearly incompressible", 0, 30, 0, 0, 1e4, 0.49},
+        {"spun", 0, 0, -9.8, 300, 1e4, 0.3},
     };
     static const char *const integrators[] = {"backward-euler", "trapezoidal", "implicit-midpoint"};
     BrioMesh *mesh;
@@ -765,15 +851,18 @@ static void violence(void **unused)
             BrioSim *sim = one_body(&body, true, NULL, gravity, &def);
             for (int n = 0; n < 10; n++) {
                 BrioStatus status = brio_sim_step(sim);
-                if (!(least_volume(sim) > 0)) fail_msg("%s, %s: inverted after step %d", scenes[k].name, integrators[i], n);
+                if (!(least_volume(sim) > 0))
+                    fail_msg("%s, %s: inverted after step %d", scenes[k].name, integrators[i], n);
                 if (status == BRIO_OK) {
                     accepted++;
                     continue;
                 }
                 refused++; /* honestly */
                 assert_true(status > 0 && brio_sim_reason(sim)[0] != 0);
-                print_message("%s, %s, step %d: %s: %s\n", scenes[k].name, integrators[i], n, brio_status_name(status), brio_sim_reason(sim));
-                if (!strcmp(integrators[i], "backward-euler")) fail_msg("backward Euler must get through");
+                print_message("%s, %s, step %d: %s: %s\n", scenes[k].name, integrators[i], n,
+                              brio_status_name(status), brio_sim_reason(sim));
+                if (!strcmp(integrators[i], "backward-euler"))
+                    fail_msg("backward Euler must get through");
                 break;
             }
             brio_sim_free(sim);
@@ -784,7 +873,7 @@ static void violence(void **unused)
     assert_true(accepted > 60);
 }
 
-/* ---- why Newton ended --------------------------------------------------------------------------- */
+/* ---- why Newton ended ------------------------------------------------------------------- */
 
 typedef void Eval(const BrioBatch *batch);
 static Eval *honest_eval;
@@ -792,25 +881,29 @@ static Eval *honest_eval;
 static void uphill(const BrioBatch *batch) /* the gradient points the wrong way */
 {
     honest_eval(batch);
-    for (int64_t k = batch->begin * 6 * LANES; batch->gradient && k < batch->end * 6 * LANES; k++) batch->gradient[k] *= -1;
+    for (int64_t k = batch->begin * 6 * LANES; batch->gradient && k < batch->end * 6 * LANES; k++)
+        batch->gradient[k] *= -1;
 }
 
 static void concave(const BrioBatch *batch)
 {
     honest_eval(batch);
-    for (int64_t k = 0; batch->hessian && k < (batch->end - batch->begin) * 27 * LANES; k++) batch->hessian[k] *= -1e30;
+    for (int64_t k = 0; batch->hessian && k < (batch->end - batch->begin) * 27 * LANES; k++)
+        batch->hessian[k] *= -1e30;
 }
 
 static void no_force(const BrioBatch *batch)
 {
     honest_eval(batch);
-    for (int64_t k = batch->begin * 6 * LANES; batch->gradient && k < batch->end * 6 * LANES; k++) batch->gradient[k] = NAN;
+    for (int64_t k = batch->begin * 6 * LANES; batch->gradient && k < batch->end * 6 * LANES; k++)
+        batch->gradient[k] = NAN;
 }
 
 static void no_matrix(const BrioBatch *batch)
 {
     honest_eval(batch);
-    for (int64_t k = 0; batch->hessian && k < (batch->end - batch->begin) * 27 * LANES; k++) batch->hessian[k] = NAN;
+    for (int64_t k = 0; batch->hessian && k < (batch->end - batch->begin) * 27 * LANES; k++)
+        batch->hessian[k] = NAN;
 }
 
 static double no_room(const BrioBatch *batch, int64_t *element)
@@ -820,9 +913,11 @@ static double no_room(const BrioBatch *batch, int64_t *element)
     return 0;
 }
 
-/* Two points, one fixed and one on an attachment whose energy is altered, solved once by backward Euler. */
-static void expect_reason(const BrioEnergy *energy, const char *linear, double velocity, const BrioSolverOptions *options, BrioStatus status,
-                          BrioReason reason, const char *text)
+/* Two points, one fixed and one on an attachment whose energy is altered, solved once by backward
+ * Euler. */
+static void expect_reason(const BrioEnergy *energy, const char *linear, double velocity,
+                          const BrioSolverOptions *options, BrioStatus status, BrioReason reason,
+                          const char *text)
 {
     BrioBuilder *builder;
     BrioSystem *system;
@@ -846,8 +941,10 @@ static void expect_reason(const BrioEnergy *energy, const char *linear, double v
     BrioSim *sim = make_sim(system, state, &sim_def);
     BrioStatus got = brio_sim_step(sim);
     const BrioSolver *solver = sim->stepper->solver;
-    if (got != status || solver->reason != reason || (status != BRIO_OK && !strstr(brio_sim_reason(sim), text)))
-        fail_msg("%s: expected %s (%s), got %s (%s): %s", linear, brio_status_name(status), brio__reason_text(reason), brio_status_name(got),
+    if (got != status || solver->reason != reason ||
+        (status != BRIO_OK && !strstr(brio_sim_reason(sim), text)))
+        fail_msg("%s: expected %s (%s), got %s (%s): %s", linear, brio_status_name(status),
+                 brio__reason_text(reason), brio_status_name(got),
                  brio__reason_text(solver->reason), brio_sim_reason(sim));
     if (status != BRIO_OK) assert_non_null(strstr(brio_sim_reason(sim), brio__reason_text(reason)));
     brio_sim_free(sim);
@@ -858,7 +955,11 @@ static void reasons(void **unused)
     (void)unused;
     const BrioEnergy *attachment = brio__energy("attachment");
     honest_eval = attachment->eval;
-    BrioEnergy wrong = *attachment, curved = *attachment, none = *attachment, blank = *attachment, stuck = *attachment;
+    BrioEnergy wrong = *attachment;
+    BrioEnergy curved = *attachment;
+    BrioEnergy none = *attachment;
+    BrioEnergy blank = *attachment;
+    BrioEnergy stuck = *attachment;
     wrong.eval = uphill;
     curved.eval = concave;
     none.eval = no_force;
@@ -869,14 +970,19 @@ static void reasons(void **unused)
     for (size_t k = 0; k < BRIO_COUNT(solvers); k++) {
         expect_reason(NULL, solvers[k], 0, NULL, BRIO_OK, BRIO_REASON_TOLERANCE, "");
         expect_reason(NULL, solvers[k], 0, &exact, BRIO_OK, BRIO_REASON_ROUNDOFF, "");
-        expect_reason(&wrong, solvers[k], 0, NULL, BRIO_LINE_SEARCH_STALLED, BRIO_REASON_STALLED, "Newton stopped after 1 iterations at ");
+        expect_reason(&wrong, solvers[k], 0, NULL, BRIO_LINE_SEARCH_STALLED, BRIO_REASON_STALLED,
+                      "Newton stopped after 1 iterations at ");
         expect_reason(&stuck, solvers[k], 0, NULL, BRIO_LINE_SEARCH_STALLED, BRIO_REASON_BLOCKED,
                       " of its length: attachment 0 of body \"point\" (vertices 1)");
-        expect_reason(&curved, solvers[k], 0, NULL, BRIO_NOT_POSITIVE_DEFINITE, BRIO_REASON_INDEFINITE, "after 0 iterations");
-        expect_reason(&none, solvers[k], 0, NULL, BRIO_NOT_FINITE, BRIO_REASON_NOT_FINITE, "a value is not finite");
-        expect_reason(&blank, solvers[k], 0, NULL, BRIO_NOT_FINITE, BRIO_REASON_NOT_FINITE, "a value is not finite");
+        expect_reason(&curved, solvers[k], 0, NULL, BRIO_NOT_POSITIVE_DEFINITE,
+                      BRIO_REASON_INDEFINITE, "after 0 iterations");
+        expect_reason(&none, solvers[k], 0, NULL, BRIO_NOT_FINITE, BRIO_REASON_NOT_FINITE,
+                      "a value is not finite");
+        expect_reason(&blank, solvers[k], 0, NULL, BRIO_NOT_FINITE, BRIO_REASON_NOT_FINITE,
+                      "a value is not finite");
         /* a target so far away that its distance is no number */
-        expect_reason(NULL, solvers[k], 1e200, NULL, BRIO_STEP_REJECTED, BRIO_REASON_NOT_FINITE, "a value is not finite");
+        expect_reason(NULL, solvers[k], 1e200, NULL, BRIO_STEP_REJECTED, BRIO_REASON_NOT_FINITE,
+                      "a value is not finite");
     }
     /* one iteration is not enough for a swinging bar */
     BrioMesh *mesh;
@@ -891,7 +997,8 @@ static void reasons(void **unused)
     assert_int_equal(brio_sim_step(sim), BRIO_NOT_CONVERGED);
     assert_int_equal(sim->stepper->solver->reason, BRIO_REASON_ITERATIONS);
     assert_non_null(strstr(brio_sim_reason(sim), "Newton stopped after 1 iterations at "));
-    assert_non_null(strstr(brio_sim_reason(sim), " m/s (tolerance 1e-08 m/s): the iteration limit was reached"));
+    assert_non_null(strstr(brio_sim_reason(sim),
+                           " m/s (tolerance 1e-08 m/s): the iteration limit was reached"));
     assert_true(hash(brio_sim_state(sim)) == before);
     brio_sim_free(sim);
     /* conjugate gradients cannot do better than round-off */
@@ -900,13 +1007,15 @@ static void reasons(void **unused)
     sim = one_body(&body, true, NULL, NULL, &def);
     assert_int_equal(brio_sim_step(sim), BRIO_NOT_CONVERGED);
     assert_int_equal(sim->stepper->solver->reason, BRIO_REASON_LINEAR);
-    assert_non_null(strstr(brio_sim_reason(sim), "after 0 iterations at 0 m/s (tolerance 1e-08 m/s): the linear solver did not converge"));
+    assert_non_null(strstr(
+        brio_sim_reason(sim),
+        "after 0 iterations at 0 m/s (tolerance 1e-08 m/s): the linear solver did not converge"));
     brio_sim_free(sim);
     brio_mesh_free(mesh);
 }
 
-/* Static equilibrium of bodies without supports. In free fall there is none: the outcome must say so, and soon. Stretched
- * and without weight there are many, and any will do. */
+/* Static equilibrium of bodies without supports. In free fall there is none: the outcome must say
+ * so, and soon. Stretched and without weight there are many, and any will do. */
 static void settle_unsupported(void **unused)
 {
     (void)unused;
@@ -929,8 +1038,10 @@ static void settle_unsupported(void **unused)
                 double start = brio__seconds();
                 BrioStatus status = brio_sim_settle(sim);
                 double energy = brio_sim_body_energy(sim, 0);
-                print_message("%-12s %-8s %s: %s after %d iterations, %.2f s: %s\n", materials[m], solvers[k], falls ? "falling" : "weightless",
-                              brio_status_name(status), sim->stepper->solver->iterations, brio__seconds() - start, brio_sim_reason(sim));
+                print_message("%-12s %-8s %s: %s after %d iterations, %.2f s: %s\n", materials[m],
+                              solvers[k], falls ? "falling" : "weightless",
+                              brio_status_name(status), sim->stepper->solver->iterations,
+                              brio__seconds() - start, brio_sim_reason(sim));
                 if (falls) {
                     assert_true(status > 0);
                     assert_true(brio_sim_reason(sim)[0] != 0);
@@ -945,7 +1056,7 @@ static void settle_unsupported(void **unused)
     brio_mesh_free(mesh);
 }
 
-/* ---- scripts ------------------------------------------------------------------------------------ */
+/* ---- scripts ---------------------------------------------------------------------------- */
 
 /* Where the fixed first point of a pair is at a time. */
 static void held_at(const BrioScript *script, double time, double x[3], double v[3])
@@ -970,14 +1081,15 @@ static void held_at(const BrioScript *script, double time, double x[3], double v
 }
 
 /* TOLERANCE 1e-15 m for positions, 1e-9 m/s for velocities. */
-static void expect_held(const BrioScript *script, double time, double x, double y, double z, double vx, double vy, double vz)
+static void expect_held(const BrioScript *script, double time, double x, double y, double z,
+                        double vx, double vy, double vz)
 {
     double at[3], v[3], right[3] = {x, y, z}, speed[3] = {vx, vy, vz};
     held_at(script, time, at, v);
     for (int r = 0; r < 3; r++)
         if (!(fabs(at[r] - right[r]) < 1e-15) || !(fabs(v[r] - speed[r]) < 1e-9))
-            fail_msg("at %g s: (%g %g %g) moving (%g %g %g), expected (%g %g %g) moving (%g %g %g)", time, at[0], at[1], at[2], v[0], v[1], v[2], x, y,
-                     z, vx, vy, vz);
+            fail_msg("at %g s: (%g %g %g) moving (%g %g %g), expected (%g %g %g) moving (%g %g %g)",
+                     time, at[0], at[1], at[2], v[0], v[1], v[2], x, y, z, vx, vy, vz);
 }
 
 static void scripts(void **unused)
@@ -1035,23 +1147,29 @@ static void scripts(void **unused)
     bad[5].about[2] = INFINITY;
     for (int k = 0; k < 6; k++) {
         error = (BrioError){0};
-        assert_int_equal(brio_builder_fix(builder, 0, &vertex, 1, &bad[k], &error), BRIO_ERROR_INPUT);
+        assert_int_equal(brio_builder_fix(builder, 0, &vertex, 1, &bad[k], &error),
+                         BRIO_ERROR_INPUT);
         assert_true(error.message[0] != 0);
-        assert_int_equal(brio_builder_attach(builder, 0, 0, corner, 1, &bad[k], NULL), BRIO_ERROR_INPUT);
+        assert_int_equal(brio_builder_attach(builder, 0, 0, corner, 1, &bad[k], NULL),
+                         BRIO_ERROR_INPUT);
     }
     keys[4] = 2, keys[6] = NAN;
-    assert_int_equal(brio_builder_fix(builder, 0, &vertex, 1, &(BrioScript){.end = 1, .keys = keys, .key_count = 3}, NULL), BRIO_ERROR_INPUT);
+    assert_int_equal(brio_builder_fix(builder, 0, &vertex, 1,
+                                      &(BrioScript){.end = 1, .keys = keys, .key_count = 3}, NULL),
+                     BRIO_ERROR_INPUT);
     brio_builder_free(builder);
 }
 
-/* A point of mass m on a spring k to an anchor that moves by keys within the steps, next to the formulas of the methods:
- * the midpoint rule takes the mean of the anchor's ends. TOLERANCE 1e-12 m after 100 steps of a motion of 1 m. */
+/* A point of mass m on a spring k to an anchor that moves by keys within the steps, next to the
+ * formulas of the methods: the midpoint rule takes the mean of the anchor's ends. TOLERANCE 1e-12 m
+ * after 100 steps of a motion of 1 m. */
 static void oscillator(void **unused)
 {
     (void)unused;
     const double m = 0.02, k = 30, h = 0.013;
     double keys[12] = {0.05, 0, 0, 0, 0.31, 0.8, 0.1, 0, 0.9, -0.2, 0, 0.3};
-    static const char *const methods[] = {"backward-euler", "implicit-midpoint", "trapezoidal", "symplectic-euler", "static"};
+    static const char *const methods[] = {"backward-euler", "implicit-midpoint", "trapezoidal",
+                                          "symplectic-euler", "static"};
     for (size_t i = 0; i < BRIO_COUNT(methods); i++)
         for (size_t j = 0; j < BRIO_COUNT(solvers); j++) {
             BrioBuilder *builder;
@@ -1080,7 +1198,9 @@ static void oscillator(void **unused)
             double x[3] = {0.1, 0, 0}, v[3] = {0, 0.3, 0}, got[6], b[2][9], worst = 0;
             for (int n = 0; n < 100; n++) {
                 double t = brio_sim_time(sim);
-                for (int e = 0; e < 2; e++) brio__system_held(sim->system, sim->state, t + e * h, b[e]); /* the anchor is vertex 2 */
+                /* the anchor is vertex 2 */
+                for (int e = 0; e < 2; e++)
+                    brio__system_held(sim->system, sim->state, t + e * h, b[e]);
                 for (int r = 0; r < 3; r++) {
                     double old = x[r], b0 = b[0][6 + r], b1 = b[1][6 + r], a = -k / m * (x[r] - b0);
                     switch (i) {
@@ -1089,20 +1209,20 @@ static void oscillator(void **unused)
                         v[r] = (x[r] - old) / h;
                         break;
                     case 1: /* m (x - old - h v) + h^2/2 k ((x + old)/2 - (b0 + b1)/2) = 0 */
-                        x[r] = (m * (old + h * v[r]) - h * h * k / 4 * (old - b0 - b1)) / (m + h * h * k / 4);
+                        x[r] = (m * (old + h * v[r]) - h * h * k / 4 * (old - b0 - b1)) /
+                               (m + h * h * k / 4);
                         v[r] = 2 * (x[r] - old) / h - v[r];
                         break;
                     case 2:
-                        x[r] = (m * (old + h * v[r] + h * h / 4 * a) + h * h / 4 * k * b1) / (m + h * h / 4 * k);
+                        x[r] = (m * (old + h * v[r] + h * h / 4 * a) + h * h / 4 * k * b1) /
+                               (m + h * h / 4 * k);
                         v[r] = 2 * (x[r] - old) / h - v[r];
                         break;
                     case 3:
                         v[r] += h * a;
                         x[r] += h * v[r];
                         break;
-                    default:
-                        x[r] = b1;
-                        v[r] = 0;
+                    default: x[r] = b1; v[r] = 0;
                     }
                 }
                 step(sim, 1);
@@ -1116,7 +1236,7 @@ static void oscillator(void **unused)
         }
 }
 
-/* ---- the public interface ----------------------------------------------------------------------- */
+/* ---- the public interface --------------------------------------------------------------- */
 
 static void positions(void **unused)
 {
@@ -1148,7 +1268,7 @@ static void positions(void **unused)
     brio_sim_velocities(sim, 0, v_new);
     int held = 0, scripted = 0;
     for (int64_t v = 0; v < vertices; v++) {
-        bool is_held = x[3 * v] < -0.0999, is_scripted = x[3 * v] > 0.0999 && v % 2;
+        bool is_held = x[3 * v]<-0.0999, is_scripted = x[3 * v]> 0.0999 && v % 2;
         held += is_held;
         scripted += is_scripted;
         for (int r = 0; r < 3; r++) {
@@ -1223,7 +1343,8 @@ static void refusals(void **unused)
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
     error = (BrioError){0};
     assert_int_equal(brio_builder_body(builder, &def, NULL, &error), BRIO_ERROR_INPUT);
-    assert_string_equal(error.message, "two bodies are called \"one\": give each a name of its own");
+    assert_string_equal(error.message,
+                        "two bodies are called \"one\": give each a name of its own");
     error = (BrioError){0};
     assert_int_equal(brio_builder_fix(builder, 0, &outside, 1, NULL, &error), BRIO_ERROR_INPUT);
     assert_string_equal(error.message, "body \"one\" has no vertex 4: it has vertices 0 to 3");
@@ -1237,11 +1358,13 @@ static void refusals(void **unused)
     brio_builder_gravity(builder, (double[3]){0, -9.8, 0});
     assert_int_equal(brio_builder_finish(builder, &system, &state, NULL), BRIO_OK);
     error = (BrioError){0}; /* a builder makes one system */
-    assert_int_equal(brio_builder_finish(builder, &second, &second_state, &error), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_builder_finish(builder, &second, &second_state, &error),
+                     BRIO_ERROR_ARGUMENT);
     assert_true(error.message[0] != 0);
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_ERROR_ARGUMENT);
     assert_int_equal(brio_builder_fix(builder, 0, all, 4, NULL, NULL), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_builder_attach(builder, 0, 0, corner, 1, NULL, NULL), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_builder_attach(builder, 0, 0, corner, 1, NULL, NULL),
+                     BRIO_ERROR_ARGUMENT);
     brio_builder_free(builder);
     brio_state_free(state);
     brio_system_free(system);
@@ -1266,22 +1389,30 @@ static void refusals(void **unused)
     error = (BrioError){0};
     BrioSimDef sim_def = brio_sim_def("backward-euler");
     assert_int_equal(brio_sim_create(system, state, &sim_def, &sim, &error), BRIO_ERROR_INPUT);
-    assert_string_equal(error.message, "tet 0 of body \"one\" (vertices 0 1 2 3) is inverted in the first state, and its material forbids that");
+    assert_string_equal(error.message, "tet 0 of body \"one\" (vertices 0 1 2 3) is inverted in "
+                                       "the first state, and its material forbids that");
 }
 
-/* BDF2 from public functions alone: q' = argmin 1/2 |q - (q* + 2/3 h v*)|^2_M + (2/3 h)^2 P(q) with z* = (4 z_n - z_n-1)/3
- * and v' = (q' - q*)/(2/3 h); the first step is backward Euler. The past is kept in the state. */
+/* BDF2 from public functions alone: q' = argmin 1/2 |q - (q* + 2/3 h v*)|^2_M + (2/3 h)^2 P(q) with
+ * z* = (4 z_n - z_n-1)/3 and v' = (q' - q*)/(2/3 h); the first step is backward Euler. The past is
+ * kept in the state. */
 static BrioStatus two_step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
     double *past_q = brio_stepper_history(s, 0), *past_v = brio_stepper_history(s, 1);
-    double *q_star = brio_stepper_scratch(s, 0), *v_star = brio_stepper_scratch(s, 1), *target = brio_stepper_scratch(s, 2);
-    double *next = brio_stepper_scratch(s, 3), c = brio_stepper_time(s) > 0 ? brio_stepper_value(s, "share") : 1;
-    if (brio_stepper_history(s, 2) || brio_stepper_scratch(s, BRIO_SCRATCH) || !isnan(brio_stepper_value(s, "shore"))) return BRIO_ERROR_ARGUMENT;
+    double *q_star = brio_stepper_scratch(s, 0);
+    double *v_star = brio_stepper_scratch(s, 1);
+    double *target = brio_stepper_scratch(s, 2);
+    double *next = brio_stepper_scratch(s, 3);
+    double c = brio_stepper_time(s) > 0 ? brio_stepper_value(s, "share") : 1;
+    if (brio_stepper_history(s, 2) || brio_stepper_scratch(s, BRIO_SCRATCH) ||
+        !isnan(brio_stepper_value(s, "shore")))
+        return BRIO_ERROR_ARGUMENT;
     brio_stepper_combine(s, c < 1 ? 4.0 / 3 : 1, q, c < 1 ? -1.0 / 3 : 0, past_q, q_star);
     brio_stepper_combine(s, c < 1 ? 4.0 / 3 : 1, v, c < 1 ? -1.0 / 3 : 0, past_v, v_star);
     brio_stepper_combine(s, 1, q_star, c * h, v_star, target);
-    BrioObjective objective = {.target = target, .s = c * c * h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h};
+    BrioObjective objective = {
+        .target = target, .s = c * c * h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h};
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, 1, q, 0, q, past_q);
     brio_stepper_combine(s, 1, v, 0, v, past_v);
@@ -1300,15 +1431,22 @@ static void registered(void **unused)
 {
     (void)unused;
     static const BrioField fields[] = {{"share", BRIO_REAL, "", 2.0 / 3, 0.1, 1, 0, "Of h."}, {0}};
-    static const BrioIntegrator bdf2 = {.name = "test-bdf2", .summary = "For the test.", .order = 2, .history = 2, .traits = BRIO_IMPLICIT | BRIO_END_IS_SOLVED,
-                                        .fields = fields, .step = two_step};
-    static const BrioIntegrator idle = {.name = "test-idle", .summary = "Never ends a step.", .step = lazy};
+    static const BrioIntegrator bdf2 = {.name = "test-bdf2",
+                                        .summary = "For the test.",
+                                        .order = 2,
+                                        .history = 2,
+                                        .traits = BRIO_IMPLICIT | BRIO_END_IS_SOLVED,
+                                        .fields = fields,
+                                        .step = two_step};
+    static const BrioIntegrator idle = {
+        .name = "test-idle", .summary = "Never ends a step.", .step = lazy};
     int count = 0;
     while (brio_integrator_at(count)) count++;
     assert_int_equal(brio_register_integrator(&bdf2), BRIO_OK);
     assert_int_equal(brio_register_integrator(&bdf2), BRIO_ERROR_ARGUMENT); /* the name is taken */
     assert_int_equal(brio_register_integrator(NULL), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_register_integrator(&(BrioIntegrator){.name = "test-none"}), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_register_integrator(&(BrioIntegrator){.name = "test-none"}),
+                     BRIO_ERROR_ARGUMENT);
     assert_int_equal(brio_register_integrator(&idle), BRIO_OK);
     assert_ptr_equal(brio_integrator_at(count), &bdf2);
     assert_ptr_equal(brio_integrator("test-bdf2"), &bdf2);
@@ -1316,7 +1454,8 @@ static void registered(void **unused)
 
     BrioSim *sim = mixed_sim(1, "test-idle", "cholesky");
     assert_int_equal(brio_sim_step(sim), BRIO_ERROR_ARGUMENT);
-    assert_string_equal(brio_sim_reason(sim), "the integrator test-idle ended a step without accepting a state");
+    assert_string_equal(brio_sim_reason(sim),
+                        "the integrator test-idle ended a step without accepting a state");
     brio_sim_free(sim);
 
     /* a falling tet: BDF2 follows v = g t after a first step that is exact there */
@@ -1330,7 +1469,9 @@ static void registered(void **unused)
     double q = 0, v = 0, past_q = 0, past_v = 0;
     BrioState *copy = NULL;
     for (int n = 0; n < 50; n++) {
-        double c = n ? 2.0 / 3 : 1, q_star = n ? (4 * q - past_q) / 3 : q, v_star = n ? (4 * v - past_v) / 3 : v;
+        double c = n ? 2.0 / 3 : 1;
+        double q_star = n ? (4 * q - past_q) / 3 : q;
+        double v_star = n ? (4 * v - past_v) / 3 : v;
         if (n == 20) assert_int_equal(brio_state_copy(brio_sim_state(sim), &copy), BRIO_OK);
         past_q = q;
         past_v = v;
@@ -1358,11 +1499,12 @@ static void registered(void **unused)
     assert_non_null(strstr(error.message, "share"));
 }
 
-/* ---- the ledger --------------------------------------------------------------------------------- */
+/* ---- the ledger ------------------------------------------------------------------------- */
 
 static bool near(double a, double b, double scale) { return fabs(a - b) <= 1e-12 * scale; }
 
-/* Energies, momenta and centre by hand from positions and velocities. TOLERANCE 1e-12 of the sum of magnitudes. */
+/* Energies, momenta and centre by hand from positions and velocities. TOLERANCE 1e-12 of the sum of
+ * magnitudes. */
 static void ledger(void **unused)
 {
     (void)unused;
@@ -1372,7 +1514,15 @@ static void ledger(void **unused)
     assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
     const BrioSystem *s = sim->system;
     const double g[3] = {0.3, -9.8, 0.1};
-    double kinetic = 0, weight = 0, momentum[3] = {0}, angular[3] = {0}, centre[3] = {0}, mass = 0, elastic = 0, weight_size = 0, size = 0;
+    double kinetic = 0;
+    double weight = 0;
+    double momentum[3] = {0};
+    double angular[3] = {0};
+    double centre[3] = {0};
+    double mass = 0;
+    double elastic = 0;
+    double weight_size = 0;
+    double size = 0;
     double *x = numbers(3 * s->vertex_count), *v = numbers(3 * s->vertex_count);
     brio__system_positions(s, sim->state, sim->state->q, sim->state->time, x);
     brio__system_velocities(s, sim->state, sim->state->v, sim->state->time, v);
@@ -1410,14 +1560,16 @@ static void ledger(void **unused)
     brio__system_positions(s, sim->state, sim->state->q, sim->state->time, x);
     for (int64_t e = 0; e < term->elements; e++)
         for (int r = 0; r < 3; r++) {
-            double d = x[3 * node(term, e, 0) + r] - x[3 * node(term, e, 1) + r], k = e < 3 ? 40 : e < 7 ? 25 : 60;
+            double d = x[3 * node(term, e, 0) + r] - x[3 * node(term, e, 1) + r];
+            double k = e < 3 ? 40 : e < 7 ? 25 : 60;
             attached += 0.5 * k * d * d;
         }
     assert_int_equal(term->elements, 11);
     assert_true(near(l.attachment, attached, attached));
     assert_true(near(l.potential, l.elastic + l.gravity + l.attachment, weight_size + l.elastic));
     assert_true(l.total == l.kinetic + l.potential);
-    assert_true(l.step == 4 && l.time == brio_sim_time(sim) && l.iterations > 0 && l.contact == 0 && l.contacts == 0);
+    assert_true(l.step == 4 && l.time == brio_sim_time(sim) && l.iterations > 0 && l.contact == 0 &&
+                l.contacts == 0);
     assert_true(isnan(l.target) && isnan(l.alpha) && isnan(l.min_distance));
     free(x), free(v);
     brio_sim_free(sim);
@@ -1427,12 +1579,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives),     cmocka_unit_test(affine_masses),
-        cmocka_unit_test(affine_flight),   cmocka_unit_test(same_bits),            cmocka_unit_test(same_bits_large),
-        cmocka_unit_test(no_allocation),   cmocka_unit_test(failing_memory),       cmocka_unit_test(failing_memory_scene),
-        cmocka_unit_test(replay),          cmocka_unit_test(halving),              cmocka_unit_test(failed_halves),
-        cmocka_unit_test(violence),        cmocka_unit_test(reasons),              cmocka_unit_test(settle_unsupported),
-        cmocka_unit_test(scripts),         cmocka_unit_test(oscillator),           cmocka_unit_test(positions),
-        cmocka_unit_test(refusals),        cmocka_unit_test(ledger),               cmocka_unit_test(registered),
+        cmocka_unit_test(affine_flight),   cmocka_unit_test(same_bits),
+        cmocka_unit_test(same_bits_large), cmocka_unit_test(no_allocation),
+        cmocka_unit_test(failing_memory),  cmocka_unit_test(failing_memory_scene),
+        cmocka_unit_test(replay),          cmocka_unit_test(halving),
+        cmocka_unit_test(failed_halves),   cmocka_unit_test(violence),
+        cmocka_unit_test(reasons),         cmocka_unit_test(settle_unsupported),
+        cmocka_unit_test(scripts),         cmocka_unit_test(oscillator),
+        cmocka_unit_test(positions),       cmocka_unit_test(refusals),
+        cmocka_unit_test(ledger),          cmocka_unit_test(registered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

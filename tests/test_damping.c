@@ -1,4 +1,5 @@
-/* What damping models do and do not do: free fall, rates at different steps, momenta, the ledger's entries, derivatives, signs. */
+/* What damping models do and do not do: free fall, rates at different steps, momenta, the ledger's
+ * entries, derivatives, signs. */
 #include "builder.h"
 #include "field.h"
 #include "sim.h"
@@ -19,19 +20,25 @@ typedef struct Setup {
     double E, h, stretch, g, spin;
 } Setup;
 
-/* Strengths with which a cube of E = 1e4 Pa loses some tenths of its vibration in a tenth of a second. */
+/* Strengths with which a cube of E = 1e4 Pa loses some tenths of its vibration in a tenth of a
+ * second. */
 static BrioDamping damping_of(const char *model, double stiffness_only)
 {
     static const struct {
         const char *model, *field;
         double value;
-    } strength[] = {{"rayleigh", "alpha", 3}, {"rayleigh", "beta", 1e-4}, {"ether-drag", "k", 0.2}, {"momentum-preserving", "k", 0.1}, {"strain-energy", "beta", 3e-4}};
+    } strength[] = {{"rayleigh", "alpha", 3},
+                    {"rayleigh", "beta", 1e-4},
+                    {"ether-drag", "k", 0.2},
+                    {"momentum-preserving", "k", 0.1},
+                    {"strain-energy", "beta", 3e-4}};
     BrioDamping damping;
     bool known = false;
     assert_int_equal(brio_damping(model, &damping), BRIO_OK);
     for (size_t i = 0; i < BRIO_COUNT(strength); i++)
         if (!strcmp(strength[i].model, model)) {
-            assert_int_equal(brio_damping_set(&damping, strength[i].field, strength[i].value), BRIO_OK);
+            assert_int_equal(brio_damping_set(&damping, strength[i].field, strength[i].value),
+                             BRIO_OK);
             known = true;
         }
     if (!known) fail_msg("no strength is chosen here for the new model %s", model);
@@ -45,7 +52,9 @@ static BrioDamping damping_of(const char *model, double stiffness_only)
 static BrioSim *make(const Setup *s)
 {
     const BrioField *fields = brio_shape_fields("box");
-    const double size[3] = {0.1, 0.1, 0.1}, cells[3] = {s->cells, s->cells, s->cells}, gravity[3] = {0, s->g, 0};
+    const double size[3] = {0.1, 0.1, 0.1};
+    const double cells[3] = {s->cells, s->cells, s->cells};
+    const double gravity[3] = {0, s->g, 0};
     double values[BRIO_MAX_VALUES];
     BrioMesh *mesh;
     BrioBuilder *builder;
@@ -60,7 +69,8 @@ static BrioSim *make(const Setup *s)
     assert_int_equal(brio_mesh_shape("box", values, &mesh, NULL), BRIO_OK);
     double *first = calloc((size_t)mesh->vertex_count, 6 * sizeof *first);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
-        for (int r = 0; r < 3; r++) first[6 * v + r] = mesh->x[3 * v + r] * (r == 0 && s->stretch > 0 ? s->stretch : 1);
+        for (int r = 0; r < 3; r++)
+            first[6 * v + r] = mesh->x[3 * v + r] * (r == 0 && s->stretch > 0 ? s->stretch : 1);
     body.name = "box";
     body.mesh = mesh;
     body.state = first;
@@ -81,13 +91,15 @@ static BrioSim *make(const Setup *s)
     def.h = s->h;
     def.solver.tol = 1e-13;
     if (s->model) def.damping[def.damping_count++] = damping_of(s->model, s->stiffness_only);
-    if (brio_sim_create(system, state, &def, &sim, &error) != BRIO_OK) fail_msg("%s", error.message);
+    if (brio_sim_create(system, state, &def, &sim, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     return sim;
 }
 
 static void step(BrioSim *sim)
 {
-    if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s: %s", sim->stepper->integrator->name, brio_sim_reason(sim));
+    if (brio_sim_step(sim) != BRIO_OK)
+        fail_msg("%s: %s", sim->stepper->integrator->name, brio_sim_reason(sim));
 }
 
 static BrioLedger ledger_of(BrioSim *sim)
@@ -97,14 +109,16 @@ static BrioLedger ledger_of(BrioSim *sim)
     return ledger;
 }
 
-/* ---- free fall ---------------------------------------------------------------------------------- */
+/* ---- free fall -------------------------------------------------------------------------- */
 
-/* Every model that does not brake translation, and Rayleigh's stiffness part: a body at rest in itself falls vertex by vertex as without damping,
- * and the centre of one that vibrates as well. TOLERANCE 1e-12 of the fall: round-off of 480 steps. */
+/* Every model that does not brake translation, and Rayleigh's stiffness part: a body at rest in
+ * itself falls vertex by vertex as without damping, and the centre of one that vibrates as well.
+ * TOLERANCE 1e-12 of the fall: round-off of 480 steps. */
 static void free_fall(void **unused)
 {
     (void)unused;
-    static const char *const integrators[] = {"backward-euler", "bdf2", "trapezoidal", "implicit-midpoint", "a-search", "symplectic-euler"};
+    static const char *const integrators[] = {"backward-euler",    "bdf2",     "trapezoidal",
+                                              "implicit-midpoint", "a-search", "symplectic-euler"};
     double worst_vertex = 0, worst_centre = 0;
     int runs = 0;
     for (int m = 0; brio_damping_at(m); m++) {
@@ -114,8 +128,15 @@ static void free_fall(void **unused)
         for (size_t i = 0; i < BRIO_COUNT(integrators); i++)
             for (int fine = 0; fine < 2; fine++)
                 for (int vibrating = 0; vibrating < 2; vibrating++) {
-                    if (!fine && !(brio_integrator(integrators[i])->traits & BRIO_IMPLICIT)) continue; /* would not be stable */
-                    Setup s = {.integrator = integrators[i], .cells = 2, .E = 2e3, .h = fine ? 1.0 / 480 : 1.0 / 30, .g = -9.8, .stretch = vibrating ? 1.05 : 1};
+                    /* would not be stable */
+                    if (!fine && !(brio_integrator(integrators[i])->traits & BRIO_IMPLICIT))
+                        continue;
+                    Setup s = {.integrator = integrators[i],
+                               .cells = 2,
+                               .E = 2e3,
+                               .h = fine ? 1.0 / 480 : 1.0 / 30,
+                               .g = -9.8,
+                               .stretch = vibrating ? 1.05 : 1};
                     BrioSim *plain = make(&s);
                     s.model = model->name;
                     s.stiffness_only = stiffness ? 1e-3 : 0;
@@ -126,27 +147,33 @@ static void free_fall(void **unused)
                     BrioLedger a = ledger_of(plain), b = ledger_of(damped);
                     double fall = first.centre[1] - a.centre[1], apart = 0;
                     assert_true(fall > 4);
-                    for (int64_t k = 0; k < plain->state->coordinates; k++) apart = fmax(apart, fabs(plain->state->q[k] - damped->state->q[k]));
+                    for (int64_t k = 0; k < plain->state->coordinates; k++)
+                        apart = fmax(apart, fabs(plain->state->q[k] - damped->state->q[k]));
                     double centre = fabs(a.centre[1] - b.centre[1]);
                     if (!vibrating) worst_vertex = fmax(worst_vertex, apart / fall);
                     worst_centre = fmax(worst_centre, centre / fall);
                     if (!(centre < 1e-12 * fall) || (!vibrating && !(apart < 1e-12 * fall)))
-                        fail_msg("%s with %s at h = %g falls otherwise: vertices %.1e, centre %.1e of the fall apart", integrators[i], model->name, s.h, apart / fall, centre / fall);
+                        fail_msg("%s with %s at h = %g falls otherwise: vertices %.1e, centre %.1e "
+                                 "of the fall apart",
+                                 integrators[i], model->name, s.h, apart / fall, centre / fall);
                     brio_sim_free(plain);
                     brio_sim_free(damped);
                     runs++;
                 }
     }
-    print_message("%d falls with damping beside those without: vertices %.1e, centres %.1e of the fall apart\n", runs, worst_vertex, worst_centre);
+    print_message("%d falls with damping beside those without: vertices %.1e, centres %.1e of the "
+                  "fall apart\n",
+                  runs, worst_vertex, worst_centre);
     assert_true(runs >= 3 * 22);
 }
 
-/* ---- the same at every step ---------------------------------------------------------------------- */
+/* ---- the same at every step ------------------------------------------------------------- */
 
 /* Share of the energy that is left after a tenth of a second. */
 static double left(const char *integrator, const char *model, double h)
 {
-    Setup s = {.integrator = integrator, .model = model, .cells = 2, .E = 1e4, .h = h, .stretch = 1.02};
+    Setup s = {
+        .integrator = integrator, .model = model, .cells = 2, .E = 1e4, .h = h, .stretch = 1.02};
     BrioSim *sim = make(&s);
     double first = ledger_of(sim).total;
     for (int k = 0; k < (int)(0.1 / h + 0.5); k++) step(sim);
@@ -163,22 +190,32 @@ static void rates(void **unused)
     const double h = 0.1 / 128;
     for (size_t i = 0; i < BRIO_COUNT(integrators); i++) {
         double none = -log(left(integrators[i], NULL, h)) / 0.1;
-        print_message("%s: without damping the energy falls at the rate %.1e/s\n", integrators[i], none);
+        print_message("%s: without damping the energy falls at the rate %.1e/s\n", integrators[i],
+                      none);
         for (int m = 0; brio_damping_at(m); m++) {
-            double coarse = -log(left(integrators[i], brio_damping_at(m), h)) / 0.1, fine = -log(left(integrators[i], brio_damping_at(m), h / 16)) / 0.1;
-            print_message("    %-20s %.4f/s with h = 0.78 ms, %.4f/s with h/16: %+.2f %%\n", brio_damping_at(m), coarse, fine, 100 * (coarse / fine - 1));
+            double coarse = -log(left(integrators[i], brio_damping_at(m), h)) / 0.1;
+            double fine = -log(left(integrators[i], brio_damping_at(m), h / 16)) / 0.1;
+            print_message("    %-20s %.4f/s with h = 0.78 ms, %.4f/s with h/16: %+.2f %%\n",
+                          brio_damping_at(m), coarse, fine, 100 * (coarse / fine - 1));
             assert_true(fine > 0.5 && fabs(coarse / fine - 1) < 0.1 && fabs(none) < 0.05 * fine);
         }
     }
 }
 
-/* The same at the steps of frames and of 480 a second: a softer cube, whose slowest vibrations a frame resolves. The energy is read at the same
- * instants, every half second, and its rate fitted over two seconds. TOLERANCE 10 %. */
+/* The same at the steps of frames and of 480 a second: a softer cube, whose slowest vibrations a
+ * frame resolves. The energy is read at the same instants, every half second, and its rate fitted
+ * over two seconds. TOLERANCE 10 %. */
 static double frame_rate(const char *model, double h)
 {
-    Setup s = {.integrator = "implicit-midpoint", .model = model, .cells = 1, .E = 10, .h = h, .stretch = 1.1};
+    Setup s = {.integrator = "implicit-midpoint",
+               .model = model,
+               .cells = 1,
+               .E = 10,
+               .h = h,
+               .stretch = 1.1};
     BrioSim *sim = make(&s);
-    if (model && brio__fields_offset(brio_damping_fields(model), "beta") >= 0) { /* slow vibrations ask for more of it */
+    /* slow vibrations ask for more of it */
+    if (model && brio__fields_offset(brio_damping_fields(model), "beta") >= 0) {
         BrioDamper *d = &sim->stepper->solver->damper[0];
         d->values[brio__fields_offset(d->model->fields, "beta")] = 0.1;
     }
@@ -196,15 +233,19 @@ static void rates_of_frames(void **unused)
 {
     (void)unused;
     double none = frame_rate(NULL, 1.0 / 30);
-    print_message("implicit-midpoint at h = 1/30 s: without damping the energy falls at the rate %.1e/s\n", none);
+    print_message(
+        "implicit-midpoint at h = 1/30 s: without damping the energy falls at the rate %.1e/s\n",
+        none);
     for (int m = 0; brio_damping_at(m); m++) {
-        double coarse = frame_rate(brio_damping_at(m), 1.0 / 30), fine = frame_rate(brio_damping_at(m), 1.0 / 480);
-        print_message("    %-20s %.4f/s with h = 1/30 s, %.4f/s with h = 1/480 s: %+.2f %%\n", brio_damping_at(m), coarse, fine, 100 * (coarse / fine - 1));
+        double coarse = frame_rate(brio_damping_at(m), 1.0 / 30);
+        double fine = frame_rate(brio_damping_at(m), 1.0 / 480);
+        print_message("    %-20s %.4f/s with h = 1/30 s, %.4f/s with h = 1/480 s: %+.2f %%\n",
+                      brio_damping_at(m), coarse, fine, 100 * (coarse / fine - 1));
         assert_true(fine > 0.2 && fabs(coarse / fine - 1) < 0.1 && fabs(none) < 0.05 * fine);
     }
 }
 
-/* ---- angular momentum ---------------------------------------------------------------------------- */
+/* ---- angular momentum ------------------------------------------------------------------- */
 
 static double relative_change(const double *a, const double *b)
 {
@@ -213,9 +254,17 @@ static double relative_change(const double *a, const double *b)
     return sqrt(change / size);
 }
 
-static double spin_change(const char *integrator, const char *model, double h, int steps, double stiffness_only)
+static double spin_change(const char *integrator, const char *model, double h, int steps,
+                          double stiffness_only)
 {
-    Setup s = {.integrator = integrator, .model = model, .cells = 2, .E = 1e4, .h = h, .stretch = 1.15, .spin = 12, .stiffness_only = stiffness_only};
+    Setup s = {.integrator = integrator,
+               .model = model,
+               .cells = 2,
+               .E = 1e4,
+               .h = h,
+               .stretch = 1.15,
+               .spin = 12,
+               .stiffness_only = stiffness_only};
     BrioSim *sim = make(&s);
     BrioLedger first = ledger_of(sim), last;
     for (int k = 0; k < steps; k++) step(sim);
@@ -226,21 +275,27 @@ static double spin_change(const char *integrator, const char *model, double h, i
     return change;
 }
 
-/* Methods that keep angular momentum keep it with models that brake no rotation. TOLERANCE 1e-10 relative, with solves to 1e-13 m/s. */
+/* Methods that keep angular momentum keep it with models that brake no rotation. TOLERANCE 1e-10
+ * relative, with solves to 1e-13 m/s. */
 static void angular_momentum(void **unused)
 {
     (void)unused;
     static const struct {
         const char *integrator;
         double h;
-    } keeping[] = {{"implicit-midpoint", 1.0 / 480}, {"theta", 1.0 / 480}, {"symplectic-euler", 1.0 / 4800}, {"verlet", 1.0 / 4800}};
+    } keeping[] = {{"implicit-midpoint", 1.0 / 480},
+                   {"theta", 1.0 / 480},
+                   {"symplectic-euler", 1.0 / 4800},
+                   {"verlet", 1.0 / 4800}};
     for (size_t i = 0; i < BRIO_COUNT(keeping); i++)
         for (int m = 0; brio_damping_at(m); m++) {
             const BrioDampingModel *model = brio__damping_model_at(m);
             bool stiffness = !strcmp(model->name, "rayleigh");
             if (model->brakes_rotation && !stiffness) continue;
-            double change = spin_change(keeping[i].integrator, model->name, keeping[i].h, (int)(0.2 / keeping[i].h), stiffness ? 1e-3 : 0);
-            print_message("%-18s %-20s angular momentum changes by %.1e (relative)\n", keeping[i].integrator, model->name, change);
+            double change = spin_change(keeping[i].integrator, model->name, keeping[i].h,
+                                        (int)(0.2 / keeping[i].h), stiffness ? 1e-3 : 0);
+            print_message("%-18s %-20s angular momentum changes by %.1e (relative)\n",
+                          keeping[i].integrator, model->name, change);
             if (stiffness)
                 assert_true(change > 1e-4); /* as its documentation says */
             else
@@ -248,13 +303,20 @@ static void angular_momentum(void **unused)
         }
 }
 
-/* Methods that do not keep it: the damping force of each step has no torque about the pose of the solve. TOLERANCE 1e-10 of its arm. */
+/* Methods that do not keep it: the damping force of each step has no torque about the pose of the
+ * solve. TOLERANCE 1e-10 of its arm. */
 static void no_torque(void **unused)
 {
     (void)unused;
     static const char *const integrators[] = {"backward-euler", "bdf2", "a-search"};
     for (size_t i = 0; i < BRIO_COUNT(integrators); i++) {
-        Setup s = {.integrator = integrators[i], .model = "strain-energy", .cells = 2, .E = 1e4, .h = 1.0 / 240, .stretch = 1.15, .spin = 12};
+        Setup s = {.integrator = integrators[i],
+                   .model = "strain-energy",
+                   .cells = 2,
+                   .E = 1e4,
+                   .h = 1.0 / 240,
+                   .stretch = 1.15,
+                   .spin = 12};
         BrioSim *sim = make(&s);
         double worst = 0;
         for (int k = 0; k < 30; k++) {
@@ -270,17 +332,19 @@ static void no_torque(void **unused)
             assert_true(arm > 0);
             for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(torque[r]) / arm);
         }
-        print_message("%-18s strain-energy exerts the torque %.1e of its arm\n", integrators[i], worst);
+        print_message("%-18s strain-energy exerts the torque %.1e of its arm\n", integrators[i],
+                      worst);
         assert_true(worst < 1e-10);
         brio_sim_free(sim);
     }
 }
 
-/* ---- the ledger ---------------------------------------------------------------------------------- */
+/* ---- the ledger ------------------------------------------------------------------------- */
 
 enum { LINKS = 20 };
 
-/* A chain of springs along x, whose motion along x is linear; its first vertex is fixed, and its last on a spring to a point that `script` moves. */
+/* A chain of springs along x, whose motion along x is linear; its first vertex is fixed, and its
+ * last on a spring to a point that `script` moves. */
 static BrioSim *chain(const BrioSimDef *def, const BrioScript *script)
 {
     double x[3 * LINKS] = {0}, state_of[6 * LINKS] = {0};
@@ -308,15 +372,16 @@ static BrioSim *chain(const BrioSimDef *def, const BrioScript *script)
     assert_int_equal(brio_builder_create(&builder), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_fix(builder, 0, &fixed, 1, NULL, &error), BRIO_OK);
-    assert_int_equal(brio_builder_attach(builder, 0, LINKS - 1, point, 70, script, &error), BRIO_OK);
+    assert_int_equal(brio_builder_attach(builder, 0, LINKS - 1, point, 70, script, &error),
+                     BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     brio_builder_free(builder);
     if (brio_sim_create(system, state, def, &sim, &error) != BRIO_OK) fail_msg("%s", error.message);
     return sim;
 }
 
-/* Linear springs under implicit midpoint: energies, drag and a moving hand add up. TOLERANCE 1e-12 of the first energy for the remainder, 1e-10 for the
- * sums made here. */
+/* Linear springs under implicit midpoint: energies, drag and a moving hand add up. TOLERANCE 1e-12
+ * of the first energy for the remainder, 1e-10 for the sums made here. */
 static void entries(void **unused)
 {
     (void)unused;
@@ -331,32 +396,41 @@ static void entries(void **unused)
     assert_int_equal(brio_damping("ether-drag", &def.damping[0]), BRIO_OK);
     assert_int_equal(brio_damping_set(&def.damping[0], "k", drag), BRIO_OK);
     BrioSim *sim = chain(&def, &script);
-    double before[3 * LINKS], now[3 * LINKS], lost = 0, work = 0, first = ledger_of(sim).total, worst = 0;
+    double before[3 * LINKS], now[3 * LINKS];
+    double lost = 0;
+    double work = 0;
+    double first = ledger_of(sim).total;
+    double worst = 0;
     brio_sim_positions(sim, 0, before);
     for (int n = 0; n < 150; n++) {
         step(sim);
         brio_sim_positions(sim, 0, now);
-        for (int i = 0; i < 3 * LINKS; i++) lost += drag * pow(now[i] - before[i], 2) / h; /* force times way */
+        /* force times way */
+        for (int i = 0; i < 3 * LINKS; i++) lost += drag * pow(now[i] - before[i], 2) / h;
         double hand[2];
         for (int end = 0; end < 2; end++) { /* the keys by hand */
             double t = (n + end) * h;
             hand[end] = LINKS - 1 + (t < 1 ? 0.8 * t : t < 2.5 ? 0.8 - 1.3 * (t - 1) / 1.5 : -0.5);
         }
-        work += k * ((hand[0] + hand[1]) / 2 - (before[3 * LINKS - 3] + now[3 * LINKS - 3]) / 2) * (hand[1] - hand[0]);
+        work += k * ((hand[0] + hand[1]) / 2 - (before[3 * LINKS - 3] + now[3 * LINKS - 3]) / 2) *
+                (hand[1] - hand[0]);
         memcpy(before, now, sizeof before);
         worst = fmax(worst, fabs(ledger_of(sim).remainder) / first);
     }
     BrioLedger last = ledger_of(sim);
-    print_message("chain: dissipated %.6f J (relative error %.1e), added %.6f J (%.1e), remainder at most %.1e of the first energy\n", last.dissipated,
-                  fabs(last.dissipated / lost - 1), last.added, fabs(last.added / work - 1), worst);
+    print_message("chain: dissipated %.6f J (relative error %.1e), added %.6f J (%.1e), remainder "
+                  "at most %.1e of the first energy\n",
+                  last.dissipated, fabs(last.dissipated / lost - 1), last.added,
+                  fabs(last.added / work - 1), worst);
     assert_true(lost > 0.1 * first && fabs(work) > 0.1);
-    assert_true(fabs(last.dissipated / lost - 1) < 1e-10 && fabs(last.added / work - 1) < 1e-10 && worst < 1e-12);
+    assert_true(fabs(last.dissipated / lost - 1) < 1e-10 && fabs(last.added / work - 1) < 1e-10 &&
+                worst < 1e-12);
     assert_true(last.dissipated_by[0] == last.dissipated);
     brio_sim_free(sim);
 }
 
-/* Loose conjugate gradients leave forces unbalanced; on a linear system under implicit midpoint their work is the whole remainder. TOLERANCE 1e-10 of
- * the first energy. */
+/* Loose conjugate gradients leave forces unbalanced; on a linear system under implicit midpoint
+ * their work is the whole remainder. TOLERANCE 1e-10 of the first energy. */
 static void unfinished(void **unused)
 {
     (void)unused;
@@ -369,13 +443,14 @@ static void unfinished(void **unused)
     double first = ledger_of(sim).total;
     for (int n = 0; n < 50; n++) step(sim);
     BrioLedger last = ledger_of(sim);
-    print_message("loose solver: remainder %.6e J, unfinished %.6e J of %.3f J\n", last.remainder, last.unfinished, first);
+    print_message("loose solver: remainder %.6e J, unfinished %.6e J of %.3f J\n", last.remainder,
+                  last.unfinished, first);
     assert_true(fabs(last.remainder) > 1e-6 * first);
     assert_true(fabs(last.remainder - last.unfinished) < 1e-10 * first);
     brio_sim_free(sim);
 }
 
-/* ---- derivatives and signs ------------------------------------------------------------------------ */
+/* ---- derivatives and signs -------------------------------------------------------------- */
 
 static double random_unit(void) { return 2.0 * rand() / RAND_MAX - 1; }
 
@@ -403,14 +478,24 @@ static void derivatives(void **unused)
         const BrioDamper *d = &sim->stepper->solver->damper[0];
         const BrioState *state = sim->state;
         size_t n = (size_t)state->coordinates;
-        double *q = calloc(n, 8), *p = calloc(n, 8), *g = calloc(n, 8), *trial = calloc(n, 8), error[2], slope = 0, h = 0.01;
-        for (size_t k = 0; k < n; k++) q[k] = state->q[k] + 0.005 * random_unit(), p[k] = random_unit();
-        double D = d->model->potential(d->self, d->values, sim->stepper->solver, state, &(BrioMotion){q, state->q, h, h}, g);
+        double *q = calloc(n, 8);
+        double *p = calloc(n, 8);
+        double *g = calloc(n, 8);
+        double *trial = calloc(n, 8);
+        double error[2];
+        double slope = 0;
+        double h = 0.01;
+        for (size_t k = 0; k < n; k++)
+            q[k] = state->q[k] + 0.005 * random_unit(), p[k] = random_unit();
+        double D = d->model->potential(d->self, d->values, sim->stepper->solver, state,
+                                       &(BrioMotion){q, state->q, h, h}, g);
         for (size_t k = 0; k < n; k++) slope += g[k] * p[k];
         for (int i = 0; i < 2; i++) {
             double e = 1e-4 / (1 << i);
             for (size_t k = 0; k < n; k++) trial[k] = q[k] + e * p[k];
-            error[i] = fabs(d->model->potential(d->self, d->values, sim->stepper->solver, state, &(BrioMotion){trial, state->q, h, h}, NULL) - D - e * slope);
+            error[i] = fabs(d->model->potential(d->self, d->values, sim->stepper->solver, state,
+                                                &(BrioMotion){trial, state->q, h, h}, NULL) -
+                            D - e * slope);
         }
         print_message("%-20s Taylor slope %.4f\n", brio_damping_at(m), log2(error[0] / error[1]));
         assert_true(fabs(log2(error[0] / error[1]) - 2) < 0.1);
@@ -419,7 +504,8 @@ static void derivatives(void **unused)
     }
 }
 
-/* Over random poses, velocities and displacements each model takes energy: grad D_n.(q - q_n) >= 0, force.v <= 0, a filter's share >= 0. */
+/* Over random poses, velocities and displacements each model takes energy: grad D_n.(q - q_n) >= 0,
+ * force.v <= 0, a filter's share >= 0. */
 static void signs(void **unused)
 {
     (void)unused;
@@ -433,10 +519,15 @@ static void signs(void **unused)
             BrioSolver *solver = sim->stepper->solver;
             BrioState *state = sim->state;
             size_t n = (size_t)state->coordinates;
-            double *q = calloc(n, 8), *g = calloc(n, 8), h = 0.01, size = pow(10, -4 + 2.0 * trial / 200), taken;
+            double *q = calloc(n, 8);
+            double *g = calloc(n, 8);
+            double h = 0.01;
+            double size = pow(10, -4 + 2.0 * trial / 200);
+            double taken;
             for (size_t k = 0; k < n; k++) q[k] = state->q[k] + size * random_unit();
             if (model->potential) {
-                model->potential(d->self, d->values, solver, state, &(BrioMotion){q, state->q, h, h}, g);
+                model->potential(d->self, d->values, solver, state,
+                                 &(BrioMotion){q, state->q, h, h}, g);
                 taken = 0;
                 for (size_t k = 0; k < n; k++) taken += g[k] * (q[k] - state->q[k]);
                 least = fmin(least, taken / (size * size));
@@ -448,7 +539,9 @@ static void signs(void **unused)
                 for (size_t k = 0; k < n; k++) taken -= g[k] * state->v[k];
                 least = fmin(least, taken);
             }
-            if (model->filter) least = fmin(least, model->filter(d->self, d->values, sim->system, state->q, h, state->v));
+            if (model->filter)
+                least = fmin(least,
+                             model->filter(d->self, d->values, sim->system, state->q, h, state->v));
             free(q), free(g);
             brio_sim_free(sim);
         }
@@ -460,8 +553,11 @@ static void signs(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_fall), cmocka_unit_test(rates),      cmocka_unit_test(rates_of_frames), cmocka_unit_test(angular_momentum), cmocka_unit_test(no_torque),
-        cmocka_unit_test(entries),   cmocka_unit_test(unfinished), cmocka_unit_test(derivatives),      cmocka_unit_test(signs),
+        cmocka_unit_test(free_fall),       cmocka_unit_test(rates),
+        cmocka_unit_test(rates_of_frames), cmocka_unit_test(angular_momentum),
+        cmocka_unit_test(no_torque),       cmocka_unit_test(entries),
+        cmocka_unit_test(unfinished),      cmocka_unit_test(derivatives),
+        cmocka_unit_test(signs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

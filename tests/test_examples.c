@@ -1,5 +1,6 @@
-/* The examples of the documentation: the energies that docs/energy.md prints have right derivatives, and what the pages
- * print is what examples/ holds. (The programs among the examples are tests of their own: cmake/tests.cmake.) */
+/* The examples of the documentation: the energies that docs/energy.md prints have right
+ * derivatives, and what the pages print is what examples/ holds. (The programs among the examples
+ * are tests of their own: cmake/tests.cmake.) */
 #include "energy/energy.h"
 #include "field.h"
 
@@ -15,8 +16,9 @@ extern const BrioEnergy brio__energy_yeoh_example, brio__energy_duffing_example;
 
 enum { MOST = 12 };
 
-/* Central differences of step 1e-5. TOLERANCE 1e-6 of the largest entry: their error is 1e-10 for the third derivatives of
- * these energies, and round-off of the energy (1e-16 relative) over 1e-5 gives 1e-11 of it, 1e-8 of small gradients. */
+/* Central differences of step 1e-5. TOLERANCE 1e-6 of the largest entry: their error is 1e-10 for
+ * the third derivatives of these energies, and round-off of the energy (1e-16 relative) over 1e-5
+ * gives 1e-11 of it, 1e-8 of small gradients. */
 static void check_derivatives(const BrioEnergy *energy)
 {
     double values[BRIO_MAX_VALUES], X[MOST], x[MOST], rest[16], g[MOST], H[MOST * MOST], e = 1e-5;
@@ -44,7 +46,8 @@ static void check_derivatives(const BrioEnergy *energy)
         }
         assert_true(wrong_g < 1e-6 * scale_g && wrong_H < 1e-6 * scale_H);
         brio__energy_one(energy, values, rest, X, g, NULL, false);
-        for (int i = 0; i < size; i++) assert_true(fabs(g[i]) < 1e-9 * scale_H); /* no force at rest */
+        /* no force at rest */
+        for (int i = 0; i < size; i++) assert_true(fabs(g[i]) < 1e-9 * scale_H);
     }
 }
 
@@ -74,13 +77,21 @@ static void pages(void **unused)
 {
     (void)unused;
     static const char *const pairs[][2] = {
-        {"docs/energy.md", "examples/yeoh.c"},       {"docs/energy.md", "examples/duffing.c"}, {"docs/integrator.md", "examples/leapfrog.c"},
-        {"docs/integrator.md", "examples/leapfrog.yaml"}, {"README.md", "examples/hello.c"}, {"docs/interaction.md", "examples/drag.c"},   {"README.md", "examples/beam.yaml"},
+        {"docs/energy.md", "examples/yeoh.c"},
+        {"docs/energy.md", "examples/duffing.c"},
+        {"docs/integrator.md", "examples/leapfrog.c"},
+        {"docs/integrator.md", "examples/leapfrog.yaml"},
+        {"README.md", "examples/hello.c"},
+        {"docs/interaction.md", "examples/drag.c"},
+        {"README.md", "examples/beam.yaml"},
     };
     for (size_t k = 0; k < BRIO_COUNT(pairs); k++) {
-        char *page = content(pairs[k][0]), *example = content(pairs[k][1]), *body = strstr(example, "*/\n");
+        char *page = content(pairs[k][0]);
+        char *example = content(pairs[k][1]);
+        char *body = strstr(example, "*/\n");
         body = body ? body + 3 : example;
-        if (!strstr(page, body)) fail_msg("%s no longer prints %s as it is: copy it anew", pairs[k][0], pairs[k][1]);
+        if (!strstr(page, body))
+            fail_msg("%s no longer prints %s as it is: copy it anew", pairs[k][0], pairs[k][1]);
         free(page);
         free(example);
     }

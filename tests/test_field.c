@@ -32,7 +32,8 @@ static void test_table(void **state)
     assert_int_equal(brio__fields_offset(NULL, "nu"), -1);
     brio_fields_defaults(NULL, values);
     brio_fields_defaults(fields, values);
-    assert_true(values[0] == 1e5 && values[1] == 1 && values[3] == 1 && values[4] == 4 && values[5] == 0);
+    assert_true(values[0] == 1e5 && values[1] == 1 && values[3] == 1 && values[4] == 4 &&
+                values[5] == 0);
     assert_true(isnan(values[6]) && values[7] == INFINITY);
     assert_int_equal(brio__fields_check(fields, values, NULL), BRIO_OK);
     assert_int_equal(brio__fields_check(NULL, values, NULL), BRIO_OK);
@@ -45,10 +46,14 @@ static void test_set(void **state)
     brio_fields_defaults(fields, values);
     assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, 3}), BRIO_OK);
     assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9}), BRIO_OK);
-    assert_true(values[0] == 1e5 && values[1] == 1 && values[2] == 2 && values[3] == 3 && values[4] == 9);
-    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9.5}), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){NAN}), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, -3}), BRIO_ERROR_ARGUMENT);
+    assert_true(values[0] == 1e5 && values[1] == 1 && values[2] == 2 && values[3] == 3 &&
+                values[4] == 9);
+    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9.5}),
+                     BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){NAN}),
+                     BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, -3}),
+                     BRIO_ERROR_ARGUMENT);
     assert_int_equal(brio_fields_set(fields, values, "nu", (double[]){1}), BRIO_ERROR_ARGUMENT);
     assert_int_equal(brio_fields_set(fields, values, NULL, (double[]){1}), BRIO_ERROR_ARGUMENT);
     assert_int_equal(brio_fields_set(fields, values, "E", NULL), BRIO_ERROR_ARGUMENT);
@@ -75,9 +80,11 @@ static void test_ranges(void **state)
     real.most = 0.5;
     complains(real, (double[]){0.1 + 0.6}, "x = 0.7 is out of range: must be between 0 and 0.5");
     real.most = nextafter(0.5, 0);
-    complains(real, (double[]){0.5}, "x = 0.5 is out of range: must be at least 0 and less than 0.5");
+    complains(real, (double[]){0.5},
+              "x = 0.5 is out of range: must be at least 0 and less than 0.5");
     real.least = nextafter(-1, 0);
-    complains(real, (double[]){-1}, "x = -1 is out of range: must be more than -1 and less than 0.5");
+    complains(real, (double[]){-1},
+              "x = -1 is out of range: must be more than -1 and less than 0.5");
     real.least = DBL_MIN;
     complains(real, (double[]){0}, "x = 0 is out of range: must be positive and less than 0.5");
     real.most = 3;
@@ -94,7 +101,8 @@ static void test_ranges(void **state)
     real.required = 1;
     real.standard = NAN;
     complains(real, (double[]){NAN}, "x has no value, and no default");
-    complains(fields[1], (double[]){1, 2, 0}, "size[2] = 0 m is out of range: must be positive and at most 10");
+    complains(fields[1], (double[]){1, 2, 0},
+              "size[2] = 0 m is out of range: must be positive and at most 10");
     complains(fields[2], (double[]){2.5}, "cells = 2.5 is not a whole number");
     complains(fields[2], (double[]){0}, "cells = 0 is out of range: must be between 1 and 1000");
     complains(fields[3], (double[]){2}, "closed = 2 is neither true (1) nor false (0)");
@@ -103,7 +111,8 @@ static void test_ranges(void **state)
 static void test_citations(void **state)
 {
     (void)state;
-    static const char *const papers[] = {"Dinev2018", "You2026", "Kharevych2006", "Shinya2004", "Gentle2025"};
+    static const char *const papers[] = {"Dinev2018", "You2026", "Kharevych2006", "Shinya2004",
+                                         "Gentle2025"};
     for (size_t i = 0; i < BRIO_COUNT(papers); i++) assert_non_null(brio__citation(papers[i]));
     assert_null(brio__citation("Nobody1900"));
     assert_null(brio__citation_at(-1));
@@ -112,7 +121,8 @@ static void test_citations(void **state)
         const char *key = brio__citation_at(count), *text = brio__citation(key);
         size_t length = strlen(text);
         assert_true(length > 20 && text[length - 1] == '.');
-        if (count > 0) assert_true(strcmp(brio__citation_at(count - 1), key) < 0); /* sorted, no key twice */
+        /* sorted, no key twice */
+        if (count > 0) assert_true(strcmp(brio__citation_at(count - 1), key) < 0);
     }
     assert_true(count >= 25);
 }

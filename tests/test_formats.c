@@ -1,4 +1,5 @@
-/* Mesh formats: what each reader makes of its file, what it says of a broken one, and every format written and read again. */
+/* Mesh formats: what each reader makes of its file, what it says of a broken one, and every format
+ * written and read again. */
 #include "memory.h"
 #include "mesh_seeds.h"
 
@@ -15,7 +16,8 @@ static void parse(const char *file, const char *text, size_t size, BrioMesh **me
 {
     BrioError error = {0};
     char sentence[2048];
-    char *copy = malloc(size); /* of just that size, so that the address sanitizer sees a byte read too far */
+    /* of just that size, so that the address sanitizer sees a byte read too far */
+    char *copy = malloc(size);
     memcpy(copy, text, size);
     BrioStatus status = brio__mesh_parse(file, copy, size, mesh, &error);
     free(copy);
@@ -24,9 +26,13 @@ static void parse(const char *file, const char *text, size_t size, BrioMesh **me
     fail_msg("%s", sentence);
 }
 
-static void parse_text(const char *file, const char *text, BrioMesh **mesh) { parse(file, text, strlen(text), mesh); }
+static void parse_text(const char *file, const char *text, BrioMesh **mesh)
+{
+    parse(file, text, strlen(text), mesh);
+}
 
-static void assert_elements(const BrioMesh *mesh, int64_t vertices, int64_t tets, int64_t triangles, int64_t edges)
+static void assert_elements(const BrioMesh *mesh, int64_t vertices, int64_t tets, int64_t triangles,
+                            int64_t edges)
 {
     assert_int_equal(mesh->vertex_count, vertices);
     assert_int_equal(mesh->tet_count, tets);
@@ -40,17 +46,20 @@ static void assert_indices(const int32_t *found, int count, const int32_t *expec
         if (found[i] != expected[i]) fail_msg("index %d is %d, not %d", i, found[i], expected[i]);
 }
 
-/* ---- what is right --------------------------------------------------------------------------------- */
+/* ---- what is right ---------------------------------------------------------------------- */
 
 static void test_ply(void **state)
 {
     (void)state;
     BrioMesh *mesh;
-    parse_text("a.ply",
-               "ply\nformat ascii 1.0\ncomment by hand\nobj_info x\nelement vertex 5\nproperty float x\nproperty float y\nproperty uchar red\nproperty double z\n"
-               "element face 2\nproperty uchar flags\nproperty list uchar int vertex_indices\nelement edge 1\nproperty int vertex2\nproperty int vertex1\nend_header\n"
-               "0 0 255 0\n1 0 0 0\n1 1 0 0\n0 1 0 0.25\n-0.5 .5 7 1e-3\n0 5 0 1 2 3 4\n1 3 2 1 0\n3 1\n",
-               &mesh);
+    parse_text(
+        "a.ply",
+        "ply\nformat ascii 1.0\ncomment by hand\nobj_info x\nelement vertex 5\nproperty float "
+        "x\nproperty float y\nproperty uchar red\nproperty double z\n"
+        "element face 2\nproperty uchar flags\nproperty list uchar int vertex_indices\nelement "
+        "edge 1\nproperty int vertex2\nproperty int vertex1\nend_header\n"
+        "0 0 255 0\n1 0 0 0\n1 1 0 0\n0 1 0 0.25\n-0.5 .5 7 1e-3\n0 5 0 1 2 3 4\n1 3 2 1 0\n3 1\n",
+        &mesh);
     assert_elements(mesh, 5, 0, 4, 1);
     assert_indices(mesh->triangle, 12, (int32_t[]){0, 1, 2, 0, 2, 3, 0, 3, 4, 2, 1, 0});
     assert_indices(mesh->edge, 2, (int32_t[]){1, 3});
@@ -63,7 +72,8 @@ static void test_ply(void **state)
         assert_elements(mesh, 4, 0, 2, 1);
         assert_indices(mesh->triangle, 6, (int32_t[]){0, 1, 2, 0, 2, 3});
         assert_indices(mesh->edge, 2, (int32_t[]){0, 2});
-        assert_memory_equal(mesh->x, ((double[]){0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}), 12 * sizeof(double));
+        assert_memory_equal(mesh->x, ((double[]){0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0}),
+                            12 * sizeof(double));
         brio_mesh_free(mesh);
     }
 }
@@ -80,13 +90,17 @@ static void test_stl(void **state)
 {
     (void)state;
     BrioMesh *mesh;
-    const char *square = "solid  two triangles\n facet normal 0 0 1\n outer loop\n vertex 0 0 0\n vertex 1 0 0\n vertex 0 1 0\n endloop\n endfacet\n"
-                         "facet normal nan nan nan\nouter loop\nvertex 1 0 0\nvertex 1 1 0\nvertex -0 1 0\nendloop\nendfacet\n"
-                         "facet normal 0 0 1\nouter loop\nvertex 1 0 0\nvertex 1 0 0\nvertex 5 5 5\nendloop\nendfacet\nendsolid\n";
+    const char *square = "solid  two triangles\n facet normal 0 0 1\n outer loop\n vertex 0 0 0\n "
+                         "vertex 1 0 0\n vertex 0 1 0\n endloop\n endfacet\n"
+                         "facet normal nan nan nan\nouter loop\nvertex 1 0 0\nvertex 1 1 0\nvertex "
+                         "-0 1 0\nendloop\nendfacet\n"
+                         "facet normal 0 0 1\nouter loop\nvertex 1 0 0\nvertex 1 0 0\nvertex 5 5 "
+                         "5\nendloop\nendfacet\nendsolid\n";
     brio_set_log(keep_log, NULL);
     parse_text("a.stl", square, &mesh);
     brio_set_log(NULL, NULL);
-    assert_string_equal(last_log, "a.stl: 1 triangles have two corners in the same place; they were left out");
+    assert_string_equal(
+        last_log, "a.stl: 1 triangles have two corners in the same place; they were left out");
     assert_elements(mesh, 5, 0, 2, 0); /* the vertex of the triangle that was left out stays */
     assert_indices(mesh->triangle, 6, (int32_t[]){0, 1, 2, 1, 3, 2});
     brio_mesh_free(mesh);
@@ -118,12 +132,15 @@ static void test_vtk(void **state)
     (void)state;
     BrioMesh *mesh;
     parse_text("a.vtk",
-               "# vtk DataFile Version 3.0\ncells of all sorts\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 6 float\n0 0 0 1 0 0\n0 1 0 1 1 0 0 0 1\n1 1 1\n"
-               "CELLS 8 33\n4 0 1 2 4\n3 0 1 2\n4 0 1 3 2\n4 0 1 2 3\n2 0 5\n3 0 1 5\n1 3\n4 0 1 2 3\nCELL_TYPES 8\n10 5 9 8 3 4 1 6\nCELL_DATA 8\nwhatever\n",
+               "# vtk DataFile Version 3.0\ncells of all sorts\nASCII\nDATASET "
+               "UNSTRUCTURED_GRID\nPOINTS 6 float\n0 0 0 1 0 0\n0 1 0 1 1 0 0 0 1\n1 1 1\n"
+               "CELLS 8 33\n4 0 1 2 4\n3 0 1 2\n4 0 1 3 2\n4 0 1 2 3\n2 0 5\n3 0 1 5\n1 3\n4 0 1 2 "
+               "3\nCELL_TYPES 8\n10 5 9 8 3 4 1 6\nCELL_DATA 8\nwhatever\n",
                &mesh);
     assert_elements(mesh, 6, 1, 7, 3);
     assert_indices(mesh->tet, 4, (int32_t[]){0, 1, 2, 4});
-    assert_indices(mesh->triangle, 21, (int32_t[]){0, 1, 2, 0, 1, 3, 0, 3, 2, 0, 1, 3, 0, 3, 2, 0, 1, 2, 2, 1, 3});
+    assert_indices(mesh->triangle, 21,
+                   (int32_t[]){0, 1, 2, 0, 1, 3, 0, 3, 2, 0, 1, 3, 0, 3, 2, 0, 1, 2, 2, 1, 3});
     assert_indices(mesh->edge, 6, (int32_t[]){0, 5, 0, 1, 1, 5});
     brio_mesh_free(mesh);
 }
@@ -158,11 +175,19 @@ static void test_vtu(void **state)
             brio_mesh_free(mesh);
         }
     parse_text("b.vtu",
-               "<VTKFile type=\"UnstructuredGrid\"><UnstructuredGrid><Piece NumberOfPoints=\"3\" NumberOfCells=\"1\"><Points><DataArray type=\"Float32\" NumberOfComponents=\"3\" format=\"ascii\">\n"
-               "0 0 0 1 0 0 0 1 0</DataArray></Points><Cells><DataArray type=\"Int32\" Name=\"types\" format=\"ascii\">5</DataArray><DataArray type=\"Int32\" Name=\"connectivity\" format=\"ascii\">0 1 2"
-               "</DataArray><DataArray type=\"Int32\" Name=\"offsets\" format=\"ascii\">3</DataArray></Cells></Piece>\n"
-               "<Piece NumberOfPoints=\"3\" NumberOfCells=\"1\"><Points><DataArray type=\"Float64\" format=\"ascii\">1 0 0 1 1 0 0 1 0</DataArray></Points><Cells>"
-               "<DataArray type=\"Int64\" Name=\"connectivity\">0 1 2</DataArray><DataArray type=\"Int64\" Name=\"offsets\">3</DataArray><DataArray type=\"UInt8\" Name=\"types\">5</DataArray></Cells></Piece>"
+               "<VTKFile type=\"UnstructuredGrid\"><UnstructuredGrid><Piece NumberOfPoints=\"3\" "
+               "NumberOfCells=\"1\"><Points><DataArray type=\"Float32\" NumberOfComponents=\"3\" "
+               "format=\"ascii\">\n"
+               "0 0 0 1 0 0 0 1 0</DataArray></Points><Cells><DataArray type=\"Int32\" "
+               "Name=\"types\" format=\"ascii\">5</DataArray><DataArray type=\"Int32\" "
+               "Name=\"connectivity\" format=\"ascii\">0 1 2"
+               "</DataArray><DataArray type=\"Int32\" Name=\"offsets\" "
+               "format=\"ascii\">3</DataArray></Cells></Piece>\n"
+               "<Piece NumberOfPoints=\"3\" NumberOfCells=\"1\"><Points><DataArray "
+               "type=\"Float64\" format=\"ascii\">1 0 0 1 1 0 0 1 0</DataArray></Points><Cells>"
+               "<DataArray type=\"Int64\" Name=\"connectivity\">0 1 2</DataArray><DataArray "
+               "type=\"Int64\" Name=\"offsets\">3</DataArray><DataArray type=\"UInt8\" "
+               "Name=\"types\">5</DataArray></Cells></Piece>"
                "</UnstructuredGrid></VTKFile>",
                &mesh);
     assert_elements(mesh, 6, 0, 2, 0);
@@ -174,23 +199,33 @@ static void test_js(void **state)
 {
     (void)state;
     BrioMesh *mesh;
-    parse_text("a.js", "exports.positions=[[0,0,0],[1,0,-1.5e-1],[0,1,0],[0,0,1]];\nexports.cells=[[0,1,2],[0,3,1],[0,1]]", &mesh);
+    parse_text("a.js",
+               "exports.positions=[[0,0,0],[1,0,-1.5e-1],[0,1,0],[0,0,1]];\nexports.cells=[[0,1,2],"
+               "[0,3,1],[0,1]]",
+               &mesh);
     assert_elements(mesh, 4, 0, 2, 1);
     assert_indices(mesh->triangle, 6, (int32_t[]){0, 1, 2, 0, 3, 1});
     assert_true(mesh->x[5] == -0.15);
     brio_mesh_free(mesh);
-    parse_text("b.json", "{ \"name\": \"tet\",\n \"positions\" : [ [0, 0, 0],\n [1, 0, 0], [0, 1, 0], [0, 0, 1] ],\n \"cells\": [ [0, 1, 2, 3] ] }\n", &mesh);
+    parse_text("b.json",
+               "{ \"name\": \"tet\",\n \"positions\" : [ [0, 0, 0],\n [1, 0, 0], [0, 1, 0], [0, 0, "
+               "1] ],\n \"cells\": [ [0, 1, 2, 3] ] }\n",
+               &mesh);
     assert_elements(mesh, 4, 1, 0, 0);
     brio_mesh_free(mesh);
 }
 
-/* ---- what is wrong --------------------------------------------------------------------------------- */
+/* ---- what is wrong ---------------------------------------------------------------------- */
 
-#define PLY "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n" /* lines 1 to 6 */
+#define PLY                                                                                        \
+    "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float " \
+    "z\n" /* lines 1 to 6 */
 #define VTK "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET UNSTRUCTURED_GRID\n"
 #define VTK3 VTK "POINTS 3 double\n0 0 0 1 0 0 0 1 0\n" /* lines 1 to 6 */
 #define VTU "<VTKFile type=\"UnstructuredGrid\">\n"
-#define VTU3 VTU "<Piece NumberOfPoints=\"3\" NumberOfCells=\"1\">\n<Points>\n<DataArray type=\"Float64\">\n0 0 0 1 0 0 0 1 0\n</DataArray></Points><Cells>\n"
+#define VTU3                                                                      \
+    VTU "<Piece NumberOfPoints=\"3\" NumberOfCells=\"1\">\n<Points>\n<DataArray " \
+        "type=\"Float64\">\n0 0 0 1 0 0 0 1 0\n</DataArray></Points><Cells>\n"
 
 static const struct Wrong {
     const char *file, *text;
@@ -198,78 +233,159 @@ static const struct Wrong {
     const char *message;
 } wrong[] = {
     {"a.ply", "plx\n", 1, 1, "expected \"ply\" at the start of the file, found \"plx\""},
-    {"a.ply", "ply\nformat ascii 1.0\n", 3, 1, "expected \"end_header\", found the end of the file"},
-    {"a.ply", "ply\nformat binary 1.0\n", 2, 8, "expected ascii, binary_little_endian or binary_big_endian, found \"binary\""},
-    {"a.ply", "ply\nelement vertex 1\nproperty float x\nend_header\n", 4, 1, "the header has no line \"format\", such as \"format ascii 1.0\""},
-    {"a.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nend_header\n", 5, 1, "the element \"vertex\" needs the properties x, y and z"},
+    {"a.ply", "ply\nformat ascii 1.0\n", 3, 1,
+     "expected \"end_header\", found the end of the file"},
+    {"a.ply", "ply\nformat binary 1.0\n", 2, 8,
+     "expected ascii, binary_little_endian or binary_big_endian, found \"binary\""},
+    {"a.ply", "ply\nelement vertex 1\nproperty float x\nend_header\n", 4, 1,
+     "the header has no line \"format\", such as \"format ascii 1.0\""},
+    {"a.ply", "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nend_header\n", 5, 1,
+     "the element \"vertex\" needs the properties x, y and z"},
     {"a.ply", "ply\nproperty float x\n", 2, 1, "a property before any element"},
-    {"a.ply", PLY "property real w\n", 7, 10, "expected a type, one of char, uchar, short, ushort, int, uint, float and double, found \"real\""},
-    {"a.ply", PLY "property list float int a\n", 7, 15, "the length of a list is of a type with a fraction; it must be a whole number"},
+    {"a.ply", PLY "property real w\n", 7, 10,
+     "expected a type, one of char, uchar, short, ushort, int, uint, float and double, found "
+     "\"real\""},
+    {"a.ply", PLY "property list float int a\n", 7, 15,
+     "the length of a list is of a type with a fraction; it must be a whole number"},
     {"a.ply", PLY "property float x\n", 7, 16, "the property \"x\" occurs twice"},
-    {"a.ply", PLY "element face 1\nproperty list uchar float vertex_indices\n", 8, 21, "numbers of vertices must be of a type of whole numbers, such as \"int\""},
-    {"a.ply", PLY "elements face 1\n", 7, 1, "expected \"element\", \"property\" or \"end_header\", found \"elements\""},
-    {"a.ply", PLY "element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", 13, 7, "there is no vertex 3: the vertices are numbered 0 to 2"},
-    {"a.ply", PLY "element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 1\n", 13, 7, "this triangle names the same vertex twice; remove the triangle"},
-    {"a.ply", PLY "end_header\n0 0 0\n1 0 x\n0 0 0\n", 9, 5, "expected a coordinate of vertex no. 2, found \"x\""},
+    {"a.ply", PLY "element face 1\nproperty list uchar float vertex_indices\n", 8, 21,
+     "numbers of vertices must be of a type of whole numbers, such as \"int\""},
+    {"a.ply", PLY "elements face 1\n", 7, 1,
+     "expected \"element\", \"property\" or \"end_header\", found \"elements\""},
+    {"a.ply",
+     PLY "element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 "
+         "0\n3 0 1 3\n",
+     13, 7, "there is no vertex 3: the vertices are numbered 0 to 2"},
+    {"a.ply",
+     PLY "element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 "
+         "0\n3 0 1 1\n",
+     13, 7, "this triangle names the same vertex twice; remove the triangle"},
+    {"a.ply", PLY "end_header\n0 0 0\n1 0 x\n0 0 0\n", 9, 5,
+     "expected a coordinate of vertex no. 2, found \"x\""},
     {"a.ply", "ply\nformat ascii 1.0\nelement vertex 3000000\n", 3, 16,
-     "the number of elements is 3000000, but only 1 bytes of the file are left, too few for so many: the file is cut off, or the number is wrong"},
-    {"a.ply", "ply\nformat binary_little_endian 1.0\nelement vertex 30\nproperty double x\nproperty double y\nproperty double z\nend_header\n12345678", 0, 0,
-     "at byte 119: the header announces 30 of \"vertex\", but only 8 bytes are left, too few for so many: the file is cut off, or the number is wrong"},
-    {"a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0\nendloop\n", 5, 1, "expected a coordinate of triangle no. 1, found \"endloop\""},
-    {"a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nendloop\n", 6, 1, "expected \"vertex\", found \"endloop\""},
+     "the number of elements is 3000000, but only 1 bytes of the file are left, too few for so "
+     "many: the file is cut off, or the number is wrong"},
+    {"a.ply",
+     "ply\nformat binary_little_endian 1.0\nelement vertex 30\nproperty double x\nproperty double "
+     "y\nproperty double z\nend_header\n12345678",
+     0, 0,
+     "at byte 119: the header announces 30 of \"vertex\", but only 8 bytes are left, too few for "
+     "so many: the file is cut off, or the number is wrong"},
+    {"a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0\nendloop\n", 5, 1,
+     "expected a coordinate of triangle no. 1, found \"endloop\""},
+    {"a.stl", "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nendloop\n", 6, 1,
+     "expected \"vertex\", found \"endloop\""},
     {"a.stl", "solid\ntriangle\n", 2, 1, "expected \"facet\" or \"endsolid\", found \"triangle\""},
     {"a.stl", "solid\nendsolid\n", 0, 0, "the file holds no vertices"},
-    {"a.stl", "not one\n", 0, 0, "at byte 0: the file has 8 bytes: too few for a binary STL, and it does not begin with \"solid\" as an ASCII one does"},
-    {"a.stl", "01234567890123456789012345678901234567890123456789012345678901234567890123456789\2\1\1\1abc", 0, 0,
-     "at byte 80: the number of triangles is 16843010, but only 3 bytes of the file are left, too few for so many: the file is cut off, or the number is wrong"},
-    {"a.vtk", "vtk\n", 1, 1, "expected \"# vtk DataFile Version\" at the start of the file: this is no legacy VTK file"},
-    {"a.vtk", "# vtk DataFile Version 9.0\ntitle\nASCII\n", 1, 24, "version 9 of the legacy VTK format is not known; brio reads 1 to 5.1"},
-    {"a.vtk", "# vtk DataFile Version 3.0\ntitle\nTEXT\n", 3, 1, "expected ASCII or BINARY on the third line, found \"TEXT\""},
-    {"a.vtk", "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET STRUCTURED_POINTS\n", 4, 9, "a data set \"STRUCTURED_POINTS\"; brio reads UNSTRUCTURED_GRID and POLYDATA"},
-    {"a.vtk", VTK "POINTS 3 decimal\n", 5, 10, "the type \"decimal\" is not known; brio reads float, double, int, long and the like"},
+    {"a.stl", "not one\n", 0, 0,
+     "at byte 0: the file has 8 bytes: too few for a binary STL, and it does not begin with "
+     "\"solid\" as an ASCII one does"},
+    {"a.stl",
+     "01234567890123456789012345678901234567890123456789012345678901234567890123456789\2\1\1\1abc",
+     0, 0,
+     "at byte 80: the number of triangles is 16843010, but only 3 bytes of the file are left, too "
+     "few for so many: the file is cut off, or the number is wrong"},
+    {"a.vtk", "vtk\n", 1, 1,
+     "expected \"# vtk DataFile Version\" at the start of the file: this is no legacy VTK file"},
+    {"a.vtk", "# vtk DataFile Version 9.0\ntitle\nASCII\n", 1, 24,
+     "version 9 of the legacy VTK format is not known; brio reads 1 to 5.1"},
+    {"a.vtk", "# vtk DataFile Version 3.0\ntitle\nTEXT\n", 3, 1,
+     "expected ASCII or BINARY on the third line, found \"TEXT\""},
+    {"a.vtk", "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET STRUCTURED_POINTS\n", 4, 9,
+     "a data set \"STRUCTURED_POINTS\"; brio reads UNSTRUCTURED_GRID and POLYDATA"},
+    {"a.vtk", VTK "POINTS 3 decimal\n", 5, 10,
+     "the type \"decimal\" is not known; brio reads float, double, int, long and the like"},
     {"a.vtk", VTK "CELLS 1 4\n", 5, 1, "the section POINTS must come before the cells"},
-    {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 3\n", 8, 7, "there is no vertex 3: the vertices are numbered 0 to 2"},
-    {"a.vtk", VTK3 "CELLS 1 4\n9 0 1 2\n", 8, 1, "cell no. 1 has 9 vertices, but only 3 numbers of this section are left"},
+    {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 3\n", 8, 7,
+     "there is no vertex 3: the vertices are numbered 0 to 2"},
+    {"a.vtk", VTK3 "CELLS 1 4\n9 0 1 2\n", 8, 1,
+     "cell no. 1 has 9 vertices, but only 3 numbers of this section are left"},
     {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n12\n", 10, 1,
-     "cell type 12 is a hexahedron, which brio does not simulate; brio reads lines (3, 4), triangles and polygons (5 to 9) and tetrahedra (10): save the mesh with those"},
-    {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n", 10, 1, "a cell of type 10 has 3 vertices; it needs 4"},
-    {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\nCELL_TYPES 2\n5\n5\n", 9, 12, "2 types for 1 cells: the section CELLS must come before and have as many"},
-    {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\n", 9, 1, "the file has no section CELL_TYPES: it is cut off"},
-    {"a.vtk", VTK3 "FACES 1\n", 7, 1, "expected \"POINTS\", \"CELLS\" or \"CELL_TYPES\", found \"FACES\""},
+     "cell type 12 is a hexahedron, which brio does not simulate; brio reads lines (3, 4), "
+     "triangles and polygons (5 to 9) and tetrahedra (10): save the mesh with those"},
+    {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n10\n", 10, 1,
+     "a cell of type 10 has 3 vertices; it needs 4"},
+    {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\nCELL_TYPES 2\n5\n5\n", 9, 12,
+     "2 types for 1 cells: the section CELLS must come before and have as many"},
+    {"a.vtk", VTK3 "CELLS 1 4\n3 0 1 2\n", 9, 1,
+     "the file has no section CELL_TYPES: it is cut off"},
+    {"a.vtk", VTK3 "FACES 1\n", 7, 1,
+     "expected \"POINTS\", \"CELLS\" or \"CELL_TYPES\", found \"FACES\""},
     {"a.vtk", VTK "POINTS 1000000 double\n0 0 0\n", 5, 8,
-     "the number of points is 1000000, but only 14 bytes of the file are left, too few for so many: the file is cut off, or the number is wrong"},
-    {"a.vtk", "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 3 float\n0 0 0 1 0 0 0 1 0\nCELLS 2 3\nOFFSETS vtktypeint64\n0 2\nCONNECTIVITY vtktypeint64\n0 1 2\n", 9, 3,
+     "the number of points is 1000000, but only 14 bytes of the file are left, too few for so "
+     "many: the file is cut off, or the number is wrong"},
+    {"a.vtk",
+     "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 3 float\n0 0 0 1 0 0 "
+     "0 1 0\nCELLS 2 3\nOFFSETS vtktypeint64\n0 2\nCONNECTIVITY vtktypeint64\n0 1 2\n",
+     9, 3,
      "the offset 2 is not in order: offsets rise from 0 to 3, the number of vertices of all cells"},
-    {"a.js", "module.exports = {}\n", 2, 1, "there is no list \"positions\": expected exports.positions = [[x, y, z], ...] and exports.cells = [[a, b, c], ...]"},
-    {"a.js", "exports.positions=[[0,0,0],[1,0],[0,1,0]]", 1, 35, "vertex no. 2 has 2 coordinates, not three"},
-    {"a.js", "exports.positions=[[0,0,0,0]]", 1, 27, "expected the end of vertex no. 1, found \"0\""},
-    {"a.js", "exports.positions=[[0,0,0],[1,0,0],[0,1,0]]\nexports.cells=[[0,1,3]]", 2, 21, "there is no vertex 3: the vertices are numbered 0 to 2"},
-    {"a.js", "exports.positions=[[0,0,0],[1,0,0],[0,1,0]]\nexports.cells=[[0,1", 2, 20, "expected the number of a vertex, found the end of the file"},
-    {"a.js", "exports.positions=[[0,0,0],[1,0,0],[0,1,0]]\nexports.cells=[[0,1,2,0,1]]", 2, 25, "cell no. 1 has more than 4 corners"},
-    {"a.json", "{\"positions\": [[0,0,x]]}", 1, 21, "expected a coordinate of vertex no. 1, found \"x\""},
+    {"a.js", "module.exports = {}\n", 2, 1,
+     "there is no list \"positions\": expected exports.positions = [[x, y, z], ...] and "
+     "exports.cells = [[a, b, c], ...]"},
+    {"a.js", "exports.positions=[[0,0,0],[1,0],[0,1,0]]", 1, 35,
+     "vertex no. 2 has 2 coordinates, not three"},
+    {"a.js", "exports.positions=[[0,0,0,0]]", 1, 27,
+     "expected the end of vertex no. 1, found \"0\""},
+    {"a.js", "exports.positions=[[0,0,0],[1,0,0],[0,1,0]]\nexports.cells=[[0,1,3]]", 2, 21,
+     "there is no vertex 3: the vertices are numbered 0 to 2"},
+    {"a.js", "exports.positions=[[0,0,0],[1,0,0],[0,1,0]]\nexports.cells=[[0,1", 2, 20,
+     "expected the number of a vertex, found the end of the file"},
+    {"a.js", "exports.positions=[[0,0,0],[1,0,0],[0,1,0]]\nexports.cells=[[0,1,2,0,1]]", 2, 25,
+     "cell no. 1 has more than 4 corners"},
+    {"a.json", "{\"positions\": [[0,0,x]]}", 1, 21,
+     "expected a coordinate of vertex no. 1, found \"x\""},
     {"a.vtu", "<html>\n", 1, 2, "expected \"<VTKFile\": this is no file of VTK"},
     {"a.vtu", "VTK\n", 1, 1, "expected \"<VTKFile\", found none: this is no file of VTK"},
-    {"a.vtu", "<VTKFile type=\"PolyData\">\n", 1, 2, "this is no VTKFile of type=\"UnstructuredGrid\"; save the mesh as an unstructured grid (.vtu)"},
+    {"a.vtu", "<VTKFile type=\"PolyData\">\n", 1, 2,
+     "this is no VTKFile of type=\"UnstructuredGrid\"; save the mesh as an unstructured grid "
+     "(.vtu)"},
     {"a.vtu", "<VTKFile type=\"UnstructuredGrid\" compressor=\"vtkLZ4DataCompressor\">\n", 1, 2,
-     "the arrays are not compressed by zlib; brio reads vtkZLibDataCompressor or no compression: save the mesh that way"},
+     "the arrays are not compressed by zlib; brio reads vtkZLibDataCompressor or no compression: "
+     "save the mesh that way"},
     {"a.vtu", VTU, 1, 1, "the file has no Piece, and so no points"},
-    {"a.vtu", VTU "<Piece NumberOfPoints=\"x\">", 2, 2, "expected NumberOfPoints=\"...\", a whole number, in this element"},
-    {"a.vtu", VTU "<Piece NumberOfPoints=\"1000000000\" NumberOfCells=\"1\">", 2, 2, "this Piece has no array \"Points\""},
-    {"a.vtu", VTU "<Piece NumberOfPoints=\"4\" NumberOfCells=\"1\">\n<Points>\n<DataArray type=\"Float64\">0 0 0</DataArray>", 4, 27,
-     "the array \"Points\" has 3 numbers where 12 are needed: the file is cut off, or the counts of its Piece are wrong"},
-    {"a.vtu", VTU "<Piece NumberOfPoints=\"1\" NumberOfCells=\"1\">\n<Points>\n<DataArray type=\"Float64\" format=\"binary\">AAAA*\n", 4, 47, "the base64 data of an array end here, 1 bytes too early, or are damaged"},
-    {"a.vtu", VTU "<Piece NumberOfPoints=\"1\" NumberOfCells=\"1\">\n<Points>\n<DataArray type=\"Float64\" format=\"binary\">////f///\n", 4, 43,
-     "an array of 2147483647 bytes is announced here, but the file has only 6 more: it is cut off, or byte_order or header_type is wrong"},
-    {"a.vtu", VTU "<Piece NumberOfPoints=\"1\" NumberOfCells=\"1\">\n<Points>\n<DataArray type=\"Float64\" format=\"appended\" offset=\"9\"/>\n", 4, 57,
-     "this array is said to be appended, but the file has no AppendedData"},
-    {"a.vtu", VTU3 "<DataArray type=\"Int32\" Name=\"connectivity\">0 1 7</DataArray>\n<DataArray type=\"Int32\" Name=\"offsets\">3</DataArray>\n<DataArray type=\"Int32\" Name=\"types\">5</DataArray>", 7, 45,
-     "there is no vertex 7: the vertices are numbered 0 to 2"},
-    {"a.vtu", VTU3 "<DataArray type=\"Int32\" Name=\"connectivity\">0 1 2</DataArray>\n<DataArray type=\"Int32\" Name=\"offsets\">4</DataArray>\n<DataArray type=\"Int32\" Name=\"types\">5</DataArray>", 8, 40,
-     "offset 4 of cell 0 (counted from 0) is not in order: offsets rise to 3, the length of \"connectivity\""},
-    {"a.vtu", VTU3 "<DataArray type=\"Float32\" Name=\"connectivity\">0 1 2</DataArray>\n", 7, 47, "the array \"connectivity\" must be of whole numbers"},
+    {"a.vtu", VTU "<Piece NumberOfPoints=\"x\">", 2, 2,
+     "expected NumberOfPoints=\"...\", a whole number, in this element"},
+    {"a.vtu", VTU "<Piece NumberOfPoints=\"1000000000\" NumberOfCells=\"1\">", 2, 2,
+     "this Piece has no array \"Points\""},
+    {"a.vtu",
+     VTU "<Piece NumberOfPoints=\"4\" NumberOfCells=\"1\">\n<Points>\n<DataArray "
+         "type=\"Float64\">0 0 0</DataArray>",
+     4, 27,
+     "the array \"Points\" has 3 numbers where 12 are needed: the file is cut off, or the counts "
+     "of its Piece are wrong"},
+    {"a.vtu",
+     VTU "<Piece NumberOfPoints=\"1\" NumberOfCells=\"1\">\n<Points>\n<DataArray type=\"Float64\" "
+         "format=\"binary\">AAAA*\n",
+     4, 47, "the base64 data of an array end here, 1 bytes too early, or are damaged"},
+    {"a.vtu",
+     VTU "<Piece NumberOfPoints=\"1\" NumberOfCells=\"1\">\n<Points>\n<DataArray type=\"Float64\" "
+         "format=\"binary\">////f///\n",
+     4, 43,
+     "an array of 2147483647 bytes is announced here, but the file has only 6 more: it is cut off, "
+     "or byte_order or header_type is wrong"},
+    {"a.vtu",
+     VTU "<Piece NumberOfPoints=\"1\" NumberOfCells=\"1\">\n<Points>\n<DataArray type=\"Float64\" "
+         "format=\"appended\" offset=\"9\"/>\n",
+     4, 57, "this array is said to be appended, but the file has no AppendedData"},
+    {"a.vtu",
+     VTU3
+     "<DataArray type=\"Int32\" Name=\"connectivity\">0 1 7</DataArray>\n<DataArray type=\"Int32\" "
+     "Name=\"offsets\">3</DataArray>\n<DataArray type=\"Int32\" Name=\"types\">5</DataArray>",
+     7, 45, "there is no vertex 7: the vertices are numbered 0 to 2"},
+    {"a.vtu",
+     VTU3
+     "<DataArray type=\"Int32\" Name=\"connectivity\">0 1 2</DataArray>\n<DataArray type=\"Int32\" "
+     "Name=\"offsets\">4</DataArray>\n<DataArray type=\"Int32\" Name=\"types\">5</DataArray>",
+     8, 40,
+     "offset 4 of cell 0 (counted from 0) is not in order: offsets rise to 3, the length of "
+     "\"connectivity\""},
+    {"a.vtu", VTU3 "<DataArray type=\"Float32\" Name=\"connectivity\">0 1 2</DataArray>\n", 7, 47,
+     "the array \"connectivity\" must be of whole numbers"},
     {"a.msh", "$MeshFormat\n4.1 1 8\n\2\2\2\2\n", 0, 0,
-     "at byte 20: expected the number 1, which tells the byte order of a binary file, found 33686018: the file is damaged, or was changed as text"},
-    {"a.msh", "$MeshFormat\n2.2 1 4\n", 2, 7, "numbers of 4 bytes; brio reads binary files with numbers of 8"},
+     "at byte 20: expected the number 1, which tells the byte order of a binary file, found "
+     "33686018: the file is damaged, or was changed as text"},
+    {"a.msh", "$MeshFormat\n2.2 1 4\n", 2, 7,
+     "numbers of 4 bytes; brio reads binary files with numbers of 8"},
     {"a.msh", "$MeshFormat\n2.2 2 8\n", 2, 5, "the file type is 2; it is 0 (ASCII) or 1 (binary)"},
 };
 
@@ -285,8 +401,11 @@ static void test_wrong(void **state)
         BrioStatus status = brio__mesh_parse(wrong[i].file, copy, size, &mesh, &error);
         free(copy);
         assert_true(status < 0 && !mesh);
-        if (strcmp(error.message, wrong[i].message) || error.line != wrong[i].line || error.column != wrong[i].column)
-            fail_msg("%s:%d:%d: %s\ninstead of %d:%d: %s\nfor %s", error.file, error.line, error.column, error.message, wrong[i].line, wrong[i].column, wrong[i].message, wrong[i].text);
+        if (strcmp(error.message, wrong[i].message) || error.line != wrong[i].line ||
+            error.column != wrong[i].column)
+            fail_msg("%s:%d:%d: %s\ninstead of %d:%d: %s\nfor %s", error.file, error.line,
+                     error.column, error.message, wrong[i].line, wrong[i].column, wrong[i].message,
+                     wrong[i].text);
     }
     printf("%zu broken files refused with their place\n", BRIO_COUNT(wrong));
 }
@@ -317,7 +436,8 @@ static void test_cut_off(void **state)
         }
     }
     free_seeds(seed, count);
-    printf("%d files cut off: %d refused, %d complete enough\n", refused + accepted, refused, accepted);
+    printf("%d files cut off: %d refused, %d complete enough\n", refused + accepted, refused,
+           accepted);
     assert_true(refused > 5 * accepted);
 }
 
@@ -353,7 +473,7 @@ static void test_no_memory(void **state)
     assert_true(refusals > 100);
 }
 
-/* ---- round trips ----------------------------------------------------------------------------------- */
+/* ---- round trips ------------------------------------------------------------------------ */
 
 static BrioMesh *make(const char *shape)
 {
@@ -370,13 +490,17 @@ static BrioMesh *through(const BrioMeshWriter *w, bool ascii, const BrioMesh *fr
     char note[320], file[16];
     BrioError error = {0};
     BrioMesh *copy, *back = NULL;
-    assert_int_equal(brio__mesh_create(from->vertex_count, from->tet_count, from->triangle_count, from->edge_count, &copy, NULL), BRIO_OK);
+    assert_int_equal(brio__mesh_create(from->vertex_count, from->tet_count, from->triangle_count,
+                                       from->edge_count, &copy, NULL),
+                     BRIO_OK);
     memcpy(copy->x, from->x, 24 * (size_t)from->vertex_count);
     if (from->tet_count) memcpy(copy->tet, from->tet, 16 * (size_t)from->tet_count);
-    if (from->triangle_count) memcpy(copy->triangle, from->triangle, 12 * (size_t)from->triangle_count);
+    if (from->triangle_count)
+        memcpy(copy->triangle, from->triangle, 12 * (size_t)from->triangle_count);
     if (from->edge_count) memcpy(copy->edge, from->edge, 8 * (size_t)from->edge_count);
     BrioStatus status = brio__mesh_fit(w, copy, note, sizeof note, &error);
-    bool lost = copy->tet_count < from->tet_count || copy->edge_count < from->edge_count || (copy->triangle_count < from->triangle_count && !from->tet_count);
+    bool lost = copy->tet_count < from->tet_count || copy->edge_count < from->edge_count ||
+                (copy->triangle_count < from->triangle_count && !from->tet_count);
     if (status == BRIO_OK && !from->tet_count) assert_int_equal(lost, note[0] != 0);
     if (status != BRIO_OK) {
         assert_true(error.message[0]);
@@ -393,11 +517,13 @@ static BrioMesh *through(const BrioMeshWriter *w, bool ascii, const BrioMesh *fr
     snprintf(file, sizeof file, "a%s", w->extension);
     if (w->second) {
         int node = strcmp(w->extension, ".node") ? 1 : 0;
-        status = brio__tetgen_parse("a.node", text[node], size[node], "a.ele", text[!node], size[!node], &back, &error);
+        status = brio__tetgen_parse("a.node", text[node], size[node], "a.ele", text[!node],
+                                    size[!node], &back, &error);
     } else {
         status = brio__mesh_parse(file, text[0], size[0], &back, &error);
     }
-    if (status != BRIO_OK) fail_msg("%s %s: %s", w->extension, ascii ? "ascii" : "binary", error.message);
+    if (status != BRIO_OK)
+        fail_msg("%s %s: %s", w->extension, ascii ? "ascii" : "binary", error.message);
     free(text[0]);
     free(text[1]);
     brio_mesh_free(copy);
@@ -410,10 +536,15 @@ static void assert_same_body(BrioMesh *a, BrioMesh *b, double tolerance, const c
     BrioMeasure ma, mb;
     assert_int_equal(brio__measure(a, &ma, NULL), BRIO_OK);
     assert_int_equal(brio__measure(b, &mb, NULL), BRIO_OK);
-    if (ma.triangles != mb.triangles || ma.open_edges != mb.open_edges || ma.components != mb.components || mb.turned_edges || mb.intersections != ma.intersections)
-        fail_msg("%s: %lld triangles, %lld open edges; %lld and %lld before", what, (long long)mb.triangles, (long long)mb.open_edges, (long long)ma.triangles, (long long)ma.open_edges);
-    if (!(fabs(ma.area - mb.area) <= tolerance * ma.area)) fail_msg("%s: area %.17g, %.17g before", what, mb.area, ma.area);
-    if (isfinite(ma.volume) && !(fabs(ma.volume - mb.volume) <= tolerance * fabs(ma.volume))) fail_msg("%s: volume %.17g, %.17g before", what, mb.volume, ma.volume);
+    if (ma.triangles != mb.triangles || ma.open_edges != mb.open_edges ||
+        ma.components != mb.components || mb.turned_edges || mb.intersections != ma.intersections)
+        fail_msg("%s: %lld triangles, %lld open edges; %lld and %lld before", what,
+                 (long long)mb.triangles, (long long)mb.open_edges, (long long)ma.triangles,
+                 (long long)ma.open_edges);
+    if (!(fabs(ma.area - mb.area) <= tolerance * ma.area))
+        fail_msg("%s: area %.17g, %.17g before", what, mb.area, ma.area);
+    if (isfinite(ma.volume) && !(fabs(ma.volume - mb.volume) <= tolerance * fabs(ma.volume)))
+        fail_msg("%s: volume %.17g, %.17g before", what, mb.volume, ma.volume);
 }
 
 static void test_round_trips(void **state)
@@ -431,16 +562,23 @@ static void test_round_trips(void **state)
                     bool first = form & 1, second = form & 2;
                     char what[64];
                     if ((!first && !a->has_binary) || (!second && !b->has_binary)) continue;
-                    snprintf(what, sizeof what, "%s to %s%s to %s%s", shapes[s], first ? "text " : "", a->extension, second ? "text " : "", b->extension);
-                    BrioMesh *middle = through(a, first, start), *end = middle ? through(b, second, middle) : NULL;
+                    snprintf(what, sizeof what, "%s to %s%s to %s%s", shapes[s],
+                             first ? "text " : "", a->extension, second ? "text " : "",
+                             b->extension);
+                    BrioMesh *middle = through(a, first, start);
+                    BrioMesh *end = middle ? through(b, second, middle) : NULL;
                     if (end) {
                         bool single = (a->single && !first) || (b->single && !second);
                         assert_same_body(start, end, single ? 1e-6 : 1e-13, what);
                         bool whole = start->tet_count ? a->tets && b->tets : true;
-                        if (whole && !single && strcmp(a->extension, ".stl") && strcmp(b->extension, ".stl")) { /* STL numbers vertices anew */
+                        /* STL numbers vertices anew */
+                        if (whole && !single && strcmp(a->extension, ".stl") &&
+                            strcmp(b->extension, ".stl")) {
                             assert_int_equal(end->vertex_count, start->vertex_count);
                             assert_memory_equal(end->x, start->x, 24 * (size_t)start->vertex_count);
-                            if (start->tet_count) assert_memory_equal(end->tet, start->tet, 16 * (size_t)start->tet_count);
+                            if (start->tet_count)
+                                assert_memory_equal(end->tet, start->tet,
+                                                    16 * (size_t)start->tet_count);
                             exact++;
                         }
                         done++;
@@ -452,7 +590,9 @@ static void test_round_trips(void **state)
                 }
         brio_mesh_free(start);
     }
-    printf("%d round trips over pairs of formats, %d of them the same to the bit; %d pairs cannot hold the body and say so\n", done, exact, refused);
+    printf("%d round trips over pairs of formats, %d of them the same to the bit; %d pairs cannot "
+           "hold the body and say so\n",
+           done, exact, refused);
     assert_true(done > 400 && exact > 200);
 }
 
@@ -476,7 +616,7 @@ static void test_lines(void **state)
     brio_mesh_free(line);
 }
 
-/* ---- measures -------------------------------------------------------------------------------------- */
+/* ---- measures --------------------------------------------------------------------------- */
 
 static void test_measure(void **state)
 {
@@ -493,15 +633,19 @@ static void test_measure(void **state)
     assert_int_equal(brio__measure(mesh, &m, NULL), BRIO_OK);
     assert_true(fabs(m.volume - 1.0 / 3) < 1e-15 && fabs(m.area - 2 * sqrt(3)) < 1e-14);
     assert_true(fabs(m.quality_least - 1) < 1e-14 && m.quality[9] == 1);
-    assert_true(fabs(m.angle_least - 70.528779365509308) < 1e-10 && fabs(m.angle_most - 70.528779365509308) < 1e-10);
-    assert_true(m.edges == 6 && fabs(m.edge_mean - sqrt(2)) < 1e-15 && m.components == 1 && m.open_edges == 0);
+    assert_true(fabs(m.angle_least - 70.528779365509308) < 1e-10 &&
+                fabs(m.angle_most - 70.528779365509308) < 1e-10);
+    assert_true(m.edges == 6 && fabs(m.edge_mean - sqrt(2)) < 1e-15 && m.components == 1 &&
+                m.open_edges == 0);
     int32_t swap = mesh->tet[2];
     mesh->tet[2] = mesh->tet[3], mesh->tet[3] = swap;
     assert_int_equal(brio__measure(mesh, &m, NULL), BRIO_OK);
-    assert_true(m.inverted == 1 && m.first_inverted == 0 && m.volume < 0 && m.quality_least < -0.99 && m.quality[0] == 1);
+    assert_true(m.inverted == 1 && m.first_inverted == 0 && m.volume < 0 &&
+                m.quality_least < -0.99 && m.quality[0] == 1);
     brio_mesh_free(mesh);
     /* two triangles that cross, and a third at one's edge: open, branching after a fourth */
-    const double y[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0.2, 0.2, -1, 0.2, 0.2, 1, 0.3, 0.9, 0.3, 0, 0, 9, 1, 0, 9};
+    const double y[] = {0,   0,   0, 1,   0,   0,   0, 1, 0, 0.2, 0.2, -1,
+                        0.2, 0.2, 1, 0.3, 0.9, 0.3, 0, 0, 9, 1,   0,   9};
     const int32_t triangles[] = {0, 1, 2, 3, 4, 5, 0, 1, 6, 1, 0, 7};
     assert_int_equal(brio__mesh_create(8, 0, 4, 0, &mesh, NULL), BRIO_OK);
     memcpy(mesh->x, y, sizeof y);
@@ -509,18 +653,24 @@ static void test_measure(void **state)
     assert_int_equal(brio__measure(mesh, &m, NULL), BRIO_OK);
     assert_true(m.branching_edges == 1 && m.first_branching[0] == 0 && m.first_branching[1] == 1);
     assert_true(m.open_edges == 9 && m.components == 2 && isnan(m.volume));
-    assert_true(m.intersections == 2 && m.first.triangle >= 0); /* the edge 3 4 through triangle 0, and an edge of that through triangle 1 */
+    /* the edge 3 4 through triangle 0, and an edge of that through triangle 1 */
+    assert_true(m.intersections == 2 && m.first.triangle >= 0);
     mesh->triangle_count = 3;
     assert_int_equal(brio__measure(mesh, &m, NULL), BRIO_OK);
-    assert_true(m.branching_edges == 0 && m.turned_edges == 1 && m.first_turned[1] == 1 && m.unused == 1);
+    assert_true(m.branching_edges == 0 && m.turned_edges == 1 && m.first_turned[1] == 1 &&
+                m.unused == 1);
     brio_mesh_free(mesh);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ply),    cmocka_unit_test(test_stl),         cmocka_unit_test(test_vtk),   cmocka_unit_test(test_binary_msh), cmocka_unit_test(test_vtu),     cmocka_unit_test(test_js), cmocka_unit_test(test_wrong),
-        cmocka_unit_test(test_cut_off), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_round_trips), cmocka_unit_test(test_lines), cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_ply),       cmocka_unit_test(test_stl),
+        cmocka_unit_test(test_vtk),       cmocka_unit_test(test_binary_msh),
+        cmocka_unit_test(test_vtu),       cmocka_unit_test(test_js),
+        cmocka_unit_test(test_wrong),     cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_round_trips),
+        cmocka_unit_test(test_lines),     cmocka_unit_test(test_measure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

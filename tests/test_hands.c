@@ -1,5 +1,7 @@
-/* Taking part in a simulation that runs: hands (their energy, where they hold, what they do under every method, Woodbury's formula, no trace after they let go), attachments, materials,
- * damping and integrators changed between steps, what is refused, and a thousand random operations whose energies must add up. */
+/* Taking part in a simulation that runs: hands (their energy, where they hold, what they do under
+ * every method, Woodbury's formula, no trace after they let go), attachments, materials, damping
+ * and integrators changed between steps, what is refused, and a thousand random operations whose
+ * energies must add up. */
 #include "hands.h"
 #include "output/checkpoint.h"
 #include "sim.h"
@@ -17,35 +19,55 @@
 #include "memory.h"
 #include "simulate.h"
 
-#define NET "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6}, material: {type: hooke, k: 100, vertex_mass: 0.02}}\n"
-#define PINNED "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6}, material: {type: hooke, k: 100, vertex_mass: 0.02}, fix: [{vertices: [0, 6]}]}\n"
-#define SQUARES "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6, shear: false}, material: {type: hooke, k: 100, vertex_mass: 0.02}}\n"
-#define JELLY "  - {name: jelly, shape: {type: box, size: [0.4, 0.2, 0.2], cells: [4, 2, 2]}, material: {type: stable-neo-hookean, E: 2e4, rho: 500}}\n"
-#define STONE "  - {name: stone, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}, kind: affine, material: {type: affine, E: 1e5, rho: 500}, transform: {translate: [0, 1, 0]}}\n"
-#define CHAIN "  - {name: chain, shape: {type: line, length: 1, cells: 5}, kind: springs, material: {type: hooke, k: 100, vertex_mass: 0.02}, transform: {translate: [0, -1, 0]}}\n"
+#define NET                                                                                       \
+    "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6}, material: " \
+    "{type: hooke, k: 100, vertex_mass: 0.02}}\n"
+#define PINNED                                                                                    \
+    "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6}, material: " \
+    "{type: hooke, k: 100, vertex_mass: 0.02}, fix: [{vertices: [0, 6]}]}\n"
+#define SQUARES                                                                               \
+    "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6, shear: " \
+    "false}, material: {type: hooke, k: 100, vertex_mass: 0.02}}\n"
+#define JELLY                                                                                   \
+    "  - {name: jelly, shape: {type: box, size: [0.4, 0.2, 0.2], cells: [4, 2, 2]}, material: " \
+    "{type: stable-neo-hookean, E: 2e4, rho: 500}}\n"
+#define STONE                                                                               \
+    "  - {name: stone, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}, kind: " \
+    "affine, material: {type: affine, E: 1e5, rho: 500}, transform: {translate: [0, 1, 0]}}\n"
+#define CHAIN                                                                                      \
+    "  - {name: chain, shape: {type: line, length: 1, cells: 5}, kind: springs, material: {type: " \
+    "hooke, k: 100, vertex_mass: 0.02}, transform: {translate: [0, -1, 0]}}\n"
 
 static int grab(BrioSim *sim, int body, double x, double y, double z, double k)
 {
     int hand;
-    if (brio_sim_grab(sim, body, (double[3]){x, y, z}, k, &hand) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
+    if (brio_sim_grab(sim, body, (double[3]){x, y, z}, k, &hand) != BRIO_OK)
+        fail_msg("%s", brio_sim_reason(sim));
     return hand;
 }
 
 static void drag(BrioSim *sim, int hand, double x, double y, double z)
 {
-    if (brio_sim_drag(sim, hand, (double[3]){x, y, z}) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
+    if (brio_sim_drag(sim, hand, (double[3]){x, y, z}) != BRIO_OK)
+        fail_msg("%s", brio_sim_reason(sim));
 }
 
-static double apart(const double *a, const double *b) { return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]); }
+static double apart(const double *a, const double *b)
+{
+    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+}
 
-/* ---- the energy ------------------------------------------------------------------------------------ */
+/* ---- the energy ------------------------------------------------------------------------- */
 
-/* Slopes of what Taylor's polynomials leave over, with hands on everything: 2 for the gradient; for that of the exact Hessian likewise, unless nothing but round-off is left
- * (hands are quadratic). TOLERANCE 0.1: the next term of the series at these steps. */
+/* Slopes of what Taylor's polynomials leave over, with hands on everything: 2 for the gradient; for
+ * that of the exact Hessian likewise, unless nothing but round-off is left (hands are quadratic).
+ * TOLERANCE 0.1: the next term of the series at these steps. */
 static void derivatives(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/100}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nbodies:\n" PINNED JELLY STONE CHAIN);
+    BrioSim *sim = parse(
+        "time: {h: 1/100}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nbodies:\n" PINNED
+            JELLY STONE CHAIN);
     grab(sim, 0, 0.21, 0, 0.13, 300);
     grab(sim, 0, -0.5, 0, -0.45, 200); /* in a triangle with a fixed corner */
     grab(sim, 1, 0.2, 0.03, 0.04, 1000);
@@ -56,7 +78,11 @@ static void derivatives(void **unused)
     BrioStepper *s = sim->stepper;
     brio_state_assign(s->state, sim->state);
     int64_t n = sim->state->coordinates;
-    double *g = calloc((size_t)n, sizeof *g), *d = calloc((size_t)n, sizeof *d), *q = calloc((size_t)n, sizeof *q), *Kd = calloc((size_t)n, sizeof *Kd), *gq = calloc((size_t)n, sizeof *gq);
+    double *g = calloc((size_t)n, sizeof *g);
+    double *d = calloc((size_t)n, sizeof *d);
+    double *q = calloc((size_t)n, sizeof *q);
+    double *Kd = calloc((size_t)n, sizeof *Kd);
+    double *gq = calloc((size_t)n, sizeof *gq);
     const double *q0 = sim->state->q;
     BrioRandom random = {5};
     for (int64_t i = 0; i < n; i++) d[i] = brio__random_normal(&random);
@@ -79,48 +105,64 @@ static void derivatives(void **unused)
         assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
         hands += hand.k / 2 * pow(apart(hand.grip, hand.point), 2);
     }
-    print_message("slopes %.3f (gradient) and %.3f (Hessian); attachments of the ledger %.6f J, hands %.6f J\n", slope[0], slope[1], l.attachment, hands);
+    print_message("slopes %.3f (gradient) and %.3f (Hessian); attachments of the ledger %.6f J, "
+                  "hands %.6f J\n",
+                  slope[0], slope[1], l.attachment, hands);
     assert_true(fabs(slope[0] - 2) < 0.1 && fabs(slope[1] - 2) < 0.1);
-    assert_true(hands > 1 && fabs(l.attachment - hands) < 1e-12 * hands && fabs(l.potential - l.elastic - l.gravity - l.attachment) < 1e-12 * hands);
+    assert_true(hands > 1 && fabs(l.attachment - hands) < 1e-12 * hands &&
+                fabs(l.potential - l.elastic - l.gravity - l.attachment) < 1e-12 * hands);
     free(g), free(d), free(q), free(Kd), free(gq);
     brio_sim_free(sim);
 }
 
-/* ---- where they hold ------------------------------------------------------------------------------- */
+/* ---- where they hold -------------------------------------------------------------------- */
 
 static void places(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/100}\nintegrator: backward-euler\nbodies:\n" PINNED JELLY CHAIN);
+    BrioSim *sim =
+        parse("time: {h: 1/100}\nintegrator: backward-euler\nbodies:\n" PINNED JELLY CHAIN);
     double x[3 * 128], hit[3];
     BrioHand hand;
     int h;
     BrioRandom random = {7};
     /* rays from above and below meet the net where they cross it, unless the jelly is in front */
     for (int k = 0; k < 40; k++) {
-        double u = brio__random(&random) - 0.5, w = 0.1 + 0.4 * brio__random(&random), up = k % 2 ? 1 : -1;
+        double u = brio__random(&random) - 0.5;
+        double w = 0.1 + 0.4 * brio__random(&random);
+        double up = k % 2 ? 1 : -1;
         double from[3] = {u + 0.3, 2 * up, w - 0.2}, along[3] = {-0.3 * 7, -2 * up * 7, 0.2 * 7};
         if (fabs(u) < 0.21 && w < 0.12) continue;
         assert_int_equal(brio_sim_grab_ray(sim, from, along, 10, &h, hit), BRIO_OK);
         assert_int_equal(h, 0);
         assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
         assert_int_equal(hand.body, fabs(hit[1]) > 1e-12);
-        if (hand.body == 0) assert_true(apart(hit, (double[3]){u, 0, w}) < 1e-12 && apart(hand.grip, hit) < 1e-12 && apart(hand.point, hand.grip) == 0);
+        if (hand.body == 0)
+            assert_true(apart(hit, (double[3]){u, 0, w}) < 1e-12 && apart(hand.grip, hit) < 1e-12 &&
+                        apart(hand.point, hand.grip) == 0);
         assert_int_equal(brio_sim_release(sim, h), BRIO_OK);
     }
-    assert_int_equal(brio_sim_grab_ray(sim, (double[3]){0.1, 1, 0.05}, (double[3]){0, -1, 0}, NAN, &h, hit), BRIO_OK);
+    assert_int_equal(
+        brio_sim_grab_ray(sim, (double[3]){0.1, 1, 0.05}, (double[3]){0, -1, 0}, NAN, &h, hit),
+        BRIO_OK);
     assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
     assert_int_equal(hand.body, 1);
-    assert_true(fabs(hit[1] - 0.1) < 1e-12 && fabs(hand.k - 4 * M_PI * M_PI * 25 * 8) < 1e-6); /* 8 kg */
+    /* 8 kg */
+    assert_true(fabs(hit[1] - 0.1) < 1e-12 && fabs(hand.k - 4 * M_PI * M_PI * 25 * 8) < 1e-6);
     brio_sim_release(sim, h);
     /* the chain has no triangles: its vertex nearest to the ray, within an angle */
-    assert_int_equal(brio_sim_grab_ray(sim, (double[3]){0.61, -1.02, 3}, (double[3]){0, 0, -1}, 10, &h, hit), BRIO_OK);
+    assert_int_equal(
+        brio_sim_grab_ray(sim, (double[3]){0.61, -1.02, 3}, (double[3]){0, 0, -1}, 10, &h, hit),
+        BRIO_OK);
     assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
-    assert_true(hand.body == 2 && hand.vertex[0] == 3 && hand.vertex[1] == -1 && apart(hit, (double[3]){0.6, -1, 0}) < 1e-12);
+    assert_true(hand.body == 2 && hand.vertex[0] == 3 && hand.vertex[1] == -1 &&
+                apart(hit, (double[3]){0.6, -1, 0}) < 1e-12);
     brio_sim_release(sim, h);
-    assert_int_equal(brio_sim_grab_ray(sim, (double[3]){5, 5, 5}, (double[3]){1, 1, 0}, 10, &h, hit), BRIO_OK);
+    assert_int_equal(
+        brio_sim_grab_ray(sim, (double[3]){5, 5, 5}, (double[3]){1, 1, 0}, 10, &h, hit), BRIO_OK);
     assert_int_equal(h, -1);
-    /* nearest points: no point of the surface that chance finds is nearer, and chance comes close to it */
+    /* nearest points: no point of the surface that chance finds is nearer, and chance comes close
+     * to it */
     int64_t count;
     const int32_t *triangle = brio_body_triangles(brio_sim_system(sim), 1, &count);
     brio_sim_positions(sim, 1, x);
@@ -133,14 +175,16 @@ static void places(void **unused)
         for (int n = 0; n < 20000; n++) {
             const int32_t *t = triangle + 3 * (int64_t)(brio__random(&random) * (double)count);
             double a = brio__random(&random), b = (1 - a) * brio__random(&random), y[3];
-            for (int r = 0; r < 3; r++) y[r] = a * x[3 * t[0] + r] + b * x[3 * t[1] + r] + (1 - a - b) * x[3 * t[2] + r];
+            for (int r = 0; r < 3; r++)
+                y[r] = a * x[3 * t[0] + r] + b * x[3 * t[1] + r] + (1 - a - b) * x[3 * t[2] + r];
             least = fmin(least, apart(y, point));
         }
         assert_true(apart(hand.grip, point) <= least + 1e-12);
         worst = fmax(worst, least - apart(hand.grip, point));
         brio_sim_release(sim, h);
     }
-    print_message("nearest of 20000 random points of the surface is farther by %.1e m at most\n", worst);
+    print_message("nearest of 20000 random points of the surface is farther by %.1e m at most\n",
+                  worst);
     assert_true(worst < 0.02);
     /* beside a fixed vertex: weights of the others, whose sum is 1 */
     h = grab(sim, 0, -0.49, 0, -0.5, 10);
@@ -151,24 +195,31 @@ static void places(void **unused)
     brio_sim_free(sim);
 }
 
-/* ---- what they do ---------------------------------------------------------------------------------- */
+/* ---- what they do ----------------------------------------------------------------------- */
 
 /* Damped and dragged, a body comes to where the hand's spring bears its weight, whatever solves. */
-static void follow(const char *what, const char *integrator, const char *more, const char *bodies, double h, double mass, double k)
+static void follow(const char *what, const char *integrator, const char *more, const char *bodies,
+                   double h, double mass, double k)
 {
-    BrioSim *sim = parse("time: {h: %g}\ngravity: [0, -2, 0]\nintegrator: %s\ndamping: [{type: rayleigh, alpha: 8}]\n%sbodies:\n%s", h, integrator, more, bodies);
+    BrioSim *sim = parse("time: {h: %g}\ngravity: [0, -2, 0]\nintegrator: %s\ndamping: [{type: "
+                         "rayleigh, alpha: 8}]\n%sbodies:\n%s",
+                         h, integrator, more, bodies);
     double to[3] = {0.4, 0.6, -0.3};
     BrioHand hand;
     int i = grab(sim, 0, 0.05, 0, 0.03, k);
     for (int n = 0; n < (int)(3 / h); n++) {
         double part = fmin(1, n * h / 0.5);
-        if (part < 1 || n * h < 0.6) drag(sim, i, part * to[0] + (1 - part) * 0.05, part * to[1], part * to[2] + (1 - part) * 0.03);
+        if (part < 1 || n * h < 0.6)
+            drag(sim, i, part * to[0] + (1 - part) * 0.05, part * to[1],
+                 part * to[2] + (1 - part) * 0.03);
         if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s: %s", what, brio_sim_reason(sim));
     }
     brio_sim_hand(sim, i, &hand);
     double sag = mass * 2 / k, wrong = apart(hand.grip, (double[3]){to[0], to[1] - sag, to[2]});
     BrioLedger l = ledger(sim);
-    print_message("%-34s grip %.1e m from where weight leaves it, %.2f J put in, %.2f J taken by damping, remainder %.1e J\n", what, wrong, l.added, l.dissipated, l.remainder);
+    print_message("%-34s grip %.1e m from where weight leaves it, %.2f J put in, %.2f J taken by "
+                  "damping, remainder %.1e J\n",
+                  what, wrong, l.added, l.dissipated, l.remainder);
     assert_true(wrong < 0.01 && l.added > 0.2 * mass && l.dissipated > 0);
     brio_sim_free(sim);
 }
@@ -178,17 +229,24 @@ static void dragging(void **unused)
     (void)unused;
     follow("springs, Newton", "backward-euler", "", NET, 1. / 60, 0.98, 500);
     follow("springs, pcg", "backward-euler", "solver: {linear: pcg}\n", NET, 1. / 60, 0.98, 500);
-    follow("springs, local/global, a-search", "a-search", "solver: {type: local-global}\n", NET, 1. / 60, 0.98, 500);
-    follow("springs, local/global, blend", "blend", "solver: {type: local-global}\n", NET, 1. / 60, 0.98, 500);
+    follow("springs, local/global, a-search", "a-search", "solver: {type: local-global}\n", NET,
+           1. / 60, 0.98, 500);
+    follow("springs, local/global, blend", "blend", "solver: {type: local-global}\n", NET, 1. / 60,
+           0.98, 500);
     follow("springs without diagonals, Newton", "bdf2", "", SQUARES, 1. / 60, 0.98, 5000);
     follow("springs, verlet", "verlet", "", NET, 1. / 1000, 0.98, 500);
     follow("tets, a-search", "a-search", "solver: {tol: 1e-4}\n", JELLY, 1. / 60, 8, 4000);
-    follow("tets, local/global, a-search", "a-search", "solver: {type: local-global}\n", JELLY, 1. / 60, 8, 4000);
+    follow("tets, local/global, a-search", "a-search", "solver: {type: local-global}\n", JELLY,
+           1. / 60, 8, 4000);
     follow("tets, blend", "blend", "solver: {tol: 1e-4}\n", JELLY, 1. / 60, 8, 4000);
-    follow("affine, generalized-alpha", "generalized-alpha", "", "  - {name: stone, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}, kind: affine, material: {type: affine, E: 1e5, rho: 500}}\n", 1. / 60, 4, 2000);
+    follow("affine, generalized-alpha", "generalized-alpha", "",
+           "  - {name: stone, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}, kind: "
+           "affine, material: {type: affine, E: 1e5, rho: 500}}\n",
+           1. / 60, 4, 2000);
 }
 
-/* Every integrator feels a hand as the finest one does. TOLERANCE 4 % of the way: methods of first order err by h/t = 2 %. Position-based ones know no stiffness. */
+/* Every integrator feels a hand as the finest one does. TOLERANCE 4 % of the way: methods of first
+ * order err by h/t = 2 %. Position-based ones know no stiffness. */
 static void every_integrator(void **unused)
 {
     (void)unused;
@@ -196,7 +254,9 @@ static void every_integrator(void **unused)
     for (int i = -1; i < 0 || brio_integrator_at(i); i++) {
         const char *name = i < 0 ? "rk4" : brio_integrator_at(i)->name;
         if (!strcmp(name, "static")) continue;
-        BrioSim *sim = parse("time: {h: %g}\ngravity: [0, 0, 0]\nintegrator: %s\nbodies:\n" NET, i < 0 ? 1e-4 : 1e-3, strcmp(name, "runge-kutta") ? name : "{type: runge-kutta, A: [[1/2]], b: [1]}");
+        BrioSim *sim = parse(
+            "time: {h: %g}\ngravity: [0, 0, 0]\nintegrator: %s\nbodies:\n" NET, i < 0 ? 1e-4 : 1e-3,
+            strcmp(name, "runge-kutta") ? name : "{type: runge-kutta, A: [[1/2]], b: [1]}");
         int h = grab(sim, 0, 0.1, 0, 0.12, 50);
         double first = ledger(sim).centre[1];
         drag(sim, h, 0.1, 0.3, 0.12);
@@ -205,19 +265,24 @@ static void every_integrator(void **unused)
         double way = l.centre[1] - first;
         if (i < 0) reference = way;
         bool pbd = !strcmp(name, "pbd-verlet");
-        if (fabs(way / reference - 1) > 0.04 && !pbd) fail_msg("%s: the net came %.5f m, not %.5f m", name, way, reference);
+        if (fabs(way / reference - 1) > 0.04 && !pbd)
+            fail_msg("%s: the net came %.5f m, not %.5f m", name, way, reference);
         if (pbd) assert_true(way > 0.01);
         brio_sim_free(sim);
     }
-    print_message("in 0.1 s a net of 0.98 kg is lifted by %.5f m by a hand of 50 N/m, 0.3 m above: with every integrator to 4 %%\n", reference);
+    print_message("in 0.1 s a net of 0.98 kg is lifted by %.5f m by a hand of 50 N/m, 0.3 m above: "
+                  "with every integrator to 4 %%\n",
+                  reference);
     assert_true(reference > 0.01);
 }
 
-/* However firm a hand is, the matrix has all of its Hessian, also where triangles have sides without springs: Newton takes a few iterations. */
+/* However firm a hand is, the matrix has all of its Hessian, also where triangles have sides
+ * without springs: Newton takes a few iterations. */
 static void firm(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/60}\ngravity: [0, -2, 0]\nintegrator: backward-euler\nbodies:\n" SQUARES);
+    BrioSim *sim = parse(
+        "time: {h: 1/60}\ngravity: [0, -2, 0]\nintegrator: backward-euler\nbodies:\n" SQUARES);
     int most = 0, h = grab(sim, 0, 0.05, 0, 0.03, 1e6);
     BrioHand hand;
     assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
@@ -227,7 +292,8 @@ static void firm(void **unused)
         step(sim, 1);
         most = BRIO_MAX(most, ledger(sim).iterations);
     }
-    print_message("a hand of 1e6 N/m on a net without diagonals: %d iterations a step at most\n", most);
+    print_message("a hand of 1e6 N/m on a net without diagonals: %d iterations a step at most\n",
+                  most);
     assert_true(most <= 8);
     brio_sim_free(sim);
 }
@@ -236,8 +302,10 @@ static void firm(void **unused)
 static void along_x(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/100}\ngravity: [0, 0, 0]\nintegrator: backward-euler\nbodies:\n"
-                         "  - {name: bar, kind: bar1d, shape: {type: line, length: 1, cells: 5}, material: {type: neo-hookean-1d, E: 100, rho: 1}}\n");
+    BrioSim *sim =
+        parse("time: {h: 1/100}\ngravity: [0, 0, 0]\nintegrator: backward-euler\nbodies:\n"
+              "  - {name: bar, kind: bar1d, shape: {type: line, length: 1, cells: 5}, material: "
+              "{type: neo-hookean-1d, E: 100, rho: 1}}\n");
     BrioHand hand;
     int h;
     assert_int_equal(brio_sim_grab_vertex(sim, 0, 5, 50, &h), BRIO_OK);
@@ -248,11 +316,12 @@ static void along_x(void **unused)
     brio_sim_free(sim);
 }
 
-/* ---- solves ---------------------------------------------------------------------------------------- */
+/* ---- solves ----------------------------------------------------------------------------- */
 
 enum { DENSE = DENSE_MOST };
 
-/* Woodbury's formula against elimination of the whole matrix, random graphs and hands, two of them at one place. TOLERANCE 1e-10 relative: condition 1e5 times round-off. */
+/* Woodbury's formula against elimination of the whole matrix, random graphs and hands, two of them
+ * at one place. TOLERANCE 1e-10 relative: condition 1e5 times round-off. */
 static void woodbury(void **unused)
 {
     (void)unused;
@@ -261,11 +330,13 @@ static void woodbury(void **unused)
     int n = s->block_count;
     assert_true(n <= DENSE);
     BrioRandom random = {3};
-    static double A[DENSE * DENSE], B[DENSE * DENSE], diagonal[DENSE], off[DENSE * DENSE], b[3 * DENSE], x[3 * DENSE], scratch[3 * DENSE];
+    static double A[DENSE * DENSE], B[DENSE * DENSE], diagonal[DENSE], off[DENSE * DENSE],
+        b[3 * DENSE], x[3 * DENSE], scratch[3 * DENSE];
     static int64_t start[DENSE + 1];
     static int32_t neighbour[DENSE * DENSE];
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) A[i * n + j] = A[j * n + i] = brio__random(&random) < 0.1 ? -brio__random(&random) : 0;
+        for (int j = 0; j < i; j++)
+            A[i * n + j] = A[j * n + i] = brio__random(&random) < 0.1 ? -brio__random(&random) : 0;
     for (int i = 0; i < n; i++) {
         double sum = 0.01;
         start[i + 1] = start[i];
@@ -287,30 +358,39 @@ static void woodbury(void **unused)
     double worst = 0, change = 0;
     for (int round = 0; round < 12; round++) {
         double scale = 0.01 * pow(2, round % 3), largest = 0;
-        if (round < 9) grab(sim, round % 2, brio__random(&random) - 0.5, 0.8 * (round % 2), brio__random(&random) - 0.5, pow(10, 4 * brio__random(&random)));
+        if (round < 9)
+            grab(sim, round % 2, brio__random(&random) - 0.5, 0.8 * (round % 2),
+                 brio__random(&random) - 0.5, pow(10, 4 * brio__random(&random)));
         if (round == 9) assert_int_equal(brio_sim_release(sim, 3), BRIO_OK);
         if (round == 10) { /* the same place again */
             BrioHand hand;
             brio_sim_hand(sim, 0, &hand);
             assert_int_equal(grab(sim, 0, hand.grip[0], hand.grip[1], hand.grip[2], 1e4), 3);
         }
-        assert_int_equal(brio__hand_solve_begin(&solve, &columns, s, sim->state, scale, factor, scratch), BRIO_OK);
+        assert_int_equal(
+            brio__hand_solve_begin(&solve, &columns, s, sim->state, scale, factor, scratch),
+            BRIO_OK);
         memcpy(B, A, (size_t)(n * n) * sizeof *B);
         for (int h = 0; h < BRIO_HANDS_MOST; h++) {
             if (sim->state->hand[h].k == 0) continue;
             BrioGripBlocks at;
             brio__grip_blocks(s, &sim->state->hand[h], &at);
             for (int i = 0; i < at.count; i++)
-                for (int j = 0; j < at.count; j++) B[at.block[i] * n + at.block[j]] += scale * sim->state->hand[h].k * at.weight[i] * at.weight[j];
+                for (int j = 0; j < at.count; j++)
+                    B[at.block[i] * n + at.block[j]] +=
+                        scale * sim->state->hand[h].k * at.weight[i] * at.weight[j];
         }
         for (int i = 0; i < 3 * n; i++) b[i] = x[i] = brio__random_normal(&random);
         dense_solve(n, B, x);
         brio__scalar_solve(factor, b, b);
-        for (int i = 0; i < 3 * n; i++) change = fmax(change, fabs(b[i] - x[i])), largest = fmax(largest, fabs(x[i]));
+        for (int i = 0; i < 3 * n; i++)
+            change = fmax(change, fabs(b[i] - x[i])), largest = fmax(largest, fabs(x[i]));
         brio__hand_solve_correct(&solve, s, b);
         for (int i = 0; i < 3 * n; i++) worst = fmax(worst, fabs(b[i] - x[i]) / largest);
     }
-    print_message("Woodbury's formula with up to %d hands: off the dense solve by %.1e of it (without hands by %.2f)\n", solve.count, worst, change);
+    print_message("Woodbury's formula with up to %d hands: off the dense solve by %.1e of it "
+                  "(without hands by %.2f)\n",
+                  solve.count, worst, change);
     assert_true(worst < 1e-10 && change > 0.1);
     brio__hand_columns_free(&columns);
     brio__scalar_factor_free(factor);
@@ -318,15 +398,21 @@ static void woodbury(void **unused)
     brio_sim_free(sim);
 }
 
-/* Many iterations of local/global end where Newton does, hands held. TOLERANCE 1e-6 m: what 300 iterations leave. */
+/* Many iterations of local/global end where Newton does, hands held. TOLERANCE 1e-6 m: what 300
+ * iterations leave. */
 static void same_as_newton(void **unused)
 {
     (void)unused;
-    static const char *const bodies[] = {PINNED, "  - {name: jelly, shape: {type: box, size: [0.4, 0.2, 0.2], cells: [4, 2, 2]}, material: {type: arap, E: 2e4, rho: 500}}\n"};
+    static const char *const bodies[] = {
+        PINNED, "  - {name: jelly, shape: {type: box, size: [0.4, 0.2, 0.2], cells: [4, 2, 2]}, "
+                "material: {type: arap, E: 2e4, rho: 500}}\n"};
     for (int i = 0; i < 2; i++) {
         double x[2][3 * 64], worst = 0, way = 0, first[3 * 64];
         for (int k = 0; k < 2; k++) {
-            BrioSim *sim = parse("time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nsolver: {%s}\nbodies:\n%s", k ? "type: local-global, iterations: 300, memory: 8" : "tol: 1e-9", bodies[i]);
+            BrioSim *sim = parse("time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: "
+                                 "backward-euler\nsolver: {%s}\nbodies:\n%s",
+                                 k ? "type: local-global, iterations: 300, memory: 8" : "tol: 1e-9",
+                                 bodies[i]);
             int one = grab(sim, 0, 0.1, 0, 0.05, 3000), two = grab(sim, 0, -0.2, 0.01, 0.1, 500);
             brio_sim_positions(sim, 0, first);
             drag(sim, one, 0.15, 0.1, 0.05), drag(sim, two, -0.2, 0, 0.2);
@@ -334,19 +420,24 @@ static void same_as_newton(void **unused)
             brio_sim_positions(sim, 0, x[k]);
             brio_sim_free(sim);
         }
-        for (int n = 0; n < 3 * 45; n++) worst = fmax(worst, fabs(x[0][n] - x[1][n])), way = fmax(way, fabs(x[0][n] - first[n]));
-        print_message("local/global and Newton with two hands: %.1e m apart after five steps (%.2f m)\n", worst, way);
+        for (int n = 0; n < 3 * 45; n++)
+            worst = fmax(worst, fabs(x[0][n] - x[1][n])), way = fmax(way, fabs(x[0][n] - first[n]));
+        print_message(
+            "local/global and Newton with two hands: %.1e m apart after five steps (%.2f m)\n",
+            worst, way);
         assert_true(worst < 1e-6 && way > 0.05);
     }
 }
 
-/* Grabbing, dragging and letting go factor nothing; dragging and the steps allocate nothing once as many hands have held; another stiffness factors once, in the same pattern. */
+/* Grabbing, dragging and letting go factor nothing; dragging and the steps allocate nothing once as
+ * many hands have held; another stiffness factors once, in the same pattern. */
 static void nothing_anew(void **unused)
 {
     (void)unused;
     static Memory memory;
     memory_start(&memory, -1, false);
-    BrioSim *sim = parse("time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: local-global}\nbodies:\n" PINNED);
+    BrioSim *sim = parse("time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: "
+                         "{type: local-global}\nbodies:\n" PINNED);
     step(sim, 2);
     BrioSolver *solver = sim->stepper->solver;
     int64_t factors = solver->totals.factorisations;
@@ -371,21 +462,31 @@ static void nothing_anew(void **unused)
     assert_int_equal(memory.live, 0);
 }
 
-/* ---- the state ------------------------------------------------------------------------------------- */
+/* ---- the state -------------------------------------------------------------------------- */
 
 static bool same_motion(const BrioSim *a, const BrioSim *b)
 {
     size_t bytes = (size_t)a->state->coordinates * sizeof(double);
-    return !memcmp(a->state->q, b->state->q, bytes) && !memcmp(a->state->v, b->state->v, bytes) && a->state->time == b->state->time;
+    return !memcmp(a->state->q, b->state->q, bytes) && !memcmp(a->state->v, b->state->v, bytes) &&
+           a->state->time == b->state->time;
 }
 
-static const char *const kinds[][2] = {
-    {"a-search\nsolver: {type: local-global}", PINNED}, {"a-search", JELLY}, {"blend", NET}, {"bdf2\nsolver: {type: local-global}", JELLY}, {"generalized-alpha", STONE}, {"verlet", PINNED}};
+static const char *const kinds[][2] = {{"a-search\nsolver: {type: local-global}", PINNED},
+                                       {"a-search", JELLY},
+                                       {"blend", NET},
+                                       {"bdf2\nsolver: {type: local-global}", JELLY},
+                                       {"generalized-alpha", STONE},
+                                       {"verlet", PINNED}};
 
-static BrioSim *kind(size_t i) { return parse("time: {h: %s}\ngravity: [0, -3, 0]\nintegrator: %s\nbodies:\n%s", i == 5 ? "1/1000" : "1/60", kinds[i][0], kinds[i][1]); }
+static BrioSim *kind(size_t i)
+{
+    return parse("time: {h: %s}\ngravity: [0, -3, 0]\nintegrator: %s\nbodies:\n%s",
+                 i == 5 ? "1/1000" : "1/60", kinds[i][0], kinds[i][1]);
+}
 
-/* From the moment of release, the motion has the bits of one in which the same state was never held; and a checkpoint with a hand goes on to the same bits, also for another number
- * of threads, and whether or not someone asks for positions, hands and energies. */
+/* From the moment of release, the motion has the bits of one in which the same state was never
+ * held; and a checkpoint with a hand goes on to the same bits, also for another number of threads,
+ * and whether or not someone asks for positions, hands and energies. */
 static void traces(void **unused)
 {
     (void)unused;
@@ -402,8 +503,10 @@ static void traces(void **unused)
         drag(sim, h, 0.3, 0.5, 0.2);
         step(sim, 5);
         assert_int_equal(brio__folder_open(path, true, &folder, &error), BRIO_OK);
-        if (brio__checkpoint_write(&folder, &checkpoint, sim->state, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
-        if (brio__checkpoint_read(&folder, &checkpoint, other->state, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
+        if (brio__checkpoint_write(&folder, &checkpoint, sim->state, NULL, &error) != BRIO_OK)
+            fail_msg("%s", error.message);
+        if (brio__checkpoint_read(&folder, &checkpoint, other->state, NULL, &error) != BRIO_OK)
+            fail_msg("%s", error.message);
         brio__folder_close(&folder);
         brio__free(checkpoint.frame_time);
         brio_set_threads(2);
@@ -432,7 +535,7 @@ static void traces(void **unused)
     assert_int_equal(rmdir(path), 0);
 }
 
-/* ---- other changes, and refusals -------------------------------------------------------------------- */
+/* ---- other changes, and refusals -------------------------------------------------------- */
 
 static void refused(BrioSim *sim, BrioStatus status, const char *reason)
 {
@@ -445,31 +548,54 @@ static void refusals(void **unused)
     (void)unused;
     int h;
     double value, point[3] = {0, 0, 0}, broken[3] = {0, NAN, 0};
-    BrioSim *sim = parse("time: {h: 1/60}\nintegrator: backward-euler\ndamping: [{type: rayleigh, alpha: 1}]\nbodies:\n"
-                         "  - {name: net, shape: {type: grid, cells_x: 2, cells_z: 2}, material: {type: hooke, k: 100, vertex_mass: 0.02}, fix: [{vertices: [0, 1, 2]}], attach: [{vertices: [8], k: 10}, "
-                         "{vertices: [7], k: 10, script: {velocity: [0, 1, 0]}}]}\n"
-                         "  - {name: drum, kind: shell, shape: {type: grid, cells_x: 2, cells_z: 2}, material: {type: membrane-stvk, E: 1e6, thickness: 0.001, rho: 1000, pretension: 10}, transform: {translate: [0, 1, 0]}}\n"
-                         "  - {name: block, shape: {type: box, cells: [1, 1, 1]}, material: {type: neo-hookean, E: 1e5}, transform: {translate: [0, 3, 0]}, fix: [{box: [[-9, -9, -9], [9, 9, 9]]}]}\n");
+    BrioSim *sim = parse(
+        "time: {h: 1/60}\nintegrator: backward-euler\ndamping: [{type: rayleigh, alpha: "
+        "1}]\nbodies:\n"
+        "  - {name: net, shape: {type: grid, cells_x: 2, cells_z: 2}, material: {type: hooke, k: "
+        "100, vertex_mass: 0.02}, fix: [{vertices: [0, 1, 2]}], attach: [{vertices: [8], k: 10}, "
+        "{vertices: [7], k: 10, script: {velocity: [0, 1, 0]}}]}\n"
+        "  - {name: drum, kind: shell, shape: {type: grid, cells_x: 2, cells_z: 2}, material: "
+        "{type: membrane-stvk, E: 1e6, thickness: 0.001, rho: 1000, pretension: 10}, transform: "
+        "{translate: [0, 1, 0]}}\n"
+        "  - {name: block, shape: {type: box, cells: [1, 1, 1]}, material: {type: neo-hookean, E: "
+        "1e5}, transform: {translate: [0, 3, 0]}, fix: [{box: [[-9, -9, -9], [9, 9, 9]]}]}\n");
     refused(sim, brio_sim_grab(sim, 3, point, 1, &h), "there is no body 3: the scene has 3");
-    refused(sim, brio_sim_grab(sim, 0, broken, 1, &h), "a hand cannot be at a point that is not finite");
-    refused(sim, brio_sim_grab(sim, 0, point, -1, &h), "a hand's stiffness k = -1 N/m must be positive; NAN lets brio choose");
-    refused(sim, brio_sim_grab_vertex(sim, 0, 1, 1, &h), "body \"net\" is fixed there (vertex 1): a hand can hold only what moves");
-    refused(sim, brio_sim_grab_vertex(sim, 0, 9, 1, &h), "there is no vertex 9 of body 0: count both from 0");
-    refused(sim, brio_sim_grab_ray(sim, point, point, 1, &h, NULL), "a ray needs a direction that is finite and not zero");
+    refused(sim, brio_sim_grab(sim, 0, broken, 1, &h),
+            "a hand cannot be at a point that is not finite");
+    refused(sim, brio_sim_grab(sim, 0, point, -1, &h),
+            "a hand's stiffness k = -1 N/m must be positive; NAN lets brio choose");
+    refused(sim, brio_sim_grab_vertex(sim, 0, 1, 1, &h),
+            "body \"net\" is fixed there (vertex 1): a hand can hold only what moves");
+    refused(sim, brio_sim_grab_vertex(sim, 0, 9, 1, &h),
+            "there is no vertex 9 of body 0: count both from 0");
+    refused(sim, brio_sim_grab_ray(sim, point, point, 1, &h, NULL),
+            "a ray needs a direction that is finite and not zero");
     assert_int_equal(brio_sim_grab(sim, 2, point, 1, &h), BRIO_ERROR_ARGUMENT);
     assert_int_equal(h, -1);
-    refused(sim, brio_sim_drag(sim, 0, point), "hand 0 holds nothing: it was not grabbed with, or was released");
+    refused(sim, brio_sim_drag(sim, 0, point),
+            "hand 0 holds nothing: it was not grabbed with, or was released");
     for (int n = 0; n < BRIO_HANDS_MOST; n++) assert_int_equal(grab(sim, 0, 0, 0, 0.5, 1), n);
     refused(sim, brio_sim_grab(sim, 0, point, 1, &h), "all 16 hands are in use: release one first");
     refused(sim, brio_sim_drag(sim, 3, broken), "a hand cannot be at a point that is not finite");
     step(sim, 2);
-    refused(sim, brio_sim_release(sim, 16), "hand 16 holds nothing: it was not grabbed with, or was released");
-    refused(sim, brio_sim_move_attachment(sim, 2, point), "there is no attachment 2: the scene has 2");
-    refused(sim, brio_sim_move_attachment(sim, 1, point), "attachment 1 follows a script of the scene: take its motion out, or hold the body with a hand");
-    refused(sim, brio_sim_set_material(sim, 0, "E", 3), "material hooke of body \"net\" has no \"E\": it has k, vertex_mass, rho");
-    refused(sim, brio_sim_set_material(sim, 0, "vertex_mass", 3), "vertex_mass of body \"net\" is in its masses or rest shape, which were made with the scene: change it there and load it anew");
-    refused(sim, brio_sim_set_material(sim, 1, "E", 2e6), "E of body \"drum\" is in its masses or rest shape, which were made with the scene: change it there and load it anew");
-    refused(sim, brio_sim_set_material(sim, 1, "rho", 2e3), "rho of body \"drum\" is in its masses or rest shape, which were made with the scene: change it there and load it anew");
+    refused(sim, brio_sim_release(sim, 16),
+            "hand 16 holds nothing: it was not grabbed with, or was released");
+    refused(sim, brio_sim_move_attachment(sim, 2, point),
+            "there is no attachment 2: the scene has 2");
+    refused(sim, brio_sim_move_attachment(sim, 1, point),
+            "attachment 1 follows a script of the scene: take its motion out, or hold the body "
+            "with a hand");
+    refused(sim, brio_sim_set_material(sim, 0, "E", 3),
+            "material hooke of body \"net\" has no \"E\": it has k, vertex_mass, rho");
+    refused(sim, brio_sim_set_material(sim, 0, "vertex_mass", 3),
+            "vertex_mass of body \"net\" is in its masses or rest shape, which were made with the "
+            "scene: change it there and load it anew");
+    refused(sim, brio_sim_set_material(sim, 1, "E", 2e6),
+            "E of body \"drum\" is in its masses or rest shape, which were made with the scene: "
+            "change it there and load it anew");
+    refused(sim, brio_sim_set_material(sim, 1, "rho", 2e3),
+            "rho of body \"drum\" is in its masses or rest shape, which were made with the scene: "
+            "change it there and load it anew");
     assert_int_equal(brio_sim_set_material(sim, 0, "k", -1), BRIO_ERROR_ARGUMENT);
     print_message("%s\n", brio_sim_reason(sim));
     assert_int_equal(brio_sim_set_material(sim, 1, "bending", 5e5), BRIO_OK);
@@ -477,13 +603,17 @@ static void refusals(void **unused)
     assert_int_equal(brio_sim_material(sim, 2, "nu", &value), BRIO_OK);
     assert_true(value == 0.2 && !strcmp(brio_body_material(sim->system, 2), "neo-hookean"));
     assert_int_equal(brio_sim_material(sim, 2, "k", &value), BRIO_ERROR_ARGUMENT);
-    refused(sim, brio_sim_set_damping(sim, 1, "alpha", 1), "there is no damping model 1: the simulation was made with 1; give it one of strength 0 to switch on later");
-    refused(sim, brio_sim_set_damping(sim, 0, "gamma", 1), "damping rayleigh has no \"gamma\": it has alpha, beta");
+    refused(sim, brio_sim_set_damping(sim, 1, "alpha", 1),
+            "there is no damping model 1: the simulation was made with 1; give it one of strength "
+            "0 to switch on later");
+    refused(sim, brio_sim_set_damping(sim, 0, "gamma", 1),
+            "damping rayleigh has no \"gamma\": it has alpha, beta");
     assert_int_equal(brio_sim_set_damping(sim, 0, "beta", -1), BRIO_ERROR_ARGUMENT);
     print_message("%s\n", brio_sim_reason(sim));
     assert_int_equal(brio_sim_set_damping(sim, 0, "beta", 0.1), BRIO_OK);
     assert_int_equal(brio_sim_damping(sim, 0, "beta", &value), BRIO_OK);
-    assert_true(value == 0.1 && !strcmp(brio_sim_damping_type(sim, 0), "rayleigh") && !brio_sim_damping_type(sim, 1));
+    assert_true(value == 0.1 && !strcmp(brio_sim_damping_type(sim, 0), "rayleigh") &&
+                !brio_sim_damping_type(sim, 1));
     refused(sim, brio_sim_set_integrator(sim, "bdf9", NULL), "no integrator \"bdf9\"");
     assert_int_equal(brio_sim_set_integrator(sim, "pbd-verlet", NULL), BRIO_ERROR_UNSUPPORTED);
     print_message("%s\n", brio_sim_reason(sim));
@@ -496,9 +626,16 @@ static void refusals(void **unused)
 static void live_material(void **unused)
 {
     (void)unused;
-    static const char *const body[][3] = {{"name: b, shape: {type: box, size: [0.4, 0.2, 0.2], cells: [4, 2, 2]}, material: {type: neo-hookean, E: %s, nu: 0.3, rho: 500}", "1e4", "3e4"},
-                                          {"name: b, shape: {type: box, size: [0.4, 0.2, 0.2], cells: [4, 2, 2]}, kind: affine, material: {type: affine, E: %s, rho: 500}", "1e4", "3e4"},
-                                          {"name: b, kind: shell, shape: {type: grid, cells_x: 4, cells_z: 4}, material: {type: membrane-neo-hookean, E: %s, thickness: 0.01, rho: 500}", "1e4", "3e4"}};
+    static const char *const body[][3] = {
+        {"name: b, shape: {type: box, size: [0.4, 0.2, 0.2], cells: [4, 2, 2]}, material: {type: "
+         "neo-hookean, E: %s, nu: 0.3, rho: 500}",
+         "1e4", "3e4"},
+        {"name: b, shape: {type: box, size: [0.4, 0.2, 0.2], cells: [4, 2, 2]}, kind: affine, "
+         "material: {type: affine, E: %s, rho: 500}",
+         "1e4", "3e4"},
+        {"name: b, kind: shell, shape: {type: grid, cells_x: 4, cells_z: 4}, material: {type: "
+         "membrane-neo-hookean, E: %s, thickness: 0.01, rho: 500}",
+         "1e4", "3e4"}};
     for (int i = 0; i < 3; i++) {
         BrioSim *sim[2];
         for (int k = 0; k < 2; k++) {
@@ -516,11 +653,13 @@ static void live_material(void **unused)
     }
 }
 
-/* One that controls energy takes up with the energy that there is at the switch; other values leave its target. */
+/* One that controls energy takes up with the energy that there is at the switch; other values leave
+ * its target. */
 static void switching(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nbodies:\n" PINNED);
+    BrioSim *sim = parse(
+        "time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nbodies:\n" PINNED);
     step(sim, 30);
     BrioLedger before = ledger(sim);
     assert_true(isnan(before.target) && before.total < -0.01);
@@ -535,7 +674,8 @@ static void switching(void **unused)
     assert_int_equal(brio_sim_set_integrator(sim, "a-search", values), BRIO_OK);
     step(sim, 60);
     after = ledger(sim);
-    print_message("target %.6f J, %.6f J two seconds later, energy then %.6f J\n", before.total, after.target, after.total);
+    print_message("target %.6f J, %.6f J two seconds later, energy then %.6f J\n", before.total,
+                  after.target, after.total);
     assert_true(after.target == target && fabs(after.total - target) < 0.02 * fabs(target));
     for (int i = 0; brio_integrator_at(i); i++) { /* there and back: no memory of the wrong size */
         if (brio_sim_set_integrator(sim, brio_integrator_at(i)->name, NULL) != BRIO_OK) continue;
@@ -547,8 +687,11 @@ static void switching(void **unused)
 static void attachments(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nbodies:\n"
-                         "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6}, material: {type: hooke, k: 100, vertex_mass: 0.02}, attach: [{vertices: [0, 6], k: 3000}]}\n");
+    BrioSim *sim =
+        parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: backward-euler\nbodies:\n"
+              "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6}, "
+              "material: {type: hooke, k: 100, vertex_mass: 0.02}, attach: [{vertices: [0, 6], k: "
+              "3000}]}\n");
     BrioHand at;
     assert_int_equal(brio_sim_attachments(sim), 2);
     assert_int_equal(brio_sim_attachment(sim, 1, &at), BRIO_OK);
@@ -556,14 +699,15 @@ static void attachments(void **unused)
     assert_int_equal(brio_sim_move_attachment(sim, 1, (double[3]){0.3, 1, -0.5}), BRIO_OK);
     BrioLedger l = ledger(sim);
     double square = pow(apart((double[3]){0.3, 1, -0.5}, at.grip), 2);
-    assert_true(fabs(l.added - 1500 * square) < 1e-12 * l.added && fabs(l.attachment - l.added) < 1e-12 * l.added);
+    assert_true(fabs(l.added - 1500 * square) < 1e-12 * l.added &&
+                fabs(l.attachment - l.added) < 1e-12 * l.added);
     step(sim, 200);
     brio_sim_attachment(sim, 1, &at);
     assert_true(apart(at.point, (double[3]){0.3, 1, -0.5}) == 0 && apart(at.point, at.grip) < 0.05);
     brio_sim_free(sim);
 }
 
-/* ---- a thousand operations ------------------------------------------------------------------------- */
+/* ---- a thousand operations -------------------------------------------------------------- */
 
 typedef struct Script {
     const char *what, *text;
@@ -573,7 +717,8 @@ typedef struct Script {
     double drag_k;    /* which of the two models of damping is ether drag: 1 */
 } Script;
 
-/* What ether drag and the mass part of Rayleigh's damping take in a step from q_n to q: their force is that of the velocity (q - q_n)/h, also in blend's mixtures. */
+/* What ether drag and the mass part of Rayleigh's damping take in a step from q_n to q: their force
+ * is that of the velocity (q - q_n)/h, also in blend's mixtures. */
 static void expected_losses(const BrioSim *sim, const double *q_n, double h, double losses[2])
 {
     const BrioSystem *s = sim->system;
@@ -588,7 +733,8 @@ static void expected_losses(const BrioSim *sim, const double *q_n, double h, dou
                 int64_t block = s->map_block[s->map_start[v]];
                 double d = sim->state->q[3 * block + r] - q_n[3 * block + r];
                 losses[0] += alpha * s->mass[block] * d * d / h;
-                losses[1] += k * (double)s->body[b].count / (double)count * d * d / h; /* a mass point stands for a fourth of the vertices */
+                /* a mass point stands for a fourth of the vertices */
+                losses[1] += k * (double)s->body[b].count / (double)count * d * d / h;
             }
     }
 }
@@ -599,13 +745,19 @@ static void run_script(const Script *script, uint64_t seed)
     BrioSim *sim = parse("%s", script->text);
     BrioRandom random = {seed};
     bool held[BRIO_HANDS_MOST] = {false};
-    double worst_added = 0, worst_loss = 0, worst_target = 0, most_added = 0, *q_n = malloc((size_t)sim->state->coordinates * sizeof *q_n);
+    double worst_added = 0;
+    double worst_loss = 0;
+    double worst_target = 0;
+    double most_added = 0;
+    double *q_n = malloc((size_t)sim->state->coordinates * sizeof *q_n);
     int count[9] = {0}, steps = 0, compared = 0, integrators = 0;
     assert_int_equal(brio_sim_damping_type(sim, 2) == NULL, 1);
     while (script->integrators[integrators]) integrators++;
     for (int n = 0; n < 1000; n++) {
         BrioLedger before = ledger(sim), after;
-        int what = (int)(brio__random(&random) * 14), hand = (int)(brio__random(&random) * BRIO_HANDS_MOST), got, chosen;
+        int what = (int)(brio__random(&random) * 14);
+        int hand = (int)(brio__random(&random) * BRIO_HANDS_MOST);
+        int got, chosen;
         double u[4], point[3];
         for (int i = 0; i < 4; i++) u[i] = brio__random(&random);
         for (int r = 0; r < 3; r++) point[r] = before.centre[r] + 0.8 * (u[r] - 0.5);
@@ -619,7 +771,8 @@ static void run_script(const Script *script, uint64_t seed)
             }
             break;
         case 1: /* grab by a ray */
-            assert_true(brio_sim_grab_ray(sim, (double[3]){point[0], 5, point[2]}, (double[3]){0, -1, 0}, NAN, &got, NULL) <= 0);
+            assert_true(brio_sim_grab_ray(sim, (double[3]){point[0], 5, point[2]},
+                                          (double[3]){0, -1, 0}, NAN, &got, NULL) <= 0);
             if (got >= 0) held[got] = true;
             break;
         case 2:
@@ -628,21 +781,41 @@ static void run_script(const Script *script, uint64_t seed)
             if (held[hand]) assert_int_equal(brio_sim_drag(sim, hand, point), BRIO_OK);
             break;
         case 5: /* release */
-            assert_int_equal(brio_sim_release(sim, hand), held[hand] ? BRIO_OK : BRIO_ERROR_ARGUMENT);
+            assert_int_equal(brio_sim_release(sim, hand),
+                             held[hand] ? BRIO_OK : BRIO_ERROR_ARGUMENT);
             held[hand] = false;
             break;
         case 6:
-            if (brio_sim_attachments(sim)) assert_int_equal(brio_sim_move_attachment(sim, (int)(u[3] * brio_sim_attachments(sim)), point), BRIO_OK);
+            if (brio_sim_attachments(sim))
+                assert_int_equal(
+                    brio_sim_move_attachment(sim, (int)(u[3] * brio_sim_attachments(sim)), point),
+                    BRIO_OK);
             break;
-        case 7: assert_int_equal(brio_sim_set_gravity(sim, (double[3]){4 * u[0] - 2, -10 * u[1], 4 * u[2] - 2}), BRIO_OK); break;
-        case 8: assert_int_equal(brio_sim_set_material(sim, 0, script->stiffness, script->low * pow(script->high / script->low, u[0])), BRIO_OK); break;
+        case 7:
+            assert_int_equal(
+                brio_sim_set_gravity(sim, (double[3]){4 * u[0] - 2, -10 * u[1], 4 * u[2] - 2}),
+                BRIO_OK);
+            break;
+        case 8:
+            assert_int_equal(
+                brio_sim_set_material(sim, 0, script->stiffness,
+                                      script->low * pow(script->high / script->low, u[0])),
+                BRIO_OK);
+            break;
         case 9:
-            if (u[3] < 0.5) assert_int_equal(brio_sim_set_damping(sim, 0, u[0] < 0.5 ? "alpha" : "beta", u[0] < 0.5 ? 2 * u[1] : u[1] < 0.5 ? 0 : 0.01 * u[2]), BRIO_OK);
-            if (u[3] >= 0.5) assert_int_equal(brio_sim_set_damping(sim, 1, "k", script->drag_k * u[0]), BRIO_OK);
+            if (u[3] < 0.5)
+                assert_int_equal(brio_sim_set_damping(sim, 0, u[0] < 0.5 ? "alpha" : "beta",
+                                                      u[0] < 0.5   ? 2 * u[1]
+                                                      : u[1] < 0.5 ? 0
+                                                                   : 0.01 * u[2]),
+                                 BRIO_OK);
+            if (u[3] >= 0.5)
+                assert_int_equal(brio_sim_set_damping(sim, 1, "k", script->drag_k * u[0]), BRIO_OK);
             break;
         case 10:
             chosen = (int)(u[0] * integrators);
-            if (brio_sim_set_integrator(sim, script->integrators[chosen], NULL) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
+            if (brio_sim_set_integrator(sim, script->integrators[chosen], NULL) != BRIO_OK)
+                fail_msg("%s", brio_sim_reason(sim));
             break;
         default: what = 11;
         }
@@ -650,22 +823,30 @@ static void run_script(const Script *script, uint64_t seed)
         after = ledger(sim);
         assert_true(isfinite(after.total));
         if (changed) {
-            double scale = after.kinetic + before.kinetic + fabs(after.elastic) + fabs(after.gravity) + fabs(after.attachment) + fabs(before.elastic) + fabs(before.gravity) + fabs(before.attachment);
+            double scale = after.kinetic + before.kinetic + fabs(after.elastic) +
+                           fabs(after.gravity) + fabs(after.attachment) + fabs(before.elastic) +
+                           fabs(before.gravity) + fabs(before.attachment);
             double jump = after.total - before.total, booked = after.added - before.added;
             worst_added = fmax(worst_added, fabs(jump - booked) / scale);
             most_added = fmax(most_added, fabs(booked));
-            if (isnan(before.target) == 0 && what != 10) worst_target = fmax(worst_target, fabs(after.target - before.target - booked) / scale);
+            if (isnan(before.target) == 0 && what != 10)
+                worst_target =
+                    fmax(worst_target, fabs(after.target - before.target - booked) / scale);
             count[BRIO_MIN(what, 8)]++;
         }
         int times = changed ? u[3] < 0.3 : 1 + (int)(3 * u[0]);
         for (int i = 0; i < times; i++) {
             memcpy(q_n, sim->state->q, (size_t)sim->state->coordinates * sizeof *q_n);
-            memset(sim->state->dissipated, 0, sizeof sim->state->dissipated); /* so that no round-off of earlier sums is in the difference */
+            /* so that no round-off of earlier sums is in the difference */
+            memset(sim->state->dissipated, 0, sizeof sim->state->dissipated);
             before = ledger(sim);
-            if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s: operation %d, %s: %s", script->what, n, brio_sim_integrator(sim, NULL), brio_sim_reason(sim));
+            if (brio_sim_step(sim) != BRIO_OK)
+                fail_msg("%s: operation %d, %s: %s", script->what, n,
+                         brio_sim_integrator(sim, NULL), brio_sim_reason(sim));
             after = ledger(sim);
             steps++;
-            for (int64_t c = 0; c < sim->state->coordinates; c++) assert_true(isfinite(sim->state->q[c]) && isfinite(sim->state->v[c]));
+            for (int64_t c = 0; c < sim->state->coordinates; c++)
+                assert_true(isfinite(sim->state->q[c]) && isfinite(sim->state->v[c]));
             assert_true(after.added == before.added);
             const char *name = brio_sim_integrator(sim, NULL);
             if (sim->stepper->halvings || !strcmp(name, "bdf2")) continue;
@@ -683,8 +864,11 @@ static void run_script(const Script *script, uint64_t seed)
             }
         }
     }
-    print_message("%s: %d steps; added against jumps of up to %.0f J: %.1e, targets: %.1e, losses (%d): %.1e\n", script->what, steps, most_added, worst_added, worst_target, compared, worst_loss);
-    assert_true(worst_added < 1e-10 && worst_target < 1e-10 && worst_loss < 1e-10 && compared > 100);
+    print_message("%s: %d steps; added against jumps of up to %.0f J: %.1e, targets: %.1e, losses "
+                  "(%d): %.1e\n",
+                  script->what, steps, most_added, worst_added, worst_target, compared, worst_loss);
+    assert_true(worst_added < 1e-10 && worst_target < 1e-10 && worst_loss < 1e-10 &&
+                compared > 100);
     for (int k = 0; k < 9; k++) assert_true(count[k] > 10 || (k == 1 && count[k] > 0));
     free(q_n);
     brio_sim_free(sim);
@@ -694,37 +878,72 @@ static void script_cloth(void **unused)
 {
     (void)unused;
     run_script(&(Script){"cloth, local/global",
-                         "time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: local-global}\ndamping: [{type: rayleigh, alpha: 0.5}, {type: ether-drag, k: 0.001}]\nbodies:\n"
-                         "  - {name: cloth, shape: {type: grid, width: 1, depth: 1, cells_x: 12, cells_z: 12}, material: {type: hooke, k: 200, rho: 0.5}, attach: [{vertices: [0, 12], k: 300}], fix: [{vertices: [6]}]}\n",
-                         {"a-search", "backward-euler", "a-1", "bdf2", "blend"}, "k", 50, 2000, 0.01}, 1);
+                         "time: {h: 1/30}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: "
+                         "{type: local-global}\ndamping: [{type: rayleigh, alpha: 0.5}, {type: "
+                         "ether-drag, k: 0.001}]\nbodies:\n"
+                         "  - {name: cloth, shape: {type: grid, width: 1, depth: 1, cells_x: 12, "
+                         "cells_z: 12}, material: {type: hooke, k: 200, rho: 0.5}, attach: "
+                         "[{vertices: [0, 12], k: 300}], fix: [{vertices: [6]}]}\n",
+                         {"a-search", "backward-euler", "a-1", "bdf2", "blend"},
+                         "k",
+                         50,
+                         2000,
+                         0.01},
+               1);
 }
 
 static void script_soft(void **unused)
 {
     (void)unused;
     run_script(&(Script){"soft body, Newton",
-                         "time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {tol: 1e-4}\ndamping: [{type: rayleigh, alpha: 0.5, beta: 0.001}, {type: ether-drag, k: 0.1}]\nbodies:\n"
-                         "  - {name: jelly, shape: {type: box, size: [0.6, 0.2, 0.2], cells: [6, 2, 2]}, material: {type: stable-neo-hookean, E: 5e4, rho: 500}, attach: [{vertices: [0, 20], k: 3000}]}\n"
-                         "  - {name: stone, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}, kind: affine, material: {type: affine, E: 1e5, rho: 500}, transform: {translate: [0, 1, 0]}}\n",
-                         {"a-search", "backward-euler", "a-1", "bdf2", "blend"}, "E", 1e4, 2e5, 1}, 2);
+                         "time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: "
+                         "{tol: 1e-4}\ndamping: [{type: rayleigh, alpha: 0.5, beta: 0.001}, {type: "
+                         "ether-drag, k: 0.1}]\nbodies:\n"
+                         "  - {name: jelly, shape: {type: box, size: [0.6, 0.2, 0.2], cells: [6, "
+                         "2, 2]}, material: {type: stable-neo-hookean, E: 5e4, rho: 500}, attach: "
+                         "[{vertices: [0, 20], k: 3000}]}\n"
+                         "  - {name: stone, shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, "
+                         "2, 2]}, kind: affine, material: {type: affine, E: 1e5, rho: 500}, "
+                         "transform: {translate: [0, 1, 0]}}\n",
+                         {"a-search", "backward-euler", "a-1", "bdf2", "blend"},
+                         "E",
+                         1e4,
+                         2e5,
+                         1},
+               2);
 }
 
 static void script_springs(void **unused)
 {
     (void)unused;
     run_script(&(Script){"springs, blend",
-                         "time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: blend\nsolver: {tol: 1e-4}\ndamping: [{type: rayleigh, alpha: 0.5}, {type: ether-drag, k: 0.001}]\nbodies:\n"
-                         "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 8, cells_z: 8, shear: false}, material: {type: hooke, k: 100, rho: 1}, attach: [{vertices: [0, 8], k: 200}]}\n" CHAIN,
-                         {"blend", "a-search", "backward-euler"}, "k", 50, 1000, 0.02}, 3);
+                         "time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: blend\nsolver: {tol: "
+                         "1e-4}\ndamping: [{type: rayleigh, alpha: 0.5}, {type: ether-drag, k: "
+                         "0.001}]\nbodies:\n"
+                         "  - {name: net, shape: {type: grid, width: 1, depth: 1, cells_x: 8, "
+                         "cells_z: 8, shear: false}, material: {type: hooke, k: 100, rho: 1}, "
+                         "attach: [{vertices: [0, 8], k: 200}]}\n" CHAIN,
+                         {"blend", "a-search", "backward-euler"},
+                         "k",
+                         50,
+                         1000,
+                         0.02},
+               3);
 }
 
 int main(void)
 {
     brio_set_threads(1); /* what is this small is not worth waking others for */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(derivatives), cmocka_unit_test(places), cmocka_unit_test(dragging), cmocka_unit_test(every_integrator), cmocka_unit_test(firm), cmocka_unit_test(along_x), cmocka_unit_test(woodbury),
-        cmocka_unit_test(same_as_newton), cmocka_unit_test(nothing_anew), cmocka_unit_test(traces), cmocka_unit_test(refusals), cmocka_unit_test(live_material), cmocka_unit_test(switching),
-        cmocka_unit_test(attachments), cmocka_unit_test(script_cloth), cmocka_unit_test(script_soft), cmocka_unit_test(script_springs),
+        cmocka_unit_test(derivatives),    cmocka_unit_test(places),
+        cmocka_unit_test(dragging),       cmocka_unit_test(every_integrator),
+        cmocka_unit_test(firm),           cmocka_unit_test(along_x),
+        cmocka_unit_test(woodbury),       cmocka_unit_test(same_as_newton),
+        cmocka_unit_test(nothing_anew),   cmocka_unit_test(traces),
+        cmocka_unit_test(refusals),       cmocka_unit_test(live_material),
+        cmocka_unit_test(switching),      cmocka_unit_test(attachments),
+        cmocka_unit_test(script_cloth),   cmocka_unit_test(script_soft),
+        cmocka_unit_test(script_springs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

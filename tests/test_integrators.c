@@ -1,5 +1,5 @@
-/* Integrators together: every one on every kind of body and material, tableaus and their orders, what A-search promises about
- * energy, kills and resumes of methods with a memory. */
+/* Integrators together: every one on every kind of body and material, tableaus and their orders,
+ * what A-search promises about energy, kills and resumes of methods with a memory. */
 #include "field.h"
 #include "integrate/tableau.h"
 #include "sim.h"
@@ -14,27 +14,41 @@
 // clang-format on
 #include "simulate.h"
 
-/* ---- everything with everything ------------------------------------------------------------------- */
+/* ---- everything with everything --------------------------------------------------------- */
 
 static const struct {
     const char *name, *body;
 } bodies[] = {
-    {"neo-hookean", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: neo-hookean, E: 1e4, rho: 1000}\n"},
-    {"stable-neo-hookean", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: stable-neo-hookean, E: 1e4, rho: 1000}\n"},
-    {"corotated", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: corotated, E: 1e4, rho: 1000}\n"},
-    {"arap", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: arap, E: 1e4, rho: 1000}\n"},
-    {"stvk", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: stvk, E: 1e4, rho: 1000}\n"},
-    {"mooney-rivlin", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: mooney-rivlin, rho: 1000}\n"},
-    {"hooke", "shape: {type: grid, cells_x: 3, cells_z: 3}\n    material: {type: hooke, k: 100, vertex_mass: 0.1}\n"},
-    {"membrane-neo-hookean", "shape: {type: grid, cells_x: 3, cells_z: 3}\n    material: {type: membrane-neo-hookean, E: 1e4, thickness: 0.05, rho: 1000}\n"},
-    {"membrane-stvk", "shape: {type: grid, cells_x: 3, cells_z: 2}\n    material: {type: membrane-stvk, E: 1e4, thickness: 0.05, areal: 50}\n"},
-    {"baraff-witkin", "shape: {type: grid, cells_x: 3, cells_z: 3}\n    material: {type: baraff-witkin, k_stretch: 100, k_bend: 0.1, areal: 1}\n"},
-    {"neo-hookean-1d", "shape: {type: line, cells: 6}\n    kind: bar1d\n    material: {type: neo-hookean-1d, E: 100, rho: 10}\n"},
-    {"affine", "shape: {type: box, cells: [2, 1, 1]}\n    kind: affine\n    material: {type: neo-hookean, E: 1e4, rho: 1000}\n    attach: [{vertices: [0]}]\n"},
-    {"affine surface", "shape: {type: sphere, subdivisions: 1}\n    material: {type: affine, E: 1e5}\n    attach: [{vertices: [0, 5, 7]}]\n"},
+    {"neo-hookean", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: neo-hookean, E: "
+                    "1e4, rho: 1000}\n"},
+    {"stable-neo-hookean", "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: "
+                           "stable-neo-hookean, E: 1e4, rho: 1000}\n"},
+    {"corotated",
+     "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: corotated, E: 1e4, rho: 1000}\n"},
+    {"arap",
+     "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: arap, E: 1e4, rho: 1000}\n"},
+    {"stvk",
+     "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: stvk, E: 1e4, rho: 1000}\n"},
+    {"mooney-rivlin",
+     "shape: {type: box, cells: [2, 1, 1]}\n    material: {type: mooney-rivlin, rho: 1000}\n"},
+    {"hooke", "shape: {type: grid, cells_x: 3, cells_z: 3}\n    material: {type: hooke, k: 100, "
+              "vertex_mass: 0.1}\n"},
+    {"membrane-neo-hookean", "shape: {type: grid, cells_x: 3, cells_z: 3}\n    material: {type: "
+                             "membrane-neo-hookean, E: 1e4, thickness: 0.05, rho: 1000}\n"},
+    {"membrane-stvk", "shape: {type: grid, cells_x: 3, cells_z: 2}\n    material: {type: "
+                      "membrane-stvk, E: 1e4, thickness: 0.05, areal: 50}\n"},
+    {"baraff-witkin", "shape: {type: grid, cells_x: 3, cells_z: 3}\n    material: {type: "
+                      "baraff-witkin, k_stretch: 100, k_bend: 0.1, areal: 1}\n"},
+    {"neo-hookean-1d", "shape: {type: line, cells: 6}\n    kind: bar1d\n    material: {type: "
+                       "neo-hookean-1d, E: 100, rho: 10}\n"},
+    {"affine", "shape: {type: box, cells: [2, 1, 1]}\n    kind: affine\n    material: {type: "
+               "neo-hookean, E: 1e4, rho: 1000}\n    attach: [{vertices: [0]}]\n"},
+    {"affine surface", "shape: {type: sphere, subdivisions: 1}\n    material: {type: affine, E: "
+                       "1e5}\n    attach: [{vertices: [0, 5, 7]}]\n"},
 };
 
-/* A step is taken, and kept if it is accepted: energies finite, time moved on. A method that cannot do a body says so. */
+/* A step is taken, and kept if it is accepted: energies finite, time moved on. A method that cannot
+ * do a body says so. */
 static void every_body(void **unused)
 {
     (void)unused;
@@ -42,14 +56,24 @@ static void every_body(void **unused)
     for (int i = 0; brio_integrator_at(i); i++)
         for (size_t b = 0; b < BRIO_COUNT(bodies); b++)
             for (int damped = 0; damped < 2; damped++) {
-                bool net = !strcmp(bodies[b].name, "hooke") || !strcmp(bodies[b].name, "baraff-witkin") || !strncmp(bodies[b].name, "membrane", 8);
-                if (net && !strcmp(brio_integrator_at(i)->name, "static")) continue; /* a sheet held at one knot hangs in no way that Newton surely finds */
+                bool net = !strcmp(bodies[b].name, "hooke") ||
+                           !strcmp(bodies[b].name, "baraff-witkin") ||
+                           !strncmp(bodies[b].name, "membrane", 8);
+                /* a sheet held at one knot hangs in no way that Newton surely finds */
+                if (net && !strcmp(brio_integrator_at(i)->name, "static")) continue;
                 char text[1024];
                 BrioSim *sim = NULL;
                 BrioError error = {0};
-                int length = snprintf(text, sizeof text, "time: {h: 1e-4}\nintegrator: %s\ndamping: %s\nbodies:\n  - %s    velocity: {linear: [0.1, 0, 0]}\n%s",
-                                      brio_integrator_at(i)->name, damped ? "[{type: rayleigh, alpha: 0.1, beta: 0.001}, {type: strain-energy, beta: 0.001}, ether-drag, momentum-preserving]" : "[]",
-                                      bodies[b].body, strncmp(bodies[b].name, "affine", 6) ? "    fix: [{vertices: [0]}]\n" : "");
+                int length = snprintf(
+                    text, sizeof text,
+                    "time: {h: 1e-4}\nintegrator: %s\ndamping: %s\nbodies:\n  - %s    velocity: "
+                    "{linear: [0.1, 0, 0]}\n%s",
+                    brio_integrator_at(i)->name,
+                    damped ? "[{type: rayleigh, alpha: 0.1, beta: 0.001}, {type: strain-energy, "
+                             "beta: 0.001}, ether-drag, momentum-preserving]"
+                           : "[]",
+                    bodies[b].body,
+                    strncmp(bodies[b].name, "affine", 6) ? "    fix: [{vertices: [0]}]\n" : "");
                 pairs++;
                 if (brio_sim_parse(text, (size_t)length, "test", &sim, &error) != BRIO_OK) {
                     assert_true(strlen(error.message) > 20);
@@ -58,23 +82,28 @@ static void every_body(void **unused)
                 }
                 for (int k = 0; k < 4; k++) {
                     BrioStatus status = brio_sim_step(sim);
-                    if (status != BRIO_OK) fail_msg("%s on %s: %s: %s", brio_integrator_at(i)->name, bodies[b].name, brio_status_name(status), brio_sim_reason(sim));
+                    if (status != BRIO_OK)
+                        fail_msg("%s on %s: %s: %s", brio_integrator_at(i)->name, bodies[b].name,
+                                 brio_status_name(status), brio_sim_reason(sim));
                 }
                 BrioLedger l = ledger(sim);
-                assert_true(l.dissipated >= (damped && strcmp(brio_integrator_at(i)->name, "static") ? 1e-12 : 0));
+                assert_true(l.dissipated >=
+                            (damped && strcmp(brio_integrator_at(i)->name, "static") ? 1e-12 : 0));
                 assert_true(l.time > 3.9e-4);
                 brio_sim_free(sim);
             }
-    print_message("%d combinations of integrator, body and damping; %d refused with a sentence\n", pairs, refused);
+    print_message("%d combinations of integrator, body and damping; %d refused with a sentence\n",
+                  pairs, refused);
     assert_true(refused < pairs / 20); /* methods for springs only */
 }
 
-/* ---- tableaus ------------------------------------------------------------------------------------ */
+/* ---- tableaus --------------------------------------------------------------------------- */
 
 static void tableaus(void **unused)
 {
     (void)unused;
-    static const int orders[] = {1, 2, 2, 4, 1, 2, 2, 2, 2, 3}, stiff[] = {0, 0, 0, 0, 1, 0, 1, 1, 1, 1};
+    static const int orders[] = {1, 2, 2, 4, 1, 2, 2, 2, 2, 3};
+    static const int stiff[] = {0, 0, 0, 0, 1, 0, 1, 1, 1, 1};
     int count = 0;
     for (; brio__tableau_at(count); count++) {
         const BrioTableau *t = brio__tableau_at(count);
@@ -82,23 +111,28 @@ static void tableaus(void **unused)
         assert_int_equal(brio__tableau_is_stiffly_accurate(t), stiff[count]);
         assert_true(brio__tableau_is_diagonal(t));
         BrioTableau adjoint = brio__tableau_adjoint(t), back = brio__tableau_adjoint(&adjoint);
-        for (int k = 0; k < t->stages * t->stages; k++) assert_true(fabs(back.A[k] - t->A[k]) < 1e-14);
-        assert_int_equal(brio__tableau_order(&adjoint), orders[count]); /* the adjoint has the order of the method */
+        for (int k = 0; k < t->stages * t->stages; k++)
+            assert_true(fabs(back.A[k] - t->A[k]) < 1e-14);
+        /* the adjoint has the order of the method */
+        assert_int_equal(brio__tableau_order(&adjoint), orders[count]);
         BrioField field = {.type = BRIO_CHOICE, .unit = BRIO_TABLEAU_CHOICE};
         assert_string_equal(brio__field_word(&field, count + 1).text, t->name);
     }
     assert_int_equal(count, BRIO_COUNT(orders));
     BrioTableau forward = brio__tableau_adjoint(brio__tableau("backward-euler"));
     assert_true(forward.A[0] == 0 && forward.b[0] == 1);
-    BrioTableau sdirk2 = brio__tableau_adjoint(brio__tableau("sdirk2")), tr = brio__tableau_adjoint(brio__tableau("tr-bdf2"));
+    BrioTableau sdirk2 = brio__tableau_adjoint(brio__tableau("sdirk2"));
+    BrioTableau tr = brio__tableau_adjoint(brio__tableau("tr-bdf2"));
     assert_true(brio__tableau_is_diagonal(&sdirk2) && !brio__tableau_is_diagonal(&tr));
 }
 
 static void final_state(const char *integrator, double *x)
 {
-    BrioSim *sim = parse("time: {h: 1/60}\nintegrator: %s\nsolver: {tol: 1e-12}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: stable-neo-hookean, E: 5e3, rho: 1000}\n"
-                         "    velocity: {angular: [0, 1, 2], linear: [1, 0, 0]}\n",
-                         integrator);
+    BrioSim *sim = parse(
+        "time: {h: 1/60}\nintegrator: %s\nsolver: {tol: 1e-12}\nbodies:\n  - shape: {type: box, "
+        "cells: [1, 1, 1]}\n    material: {type: stable-neo-hookean, E: 5e3, rho: 1000}\n"
+        "    velocity: {angular: [0, 1, 2], linear: [1, 0, 0]}\n",
+        integrator);
     step(sim, 20);
     brio_sim_positions(sim, 0, x);
     brio_sim_free(sim);
@@ -112,7 +146,8 @@ static void own_tableau(void **unused)
         {"implicit-midpoint", "{type: runge-kutta, A: [[1/2]], b: [1]}"},
         {"trapezoidal", "{type: runge-kutta, A: [[0, 0], [1/2, 1/2]], b: [1/2, 1/2]}"},
         {"backward-euler", "{type: runge-kutta, A: 1, b: 1}"},
-        {"rk4", "{type: runge-kutta, A: [[0, 0, 0, 0], [1/2, 0, 0, 0], [0, 1/2, 0, 0], [0, 0, 1, 0]], b: [1/6, 1/3, 1/3, 1/6]}"},
+        {"rk4", "{type: runge-kutta, A: [[0, 0, 0, 0], [1/2, 0, 0, 0], [0, 1/2, 0, 0], [0, 0, 1, "
+                "0]], b: [1/6, 1/3, 1/3, 1/6]}"},
         {"a-1", "{type: decoupled, tableau: backward-euler}"},
         {"a-1", "{type: a-search, alpha: 1}"},
         {"backward-euler", "{type: a-search, alpha: 0}"},
@@ -129,10 +164,12 @@ static void own_tableau(void **unused)
     }
 }
 
-/* ---- A-search ------------------------------------------------------------------------------------ */
+/* ---- A-search --------------------------------------------------------------------------- */
 
-static const char springs[] = "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-10}\nbodies:\n  - shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n"
-                              "    material: {type: corotated, E: 2e4, rho: 1000}\n    fix: [{box: [[-1, -1, -1], [-0.199, 1, 1]]}]\n";
+static const char springs[] = "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-10}\nbodies:\n  - shape: "
+                              "{type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n"
+                              "    material: {type: corotated, E: 2e4, rho: 1000}\n    fix: [{box: "
+                              "[[-1, -1, -1], [-0.199, 1, 1]]}]\n";
 
 /* After the first second alpha is rarely clipped, and where it is not the energy is the target. */
 static void energy_meets_target(void **unused)
@@ -154,23 +191,36 @@ static void energy_meets_target(void **unused)
             clipped++;
         }
     }
-    print_message("a-search: target met in %d steps (off by at most %.1e J of a swing of %.2g J), alpha clipped in %d; last %.4g of %.4g J\n", met, worst, swing, clipped, l.total, first.total);
+    print_message("a-search: target met in %d steps (off by at most %.1e J of a swing of %.2g J), "
+                  "alpha clipped in %d; last %.4g of %.4g J\n",
+                  met, worst, swing, clipped, l.total, first.total);
     assert_true(met > 75 && worst < 1e-9);
     assert_true(fabs(l.total - first.total) < 0.2 * swing);
     brio_sim_free(sim);
 }
 
-/* A body thrown: with weight treated exactly it is on the parabola with the parabola's energy at steps of any length, after gravity has changed and after
- * a push; the paper's form loses m (h g)^2/2 in every step. No alpha acts on flight, so that decay cannot take from it: the energy stays above the target. */
+/* A body thrown: with weight treated exactly it is on the parabola with the parabola's energy at
+ * steps of any length, after gravity has changed and after a push; the paper's form loses m (h
+ * g)^2/2 in every step. No alpha acts on flight, so that decay cannot take from it: the energy
+ * stays above the target. */
 static void flight(void **unused)
 {
     (void)unused;
-    const char *thrown = "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-10}\nbodies:\n  - shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n"
-                         "    material: {type: corotated, E: 2e4, rho: 1000}\n    velocity: {linear: [1, 3, 0]}\n";
+    const char *thrown =
+        "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-10}\nbodies:\n  - shape: {type: box, size: [0.4, "
+        "0.1, 0.1], cells: [4, 1, 1]}\n"
+        "    material: {type: corotated, E: 2e4, rho: 1000}\n    velocity: {linear: [1, 3, 0]}\n";
     for (int paper = 0; paper < 2; paper++) {
-        BrioSim *sim = parse("time: {h: 1/30}\nintegrator: {type: a-search, flight: %s}\n%s", paper ? "false" : "true", thrown);
+        BrioSim *sim = parse("time: {h: 1/30}\nintegrator: {type: a-search, flight: %s}\n%s",
+                             paper ? "false" : "true", thrown);
         BrioLedger first = ledger(sim), l;
-        double mass = 4, height = first.centre[1], rise = 3, g = 9.8, loss = 0, off = 0, energy_off = 0;
+        double mass = 4;
+        double height = first.centre[1];
+        double rise = 3;
+        double g = 9.8;
+        double loss = 0;
+        double off = 0;
+        double energy_off = 0;
         for (int k = 0; k < 60; k++) {
             double h = 1.0 / (30 + k % 7);
             if (k == 20) { /* as if on the moon */
@@ -180,7 +230,8 @@ static void flight(void **unused)
             }
             if (k == 40) {
                 double v[3 * 5 * 2 * 2];
-                for (int i = 0; i < 20; i++) v[3 * i] = 1, v[3 * i + 1] = rise = 2, v[3 * i + 2] = 0;
+                for (int i = 0; i < 20; i++)
+                    v[3 * i] = 1, v[3 * i + 1] = rise = 2, v[3 * i + 2] = 0;
                 assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_OK);
             }
             assert_int_equal(brio_sim_step_by(sim, h), BRIO_OK);
@@ -191,32 +242,44 @@ static void flight(void **unused)
             off = fmax(off, fmax(fabs(l.centre[1] - height), fabs(l.momentum[1] / mass - rise)));
             energy_off = fmax(energy_off, fabs(l.total - l.target));
         }
-        print_message("flight, %s: off the parabola by %.1e, off the target by %.1e J (60 m (h g)^2/2 = %.3g J)\n", paper ? "the paper's form" : "exact", off, energy_off, loss);
+        print_message("flight, %s: off the parabola by %.1e, off the target by %.1e J (60 m (h "
+                      "g)^2/2 = %.3g J)\n",
+                      paper ? "the paper's form" : "exact", off, energy_off, loss);
         if (paper)
             assert_true(off > 0.1 && energy_off > 0.5 * loss);
         else
             assert_true(off < 1e-12 && energy_off < 1e-11);
         brio_sim_free(sim);
     }
-    BrioSim *sim = parse("time: {h: 1/30}\nintegrator: {type: a-search, decay: 0.5, ground: -100}\n%s", thrown);
+    BrioSim *sim = parse(
+        "time: {h: 1/30}\nintegrator: {type: a-search, decay: 0.5, ground: -100}\n%s", thrown);
     BrioLedger first = ledger(sim), l;
     step(sim, 30);
     l = ledger(sim);
-    print_message("flight with decay: %.3f of the energy above the ground is left, the target is %.3f\n", (l.total + 100) / (first.total + 100), (l.target + 100) / (first.total + 100));
-    assert_true(fabs(l.total - first.total) < 1e-10 && fabs((l.target + 100) / (first.total + 100) - exp(-2)) < 1e-12);
+    print_message(
+        "flight with decay: %.3f of the energy above the ground is left, the target is %.3f\n",
+        (l.total + 100) / (first.total + 100), (l.target + 100) / (first.total + 100));
+    assert_true(fabs(l.total - first.total) < 1e-10 &&
+                fabs((l.target + 100) / (first.total + 100) - exp(-2)) < 1e-12);
     brio_sim_free(sim);
 }
 
-/* What lies and what hangs has come to rest, velocities too, while what flies beside them is on its parabola. */
+/* What lies and what hangs has come to rest, velocities too, while what flies beside them is on its
+ * parabola. */
 static void rest_is_still(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: {type: a-search, decay: 0.05, ground: -1000}\nsolver: {tol: 1e-8}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5}\n"
-                         "obstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n"
-                         "  - {shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: neo-hookean, E: 1e5, rho: 1000}, transform: {translate: [0, 0.052, 0]}}\n"
-                         "  - {shape: {type: box, size: [0.1, 0.3, 0.1], cells: [1, 3, 1]}, material: {type: neo-hookean, E: 1e5, rho: 1000}, transform: {translate: [1, 1, 0]},\n"
-                         "     fix: [{box: [[0, 1.14, -1], [2, 2, 1]]}]}\n"
-                         "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, material: {type: neo-hookean, E: 1e5, rho: 1000}, transform: {translate: [3, 50, 0]}}\n");
+    BrioSim *sim =
+        parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: {type: a-search, decay: 0.05, "
+              "ground: -1000}\nsolver: {tol: 1e-8}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5}\n"
+              "obstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n"
+              "  - {shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: "
+              "neo-hookean, E: 1e5, rho: 1000}, transform: {translate: [0, 0.052, 0]}}\n"
+              "  - {shape: {type: box, size: [0.1, 0.3, 0.1], cells: [1, 3, 1]}, material: {type: "
+              "neo-hookean, E: 1e5, rho: 1000}, transform: {translate: [1, 1, 0]},\n"
+              "     fix: [{box: [[0, 1.14, -1], [2, 2, 1]]}]}\n"
+              "  - {shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, material: {type: "
+              "neo-hookean, E: 1e5, rho: 1000}, transform: {translate: [3, 50, 0]}}\n");
     step(sim, 180);
     double fastest[3], v[3 * 18];
     for (int b = 0; b < 3; b++) {
@@ -226,23 +289,30 @@ static void rest_is_still(void **unused)
         fastest[b] = 0;
         for (int64_t k = 0; k < 3 * count; k++) fastest[b] = fmax(fastest[b], fabs(v[k]));
     }
-    print_message("after 3 s what lies moves at %.1e m/s, what hangs at %.1e, what flies at %.6f of %.6f (h g/2 = %.3f)\n", fastest[0], fastest[1], fastest[2], 9.8 * 3, 9.8 / 120);
+    print_message("after 3 s what lies moves at %.1e m/s, what hangs at %.1e, what flies at %.6f "
+                  "of %.6f (h g/2 = %.3f)\n",
+                  fastest[0], fastest[1], fastest[2], 9.8 * 3, 9.8 / 120);
     assert_true(fastest[0] < 1e-5 && fastest[1] < 1e-5 && fabs(fastest[2] - 9.8 * 3) < 1e-9);
     brio_sim_free(sim);
 }
 
-/* A stiff ball bounces as high with a loose solve as with a tight one: what the solver leaves over does not become vibration. Without the force that stands for
- * it in dv the loose one rises to 0.54 m only. TOLERANCE 0.03 m: the way into and out of the barrier differs. */
+/* A stiff ball bounces as high with a loose solve as with a tight one: what the solver leaves over
+ * does not become vibration. Without the force that stands for it in dv the loose one rises to 0.54
+ * m only. TOLERANCE 0.03 m: the way into and out of the barrier differs. */
 static void loose_solves(void **unused)
 {
     (void)unused;
     for (int paper = 0; paper < 2; paper++) {
         double top[2] = {0, 0};
         for (int tight = 0; tight < 2; tight++) {
-            BrioSim *sim = parse("time: {h: 1/120}\ngravity: [0, -9.8, 0]\nintegrator: {type: a-search, flight: %s}\nsolver: {tol: %s}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5}\n"
-                                 "obstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n  - shape: {type: ball, radius: 0.05, cells: 3}\n"
-                                 "    material: {type: neo-hookean, E: 1e7, nu: 0.3, rho: 1000}\n    transform: {translate: [0, 1.05, 0]}\n",
-                                 paper ? "false" : "true", tight ? "1e-5" : "0.01");
+            BrioSim *sim = parse(
+                "time: {h: 1/120}\ngravity: [0, -9.8, 0]\nintegrator: {type: a-search, flight: "
+                "%s}\nsolver: {tol: %s}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5}\n"
+                "obstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n  - shape: {type: ball, "
+                "radius: 0.05, cells: 3}\n"
+                "    material: {type: neo-hookean, E: 1e7, nu: 0.3, rho: 1000}\n    transform: "
+                "{translate: [0, 1.05, 0]}\n",
+                paper ? "false" : "true", tight ? "1e-5" : "0.01");
             for (int k = 0; k < 112; k++) {
                 step(sim, 1);
                 BrioLedger l = ledger(sim);
@@ -250,18 +320,23 @@ static void loose_solves(void **unused)
             }
             brio_sim_free(sim);
         }
-        print_message("stiff ball, %s: rises to %.4f m with a loose solve, to %.4f m with a tight one\n", paper ? "the paper's form" : "weight exact", top[0], top[1]);
+        print_message(
+            "stiff ball, %s: rises to %.4f m with a loose solve, to %.4f m with a tight one\n",
+            paper ? "the paper's form" : "weight exact", top[0], top[1]);
         assert_true(fabs(top[0] - top[1]) < 0.03 && top[0] > 0.9);
     }
 }
 
-/* decay = [[0.5, 1], [1, 0.5]]: the target above the ground falls by exp(-(0.5 + 1/0.5 * 1)) from 0.5 to 2 s, at any step. */
+/* decay = [[0.5, 1], [1, 0.5]]: the target above the ground falls by exp(-(0.5 + 1/0.5 * 1)) from
+ * 0.5 to 2 s, at any step. */
 static void decay_in_pieces(void **unused)
 {
     (void)unused;
     double share[2];
     for (int k = 0; k < 2; k++) {
-        BrioSim *sim = parse("time: {h: %s}\nintegrator: {type: a-search, decay: [[0.5, 1], [1, 0.5]], ground: rest}\n%s", k ? "1/70" : "1/30", springs);
+        BrioSim *sim = parse("time: {h: %s}\nintegrator: {type: a-search, decay: [[0.5, 1], [1, "
+                             "0.5]], ground: rest}\n%s",
+                             k ? "1/70" : "1/30", springs);
         BrioLedger first = ledger(sim);
         BrioSim *still = parse("integrator: a-search\n%s", springs);
         assert_int_equal(brio_sim_settle(still), BRIO_OK);
@@ -272,14 +347,19 @@ static void decay_in_pieces(void **unused)
         brio_sim_free(sim);
         assert_true(fabs(share[k] - exp(-2.5)) < 1e-6);
     }
-    print_message("decay: target above rest x %.6f at 1/30 and %.6f at 1/70, exp(-2.5) = %.6f\n", share[0], share[1], exp(-2.5));
+    print_message("decay: target above rest x %.6f at 1/30 and %.6f at 1/70, exp(-2.5) = %.6f\n",
+                  share[0], share[1], exp(-2.5));
 }
 
-/* Damping's take is subtracted from the target, and the first target is the given share of the energy above the ground. */
+/* Damping's take is subtracted from the target, and the first target is the given share of the
+ * energy above the ground. */
 static void target_books(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/30}\nintegrator: {type: a-search, energy_scale: 0.5, ground: -10}\ndamping: [{type: rayleigh, beta: 0.01}, {type: momentum-preserving, k: 0.01}]\n%s", springs);
+    BrioSim *sim = parse(
+        "time: {h: 1/30}\nintegrator: {type: a-search, energy_scale: 0.5, ground: -10}\ndamping: "
+        "[{type: rayleigh, beta: 0.01}, {type: momentum-preserving, k: 0.01}]\n%s",
+        springs);
     BrioLedger first = ledger(sim);
     step(sim, 40);
     BrioLedger l = ledger(sim);
@@ -289,7 +369,8 @@ static void target_books(void **unused)
     const double up[3] = {0, 9.8, 0};
     assert_int_equal(brio_sim_set_gravity(sim, up), BRIO_OK);
     BrioLedger after = ledger(sim);
-    assert_true(fabs((after.target - l.target) - (after.total - l.total)) < 1e-9 && fabs(after.added - (after.total - l.total)) < 1e-9);
+    assert_true(fabs((after.target - l.target) - (after.total - l.total)) < 1e-9 &&
+                fabs(after.added - (after.total - l.total)) < 1e-9);
     brio_sim_free(sim);
 }
 
@@ -297,7 +378,8 @@ static void target_books(void **unused)
 static void sparse(void **unused)
 {
     (void)unused;
-    BrioSim *sim = parse("time: {h: 1/30}\nintegrator: {type: a-search, sparse: true}\n%s", springs);
+    BrioSim *sim =
+        parse("time: {h: 1/30}\nintegrator: {type: a-search, sparse: true}\n%s", springs);
     int since = 3, corrected = 0;
     for (int k = 0; k < 150; k++, since++) {
         step(sim, 1);
@@ -315,9 +397,19 @@ static void sparse(void **unused)
 static void memory_is_in_the_state(void **unused)
 {
     (void)unused;
-    static const char *const with_memory[] = {"bdf2", "bdf3", "bdf4", "generalized-alpha", "hht-alpha", "a-search", "{type: a-search, sparse: true, ground: rest, decay: 5}", "decoupled", "tr-bdf2"};
+    static const char *const with_memory[] = {
+        "bdf2",
+        "bdf3",
+        "bdf4",
+        "generalized-alpha",
+        "hht-alpha",
+        "a-search",
+        "{type: a-search, sparse: true, ground: rest, decay: 5}",
+        "decoupled",
+        "tr-bdf2"};
     for (size_t k = 0; k < BRIO_COUNT(with_memory); k++) {
-        BrioSim *sim = parse("time: {h: 1/60}\nintegrator: %s\n%s", with_memory[k], springs), *other = parse("time: {h: 1/60}\nintegrator: %s\n%s", with_memory[k], springs);
+        BrioSim *sim = parse("time: {h: 1/60}\nintegrator: %s\n%s", with_memory[k], springs);
+        BrioSim *other = parse("time: {h: 1/60}\nintegrator: %s\n%s", with_memory[k], springs);
         step(sim, 7);
         brio_state_assign(brio_sim_state(other), brio_sim_state(sim));
         step(sim, 5);
@@ -333,8 +425,17 @@ static void memory_is_in_the_state(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_body),      cmocka_unit_test(tableaus),     cmocka_unit_test(own_tableau), cmocka_unit_test(energy_meets_target), cmocka_unit_test(flight), cmocka_unit_test(rest_is_still), cmocka_unit_test(loose_solves),
-        cmocka_unit_test(decay_in_pieces), cmocka_unit_test(target_books), cmocka_unit_test(sparse),      cmocka_unit_test(memory_is_in_the_state),
+        cmocka_unit_test(every_body),
+        cmocka_unit_test(tableaus),
+        cmocka_unit_test(own_tableau),
+        cmocka_unit_test(energy_meets_target),
+        cmocka_unit_test(flight),
+        cmocka_unit_test(rest_is_still),
+        cmocka_unit_test(loose_solves),
+        cmocka_unit_test(decay_in_pieces),
+        cmocka_unit_test(target_books),
+        cmocka_unit_test(sparse),
+        cmocka_unit_test(memory_is_in_the_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

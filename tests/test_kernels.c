@@ -1,6 +1,7 @@
-/* The mathematics of lanes: logarithm and cube root in units of the last place, eigenvalues, singular values and polar
- * factors of 3x3 matrices that are random, repeated, flat, of rank one, zero, inverted, huge and tiny, all kinds mixed
- * in the eight lanes. The file is compiled once per instruction set (cmake/tests.cmake). */
+/* The mathematics of lanes: logarithm and cube root in units of the last place, eigenvalues,
+ * singular values and polar factors of 3x3 matrices that are random, repeated, flat, of rank one,
+ * zero, inverted, huge and tiny, all kinds mixed in the eight lanes. The file is compiled once per
+ * instruction set (cmake/tests.cmake). */
 #include "base.h"
 #include "mat3_lane.h"
 
@@ -20,7 +21,7 @@
 #define ISA "baseline"
 #endif
 
-/* ---- logarithm and cube root -------------------------------------------------------------------- */
+/* ---- logarithm and cube root ------------------------------------------------------------ */
 
 static double last_place(long double value)
 {
@@ -59,31 +60,39 @@ static void functions(void **unused)
         compare(near, lane_log(near), logl, &log_near);
         compare(wide, lane_rcbrt(wide), reciprocal_cube_root, &root);
     }
-    lane special = {1, nextafter(1, 0), nextafter(1, 2), 0.5, 2, sqrt(0.5), sqrt(2), nextafter(sqrt(0.5), 0)}, got = lane_log(special);
+    lane special = {1, nextafter(1, 0), nextafter(1, 2), 0.5,
+                    2, sqrt(0.5),       sqrt(2),         nextafter(sqrt(0.5), 0)};
+    lane got = lane_log(special);
     assert_true(got[0] == 0);
     compare(special, got, logl, &log_near);
     compare(special, lane_rcbrt(special), reciprocal_cube_root, &root);
-    print_message("%s: log %.2f ulp (at %g), near 1 %.2f ulp (at 1%+g), cube root %.2f ulp (at %g)\n", ISA, log_wide.error, log_wide.at,
-                  log_near.error, log_near.at - 1, root.error, root.at);
+    print_message(
+        "%s: log %.2f ulp (at %g), near 1 %.2f ulp (at 1%+g), cube root %.2f ulp (at %g)\n", ISA,
+        log_wide.error, log_wide.at, log_near.error, log_near.at - 1, root.error, root.at);
     assert_true(log_wide.error < 2);
     assert_true(log_near.error < 2);
     assert_true(root.error < 4);
 }
 
-/* ---- comparisons and choice --------------------------------------------------------------------- */
+/* ---- comparisons and choice ------------------------------------------------------------- */
 
 static void choices(void **unused)
 {
     (void)unused;
     lane a = {-3, -0.0, 0, 1, 2, -1e300, INFINITY, -INFINITY}, b = {1, 2, -1, 1, -2, 1e300, 0, 0};
     lane_mask less = lane_lt(a, b), at_most = lane_le(a, b);
-    lane least = lane_min(a, b), most = lane_max(a, b), size = lane_abs(a), positive = lane_positive(a), sign = lane_sign(a);
+    lane least = lane_min(a, b);
+    lane most = lane_max(a, b);
+    lane size = lane_abs(a);
+    lane positive = lane_positive(a);
+    lane sign = lane_sign(a);
     lane chosen = lane_select(less, a, b), root = lane_sqrt(lane_abs(a));
     for (int i = 0; i < WIDTH; i++) {
         assert_int_equal(lane_test(less, i), a[i] < b[i]);
         assert_int_equal(lane_test(at_most, i), a[i] <= b[i]);
         assert_true(least[i] == fmin(a[i], b[i]) && most[i] == fmax(a[i], b[i]));
-        assert_true(size[i] == fabs(a[i]) && positive[i] == fmax(a[i], 0) && sign[i] == (a[i] < 0 ? -1 : 1));
+        assert_true(size[i] == fabs(a[i]) && positive[i] == fmax(a[i], 0) &&
+                    sign[i] == (a[i] < 0 ? -1 : 1));
         assert_true(chosen[i] == (a[i] < b[i] ? a[i] : b[i]) && root[i] == sqrt(fabs(a[i])));
     }
     assert_true(lane_any(less));
@@ -97,7 +106,7 @@ static void choices(void **unused)
     for (int i = 0; i < WIDTH; i++) assert_true(gathered[i] == values[index[i]]);
 }
 
-/* ---- matrices ----------------------------------------------------------------------------------- */
+/* ---- matrices --------------------------------------------------------------------------- */
 
 static void random_rotation(BrioRandom *random, double R[3][3]) /* from a random quaternion */
 {
@@ -115,10 +124,30 @@ static void random_rotation(BrioRandom *random, double R[3][3]) /* from a random
 
 /* Singular values, largest first; the last one signed. */
 static const double kinds[][3] = {
-    {1.7, 0.9, 0.4}, {1, 1, 1}, {1.3, 1.3, 0.6}, {1.4, 0.8, 0.8}, {1.2, 0.7, 0}, {1, 1, 0}, /* regular, repeated, flat */
-    {1, 0, 0}, {0, 0, 0}, {1, 1e-9, 1e-12}, {1, 1e-14, 1e-16}, {1, 1, 1e-13},               /* of rank one, none, nearly so */
-    {1.5, 1, -0.3}, {1, 1, -1}, {2, 0.5, -0.5}, {1, 0.5 + 1e-9, -0.5}, {1, 1e-7, -1e-7},    /* inverted */
-    {1, 1 - 1e-15, 1 - 2e-15}, {1, 1 - 1e-8, 1 - 2e-8}, {1e8, 1, 1e-8}, {1, 0.3, -0.29998}, {1, 0.01, -0.008},
+    /* regular, repeated, flat */
+    {1.7, 0.9, 0.4},
+    {1, 1, 1},
+    {1.3, 1.3, 0.6},
+    {1.4, 0.8, 0.8},
+    {1.2, 0.7, 0},
+    {1, 1, 0},
+    /* of rank one, none, nearly so */
+    {1, 0, 0},
+    {0, 0, 0},
+    {1, 1e-9, 1e-12},
+    {1, 1e-14, 1e-16},
+    {1, 1, 1e-13},
+    /* inverted */
+    {1.5, 1, -0.3},
+    {1, 1, -1},
+    {2, 0.5, -0.5},
+    {1, 0.5 + 1e-9, -0.5},
+    {1, 1e-7, -1e-7},
+    {1, 1 - 1e-15, 1 - 2e-15},
+    {1, 1 - 1e-8, 1 - 2e-8},
+    {1e8, 1, 1e-8},
+    {1, 0.3, -0.29998},
+    {1, 0.01, -0.008},
 };
 static const double scales[] = {1, 1e-3, 1e3, 1e-30, 1e30, 1e-100, 1e100};
 enum { KINDS = sizeof kinds / sizeof *kinds, SCALES = sizeof scales / sizeof *scales };
@@ -129,7 +158,8 @@ typedef struct Case {
     double size[LANES]; /* the largest singular value */
 } Case;
 
-/* All lanes of one kind, or lane i of kind (first + 3 i) mod KINDS; plain axes in some; a scale that all share, or each its own. */
+/* All lanes of one kind, or lane i of kind (first + 3 i) mod KINDS; plain axes in some; a scale
+ * that all share, or each its own. */
 static Case make_case(BrioRandom *random, int first, int scale)
 {
     Case made;
@@ -166,7 +196,8 @@ static double not_rotation(const mat3l *m, int i)
         }
     double det = 0;
     for (int c = 0; c < 3; c++)
-        det += m->m[0][c][i] * (m->m[1][(c + 1) % 3][i] * m->m[2][(c + 2) % 3][i] - m->m[1][(c + 2) % 3][i] * m->m[2][(c + 1) % 3][i]);
+        det += m->m[0][c][i] * (m->m[1][(c + 1) % 3][i] * m->m[2][(c + 2) % 3][i] -
+                                m->m[1][(c + 2) % 3][i] * m->m[2][(c + 1) % 3][i]);
     return fmax(worst, fabs(det - 1));
 }
 
@@ -186,10 +217,12 @@ static double not_product(const Case *c, const mat3l *u, const lane s[3], const 
 
 static void fail_case(const char *what, const Case *c, int i, double error)
 {
-    fail_msg("%s: %s is off by %g for singular values %g %g %g", ISA, what, error, c->sigma[i][0], c->sigma[i][1], c->sigma[i][2]);
+    fail_msg("%s: %s is off by %g for singular values %g %g %g", ISA, what, error, c->sigma[i][0],
+             c->sigma[i][1], c->sigma[i][2]);
 }
 
-/* TOLERANCE 2e-14: some twenty rotations of round-off 2e-16 each, and the entries of f are rounded too. */
+/* TOLERANCE 2e-14: some twenty rotations of round-off 2e-16 each, and the entries of f are rounded
+ * too. */
 static void singular_values(void **unused)
 {
     (void)unused;
@@ -204,19 +237,25 @@ static void singular_values(void **unused)
             svd3(&c.f, &u, s, &v);
             for (int i = 0; i < WIDTH; i++) {
                 double unit = c.size[i] > 0 ? c.size[i] : 1;
-                double error[4] = {not_rotation(&u, i), not_rotation(&v, i), not_product(&c, &u, s, &v, i), 0};
-                for (int k = 0; k < 3; k++) error[3] = fmax(error[3], fabs(s[k][i] - c.sigma[i][k]) / unit);
+                double error[4] = {not_rotation(&u, i), not_rotation(&v, i),
+                                   not_product(&c, &u, s, &v, i), 0};
+                for (int k = 0; k < 3; k++)
+                    error[3] = fmax(error[3], fabs(s[k][i] - c.sigma[i][k]) / unit);
                 static const char *const names[4] = {"u", "v", "the product", "a singular value"};
                 for (int k = 0; k < 4; k++) {
                     if (!(error[k] <= tolerance)) fail_case(names[k], &c, i, error[k]);
                     worst[k] = fmax(worst[k], error[k]);
                 }
                 double slack = 16 * DBL_EPSILON * unit; /* the order holds to round-off */
-                assert_true(s[0][i] >= s[1][i] - slack && s[1][i] >= fabs(s[2][i]) - slack && s[1][i] >= -slack);
-                if (fabs(c.sigma[i][2]) > 1e-13 * unit) assert_true((s[2][i] < 0) == (c.sigma[i][2] < 0));
+                assert_true(s[0][i] >= s[1][i] - slack && s[1][i] >= fabs(s[2][i]) - slack &&
+                            s[1][i] >= -slack);
+                if (fabs(c.sigma[i][2]) > 1e-13 * unit)
+                    assert_true((s[2][i] < 0) == (c.sigma[i][2] < 0));
             }
         }
-    print_message("%s: u %.1e, v %.1e from rotations, product %.1e, singular values %.1e of the largest\n", ISA, worst[0], worst[1], worst[2], worst[3]);
+    print_message(
+        "%s: u %.1e, v %.1e from rotations, product %.1e, singular values %.1e of the largest\n",
+        ISA, worst[0], worst[1], worst[2], worst[3]);
 }
 
 static void eigenvalues(void **unused)
@@ -229,7 +268,8 @@ static void eigenvalues(void **unused)
             Case c = make_case(&random, round, scale);
             mat3l v, s;
             lane d[3];
-            for (int i = 0; i < LANES; i++) { /* the same eigenvalues on both sides, some negative */
+            /* the same eigenvalues on both sides, some negative */
+            for (int i = 0; i < LANES; i++) {
                 double Q[3][3], most = 0;
                 random_rotation(&random, Q);
                 for (int k = 0; k < 3; k++) {
@@ -256,9 +296,9 @@ static void eigenvalues(void **unused)
     print_message("%s: eigenvalue decompositions within %.1e\n", ISA, worst);
 }
 
-/* The rotation nearest to f and the trace of the stretch. TOLERANCE 1e-10: where the rotation is found by its formula, the
- * slope may be 1e-2 of the cube of the trace, and round-off is enlarged by the square of its inverse. Sizes whose fourth power is
- * a number: i2^2 and k enter. */
+/* The rotation nearest to f and the trace of the stretch. TOLERANCE 1e-10: where the rotation is
+ * found by its formula, the slope may be 1e-2 of the cube of the trace, and round-off is enlarged
+ * by the square of its inverse. Sizes whose fourth power is a number: i2^2 and k enter. */
 static void polar(void **unused)
 {
     (void)unused;
@@ -269,7 +309,8 @@ static void polar(void **unused)
             Case c = make_case(&random, round, scale);
             mat3l cof = mat3l_cofactor(&c.f), r;
             lane i2 = mat3l_norm2(&c.f), k = mat3l_norm2(&cof);
-            lane J = c.f.m[0][0] * cof.m[0][0] + c.f.m[0][1] * cof.m[0][1] + c.f.m[0][2] * cof.m[0][2];
+            lane J =
+                c.f.m[0][0] * cof.m[0][0] + c.f.m[0][1] * cof.m[0][1] + c.f.m[0][2] * cof.m[0][2];
             lane t = polar3(&c.f, &cof, i2, k, J, &r);
             for (int i = 0; i < WIDTH; i++) {
                 double unit = c.size[i] > 0 ? c.size[i] : 1, trace = 0, skew = 0;
@@ -277,25 +318,30 @@ static void polar(void **unused)
                     trace += c.sigma[i][a];
                     for (int b = 0; b < a; b++) { /* r^T f is symmetric */
                         double difference = 0;
-                        for (int m = 0; m < 3; m++) difference += r.m[m][a][i] * c.f.m[m][b][i] - r.m[m][b][i] * c.f.m[m][a][i];
+                        for (int m = 0; m < 3; m++)
+                            difference +=
+                                r.m[m][a][i] * c.f.m[m][b][i] - r.m[m][b][i] * c.f.m[m][a][i];
                         skew = fmax(skew, fabs(difference) / unit);
                     }
                 }
                 double error[3] = {not_rotation(&r, i), skew, fabs(t[i] - trace) / unit};
-                static const char *const names[3] = {"the rotation", "the symmetry of the stretch", "its trace"};
+                static const char *const names[3] = {"the rotation", "the symmetry of the stretch",
+                                                     "its trace"};
                 for (int m = 0; m < 3; m++) {
                     if (!(error[m] <= 1e-10)) fail_case(names[m], &c, i, error[m]);
                     worst[m] = fmax(worst[m], error[m]);
                 }
             }
         }
-    print_message("%s: rotation %.1e, symmetry %.1e, trace %.1e\n", ISA, worst[0], worst[1], worst[2]);
+    print_message("%s: rotation %.1e, symmetry %.1e, trace %.1e\n", ISA, worst[0], worst[1],
+                  worst[2]);
 }
 
 int main(void)
 {
 #if defined(__AVX512F__)
-    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl")) {
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq") ||
+        !__builtin_cpu_supports("avx512vl")) {
         print_message("SKIPPED: this machine has no AVX-512\n");
         return 77;
     }

@@ -1,4 +1,5 @@
-/* The parts of the public header that other languages are built on: energies registered at run time, scenes from a source with changes, runs, checkpoints, views. */
+/* The parts of the public header that other languages are built on: energies registered at run
+ * time, scenes from a source with changes, runs, checkpoints, views. */
 #include "energy/energy.h"
 #include "sim.h"
 
@@ -14,9 +15,10 @@
 #include <cmocka.h>
 // clang-format on
 
-/* ---- energies at run time ----------------------------------------------------------------------- */
+/* ---- energies at run time --------------------------------------------------------------- */
 
-/* Hooke's springs, an element after the other. `user` counts calls, and makes them fail where it is negative. */
+/* Hooke's springs, an element after the other. `user` counts calls, and makes them fail where it is
+ * negative. */
 static BrioStatus springs(void *user, const BrioElements *e)
 {
     atomic_int *count = user; /* several threads call */
@@ -24,13 +26,18 @@ static BrioStatus springs(void *user, const BrioElements *e)
     ++*count;
     for (int64_t i = 0; i < e->count; i++) {
         const double *x = e->x + 6 * i;
-        double d[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]}, length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-        double k = e->values[0] * e->weight[i], stretch = length - e->size[i], across = k * stretch / length;
+        double d[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]};
+        double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        double k = e->values[0] * e->weight[i];
+        double stretch = length - e->size[i];
+        double across = k * stretch / length;
         e->energy[i] = k / 2 * stretch * stretch;
         for (int r = 0; r < 3; r++) {
-            if (e->gradient) e->gradient[6 * i + r] = -across * d[r], e->gradient[6 * i + 3 + r] = across * d[r];
+            if (e->gradient)
+                e->gradient[6 * i + r] = -across * d[r], e->gradient[6 * i + 3 + r] = across * d[r];
             for (int s = 0; e->hessian && s < 3; s++) {
-                double K = (k - across) * d[r] * d[s] / (length * length) + (r == s ? across : 0), *H = e->hessian + 36 * i;
+                double K = (k - across) * d[r] * d[s] / (length * length) + (r == s ? across : 0);
+                double *H = e->hessian + 36 * i;
                 H[6 * r + s] = H[6 * (r + 3) + s + 3] = K;
                 H[6 * r + s + 3] = H[6 * (r + 3) + s] = -K;
             }
@@ -44,13 +51,15 @@ static const BrioField fields[] = {{"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0
                                    {"rho", BRIO_REAL, "kg/m2", NAN, 1e-300, 1e15, 0, "Density."},
                                    {0}};
 static atomic_int calls;
-static const BrioEnergyDef plain = {.name = "plain", .kind = BRIO_KIND_SPRINGS, .fields = fields, .user = &calls, .eval = springs};
+static const BrioEnergyDef plain = {
+    .name = "plain", .kind = BRIO_KIND_SPRINGS, .fields = fields, .user = &calls, .eval = springs};
 
 static BrioSim *open_scene(const char *name, int count, const char *const *sets)
 {
     BrioSim *sim = NULL;
     BrioError error = {0};
-    BrioStatus status = brio_sim_open(&(BrioSource){.name = name, .sets = sets, .set_count = count}, &sim, &error);
+    BrioStatus status =
+        brio_sim_open(&(BrioSource){.name = name, .sets = sets, .set_count = count}, &sim, &error);
     if (status) print_message("%s\n", error.message);
     assert_int_equal(status, BRIO_OK);
     return sim;
@@ -59,13 +68,16 @@ static BrioSim *open_scene(const char *name, int count, const char *const *sets)
 static void energy_equals_hooke(void **unused)
 {
     (void)unused;
-    const char *const sets[] = {"solver.tol=1e-10", "bodies.0.shape.cells_x=13", "probes=[]", "bodies.0.material.type=plain"}; /* elements do not fill their blocks */
+    /* elements do not fill their blocks */
+    const char *const sets[] = {"solver.tol=1e-10", "bodies.0.shape.cells_x=13", "probes=[]",
+                                "bodies.0.material.type=plain"};
     BrioSim *sim[2] = {open_scene("cloth", 3, sets), open_scene("cloth", 4, sets)};
     int64_t n = brio_system_coordinates(brio_sim_system(sim[0]));
     double most = 0;
     for (int k = 0; k < 20; k++) {
         for (int i = 0; i < 2; i++) assert_int_equal(brio_sim_step(sim[i]), BRIO_OK);
-        const double *a = brio_state_q(brio_sim_state(sim[0])), *b = brio_state_q(brio_sim_state(sim[1]));
+        const double *a = brio_state_q(brio_sim_state(sim[0]));
+        const double *b = brio_state_q(brio_sim_state(sim[1]));
         for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
     }
     print_message("%.2g m apart from hooke after 20 steps, %d calls\n", most, calls);
@@ -79,12 +91,17 @@ static void energy_equals_hooke(void **unused)
     for (int i = 0; i < 2; i++) brio_sim_free(sim[i]);
 }
 
-/* The projected Hessian of a compressed spring: its eigenvalues are k along it, twice for the two ends, and 0 instead of the negative ones across. */
+/* The projected Hessian of a compressed spring: its eigenvalues are k along it, twice for the two
+ * ends, and 0 instead of the negative ones across. */
 static void projection(void **unused)
 {
     (void)unused;
     const BrioEnergy *energy = brio__energy("plain");
-    double params[3] = {10, 1, NAN}, X[6] = {0, 0, 0, 1, 0, 0}, x[6] = {0, 0, 0, 0.3, 0.4, 0}, rest[16], H[36], P[36], n[3] = {0.6, 0.8, 0};
+    double params[3] = {10, 1, NAN};
+    double X[6] = {0, 0, 0, 1, 0, 0};
+    double x[6] = {0, 0, 0, 0.3, 0.4, 0};
+    double rest[16], H[36], P[36];
+    double n[3] = {0.6, 0.8, 0};
     energy->rest_shape(X, 1, NAN, rest);
     brio__energy_one(energy, params, rest, x, NULL, H, false);
     brio__energy_one(energy, params, rest, x, NULL, P, true);
@@ -99,15 +116,20 @@ static void projection(void **unused)
 static void energies_refused(void **unused)
 {
     (void)unused;
-    static const BrioField no_mass[] = {{"k", BRIO_REAL, "", 1, 0, 1, 0, ""}, {0}}, vector[] = {{"rho", BRIO_VECTOR, "", 1, 0, 1, 0, ""}, {0}};
-    const BrioEnergyDef wrong[] = {{.name = "a", .kind = BRIO_KIND_SPRINGS, .fields = fields},
-                                   {.name = "a", .kind = BRIO_KIND_SPRINGS, .eval = springs},
-                                   {.name = "hooke", .kind = BRIO_KIND_SPRINGS, .fields = fields, .eval = springs},
-                                   {.name = "plain", .kind = BRIO_KIND_SPRINGS, .fields = fields, .eval = springs},
-                                   {.name = "a", .kind = BRIO_KIND_SHELL, .fields = fields, .eval = springs},
-                                   {.name = "a", .kind = BRIO_KIND_SPRINGS, .fields = no_mass, .eval = springs},
-                                   {.name = "a", .kind = BRIO_KIND_SOLID, .fields = vector, .eval = springs}};
-    const char *const said[] = {"needs a name", "needs a name", "\"hooke\" already", "\"plain\" already", "springs and of solids", "give it a field rho or vertex_mass", "not a number"};
+    static const BrioField no_mass[] = {{"k", BRIO_REAL, "", 1, 0, 1, 0, ""}, {0}};
+    static const BrioField vector[] = {{"rho", BRIO_VECTOR, "", 1, 0, 1, 0, ""}, {0}};
+    const BrioEnergyDef wrong[] = {
+        {.name = "a", .kind = BRIO_KIND_SPRINGS, .fields = fields},
+        {.name = "a", .kind = BRIO_KIND_SPRINGS, .eval = springs},
+        {.name = "hooke", .kind = BRIO_KIND_SPRINGS, .fields = fields, .eval = springs},
+        {.name = "plain", .kind = BRIO_KIND_SPRINGS, .fields = fields, .eval = springs},
+        {.name = "a", .kind = BRIO_KIND_SHELL, .fields = fields, .eval = springs},
+        {.name = "a", .kind = BRIO_KIND_SPRINGS, .fields = no_mass, .eval = springs},
+        {.name = "a", .kind = BRIO_KIND_SOLID, .fields = vector, .eval = springs}};
+    const char *const said[] = {"needs a name",          "needs a name",
+                                "\"hooke\" already",     "\"plain\" already",
+                                "springs and of solids", "give it a field rho or vertex_mass",
+                                "not a number"};
     for (size_t i = 0; i < BRIO_COUNT(wrong); i++) {
         BrioError error = {0};
         assert_int_equal(brio_register_energy(&wrong[i], &error), BRIO_ERROR_ARGUMENT);
@@ -116,7 +138,7 @@ static void energies_refused(void **unused)
     assert_null(brio__energy("a"));
 }
 
-/* ---- checkpoints and runs ----------------------------------------------------------------------- */
+/* ---- checkpoints and runs --------------------------------------------------------------- */
 
 static char folder[] = "/tmp/brio-library-XXXXXX";
 
@@ -133,7 +155,10 @@ static void checkpoints(void **unused)
 {
     (void)unused;
     const char *const sets[] = {"integrator=bdf2"};
-    BrioSim *a = open_scene("cloth", 1, sets), *b = open_scene("cloth", 1, sets), *c = open_scene("cloth", 0, NULL), *d = open_scene("spinning-cube", 0, NULL);
+    BrioSim *a = open_scene("cloth", 1, sets);
+    BrioSim *b = open_scene("cloth", 1, sets);
+    BrioSim *c = open_scene("cloth", 0, NULL);
+    BrioSim *d = open_scene("spinning-cube", 0, NULL);
     BrioError error = {0};
     for (int k = 0; k < 3; k++) assert_int_equal(brio_sim_step(a), BRIO_OK);
     assert_int_equal(brio_sim_save(a, at("saved"), 0, &error), BRIO_OK);
@@ -173,7 +198,9 @@ static int stop_at_four(void *user, const BrioProgress *progress)
 static void runs(void **unused)
 {
     (void)unused;
-    static const char text[] = "{\"time\": {\"h\": 0.01, \"end\": 1}, \"bodies\": [{\"shape\": {\"type\": \"line\", \"length\": 1, \"cells\": 3}, \"material\": {\"type\": \"hooke\", \"vertex_mass\": 1}}]}";
+    static const char text[] =
+        "{\"time\": {\"h\": 0.01, \"end\": 1}, \"bodies\": [{\"shape\": {\"type\": \"line\", "
+        "\"length\": 1, \"cells\": 3}, \"material\": {\"type\": \"hooke\", \"vertex_mass\": 1}}]}";
     const char *const sets[] = {"time.end=0.1"}, *const bad[] = {"time.end=x"};
     int told = 0;
     BrioProgress last;
@@ -181,7 +208,14 @@ static void runs(void **unused)
     BrioSim *sim;
     char out[256];
     snprintf(out, sizeof out, "%s", at("run"));
-    BrioRunDef def = {.source = {.name = "line", .text = text, .size = strlen(text), .sets = sets, .set_count = 1}, .out = out, .progress = stop_at_four, .user = &told};
+    BrioRunDef def = {.source = {.name = "line",
+                                 .text = text,
+                                 .size = strlen(text),
+                                 .sets = sets,
+                                 .set_count = 1},
+                      .out = out,
+                      .progress = stop_at_four,
+                      .user = &told};
     assert_int_equal(brio_run(&def, &last, &error), BRIO_STOPPED);
     assert_true(last.step == 4 && last.steps == 10 && told == 5);
     assert_int_equal(brio_run(&def, NULL, &error), BRIO_ERROR_EXISTS);
@@ -208,7 +242,8 @@ static void runs(void **unused)
     assert_int_equal(count, 0);
     brio_sim_free(sim);
     assert_int_equal(brio_run_open(at("none"), &sim, &error), BRIO_ERROR_FILE);
-    assert_int_equal(brio_sim_open(&(BrioSource){.text = text, .size = strlen(text)}, &sim, NULL), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_open(&(BrioSource){.text = text, .size = strlen(text)}, &sim, NULL),
+                     BRIO_ERROR_ARGUMENT);
 }
 
 static int set_up(void **unused)
@@ -228,7 +263,8 @@ static int tear_down(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(energy_equals_hooke), cmocka_unit_test(projection), cmocka_unit_test(energies_refused), cmocka_unit_test(checkpoints),
-                                       cmocka_unit_test(runs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(energy_equals_hooke), cmocka_unit_test(projection),
+        cmocka_unit_test(energies_refused), cmocka_unit_test(checkpoints), cmocka_unit_test(runs)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,7 +1,7 @@
 /* Linear solvers: one suite, run on every registered solver.
  *
- * The matrices are block diagonally dominant, hence positive definite, with off-diagonal blocks that are not
- * symmetric, so that a block taken for its transpose shows. */
+ * The matrices are block diagonally dominant, hence positive definite, with off-diagonal blocks
+ * that are not symmetric, so that a block taken for its transpose shows. */
 #include "linear/blas.h"
 #include "linear/extra.h"
 #include "linear/linear.h"
@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* ---- problems ----------------------------------------------------------------------------------- */
+/* ---- problems --------------------------------------------------------------------------- */
 
 typedef struct Graph {
     const char *name;
@@ -35,7 +35,8 @@ typedef struct Problem {
 /* From an edge list without repetition. */
 static Graph graph_of(const char *name, int32_t n, const int32_t (*edge)[2], int64_t edges)
 {
-    Graph g = {name, n, calloc((size_t)n + 1, sizeof(int64_t)), malloc((2 * (size_t)edges + 1) * sizeof(int32_t))};
+    Graph g = {name, n, calloc((size_t)n + 1, sizeof(int64_t)),
+               malloc((2 * (size_t)edges + 1) * sizeof(int32_t))};
     for (int64_t e = 0; e < edges; e++)
         for (int s = 0; s < 2; s++) g.start[edge[e][s] + 1]++;
     for (int32_t i = 0; i < n; i++) g.start[i + 1] += g.start[i];
@@ -136,10 +137,12 @@ static Graph graph_at(int i)
 
 static Problem problem_of(Graph g, uint64_t seed)
 {
-    Problem p = {g, calloc((size_t)g.n, 9 * sizeof(double)), malloc(((size_t)g.start[g.n] + 1) * 9 * sizeof(double))};
+    Problem p = {g, calloc((size_t)g.n, 9 * sizeof(double)),
+                 malloc(((size_t)g.start[g.n] + 1) * 9 * sizeof(double))};
     BrioRandom random = {seed};
     for (int32_t i = 0; i < g.n; i++) {
-        double *d = p.diagonal + 9 * i, q[3] = {brio__random(&random), brio__random(&random), brio__random(&random)};
+        double *d = p.diagonal + 9 * i;
+        double q[3] = {brio__random(&random), brio__random(&random), brio__random(&random)};
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) d[3 * r + c] += q[r] * q[c] + (r == c ? 0.05 : 0);
         for (int64_t k = g.start[i]; k < g.start[i + 1]; k++) {
@@ -155,7 +158,8 @@ static Problem problem_of(Graph g, uint64_t seed)
                 p.diagonal[9 * j + 4 * m] += sqrt(norm);
             }
             for (int64_t t = g.start[j]; t < g.start[j + 1]; t++)
-                for (int m = 0; g.neighbour[t] == i && m < 9; m++) p.other[9 * t + m] = b[m % 3 * 3 + m / 3];
+                for (int m = 0; g.neighbour[t] == i && m < 9; m++)
+                    p.other[9 * t + m] = b[m % 3 * 3 + m / 3];
         }
     }
     return p;
@@ -179,7 +183,8 @@ static void set_block(BrioMatrix *A, int32_t i, int32_t j, const double *b)
     double *value = A->value + brio__matrix_slot(A, J, block);
     int64_t stride = brio__matrix_stride(A, J);
     for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) value[c * stride + r] = transposed ? b[3 * c + r] : b[3 * r + c];
+        for (int c = 0; c < 3; c++)
+            value[c * stride + r] = transposed ? b[3 * c + r] : b[3 * r + c];
 }
 
 static void fill(BrioLinear *linear, const Problem *p)
@@ -198,7 +203,8 @@ static void reference_multiply(const Problem *p, const double *x, double *y)
             double sum = 0;
             for (int c = 0; c < 3; c++) sum += p->diagonal[9 * i + 3 * r + c] * x[3 * i + c];
             for (int64_t k = p->graph.start[i]; k < p->graph.start[i + 1]; k++)
-                for (int c = 0; c < 3; c++) sum += p->other[9 * k + 3 * r + c] * x[3 * p->graph.neighbour[k] + c];
+                for (int c = 0; c < 3; c++)
+                    sum += p->other[9 * k + 3 * r + c] * x[3 * p->graph.neighbour[k] + c];
             y[3 * i + r] = sum;
         }
 }
@@ -224,15 +230,17 @@ static double relative_residual(const Problem *p, const double *b, const double 
 }
 
 static const BrioLinearOptions tight = {.tol = 1e-12};
-/* A backward stable solver leaves some 1e-15 on these well conditioned matrices; pcg stops at its tol in another
- * norm, which the condition of the preconditioner (below 100 here) relates to this one. */
+/* A backward stable solver leaves some 1e-15 on these well conditioned matrices; pcg stops at its
+ * tol in another norm, which the condition of the preconditioner (below 100 here) relates to this
+ * one. */
 static const double residual_bound = 1e-10;
 
 static BrioLinear *make(const BrioLinearType *type, const Problem *p)
 {
     BrioLinear *linear;
-    assert_int_equal(brio__linear_create(type, &tight, p->graph.n, p->graph.start, p->graph.neighbour, &linear),
-                     BRIO_OK);
+    assert_int_equal(
+        brio__linear_create(type, &tight, p->graph.n, p->graph.start, p->graph.neighbour, &linear),
+        BRIO_OK);
     fill(linear, p);
     return linear;
 }
@@ -243,7 +251,8 @@ static void check_solves(BrioLinear *linear, const Problem *p)
     int64_t length = 3 * (int64_t)p->graph.n;
     for (int t = 0; t < (int)BRIO_COUNT(counts); t++) {
         int k = counts[t];
-        double *b = random_vector(k * length, (uint64_t)k), *x = malloc((size_t)(k * length) * sizeof *x);
+        double *b = random_vector(k * length, (uint64_t)k);
+        double *x = malloc((size_t)(k * length) * sizeof *x);
         assert_int_equal(brio__linear_solve(linear, k, b, x), BRIO_OK);
         for (int j = 0; j < k; j++)
             if (relative_residual(p, b + j * length, x + j * length) > residual_bound)
@@ -256,11 +265,11 @@ static void check_solves(BrioLinear *linear, const Problem *p)
     }
 }
 
-#define FOR_EACH_SOLVER(type) \
+#define FOR_EACH_SOLVER(type)                                  \
     for (int solver_ = 0; brio__linear_at(solver_); solver_++) \
         for (const BrioLinearType *type = brio__linear_at(solver_); type; type = NULL)
 
-/* ---- tests -------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------ */
 
 static void test_registry(void **state)
 {
@@ -300,7 +309,8 @@ static void test_solve(void **state)
         BrioLinearStats stats;
         brio__linear_stats(linear, &stats);
         assert_true(stats.bytes > 0);
-        assert_true((stats.factor_nonzeros >= 3 * p.graph.n && stats.factor_flops > 0) || stats.iterations > 0);
+        assert_true((stats.factor_nonzeros >= 3 * p.graph.n && stats.factor_flops > 0) ||
+                    stats.iterations > 0);
         brio__linear_free(linear);
         problem_free(&p);
     }
@@ -336,7 +346,8 @@ static void test_multiply(void **state)
         double *y = malloc((size_t)length * sizeof *y), *z = malloc((size_t)length * sizeof *z);
         brio__linear_multiply(linear, x, y);
         reference_multiply(&p, x, z);
-        for (int64_t i = 0; i < length; i++) assert_true(fabs(y[i] - z[i]) <= 1e-12 * (1 + fabs(z[i])) * p.graph.n);
+        for (int64_t i = 0; i < length; i++)
+            assert_true(fabs(y[i] - z[i]) <= 1e-12 * (1 + fabs(z[i])) * p.graph.n);
         brio__linear_multiply(linear, x, x); /* in place */
         assert_memory_equal(x, y, (size_t)length * sizeof *x);
         free(x);
@@ -357,7 +368,8 @@ static void test_find(void **state)
         for (int32_t i = 0; i < BRIO_MIN(p.graph.n, 70); i++)
             for (int32_t j = 0; j < p.graph.n; j++) {
                 bool there = i == j, transposed, swapped;
-                for (int64_t k = p.graph.start[i]; k < p.graph.start[i + 1]; k++) there |= p.graph.neighbour[k] == j;
+                for (int64_t k = p.graph.start[i]; k < p.graph.start[i + 1]; k++)
+                    there |= p.graph.neighbour[k] == j;
                 int64_t block = brio__matrix_find(&linear->A, i, j, &transposed);
                 assert_int_equal(block >= 0, there);
                 assert_int_equal(brio__matrix_find(&linear->A, j, i, &swapped), block);
@@ -374,7 +386,8 @@ static void test_threads(void **state)
     (void)state;
     FOR_EACH_SOLVER(type)
     {
-        Problem p = problem_of(type->multiplies ? box(30, 26, 24) : box(14, 12, 10), 1); /* several subtrees and shared panels */
+        /* several subtrees and shared panels */
+        Problem p = problem_of(type->multiplies ? box(30, 26, 24) : box(14, 12, 10), 1);
         int64_t length = 3 * (int64_t)p.graph.n;
         size_t bytes = 2 * (size_t)length * sizeof(double);
         double *b = random_vector(2 * length, 4), *x[2], *y[2];
@@ -439,7 +452,8 @@ static void test_not_positive_definite(void **state)
         brio__linear_free(linear);
         problem_free(&p);
 
-        p = problem_of(complete("two vertices", 2), 1); /* [1 2; 2 1]: only seen beyond the diagonal */
+        /* [1 2; 2 1]: only seen beyond the diagonal */
+        p = problem_of(complete("two vertices", 2), 1);
         for (int m = 0; m < 9; m++) {
             p.diagonal[m] = p.diagonal[9 + m] = m % 4 == 0;
             p.other[m] = p.other[9 + m] = 2 * (m % 4 == 0);
@@ -485,7 +499,9 @@ static void test_iterations(void **state)
     double *b = random_vector(length, 1), *x = malloc((size_t)length * sizeof *x);
     BrioLinear *linear;
     BrioLinearOptions few = {.tol = 1e-10, .max_iterations = 3};
-    assert_int_equal(brio__linear_create(pcg, &few, p.graph.n, p.graph.start, p.graph.neighbour, &linear), BRIO_OK);
+    assert_int_equal(
+        brio__linear_create(pcg, &few, p.graph.n, p.graph.start, p.graph.neighbour, &linear),
+        BRIO_OK);
     fill(linear, &p);
     assert_int_equal(brio__linear_factor(linear), BRIO_OK);
     assert_int_equal(brio__linear_solve(linear, 1, b, x), BRIO_NOT_CONVERGED);
@@ -496,8 +512,9 @@ static void test_iterations(void **state)
     brio__linear_free(linear);
 
     BrioLinearOptions impossible = {.tol = 1e-30}; /* beyond round-off: said, not looped for ever */
-    assert_int_equal(brio__linear_create(pcg, &impossible, p.graph.n, p.graph.start, p.graph.neighbour, &linear),
-                     BRIO_OK);
+    assert_int_equal(
+        brio__linear_create(pcg, &impossible, p.graph.n, p.graph.start, p.graph.neighbour, &linear),
+        BRIO_OK);
     fill(linear, &p);
     assert_int_equal(brio__linear_factor(linear), BRIO_OK);
     assert_int_equal(brio__linear_solve(linear, 1, b, x), BRIO_NOT_CONVERGED);
@@ -526,10 +543,10 @@ static void test_bad_graphs(void **state)
         int32_t neighbour[6];
     } bad[] = {
         {-1, {0}, {0}},
-        {2, {0, 1, 2}, {0, 1}},          /* its own neighbour */
-        {2, {0, 1, 2}, {1, 2}},          /* out of range */
+        {2, {0, 1, 2}, {0, 1}}, /* its own neighbour */
+        {2, {0, 1, 2}, {1, 2}}, /* out of range */
         {2, {0, 1, 2}, {1, -1}},
-        {2, {0, 1, 1}, {1}},             /* not symmetric */
+        {2, {0, 1, 1}, {1}}, /* not symmetric */
         {2, {0, 0, 1}, {0}},
         {3, {0, 2, 3, 4}, {1, 2, 0, 1}}, /* 0-2 and 2-1 one way only */
         {2, {0, 2, 4}, {1, 1, 0, 0}},    /* twice */
@@ -540,13 +557,15 @@ static void test_bad_graphs(void **state)
     {
         BrioLinear *linear;
         for (int i = 0; i < (int)BRIO_COUNT(bad); i++) {
-            assert_int_equal(brio__linear_create(type, NULL, bad[i].n, bad[i].start, bad[i].neighbour, &linear),
-                             BRIO_ERROR_ARGUMENT);
+            assert_int_equal(
+                brio__linear_create(type, NULL, bad[i].n, bad[i].start, bad[i].neighbour, &linear),
+                BRIO_ERROR_ARGUMENT);
             assert_null(linear);
         }
         int64_t none = 0;
         double nothing = 0;
-        assert_int_equal(brio__linear_create(type, NULL, 0, &none, NULL, &linear), BRIO_OK); /* all is fixed */
+        /* all is fixed */
+        assert_int_equal(brio__linear_create(type, NULL, 0, &none, NULL, &linear), BRIO_OK);
         assert_int_equal(brio__linear_factor(linear), BRIO_OK);
         assert_int_equal(brio__linear_solve(linear, 1, &nothing, &nothing), BRIO_OK);
         brio__linear_multiply(linear, &nothing, &nothing);
@@ -566,8 +585,9 @@ static void test_too_large(void **state)
     {
         BrioLinear *linear;
         if (type->multiplies) continue; /* has no factor */
-        assert_int_equal(brio__linear_create(type, NULL, p.graph.n, p.graph.start, p.graph.neighbour, &linear),
-                         BRIO_ERROR_TOO_LARGE);
+        assert_int_equal(
+            brio__linear_create(type, NULL, p.graph.n, p.graph.start, p.graph.neighbour, &linear),
+            BRIO_ERROR_TOO_LARGE);
         assert_null(linear);
     }
     unsetenv("BRIO_MEMORY_LIMIT");
@@ -582,8 +602,9 @@ static void test_orders(void **state)
         Graph graph = g < GRAPHS ? graph_at(g) : box(12, 12, 12);
         int32_t *order = malloc((size_t)graph.n * sizeof *order);
         for (int kind = 0; kind < 2; kind++) {
-            BrioStatus status = kind ? brio__order_band(graph.n, graph.start, graph.neighbour, order)
-                                     : brio__order_dissection(graph.n, graph.start, graph.neighbour, order);
+            BrioStatus status =
+                kind ? brio__order_band(graph.n, graph.start, graph.neighbour, order)
+                     : brio__order_dissection(graph.n, graph.start, graph.neighbour, order);
             assert_int_equal(status, BRIO_OK);
             char *seen = calloc((size_t)graph.n, 1);
             for (int32_t i = 0; i < graph.n; i++) {
@@ -600,7 +621,8 @@ static void test_orders(void **state)
             for (int kind = 0; kind < 2; kind++) {
                 BrioLinear *linear;
                 const BrioLinearType *type = kind ? &natural : brio__linear_type("ldlt");
-                BrioStatus status = brio__linear_create(type, NULL, graph.n, graph.start, graph.neighbour, &linear);
+                BrioStatus status =
+                    brio__linear_create(type, NULL, graph.n, graph.start, graph.neighbour, &linear);
                 assert_int_equal(status, BRIO_OK);
                 brio__linear_stats(linear, kind ? &without : &with);
                 brio__linear_free(linear);
@@ -612,7 +634,7 @@ static void test_orders(void **state)
     }
 }
 
-/* ---- memory ------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------- */
 
 /* Every allocation fails once: the status says so, nothing leaks, nothing crashes. */
 static void test_failing_allocator(void **state)
@@ -629,8 +651,8 @@ static void test_failing_allocator(void **state)
             assert_true(n < 1000);
             memory_start(&memory, n, true);
             BrioLinear *linear;
-            BrioStatus status =
-                brio__linear_create(type, &tight, p.graph.n, p.graph.start, p.graph.neighbour, &linear);
+            BrioStatus status = brio__linear_create(type, &tight, p.graph.n, p.graph.start,
+                                                    p.graph.neighbour, &linear);
             failed = status != BRIO_OK;
             if (status == BRIO_OK) {
                 fill(linear, &p);
@@ -638,7 +660,7 @@ static void test_failing_allocator(void **state)
                 status = brio__linear_solve(linear, 7, b, x);
                 failed = status != BRIO_OK;
                 brio__linear_multiply(linear, b, x); /* right with or without memory */
-                if (failed) { /* and can be asked again */
+                if (failed) {                        /* and can be asked again */
                     memory.fail_at = -1;
                     check_solves(linear, &p);
                 }
@@ -683,7 +705,7 @@ static void test_no_allocation_in_steps(void **state)
     problem_free(&p);
 }
 
-/* ---- extra blocks ------------------------------------------------------------------------------- */
+/* ---- extra blocks ----------------------------------------------------------------------- */
 
 enum { APART = 9 * 8 * 7 }; /* vertices of each of two boxes */
 
@@ -724,15 +746,17 @@ static BrioLinear *make_with_extra(const BrioLinearType *type)
 {
     Graph base = boxes(0);
     BrioLinear *linear;
-    assert_int_equal(brio__linear_create(type, &tight, base.n, base.start, base.neighbour, &linear), BRIO_OK);
+    assert_int_equal(brio__linear_create(type, &tight, base.n, base.start, base.neighbour, &linear),
+                     BRIO_OK);
     assert_int_equal(brio__extra_create(&linear->extra), BRIO_OK);
     free(base.start);
     free(base.neighbour);
     return linear;
 }
 
-/* A few and many contacts against products with all blocks; blocks that A has need no analysis; a pattern that comes again, after others
- * were forgotten, gives the same bits as one that is made anew, for any number of threads. */
+/* A few and many contacts against products with all blocks; blocks that A has need no analysis; a
+ * pattern that comes again, after others were forgotten, gives the same bits as one that is made
+ * anew, for any number of threads. */
 static void test_extra_blocks(void **state)
 {
     (void)state;
@@ -743,7 +767,8 @@ static void test_extra_blocks(void **state)
         double seconds;
         for (int round = 0; round < (int)BRIO_COUNT(contacts); round++) {
             Problem p = problem_of(boxes(contacts[round]), 1);
-            int64_t length = 3 * (int64_t)p.graph.n, before = brio__extra_analyses(kept->extra, &seconds);
+            int64_t length = 3 * (int64_t)p.graph.n;
+            int64_t before = brio__extra_analyses(kept->extra, &seconds);
             size_t bytes = (size_t)length * sizeof(double);
             double *b = random_vector(length, 3), *x[3];
             brio__extra_forget(kept->extra);
@@ -752,11 +777,13 @@ static void test_extra_blocks(void **state)
                 assert_int_equal(brio__linear_factor(kept), BRIO_OK);
                 check_solves(kept, &p);
             }
-            assert_int_equal(brio__extra_analyses(kept->extra, &seconds), before + 1); /* each round has another pattern */
+            /* each round has another pattern */
+            assert_int_equal(brio__extra_analyses(kept->extra, &seconds), before + 1);
             for (int t = 0; t < 3; t++) {
                 brio_set_threads(t == 1 ? 1 : 2);
                 BrioLinear *linear = t == 2 ? kept : make_with_extra(type);
-                if (t < 2) fill_with_extra(linear, &p, t == 1); /* the order in which blocks come does not matter */
+                /* the order in which blocks come does not matter */
+                if (t < 2) fill_with_extra(linear, &p, t == 1);
                 x[t] = malloc(bytes);
                 assert_int_equal(brio__linear_factor(linear), BRIO_OK);
                 assert_int_equal(brio__linear_solve(linear, 1, b, x[t]), BRIO_OK);
@@ -773,7 +800,8 @@ static void test_extra_blocks(void **state)
         brio__linear_stats(kept, &alone);
         brio__linear_stats(kept->factored, &joined);
         if (alone.factor_flops > 0)
-            print_message("%s: 3 contacts cost %.2f times the operations\n", type->name, joined.factor_flops / alone.factor_flops);
+            print_message("%s: 3 contacts cost %.2f times the operations\n", type->name,
+                          joined.factor_flops / alone.factor_flops);
         assert_true(joined.factor_flops <= 2 * alone.factor_flops);
         brio__linear_free(kept);
     }
@@ -803,7 +831,7 @@ static void test_multiply_without_memory(void **state)
     problem_free(&p);
 }
 
-/* ---- the BLAS ----------------------------------------------------------------------------------- */
+/* ---- the BLAS --------------------------------------------------------------------------- */
 
 /* A program that starts again for better kernels ends up with them, once, with its arguments. */
 static void test_reexec(void **state)

@@ -1,5 +1,5 @@
-/* What later parts will do with the core: scenes from text, parameters that change between steps, several evaluators over
- * one system. */
+/* What later parts will do with the core: scenes from text, parameters that change between steps,
+ * several evaluators over one system. */
 #include "field.h"
 #include "sim.h"
 
@@ -12,16 +12,18 @@
 #include <cmocka.h>
 // clang-format on
 
-static const char text[] = "{\"time\": {\"h\": 1/100}, \"integrator\": \"trapezoidal\", \"bodies\": [{\"name\": \"cube\","
-                           " \"shape\": {\"type\": \"box\", \"size\": [0.1, 0.1, 0.1], \"cells\": [2, 2, 2]},"
-                           " \"material\": {\"type\": \"neo-hookean\", \"E\": 1e5},"
-                           " \"attach\": [{\"vertices\": [0, 5, 11], \"k\": 300}]}]}";
+static const char text[] =
+    "{\"time\": {\"h\": 1/100}, \"integrator\": \"trapezoidal\", \"bodies\": [{\"name\": \"cube\","
+    " \"shape\": {\"type\": \"box\", \"size\": [0.1, 0.1, 0.1], \"cells\": [2, 2, 2]},"
+    " \"material\": {\"type\": \"neo-hookean\", \"E\": 1e5},"
+    " \"attach\": [{\"vertices\": [0, 5, 11], \"k\": 300}]}]}";
 
 static BrioSim *parse(void)
 {
     BrioSim *sim = NULL;
     BrioError error = {0};
-    if (brio_sim_parse(text, sizeof text - 1, "text", &sim, &error) != BRIO_OK) fail_msg("%s", error.message);
+    if (brio_sim_parse(text, sizeof text - 1, "text", &sim, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     return sim;
 }
 
@@ -32,11 +34,14 @@ static void scene_from_text(void **unused)
     assert_int_equal(brio_body_vertices(brio_sim_system(sim), 0), 27);
     brio_sim_free(sim);
     BrioError error = {0};
-    const char wrong[] = "{\"bodies\": [{\"material\": \"neo-hokean\", \"shape\": {\"type\": \"box\"}}]}";
-    assert_int_equal(brio_sim_parse(wrong, sizeof wrong - 1, "text", &sim, &error), BRIO_ERROR_INPUT);
+    const char wrong[] =
+        "{\"bodies\": [{\"material\": \"neo-hokean\", \"shape\": {\"type\": \"box\"}}]}";
+    assert_int_equal(brio_sim_parse(wrong, sizeof wrong - 1, "text", &sim, &error),
+                     BRIO_ERROR_INPUT);
     char message[1024];
     brio_error_text(&error, message, sizeof message);
-    assert_string_equal(message, "text:1:26: bodies[0].material: no material type \"neo-hokean\"; did you mean \"neo-hookean\"?");
+    assert_string_equal(message, "text:1:26: bodies[0].material: no material type \"neo-hokean\"; "
+                                 "did you mean \"neo-hookean\"?");
 }
 
 static const BrioTerm *attachments(const BrioSim *sim)
@@ -85,7 +90,8 @@ static void changing_gravity(void **unused)
     brio_sim_ledger(sim, &before);
     assert_int_equal(brio_sim_set_gravity(sim, sideways), BRIO_OK);
     brio_sim_ledger(sim, &after);
-    assert_true(fabs(after.added - (after.total - before.total)) < 1e-12 && fabs(after.added) > 1e-3);
+    assert_true(fabs(after.added - (after.total - before.total)) < 1e-12 &&
+                fabs(after.added) > 1e-3);
     assert_int_equal(brio_sim_set_gravity(sim, broken), BRIO_ERROR_ARGUMENT);
     brio_sim_free(sim);
 }
@@ -94,16 +100,20 @@ static void changing_gravity(void **unused)
 static void too_much_together(void **unused)
 {
     (void)unused;
-    const char two[] = "{\"bodies\": [{\"name\": \"a\", \"shape\": {\"type\": \"box\", \"cells\": [9, 9, 9]}, \"material\": \"arap\"},"
-                       " {\"name\": \"b\", \"shape\": {\"type\": \"box\", \"cells\": [9, 9, 9]}, \"material\": \"arap\"}]}";
+    const char two[] = "{\"bodies\": [{\"name\": \"a\", \"shape\": {\"type\": \"box\", \"cells\": "
+                       "[9, 9, 9]}, \"material\": \"arap\"},"
+                       " {\"name\": \"b\", \"shape\": {\"type\": \"box\", \"cells\": [9, 9, 9]}, "
+                       "\"material\": \"arap\"}]}";
     BrioSim *sim = NULL;
     BrioError error = {0};
     setenv("BRIO_MEMORY_LIMIT", "6e6", 1); /* one takes about 4.6 MB */
-    assert_int_equal(brio_sim_parse(two, sizeof two - 1, "text", &sim, &error), BRIO_ERROR_TOO_LARGE);
+    assert_int_equal(brio_sim_parse(two, sizeof two - 1, "text", &sim, &error),
+                     BRIO_ERROR_TOO_LARGE);
     unsetenv("BRIO_MEMORY_LIMIT");
     char message[1024];
     brio_error_text(&error, message, sizeof message);
-    assert_string_equal(message, "text:1:94: bodies[1]: with body \"b\" the scene needs about 0.00915 GB to simulate, and 0.006 GB are available; "
+    assert_string_equal(message, "text:1:94: bodies[1]: with body \"b\" the scene needs about "
+                                 "0.00915 GB to simulate, and 0.006 GB are available; "
                                  "use coarser meshes");
 }
 
@@ -111,14 +121,16 @@ static void names(void **unused)
 {
     (void)unused;
     int materials = 0, shapes = 0;
-    for (; brio_material_at(materials); materials++) assert_non_null(brio_material_fields(brio_material_at(materials)));
-    for (; brio_shape_at(shapes); shapes++) assert_non_null(brio_shape_fields(brio_shape_at(shapes)));
+    for (; brio_material_at(materials); materials++)
+        assert_non_null(brio_material_fields(brio_material_at(materials)));
+    for (; brio_shape_at(shapes); shapes++)
+        assert_non_null(brio_shape_fields(brio_shape_at(shapes)));
     assert_true(materials >= 7 && shapes >= 9);
     assert_null(brio_material_fields("gravity"));
 }
 
-/* One evaluator over all terms, or one for each: the same potential, gradient and matrix. TOLERANCE 1e-12: sums in
- * another order. */
+/* One evaluator over all terms, or one for each: the same potential, gradient and matrix. TOLERANCE
+ * 1e-12: sums in another order. */
 static void several_evaluators(void **unused)
 {
     (void)unused;
@@ -127,8 +139,11 @@ static void several_evaluators(void **unused)
     const BrioSystem *s = brio_sim_system(sim);
     BrioSolver *solver = sim->stepper->solver;
     BrioState *state = brio_sim_state(sim);
-    int64_t n = brio_system_coordinates(s), entries = 9 * solver->linear->A.start[solver->linear->A.n];
-    double *g = calloc((size_t)n, sizeof *g), *part = calloc((size_t)n, sizeof *part), *sum = calloc((size_t)n, sizeof *sum);
+    int64_t n = brio_system_coordinates(s);
+    int64_t entries = 9 * solver->linear->A.start[solver->linear->A.n];
+    double *g = calloc((size_t)n, sizeof *g);
+    double *part = calloc((size_t)n, sizeof *part);
+    double *sum = calloc((size_t)n, sizeof *sum);
     double *matrix = malloc((size_t)entries * sizeof *matrix), P = 0;
     brio__system_positions(s, state, state->q, state->time, solver->x);
     double all = brio__evaluate(solver->evaluator, state->param, solver->x, g, NULL);
@@ -145,10 +160,12 @@ static void several_evaluators(void **unused)
         brio__evaluator_free(one);
     }
     assert_true(fabs(P - all) <= 1e-12 * fabs(all));
-    for (int64_t i = 0; i < n; i++) assert_true(fabs(sum[i] - g[i]) <= 1e-12 * brio__norm_max(s, g));
+    for (int64_t i = 0; i < n; i++)
+        assert_true(fabs(sum[i] - g[i]) <= 1e-12 * brio__norm_max(s, g));
     double largest = 0;
     for (int64_t i = 0; i < entries; i++) largest = fmax(largest, fabs(matrix[i]));
-    for (int64_t i = 0; i < entries; i++) assert_true(fabs(matrix[i] - solver->linear->A.value[i]) <= 1e-12 * largest);
+    for (int64_t i = 0; i < entries; i++)
+        assert_true(fabs(matrix[i] - solver->linear->A.value[i]) <= 1e-12 * largest);
     free(g), free(part), free(sum), free(matrix);
     brio_sim_free(sim);
 }
@@ -156,12 +173,9 @@ static void several_evaluators(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scene_from_text),
-        cmocka_unit_test(letting_go),
-        cmocka_unit_test(changing_gravity),
-        cmocka_unit_test(names),
-        cmocka_unit_test(too_much_together),
-        cmocka_unit_test(several_evaluators),
+        cmocka_unit_test(scene_from_text),   cmocka_unit_test(letting_go),
+        cmocka_unit_test(changing_gravity),  cmocka_unit_test(names),
+        cmocka_unit_test(too_much_together), cmocka_unit_test(several_evaluators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,8 @@ static void numbers(void **unused)
     assert_string_equal(brio__real_text(0.1, 6).text, "0.1");
     assert_string_equal(brio__real_text(0.1 + 0.2, 6).text, "0.30000000000000004");
     assert_string_equal(brio__real_text(1234567, 6).text, "1234567");
-    assert_string_equal(brio__real_text(-1.7976931348623157e308, 6).text, "-1.7976931348623157e+308");
+    assert_string_equal(brio__real_text(-1.7976931348623157e308, 6).text,
+                        "-1.7976931348623157e+308");
 
     static const BrioField fields[] = {{"nu", BRIO_REAL, "", 0.3, -0.75, 0.5, 0, ""}, {0}};
     BrioError error = {0};
@@ -67,7 +68,8 @@ static void tables(void **unused)
     double *values;
     int64_t rows;
     write_text("table.csv", "a,b,c\n1.5,-2.25,3e-1\n .5 , 6 , 7.125\n");
-    if (brio__csv_read("table.csv", 3, &values, &rows, &error) != BRIO_OK) fail_msg("%s", error.message);
+    if (brio__csv_read("table.csv", 3, &values, &rows, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     static const double right[6] = {1.5, -2.25, 0.3, 0.5, 6, 7.125};
     assert_int_equal(rows, 2);
     for (int i = 0; i < 6; i++) assert_true(values[i] == right[i]);
@@ -80,8 +82,10 @@ static void run_into(const char *out)
     BrioError error = {0};
     BrioScene *scene;
     BrioRunResult result;
-    if (brio__scene_load("scene.yaml", NULL, 0, &scene, &error) != BRIO_OK) fail_msg("%s", error.message);
-    if (brio__run(scene, &(BrioRunOptions){.out = out}, &result, &error) != BRIO_OK) fail_msg("%s", error.message);
+    if (brio__scene_load("scene.yaml", NULL, 0, &scene, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
+    if (brio__run(scene, &(BrioRunOptions){.out = out}, &result, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     brio__scene_free(scene);
 }
 
@@ -102,7 +106,8 @@ static void results(void **unused)
     if (!comma()) return;
     run_into("comma");
     still_comma();
-    static const char *const files[] = {"energy.csv", "probes.csv", "frames/frame_000001.obj", "frames/frame_000001.vtu"};
+    static const char *const files[] = {"energy.csv", "probes.csv", "frames/frame_000001.obj",
+                                        "frames/frame_000001.vtu"};
     for (size_t i = 0; i < BRIO_COUNT(files); i++) {
         char name[2][64];
         char *text[2];
@@ -118,6 +123,7 @@ static void results(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(tables), cmocka_unit_test(results)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(numbers), cmocka_unit_test(tables),
+                                       cmocka_unit_test(results)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

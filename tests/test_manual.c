@@ -1,8 +1,11 @@
-/* The manuals are true: every command that README.md and docs/ show is run, in the order of its page, and every scene that they print is checked.
+/* The manuals are true: every command that README.md and docs/ show is run, in the order of its
+ * page, and every scene that they print is checked.
  *
- * A page's commands are the lines of its ```console blocks that begin with "$ ". Its scenes are the ```yaml blocks that begin with "brio: 1", saved under the last
- * name `NAME.yaml` before them. A page begins in an empty folder in which brio and build/brio are the program. What makes the project itself (make) is left to those
- * who test that. What docs/troubleshooting.md says that brio says, stands in the sources. */
+ * A page's commands are the lines of its ```console blocks that begin with "$ ". Its scenes are the
+ * ```yaml blocks that begin with "brio: 1", saved under the last name `NAME.yaml` before them. A
+ * page begins in an empty folder in which brio and build/brio are the program. What makes the
+ * project itself (make) is left to those who test that. What docs/troubleshooting.md says that brio
+ * says, stands in the sources. */
 #include "program.h"
 
 #include "base.h"
@@ -10,7 +13,10 @@
 static int commands, scenes, left_out, link_count;
 static bool no_bunny; /* it cannot be had */
 
-static bool starts(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+static bool starts(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
 
 /* Its output goes to .log. */
 static bool succeeds(const char *line)
@@ -24,9 +30,13 @@ static bool succeeds(const char *line)
 static bool is_left_out(const char *line)
 {
     bool can_fill = has_program("tetgen") || has_program("gmsh");
-    if (starts(line, "npm install bunny")) no_bunny = !can_fill || !has_program("npm") || !succeeds(line);
-    if ((no_bunny && strstr(line, "bunny")) || (!can_fill && (strstr(line, "tetrahedralise") || strstr(line, "filled.yaml")))) return true;
-    return starts(line, "make ") || starts(line, "brio playground") || starts(line, "brio view") || (strstr(line, ".mp4") && !has_program("ffmpeg"));
+    if (starts(line, "npm install bunny"))
+        no_bunny = !can_fill || !has_program("npm") || !succeeds(line);
+    if ((no_bunny && strstr(line, "bunny")) ||
+        (!can_fill && (strstr(line, "tetrahedralise") || strstr(line, "filled.yaml"))))
+        return true;
+    return starts(line, "make ") || starts(line, "brio playground") || starts(line, "brio view") ||
+           (strstr(line, ".mp4") && !has_program("ffmpeg"));
 }
 
 static void run_line(const char *page, int number, const char *line)
@@ -34,7 +44,8 @@ static void run_line(const char *page, int number, const char *line)
     double before = brio__seconds();
     if (!succeeds(line)) fail_msg("%s:%d: $ %s\n%s", page, number, line, read_all(".log", NULL));
     double took = brio__seconds() - before;
-    if (took > 2) print_message("%s:%d: $ %s: %.1f s\n", strrchr(page, '/') + 1, number, line, took);
+    if (took > 2)
+        print_message("%s:%d: $ %s: %.1f s\n", strrchr(page, '/') + 1, number, line, took);
 }
 
 /* The last `NAME.yaml` before `end`. */
@@ -44,7 +55,9 @@ static void scene_name(const char *page, const char *end, char *name, size_t siz
     for (const char *found = page; (found = strstr(found, ".yaml`")) && found < end; found++) {
         const char *begin = found;
         while (begin > page && begin[-1] != '`') begin--;
-        if (memchr(begin, '/', (size_t)(found - begin)) || memchr(begin, '\n', (size_t)(found - begin))) continue;
+        if (memchr(begin, '/', (size_t)(found - begin)) ||
+            memchr(begin, '\n', (size_t)(found - begin)))
+            continue;
         snprintf(name, size, "%.*s.yaml", (int)(found - begin), begin);
     }
 }
@@ -69,7 +82,9 @@ static void read_page(const char *file)
         snprintf(now, sizeof now, "%.*s", (int)length, line);
         if (starts(now, "```")) {
             if (kind == YAML && strstr(block, "integrator: leapfrog")) {
-                left_out++; /* the integrator that its page writes: the test of the installed library builds and runs it */
+                /* the integrator that its page writes: the test of the installed library builds and
+                 * runs it */
+                left_out++;
             } else if (kind == YAML && starts(block, "brio: 1")) {
                 char check[128];
                 scene_name(page, line, name, sizeof name);
@@ -82,7 +97,10 @@ static void read_page(const char *file)
                     scenes++;
                 }
             }
-            kind = kind != TEXT ? TEXT : !strcmp(now, "```console") ? CONSOLE : !strcmp(now, "```yaml") ? YAML : OTHER;
+            kind = kind != TEXT                 ? TEXT
+                   : !strcmp(now, "```console") ? CONSOLE
+                   : !strcmp(now, "```yaml")    ? YAML
+                                                : OTHER;
             block[0] = 0;
         } else if (kind == CONSOLE && starts(now, "$ ")) {
             if (is_left_out(now + 2)) {
@@ -131,7 +149,9 @@ static void manuals(void **state)
     assert_int_equal(symlink(program(), "bin/brio"), 0);
     assert_int_equal(setenv("PATH", path, 1), 0);
     each_page(read_page);
-    print_message("%d commands run, %d scenes checked; %d left to those who make the project or need what is not here\n", commands, scenes, left_out);
+    print_message("%d commands run, %d scenes checked; %d left to those who make the project or "
+                  "need what is not here\n",
+                  commands, scenes, left_out);
     assert_true(commands > 20 && scenes > 2);
 }
 
@@ -143,7 +163,8 @@ static void read_links(const char *file)
         int length = (int)strcspn(at + 2, ")#"), folder = (int)(strrchr(file, '/') - file);
         if (starts(at + 2, "http") || length == 0) continue;
         snprintf(target, sizeof target, "%.*s/%.*s", folder, file, length, at + 2);
-        if (access(target, R_OK)) fail_msg("%s: the link to %.*s leads nowhere", file, length, at + 2);
+        if (access(target, R_OK))
+            fail_msg("%s: the link to %.*s leads nowhere", file, length, at + 2);
         link_count++;
     }
     free(page);
@@ -171,7 +192,8 @@ static int add_sentences(const char *path, const struct stat *info, int kind, st
     sentences = realloc(sentences, sentence_bytes + (size_t)info->st_size + 2);
     assert_true(text && sentences);
     for (const char *from = text; *from; from++) {
-        if (*from == '"' && from[1 + strspn(from + 1, " \n")] == '"' && from > text && from[-1] != '\\')
+        if (*from == '"' && from[1 + strspn(from + 1, " \n")] == '"' && from > text &&
+            from[-1] != '\\')
             from += 1 + strspn(from + 1, " \n");
         else if (*from != '\\' || from[1] != '"')
             sentences[sentence_bytes++] = *from;
@@ -182,7 +204,8 @@ static int add_sentences(const char *path, const struct stat *info, int kind, st
     return 0;
 }
 
-/* The messages that docs/troubleshooting.md explains: the code in the first column of its tables, in which "…" is what is filled in. */
+/* The messages that docs/troubleshooting.md explains: the code in the first column of its tables,
+ * in which "…" is what is filled in. */
 static void messages(void **state)
 {
     (void)state;
@@ -193,13 +216,16 @@ static void messages(void **state)
     int count = 0;
     for (char *line = page, *next; (next = strchr(line, '\n')); line = next + 1) {
         char cell[1024];
-        snprintf(cell, sizeof cell, "%.*s", starts(line, "| ") ? (int)(strchr(line + 2, '|') - line) : 0, line);
-        for (char *begin = cell, *end; (begin = strchr(begin, '`')) && (end = strchr(begin + 1, '`')); begin = end + 1) {
+        snprintf(cell, sizeof cell, "%.*s",
+                 starts(line, "| ") ? (int)(strchr(line + 2, '|') - line) : 0, line);
+        for (char *begin = cell, *end;
+             (begin = strchr(begin, '`')) && (end = strchr(begin + 1, '`')); begin = end + 1) {
             *end = 0;
             for (char *piece = begin + 1, *after; piece; piece = after) {
                 after = strstr(piece, "…");
                 if (after) *after = 0, after += strlen("…");
-                if (!strstr(sentences, piece)) fail_msg("docs/troubleshooting.md: brio nowhere says \"%s\"", piece);
+                if (!strstr(sentences, piece))
+                    fail_msg("docs/troubleshooting.md: brio nowhere says \"%s\"", piece);
             }
             count++;
         }
@@ -212,6 +238,7 @@ static void messages(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(links), cmocka_unit_test(messages), cmocka_unit_test(manuals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(links), cmocka_unit_test(messages),
+                                       cmocka_unit_test(manuals)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -16,7 +16,7 @@
 
 #define PI 3.14159265358979323846
 
-/* ---- helpers ------------------------------------------------------------------------------------- */
+/* ---- helpers ---------------------------------------------------------------------------- */
 
 static char directory[] = "/tmp/brio_test_mesh_XXXXXX";
 
@@ -94,7 +94,8 @@ static void normal(const BrioMesh *mesh, int64_t i, double n[3]) /* its length i
         a[k] = mesh->x[3 * v[1] + k] - mesh->x[3 * v[0] + k];
         b[k] = mesh->x[3 * v[2] + k] - mesh->x[3 * v[0] + k];
     }
-    for (int k = 0; k < 3; k++) n[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+    for (int k = 0; k < 3; k++)
+        n[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
 }
 
 static double length3(const double *v) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
@@ -115,11 +116,13 @@ static int compare_pairs(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Closed and consistently oriented: with every directed edge, the opposite one occurs too, each once. */
+/* Closed and consistently oriented: with every directed edge, the opposite one occurs too, each
+ * once. */
 static void assert_closed(const BrioMesh *mesh)
 {
     int64_t count = 3 * mesh->triangle_count;
-    int64_t *forward = malloc((size_t)count * sizeof *forward), *backward = malloc((size_t)count * sizeof *backward);
+    int64_t *forward = malloc((size_t)count * sizeof *forward);
+    int64_t *backward = malloc((size_t)count * sizeof *backward);
     for (int64_t i = 0; i < count; i++) {
         int64_t a = mesh->triangle[i], b = mesh->triangle[i / 3 * 3 + (i + 1) % 3];
         forward[i] = a << 32 | b;
@@ -140,7 +143,8 @@ static double least_angle(const BrioMesh *mesh)
 {
     double least = 180;
     for (int64_t t = 0; t < mesh->tet_count; t++) {
-        double n[4][3]; /* inward normal of the face opposite to each corner: the gradient of its coordinate */
+        /* inward normal of the face opposite to each corner: the gradient of its coordinate */
+        double n[4][3];
         for (int i = 0; i < 4; i++) {
             const int32_t *v = mesh->tet + 4 * t;
             const double *p = mesh->x + 3 * v[(i + 1) % 4], *q = mesh->x + 3 * v[(i + 2) % 4],
@@ -177,7 +181,8 @@ static void assert_mirror(const BrioMesh *mesh, int axis)
     }
 }
 
-/* Sum of e e^T over all edges of the elements, relative to a third of its trace, minus the identity: largest entry. */
+/* Sum of e e^T over all edges of the elements, relative to a third of its trace, minus the
+ * identity: largest entry. */
 static double anisotropy(const BrioMesh *mesh)
 {
     int64_t *start;
@@ -198,8 +203,8 @@ static double anisotropy(const BrioMesh *mesh)
     return worst;
 }
 
-/* Positive tets, all vertices used, every inner face in exactly two tets, a closed outward surface around
- * exactly the volume of the tets: conforming, without overlaps or gaps. */
+/* Positive tets, all vertices used, every inner face in exactly two tets, a closed outward surface
+ * around exactly the volume of the tets: conforming, without overlaps or gaps. */
 static void assert_solid(BrioMesh *mesh, int64_t characteristic)
 {
     BrioError error = {0};
@@ -212,7 +217,8 @@ static void assert_solid(BrioMesh *mesh, int64_t characteristic)
     int64_t *start;
     int32_t *neighbour;
     assert_int_equal(brio__mesh_adjacency(mesh, &start, &neighbour), BRIO_OK);
-    int64_t faces = (4 * mesh->tet_count + mesh->triangle_count) / 2, edges = start[mesh->vertex_count] / 2;
+    int64_t faces = (4 * mesh->tet_count + mesh->triangle_count) / 2;
+    int64_t edges = start[mesh->vertex_count] / 2;
     assert_int_equal(mesh->vertex_count - edges + faces - mesh->tet_count, characteristic);
     brio__free(start);
     brio__free(neighbour);
@@ -220,7 +226,7 @@ static void assert_solid(BrioMesh *mesh, int64_t characteristic)
 
 static void assert_good_solid(BrioMesh *mesh) { assert_solid(mesh, 1); } /* a ball, bent */
 
-/* ---- mesh ---------------------------------------------------------------------------------------- */
+/* ---- mesh ------------------------------------------------------------------------------- */
 
 static void test_create(void **state)
 {
@@ -235,23 +241,27 @@ static void test_create(void **state)
     assert_int_equal(brio__mesh_create(0, 0, 0, 0, &mesh, &error), BRIO_OK);
     brio_mesh_free(mesh);
 
-    assert_int_equal(brio__mesh_create((int64_t)1 << 31, 0, 0, 0, &mesh, &error), BRIO_ERROR_TOO_LARGE);
+    assert_int_equal(brio__mesh_create((int64_t)1 << 31, 0, 0, 0, &mesh, &error),
+                     BRIO_ERROR_TOO_LARGE);
     assert_null(mesh);
-    assert_string_equal(error.message,
-                        "a mesh of 2147483648 vertices is too large: at most 2147483647 can be numbered; "
-                        "use a coarser mesh");
+    assert_string_equal(
+        error.message,
+        "a mesh of 2147483648 vertices is too large: at most 2147483647 can be numbered; "
+        "use a coarser mesh");
     error = (BrioError){0};
     assert_int_equal(brio__mesh_create(-1, 0, 0, 0, &mesh, &error), BRIO_ERROR_ARGUMENT);
     error = (BrioError){0};
     setenv("BRIO_MEMORY_LIMIT", "1e6", 1);
     assert_int_equal(brio__mesh_create(10, 832, 0, 0, &mesh, &error), BRIO_ERROR_TOO_LARGE);
-    assert_string_equal(error.message,
-                        "a mesh of 10 vertices, 832 tets, 0 triangles and 0 edges needs about 0.001 GB to "
-                        "simulate, and 0.001 GB are available; use a coarser mesh");
+    assert_string_equal(
+        error.message,
+        "a mesh of 10 vertices, 832 tets, 0 triangles and 0 edges needs about 0.001 GB to "
+        "simulate, and 0.001 GB are available; use a coarser mesh");
     assert_int_equal(brio__mesh_create(10, 831, 0, 0, &mesh, NULL), BRIO_OK);
     brio_mesh_free(mesh);
-    assert_int_equal(brio_mesh_shape("box", (const double[]){1, 1, 1, 1e5, 1e5, 1e5, 6}, &mesh, &error),
-                     BRIO_ERROR_TOO_LARGE);
+    assert_int_equal(
+        brio_mesh_shape("box", (const double[]){1, 1, 1, 1e5, 1e5, 1e5, 6}, &mesh, &error),
+        BRIO_ERROR_TOO_LARGE);
     assert_non_null(strstr(error.message, "use a coarser mesh"));
     unsetenv("BRIO_MEMORY_LIMIT");
 }
@@ -302,7 +312,8 @@ static void test_checks(void **state)
                    "finite and at most 1e+90");
     x[11] = 1;
     triangle[1] = 4;
-    assert_refused(brio__mesh_check, &mesh, "triangle 0 names vertex 4, but the vertices are numbered 0 to 3");
+    assert_refused(brio__mesh_check, &mesh,
+                   "triangle 0 names vertex 4, but the vertices are numbered 0 to 3");
     triangle[1] = 2;
     assert_refused(brio__mesh_check, &mesh,
                    "triangle 0 names vertex 2 twice (all counted from 0); remove the triangle");
@@ -343,8 +354,10 @@ static void test_surface(void **state)
     memcpy(overlap->x, mesh->x, 15 * sizeof(double));
     memcpy(overlap->tet, (int32_t[]){0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3, 4}, 12 * sizeof(int32_t));
     assert_int_equal(brio_mesh_surface(overlap), BRIO_ERROR_INPUT);
-    assert_string_equal(last_log, "surface of a mesh: the face of vertices 1 2 3 belongs to more than two tets, among "
-                                  "them 0, 1 and 2 (all counted from 0); remove the tets that occur twice or overlap");
+    assert_string_equal(
+        last_log,
+        "surface of a mesh: the face of vertices 1 2 3 belongs to more than two tets, among "
+        "them 0, 1 and 2 (all counted from 0); remove the tets that occur twice or overlap");
     overlap->tet[0] = 17;
     assert_int_equal(brio_mesh_surface(overlap), BRIO_ERROR_INPUT);
     assert_int_equal(brio_mesh_surface(NULL), BRIO_ERROR_ARGUMENT);
@@ -387,7 +400,7 @@ static void test_edges_and_adjacency(void **state)
     brio_mesh_free(mesh);
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------- */
 
 static void test_registry(void **state)
 {
@@ -407,7 +420,8 @@ static void test_registry(void **state)
             assert_true(field->summary && field->summary[strlen(field->summary) - 1] == '.');
         }
         assert_true(values <= BRIO_MAX_VALUES);
-        if (brio_mesh_shape(shape->name, NULL, &mesh, &error)) fail_msg("%s: %s", shape->name, error.message);
+        if (brio_mesh_shape(shape->name, NULL, &mesh, &error))
+            fail_msg("%s: %s", shape->name, error.message);
         assert_int_equal(!strcmp(shape->kind, "solid"), mesh->tet_count > 0);
         if (mesh->tet_count)
             assert_solid(mesh, strcmp(shape->name, "torus") ? 1 : 0);
@@ -416,7 +430,8 @@ static void test_registry(void **state)
         BrioMesh *again; /* the same bits */
         assert_int_equal(brio_mesh_shape(shape->name, NULL, &again, NULL), BRIO_OK);
         assert_memory_equal(mesh->x, again->x, (size_t)mesh->vertex_count * 24);
-        if (mesh->tet_count) assert_memory_equal(mesh->tet, again->tet, (size_t)mesh->tet_count * 16);
+        if (mesh->tet_count)
+            assert_memory_equal(mesh->tet, again->tet, (size_t)mesh->tet_count * 16);
         brio_mesh_free(again);
         brio_mesh_free(mesh);
     }
@@ -426,15 +441,21 @@ static void test_registry(void **state)
     assert_int_equal(brio_mesh_shape("bux", NULL, &mesh, &error), BRIO_ERROR_ARGUMENT);
     assert_string_equal(error.message, "no shape \"bux\"; did you mean \"box\"?");
     assert_int_equal(brio_mesh_shape("dodecahedron", NULL, &mesh, &error), BRIO_ERROR_ARGUMENT);
-    assert_string_equal(error.message,
-                        "no shape \"dodecahedron\"; there are box, bar, ball, cylinder, rod, die, capsule, torus, figure, grid, disk, "
-                        "sphere, die-surface, capsule-surface, torus-surface, chain-link, stairs, line");
+    assert_string_equal(
+        error.message,
+        "no shape \"dodecahedron\"; there are box, bar, ball, cylinder, rod, die, capsule, torus, "
+        "figure, grid, disk, "
+        "sphere, die-surface, capsule-surface, torus-surface, chain-link, stairs, line");
     assert_int_equal(brio_mesh_shape(NULL, NULL, &mesh, &error), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_mesh_shape("box", (const double[]){1, 1, 1, 2, 2.5, 2, 5}, &mesh, &error), BRIO_ERROR_INPUT);
+    assert_int_equal(brio_mesh_shape("box", (const double[]){1, 1, 1, 2, 2.5, 2, 5}, &mesh, &error),
+                     BRIO_ERROR_INPUT);
     assert_string_equal(error.message, "cells[1] = 2.5 is not a whole number");
-    assert_int_equal(brio_mesh_shape("box", (const double[]){1, 1, 1, 2, 0, 2, 5}, &mesh, &error), BRIO_ERROR_INPUT);
-    assert_int_equal(brio_mesh_shape("box", (const double[]){1, -1, 1, 2, 2, 2, 5}, &mesh, &error), BRIO_ERROR_INPUT);
-    assert_int_equal(brio_mesh_shape("box", (const double[]){1, NAN, 1, 2, 2, 2, 5}, &mesh, &error), BRIO_ERROR_INPUT);
+    assert_int_equal(brio_mesh_shape("box", (const double[]){1, 1, 1, 2, 0, 2, 5}, &mesh, &error),
+                     BRIO_ERROR_INPUT);
+    assert_int_equal(brio_mesh_shape("box", (const double[]){1, -1, 1, 2, 2, 2, 5}, &mesh, &error),
+                     BRIO_ERROR_INPUT);
+    assert_int_equal(brio_mesh_shape("box", (const double[]){1, NAN, 1, 2, 2, 2, 5}, &mesh, &error),
+                     BRIO_ERROR_INPUT);
     assert_null(mesh);
 }
 
@@ -457,15 +478,17 @@ static void test_box(void **state)
 
         /* The angles of the patterns: 5 tets have acos(1/sqrt(3)), 6 tets 45 degrees. */
         mesh = make("box", 7, 1., 1., 1., 2., 2., 2., (double)tets);
-        assert_true(fabs(least_angle(mesh) - (tets == 5 ? acos(1 / sqrt(3)) * 180 / PI : 45)) < 1e-9);
+        assert_true(fabs(least_angle(mesh) - (tets == 5 ? acos(1 / sqrt(3)) * 180 / PI : 45)) <
+                    1e-9);
         brio_mesh_free(mesh);
 
-        /* No direction is preferred: exactly for five tets; for six when the cells are even in number, otherwise
-         * the n diagonals that have no partner in a plane remain. */
+        /* No direction is preferred: exactly for five tets; for six when the cells are even in
+         * number, otherwise the n diagonals that have no partner in a plane remain. */
         for (double n = 1; n <= 8; n++) {
             mesh = make("box", 7, 1., 1., 1., n, n, n, (double)tets);
             double bound = tets == 5 || fmod(n, 2) == 0 ? 1e-12 : 1 / (n * n);
-            if (!(anisotropy(mesh) < bound)) fail_msg("%d tets, %g cells: %g", tets, n, anisotropy(mesh));
+            if (!(anisotropy(mesh) < bound))
+                fail_msg("%d tets, %g cells: %g", tets, n, anisotropy(mesh));
             assert_good_solid(mesh);
             brio_mesh_free(mesh);
         }
@@ -494,22 +517,26 @@ static void test_ball(void **state)
         assert_int_equal(mesh->tet_count, 20 * n * n * n);
         assert_good_solid(mesh);
         assert_int_equal(mesh->triangle_count, 20 * n * n);
-        double gap = 1 - volume(mesh) / exact; /* inscribed, converging with the square of the size */
+        /* inscribed, converging with the square of the size */
+        double gap = 1 - volume(mesh) / exact;
         assert_true(gap > 0 && gap < last_gap && gap < 0.56 / (n * n));
         assert_true(fabs(area(mesh) / (16 * PI) - 1) < 0.4 / (n * n));
         last_gap = gap;
-        if (!(least_angle(mesh) > 35)) fail_msg("%d layers: least dihedral angle %g", n, least_angle(mesh));
+        if (!(least_angle(mesh) > 35))
+            fail_msg("%d layers: least dihedral angle %g", n, least_angle(mesh));
         double smallest = INFINITY, largest = 0;
         for (int64_t t = 0; t < mesh->tet_count; t++) {
             smallest = fmin(smallest, tet_volume(mesh, t));
             largest = fmax(largest, tet_volume(mesh, t));
         }
-        if (!(largest / smallest < 3)) fail_msg("%d layers: volumes differ by a factor of %g", n, largest / smallest);
+        if (!(largest / smallest < 3))
+            fail_msg("%d layers: volumes differ by a factor of %g", n, largest / smallest);
         for (int64_t i = 0; i < 3 * mesh->triangle_count; i++) /* the surface is the sphere */
             assert_true(fabs(length3(mesh->x + 3 * mesh->triangle[i]) - 2) < 1e-15 * 4);
         if (n <= 5)
             for (int axis = 0; axis < 3; axis++) assert_mirror(mesh, axis);
-        /* Only the octahedra on the axes of eight faces, n/3 each, are cut along a direction without symmetry. */
+        /* Only the octahedra on the axes of eight faces, n/3 each, are cut along a direction
+         * without symmetry. */
         assert_true(anisotropy(mesh) < 0.06 / (n * n));
         brio_mesh_free(mesh);
     }
@@ -528,7 +555,8 @@ static void test_cylinder(void **state)
         assert_true(fabs(area(mesh) - (2 * polygon * 0.25 + mantle)) < 1e-13);
         if (rings <= 3)
             for (int axis = 0; axis < 3; axis++) assert_mirror(mesh, axis);
-        if (!(least_angle(mesh) > 30)) fail_msg("%d rings: least dihedral angle %g", rings, least_angle(mesh));
+        if (!(least_angle(mesh) > 30))
+            fail_msg("%d rings: least dihedral angle %g", rings, least_angle(mesh));
         brio_mesh_free(mesh);
     }
     BrioMesh *rod = make("rod", 4, 3., 0.1, 30., 1.);
@@ -610,11 +638,12 @@ static void test_surfaces(void **state)
     assert_int_equal(mesh->vertex_count, 31);
     assert_int_equal(mesh->edge_count, 30);
     assert_true(mesh->x[0] == 0 && mesh->x[90] == 0.7);
-    for (int i = 0; i < 30; i++) assert_true(mesh->edge[2 * i] == i && mesh->edge[2 * i + 1] == i + 1);
+    for (int i = 0; i < 30; i++)
+        assert_true(mesh->edge[2 * i] == i && mesh->edge[2 * i + 1] == i + 1);
     brio_mesh_free(mesh);
 }
 
-/* ---- readers: what is right ---------------------------------------------------------------------- */
+/* ---- readers: what is right ------------------------------------------------------------- */
 
 static BrioMesh *read_text(const char *name, const char *text)
 {
@@ -646,41 +675,51 @@ static void assert_two_tets(BrioMesh *mesh, int64_t triangles, int64_t edges)
 static void test_msh(void **state)
 {
     (void)state;
-    assert_two_tets(read_text("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 1 \"$Nodes\"\n"
-                                       "$EndPhysicalNames\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1.5\n"
-                                       "$EndNodes\n$Elements\n5\n1 15 2 0 1 1\n2 1 2 0 1 1 2\n3 2 2 0 1 1 2 3\n"
-                                       "4 4 2 0 1 1 2 3 4\n5 4 3 0 1 7 2 3 4 5\n$EndElements\n"),
-                    1, 1);
-    /* Tags in any order, with gaps, huge: the order of the file counts. Windows line ends, a byte order mark. */
-    assert_two_tets(read_text("a.MSH", "\xef\xbb\xbf$MeshFormat\r\n2.2 0 8\r\n$EndMeshFormat\r\n$Nodes\r\n5\r\n"
-                                       "900000000000 0 0 0\r\n7 1 0 0\r\n1000 0 1 0\r\n1 0 0 1\r\n12 1 1 1.5\r\n"
-                                       "$EndNodes\r\n$Elements\r\n2\r\n1 4 0 900000000000 7 1000 1\r\n"
-                                       "2 4 0 7 1000 1 12\r\n$EndElements\r\n"),
-                    0, 0);
-    assert_two_tets(read_text("b.msh", "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Entities\n1 1 1 1\n1 0 0 0 0\n"
-                                       "$EndEntities\n$Nodes\n3 5 1 9\n0 1 0 1\n1\n0 0 0\n2 1 1 2\n2\n9\n"
-                                       "1 0 0 0.5 0.25\n0 1 0 0.5 0.25\n3 1 0 2\n4\n5\n0 0 1\n1 1 1.5\n$EndNodes\n"
-                                       "$Elements\n4 5 1 5\n0 1 15 1\n1 1\n1 1 1 1\n2 1 2\n2 1 2 1\n3 1 2 9\n"
-                                       "3 1 4 2\n4 1 2 9 4\n5 2 9 4 5\n$EndElements\n"),
-                    1, 1);
+    assert_two_tets(
+        read_text("a.msh",
+                  "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n1\n3 1 \"$Nodes\"\n"
+                  "$EndPhysicalNames\n$Nodes\n5\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n5 1 1 1.5\n"
+                  "$EndNodes\n$Elements\n5\n1 15 2 0 1 1\n2 1 2 0 1 1 2\n3 2 2 0 1 1 2 3\n"
+                  "4 4 2 0 1 1 2 3 4\n5 4 3 0 1 7 2 3 4 5\n$EndElements\n"),
+        1, 1);
+    /* Tags in any order, with gaps, huge: the order of the file counts. Windows line ends, a byte
+     * order mark. */
+    assert_two_tets(
+        read_text("a.MSH",
+                  "\xef\xbb\xbf$MeshFormat\r\n2.2 0 8\r\n$EndMeshFormat\r\n$Nodes\r\n5\r\n"
+                  "900000000000 0 0 0\r\n7 1 0 0\r\n1000 0 1 0\r\n1 0 0 1\r\n12 1 1 1.5\r\n"
+                  "$EndNodes\r\n$Elements\r\n2\r\n1 4 0 900000000000 7 1000 1\r\n"
+                  "2 4 0 7 1000 1 12\r\n$EndElements\r\n"),
+        0, 0);
+    assert_two_tets(
+        read_text("b.msh",
+                  "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Entities\n1 1 1 1\n1 0 0 0 0\n"
+                  "$EndEntities\n$Nodes\n3 5 1 9\n0 1 0 1\n1\n0 0 0\n2 1 1 2\n2\n9\n"
+                  "1 0 0 0.5 0.25\n0 1 0 0.5 0.25\n3 1 0 2\n4\n5\n0 0 1\n1 1 1.5\n$EndNodes\n"
+                  "$Elements\n4 5 1 5\n0 1 15 1\n1 1\n1 1 1 1\n2 1 2\n2 1 2 1\n3 1 2 9\n"
+                  "3 1 4 2\n4 1 2 9 4\n5 2 9 4 5\n$EndElements\n"),
+        1, 1);
 }
 
 static void test_medit(void **state)
 {
     (void)state;
-    assert_two_tets(read_text("a.mesh",
-                              "# by hand\nMeshVersionFormatted 2\nDimension\n3\n\nVertices\n5\n0 0 0 1\n1 0 0 1 # x\n"
-                              "0 1 0 1\n0 0 1 1\n1 1 15e-1 1\nCorners 2 1 2\nTriangles\n1\n1 2 3 0\n"
-                              "RequiredVertices\n0\nNormals\n1\n-1e0 .5 +2.\nTetrahedra\n2\n1 2 3 4 0\n2 3 4 5 0\n"
-                              "Edges\n1\n1 2 0\nQuadrilaterals\n0\nEnd\n"),
-                    1, 1);
+    assert_two_tets(
+        read_text(
+            "a.mesh",
+            "# by hand\nMeshVersionFormatted 2\nDimension\n3\n\nVertices\n5\n0 0 0 1\n1 0 0 1 # x\n"
+            "0 1 0 1\n0 0 1 1\n1 1 15e-1 1\nCorners 2 1 2\nTriangles\n1\n1 2 3 0\n"
+            "RequiredVertices\n0\nNormals\n1\n-1e0 .5 +2.\nTetrahedra\n2\n1 2 3 4 0\n2 3 4 5 0\n"
+            "Edges\n1\n1 2 0\nQuadrilaterals\n0\nEnd\n"),
+        1, 1);
 }
 
 static void test_tetgen(void **state)
 {
     (void)state;
-    const char *node1 = "# comment\n5 3 1 1\n1 0 0 0 0.1 1\n2 1 0 0 0 1\n3 0 1 0 0 1 # here too\n\n4 0 0 1 0 1\n"
-                        "5 1 1 1.5 0 1\n";
+    const char *node1 =
+        "# comment\n5 3 1 1\n1 0 0 0 0.1 1\n2 1 0 0 0 1\n3 0 1 0 0 1 # here too\n\n4 0 0 1 0 1\n"
+        "5 1 1 1.5 0 1\n";
     const char *node0 = "5 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n4 1 1 1.5\n";
     const char *ele1 = "2 4 1\n1 1 2 3 4 9\n2 2 3 4 5 9\n";
     write_file("t.ele", ele1, strlen(ele1));
@@ -692,21 +731,24 @@ static void test_tetgen(void **state)
     BrioError error;
     write_file("alone.node", node0, strlen(node0));
     assert_int_equal(brio_mesh_read(in_directory("alone.node"), &mesh, &error), BRIO_ERROR_FILE);
-    assert_string_equal(error.message,
-                        "there is no such file (a TetGen mesh is a pair of files, .node and .ele, side by "
-                        "side)");
+    assert_string_equal(
+        error.message,
+        "there is no such file (a TetGen mesh is a pair of files, .node and .ele, side by "
+        "side)");
     assert_string_equal(error.file, in_directory("alone.ele"));
 }
 
 static void test_obj(void **state)
 {
     (void)state;
-    BrioMesh *mesh = read_text("a.obj", "# cube corner\nmtllib x.mtl\no thing\nv 0 0 0\nv 1 0 0 1.0\nvn 0 0 1\nvt 0 0\n"
-                                        "f 1/1/1 2/1 4//1 3\nv 1 1 0 0.5 0.5 0.5\nv 0 1 0\nusemtl m\ns off\n"
-                                        "f -4 -3 \\\n  -2\nl 1 2 3 4\np 1\n");
+    BrioMesh *mesh = read_text(
+        "a.obj", "# cube corner\nmtllib x.mtl\no thing\nv 0 0 0\nv 1 0 0 1.0\nvn 0 0 1\nvt 0 0\n"
+                 "f 1/1/1 2/1 4//1 3\nv 1 1 0 0.5 0.5 0.5\nv 0 1 0\nusemtl m\ns off\n"
+                 "f -4 -3 \\\n  -2\nl 1 2 3 4\np 1\n");
     assert_int_equal(mesh->vertex_count, 4);
     assert_int_equal(mesh->triangle_count, 3);
-    assert_memory_equal(mesh->triangle, ((int32_t[]){0, 1, 3, 0, 3, 2, 0, 1, 2}), 9 * sizeof(int32_t));
+    assert_memory_equal(mesh->triangle, ((int32_t[]){0, 1, 3, 0, 3, 2, 0, 1, 2}),
+                        9 * sizeof(int32_t));
     assert_int_equal(mesh->edge_count, 3);
     assert_memory_equal(mesh->edge, ((int32_t[]){0, 1, 1, 2, 2, 3}), 6 * sizeof(int32_t));
     brio_mesh_free(mesh);
@@ -715,8 +757,9 @@ static void test_obj(void **state)
 static void test_off(void **state)
 {
     (void)state;
-    BrioMesh *mesh = read_text("a.off", "OFF # a square and an edge\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n\n# half\n0 1 0\n"
-                                        "4 0 1 2 3 255 0 0\n2 1 3\n");
+    BrioMesh *mesh = read_text(
+        "a.off", "OFF # a square and an edge\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n\n# half\n0 1 0\n"
+                 "4 0 1 2 3 255 0 0\n2 1 3\n");
     assert_int_equal(mesh->triangle_count, 2);
     assert_memory_equal(mesh->triangle, ((int32_t[]){0, 1, 2, 0, 2, 3}), 6 * sizeof(int32_t));
     assert_int_equal(mesh->edge_count, 1);
@@ -732,15 +775,19 @@ static void test_orientation(void **state)
     (void)state;
     brio_set_log(keep_log, NULL);
     last_log[0] = 0;
-    BrioMesh *mesh =
-        read_text("n.mesh", "MeshVersionFormatted 1 Dimension 3 Vertices 5 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 0 1 1 1 0 "
-                            "Tetrahedra 2 1 2 4 3 0 2 3 5 4 0");
-    assert_non_null(strstr(last_log, "all tets are oriented negatively; the last two vertices of each were swapped"));
+    BrioMesh *mesh = read_text(
+        "n.mesh",
+        "MeshVersionFormatted 1 Dimension 3 Vertices 5 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 0 1 1 1 0 "
+        "Tetrahedra 2 1 2 4 3 0 2 3 5 4 0");
+    assert_non_null(strstr(
+        last_log, "all tets are oriented negatively; the last two vertices of each were swapped"));
     assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
     brio_mesh_free(mesh);
     last_log[0] = 0;
-    mesh = read_text("m.mesh", "MeshVersionFormatted 1 Dimension 3 Vertices 5 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 0 1 1 1 0 "
-                               "Tetrahedra 2 1 2 3 4 0 2 3 5 4 0");
+    mesh = read_text(
+        "m.mesh",
+        "MeshVersionFormatted 1 Dimension 3 Vertices 5 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 0 1 1 1 0 "
+        "Tetrahedra 2 1 2 3 4 0 2 3 5 4 0");
     assert_string_equal(last_log, "");
     assert_refused(brio__mesh_check_solid, mesh,
                    "tet 1 (vertices 1 2 4 3, all counted from 0) is inverted: volume "
@@ -749,13 +796,14 @@ static void test_orientation(void **state)
     brio_set_log(NULL, NULL);
 }
 
-/* ---- readers: what is wrong ---------------------------------------------------------------------- */
+/* ---- readers: what is wrong ------------------------------------------------------------- */
 
 #define MSH2 "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
 #define MSH4 "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n"
 #define NODES2 "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n" /* lines 4 to 10 */
 #define MEDIT "MeshVersionFormatted 1\nDimension 3\n"
-#define MEDIT_VERTICES MEDIT "Vertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n" /* lines 3 to 8 */
+/* lines 3 to 8 */
+#define MEDIT_VERTICES MEDIT "Vertices\n4\n0 0 0 0\n1 0 0 0\n0 1 0 0\n0 0 1 0\n"
 
 static const struct Wrong {
     const char *file, *text;
@@ -771,69 +819,87 @@ static const struct Wrong {
     {"a.msh", "$MeshFormat\n3 0 8\n", 2, 1,
      "version \"3\" of Gmsh's format is not read; brio reads 2.2 and 4.1: convert "
      "the file with \"gmsh old.msh -save -format msh41 -o new.msh\""},
-    {"a.msh", "$MeshFormat\n2.2 0 8\n", 3, 1, "expected \"$EndMeshFormat\", found the end of the file"},
+    {"a.msh", "$MeshFormat\n2.2 0 8\n", 3, 1,
+     "expected \"$EndMeshFormat\", found the end of the file"},
     {"a.msh", MSH2, 4, 1, "the file has no section $Nodes"},
     {"a.msh", MSH2 NODES2, 11, 1, "the file has no section $Elements"},
     {"a.msh", MSH2 "$Elements\n", 4, 1, "the section $Nodes must come before $Elements"},
     {"a.msh", MSH2 NODES2 NODES2, 11, 1, "a second section $Nodes"},
     {"a.msh", MSH2 "nodes\n", 4, 1, "expected a section such as \"$Nodes\", found \"nodes\""},
-    {"a.msh", MSH2 "$Periodic\n1\n", 4, 1, "the section $Periodic is not closed: there is no \"$EndPeriodic\""},
+    {"a.msh", MSH2 "$Periodic\n1\n", 4, 1,
+     "the section $Periodic is not closed: there is no \"$EndPeriodic\""},
     {"a.msh",
      MSH2 "$No\x80"
           "des\n",
      4, 1, "the name of this section is not readable text"},
     {"a.msh", MSH2 "$Nodes\n1000000000000000\n1 0 0 0\n", 5, 1,
-     "the number of nodes is 1000000000000000, but only 9 bytes of the file are left, too few for so many: the file is "
+     "the number of nodes is 1000000000000000, but only 9 bytes of the file are left, too few for "
+     "so many: the file is "
      "cut off, or the number is wrong"},
-    {"a.msh", MSH2 "$Nodes\n-4\n1 0 0 0\n", 5, 1, "the number of nodes is -4; it cannot be negative"},
-    {"a.msh", MSH2 "$Nodes\n99999999999999999999999\n", 5, 1, "the integer \"99999999999999999999999\" is too large"},
+    {"a.msh", MSH2 "$Nodes\n-4\n1 0 0 0\n", 5, 1,
+     "the number of nodes is -4; it cannot be negative"},
+    {"a.msh", MSH2 "$Nodes\n99999999999999999999999\n", 5, 1,
+     "the integer \"99999999999999999999999\" is too large"},
     {"a.msh", MSH2 "$Nodes\n1.5\n", 5, 1, "expected the number of nodes, found \"1.5\""},
     {"a.msh", MSH2 "$Nodes\n2\n1 0 0 0\n2 0 0\n$EndNodes\n", 8, 1,
      "expected a coordinate of node no. 2, found "
      "\"$EndNodes\""},
-    {"a.msh", MSH2 "$Nodes\n1\n1 0 nan 0\n", 6, 5, "a coordinate of node no. 1 is \"nan\": it must be finite"},
-    {"a.msh", MSH2 "$Nodes\n1\n1 0 0 -Inf\n", 6, 7, "a coordinate of node no. 1 is \"-Inf\": it must be finite"},
+    {"a.msh", MSH2 "$Nodes\n1\n1 0 nan 0\n", 6, 5,
+     "a coordinate of node no. 1 is \"nan\": it must be finite"},
+    {"a.msh", MSH2 "$Nodes\n1\n1 0 0 -Inf\n", 6, 7,
+     "a coordinate of node no. 1 is \"-Inf\": it must be finite"},
     {"a.msh", MSH2 "$Nodes\n1\n1 0 0 1e999\n", 6, 7, "the number \"1e999\" is too large"},
     {"a.msh", MSH2 "$Nodes\n1\n0 0 0 1\n$EndNodes\n", 6, 1, "node tag 0: tags are positive"},
     {"a.msh", MSH2 "$Nodes\n2\n7 0 0 1\n7 0 0 0\n$EndNodes\n", 8, 1,
      "two nodes have the tag 7 (the nodes no. 1 and 2 of "
      "the file)"},
-    {"a.msh", MSH2 "$Nodes\n1\n7 0 0 1\n8 0 0 0\n$EndNodes\n", 7, 1, "expected \"$EndNodes\", found \"8\""},
+    {"a.msh", MSH2 "$Nodes\n1\n7 0 0 1\n8 0 0 0\n$EndNodes\n", 7, 1,
+     "expected \"$EndNodes\", found \"8\""},
     {"a.msh", MSH2 NODES2 "$Elements\n1\n1 11 2 0 1 1 2 3 4 5 6 7 8 9 10\n", 13, 3,
-     "type 11 is a tetrahedron of 10 nodes, of second or higher order; brio simulates first-order elements: run gmsh "
+     "type 11 is a tetrahedron of 10 nodes, of second or higher order; brio simulates first-order "
+     "elements: run gmsh "
      "with -order 1"},
     {"a.msh", MSH2 NODES2 "$Elements\n1\n1 5 2 0 1 1 2 3 4 5 6 7 8\n", 13, 3,
-     "type 5 is a hexahedron; brio simulates lines (1), triangles (2) and tetrahedra (4): mesh the model without "
+     "type 5 is a hexahedron; brio simulates lines (1), triangles (2) and tetrahedra (4): mesh the "
+     "model without "
      "recombination"},
     {"a.msh", MSH2 NODES2 "$Elements\n1\n1 77 2 0 1 1\n", 13, 3,
      "element type 77 is not known; brio reads lines (1), triangles (2) and tetrahedra (4)"},
-    {"a.msh", MSH2 NODES2 "$Elements\n1\n1 4 2 0 1 1 2 3 5\n", 13, 17, "there is no node with the tag 5"},
+    {"a.msh", MSH2 NODES2 "$Elements\n1\n1 4 2 0 1 1 2 3 5\n", 13, 17,
+     "there is no node with the tag 5"},
     {"a.msh", MSH2 NODES2 "$Elements\n1\n1 4 2 0 1 1 2 3 1\n", 13, 17,
      "this tet names the same vertex twice; remove the "
      "tet"},
     {"a.msh", MSH2 NODES2 "$Elements\n0\n$EndElements\n", 0, 0,
      "the file holds vertices but no tets, triangles or edges"},
-    {"a.msh", MSH2 "$Nodes\n0\n$EndNodes\n$Elements\n0\n$EndElements\n", 0, 0, "the file holds no vertices"},
+    {"a.msh", MSH2 "$Nodes\n0\n$EndNodes\n$Elements\n0\n$EndElements\n", 0, 0,
+     "the file holds no vertices"},
     {"a.msh", MSH4 "$Nodes\n1 2 1 2\n0 1 0 3\n1\n2\n3\n0 0 0\n", 6, 7,
      "a block of 3 nodes, but only 2 of the 2 announced "
      "are left"},
     {"a.msh", MSH4 "$Nodes\n1 2 1 2\n0 1 0 1\n1\n0 0 0\n$EndNodes\n", 8, 5,
      "the blocks hold 1 nodes, but 2 were "
      "announced"},
-    {"a.msh", MSH4 "$Nodes\n1 2 1 2\n9 1 0 1\n1\n0 0 0\n", 6, 7, "a node block of dimension 9: it must be 0 to 3"},
-    {"a.msh", MSH4 "$Nodes\n1 1 1 2\n0 1\n", 7, 1, "expected the head of node block no. 1, found the end of the file"},
+    {"a.msh", MSH4 "$Nodes\n1 2 1 2\n9 1 0 1\n1\n0 0 0\n", 6, 7,
+     "a node block of dimension 9: it must be 0 to 3"},
+    {"a.msh", MSH4 "$Nodes\n1 1 1 2\n0 1\n", 7, 1,
+     "expected the head of node block no. 1, found the end of the file"},
     /* Medit */
-    {"a.mesh", "OFF\n", 1, 1, "expected \"MeshVersionFormatted\" at the start of the file, found \"OFF\""},
-    {"a.mesh", "MeshVersionFormatted 7\n", 1, 22, "version 7 of the Medit format is not known; brio reads 1 to 4"},
+    {"a.mesh", "OFF\n", 1, 1,
+     "expected \"MeshVersionFormatted\" at the start of the file, found \"OFF\""},
+    {"a.mesh", "MeshVersionFormatted 7\n", 1, 22,
+     "version 7 of the Medit format is not known; brio reads 1 to 4"},
     {"a.mesh", "MeshVersionFormatted 1 Dimension 2\n", 1, 34,
      "the dimension is 2; brio reads three-dimensional meshes"},
-    {"a.mesh", MEDIT "3\n", 3, 1, "expected a keyword such as \"Vertices\" or \"Tetrahedra\", found \"3\""},
+    {"a.mesh", MEDIT "3\n", 3, 1,
+     "expected a keyword such as \"Vertices\" or \"Tetrahedra\", found \"3\""},
     {"a.mesh", MEDIT "Vertices\n2\n0 0 0 0\n0 0 zero 0\n", 6, 5,
      "expected a coordinate of vertex no. 2, found \"zero\""},
     {"a.mesh", MEDIT "Vertices\n2\n0 0 0 0\n0 0 0\n", 7, 1,
      "expected the reference of vertex no. 2, found the end of the "
      "file"},
-    {"a.mesh", MEDIT "Tetrahedra\n1\n1 2 3 4 0\n", 5, 1, "there is no vertex 1: the vertices must come first"},
+    {"a.mesh", MEDIT "Tetrahedra\n1\n1 2 3 4 0\n", 5, 1,
+     "there is no vertex 1: the vertices must come first"},
     {"a.mesh", MEDIT_VERTICES "Tetrahedra\n1\n1 2 3 5 0\n", 11, 7,
      "there is no vertex 5: the vertices are numbered 1 to 4"},
     {"a.mesh", MEDIT_VERTICES "Tetrahedra\n1\n0 2 3 4 0\n", 11, 1,
@@ -842,26 +908,34 @@ static const struct Wrong {
      "this triangle names the same vertex twice; remove the "
      "triangle"},
     {"a.mesh", MEDIT_VERTICES "Hexahedra\n1\n1 2 3 4 5 6 7 8 0\n", 10, 1,
-     "the file has Hexahedra, which brio does not simulate; save the mesh with first-order tetrahedra and triangles"},
+     "the file has Hexahedra, which brio does not simulate; save the mesh with first-order "
+     "tetrahedra and triangles"},
     {"a.mesh", MEDIT_VERTICES "Vertices\n1\n", 9, 1, "a second section \"Vertices\""},
     {"a.mesh", MEDIT_VERTICES "Tetrahedra\n2000\n1 2 3 4 0\n", 10, 1,
-     "the number of tetrahedra is 2000, but only 11 bytes of the file are left, too few for so many: the file is cut "
+     "the number of tetrahedra is 2000, but only 11 bytes of the file are left, too few for so "
+     "many: the file is cut "
      "off, or the number is wrong"},
     {"a.mesh", MEDIT_VERTICES "Corners\n3\n\x7f\x80\n", 0, 0,
      "the file holds vertices but no tets, triangles or edges"},
     /* OBJ */
-    {"a.obj", "v 0 0\nf 1 2 3\n", 1, 6, "expected a coordinate of vertex no. 1, found the end of the line"},
+    {"a.obj", "v 0 0\nf 1 2 3\n", 1, 6,
+     "expected a coordinate of vertex no. 1, found the end of the line"},
     {"a.obj", "v 0 0 0x\n", 1, 7, "expected a coordinate of vertex no. 1, found \"0x\""},
     {"a.obj", "v 0 0 1e\n", 1, 7, "expected a coordinate of vertex no. 1, found \"1e\""},
-    {"a.obj", "v 0 0 0\nv 1 0 0\nf 1 2\n", 3, 6, "a face needs at least 3 vertices, and this one has 2"},
+    {"a.obj", "v 0 0 0\nv 1 0 0\nf 1 2\n", 3, 6,
+     "a face needs at least 3 vertices, and this one has 2"},
     {"a.obj", "v 0 0 0\nl 1\n", 2, 4, "a line needs at least 2 vertices, and this one has 1"},
-    {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n  f 1 2 4\n", 4, 9, "there is no vertex 4: the file has 3"},
-    {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", 4, 7, "there is no vertex 0: OBJ counts from 1, or back from -1"},
-    {"a.obj", "v 0 0 0\nv 1 0 0\nf -1 -2 -3\nv 0 1 0\n", 3, 9, "there is no vertex -3: there are 2 before this line"},
+    {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n  f 1 2 4\n", 4, 9,
+     "there is no vertex 4: the file has 3"},
+    {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 0\n", 4, 7,
+     "there is no vertex 0: OBJ counts from 1, or back from -1"},
+    {"a.obj", "v 0 0 0\nv 1 0 0\nf -1 -2 -3\nv 0 1 0\n", 3, 9,
+     "there is no vertex -3: there are 2 before this line"},
     {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 2\n", 4, 7,
      "this triangle names the same vertex twice; remove the "
      "triangle"},
-    {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 two 2\n", 4, 5, "expected the number of a vertex, found \"two\""},
+    {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 two 2\n", 4, 5,
+     "expected the number of a vertex, found \"two\""},
     {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 \xff\xfe 2\n", 4, 5,
      "expected the number of a vertex, found the byte 0xff"},
     {"a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 a\xff\x1b[31m 2\n", 4, 5,
@@ -877,7 +951,8 @@ static const struct Wrong {
     /* OFF */
     {"a.off", "ply\n", 1, 1, "expected \"OFF\" at the start of the file, found \"ply\""},
     {"a.off", "4OFF\n", 1, 1, "this is OFF of another dimension; brio reads three-dimensional OFF"},
-    {"a.off", "OFF BINARY\n", 1, 5, "this is binary OFF; brio reads ASCII: save the mesh as ASCII OFF"},
+    {"a.off", "OFF BINARY\n", 1, 5,
+     "this is binary OFF; brio reads ASCII: save the mesh as ASCII OFF"},
     {"a.off", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", 6, 7,
      "there is no vertex 3: the vertices are numbered 0 to 2"},
     {"a.off", "OFF\n3 1 0\n0 0 0\n1 0\n0 1 0\n3 0 1 2\n", 4, 4,
@@ -891,22 +966,32 @@ static const struct Wrong {
      "expected the number of a vertex, found the end of the "
      "line"},
     {"a.off", "OFF\n300 1 0\n0 0 0\n", 2, 1,
-     "the number of vertices is 300, but only 11 bytes of the file are left, too few for so many: the file is cut off, "
+     "the number of vertices is 300, but only 11 bytes of the file are left, too few for so many: "
+     "the file is cut off, "
      "or "
      "the number is wrong"},
     /* any */
     {"a.step", "solid\n", 0, 0,
-     "meshes of type \".step\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (Medit, ASCII), .node "
-     "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
-     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, JSON)"},
+     "meshes of type \".step\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), "
+     ".mesh (Medit, ASCII), .node "
+     "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront "
+     "OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
+     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML "
+     "unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, "
+     "JSON)"},
     {"mesh", "solid\n", 0, 0,
-     "the name has no extension to tell the format; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), .mesh (Medit, ASCII), .node "
-     "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
-     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, JSON)"},
+     "the name has no extension to tell the format; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and "
+     "binary), .mesh (Medit, ASCII), .node "
+     "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront "
+     "OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
+     ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML "
+     "unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, "
+     "JSON)"},
     {"a.obj", "", 0, 0, "the file is empty"},
 };
 
-static void assert_error(const char *file, const char *text, size_t size, int line, int column, const char *message)
+static void assert_error(const char *file, const char *text, size_t size, int line, int column,
+                         const char *message)
 {
     BrioMesh *mesh = (BrioMesh *)1;
     BrioError error = {0};
@@ -918,9 +1003,10 @@ static void assert_error(const char *file, const char *text, size_t size, int li
     assert_true(status < 0);
     assert_int_equal(error.status, status);
     assert_null(mesh);
-    if (strcmp(error.message, message) || error.line != line || error.column != column || strcmp(error.file, file))
-        fail_msg("%s:%d:%d: %s\ninstead of %d:%d: %s\nfor %s", error.file, error.line, error.column, error.message,
-                 line, column, message, text);
+    if (strcmp(error.message, message) || error.line != line || error.column != column ||
+        strcmp(error.file, file))
+        fail_msg("%s:%d:%d: %s\ninstead of %d:%d: %s\nfor %s", error.file, error.line, error.column,
+                 error.message, line, column, message, text);
     for (const char *c = error.message; *c; c++) assert_true(*c >= 0x20 && *c < 0x7f);
 }
 
@@ -928,14 +1014,14 @@ static void test_wrong_files(void **state)
 {
     (void)state;
     for (size_t i = 0; i < BRIO_COUNT(wrong); i++)
-        assert_error(wrong[i].file, wrong[i].text, strlen(wrong[i].text), wrong[i].line, wrong[i].column,
-                     wrong[i].message);
+        assert_error(wrong[i].file, wrong[i].text, strlen(wrong[i].text), wrong[i].line,
+                     wrong[i].column, wrong[i].message);
     static const char *const names[] = {"a.mesh", "a.obj"};
     for (size_t i = 0; i < BRIO_COUNT(names); i++)
-        assert_error(
-            names[i], "v 0 0 0\nv \0x 0 0\n", 17, 2, 3,
-            "found a byte 0: this is binary data or UTF-16, and brio reads meshes as plain ASCII or UTF-8 text; "
-            "save the mesh as ASCII");
+        assert_error(names[i], "v 0 0 0\nv \0x 0 0\n", 17, 2, 3,
+                     "found a byte 0: this is binary data or UTF-16, and brio reads meshes as "
+                     "plain ASCII or UTF-8 text; "
+                     "save the mesh as ASCII");
 }
 
 static void test_wrong_tetgen(void **state)
@@ -948,7 +1034,8 @@ static void test_wrong_tetgen(void **state)
         int line, column;
         const char *message;
     } cases[] = {
-        {"1 2 0 0\n1 0 0\n", NULL, "a.node", 1, 3, "the dimension is 2; brio reads three-dimensional meshes"},
+        {"1 2 0 0\n1 0 0\n", NULL, "a.node", 1, 3,
+         "the dimension is 2; brio reads three-dimensional meshes"},
         {"2 3 0 0\n5 0 0 0\n6 0 0 0\n", NULL, "a.node", 2, 1,
          "the first vertex has number 5; TetGen counts from 0 or 1"},
         {"2 3 0 0\n1 0 0 0\n3 0 0 0\n", NULL, "a.node", 3, 1,
@@ -960,20 +1047,26 @@ static void test_wrong_tetgen(void **state)
          "expected a coordinate of vertex no. 1, found the end of the "
          "line"},
         {NULL, "1 10 0\n1 1 2 3 4 5 6 7 8 9 10\n", "a.ele", 1, 3,
-         "these are second-order tets of 10 vertices; brio simulates first-order ones: run tetgen without -o2"},
+         "these are second-order tets of 10 vertices; brio simulates first-order ones: run tetgen "
+         "without -o2"},
         {NULL, "1 5 0\n1 1 2 3 4 5\n", "a.ele", 1, 3, "tets have 4 corners, not 5"},
-        {NULL, "1 4 0\n1 0 2 3 4\n", "a.ele", 2, 3, "there is no vertex 0: the vertices are numbered 1 to 4"},
-        {NULL, "1 4 0\n1 1 2 3\n     ", "a.ele", 2, 8, "expected the number of a vertex, found the end of the line"},
+        {NULL, "1 4 0\n1 0 2 3 4\n", "a.ele", 2, 3,
+         "there is no vertex 0: the vertices are numbered 1 to 4"},
+        {NULL, "1 4 0\n1 1 2 3\n     ", "a.ele", 2, 8,
+         "expected the number of a vertex, found the end of the line"},
         {NULL, "9 4 0\n1 1 2 3 4\n", "a.ele", 1, 1,
-         "the number of tets is 9, but only 15 bytes of the file are left, too few for so many: the file is cut off, "
+         "the number of tets is 9, but only 15 bytes of the file are left, too few for so many: "
+         "the file is cut off, "
          "or "
          "the number is wrong"},
     };
     for (size_t i = 0; i < BRIO_COUNT(cases); i++) {
         BrioMesh *mesh;
         BrioError error = {0};
-        const char *node = cases[i].node ? cases[i].node : good_node, *ele = cases[i].ele ? cases[i].ele : good_ele;
-        assert_int_equal(brio__tetgen_parse("a.node", node, strlen(node), "a.ele", ele, strlen(ele), &mesh, &error),
+        const char *node = cases[i].node ? cases[i].node : good_node;
+        const char *ele = cases[i].ele ? cases[i].ele : good_ele;
+        assert_int_equal(brio__tetgen_parse("a.node", node, strlen(node), "a.ele", ele, strlen(ele),
+                                            &mesh, &error),
                          BRIO_ERROR_INPUT);
         assert_null(mesh);
         assert_string_equal(error.message, cases[i].message);
@@ -1007,15 +1100,18 @@ static void test_files(void **state)
     if (geteuid() != 0) { /* root reads everything */
         write_file("secret.obj", "v 0 0 0\n", 8);
         chmod(in_directory("secret.obj"), 0);
-        assert_int_equal(brio_mesh_read(in_directory("secret.obj"), &mesh, &error), BRIO_ERROR_FILE);
+        assert_int_equal(brio_mesh_read(in_directory("secret.obj"), &mesh, &error),
+                         BRIO_ERROR_FILE);
         assert_string_equal(error.message, "cannot be opened: Permission denied");
     }
     write_file("large.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n", 22);
     setenv("BRIO_MEMORY_LIMIT", "80", 1);
-    assert_int_equal(brio_mesh_read(in_directory("large.obj"), &mesh, &error), BRIO_ERROR_TOO_LARGE);
+    assert_int_equal(brio_mesh_read(in_directory("large.obj"), &mesh, &error),
+                     BRIO_ERROR_TOO_LARGE);
     assert_non_null(strstr(error.message, "too much to read with"));
     setenv("BRIO_MEMORY_LIMIT", "500", 1);
-    assert_int_equal(brio_mesh_read(in_directory("large.obj"), &mesh, &error), BRIO_ERROR_TOO_LARGE);
+    assert_int_equal(brio_mesh_read(in_directory("large.obj"), &mesh, &error),
+                     BRIO_ERROR_TOO_LARGE);
     assert_non_null(strstr(error.message, "use a coarser mesh"));
     assert_string_equal(error.file, in_directory("large.obj"));
     unsetenv("BRIO_MEMORY_LIMIT");
@@ -1026,12 +1122,13 @@ static void test_files(void **state)
     assert_int_equal(brio_mesh_read(in_directory("wrong.off"), &mesh, &error), BRIO_ERROR_INPUT);
     brio_error_text(&error, sentence, sizeof sentence);
     char expected[512];
-    snprintf(expected, sizeof expected, "%s:5:3: expected a coordinate of vertex no. 3, found \"y\"",
+    snprintf(expected, sizeof expected,
+             "%s:5:3: expected a coordinate of vertex no. 3, found \"y\"",
              in_directory("wrong.off"));
     assert_string_equal(sentence, expected);
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------- */
 
 static void assert_reads(const char *text)
 {
@@ -1083,7 +1180,8 @@ static void test_numbers(void **state)
     BrioRandom random = {1};
     char text[64];
     for (int i = 0; i < 100000; i++) {
-        double value = (brio__random(&random) - 0.5) * pow(10, floor(40 * brio__random(&random)) - 20);
+        double value =
+            (brio__random(&random) - 0.5) * pow(10, floor(40 * brio__random(&random)) - 20);
         snprintf(text, sizeof text, "%.*g", 1 + (int)(20 * brio__random(&random)), value);
         assert_reads(text);
         snprintf(text, sizeof text, "%.*f", (int)(20 * brio__random(&random)), value);
@@ -1107,32 +1205,37 @@ static void test_numbers(void **state)
 static void test_locale(void **state)
 {
     (void)state;
-    double expected = strtod("1.23456789012345678901234e-30", NULL); /* beyond what integers can do */
+    /* beyond what integers can do */
+    double expected = strtod("1.23456789012345678901234e-30", NULL);
     if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8")) {
         print_message("SKIPPED: no locale with a decimal comma is installed\n");
         return;
     }
-    BrioMesh *mesh = read_text("locale.obj", "v 0.5 1.23456789012345678901234e-30 0\nv 1 0 0\nl 1 2\n");
+    BrioMesh *mesh =
+        read_text("locale.obj", "v 0.5 1.23456789012345678901234e-30 0\nv 1 0 0\nl 1 2\n");
     assert_true(mesh->x[0] == 0.5 && mesh->x[1] == expected);
     brio_mesh_free(mesh);
     setlocale(LC_NUMERIC, "C");
 }
 
-/* ---- memory -------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------- */
 
-/* Everything a mesh goes through, with the n-th allocation failing, for every n until none fails: the status says
- * so, and nothing stays allocated. */
+/* Everything a mesh goes through, with the n-th allocation failing, for every n until none fails:
+ * the status says so, and nothing stays allocated. */
 static BrioStatus mesh_life(int which)
 {
-    static const char *const shapes[] = {"box", "ball", "cylinder", "grid", "disk", "sphere", "line"};
-    static const char *const files[] = {"life.msh", "life.mesh", "life.node", "life.ele", "life.obj", "life.off"};
+    static const char *const shapes[] = {"box",  "ball",   "cylinder", "grid",
+                                         "disk", "sphere", "line"};
+    static const char *const files[] = {"life.msh", "life.mesh", "life.node",
+                                        "life.ele", "life.obj",  "life.off"};
     BrioMesh *mesh;
     BrioError error;
     BrioStatus status;
     if (which < (int)BRIO_COUNT(shapes))
         status = brio_mesh_shape(shapes[which], NULL, &mesh, &error);
     else
-        status = brio_mesh_read(in_directory(files[which - (int)BRIO_COUNT(shapes)]), &mesh, &error);
+        status =
+            brio_mesh_read(in_directory(files[which - (int)BRIO_COUNT(shapes)]), &mesh, &error);
     if (status) {
         assert_null(mesh);
         assert_int_equal(error.status, status);
@@ -1140,7 +1243,8 @@ static BrioStatus mesh_life(int which)
     }
     int64_t *start = NULL;
     int32_t *neighbour = NULL;
-    status = mesh->tet_count ? brio__mesh_check_solid(mesh, &error) : brio__mesh_check(mesh, &error);
+    status =
+        mesh->tet_count ? brio__mesh_check_solid(mesh, &error) : brio__mesh_check(mesh, &error);
     if (!status) status = brio_mesh_surface(mesh);
     if (!status) status = brio__mesh_edges_from_triangles(mesh);
     if (!status) status = brio__mesh_adjacency(mesh, &start, &neighbour);
@@ -1154,7 +1258,8 @@ static void test_failing_allocator(void **state)
 {
     (void)state;
     const char *node = "4 3 0 0\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n", *ele = "1 4 0\n1 1 2 3 4\n";
-    const char *msh = MSH2 NODES2 "$Elements\n3\n1 4 0 1 2 3 4\n2 2 0 1 2 3\n3 1 0 1 2\n$EndElements\n";
+    const char *msh =
+        MSH2 NODES2 "$Elements\n3\n1 4 0 1 2 3 4\n2 2 0 1 2 3\n3 1 0 1 2\n$EndElements\n";
     const char *medit = MEDIT_VERTICES "Tetrahedra\n1\n1 2 3 4 0\nEdges\n1\n1 2 0\n";
     const char *obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nl 1 2\n",
                *off = "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
@@ -1178,7 +1283,7 @@ static void test_failing_allocator(void **state)
     brio_set_allocator(NULL);
 }
 
-/* ---- real meshes --------------------------------------------------------------------------------- */
+/* ---- real meshes ------------------------------------------------------------------------ */
 
 #ifndef BRIO_SOURCE_DIR
 #define BRIO_SOURCE_DIR "."
@@ -1188,7 +1293,8 @@ static BrioMesh *read_shared(const char *name)
 {
     char path[512];
     const char *shared = getenv("BRIO_SHARED");
-    snprintf(path, sizeof path, "%s/meshes/%s", shared ? shared : BRIO_SOURCE_DIR "/../shared", name);
+    snprintf(path, sizeof path, "%s/meshes/%s", shared ? shared : BRIO_SOURCE_DIR "/../shared",
+             name);
     if (access(path, R_OK)) {
         print_message("SKIPPED: %s is absent\n", path);
         return NULL;
@@ -1218,7 +1324,8 @@ static void test_shared_meshes(void **state)
         assert_int_equal(mesh->triangle_count, 6966);
         assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
         assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
-        assert_int_equal(mesh->triangle_count, 670); /* its tets fill the convex hull of the bunny */
+        /* its tets fill the convex hull of the bunny */
+        assert_int_equal(mesh->triangle_count, 670);
         assert_closed(mesh);
         assert_true(fabs(enclosed_volume(mesh) - volume(mesh)) < 1e-12 * volume(mesh));
         brio_mesh_free(mesh);

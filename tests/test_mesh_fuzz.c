@@ -1,5 +1,5 @@
-/* A few thousand deterministic mutations of valid files through the fuzzer's own function, so that every run of
- * the tests has some of it; the libFuzzer target is fuzz_mesh.c. */
+/* A few thousand deterministic mutations of valid files through the fuzzer's own function, so that
+ * every run of the tests has some of it; the libFuzzer target is fuzz_mesh.c. */
 #include "fuzz_mesh.c"
 
 #include <setjmp.h>
@@ -35,14 +35,32 @@ static size_t input_of(const Seed *seed, char *text)
 }
 
 /* Random whole number below n. */
-static size_t below(BrioRandom *random, size_t n) { return n ? (size_t)(brio__random(random) * (double)n) : 0; }
+static size_t below(BrioRandom *random, size_t n)
+{
+    return n ? (size_t)(brio__random(random) * (double)n) : 0;
+}
 
-/* One to four changes: a byte replaced, bytes removed, a piece repeated, a word that readers dislike inserted. */
+/* One to four changes: a byte replaced, bytes removed, a piece repeated, a word that readers
+ * dislike inserted. */
 static size_t mutate(BrioRandom *random, const Seed *seed, char *text, size_t room)
 {
-    static const char *const words[] = {
-        "-1",   "0", "99999999999999999999", "1000000000",           "nan",    "1e400", "\n", "#",   "\\\n",
-        "$End", "%", "2147483648",           "-9223372036854775808", "1e-400", ".",     "/",  "\xff"};
+    static const char *const words[] = {"-1",
+                                        "0",
+                                        "99999999999999999999",
+                                        "1000000000",
+                                        "nan",
+                                        "1e400",
+                                        "\n",
+                                        "#",
+                                        "\\\n",
+                                        "$End",
+                                        "%",
+                                        "2147483648",
+                                        "-9223372036854775808",
+                                        "1e-400",
+                                        ".",
+                                        "/",
+                                        "\xff"};
     size_t size = input_of(seed, text);
     for (size_t changes = 1 + below(random, 4); changes > 0; changes--) {
         size_t at = 1 + below(random, size - 1), length = 1 + below(random, 12);
@@ -107,6 +125,7 @@ static void test_mutations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_seeds), cmocka_unit_test(test_mutations)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_seeds),
+                                       cmocka_unit_test(test_mutations)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,6 @@
-/* The order of every integrator, and of variants of them, against CVODE's Adams method [Hindmarsh2005] at the tolerance 1e-13, driven
- * through the library's force: a soft body that is stretched, spins and falls, without damping and with Rayleigh's. */
+/* The order of every integrator, and of variants of them, against CVODE's Adams method
+ * [Hindmarsh2005] at the tolerance 1e-13, driven through the library's force: a soft body that is
+ * stretched, spins and falls, without damping and with Rayleigh's. */
 #include "builder.h"
 #include "sim.h"
 
@@ -10,7 +11,8 @@
 #ifndef BRIO_SUNDIALS
 int main(void)
 {
-    printf("SKIPPED: this build found no SUNDIALS (Debian package libsundials-dev), which gives the reference\n");
+    printf("SKIPPED: this build found no SUNDIALS (Debian package libsundials-dev), which gives "
+           "the reference\n");
     return 77;
 }
 #else
@@ -25,7 +27,8 @@ int main(void)
 #include <nvector/nvector_serial.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
-/* Beside every registered integrator with its defaults; a row more is a variant more. A list is its length and its numbers. */
+/* Beside every registered integrator with its defaults; a row more is a variant more. A list is its
+ * length and its numbers. */
 typedef struct Variant {
     const char *label, *integrator;
     int order;
@@ -55,20 +58,29 @@ static const Variant variants[] = {
     {"hht-alpha -1/3", "hht-alpha", 2, {{"alpha", {-1.0 / 3}}}},
     {"hht-alpha 0", "hht-alpha", 2, {{"alpha", {0}}}},
     {"runge-kutta midpoint", "runge-kutta", 2, {{0}}},
-    {"runge-kutta Ralston", "runge-kutta", 2, {{"A", {4, 0, 0, 2.0 / 3, 0}}, {"b", {2, 0.25, 0.75}}}},
-    {"runge-kutta SDIRK3", "runge-kutta", 3,
-     {{"A", {9, LAMBDA, 0, 0, (1 - LAMBDA) / 2, LAMBDA, 0, FIRST, SECOND, LAMBDA}}, {"b", {3, FIRST, SECOND, LAMBDA}}}},
+    {"runge-kutta Ralston",
+     "runge-kutta",
+     2,
+     {{"A", {4, 0, 0, 2.0 / 3, 0}}, {"b", {2, 0.25, 0.75}}}},
+    {"runge-kutta SDIRK3",
+     "runge-kutta",
+     3,
+     {{"A", {9, LAMBDA, 0, 0, (1 - LAMBDA) / 2, LAMBDA, 0, FIRST, SECOND, LAMBDA}},
+      {"b", {3, FIRST, SECOND, LAMBDA}}}},
     {"decoupled backward-euler", "decoupled", 1, {{"tableau", {5}}}},
     {"decoupled sdirk2, 0.5", "decoupled", 2, {{"alpha", {0.5}}}},
 };
 
-/* What damps. Implicit methods take Rayleigh's stiffness of the start of the step [You2026, Eq. 17]: of first order. It is projected to
- * semidefinite, so as a function of the pose it is continuous with kinks, on which explicit methods above second order do not reach theirs. */
+/* What damps. Implicit methods take Rayleigh's stiffness of the start of the step [You2026, Eq.
+ * 17]: of first order. It is projected to semidefinite, so as a function of the pose it is
+ * continuous with kinks, on which explicit methods above second order do not reach theirs. */
 typedef struct Case {
     const char *name;
     double alpha, beta;
-    int implicit_limit, explicit_limit; /* of the order; above the latter it is shown and not judged */
-    bool driven;                        /* two vertices turn by a script, a third hangs on a point that does */
+    /* of the order; above the latter it is shown and not judged */
+    int implicit_limit, explicit_limit;
+    /* two vertices turn by a script, a third hangs on a point that does */
+    bool driven;
 } Case;
 static const Case cases[] = {{"undamped", 0, 0, 9, 9, false},
                              {"damped by mass", 4, 0, 9, 9, false},
@@ -117,14 +129,18 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
         script.angular[0] = 15;
         script.angular[1] = 10;
         assert_int_equal(brio_builder_fix(builder, 0, held, 2, &script, &error), BRIO_OK);
-        assert_int_equal(brio_builder_attach(builder, 0, 7, (double[3]){0.1, 0.1, 0}, 20, &script, &error), BRIO_OK);
+        assert_int_equal(
+            brio_builder_attach(builder, 0, 7, (double[3]){0.1, 0.1, 0}, 20, &script, &error),
+            BRIO_OK);
     }
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     brio_builder_free(builder);
     brio_mesh_free(mesh);
     BrioSimDef def = brio_sim_def(variant->integrator);
     for (int i = 0; i < 3 && variant->set[i].field; i++)
-        assert_int_equal(brio_fields_set(brio_integrator(variant->integrator)->fields, def.values, variant->set[i].field, variant->set[i].value), BRIO_OK);
+        assert_int_equal(brio_fields_set(brio_integrator(variant->integrator)->fields, def.values,
+                                         variant->set[i].field, variant->set[i].value),
+                         BRIO_OK);
     def.h = h;
     def.solver.tol = 1e-13;
     if (damped->alpha > 0 || damped->beta > 0) {
@@ -133,7 +149,8 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
         assert_int_equal(brio_damping_set(&def.damping[0], "alpha", damped->alpha), BRIO_OK);
         assert_int_equal(brio_damping_set(&def.damping[0], "beta", damped->beta), BRIO_OK);
     }
-    if (brio_sim_create(system, state, &def, &sim, &error) != BRIO_OK) fail_msg("%s: %s", variant->label, error.message);
+    if (brio_sim_create(system, state, &def, &sim, &error) != BRIO_OK)
+        fail_msg("%s: %s", variant->label, error.message);
     return sim;
 }
 
@@ -209,9 +226,14 @@ static int wrong(const Variant *variant, const Case *damped, const double *exact
     }
     double order = log2(error[0] / error[1]);
     int expected = implicit ? BRIO_MIN(variant->order, damped->implicit_limit) : variant->order;
-    bool judged = implicit || variant->order <= damped->explicit_limit, fine = !judged || fabs(order - expected) < 0.2;
-    print_message("    %-26s order %.3f (declared %d%s), error %.2e m at h = T/256%s\n", variant->label, order, variant->order,
-                  !judged ? ", not judged" : expected < variant->order ? ", damping limits it to 1" : "", error[1], fine ? "" : "   WRONG");
+    bool judged = implicit || variant->order <= damped->explicit_limit;
+    bool fine = !judged || fabs(order - expected) < 0.2;
+    print_message("    %-26s order %.3f (declared %d%s), error %.2e m at h = T/256%s\n",
+                  variant->label, order, variant->order,
+                  !judged                     ? ", not judged"
+                  : expected < variant->order ? ", damping limits it to 1"
+                                              : "",
+                  error[1], fine ? "" : "   WRONG");
     return !fine;
 }
 
@@ -223,13 +245,19 @@ static void orders(void **unused)
         double exact[MOST], fine[MOST];
         reference(&cases[c], exact);
         finish(&(Variant){"rk4", "rk4", 4, {{0}}}, &cases[c], 2048, fine);
-        print_message("%s: rk4 with T/2048 is %.1e m from CVODE\n", cases[c].name, distance(fine, exact));
-        assert_true(distance(fine, exact) < 1e-11); /* two independent ways to one motion; the kinks cost a digit or two */
+        print_message("%s: rk4 with T/2048 is %.1e m from CVODE\n", cases[c].name,
+                      distance(fine, exact));
+        /* two independent ways to one motion; the kinks cost a digit or two */
+        assert_true(distance(fine, exact) < 1e-11);
         for (int i = 0; brio_integrator_at(i); i++) {
             const BrioIntegrator *integrator = brio_integrator_at(i);
-            if (integrator->order > 0) bad += wrong(&(Variant){integrator->name, integrator->name, integrator->order, {{0}}}, &cases[c], exact);
+            if (integrator->order > 0)
+                bad +=
+                    wrong(&(Variant){integrator->name, integrator->name, integrator->order, {{0}}},
+                          &cases[c], exact);
         }
-        for (size_t i = 0; i < BRIO_COUNT(variants); i++) bad += wrong(&variants[i], &cases[c], exact);
+        for (size_t i = 0; i < BRIO_COUNT(variants); i++)
+            bad += wrong(&variants[i], &cases[c], exact);
     }
     assert_int_equal(bad, 0);
 }

@@ -1,5 +1,5 @@
-/* Every integrator's own code on the damped oscillator m x'' + c x' + k x = 0, read off as a matrix column by column: beside the closed forms,
- * and its spectral radius. */
+/* Every integrator's own code on the damped oscillator m x'' + c x' + k x = 0, read off as a matrix
+ * column by column: beside the closed forms, and its spectral radius. */
 #include "builder.h"
 #include "integrate/tableau.h"
 #include "sim.h"
@@ -34,7 +34,9 @@ static BrioSim *oscillator(const BrioSimDef *def, double m, double k)
     assert_int_equal(brio_material_set(&body.material, "vertex_mass", m), BRIO_OK);
     assert_int_equal(brio_builder_create(&builder), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
-    for (int32_t v = 0; v < 2; v++) assert_int_equal(brio_builder_attach(builder, 0, v, points + 3 * v, k, NULL, &error), BRIO_OK);
+    for (int32_t v = 0; v < 2; v++)
+        assert_int_equal(brio_builder_attach(builder, 0, v, points + 3 * v, k, NULL, &error),
+                         BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     brio_builder_free(builder);
     if (brio_sim_create(system, state, def, &sim, &error) != BRIO_OK) fail_msg("%s", error.message);
@@ -67,7 +69,8 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
         state->history_used = state->history;
         state->last_h = o.h;
         if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s: %s", def.integrator, brio_sim_reason(sim));
-        for (int i = 0; i < n; i++) A[i * n + j] = *(i == 0 ? state->q : i == 1 ? state->v : state->past + 6 * (i - 2));
+        for (int i = 0; i < n; i++)
+            A[i * n + j] = *(i == 0 ? state->q : i == 1 ? state->v : state->past + 6 * (i - 2));
     }
     brio_sim_free(sim);
     return n;
@@ -76,18 +79,24 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
 static BrioSimDef with(const char *integrator, const char *name, double value)
 {
     BrioSimDef def = brio_sim_def(integrator);
-    if (name) assert_int_equal(brio_fields_set(brio_integrator(integrator)->fields, def.values, name, &value), BRIO_OK);
+    if (name)
+        assert_int_equal(
+            brio_fields_set(brio_integrator(integrator)->fields, def.values, name, &value),
+            BRIO_OK);
     return def;
 }
 
-static BrioSimDef with_two(const char *integrator, const char *name, double value, const char *second, double other)
+static BrioSimDef with_two(const char *integrator, const char *name, double value,
+                           const char *second, double other)
 {
     BrioSimDef def = with(integrator, name, value);
-    assert_int_equal(brio_fields_set(brio_integrator(integrator)->fields, def.values, second, &other), BRIO_OK);
+    assert_int_equal(
+        brio_fields_set(brio_integrator(integrator)->fields, def.values, second, &other), BRIO_OK);
     return def;
 }
 
-/* The largest |eigenvalue|: |A^(2^p)|^(1/2^p), in the variables q, h v, h^2 a that make the entries comparable. */
+/* The largest |eigenvalue|: |A^(2^p)|^(1/2^p), in the variables q, h v, h^2 a that make the entries
+ * comparable. */
 static double spectral_radius(const double *A, int n, const double *scale)
 {
     double B[MOST * MOST], C[MOST * MOST], logarithm = 0, weight = 1;
@@ -101,14 +110,15 @@ static double spectral_radius(const double *A, int n, const double *scale)
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) {
                 C[i * n + j] = 0;
-                for (int l = 0; l < n; l++) C[i * n + j] += B[i * n + l] / size * (B[l * n + j] / size);
+                for (int l = 0; l < n; l++)
+                    C[i * n + j] += B[i * n + l] / size * (B[l * n + j] / size);
             }
         memcpy(B, C, sizeof B);
     }
     return exp(logarithm);
 }
 
-/* ---- closed forms ------------------------------------------------------------------------------- */
+/* ---- closed forms ----------------------------------------------------------------------- */
 
 static void multiply(const double *A, const double *B, double *C)
 {
@@ -124,7 +134,8 @@ static void solve(double a, const double *Z, const double *B, double *X)
     multiply(inverse, B, X);
 }
 
-/* I + Z sum b_i K_i with K_i = I + Z sum a_ij K_j: a Runge-Kutta method on z' = L z with Z = h L. */
+/* I + Z sum b_i K_i with K_i = I + Z sum a_ij K_j: a Runge-Kutta method on z' = L z with Z = h
+ * L. */
 static void runge_kutta(const BrioTableau *t, Oscillator o, double *R)
 {
     const double Z[4] = {0, o.h, -o.h * o.k / o.m, -o.h * o.c / o.m};
@@ -142,13 +153,16 @@ static void runge_kutta(const BrioTableau *t, Oscillator o, double *R)
     for (int r = 0; r < 4; r++) R[r] = (r % 3 == 0) + image[r];
 }
 
-/* Newmark's formulas with the balance (1-am) m a' + am m a + c w + k y = 0 between the ends, solved for a': rows q', v', a'; columns q, v, a. */
+/* Newmark's formulas with the balance (1-am) m a' + am m a + c w + k y = 0 between the ends, solved
+ * for a': rows q', v', a'; columns q, v, a. */
 static void alpha_method(double am, double af, double beta, double gamma, Oscillator o, double *A)
 {
     double h = o.h, lhs = (1 - am) * o.m + (1 - af) * (o.c * gamma * h + o.k * beta * h * h);
     const double q_known[3] = {1, h, h * h * (0.5 - beta)}, v_known[3] = {0, 1, h * (1 - gamma)};
     for (int j = 0; j < 3; j++) {
-        double a = -(am * o.m * (j == 2) + o.c * ((1 - af) * v_known[j] + af * (j == 1)) + o.k * ((1 - af) * q_known[j] + af * (j == 0))) / lhs;
+        double a = -(am * o.m * (j == 2) + o.c * ((1 - af) * v_known[j] + af * (j == 1)) +
+                     o.k * ((1 - af) * q_known[j] + af * (j == 0))) /
+                   lhs;
         A[j] = q_known[j] + beta * h * h * a;
         A[3 + j] = v_known[j] + gamma * h * a;
         A[6 + j] = a;
@@ -178,16 +192,20 @@ static double difference(const double *A, const double *B, int n, double h)
     return worst / size;
 }
 
-static const Oscillator cases[] = {{2, 0, 50, 0.1}, {2, 3, 50, 0.1}, {0.3, 0.7, 1e3, 0.05}, {1, 0.2, 4, 1e-3}, {1, 5, 1e4, 0.5}};
+static const Oscillator cases[] = {
+    {2, 0, 50, 0.1}, {2, 3, 50, 0.1}, {0.3, 0.7, 1e3, 0.05}, {1, 0.2, 4, 1e-3}, {1, 5, 1e4, 0.5}};
 
 /* TOLERANCE 1e-12: round-off of a few dozen operations, in the scale of the largest entry. */
-static void compare(const char *label, const BrioSimDef *def, Oscillator o, const double *exact, int size)
+static void compare(const char *label, const BrioSimDef *def, Oscillator o, const double *exact,
+                    int size)
 {
     double A[MOST * MOST];
     int n = matrix(def, o, A);
     assert_int_equal(n, size);
     double off = difference(A, exact, n, o.h);
-    if (!(off < 1e-12)) fail_msg("%s at h = %g, m = %g, c = %g, k = %g: the matrix is off by %.2e", label, o.h, o.m, o.c, o.k, off);
+    if (!(off < 1e-12))
+        fail_msg("%s at h = %g, m = %g, c = %g, k = %g: the matrix is off by %.2e", label, o.h, o.m,
+                 o.c, o.k, off);
 }
 
 static void closed_forms(void **unused)
@@ -200,7 +218,8 @@ static void closed_forms(void **unused)
         BrioSimDef def;
         for (int t = 0; brio__tableau_at(t); t++) { /* those that are integrators of their own */
             const BrioTableau *tableau = brio__tableau_at(t);
-            const char *name = !strcmp(tableau->name, "midpoint") ? "implicit-midpoint" : tableau->name;
+            const char *name =
+                !strcmp(tableau->name, "midpoint") ? "implicit-midpoint" : tableau->name;
             if (!brio_integrator(name)) continue;
             runge_kutta(tableau, o, exact);
             def = brio_sim_def(name);
@@ -208,9 +227,12 @@ static void closed_forms(void **unused)
             checked++;
         }
         for (int form = 0; form < 2; form++)
-            for (int k = 0; k <= 4; k++) { /* on linear systems both forms are I + Z ((1-theta) I + theta R) */
+            /* on linear systems both forms are I + Z ((1-theta) I + theta R) */
+            for (int k = 0; k <= 4; k++) {
                 double theta = k / 4.0;
-                runge_kutta(&(BrioTableau){"theta", 2, {0, 0, 1 - theta, theta}, {1 - theta, theta}}, o, exact);
+                runge_kutta(
+                    &(BrioTableau){"theta", 2, {0, 0, 1 - theta, theta}, {1 - theta, theta}}, o,
+                    exact);
                 def = with_two("theta", "theta", theta, "form", form);
                 compare(form ? "theta, outer" : "theta, inner", &def, o, exact, 2);
                 checked++;
@@ -252,7 +274,7 @@ static void closed_forms(void **unused)
     print_message("%d matrices as their closed forms\n", checked);
 }
 
-/* ---- what is left of fast vibrations, and growth -------------------------------------------------- */
+/* ---- what is left of fast vibrations, and growth ---------------------------------------- */
 
 static double radius_of(const BrioSimDef *def, double h_omega)
 {
@@ -261,37 +283,48 @@ static double radius_of(const BrioSimDef *def, double h_omega)
     return spectral_radius(A, n, scale);
 }
 
-/* TOLERANCE 1e-4: at h omega = 1e7 the double root rho_inf is split by some 1/(h omega), the triple root 0 by its power 2/3. */
+/* TOLERANCE 1e-4: at h omega = 1e7 the double root rho_inf is split by some 1/(h omega), the triple
+ * root 0 by its power 2/3. */
 static void radius_at_infinity(void **unused)
 {
     (void)unused;
     for (int k = 0; k <= 5; k++) {
         BrioSimDef def = with("generalized-alpha", "rho_inf", k / 5.0);
         double radius = radius_of(&def, 1e7);
-        print_message("generalized-alpha, rho_inf = %.1f: spectral radius %.6f at infinity\n", k / 5.0, radius);
+        print_message("generalized-alpha, rho_inf = %.1f: spectral radius %.6f at infinity\n",
+                      k / 5.0, radius);
         assert_true(fabs(radius - k / 5.0) < 1e-4);
     }
     for (int k = 0; k <= 4; k++) {
         double alpha = -k / 12.0, exact[9], unit[3] = {1, 1, 1};
         BrioSimDef def = with("hht-alpha", "alpha", alpha);
-        alpha_method(0, -alpha, (1 - alpha) * (1 - alpha) / 4, 0.5 - alpha, (Oscillator){1, 0, 1e14, 1}, exact);
-        double radius = radius_of(&def, 1e7), closed = spectral_radius(exact, 3, unit), known = (1 + alpha) / (1 - alpha);
-        print_message("hht-alpha, alpha = %.4f: spectral radius %.6f at infinity, (1 + alpha)/(1 - alpha) = %.6f\n", alpha, radius, known);
+        alpha_method(0, -alpha, (1 - alpha) * (1 - alpha) / 4, 0.5 - alpha,
+                     (Oscillator){1, 0, 1e14, 1}, exact);
+        double radius = radius_of(&def, 1e7);
+        double closed = spectral_radius(exact, 3, unit);
+        double known = (1 + alpha) / (1 - alpha);
+        print_message("hht-alpha, alpha = %.4f: spectral radius %.6f at infinity, (1 + alpha)/(1 - "
+                      "alpha) = %.6f\n",
+                      alpha, radius, known);
         assert_true(fabs(radius - closed) < 1e-4 && fabs(radius - known) < 1e-4);
     }
 }
 
-/* Unconditionally stable methods do not grow at any step; BDF3 and BDF4 do, and by no more than docs/integrators.md says. */
+/* Unconditionally stable methods do not grow at any step; BDF3 and BDF4 do, and by no more than
+ * docs/integrators.md says. */
 static void growth(void **unused)
 {
     (void)unused;
-    static const char *const stable[] = {"backward-euler", "implicit-midpoint", "trapezoidal", "theta", "newmark", "generalized-alpha", "hht-alpha",
-                                         "bdf2", "sdirk2", "tr-bdf2", "linearly-implicit-euler"};
+    static const char *const stable[] = {
+        "backward-euler",         "implicit-midpoint", "trapezoidal", "theta",  "newmark",
+        "generalized-alpha",      "hht-alpha",         "bdf2",        "sdirk2", "tr-bdf2",
+        "linearly-implicit-euler"};
     for (size_t i = 0; i < BRIO_COUNT(stable); i++)
         for (double x = 1e-3; x < 1e4; x *= 1.5) {
             BrioSimDef def = brio_sim_def(stable[i]);
             double radius = radius_of(&def, x);
-            if (!(radius <= 1 + 1e-9)) fail_msg("%s grows by %.3e at h omega = %g", stable[i], radius - 1, x);
+            if (!(radius <= 1 + 1e-9))
+                fail_msg("%s grows by %.3e at h omega = %g", stable[i], radius - 1, x);
         }
     static const struct {
         const char *name;
@@ -306,14 +339,18 @@ static void growth(void **unused)
             if (radius > 1 + 1e-6 && first == 0) first = x;
             if (radius > 1 + 1e-6) last = x;
         }
-        print_message("%s: undamped oscillations grow for h omega from %.3f to %.3f, at most by %.2f %% a step, at %.3f\n", growing[i].name, first, last,
-                      100 * (most - 1), at);
-        assert_true(fabs(100 * (most - 1) - growing[i].percent) < 0.1 && fabs(at - growing[i].at) < 0.02);
+        print_message("%s: undamped oscillations grow for h omega from %.3f to %.3f, at most by "
+                      "%.2f %% a step, at %.3f\n",
+                      growing[i].name, first, last, 100 * (most - 1), at);
+        assert_true(fabs(100 * (most - 1) - growing[i].percent) < 0.1 &&
+                    fabs(at - growing[i].at) < 0.02);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms), cmocka_unit_test(radius_at_infinity), cmocka_unit_test(growth)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(closed_forms),
+                                       cmocka_unit_test(radius_at_infinity),
+                                       cmocka_unit_test(growth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

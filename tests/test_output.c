@@ -48,9 +48,8 @@ static void files_that_grow(void **state)
     brio__writer_close(&w);
     assert_file("table", "one\n2\n");
     assert_int_equal(brio__writer_open(&folder, "table", 7, &w, &error), BRIO_ERROR_INPUT);
-    assert_string_equal(
-        error.message,
-        "out/inner/table has 6 bytes and the checkpoint 7: it was changed after the run; start again with --force");
+    assert_string_equal(error.message, "out/inner/table has 6 bytes and the checkpoint 7: it was "
+                                       "changed after the run; start again with --force");
     error = (BrioError){0};
     assert_int_equal(brio__writer_open(&folder, "nothing", 7, &w, &error), BRIO_ERROR_FILE);
     assert_string_equal(error.message, "cannot write out/inner/nothing: No such file or directory");
@@ -70,8 +69,9 @@ static void full_device(void **state)
     w = (BrioWriter){.folder = &devices, .name = "full", .file = fopen("/dev/full", "w")};
     assert_int_equal(brio__writer_put(&w, "x", 1, &error), BRIO_OK); /* still in the buffer */
     assert_int_equal(brio__writer_sync(&w, &error), BRIO_ERROR_FILE);
-    assert_string_equal(error.message,
-                        "cannot write /dev/full: No space left on device; make room, then continue with --resume");
+    assert_string_equal(
+        error.message,
+        "cannot write /dev/full: No space left on device; make room, then continue with --resume");
     assert_int_equal(brio__writer_put(&w, "x", 1, &error), BRIO_ERROR_FILE); /* and stays so */
     brio__writer_close(&w);
     brio__folder_close(&devices);
@@ -85,7 +85,8 @@ static void files_that_are_replaced(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(brio__replace_begin(&folder, "whole", &file, &error), BRIO_OK);
         fprintf(file, "version %d", i);
-        if (i) assert_file("whole", "version 0"); /* the old one is there until the new one is complete */
+        /* the old one is there until the new one is complete */
+        if (i) assert_file("whole", "version 0");
         assert_int_equal(brio__replace_end(&folder, "whole", file, true, &error), BRIO_OK);
     }
     assert_file("whole", "version 1");
@@ -110,12 +111,13 @@ static void json_texts(void **state)
     brio__json_close(&json, ']');
     brio__json_close(&json, '}');
     fclose(file);
-    assert_string_equal(text, "{\"a\\\"b\": \"line\\nend\\\\ \\u0001\", \"tenth\": 0.1, \"nan\": null, \"large\": "
-                              "9223372036854775807, \"list\": [true, null]}\n");
+    assert_string_equal(
+        text, "{\"a\\\"b\": \"line\\nend\\\\ \\u0001\", \"tenth\": 0.1, \"nan\": null, \"large\": "
+              "9223372036854775807, \"list\": [true, null]}\n");
     free(text);
 }
 
-/* ---- a small scene ------------------------------------------------------------------------------ */
+/* ---- a small scene ---------------------------------------------------------------------- */
 
 static const char scene_text[] = "time: {h: 1/100, end: 0.1, fps: 50}\n"
                                  "bodies:\n"
@@ -138,7 +140,8 @@ static BrioScene *load(void)
     BrioScene *scene = NULL;
     BrioError error = {0};
     write_text("scene.yaml", scene_text);
-    if (brio__scene_load("scene.yaml", NULL, 0, &scene, &error) != BRIO_OK) fail_msg("%s", error.message);
+    if (brio__scene_load("scene.yaml", NULL, 0, &scene, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     return scene;
 }
 
@@ -179,7 +182,8 @@ static void checkpoint_round_trip(void **state)
     assert_int_equal(d.energy_length, 7);
     brio__free(d.frame_time);
 
-    /* another scene, and a file that any single byte may have changed in: refused, the state untouched */
+    /* another scene, and a file that any single byte may have changed in: refused, the state
+     * untouched */
     d = (BrioCheckpoint){.scene = 43, .isa = "some"};
     assert_int_equal(brio__checkpoint_read(&folder, &d, back, NULL, &error), BRIO_ERROR_INPUT);
     size_t size = 0;
@@ -216,17 +220,19 @@ static void scene_hash(void **state)
     for (size_t i = 0; i < BRIO_COUNT(cases); i++) {
         BrioError error = {0};
         assert_int_equal(brio__scene_load("scene.yaml", &cases[i].set, 1, &scene, &error), BRIO_OK);
-        assert_int_equal(brio__scene_hash(scene, scene->system, scene->state) == hash, cases[i].same);
+        assert_int_equal(brio__scene_hash(scene, scene->system, scene->state) == hash,
+                         cases[i].same);
         brio__scene_free(scene);
     }
 }
 
-/* ---- frames ------------------------------------------------------------------------------------- */
+/* ---- frames ----------------------------------------------------------------------------- */
 
 /* The bytes of a DataArray, without the length before them; freed by the caller. */
 static unsigned char *decode(const char *text, const char *name, size_t *size)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char mark[64];
     snprintf(mark, sizeof mark, "Name=\"%s\"", name);
     const char *at = strstr(text, mark);
@@ -239,7 +245,8 @@ static unsigned char *decode(const char *text, const char *name, size_t *size)
         uint32_t group = 0;
         int pads = (at[i + 2] == '=') + (at[i + 3] == '=');
         for (size_t k = 0; k < 4; k++)
-            group = group << 6 | (uint32_t)(at[i + k] == '=' ? 0 : strchr(letters, at[i + k]) - letters);
+            group = group << 6 |
+                    (uint32_t)(at[i + k] == '=' ? 0 : strchr(letters, at[i + k]) - letters);
         for (int k = 0; k < 3 - pads; k++) bytes[used++] = (unsigned char)(group >> (16 - 8 * k));
     }
     uint64_t length;
@@ -263,7 +270,8 @@ static void frames(void **state)
     assert_int_equal(brio__motion_create(s, scene->rest, x, 30, 0, false, &motion), BRIO_OK);
     double *seen = brio__alloc(6 * (size_t)motion->vertex_count, sizeof *seen);
     brio__motion_seen(motion, x, false, seen);
-    BrioFrame frame = {.system = s, .time = 0.5, .x = x, .v = v, .motion = motion, .only = -1, .seen = seen};
+    BrioFrame frame = {
+        .system = s, .time = 0.5, .x = x, .v = v, .motion = motion, .only = -1, .seen = seen};
     char *text = NULL;
     size_t size;
     FILE *file = open_memstream(&text, &size);
@@ -284,7 +292,8 @@ static void frames(void **state)
     free(array);
     array = decode(text, "connectivity", &size);
     assert_int_equal(size, 4 * (10 * 4 + 3 * 2 + 8 * 3));
-    for (size_t i = 0; i < size / 4; i++) assert_in_range(((int32_t *)array)[i], 0, s->body_vertices - 1);
+    for (size_t i = 0; i < size / 4; i++)
+        assert_in_range(((int32_t *)array)[i], 0, s->body_vertices - 1);
     free(array);
     free(text);
 
@@ -309,9 +318,10 @@ static void frames(void **state)
     brio__scene_free(scene);
 }
 
-/* ---- without memory ----------------------------------------------------------------------------- */
+/* ---- without memory --------------------------------------------------------------------- */
 
-/* A run that is refused memory at any point ends with a status, leaks nothing, and can be done again. */
+/* A run that is refused memory at any point ends with a status, leaks nothing, and can be done
+ * again. */
 static void no_memory(void **state)
 {
     (void)state;
@@ -339,7 +349,8 @@ static void no_memory(void **state)
     remove_tree("memory");
 }
 
-/* The driver as a program without a command line uses it: a hook sees every step and can stop the run. */
+/* The driver as a program without a command line uses it: a hook sees every step and can stop the
+ * run. */
 static sig_atomic_t stop;
 static int64_t stop_at;
 

@@ -1,5 +1,5 @@
-/* Motions whose answer is known: free fall, free spin, the measured order of every integrator, the invariants
- * that its traits claim, beams. */
+/* Motions whose answer is known: free fall, free spin, the measured order of every integrator, the
+ * invariants that its traits claim, beams. */
 #include "builder.h"
 #include "mesh/mesh.h"
 #include "sim.h"
@@ -20,8 +20,8 @@ typedef struct Setup {
     int cells[3];
     double E, nu, rho, h, tol;
     double gravity[3], velocity[3], angular[3];
-    double stretch;    /* first shape: x scaled by it */
-    bool clamp;        /* fix the vertices at least x */
+    double stretch; /* first shape: x scaled by it */
+    bool clamp;     /* fix the vertices at least x */
 } Setup;
 
 static BrioMesh *box(const Setup *s)
@@ -82,14 +82,23 @@ static void step(BrioSim *sim, int count)
 {
     for (int i = 0; i < count; i++) {
         BrioStatus status = brio_sim_step(sim);
-        if (status != BRIO_OK) fail_msg("step %d: %s: %s", i, brio_status_name(status), brio_sim_reason(sim));
+        if (status != BRIO_OK)
+            fail_msg("step %d: %s: %s", i, brio_status_name(status), brio_sim_reason(sim));
     }
 }
 
-static const Setup cube = {.integrator = "backward-euler", .material = "neo-hookean", .size = {0.1, 0.1, 0.1}, .cells = {3, 3, 3},
-                           .E = 1e5, .nu = 0.3, .rho = 1000, .h = 1.0 / 30, .tol = 1e-8};
+static const Setup cube = {.integrator = "backward-euler",
+                           .material = "neo-hookean",
+                           .size = {0.1, 0.1, 0.1},
+                           .cells = {3, 3, 3},
+                           .E = 1e5,
+                           .nu = 0.3,
+                           .rho = 1000,
+                           .h = 1.0 / 30,
+                           .tol = 1e-8};
 
-/* A falling body follows gt^2/2 exactly under the trapezoidal rule; TOLERANCE 1e-12 relative: round-off of 300 steps. */
+/* A falling body follows gt^2/2 exactly under the trapezoidal rule; TOLERANCE 1e-12 relative:
+ * round-off of 300 steps. */
 static void free_fall(void **unused)
 {
     (void)unused;
@@ -107,8 +116,8 @@ static void free_fall(void **unused)
     brio_sim_free(sim);
 }
 
-/* A spinning soft body keeps its angular momentum under implicit midpoint; TOLERANCE 1e-10 relative, with the solver
- * at 1e-13 m/s. */
+/* A spinning soft body keeps its angular momentum under implicit midpoint; TOLERANCE 1e-10
+ * relative, with the solver at 1e-13 m/s. */
 static void free_spin(void **unused)
 {
     (void)unused;
@@ -128,7 +137,9 @@ static void free_spin(void **unused)
         change += pow(last.angular[r] - first.angular[r], 2);
         size += pow(first.angular[r], 2);
     }
-    print_message("angular momentum over 100 midpoint steps: relative change %.2e; energy %.6g of %.6g J\n", sqrt(change / size), last.total, first.total);
+    print_message(
+        "angular momentum over 100 midpoint steps: relative change %.2e; energy %.6g of %.6g J\n",
+        sqrt(change / size), last.total, first.total);
     assert_true(sqrt(change / size) < 1e-10);
     assert_true(last.total < 1.05 * first.total && last.total > 0.5 * first.total);
     brio_sim_free(sim);
@@ -141,11 +152,14 @@ static void invariants(void **unused)
     int checked = 0;
     for (int i = 0; brio_integrator_at(i); i++) {
         const BrioIntegrator *integrator = brio_integrator_at(i);
-        if (!(integrator->traits & (BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM | BRIO_DISSIPATIVE))) continue;
+        if (!(integrator->traits &
+              (BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM | BRIO_DISSIPATIVE)))
+            continue;
         Setup s = cube;
         s.integrator = integrator->name;
         s.tol = 1e-13;
-        s.h = (integrator->traits & BRIO_IMPLICIT) && integrator->order < 3 ? 1e-3 : 1e-4; /* explicit methods, and BDF3 and BDF4, are not stable at more */
+        /* explicit methods, and BDF3 and BDF4, are not stable at more */
+        s.h = (integrator->traits & BRIO_IMPLICIT) && integrator->order < 3 ? 1e-3 : 1e-4;
         s.stretch = 1.15;
         s.angular[1] = 6;
         s.velocity[0] = 0.7;
@@ -156,7 +170,8 @@ static void invariants(void **unused)
         for (int k = 0; k < 100; k++) {
             step(sim, 1);
             brio_sim_ledger(sim, &last);
-            if (integrator->traits & BRIO_DISSIPATIVE) assert_true(last.total <= energy * (1 + 1e-9));
+            if (integrator->traits & BRIO_DISSIPATIVE)
+                assert_true(last.total <= energy * (1 + 1e-9));
             energy = last.total;
         }
         double linear = 0, angular = 0, scale = 0;
@@ -165,9 +180,11 @@ static void invariants(void **unused)
             angular = fmax(angular, fabs(last.angular[r] - first.angular[r]));
             scale = fmax(scale, fabs(first.angular[r]));
         }
-        print_message("%-20s momentum %.1e, angular momentum %.1e (relative), energy x %.4f\n", integrator->name, linear / fabs(first.momentum[0]), angular / scale,
+        print_message("%-20s momentum %.1e, angular momentum %.1e (relative), energy x %.4f\n",
+                      integrator->name, linear / fabs(first.momentum[0]), angular / scale,
                       last.total / first.total);
-        if (integrator->traits & BRIO_KEEPS_LINEAR_MOMENTUM) assert_true(linear <= 1e-10 * fabs(first.momentum[0]));
+        if (integrator->traits & BRIO_KEEPS_LINEAR_MOMENTUM)
+            assert_true(linear <= 1e-10 * fabs(first.momentum[0]));
         if (integrator->traits & BRIO_KEEPS_ANGULAR_MOMENTUM) assert_true(angular <= 1e-10 * scale);
         brio_sim_free(sim);
         checked++;
@@ -194,8 +211,9 @@ static void final_positions(const char *integrator, double h, int steps, double 
     brio_sim_free(sim);
 }
 
-/* Declared order against the order measured by halving the step, on a nonlinear system; TOLERANCE 0.2. The reference
- * is the classical Runge-Kutta method at a step 16 times finer than the finest. */
+/* Declared order against the order measured by halving the step, on a nonlinear system; TOLERANCE
+ * 0.2. The reference is the classical Runge-Kutta method at a step 16 times finer than the
+ * finest. */
 static void orders(void **unused)
 {
     (void)unused;
@@ -213,12 +231,13 @@ static void orders(void **unused)
             for (int j = 0; j < 3 * n; j++) error[k] += pow(x[j] - reference[j], 2);
         }
         double order = 0.5 * log2(error[0] / error[1]);
-        print_message("%-20s order %.3f (declared %d), error %.2e m\n", integrator->name, order, integrator->order, sqrt(error[1] / n));
+        print_message("%-20s order %.3f (declared %d), error %.2e m\n", integrator->name, order,
+                      integrator->order, sqrt(error[1] / n));
         assert_true(fabs(order - integrator->order) < 0.2);
     }
 }
 
-/* ---- beams -------------------------------------------------------------------------------------- */
+/* ---- beams ------------------------------------------------------------------------------ */
 
 enum { LEVELS = 3 };
 
@@ -247,18 +266,36 @@ static int32_t tip_vertex(const BrioSim *sim, double *x)
     return tip;
 }
 
-/* A slender clamped bar, L = 1, 0.1 x 0.1 in section, nu = 0 so that the clamp does not stiffen it: static tip
- * deflection under its weight, rho g A L^4/(8 E I) plus shear rho g A L^2/(2 kappa G A) [Timoshenko], and first bending
- * frequency 1.8751^2/(2 pi L^2) sqrt(EI/(rho A)) [Euler and Bernoulli], which shear and rotary inertia lower by somewhat less than a
- * percent at this thickness. TOLERANCE 3 %. */
+/* A slender clamped bar, L = 1, 0.1 x 0.1 in section, nu = 0 so that the clamp does not stiffen it:
+ * static tip deflection under its weight, rho g A L^4/(8 E I) plus shear rho g A L^2/(2 kappa G A)
+ * [Timoshenko], and first bending frequency 1.8751^2/(2 pi L^2) sqrt(EI/(rho A)) [Euler and
+ * Bernoulli], which shear and rotary inertia lower by somewhat less than a percent at this
+ * thickness. TOLERANCE 3 %. */
 static void cantilever(void **unused)
 {
     (void)unused;
-    const double L = 1, a = 0.1, E = 1e6, rho = 1000, g = 0.01, I = a * a * a * a / 12, A = a * a, kappa = 5.0 / 6, G = E / 2;
+    const double L = 1;
+    const double a = 0.1;
+    const double E = 1e6;
+    const double rho = 1000;
+    const double g = 0.01;
+    const double I = a * a * a * a / 12;
+    const double A = a * a;
+    const double kappa = 5.0 / 6;
+    const double G = E / 2;
     double cells[LEVELS] = {2, 3, 4}, deflection[LEVELS], frequency[LEVELS];
     for (int k = 0; k < LEVELS; k++) {
-        Setup s = {.integrator = "trapezoidal", .material = "corotated", .size = {L, a, a}, .cells = {(int)(10 * cells[k]), (int)cells[k], (int)cells[k]},
-                   .E = E, .nu = 0, .rho = rho, .h = 0.02, .tol = 1e-10, .gravity = {0, -g, 0}, .clamp = true};
+        Setup s = {.integrator = "trapezoidal",
+                   .material = "corotated",
+                   .size = {L, a, a},
+                   .cells = {(int)(10 * cells[k]), (int)cells[k], (int)cells[k]},
+                   .E = E,
+                   .nu = 0,
+                   .rho = rho,
+                   .h = 0.02,
+                   .tol = 1e-10,
+                   .gravity = {0, -g, 0},
+                   .clamp = true};
         BrioSim *sim = make(&s);
         double *x = malloc((size_t)brio_body_vertices(brio_sim_system(sim), 0) * 3 * sizeof *x);
         int32_t tip = tip_vertex(sim, x);
@@ -266,7 +303,8 @@ static void cantilever(void **unused)
         assert_int_equal(brio_sim_settle(sim), BRIO_OK);
         brio_sim_positions(sim, 0, x);
         deflection[k] = start - x[3 * tip + 1];
-        /* let go from there without gravity: the tip swings in the first mode, since the static shape is close to it */
+        /* let go from there without gravity: the tip swings in the first mode, since the static
+         * shape is close to it */
         const double none[3] = {0, 0, 0};
         assert_int_equal(brio_sim_set_gravity(sim, none), BRIO_OK);
         double last = -deflection[k], first_cross = 0, last_cross = 0;
@@ -286,13 +324,17 @@ static void cantilever(void **unused)
         frequency[k] = (crossings - 1) / (last_cross - first_cross);
         free(x);
         brio_sim_free(sim);
-        print_message("cantilever with %g cells across: deflection %.5f mm, frequency %.5f Hz\n", cells[k], 1e3 * deflection[k], frequency[k]);
+        print_message("cantilever with %g cells across: deflection %.5f mm, frequency %.5f Hz\n",
+                      cells[k], 1e3 * deflection[k], frequency[k]);
     }
-    double w = rho * g * A, beam_deflection = w * pow(L, 4) / (8 * E * I) + w * L * L / (2 * kappa * G * A);
+    double w = rho * g * A;
+    double beam_deflection = w * pow(L, 4) / (8 * E * I) + w * L * L / (2 * kappa * G * A);
     double euler = 1.8751 * 1.8751 / (2 * 3.14159265358979 * L * L) * sqrt(E * I / (rho * A));
     double d = extrapolate(cells, deflection), f = extrapolate(cells, frequency);
-    print_message("extrapolated deflection %.5f mm, beam theory %.5f mm (%+.2f %%); frequency %.5f Hz, Euler-Bernoulli %.5f Hz (%+.2f %%)\n", 1e3 * d,
-                  1e3 * beam_deflection, 100 * (d / beam_deflection - 1), f, euler, 100 * (f / euler - 1));
+    print_message("extrapolated deflection %.5f mm, beam theory %.5f mm (%+.2f %%); frequency %.5f "
+                  "Hz, Euler-Bernoulli %.5f Hz (%+.2f %%)\n",
+                  1e3 * d, 1e3 * beam_deflection, 100 * (d / beam_deflection - 1), f, euler,
+                  100 * (f / euler - 1));
     assert_true(fabs(d / beam_deflection - 1) < 0.03);
     assert_true(fabs(f / euler - 1) < 0.03);
 }
@@ -323,7 +365,7 @@ static void solvers_agree(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(free_fall), cmocka_unit_test(free_spin), cmocka_unit_test(invariants),
+        cmocka_unit_test(free_fall), cmocka_unit_test(free_spin),  cmocka_unit_test(invariants),
         cmocka_unit_test(orders),    cmocka_unit_test(cantilever), cmocka_unit_test(solvers_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* What the real-time scenes rest on: first positions that are pulled and scattered, and energies that a-search keeps on solves that end early, from first states that are out of shape. */
+/* What the real-time scenes rest on: first positions that are pulled and scattered, and energies
+ * that a-search keeps on solves that end early, from first states that are out of shape. */
 #include "scene/scene.h"
 
 #include <math.h>
@@ -16,8 +17,13 @@ static BrioSim *make(const char *settings, const char *body, BrioScene **scene)
     char text[2048];
     BrioSim *sim = NULL;
     BrioError error = {0};
-    int length = snprintf(text, sizeof text, "time: {h: 1/30}\ngravity: [0, 0, 0]\n%s\nbodies:\n  - {%s, material: {type: corotated, E: 1e6, nu: 0.3, rho: 1000}}\n", settings, body);
-    if (brio__scene_parse(text, (size_t)length, "test", scene, &error) != BRIO_OK || brio__scene_sim(*scene, &sim, &error) != BRIO_OK) fail_msg("%s", error.message);
+    int length = snprintf(text, sizeof text,
+                          "time: {h: 1/30}\ngravity: [0, 0, 0]\n%s\nbodies:\n  - {%s, material: "
+                          "{type: corotated, E: 1e6, nu: 0.3, rho: 1000}}\n",
+                          settings, body);
+    if (brio__scene_parse(text, (size_t)length, "test", scene, &error) != BRIO_OK ||
+        brio__scene_sim(*scene, &sim, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     return sim;
 }
 
@@ -40,7 +46,10 @@ static void first_positions(void **unused)
 {
     (void)unused;
     int64_t n;
-    double *rest = first("", &n), *scattered = first("{scatter: 0.2}", &n), *again = first("{scatter: 0.2, seed: 1}", &n), *other = first("{scatter: 0.2, seed: 2}", &n);
+    double *rest = first("", &n);
+    double *scattered = first("{scatter: 0.2}", &n);
+    double *again = first("{scatter: 0.2, seed: 1}", &n);
+    double *other = first("{scatter: 0.2, seed: 2}", &n);
     double *pulled = first("{pull: {sphere: [[0.2, 0.6, 0], 0.3], by: [0.1, 0.2, 0.3]}}", &n);
     double mean = 0, square = 0, most = 0, wrong = 0;
     size_t bytes = 3 * (size_t)n * sizeof *rest;
@@ -51,18 +60,24 @@ static void first_positions(void **unused)
         assert_true(fabs(d) <= 0.2);
         mean += d / (double)(3 * n);
         square += d * d / (double)(3 * n);
-        const double *X = rest + k / 3 * 3, r = hypot(hypot(X[0] - 0.2, X[1] - 0.6), X[2]) / 0.3, share = r < 1 ? (1 - r * r) * (1 - r * r) : 0;
+        const double *X = rest + k / 3 * 3;
+        const double r = hypot(hypot(X[0] - 0.2, X[1] - 0.6), X[2]) / 0.3;
+        const double share = r < 1 ? (1 - r * r) * (1 - r * r) : 0;
         wrong = fmax(wrong, fabs(pulled[k] - rest[k] - share * 0.1 * (double)(k % 3 + 1)));
         most = fmax(most, fabs(pulled[k] - rest[k]));
     }
-    print_message("scattered: mean %.4f m, mean square %.5f m2 (uniform: 0, %.5f); pulled: by up to %.3f m, off by %.1e m\n", mean, square, 0.04 / 3, most, wrong);
-    assert_true(fabs(mean) < 4 * 0.2 / sqrt(9.0 * (double)n) && fabs(square / (0.04 / 3) - 1) < 0.05);
+    print_message("scattered: mean %.4f m, mean square %.5f m2 (uniform: 0, %.5f); pulled: by up "
+                  "to %.3f m, off by %.1e m\n",
+                  mean, square, 0.04 / 3, most, wrong);
+    assert_true(fabs(mean) < 4 * 0.2 / sqrt(9.0 * (double)n) &&
+                fabs(square / (0.04 / 3) - 1) < 0.05);
     assert_true(wrong < 1e-15 && most > 0.1);
     double *all[] = {rest, scattered, again, other, pulled};
     for (size_t i = 0; i < BRIO_COUNT(all); i++) free(all[i]);
 }
 
-/* A bent horn: the forces of the first state are mostly those of vibrations that a step does not resolve. They must not become motion. */
+/* A bent horn: the forces of the first state are mostly those of vibrations that a step does not
+ * resolve. They must not become motion. */
 static void out_of_shape(void **unused)
 {
     (void)unused;
@@ -70,7 +85,9 @@ static void out_of_shape(void **unused)
     BrioScene *scene;
     BrioLedger first, now;
     BrioSim *sim = make("integrator: a-search\nsolver: {type: local-global, iterations: 10}",
-                        "shape: {type: figure, of: horn, cells: 12}, deform: {bend: [0, 0, 0.25]}, fix: [{box: [[-1, -1, -1], [1, 0.15, 1]]}]", &scene);
+                        "shape: {type: figure, of: horn, cells: 12}, deform: {bend: [0, 0, 0.25]}, "
+                        "fix: [{box: [[-1, -1, -1], [1, 0.15, 1]]}]",
+                        &scene);
     brio_sim_ledger(sim, &first);
     for (int n = 0; n < 60; n++) {
         assert_int_equal(brio_sim_step(sim), BRIO_OK);
@@ -85,6 +102,7 @@ static void out_of_shape(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(first_positions), cmocka_unit_test(out_of_shape)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(first_positions),
+                                       cmocka_unit_test(out_of_shape)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

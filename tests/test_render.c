@@ -1,4 +1,5 @@
-/* brio render: pictures decoded again and looked at where a known vertex must be, shadows, sheets, films, and the file that they are made of. */
+/* brio render: pictures decoded again and looked at where a known vertex must be, shadows, sheets,
+ * films, and the file that they are made of. */
 #define _GNU_SOURCE
 #include "program.h"
 
@@ -9,14 +10,17 @@
 #if __has_include(<zlib.h>)
 #include <zlib.h>
 
-/* ---- pictures ------------------------------------------------------------------------------------ */
+/* ---- pictures --------------------------------------------------------------------------- */
 
 typedef struct Image {
     int width, height;
     uint8_t *rgb;
 } Image;
 
-static uint32_t word(const uint8_t *at) { return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3]; }
+static uint32_t word(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
 
 /* Every chunk's checksum, the compressed data and all five filters, by the book. */
 static Image decode(const char *name)
@@ -30,7 +34,8 @@ static Image decode(const char *name)
     for (size_t at = 8; at + 12 <= size;) {
         uint32_t length = word(file + at);
         assert_true(at + 12 + length <= size);
-        assert_int_equal(word(file + at + 8 + length), crc32(crc32(0, NULL, 0), file + at + 4, length + 4));
+        assert_int_equal(word(file + at + 8 + length),
+                         crc32(crc32(0, NULL, 0), file + at + 4, length + 4));
         if (!memcmp(file + at + 4, "IHDR", 4)) {
             image.width = (int)word(file + at + 8);
             image.height = (int)word(file + at + 12);
@@ -50,10 +55,20 @@ static Image decode(const char *name)
     for (int j = 0; j < image.height; j++)
         for (size_t k = 0; k < row; k++) {
             uint8_t *at = image.rgb + (size_t)j * row + k;
-            int a = k >= 3 ? at[-3] : 0, b = j ? at[-(long)row] : 0, c = j && k >= 3 ? at[-(long)row - 3] : 0, p = a + b - c, filter = raw[(size_t)j * (row + 1)];
-            int paeth = abs(p - a) <= abs(p - b) && abs(p - a) <= abs(p - c) ? a : abs(p - b) <= abs(p - c) ? b : c;
+            int a = k >= 3 ? at[-3] : 0;
+            int b = j ? at[-(long)row] : 0;
+            int c = j && k >= 3 ? at[-(long)row - 3] : 0;
+            int p = a + b - c;
+            int filter = raw[(size_t)j * (row + 1)];
+            int paeth = abs(p - a) <= abs(p - b) && abs(p - a) <= abs(p - c) ? a
+                        : abs(p - b) <= abs(p - c)                           ? b
+                                                                             : c;
             assert_true(filter <= 4);
-            *at = (uint8_t)(raw[(size_t)j * (row + 1) + 1 + k] + (filter == 0 ? 0 : filter == 1 ? a : filter == 2 ? b : filter == 3 ? (a + b) / 2 : paeth));
+            *at = (uint8_t)(raw[(size_t)j * (row + 1) + 1 + k] + (filter == 0   ? 0
+                                                                  : filter == 1 ? a
+                                                                  : filter == 2 ? b
+                                                                  : filter == 3 ? (a + b) / 2
+                                                                                : paeth));
         }
     free(raw);
     free(packed);
@@ -85,8 +100,10 @@ static bool same_bytes(const char *a, const char *b)
 }
 
 static const char block_scene[] =
-    "brio: 1\ntime: {h: 1/20, end: 0.5, fps: 20}\ngravity: [0, 0, 0]\nintegrator: backward-euler\ncontact: {type: penalty, kappa: 1e4, dhat: 1e-3}\n"
-    "bodies:\n  - name: block\n    shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}\n    material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}\n"
+    "brio: 1\ntime: {h: 1/20, end: 0.5, fps: 20}\ngravity: [0, 0, 0]\nintegrator: "
+    "backward-euler\ncontact: {type: penalty, kappa: 1e4, dhat: 1e-3}\n"
+    "bodies:\n  - name: block\n    shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}\n   "
+    " material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}\n"
     "    transform: {translate: [0, 0.35, 0]}\n    velocity: {linear: [0.4, 0, 0]}\n"
     "obstacles:\n  - {type: plane, point: [0, 0, 0], normal: [0, 1, 0]}\n";
 
@@ -101,7 +118,8 @@ static void block_run(void)
     assert_int_equal(o->code, 0);
 }
 
-static BrioStage *stage_of(const char *folder, int width, int height, double zoom, BrioMotionFile **motion)
+static BrioStage *stage_of(const char *folder, int width, int height, double zoom,
+                           BrioMotionFile **motion)
 {
     BrioStageDef def = brio__stage_defaults();
     BrioStage *stage;
@@ -118,7 +136,8 @@ static void a_body_where_it_is(void **state)
 {
     (void)state;
     block_run();
-    const Outcome *o = BRIO("render", "block", "-o", "block.png", "--size", "400x300", "--time", "0", "--zoom", "0.4");
+    const Outcome *o = BRIO("render", "block", "-o", "block.png", "--size", "400x300", "--time",
+                            "0", "--zoom", "0.4");
     if (o->code) print_error("%s", o->err);
     assert_int_equal(o->code, 0);
     Image image = decode("block.png");
@@ -130,7 +149,8 @@ static void a_body_where_it_is(void **state)
     float light[3];
     assert_true(brio__view_project(&stage->view, centre, at, &depth));
     const uint8_t *body = pixel(&image, at[0], at[1]), *corner = pixel(&image, 4, 4);
-    print_message("body (%.1f, %.1f): %d %d %d, background %d %d %d\n", at[0], at[1], body[0], body[1], body[2], corner[0], corner[1], corner[2]);
+    print_message("body (%.1f, %.1f): %d %d %d, background %d %d %d\n", at[0], at[1], body[0],
+                  body[1], body[2], corner[0], corner[1], corner[2]);
     assert_true(body[2] > body[0] + 40); /* blue, the first of the palette */
     assert_true(colour_of(corner) < 25 && light_of(corner) > 200);
     /* a vertex of the surface, a little inside of the silhouette, and a point well outside */
@@ -145,8 +165,10 @@ static void a_body_where_it_is(void **state)
         shade[k] = centre[k] - 0.35 / light[1] * light[k];
         lit[k] = k == 1 ? 0 : centre[k] + 0.35 / light[1] * light[k];
     }
-    assert_true(brio__view_project(&stage->view, shade, at, &depth) && brio__view_project(&stage->view, lit, other, NULL));
-    int dark = light_of(pixel(&image, at[0], at[1])), bright = light_of(pixel(&image, other[0], other[1]));
+    assert_true(brio__view_project(&stage->view, shade, at, &depth) &&
+                brio__view_project(&stage->view, lit, other, NULL));
+    int dark = light_of(pixel(&image, at[0], at[1]));
+    int bright = light_of(pixel(&image, other[0], other[1]));
     print_message("shadow %d, ground %d\n", dark, bright);
     assert_true(dark + 25 < bright);
     brio__stage_free(stage);
@@ -158,9 +180,18 @@ static void the_same_for_any_number_of_threads(void **state)
 {
     (void)state;
     block_run();
-    assert_int_equal(BRIO("render", "block", "-o", "one.png", "--size", "333x201", "-j", "1", "--color", "speed", "--wire", "--stamp")->code, 0);
-    assert_int_equal(BRIO("render", "block", "-o", "two.png", "--size", "333x201", "-j", "2", "--color", "speed", "--wire", "--stamp")->code, 0);
-    assert_int_equal(BRIO("render", "block", "-o", "five.png", "--size", "333x201", "-j", "5", "--color", "speed", "--wire", "--stamp")->code, 0);
+    assert_int_equal(BRIO("render", "block", "-o", "one.png", "--size", "333x201", "-j", "1",
+                          "--color", "speed", "--wire", "--stamp")
+                         ->code,
+                     0);
+    assert_int_equal(BRIO("render", "block", "-o", "two.png", "--size", "333x201", "-j", "2",
+                          "--color", "speed", "--wire", "--stamp")
+                         ->code,
+                     0);
+    assert_int_equal(BRIO("render", "block", "-o", "five.png", "--size", "333x201", "-j", "5",
+                          "--color", "speed", "--wire", "--stamp")
+                         ->code,
+                     0);
     assert_true(same_bytes("one.png", "two.png"));
     assert_true(same_bytes("one.png", "five.png"));
 }
@@ -169,7 +200,10 @@ static void a_sheet(void **state)
 {
     (void)state;
     block_run();
-    assert_int_equal(BRIO("render", "block", "-o", "sheet.png", "--sheet", "6", "--size", "120x100", "--plain")->code, 0);
+    assert_int_equal(
+        BRIO("render", "block", "-o", "sheet.png", "--sheet", "6", "--size", "120x100", "--plain")
+            ->code,
+        0);
     Image image = decode("sheet.png");
     assert_int_equal(image.width, 360);
     assert_int_equal(image.height, 200);
@@ -185,27 +219,38 @@ static void a_sheet(void **state)
     brio__motion_free(motion);
     free(image.rgb);
     /* two runs have a row each */
-    assert_int_equal(BRIO("render", "block", "block", "-o", "rows.png", "--sheet", "3", "--size", "100x90")->code, 0);
+    assert_int_equal(
+        BRIO("render", "block", "block", "-o", "rows.png", "--sheet", "3", "--size", "100x90")
+            ->code,
+        0);
     image = decode("rows.png");
     assert_int_equal(image.width, 300);
     assert_int_equal(image.height, 180);
     free(image.rgb);
 }
 
-/* Colours by value: a body that is pulled to twice its length shows the upper end, one that moves as a whole shows one colour. */
+/* Colours by value: a body that is pulled to twice its length shows the upper end, one that moves
+ * as a whole shows one colour. */
 static void colours_show_values(void **state)
 {
     (void)state;
     block_run();
-    assert_int_equal(BRIO("render", "block", "-o", "speed.png", "--size", "300x200", "--time", "0.25", "--color", "speed", "--max", "0.4")->code, 0);
-    assert_int_equal(BRIO("render", "block", "-o", "strain.png", "--size", "300x200", "--time", "0.25", "--color", "strain", "--max", "0.1")->code, 0);
+    assert_int_equal(BRIO("render", "block", "-o", "speed.png", "--size", "300x200", "--time",
+                          "0.25", "--color", "speed", "--max", "0.4")
+                         ->code,
+                     0);
+    assert_int_equal(BRIO("render", "block", "-o", "strain.png", "--size", "300x200", "--time",
+                          "0.25", "--color", "strain", "--max", "0.1")
+                         ->code,
+                     0);
     Image fast = decode("speed.png"), calm = decode("strain.png");
     BrioMotionFile *motion;
     BrioStage *stage = stage_of("block", 300, 200, 1, &motion);
     double centre[3] = {0.1, 0.35, 0}, at[2];
     assert_true(brio__view_project(&stage->view, centre, at, NULL));
     const uint8_t *p = pixel(&fast, at[0], at[1]), *q = pixel(&calm, at[0], at[1]);
-    print_message("0.4 m/s of 0.4: %d %d %d; no strain: %d %d %d\n", p[0], p[1], p[2], q[0], q[1], q[2]);
+    print_message("0.4 m/s of 0.4: %d %d %d; no strain: %d %d %d\n", p[0], p[1], p[2], q[0], q[1],
+                  q[2]);
     assert_true(p[0] > p[2] + 60); /* red */
     assert_true(q[2] > q[0] + 40); /* blue */
     brio__stage_free(stage);
@@ -214,9 +259,10 @@ static void colours_show_values(void **state)
     free(calm.rgb);
 }
 
-/* ---- other kinds of bodies ----------------------------------------------------------------------- */
+/* ---- other kinds of bodies -------------------------------------------------------------- */
 
-/* At the projections of a part's vertices the picture must have colour; at least `share` of them (others may be hidden or on an edge). */
+/* At the projections of a part's vertices the picture must have colour; at least `share` of them
+ * (others may be hidden or on an edge). */
 static void assert_drawn(const char *name, const char *scene, double share)
 {
     char file[64], folder[64], picture[64];
@@ -238,7 +284,9 @@ static void assert_drawn(const char *name, const char *scene, double share)
     int seen = 0, count = motion->part[0].vertex_count;
     for (int v = 0; v < count; v++) {
         double at[2];
-        if (brio__view_project(&stage->view, (const double[]){x[3 * v], x[3 * v + 1], x[3 * v + 2]}, at, NULL) && at[0] >= 0 && at[1] >= 0 && at[0] < 400 && at[1] < 300)
+        if (brio__view_project(&stage->view, (const double[]){x[3 * v], x[3 * v + 1], x[3 * v + 2]},
+                               at, NULL) &&
+            at[0] >= 0 && at[1] >= 0 && at[0] < 400 && at[1] < 300)
             seen += colour_of(pixel(&image, at[0], at[1])) > 30;
     }
     print_message("%s: %d of %d vertices are seen\n", name, seen, count);
@@ -252,22 +300,37 @@ static void assert_drawn(const char *name, const char *scene, double share)
 static void every_kind_of_body(void **state)
 {
     (void)state;
-    assert_drawn("springs",
-                 "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: backward-euler\nbodies:\n  - {name: rope, shape: {type: line, length: 1, cells: 12}, kind: springs,"
-                 " material: {type: hooke, k: 100, vertex_mass: 0.01}, fix: [{vertices: [0]}]}\n", 1);
-    assert_drawn("points",
-                 "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: variational\nbodies:\n  - {name: chain, shape: {type: line, length: 1, cells: 3}, kind: points,"
-                 " material: {type: mass, vertex_mass: 0.2}, fix: [{vertices: [0]}]}\nconstraints:\n  - {type: rod, a: [chain, 0], b: [chain, 1]}\n", 1);
-    assert_drawn("shell",
-                 "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: backward-euler\nbodies:\n  - {name: sheet, shape: {type: disk, radius: 0.1, rings: 6},"
-                 " material: {type: membrane-neo-hookean, E: 1e5, nu: 0.3, thickness: 0.001, areal: 0.4}, fix: [{boundary: true}]}\n", 0.8);
+    assert_drawn(
+        "springs",
+        "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: backward-euler\nbodies:\n  - "
+        "{name: rope, shape: {type: line, length: 1, cells: 12}, kind: springs,"
+        " material: {type: hooke, k: 100, vertex_mass: 0.01}, fix: [{vertices: [0]}]}\n",
+        1);
+    assert_drawn(
+        "points",
+        "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: variational\nbodies:\n  - "
+        "{name: chain, shape: {type: line, length: 1, cells: 3}, kind: points,"
+        " material: {type: mass, vertex_mass: 0.2}, fix: [{vertices: [0]}]}\nconstraints:\n  - "
+        "{type: rod, a: [chain, 0], b: [chain, 1]}\n",
+        1);
+    assert_drawn(
+        "shell",
+        "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: backward-euler\nbodies:\n  - "
+        "{name: sheet, shape: {type: disk, radius: 0.1, rings: 6},"
+        " material: {type: membrane-neo-hookean, E: 1e5, nu: 0.3, thickness: 0.001, areal: 0.4}, "
+        "fix: [{boundary: true}]}\n",
+        0.8);
     assert_drawn("meets",
-                 "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: backward-euler\ncontact: {type: penalty, kappa: 1e4, dhat: 1e-3}\nbodies:\n"
-                 "  - {name: ball, shape: {type: ball, radius: 0.1, cells: 4}, material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}, transform: {translate: [0, 0.4, 0]}}\n"
-                 "obstacles:\n  - {type: plane, normal: [0, 1, 0]}\n  - {type: plane, point: [-0.5, 0, 0], normal: [1, 0, 0]}\n", 0.5);
+                 "brio: 1\ntime: {h: 1/100, end: 0.05, fps: 100}\nintegrator: "
+                 "backward-euler\ncontact: {type: penalty, kappa: 1e4, dhat: 1e-3}\nbodies:\n"
+                 "  - {name: ball, shape: {type: ball, radius: 0.1, cells: 4}, material: {type: "
+                 "neo-hookean, E: 1e5, nu: 0.3, rho: 1000}, transform: {translate: [0, 0.4, 0]}}\n"
+                 "obstacles:\n  - {type: plane, normal: [0, 1, 0]}\n  - {type: plane, point: "
+                 "[-0.5, 0, 0], normal: [1, 0, 0]}\n",
+                 0.5);
 }
 
-/* ---- films --------------------------------------------------------------------------------------- */
+/* ---- films ------------------------------------------------------------------------------ */
 
 static void a_film(void **state)
 {
@@ -281,20 +344,29 @@ static void a_film(void **state)
     if (o->code) print_error("%s", o->err);
     assert_int_equal(o->code, 0);
     assert_string_equal(o->err, "");
-    assert_int_equal(system("ffprobe -v error -count_frames -select_streams v:0 -show_entries stream=width,height,r_frame_rate,nb_read_frames -of csv=p=0 block.mp4 >probe"), 0);
+    assert_int_equal(
+        system("ffprobe -v error -count_frames -select_streams v:0 -show_entries "
+               "stream=width,height,r_frame_rate,nb_read_frames -of csv=p=0 block.mp4 >probe"),
+        0);
     char *probe = read_all("probe", NULL);
     print_message("ffprobe: %s", probe);
-    assert_string_equal(probe, "162,120,20/1,11\n"); /* 0.5 s at 20 a second and the first; even sides */
+    /* 0.5 s at 20 a second and the first; even sides */
+    assert_string_equal(probe, "162,120,20/1,11\n");
     free(probe);
-    o = BRIO("render", "block", "-o", "slow.mp4", "--size", "160x120", "-q", "--speed", "0.5", "--from", "0.1");
+    o = BRIO("render", "block", "-o", "slow.mp4", "--size", "160x120", "-q", "--speed", "0.5",
+             "--from", "0.1");
     assert_int_equal(o->code, 0);
-    assert_int_equal(system("ffprobe -v error -count_frames -select_streams v:0 -show_entries stream=nb_read_frames -of csv=p=0 slow.mp4 >probe"), 0);
+    assert_int_equal(system("ffprobe -v error -count_frames -select_streams v:0 -show_entries "
+                            "stream=nb_read_frames -of csv=p=0 slow.mp4 >probe"),
+                     0);
     probe = read_all("probe", NULL);
     assert_string_equal(probe, "17\n");
     free(probe);
     o = BRIO("render", "block", "-o", "block.mp4", "--size", "160x120");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "brio render: block.mp4 is there already: give another name, or --force to replace it\n");
+    assert_string_equal(
+        o->err,
+        "brio render: block.mp4 is there already: give another name, or --force to replace it\n");
 }
 
 static void without_ffmpeg(void **state)
@@ -307,8 +379,10 @@ static void without_ffmpeg(void **state)
     setenv("PATH", path, 1);
     free(path);
     assert_int_equal(o->code, 1);
-    assert_string_equal(o->err, "brio render: films are made by the program ffmpeg, which is not installed (Debian: apt-get install ffmpeg). Pictures need nothing: -o x.png, "
-                                "--sheet 12, or numbered frames with -o frame-%04d.png\n");
+    assert_string_equal(o->err,
+                        "brio render: films are made by the program ffmpeg, which is not installed "
+                        "(Debian: apt-get install ffmpeg). Pictures need nothing: -o x.png, "
+                        "--sheet 12, or numbered frames with -o frame-%04d.png\n");
     assert_int_not_equal(access("none.mp4", F_OK), 0);
     assert_int_not_equal(access("none.mp4.part", F_OK), 0);
     o = BRIO("render", "block", "-o", "frame-%03d.png", "--size", "64x48", "-q");
@@ -318,7 +392,7 @@ static void without_ffmpeg(void **state)
     assert_int_not_equal(access("frame-011.png", F_OK), 0);
 }
 
-/* ---- the motion ---------------------------------------------------------------------------------- */
+/* ---- the motion ------------------------------------------------------------------------- */
 
 static void positions_are_kept(void **state)
 {
@@ -340,9 +414,12 @@ static void positions_are_kept(void **state)
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, x);
     assert_int_equal(brio__motion_positions(motion, 10, y, &error), BRIO_OK);
     for (int v = 0; v < motion->part[0].vertex_count; v++)
-        for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(y[3 * v + r] - x[3 * motion->part[0].vertex[v] + r]));
-    print_message("farthest from the state: %.2g m, half a step is %.2g m\n", worst, 0.5 * 0.2 / 0xffffff);
-    assert_true(worst < 0.5 * 0.21 / 0xffffff + 1e-7); /* half a step, and single precision at half a metre */
+        for (int r = 0; r < 3; r++)
+            worst = fmax(worst, fabs(y[3 * v + r] - x[3 * motion->part[0].vertex[v] + r]));
+    print_message("farthest from the state: %.2g m, half a step is %.2g m\n", worst,
+                  0.5 * 0.2 / 0xffffff);
+    /* half a step, and single precision at half a metre */
+    assert_true(worst < 0.5 * 0.21 / 0xffffff + 1e-7);
     free(x);
     free(y);
     brio__motion_free(motion);
@@ -358,7 +435,8 @@ static void damaged_motion(void **state)
     char *bytes = read_all("block/motion.bin", &size);
     BrioMotionFile *motion;
     mkdir("hurt", 0777);
-    for (size_t cut = 0; cut < size; cut += cut < 400 ? 7 : 211) { /* any length: a sentence, or the frames that are whole */
+    /* any length: a sentence, or the frames that are whole */
+    for (size_t cut = 0; cut < size; cut += cut < 400 ? 7 : 211) {
         BrioError error = {0};
         write_bytes("hurt/motion.bin", bytes, cut);
         if (brio__motion_open("hurt", &motion, &error) == BRIO_OK) {
@@ -391,24 +469,41 @@ static void bad_input(void **state)
     (void)state;
     block_run();
     write_text("plain.yaml", block_scene);
-    assert_int_equal(BRIO("run", "plain.yaml", "-o", "still", "-q", "--set", "output.motion=false")->code, 0);
+    assert_int_equal(
+        BRIO("run", "plain.yaml", "-o", "still", "-q", "--set", "output.motion=false")->code, 0);
     assert_int_not_equal(access("still/motion.bin", F_OK), 0);
     const struct {
         const char *argument[6], *err;
     } cases[] = {
         {{"render"}, "brio render: which run? Give a folder that `brio run` has written\n"},
-        {{"render", "block"}, "brio render: where to? Give -o x.png for a picture or -o x.mp4 for a film\n"},
-        {{"render", "nowhere", "-o", "a.png"}, "there is no folder \"nowhere\": give one that `brio run` has written\n"},
-        {{"render", "still", "-o", "a.png"}, "still holds no motion (there is no motion.bin): run the scene again, with output.motion not false\n"},
-        {{"render", "block", "-o", "a.gif"}, "brio render: -o a.gif: expected a name that ends in .png or .mp4; frame-%04d.png gives numbered pictures\n"},
-        {{"render", "block", "-o", "a.png", "--size", "wide"}, "brio render: --size wide: expected WIDTHxHEIGHT in pixels, from 16x16 to 16384x16384, as in 1280x720\n"},
-        {{"render", "block", "-o", "a.png", "--time", "9"}, "brio render: --time 9: the run ends at 0.5 s\n"},
-        {{"render", "block", "-o", "a.png", "--frame", "11"}, "brio render: --frame 11: there are frames 0 to 10\n"},
-        {{"render", "block", "-o", "a.png", "--color", "stran"}, "brio render: no colouring \"stran\"; did you mean \"strain\"?\n"},
-        {{"render", "block", "-o", "a.png", "--camera", "1,2"}, "brio render: --camera 1,2: expected three numbers, as in 1,0.5,2\n"},
-        {{"render", "block", "-o", "a.mp4", "--sheet", "3"}, "brio render: --time, --frame and --sheet are for one picture, not for a film\n"},
-        {{"view"}, "brio view: which run? Give a folder that `brio run` or `brio compare` has written\n"},
-        {{"view", "nowhere"}, "brio view: there is no folder \"nowhere\": give one that `brio run` or `brio compare` has written\n"},
+        {{"render", "block"},
+         "brio render: where to? Give -o x.png for a picture or -o x.mp4 for a film\n"},
+        {{"render", "nowhere", "-o", "a.png"},
+         "there is no folder \"nowhere\": give one that `brio run` has written\n"},
+        {{"render", "still", "-o", "a.png"},
+         "still holds no motion (there is no motion.bin): run the scene again, with output.motion "
+         "not false\n"},
+        {{"render", "block", "-o", "a.gif"},
+         "brio render: -o a.gif: expected a name that ends in .png or .mp4; frame-%04d.png gives "
+         "numbered pictures\n"},
+        {{"render", "block", "-o", "a.png", "--size", "wide"},
+         "brio render: --size wide: expected WIDTHxHEIGHT in pixels, from 16x16 to 16384x16384, as "
+         "in 1280x720\n"},
+        {{"render", "block", "-o", "a.png", "--time", "9"},
+         "brio render: --time 9: the run ends at 0.5 s\n"},
+        {{"render", "block", "-o", "a.png", "--frame", "11"},
+         "brio render: --frame 11: there are frames 0 to 10\n"},
+        {{"render", "block", "-o", "a.png", "--color", "stran"},
+         "brio render: no colouring \"stran\"; did you mean \"strain\"?\n"},
+        {{"render", "block", "-o", "a.png", "--camera", "1,2"},
+         "brio render: --camera 1,2: expected three numbers, as in 1,0.5,2\n"},
+        {{"render", "block", "-o", "a.mp4", "--sheet", "3"},
+         "brio render: --time, --frame and --sheet are for one picture, not for a film\n"},
+        {{"view"},
+         "brio view: which run? Give a folder that `brio run` or `brio compare` has written\n"},
+        {{"view", "nowhere"},
+         "brio view: there is no folder \"nowhere\": give one that `brio run` or `brio compare` "
+         "has written\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *arguments[8] = {0};
@@ -425,7 +520,8 @@ static void full_disk(void **state)
 {
     (void)state;
     block_run();
-    const char *const arguments[] = {"render", "block", "-o", "large.png", "--size", "400x300", NULL};
+    const char *const arguments[] = {"render", "block",   "-o", "large.png",
+                                     "--size", "400x300", NULL};
     const Outcome *o = run_limited(4096, arguments);
     assert_int_equal(o->code, 1);
     assert_non_null(strstr(o->err, "cannot write large.png"));

@@ -1,16 +1,22 @@
-/* report.html: what the page says without its script, and in a real browser what its charts and its motion show (web/report/test.mjs). */
+/* report.html: what the page says without its script, and in a real browser what its charts and its
+ * motion show (web/report/test.mjs). */
 #define _GNU_SOURCE
 #include "program.h"
 
 #include "base.h"
 
 static const char block_scene[] =
-    "brio: 1\ntitle: A <soft> block\ntime: {h: 1/60, end: 1, fps: 30}\ngravity: [0, -9.8, 0]\nintegrator: a-search\ncontact: {type: penalty, kappa: 1e4, dhat: 1e-3}\n"
-    "bodies:\n  - name: block\n    shape: {type: box, size: [0.2, 0.2, 0.2], cells: [3, 3, 3]}\n    material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}\n"
-    "    transform: {translate: [0, 0.35, 0]}\n    velocity: {linear: [0.6, 0, 0], angular: [0, 2, 1]}\n"
-    "obstacles:\n  - {type: plane, point: [0, 0, 0], normal: [0, 1, 0]}\nprobes:\n  - {name: corner, body: block, vertex: 0}\n";
+    "brio: 1\ntitle: A <soft> block\ntime: {h: 1/60, end: 1, fps: 30}\ngravity: [0, -9.8, "
+    "0]\nintegrator: a-search\ncontact: {type: penalty, kappa: 1e4, dhat: 1e-3}\n"
+    "bodies:\n  - name: block\n    shape: {type: box, size: [0.2, 0.2, 0.2], cells: [3, 3, 3]}\n   "
+    " material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}\n"
+    "    transform: {translate: [0, 0.35, 0]}\n    velocity: {linear: [0.6, 0, 0], angular: [0, 2, "
+    "1]}\n"
+    "obstacles:\n  - {type: plane, point: [0, 0, 0], normal: [0, 1, 0]}\nprobes:\n  - {name: "
+    "corner, body: block, vertex: 0}\n";
 
-/* 10 404 vertices on springs, soft enough for a cheap explicit method, each with a velocity of its own: nothing to be saved by smoothness. */
+/* 10 404 vertices on springs, soft enough for a cheap explicit method, each with a velocity of its
+ * own: nothing to be saved by smoothness. */
 static void write_large(void)
 {
     enum { SIDE = 102 };
@@ -19,11 +25,16 @@ static void write_large(void)
     fputs("x,y,z,vx,vy,vz\n", file);
     for (int j = 0; j < SIDE; j++)
         for (int i = 0; i < SIDE; i++)
-            fprintf(file, "%.9g,0,%.9g,%.9g,%.9g,%.9g\n", i / (SIDE - 1.0) - 0.5, j / (SIDE - 1.0) - 0.5, 0.02 * brio__random_normal(&random), 0.02 * brio__random_normal(&random),
-                    0.02 * brio__random_normal(&random));
+            fprintf(file, "%.9g,0,%.9g,%.9g,%.9g,%.9g\n", i / (SIDE - 1.0) - 0.5,
+                    j / (SIDE - 1.0) - 0.5, 0.02 * brio__random_normal(&random),
+                    0.02 * brio__random_normal(&random), 0.02 * brio__random_normal(&random));
     fclose(file);
-    write_text("large.yaml", "brio: 1\ntitle: Ten thousand\ntime: {h: 1/30, end: 10, fps: 30}\ngravity: [0, 0, 0]\nintegrator: symplectic-euler\nbodies:\n  - name: sheet\n"
-                             "    shape: {type: grid, width: 1, depth: 1, cells_x: 101, cells_z: 101}\n    kind: springs\n    material: {type: hooke, k: 0.02, vertex_mass: 0.01}\n    state: start.csv\n");
+    write_text(
+        "large.yaml",
+        "brio: 1\ntitle: Ten thousand\ntime: {h: 1/30, end: 10, fps: 30}\ngravity: [0, 0, "
+        "0]\nintegrator: symplectic-euler\nbodies:\n  - name: sheet\n"
+        "    shape: {type: grid, width: 1, depth: 1, cells_x: 101, cells_z: 101}\n    kind: "
+        "springs\n    material: {type: hooke, k: 0.02, vertex_mass: 0.01}\n    state: start.csv\n");
 }
 
 static void run_once(const char *folder, const char *const *arguments)
@@ -36,7 +47,10 @@ static void run_once(const char *folder, const char *const *arguments)
     assert_int_equal(o->code, 0);
 }
 
-static void make_block(void) { run_once("block", (const char *const[]){"run", "block.yaml", "-o", "block", "-q", NULL}); }
+static void make_block(void)
+{
+    run_once("block", (const char *const[]){"run", "block.yaml", "-o", "block", "-q", NULL});
+}
 
 static char *page_of(const char *folder)
 {
@@ -53,7 +67,9 @@ static void words_and_tables(void **state)
     make_block();
     char *page = page_of("block");
     assert_non_null(strstr(page, "<h1>A &lt;soft&gt; block</h1>"));
-    assert_non_null(strstr(page, "<p>1 body with 64 vertices, stepped by a-search, h = 1/60 s, to t = 1 s in 60 steps"));
+    assert_non_null(strstr(
+        page,
+        "<p>1 body with 64 vertices, stepped by a-search, h = 1/60 s, to t = 1 s in 60 steps"));
     assert_non_null(strstr(page, "<strong>Completed</strong>"));
     assert_non_null(strstr(page, "<table id=\"ledger\">"));
     assert_non_null(strstr(page, "<table id=\"phases\">"));
@@ -64,14 +80,16 @@ static void words_and_tables(void **state)
     free(page);
 }
 
-/* A run that stops has a report that says so, and --resume renews it; one that was removed is made again by `brio view`. */
+/* A run that stops has a report that says so, and --resume renews it; one that was removed is made
+ * again by `brio view`. */
 static void reports_follow_the_run(void **state)
 {
     (void)state;
     make_block();
     char *whole = page_of("block");
     remove_tree("part");
-    assert_int_equal(BRIO("run", "block.yaml", "-o", "part", "-q", "--set", "time.end=0.5")->code, 0);
+    assert_int_equal(BRIO("run", "block.yaml", "-o", "part", "-q", "--set", "time.end=0.5")->code,
+                     0);
     char *half = page_of("part");
     assert_non_null(strstr(half, "to t = 0.5 s in 30 steps"));
     assert_int_equal(BRIO("run", "block.yaml", "-o", "part", "-q", "--resume")->code, 0);
@@ -87,25 +105,30 @@ static void reports_follow_the_run(void **state)
     const Outcome *o = BRIO("view", "part");
     assert_int_equal(o->code, 0);
     assert_non_null(strstr(o->out, "/part/report.html\n"));
-    assert_string_equal(o->err, "brio view: there is no display here; open the file above in a browser\n");
+    assert_string_equal(o->err,
+                        "brio view: there is no display here; open the file above in a browser\n");
     char *again = page_of("part");
     assert_non_null(strstr(again, "to t = 1 s in 60 steps"));
     free(whole), free(half), free(grown), free(again), free(x), free(y);
 }
 
-/* A report that cannot be written is no failure of the run: results are there, a warning says what is missing, and nothing claims that the page exists. */
+/* A report that cannot be written is no failure of the run: results are there, a warning says what
+ * is missing, and nothing claims that the page exists. */
 static void a_run_without_its_report_is_done(void **state)
 {
     (void)state;
     write_text("block.yaml", block_scene);
     remove_tree("bare");
-    assert_int_equal(BRIO("run", "block.yaml", "-o", "bare", "-q", "--set", "time.end=0.1")->code, 0);
+    assert_int_equal(BRIO("run", "block.yaml", "-o", "bare", "-q", "--set", "time.end=0.1")->code,
+                     0);
     assert_int_equal(unlink("bare/report.html"), 0);
     assert_int_equal(mkdir("bare/report.html", 0777), 0);
-    const Outcome *o = BRIO("run", "block.yaml", "-o", "bare", "--resume", "--json", "--set", "time.end=0.2");
+    const Outcome *o =
+        BRIO("run", "block.yaml", "-o", "bare", "--resume", "--json", "--set", "time.end=0.2");
     print_message("%s", o->err);
     assert_int_equal(o->code, 0);
-    const char *warning = strstr(o->err, "warning: the results are whole, only their report is missing: cannot write bare/report.html: ");
+    const char *warning = strstr(o->err, "warning: the results are whole, only their report is "
+                                         "missing: cannot write bare/report.html: ");
     assert_non_null(warning);
     assert_non_null(strstr(warning, "`brio view bare` makes it\n"));
     assert_non_null(strstr(o->out, "\"verdict\": \"completed\""));
@@ -125,17 +148,22 @@ static void in_a_browser(void **state)
     (void)state;
     char command[4096], *script;
     make_block();
-    run_once("both", (const char *const[]){"compare", "block.yaml", "--integrators", "backward-euler,a-search", "-o", "both", "-q", NULL});
+    run_once("both", (const char *const[]){"compare", "block.yaml", "--integrators",
+                                           "backward-euler,a-search", "-o", "both", "-q", NULL});
     write_large();
     run_once("large", (const char *const[]){"run", "large.yaml", "-o", "large", "-q", NULL});
     script = page_of("block");
     bool interactive = strstr(script, "id=\"brio-data\"") != NULL;
     free(script);
     if (!interactive || !has_program("node")) {
-        print_message("SKIPPED: %s\n", interactive ? "there is no node" : "brio was built without npm, so its reports have no script");
+        print_message("SKIPPED: %s\n",
+                      interactive ? "there is no node"
+                                  : "brio was built without npm, so its reports have no script");
         return;
     }
-    snprintf(command, sizeof command, "node '%s/web/report/test.mjs' block both large '%s' >browser.log 2>&1", BRIO_SOURCE_DIR, BRIO_REPORT_MODULES);
+    snprintf(command, sizeof command,
+             "node '%s/web/report/test.mjs' block both large '%s' >browser.log 2>&1",
+             BRIO_SOURCE_DIR, BRIO_REPORT_MODULES);
     int status = system(command), code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     char *log = read_all("browser.log", NULL);
     print_message("%s", log);

@@ -1,4 +1,5 @@
-/* The matrix of single numbers with three right-hand sides: graphs of all kinds, both precisions, any number of threads. */
+/* The matrix of single numbers with three right-hand sides: graphs of all kinds, both precisions,
+ * any number of threads. */
 #include "linear/scalar.h"
 #include "edges.h"
 #include "memory.h"
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* ---- problems ----------------------------------------------------------------------------------- */
+/* ---- problems --------------------------------------------------------------------------- */
 
 typedef struct Problem {
     char name[64];
@@ -21,7 +22,8 @@ typedef struct Problem {
     double *diagonal, *off;
 } Problem;
 
-/* M + w L: weights of the edges over a range of e^3, a tenth of them negative, with a diagonal that stays dominant by random masses. */
+/* M + w L: weights of the edges over a range of e^3, a tenth of them negative, with a diagonal that
+ * stays dominant by random masses. */
 static Problem finish(const char *name, int32_t n, Edges *e, uint64_t seed)
 {
     Problem p = {.n = n};
@@ -36,7 +38,8 @@ static Problem finish(const char *name, int32_t n, Edges *e, uint64_t seed)
         for (int s = 0; s < 2; s++) p.start[e->edge[k][s] + 2]++;
     for (int32_t i = 0; i <= n; i++) p.start[i + 1] += p.start[i];
     for (int64_t k = e->count - 1; k >= 0; k--) { /* backwards: rows are not sorted */
-        double weight = (brio__random(&random) < 0.1 ? 0.5 : -1) * exp(3 * brio__random(&random) - 1);
+        double weight =
+            (brio__random(&random) < 0.1 ? 0.5 : -1) * exp(3 * brio__random(&random) - 1);
         for (int s = 0; s < 2; s++) {
             int32_t i = e->edge[k][s];
             p.neighbour[p.start[i + 1]] = e->edge[k][1 - s];
@@ -77,7 +80,25 @@ static void add_random(Edges *e, int32_t n, double chance, uint64_t seed)
             if (brio__random(&random) < chance) add_edge(e, i, j);
 }
 
-enum { ONE, TWO, TWO_APART, THREE, PATH, STAR, COMPLETE, CLOTH, STRIP_OF_CLOTH, BOX, RANDOM, SPARSE_RANDOM, NO_EDGES, CHAINS, LARGE_STAR, BODIES, KINDS };
+enum {
+    ONE,
+    TWO,
+    TWO_APART,
+    THREE,
+    PATH,
+    STAR,
+    COMPLETE,
+    CLOTH,
+    STRIP_OF_CLOTH,
+    BOX,
+    RANDOM,
+    SPARSE_RANDOM,
+    NO_EDGES,
+    CHAINS,
+    LARGE_STAR,
+    BODIES,
+    KINDS
+};
 
 static Problem make(int kind)
 {
@@ -95,10 +116,14 @@ static Problem make(int kind)
         return finish("star", 800, &e, 6);
     case COMPLETE: add_random(&e, 150, 2, 7); return finish("complete", 150, &e, 7);
     case CLOTH: add_cloth(&e, 0, 101, 101); return finish("cloth 101 x 101", 10201, &e, 8);
-    case STRIP_OF_CLOTH: add_cloth(&e, 0, 7, 900); return finish("strip of cloth 7 x 900", 6300, &e, 9);
+    case STRIP_OF_CLOTH:
+        add_cloth(&e, 0, 7, 900);
+        return finish("strip of cloth 7 x 900", 6300, &e, 9);
     case BOX: add_box(&e, 0, 15, 14, 13); return finish("box 15 x 14 x 13", 2730, &e, 10);
     case RANDOM: add_random(&e, 300, 0.1, 11); return finish("random, 300 vertices", 300, &e, 11);
-    case SPARSE_RANDOM: add_random(&e, 2000, 0.0012, 12); return finish("random, sparse", 2000, &e, 12);
+    case SPARSE_RANDOM:
+        add_random(&e, 2000, 0.0012, 12);
+        return finish("random, sparse", 2000, &e, 12);
     case NO_EDGES: return finish("no edges", 77, &e, 13);
     case CHAINS: /* many roots of the elimination tree, with a matrix large enough for threads */
         for (int32_t i = 1; i < 60000; i++)
@@ -133,7 +158,8 @@ static double residual(const Problem *p, const double *b, const double *x)
         norm_A = fmax(norm_A, row);
         for (int r = 0; r < 3; r++) {
             double left = b[3 * (int64_t)i + r] - p->diagonal[i] * x[3 * (int64_t)i + r];
-            for (int64_t k = p->start[i]; k < p->start[i + 1]; k++) left -= p->off[k] * x[3 * (int64_t)p->neighbour[k] + r];
+            for (int64_t k = p->start[i]; k < p->start[i + 1]; k++)
+                left -= p->off[k] * x[3 * (int64_t)p->neighbour[k] + r];
             most = isfinite(left) ? fmax(most, fabs(left)) : INFINITY;
             norm_x = fmax(norm_x, fabs(x[3 * (int64_t)i + r]));
             norm_b = fmax(norm_b, fabs(b[3 * (int64_t)i + r]));
@@ -142,21 +168,25 @@ static double residual(const Problem *p, const double *b, const double *x)
     return most / (norm_A * norm_x + norm_b);
 }
 
-static void analyse(const Problem *p, bool single, BrioScalarPattern **pattern, BrioScalarFactor **factor)
+static void analyse(const Problem *p, bool single, BrioScalarPattern **pattern,
+                    BrioScalarFactor **factor)
 {
     assert_int_equal(brio__scalar_analyse(p->n, p->start, p->neighbour, pattern), BRIO_OK);
     assert_int_equal(brio__scalar_factor_create(*pattern, single, factor), BRIO_OK);
 }
 
-/* ---- tests -------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------ */
 
 static void solves(void **state)
 {
     (void)state;
-    printf("  %-38s %8s %9s %9s  backward error: double, float\n", "graph", "n", "nonzeros", "stored");
+    printf("  %-38s %8s %9s %9s  backward error: double, float\n", "graph", "n", "nonzeros",
+           "stored");
     for (int kind = 0; kind < KINDS; kind++) {
         Problem p = make(kind);
-        double *b = random_vector(3 * (int64_t)p.n, 100), *x = random_vector(3 * (int64_t)p.n, 101), error[2];
+        double *b = random_vector(3 * (int64_t)p.n, 100);
+        double *x = random_vector(3 * (int64_t)p.n, 101);
+        double error[2];
         BrioScalarStats stats;
         for (int single = 0; single < 2; single++) {
             BrioScalarPattern *pattern;
@@ -173,23 +203,29 @@ static void solves(void **state)
             brio__scalar_factor_free(factor);
             brio__scalar_pattern_free(pattern);
         }
-        printf("  %-38s %8d %9.0f %9.0f  %.1e, %.1e\n", p.name, p.n, stats.nonzeros, stats.stored, error[0], error[1]);
+        printf("  %-38s %8d %9.0f %9.0f  %.1e, %.1e\n", p.name, p.n, stats.nonzeros, stats.stored,
+               error[0], error[1]);
         assert_true(error[0] <= 1e-13);
         assert_true(error[1] <= 1e-6);
-        assert_true(stats.nonzeros >= p.n + (double)p.start[p.n] / 2 && stats.stored >= stats.nonzeros);
+        assert_true(stats.nonzeros >= p.n + (double)p.start[p.n] / 2 &&
+                    stats.stored >= stats.nonzeros);
         drop(&p);
         free(b);
         free(x);
     }
 }
 
-/* Of a nearly diagonal matrix, as short steps have, the inverse falls below the least float. The solve is as exact as ever, takes no longer than with doubles (slow numbers would take ten
- * times as long), and whoever called still has numbers below the least one. TOLERANCE of the time 4, the least of several: machines are shared. */
+/* Of a nearly diagonal matrix, as short steps have, the inverse falls below the least float. The
+ * solve is as exact as ever, takes no longer than with doubles (slow numbers would take ten times
+ * as long), and whoever called still has numbers below the least one. TOLERANCE of the time 4, the
+ * least of several: machines are shared. */
 static void tiny_numbers(void **state)
 {
     (void)state;
     Problem p = make(CLOTH);
-    double *b = random_vector(3 * (int64_t)p.n, 100), *x = random_vector(3 * (int64_t)p.n, 101), least[2] = {INFINITY, INFINITY};
+    double *b = random_vector(3 * (int64_t)p.n, 100);
+    double *x = random_vector(3 * (int64_t)p.n, 101);
+    double least[2] = {INFINITY, INFINITY};
     for (int64_t k = 0; k < p.start[p.n]; k++) p.off[k] *= 1e-4;
     for (int single = 0; single < 2; single++) {
         BrioScalarPattern *pattern;
@@ -205,7 +241,9 @@ static void tiny_numbers(void **state)
         brio__scalar_factor_free(factor);
         brio__scalar_pattern_free(pattern);
     }
-    printf("  with an inverse that falls off fast a solve takes %.3f ms in double, %.3f in single precision\n", 1e3 * least[0], 1e3 * least[1]);
+    printf("  with an inverse that falls off fast a solve takes %.3f ms in double, %.3f in single "
+           "precision\n",
+           1e3 * least[0], 1e3 * least[1]);
     assert_true(least[1] < 4 * least[0]);
     volatile double half = DBL_MIN;
     half /= 2;
@@ -235,18 +273,23 @@ static void counts(void **state)
 static void threads(void **state)
 {
     (void)state;
-    static const int kinds[] = {PATH, CLOTH, STRIP_OF_CLOTH, BOX, SPARSE_RANDOM, CHAINS, LARGE_STAR, BODIES};
+    static const int kinds[] = {PATH,          CLOTH,  STRIP_OF_CLOTH, BOX,
+                                SPARSE_RANDOM, CHAINS, LARGE_STAR,     BODIES};
     for (size_t k = 0; k < BRIO_COUNT(kinds); k++)
         for (int single = 0; single < 2; single++) {
             Problem p = make(kinds[k]);
-            double *b = random_vector(3 * (int64_t)p.n, 3), *x = random_vector(3 * (int64_t)p.n, 4), *one = random_vector(3 * (int64_t)p.n, 5);
+            double *b = random_vector(3 * (int64_t)p.n, 3);
+            double *x = random_vector(3 * (int64_t)p.n, 4);
+            double *one = random_vector(3 * (int64_t)p.n, 5);
             for (int count = 1; count <= 4; count *= 2) {
                 BrioScalarPattern *pattern;
                 BrioScalarFactor *factor;
                 brio_set_threads(count);
                 analyse(&p, single, &pattern, &factor);
                 for (int again = 0; again < 10; again++) {
-                    if (again % 5 == 0) assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_OK);
+                    if (again % 5 == 0)
+                        assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off),
+                                         BRIO_OK);
                     brio__scalar_solve(factor, b, x);
                     if (count == 1 && again == 0) memcpy(one, x, 3 * (size_t)p.n * sizeof *x);
                     assert_memory_equal(x, one, 3 * (size_t)p.n * sizeof *x);
@@ -274,7 +317,9 @@ static void two_factors(void **state)
     (void)state;
     Problem p = make(BODIES);
     int64_t entries = p.start[p.n];
-    double *weak = malloc((size_t)entries * sizeof *weak), *b = random_vector(3 * (int64_t)p.n, 6), *x = random_vector(3 * (int64_t)p.n, 7);
+    double *weak = malloc((size_t)entries * sizeof *weak);
+    double *b = random_vector(3 * (int64_t)p.n, 6);
+    double *x = random_vector(3 * (int64_t)p.n, 7);
     for (int64_t k = 0; k < entries; k++) weak[k] = 0.25 * p.off[k];
     Problem q = p;
     q.off = weak;
@@ -299,7 +344,8 @@ static void two_factors(void **state)
     drop(&p);
 }
 
-/* Changed entries are factored again without the rest: the same bits as by a pattern that has seen nothing, also where another factor came between, or one that failed. */
+/* Changed entries are factored again without the rest: the same bits as by a pattern that has seen
+ * nothing, also where another factor came between, or one that failed. */
 static void again(void **state)
 {
     (void)state;
@@ -308,16 +354,20 @@ static void again(void **state)
             Problem p = make(kind);
             BrioScalarPattern *pattern, *fresh;
             BrioScalarFactor *factor, *other, *whole;
-            double *b = random_vector(3 * (int64_t)p.n, 21), *x = random_vector(3 * (int64_t)p.n, 22), *y = random_vector(3 * (int64_t)p.n, 23);
+            double *b = random_vector(3 * (int64_t)p.n, 21);
+            double *x = random_vector(3 * (int64_t)p.n, 22);
+            double *y = random_vector(3 * (int64_t)p.n, 23);
             analyse(&p, single, &pattern, &factor);
             assert_int_equal(brio__scalar_factor_create(pattern, single, &other), BRIO_OK);
             for (int trial = 0; trial < 4; trial++) {
                 int32_t where = (int32_t)((trial * 7919) % p.n);
-                if (trial % 4 == 2) assert_int_equal(brio__scalar_factorise(other, p.diagonal, p.off), BRIO_OK);
+                if (trial % 4 == 2)
+                    assert_int_equal(brio__scalar_factorise(other, p.diagonal, p.off), BRIO_OK);
                 p.diagonal[where] *= 1.5;
                 if (trial % 4 == 1) {
                     p.diagonal[(where + 1) % p.n] *= -1;
-                    assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_NOT_POSITIVE_DEFINITE);
+                    assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off),
+                                     BRIO_NOT_POSITIVE_DEFINITE);
                     p.diagonal[(where + 1) % p.n] *= -1;
                 }
                 assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_OK);
@@ -344,7 +394,9 @@ static void not_finite(void **state)
 {
     (void)state;
     Problem p = make(CLOTH);
-    double *b = random_vector(3 * (int64_t)p.n, 11), *x = random_vector(3 * (int64_t)p.n, 12), *bad = random_vector(3 * (int64_t)p.n, 13);
+    double *b = random_vector(3 * (int64_t)p.n, 11);
+    double *x = random_vector(3 * (int64_t)p.n, 12);
+    double *bad = random_vector(3 * (int64_t)p.n, 13);
     for (int single = 0; single < 2; single++) {
         BrioScalarPattern *pattern;
         BrioScalarFactor *factor;
@@ -378,7 +430,8 @@ static void indefinite(void **state)
             int32_t where = trial * (p.n - 1) / 3;
             double before = p.diagonal[where];
             p.diagonal[where] = trial == 3 ? NAN : trial == 2 ? 0 : -before;
-            assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_NOT_POSITIVE_DEFINITE);
+            assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off),
+                             BRIO_NOT_POSITIVE_DEFINITE);
             p.diagonal[where] = before;
             assert_int_equal(brio__scalar_factorise(factor, p.diagonal, p.off), BRIO_OK);
             brio__scalar_solve(factor, b, x);
@@ -428,7 +481,9 @@ static void allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves), cmocka_unit_test(tiny_numbers), cmocka_unit_test(counts), cmocka_unit_test(threads), cmocka_unit_test(two_factors), cmocka_unit_test(again), cmocka_unit_test(not_finite), cmocka_unit_test(indefinite), cmocka_unit_test(allocation),
+        cmocka_unit_test(solves),     cmocka_unit_test(tiny_numbers), cmocka_unit_test(counts),
+        cmocka_unit_test(threads),    cmocka_unit_test(two_factors),  cmocka_unit_test(again),
+        cmocka_unit_test(not_finite), cmocka_unit_test(indefinite),   cmocka_unit_test(allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

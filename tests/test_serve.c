@@ -1,4 +1,5 @@
-/* brio playground --serve: the page and the engine beside it with the headers for shared memory, to this machine only, whatever clients send. */
+/* brio playground --serve: the page and the engine beside it with the headers for shared memory, to
+ * this machine only, whatever clients send. */
 #include "program.h"
 
 #include <arpa/inet.h>
@@ -10,10 +11,12 @@ static int port;
 
 static int connect_to(in_addr_t machine)
 {
-    struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {machine}};
+    struct sockaddr_in place = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {machine}};
     int client = socket(AF_INET, SOCK_STREAM, 0);
     assert_true(client >= 0);
-    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 20}, sizeof(struct timeval));
+    setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 20},
+               sizeof(struct timeval));
     if (connect(client, (struct sockaddr *)&place, sizeof place) == 0) return client;
     close(client);
     return -1;
@@ -32,14 +35,19 @@ static const char *ask_bytes(const void *request, size_t size)
         sent += (size_t)now;
     }
     shutdown(client, SHUT_WR);
-    for (ssize_t got; have + 1 < sizeof answer && (got = recv(client, answer + have, sizeof answer - 1 - have, 0)) > 0;) have += (size_t)got;
+    for (ssize_t got; have + 1 < sizeof answer &&
+                      (got = recv(client, answer + have, sizeof answer - 1 - have, 0)) > 0;)
+        have += (size_t)got;
     close(client);
     answer[have] = 0;
     return answer;
 }
 
 static const char *ask(const char *request) { return ask_bytes(request, strlen(request)); }
-static bool begins(const char *text, const char *with) { return !strncmp(text, with, strlen(with)); }
+static bool begins(const char *text, const char *with)
+{
+    return !strncmp(text, with, strlen(with));
+}
 
 /* The program finds the page beside itself: a copy of it, with a page of a few words. */
 static int start(void **state)
@@ -84,7 +92,14 @@ static void gives_the_page(void **state)
 static void gives_nothing_else(void **state)
 {
     (void)state;
-    static const char *const addresses[] = {"/brio", "/../../../../etc/passwd", "//etc/passwd", "/playground.html/../brio", "/%2e%2e/brio", "/.out", "", "/playground-threads.js"};
+    static const char *const addresses[] = {"/brio",
+                                            "/../../../../etc/passwd",
+                                            "//etc/passwd",
+                                            "/playground.html/../brio",
+                                            "/%2e%2e/brio",
+                                            "/.out",
+                                            "",
+                                            "/playground-threads.js"};
     char request[200];
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n\r\n", addresses[i]);
@@ -93,9 +108,12 @@ static void gives_nothing_else(void **state)
     }
     struct sockaddr_in own = {0};
     socklen_t size = sizeof own;
-    int other = socket(AF_INET, SOCK_DGRAM, 0); /* the address by which others would reach this machine; nothing is sent */
-    struct sockaddr_in far = {.sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(0xc0000201)}};
-    if (connect(other, (struct sockaddr *)&far, sizeof far) == 0 && getsockname(other, (struct sockaddr *)&own, &size) == 0)
+    /* the address by which others would reach this machine; nothing is sent */
+    int other = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in far = {
+        .sin_family = AF_INET, .sin_port = htons(9), .sin_addr = {htonl(0xc0000201)}};
+    if (connect(other, (struct sockaddr *)&far, sizeof far) == 0 &&
+        getsockname(other, (struct sockaddr *)&own, &size) == 0)
         assert_int_equal(connect_to(own.sin_addr.s_addr), -1);
     else
         print_message("this machine has no other address to try\n");
@@ -151,7 +169,9 @@ static int stop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(gives_the_page), cmocka_unit_test(gives_nothing_else), cmocka_unit_test(bears_nonsense),
-                                       cmocka_unit_test(says_what_is_wrong), cmocka_unit_test(ends_with_a_signal)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gives_the_page), cmocka_unit_test(gives_nothing_else),
+        cmocka_unit_test(bears_nonsense), cmocka_unit_test(says_what_is_wrong),
+        cmocka_unit_test(ends_with_a_signal)};
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -1,5 +1,6 @@
-/* Die, capsule, torus, chain link, stairs, figures: closed and outward, of the right genus, with volumes that converge to what they should be, and tets of good
- * shape. Sizes of meshes that published scenes use. */
+/* Die, capsule, torus, chain link, stairs, figures: closed and outward, of the right genus, with
+ * volumes that converge to what they should be, and tets of good shape. Sizes of meshes that
+ * published scenes use. */
 #include "enclosed.h"
 #include "memory.h"
 #include "mesh/mesh.h"
@@ -33,13 +34,15 @@ static BrioMesh *make(const char *shape, ...)
         assert_int_equal(brio_fields_set(brio_shape_fields(shape), values, name, value), BRIO_OK);
     }
     va_end(list);
-    if (brio_mesh_shape(shape, values, &mesh, &error) != BRIO_OK) fail_msg("%s: %s", shape, error.message);
+    if (brio_mesh_shape(shape, values, &mesh, &error) != BRIO_OK)
+        fail_msg("%s: %s", shape, error.message);
     return mesh;
 }
 
 static double distance(const double *a, const double *b)
 {
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
 }
 
 static int compare(const void *a, const void *b)
@@ -48,11 +51,13 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Vertices - edges + triangles of a closed surface whose neighbours look to the same side: 2 for a sphere, 0 for a torus. */
+/* Vertices - edges + triangles of a closed surface whose neighbours look to the same side: 2 for a
+ * sphere, 0 for a torus. */
 static int64_t characteristic(const BrioMesh *mesh)
 {
     int64_t count = 3 * mesh->triangle_count, used = 0;
-    int64_t *forward = malloc((size_t)count * sizeof *forward), *backward = malloc((size_t)count * sizeof *backward);
+    int64_t *forward = malloc((size_t)count * sizeof *forward);
+    int64_t *backward = malloc((size_t)count * sizeof *backward);
     bool *seen = calloc((size_t)mesh->vertex_count, sizeof *seen);
     for (int64_t i = 0; i < count; i++) {
         int64_t a = mesh->triangle[i], b = mesh->triangle[i / 3 * 3 + (i + 1) % 3];
@@ -63,7 +68,8 @@ static int64_t characteristic(const BrioMesh *mesh)
     }
     qsort(forward, (size_t)count, sizeof *forward, compare);
     qsort(backward, (size_t)count, sizeof *backward, compare);
-    for (int64_t i = 0; i < count; i++) assert_true(forward[i] == backward[i] && (i == 0 || forward[i] != forward[i - 1]));
+    for (int64_t i = 0; i < count; i++)
+        assert_true(forward[i] == backward[i] && (i == 0 || forward[i] != forward[i - 1]));
     free(forward);
     free(backward);
     free(seen);
@@ -81,7 +87,8 @@ static double worst_shape(const BrioMesh *mesh, double *mean)
         for (int i = 0; i < 4; i++) p[i] = mesh->x + 3 * mesh->tet[4 * t + i];
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < i; j++) longest = fmax(longest, distance(p[i], p[j]));
-        double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6, shape = longest * longest * longest / (6 * sqrt(2) * volume);
+        double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6;
+        double shape = longest * longest * longest / (6 * sqrt(2) * volume);
         assert_true(volume > 0);
         worst = fmax(worst, shape);
         *mean += shape / (double)mesh->tet_count;
@@ -90,7 +97,8 @@ static double worst_shape(const BrioMesh *mesh, double *mean)
 }
 
 /* A solid with two resolutions and its surface: genus, volumes of second order, quality. */
-static void check_solid(const char *name, BrioMesh *coarse, BrioMesh *fine, BrioMesh *surface, double exact, int64_t euler, double most)
+static void check_solid(const char *name, BrioMesh *coarse, BrioMesh *fine, BrioMesh *surface,
+                        double exact, int64_t euler, double most)
 {
     double error[2], mean, worst[2];
     for (int i = 0; i < 2; i++) {
@@ -106,10 +114,13 @@ static void check_solid(const char *name, BrioMesh *coarse, BrioMesh *fine, Brio
     assert_int_equal(surface->triangle_count, coarse->triangle_count);
     assert_int_equal(surface->vertex_count - surface->edge_count + surface->triangle_count, euler);
     assert_true(fabs(enclosed_volume(surface) / enclosed_volume(coarse) - 1) < 1e-13);
-    print_message("%-8s %lld and %lld tets: volume off by %.4f and %.4f (ratio %.2f), worst shapes %.2f and %.2f, mean %.2f; surface of %lld vertices, %lld triangles\n", name,
-                  (long long)coarse->tet_count, (long long)fine->tet_count, error[0], error[1], error[0] / error[1], worst[0], worst[1], mean, (long long)surface->vertex_count,
-                  (long long)surface->triangle_count);
-    assert_true(error[0] < 0 && error[0] / error[1] > 3.6 && error[0] / error[1] < 4.4); /* inscribed; second order */
+    print_message("%-8s %lld and %lld tets: volume off by %.4f and %.4f (ratio %.2f), worst shapes "
+                  "%.2f and %.2f, mean %.2f; surface of %lld vertices, %lld triangles\n",
+                  name, (long long)coarse->tet_count, (long long)fine->tet_count, error[0],
+                  error[1], error[0] / error[1], worst[0], worst[1], mean,
+                  (long long)surface->vertex_count, (long long)surface->triangle_count);
+    /* inscribed; second order */
+    assert_true(error[0] < 0 && error[0] / error[1] > 3.6 && error[0] / error[1] < 4.4);
     assert_true(worst[0] < most && worst[1] < most);
     brio_mesh_free(coarse);
     brio_mesh_free(fine);
@@ -121,9 +132,13 @@ static void dice(void **unused)
     (void)unused;
     const double a = 0.1, radius[] = {0.01, 0.02, 0.035, 0.05};
     for (int i = 0; i < 4; i++) {
-        double r = radius[i], b = a - 2 * r, exact = b * b * b + 6 * b * b * r + 3 * M_PI * r * r * b + 4 * M_PI / 3 * r * r * r;
-        double cells = i == 2 ? 10 : 5; /* as many as give cells in the round part whose number doubles */
-        check_solid("die", make("die", "size", a, "radius", r, "cells", cells, NULL), make("die", "size", a, "radius", r, "cells", 2 * cells, NULL),
+        double r = radius[i];
+        double b = a - 2 * r;
+        double exact = b * b * b + 6 * b * b * r + 3 * M_PI * r * r * b + 4 * M_PI / 3 * r * r * r;
+        /* as many as give cells in the round part whose number doubles */
+        double cells = i == 2 ? 10 : 5;
+        check_solid("die", make("die", "size", a, "radius", r, "cells", cells, NULL),
+                    make("die", "size", a, "radius", r, "cells", 2 * cells, NULL),
                     make("die-surface", "size", a, "radius", r, "cells", cells, NULL), exact, 2, 5);
     }
     /* much finer rounding than cells, and the coarsest of all */
@@ -137,7 +152,8 @@ static void dice(void **unused)
     }
 }
 
-/* Every vertex of the surface lies on the rounded cube: r from the nearest point of the inner cube. */
+/* Every vertex of the surface lies on the rounded cube: r from the nearest point of the inner
+ * cube. */
 static void die_is_round(void **unused)
 {
     (void)unused;
@@ -157,8 +173,11 @@ static void capsules(void **unused)
     (void)unused;
     const double r = 0.25;
     for (int i = 0; i < 2; i++) {
-        double height = i ? 0.5 : 1, exact = M_PI * r * r * (height - 2 * r) + 4 * M_PI / 3 * r * r * r; /* the second is a ball */
-        check_solid("capsule", make("capsule", "height", height, "cells", 4.0, NULL), make("capsule", "height", height, "cells", 8.0, NULL),
+        /* the second is a ball */
+        double height = i ? 0.5 : 1;
+        double exact = M_PI * r * r * (height - 2 * r) + 4 * M_PI / 3 * r * r * r;
+        check_solid("capsule", make("capsule", "height", height, "cells", 4.0, NULL),
+                    make("capsule", "height", height, "cells", 8.0, NULL),
                     make("capsule-surface", "height", height, "cells", 4.0, NULL), exact, 2, 5);
     }
 }
@@ -167,16 +186,21 @@ static void tori(void **unused)
 {
     (void)unused;
     const double exact = 2 * M_PI * M_PI * 0.3 * 0.01;
-    check_solid("torus", make("torus", NULL), make("torus", "segments", 48.0, "rings", 4.0, NULL), make("torus-surface", NULL), exact, 0, 6);
+    check_solid("torus", make("torus", NULL), make("torus", "segments", 48.0, "rings", 4.0, NULL),
+                make("torus-surface", NULL), exact, 0, 6);
 }
 
 static void chain_links(void **unused)
 {
     (void)unused;
-    const double wire = 0.005, radius = 0.0225 - wire, straight = 0.07 - 0.045, exact = M_PI * wire * wire * (2 * straight + 2 * M_PI * radius);
+    const double wire = 0.005;
+    const double radius = 0.0225 - wire;
+    const double straight = 0.07 - 0.045;
+    const double exact = M_PI * wire * wire * (2 * straight + 2 * M_PI * radius);
     double error[2];
     for (int i = 0; i < 2; i++) {
-        BrioMesh *mesh = make("chain-link", "bend", 12.0 * (1 << i), "around", 12.0 * (1 << i), NULL);
+        BrioMesh *mesh =
+            make("chain-link", "bend", 12.0 * (1 << i), "around", 12.0 * (1 << i), NULL);
         assert_int_equal(characteristic(mesh), 0);
         error[i] = enclosed_volume(mesh) / exact - 1;
         brio_mesh_free(mesh);
@@ -187,11 +211,15 @@ static void chain_links(void **unused)
         low[k % 3] = fmin(low[k % 3], mesh->x[k]);
         high[k % 3] = fmax(high[k % 3], mesh->x[k]);
     }
-    print_message("chain link: volume off by %.4f and %.4f (ratio %.2f); %lld vertices, %lld triangles, %.4f x %.4f x %.4f m\n", error[0], error[1], error[0] / error[1],
-                  (long long)mesh->vertex_count, (long long)mesh->triangle_count, high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+    print_message("chain link: volume off by %.4f and %.4f (ratio %.2f); %lld vertices, %lld "
+                  "triangles, %.4f x %.4f x %.4f m\n",
+                  error[0], error[1], error[0] / error[1], (long long)mesh->vertex_count,
+                  (long long)mesh->triangle_count, high[0] - low[0], high[1] - low[1],
+                  high[2] - low[2]);
     assert_true(error[0] < 0 && fabs(error[0] / error[1] - 4) < 0.4);
     assert_int_equal(characteristic(mesh), 0);
-    assert_true(enclosed_volume(mesh) > 0 && fabs(high[0] - low[0] - 0.07) < 1e-15 && fabs(high[2] - low[2] - 0.045) < 1e-15);
+    assert_true(enclosed_volume(mesh) > 0 && fabs(high[0] - low[0] - 0.07) < 1e-15 &&
+                fabs(high[2] - low[2] - 0.045) < 1e-15);
     brio_mesh_free(mesh);
     mesh = make("chain-link", "width", 0.07, NULL); /* round */
     assert_int_equal(characteristic(mesh), 0);
@@ -205,7 +233,9 @@ static void steps(void **unused)
     for (int count = 1; count <= 7; count += 3) {
         BrioMesh *mesh = make("stairs", "count", (double)count, NULL);
         double exact = 0.15 * 0.25 * count * (count + 1) / 2;
-        print_message("stairs of %d: %lld vertices, %lld triangles, volume %.6f of %.6f m3\n", count, (long long)mesh->vertex_count, (long long)mesh->triangle_count, enclosed_volume(mesh), exact);
+        print_message("stairs of %d: %lld vertices, %lld triangles, volume %.6f of %.6f m3\n",
+                      count, (long long)mesh->vertex_count, (long long)mesh->triangle_count,
+                      enclosed_volume(mesh), exact);
         assert_int_equal(characteristic(mesh), 2);
         assert_true(fabs(enclosed_volume(mesh) - exact) < 1e-13);
         brio_mesh_free(mesh);
@@ -220,7 +250,9 @@ static void dihedral_angles(const BrioMesh *mesh, double *least, double *most)
     for (int64_t t = 0; t < mesh->tet_count; t++) {
         double normal[4][3];
         for (int i = 0; i < 4; i++) { /* inward, of the side across corner i */
-            const double *p = mesh->x + 3 * mesh->tet[4 * t + i], *a = mesh->x + 3 * mesh->tet[4 * t + (i + 1) % 4], *b = mesh->x + 3 * mesh->tet[4 * t + (i + 2) % 4];
+            const double *p = mesh->x + 3 * mesh->tet[4 * t + i];
+            const double *a = mesh->x + 3 * mesh->tet[4 * t + (i + 1) % 4];
+            const double *b = mesh->x + 3 * mesh->tet[4 * t + (i + 2) % 4];
             const double *c = mesh->x + 3 * mesh->tet[4 * t + (i + 3) % 4], origin[3] = {0};
             double height = 0;
             for (int k = 0; k < 3; k++) {
@@ -233,7 +265,9 @@ static void dihedral_angles(const BrioMesh *mesh, double *least, double *most)
         }
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < i; j++) {
-                double cosine = -normal[i][0] * normal[j][0] - normal[i][1] * normal[j][1] - normal[i][2] * normal[j][2], angle = acos(fmin(fmax(cosine, -1), 1)) * (180 / M_PI);
+                double cosine = -normal[i][0] * normal[j][0] - normal[i][1] * normal[j][1] -
+                                normal[i][2] * normal[j][2];
+                double angle = acos(fmin(fmax(cosine, -1), 1)) * (180 / M_PI);
                 *least = fmin(*least, angle);
                 *most = fmax(*most, angle);
             }
@@ -243,7 +277,8 @@ static void dihedral_angles(const BrioMesh *mesh, double *least, double *most)
 enum { FIGURES = 5 };
 static const char *const figure_name[FIGURES] = {"bunny", "hippo", "head", "horn", "cactus"};
 
-/* Balls, closed and outward, whose volume converges with second order; the angles that the paper guarantees. */
+/* Balls, closed and outward, whose volume converges with second order; the angles that the paper
+ * guarantees. */
 static void figures(void **unused)
 {
     (void)unused;
@@ -256,7 +291,9 @@ static void figures(void **unused)
             assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
             for (int64_t t = 0; t < mesh->tet_count; t++) {
                 const int32_t *v = mesh->tet + 4 * t;
-                sum += brio__tet_volume6(mesh->x + 3 * v[0], mesh->x + 3 * v[1], mesh->x + 3 * v[2], mesh->x + 3 * v[3]) / 6;
+                sum += brio__tet_volume6(mesh->x + 3 * v[0], mesh->x + 3 * v[1], mesh->x + 3 * v[2],
+                                         mesh->x + 3 * v[3]) /
+                       6;
             }
             dihedral_angles(mesh, &small, &large);
             least = fmin(least, small);
@@ -264,18 +301,23 @@ static void figures(void **unused)
             assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
             assert_int_equal(characteristic(mesh), 2);
             volume[i] = enclosed_volume(mesh);
-            assert_true(fabs(sum / volume[i] - 1) < 1.2e-16 * (double)mesh->tet_count); /* as a sum of many equal terms is rounded */
-            if (i == 2) print_message("%-7s %lld vertices, %lld tets; ", figure_name[f], (long long)mesh->vertex_count, (long long)mesh->tet_count);
+            /* as a sum of many equal terms is rounded */
+            assert_true(fabs(sum / volume[i] - 1) < 1.2e-16 * (double)mesh->tet_count);
+            if (i == 2)
+                print_message("%-7s %lld vertices, %lld tets; ", figure_name[f],
+                              (long long)mesh->vertex_count, (long long)mesh->tet_count);
             brio_mesh_free(mesh);
         }
         double ratio = (volume[1] - volume[0]) / (volume[2] - volume[1]);
-        print_message("volume %.5f %.5f %.5f (differences %.2f : 1), angles %.1f to %.1f degrees\n", volume[0], volume[1], volume[2], ratio, least, most);
+        print_message("volume %.5f %.5f %.5f (differences %.2f : 1), angles %.1f to %.1f degrees\n",
+                      volume[0], volume[1], volume[2], ratio, least, most);
         assert_true(ratio > 2.5 && ratio < 6);
         assert_true(least > 10.7 && most < 164.8);
     }
 }
 
-/* Every resolution up to 24 is good or refused with a sentence; the size is that asked for; the same twice, and in proportion. */
+/* Every resolution up to 24 is good or refused with a sentence; the size is that asked for; the
+ * same twice, and in proportion. */
 static void figures_at_any_resolution(void **unused)
 {
     (void)unused;
@@ -287,7 +329,10 @@ static void figures_at_any_resolution(void **unused)
             BrioMesh *mesh;
             BrioError error = {0};
             if (brio_mesh_shape("figure", values, &mesh, &error) != BRIO_OK) {
-                snprintf(text, sizeof text, "cells = %d is too coarse for the %s: limbs would fall off or grow together; take more", cells, figure_name[f]);
+                snprintf(text, sizeof text,
+                         "cells = %d is too coarse for the %s: limbs would fall off or grow "
+                         "together; take more",
+                         cells, figure_name[f]);
                 assert_string_equal(error.message, text);
                 assert_true(cells < 15 && !mesh);
                 refusals++;
@@ -309,11 +354,14 @@ static void figures_at_any_resolution(void **unused)
         }
     print_message("%d of %d refused\n", refusals, FIGURES * 21);
     assert_true(refusals < 15);
-    BrioMesh *once = make("figure", NULL), *again = make("figure", NULL), *large = make("figure", "size", 1000.0, NULL);
+    BrioMesh *once = make("figure", NULL);
+    BrioMesh *again = make("figure", NULL);
+    BrioMesh *large = make("figure", "size", 1000.0, NULL);
     assert_int_equal(once->tet_count, large->tet_count);
     assert_memory_equal(once->x, again->x, 3 * (size_t)once->vertex_count * sizeof *once->x);
     assert_memory_equal(once->tet, again->tet, 4 * (size_t)once->tet_count * sizeof *once->tet);
-    for (int64_t k = 0; k < 3 * once->vertex_count; k++) assert_true(fabs(large->x[k] - 1000 * once->x[k]) < 1e-9);
+    for (int64_t k = 0; k < 3 * once->vertex_count; k++)
+        assert_true(fabs(large->x[k] - 1000 * once->x[k]) < 1e-9);
     brio_mesh_free(once);
     brio_mesh_free(again);
     brio_mesh_free(large);
@@ -323,28 +371,35 @@ static void figures_at_any_resolution(void **unused)
 static void published_figures(void **unused)
 {
     (void)unused;
-    static const double wanted[][3] = {{1, 11, 2387}, {0, 24, 4497}, {4, 32, 5261}, {2, 32, 28390}, {0, 50, 34844}};
+    static const double wanted[][3] = {
+        {1, 11, 2387}, {0, 24, 4497}, {4, 32, 5261}, {2, 32, 28390}, {0, 50, 34844}};
     for (int i = 0; i < 5; i++) {
         BrioMesh *mesh = make("figure", "of", wanted[i][0], "cells", wanted[i][1], NULL);
-        print_message("%s of %g cells: %lld vertices, %lld tets; published %g vertices\n", figure_name[(int)wanted[i][0]], wanted[i][1], (long long)mesh->vertex_count,
+        print_message("%s of %g cells: %lld vertices, %lld tets; published %g vertices\n",
+                      figure_name[(int)wanted[i][0]], wanted[i][1], (long long)mesh->vertex_count,
                       (long long)mesh->tet_count, wanted[i][2]);
         assert_true(fabs((double)mesh->vertex_count / wanted[i][2] - 1) < 0.1);
         brio_mesh_free(mesh);
     }
 }
 
-/* Published scenes [You2026, table 1]: a ball of 1.6k vertices and 7.1k tets, a cube of 1.3k and 6.0k, a bar of 4.8k and 24k, a ball's surface of 0.6k
- * vertices and 1.3k triangles. */
+/* Published scenes [You2026, table 1]: a ball of 1.6k vertices and 7.1k tets, a cube of 1.3k and
+ * 6.0k, a bar of 4.8k and 24k, a ball's surface of 0.6k vertices and 1.3k triangles. */
 static void published_sizes(void **unused)
 {
     (void)unused;
-    BrioMesh *mesh[] = {make("ball", "cells", 7.0, NULL), make("box", "cells3", 10.0, 10.0, 10.0, "tets", 6.0, NULL),
-                        make("bar", "cells", 40.0, "across", 10.0, "tets", 6.0, NULL), make("sphere", "subdivisions", 3.0, NULL)};
+    BrioMesh *mesh[] = {make("ball", "cells", 7.0, NULL),
+                        make("box", "cells3", 10.0, 10.0, 10.0, "tets", 6.0, NULL),
+                        make("bar", "cells", 40.0, "across", 10.0, "tets", 6.0, NULL),
+                        make("sphere", "subdivisions", 3.0, NULL)};
     const int64_t wanted[][2] = {{1600, 7100}, {1300, 6000}, {4800, 24000}, {600, 1300}};
     for (int i = 0; i < 4; i++) {
         int64_t elements = mesh[i]->tet_count ? mesh[i]->tet_count : mesh[i]->triangle_count;
-        print_message("%lld vertices, %lld elements; published %lld, %lld\n", (long long)mesh[i]->vertex_count, (long long)elements, (long long)wanted[i][0], (long long)wanted[i][1]);
-        assert_true(fabs((double)mesh[i]->vertex_count / (double)wanted[i][0] - 1) < 0.15 && fabs((double)elements / (double)wanted[i][1] - 1) < 0.05);
+        print_message("%lld vertices, %lld elements; published %lld, %lld\n",
+                      (long long)mesh[i]->vertex_count, (long long)elements,
+                      (long long)wanted[i][0], (long long)wanted[i][1]);
+        assert_true(fabs((double)mesh[i]->vertex_count / (double)wanted[i][0] - 1) < 0.15 &&
+                    fabs((double)elements / (double)wanted[i][1] - 1) < 0.05);
         brio_mesh_free(mesh[i]);
     }
 }
@@ -365,18 +420,23 @@ static void impossible(void **unused)
 {
     (void)unused;
     refused("die", "radius", 0.06, "radius = 0.06 m is more than half of size = 0.1 m");
-    refused("capsule-surface", "height", 0.4, "height = 0.4 m is less than twice the radius = 0.25 m");
+    refused("capsule-surface", "height", 0.4,
+            "height = 0.4 m is less than twice the radius = 0.25 m");
     refused("torus", "segments", 7, "segments = 7 of a torus must be even");
-    refused("torus-surface", "minor", 0.3, "minor = 0.3 m must be less than major = 0.3 m: the torus has a hole");
+    refused("torus-surface", "minor", 0.3,
+            "minor = 0.3 m must be less than major = 0.3 m: the torus has a hole");
     refused("chain-link", "width", 0.08, "width = 0.08 m is more than length = 0.07 m");
-    refused("chain-link", "thickness", 0.03, "thickness = 0.03 m closes the link: it must be less than half of width = 0.045 m");
+    refused("chain-link", "thickness", 0.03,
+            "thickness = 0.03 m closes the link: it must be less than half of width = 0.045 m");
 }
 
 /* Each allocation fails once. */
 static void little_memory(void **unused)
 {
     (void)unused;
-    static const char *const names[] = {"die", "die-surface", "capsule-surface", "torus", "torus-surface", "chain-link", "stairs", "figure"};
+    static const char *const names[] = {"die",    "die-surface",   "capsule-surface",
+                                        "torus",  "torus-surface", "chain-link",
+                                        "stairs", "figure"};
     for (size_t i = 0; i < BRIO_COUNT(names); i++) {
         BrioStatus status = BRIO_ERROR_MEMORY;
         int64_t k = 0;
@@ -386,7 +446,8 @@ static void little_memory(void **unused)
             Memory memory;
             memory_start(&memory, k, false);
             status = brio_mesh_shape(names[i], NULL, &mesh, &error);
-            assert_true(status == BRIO_OK || (status == BRIO_ERROR_MEMORY && !mesh && error.message[0]));
+            assert_true(status == BRIO_OK ||
+                        (status == BRIO_ERROR_MEMORY && !mesh && error.message[0]));
             brio_mesh_free(mesh);
             assert_int_equal(memory.live, 0);
         }
@@ -398,9 +459,18 @@ static void little_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dice),  cmocka_unit_test(die_is_round),    cmocka_unit_test(capsules),   cmocka_unit_test(tori),          cmocka_unit_test(chain_links),
-        cmocka_unit_test(steps), cmocka_unit_test(published_sizes), cmocka_unit_test(impossible), cmocka_unit_test(little_memory),
-        cmocka_unit_test(figures), cmocka_unit_test(figures_at_any_resolution), cmocka_unit_test(published_figures),
+        cmocka_unit_test(dice),
+        cmocka_unit_test(die_is_round),
+        cmocka_unit_test(capsules),
+        cmocka_unit_test(tori),
+        cmocka_unit_test(chain_links),
+        cmocka_unit_test(steps),
+        cmocka_unit_test(published_sizes),
+        cmocka_unit_test(impossible),
+        cmocka_unit_test(little_memory),
+        cmocka_unit_test(figures),
+        cmocka_unit_test(figures_at_any_resolution),
+        cmocka_unit_test(published_figures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* brio spectrum: a run whose state is one mode, a free body turned far, pictures, what is refused. */
+/* brio spectrum: a run whose state is one mode, a free body turned far, pictures, what is
+ * refused. */
 #include "program.h"
 
 #include "base.h"
@@ -7,7 +8,10 @@
 enum { N = 20 };
 static const double k = 300, m = 0.05, length = 1;
 
-static double chain_frequency(int j) { return 2 * sqrt(k / m) * sin((2 * j - 1) * M_PI / (2 * (2 * N + 1))) / (2 * M_PI); }
+static double chain_frequency(int j)
+{
+    return 2 * sqrt(k / m) * sin((2 * j - 1) * M_PI / (2 * (2 * N + 1))) / (2 * M_PI);
+}
 
 /* A chain held at its first vertex, in motion in its j-th mode along itself. */
 static void write_chain(int j, double amplitude)
@@ -15,15 +19,18 @@ static void write_chain(int j, double amplitude)
     FILE *state = fopen("first.csv", "w"), *springs = fopen("springs.csv", "w");
     for (int i = 0; i <= N; i++) {
         double shape = sin((2 * j - 1) * M_PI * i / (2 * N + 1));
-        fprintf(state, "%.17g,0,0,%.17g,0,0\n", length * i / N + amplitude * shape, 2 * M_PI * chain_frequency(j) * amplitude * shape);
+        fprintf(state, "%.17g,0,0,%.17g,0,0\n", length * i / N + amplitude * shape,
+                2 * M_PI * chain_frequency(j) * amplitude * shape);
         if (i < N) fprintf(springs, "%d,%d,%.17g,%.17g\n", i, i + 1, k, length / N);
     }
     fclose(state);
     fclose(springs);
     char text[512];
     snprintf(text, sizeof text,
-             "title: Chain\ngravity: [0, 0, 0]\ntime: {h: 1/1000, end: 0.02}\nintegrator: implicit-midpoint\nsolver: {tol: 1e-9}\n"
-             "bodies:\n  - name: chain\n    shape: {type: line, length: %g, cells: %d}\n    material: {type: hooke, k: 1, vertex_mass: %g}\n"
+             "title: Chain\ngravity: [0, 0, 0]\ntime: {h: 1/1000, end: 0.02}\nintegrator: "
+             "implicit-midpoint\nsolver: {tol: 1e-9}\n"
+             "bodies:\n  - name: chain\n    shape: {type: line, length: %g, cells: %d}\n    "
+             "material: {type: hooke, k: 1, vertex_mass: %g}\n"
              "    springs: springs.csv\n    state: first.csv\n    fix:\n      - {vertices: [0]}\n",
              length, N, m);
     write_text("chain.yaml", text);
@@ -41,7 +48,8 @@ static BrioNode *parsed(const Outcome *o)
     BrioNode *root = NULL;
     BrioError error = {0};
     if (o->code) fail_msg("exit %d: %s", o->code, o->err);
-    if (brio__tree_parse(o->out, strlen(o->out), "json", &root, &error) != BRIO_OK) fail_msg("%s\n%s", error.message, o->out);
+    if (brio__tree_parse(o->out, strlen(o->out), "json", &root, &error) != BRIO_OK)
+        fail_msg("%s\n%s", error.message, o->out);
     return root;
 }
 
@@ -51,8 +59,8 @@ static void run_scene(const char *scene, const char *out)
     if (o->code) fail_msg("%s", o->err);
 }
 
-/* The scene starts from a state file, so the rest shape is not the first state; springs along a line have a quadratic energy,
- * so the potentials are exact. TOLERANCE 1e-8: the solver's. */
+/* The scene starts from a state file, so the rest shape is not the first state; springs along a
+ * line have a quadratic energy, so the potentials are exact. TOLERANCE 1e-8: the solver's. */
 static void one_mode(void **state)
 {
     (void)state;
@@ -65,9 +73,13 @@ static void one_mode(void **state)
         assert_int_equal(number(root, "rigid_modes"), 2 * N);
         assert_int_equal(modes->count, 3 * N);
         for (int i = 0; i < modes->count; i++)
-            if (number(modes->child[i], "total") > best) best = number(modes->child[i], "total"), frequency = number(modes->child[i], "frequency");
-        print_message("mode %d: %.6f Hz (formula %.6f), share %.10f, potential / elastic - 1 = %.1e\n", j, frequency, chain_frequency(j), best / total,
-                      number(root, "potential") / number(root, "ledger_elastic") - 1);
+            if (number(modes->child[i], "total") > best)
+                best = number(modes->child[i], "total"),
+                frequency = number(modes->child[i], "frequency");
+        print_message(
+            "mode %d: %.6f Hz (formula %.6f), share %.10f, potential / elastic - 1 = %.1e\n", j,
+            frequency, chain_frequency(j), best / total,
+            number(root, "potential") / number(root, "ledger_elastic") - 1);
         assert_true(fabs(frequency / chain_frequency(j) - 1) < 1e-9);
         assert_true(best / total > 1 - 1e-8);
         assert_true(fabs(number(root, "kinetic") / number(root, "ledger_kinetic") - 1) < 1e-10);
@@ -85,27 +97,38 @@ static void one_mode(void **state)
     assert_non_null(strstr(o->out, "\n  true "));
 }
 
-/* A stiff cube that has turned far: all but a little is rigid, and the strain of the spin is what its modes hold. */
+/* A stiff cube that has turned far: all but a little is rigid, and the strain of the spin is what
+ * its modes hold. */
 static void free_and_turned(void **state)
 {
     (void)state;
-    write_text("spin.yaml", "gravity: [0, 0, 0]\ntime: {h: 1/200, end: 0.5}\nintegrator: implicit-midpoint\nsolver: {tol: 1e-8}\n"
-                            "bodies:\n  - name: cube\n    shape: {type: box, size: [0.3, 0.2, 0.1], cells: [3, 2, 2]}\n"
-                            "    material: {type: neo-hookean, E: 1e6, nu: 0.3, rho: 1000}\n    velocity: {linear: [1, 2, 0], angular: [0, 0, 5]}\n");
+    write_text(
+        "spin.yaml",
+        "gravity: [0, 0, 0]\ntime: {h: 1/200, end: 0.5}\nintegrator: implicit-midpoint\nsolver: "
+        "{tol: 1e-8}\n"
+        "bodies:\n  - name: cube\n    shape: {type: box, size: [0.3, 0.2, 0.1], cells: [3, 2, 2]}\n"
+        "    material: {type: neo-hookean, E: 1e6, nu: 0.3, rho: 1000}\n    velocity: {linear: [1, "
+        "2, 0], angular: [0, 0, 5]}\n");
     run_scene("spin.yaml", "spin");
     BrioNode *root = parsed(BRIO("spectrum", "spin", "--json"));
-    BrioNode *modes = brio__node_get(root, "modes"), *body = brio__node_get(root, "bodies")->child[0];
+    BrioNode *modes = brio__node_get(root, "modes");
+    BrioNode *body = brio__node_get(root, "bodies")->child[0];
     double rigid = 0;
     for (int i = 0; i < 6; i++) rigid += number(modes->child[i], "kinetic");
-    print_message("spin: %g m, %g degrees away, rigid share of the kinetic energy %.6f, potential / elastic %.4f\n", number(body, "shift"),
-                  number(body, "turn") * 180 / M_PI, rigid / number(root, "kinetic"), number(root, "potential") / number(root, "ledger_elastic"));
+    print_message("spin: %g m, %g degrees away, rigid share of the kinetic energy %.6f, potential "
+                  "/ elastic %.4f\n",
+                  number(body, "shift"), number(body, "turn") * 180 / M_PI,
+                  rigid / number(root, "kinetic"),
+                  number(root, "potential") / number(root, "ledger_elastic"));
     assert_int_equal(number(root, "rigid_modes"), 6);
     assert_string_equal(brio__node_get(body, "free")->text, "true");
     assert_true(fabs(number(body, "shift") - 0.5 * sqrt(5)) < 1e-6);
-    assert_true(fabs(number(body, "turn") - 2.5) < 0.02); /* 5 rad/s for half a second, less what stretching takes */
+    /* 5 rad/s for half a second, less what stretching takes */
+    assert_true(fabs(number(body, "turn") - 2.5) < 0.02);
     assert_true(rigid / number(root, "kinetic") > 0.999);
     assert_true(fabs(number(root, "kinetic") / number(root, "ledger_kinetic") - 1) < 1e-12);
-    assert_true(fabs(number(root, "potential") / number(root, "ledger_elastic") - 1) < 0.05); /* strain of 1 % */
+    /* strain of 1 % */
+    assert_true(fabs(number(root, "potential") / number(root, "ledger_elastic") - 1) < 0.05);
     brio__tree_free(root);
 }
 
@@ -125,7 +148,9 @@ static void pictures(void **state)
     write_text("chain.svg", "mine");
     o = BRIO("spectrum", "chain", "-o", "chain.svg");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "brio spectrum: chain.svg is there already: give another name, or --force to replace it\n");
+    assert_string_equal(
+        o->err,
+        "brio spectrum: chain.svg is there already: give another name, or --force to replace it\n");
     assert_string_equal(o->out, "");
     text = read_all("chain.svg", NULL);
     assert_string_equal(text, "mine");
@@ -133,7 +158,8 @@ static void pictures(void **state)
     assert_int_equal(BRIO("spectrum", "chain", "-o", "chain.svg", "--force")->code, 0);
     o = BRIO("spectrum", "chain", "-o", "no/such/folder.svg");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "brio spectrum: cannot write no/such/folder.svg: No such file or directory\n");
+    assert_string_equal(
+        o->err, "brio spectrum: cannot write no/such/folder.svg: No such file or directory\n");
     o = run_limited(2000, (const char *const[]){"spectrum", "chain", "-o", "full.svg", NULL});
     assert_int_equal(o->code, 1);
     assert_string_equal(o->err, "brio spectrum: cannot write full.svg: the disk may be full\n");
@@ -145,7 +171,8 @@ static void refusals(void **state)
     (void)state;
     const Outcome *o = BRIO("spectrum", ".");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, ". holds no results of `brio run` (there is no checkpoint): give the folder that it named\n");
+    assert_string_equal(o->err, ". holds no results of `brio run` (there is no checkpoint): give "
+                                "the folder that it named\n");
     write_chain(1, 1e-3);
     run_scene("chain.yaml", "chain");
     char *springs = read_all("springs.csv", NULL);
@@ -161,16 +188,19 @@ static void refusals(void **state)
     assert_int_equal(o->code, 2);
     print_message("%s", o->err);
     assert_non_null(strstr(o->err, "go to the folder in which `brio run` was started\n"));
-    write_text("large.yaml", "time: {h: 1/100, end: 1/100}\nbodies:\n  - shape: {type: box, size: [1, 1, 1], cells: [10, 10, 9]}\n"
+    write_text("large.yaml", "time: {h: 1/100, end: 1/100}\nbodies:\n  - shape: {type: box, size: "
+                             "[1, 1, 1], cells: [10, 10, 9]}\n"
                              "    material: {type: stvk, E: 1e6, nu: 0.3, rho: 1000}\n");
     run_scene("large.yaml", "large");
     o = BRIO("spectrum", "large");
     assert_int_equal(o->code, 2);
-    assert_string_equal(o->err, "there are 3630 coordinates, and all modes of more than 3000 take too long: a coarser mesh of the same body has nearly the "
+    assert_string_equal(o->err, "there are 3630 coordinates, and all modes of more than 3000 take "
+                                "too long: a coarser mesh of the same body has nearly the "
                                 "same low modes\n");
     write_text("chain/run.json", "{\"title\": \"x\"}");
     o = BRIO("spectrum", "chain");
-    assert_string_equal(o->err, "chain/run.json holds no scene: it was not written by `brio run`\n");
+    assert_string_equal(o->err,
+                        "chain/run.json holds no scene: it was not written by `brio run`\n");
 }
 
 int main(void)

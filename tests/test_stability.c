@@ -1,5 +1,6 @@
-/* Linear stability: matrices of integrators beside their closed forms, limits of explicit methods, what `brio stability` says of a scene, the
- * linearised explicit method and position-based cloth. */
+/* Linear stability: matrices of integrators beside their closed forms, limits of explicit methods,
+ * what `brio stability` says of a scene, the linearised explicit method and position-based
+ * cloth. */
 #include "program.h"
 
 #include "analyze/modes.h"
@@ -14,7 +15,10 @@ static BrioOscillator *oscillator(const char *integrator, const char *field, dou
     BrioSimDef def = brio_sim_def(integrator);
     BrioOscillator *o = NULL;
     BrioError error = {0};
-    if (field) assert_int_equal(brio_fields_set(brio_integrator(integrator)->fields, def.values, field, &value), BRIO_OK);
+    if (field)
+        assert_int_equal(
+            brio_fields_set(brio_integrator(integrator)->fields, def.values, field, &value),
+            BRIO_OK);
     if (brio__oscillator_create(&def, m, &o, &error) != BRIO_OK) fail_msg("%s", error.message);
     return o;
 }
@@ -27,9 +31,12 @@ static BrioAmplification measure(BrioOscillator *o, double k, double d, double h
     return a;
 }
 
-static double relative(double value, long double exact) { return (double)(fabsl(value - exact) / fabsl(exact)); }
+static double relative(double value, long double exact)
+{
+    return (double)(fabsl(value - exact) / fabsl(exact));
+}
 
-/* ---- without damping ----------------------------------------------------------------------------- */
+/* ---- without damping -------------------------------------------------------------------- */
 
 typedef struct Closed {
     long double det, trace;
@@ -37,14 +44,22 @@ typedef struct Closed {
 
 typedef Closed ClosedForm(long double Y, double alpha);
 static Closed symplectic(long double Y, double alpha) { return (void)alpha, (Closed){1, 2 - Y}; }
-static Closed midpoint(long double Y, double alpha) { return (void)alpha, (Closed){1, 2 * (4 - Y) / (4 + Y)}; }
-static Closed mixed(long double Y, double alpha) { return (Closed){(1 + alpha * (long double)Y) / (1 + Y), (2 + alpha * (long double)Y) / (1 + Y)}; }
-/* Positions by SDIRK2, R = (1 + (1 - 2 g) z)/(1 - g z)^2, momenta by its adjoint, 1/R(-z); z = i sqrt(Y). */
+static Closed midpoint(long double Y, double alpha)
+{
+    return (void)alpha, (Closed){1, 2 * (4 - Y) / (4 + Y)};
+}
+static Closed mixed(long double Y, double alpha)
+{
+    return (Closed){(1 + alpha * (long double)Y) / (1 + Y), (2 + alpha * (long double)Y) / (1 + Y)};
+}
+/* Positions by SDIRK2, R = (1 + (1 - 2 g) z)/(1 - g z)^2, momenta by its adjoint, 1/R(-z); z = i
+ * sqrt(Y). */
 static Closed decoupled(long double Y, double alpha)
 {
     (void)alpha;
     long double g = 1 - sqrtl(0.5L);
-    long double complex z = I * sqrtl(Y), R = (1 + (1 - 2 * g) * z) / ((1 - g * z) * (1 - g * z)), S = (1 + g * z) * (1 + g * z) / (1 - (1 - 2 * g) * z);
+    long double complex z = I * sqrtl(Y), R = (1 + (1 - 2 * g) * z) / ((1 - g * z) * (1 - g * z)),
+                        S = (1 + g * z) * (1 + g * z) / (1 - (1 - 2 * g) * z);
     return (Closed){1, creall(R + S)};
 }
 
@@ -57,10 +72,18 @@ static void closed_forms(void **state)
         double alpha;
         ClosedForm *form;
     } cases[] = {
-        {"backward-euler", NULL, 0, mixed},       {"symplectic-euler", NULL, 0, symplectic}, {"implicit-midpoint", NULL, 0, midpoint},
-        {"trapezoidal", NULL, 0, midpoint},       {"a-1", NULL, 1, mixed},                   {"a-search", "alpha", 0, mixed},
-        {"a-search", "alpha", 0.3, mixed},        {"a-search", "alpha", 0.5, mixed},         {"a-search", "alpha", 1, mixed},
-        {"a-search", "alpha", 1.1, mixed},        {"a-search", "alpha", 2, mixed},           {"decoupled", NULL, 1, decoupled},
+        {"backward-euler", NULL, 0, mixed},
+        {"symplectic-euler", NULL, 0, symplectic},
+        {"implicit-midpoint", NULL, 0, midpoint},
+        {"trapezoidal", NULL, 0, midpoint},
+        {"a-1", NULL, 1, mixed},
+        {"a-search", "alpha", 0, mixed},
+        {"a-search", "alpha", 0.3, mixed},
+        {"a-search", "alpha", 0.5, mixed},
+        {"a-search", "alpha", 1, mixed},
+        {"a-search", "alpha", 1.1, mixed},
+        {"a-search", "alpha", 2, mixed},
+        {"decoupled", NULL, 1, decoupled},
     };
     for (size_t c = 0; c < BRIO_COUNT(cases); c++) {
         double worst_det = 0, worst_trace = 0;
@@ -77,13 +100,15 @@ static void closed_forms(void **state)
             }
             brio__oscillator_free(o);
         }
-        print_message("%-18s alpha %.1f: determinant to %.1e, trace to %.1e (relative)\n", cases[c].integrator, cases[c].alpha, worst_det, worst_trace);
+        print_message("%-18s alpha %.1f: determinant to %.1e, trace to %.1e (relative)\n",
+                      cases[c].integrator, cases[c].alpha, worst_det, worst_trace);
         assert_true(worst_det < 1e-10);
         assert_true(worst_trace < 1e-10);
     }
 }
 
-/* Its trace falls to -2.163 at Y = 44.2, beyond -2: not stable there; the limit is -sqrt 2 - 1/2 [You2026, App. D]. */
+/* Its trace falls to -2.163 at Y = 44.2, beyond -2: not stable there; the limit is -sqrt 2 - 1/2
+ * [You2026, App. D]. */
 static void decoupled_sdirk2(void **state)
 {
     (void)state;
@@ -94,14 +119,16 @@ static void decoupled_sdirk2(void **state)
         if (trace < least) least = trace, where = Y;
     }
     BrioAmplification there = measure(o, where, 0, 1), far = measure(o, 1e10, 0, 1);
-    print_message("decoupled sdirk2: least trace %.5f at Y = %.2f, radius %.4f; trace %.5f at Y = 1e10\n", least, where, there.radius, far.trace);
+    print_message(
+        "decoupled sdirk2: least trace %.5f at Y = %.2f, radius %.4f; trace %.5f at Y = 1e10\n",
+        least, where, there.radius, far.trace);
     assert_true(fabs(least + 2.163) < 1e-3 && fabs(where - 44.2) < 0.1);
     assert_true(there.radius > 1.4);
     assert_true(fabs(far.trace + M_SQRT2 + 0.5) < 1e-3);
     brio__oscillator_free(o);
 }
 
-/* ---- with damping -------------------------------------------------------------------------------- */
+/* ---- with damping ----------------------------------------------------------------------- */
 
 typedef struct Matrix {
     long double a[4];
@@ -109,7 +136,8 @@ typedef struct Matrix {
 
 static Matrix times(Matrix A, Matrix B)
 {
-    return (Matrix){{A.a[0] * B.a[0] + A.a[1] * B.a[2], A.a[0] * B.a[1] + A.a[1] * B.a[3], A.a[2] * B.a[0] + A.a[3] * B.a[2], A.a[2] * B.a[1] + A.a[3] * B.a[3]}};
+    return (Matrix){{A.a[0] * B.a[0] + A.a[1] * B.a[2], A.a[0] * B.a[1] + A.a[1] * B.a[3],
+                     A.a[2] * B.a[0] + A.a[3] * B.a[2], A.a[2] * B.a[1] + A.a[3] * B.a[3]}};
 }
 
 static Matrix inverse(Matrix A)
@@ -135,42 +163,54 @@ static Matrix exact_damped(const char *name, long double k, long double d, long 
     if (!strcmp(name, "rk2") || !strcmp(name, "heun")) return polynomial(G, 2, taylor);
     if (!strcmp(name, "rk4")) return polynomial(G, 4, taylor);
     if (!strcmp(name, "backward-euler")) return inverse(minus);
-    if (!strcmp(name, "symplectic-euler")) return (Matrix){{1 - h * h * k, h * (1 - h * d), -h * k, 1 - h * d}};
-    Matrix forward = {{1, h / 2, -h * k / 2, 1 - h * d / 2}}, backward = {{1, -h / 2, h * k / 2, 1 + h * d / 2}}; /* implicit midpoint */
+    if (!strcmp(name, "symplectic-euler"))
+        return (Matrix){{1 - h * h * k, h * (1 - h * d), -h * k, 1 - h * d}};
+    /* implicit midpoint */
+    Matrix forward = {{1, h / 2, -h * k / 2, 1 - h * d / 2}},
+           backward = {{1, -h / 2, h * k / 2, 1 + h * d / 2}};
     return times(inverse(backward), forward);
 }
 
-/* [Shinya2004, Eq. 15, 16, 18, 19]. TOLERANCE 1e-10 of the larger of the entry and the matrix, with v in units of 1/h. */
+/* [Shinya2004, Eq. 15, 16, 18, 19]. TOLERANCE 1e-10 of the larger of the entry and the matrix, with
+ * v in units of 1/h. */
 static void damped_forms(void **state)
 {
     (void)state;
-    static const char *const names[] = {"forward-euler", "rk2", "heun", "rk4", "backward-euler", "symplectic-euler", "implicit-midpoint"};
+    static const char *const names[] = {
+        "forward-euler",    "rk2", "heun", "rk4", "backward-euler", "symplectic-euler",
+        "implicit-midpoint"};
     double m = 0.7, h = 0.02;
     for (size_t c = 0; c < BRIO_COUNT(names); c++) {
         BrioOscillator *o = oscillator(names[c], NULL, 0, m);
         double worst = 0, worst_det = 0;
         for (int i = 0; i <= 20; i++)
             for (int j = 0; j <= 12; j++) {
-                double k = pow(10, -4 + i / 4.0) * m / (h * h), d = j ? pow(10, -3 + j / 3.0) * m / h : 0;
+                double k = pow(10, -4 + i / 4.0) * m / (h * h);
+                double d = j ? pow(10, -3 + j / 3.0) * m / h : 0;
                 BrioAmplification a = measure(o, k, d, h);
                 Matrix exact = exact_damped(names[c], (long double)k / m, (long double)d / m, h);
                 const double unit[4] = {1, h, 1 / h, 1};
                 double size = 0;
                 for (int e = 0; e < 4; e++) size = fmax(size, fabs((double)exact.a[e]) / unit[e]);
-                for (int e = 0; e < 4; e++) worst = fmax(worst, (double)fabsl(a.matrix[e] - exact.a[e]) / unit[e] / size);
+                for (int e = 0; e < 4; e++)
+                    worst = fmax(worst, (double)fabsl(a.matrix[e] - exact.a[e]) / unit[e] / size);
                 long double det = exact.a[0] * exact.a[3] - exact.a[1] * exact.a[2];
-                worst_det = fmax(worst_det, (double)fabsl(a.det - det) / fmax(1, size * size)); /* of a product of entries */
+                /* of a product of entries */
+                worst_det = fmax(worst_det, (double)fabsl(a.det - det) / fmax(1, size * size));
             }
-        print_message("%-18s with drag: entries to %.1e of the matrix, determinant to %.1e of its products\n", names[c], worst, worst_det);
+        print_message(
+            "%-18s with drag: entries to %.1e of the matrix, determinant to %.1e of its products\n",
+            names[c], worst, worst_det);
         assert_true(worst < 1e-10);
         assert_true(worst_det < 1e-10);
         brio__oscillator_free(o);
     }
 }
 
-/* ---- with a history ------------------------------------------------------------------------------ */
+/* ---- with a history --------------------------------------------------------------------- */
 
-/* Every eigenvalue of a BDF method is a root of z^k - sum a_j z^(k-j) = beta s z^k for s = +-i sqrt(Y). TOLERANCE 1e-9. */
+/* Every eigenvalue of a BDF method is a root of z^k - sum a_j z^(k-j) = beta s z^k for s = +-i
+ * sqrt(Y). TOLERANCE 1e-9. */
 static void histories(void **state)
 {
     (void)state;
@@ -178,7 +218,8 @@ static void histories(void **state)
         const char *name;
         int steps;
         double past[4], beta;
-    } methods[] = {{"bdf2", 2, {4.0 / 3, -1.0 / 3}, 2.0 / 3}, {"bdf3", 3, {18.0 / 11, -9.0 / 11, 2.0 / 11}, 6.0 / 11},
+    } methods[] = {{"bdf2", 2, {4.0 / 3, -1.0 / 3}, 2.0 / 3},
+                   {"bdf3", 3, {18.0 / 11, -9.0 / 11, 2.0 / 11}, 6.0 / 11},
                    {"bdf4", 4, {48.0 / 25, -36.0 / 25, 16.0 / 25, -3.0 / 25}, 12.0 / 25}};
     for (size_t c = 0; c < BRIO_COUNT(methods); c++) {
         BrioOscillator *o = oscillator(methods[c].name, NULL, 0, 2);
@@ -192,8 +233,10 @@ static void histories(void **state)
                 double complex z = CMPLX(a.re[e], a.im[e]);
                 double residual = INFINITY;
                 for (int sign = -1; sign <= 1; sign += 2) {
-                    double complex p = (1 - methods[c].beta * sign * I * h * sqrt(k / 2)) * cpow(z, methods[c].steps);
-                    for (int j = 0; j < methods[c].steps; j++) p -= methods[c].past[j] * cpow(z, methods[c].steps - 1 - j);
+                    double complex p = (1 - methods[c].beta * sign * I * h * sqrt(k / 2)) *
+                                       cpow(z, methods[c].steps);
+                    for (int j = 0; j < methods[c].steps; j++)
+                        p -= methods[c].past[j] * cpow(z, methods[c].steps - 1 - j);
                     residual = fmin(residual, cabs(p));
                 }
                 worst = fmax(worst, residual);
@@ -202,13 +245,14 @@ static void histories(void **state)
             worst = fmax(worst, cabs(sum - a.trace));
             worst = fmax(worst, cabs(product - a.det));
         }
-        print_message("%s: matrix of size %d, its eigenvalues satisfy the formula to %.1e\n", methods[c].name, 2 * methods[c].steps, worst);
+        print_message("%s: matrix of size %d, its eigenvalues satisfy the formula to %.1e\n",
+                      methods[c].name, 2 * methods[c].steps, worst);
         assert_true(worst < 1e-9);
         brio__oscillator_free(o);
     }
 }
 
-/* ---- refusals ------------------------------------------------------------------------------------ */
+/* ---- refusals --------------------------------------------------------------------------- */
 
 static BrioStatus bent_step(BrioStepper *s, double h)
 {
@@ -219,7 +263,8 @@ static BrioStatus bent_step(BrioStepper *s, double h)
     return brio_stepper_accept(s, h, q, v);
 }
 
-static const BrioIntegrator bent = {.name = "test-bent", .summary = "Not linear.", .citation = "Hairer2006", .step = bent_step};
+static const BrioIntegrator bent = {
+    .name = "test-bent", .summary = "Not linear.", .citation = "Hairer2006", .step = bent_step};
 
 static void refusals(void **state)
 {
@@ -227,10 +272,18 @@ static void refusals(void **state)
     static const struct {
         const char *name, *message;
         BrioStatus status;
-    } cases[] = {{"a-search", "a-search has no matrix: what it does depends on the energy of the state, step by step; fix its alpha: --set integrator.alpha=1", BRIO_ERROR_UNSUPPORTED},
-                 {"static", "static knows no motion: every step is the equilibrium, whatever the state was; `brio settle` finds it", BRIO_ERROR_UNSUPPORTED},
-                 {"pbd-verlet", "pbd-verlet does not know the stiffness k: it moves vertices until springs have their rest lengths, as far as its iterations get; take "
-                                "another method, for example backward-euler",
+    } cases[] = {{"a-search",
+                  "a-search has no matrix: what it does depends on the energy of the state, step "
+                  "by step; fix its alpha: --set integrator.alpha=1",
+                  BRIO_ERROR_UNSUPPORTED},
+                 {"static",
+                  "static knows no motion: every step is the equilibrium, whatever the state was; "
+                  "`brio settle` finds it",
+                  BRIO_ERROR_UNSUPPORTED},
+                 {"pbd-verlet",
+                  "pbd-verlet does not know the stiffness k: it moves vertices until springs have "
+                  "their rest lengths, as far as its iterations get; take "
+                  "another method, for example backward-euler",
                   BRIO_ERROR_UNSUPPORTED},
                  {"rk5", "no integrator \"rk5\"", BRIO_ERROR_INPUT}};
     for (size_t c = 0; c < BRIO_COUNT(cases); c++) {
@@ -251,7 +304,7 @@ static void refusals(void **state)
     brio__oscillator_free(o);
 }
 
-/* ---- limits -------------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------- */
 
 static void limits(void **state)
 {
@@ -259,11 +312,15 @@ static void limits(void **state)
     static const struct {
         const char *name;
         double limit, X, Y; /* known ones; the peak of RK4's region from its polynomial */
-    } cases[] = {{"forward-euler", 0, 4, 4}, {"symplectic-euler", 2, 0, 4}, {"rk2", 0, 2 + M_SQRT2, 2 + 2 * M_SQRT2}, {"rk4", 2 * M_SQRT2, 0.82539, 8.762310}};
+    } cases[] = {{"forward-euler", 0, 4, 4},
+                 {"symplectic-euler", 2, 0, 4},
+                 {"rk2", 0, 2 + M_SQRT2, 2 + 2 * M_SQRT2},
+                 {"rk4", 2 * M_SQRT2, 0.82539, 8.762310}};
     for (size_t c = 0; c < BRIO_COUNT(cases); c++) {
         BrioOscillator *o = oscillator(cases[c].name, NULL, 0, 0.3);
         double X, limit = brio__oscillator_limit(o), Y = brio__oscillator_peak(o, 16, &X);
-        print_message("%-18s undamped up to h w = %.7f; region up to Y = %.6f at X = %.5f\n", cases[c].name, limit, Y, X);
+        print_message("%-18s undamped up to h w = %.7f; region up to Y = %.6f at X = %.5f\n",
+                      cases[c].name, limit, Y, X);
         assert_true(fabs(limit - cases[c].limit) < 1e-6);
         assert_true(fabs(Y - cases[c].Y) < 2e-5);
         assert_true(fabs(X - cases[c].X) < 2e-3);
@@ -274,11 +331,13 @@ static void limits(void **state)
     brio__oscillator_free(o);
 }
 
-/* ---- scenes -------------------------------------------------------------------------------------- */
+/* ---- scenes ----------------------------------------------------------------------------- */
 
-#define CLOTH                                                                                                                      \
-    "time: {h: %.17g, end: 1}\nintegrator: %s\n%s\nsolver: {max_halvings: 0}\nbodies:\n  - name: cloth\n"                          \
-    "    shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 5}\n    material: {type: hooke, k: 300, vertex_mass: 0.01}\n" \
+#define CLOTH                                                                                      \
+    "time: {h: %.17g, end: 1}\nintegrator: %s\n%s\nsolver: {max_halvings: 0}\nbodies:\n  - name: " \
+    "cloth\n"                                                                                      \
+    "    shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 5}\n    material: {type: "   \
+    "hooke, k: 300, vertex_mass: 0.01}\n"                                                          \
     "    fix: [{vertices: [0, 6]}]\n"
 
 static BrioSim *cloth(double h, const char *integrator, const char *more)
@@ -287,7 +346,8 @@ static BrioSim *cloth(double h, const char *integrator, const char *more)
     BrioSim *sim = NULL;
     BrioError error = {0};
     int length = snprintf(text, sizeof text, CLOTH, h, integrator, more);
-    if (brio_sim_parse(text, (size_t)length, "cloth", &sim, &error) != BRIO_OK) fail_msg("%s", error.message);
+    if (brio_sim_parse(text, (size_t)length, "cloth", &sim, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     return sim;
 }
 
@@ -299,7 +359,8 @@ static double growth(double h, const char *integrator, const char *more, int ste
     BrioSim *sim = cloth(h, integrator, still);
     BrioRandom random = {3};
     double v[3 * 64], most = 0;
-    for (int64_t i = 0; i < 3 * brio_body_vertices(brio_sim_system(sim), 0); i++) v[i] = 1e-7 * brio__random_normal(&random);
+    for (int64_t i = 0; i < 3 * brio_body_vertices(brio_sim_system(sim), 0); i++)
+        v[i] = 1e-7 * brio__random_normal(&random);
     assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_OK);
     BrioLedger first, now;
     brio_sim_ledger(sim, &first);
@@ -339,7 +400,8 @@ static double json_number(const char *text, const char *key, int number)
     return strtod(text + strlen(wanted), NULL);
 }
 
-/* k0 of `brio stability` beside a dense eigensolver (TOLERANCE 1 %), and runs on both sides of h_max. */
+/* k0 of `brio stability` beside a dense eigensolver (TOLERANCE 1 %), and runs on both sides of
+ * h_max. */
 static void scene_limits(void **state)
 {
     (void)state;
@@ -357,11 +419,15 @@ static void scene_limits(void **state)
         char name[32] = "";
         for (int n = 0; n <= i; n++) at = strstr(at + 1, "\"integrator\": \"");
         sscanf(at, "\"integrator\": \"%31[^\"]", name);
-        double h = json_number(o->out, "h_max", i) * sqrt(k0 / exact), damped = json_number(at, "Y", 0);
+        double h = json_number(o->out, "h_max", i) * sqrt(k0 / exact);
+        double damped = json_number(at, "Y", 0);
         if (h > 0) {
-            double below = growth(0.98 * h, name, "", 2000), above = growth(1.02 * h, name, "", 2000);
-            print_message("%-18s h_max %.6g s: energy x %.3g at 0.98 of it, x %.3g at 1.02\n", name, h, below, above);
-            assert_true(below < 100); /* TOLERANCE: the kinetic energy of a mode near the limit swings by 4/(4 - Y) */
+            double below = growth(0.98 * h, name, "", 2000);
+            double above = growth(1.02 * h, name, "", 2000);
+            print_message("%-18s h_max %.6g s: energy x %.3g at 0.98 of it, x %.3g at 1.02\n", name,
+                          h, below, above);
+            /* TOLERANCE: the kinetic energy of a mode near the limit swings by 4/(4 - Y) */
+            assert_true(below < 100);
             assert_true(above > 1e6);
         } else { /* the Rayleigh coefficients make it stable */
             double X = json_number(at, "X", 0), step = sqrt(damped / exact), share[2], result[2];
@@ -369,10 +435,13 @@ static void scene_limits(void **state)
             for (int k = 0; k < 2; k++) {
                 double scale = k ? 1.02 : 0.98;
                 share[k] = step * (X - d0 * step) / damped;
-                snprintf(damping, sizeof damping, "damping: [{type: rayleigh, alpha: %.17g, beta: %.17g}]", d0, share[k]);
+                snprintf(damping, sizeof damping,
+                         "damping: [{type: rayleigh, alpha: %.17g, beta: %.17g}]", d0, share[k]);
                 result[k] = growth(scale * step, name, damping, 2000);
             }
-            print_message("%-18s grows undamped; with beta = %.4g s: energy x %.3g at 0.98 h, x %.3g at 1.02 h\n", name, share[0], result[0], result[1]);
+            print_message("%-18s grows undamped; with beta = %.4g s: energy x %.3g at 0.98 h, x "
+                          "%.3g at 1.02 h\n",
+                          name, share[0], result[0], result[1]);
             assert_true(growth(0.9 * step, name, "", 2000) > 1e6);
             assert_true(result[0] < 100 && result[1] > 1e6);
         }
@@ -390,7 +459,8 @@ static void scene_limits(void **state)
 static void command(void **state)
 {
     (void)state;
-    const Outcome *o = BRIO("stability", "--integrator", "a-1", "--k", "900", "--m", "2", "--h", "1/30", "--json");
+    const Outcome *o =
+        BRIO("stability", "--integrator", "a-1", "--k", "900", "--m", "2", "--h", "1/30", "--json");
     assert_int_equal(o->code, 0);
     assert_true(fabs(json_number(o->out, "det", 0) - 1) < 1e-14);
     assert_true(fabs(json_number(o->out, "trace", 0) - 2.5 / 1.5) < 1e-14);
@@ -400,17 +470,19 @@ static void command(void **state)
     o = BRIO("stability", "--integrator", "a-search", "--k", "900", "--h", "1/30");
     assert_int_equal(o->code, 2);
     assert_non_null(strstr(o->err, "--set integrator.alpha=1"));
-    o = BRIO("stability", "--integrator", "a-search", "--k", "900", "--h", "1/30", "--set", "integrator.alpha=0.5", "--json");
+    o = BRIO("stability", "--integrator", "a-search", "--k", "900", "--h", "1/30", "--set",
+             "integrator.alpha=0.5", "--json");
     assert_int_equal(o->code, 0);
     assert_true(fabs(json_number(o->out, "det", 0) - 0.75) < 1e-14);
-    static const char *const wrong[][8] = {{"--integrator", "bdf2", "--h", "1"},
-                                           {"--integrator", "bdf2", "--k", "x", "--h", "1"},
-                                           {"--integrator", "bdf2", "--k", "1", "--h", "-1"},
-                                           {"--integrator", "bdf9", "--k", "1", "--h", "1"},
-                                           {"--integrator", "bdf2", "--k", "1", "--h", "1", "cloth"},
-                                           {"--integrator", "bdf2", "--k", "1", "--h", "1", "--set", "time.h=1"},
-                                           {"--k", "1", "--h", "1", "cloth"},
-                                           {NULL}};
+    static const char *const wrong[][8] = {
+        {"--integrator", "bdf2", "--h", "1"},
+        {"--integrator", "bdf2", "--k", "x", "--h", "1"},
+        {"--integrator", "bdf2", "--k", "1", "--h", "-1"},
+        {"--integrator", "bdf9", "--k", "1", "--h", "1"},
+        {"--integrator", "bdf2", "--k", "1", "--h", "1", "cloth"},
+        {"--integrator", "bdf2", "--k", "1", "--h", "1", "--set", "time.h=1"},
+        {"--k", "1", "--h", "1", "cloth"},
+        {NULL}};
     for (size_t c = 0; c < BRIO_COUNT(wrong); c++) {
         const char *const *w = wrong[c];
         o = BRIO("stability", w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
@@ -419,16 +491,18 @@ static void command(void **state)
     }
 }
 
-/* ---- linearised explicit ------------------------------------------------------------------------- */
+/* ---- linearised explicit ---------------------------------------------------------------- */
 
-/* On a linear system the inner steps are those of the plain methods: the matrix is a power. TOLERANCE 1e-12. */
+/* On a linear system the inner steps are those of the plain methods: the matrix is a power.
+ * TOLERANCE 1e-12. */
 static void inner_steps(void **state)
 {
     (void)state;
     for (int form = 0; form < 2; form++) {
         BrioSimDef def = brio_sim_def("linearized-explicit");
         const BrioField *fields = brio_integrator("linearized-explicit")->fields;
-        BrioOscillator *o, *plain = oscillator(form ? "symplectic-euler" : "forward-euler", NULL, 0, 1);
+        BrioOscillator *o;
+        BrioOscillator *plain = oscillator(form ? "symplectic-euler" : "forward-euler", NULL, 0, 1);
         double value = form, inner = 7;
         assert_int_equal(brio_fields_set(fields, def.values, "form", &value), BRIO_OK);
         assert_int_equal(brio_fields_set(fields, def.values, "inner", &inner), BRIO_OK);
@@ -436,32 +510,39 @@ static void inner_steps(void **state)
         BrioAmplification one = measure(plain, 40, 0.4, 0.02), all = measure(o, 40, 0.4, 0.14);
         Matrix Q = {{one.matrix[0], one.matrix[1], one.matrix[2], one.matrix[3]}}, power = Q;
         for (int n = 1; n < 7; n++) power = times(power, Q);
-        for (int e = 0; e < 4; e++) assert_true(fabsl(all.matrix[e] - power.a[e]) < 1e-12 * (1 + fabsl(power.a[e])));
+        for (int e = 0; e < 4; e++)
+            assert_true(fabsl(all.matrix[e] - power.a[e]) < 1e-12 * (1 + fabsl(power.a[e])));
         brio__oscillator_free(o);
         brio__oscillator_free(plain);
     }
-    BrioOscillator *o = oscillator("linearized-explicit", NULL, 0, 1); /* with a count of its own it is stable everywhere, */
+    /* with a count of its own it is stable everywhere, */
+    BrioOscillator *o = oscillator("linearized-explicit", NULL, 0, 1);
     for (int i = 0; i <= 20; i++) {
         for (int j = 0; j < 4; j++) {
             double X = j ? pow(10, j - 1) : 0, Y = pow(10, -4 + i / 2.0);
-            if (!brio__oscillator_is_stable(o, X, Y)) fail_msg("X = %g, Y = %g: radius %.9f", X, Y, measure(o, Y, X, 1).radius);
+            if (!brio__oscillator_is_stable(o, X, Y))
+                fail_msg("X = %g, Y = %g: radius %.9f", X, Y, measure(o, Y, X, 1).radius);
         }
         double k = pow(10, -4 + i / 2.0);
-        double n = fmax(1, ceil(sqrt(1.5 * k) / 2)), Y = k / n / n; /* and the count is that of 1.5 k */
+        /* and the count is that of 1.5 k */
+        double n = fmax(1, ceil(sqrt(1.5 * k) / 2)), Y = k / n / n;
         BrioAmplification a = measure(o, k, 0, 1);
         assert_true(fabs(a.trace - 2 * cos(n * acos(1 - Y / 2))) < 1e-8 * n);
     }
     brio__oscillator_free(o);
 }
 
-/* A box that is pressed together grows stiffer than its first K says: signs of divergence make the method look again. */
+/* A box that is pressed together grows stiffer than its first K says: signs of divergence make the
+ * method look again. */
 static void divergence(void **state)
 {
     (void)state;
-    static const char text[] = "time: {h: 1/100, end: 1}\ngravity: [0, 0, 0]\nintegrator: linearized-explicit\nbodies:\n  - name: box\n"
-                               "    shape: {type: box, size: [0.2, 0.1, 0.1], cells: [4, 2, 2]}\n"
-                               "    material: {type: neo-hookean, E: 2e4, nu: 0.3}\n    velocity: {linear: [-3, 0, 0]}\n"
-                               "    fix: [{box: [[-1, -1, -1], [-0.099, 1, 1]]}]\n";
+    static const char text[] =
+        "time: {h: 1/100, end: 1}\ngravity: [0, 0, 0]\nintegrator: linearized-explicit\nbodies:\n  "
+        "- name: box\n"
+        "    shape: {type: box, size: [0.2, 0.1, 0.1], cells: [4, 2, 2]}\n"
+        "    material: {type: neo-hookean, E: 2e4, nu: 0.3}\n    velocity: {linear: [-3, 0, 0]}\n"
+        "    fix: [{box: [[-1, -1, -1], [-0.099, 1, 1]]}]\n";
     BrioSim *sim = NULL;
     assert_int_equal(brio_sim_parse(text, sizeof text - 1, "box", &sim, NULL), BRIO_OK);
     BrioLedger ledger, first;
@@ -473,7 +554,8 @@ static void divergence(void **state)
         least = BRIO_MIN(least, ledger.iterations);
         most = BRIO_MAX(most, ledger.iterations);
     }
-    print_message("a box pressed together: %d to %d inner steps a step, energy %.3f of %.3f J\n", least, most, ledger.total, first.total);
+    print_message("a box pressed together: %d to %d inner steps a step, energy %.3f of %.3f J\n",
+                  least, most, ledger.total, first.total);
     assert_true(most > least);
     assert_true(ledger.total < 2 * first.total);
     brio_sim_free(sim);
@@ -482,22 +564,27 @@ static void divergence(void **state)
     BrioStatus status = BRIO_OK;
     for (int n = 0; n < 20 && status == BRIO_OK; n++) status = brio_sim_step(sim);
     assert_int_equal(status, BRIO_STEP_REJECTED);
-    assert_string_equal(brio_sim_reason(sim), "the inner steps diverged: take more of them (inner, safety) or a shorter step");
+    assert_string_equal(
+        brio_sim_reason(sim),
+        "the inner steps diverged: take more of them (inner, safety) or a shorter step");
     brio_sim_free(sim);
 }
 
-/* ---- position-based cloth ------------------------------------------------------------------------ */
+/* ---- position-based cloth --------------------------------------------------------------- */
 
 static BrioSim *chain(const char *integrator, double h, const char *more)
 {
     char text[1024];
     BrioSim *sim = NULL;
     BrioError error = {0};
-    int length = snprintf(text, sizeof text,
-                          "time: {h: %.17g, end: 1}\ngravity: [0, -9.8, 0]\nintegrator: %s\nbodies:\n  - name: chain\n    shape: {type: line, length: 1, cells: 4}\n"
-                          "    material: {type: hooke, k: 100, vertex_mass: 0.1}\n%s",
-                          h, integrator, more);
-    if (brio_sim_parse(text, (size_t)length, "chain", &sim, &error) != BRIO_OK) fail_msg("%s", error.message);
+    int length =
+        snprintf(text, sizeof text,
+                 "time: {h: %.17g, end: 1}\ngravity: [0, -9.8, 0]\nintegrator: %s\nbodies:\n  - "
+                 "name: chain\n    shape: {type: line, length: 1, cells: 4}\n"
+                 "    material: {type: hooke, k: 100, vertex_mass: 0.1}\n%s",
+                 h, integrator, more);
+    if (brio_sim_parse(text, (size_t)length, "chain", &sim, &error) != BRIO_OK)
+        fail_msg("%s", error.message);
     return sim;
 }
 
@@ -506,7 +593,8 @@ static void position_based(void **state)
 {
     (void)state;
     const double h = 1.0 / 50;
-    BrioSim *sim = chain("{type: pbd-verlet, iterations: 2, stiffness: 0.7, damping: 0.9}", h, "    velocity: {linear: [0.5, 0.1, 0]}\n    fix: [{vertices: [0]}]\n");
+    BrioSim *sim = chain("{type: pbd-verlet, iterations: 2, stiffness: 0.7, damping: 0.9}", h,
+                         "    velocity: {linear: [0.5, 0.1, 0]}\n    fix: [{vertices: [0]}]\n");
     double x[15], v[15], start[15];
     brio_sim_positions(sim, 0, start);
     brio_sim_velocities(sim, 0, v);
@@ -520,7 +608,8 @@ static void position_based(void **state)
         for (int n = 0; n < 2; n++)
             for (int e = 0; e < 4; e++) {
                 double d[3], l = 0;
-                for (int r = 0; r < 3; r++) d[r] = c[3 * e + 3 + r] - c[3 * e + r], l += d[r] * d[r];
+                for (int r = 0; r < 3; r++)
+                    d[r] = c[3 * e + 3 + r] - c[3 * e + r], l += d[r] * d[r];
                 l = sqrt(l);
                 for (int r = 0; r < 3; r++) {
                     double offset = d[r] * (0.25 - l) / l / 2 * 0.7;
@@ -553,20 +642,27 @@ static void position_based(void **state)
     /* more iterations, less sag; the same bits again, and nothing allocated */
     double sag[2];
     for (int k = 0; k < 2; k++) {
-        sim = chain(k ? "{type: pbd-verlet, iterations: 40}" : "pbd-verlet", h, "    fix: [{vertices: [0, 4]}]\n");
+        sim = chain(k ? "{type: pbd-verlet, iterations: 40}" : "pbd-verlet", h,
+                    "    fix: [{vertices: [0, 4]}]\n");
         for (int n = 0; n < 600; n++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
         brio_sim_positions(sim, 0, x);
         sag[k] = -x[7];
         brio_sim_free(sim);
     }
-    print_message("position-based chain: sags %.4f m with 3 iterations, %.4f m with 40\n", sag[0], sag[1]);
+    print_message("position-based chain: sags %.4f m with 3 iterations, %.4f m with 40\n", sag[0],
+                  sag[1]);
     assert_true(sag[1] < 0.5 * sag[0] && sag[1] > 0);
 
     BrioError error = {0};
-    static const char solid[] = "integrator: pbd-verlet\nbodies:\n  - name: jelly\n    shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n    material: {type: neo-hookean, E: 1e4}\n";
-    assert_int_equal(brio_sim_parse(solid, sizeof solid - 1, "solid", &sim, &error), BRIO_ERROR_UNSUPPORTED);
-    assert_string_equal(error.message, "pbd-verlet moves bodies of springs only, and body \"jelly\" is of neo-hookean; make it kind: springs with material hooke, or take another "
-                                       "integrator");
+    static const char solid[] =
+        "integrator: pbd-verlet\nbodies:\n  - name: jelly\n    shape: {type: box, size: [1, 1, 1], "
+        "cells: [1, 1, 1]}\n    material: {type: neo-hookean, E: 1e4}\n";
+    assert_int_equal(brio_sim_parse(solid, sizeof solid - 1, "solid", &sim, &error),
+                     BRIO_ERROR_UNSUPPORTED);
+    assert_string_equal(error.message,
+                        "pbd-verlet moves bodies of springs only, and body \"jelly\" is of "
+                        "neo-hookean; make it kind: springs with material hooke, or take another "
+                        "integrator");
 }
 
 static void springs_only_core(void **state)
@@ -598,9 +694,12 @@ static void springs_only_core(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms), cmocka_unit_test(decoupled_sdirk2), cmocka_unit_test(damped_forms), cmocka_unit_test(histories),
-        cmocka_unit_test(refusals),     cmocka_unit_test(limits),           cmocka_unit_test(inner_steps),  cmocka_unit_test(divergence),
-        cmocka_unit_test(position_based), cmocka_unit_test(springs_only_core), cmocka_unit_test(command),   cmocka_unit_test(scene_limits),
+        cmocka_unit_test(closed_forms),   cmocka_unit_test(decoupled_sdirk2),
+        cmocka_unit_test(damped_forms),   cmocka_unit_test(histories),
+        cmocka_unit_test(refusals),       cmocka_unit_test(limits),
+        cmocka_unit_test(inner_steps),    cmocka_unit_test(divergence),
+        cmocka_unit_test(position_based), cmocka_unit_test(springs_only_core),
+        cmocka_unit_test(command),        cmocka_unit_test(scene_limits),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

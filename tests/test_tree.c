@@ -1,5 +1,5 @@
-/* The tree of a document: both front ends, positions, limits, every sentence of a complaint, --set, field
- * tables read from maps, JSON, and what happens when memory runs out. */
+/* The tree of a document: both front ends, positions, limits, every sentence of a complaint, --set,
+ * field tables read from maps, JSON, and what happens when memory runs out. */
 #include "memory.h"
 #include "scene/parse.h"
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* ---- helpers ------------------------------------------------------------------------------------ */
+/* ---- helpers ---------------------------------------------------------------------------- */
 
 static BrioNode *parse(const char *text)
 {
@@ -27,17 +27,20 @@ static BrioNode *parse(const char *text)
     return root;
 }
 
-static void refused_bytes(BrioFrontEnd *front_end, const char *text, size_t size, const char *message)
+static void refused_bytes(BrioFrontEnd *front_end, const char *text, size_t size,
+                          const char *message)
 {
     BrioNode *root = (BrioNode *)&root;
     BrioError error = {0};
     char said[2048];
-    assert_int_equal(brio__tree_parse_with(front_end, text, size, "s", &root, &error), BRIO_ERROR_INPUT);
+    assert_int_equal(brio__tree_parse_with(front_end, text, size, "s", &root, &error),
+                     BRIO_ERROR_INPUT);
     assert_int_equal(error.status, BRIO_ERROR_INPUT);
     assert_null(root);
     brio_error_text(&error, said, sizeof said);
     assert_string_equal(said, message);
-    assert_int_equal(brio__tree_parse_with(front_end, text, size, "s", &root, NULL), BRIO_ERROR_INPUT);
+    assert_int_equal(brio__tree_parse_with(front_end, text, size, "s", &root, NULL),
+                     BRIO_ERROR_INPUT);
 }
 
 static void json_refused(const char *text, const char *message)
@@ -84,14 +87,15 @@ static const char *said(const BrioError *error)
     return text;
 }
 
-/* ---- JSON front end ----------------------------------------------------------------------------- */
+/* ---- JSON front end --------------------------------------------------------------------- */
 
 static void test_json_positions(void **state)
 {
     (void)state;
     BrioNode *root = NULL;
     const char *text = "{\"a\": [1, \"é\", {\"b\": true}],\r\n \"c\": null}";
-    assert_int_equal(brio__tree_parse_with(brio__json_parse, text, strlen(text), "s", &root, NULL), BRIO_OK);
+    assert_int_equal(brio__tree_parse_with(brio__json_parse, text, strlen(text), "s", &root, NULL),
+                     BRIO_OK);
     assert_int_equal(root->kind, BRIO_NODE_MAP);
     assert_null(root->key);
     assert_int_equal(root->count, 2);
@@ -119,7 +123,8 @@ static void test_json_refused(void **state)
     json_refused("", "s: the document is empty");
     json_refused(" \n\t", "s: the document is empty");
     json_refused("{\"a\": 1/}", "s:1:7: expected a value (text goes into double quotes), found 1");
-    json_refused("{\"a\": 0x10}", "s:1:7: expected a value (text goes into double quotes), found 0");
+    json_refused("{\"a\": 0x10}",
+                 "s:1:7: expected a value (text goes into double quotes), found 0");
     json_refused("[01]", "s:1:2: expected a value (text goes into double quotes), found 0");
     json_refused("[.5]", "s:1:2: expected a value (text goes into double quotes), found .");
     json_refused("[nan]", "s:1:2: expected a value (text goes into double quotes), found n");
@@ -137,13 +142,19 @@ static void test_json_refused(void **state)
     json_refused("[\"ab", "s:1:2: the quote is never closed");
     json_refused("[\"ab\n\"]", "s:1:2: the quote is never closed");
     json_refused("[\"\\", "s:1:2: the quote is never closed");
-    json_refused("[\"é\\q\"]", "s:1:4: not a valid escape in double quotes: write \\\\ for a backslash");
-    json_refused("[\"\\u12\"]", "s:1:3: not a valid escape in double quotes: write \\\\ for a backslash");
-    json_refused("[\"\\ud800\"]", "s:1:3: not a valid escape in double quotes: write \\\\ for a backslash");
-    json_refused("[\"\\udc00\"]", "s:1:3: not a valid escape in double quotes: write \\\\ for a backslash");
+    json_refused("[\"é\\q\"]",
+                 "s:1:4: not a valid escape in double quotes: write \\\\ for a backslash");
+    json_refused("[\"\\u12\"]",
+                 "s:1:3: not a valid escape in double quotes: write \\\\ for a backslash");
+    json_refused("[\"\\ud800\"]",
+                 "s:1:3: not a valid escape in double quotes: write \\\\ for a backslash");
+    json_refused("[\"\\udc00\"]",
+                 "s:1:3: not a valid escape in double quotes: write \\\\ for a backslash");
     json_refused("[\"\\u0000\"]", "s:1:2: this text holds an escape that is not a character");
-    json_refused("{\"a\": 1,\n \"b\": 2,\n \"a\": 3}", "s:3:2: key \"a\" is given twice, in line 1 and in line 3");
-    json_refused("{\"x\": {\"a\": 1, \"a\": 3}}", "s:1:16: x: key \"a\" is given twice, in line 1 and in line 1");
+    json_refused("{\"a\": 1,\n \"b\": 2,\n \"a\": 3}",
+                 "s:3:2: key \"a\" is given twice, in line 1 and in line 3");
+    json_refused("{\"x\": {\"a\": 1, \"a\": 3}}",
+                 "s:1:16: x: key \"a\" is given twice, in line 1 and in line 1");
 }
 
 static void test_not_text(void **state)
@@ -152,17 +163,21 @@ static void test_not_text(void **state)
     json_refused("[1,\n\x01]", "s:2:1: control character 0x01: this is not a text document");
     json_refused("[\x7f]", "s:1:2: control character 0x7f: this is not a text document");
     json_refused("[\xc2\x80]", "s:1:2: control character 0x80: this is not a text document");
-    refused_bytes(brio__json_parse, "[1]\0", 4, "s:1:4: control character 0x00: this is not a text document");
+    refused_bytes(brio__json_parse, "[1]\0", 4,
+                  "s:1:4: control character 0x00: this is not a text document");
     json_refused("é[\xff]", "s:1:3: byte 0xff is not UTF-8; save the document as UTF-8 text");
     json_refused("\xc3", "s:1:1: byte 0xc3 is not UTF-8; save the document as UTF-8 text");
     json_refused("\xc0\x80", "s:1:1: byte 0xc0 is not UTF-8; save the document as UTF-8 text");
     json_refused("\xe0\x80\x80", "s:1:1: byte 0xe0 is not UTF-8; save the document as UTF-8 text");
     json_refused("\xed\xa0\x80", "s:1:1: byte 0xed is not UTF-8; save the document as UTF-8 text");
-    json_refused("\xf0\x80\x80\x80", "s:1:1: byte 0xf0 is not UTF-8; save the document as UTF-8 text");
-    json_refused("\xf4\x90\x80\x80", "s:1:1: byte 0xf4 is not UTF-8; save the document as UTF-8 text");
+    json_refused("\xf0\x80\x80\x80",
+                 "s:1:1: byte 0xf0 is not UTF-8; save the document as UTF-8 text");
+    json_refused("\xf4\x90\x80\x80",
+                 "s:1:1: byte 0xf4 is not UTF-8; save the document as UTF-8 text");
     json_refused("\xff\xfe[", "s: is UTF-16 text; save it as UTF-8");
     BrioNode *root = NULL;
-    assert_int_equal(brio__tree_parse_with(brio__json_parse, "\xef\xbb\xbf[1]", 6, "s", &root, NULL), BRIO_OK);
+    assert_int_equal(
+        brio__tree_parse_with(brio__json_parse, "\xef\xbb\xbf[1]", 6, "s", &root, NULL), BRIO_OK);
     assert_int_equal(root->column, 1);
     brio__tree_free(root);
 }
@@ -191,18 +206,22 @@ static void check_limits(BrioFrontEnd *front_end)
 {
     BrioNode *root = NULL;
     char *text = nested(BRIO_TREE_DEPTH);
-    assert_int_equal(brio__tree_parse_with(front_end, text, strlen(text), "s", &root, NULL), BRIO_OK);
+    assert_int_equal(brio__tree_parse_with(front_end, text, strlen(text), "s", &root, NULL),
+                     BRIO_OK);
     brio__tree_free(root);
     free(text);
     text = nested(BRIO_TREE_DEPTH + 1);
-    refused_bytes(front_end, text, strlen(text), "s:1:65: lists and maps are nested deeper than 64 levels");
+    refused_bytes(front_end, text, strlen(text),
+                  "s:1:65: lists and maps are nested deeper than 64 levels");
     free(text);
     text = nested(100000);
-    refused_bytes(front_end, text, strlen(text), "s:1:65: lists and maps are nested deeper than 64 levels");
+    refused_bytes(front_end, text, strlen(text),
+                  "s:1:65: lists and maps are nested deeper than 64 levels");
     free(text);
     text = long_list(BRIO_TREE_NODES);
     refused_bytes(front_end, text, strlen(text),
-                  "s:1:4000000: the document holds more than 2000000 values; put large data into files of its own");
+                  "s:1:4000000: the document holds more than 2000000 values; put large data into "
+                  "files of its own");
     free(text);
 }
 
@@ -228,7 +247,8 @@ static void test_many_keys(void **state)
     for (int i = 0; i < COUNT; i++) end += sprintf(end, "\"k%d\": %d,\n", (i * 7919) % COUNT, i);
     strcpy(end, "\"last\": 1}");
     BrioNode *root = NULL;
-    assert_int_equal(brio__tree_parse_with(brio__json_parse, text, strlen(text), "s", &root, NULL), BRIO_OK);
+    assert_int_equal(brio__tree_parse_with(brio__json_parse, text, strlen(text), "s", &root, NULL),
+                     BRIO_OK);
     assert_int_equal(root->count, COUNT + 1);
     brio__tree_free(root);
     strcpy(end, "\"k7919\": 1,\n\"k0\": 1}");
@@ -236,7 +256,7 @@ static void test_many_keys(void **state)
     free(text);
 }
 
-/* ---- YAML --------------------------------------------------------------------------------------- */
+/* ---- YAML ------------------------------------------------------------------------------- */
 
 #ifdef BRIO_HAVE_LIBFYAML
 
@@ -284,8 +304,10 @@ static void test_front_ends_agree(void **state)
     for (size_t i = 0; i < BRIO_COUNT(json_documents); i++) {
         BrioNode *a = NULL, *b = NULL;
         const char *text = json_documents[i];
-        assert_int_equal(brio__tree_parse_with(brio__json_parse, text, strlen(text), "s", &a, NULL), BRIO_OK);
-        assert_int_equal(brio__tree_parse_with(brio__yaml_parse, text, strlen(text), "s", &b, NULL), BRIO_OK);
+        assert_int_equal(brio__tree_parse_with(brio__json_parse, text, strlen(text), "s", &a, NULL),
+                         BRIO_OK);
+        assert_int_equal(brio__tree_parse_with(brio__yaml_parse, text, strlen(text), "s", &b, NULL),
+                         BRIO_OK);
         same_tree(a, b);
         brio__tree_free(a);
         brio__tree_free(b);
@@ -352,10 +374,13 @@ static void test_yaml_refused(void **state)
     yaml_refused("# nothing\n", "s: the document is empty");
     yaml_refused("---\n...\n", "s: the document is empty");
     yaml_refused("a: 1\n---\nb: 2\n", "s:2:1: a second document starts here; only one is allowed");
-    yaml_refused("a: &x 1\nb: *x", "s:1:4: anchors (&) are not supported; write the value where it is used");
-    yaml_refused("a: &x {b: 1}", "s:1:4: anchors (&) are not supported; write the value where it is used");
+    yaml_refused("a: &x 1\nb: *x",
+                 "s:1:4: anchors (&) are not supported; write the value where it is used");
+    yaml_refused("a: &x {b: 1}",
+                 "s:1:4: anchors (&) are not supported; write the value where it is used");
     yaml_refused("a: *x", "s:1:4: aliases (*) are not supported; write the value out");
-    yaml_refused("a:\n  <<: {b: 1}", "s:2:3: merge keys (<<) are not supported; write the keys out");
+    yaml_refused("a:\n  <<: {b: 1}",
+                 "s:2:3: merge keys (<<) are not supported; write the keys out");
     yaml_refused("a: !!int 3", "s:1:4: tags (!) are not supported; write the value alone");
     yaml_refused("? [a]\n: 1", "s:1:3: a key must be plain text, not a list or a map");
     yaml_refused("{{a: 1}: 2}", "s:1:2: a key must be plain text, not a list or a map");
@@ -363,10 +388,13 @@ static void test_yaml_refused(void **state)
     yaml_refused("a:\n\tb: 1", "s:2:1: a tab is used for indentation; use spaces");
     yaml_refused("a: 1\n  \tb: 2", "s:2:3: a tab is used for indentation; use spaces");
     yaml_refused("a:\n  b: 1\n c: 2", "s:3:2: the indentation fits no key above");
-    yaml_refused("a: 1\n b: 2",
-                 "s:1:4: this value runs on into the next line, which holds a key: check the indentation");
-    yaml_refused("a: b: c", "s:1:5: a second \": \" in the same line: put the text into quotes, or the inner key into "
-                            "its own line");
+    yaml_refused(
+        "a: 1\n b: 2",
+        "s:1:4: this value runs on into the next line, which holds a key: check the indentation");
+    yaml_refused(
+        "a: b: c",
+        "s:1:5: a second \": \" in the same line: put the text into quotes, or the inner key into "
+        "its own line");
     yaml_refused("- a\nb: 1", "s:2:1: expected \"- \" like the other elements of the list");
     yaml_refused("x:\n  a: [1, 2\n", "s:2:6: this list is never closed");
     yaml_refused("a: {b: 1", "s:1:4: this map is never closed");
@@ -375,11 +403,13 @@ static void test_yaml_refused(void **state)
     yaml_refused("{a: 1} x", "s:1:8: expected the end of the document");
     yaml_refused("a: \"b", "s:1:4: the quote is never closed");
     yaml_refused("a: 'b", "s:1:4: the quote is never closed");
-    yaml_refused("é: \"x\\q\"", "s:1:6: not a valid escape in double quotes: write \\\\ for a backslash");
+    yaml_refused("é: \"x\\q\"",
+                 "s:1:6: not a valid escape in double quotes: write \\\\ for a backslash");
     yaml_refused("a: @x", "s:1:4: a text cannot start with this character: put it into quotes");
     yaml_refused("a: \"\\0\"", "s:1:4: this text holds an escape that is not a character");
     yaml_refused("E: 1\nnu: 2\n\nE: 3", "s:4:1: key \"E\" is given twice, in line 1 and in line 4");
-    yaml_refused("b:\n- E: 1\n  E: 3", "s:3:3: b[0]: key \"E\" is given twice, in line 2 and in line 3");
+    yaml_refused("b:\n- E: 1\n  E: 3",
+                 "s:3:3: b[0]: key \"E\" is given twice, in line 2 and in line 3");
     yaml_refused("a: \x02", "s:1:4: control character 0x02: this is not a text document");
 }
 
@@ -414,7 +444,7 @@ static void test_silence(void **state)
 
 #endif
 
-/* ---- files -------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------ */
 
 static void test_files(void **state)
 {
@@ -422,7 +452,8 @@ static void test_files(void **state)
     BrioNode *root = NULL;
     BrioError error = {0};
     assert_int_equal(brio__tree_read("/nowhere/scene.yaml", &root, &error), BRIO_ERROR_FILE);
-    assert_string_equal(said(&error), "/nowhere/scene.yaml: cannot be read: No such file or directory");
+    assert_string_equal(said(&error),
+                        "/nowhere/scene.yaml: cannot be read: No such file or directory");
     error = (BrioError){0};
     assert_int_equal(brio__tree_read("/tmp", &root, &error), BRIO_ERROR_FILE);
     assert_string_equal(said(&error), "/tmp: cannot be read: it is a directory");
@@ -446,7 +477,8 @@ static void test_files(void **state)
     error = (BrioError){0};
     assert_int_equal(ftruncate(file, (off_t)BRIO_TREE_BYTES + 5), 0); /* sparse */
     assert_int_equal(brio__tree_read(name, &root, &error), BRIO_ERROR_INPUT);
-    assert_string_equal(error.message, "is larger than 256 MB; put large data into files of its own");
+    assert_string_equal(error.message,
+                        "is larger than 256 MB; put large data into files of its own");
     assert_null(root);
     close(file);
     error = (BrioError){0};
@@ -458,10 +490,11 @@ static void test_files(void **state)
     unlink(name);
 }
 
-/* ---- --set: the documents are JSON, so that both front ends read them ---------------------------- */
+/* ---- --set: the documents are JSON, so that both front ends read them ------------------- */
 
-static const char settable[] = "{\"integrator\": \"a-search\", \"time\": {\"h\": 1},\n"
-                               " \"bodies\": [{\"material\": {\"E\": 1}}, 3], \"none\": null, \"list\": []}";
+static const char settable[] =
+    "{\"integrator\": \"a-search\", \"time\": {\"h\": 1},\n"
+    " \"bodies\": [{\"material\": {\"E\": 1}}, 3], \"none\": null, \"list\": []}";
 
 static void test_set(void **state)
 {
@@ -483,12 +516,14 @@ static void test_set(void **state)
     set(root, "none.a=1");
     set(root, "solver.linear.name=pcg=x");
     set(root, "title=Two words");
-    assert_string_equal(json(root, -1),
-                        "{\"integrator\": {\"type\": \"a-search\", \"alpha_max\": 1.2, \"decay\": [[0, 1]]}, "
-                        "\"time\": {\"h\": 0.008333333333333333}, "
-                        "\"bodies\": [{\"material\": {\"E\": 1e6, \"nu\": 0.3}}, 4], \"none\": {\"a\": 1}, "
-                        "\"list\": [], \"solver\": {\"linear\": {\"name\": \"pcg=x\"}}, \"title\": \"Two words\"}");
-    BrioNode *integrator = brio__node_get(root, "integrator"), *type = brio__node_get(integrator, "type");
+    assert_string_equal(
+        json(root, -1),
+        "{\"integrator\": {\"type\": \"a-search\", \"alpha_max\": 1.2, \"decay\": [[0, 1]]}, "
+        "\"time\": {\"h\": 0.008333333333333333}, "
+        "\"bodies\": [{\"material\": {\"E\": 1e6, \"nu\": 0.3}}, 4], \"none\": {\"a\": 1}, "
+        "\"list\": [], \"solver\": {\"linear\": {\"name\": \"pcg=x\"}}, \"title\": \"Two words\"}");
+    BrioNode *integrator = brio__node_get(root, "integrator");
+    BrioNode *type = brio__node_get(integrator, "type");
     assert_int_equal(brio__node_text(type, &text, NULL), BRIO_OK);
     assert_string_equal(text, "a-search");
     assert_string_equal(type->file, "s.yaml");
@@ -499,9 +534,11 @@ static void test_set(void **state)
     set(root, "bodies={}");
     set(root, "time=now");
     set(root, "time.type=then"); /* the type itself: nothing to keep */
-    assert_string_equal(json(root, -1), "{\"integrator\": {\"type\": \"bdf2\"}, \"time\": {\"type\": \"then\"}, "
-                                        "\"bodies\": {}, \"none\": {\"a\": 1}, \"list\": [], "
-                                        "\"solver\": {\"linear\": {\"name\": \"pcg=x\"}}, \"title\": \"Two words\"}");
+    assert_string_equal(
+        json(root, -1),
+        "{\"integrator\": {\"type\": \"bdf2\"}, \"time\": {\"type\": \"then\"}, "
+        "\"bodies\": {}, \"none\": {\"a\": 1}, \"list\": [], "
+        "\"solver\": {\"linear\": {\"name\": \"pcg=x\"}}, \"title\": \"Two words\"}");
     brio__tree_free(root);
 }
 
@@ -512,28 +549,35 @@ static void test_set_messages(void **state)
     BrioError error = {0};
     double number;
     static const char *const keys[] = {"time", "integrator"};
-    set_refused(root, "bodies.7=1", "--set bodies.7: bodies has no element 7: it has 2, counted from 0");
+    set_refused(root, "bodies.7=1",
+                "--set bodies.7: bodies has no element 7: it has 2, counted from 0");
     set_refused(root, "bodies.99999999999999=1",
-                "--set bodies.99999999999999: bodies has no element 99999999999999: it has 2, counted from 0");
-    set_refused(root, "bodies.x.y=1", "--set bodies.x.y: bodies is a list: expected a number from 0 to 1, found \"x\"");
+                "--set bodies.99999999999999: bodies has no element 99999999999999: it has 2, "
+                "counted from 0");
+    set_refused(root, "bodies.x.y=1",
+                "--set bodies.x.y: bodies is a list: expected a number from 0 to 1, found \"x\"");
     set_refused(root, "list.0=1", "--set list.0: list is an empty list");
     set_refused(root, "time.0=1", "--set time.0: time is a map, not a list; its keys: h");
     set_refused(root, "0=1",
-                "--set 0: the document is a map, not a list; its keys: integrator, time, bodies, none, list");
+                "--set 0: the document is a map, not a list; its keys: integrator, time, bodies, "
+                "none, list");
     set_refused(root, "time.h.0=1", "--set time.h.0: time.h is \"1\", not a list");
-    set_refused(root, "damping.0.beta=1",
-                "--set damping.0.beta: there is no list damping; set the whole list, as in damping=[...]");
+    set_refused(
+        root, "damping.0.beta=1",
+        "--set damping.0.beta: there is no list damping; set the whole list, as in damping=[...]");
     set_refused(root, "time.h", "--set: expected PATH=VALUE, found no value for \"time.h\"");
     set_refused(root, "time.h= ", "--set: expected PATH=VALUE, found no value for \"time.h\"");
-    static const char *const bad[] = {"", "=1", "a..b=1", ".a=1", "a.=1", "a[=1", "a[x]=1", "a[1=1", "a]=1", "[0]=1",
-                                      "a[0]b=1", "a\nb=1"};
+    static const char *const bad[] = {"",       "=1",    "a..b=1", ".a=1",  "a.=1",    "a[=1",
+                                      "a[x]=1", "a[1=1", "a]=1",   "[0]=1", "a[0]b=1", "a\nb=1"};
     for (size_t i = 0; i < BRIO_COUNT(bad); i++) {
         error = (BrioError){0};
         assert_int_equal(brio__tree_set(root, bad[i], &error), BRIO_ERROR_INPUT);
-        assert_non_null(strstr(error.message, "expected PATH=VALUE, as in bodies.0.material.E=1e6, found \""));
+        assert_non_null(
+            strstr(error.message, "expected PATH=VALUE, as in bodies.0.material.E=1e6, found \""));
         assert_string_equal(error.file, "--set");
     }
-    set_refused(root, "a\xff=1", "--set:1:2: byte 0xff is not UTF-8; save the document as UTF-8 text");
+    set_refused(root, "a\xff=1",
+                "--set:1:2: byte 0xff is not UTF-8; save the document as UTF-8 text");
     set_refused(root, "a=\x01", "--set a: control character 0x01: this is not a text document");
 
     char deep[400] = "a";
@@ -556,7 +600,8 @@ static void test_set_messages(void **state)
     brio__node_real(brio__node_get(brio__node_get(root, "time"), "h"), &number, &error);
     assert_string_equal(said(&error), "--set time.h: time.h: expected a number, found \"abc\"");
     error = (BrioError){0};
-    brio__node_get(root, "integrator"), brio__node_get(root, "bodies"), brio__node_get(root, "none");
+    brio__node_get(root, "integrator"), brio__node_get(root, "bodies"),
+        brio__node_get(root, "none");
     brio__node_get(root, "list"), brio__node_get(root, "a");
     assert_int_equal(brio__node_unknown(root, keys, 2, &error), BRIO_ERROR_INPUT);
     assert_string_equal(said(&error), "--set tmie.x: unknown key \"tmie\"; did you mean \"time\"?");
@@ -572,14 +617,16 @@ static void test_set_messages(void **state)
     set(root, "integrator={type: a-search, decay: 10}");
     assert_int_equal(brio__node_get(brio__node_get(root, "integrator"), "decay")->column, 25);
     set_refused(root, "integrator={type: a", "--set integrator: this map is never closed");
-    set_refused(root, "integrator.x=&a 1",
-                "--set integrator.x: anchors (&) are not supported; write the value where it is used");
-    assert_string_equal(json(root, -1), "{\"integrator\": {\"type\": \"a-search\", \"decay\": 10}}");
+    set_refused(
+        root, "integrator.x=&a 1",
+        "--set integrator.x: anchors (&) are not supported; write the value where it is used");
+    assert_string_equal(json(root, -1),
+                        "{\"integrator\": {\"type\": \"a-search\", \"decay\": 10}}");
     brio__tree_free(root);
 #endif
 }
 
-/* ---- values ------------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------- */
 
 static BrioNode scalar(const char *text)
 {
@@ -592,9 +639,10 @@ static void test_numbers(void **state)
     static const struct {
         const char *text;
         double value;
-    } good[] = {{"1/30", 1.0 / 30}, {"-1/3", -1.0 / 3}, {"2.5e-3", 2.5e-3}, {"1e5", 1e5},   {".5", 0.5},
-                {"+3", 3},          {"5.", 5},          {"007", 7},         {"-0", 0},      {"1E+2", 100},
-                {"2.5/4", 0.625},   {"1e-400", 0},      {"-.5e1", -5},      {"1e3/1e-3", 1e6}};
+    } good[] = {{"1/30", 1.0 / 30}, {"-1/3", -1.0 / 3}, {"2.5e-3", 2.5e-3}, {"1e5", 1e5},
+                {".5", 0.5},        {"+3", 3},          {"5.", 5},          {"007", 7},
+                {"-0", 0},          {"1E+2", 100},      {"2.5/4", 0.625},   {"1e-400", 0},
+                {"-.5e1", -5},      {"1e3/1e-3", 1e6}};
     static const struct {
         const char *text, *message;
     } bad[] = {{"nan", "expected a finite number, found \"nan\""},
@@ -642,7 +690,8 @@ static void test_numbers(void **state)
     BrioError error = {0};
     node.quoted = true;
     brio__node_real(&node, &value, &error);
-    assert_string_equal(error.message, "expected a number, found the text \"1\"; remove the quotes");
+    assert_string_equal(error.message,
+                        "expected a number, found the text \"1\"; remove the quotes");
     node = scalar("éééééééééééééééééééééééééééééééééé");
     error = (BrioError){0};
     brio__node_real(&node, &value, &error);
@@ -663,10 +712,10 @@ static void test_integers(void **state)
     static const struct {
         const char *text;
         int64_t value;
-    } good[] = {{"12", 12},   {"-3", -3},
-                {"+4", 4},    {"1e5", 100000},
-                {"4/2", 2},   {"9223372036854775807", INT64_MAX},
-                {"2.0", 2},   {"-9223372036854775808", INT64_MIN}};
+    } good[] = {{"12", 12}, {"-3", -3},
+                {"+4", 4},  {"1e5", 100000},
+                {"4/2", 2}, {"9223372036854775807", INT64_MAX},
+                {"2.0", 2}, {"-9223372036854775808", INT64_MIN}};
     static const struct {
         const char *text, *message;
     } bad[] = {{"2.5", "expected a whole number, found 2.5"},
@@ -694,10 +743,15 @@ static void test_integers(void **state)
 static void test_other_values(void **state)
 {
     (void)state;
-    BrioNode *root = parse("{\"a\": true, \"b\": false, \"c\": \"true\", \"d\": [1, 2], \"e\": \"\", \"f\": null,\n"
-                           " \"g\": [1, 2.5, [3]], \"h\": [-1, 1/4, 3], \"i\": 12}");
-    BrioNode *a = brio__node_get(root, "a"), *b = brio__node_get(root, "b"), *c = brio__node_get(root, "c");
-    BrioNode *d = brio__node_get(root, "d"), *e = brio__node_get(root, "e"), *f = brio__node_get(root, "f");
+    BrioNode *root = parse(
+        "{\"a\": true, \"b\": false, \"c\": \"true\", \"d\": [1, 2], \"e\": \"\", \"f\": null,\n"
+        " \"g\": [1, 2.5, [3]], \"h\": [-1, 1/4, 3], \"i\": 12}");
+    BrioNode *a = brio__node_get(root, "a");
+    BrioNode *b = brio__node_get(root, "b");
+    BrioNode *c = brio__node_get(root, "c");
+    BrioNode *d = brio__node_get(root, "d");
+    BrioNode *e = brio__node_get(root, "e");
+    BrioNode *f = brio__node_get(root, "f");
     BrioNode yes = scalar("yes"), no = scalar("No");
     BrioError error = {0};
     bool flag = false;
@@ -741,7 +795,7 @@ static void test_other_values(void **state)
     brio__tree_free(root);
 }
 
-/* ---- field tables ------------------------------------------------------------------------------- */
+/* ---- field tables ----------------------------------------------------------------------- */
 
 static const BrioField fields[] = {
     {"E", BRIO_REAL, "Pa", 1e5, 0, INFINITY, 0, "Young's modulus."},
@@ -773,26 +827,35 @@ static void test_fields(void **state)
     BrioNode *root = parse("{\"type\": \"x\", \"E\": 0, \"size\": [1, 2, 1/2], \"cells\": 7, "
                            "\"closed\": true, \"h\": 1/30}");
     assert_int_equal(brio__node_fields(root, fields, also, 1, values, NULL), BRIO_OK);
-    assert_true(values[0] == 0 && values[1] == 0.3 && values[2] == 1 && values[3] == 2 && values[4] == 0.5);
+    assert_true(values[0] == 0 && values[1] == 0.3 && values[2] == 1 && values[3] == 2 &&
+                values[4] == 0.5);
     assert_true(values[5] == 7 && values[6] == 1 && values[7] == 1.0 / 30 && isnan(values[8]));
     assert_true(root->child[1]->used && !root->child[0]->used);
     BrioError error = {0};
-    assert_int_equal(brio__node_unknown(root, also, 1, &error), BRIO_ERROR_INPUT); /* nobody has read the type */
+    /* nobody has read the type */
+    assert_int_equal(brio__node_unknown(root, also, 1, &error), BRIO_ERROR_INPUT);
     brio__node_get(root, "type");
     assert_int_equal(brio__node_unknown(root, also, 1, NULL), BRIO_OK);
     brio__tree_free(root);
 
-    field_refused("{\"h\": 1, \"alhpa\": 1}", "s.yaml:1:10: unknown key \"alhpa\"; did you mean \"alpha\"?");
-    field_refused("{\"h\": 1, \"tpye\": 1}", "s.yaml:1:10: unknown key \"tpye\"; did you mean \"type\"?");
+    field_refused("{\"h\": 1, \"alhpa\": 1}",
+                  "s.yaml:1:10: unknown key \"alhpa\"; did you mean \"alpha\"?");
+    field_refused("{\"h\": 1, \"tpye\": 1}",
+                  "s.yaml:1:10: unknown key \"tpye\"; did you mean \"type\"?");
     field_refused("{\"h\": 1, \"stiffness\": 1}",
-                  "s.yaml:1:10: unknown key \"stiffness\"; valid keys: type, E, nu, size, cells, closed, h, alpha");
+                  "s.yaml:1:10: unknown key \"stiffness\"; valid keys: type, E, nu, size, cells, "
+                  "closed, h, alpha");
     field_refused("{\"E\": -5}", "s.yaml:1:7: E: E = -5 Pa is out of range: must be at least 0");
     field_refused("{\"E\": [1]}", "s.yaml:1:7: E: expected a number, found a list");
-    field_refused("{\"nu\": 0.5}", "s.yaml:1:8: nu: nu = 0.5 is out of range: must be more than -1 and less than 0.5");
-    field_refused("{\"size\": [1, 0, 1]}", "s.yaml:1:10: size: size[1] = 0 m is out of range: must be positive");
+    field_refused(
+        "{\"nu\": 0.5}",
+        "s.yaml:1:8: nu: nu = 0.5 is out of range: must be more than -1 and less than 0.5");
+    field_refused("{\"size\": [1, 0, 1]}",
+                  "s.yaml:1:10: size: size[1] = 0 m is out of range: must be positive");
     field_refused("{\"size\": [1, 0]}", "s.yaml:1:10: size: expected a list of 3 numbers, found 2");
     field_refused("{\"cells\": 2.5}", "s.yaml:1:11: cells: expected a whole number, found 2.5");
-    field_refused("{\"cells\": 0}", "s.yaml:1:11: cells: cells = 0 is out of range: must be between 1 and 1000");
+    field_refused("{\"cells\": 0}",
+                  "s.yaml:1:11: cells: cells = 0 is out of range: must be between 1 and 1000");
     field_refused("{\"closed\": 1}", "s.yaml:1:12: closed: expected true or false, found \"1\"");
     field_refused("{\"h\": 0}", "s.yaml:1:7: h: h = 0 s is out of range: must be positive");
     field_refused("{\"E\": 1}", "s.yaml:1:1: missing key \"h\" (s): The time step.");
@@ -811,27 +874,44 @@ static void test_fields(void **state)
     brio__tree_free(root);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------- */
 
 static void test_json_output(void **state)
 {
     (void)state;
-    BrioNode *root = parse("{\"a\": [1, -0.5e3, 1/3, \"1/3\"], \"b\": {\"c\": [[], {}, [1]], \"d\": null},\n"
-                           " \"q\\\"\\\\\\n\\u0001\\u007f\\u0085é\": \"\\t\", \"e\": true}");
+    BrioNode *root =
+        parse("{\"a\": [1, -0.5e3, 1/3, \"1/3\"], \"b\": {\"c\": [[], {}, [1]], \"d\": null},\n"
+              " \"q\\\"\\\\\\n\\u0001\\u007f\\u0085é\": \"\\t\", \"e\": true}");
     assert_string_equal(json(root, -1),
-                        "{\"a\": [1, -0.5e3, 0.3333333333333333, \"1/3\"], \"b\": {\"c\": [[], {}, [1]], \"d\": null}, "
+                        "{\"a\": [1, -0.5e3, 0.3333333333333333, \"1/3\"], \"b\": {\"c\": [[], {}, "
+                        "[1]], \"d\": null}, "
                         "\"q\\\"\\\\\\n\\u0001\\u007f\\u0085é\": \"\\u0009\", \"e\": true}");
-    assert_string_equal(json(root, 2),
-                        "{\n    \"a\": [1, -0.5e3, 0.3333333333333333, \"1/3\"],\n    \"b\": {\n      \"c\": [\n"
-                        "        [],\n        {},\n        [1]\n      ],\n      \"d\": null\n    },\n"
-                        "    \"q\\\"\\\\\\n\\u0001\\u007f\\u0085é\": \"\\u0009\",\n    \"e\": true\n  }");
+    assert_string_equal(
+        json(root, 2),
+        "{\n    \"a\": [1, -0.5e3, 0.3333333333333333, \"1/3\"],\n    \"b\": {\n      \"c\": [\n"
+        "        [],\n        {},\n        [1]\n      ],\n      \"d\": null\n    },\n"
+        "    \"q\\\"\\\\\\n\\u0001\\u007f\\u0085é\": \"\\u0009\",\n    \"e\": true\n  }");
     brio__tree_free(root);
     static const struct {
         const char *text, *json;
-    } cases[] = {{".5", "0.5"},    {"5.", "5"},         {"+3", "3"},    {"007", "7"},       {"-0", "-0"},
-                 {"-.5", "-0.5"},  {"1/30", "0.03333333333333333"},     {"1E5", "1E5"},     {"1.e2", "100"},
-                 {"nan", "\"nan\""}, {"1e999", "\"1e999\""}, {"1/0", "\"1/0\""}, {"yes", "true"}, {"NO", "false"},
-                 {"~", "null"},    {"", "null"},        {"0x1", "\"0x1\""}, {"a-search", "\"a-search\""}};
+    } cases[] = {{".5", "0.5"},
+                 {"5.", "5"},
+                 {"+3", "3"},
+                 {"007", "7"},
+                 {"-0", "-0"},
+                 {"-.5", "-0.5"},
+                 {"1/30", "0.03333333333333333"},
+                 {"1E5", "1E5"},
+                 {"1.e2", "100"},
+                 {"nan", "\"nan\""},
+                 {"1e999", "\"1e999\""},
+                 {"1/0", "\"1/0\""},
+                 {"yes", "true"},
+                 {"NO", "false"},
+                 {"~", "null"},
+                 {"", "null"},
+                 {"0x1", "\"0x1\""},
+                 {"a-search", "\"a-search\""}};
     for (size_t i = 0; i < BRIO_COUNT(cases); i++) {
         BrioNode node = scalar(cases[i].text);
         assert_string_equal(json(&node, 0), cases[i].json);
@@ -852,7 +932,8 @@ static void test_locale(void **state)
     (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
     bool found = false;
-    for (size_t i = 0; i < BRIO_COUNT(names) && !found; i++) found = setlocale(LC_ALL, names[i]) != NULL;
+    for (size_t i = 0; i < BRIO_COUNT(names) && !found; i++)
+        found = setlocale(LC_ALL, names[i]) != NULL;
     if (!found) {
         print_message("SKIPPED: no locale with a decimal comma is installed\n");
         return;
@@ -865,14 +946,15 @@ static void test_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
-/* ---- memory ------------------------------------------------------------------------------------- */
+/* ---- memory ----------------------------------------------------------------------------- */
 
 static BrioStatus everything(BrioFrontEnd *front_end, BrioError *error)
 {
     static const char *const also[] = {"integrator", "time", "bodies", "none", "list"};
     BrioNode *root = NULL;
     double values[BRIO_MAX_VALUES];
-    BrioStatus status = brio__tree_parse_with(front_end, settable, strlen(settable), "s", &root, error);
+    BrioStatus status =
+        brio__tree_parse_with(front_end, settable, strlen(settable), "s", &root, error);
     if (status == BRIO_OK) status = brio__tree_set(root, "integrator.alpha=1", error);
     if (status == BRIO_OK) status = brio__tree_set(root, "x.y.z=[1, 2, 3, 4, 5, 6]", error);
     if (status == BRIO_OK) status = brio__tree_set(root, "bodies.0.material.E=7", error);
@@ -892,11 +974,14 @@ static void check_scarce_memory(BrioFrontEnd *front_end)
         status = everything(front_end, &error);
         if (memory.live != 0 || error.status != status) break;
         if (status == BRIO_ERROR_MEMORY && strcmp(error.message, "out of memory")) break;
-        if (status == BRIO_ERROR_INPUT && strcmp(error.message, "unknown key \"x\"; did you mean \"E\"?")) break;
+        if (status == BRIO_ERROR_INPUT &&
+            strcmp(error.message, "unknown key \"x\"; did you mean \"E\"?"))
+            break;
     }
     brio_set_allocator(NULL);
     assert_int_equal(memory.live, 0);
-    assert_int_equal(status, BRIO_ERROR_INPUT); /* the last complaint, about "x", needs memory too */
+    /* the last complaint, about "x", needs memory too */
+    assert_int_equal(status, BRIO_ERROR_INPUT);
     assert_in_range(n, 20, 999);
 }
 
@@ -912,15 +997,27 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json_positions), cmocka_unit_test(test_json_refused), cmocka_unit_test(test_not_text),
-        cmocka_unit_test(test_limits),         cmocka_unit_test(test_many_keys),
+        cmocka_unit_test(test_json_positions),
+        cmocka_unit_test(test_json_refused),
+        cmocka_unit_test(test_not_text),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_many_keys),
 #ifdef BRIO_HAVE_LIBFYAML
-        cmocka_unit_test(test_front_ends_agree), cmocka_unit_test(test_yaml_positions),
-        cmocka_unit_test(test_yaml_refused),   cmocka_unit_test(test_yaml_limits), cmocka_unit_test(test_silence),
+        cmocka_unit_test(test_front_ends_agree),
+        cmocka_unit_test(test_yaml_positions),
+        cmocka_unit_test(test_yaml_refused),
+        cmocka_unit_test(test_yaml_limits),
+        cmocka_unit_test(test_silence),
 #endif
-        cmocka_unit_test(test_files),          cmocka_unit_test(test_set),     cmocka_unit_test(test_set_messages),
-        cmocka_unit_test(test_numbers),        cmocka_unit_test(test_integers), cmocka_unit_test(test_other_values),
-        cmocka_unit_test(test_fields),         cmocka_unit_test(test_json_output), cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_set),
+        cmocka_unit_test(test_set_messages),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_other_values),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_json_output),
+        cmocka_unit_test(test_locale),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,6 @@
-/* What needs Node.js: the cloth of [Gentle2025] against the script of its own page, and the engine for browsers against this one: the same scenes, the built-in LDLT, the tolerance at round-off. web/playground/trajectories.mjs runs them in Node.js. */
+/* What needs Node.js: the cloth of [Gentle2025] against the script of its own page, and the engine
+ * for browsers against this one: the same scenes, the built-in LDLT, the tolerance at round-off.
+ * web/playground/trajectories.mjs runs them in Node.js. */
 #include "program.h"
 
 #include <brio/brio.h>
@@ -8,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* TOLERANCE 1e-12 m: the two differ by fused multiply-adds of kernels and by the mathematical functions of their C libraries, in the last bits of each step. */
+/* TOLERANCE 1e-12 m: the two differ by fused multiply-adds of kernels and by the mathematical
+ * functions of their C libraries, in the last bits of each step. */
 static const double tolerance = 1e-12;
 enum { STEPS = 100 };
 
@@ -49,7 +52,9 @@ static void compare(const char *folder, const char *name)
             way = fmax(way, fabs(x[i] - first[i]));
         }
     }
-    print_message("%s: largest difference %.1e m in %d steps, in which vertices moved up to %.3f m\n", name, worst, STEPS, way);
+    print_message(
+        "%s: largest difference %.1e m in %d steps, in which vertices moved up to %.3f m\n", name,
+        worst, STEPS, way);
     assert_true(way > 0.01);
     assert_true(worst <= tolerance);
     free(x);
@@ -63,12 +68,16 @@ static void trajectories(void **state)
     (void)state;
     static const char *const names[] = {"cloth", "beam", "cube", "ball", "chain"};
     char folder[] = "/tmp/brio-wasm-XXXXXX", command[2000];
-    if (access(BRIO_SOURCE_DIR "/build/wasm/engine.wasm", R_OK) != 0 || system("node --version >/dev/null 2>&1") != 0) {
-        print_message("SKIPPED: the engine for browsers is not built, or there is no Node.js; make playground\n");
+    if (access(BRIO_SOURCE_DIR "/build/wasm/engine.wasm", R_OK) != 0 ||
+        system("node --version >/dev/null 2>&1") != 0) {
+        print_message("SKIPPED: the engine for browsers is not built, or there is no Node.js; make "
+                      "playground\n");
         return;
     }
     assert_non_null(mkdtemp(folder));
-    snprintf(command, sizeof command, "node '%s/web/playground/trajectories.mjs' '%s/build/wasm' '%s'", BRIO_SOURCE_DIR, BRIO_SOURCE_DIR, folder);
+    snprintf(command, sizeof command,
+             "node '%s/web/playground/trajectories.mjs' '%s/build/wasm' '%s'", BRIO_SOURCE_DIR,
+             BRIO_SOURCE_DIR, folder);
     assert_int_equal(system(command), 0);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) compare(folder, names[i]);
     snprintf(command, sizeof command, "rm -r '%s'", folder);
@@ -80,16 +89,21 @@ static void threads_of_the_page(void **state)
 {
     (void)state;
     char command[2000];
-    if (access(BRIO_SOURCE_DIR "/build/wasm/playground-threads.wasm", R_OK) != 0 || system("node --version >/dev/null 2>&1") != 0) {
-        print_message("SKIPPED: the engine for browsers is not built, or there is no Node.js; make playground\n");
+    if (access(BRIO_SOURCE_DIR "/build/wasm/playground-threads.wasm", R_OK) != 0 ||
+        system("node --version >/dev/null 2>&1") != 0) {
+        print_message("SKIPPED: the engine for browsers is not built, or there is no Node.js; make "
+                      "playground\n");
         return;
     }
-    snprintf(command, sizeof command, "node '%s/web/playground/same-bits.mjs' '%s/build/wasm'", BRIO_SOURCE_DIR, BRIO_SOURCE_DIR);
+    snprintf(command, sizeof command, "node '%s/web/playground/same-bits.mjs' '%s/build/wasm'",
+             BRIO_SOURCE_DIR, BRIO_SOURCE_DIR);
     assert_int_equal(system(command), 0);
 }
 
-/* Grid of 20 x 15, three relaxations, walls, damping and gravity as there. TOLERANCE 1e-12 pixels, less than the last bit of a position: two rows fall on each other at once, and what differs in
- * a bit goes other ways from there. So a frame is 1/64 s, by which numbers can be divided exactly, and the damping the number that leaves 0.99 after it. */
+/* Grid of 20 x 15, three relaxations, walls, damping and gravity as there. TOLERANCE 1e-12 pixels,
+ * less than the last bit of a position: two rows fall on each other at once, and what differs in a
+ * bit goes other ways from there. So a frame is 1/64 s, by which numbers can be divided exactly,
+ * and the damping the number that leaves 0.99 after it. */
 static void page_of_the_cloth(void **state)
 {
     (void)state;
@@ -101,7 +115,8 @@ static void page_of_the_cloth(void **state)
         return;
     }
     assert_non_null(mkdtemp(folder));
-    snprintf(command, sizeof command, "node '%s/web/playground/cloth-page.mjs' '%s' '%s'", BRIO_SOURCE_DIR, page, folder);
+    snprintf(command, sizeof command, "node '%s/web/playground/cloth-page.mjs' '%s' '%s'",
+             BRIO_SOURCE_DIR, page, folder);
     assert_int_equal(system(command), 0);
     BrioSim *sim;
     BrioError error = {0};
@@ -114,7 +129,8 @@ static void page_of_the_cloth(void **state)
     while (pow(kept, 60 * 0x1p-6) > 0.99) kept = nextafter(kept, 0);
     assert_true(pow(kept, 60 * 0x1p-6) == 0.99);
     brio_sim_integrator(sim, values);
-    assert_int_equal(brio_fields_set(brio_integrator("pbd-verlet")->fields, values, "damping", &kept), BRIO_OK);
+    assert_int_equal(
+        brio_fields_set(brio_integrator("pbd-verlet")->fields, values, "damping", &kept), BRIO_OK);
     assert_int_equal(brio_sim_set_integrator(sim, "pbd-verlet", values), BRIO_OK);
     size_t count;
     snprintf(path, sizeof path, "%s/frames.bin", folder);
@@ -131,7 +147,9 @@ static void page_of_the_cloth(void **state)
                 way = fmax(way, fabs(there - rows[2 * i + r]));
             }
     }
-    print_message("largest difference %.1e pixels in %d frames, in which particles moved up to %.0f pixels\n", worst, FRAMES, way);
+    print_message(
+        "largest difference %.1e pixels in %d frames, in which particles moved up to %.0f pixels\n",
+        worst, FRAMES, way);
     assert_true(way > 20);
     assert_true(worst <= 1e-12);
     free(rows);
@@ -142,6 +160,8 @@ static void page_of_the_cloth(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(trajectories), cmocka_unit_test(threads_of_the_page), cmocka_unit_test(page_of_the_cloth)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(trajectories),
+                                       cmocka_unit_test(threads_of_the_page),
+                                       cmocka_unit_test(page_of_the_cloth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-/* Reproductions of [Dinev2018]: what a frame costs, with local/global solves and with Newton's method (Table 1), and what it takes to make implicit midpoint stable by substeps
- * (Table 2). The scenes are those that ship as rt-*.yaml, with about the paper's numbers of vertices. */
+/* Reproductions of [Dinev2018]: what a frame costs, with local/global solves and with Newton's
+ * method (Table 1), and what it takes to make implicit midpoint stable by substeps (Table 2). The
+ * scenes are those that ship as rt-*.yaml, with about the paper's numbers of vertices. */
 #include "reproduce.h"
 
 #include <stdlib.h>
@@ -9,27 +10,99 @@ static const int substeps[SUBSTEPS] = {1, 5, 10, 20, 100};
 
 typedef struct Model {
     const char *name, *scene, *set; /* a scene that ships, and what is changed; NULL: nothing */
-    double newton[3], global[3];    /* the paper's ms a frame: backward Euler, blend, of the latter the search for alpha */
-    double midpoint[SUBSTEPS];      /* with local/global solves */
-    double goal;                    /* ms a frame of backward Euler that brio sets itself on two cores; 0: none */
-    bool large;                     /* what takes minutes only with --fine */
+    /* the paper's ms a frame: backward Euler, blend, of the latter the search for alpha */
+    double newton[3], global[3];
+    double midpoint[SUBSTEPS]; /* with local/global solves */
+    /* ms a frame of backward Euler that brio sets itself on two cores; 0: none */
+    double goal;
+    bool large; /* what takes minutes only with --fine */
 } Model;
 
 static const Model models[] = {
-    {"Bar", "rt-bar", NULL, {148, 231, 3.27}, {3.62, 5.73, 1.85}, {3.79, 18.22, 36.42, 72.73, 361}, 0, false},
-    {"Cube, figure 5", "rt-cube", NULL, {277, 505, 1.86}, {5.84, 8.41, 1.66}, {6.03, 29.86, 54.95, 111, 541}, 1, false},
-    {"Cube, figure 15", "rt-fall", NULL, {365, 597, 0.76}, {6.93, 9.50, 0.93}, {7.16, 56.85, 122, 245, 1232}, 0, false},
-    {"Hippo", "rt-hippo", NULL, {3985, 6296, 5}, {66.4, 73.3, 4.93}, {68.4, 312, 666, 1230, 6615}, 0, false},
-    {"Bunny, figure 14", "rt-slide", NULL, {6288, 10720, 13.8}, {194, 212, 9.62}, {184, 830, 2014, 3568, 18907}, 0, true},
-    {"Cactus", "rt-cactus", NULL, {5050, 7577, 41.6}, {115, 174, 39.9}, {120, 590, 1242, 2442, 13849}, 0, true},
-    {"Bar of 5.6k vertices (not in the paper)", "rt-bar", "bodies.0.shape={type: bar, length: 3.8, height: 1.1, width: 1.1, cells: 38, across: 11}", {NAN, NAN, NAN}, {NAN, NAN, NAN},
-     {NAN, NAN, NAN, NAN, NAN}, 10, true},
-    {"Cloth", "rt-cloth", NULL, {24958, 42758, 6.11}, {110, 127, 7.58}, {109, 478, 997, 1976, 8388}, 10, true},
-    {"Dog", "rt-nose", NULL, {39101, 99138, 212}, {916, 1205, 193}, {904, 4413, 9079, 16660, 79369}, 0, true},
-    {"Bunny, figure 9", "rt-bunny", NULL, {31624, 64037, 227}, {1181, 1510, 215}, {1101, 5616, 11293, 22577, 120631}, 120, true},
+    {"Bar",
+     "rt-bar",
+     NULL,
+     {148, 231, 3.27},
+     {3.62, 5.73, 1.85},
+     {3.79, 18.22, 36.42, 72.73, 361},
+     0,
+     false},
+    {"Cube, figure 5",
+     "rt-cube",
+     NULL,
+     {277, 505, 1.86},
+     {5.84, 8.41, 1.66},
+     {6.03, 29.86, 54.95, 111, 541},
+     1,
+     false},
+    {"Cube, figure 15",
+     "rt-fall",
+     NULL,
+     {365, 597, 0.76},
+     {6.93, 9.50, 0.93},
+     {7.16, 56.85, 122, 245, 1232},
+     0,
+     false},
+    {"Hippo",
+     "rt-hippo",
+     NULL,
+     {3985, 6296, 5},
+     {66.4, 73.3, 4.93},
+     {68.4, 312, 666, 1230, 6615},
+     0,
+     false},
+    {"Bunny, figure 14",
+     "rt-slide",
+     NULL,
+     {6288, 10720, 13.8},
+     {194, 212, 9.62},
+     {184, 830, 2014, 3568, 18907},
+     0,
+     true},
+    {"Cactus",
+     "rt-cactus",
+     NULL,
+     {5050, 7577, 41.6},
+     {115, 174, 39.9},
+     {120, 590, 1242, 2442, 13849},
+     0,
+     true},
+    {"Bar of 5.6k vertices (not in the paper)",
+     "rt-bar",
+     "bodies.0.shape={type: bar, length: 3.8, height: 1.1, width: 1.1, cells: 38, across: 11}",
+     {NAN, NAN, NAN},
+     {NAN, NAN, NAN},
+     {NAN, NAN, NAN, NAN, NAN},
+     10,
+     true},
+    {"Cloth",
+     "rt-cloth",
+     NULL,
+     {24958, 42758, 6.11},
+     {110, 127, 7.58},
+     {109, 478, 997, 1976, 8388},
+     10,
+     true},
+    {"Dog",
+     "rt-nose",
+     NULL,
+     {39101, 99138, 212},
+     {916, 1205, 193},
+     {904, 4413, 9079, 16660, 79369},
+     0,
+     true},
+    {"Bunny, figure 9",
+     "rt-bunny",
+     NULL,
+     {31624, 64037, 227},
+     {1181, 1510, 215},
+     {1101, 5616, 11293, 22577, 120631},
+     120,
+     true},
 };
 
-static BrioSim *make(Report *r, const Model *model, const char *integrator, const char *solver, double *h)
+static BrioSim *make(Report *r, const Model *model, const char *integrator, const char *solver,
+                     double *h)
 {
     char method[128], how[128];
     const char *sets[3] = {method, how, model->set};
@@ -42,7 +115,7 @@ static BrioSim *make(Report *r, const Model *model, const char *integrator, cons
     return sim;
 }
 
-/* ---- table 1 -------------------------------------------------------------------------------------------- */
+/* ---- table 1 ---------------------------------------------------------------------------- */
 
 /* Seconds inside of solves since the solver was made. */
 static double in_solves(const BrioSim *sim)
@@ -61,7 +134,8 @@ static const char *const method[METHODS] = {"backward-euler", "blend", "a-search
 typedef struct Cost {
     bool fine;
     double mean[METHODS], median[METHODS], search; /* ms a frame; of blend outside of solves */
-    double plain[METHODS];                         /* median of backward Euler's frames from the states of that method's */
+    /* median of backward Euler's frames from the states of that method's */
+    double plain[METHODS];
 } Cost;
 
 static bool timed_step(Report *r, BrioSim *sim, const char *name, double *ms)
@@ -86,10 +160,13 @@ static double median_of(double *ms, int count)
     return ms[count / 2];
 }
 
-/* The methods in turn, so that all see the same machine; beside blend and A-search backward Euler takes each of their frames, too: a motion that is alive costs more than one that
- * has died (more turns of the polar decompositions, other contacts in each frame), whatever the method. All of it is done `times` times, to the same bits, and the least time of each frame
- * counts, so that what else the machine does counts less. */
-static Cost measure(Report *r, const Model *model, const char *solver, int methods, int warm, int frames, int times)
+/* The methods in turn, so that all see the same machine; beside blend and A-search backward Euler
+ * takes each of their frames, too: a motion that is alive costs more than one that has died (more
+ * turns of the polar decompositions, other contacts in each frame), whatever the method. All of it
+ * is done `times` times, to the same bits, and the least time of each frame counts, so that what
+ * else the machine does counts less. */
+static Cost measure(Report *r, const Model *model, const char *solver, int methods, int warm,
+                    int frames, int times)
 {
     static double ms[METHODS][FRAMES_MOST], plain_ms[METHODS][FRAMES_MOST], outside[FRAMES_MOST];
     Cost cost = {.fine = true};
@@ -100,7 +177,9 @@ static Cost measure(Report *r, const Model *model, const char *solver, int metho
     for (int again = 0; again < times && cost.fine; again++) {
         BrioSim *sim[METHODS] = {NULL}, *plain[METHODS] = {NULL};
         for (int k = 0; k < methods && cost.fine; k++)
-            cost.fine = (sim[k] = make(r, model, method[k], solver, NULL)) && (k == BACKWARD || (plain[k] = make(r, model, method[BACKWARD], solver, NULL)));
+            cost.fine =
+                (sim[k] = make(r, model, method[k], solver, NULL)) &&
+                (k == BACKWARD || (plain[k] = make(r, model, method[BACKWARD], solver, NULL)));
         for (int f = 0; f < warm + frames && cost.fine; f++)
             for (int k = 0; k < methods && cost.fine; k++) {
                 double took, plain_took = 0, solving = in_solves(sim[k]);
@@ -109,12 +188,14 @@ static Cost measure(Report *r, const Model *model, const char *solver, int metho
                     cost.fine = timed_step(r, plain[k], method[BACKWARD], &plain_took);
                 }
                 cost.fine = cost.fine && timed_step(r, sim[k], method[k], &took);
-                report_progress(r, (again + (double)f / (warm + frames)) / times, "%s, %s", model->name, method[k]);
+                report_progress(r, (again + (double)f / (warm + frames)) / times, "%s, %s",
+                                model->name, method[k]);
                 if (f < warm || !cost.fine) continue;
                 int at = f - warm;
                 ms[k][at] = fmin(ms[k][at], took);
                 plain_ms[k][at] = fmin(plain_ms[k][at], plain_took);
-                if (k == BLEND) outside[at] = fmin(outside[at], took - 1e3 * (in_solves(sim[k]) - solving));
+                if (k == BLEND)
+                    outside[at] = fmin(outside[at], took - 1e3 * (in_solves(sim[k]) - solving));
             }
         for (int k = 0; k < METHODS; k++) {
             brio_sim_free(sim[k]);
@@ -132,26 +213,40 @@ static Cost measure(Report *r, const Model *model, const char *solver, int metho
 
 static void table1(Report *r)
 {
-    static const char *const newton = "{type: newton, tol: 1e-5, max_halvings: 0}"; /* times are not those of halved steps */
+    /* times are not those of halved steps */
+    static const char *const newton = "{type: newton, tol: 1e-5, max_halvings: 0}";
     for (size_t m = 0; m < BRIO_COUNT(models); m++) {
         const Model *model = &models[m];
         double h;
         BrioSim *sim = make(r, model, "a-search", "local-global", &h);
         if (!sim) continue;
-        report_section(r, "%s: %lld vertices, %lld elements, h = %.4g s; ms a frame, mean of %d, each the least of three", model->name, (long long)sim->system->body[0].count,
-                       (long long)sim->system->term[sim->system->body[0].term].elements, h, FRAMES_MOST);
+        report_section(r,
+                       "%s: %lld vertices, %lld elements, h = %.4g s; ms a frame, mean of %d, each "
+                       "the least of three",
+                       model->name, (long long)sim->system->body[0].count,
+                       (long long)sim->system->term[sim->system->body[0].term].elements, h,
+                       FRAMES_MOST);
         brio_sim_free(sim);
-        Cost cost = measure(r, model, "{type: local-global, iterations: 10}", METHODS, 3, FRAMES_MOST, 3);
+        Cost cost =
+            measure(r, model, "{type: local-global, iterations: 10}", METHODS, 3, FRAMES_MOST, 3);
         if (!cost.fine) continue;
-        report_number(r, model->global[0], cost.mean[BACKWARD], "local/global, ten iterations: backward Euler");
-        if (model->goal > 0) report_bound(r, cost.median[BACKWARD], 0, model->goal, "  its median frame, beside the goal for two cores");
+        report_number(r, model->global[0], cost.mean[BACKWARD],
+                      "local/global, ten iterations: backward Euler");
+        if (model->goal > 0)
+            report_bound(r, cost.median[BACKWARD], 0, model->goal,
+                         "  its median frame, beside the goal for two cores");
         report_number(r, model->global[1], cost.mean[BLEND], "  blend");
         report_number(r, model->global[2], cost.search, "  of that outside of solves");
         report_number(r, NAN, cost.mean[SEARCH], "  A-search");
-        report_bound(r, cost.median[SEARCH] / cost.plain[SEARCH] - 1, -INFINITY, 0.08, "  A-search: overhead over backward Euler from the same states, of the median frames");
-        report_bound(r, cost.median[BLEND] / cost.plain[BLEND] - 1, -INFINITY, 0.3, "  blend: overhead from the same states");
-        report_bound(r, cost.median[SEARCH] / cost.median[BACKWARD] - 1, -INFINITY, 0.08, "  A-search: its frames over those of backward Euler's own, dying motion");
-        report_bound(r, cost.median[BLEND] / cost.median[BACKWARD] - 1, -INFINITY, 0.3, "  blend: its frames over those");
+        report_bound(
+            r, cost.median[SEARCH] / cost.plain[SEARCH] - 1, -INFINITY, 0.08,
+            "  A-search: overhead over backward Euler from the same states, of the median frames");
+        report_bound(r, cost.median[BLEND] / cost.plain[BLEND] - 1, -INFINITY, 0.3,
+                     "  blend: overhead from the same states");
+        report_bound(r, cost.median[SEARCH] / cost.median[BACKWARD] - 1, -INFINITY, 0.08,
+                     "  A-search: its frames over those of backward Euler's own, dying motion");
+        report_bound(r, cost.median[BLEND] / cost.median[BACKWARD] - 1, -INFINITY, 0.3,
+                     "  blend: its frames over those");
         if (model->large && !report_fine(r)) continue;
         int frames = model->large ? 3 : 10;
         int warm = model->large ? 1 : 3;
@@ -159,7 +254,8 @@ static void table1(Report *r)
         bool both = cost.fine;
         if (!both) cost = measure(r, model, newton, BACKWARD + 1, warm, frames, 1);
         if (!cost.fine) continue;
-        report_number(r, model->newton[0], cost.mean[BACKWARD], "Newton's method to 1e-5 m/s, mean of %d: backward Euler", frames);
+        report_number(r, model->newton[0], cost.mean[BACKWARD],
+                      "Newton's method to 1e-5 m/s, mean of %d: backward Euler", frames);
         if (!both) continue;
         report_number(r, model->newton[1], cost.mean[BLEND], "  blend");
         report_number(r, model->newton[2], cost.search, "  of that outside of solves");
@@ -171,14 +267,16 @@ REPRODUCTION(dinev2018_table1){
     .name = "dinev2018-table1",
     .paper = "Dinev2018",
     .summary = "table 1: milliseconds a frame with local/global solves and with Newton's method",
-    .about = "The scenes rt-*.yaml, whose sizes are near the paper's (its meshes are not public). The paper's times are of its own machine; it gives no sizes, stiffnesses or speeds.",
+    .about = "The scenes rt-*.yaml, whose sizes are near the paper's (its meshes are not public). "
+             "The paper's times are of its own machine; it gives no sizes, stiffnesses or speeds.",
     .minutes = 6,
     .run = table1,
 };
 
-/* ---- table 2 -------------------------------------------------------------------------------------------- */
+/* ---- table 2 ---------------------------------------------------------------------------- */
 
-/* Largest kinetic energy with blend: how much motion there is. The first frame, in which it looks for the settled pose, does not count in *ms. */
+/* Largest kinetic energy with blend: how much motion there is. The first frame, in which it looks
+ * for the settled pose, does not count in *ms. */
 static double motion(Report *r, const Model *model, int frames, double *ms)
 {
     double most = 0, before = 0;
@@ -197,7 +295,8 @@ static double motion(Report *r, const Model *model, int frames, double *ms)
 }
 
 /* Energy that implicit midpoint makes, over that motion, and ms a frame. Ends when that is 100. */
-static double made_energy(Report *r, const Model *model, int pieces, int frames, double scale, double *ms)
+static double made_energy(Report *r, const Model *model, int pieces, int frames, double scale,
+                          double *ms)
 {
     double h = 0, most = 0;
     BrioSim *sim = make(r, model, "implicit-midpoint", "{type: local-global, iterations: 10}", &h);
@@ -206,7 +305,8 @@ static double made_energy(Report *r, const Model *model, int pieces, int frames,
     double before = brio__seconds();
     int f = 0;
     for (; f < frames && fine && most < 100; f++) {
-        for (int k = 0; k < pieces && fine; k++) fine = brio_sim_step_by(sim, h / pieces) == BRIO_OK;
+        for (int k = 0; k < pieces && fine; k++)
+            fine = brio_sim_step_by(sim, h / pieces) == BRIO_OK;
         fine = fine && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (fine) most = fmax(most, (now.total - first.total - now.added + now.dissipated) / scale);
         report_progress(r, (double)f / frames, "%s, %d substeps", model->name, pieces);
@@ -223,25 +323,36 @@ static void table2(Report *r)
         const Model *model = &models[m];
         if (isnan(model->midpoint[0])) continue;
         double ms, scale, made[SUBSTEPS];
-        int frames = model->large ? LARGE_FRAMES : FRAMES, count = model->large && !report_fine(r) ? 2 : SUBSTEPS;
+        int frames = model->large ? LARGE_FRAMES : FRAMES;
+        int count = model->large && !report_fine(r) ? 2 : SUBSTEPS;
         scale = motion(r, model, frames, &ms);
-        report_section(r, "%s, local/global with ten iterations: ms a frame, mean of %d, and the energy that implicit midpoint makes over the largest kinetic energy of blend", model->name, frames);
+        report_section(
+            r,
+            "%s, local/global with ten iterations: ms a frame, mean of %d, and the energy that "
+            "implicit midpoint makes over the largest kinetic energy of blend",
+            model->name, frames);
         if (!(scale > 0)) continue;
         report_number(r, model->global[1], ms, "blend");
         for (int k = 0; k < count; k++) {
             made[k] = made_energy(r, model, substeps[k], frames, scale, &ms);
-            report_number(r, model->midpoint[k], ms, "implicit midpoint, %d substep%s: %s (%.3g)", substeps[k], k ? "s" : "", made[k] < 0.1 ? "stable" : "not stable", made[k]);
+            report_number(r, model->midpoint[k], ms, "implicit midpoint, %d substep%s: %s (%.3g)",
+                          substeps[k], k ? "s" : "", made[k] < 0.1 ? "stable" : "not stable",
+                          made[k]);
         }
     }
-    if (!report_fine(r)) report_note(r, "10 to 100 substeps of the larger models are run with --fine.");
-    report_note(r, "The paper's colours, which say what was stable, are not part of its text. Here stable means less energy than a tenth of the motion's.");
+    if (!report_fine(r))
+        report_note(r, "10 to 100 substeps of the larger models are run with --fine.");
+    report_note(r, "The paper's colours, which say what was stable, are not part of its text. Here "
+                   "stable means less energy than a tenth of the motion's.");
 }
 
 REPRODUCTION(dinev2018_table2){
     .name = "dinev2018-table2",
     .paper = "Dinev2018",
-    .summary = "table 2: implicit midpoint with 1 to 100 substeps and local/global solves: milliseconds a frame, stable or not",
-    .about = "The scenes rt-*.yaml, whose sizes are near the paper's (its meshes are not public). The paper's times are of its own machine.",
+    .summary = "table 2: implicit midpoint with 1 to 100 substeps and local/global solves: "
+               "milliseconds a frame, stable or not",
+    .about = "The scenes rt-*.yaml, whose sizes are near the paper's (its meshes are not public). "
+             "The paper's times are of its own machine.",
     .minutes = 3,
     .run = table2,
 };

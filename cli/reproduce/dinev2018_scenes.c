@@ -1,5 +1,6 @@
-/* The scenes of [Dinev2018, section 5] with local/global solves: how well methods keep the energy over thousands of frames. The scenes are those that ship as rt-*.yaml,
- * with coarser meshes where 5,000 frames would take too long. */
+/* The scenes of [Dinev2018, section 5] with local/global solves: how well methods keep the energy
+ * over thousands of frames. The scenes are those that ship as rt-*.yaml, with coarser meshes where
+ * 5,000 frames would take too long. */
 #include "reproduce.h"
 
 #include <string.h>
@@ -8,15 +9,20 @@ enum { MOST_SETS = 8 };
 
 typedef struct Scene {
     const char *name, *set[3]; /* a scene that ships, and what is changed */
-    bool dies;                 /* its motion is vibration or swinging, which backward Euler takes away */
-    bool midpoint_explodes;    /* as the paper says */
-    bool falls;                /* from the air, or it may fall over */
+    /* its motion is vibration or swinging, which backward Euler takes away */
+    bool dies;
+    bool midpoint_explodes; /* as the paper says */
+    bool falls;             /* from the air, or it may fall over */
 } Scene;
 
 static const Scene scenes[] = {
     {"rt-cube", {NULL}, true, true, false},
     {"rt-bar", {NULL}, true, false, false},
-    {"rt-cloth", {"bodies.0.shape.cells_x=20", "bodies.0.shape.cells_z=20", "bodies.0.attach.1.vertices=[20]"}, true, false, false},
+    {"rt-cloth",
+     {"bodies.0.shape.cells_x=20", "bodies.0.shape.cells_z=20", "bodies.0.attach.1.vertices=[20]"},
+     true,
+     false,
+     false},
     {"rt-bunny", {"bodies.0.shape.cells=15"}, true, false, false},
     {"rt-nose", {"bodies.0.shape.cells=9"}, true, false, false},
     {"rt-horn", {"bodies.0.shape.cells=10"}, true, false, false},
@@ -25,8 +31,10 @@ static const Scene scenes[] = {
     {"rt-fall", {NULL}, true, false, true},
 };
 
-/* The simulation of a scene that ships; NULL, reported, if it cannot be made. The scene goes with it. */
-static BrioSim *load(Report *r, const Scene *what, const char *integrator, const char *solver, BrioScene **scene)
+/* The simulation of a scene that ships; NULL, reported, if it cannot be made. The scene goes with
+ * it. */
+static BrioSim *load(Report *r, const Scene *what, const char *integrator, const char *solver,
+                     BrioScene **scene)
 {
     const char *sets[MOST_SETS];
     char chosen[2][128];
@@ -38,16 +46,23 @@ static BrioSim *load(Report *r, const Scene *what, const char *integrator, const
     return report_shipped(r, what->name, sets, count, scene);
 }
 
-/* The potential of the settled scene. What falls has more than one place to rest, and none that Newton's method finds from the air: then the lowest that backward Euler comes to.
- * NAN, reported, if there is none. */
+/* The potential of the settled scene. What falls has more than one place to rest, and none that
+ * Newton's method finds from the air: then the lowest that backward Euler comes to. NAN, reported,
+ * if there is none. */
 static double settled(Report *r, const Scene *what, int64_t frames)
 {
     BrioScene *scene;
-    BrioSim *sim = what->falls ? load(r, what, "backward-euler", "{type: local-global, iterations: 10}", &scene) : load(r, what, "static", "{type: newton, tol: 1e-6, max_iterations: 5000}", &scene);
+    BrioSim *sim =
+        what->falls
+            ? load(r, what, "backward-euler", "{type: local-global, iterations: 10}", &scene)
+            : load(r, what, "static", "{type: newton, tol: 1e-6, max_iterations: 5000}", &scene);
     BrioLedger ledger;
     double rest = INFINITY;
     if (sim && what->falls) {
-        for (int64_t n = 0; n < frames && brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK; n++) rest = fmin(rest, ledger.potential);
+        for (int64_t n = 0; n < frames && brio_sim_step(sim) == BRIO_OK &&
+                            brio_sim_ledger(sim, &ledger) == BRIO_OK;
+             n++)
+            rest = fmin(rest, ledger.potential);
     } else if (sim && brio_sim_settle(sim) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK) {
         rest = ledger.potential;
     } else if (sim) {
@@ -64,16 +79,22 @@ typedef struct Kept {
     double mean, least_second, most_second, least, most, last_second;
 } Kept;
 
-static Kept follow(Report *r, const Scene *what, BrioSim *sim, double rest, double h, int64_t frames, const char *method)
+static Kept follow(Report *r, const Scene *what, BrioSim *sim, double rest, double h,
+                   int64_t frames, const char *method)
 {
-    Kept k = {.least_second = INFINITY, .most_second = -INFINITY, .least = INFINITY, .most = -INFINITY, .last_second = NAN};
+    Kept k = {.least_second = INFINITY,
+              .most_second = -INFINITY,
+              .least = INFINITY,
+              .most = -INFINITY,
+              .last_second = NAN};
     BrioLedger first, now;
     double second = 0;
     int64_t per_second = (int64_t)floor(1 / h + 0.5);
     brio_sim_ledger(sim, &first);
     for (int64_t n = 1; n <= frames; n++) {
         if (brio_sim_step(sim) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) break;
-        double target = isnan(now.target) ? first.total + now.added - now.dissipated : now.target, ratio = (now.total - rest) / (target - rest);
+        double target = isnan(now.target) ? first.total + now.added - now.dissipated : now.target;
+        double ratio = (now.total - rest) / (target - rest);
         if (!(ratio < 100)) break;
         k.frames = n;
         k.mean += ratio / (double)frames;
@@ -86,12 +107,14 @@ static Kept follow(Report *r, const Scene *what, BrioSim *sim, double rest, doub
             k.last_second = second;
             second = 0;
         }
-        if (n % 16 == 0) report_progress(r, (double)n / (double)frames, "%s, %s", what->name, method);
+        if (n % 16 == 0)
+            report_progress(r, (double)n / (double)frames, "%s, %s", what->name, method);
     }
     return k;
 }
 
-static bool run_scene(Report *r, const Scene *what, double rest, int64_t frames, const char *integrator, int iterations, Kept *kept)
+static bool run_scene(Report *r, const Scene *what, double rest, int64_t frames,
+                      const char *integrator, int iterations, Kept *kept)
 {
     BrioScene *scene;
     char solver[64];
@@ -111,8 +134,12 @@ static void describe(Report *r, const Scene *what, double rest, int64_t frames)
     if (!sim) return;
     brio_sim_ledger(sim, &first);
     const BrioBody *body = &sim->system->body[0];
-    report_section(r, "%s: %lld vertices, %lld elements, %lld frames of %.4g s; energies above the settled state, over the target's (first %.4g J)", what->name, (long long)body->count,
-                   (long long)sim->system->term[body->term].elements, (long long)frames, scene->def.h, first.total - rest);
+    report_section(r,
+                   "%s: %lld vertices, %lld elements, %lld frames of %.4g s; energies above the "
+                   "settled state, over the target's (first %.4g J)",
+                   what->name, (long long)body->count,
+                   (long long)sim->system->term[body->term].elements, (long long)frames,
+                   scene->def.h, first.total - rest);
     brio_sim_free(sim);
     brio__scene_free(scene);
 }
@@ -141,15 +168,19 @@ static void energy(Report *r)
         }
         if (run_scene(r, what, rest, frames, "backward-euler", 10, &k)) {
             if (what->dies)
-                report_bound(r, k.last_second, -INFINITY, 0.5, "backward Euler dies: what is left in the last second");
+                report_bound(r, k.last_second, -INFINITY, 0.5,
+                             "backward Euler dies: what is left in the last second");
             else
-                report_number(r, NAN, k.last_second, "backward Euler: what is left in the last second");
+                report_number(r, NAN, k.last_second,
+                              "backward Euler: what is left in the last second");
         }
         if (run_scene(r, what, rest, frames, "implicit-midpoint", 10, &k)) {
             if (what->midpoint_explodes)
-                report_bound(r, (double)k.frames, 0, (double)frames - 1, "implicit midpoint explodes: frames until 100 times the energy");
+                report_bound(r, (double)k.frames, 0, (double)frames - 1,
+                             "implicit midpoint explodes: frames until 100 times the energy");
             else
-                report_number(r, NAN, (double)k.frames, "implicit midpoint: frames until 100 times the energy, or all");
+                report_number(r, NAN, (double)k.frames,
+                              "implicit midpoint: frames until 100 times the energy, or all");
             report_number(r, NAN, k.most, "  largest of a frame up to then");
         }
     }
@@ -158,17 +189,22 @@ static void energy(Report *r)
 REPRODUCTION(dinev2018_scenes){
     .name = "dinev2018-scenes",
     .paper = "Dinev2018",
-    .summary = "energy of the paper's scenes over 600 frames (--fine: 5,000) with local/global solves",
-    .about = "The scenes rt-*.yaml without damping, some with coarser meshes (sizes are stated with each). a-search with ten and with three iterations is asked to keep the mean energy "
-             "over every second within 10 % of its target and every frame below 2.5 times it. Energies count from the settled state. Where something is moved from outside, the target "
-             "has the work done.",
+    .summary =
+        "energy of the paper's scenes over 600 frames (--fine: 5,000) with local/global solves",
+    .about =
+        "The scenes rt-*.yaml without damping, some with coarser meshes (sizes are stated with "
+        "each). a-search with ten and with three iterations is asked to keep the mean energy "
+        "over every second within 10 % of its target and every frame below 2.5 times it. Energies "
+        "count from the settled state. Where something is moved from outside, the target "
+        "has the work done.",
     .minutes = 4,
     .run = energy,
 };
 
-/* ---- finding back from random places (figure 7) --------------------------------------------------------- */
+/* ---- finding back from random places (figure 7) ----------------------------------------- */
 
-/* The largest distance of edges' lengths from those at rest, over the body's size: does not see where the body is and how it is turned. */
+/* The largest distance of edges' lengths from those at rest, over the body's size: does not see
+ * where the body is and how it is turned. */
 static double out_of_shape(BrioSim *sim, const BrioScene *scene)
 {
     const BrioSystem *system = sim->system;
@@ -179,15 +215,22 @@ static double out_of_shape(BrioSim *sim, const BrioScene *scene)
     brio_sim_positions(sim, 0, x);
     for (int r = 0; r < 3; r++) {
         low[r] = high[r] = scene->rest[r];
-        for (size_t k = 0; k < count; k += 3) low[r] = fmin(low[r], scene->rest[k + (size_t)r]), high[r] = fmax(high[r], scene->rest[k + (size_t)r]);
+        for (size_t k = 0; k < count; k += 3)
+            low[r] = fmin(low[r], scene->rest[k + (size_t)r]),
+            high[r] = fmax(high[r], scene->rest[k + (size_t)r]);
         size = fmax(size, high[r] - low[r]);
     }
     for (int64_t e = 0; e < term->elements; e++)
         for (int a = 0; a < 4; a++)
             for (int b = 0; b < a; b++) {
-                const int64_t i = 3 * (int64_t)brio__term_vertex(term, e, a), j = 3 * (int64_t)brio__term_vertex(term, e, b);
-                const double *X = scene->rest, now = hypot(hypot(x[i] - x[j], x[i + 1] - x[j + 1]), x[i + 2] - x[j + 2]);
-                worst = fmax(worst, fabs(now - hypot(hypot(X[i] - X[j], X[i + 1] - X[j + 1]), X[i + 2] - X[j + 2])) / size);
+                const int64_t i = 3 * (int64_t)brio__term_vertex(term, e, a);
+                const int64_t j = 3 * (int64_t)brio__term_vertex(term, e, b);
+                const double *X = scene->rest;
+                const double now =
+                    hypot(hypot(x[i] - x[j], x[i + 1] - x[j + 1]), x[i + 2] - x[j + 2]);
+                worst = fmax(worst, fabs(now - hypot(hypot(X[i] - X[j], X[i + 1] - X[j + 1]),
+                                                     X[i + 2] - X[j + 2])) /
+                                        size);
             }
     brio__free(x);
     return worst;
@@ -205,14 +248,19 @@ static void figure7(Report *r)
         if (!sim) continue;
         brio_sim_ledger(sim, &first);
         if (m == 0)
-            report_section(r, "%lld vertices, %lld tets, damping 0.08, %lld frames", (long long)sim->system->body[0].count,
-                           (long long)sim->system->term[sim->system->body[0].term].elements, (long long)frames);
+            report_section(r, "%lld vertices, %lld tets, damping 0.08, %lld frames",
+                           (long long)sim->system->body[0].count,
+                           (long long)sim->system->term[sim->system->body[0].term].elements,
+                           (long long)frames);
         bool steps = report_steps(r, sim, frames, INFINITY, methods[m]);
         double shape = out_of_shape(sim, scene);
         brio_sim_ledger(sim, &now);
         if (m == 0) report_fact(r, steps, "%s: all frames", methods[m]);
         if (m == 0)
-            report_bound(r, shape, 0, 1e-3, "%s finds back to its shape: largest error of an edge over the body's size", methods[m]);
+            report_bound(
+                r, shape, 0, 1e-3,
+                "%s finds back to its shape: largest error of an edge over the body's size",
+                methods[m]);
         else if (m == 1)
             report_bound(r, shape, 1e-3, INFINITY, "%s does not", methods[m]);
         else
@@ -227,7 +275,8 @@ REPRODUCTION(dinev2018_fig7){
     .name = "dinev2018-fig7",
     .paper = "Dinev2018",
     .summary = "a cactus whose vertices start at random places finds back to its shape",
-    .about = "The scene rt-cactus with a coarser mesh; the paper's has 5,261 vertices and 17,187 tets.",
+    .about =
+        "The scene rt-cactus with a coarser mesh; the paper's has 5,261 vertices and 17,187 tets.",
     .minutes = 0.5,
     .run = figure7,
 };

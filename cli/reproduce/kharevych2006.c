@@ -1,11 +1,11 @@
-/* Reproductions of [Kharevych2006]: the pendulum of figure 1, momenta and energy of a free rod over two million steps (figures 2 and 3), and
- * minimisation against root finding (Sec. 5.4). */
+/* Reproductions of [Kharevych2006]: the pendulum of figure 1, momenta and energy of a free rod over
+ * two million steps (figures 2 and 3), and minimisation against root finding (Sec. 5.4). */
 #include "reproduce.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- figure 1 ----------------------------------------------------------------------------------- */
+/* ---- figure 1 --------------------------------------------------------------------------- */
 
 static const double first_angle = 1; /* rad */
 enum { PERIODS = 1000, STEPS_A_PERIOD = 100 };
@@ -22,14 +22,19 @@ static double period_of(double length, double g, double amplitude)
     return 2 * 3.14159265358979323846 * sqrt(length / g) / a;
 }
 
-/* Largest angle in each period, into amplitude[]; periods that were run until it went over the top or a step failed. */
-static int swing(Report *r, const char *name, const char *integrator, double h, int periods, double *amplitude)
+/* Largest angle in each period, into amplitude[]; periods that were run until it went over the top
+ * or a step failed. */
+static int swing(Report *r, const char *name, const char *integrator, double h, int periods,
+                 double *amplitude)
 {
-    BrioSim *sim = report_scene(r,
-                                "time: {h: %.17g}\ngravity: [0, -9.8, 0]\nintegrator: %s\nbodies:\n  - name: pendulum\n    shape: {type: line, length: 1, cells: 1}\n"
-                                "    material: {type: mass, vertex_mass: 1}\n    transform: {rotate: [[0, 0, 1], %.17g]}\n    fix: [{vertices: [0]}]\n"
-                                "constraints: [{type: rod, a: [pendulum, 0], b: [pendulum, 1]}]\n",
-                                h, integrator, first_angle * 180 / 3.14159265358979323846 - 90);
+    BrioSim *sim =
+        report_scene(r,
+                     "time: {h: %.17g}\ngravity: [0, -9.8, 0]\nintegrator: %s\nbodies:\n  - name: "
+                     "pendulum\n    shape: {type: line, length: 1, cells: 1}\n"
+                     "    material: {type: mass, vertex_mass: 1}\n    transform: {rotate: [[0, 0, "
+                     "1], %.17g]}\n    fix: [{vertices: [0]}]\n"
+                     "constraints: [{type: rod, a: [pendulum, 0], b: [pendulum, 1]}]\n",
+                     h, integrator, first_angle * 180 / 3.14159265358979323846 - 90);
     double x[6], rods = 0;
     int n = 0;
     bool fine = sim != NULL;
@@ -49,7 +54,8 @@ static int swing(Report *r, const char *name, const char *integrator, double h, 
     return n;
 }
 
-/* Explicit Euler on the equation of the angle, as in the figure. Returns the first period in which the pendulum goes over the top. */
+/* Explicit Euler on the equation of the angle, as in the figure. Returns the first period in which
+ * the pendulum goes over the top. */
 static int explicit_euler(double h, double *amplitude)
 {
     double angle = first_angle, rate = 0;
@@ -71,15 +77,19 @@ static void pendulum(Report *r)
     enum { DECAYS = 20 }; /* periods of implicit Euler */
     static const struct {
         const char *name, *integrator;
-    } keeps[] = {{"alpha = 0", "{type: variational, alpha: 0}"}, {"alpha = 1/2", "variational"}, {"alpha = 1", "{type: variational, alpha: 1}"},
+    } keeps[] = {{"alpha = 0", "{type: variational, alpha: 0}"},
+                 {"alpha = 1/2", "variational"},
+                 {"alpha = 1", "{type: variational, alpha: 1}"},
                  {"two points", "{type: variational, points: 2}"}};
     static double amplitude[BRIO_COUNT(keeps) + 2][PERIODS];
     double T = period_of(1, 9.8, first_angle), h = T / STEPS_A_PERIOD;
-    report_section(r, "A rod of 1 m from rest at %g rad, %d periods of %.4f s in steps of %.5f s", first_angle, PERIODS, T, h);
+    report_section(r, "A rod of 1 m from rest at %g rad, %d periods of %.4f s in steps of %.5f s",
+                   first_angle, PERIODS, T, h);
     int top = explicit_euler(h, amplitude[0]);
     report_bound(r, top, 1, 50, "explicit Euler: over the top after so many periods");
     if (swing(r, "implicit Euler", "backward-euler", h, DECAYS, amplitude[1]) == DECAYS)
-        report_bound(r, amplitude[1][DECAYS - 1] / first_angle, 0, 0.1, "implicit Euler: amplitude after %d periods over the first", DECAYS);
+        report_bound(r, amplitude[1][DECAYS - 1] / first_angle, 0, 0.1,
+                     "implicit Euler: amplitude after %d periods over the first", DECAYS);
     for (size_t i = 0; i < BRIO_COUNT(keeps); i++) {
         int periods = swing(r, keeps[i].name, keeps[i].integrator, h, PERIODS, amplitude[i + 2]);
         double low = INFINITY, high = 0;
@@ -87,7 +97,8 @@ static void pendulum(Report *r)
             low = fmin(low, amplitude[i + 2][n]);
             high = fmax(high, amplitude[i + 2][n]);
         }
-        report_bound(r, periods == PERIODS ? low / high : 0, 0.99, 1, "%s: least over largest amplitude, %d periods", keeps[i].name, PERIODS);
+        report_bound(r, periods == PERIODS ? low / high : 0, 0.99, 1,
+                     "%s: least over largest amplitude, %d periods", keeps[i].name, PERIODS);
     }
     FILE *file = report_file(r, "kharevych2006-fig1.csv");
     if (!file) return;
@@ -106,21 +117,26 @@ static void pendulum(Report *r)
 REPRODUCTION(kharevych2006_fig1){
     .name = "kharevych2006-fig1",
     .paper = "Kharevych2006",
-    .summary = "a pendulum of one rigid rod: explicit Euler grows, implicit Euler decays, variational integrators keep the amplitude",
-    .about = "The figure gives no numbers. Implicit and variational integrators move a point mass on a rigid rod; explicit Euler, which takes no rods, integrates "
+    .summary = "a pendulum of one rigid rod: explicit Euler grows, implicit Euler decays, "
+               "variational integrators keep the amplitude",
+    .about = "The figure gives no numbers. Implicit and variational integrators move a point mass "
+             "on a rigid rod; explicit Euler, which takes no rods, integrates "
              "the equation of the angle, as the figure does.",
     .minutes = 0.3,
     .run = pendulum,
 };
 
-/* ---- figures 2 and 3 ---------------------------------------------------------------------------- */
+/* ---- figures 2 and 3 -------------------------------------------------------------------- */
 
 static BrioSim *free_rod(Report *r, const char *integrator, double h, const char *damping)
 {
-    BrioSim *sim = report_scene(r,
-                                "time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\ndamping: [%s]\nbodies:\n  - shape: {type: box, size: [1, 0.25, 0.25], cells: [8, 2, 2]}\n"
-                                "    material: {type: stable-neo-hookean, E: 2000, nu: 0.3, rho: 1000}\n    velocity: {linear: [0.02, 0.03, -0.01], angular: [0.03, 0.05, 0.1]}\n",
-                                h, integrator, damping);
+    BrioSim *sim = report_scene(
+        r,
+        "time: {h: %.17g}\ngravity: [0, 0, 0]\nintegrator: %s\ndamping: [%s]\nbodies:\n  - shape: "
+        "{type: box, size: [1, 0.25, 0.25], cells: [8, 2, 2]}\n"
+        "    material: {type: stable-neo-hookean, E: 2000, nu: 0.3, rho: 1000}\n    velocity: "
+        "{linear: [0.02, 0.03, -0.01], angular: [0.03, 0.05, 0.1]}\n",
+        h, integrator, damping);
     if (!sim) return NULL;
     /* bent, stretched and twisted */
     double *x = malloc(3 * (size_t)brio_system_vertices(brio_sim_system(sim)) * sizeof *x);
@@ -137,7 +153,8 @@ static BrioSim *free_rod(Report *r, const char *integrator, double h, const char
     return sim;
 }
 
-/* Energy without that of the motion as a whole: total - |p|^2/(2 m) - L.I^-1 L/2, L and I about the centre. */
+/* Energy without that of the motion as a whole: total - |p|^2/(2 m) - L.I^-1 L/2, L and I about the
+ * centre. */
 static double internal_energy(BrioSim *sim, const BrioLedger *l)
 {
     const BrioSystem *s = brio_sim_system(sim);
@@ -149,12 +166,15 @@ static double internal_energy(BrioSim *sim, const BrioLedger *l)
         for (int r = 0; r < 3; r++) d[r] = x[3 * v + r] - l->centre[r];
         mass += m;
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) I[i][j] += m * ((i == j ? d[0] * d[0] + d[1] * d[1] + d[2] * d[2] : 0) - d[i] * d[j]);
+            for (int j = 0; j < 3; j++)
+                I[i][j] +=
+                    m * ((i == j ? d[0] * d[0] + d[1] * d[1] + d[2] * d[2] : 0) - d[i] * d[j]);
     }
     double energy = l->total;
     for (int r = 0; r < 3; r++) {
         int p = (r + 1) % 3, q = (r + 2) % 3;
-        L[r] = I[r][3] = l->angular[r] - (l->centre[p] * l->momentum[q] - l->centre[q] * l->momentum[p]);
+        L[r] = I[r][3] =
+            l->angular[r] - (l->centre[p] * l->momentum[q] - l->centre[q] * l->momentum[p]);
         energy -= l->momentum[r] * l->momentum[r] / (2 * mass);
     }
     for (int k = 0; k < 3; k++) /* Gauss and Jordan; I is positive definite */
@@ -178,7 +198,10 @@ static bool record(Report *r, BrioSim *sim, int64_t steps, int every, Record *ou
 {
     BrioLedger first, now;
     int count = (int)(steps / every) + 1;
-    *out = (Record){.least = INFINITY, .most = -INFINITY, .time = malloc((size_t)count * sizeof(double)), .internal = malloc((size_t)count * sizeof(double))};
+    *out = (Record){.least = INFINITY,
+                    .most = -INFINITY,
+                    .time = malloc((size_t)count * sizeof(double)),
+                    .internal = malloc((size_t)count * sizeof(double))};
     if (!out->time || !out->internal) abort();
     brio_sim_ledger(sim, &first);
     double p = 0, l = 0;
@@ -214,7 +237,8 @@ static void write_record(Report *r, const char *name, const Record *record)
     FILE *file = report_file(r, name);
     if (!file) return;
     fprintf(file, "time,internal\n");
-    for (int i = 0; i < record->count; i++) fprintf(file, "%.9g,%.17g\n", record->time[i], record->internal[i]);
+    for (int i = 0; i < record->count; i++)
+        fprintf(file, "%.9g,%.17g\n", record->time[i], record->internal[i]);
     report_close(r, file);
 }
 
@@ -237,7 +261,8 @@ static void conservation(Report *r)
     double started = brio__seconds();
     bool fine = record(r, sim, LONG_STEPS, 1000, &record_, "two million steps");
     double seconds = brio__seconds() - started;
-    report_fact(r, fine, "all steps could be done%s%s", fine ? "" : ": ", fine ? "" : brio_sim_reason(sim));
+    report_fact(r, fine, "all steps could be done%s%s", fine ? "" : ": ",
+                fine ? "" : brio_sim_reason(sim));
     if (fine) {
         int n = record_.count, part = n / 10;
         double mean = mean_of(&record_, 0, n), low = INFINITY, high = -INFINITY;
@@ -248,10 +273,12 @@ static void conservation(Report *r)
         report_bound(r, record_.linear, 0, 1e-9, "largest relative change of linear momentum");
         report_bound(r, record_.angular, 0, 1e-9, "largest relative change of angular momentum");
         report_number(r, NAN, mean, "mean internal energy, J");
-        report_bound(r, (record_.most - record_.least) / mean, 0, 0.05, "swing of the total energy over the mean internal energy");
+        report_bound(r, (record_.most - record_.least) / mean, 0, 0.05,
+                     "swing of the total energy over the mean internal energy");
         report_bound(r, low / mean, 0.95, 1, "internal energy, least over mean");
         report_bound(r, high / mean, 1, 1.05, "internal energy, most over mean");
-        report_bound(r, mean_of(&record_, n - part, n) / mean_of(&record_, 0, part), 0.99, 1.01, "internal energy, mean of the last tenth over the first");
+        report_bound(r, mean_of(&record_, n - part, n) / mean_of(&record_, 0, part), 0.99, 1.01,
+                     "internal energy, mean of the last tenth over the first");
         report_number(r, NAN, 1e6 * seconds / LONG_STEPS, "microseconds a step");
         write_record(r, "kharevych2006-fig2.csv", &record_);
     }
@@ -263,14 +290,18 @@ REPRODUCTION(kharevych2006_fig2){
     .name = "kharevych2006-fig2",
     .paper = "Kharevych2006",
     .summary = "a free elastic rod over two million explicit steps: momenta exact, energy bounded",
-    .about = "The paper does not give size and material: 1 m x 0.25 m x 0.25 m in 8 x 2 x 2 cells of five tets, stable neo-Hookean with E = 2 kPa, nu = 0.3, "
-             "1000 kg/m3 (the fastest vibration has 42 rad/s), bent, stretched, twisted, drifting and turning. Internal energy is the total without the kinetic energy of "
-             "the motion as a whole, with which it exchanges a little as the rod's moments of inertia change. Bounds: 1e-9 for momenta, 5 % for the energy, 1 % for its trend.",
+    .about = "The paper does not give size and material: 1 m x 0.25 m x 0.25 m in 8 x 2 x 2 cells "
+             "of five tets, stable neo-Hookean with E = 2 kPa, nu = 0.3, "
+             "1000 kg/m3 (the fastest vibration has 42 rad/s), bent, stretched, twisted, drifting "
+             "and turning. Internal energy is the total without the kinetic energy of "
+             "the motion as a whole, with which it exchanges a little as the rod's moments of "
+             "inertia change. Bounds: 1e-9 for momenta, 5 % for the energy, 1 % for its trend.",
     .minutes = 0.6,
     .run = conservation,
 };
 
-/* The rate at which the internal energy falls over the first `count` samples: slope of its logarithm, by least squares. */
+/* The rate at which the internal energy falls over the first `count` samples: slope of its
+ * logarithm, by least squares. */
 static double decay_rate(const Record *record, int count)
 {
     double s = 0, st = 0, stt = 0, sy = 0, sty = 0;
@@ -286,16 +317,23 @@ static void damping(Report *r)
     static const char model[] = "{type: strain-energy, beta: 5e-4}";
     Record coarse = {0}, fine = {0};
     report_section(r, "The same rod with strain-energy damping, beta = 5e-4 s");
-    BrioSim *sim = free_rod(r, "{type: variational, alpha: 0}", 0.004, model), *quarter = free_rod(r, "{type: variational, alpha: 0}", 0.001, model);
+    BrioSim *sim = free_rod(r, "{type: variational, alpha: 0}", 0.004, model);
+    BrioSim *quarter = free_rod(r, "{type: variational, alpha: 0}", 0.001, model);
     enum { WINDOW = 50, SPAN = 1000 }; /* samples: 1 s each */
-    if (sim && quarter && record(r, quarter, 1000 * SPAN, 1000, &fine, "steps of 0.001 s") && record(r, sim, LONG_STEPS, 250, &coarse, "two million steps of 0.004 s")) {
+    if (sim && quarter && record(r, quarter, 1000 * SPAN, 1000, &fine, "steps of 0.001 s") &&
+        record(r, sim, LONG_STEPS, 250, &coarse, "two million steps of 0.004 s")) {
         double rise = 0, rate = decay_rate(&coarse, SPAN), rate_fine = decay_rate(&fine, SPAN);
         for (int i = WINDOW; i + 2 * WINDOW <= coarse.count; i += WINDOW)
-            rise = fmax(rise, (mean_of(&coarse, i, i + WINDOW) - mean_of(&coarse, i - WINDOW, i)) / coarse.internal[0]);
-        report_bound(r, coarse.linear, 0, 1e-9, "2,000,000 steps: largest relative change of linear momentum");
-        report_bound(r, coarse.angular, 0, 1e-9, "2,000,000 steps: largest relative change of angular momentum");
-        report_bound(r, rise, -INFINITY, 1e-4, "largest rise of the internal energy's mean over %d s, of the first", WINDOW);
-        report_number(r, NAN, coarse.internal[SPAN] / coarse.internal[0], "internal energy after %d s over the first", SPAN);
+            rise = fmax(rise, (mean_of(&coarse, i, i + WINDOW) - mean_of(&coarse, i - WINDOW, i)) /
+                                  coarse.internal[0]);
+        report_bound(r, coarse.linear, 0, 1e-9,
+                     "2,000,000 steps: largest relative change of linear momentum");
+        report_bound(r, coarse.angular, 0, 1e-9,
+                     "2,000,000 steps: largest relative change of angular momentum");
+        report_bound(r, rise, -INFINITY, 1e-4,
+                     "largest rise of the internal energy's mean over %d s, of the first", WINDOW);
+        report_number(r, NAN, coarse.internal[SPAN] / coarse.internal[0],
+                      "internal energy after %d s over the first", SPAN);
         report_number(r, NAN, rate, "rate of decay over %d s at h = 0.004 s, 1/s", SPAN);
         report_number(r, NAN, rate_fine, "rate of decay over %d s at h = 0.001 s, 1/s", SPAN);
         report_bound(r, rate / rate_fine, 0.9, 1.1, "rate at h = 0.004 s over rate at h/4");
@@ -313,13 +351,14 @@ static void damping(Report *r)
 REPRODUCTION(kharevych2006_fig3){
     .name = "kharevych2006-fig3",
     .paper = "Kharevych2006",
-    .summary = "the rod of figure 2 with damping: the energy falls smoothly, at a rate that does not depend on the step; momenta stay",
+    .summary = "the rod of figure 2 with damping: the energy falls smoothly, at a rate that does "
+               "not depend on the step; momenta stay",
     .about = "The paper's k_D is beta/h here, so that the damping means the same at every step.",
     .minutes = 3,
     .run = damping,
 };
 
-/* ---- section 5.4 -------------------------------------------------------------------------------- */
+/* ---- section 5.4 ------------------------------------------------------------------------ */
 
 typedef struct Timing {
     double seconds, iterations, evaluations; /* a step */
@@ -327,13 +366,17 @@ typedef struct Timing {
 } Timing;
 
 /* The bar of figure 2 in smaller cells: steps of 0.01 s from a twisted state. */
-static Timing time_solver(Report *r, const int *cells, double E, double twist, const char *type, int steps)
+static Timing time_solver(Report *r, const int *cells, double E, double twist, const char *type,
+                          int steps)
 {
-    BrioSim *sim = report_scene(r,
-                                "time: {h: 0.01}\ngravity: [0, 0, 0]\nintegrator: variational\nsolver: {type: %s, tol: 1e-6}\nbodies:\n"
-                                "  - shape: {type: box, size: [1, 0.25, 0.25], cells: [%d, %d, %d]}\n    material: {type: neo-hookean, E: %g, nu: 0.3, rho: 1000}\n"
-                                "    velocity: {angular: [0.5, 1, 2]}\n",
-                                type, cells[0], cells[1], cells[2], E);
+    BrioSim *sim =
+        report_scene(r,
+                     "time: {h: 0.01}\ngravity: [0, 0, 0]\nintegrator: variational\nsolver: {type: "
+                     "%s, tol: 1e-6}\nbodies:\n"
+                     "  - shape: {type: box, size: [1, 0.25, 0.25], cells: [%d, %d, %d]}\n    "
+                     "material: {type: neo-hookean, E: %g, nu: 0.3, rho: 1000}\n"
+                     "    velocity: {angular: [0.5, 1, 2]}\n",
+                     type, cells[0], cells[1], cells[2], E);
     if (!sim) return (Timing){0};
     double *x = malloc(3 * (size_t)brio_system_vertices(brio_sim_system(sim)) * sizeof *x);
     if (!x) abort();
@@ -346,7 +389,8 @@ static Timing time_solver(Report *r, const int *cells, double E, double twist, c
     }
     brio_sim_set_positions(sim, 0, x);
     free(x);
-    Timing timing = {.fine = brio_sim_step(sim) == BRIO_OK}; /* the first step analyses the matrix */
+    /* the first step analyses the matrix */
+    Timing timing = {.fine = brio_sim_step(sim) == BRIO_OK};
     const BrioSolveTotals *totals = &sim->stepper->solver->totals;
     int64_t iterations = totals->iterations, evaluations = totals->evaluations;
     double started = brio__seconds();
@@ -369,8 +413,10 @@ static void compare(Report *r, const char *what, double E, double twist, bool ju
     for (size_t i = 0; i < BRIO_MIN(count, BRIO_COUNT(sizes)); i++) {
         const int *n = sizes[i].cells;
         Timing minimum = {.seconds = INFINITY}, root = minimum;
-        for (int run = 0; run < RUNS; run++) { /* in turns, so that a busy moment of the machine meets both */
-            Timing now[2] = {time_solver(r, n, E, twist, "newton", sizes[i].steps), time_solver(r, n, E, twist, "root", sizes[i].steps)};
+        /* in turns, so that a busy moment of the machine meets both */
+        for (int run = 0; run < RUNS; run++) {
+            Timing now[2] = {time_solver(r, n, E, twist, "newton", sizes[i].steps),
+                             time_solver(r, n, E, twist, "root", sizes[i].steps)};
             if (now[0].seconds < minimum.seconds) minimum = now[0];
             if (now[1].seconds < root.seconds) root = now[1];
             report_progress(r, (double)run / RUNS, "%d tets", 5 * n[0] * n[1] * n[2]);
@@ -380,30 +426,43 @@ static void compare(Report *r, const char *what, double E, double twist, bool ju
             report_fact(r, false, "%d tets: minimisation could do all steps", tets);
             continue;
         }
-        report_number(r, NAN, 1e3 * minimum.seconds, "%d tets: minimisation, ms a step (%.1f iterations, %.1f values)", tets, minimum.iterations,
-                      minimum.evaluations);
+        report_number(r, NAN, 1e3 * minimum.seconds,
+                      "%d tets: minimisation, ms a step (%.1f iterations, %.1f values)", tets,
+                      minimum.iterations, minimum.evaluations);
         if (!root.fine) {
             report_note(r, "%d tets: root finding could not do all steps, even in halves.", tets);
             continue;
         }
-        report_number(r, NAN, 1e3 * root.seconds, "%d tets: root finding, ms a step (%.1f iterations, %.1f values)", tets, root.iterations,
-                      root.evaluations);
+        report_number(r, NAN, 1e3 * root.seconds,
+                      "%d tets: root finding, ms a step (%.1f iterations, %.1f values)", tets,
+                      root.iterations, root.evaluations);
         if (judged)
-            report_value(r, sizes[i].paper, root.seconds / minimum.seconds, 0.2 * sizes[i].paper, "%d tets: time of root finding over minimisation", tets);
+            report_value(r, sizes[i].paper, root.seconds / minimum.seconds, 0.2 * sizes[i].paper,
+                         "%d tets: time of root finding over minimisation", tets);
         else
-            report_number(r, NAN, root.seconds / minimum.seconds, "%d tets: time of root finding over minimisation", tets);
+            report_number(r, NAN, root.seconds / minimum.seconds,
+                          "%d tets: time of root finding over minimisation", tets);
     }
 }
 
 static void solvers(Report *r)
 {
-    compare(r, "The setting of figure 2 at h = 0.01 s, variational with alpha = 1/2", 2000, 0.1, true, 3);
-    compare(r, "Not in the paper: a stiffer bar (E = 100 kPa) let go from a strong twist, where projected and exact Hessians differ", 1e5, 0.4, false, 2);
-    report_note(r, "Both solvers share assembly, ordering and Cholesky factors. They differ in the line search (the objective, or the squared norm of its gradient) and in "
-                   "the Hessian (projected element by element, or exact where that is positive definite). Full steps are nearly always accepted, so the line search decides "
-                   "little, and exact Hessians need fewer iterations where the material is strained.");
-    report_note(r, "The paper timed two packages, TAO for minimisation and SNES for roots, with settings that it does not give. With the same linear algebra in both, its factor "
-                   "is not there.");
+    compare(r, "The setting of figure 2 at h = 0.01 s, variational with alpha = 1/2", 2000, 0.1,
+            true, 3);
+    compare(r,
+            "Not in the paper: a stiffer bar (E = 100 kPa) let go from a strong twist, where "
+            "projected and exact Hessians differ",
+            1e5, 0.4, false, 2);
+    report_note(r,
+                "Both solvers share assembly, ordering and Cholesky factors. They differ in the "
+                "line search (the objective, or the squared norm of its gradient) and in "
+                "the Hessian (projected element by element, or exact where that is positive "
+                "definite). Full steps are nearly always accepted, so the line search decides "
+                "little, and exact Hessians need fewer iterations where the material is strained.");
+    report_note(r,
+                "The paper timed two packages, TAO for minimisation and SNES for roots, with "
+                "settings that it does not give. With the same linear algebra in both, its factor "
+                "is not there.");
 }
 
 REPRODUCTION(kharevych2006_solvers){

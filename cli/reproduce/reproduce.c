@@ -24,18 +24,21 @@ static const Reproduction *const table[] = {
 #undef REPRODUCE
 };
 
-const Reproduction *reproduction_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(table) ? table[i] : NULL; }
+const Reproduction *reproduction_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(table) ? table[i] : NULL;
+}
 
 struct Report {
     const Reproduction *what;
-    BrioJson *json;   /* NULL: words */
-    const char *out;  /* folder for files, or NULL */
+    BrioJson *json;  /* NULL: words */
+    const char *out; /* folder for files, or NULL */
     bool force, fine;
     int met, missed;
     double started, shown;
 };
 
-/* ---- lines -------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------ */
 
 static char *label_of(const char *format, va_list list)
 {
@@ -44,13 +47,14 @@ static char *label_of(const char *format, va_list list)
     return text;
 }
 
-#define LABEL(label, format)         \
-    va_list list;                    \
-    va_start(list, format);          \
+#define LABEL(label, format)                    \
+    va_list list;                               \
+    va_start(list, format);                     \
     const char *label = label_of(format, list); \
     va_end(list)
 
-static void line(Report *r, const char *label, double paper, double ours, const char *limit, const char *verdict)
+static void line(Report *r, const char *label, double paper, double ours, const char *limit,
+                 const char *verdict)
 {
     progress_clear();
     if (r->json) {
@@ -85,7 +89,8 @@ void report_section(Report *r, const char *format, ...)
         brio__json_text(r->json, "section", label);
         brio__json_close(r->json, '}');
     } else {
-        printf("\n%s\n  %-62s %11s %12s  %-22s %s\n", label, "", "paper", "ours", "limit", "verdict");
+        printf("\n%s\n  %-62s %11s %12s  %-22s %s\n", label, "", "paper", "ours", "limit",
+               "verdict");
     }
 }
 
@@ -135,7 +140,7 @@ void report_note(Report *r, const char *format, ...)
     }
 }
 
-/* ---- simulations -------------------------------------------------------------------------------- */
+/* ---- simulations ------------------------------------------------------------------------ */
 
 BrioSim *report_scene(Report *r, const char *format, ...)
 {
@@ -146,7 +151,9 @@ BrioSim *report_scene(Report *r, const char *format, ...)
     va_end(list);
     BrioSim *sim = NULL;
     BrioError error = {0};
-    if (length < (int)sizeof text && brio_sim_parse(text, (size_t)length, r->what->name, &sim, &error) == BRIO_OK) return sim;
+    if (length < (int)sizeof text &&
+        brio_sim_parse(text, (size_t)length, r->what->name, &sim, &error) == BRIO_OK)
+        return sim;
     char message[2048];
     brio_error_text(&error, message, sizeof message);
     report_fact(r, false, "the scene cannot be made: %s", message);
@@ -165,7 +172,8 @@ void report_progress(Report *r, double share, const char *format, ...)
     progress_text("%3.0f %%  %s  wall %s", 100 * share, label, wall);
 }
 
-BrioSim *report_shipped(Report *r, const char *name, const char *const *sets, int count, BrioScene **scene)
+BrioSim *report_shipped(Report *r, const char *name, const char *const *sets, int count,
+                        BrioScene **scene)
 {
     BrioScene *made = NULL;
     BrioSim *sim = NULL;
@@ -196,7 +204,7 @@ bool report_steps(Report *r, BrioSim *sim, int64_t steps, double most, const cha
 
 bool report_fine(const Report *r) { return r->fine; }
 
-/* ---- files -------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------ */
 
 FILE *report_file(Report *r, const char *name)
 {
@@ -209,7 +217,9 @@ FILE *report_file(Report *r, const char *name)
     }
     snprintf(path, sizeof path, "%s/%s", r->out, name);
     FILE *file = fopen(path, r->force ? "w" : "wx");
-    if (!file) report_fact(r, false, "%s cannot be written: %s", path, errno == EEXIST ? "it exists; --force overwrites it" : strerror(errno));
+    if (!file)
+        report_fact(r, false, "%s cannot be written: %s", path,
+                    errno == EEXIST ? "it exists; --force overwrites it" : strerror(errno));
     return file;
 }
 
@@ -220,7 +230,7 @@ void report_close(Report *r, FILE *file)
     if (fclose(file) != 0 || bad) report_fact(r, false, "a file in %s cannot be written", r->out);
 }
 
-/* ---- the command -------------------------------------------------------------------------------- */
+/* ---- the command ------------------------------------------------------------------------ */
 
 enum { OUT, FORCE, FINE, JSON, THREADS };
 
@@ -231,7 +241,8 @@ static void list_all(bool as_json)
     for (int i = 0; reproduction_at(i); i++) {
         const Reproduction *what = reproduction_at(i);
         if (!as_json) {
-            printf("%-24s %s (%s, about %.2g min)\n", what->name, what->summary, what->paper, what->minutes);
+            printf("%-24s %s (%s, about %.2g min)\n", what->name, what->summary, what->paper,
+                   what->minutes);
             continue;
         }
         brio__json_open(&json, NULL, '{');
@@ -292,7 +303,9 @@ static int run(int argc, char **argv)
             brio_set_threads((int)threads);
             break;
         case ARGUMENT_WORD:
-            if (name) return usage_error(a.command, "one name at a time: \"%s\" and \"%s\"", name, a.value);
+            if (name)
+                return usage_error(a.command, "one name at a time: \"%s\" and \"%s\"", name,
+                                   a.value);
             name = a.value;
             break;
         default: return a.exit;
@@ -323,9 +336,12 @@ const Command command_reproduce = {
     .name = "reproduce",
     .summary = "A table or figure of a paper beside our numbers.",
     .synopsis = "[list]\nNAME [-o FOLDER] [--fine]",
-    .about = "Runs the experiment again and prints the paper's figure beside ours, with the tolerance and a verdict for each line. The exit "
-             "code is 1 if a line is missed. What a paper leaves out and how it was found is said at the top.",
+    .about = "Runs the experiment again and prints the paper's figure beside ours, with the "
+             "tolerance and a verdict for each line. The exit "
+             "code is 1 if a line is missed. What a paper leaves out and how it was found is said "
+             "at the top.",
     .options = options,
-    .examples = "brio reproduce list\nbrio reproduce you2026-table2\nbrio reproduce shinya2004-regions -o plots",
+    .examples = "brio reproduce list\nbrio reproduce you2026-table2\nbrio reproduce "
+                "shinya2004-regions -o plots",
     .run = run,
 };

@@ -1,8 +1,9 @@
-/* Reproductions: tables and figures of papers beside our own numbers, each with a verdict. One file for each paper or topic
- * and one line in list.def for each reproduction.
+/* Reproductions: tables and figures of papers beside our own numbers, each with a verdict. One file
+ * for each paper or topic and one line in list.def for each reproduction.
  *
- * A reproduction runs simulations, and reports lines as it goes. It states the paper's figure (or the bound that the text
- * implies), ours and the tolerance; the verdict is computed here. What cannot be met is reported as missed, never left out. */
+ * A reproduction runs simulations, and reports lines as it goes. It states the paper's figure (or
+ * the bound that the text implies), ours and the tolerance; the verdict is computed here. What
+ * cannot be met is reported as missed, never left out. */
 #ifndef BRIO_REPRODUCE_H
 #define BRIO_REPRODUCE_H
 
@@ -22,37 +23,46 @@ typedef struct Reproduction {
 
 const Reproduction *reproduction_at(int i); /* NULL past the last */
 
-#define REPRODUCTION(symbol)                       \
+#define REPRODUCTION(symbol)                         \
     extern const Reproduction reproduction_##symbol; \
     const Reproduction reproduction_##symbol =
 
 /* A heading for the lines that follow. */
 void report_section(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The paper gives a number: met if |ours - paper| <= tolerance. */
-void report_value(Report *report, double paper, double ours, double tolerance, const char *format, ...) __attribute__((format(printf, 5, 6)));
+void report_value(Report *report, double paper, double ours, double tolerance, const char *format,
+                  ...) __attribute__((format(printf, 5, 6)));
 /* A bound on our number: met if least <= ours <= most (-INFINITY, INFINITY: no bound). */
-void report_bound(Report *report, double ours, double least, double most, const char *format, ...) __attribute__((format(printf, 5, 6)));
+void report_bound(Report *report, double ours, double least, double most, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 /* A yes or no. */
-void report_fact(Report *report, bool holds, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void report_fact(Report *report, bool holds, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Printed, without a verdict: a number for information (and the paper's, or NAN), a remark. */
-void report_number(Report *report, double paper, double ours, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void report_number(Report *report, double paper, double ours, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 void report_note(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A simulation from scene text (YAML); the text may hold % conversions. NULL, reported as missed, if it cannot be made. */
-BrioSim *report_scene(Report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A scene that ships, with settings in the form of --set; the scene itself in *scene unless that is NULL. NULL, reported as missed, if it cannot be made. */
-BrioSim *report_shipped(Report *report, const char *name, const char *const *sets, int count, BrioScene **scene);
-/* Steps it; false if a step failed or (if `most` is finite) the total energy passed `most`: an explosion is a result, so this
- * reports nothing. Shows progress as `what`. */
+/* A simulation from scene text (YAML); the text may hold % conversions. NULL, reported as missed,
+ * if it cannot be made. */
+BrioSim *report_scene(Report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A scene that ships, with settings in the form of --set; the scene itself in *scene unless that is
+ * NULL. NULL, reported as missed, if it cannot be made. */
+BrioSim *report_shipped(Report *report, const char *name, const char *const *sets, int count,
+                        BrioScene **scene);
+/* Steps it; false if a step failed or (if `most` is finite) the total energy passed `most`: an
+ * explosion is a result, so this reports nothing. Shows progress as `what`. */
 bool report_steps(Report *report, BrioSim *sim, int64_t steps, double most, const char *what);
 /* Shows how far a long loop is; clears itself. */
-void report_progress(Report *report, double share, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void report_progress(Report *report, double share, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Whether references that take long are wanted too (--fine). */
 bool report_fine(const Report *report);
 
-/* A file (plot, table) in the folder that the user gave with -o; NULL, without complaint, if none was given. The caller
- * closes it with report_close. */
+/* A file (plot, table) in the folder that the user gave with -o; NULL, without complaint, if none
+ * was given. The caller closes it with report_close. */
 FILE *report_file(Report *report, const char *name);
 void report_close(Report *report, FILE *file);
 

@@ -1,5 +1,5 @@
-/* Reproductions of [Shinya2004]: stability regions of explicit and implicit methods, and what methods cost over the number of particles, the
- * stiffness and the step. */
+/* Reproductions of [Shinya2004]: stability regions of explicit and implicit methods, and what
+ * methods cost over the number of particles, the stiffness and the step. */
 #include "reproduce.h"
 
 #include "analyze/modes.h"
@@ -10,12 +10,13 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- regions ------------------------------------------------------------------------------------- */
+/* ---- regions ---------------------------------------------------------------------------- */
 
 enum { COLUMNS = 90, ROWS = 101 }; /* so that no point lies on the lines of Eq. 22 and 23 */
 static const double width = 4.5, height = 10; /* X = h d, Y = h^2 k */
 
-/* Stability from the polynomial 1 + z + z^2/2 + ... of the method at both eigenvalues z of h [[0, 1], [-k, -d]]. */
+/* Stability from the polynomial 1 + z + z^2/2 + ... of the method at both eigenvalues z of h [[0,
+ * 1], [-k, -d]]. */
 static bool stable_polynomial(double X, double Y, int degree)
 {
     double complex root = csqrt(X * X - 4 * Y);
@@ -30,17 +31,21 @@ static bool stable_polynomial(double X, double Y, int degree)
 /* Eq. 22-24. */
 static bool stable_euler(double X, double Y) { return Y < X && Y > 2 * X - 4 && Y > 0; }
 
-/* Largest difference of RK4's measured trace and determinant from those of 1 + P +- Q sqrt(D) (App. A.2). */
+/* Largest difference of RK4's measured trace and determinant from those of 1 + P +- Q sqrt(D) (App.
+ * A.2). */
 static double appendix_polynomials(BrioOscillator *o)
 {
     double worst = 0;
     for (int i = 0; i < 400; i++) {
         double X = width * (i % 20 + 0.5) / 20, Y = height * (i / 20 + 0.5) / 20, D = X * X - 4 * Y;
-        double P = -X / 2 + X * X / 4 - X * X * X / 12 + X * X * X * X / 48 - Y / 2 + X * Y / 4 - X * X * Y / 12 + Y * Y / 24;
+        double P = -X / 2 + X * X / 4 - X * X * X / 12 + X * X * X * X / 48 - Y / 2 + X * Y / 4 -
+                   X * X * Y / 12 + Y * Y / 24;
         double Q = -0.5 + X / 4 - X * X / 12 + X * X * X / 48 + Y / 12 - X * Y / 24;
         BrioAmplification a;
         if (brio__oscillator_measure(o, Y, X, 1, &a, NULL) != BRIO_OK) return INFINITY;
-        worst = fmax(worst, fmax(fabs(a.trace - 2 * (1 + P)), fabs(a.det - (1 + P) * (1 + P) + Q * Q * D)) / (1 + a.radius * a.radius));
+        worst = fmax(
+            worst, fmax(fabs(a.trace - 2 * (1 + P)), fabs(a.det - (1 + P) * (1 + P) + Q * Q * D)) /
+                       (1 + a.radius * a.radius));
     }
     return worst;
 }
@@ -49,11 +54,15 @@ static void regions(Report *r)
 {
     static const struct {
         const char *integrator, *title;
-    } methods[] = {{"forward-euler", "Explicit Euler"}, {"rk2", "Runge-Kutta 2 (midpoint)"}, {"rk4", "Runge-Kutta 4"}, {"backward-euler", "Implicit Euler"}};
+    } methods[] = {{"forward-euler", "Explicit Euler"},
+                   {"rk2", "Runge-Kutta 2 (midpoint)"},
+                   {"rk4", "Runge-Kutta 4"},
+                   {"backward-euler", "Implicit Euler"}};
     static uint8_t inside[4][ROWS * COLUMNS];
     BrioPlotRegion region[4];
     BrioPlot plot[4];
-    report_section(r, "regions of stability on a grid of %d x %d in X = h d < %g, Y = h^2 k < %g", COLUMNS, ROWS, width, height);
+    report_section(r, "regions of stability on a grid of %d x %d in X = h d < %g, Y = h^2 k < %g",
+                   COLUMNS, ROWS, width, height);
     for (int m = 0; m < 4; m++) {
         BrioSimDef def = brio_sim_def(methods[m].integrator);
         BrioOscillator *o = NULL;
@@ -64,57 +73,84 @@ static void regions(Report *r)
         }
         int wrong = 0;
         for (int i = 0; i < ROWS * COLUMNS; i++) {
-            double X = width * (i % COLUMNS + 0.5) / COLUMNS, Y = height * (i / COLUMNS + 0.5) / ROWS;
-            bool known = m == 0 ? stable_euler(X, Y) : m == 3 ? true : stable_polynomial(X, Y, m == 1 ? 2 : 4);
+            double X = width * (i % COLUMNS + 0.5) / COLUMNS;
+            double Y = height * (i / COLUMNS + 0.5) / ROWS;
+            bool known = m == 0   ? stable_euler(X, Y)
+                         : m == 3 ? true
+                                  : stable_polynomial(X, Y, m == 1 ? 2 : 4);
             inside[m][i] = brio__oscillator_is_stable(o, X, Y);
             wrong += inside[m][i] != known;
-            if (i % 256 == 0) report_progress(r, (m + (double)i / (ROWS * COLUMNS)) / 4, "%s", methods[m].title);
+            if (i % 256 == 0)
+                report_progress(r, (m + (double)i / (ROWS * COLUMNS)) / 4, "%s", methods[m].title);
         }
-        report_value(r, 0, wrong, 0, "%s: points unlike %s", methods[m].title, m == 0 ? "Eq. 22-24" : m == 3 ? "the theorem of Sec. 3.4" : "the method's polynomial");
+        report_value(r, 0, wrong, 0, "%s: points unlike %s", methods[m].title,
+                     m == 0   ? "Eq. 22-24"
+                     : m == 3 ? "the theorem of Sec. 3.4"
+                              : "the method's polynomial");
         double X = 0, Y = 0;
         if (m < 3) Y = brio__oscillator_peak(o, 16, &X);
         if (m == 0) {
             report_value(r, 4, Y, 1e-4, "explicit Euler: highest Y (Eq. 25)");
             report_value(r, 4, X, 1e-3, "explicit Euler: X there (Eq. 26)");
         } else if (m == 2) {
-            report_value(r, 8.75, brio__oscillator_highest(o, 0.725, 16), 0.01, "RK4: highest Y at the paper's X = 0.725 (Eq. 33)");
-            report_bound(r, Y, 8.7622, 8.7624, "RK4: highest Y of all: a little above the paper's point");
+            report_value(r, 8.75, brio__oscillator_highest(o, 0.725, 16), 0.01,
+                         "RK4: highest Y at the paper's X = 0.725 (Eq. 33)");
+            report_bound(r, Y, 8.7622, 8.7624,
+                         "RK4: highest Y of all: a little above the paper's point");
             report_bound(r, X, 0.82, 0.83, "RK4: X there");
-            report_value(r, 1.48, sqrt(Y) / 2, 0.005, "RK4: steps longer than explicit Euler's by (Sec. 3.3)");
-            report_number(r, NAN, brio__oscillator_limit(o), "RK4: h sqrt(k) without damping (not in the paper; 2 sqrt 2)");
-            report_bound(r, appendix_polynomials(o), -INFINITY, 1e-12, "RK4: eigenvalues unlike 1 + P +- Q sqrt D (App. A.2)");
+            report_value(r, 1.48, sqrt(Y) / 2, 0.005,
+                         "RK4: steps longer than explicit Euler's by (Sec. 3.3)");
+            report_number(r, NAN, brio__oscillator_limit(o),
+                          "RK4: h sqrt(k) without damping (not in the paper; 2 sqrt 2)");
+            report_bound(r, appendix_polynomials(o), -INFINITY, 1e-12,
+                         "RK4: eigenvalues unlike 1 + P +- Q sqrt D (App. A.2)");
         }
         brio__oscillator_free(o);
-        region[m] = (BrioPlotRegion){.name = "stable", .nx = COLUMNS, .ny = ROWS, .high = {width, height}, .inside = inside[m], .colour = 2};
-        plot[m] = (BrioPlot){.title = methods[m].title, .x = {.label = "X = h d", .fixed = true, .high = width}, .y = {.label = "Y = h^2 k", .fixed = true, .high = height},
-                             .region_count = 1, .region = &region[m]};
+        region[m] = (BrioPlotRegion){.name = "stable",
+                                     .nx = COLUMNS,
+                                     .ny = ROWS,
+                                     .high = {width, height},
+                                     .inside = inside[m],
+                                     .colour = 2};
+        plot[m] = (BrioPlot){.title = methods[m].title,
+                             .x = {.label = "X = h d", .fixed = true, .high = width},
+                             .y = {.label = "Y = h^2 k", .fixed = true, .high = height},
+                             .region_count = 1,
+                             .region = &region[m]};
     }
     FILE *file = report_file(r, "shinya2004-regions.svg");
-    if (file) report_fact(r, brio__plot_write(file, plot, 4, 2) == BRIO_OK, "the regions are drawn in shinya2004-regions.svg");
+    if (file)
+        report_fact(r, brio__plot_write(file, plot, 4, 2) == BRIO_OK,
+                    "the regions are drawn in shinya2004-regions.svg");
     report_close(r, file);
-    report_note(r, "Figure 3 also shows implicit Euler outside X, Y > 0, where it calms what is unstable by nature; springs of negative stiffness do not exist here.");
+    report_note(r, "Figure 3 also shows implicit Euler outside X, Y > 0, where it calms what is "
+                   "unstable by nature; springs of negative stiffness do not exist here.");
 }
 
 REPRODUCTION(shinya2004_regions){
     .name = "shinya2004-regions",
     .paper = "Shinya2004",
     .summary = "regions of stability of explicit and implicit methods (figures 1-3)",
-    .about = "Each point is the matrix of the engine's own integrator on an oscillator, beside Eq. 22-24 and the Runge-Kutta polynomials. The paper's Y = 8.75 at "
+    .about = "Each point is the matrix of the engine's own integrator on an oscillator, beside Eq. "
+             "22-24 and the Runge-Kutta polynomials. The paper's Y = 8.75 at "
              "X = 0.725 for RK4 is a point of the boundary, its highest one is elsewhere.",
     .minutes = 0.1,
     .run = regions,
 };
 
-/* ---- costs --------------------------------------------------------------------------------------- */
+/* ---- costs ------------------------------------------------------------------------------ */
 
 enum { IMPLICIT, EULER, LINEARISED, RK4, METHODS, POINTS = 5 };
-static const char *const method_name[METHODS] = {"implicit Euler, PCG", "explicit Euler", "linearised explicit", "RK4"};
-static const double long_step = 0.01, air = 10; /* s, the paper's; 1/s, its example of a terminal velocity of 1 m/s */
+static const char *const method_name[METHODS] = {"implicit Euler, PCG", "explicit Euler",
+                                                 "linearised explicit", "RK4"};
+/* s, the paper's; 1/s, its example of a terminal velocity of 1 m/s */
+static const double long_step = 0.01, air = 10;
 
 typedef struct Cost {
-    double seconds;  /* processor time of a simulated second on one thread, the least of several runs */
-    double work;     /* iterations of PCG, or explicit steps, of a simulated second */
-    double height;   /* of the centre of mass at the end */
+    /* processor time of a simulated second on one thread, the least of several runs */
+    double seconds;
+    double work;   /* iterations of PCG, or explicit steps, of a simulated second */
+    double height; /* of the centre of mass at the end */
     bool failed;
 } Cost;
 
@@ -122,10 +158,14 @@ typedef struct Cost {
 static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 
 /* The paper's implicit method solves one linear system a step. */
-static const char *implicit_method(void) { return brio_integrator("linearly-implicit-euler") ? "linearly-implicit-euler" : "backward-euler"; }
+static const char *implicit_method(void)
+{
+    return brio_integrator("linearly-implicit-euler") ? "linearly-implicit-euler"
+                                                      : "backward-euler";
+}
 
-/* A cloth of springs of stiffness k, or of Baraff's potentials: k along warp and weft, a quarter of it against shear, and bending that keeps
- * its share. Both weigh 0.4 kg/m2. */
+/* A cloth of springs of stiffness k, or of Baraff's potentials: k along warp and weft, a quarter of
+ * it against shear, and bending that keeps its share. Both weigh 0.4 kg/m2. */
 typedef struct Cloth {
     bool potentials;
     int cells;
@@ -136,15 +176,23 @@ static BrioSim *draped(Report *r, Cloth cloth, double h, const char *integrator,
 {
     char damping[160] = "", material[160];
     if (cloth.potentials)
-        snprintf(material, sizeof material, "{type: baraff-witkin, k_stretch: %.17g, k_shear: %.17g, k_bend: %.17g, areal: 0.4}", cloth.k, cloth.k / 4, 1e-6 * cloth.k);
+        snprintf(
+            material, sizeof material,
+            "{type: baraff-witkin, k_stretch: %.17g, k_shear: %.17g, k_bend: %.17g, areal: 0.4}",
+            cloth.k, cloth.k / 4, 1e-6 * cloth.k);
     else
         snprintf(material, sizeof material, "{type: hooke, k: %.17g, vertex_mass: 0.001}", cloth.k);
-    if (beta >= 0) snprintf(damping, sizeof damping, "damping: [{type: rayleigh, alpha: %.17g, beta: %.17g}]\n", air, beta);
+    if (beta >= 0)
+        snprintf(damping, sizeof damping,
+                 "damping: [{type: rayleigh, alpha: %.17g, beta: %.17g}]\n", air, beta);
     return report_scene(r,
-                        "time: {h: %.17g, end: 10}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: {linear: pcg, tol: 0.01, linear_tol: 1e-3, max_halvings: 0}\n%sbodies:\n"
-                        "  - name: cloth\n    shape: {type: grid, width: %.17g, depth: %.17g, cells_x: %d, cells_z: %d}\n    material: %s\n"
+                        "time: {h: %.17g, end: 10}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: "
+                        "{linear: pcg, tol: 0.01, linear_tol: 1e-3, max_halvings: 0}\n%sbodies:\n"
+                        "  - name: cloth\n    shape: {type: grid, width: %.17g, depth: %.17g, "
+                        "cells_x: %d, cells_z: %d}\n    material: %s\n"
                         "    fix: [{vertices: [0, %d]}]\n",
-                        h, integrator, damping, 0.05 * cloth.cells, 0.05 * cloth.cells, cloth.cells, cloth.cells, material, cloth.cells);
+                        h, integrator, damping, 0.05 * cloth.cells, 0.05 * cloth.cells, cloth.cells,
+                        cloth.cells, material, cloth.cells);
 }
 
 /* k0 of such a cloth; NAN, reported, if it cannot be had. */
@@ -164,14 +212,16 @@ static double stiffest(Report *r, Cloth cloth)
     return k0;
 }
 
-static Cost run_once(Report *r, Cloth cloth, double h, const char *integrator, double beta, double duration)
+static Cost run_once(Report *r, Cloth cloth, double h, const char *integrator, double beta,
+                     double duration)
 {
     Cost cost = {.seconds = INFINITY};
     BrioSim *sim = draped(r, cloth, h, integrator, beta);
     if (!sim) return (Cost){.failed = true};
     int64_t steps = (int64_t)ceil(duration / h);
     BrioLedger ledger = {0};
-    if (brio_sim_step(sim) != BRIO_OK) cost.failed = true; /* the first one also prepares everything */
+    /* the first one also prepares everything */
+    if (brio_sim_step(sim) != BRIO_OK) cost.failed = true;
     double before = processor_seconds();
     for (int64_t n = 1; n < steps && !cost.failed; n++) {
         cost.failed = brio_sim_step(sim) != BRIO_OK;
@@ -191,15 +241,21 @@ static Cost run_once(Report *r, Cloth cloth, double h, const char *integrator, d
 }
 
 /* Eq. 27, 31 and 33 with the safety of Sec. 5.3. */
-static Cost run_method(Report *r, int method, Cloth cloth, double k0, double h, double duration, int repeats)
+static Cost run_method(Report *r, int method, Cloth cloth, double k0, double h, double duration,
+                       int repeats)
 {
-    double step = sqrt((method == RK4 ? 8.75 : 4) / (1.5 * k0)), X = method == RK4 ? 0.725 : 4, Y = method == RK4 ? 8.75 : 4;
+    double step = sqrt((method == RK4 ? 8.75 : 4) / (1.5 * k0));
+    double X = method == RK4 ? 0.725 : 4;
+    double Y = method == RK4 ? 8.75 : 4;
     double beta = step * (X - air * step) / Y;
     Cost best = {.seconds = INFINITY};
     for (int n = 0; n < repeats; n++) {
-        Cost one = method == IMPLICIT     ? run_once(r, cloth, h, implicit_method(), 0, duration)
-                   : method == LINEARISED ? run_once(r, cloth, h, "{type: linearized-explicit, form: forward}", beta, duration)
-                                          : run_once(r, cloth, step, method == RK4 ? "rk4" : "forward-euler", beta, duration);
+        Cost one =
+            method == IMPLICIT ? run_once(r, cloth, h, implicit_method(), 0, duration)
+            : method == LINEARISED
+                ? run_once(r, cloth, h, "{type: linearized-explicit, form: forward}", beta,
+                           duration)
+                : run_once(r, cloth, step, method == RK4 ? "rk4" : "forward-euler", beta, duration);
         if (one.failed) return one;
         if (one.seconds < best.seconds) best = one;
     }
@@ -211,7 +267,8 @@ static double exponent(int count, const double *x, const double *y)
 {
     double sx = 0, sy = 0, xx = 0, xy = 0;
     for (int i = 0; i < count; i++) sx += log(x[i]) / count, sy += log(y[i]) / count;
-    for (int i = 0; i < count; i++) xx += pow(log(x[i]) - sx, 2), xy += (log(x[i]) - sx) * (log(y[i]) - sy);
+    for (int i = 0; i < count; i++)
+        xx += pow(log(x[i]) - sx, 2), xy += (log(x[i]) - sx) * (log(y[i]) - sy);
     return xy / xx;
 }
 
@@ -220,11 +277,20 @@ typedef struct Curve {
     bool failed[METHODS];
 } Curve;
 
-static BrioPlot plot_of(const Curve *c, const char *title, const char *label, BrioPlotSeries *series)
+static BrioPlot plot_of(const Curve *c, const char *title, const char *label,
+                        BrioPlotSeries *series)
 {
     for (int m = 0; m < METHODS; m++)
-        series[m] = (BrioPlotSeries){.name = method_name[m], .mark = BRIO_PLOT_LINE_AND_POINTS, .count = POINTS, .x = c->x, .y = c->seconds[m]};
-    return (BrioPlot){.title = title, .x = {.label = label, .log = true}, .y = {.label = "processor time of a second, s", .log = true}, .series_count = METHODS, .series = series};
+        series[m] = (BrioPlotSeries){.name = method_name[m],
+                                     .mark = BRIO_PLOT_LINE_AND_POINTS,
+                                     .count = POINTS,
+                                     .x = c->x,
+                                     .y = c->seconds[m]};
+    return (BrioPlot){.title = title,
+                      .x = {.label = label, .log = true},
+                      .y = {.label = "processor time of a second, s", .log = true},
+                      .series_count = METHODS,
+                      .series = series};
 }
 
 static void measure_point(Report *r, Curve *c, int at, Cloth cloth, double k0, double share)
@@ -239,40 +305,51 @@ static void measure_point(Report *r, Curve *c, int at, Cloth cloth, double k0, d
     }
 }
 
-static void report_curve(Report *r, const Curve *c, const char *over, bool stiffness, double laws[METHODS])
+static void report_curve(Report *r, const Curve *c, const char *over, bool stiffness,
+                         double laws[METHODS])
 {
     for (int m = 0; m < METHODS; m++) {
         if (c->failed[m]) {
             report_fact(r, false, "%s: every run stays calm", method_name[m]);
             continue;
         }
-        double time = exponent(POINTS, c->x, c->seconds[m]), work = exponent(POINTS, c->x, c->work[m]);
+        double time = exponent(POINTS, c->x, c->seconds[m]);
+        double work = exponent(POINTS, c->x, c->work[m]);
         laws[m] = stiffness ? work : time;
         report_number(r, 1, time, "%s: exponent of the time over %s", method_name[m], over);
         if (stiffness)
-            report_bound(r, work, m == IMPLICIT ? -INFINITY : 0.9, 1.1, "%s: exponent of its %s", method_name[m], m == IMPLICIT ? "PCG iterations" : "steps");
+            report_bound(r, work, m == IMPLICIT ? -INFINITY : 0.9, 1.1, "%s: exponent of its %s",
+                         method_name[m], m == IMPLICIT ? "PCG iterations" : "steps");
         else
             report_bound(r, time, 0.6, 1.4, "%s: that exponent is near 1", method_name[m]);
     }
 }
 
-/* Where the linearised method pays: its inner step is a product with K, an explicit step a force. */
+/* Where the linearised method pays: its inner step is a product with K, an explicit step a
+ * force. */
 static void honest_comparison(Report *r, Cloth cloth, double k0)
 {
     double h = 2 / sqrt(1.5 * k0), best[3] = {INFINITY, INFINITY, INFINITY};
     for (int n = 0; n < 3; n++) {
         best[0] = fmin(best[0], run_once(r, cloth, h, "symplectic-euler", -1, 0.2).seconds);
-        best[1] = fmin(best[1], run_once(r, cloth, long_step, "linearized-explicit", -1, 0.2).seconds);
+        best[1] =
+            fmin(best[1], run_once(r, cloth, long_step, "linearized-explicit", -1, 0.2).seconds);
         best[2] = fmin(best[2], run_once(r, cloth, h, "symplectic-euler", 1e-5, 0.2).seconds);
     }
-    report_section(r, "without damping: a product with K against a force of this cloth (%d x %d cells)", cloth.cells, cloth.cells);
+    report_section(
+        r, "without damping: a product with K against a force of this cloth (%d x %d cells)",
+        cloth.cells, cloth.cells);
     report_number(r, NAN, best[0], "symplectic Euler: processor time of a second, s");
     report_number(r, NAN, best[1], "linearised explicit, velocities first: the same");
     report_number(r, NAN, best[1] / best[0], "linearised explicit over symplectic Euler");
     report_number(r, NAN, best[2] / best[0], "symplectic Euler with Rayleigh damping over without");
-    report_note(r, "A product with K reads nine numbers for each pair of vertices; an explicit step computes the force of each element and the energy once more to "
-                   "see that its end is allowed. %s Rayleigh damping needs K in every step and makes linearising pay all the more.",
-                best[1] < best[0] ? "That is why linearising pays here." : "Here linearising saves nothing by itself.");
+    report_note(r,
+                "A product with K reads nine numbers for each pair of vertices; an explicit step "
+                "computes the force of each element and the energy once more to "
+                "see that its end is allowed. %s Rayleigh damping needs K in every step and makes "
+                "linearising pay all the more.",
+                best[1] < best[0] ? "That is why linearising pays here."
+                                  : "Here linearising saves nothing by itself.");
 }
 
 /* The exponents that figures 5 to 7 are about. */
@@ -308,16 +385,23 @@ static Laws figures(Report *r, bool potentials, const char *drawing)
     report_curve(r, &over_k, "sqrt(k0)", true, laws.over_k);
     if (!over_k.failed[LINEARISED] && !over_k.failed[IMPLICIT]) {
         for (int i = 0; i < POINTS; i += 2)
-            report_number(r, 2, over_k.seconds[IMPLICIT][i] / over_k.seconds[LINEARISED][i], "implicit over linearised explicit, time, sqrt(k0) = %.0f", over_k.x[i]);
-        report_fact(r, over_k.seconds[IMPLICIT][2] > over_k.seconds[LINEARISED][2], "linearised explicit is faster than implicit Euler (in the middle)");
-        report_note(r, "An iteration of PCG costs one product with a matrix, an inner step two: with K and, for the Rayleigh damping that it cannot do without, with the K of the "
-                       "damping. At sqrt(k0) = %.0f a simulated second takes %.0f inner steps or %.0f iterations.",
+            report_number(r, 2, over_k.seconds[IMPLICIT][i] / over_k.seconds[LINEARISED][i],
+                          "implicit over linearised explicit, time, sqrt(k0) = %.0f", over_k.x[i]);
+        report_fact(r, over_k.seconds[IMPLICIT][2] > over_k.seconds[LINEARISED][2],
+                    "linearised explicit is faster than implicit Euler (in the middle)");
+        report_note(r,
+                    "An iteration of PCG costs one product with a matrix, an inner step two: with "
+                    "K and, for the Rayleigh damping that it cannot do without, with the K of the "
+                    "damping. At sqrt(k0) = %.0f a simulated second takes %.0f inner steps or %.0f "
+                    "iterations.",
                     over_k.x[2], over_k.work[LINEARISED][2], over_k.work[IMPLICIT][2]);
     }
     if (!over_k.failed[LINEARISED] && !over_k.failed[EULER])
-        report_bound(r, over_k.seconds[EULER][POINTS - 1] / over_k.seconds[LINEARISED][POINTS - 1], 1, INFINITY, "explicit Euler over linearised explicit, time");
+        report_bound(r, over_k.seconds[EULER][POINTS - 1] / over_k.seconds[LINEARISED][POINTS - 1],
+                     1, INFINITY, "explicit Euler over linearised explicit, time");
     double apart = 0;
-    for (int m = 0; m < METHODS; m++) apart = fmax(apart, fabs(over_k.fall[m][2] - over_k.fall[EULER][2]));
+    for (int m = 0; m < METHODS; m++)
+        apart = fmax(apart, fabs(over_k.fall[m][2] - over_k.fall[EULER][2]));
     report_bound(r, apart, 0, 0.02, "centres of mass after 0.1 s, apart by at most, m");
 
     report_section(r, "figure 7, %s: implicit Euler over the step", what);
@@ -327,19 +411,25 @@ static Laws figures(Report *r, bool potentials, const char *drawing)
         Cost cost = run_method(r, IMPLICIT, (Cloth){potentials, 16, 6400}, 1, step[i], 0.2, 3);
         iterations[i] = cost.work;
         seconds[i] = cost.seconds;
-        report_number(r, NAN, cost.work, "PCG iterations of a second at h = %g s (in %.3g s)", step[i], cost.seconds);
+        report_number(r, NAN, cost.work, "PCG iterations of a second at h = %g s (in %.3g s)",
+                      step[i], cost.seconds);
     }
     laws.over_h[0] = -exponent(4, step, iterations);
     laws.over_h[1] = -exponent(4, step, seconds);
-    report_bound(r, laws.over_h[0], -0.2, 0.9, "iterations grow with 1/h to the power (paper: very mild)");
-    report_bound(r, laws.over_h[1], -0.2, 1, "time grows with 1/h to the power (paper: less than 1)");
+    report_bound(r, laws.over_h[0], -0.2, 0.9,
+                 "iterations grow with 1/h to the power (paper: very mild)");
+    report_bound(r, laws.over_h[1], -0.2, 1,
+                 "time grows with 1/h to the power (paper: less than 1)");
     Cloth large = {potentials, 32, 1600};
     honest_comparison(r, large, stiffest(r, large));
 
     static BrioPlotSeries series[2][METHODS];
-    BrioPlot plots[2] = {plot_of(&over_n, "Figure 5", "particles", series[0]), plot_of(&over_k, "Figure 6", "sqrt(k0), 1/s", series[1])};
+    BrioPlot plots[2] = {plot_of(&over_n, "Figure 5", "particles", series[0]),
+                         plot_of(&over_k, "Figure 6", "sqrt(k0), 1/s", series[1])};
     FILE *file = report_file(r, drawing);
-    if (file) report_fact(r, brio__plot_write(file, plots, 2, 1) == BRIO_OK, "figures 5 and 6 are drawn in %s", drawing);
+    if (file)
+        report_fact(r, brio__plot_write(file, plots, 2, 1) == BRIO_OK,
+                    "figures 5 and 6 are drawn in %s", drawing);
     report_close(r, file);
     brio_set_threads(threads);
     return laws;
@@ -349,23 +439,32 @@ static void costs(Report *r) { figures(r, false, "shinya2004-costs.svg"); }
 
 static void cloth_costs(Report *r)
 {
-    Laws springs = figures(r, false, "shinya2004-springs.svg"), potentials = figures(r, true, "shinya2004-cloth.svg");
+    Laws springs = figures(r, false, "shinya2004-springs.svg"),
+         potentials = figures(r, true, "shinya2004-cloth.svg");
     report_section(r, "exponents of both: ours of the potentials, in brackets of springs");
     for (int m = 0; m < METHODS; m++) {
-        report_number(r, 1, potentials.over_n[m], "%s: time over n (%.2f)", method_name[m], springs.over_n[m]);
-        report_number(r, 1, potentials.over_k[m], "%s: %s over sqrt(k0) (%.2f)", method_name[m], m == IMPLICIT ? "PCG iterations" : "steps", springs.over_k[m]);
+        report_number(r, 1, potentials.over_n[m], "%s: time over n (%.2f)", method_name[m],
+                      springs.over_n[m]);
+        report_number(r, 1, potentials.over_k[m], "%s: %s over sqrt(k0) (%.2f)", method_name[m],
+                      m == IMPLICIT ? "PCG iterations" : "steps", springs.over_k[m]);
     }
-    report_number(r, NAN, potentials.over_h[0], "implicit Euler: iterations over 1/h (%.2f)", springs.over_h[0]);
-    report_number(r, NAN, potentials.over_h[1], "implicit Euler: time over 1/h (%.2f)", springs.over_h[1]);
+    report_number(r, NAN, potentials.over_h[0], "implicit Euler: iterations over 1/h (%.2f)",
+                  springs.over_h[0]);
+    report_number(r, NAN, potentials.over_h[1], "implicit Euler: time over 1/h (%.2f)",
+                  springs.over_h[1]);
 }
 
 REPRODUCTION(shinya2004_costs){
     .name = "shinya2004-costs",
     .paper = "Shinya2004",
-    .summary = "time of explicit, linearised and implicit methods over n, sqrt(k0) and h (figures 5-7)",
-    .about = "A square cloth of springs (structural, shear, bend; 5 cm cells, 1 g vertices) instead of Baraff's potentials, held at two corners, falls. Steps and Rayleigh "
-             "damping are those of Eq. 27, 31 and 33 with 1.5 k0 and d0 = 10/s; the implicit step and the interval of linearisation are 0.01 s; PCG stops at a thousandth. "
-             "Times are processor times of one thread, the least of three; bounds are set on numbers of steps and iterations where the law is about these.",
+    .summary =
+        "time of explicit, linearised and implicit methods over n, sqrt(k0) and h (figures 5-7)",
+    .about = "A square cloth of springs (structural, shear, bend; 5 cm cells, 1 g vertices) "
+             "instead of Baraff's potentials, held at two corners, falls. Steps and Rayleigh "
+             "damping are those of Eq. 27, 31 and 33 with 1.5 k0 and d0 = 10/s; the implicit step "
+             "and the interval of linearisation are 0.01 s; PCG stops at a thousandth. "
+             "Times are processor times of one thread, the least of three; bounds are set on "
+             "numbers of steps and iterations where the law is about these.",
     .minutes = 0.5,
     .run = costs,
 };
@@ -374,7 +473,8 @@ REPRODUCTION(shinya2004_cloth){
     .name = "shinya2004-cloth",
     .paper = "Shinya2004",
     .summary = "figures 5-7 once more on a cloth of Baraff's potentials, beside springs",
-    .about = "As shinya2004-costs, and then with the cloth that the paper has: stretch, shear and bend potentials [Baraff1998] of 0.4 kg/m2 on the triangles of the same grid. "
+    .about = "As shinya2004-costs, and then with the cloth that the paper has: stretch, shear and "
+             "bend potentials [Baraff1998] of 0.4 kg/m2 on the triangles of the same grid. "
              "k_stretch is the springs' k, k_shear a quarter of it, k_bend 1e-6 of it (N m).",
     .minutes = 2,
     .run = cloth_costs,

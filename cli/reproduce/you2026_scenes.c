@@ -1,4 +1,5 @@
-/* Reproductions of [You2026] on the scenes that ship with brio: bouncing balls, and the paper's table of costs. */
+/* Reproductions of [You2026] on the scenes that ship with brio: bouncing balls, and the paper's
+ * table of costs. */
 #include "reproduce.h"
 
 #include "output/run.h"
@@ -7,7 +8,8 @@
 #include <string.h>
 
 /* A shipped scene with another integrator and step; `more` (may be NULL) is one more setting. */
-static BrioSim *shipped(Report *r, const char *name, const char *integrator, double inverse_h, const char *more)
+static BrioSim *shipped(Report *r, const char *name, const char *integrator, double inverse_h,
+                        const char *more)
 {
     char method[256], step[64];
     const char *sets[3] = {method, step, more};
@@ -16,25 +18,27 @@ static BrioSim *shipped(Report *r, const char *name, const char *integrator, dou
     return report_shipped(r, name, sets, more ? 3 : 2, NULL);
 }
 
-/* ---- figures 10, 11 and 20: bouncing balls ----------------------------------------------------------- */
+/* ---- figures 10, 11 and 20: bouncing balls ---------------------------------------------- */
 
 enum { REBOUNDS = 5, CONTACTS = 10, CURVE = 661 };
 static const double CURVE_SPAN = 5.5; /* s, of CURVE samples */
 
-/* What a ball did. Energies are above that of the undeformed ball standing on the floor, over the first; heights are the way of the centre of mass
- * above where it stands then, over the height of the drop. */
+/* What a ball did. Energies are above that of the undeformed ball standing on the floor, over the
+ * first; heights are the way of the centre of mass above where it stands then, over the height of
+ * the drop. */
 typedef struct Bounces {
     bool finished;
-    int rebounds, contacts;    /* counted up to REBOUNDS and CONTACTS */
+    int rebounds, contacts; /* counted up to REBOUNDS and CONTACTS */
     double top[REBOUNDS];
-    double least, most;        /* energy over its target in the first step after each contact */
-    double highest;            /* energy over its target in any step */
-    double energy[CURVE];      /* evenly over CURVE_SPAN */
+    double least, most;   /* energy over its target in the first step after each contact */
+    double highest;       /* energy over its target in any step */
+    double energy[CURVE]; /* evenly over CURVE_SPAN */
     double seconds;
     int64_t iterations;
 } Bounces;
 
-static Bounces drop(Report *r, const char *scene, const char *integrator, double inverse_h, int cells, const char *what)
+static Bounces drop(Report *r, const char *scene, const char *integrator, double inverse_h,
+                    int cells, const char *what)
 {
     Bounces b = {.finished = true, .least = INFINITY, .most = -INFINITY, .highest = -INFINITY};
     for (int i = 0; i < REBOUNDS; i++) b.top[i] = NAN;
@@ -44,13 +48,20 @@ static Bounces drop(Report *r, const char *scene, const char *integrator, double
     BrioSim *sim = shipped(r, scene, integrator, inverse_h, layers);
     BrioLedger first, now;
     if (!sim || brio_sim_ledger(sim, &first) != BRIO_OK) return b.finished = false, b;
-    double fall = first.min_distance, weight = first.gravity / first.centre[1], ground = first.total - weight * fall, stand = first.centre[1] - fall, top = 0, begin = brio__seconds();
+    double fall = first.min_distance;
+    double weight = first.gravity / first.centre[1];
+    double ground = first.total - weight * fall;
+    double stand = first.centre[1] - fall;
+    double top = 0;
+    double begin = brio__seconds();
     int64_t steps = (int64_t)round(CURVE_SPAN * inverse_h), before = 0;
     b.energy[0] = 1;
     for (int64_t k = 1; k <= steps && b.finished; k++) {
         b.finished = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (!b.finished) break;
-        double energy = (now.total - ground) / (weight * fall), ratio = (now.total - ground) / (now.target - ground), rise = (now.centre[1] - stand) / fall;
+        double energy = (now.total - ground) / (weight * fall);
+        double ratio = (now.total - ground) / (now.target - ground);
+        double rise = (now.centre[1] - stand) / fall;
         b.iterations += sim->stepper->iterations;
         b.energy[(int64_t)round(now.time / CURVE_SPAN * (CURVE - 1))] = energy;
         if (ratio > b.highest) b.highest = ratio;
@@ -60,7 +71,8 @@ static Bounces drop(Report *r, const char *scene, const char *integrator, double
         }
         if (now.contacts == 0 && b.contacts > 0) top = fmax(top, rise);
         if (now.contacts > 0) {
-            if (top > 0.01 && b.rebounds < REBOUNDS) b.top[b.rebounds++] = top; /* not while it only loses touch during one bounce */
+            /* not while it only loses touch during one bounce */
+            if (top > 0.01 && b.rebounds < REBOUNDS) b.top[b.rebounds++] = top;
             top = 0;
         }
         before = now.contacts;
@@ -79,7 +91,8 @@ typedef struct Method {
 static void report_heights(Report *r, const Bounces *b, const char *name)
 {
     char text[128] = "";
-    for (int i = 0; i < b->rebounds; i++) snprintf(text + strlen(text), sizeof text - strlen(text), " %.3f", b->top[i]);
+    for (int i = 0; i < b->rebounds; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), " %.3f", b->top[i]);
     if (b->finished)
         report_number(r, NAN, b->top[0], "%-22s%s", name, text);
     else
@@ -99,31 +112,46 @@ enum { COARSE = 4 };
 
 static void figure10(Report *r)
 {
-    static const Method method[] = {{"BDF2, 1/120", "bdf2", 120}, {"BDF2, 1/600", "bdf2", 600}, {"A-1, 1/120", "a-1", 120}, {"A-search, 1/120", "a-search", 120},
-                                    {"A-search as printed", "{type: a-search, flight: false}", 120}, {"BDF2, 1/3000", "bdf2", 3000}};
+    static const Method method[] = {{"BDF2, 1/120", "bdf2", 120},
+                                    {"BDF2, 1/600", "bdf2", 600},
+                                    {"A-1, 1/120", "a-1", 120},
+                                    {"A-search, 1/120", "a-search", 120},
+                                    {"A-search as printed", "{type: a-search, flight: false}", 120},
+                                    {"BDF2, 1/3000", "bdf2", 3000}};
     enum { BDF2, BDF2_600, A1, SEARCH, PRINTED, REFERENCE, METHODS };
     for (int k = 0; k < 3; k++) {
         static Bounces b[METHODS];
         int methods = report_fine(r) ? METHODS : METHODS - 1;
-        report_section(r, "%s: heights of the first rebounds in %g s, over the height of the drop (at the right: the first)", balls[k], CURVE_SPAN);
+        report_section(r,
+                       "%s: heights of the first rebounds in %g s, over the height of the drop (at "
+                       "the right: the first)",
+                       balls[k], CURVE_SPAN);
         for (int m = 0; m < methods; m++) {
-            b[m] = drop(r, balls[k], method[m].integrator, method[m].inverse_h, COARSE, method[m].name);
+            b[m] = drop(r, balls[k], method[m].integrator, method[m].inverse_h, COARSE,
+                        method[m].name);
             report_heights(r, &b[m], method[m].name);
         }
-        report_fact(r, b[SEARCH].finished && mean_height(&b[SEARCH]) > mean_height(&b[BDF2]), "A-search bounces higher than BDF2 at the same step (mean %.3f, %.3f)", mean_height(&b[SEARCH]),
-                    mean_height(&b[BDF2]));
-        report_fact(r, b[A1].finished && mean_height(&b[A1]) > mean_height(&b[BDF2_600]), "A-1 bounces higher than BDF2 at 1/600 (mean %.3f, %.3f)", mean_height(&b[A1]),
+        report_fact(r, b[SEARCH].finished && mean_height(&b[SEARCH]) > mean_height(&b[BDF2]),
+                    "A-search bounces higher than BDF2 at the same step (mean %.3f, %.3f)",
+                    mean_height(&b[SEARCH]), mean_height(&b[BDF2]));
+        report_fact(r, b[A1].finished && mean_height(&b[A1]) > mean_height(&b[BDF2_600]),
+                    "A-1 bounces higher than BDF2 at 1/600 (mean %.3f, %.3f)", mean_height(&b[A1]),
                     mean_height(&b[BDF2_600]));
-        if (report_fine(r)) report_number(r, NAN, mean_height(&b[REFERENCE]), "mean height of BDF2 at 1/3000");
+        if (report_fine(r))
+            report_number(r, NAN, mean_height(&b[REFERENCE]), "mean height of BDF2 at 1/3000");
     }
-    if (!report_fine(r)) report_note(r, "BDF2 at 1/3000 s, the paper's reference, is run with --fine: some minutes for each ball.");
+    if (!report_fine(r))
+        report_note(r, "BDF2 at 1/3000 s, the paper's reference, is run with --fine: some minutes "
+                       "for each ball.");
 }
 
 REPRODUCTION(you2026_fig10){
     .name = "you2026-fig10",
     .paper = "You2026",
     .summary = "figure 10: balls of three stiffnesses bounce; heights of their rebounds",
-    .about = "The scenes ball-soft, ball-medium and ball-stiff for 5.5 s with 4 layers of tets (309 nodes; the scenes have 7 layers, the paper 1.6k nodes), so that short steps do not take long. "
+    .about = "The scenes ball-soft, ball-medium and ball-stiff for 5.5 s with 4 layers of tets "
+             "(309 nodes; the scenes have 7 layers, the paper 1.6k nodes), so that short steps do "
+             "not take long. "
              "The paper shows pictures and no numbers.",
     .minutes = 2,
     .run = figure10,
@@ -131,7 +159,10 @@ REPRODUCTION(you2026_fig10){
 
 static void figure11(Report *r)
 {
-    static const Method method[] = {{"BDF2, 1/120", "bdf2", 120}, {"A-1, 1/120", "a-1", 120}, {"A-search, 1/120", "a-search", 120}, {"A-search as printed", "{type: a-search, flight: false}", 120},
+    static const Method method[] = {{"BDF2, 1/120", "bdf2", 120},
+                                    {"A-1, 1/120", "a-1", 120},
+                                    {"A-search, 1/120", "a-search", 120},
+                                    {"A-search as printed", "{type: a-search, flight: false}", 120},
                                     {"A-search, tau = 5 s", NULL, 120}};
     enum { BDF2, A1, SEARCH, PRINTED, DECAY, METHODS };
     static Bounces b[3][METHODS];
@@ -140,22 +171,33 @@ static void figure11(Report *r)
         BrioLedger first;
         BrioSim *sim = shipped(r, balls[k], "a-search", 120, "bodies.0.shape.cells=4");
         if (!sim || brio_sim_ledger(sim, &first) != BRIO_OK) return;
-        snprintf(decay, sizeof decay, "{type: a-search, decay: 5, ground: %.17g}", first.total - first.gravity / first.centre[1] * first.min_distance);
+        snprintf(decay, sizeof decay, "{type: a-search, decay: 5, ground: %.17g}",
+                 first.total - first.gravity / first.centre[1] * first.min_distance);
         brio_sim_free(sim);
-        report_section(r, "%s: energy over its target in the first step after each of the first %d contacts in %g s", balls[k], CONTACTS, CURVE_SPAN);
+        report_section(r,
+                       "%s: energy over its target in the first step after each of the first %d "
+                       "contacts in %g s",
+                       balls[k], CONTACTS, CURVE_SPAN);
         for (int m = 0; m < METHODS; m++) {
-            b[k][m] = drop(r, balls[k], m == DECAY ? decay : method[m].integrator, 120, COARSE, method[m].name);
+            b[k][m] = drop(r, balls[k], m == DECAY ? decay : method[m].integrator, 120, COARSE,
+                           method[m].name);
             if (m < SEARCH)
-                report_number(r, NAN, b[k][m].energy[CURVE - 1], "%s: last energy over the first", method[m].name);
+                report_number(r, NAN, b[k][m].energy[CURVE - 1], "%s: last energy over the first",
+                              method[m].name);
             else
-                report_bound(r, b[k][m].least, 0.95, INFINITY, "%s: least of %d contacts", method[m].name, b[k][m].contacts);
+                report_bound(r, b[k][m].least, 0.95, INFINITY, "%s: least of %d contacts",
+                             method[m].name, b[k][m].contacts);
             if (m == DECAY)
-                report_number(r, NAN, b[k][m].highest, "%s: largest of any step, before a contact", method[m].name);
+                report_number(r, NAN, b[k][m].highest, "%s: largest of any step, before a contact",
+                              method[m].name);
             else if (m >= SEARCH)
-                report_bound(r, b[k][m].highest, -INFINITY, 1.03, "%s: largest of any step", method[m].name);
+                report_bound(r, b[k][m].highest, -INFINITY, 1.03, "%s: largest of any step",
+                             method[m].name);
         }
-        report_value(r, exp(-CURVE_SPAN / 5), b[k][DECAY].energy[CURVE - 1], 0.05, "tau = 5 s: energy after %g s over the first", CURVE_SPAN);
-        report_fact(r, b[k][BDF2].energy[CURVE - 1] < b[k][SEARCH].energy[CURVE - 1], "BDF2 ends below A-search");
+        report_value(r, exp(-CURVE_SPAN / 5), b[k][DECAY].energy[CURVE - 1], 0.05,
+                     "tau = 5 s: energy after %g s over the first", CURVE_SPAN);
+        report_fact(r, b[k][BDF2].energy[CURVE - 1] < b[k][SEARCH].energy[CURVE - 1],
+                    "BDF2 ends below A-search");
     }
     FILE *file = report_file(r, "you2026-fig11.svg");
     if (!file) return;
@@ -164,8 +206,15 @@ static void figure11(Report *r)
     BrioPlot plot[3];
     for (int i = 0; i < CURVE; i++) time[i] = CURVE_SPAN * i / (CURVE - 1);
     for (int k = 0; k < 3; k++) {
-        for (int m = 0; m < METHODS; m++) series[k][m] = (BrioPlotSeries){.name = method[m].name, .count = CURVE, .x = time, .y = b[k][m].energy};
-        plot[k] = (BrioPlot){.title = balls[k], .x = {.label = "t, s"}, .y = {.label = "energy above rest / first", .fixed = true, .low = 0, .high = 1.3}, .series_count = METHODS, .series = series[k]};
+        for (int m = 0; m < METHODS; m++)
+            series[k][m] = (BrioPlotSeries){
+                .name = method[m].name, .count = CURVE, .x = time, .y = b[k][m].energy};
+        plot[k] = (BrioPlot){
+            .title = balls[k],
+            .x = {.label = "t, s"},
+            .y = {.label = "energy above rest / first", .fixed = true, .low = 0, .high = 1.3},
+            .series_count = METHODS,
+            .series = series[k]};
     }
     brio__plot_write(file, plot, 3, 1);
     report_close(r, file);
@@ -175,26 +224,35 @@ REPRODUCTION(you2026_fig11){
     .name = "you2026-fig11",
     .paper = "You2026",
     .summary = "figure 11: energy of the bouncing balls over time",
-    .about = "As you2026-fig10. Energies are above that of the undeformed ball standing on the floor. While a ball touches the floor energy is missing for some steps (Appendix E); the claim is "
-             "that it is back when the ball leaves. In free flight no alpha acts on the motion as a whole: with decay the energy may stand above its target until the next contact.",
+    .about = "As you2026-fig10. Energies are above that of the undeformed ball standing on the "
+             "floor. While a ball touches the floor energy is missing for some steps (Appendix E); "
+             "the claim is "
+             "that it is back when the ball leaves. In free flight no alpha acts on the motion as "
+             "a whole: with decay the energy may stand above its target until the next contact.",
     .minutes = 1.5,
     .run = figure11,
 };
 
 static void figure20(Report *r)
 {
-    static const Method method[] = {{"A-search", "a-search", 120}, {"[0.9, 1.1]", "{type: a-search, alpha_min: 0.9}", 120}, {"[0, 2]", "{type: a-search, alpha_max: 2}", 120},
-                                    {"sparse", "{type: a-search, sparse: true}", 120}, {"BDF2", "bdf2", 120}};
+    static const Method method[] = {{"A-search", "a-search", 120},
+                                    {"[0.9, 1.1]", "{type: a-search, alpha_min: 0.9}", 120},
+                                    {"[0, 2]", "{type: a-search, alpha_max: 2}", 120},
+                                    {"sparse", "{type: a-search, sparse: true}", 120},
+                                    {"BDF2", "bdf2", 120}};
     enum { SEARCH, NARROW, WIDE, SPARSE, BDF2, METHODS };
     static Bounces b[METHODS];
-    report_section(r, "ball-medium: heights of the first rebounds over the height of the drop (at the right: the first)");
+    report_section(r, "ball-medium: heights of the first rebounds over the height of the drop (at "
+                      "the right: the first)");
     for (int m = 0; m < METHODS; m++) {
-        b[m] = drop(r, "ball-medium", method[m].integrator, method[m].inverse_h, COARSE, method[m].name);
+        b[m] = drop(r, "ball-medium", method[m].integrator, method[m].inverse_h, COARSE,
+                    method[m].name);
         report_heights(r, &b[m], method[m].name);
     }
     for (int m = 0; m < BDF2; m++) {
-        report_fact(r, b[m].finished && mean_height(&b[m]) > 2 * mean_height(&b[BDF2]), "%s keeps much more motion than BDF2 (mean %.3f, %.3f)", method[m].name, mean_height(&b[m]),
-                    mean_height(&b[BDF2]));
+        report_fact(r, b[m].finished && mean_height(&b[m]) > 2 * mean_height(&b[BDF2]),
+                    "%s keeps much more motion than BDF2 (mean %.3f, %.3f)", method[m].name,
+                    mean_height(&b[m]), mean_height(&b[BDF2]));
         report_number(r, NAN, b[m].highest, "%s: largest energy over its target", method[m].name);
     }
     FILE *file = report_file(r, "you2026-fig20.svg");
@@ -202,8 +260,14 @@ static void figure20(Report *r)
     static double time[CURVE];
     BrioPlotSeries series[METHODS];
     for (int i = 0; i < CURVE; i++) time[i] = CURVE_SPAN * i / (CURVE - 1);
-    for (int m = 0; m < METHODS; m++) series[m] = (BrioPlotSeries){.name = method[m].name, .count = CURVE, .x = time, .y = b[m].energy};
-    BrioPlot plot = {.title = "Medium ball, h = 1/120 s", .x = {.label = "t, s"}, .y = {.label = "energy above rest / first"}, .series_count = METHODS, .series = series};
+    for (int m = 0; m < METHODS; m++)
+        series[m] =
+            (BrioPlotSeries){.name = method[m].name, .count = CURVE, .x = time, .y = b[m].energy};
+    BrioPlot plot = {.title = "Medium ball, h = 1/120 s",
+                     .x = {.label = "t, s"},
+                     .y = {.label = "energy above rest / first"},
+                     .series_count = METHODS,
+                     .series = series};
     brio__plot_write(file, &plot, 1, 1);
     report_close(r, file);
 }
@@ -212,18 +276,21 @@ REPRODUCTION(you2026_fig20){
     .name = "you2026-fig20",
     .paper = "You2026",
     .summary = "figure 20: search intervals and the sparse search on the medium ball",
-    .about = "As you2026-fig10. The paper compares pictures and finds them fairly similar, with much more motion than BDF2's.",
+    .about = "As you2026-fig10. The paper compares pictures and finds them fairly similar, with "
+             "much more motion than BDF2's.",
     .minutes = 0.5,
     .run = figure20,
 };
 
-/* ---- table 1: what the scenes cost -------------------------------------------------------------------- */
+/* ---- table 1: what the scenes cost ------------------------------------------------------ */
 
-/* A scene of the table with the paper's seconds (on a GPU) and Newton iterations: A-search, BDF2 at the same step, BDF2 at shorter ones. */
+/* A scene of the table with the paper's seconds (on a GPU) and Newton iterations: A-search, BDF2 at
+ * the same step, BDF2 at shorter ones. */
 enum { SEARCH_COLUMN, EQUAL_STEP, SIMILAR_TIME, REFERENCE_COLUMN, COLUMNS };
 typedef struct Row {
     const char *scene;
-    double inverse_h, similar, reference; /* 1/h of A-search, of BDF2 with about the same run time, and of the reference; 0: none */
+    /* 1/h of A-search, of BDF2 with about the same run time, and of the reference; 0: none */
+    double inverse_h, similar, reference;
     struct {
         double seconds, iterations;
     } paper[COLUMNS];
@@ -239,20 +306,27 @@ static const Row rows[] = {
     {"ball-affine", 120, 600, 3000, {{224.9, 8902}, {48.4, 1221}, {227.7, 6064}, {1252.8, 32514}}},
     {"membrane", 120, 240, 3000, {{286.5, 954}, {185.9, 442}, {284.0, 804}, {1213.2, 12762}}},
     {"dice", 120, 0, 3000, {{326.6, 4659}, {307.3, 5744}, {NAN, NAN}, {2413.3, 146443}}},
-    {"stairs", 120, 0, 0, {{530.9, 4534}, {NAN, NAN}, {NAN, NAN}, {NAN, NAN}}}, /* its other columns are decays of A-search */
+    /* its other columns are decays of A-search */
+    {"stairs", 120, 0, 0, {{530.9, 4534}, {NAN, NAN}, {NAN, NAN}, {NAN, NAN}}},
 };
 
 /* The whole scene with one method. Returns the energy that is left above rest, over the first. */
 static double cost(Report *r, const Row *row, int column)
 {
     const char *name = column == SEARCH_COLUMN ? "A-search" : "BDF2";
-    double inverse_h = column == SIMILAR_TIME ? row->similar : column == REFERENCE_COLUMN ? row->reference : row->inverse_h, kept = NAN;
-    BrioSim *sim = shipped(r, row->scene, column == SEARCH_COLUMN ? "a-search" : "bdf2", inverse_h, NULL);
+    double inverse_h = column == SIMILAR_TIME       ? row->similar
+                       : column == REFERENCE_COLUMN ? row->reference
+                                                    : row->inverse_h;
+    double kept = NAN;
+    BrioSim *sim =
+        shipped(r, row->scene, column == SEARCH_COLUMN ? "a-search" : "bdf2", inverse_h, NULL);
     if (!sim) return NAN;
     BrioScene *scene = NULL;
     BrioError error = {0};
-    if (brio__scene_load(row->scene, NULL, 0, &scene, &error) != BRIO_OK) return brio_sim_free(sim), NAN;
-    int64_t steps = (int64_t)round((double)brio__scene_steps(scene) * inverse_h / row->inverse_h), iterations = 0;
+    if (brio__scene_load(row->scene, NULL, 0, &scene, &error) != BRIO_OK)
+        return brio_sim_free(sim), NAN;
+    int64_t steps = (int64_t)round((double)brio__scene_steps(scene) * inverse_h / row->inverse_h);
+    int64_t iterations = 0;
     brio__scene_free(scene);
     BrioLedger first, last, rest = {.total = NAN};
     bool fine = brio_sim_ledger(sim, &first) == BRIO_OK;
@@ -260,11 +334,13 @@ static double cost(Report *r, const Row *row, int column)
     for (int64_t k = 0; k < steps && fine; k++) {
         fine = brio_sim_step(sim) == BRIO_OK;
         iterations += sim->stepper->iterations;
-        report_progress(r, (double)k / (double)steps, "%s, %s, h = 1/%g s", row->scene, name, inverse_h);
+        report_progress(r, (double)k / (double)steps, "%s, %s, h = 1/%g s", row->scene, name,
+                        inverse_h);
     }
     double seconds = brio__seconds() - begin;
     if (!fine) report_fact(r, false, "%s at 1/%g s: %s", name, inverse_h, brio_sim_reason(sim));
-    if (fine && brio_sim_ledger(sim, &last) == BRIO_OK) { /* rest: standing on the floor undeformed, or settled from where it ended */
+    /* rest: standing on the floor undeformed, or settled from where it ended */
+    if (fine && brio_sim_ledger(sim, &last) == BRIO_OK) {
         if (!isnan(first.min_distance))
             rest.total = first.total - first.gravity / first.centre[1] * first.min_distance;
         else if (brio_sim_settle(sim) != BRIO_OK || brio_sim_ledger(sim, &rest) != BRIO_OK)
@@ -273,10 +349,13 @@ static double cost(Report *r, const Row *row, int column)
     }
     brio_sim_free(sim);
     if (!fine) return NAN;
-    report_number(r, row->paper[column].seconds, seconds, "%s, h = 1/%g s, %lld steps: seconds", name, inverse_h, (long long)steps);
+    report_number(r, row->paper[column].seconds, seconds, "%s, h = 1/%g s, %lld steps: seconds",
+                  name, inverse_h, (long long)steps);
     report_number(r, row->paper[column].iterations, (double)iterations, "  Newton iterations");
     report_number(r, NAN, kept, "  last energy above rest over the first");
-    if (column == SEARCH_COLUMN) report_fact(r, seconds < row->paper[SEARCH_COLUMN].seconds, "  faster than the paper's GPU");
+    if (column == SEARCH_COLUMN)
+        report_fact(r, seconds < row->paper[SEARCH_COLUMN].seconds,
+                    "  faster than the paper's GPU");
     return kept;
 }
 
@@ -291,25 +370,30 @@ static void table1(Report *r)
             tets += sim->system->term[sim->system->body[b].term].elements;
         }
         brio_sim_free(sim);
-        report_section(r, "%s: %lld nodes, %lld elements", rows[k].scene, (long long)nodes, (long long)tets);
+        report_section(r, "%s: %lld nodes, %lld elements", rows[k].scene, (long long)nodes,
+                       (long long)tets);
         double kept[COLUMNS];
         kept[SEARCH_COLUMN] = cost(r, &rows[k], SEARCH_COLUMN);
         cost(r, &rows[k], EQUAL_STEP);
         if (!report_fine(r)) continue;
         if (rows[k].similar > 0) {
             kept[SIMILAR_TIME] = cost(r, &rows[k], SIMILAR_TIME);
-            report_fact(r, kept[SEARCH_COLUMN] > kept[SIMILAR_TIME], "  keeps more than BDF2 at the step with a similar run time");
+            report_fact(r, kept[SEARCH_COLUMN] > kept[SIMILAR_TIME],
+                        "  keeps more than BDF2 at the step with a similar run time");
         }
         if (rows[k].reference > 0) cost(r, &rows[k], REFERENCE_COLUMN);
     }
-    if (!report_fine(r)) report_note(r, "BDF2 at the shorter steps that took the paper as long as A-search, and its references at 1/1500 and 1/3000 s, are run with --fine: hours.");
+    if (!report_fine(r))
+        report_note(r, "BDF2 at the shorter steps that took the paper as long as A-search, and its "
+                       "references at 1/1500 and 1/3000 s, are run with --fine: hours.");
 }
 
 REPRODUCTION(you2026_table1){
     .name = "you2026-table1",
     .paper = "You2026",
     .summary = "table 1: seconds, Newton iterations and energy kept, scene by scene",
-    .about = "The scenes of these names, whole. The paper's seconds are of a GPU with conjugate gradients; ours of this machine with a direct solver, a Newton iteration within "
+    .about = "The scenes of these names, whole. The paper's seconds are of a GPU with conjugate "
+             "gradients; ours of this machine with a direct solver, a Newton iteration within "
              "the tolerance costing a solve and no factor.",
     .minutes = 15,
     .run = table1,

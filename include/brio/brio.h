@@ -5,10 +5,10 @@
  *     scene file or builder -> BrioSystem (constant) + BrioState (small, copyable)
  *                           -> integrator -> minimise -> energies, linear solver -> next state
  *
- * Conventions. SI units, y is up, angles in radians unless a name says degrees. Arrays of points hold
- * x, y, z per vertex. Functions that can fail return a BrioStatus: zero is fine, positive values are
- * outcomes of the mathematics that the caller may act on, negative values are errors. The library never
- * prints and never exits: it calls the log hook.
+ * Conventions. SI units, y is up, angles in radians unless a name says degrees. Arrays of points
+ * hold x, y, z per vertex. Functions that can fail return a BrioStatus: zero is fine, positive
+ * values are outcomes of the mathematics that the caller may act on, negative values are errors.
+ * The library never prints and never exits: it calls the log hook.
  *
  * Licence: MIT. */
 #ifndef BRIO_BRIO_H
@@ -30,30 +30,31 @@ extern "C" {
 #define BRIO_VERSION_MAJOR 0
 #define BRIO_VERSION_MINOR 1
 #define BRIO_VERSION_PATCH 0
-/* The binary interface, the number in libbrio.so.N. It changes when a program that was compiled before could go wrong with the new library: a struct, a
- * constant or the parameters of a function became others, or something went away. New functions, and new structs, leave it as it is. A
+/* The binary interface, the number in libbrio.so.N. It changes when a program that was compiled
+ * before could go wrong with the new library: a struct, a constant or the parameters of a function
+ * became others, or something went away. New functions, and new structs, leave it as it is. A
  * program that loads the library at run time compares this number with brio_abi(). */
 #define BRIO_ABI 1
 
-/* ---------------------------------------------------------------------------------------------------
+/* --------------------------------------------------------------------------------------
  * Status
- * ------------------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------- */
 
 /* One list of all outcomes: X(name, value, text). The sign carries the severity. */
-#define BRIO_STATUS_LIST(X)                                                                            \
-    X(OK, 0, "fine")                                                                                   \
-    X(NOT_CONVERGED, 1, "the iteration limit was reached before the tolerance")                        \
-    X(LINE_SEARCH_STALLED, 2, "no step along the search direction lowers the objective")               \
-    X(NOT_POSITIVE_DEFINITE, 3, "the matrix is not positive definite")                                 \
-    X(STEP_REJECTED, 4, "the step leads to a state that is not allowed")                               \
-    X(NOT_FINITE, 5, "a value is not finite")                                                          \
-    X(STOPPED, 6, "stopped on request")                                                                \
-    X(ERROR_MEMORY, -1, "out of memory")                                                               \
-    X(ERROR_ARGUMENT, -2, "an argument is not valid")                                                  \
-    X(ERROR_INPUT, -3, "the input is not valid")                                                       \
-    X(ERROR_FILE, -4, "a file cannot be read or written")                                              \
-    X(ERROR_UNSUPPORTED, -5, "not supported by this build or this method")                             \
-    X(ERROR_EXISTS, -6, "results exist already and would be overwritten")                              \
+#define BRIO_STATUS_LIST(X)                                                              \
+    X(OK, 0, "fine")                                                                     \
+    X(NOT_CONVERGED, 1, "the iteration limit was reached before the tolerance")          \
+    X(LINE_SEARCH_STALLED, 2, "no step along the search direction lowers the objective") \
+    X(NOT_POSITIVE_DEFINITE, 3, "the matrix is not positive definite")                   \
+    X(STEP_REJECTED, 4, "the step leads to a state that is not allowed")                 \
+    X(NOT_FINITE, 5, "a value is not finite")                                            \
+    X(STOPPED, 6, "stopped on request")                                                  \
+    X(ERROR_MEMORY, -1, "out of memory")                                                 \
+    X(ERROR_ARGUMENT, -2, "an argument is not valid")                                    \
+    X(ERROR_INPUT, -3, "the input is not valid")                                         \
+    X(ERROR_FILE, -4, "a file cannot be read or written")                                \
+    X(ERROR_UNSUPPORTED, -5, "not supported by this build or this method")               \
+    X(ERROR_EXISTS, -6, "results exist already and would be overwritten")                \
     X(ERROR_TOO_LARGE, -7, "the problem does not fit into memory")
 
 typedef enum BrioStatus {
@@ -65,7 +66,8 @@ typedef enum BrioStatus {
 BRIO_API const char *brio_status_name(BrioStatus status); /* "NOT_CONVERGED" */
 BRIO_API const char *brio_status_text(BrioStatus status); /* the sentence of the list */
 
-/* Where and why something in a file was refused. `line` and `column` count from 1; 0 means unknown. */
+/* Where and why something in a file was refused. `line` and `column` count from 1; 0 means
+ * unknown. */
 typedef struct BrioError {
     BrioStatus status;
     int line, column;
@@ -80,11 +82,16 @@ BRIO_API void brio_error_text(const BrioError *error, char *text, size_t size);
 BRIO_API const char *brio_version(void); /* "0.1.0" */
 BRIO_API int brio_abi(void);             /* BRIO_ABI of the library that is loaded */
 
-/* ---------------------------------------------------------------------------------------------------
+/* --------------------------------------------------------------------------------------
  * Hooks: log, memory, threads. Set them before anything else; they hold for the whole process.
- * ------------------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------- */
 
-typedef enum BrioLogLevel { BRIO_LOG_DEBUG, BRIO_LOG_INFO, BRIO_LOG_WARNING, BRIO_LOG_ERROR } BrioLogLevel;
+typedef enum BrioLogLevel {
+    BRIO_LOG_DEBUG,
+    BRIO_LOG_INFO,
+    BRIO_LOG_WARNING,
+    BRIO_LOG_ERROR
+} BrioLogLevel;
 typedef void BrioLogFn(void *user, BrioLogLevel level, const char *message);
 BRIO_API void brio_set_log(BrioLogFn *log, void *user); /* NULL: silence (the default) */
 
@@ -97,86 +104,108 @@ BRIO_API void brio_set_allocator(const BrioAllocator *allocator); /* NULL: mallo
 
 BRIO_API void brio_set_threads(int threads); /* 0: one per core. Results do not depend on it. */
 BRIO_API int brio_threads(void);
-BRIO_API const char *brio_isa(void); /* "avx512", "avx2" or "baseline"; BRIO_ISA in the environment forces one */
+/* "avx512", "avx2" or "baseline"; BRIO_ISA in the environment forces one */
+BRIO_API const char *brio_isa(void);
 
-/* ---------------------------------------------------------------------------------------------------
- * Fields: every parameter that a user can set is described by one row of a table. The scene reader, the
- * documentation, `brio list` and the playground's sliders read the same rows.
- * ------------------------------------------------------------------------------------------------- */
+/* --------------------------------------------------------------------------------------
+ * Fields: every parameter that a user can set is described by one row of a table. The scene reader,
+ * the documentation, `brio list` and the playground's sliders read the same rows.
+ * -------------------------------------------------------------------------------------- */
 
-typedef enum BrioFieldType { BRIO_REAL, BRIO_INTEGER, BRIO_VECTOR, BRIO_BOOLEAN, BRIO_CHOICE, BRIO_LIST } BrioFieldType;
+typedef enum BrioFieldType {
+    BRIO_REAL,
+    BRIO_INTEGER,
+    BRIO_VECTOR,
+    BRIO_BOOLEAN,
+    BRIO_CHOICE,
+    BRIO_LIST
+} BrioFieldType;
 
 typedef struct BrioField {
     const char *name;
-    BrioFieldType type;  /* BRIO_VECTOR takes three values, BRIO_LIST 1 + BRIO_LIST_MOST, the others one */
-    const char *unit;    /* "Pa", "" for none; "J|rest": the word may stand for the number, and is stored as INFINITY;
-                            of a BRIO_CHOICE the words to choose from, "inner|outer": stored is which, from 0 */
-    double standard;     /* default (each component of a vector); NAN: no default, see `required`; a list is empty */
-    double least, most;  /* allowed range, ends included; use nextafter-like values to exclude an end */
+    /* BRIO_VECTOR takes three values, BRIO_LIST 1 + BRIO_LIST_MOST, the others one */
+    BrioFieldType type;
+    /* "Pa", "" for none; "J|rest": the word may stand for the number, and is stored as INFINITY; of
+     * a BRIO_CHOICE the words to choose from, "inner|outer": stored is which, from 0 */
+    const char *unit;
+    /* default (each component of a vector); NAN: no default, see `required`; a list is empty */
+    double standard;
+    /* allowed range, ends included; use nextafter-like values to exclude an end */
+    double least, most;
     int required;
     const char *summary; /* one sentence */
 } BrioField;
 
-/* A table ends with a row whose name is NULL. Values are stored one after the other. A list (in a scene: a number, a list of
- * numbers, or a list of such lists, row by row) is stored as its length and then its numbers. */
+/* A table ends with a row whose name is NULL. Values are stored one after the other. A list (in a
+ * scene: a number, a list of numbers, or a list of such lists, row by row) is stored as its length
+ * and then its numbers. */
 #define BRIO_LIST_MOST 40
 #define BRIO_MAX_VALUES 112
 
-/* ---------------------------------------------------------------------------------------------------
+/* --------------------------------------------------------------------------------------
  * Meshes
- * ------------------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------- */
 
-/* Faces as a file has them: polygons (triangle[] holds their fans, in the same order), textures, smoothing, groups. Corners of face f are
- * start[f] to start[f + 1] - 1. */
+/* Faces as a file has them: polygons (triangle[] holds their fans, in the same order), textures,
+ * smoothing, groups. Corners of face f are start[f] to start[f + 1] - 1. */
 typedef struct BrioFaces {
-    int64_t count;          /* faces */
-    int32_t *start;         /* count + 1 */
-    int32_t *vertex;        /* of each corner */
+    int64_t count;   /* faces */
+    int32_t *start;  /* count + 1 */
+    int32_t *vertex; /* of each corner */
     int64_t uv_count;
-    double *uv;             /* uv_count x 2 */
-    int32_t *corner_uv;     /* of each corner, -1: none; NULL: none at all */
+    double *uv;         /* uv_count x 2 */
+    int32_t *corner_uv; /* of each corner, -1: none; NULL: none at all */
     int64_t normal_count;
-    int32_t *corner_normal; /* corners at a vertex that share a number are shaded as one smooth surface; -1: none; NULL: none at all */
+    /* corners at a vertex that share a number are shaded as one smooth surface; -1: none; NULL:
+     * none at all */
+    int32_t *corner_normal;
     int32_t group_count;
-    char **group;           /* names of objects or groups */
-    int32_t *face_group;    /* of each face, -1: none; NULL: none at all */
+    char **group;        /* names of objects or groups */
+    int32_t *face_group; /* of each face, -1: none; NULL: none at all */
 } BrioFaces;
 
 typedef struct BrioMesh {
     int64_t vertex_count, tet_count, triangle_count, edge_count;
-    double *x;         /* vertex_count x 3 */
-    int32_t *tet;      /* tet_count x 4, positively oriented: det(x1-x0, x2-x0, x3-x0) > 0 */
-    int32_t *triangle; /* triangle_count x 3; for a solid, filled by brio_mesh_surface, outward */
-    int32_t *edge;     /* edge_count x 2: lines and springs */
+    double *x;          /* vertex_count x 3 */
+    int32_t *tet;       /* tet_count x 4, positively oriented: det(x1-x0, x2-x0, x3-x0) > 0 */
+    int32_t *triangle;  /* triangle_count x 3; for a solid, filled by brio_mesh_surface, outward */
+    int32_t *edge;      /* edge_count x 2: lines and springs */
     uint8_t *edge_kind; /* edge_count, or NULL: BRIO_EDGE_* */
-    BrioFaces *faces;   /* what the file says of its faces beyond triangles; NULL: nothing. Results carry it on, simulating does not need it */
+    /* what the file says of its faces beyond triangles; NULL: nothing. Results carry it on,
+     * simulating does not need it */
+    BrioFaces *faces;
 } BrioMesh;
 
 enum { BRIO_EDGE_STRUCTURAL = 0, BRIO_EDGE_SHEAR = 1, BRIO_EDGE_BEND = 2 };
 
-/* Reads a mesh by its file extension: .msh (Gmsh), .mesh (Medit), .node or .ele (TetGen), .obj, .off, .ply, .stl, .vtk, .vtu. */
+/* Reads a mesh by its file extension: .msh (Gmsh), .mesh (Medit), .node or .ele (TetGen), .obj,
+ * .off, .ply, .stl, .vtk, .vtu. */
 BRIO_API BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error);
 
-/* Makes a mesh of a named shape ("box", "ball", ... see `brio list shapes`) from the values of its field
- * table; start from brio_fields_defaults and set what differs with brio_fields_set. */
-BRIO_API BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **mesh, BrioError *error);
+/* Makes a mesh of a named shape ("box", "ball", ... see `brio list shapes`) from the values of its
+ * field table; start from brio_fields_defaults and set what differs with brio_fields_set. */
+BRIO_API BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **mesh,
+                                    BrioError *error);
 BRIO_API const BrioField *brio_shape_fields(const char *shape); /* NULL: no such shape */
 BRIO_API const char *brio_shape_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 
-/* Fills triangle[] with the boundary of the tets, outward; a mesh without tets keeps its triangles. */
+/* Fills triangle[] with the boundary of the tets, outward; a mesh without tets keeps its
+ * triangles. */
 BRIO_API BrioStatus brio_mesh_surface(BrioMesh *mesh);
 BRIO_API void brio_mesh_free(BrioMesh *mesh);
 
 /* Values of a field table: its defaults, and one value (or vector) by name. */
 BRIO_API void brio_fields_defaults(const BrioField *fields, double *values);
-BRIO_API BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name, const double *value);
+BRIO_API BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name,
+                                    const double *value);
 
-/* ---------------------------------------------------------------------------------------------------
+/* --------------------------------------------------------------------------------------
  * Building a system from C. (Most programs load a scene file instead: next section.)
- * ------------------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------- */
 
-typedef struct BrioSystem BrioSystem;   /* constant during a run: topology, masses, rest shapes */
-typedef struct BrioState BrioState;     /* time, coordinates, velocities, live parameters, history */
+typedef struct BrioSystem BrioSystem; /* constant during a run: topology, masses, rest shapes */
+/* time, coordinates, velocities, live parameters, history */
+typedef struct BrioState BrioState;
 typedef struct BrioBuilder BrioBuilder;
 
 typedef struct BrioMaterial {
@@ -184,15 +213,19 @@ typedef struct BrioMaterial {
     double values[BRIO_MAX_VALUES]; /* of the material's field table */
 } BrioMaterial;
 
-BRIO_API BrioStatus brio_material(const char *type, BrioMaterial *material); /* with its defaults; or the name of a preset, with its type and numbers */
+/* with its defaults; or the name of a preset, with its type and numbers */
+BRIO_API BrioStatus brio_material(const char *type, BrioMaterial *material);
 BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value);
 BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past the last */
-BRIO_API const char *brio_preset_at(int i);   /* likewise, of presets ("rubber", "silk", ...: docs/materials.md) */
+/* likewise, of presets ("rubber", "silk", ...: docs/materials.md) */
+BRIO_API const char *brio_preset_at(int i);
 BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no such material */
 
-/* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x only; points are vertices with mass
- * and nothing between them; a shell is a sheet of triangles. An affine body has twelve coordinates, whatever its mesh (tets or a closed surface): it moves as
- * x = A X + p, and the material `affine` keeps A close to a rotation; of the material of a solid it takes E and rho. */
+/* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x
+ * only; points are vertices with mass and nothing between them; a shell is a sheet of triangles. An
+ * affine body has twelve coordinates, whatever its mesh (tets or a closed surface): it moves as x =
+ * A X + p, and the material `affine` keeps A close to a rotation; of the material of a solid it
+ * takes E and rho. */
 typedef enum BrioKind {
     BRIO_KIND_AUTO,
     BRIO_KIND_SOLID,
@@ -205,22 +238,24 @@ typedef enum BrioKind {
 
 typedef struct BrioBodyDef {
     const char *name;
-    const BrioMesh *mesh;        /* rest shape before `transform`; copied */
+    const BrioMesh *mesh; /* rest shape before `transform`; copied */
     BrioKind kind;
     BrioMaterial material;
-    double linear[9];            /* transform: X -> linear X + translate, row by row */
+    double linear[9]; /* transform: X -> linear X + translate, row by row */
     double translate[3];
-    double velocity[3];          /* m/s */
-    double angular[3];           /* rad/s, about `about` */
+    double velocity[3]; /* m/s */
+    double angular[3];  /* rad/s, about `about` */
     double about[3];
-    const double *state;         /* optional vertex_count x 6: x, y, z, vx, vy, vz instead of the rest pose */
-    const double *spring;        /* optional edge_count x 2: k, rest length of each edge (kind springs) */
+    /* optional vertex_count x 6: x, y, z, vx, vy, vz instead of the rest pose */
+    const double *state;
+    /* optional edge_count x 2: k, rest length of each edge (kind springs) */
+    const double *spring;
 } BrioBodyDef;
 BRIO_API BrioBodyDef brio_body_def(void);
 
-/* How points without coordinates (fixed vertices, attachment points) move: turned by `angular` about
- * `about` and shifted by `velocity` from `start` to `end`, then shifted by `keys` (rows t, dx, dy, dz,
- * linear in between, held before the first and after the last). */
+/* How points without coordinates (fixed vertices, attachment points) move: turned by `angular`
+ * about `about` and shifted by `velocity` from `start` to `end`, then shifted by `keys` (rows t,
+ * dx, dy, dz, linear in between, held before the first and after the last). */
 typedef struct BrioScript {
     double start, end;
     double velocity[3], angular[3], about[3];
@@ -232,40 +267,55 @@ BRIO_API BrioScript brio_script(void); /* at rest, from 0 to infinity */
 BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder);
 BRIO_API void brio_builder_free(BrioBuilder *builder);
 BRIO_API void brio_builder_gravity(BrioBuilder *builder, const double gravity[3]);
-/* Returns the body's number through `body`. The error names the element or vertex that is at fault. */
-BRIO_API BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body, BrioError *error);
-BRIO_API BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices, int64_t count,
-                                     const BrioScript *script, BrioError *error); /* script: may be NULL */
+/* Returns the body's number through `body`. The error names the element or vertex that is at
+ * fault. */
+BRIO_API BrioStatus brio_builder_body(BrioBuilder *builder, const BrioBodyDef *def, int *body,
+                                      BrioError *error);
+BRIO_API BrioStatus brio_builder_fix(BrioBuilder *builder, int body, const int32_t *vertices,
+                                     int64_t count,
+                                     /* script: may be NULL */
+                                     const BrioScript *script, BrioError *error);
 /* A spring of stiffness k (N/m) and no length from a vertex to a point. */
-BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex, const double point[3],
-                                        double k, const BrioScript *script, BrioError *error);
-/* A rigid rod: two vertices, of one body or of two, stay `length` apart (NAN: as far as they are in the first state, from which a given
- * length must not differ). One of them may be fixed, before or after. Only integrators with the trait BRIO_TAKES_CONSTRAINTS can be used then. */
-BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b, int32_t vertex_b, double length,
-                                     BrioError *error);
-/* How bodies meet each other, themselves and obstacles. Barriers, -kappa (d - dhat)^2 ln(d/dhat) at a distance d < dhat (beyond
- * `thickness`), let nothing through [Li2020]; only integrators with the trait BRIO_END_IS_SOLVED can be used with them. Penalties are springs of
- * stiffness kappa that push back what came closer than dhat to an obstacle or, with `self`, vertices that came closer than that to each other; they may be passed. */
+BRIO_API BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex,
+                                        const double point[3], double k, const BrioScript *script,
+                                        BrioError *error);
+/* A rigid rod: two vertices, of one body or of two, stay `length` apart (NAN: as far as they are in
+ * the first state, from which a given length must not differ). One of them may be fixed, before or
+ * after. Only integrators with the trait BRIO_TAKES_CONSTRAINTS can be used then. */
+BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
+                                     int32_t vertex_b, double length, BrioError *error);
+/* How bodies meet each other, themselves and obstacles. Barriers, -kappa (d - dhat)^2 ln(d/dhat) at
+ * a distance d < dhat (beyond `thickness`), let nothing through [Li2020]; only integrators with the
+ * trait BRIO_END_IS_SOLVED can be used with them. Penalties are springs of stiffness kappa that
+ * push back what came closer than dhat to an obstacle or, with `self`, vertices that came closer
+ * than that to each other; they may be passed. */
 typedef struct BrioContactDef {
-    int penalty;       /* 0: barriers */
-    double dhat;       /* m */
-    double self;       /* m, of penalties: below this distance vertices push each other apart, those of one body if they are farther apart at rest; 0: never */
-    double kappa;      /* N/m; NAN: kappa dhat is twenty times the weight of the heaviest body */
-    double thickness;  /* m: distances count from there */
-    double mu;         /* coefficient of friction, unless brio_builder_friction says otherwise */
-    double epsv;       /* m/s: friction holds below this speed instead of sliding */
+    int penalty; /* 0: barriers */
+    double dhat; /* m */
+    /* m, of penalties: below this distance vertices push each other apart, those of one body if
+     * they are farther apart at rest; 0: never */
+    double self;
+    double kappa;     /* N/m; NAN: kappa dhat is twenty times the weight of the heaviest body */
+    double thickness; /* m: distances count from there */
+    double mu;        /* coefficient of friction, unless brio_builder_friction says otherwise */
+    double epsv;      /* m/s: friction holds below this speed instead of sliding */
 } BrioContactDef;
 BRIO_API BrioContactDef brio_contact_def(void); /* barriers, 1e-3, 0, 1e5, 0, 0, 1e-3 */
 /* Without it, bodies meet planes only, by such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
-/* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be NULL. Obstacles of all kinds are
- * numbered together from 0. */
-BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3], const double normal[3], BrioError *error);
-/* A solid that pushes vertices out by its signed distance, for contact by penalty: "sphere", "box", "cylinder" or "capsule" with the values of the
- * shape's field table (brio_shape_fields; those of its mesh mean nothing). X -> linear X + translate, row by row, where linear is a rotation. */
-BRIO_API BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape, const double *values, const double linear[9],
+/* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be
+ * NULL. Obstacles of all kinds are numbered together from 0. */
+BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name,
+                                       const double point[3], const double normal[3],
+                                       BrioError *error);
+/* A solid that pushes vertices out by its signed distance, for contact by penalty: "sphere", "box",
+ * "cylinder" or "capsule" with the values of the shape's field table (brio_shape_fields; those of
+ * its mesh mean nothing). X -> linear X + translate, row by row, where linear is a rotation. */
+BRIO_API BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape,
+                                       const double *values, const double linear[9],
                                        const double translate[3], BrioError *error);
-/* Triangles (of the mesh's surface) that stand still or follow a script. X -> linear X + translate, row by row. For contact by barriers. */
+/* Triangles (of the mesh's surface) that stand still or follow a script. X -> linear X + translate,
+ * row by row. For contact by barriers. */
 typedef struct BrioObstacleDef {
     const char *name;     /* NULL: "obstacle0", ... */
     const BrioMesh *mesh; /* copied */
@@ -273,52 +323,64 @@ typedef struct BrioObstacleDef {
     const BrioScript *script; /* may be NULL; copied */
 } BrioObstacleDef;
 BRIO_API BrioObstacleDef brio_obstacle_def(void);
-BRIO_API BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *def, BrioError *error);
-/* Two bodies or obstacles by number, BRIO_OBSTACLE(k) for the latter: their coefficient of friction; that they pass through each other.
- * Both may be the same body: it and itself. */
+BRIO_API BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *def,
+                                          BrioError *error);
+/* Two bodies or obstacles by number, BRIO_OBSTACLE(k) for the latter: their coefficient of
+ * friction; that they pass through each other. Both may be the same body: it and itself. */
 #define BRIO_OBSTACLE(k) (-1 - (k))
-BRIO_API BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu, BrioError *error);
+BRIO_API BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu,
+                                          BrioError *error);
 BRIO_API BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *error);
 /* Refuses first states that touch a plane or are behind it. */
-BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state, BrioError *error);
+BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system,
+                                        BrioState **state, BrioError *error);
 
 BRIO_API void brio_system_free(BrioSystem *system);
 BRIO_API int64_t brio_system_vertices(const BrioSystem *system);    /* of all bodies */
 BRIO_API int64_t brio_system_coordinates(const BrioSystem *system); /* length of q and v */
 BRIO_API int brio_system_bodies(const BrioSystem *system);
-BRIO_API int brio_system_body(const BrioSystem *system, const char *name); /* -1: none of that name */
+/* -1: none of that name */
+BRIO_API int brio_system_body(const BrioSystem *system, const char *name);
 BRIO_API const char *brio_body_name(const BrioSystem *system, int body);
 BRIO_API int64_t brio_body_vertices(const BrioSystem *system, int body);
-BRIO_API const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *count); /* surface */
-BRIO_API const int32_t *brio_body_edges(const BrioSystem *system, int body, int64_t *count);     /* springs; other bodies have none */
+/* surface */
+BRIO_API const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *count);
+/* springs; other bodies have none */
+BRIO_API const int32_t *brio_body_edges(const BrioSystem *system, int body, int64_t *count);
 BRIO_API const int32_t *brio_body_tets(const BrioSystem *system, int body, int64_t *count);
 
 BRIO_API BrioStatus brio_state_copy(const BrioState *from, BrioState **copy);
 BRIO_API void brio_state_assign(BrioState *to, const BrioState *from); /* of the same system */
 BRIO_API void brio_state_free(BrioState *state);
-/* Coordinates and their velocities, 3 for each block of coordinates, to look at: they are there as long as the state. What sets them is brio_sim_set_positions. */
+/* Coordinates and their velocities, 3 for each block of coordinates, to look at: they are there as
+ * long as the state. What sets them is brio_sim_set_positions. */
 BRIO_API const double *brio_state_q(const BrioState *state);
 BRIO_API const double *brio_state_v(const BrioState *state);
 
-/* ---------------------------------------------------------------------------------------------------
+/* --------------------------------------------------------------------------------------
  * Simulating
- * ------------------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------- */
 
 typedef struct BrioSim BrioSim; /* a system, its state, an integrator and a solver */
 
 typedef struct BrioSolverOptions {
-    const char *type;    /* "newton": minimises; "root": solves gradient = 0 with the merit |gradient|^2/2, for comparison; "local-global": a
-                            fixed number of iterations with a constant matrix, for real time */
-    const char *linear;  /* "auto", "cholesky", "ldlt", "pcg", "petsc": `brio list solvers` */
-    double tol;          /* m/s: Newton stops when max|dq|/h < tol */
+    /* "newton": minimises; "root": solves gradient = 0 with the merit |gradient|^2/2, for
+     * comparison; "local-global": a fixed number of iterations with a constant matrix, for real
+     * time */
+    const char *type;
+    const char *linear; /* "auto", "cholesky", "ldlt", "pcg", "petsc": `brio list solvers` */
+    double tol;         /* m/s: Newton stops when max|dq|/h < tol */
     int max_iterations;
-    double linear_tol;   /* relative residual of iterative linear solvers */
-    int max_halvings;    /* how often a step that fails is tried again in halves */
+    double linear_tol; /* relative residual of iterative linear solvers */
+    int max_halvings;  /* how often a step that fails is tried again in halves */
     /* of local-global */
     int iterations;       /* in every solve */
     int single_precision; /* of the constant factor; residuals are in double precision anyway */
-    int memory;           /* earlier iterations that L-BFGS looks back on; -1: 0 if all energies are projections, and 5 otherwise */
-    const char *linear_options; /* of linear solvers that have some of their own (petsc: "-pc_type ..."); NULL: none */
+    /* earlier iterations that L-BFGS looks back on; -1: 0 if all energies are projections, and 5
+     * otherwise */
+    int memory;
+    /* of linear solvers that have some of their own (petsc: "-pc_type ..."); NULL: none */
+    const char *linear_options;
 } BrioSolverOptions;
 BRIO_API BrioSolverOptions brio_solver_options(void);
 
@@ -334,8 +396,8 @@ BRIO_API const char *brio_damping_at(int i); /* names, i = 0, 1, ...; NULL past 
 BRIO_API const BrioField *brio_damping_fields(const char *type); /* NULL: no such model */
 
 typedef struct BrioSimDef {
-    double h;                /* s */
-    const char *integrator;  /* `brio list integrators` */
+    double h;                       /* s */
+    const char *integrator;         /* `brio list integrators` */
     double values[BRIO_MAX_VALUES]; /* of the integrator's field table */
     int damping_count;
     BrioDamping damping[BRIO_DAMPING_MOST];
@@ -344,14 +406,16 @@ typedef struct BrioSimDef {
 BRIO_API BrioSimDef brio_sim_def(const char *integrator); /* with the integrator's defaults */
 
 /* Takes over system and state: brio_sim_free frees them; if it fails, they are freed at once. */
-BRIO_API BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def, BrioSim **sim,
-                                    BrioError *error);
+BRIO_API BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
+                                    BrioSim **sim, BrioError *error);
 /* Loads a scene file. Nothing is written anywhere. */
 BRIO_API BrioStatus brio_sim_load(const char *scene, BrioSim **sim, BrioError *error);
-/* The same from text in memory. `name` is what messages call it; mesh files are looked for beside it. */
-BRIO_API BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioSim **sim, BrioError *error);
-/* Where a scene comes from: a file or the name of a scene that ships; or `text`, and then `name` as above. `sets` are changes as of --set of the program, like
- * "time.h=1/120". */
+/* The same from text in memory. `name` is what messages call it; mesh files are looked for beside
+ * it. */
+BRIO_API BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioSim **sim,
+                                   BrioError *error);
+/* Where a scene comes from: a file or the name of a scene that ships; or `text`, and then `name` as
+ * above. `sets` are changes as of --set of the program, like "time.h=1/120". */
 typedef struct BrioSource {
     const char *name;
     const char *text; /* NULL: from the file */
@@ -363,8 +427,8 @@ BRIO_API BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioE
 BRIO_API const char *brio_scenes_folder(void); /* of the scenes that ship, NAME.yaml */
 BRIO_API void brio_sim_free(BrioSim *sim);
 
-/* One step of the scene's h, or of any h. A step that cannot be solved is tried again in halves; if that
- * fails too, the state is left as it was and brio_sim_reason tells why. */
+/* One step of the scene's h, or of any h. A step that cannot be solved is tried again in halves; if
+ * that fails too, the state is left as it was and brio_sim_reason tells why. */
 BRIO_API BrioStatus brio_sim_step(BrioSim *sim);
 BRIO_API BrioStatus brio_sim_step_by(BrioSim *sim, double h);
 BRIO_API BrioStatus brio_sim_settle(BrioSim *sim); /* static equilibrium; velocities become zero */
@@ -376,8 +440,8 @@ BRIO_API double brio_sim_time(const BrioSim *sim);
 BRIO_API double brio_sim_h(const BrioSim *sim); /* of brio_sim_step */
 
 /* Positions and velocities of a body's vertices (3 per vertex). Setting leaves vertices without
- * coordinates (fixed ones) where they are; what would move a bar1d in y or z is refused; an affine body takes the nearest affine motion
- * (least squares over its vertices). */
+ * coordinates (fixed ones) where they are; what would move a bar1d in y or z is refused; an affine
+ * body takes the nearest affine motion (least squares over its vertices). */
 BRIO_API void brio_sim_positions(const BrioSim *sim, int body, double *x);
 BRIO_API void brio_sim_velocities(const BrioSim *sim, int body, double *v);
 BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x);
@@ -389,30 +453,39 @@ BRIO_API BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3]);
 /* What the system holds at an instant. Gravity energy is -sum m g.x, zero at the origin. */
 typedef struct BrioLedger {
     double time, kinetic, elastic, gravity, attachment, contact, potential, total;
-    double target, alpha;                    /* of energy-controlled integrators; NAN with others */
-    double added, dissipated;                /* J put in by changes from outside, and taken by damping models */
+    double target, alpha; /* of energy-controlled integrators; NAN with others */
+    /* J put in by changes from outside, and taken by damping models */
+    double added, dissipated;
     double dissipated_by[BRIO_DAMPING_MOST + 1]; /* the latter by each model, then friction */
-    double remainder;                        /* total - first total - added + dissipated: what the method itself did, */
-    double unfinished;                       /* of it the work of the forces that the solves left unbalanced; the rest is the scheme's */
-    double momentum[3], angular[3];          /* angular momentum about the origin */
-    double centre[3];                        /* centre of mass of everything */
-    double friction;                         /* J of `dissipated` that friction took */
-    double min_distance;                     /* m: of a vertex from a plane, or of a pair in contact; NAN without either */
-    double rods;                             /* largest |distance/length - 1| of the rods' ends; NAN without rods */
+    /* total - first total - added + dissipated: what the method itself did, */
+    double remainder;
+    /* of it the work of the forces that the solves left unbalanced; the rest is the scheme's */
+    double unfinished;
+    double momentum[3], angular[3]; /* angular momentum about the origin */
+    double centre[3];               /* centre of mass of everything */
+    double friction;                /* J of `dissipated` that friction took */
+    /* m: of a vertex from a plane, or of a pair in contact; NAN without either */
+    double min_distance;
+    /* largest |distance/length - 1| of the rods' ends; NAN without rods */
+    double rods;
     int64_t step;
-    int iterations;                          /* Newton iterations of the last step */
-    int contacts;                            /* pairs closer than dhat: vertices and planes, vertices and triangles, edges and edges */
+    int iterations; /* Newton iterations of the last step */
+    /* pairs closer than dhat: vertices and planes, vertices and triangles, edges and edges */
+    int contacts;
 } BrioLedger;
 BRIO_API BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger);
 BRIO_API double brio_sim_body_energy(BrioSim *sim, int body); /* elastic energy of one body */
 
-/* Checkpoints: the whole state in a file, and back into a simulation of the same bodies and an integrator with as much history; it then goes on to the same bits. A file that is there
- * is kept (ERROR_EXISTS) unless `replace`, and replaced at one stroke. What is refused leaves the simulation as it was. */
+/* Checkpoints: the whole state in a file, and back into a simulation of the same bodies and an
+ * integrator with as much history; it then goes on to the same bits. A file that is there is kept
+ * (ERROR_EXISTS) unless `replace`, and replaced at one stroke. What is refused leaves the
+ * simulation as it was. */
 BRIO_API BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError *error);
 BRIO_API BrioStatus brio_sim_restore(BrioSim *sim, const char *file, BrioError *error);
 
-/* A run with its results in a folder, as `brio run` does it, to the same bytes: energy.csv, probes.csv, frames, motion, run.json, a checkpoint. (The page report.html is made
- * by `brio view`.) */
+/* A run with its results in a folder, as `brio run` does it, to the same bytes: energy.csv,
+ * probes.csv, frames, motion, run.json, a checkpoint. (The page report.html is made by `brio
+ * view`.) */
 typedef struct BrioProgress {
     int64_t step, steps;
     double time, end; /* s, simulated */
@@ -423,37 +496,52 @@ typedef struct BrioRunDef {
     const char *out; /* folder */
     int force;       /* replace earlier results of brio there; otherwise ERROR_EXISTS */
     int resume;      /* continue from the checkpoint there, if there is one */
-    int (*progress)(void *user, const BrioProgress *progress); /* before the first and after every step; not 0: end the run here. May be NULL */
+    /* before the first and after every step; not 0: end the run here. May be NULL */
+    int (*progress)(void *user, const BrioProgress *progress);
     void *user;
 } BrioRunDef;
-/* BRIO_OK: completed. BRIO_STOPPED: on request; to be resumed. Otherwise `error` says why. `last` (may be NULL) receives where it ended. */
+/* BRIO_OK: completed. BRIO_STOPPED: on request; to be resumed. Otherwise `error` says why. `last`
+ * (may be NULL) receives where it ended. */
 BRIO_API BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error);
-/* A simulation in the state in which such a run, or `brio run`, left its folder. Nothing is written. */
+/* A simulation in the state in which such a run, or `brio run`, left its folder. Nothing is
+ * written. */
 BRIO_API BrioStatus brio_run_open(const char *folder, BrioSim **sim, BrioError *error);
 
-/* ---------------------------------------------------------------------------------------------------
+/* --------------------------------------------------------------------------------------
  * Taking part in a simulation that runs: docs/interaction.md.
  *
- * All of it is done between steps, from the thread that steps. What a change does to the energy is booked in the ledger's `added`, exactly, and moves the
- * target of integrators that control energy [Dinev2018, Alg. 1]. What is refused changes nothing, and brio_sim_reason says why. Reading
+ * All of it is done between steps, from the thread that steps. What a change does to the energy is
+ * booked in the ledger's `added`, exactly, and moves the target of integrators that control energy
+ * [Dinev2018, Alg. 1]. What is refused changes nothing, and brio_sim_reason says why. Reading
  * positions, hands or the ledger changes nothing either.
- * ------------------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------- */
 
-/* A hand holds a point of a body by a spring of no length, E = k/2 |grip - point|^2, and pulls it to where it is dragged. At first it is where the grip
- * is and pulls at nothing. `k` (N/m) is how firm it is; NAN: (2 pi 5/s)^2 times the body's mass, which lets the body hang about 1 cm below the hand. Up to
- * BRIO_HANDS_MOST hands hold at the same time; `hand` receives a number from 0, -1 if there is none.
+/* A hand holds a point of a body by a spring of no length, E = k/2 |grip - point|^2, and pulls it
+ * to where it is dragged. At first it is where the grip is and pulls at nothing. `k` (N/m) is how
+ * firm it is; NAN: (2 pi 5/s)^2 times the body's mass, which lets the body hang about 1 cm below
+ * the hand. Up to BRIO_HANDS_MOST hands hold at the same time; `hand` receives a number from 0, -1
+ * if there is none.
  *
- * A hand is a part of the state: copies and checkpoints have it. No matrix is factored or analysed anew when hands come, move and go. */
+ * A hand is a part of the state: copies and checkpoints have it. No matrix is factored or analysed
+ * anew when hands come, move and go. */
 enum { BRIO_HANDS_MOST = 16 };
-/* At the point nearest to `point` of a body's surface, or its nearest vertex if it has no triangles; body -1: of all bodies. A grip never leans on fixed
- * vertices: those of the triangle are left out, and where all of them are fixed the hand is refused. Where a net of springs has triangles with sides that are no springs,
- * it holds the nearest side that is one. */
-BRIO_API BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k, int *hand);
-BRIO_API BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k, int *hand);
-/* For a mouse: where the ray first meets a body's surface, from either side. Of bodies without triangles it takes the vertex that is nearest to the ray in angle, up to 0.02 rad, if no
- * surface is in front of it. BRIO_OK and the hand -1: it meets nothing. `hit` (may be NULL) receives the place. Obstacles do not stand in its way. */
-BRIO_API BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3], const double direction[3], double k, int *hand, double hit[3]);
-/* The hand goes to a point; a bar1d follows along x only. Nothing is allocated, and nothing is evaluated but this hand's energy. */
+/* At the point nearest to `point` of a body's surface, or its nearest vertex if it has no
+ * triangles; body -1: of all bodies. A grip never leans on fixed vertices: those of the triangle
+ * are left out, and where all of them are fixed the hand is refused. Where a net of springs has
+ * triangles with sides that are no springs, it holds the nearest side that is one. */
+BRIO_API BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k,
+                                  int *hand);
+BRIO_API BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k,
+                                         int *hand);
+/* For a mouse: where the ray first meets a body's surface, from either side. Of bodies without
+ * triangles it takes the vertex that is nearest to the ray in angle, up to 0.02 rad, if no surface
+ * is in front of it. BRIO_OK and the hand -1: it meets nothing. `hit` (may be NULL) receives the
+ * place. Obstacles do not stand in its way. */
+BRIO_API BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3],
+                                      const double direction[3], double k, int *hand,
+                                      double hit[3]);
+/* The hand goes to a point; a bar1d follows along x only. Nothing is allocated, and nothing is
+ * evaluated but this hand's energy. */
 BRIO_API BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3]);
 BRIO_API BrioStatus brio_sim_release(BrioSim *sim, int hand);
 
@@ -462,94 +550,119 @@ typedef struct BrioHand {
     int64_t vertex[3]; /* of the body; -1: no more */
     double weight[3];  /* of these vertices: grip = sum weight x */
     double k;
-    double point[3];   /* where the hand is, */
-    double grip[3];    /* and where what it holds is: the force on the body is k (point - grip) */
+    double point[3]; /* where the hand is, */
+    double grip[3];  /* and where what it holds is: the force on the body is k (point - grip) */
 } BrioHand;
-BRIO_API BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out); /* BRIO_ERROR_ARGUMENT: that hand holds nothing */
+/* BRIO_ERROR_ARGUMENT: that hand holds nothing */
+BRIO_API BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out);
 
-/* Attachments of the scene, in its order: how many; where one is and what it holds; to another point. One that follows a script is refused. */
+/* Attachments of the scene, in its order: how many; where one is and what it holds; to another
+ * point. One that follows a script is refused. */
 BRIO_API int brio_sim_attachments(const BrioSim *sim);
 BRIO_API BrioStatus brio_sim_attachment(const BrioSim *sim, int i, BrioHand *out);
 BRIO_API BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3]);
 
-/* Parameters of a body's material by the names of its field table. Those that masses or rest shapes were made from (rho, vertex_mass, pretension, ...) are refused. */
-BRIO_API const char *brio_body_material(const BrioSystem *system, int body); /* "hooke"; NULL: no such body */
-BRIO_API BrioStatus brio_sim_material(const BrioSim *sim, int body, const char *name, double *value);
+/* Parameters of a body's material by the names of its field table. Those that masses or rest shapes
+ * were made from (rho, vertex_mass, pretension, ...) are refused. */
+/* "hooke"; NULL: no such body */
+BRIO_API const char *brio_body_material(const BrioSystem *system, int body);
+BRIO_API BrioStatus brio_sim_material(const BrioSim *sim, int body, const char *name,
+                                      double *value);
 BRIO_API BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value);
 
-/* Values of the damping models that the simulation was made with, i = 0, 1, ...; to switch one on later, make it with strength 0. They are no part of the state. */
+/* Values of the damping models that the simulation was made with, i = 0, 1, ...; to switch one on
+ * later, make it with strength 0. They are no part of the state. */
 BRIO_API const char *brio_sim_damping_type(const BrioSim *sim, int i); /* NULL past the last */
 BRIO_API BrioStatus brio_sim_damping(const BrioSim *sim, int i, const char *name, double *value);
 BRIO_API BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value);
 
-/* Another integrator, or other values of the one that there is, from now on (NULL: the defaults). Its history begins anew. One that controls energy takes up with the energy that there
- * is; if only values change, it keeps its target. The state may move to another place in memory: ask brio_sim_state again. */
+/* Another integrator, or other values of the one that there is, from now on (NULL: the defaults).
+ * Its history begins anew. One that controls energy takes up with the energy that there is; if only
+ * values change, it keeps its target. The state may move to another place in memory: ask
+ * brio_sim_state again. */
 BRIO_API BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values);
-BRIO_API const char *brio_sim_integrator(const BrioSim *sim, double *values); /* its name; values (may be NULL): BRIO_MAX_VALUES */
+/* its name; values (may be NULL): BRIO_MAX_VALUES */
+BRIO_API const char *brio_sim_integrator(const BrioSim *sim, double *values);
 
-/* ---------------------------------------------------------------------------------------------------
- * Writing an energy at run time: a material for bodies of springs or of tets whose energy is a function of yours. Scenes then name it like any other.
- * (Energies in the tree are faster: they compute eight elements at once. docs/energy.md.)
- * ------------------------------------------------------------------------------------------------- */
+/* --------------------------------------------------------------------------------------
+ * Writing an energy at run time: a material for bodies of springs or of tets whose energy is a
+ * function of yours. Scenes then name it like any other. (Energies in the tree are faster: they
+ * compute eight elements at once. docs/energy.md.)
+ * -------------------------------------------------------------------------------------- */
 
-/* Elements to be evaluated, one after the other; `nodes` vertices each: 2 of a spring, 4 of a tet. */
+/* Elements to be evaluated, one after the other; `nodes` vertices each: 2 of a spring, 4 of a
+ * tet. */
 typedef struct BrioElements {
     int64_t count;
     int nodes;
     const double *values; /* of the field table, in its order */
-    const double *weight; /* count: of a spring its own stiffness over the first field, otherwise 1; multiply the energy by it. (0: ignored) */
-    const double *size;   /* count: rest length of a spring (m), rest volume of a tet (m3) */
-    const double *rest;   /* count x nodes x 3: rest positions */
-    const double *x;      /* count x nodes x 3: positions */
-    double *energy;       /* count (J); INFINITY: the state is forbidden. All three come filled with zeros. */
-    double *gradient;     /* count x nodes x 3, or NULL: not wanted */
-    double *hessian;      /* count x (3 nodes) x (3 nodes), symmetric, or NULL: not wanted. Where it must be semidefinite brio makes it so */
+    /* count: of a spring its own stiffness over the first field, otherwise 1; multiply the energy
+     * by it. (0: ignored) */
+    const double *weight;
+    const double *size; /* count: rest length of a spring (m), rest volume of a tet (m3) */
+    const double *rest; /* count x nodes x 3: rest positions */
+    const double *x;    /* count x nodes x 3: positions */
+    /* count (J); INFINITY: the state is forbidden. All three come filled with zeros. */
+    double *energy;
+    double *gradient; /* count x nodes x 3, or NULL: not wanted */
+    /* count x (3 nodes) x (3 nodes), symmetric, or NULL: not wanted. Where it must be semidefinite
+     * brio makes it so */
+    double *hessian;
 } BrioElements;
 
 typedef struct BrioEnergyDef {
     const char *name, *summary, *citation; /* citation: may be NULL */
     BrioKind kind;                         /* BRIO_KIND_SPRINGS or BRIO_KIND_SOLID */
-    const BrioField *fields;               /* numbers only; masses come from a field "rho" or, of springs, "vertex_mass" */
+    /* numbers only; masses come from a field "rho" or, of springs, "vertex_mass" */
+    const BrioField *fields;
     void *user;
-    /* Called from several threads at once. Anything but BRIO_OK: these elements forbid the state, and a step that cannot avoid it fails. */
+    /* Called from several threads at once. Anything but BRIO_OK: these elements forbid the state,
+     * and a step that cannot avoid it fails. */
     BrioStatus (*eval)(void *user, const BrioElements *elements);
 } BrioEnergyDef;
-/* `def` and what it points to must stay in memory. ERROR_ARGUMENT: the name is taken, or something is missing. */
+/* `def` and what it points to must stay in memory. ERROR_ARGUMENT: the name is taken, or something
+ * is missing. */
 BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error);
 
-/* ---------------------------------------------------------------------------------------------------
+/* --------------------------------------------------------------------------------------
  * Writing an integrator: one file over these functions and one line in src/integrate/list.def, or
  * brio_register_integrator at run time. docs/integrator.md walks through one.
- * ------------------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------- */
 
-typedef struct BrioStepper BrioStepper; /* what an integrator sees: the state at t_n and the tools */
+/* what an integrator sees: the state at t_n and the tools */
+typedef struct BrioStepper BrioStepper;
 
 enum { /* traits: what the tests hold an integrator to */
-    BRIO_IMPLICIT = 1,
-    BRIO_SYMPLECTIC = 2,
-    BRIO_KEEPS_LINEAR_MOMENTUM = 4,  /* of an isolated body, to round-off */
-    BRIO_KEEPS_ANGULAR_MOMENTUM = 8, /* likewise */
-    BRIO_ENERGY_CONTROLLED = 16,
-    BRIO_DISSIPATIVE = 32,
-    BRIO_END_IS_SOLVED = 64, /* the end state is the state that the solve made feasible: may use barriers */
-    BRIO_SPRINGS_ONLY = 128, /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
-    BRIO_TAKES_CONSTRAINTS = 256, /* rigid rods have their lengths at the end of a step */
-    BRIO_LINEARISED = 512 /* one linear solve a step, with forces linearised where it begins: friction, which holds there, would hold everything */
+       BRIO_IMPLICIT = 1,
+       BRIO_SYMPLECTIC = 2,
+       BRIO_KEEPS_LINEAR_MOMENTUM = 4,  /* of an isolated body, to round-off */
+       BRIO_KEEPS_ANGULAR_MOMENTUM = 8, /* likewise */
+       BRIO_ENERGY_CONTROLLED = 16,
+       BRIO_DISSIPATIVE = 32,
+       /* the end state is the state that the solve made feasible: may use barriers */
+       BRIO_END_IS_SOLVED = 64,
+       /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
+       BRIO_SPRINGS_ONLY = 128,
+       BRIO_TAKES_CONSTRAINTS = 256, /* rigid rods have their lengths at the end of a step */
+       BRIO_LINEARISED = 512 /* one linear solve a step, with forces linearised where it begins:
+                                friction, which holds there, would hold everything */
 };
 
 typedef struct BrioIntegrator {
     const char *name, *summary, *citation;
-    int order;               /* declared and tested; 0: none claimed */
-    int history;             /* vectors of the length of q kept in the state */
+    int order;   /* declared and tested; 0: none claimed */
+    int history; /* vectors of the length of q kept in the state */
     unsigned traits;
     const BrioField *fields; /* may be NULL */
-    /* Advances from (q, v) at t to t + h through brio_stepper_accept; a positive status rejects the step. */
+    /* Advances from (q, v) at t to t + h through brio_stepper_accept; a positive status rejects the
+     * step. */
     BrioStatus (*step)(BrioStepper *stepper, double h);
-    /* Before the first step: refuses values that do not fit together with a sentence in `reason`, and changes those traits that
-     * depend on values. May be NULL. */
+    /* Before the first step: refuses values that do not fit together with a sentence in `reason`,
+     * and changes those traits that depend on values. May be NULL. */
     BrioStatus (*check)(const double *values, unsigned *traits, char *reason, size_t size);
 } BrioIntegrator;
-BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator); /* must stay in memory */
+/* must stay in memory */
+BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator);
 BRIO_API const BrioIntegrator *brio_integrator(const char *name);
 BRIO_API const BrioIntegrator *brio_integrator_at(int i); /* i = 0, 1, ...; NULL past the last */
 
@@ -557,35 +670,43 @@ BRIO_API const double *brio_stepper_q(const BrioStepper *stepper);
 BRIO_API const double *brio_stepper_v(const BrioStepper *stepper);
 BRIO_API int64_t brio_stepper_coordinates(const BrioStepper *stepper); /* length of q and v */
 BRIO_API double brio_stepper_time(const BrioStepper *stepper);
-BRIO_API double brio_stepper_value(const BrioStepper *stepper, const char *field); /* of the field table */
+/* of the field table */
+BRIO_API double brio_stepper_value(const BrioStepper *stepper, const char *field);
 BRIO_API double *brio_stepper_history(BrioStepper *stepper, int k); /* saved with the state */
-/* How many of them hold something: 0 at the start and after the state was set from outside; the integrator counts up. After a
- * step that was halved, last_h differs from h. */
+/* How many of them hold something: 0 at the start and after the state was set from outside; the
+ * integrator counts up. After a step that was halved, last_h differs from h. */
 BRIO_API int brio_stepper_history_used(const BrioStepper *stepper);
 BRIO_API void brio_stepper_set_history_used(BrioStepper *stepper, int count);
 BRIO_API double brio_stepper_last_h(const BrioStepper *stepper);
-BRIO_API double *brio_stepper_scratch(BrioStepper *stepper, int k); /* k < BRIO_SCRATCH, undefined at the start of a step */
+/* k < BRIO_SCRATCH, undefined at the start of a step */
+BRIO_API double *brio_stepper_scratch(BrioStepper *stepper, int k);
 enum { BRIO_SCRATCH = 40 };
-BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char *field, int *count); /* numbers of a BRIO_LIST */
+/* numbers of a BRIO_LIST */
+BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char *field, int *count);
 
 /* The primitive of every implicit method:
  *
- *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q),      world points at `time` for q
+ *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q),      world points at
+ * `time` for q
  *
- * with q_n the state's coordinates and D_n the dissipation potentials of the damping models. Their force -grad D_n belongs to the
- * velocity (q - from)/over: give what your method takes for the velocity there, or nothing for (q - q_n)/h. (Models that compare
- * poses, like strain-energy, measure q against q_n over the time between them, whatever `from` is.) `blend_damping` takes D_n at the
- * pose y = a q + (1 - a) q_n instead, measured against q_n over the time a h: s D_n(y), so that damping exerts no torque about y.
- * `q` receives the minimiser. The solver's `tol` is compared with
- * displacements over `h`. `massless` leaves the first and last term out: static equilibrium. `linear` takes one Newton step from
- * q_n, with a line search only where some states are forbidden: the linearly implicit methods. `undamped` leaves D_n out.
+ * with q_n the state's coordinates and D_n the dissipation potentials of the damping models. Their
+ * force -grad D_n belongs to the velocity (q - from)/over: give what your method takes for the
+ * velocity there, or nothing for (q - q_n)/h. (Models that compare poses, like strain-energy,
+ * measure q against q_n over the time between them, whatever `from` is.) `blend_damping` takes D_n
+ * at the pose y = a q + (1 - a) q_n instead, measured against q_n over the time a h: s D_n(y), so
+ * that damping exerts no torque about y. `q` receives the minimiser. The solver's `tol` is compared
+ * with displacements over `h`. `massless` leaves the first and last term out: static equilibrium.
+ * `linear` takes one Newton step from q_n, with a line search only where some states are forbidden:
+ * the linearly implicit methods. `undamped` leaves D_n out.
  *
- * If the system has rods, q is where they have their lengths and the gradient is a sum of their pulls, along their directions at q or,
- * with `rods_from_start`, at q_n. Then s may be 0: masses and rods alone.
+ * If the system has rods, q is where they have their lengths and the gradient is a sum of their
+ * pulls, along their directions at q or, with `rods_from_start`, at q_n. Then s may be 0: masses
+ * and rods alone.
  *
- * `weight` is the share of this solve's force in the velocity change of the step, b_i of a Runge-Kutta method; 0 means 1,
- * BRIO_NOT_COUNTED none. The ledger needs it: the work of damping and of what the solve left unbalanced is the force so
- * weighted times the displacement of the step. */
+ * `weight` is the share of this solve's force in the velocity change of the step, b_i of a
+ * Runge-Kutta method; 0 means 1, BRIO_NOT_COUNTED none. The ledger needs it: the work of damping
+ * and of what the solve left unbalanced is the force so weighted times the displacement of the
+ * step. */
 typedef struct BrioObjective {
     const double *target;
     double s, a;
@@ -597,65 +718,82 @@ typedef struct BrioObjective {
     double over;
     const double *guess; /* where local/global begins; NULL: where weight alone would lead to */
     int iterations;      /* of local/global; 0: as many as the solver's options say */
-    const double *guess_gradient; /* of P at the guess, if a = 1 and that was what was evaluated last; else NULL */
+    /* of P at the guess, if a = 1 and that was what was evaluated last; else NULL */
+    const double *guess_gradient;
 } BrioObjective;
 #define BRIO_NOT_COUNTED (-1e300)
-BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective, double *q);
-/* How many rods there are; the force f of those of the last solve, M (q - target) + s a grad(P + D) = f; velocities fitted to the rods at q
- * and a time: M^-1 times a sum of their pulls is taken out. Without rods they change nothing (f = 0). */
+BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective,
+                                          double *q);
+/* How many rods there are; the force f of those of the last solve, M (q - target) + s a grad(P + D)
+ * = f; velocities fitted to the rods at q and a time: M^-1 times a sum of their pulls is taken out.
+ * Without rods they change nothing (f = 0). */
 BRIO_API int brio_stepper_rods(const BrioStepper *stepper);
 BRIO_API void brio_stepper_rod_force(BrioStepper *stepper, double *f);
-BRIO_API BrioStatus brio_stepper_fit_velocities(BrioStepper *stepper, const double *q, double time, double *v);
+BRIO_API BrioStatus brio_stepper_fit_velocities(BrioStepper *stepper, const double *q, double time,
+                                                double *v);
 /* P(q) at a time, and its gradient if `gradient` is not NULL. */
-BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, double time, double *gradient);
-/* f = -grad P(q) plus the damping models' forces at (q, v): what explicit methods take. `h` is the step (models that compare
- * poses look back by it); `weight` as above. */
-BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const double *v, double time, double h, double weight,
-                                 double *f);
+BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, double time,
+                                       double *gradient);
+/* f = -grad P(q) plus the damping models' forces at (q, v): what explicit methods take. `h` is the
+ * step (models that compare poses look back by it); `weight` as above. */
+BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const double *v,
+                                 double time, double h, double weight, double *f);
 /* f = the damping forces alone. */
-BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v, double h, double weight, double *f);
-/* Count a solve that found q with the weight BRIO_NOT_COUNTED, now that its share `objective->weight` is known, as if it had been
- * counted at once: for methods that mix solves. The second counts its damping force only; a weight counted twice with opposite
- * signs leaves nothing, so that brio_stepper_work can be asked beforehand. */
-BRIO_API void brio_stepper_count_solve(BrioStepper *stepper, const BrioObjective *objective, const double *q);
-BRIO_API void brio_stepper_count_damping(BrioStepper *stepper, const BrioObjective *objective, const double *q);
-BRIO_API void brio_stepper_mass_solve(BrioStepper *stepper, const double *f, double *a); /* a = M^-1 f */
-BRIO_API void brio_stepper_mass_multiply(BrioStepper *stepper, const double *v, double *p); /* p = M v */
+BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v,
+                                         double h, double weight, double *f);
+/* Count a solve that found q with the weight BRIO_NOT_COUNTED, now that its share
+ * `objective->weight` is known, as if it had been counted at once: for methods that mix solves. The
+ * second counts its damping force only; a weight counted twice with opposite signs leaves nothing,
+ * so that brio_stepper_work can be asked beforehand. */
+BRIO_API void brio_stepper_count_solve(BrioStepper *stepper, const BrioObjective *objective,
+                                       const double *q);
+BRIO_API void brio_stepper_count_damping(BrioStepper *stepper, const BrioObjective *objective,
+                                         const double *q);
+/* a = M^-1 f */
+BRIO_API void brio_stepper_mass_solve(BrioStepper *stepper, const double *f, double *a);
+/* p = M v */
+BRIO_API void brio_stepper_mass_multiply(BrioStepper *stepper, const double *v, double *p);
 BRIO_API double brio_stepper_kinetic(BrioStepper *stepper, const double *v); /* 1/2 v.M v */
 
-/* Linearised forces: K = d2P/dq2 at q, exact, kept until the next solve; y = K x; and (M + s K+) x = b with K+ the
- * semidefinite projection of K at q, one linear solve. */
+/* Linearised forces: K = d2P/dq2 at q, exact, kept until the next solve; y = K x; and (M + s K+) x
+ * = b with K+ the semidefinite projection of K at q, one linear solve. */
 BRIO_API BrioStatus brio_stepper_linearise(BrioStepper *stepper, const double *q, double time);
 BRIO_API void brio_stepper_stiffness(BrioStepper *stepper, const double *x, double *y);
-BRIO_API BrioStatus brio_stepper_linear_solve(BrioStepper *stepper, const double *q, double time, double s, const double *b, double *x);
+BRIO_API BrioStatus brio_stepper_linear_solve(BrioStepper *stepper, const double *q, double time,
+                                              double s, const double *b, double *x);
 
-/* Energy control. `target` is the energy that the last step aimed at, NAN at first; it and `alpha` go to the ledger. An
- * integrator that controls energy sets both before it accepts. brio_stepper_work tells what this step would book if it
- * ended at q: energy added from outside (moved points) and taken by the damping forces counted so far. (What velocity filters take
- * after that is subtracted from the target by brio_stepper_accept.) */
+/* Energy control. `target` is the energy that the last step aimed at, NAN at first; it and `alpha`
+ * go to the ledger. An integrator that controls energy sets both before it accepts.
+ * brio_stepper_work tells what this step would book if it ended at q: energy added from outside
+ * (moved points) and taken by the damping forces counted so far. (What velocity filters take after
+ * that is subtracted from the target by brio_stepper_accept.) */
 BRIO_API double brio_stepper_target(const BrioStepper *stepper);
 BRIO_API void brio_stepper_set_target(BrioStepper *stepper, double target, double alpha);
-BRIO_API void brio_stepper_work(BrioStepper *stepper, const double *q, double h, double *added, double *dissipated);
-/* A few numbers that the integrator keeps in the state (k < 4): 0 at the start and after the state was set from outside. */
+BRIO_API void brio_stepper_work(BrioStepper *stepper, const double *q, double h, double *added,
+                                double *dissipated);
+/* A few numbers that the integrator keeps in the state (k < 4): 0 at the start and after the state
+ * was set from outside. */
 BRIO_API double *brio_stepper_memo(BrioStepper *stepper, int k);
 /* For a step that cannot be done: the reason that the run reports. Returns `status`. */
 BRIO_API BrioStatus brio_stepper_fail(BrioStepper *stepper, BrioStatus status, const char *reason);
 /* out = alpha x + beta y (vectors of the length of q; out may be x or y). */
-BRIO_API void brio_stepper_combine(BrioStepper *stepper, double alpha, const double *x, double beta, const double *y,
-                                   double *out);
+BRIO_API void brio_stepper_combine(BrioStepper *stepper, double alpha, const double *x, double beta,
+                                   const double *y, double *out);
 BRIO_API double brio_stepper_dot(BrioStepper *stepper, const double *x, const double *y);
-/* Ends the step: the new state at time + h. Refuses (STEP_REJECTED) states that are not finite or where
- * an energy is infinite. */
-BRIO_API BrioStatus brio_stepper_accept(BrioStepper *stepper, double h, const double *q, const double *v);
+/* Ends the step: the new state at time + h. Refuses (STEP_REJECTED) states that are not finite or
+ * where an energy is infinite. */
+BRIO_API BrioStatus brio_stepper_accept(BrioStepper *stepper, double h, const double *q,
+                                        const double *v);
 
-/* ---------------------------------------------------------------------------------------------------
- * Continuous collision detection: do a vertex v and a face f0 f1 f2, or two edges a0 a1 and b0 b1, touch while
- * their corners move straight from x0 (t = 0) to x1 (t = 1)?
+/* --------------------------------------------------------------------------------------
+ * Continuous collision detection: do a vertex v and a face f0 f1 f2, or two edges a0 a1 and b0 b1,
+ * touch while their corners move straight from x0 (t = 0) to x1 (t = 1)?
  *
- * 0: they do not, *toi is 1. 1: they may; *toi is never later than the first time they do. Touching counts, at
- * both ends too. A contact is never missed: the answer holds for the exact motion (1-t) x0 + t x1 of the doubles
- * given. Pairs that miss each other by rounding errors may be answered by 1. Input that is not finite: 1, *toi 0.
- * ------------------------------------------------------------------------------------------------- */
+ * 0: they do not, *toi is 1. 1: they may; *toi is never later than the first time they do. Touching
+ * counts, at both ends too. A contact is never missed: the answer holds for the exact motion (1-t)
+ * x0 + t x1 of the doubles given. Pairs that miss each other by rounding errors may be answered by
+ * 1. Input that is not finite: 1, *toi 0.
+ * -------------------------------------------------------------------------------------- */
 
 BRIO_API int brio_ccd_vertex_face(const double x0[12], const double x1[12], double *toi);
 BRIO_API int brio_ccd_edge_edge(const double x0[12], const double x1[12], double *toi);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- 2 x 2 -------------------------------------------------------------------------------------- */
+/* ---- 2 x 2 ------------------------------------------------------------------------------ */
 
 /* a b + c d with the error of a few units in the last place [Kahan 2004]. */
 static double sum_of_products(double a, double b, double c, double d)
@@ -20,7 +20,10 @@ void brio__eigenvalues_2(const double A[4], double re[2], double im[2])
     double largest = fmax(fmax(fabs(A[0]), fabs(A[1])), fmax(fabs(A[2]), fabs(A[3])));
     int power = 0;
     frexp(largest, &power); /* scaled by a power of two, products neither overflow nor vanish */
-    double a = ldexp(A[0], -power), b = ldexp(A[1], -power), c = ldexp(A[2], -power), d = ldexp(A[3], -power);
+    double a = ldexp(A[0], -power);
+    double b = ldexp(A[1], -power);
+    double c = ldexp(A[2], -power);
+    double d = ldexp(A[3], -power);
     double half = 0.5 * (a - d), mean = 0.5 * (a + d), square = sum_of_products(half, half, b, c);
     im[0] = im[1] = 0;
     if (square < 0) {
@@ -29,14 +32,16 @@ void brio__eigenvalues_2(const double A[4], double re[2], double im[2])
         im[1] = -im[0];
         return;
     }
-    double large = mean + copysign(sqrt(square), mean), small = large == 0 ? 0 : sum_of_products(a, d, -b, c) / large;
+    double large = mean + copysign(sqrt(square), mean);
+    double small = large == 0 ? 0 : sum_of_products(a, d, -b, c) / large;
     re[0] = ldexp(large, power);
     re[1] = ldexp(small, power);
 }
 
-/* ---- general ------------------------------------------------------------------------------------ */
+/* ---- general ---------------------------------------------------------------------------- */
 
-/* Scales rows and columns by powers of two until their norms are alike, without round-off [Parlett1969]. */
+/* Scales rows and columns by powers of two until their norms are alike, without round-off
+ * [Parlett1969]. */
 static void balance(int n, double *A)
 {
     for (bool again = true; again;) {
@@ -76,7 +81,8 @@ static double reflector(int n, const double *x, double *v)
 }
 
 /* Rows first..first+size of A, columns from `from` to `to`: (1 - beta v v^T) A. */
-static void reflect_rows(int n, double *A, int first, int size, const double *v, double beta, int from, int to)
+static void reflect_rows(int n, double *A, int first, int size, const double *v, double beta,
+                         int from, int to)
 {
     for (int j = from; j < to; j++) {
         double sum = 0;
@@ -86,7 +92,8 @@ static void reflect_rows(int n, double *A, int first, int size, const double *v,
     }
 }
 
-static void reflect_columns(int n, double *A, int first, int size, const double *v, double beta, int from, int to)
+static void reflect_columns(int n, double *A, int first, int size, const double *v, double beta,
+                            int from, int to)
 {
     for (int i = from; i < to; i++) {
         double sum = 0;
@@ -109,13 +116,15 @@ static void hessenberg(int n, double *A, double *x, double *v)
     }
 }
 
-/* One implicit double-shift sweep over rows low..high of a Hessenberg matrix; the shifts are the roots of
- * t^2 - trace t + det. Only the active block is kept up: no vectors are wanted. */
+/* One implicit double-shift sweep over rows low..high of a Hessenberg matrix; the shifts are the
+ * roots of t^2 - trace t + det. Only the active block is kept up: no vectors are wanted. */
 static void francis(int n, double *H, int low, int high, double trace, double det)
 {
-#define H(i, j) H[(i) * n + (j)]
-    double x[3] = {H(low, low) * H(low, low) + H(low, low + 1) * H(low + 1, low) - trace * H(low, low) + det,
-                   H(low + 1, low) * (H(low, low) + H(low + 1, low + 1) - trace), H(low + 1, low) * H(low + 2, low + 1)};
+#define H(i, j) H[(i)*n + (j)]
+    double x[3] = {H(low, low) * H(low, low) + H(low, low + 1) * H(low + 1, low) -
+                       trace * H(low, low) + det,
+                   H(low + 1, low) * (H(low, low) + H(low + 1, low + 1) - trace),
+                   H(low + 1, low) * H(low + 2, low + 1)};
     for (int k = low; k < high; k++) {
         int size = BRIO_MIN(3, high - k + 1);
         double v[3], beta;
@@ -138,7 +147,7 @@ static BrioStatus shifted_qr(int n, double *H, double *re, double *im)
     double norm = 0;
     for (int i = 0; i < n * n; i++) norm = fmax(norm, fabs(H[i]));
     int high = n - 1, sweeps = 0;
-#define H(i, j) H[(i) * n + (j)]
+#define H(i, j) H[(i)*n + (j)]
     while (high >= 0) {
         int low = high;
         for (; low > 0; low--) {
@@ -159,7 +168,8 @@ static BrioStatus shifted_qr(int n, double *H, double *re, double *im)
             return BRIO_NOT_CONVERGED;
         } else {
             double trace = H(high - 1, high - 1) + H(high, high);
-            double det = H(high - 1, high - 1) * H(high, high) - H(high - 1, high) * H(high, high - 1);
+            double det =
+                H(high - 1, high - 1) * H(high, high) - H(high - 1, high) * H(high, high - 1);
             if (sweeps % 10 == 0) { /* another shift breaks a cycle */
                 double s = fabs(H(high, high - 1)) + fabs(H(high - 1, high - 2));
                 trace = 1.5 * s, det = s * s;
@@ -185,23 +195,26 @@ BrioStatus brio__eigenvalues(int n, const double *A, double *re, double *im)
 {
     for (int i = 0; i < n * n; i++)
         if (!isfinite(A[i])) return BRIO_NOT_FINITE;
-    double *H = brio__alloc((size_t)n * (size_t)n, sizeof *H), *pair = brio__alloc(2 * (size_t)n, sizeof *pair);
+    double *H = brio__alloc((size_t)n * (size_t)n, sizeof *H);
+    double *pair = brio__alloc(2 * (size_t)n, sizeof *pair);
     BrioStatus status = H && pair ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         memcpy(H, A, (size_t)n * (size_t)n * sizeof *H);
         balance(n, H);
         hessenberg(n, H, pair, pair + n);
         status = shifted_qr(n, H, re, im);
-        for (int i = 0; status == BRIO_OK && i < n; i++) pair[2 * i] = re[i], pair[2 * i + 1] = im[i];
+        for (int i = 0; status == BRIO_OK && i < n; i++)
+            pair[2 * i] = re[i], pair[2 * i + 1] = im[i];
         if (status == BRIO_OK) qsort(pair, (size_t)n, 2 * sizeof *pair, by_modulus);
-        for (int i = 0; status == BRIO_OK && i < n; i++) re[i] = pair[2 * i], im[i] = pair[2 * i + 1];
+        for (int i = 0; status == BRIO_OK && i < n; i++)
+            re[i] = pair[2 * i], im[i] = pair[2 * i + 1];
     }
     brio__free(H);
     brio__free(pair);
     return status;
 }
 
-/* ---- symmetric ---------------------------------------------------------------------------------- */
+/* ---- symmetric -------------------------------------------------------------------------- */
 
 static double dot(int n, const double *x, const double *y)
 {
@@ -213,8 +226,9 @@ static double dot(int n, const double *x, const double *y)
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* A = Q T Q^T with T tridiagonal (diagonal d, below it e); the rows of A become those of Q^T. Reflections
- * A <- A - v w^T - w v^T, whose vectors stay in the lower triangle until Q^T is made of them, last one first. */
+/* A = Q T Q^T with T tridiagonal (diagonal d, below it e); the rows of A become those of Q^T.
+ * Reflections A <- A - v w^T - w v^T, whose vectors stay in the lower triangle until Q^T is made of
+ * them, last one first. */
 static void tridiagonal(int n, double *A, double *d, double *e, double *v, double *w, double *beta)
 {
     size_t N = (size_t)n;
@@ -234,7 +248,8 @@ static void tridiagonal(int n, double *A, double *d, double *e, double *v, doubl
                 double *row = B + (size_t)i * N;
                 for (int j = 0; j < size; j++) row[j] -= v[i] * w[j] + w[i] * v[j];
             }
-            for (int i = 0; i < size; i++) A[(size_t)k * N + (size_t)(k + 1 + i)] = v[i]; /* its row is not needed any more */
+            /* its row is not needed any more */
+            for (int i = 0; i < size; i++) A[(size_t)k * N + (size_t)(k + 1 + i)] = v[i];
         }
         e[k] = below;
     }
@@ -256,7 +271,8 @@ static void tridiagonal(int n, double *A, double *d, double *e, double *v, doubl
     }
 }
 
-/* Implicit QL with Wilkinson's shift on a tridiagonal matrix; the rotations also turn the rows of Z [Golub2013, 8.3]. */
+/* Implicit QL with Wilkinson's shift on a tridiagonal matrix; the rotations also turn the rows of Z
+ * [Golub2013, 8.3]. */
 static BrioStatus implicit_ql(int n, double *d, double *e, double *Z)
 {
     enum { MOST = 80 };
@@ -264,7 +280,9 @@ static BrioStatus implicit_ql(int n, double *d, double *e, double *Z)
     for (int l = 0; l < n; l++) {
         for (int sweep = 0;; sweep++) {
             int m = l;
-            while (m < n - 1 && fabs(e[m]) > DBL_EPSILON * (fabs(d[m]) + fabs(d[m + 1])) && fabs(e[m]) > DBL_MIN) m++;
+            while (m < n - 1 && fabs(e[m]) > DBL_EPSILON * (fabs(d[m]) + fabs(d[m + 1])) &&
+                   fabs(e[m]) > DBL_MIN)
+                m++;
             if (m == l) break;
             if (sweep == MOST) return BRIO_NOT_CONVERGED;
             double g = (d[l + 1] - d[l]) / (2 * e[l]), r = hypot(g, 1), s = 1, c = 1, p = 0;
@@ -342,13 +360,15 @@ BrioStatus brio__eigen_symmetric(int n, double *A, double *value)
 {
     if (!all_finite(n, A)) return BRIO_NOT_FINITE;
     BrioStatus status = BRIO_OK;
-    return brio__lapack_symmetric(n, A, value, &status) ? status : brio__eigen_symmetric_builtin(n, A, value);
+    return brio__lapack_symmetric(n, A, value, &status)
+               ? status
+               : brio__eigen_symmetric_builtin(n, A, value);
 }
 
-/* ---- the largest one ---------------------------------------------------------------------------- */
+/* ---- the largest one -------------------------------------------------------------------- */
 
-BrioStatus brio__power_method(int64_t n, BrioApply *apply, void *context, double tol, int64_t most, double *value, int64_t *iterations,
-                              double *vector)
+BrioStatus brio__power_method(int64_t n, BrioApply *apply, void *context, double tol, int64_t most,
+                              double *value, int64_t *iterations, double *vector)
 {
     double *x = brio__alloc((size_t)n, sizeof *x), *y = brio__alloc((size_t)n, sizeof *y);
     BrioStatus status = x && y ? BRIO_NOT_CONVERGED : BRIO_ERROR_MEMORY;

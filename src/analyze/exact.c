@@ -1,17 +1,19 @@
 /* Exact predicates and the search for intersections.
  *
- * A predicate is first computed in doubles with a bound of its error, as Shewchuk does [Shewchuk1997, Section 4]; what the bound cannot
- * decide is computed again in whole numbers. All coordinates of a predicate are whole multiples of one power of two, so differences,
- * products and sums of these numbers are exact whatever the exponents are: expansions would lose bits where products underflow. */
+ * A predicate is first computed in doubles with a bound of its error, as Shewchuk does
+ * [Shewchuk1997, Section 4]; what the bound cannot decide is computed again in whole numbers. All
+ * coordinates of a predicate are whole multiples of one power of two, so differences, products and
+ * sums of these numbers are exact whatever the exponents are: expansions would lose bits where
+ * products underflow. */
 #include "exact.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- whole numbers -------------------------------------------------------------------------------- */
+/* ---- whole numbers ---------------------------------------------------------------------- */
 
-/* Doubles reach from 2^-1074 to 2^1024: 2098 bits, one more for a difference. A product of three differences and the sum of six such
- * take three times that and three bits. */
+/* Doubles reach from 2^-1074 to 2^1024: 2098 bits, one more for a difference. A product of three
+ * differences and the sum of six such take three times that and three bits. */
 enum { LIMBS = 204 };
 
 typedef struct Whole {
@@ -176,7 +178,8 @@ static int whole_orient2d(const double *a, const double *b, const double *c, int
 
 static int whole_side(const double *n, const double *p, const double *x)
 {
-    int unit = common_exponent((const double *const[]){p, x}, 2, 3), slope = common_exponent(&n, 1, 3);
+    int unit = common_exponent((const double *const[]){p, x}, 2, 3);
+    int slope = common_exponent(&n, 1, 3);
     Whole from, along, normal, part, sum;
     sum.sign = sum.size = 0;
     for (int r = 0; r < 3; r++) {
@@ -189,11 +192,13 @@ static int whole_side(const double *n, const double *p, const double *x)
     return sum.sign;
 }
 
-/* ---- signs ---------------------------------------------------------------------------------------- */
+/* ---- signs ------------------------------------------------------------------------------ */
 
-/* Every term of orient3d is a product of three differences and takes part in at most eight roundings (three differences, two products,
- * three sums), so its error is below ((1+u)^8 - 1) times the sum of the terms' sizes, u = 2^-53; that sum is itself rounded as often.
- * 18 u covers both. Products that underflow lose at most 2^-1074 each, times a factor below LARGE: far below SMALL. */
+/* Every term of orient3d is a product of three differences and takes part in at most eight
+ * roundings (three differences, two products, three sums), so its error is below ((1+u)^8 - 1)
+ * times the sum of the terms' sizes, u = 2^-53; that sum is itself rounded as often. 18 u covers
+ * both. Products that underflow lose at most 2^-1074 each, times a factor below LARGE: far below
+ * SMALL. */
 static const double ROUNDING = 18 * 0x1p-53, LARGE = 1e100, SMALL = 1e-200;
 
 static int sign_of(double value) { return (value > 0) - (value < 0); }
@@ -207,7 +212,8 @@ int brio__exact_orient3d(const double *a, const double *b, const double *c, cons
         u[r] = b[r] - a[r];
         v[r] = c[r] - a[r];
         w[r] = d[r] - a[r];
-        if (u[r] == 0 && v[r] == 0 && w[r] == 0) return 0; /* a difference of doubles is zero only if they are equal */
+        /* a difference of doubles is zero only if they are equal */
+        if (u[r] == 0 && v[r] == 0 && w[r] == 0) return 0;
         if (fabs(u[r]) > largest) largest = fabs(u[r]);
         if (fabs(v[r]) > largest) largest = fabs(v[r]);
         if (fabs(w[r]) > largest) largest = fabs(w[r]);
@@ -225,9 +231,14 @@ int brio__exact_orient3d(const double *a, const double *b, const double *c, cons
 static int orient2d(const double *a, const double *b, const double *c, int s, int t)
 {
     double u[2] = {b[s] - a[s], b[t] - a[t]}, v[2] = {c[s] - a[s], c[t] - a[t]};
-    if ((u[0] == 0 && v[0] == 0) || (u[1] == 0 && v[1] == 0) || (u[0] == 0 && u[1] == 0) || (v[0] == 0 && v[1] == 0)) return 0;
-    double plus = u[0] * v[1], minus = u[1] * v[0], largest = fmax(fmax(fabs(u[0]), fabs(u[1])), fmax(fabs(v[0]), fabs(v[1])));
-    if (largest < LARGE && decided(plus - minus, fabs(plus) + fabs(minus))) return sign_of(plus - minus);
+    if ((u[0] == 0 && v[0] == 0) || (u[1] == 0 && v[1] == 0) || (u[0] == 0 && u[1] == 0) ||
+        (v[0] == 0 && v[1] == 0))
+        return 0;
+    double plus = u[0] * v[1];
+    double minus = u[1] * v[0];
+    double largest = fmax(fmax(fabs(u[0]), fabs(u[1])), fmax(fabs(v[0]), fabs(v[1])));
+    if (largest < LARGE && decided(plus - minus, fabs(plus) + fabs(minus)))
+        return sign_of(plus - minus);
     return whole_orient2d(a, b, c, s, t);
 }
 
@@ -243,25 +254,33 @@ int brio__exact_side(const double *n, const double *p, const double *x)
     return largest < LARGE && decided(value, size) ? sign_of(value) : whole_side(n, p, x);
 }
 
-/* ---- segments and triangles ----------------------------------------------------------------------- */
+/* ---- segments and triangles ------------------------------------------------------------- */
 
-static bool overlap(double a, double b, double c, double d) { return fmax(fmin(a, b), fmin(c, d)) <= fmin(fmax(a, b), fmax(c, d)); }
+static bool overlap(double a, double b, double c, double d)
+{
+    return fmax(fmin(a, b), fmin(c, d)) <= fmin(fmax(a, b), fmax(c, d));
+}
 
 /* In the plane of the coordinates s and t; the ends of a segment may coincide. */
-static bool segments_in_plane(const double *p, const double *q, const double *a, const double *b, int s, int t)
+static bool segments_in_plane(const double *p, const double *q, const double *a, const double *b,
+                              int s, int t)
 {
     if (!overlap(p[s], q[s], a[s], b[s]) || !overlap(p[t], q[t], a[t], b[t])) return false;
-    /* boxes overlap: for collinear segments that is all (their coordinates run along one line), otherwise each must reach across the other */
-    return orient2d(p, q, a, s, t) * orient2d(p, q, b, s, t) <= 0 && orient2d(a, b, p, s, t) * orient2d(a, b, q, s, t) <= 0;
+    /* boxes overlap: for collinear segments that is all (their coordinates run along one line),
+     * otherwise each must reach across the other */
+    return orient2d(p, q, a, s, t) * orient2d(p, q, b, s, t) <= 0 &&
+           orient2d(a, b, p, s, t) * orient2d(a, b, q, s, t) <= 0;
 }
 
 bool brio__exact_segments(const double *p, const double *q, const double *a, const double *b)
 {
     if (brio__exact_orient3d(p, q, a, b) != 0) return false;
-    /* A plane through all four: leaving out a coordinate keeps it one to one if some three of them stay apart from a line. */
+    /* A plane through all four: leaving out a coordinate keeps it one to one if some three of them
+     * stay apart from a line. */
     for (int k = 0; k < 3; k++) {
         int s = (k + 1) % 3, t = (k + 2) % 3;
-        if (orient2d(p, q, a, s, t) || orient2d(p, q, b, s, t) || orient2d(a, b, p, s, t) || orient2d(a, b, q, s, t))
+        if (orient2d(p, q, a, s, t) || orient2d(p, q, b, s, t) || orient2d(a, b, p, s, t) ||
+            orient2d(a, b, q, s, t))
             return segments_in_plane(p, q, a, b, s, t);
     }
     for (int r = 0; r < 3; r++) /* on one line */
@@ -270,23 +289,30 @@ bool brio__exact_segments(const double *p, const double *q, const double *a, con
 }
 
 /* The segment lies in the triangle's plane. */
-static bool meet_in_plane(const double *p, const double *q, const double *a, const double *b, const double *c)
+static bool meet_in_plane(const double *p, const double *q, const double *a, const double *b,
+                          const double *c)
 {
     for (int k = 0; k < 3; k++) {
         int s = (k + 1) % 3, t = (k + 2) % 3, turn = orient2d(a, b, c, s, t);
         if (turn == 0) continue;
-        bool inside = turn * orient2d(a, b, p, s, t) >= 0 && turn * orient2d(b, c, p, s, t) >= 0 && turn * orient2d(c, a, p, s, t) >= 0;
-        return inside || segments_in_plane(p, q, a, b, s, t) || segments_in_plane(p, q, b, c, s, t) || segments_in_plane(p, q, c, a, s, t);
+        bool inside = turn * orient2d(a, b, p, s, t) >= 0 && turn * orient2d(b, c, p, s, t) >= 0 &&
+                      turn * orient2d(c, a, p, s, t) >= 0;
+        return inside || segments_in_plane(p, q, a, b, s, t) ||
+               segments_in_plane(p, q, b, c, s, t) || segments_in_plane(p, q, c, a, s, t);
     }
-    return brio__exact_segments(p, q, a, b) || brio__exact_segments(p, q, b, c) || brio__exact_segments(p, q, c, a); /* no area */
+    /* no area */
+    return brio__exact_segments(p, q, a, b) || brio__exact_segments(p, q, b, c) ||
+           brio__exact_segments(p, q, c, a);
 }
 
-bool brio__exact_segment_triangle(const double *p, const double *q, const double *a, const double *b, const double *c)
+bool brio__exact_segment_triangle(const double *p, const double *q, const double *a,
+                                  const double *b, const double *c)
 {
     int from = brio__exact_orient3d(a, b, c, p), to = brio__exact_orient3d(a, b, c, q);
     if (from * to > 0) return false;
     if (from == 0 && to == 0) return meet_in_plane(p, q, a, b, c);
-    /* the line through p and q crosses the plane in one point, on the segment: in the triangle if it passes all edges on the same side */
+    /* the line through p and q crosses the plane in one point, on the segment: in the triangle if
+     * it passes all edges on the same side */
     int side[3] = {brio__exact_orient3d(p, q, a, b), 0, 0};
     side[1] = brio__exact_orient3d(p, q, b, c);
     if (side[0] * side[1] < 0) return false;
@@ -294,7 +320,7 @@ bool brio__exact_segment_triangle(const double *p, const double *q, const double
     return side[0] * side[2] >= 0 && side[1] * side[2] >= 0;
 }
 
-/* ---- surfaces ------------------------------------------------------------------------------------- */
+/* ---- surfaces --------------------------------------------------------------------------- */
 
 /* A node of a tree of boxes: its left child follows it. */
 typedef struct Node {
@@ -306,11 +332,11 @@ typedef struct Node {
 enum { LEAF = 4 };
 
 typedef struct Tree {
-    int corners;          /* 3: triangles, 2: edges */
+    int corners; /* 3: triangles, 2: edges */
     int64_t count;
     const int32_t *vertex; /* [count][corners] */
     int32_t *order;
-    double *middle;       /* [count][3], doubled */
+    double *middle; /* [count][3], doubled */
     Node *node;
     int64_t nodes;
 } Tree;
@@ -325,7 +351,7 @@ struct BrioExact {
 /* The surface of a body or obstacle, in its own vertex numbers. */
 typedef struct Part {
     const char *kind, *name;
-    int64_t first; /* world vertex */
+    int64_t first;                      /* world vertex */
     int64_t triangle_count, edge_count; /* edges only where there are no triangles */
     const int32_t *triangle, *edge;
 } Part;
@@ -336,7 +362,11 @@ static Part part_of(const BrioSystem *s, int owner)
 {
     if (owner >= s->body_count) {
         const BrioObstacle *o = &s->obstacle[owner - s->body_count];
-        return (Part){.kind = "obstacle", .name = o->name, .first = o->first, .triangle_count = o->triangle_count, .triangle = o->triangle};
+        return (Part){.kind = "obstacle",
+                      .name = o->name,
+                      .first = o->first,
+                      .triangle_count = o->triangle_count,
+                      .triangle = o->triangle};
     }
     const BrioBody *b = &s->body[owner];
     Part part = {.kind = "body", .name = b->name, .first = b->first};
@@ -360,7 +390,10 @@ static void add_edges(BrioExactSurface *f, uint64_t *pair, int64_t count, int ow
     }
 }
 
-static uint64_t edge_key(int64_t a, int64_t b) { return (uint64_t)BRIO_MIN(a, b) << 32 | (uint64_t)BRIO_MAX(a, b); }
+static uint64_t edge_key(int64_t a, int64_t b)
+{
+    return (uint64_t)BRIO_MIN(a, b) << 32 | (uint64_t)BRIO_MAX(a, b);
+}
 
 static void add_triangles(BrioExactSurface *f, const Part *part, int owner, uint64_t *pair)
 {
@@ -392,7 +425,8 @@ static BrioStatus make_surface(const BrioSystem *s, const Part *only, BrioExactS
     f->edge = brio__alloc(2 * (size_t)edges + 1, sizeof *f->edge);
     f->edge_owner = brio__alloc((size_t)edges + 1, sizeof *f->edge_owner);
     uint64_t *pair = brio__alloc((size_t)edges + 1, sizeof *pair);
-    bool made = f->triangle && f->triangle_owner && f->triangle_first && f->edge && f->edge_owner && pair;
+    bool made =
+        f->triangle && f->triangle_owner && f->triangle_first && f->edge && f->edge_owner && pair;
     for (int i = 0; made && i < owners; i++) {
         Part part = s ? part_of(s, i) : *only;
         add_triangles(f, &part, i, pair);
@@ -400,14 +434,15 @@ static BrioStatus make_surface(const BrioSystem *s, const Part *only, BrioExactS
     f->line_first = f->edge_count;
     for (int i = 0; made && i < owners; i++) {
         Part part = s ? part_of(s, i) : *only;
-        for (int64_t e = 0; e < part.edge_count; e++) pair[e] = edge_key(part.first + part.edge[2 * e], part.first + part.edge[2 * e + 1]);
+        for (int64_t e = 0; e < part.edge_count; e++)
+            pair[e] = edge_key(part.first + part.edge[2 * e], part.first + part.edge[2 * e + 1]);
         add_edges(f, pair, part.edge_count, i);
     }
     brio__free(pair);
     return made ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-/* ---- trees of boxes ------------------------------------------------------------------------------- */
+/* ---- trees of boxes --------------------------------------------------------------------- */
 
 static BrioStatus make_tree(Tree *tree, int corners, const int32_t *vertex, int64_t count)
 {
@@ -418,7 +453,8 @@ static BrioStatus make_tree(Tree *tree, int corners, const int32_t *vertex, int6
     return tree->order && tree->middle && tree->node ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-static void box_of(const double *x, const int32_t *vertex, int corners, double low[3], double high[3])
+static void box_of(const double *x, const int32_t *vertex, int corners, double low[3],
+                   double high[3])
 {
     for (int r = 0; r < 3; r++) low[r] = INFINITY, high[r] = -INFINITY;
     for (int i = 0; i < corners; i++)
@@ -445,9 +481,12 @@ static void select_middle(Tree *tree, int64_t begin, int64_t end, int64_t k, int
             order[i++] = order[j];
             order[j--] = swap;
         }
-        if (k <= j) high = j;
-        else if (k >= i) low = i;
-        else return;
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            return;
     }
 }
 
@@ -462,7 +501,8 @@ static int64_t build_node(Tree *tree, const double *x, int64_t begin, int64_t en
         memcpy(node->low, low, sizeof low);
         memcpy(node->high, high, sizeof high);
         for (int64_t k = begin; k < end; k++) {
-            box_of(x, tree->vertex + tree->corners * (int64_t)tree->order[k], tree->corners, low, high);
+            box_of(x, tree->vertex + tree->corners * (int64_t)tree->order[k], tree->corners, low,
+                   high);
             for (int r = 0; r < 3; r++) {
                 if (low[r] < node->low[r]) node->low[r] = low[r];
                 if (high[r] > node->high[r]) node->high[r] = high[r];
@@ -503,13 +543,14 @@ static void build_tree(Tree *tree, const double *x)
     if (tree->count) build_node(tree, x, 0, tree->count);
 }
 
-static bool boxes_overlap(const double *low, const double *high, const double *other_low, const double *other_high)
+static bool boxes_overlap(const double *low, const double *high, const double *other_low,
+                          const double *other_high)
 {
-    return low[0] <= other_high[0] && other_low[0] <= high[0] && low[1] <= other_high[1] && other_low[1] <= high[1] && low[2] <= other_high[2] &&
-           other_low[2] <= high[2];
+    return low[0] <= other_high[0] && other_low[0] <= high[0] && low[1] <= other_high[1] &&
+           other_low[1] <= high[1] && low[2] <= other_high[2] && other_low[2] <= high[2];
 }
 
-/* ---- the search ----------------------------------------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------- */
 
 typedef struct Search {
     const BrioExact *exact;
@@ -535,11 +576,15 @@ static bool shares_vertex(const int32_t *edge, const int32_t *other, int corners
 
 static int owner_of(const BrioExactSurface *f, const Tree *tree, int64_t primitive)
 {
-    return tree->corners == 3 ? f->triangle_owner[primitive] : f->edge_owner[f->line_first + primitive];
+    return tree->corners == 3 ? f->triangle_owner[primitive]
+                              : f->edge_owner[f->line_first + primitive];
 }
 
 /* Two owners that the scene has taken out of contact. */
-static bool excluded(const BrioSystem *s, int a, int b) { return s && s->excluded && s->excluded[a * owner_count(s) + b]; }
+static bool excluded(const BrioSystem *s, int a, int b)
+{
+    return s && s->excluded && s->excluded[a * owner_count(s) + b];
+}
 
 static void record(Search *search, int64_t e, const Tree *tree, int64_t primitive)
 {
@@ -582,11 +627,16 @@ static void search_edge(Search *search, int64_t e, bool edge_held, const Tree *t
             if (primitive < from || shares_vertex(edge, other, tree->corners)) continue;
             box_of(x, other, tree->corners, other_low, other_high);
             if (!boxes_overlap(low, high, other_low, other_high)) continue;
-            if (edge_held && held(system, other, tree->corners)) continue; /* neither can do anything about it */
-            if (excluded(system, search->exact->surface.edge_owner[e], owner_of(&search->exact->surface, tree, primitive))) continue;
+            /* neither can do anything about it */
+            if (edge_held && held(system, other, tree->corners)) continue;
+            if (excluded(system, search->exact->surface.edge_owner[e],
+                         owner_of(&search->exact->surface, tree, primitive)))
+                continue;
             search->pairs++;
             const double *a = x + 3 * (int64_t)other[0], *b = x + 3 * (int64_t)other[1];
-            bool meets = tree->corners == 3 ? brio__exact_segment_triangle(p, q, a, b, x + 3 * (int64_t)other[2]) : brio__exact_segments(p, q, a, b);
+            bool meets = tree->corners == 3
+                             ? brio__exact_segment_triangle(p, q, a, b, x + 3 * (int64_t)other[2])
+                             : brio__exact_segments(p, q, a, b);
             if (meets) record(search, e, tree, primitive);
         }
     }
@@ -600,7 +650,8 @@ static void search_all(BrioExact *exact, Search *search)
     for (int64_t e = 0; e < f->edge_count; e++) {
         bool edge_held = held(exact->system, f->edge + 2 * e, 2);
         search_edge(search, e, edge_held, &exact->triangles, 0);
-        if (e >= f->line_first) search_edge(search, e, edge_held, &exact->lines, e - f->line_first + 1);
+        if (e >= f->line_first)
+            search_edge(search, e, edge_held, &exact->lines, e - f->line_first + 1);
     }
 }
 
@@ -611,9 +662,11 @@ int64_t brio__exact_find(BrioExact *exact, const double *x, BrioIntersection *fo
     return search.count;
 }
 
-static BrioStatus create(const BrioSystem *system, const Part *only, int64_t vertices, BrioExact **exact);
+static BrioStatus create(const BrioSystem *system, const Part *only, int64_t vertices,
+                         BrioExact **exact);
 
-int64_t brio__exact_intersections(const BrioSystem *system, const double *x, BrioIntersection *found, int64_t room)
+int64_t brio__exact_intersections(const BrioSystem *system, const double *x,
+                                  BrioIntersection *found, int64_t room)
 {
     BrioExact *exact;
     if (brio__exact_create(system, &exact) != BRIO_OK) return -1;
@@ -632,11 +685,15 @@ int64_t brio__exact_mesh(const BrioMesh *mesh, BrioIntersection *found, int64_t 
     return count;
 }
 
-/* ---- a whole state -------------------------------------------------------------------------------- */
+/* ---- a whole state ---------------------------------------------------------------------- */
 
-BrioStatus brio__exact_create(const BrioSystem *system, BrioExact **exact) { return create(system, NULL, system->vertex_count, exact); }
+BrioStatus brio__exact_create(const BrioSystem *system, BrioExact **exact)
+{
+    return create(system, NULL, system->vertex_count, exact);
+}
 
-static BrioStatus create(const BrioSystem *system, const Part *only, int64_t vertices, BrioExact **exact)
+static BrioStatus create(const BrioSystem *system, const Part *only, int64_t vertices,
+                         BrioExact **exact)
 {
     BrioExact *made = brio__calloc(1, sizeof *made);
     *exact = NULL;
@@ -646,7 +703,9 @@ static BrioStatus create(const BrioSystem *system, const Part *only, int64_t ver
     BrioStatus status = made->x ? make_surface(system, only, &made->surface) : BRIO_ERROR_MEMORY;
     const BrioExactSurface *f = &made->surface;
     if (status == BRIO_OK) status = make_tree(&made->triangles, 3, f->triangle, f->triangle_count);
-    if (status == BRIO_OK) status = make_tree(&made->lines, 2, f->edge + 2 * f->line_first, f->edge_count - f->line_first);
+    if (status == BRIO_OK)
+        status =
+            make_tree(&made->lines, 2, f->edge + 2 * f->line_first, f->edge_count - f->line_first);
     if (status == BRIO_OK)
         *exact = made;
     else
@@ -690,13 +749,15 @@ static void check_tets(const BrioSystem *s, const double *x, BrioExactReport *re
     }
 }
 
-/* The plane is the one that is stored: its unit normal was rounded when the scene was read, which turned it by some 1e-16; from there on
- * the sign of n.(x - p) is exact. */
+/* The plane is the one that is stored: its unit normal was rounded when the scene was read, which
+ * turned it by some 1e-16; from there on the sign of n.(x - p) is exact. */
 static void check_planes(const BrioSystem *s, const double *x, BrioExactReport *report)
 {
     for (int i = 0; i < s->term_count; i++) {
         const BrioTerm *term = &s->term[i];
-        if (term->energy->element != BRIO_ELEMENT_CONTACT || !(term->energy->traits & BRIO_ENERGY_INFINITE)) continue;
+        if (term->energy->element != BRIO_ELEMENT_CONTACT ||
+            !(term->energy->traits & BRIO_ENERGY_INFINITE))
+            continue;
         for (int64_t e = 0; e < term->elements; e++) {
             const double *rest = term->rest + e / LANES * BRIO_PLANE_REST * LANES + e % LANES;
             double n[3], p[3];
@@ -716,7 +777,9 @@ void brio__exact_check_positions(BrioExact *exact, const double *x, BrioExactRep
     const BrioSystem *s = exact->system;
     *report = (BrioExactReport){0};
     for (int64_t v = 0; v < s->vertex_count; v++)
-        if (!(isfinite(x[3 * v]) && isfinite(x[3 * v + 1]) && isfinite(x[3 * v + 2])) && report->not_finite++ == 0) report->first_vertex = v;
+        if (!(isfinite(x[3 * v]) && isfinite(x[3 * v + 1]) && isfinite(x[3 * v + 2])) &&
+            report->not_finite++ == 0)
+            report->first_vertex = v;
     if (report->not_finite) return;
     Search search = {.exact = exact, .x = x, .room = 1, .found = &report->first};
     search_all(exact, &search);
@@ -752,9 +815,12 @@ void brio__exact_watch(void *watch, const BrioState *state)
     brio__exact_text(w->exact->system, &report, w->reason, sizeof w->reason);
 }
 
-bool brio__exact_forbidden(const BrioSystem *system) { return system->barrier && (system->surface || system->plane_count); }
+bool brio__exact_forbidden(const BrioSystem *system)
+{
+    return system->barrier && (system->surface || system->plane_count);
+}
 
-/* ---- in words ------------------------------------------------------------------------------------- */
+/* ---- in words --------------------------------------------------------------------------- */
 
 /* The body of a world vertex, -1: of none (an anchor). */
 static int body_of(const BrioSystem *s, int64_t vertex)
@@ -764,15 +830,21 @@ static int body_of(const BrioSystem *s, int64_t vertex)
     return -1;
 }
 
-void brio__intersection_text(const BrioSystem *s, const BrioIntersection *at, char *text, size_t size)
+void brio__intersection_text(const BrioSystem *s, const BrioIntersection *at, char *text,
+                             size_t size)
 {
     Part a = part_of(s, at->owner[0]), b = part_of(s, at->owner[1]);
-    int used = snprintf(text, size, "edge (%lld %lld) of %s \"%.64s\" meets ", (long long)(at->edge[0] - a.first), (long long)(at->edge[1] - a.first), a.kind, a.name);
+    int used = snprintf(text, size, "edge (%lld %lld) of %s \"%.64s\" meets ",
+                        (long long)(at->edge[0] - a.first), (long long)(at->edge[1] - a.first),
+                        a.kind, a.name);
     if (used < 0 || (size_t)used >= size) return;
     if (at->triangle >= 0)
-        snprintf(text + used, size - (size_t)used, "triangle %lld of %s \"%.64s\"", (long long)at->triangle, b.kind, b.name);
+        snprintf(text + used, size - (size_t)used, "triangle %lld of %s \"%.64s\"",
+                 (long long)at->triangle, b.kind, b.name);
     else
-        snprintf(text + used, size - (size_t)used, "edge (%lld %lld) of %s \"%.64s\"", (long long)(at->other[0] - b.first), (long long)(at->other[1] - b.first), b.kind, b.name);
+        snprintf(text + used, size - (size_t)used, "edge (%lld %lld) of %s \"%.64s\"",
+                 (long long)(at->other[0] - b.first), (long long)(at->other[1] - b.first), b.kind,
+                 b.name);
 }
 
 void brio__exact_text(const BrioSystem *s, const BrioExactReport *r, char *text, size_t size)
@@ -783,11 +855,14 @@ void brio__exact_text(const BrioSystem *s, const BrioExactReport *r, char *text,
     const char *name = body >= 0 ? s->body[body].name : "(none)";
     text[0] = 0;
     if (r->not_finite)
-        snprintf(text, size, "vertex %lld of body \"%.64s\" has coordinates that are not finite", own, name);
+        snprintf(text, size, "vertex %lld of body \"%.64s\" has coordinates that are not finite",
+                 own, name);
     else if (r->intersections)
         brio__intersection_text(s, &r->first, text, size);
     else if (r->inverted)
-        snprintf(text, size, "tet %lld of body \"%.64s\" has no positive volume", (long long)r->first_inverted, s->body[r->inverted_body].name);
+        snprintf(text, size, "tet %lld of body \"%.64s\" has no positive volume",
+                 (long long)r->first_inverted, s->body[r->inverted_body].name);
     else if (r->behind)
-        snprintf(text, size, "vertex %lld of body \"%.64s\" is on or behind obstacle \"%.64s\"", own, name, s->obstacle[r->behind_obstacle].name);
+        snprintf(text, size, "vertex %lld of body \"%.64s\" is on or behind obstacle \"%.64s\"",
+                 own, name, s->obstacle[r->behind_obstacle].name);
 }

@@ -1,10 +1,11 @@
-/* Kinetic energy 1/2 v.M v of the coordinates; momenta of everything that moves, scripted vertices included;
- * potentials by term; distances from obstacles; lengths of rods. */
+/* Kinetic energy 1/2 v.M v of the coordinates; momenta of everything that moves, scripted vertices
+ * included; potentials by term; distances from obstacles; lengths of rods. */
 #include "ledger.h"
 
 #include <string.h>
 
-static void add_contacts(BrioSolver *solver, const BrioState *state, const double *x, BrioLedger *ledger)
+static void add_contacts(BrioSolver *solver, const BrioState *state, const double *x,
+                         BrioLedger *ledger)
 {
     const BrioSystem *s = solver->system;
     double contacts = 0;
@@ -19,22 +20,26 @@ static void add_contacts(BrioSolver *solver, const BrioState *state, const doubl
         _Alignas(sizeof(double) * LANES) double distance[LANES];
         double reach = param[BRIO_CONTACT_DHAT] + (s->barrier ? param[BRIO_CONTACT_THICKNESS] : 0);
         for (int64_t i = 0; i < term->elements; i++) {
-            if (i % LANES == 0) brio__obstacle_distances(term, state->param, i / LANES, x, distance);
+            if (i % LANES == 0)
+                brio__obstacle_distances(term, state->param, i / LANES, x, distance);
             contacts += distance[i % LANES] < reach;
-            ledger->min_distance = fmin(ledger->min_distance, distance[i % LANES]); /* NAN at first, which fmin passes over */
+            /* NAN at first, which fmin passes over */
+            ledger->min_distance = fmin(ledger->min_distance, distance[i % LANES]);
         }
     }
     brio__share_sum(s->share, &contacts, 1);
     ledger->contacts = (int)contacts;
     if (!s->share) return;
-    double least = brio__share_least(s->share, isnan(ledger->min_distance) ? INFINITY : ledger->min_distance);
+    double least =
+        brio__share_least(s->share, isnan(ledger->min_distance) ? INFINITY : ledger->min_distance);
     ledger->min_distance = least < INFINITY ? least : NAN;
 }
 
 static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
 {
     for (int i = 0; i < s->rod_count; i++) {
-        const double *a = x + 3 * (int64_t)s->rod[i].vertex[0], *b = x + 3 * (int64_t)s->rod[i].vertex[1];
+        const double *a = x + 3 * (int64_t)s->rod[i].vertex[0];
+        const double *b = x + 3 * (int64_t)s->rod[i].vertex[1];
         double distance = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
         ledger->rods = fmax(ledger->rods, fabs(distance / s->rod[i].length - 1));
     }
@@ -43,8 +48,14 @@ static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
 void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, BrioLedger *ledger)
 {
     const BrioSystem *s = solver->system;
-    *ledger = (BrioLedger){.time = state->time, .step = state->step, .target = state->target, .alpha = state->alpha,
-                           .added = state->added, .unfinished = state->unfinished, .min_distance = NAN, .rods = NAN};
+    *ledger = (BrioLedger){.time = state->time,
+                           .step = state->step,
+                           .target = state->target,
+                           .alpha = state->alpha,
+                           .added = state->added,
+                           .unfinished = state->unfinished,
+                           .min_distance = NAN,
+                           .rods = NAN};
     ledger->potential = brio__potential(solver, state, state->q, state->time, NULL);
     if (solver->contact) ledger->contact = solver->contact_energy;
     ledger->attachment = solver->hand_energy;
@@ -78,7 +89,8 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
     ledger->remainder = ledger->total - state->first - ledger->added + ledger->dissipated;
 
     brio__system_velocities(s, state, state->v, state->time, world);
-    double sum[10] = {0}, *momentum = sum + 1, *angular = sum + 4, *centre = sum + 7; /* mass first */
+    /* mass first */
+    double sum[10] = {0}, *momentum = sum + 1, *angular = sum + 4, *centre = sum + 7;
     for (int64_t v = 0; v < s->vertex_count; v++) { /* ghosts have no mass here */
         const double *x = solver->x + 3 * v, *w = world + 3 * v;
         double m = s->vertex_mass[v];

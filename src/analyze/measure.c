@@ -3,12 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_VOLUME 1e-10 /* of a tet, relative to its longest edge cubed, as brio__mesh_check_solid has it */
-#define LEAST_AREA 1e-8    /* of a triangle twice, relative to its longest edge squared, as brio__mesh_check_shell has it */
+#define LEAST_VOLUME \
+    1e-10 /* of a tet, relative to its longest edge cubed, as brio__mesh_check_solid has it */
+#define LEAST_AREA                                                                               \
+    1e-8 /* of a triangle twice, relative to its longest edge squared, as brio__mesh_check_shell \
+            has it */
 
-static BrioStatus no_memory(BrioError *error) { return brio__error(error, BRIO_ERROR_MEMORY, "out of memory while measuring a mesh"); }
+static BrioStatus no_memory(BrioError *error)
+{
+    return brio__error(error, BRIO_ERROR_MEMORY, "out of memory while measuring a mesh");
+}
 
-static double square_of(const double *a, const double *b) { return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]); }
+static double square_of(const double *a, const double *b)
+{
+    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+           (a[2] - b[2]) * (a[2] - b[2]);
+}
 
 static void cross_of(const double *a, const double *b, const double *c, double n[3])
 {
@@ -18,7 +28,10 @@ static void cross_of(const double *a, const double *b, const double *c, double n
     }
 }
 
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double dot(const double *a, const double *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static double degrees_between(const double *a, const double *b)
 {
@@ -26,7 +39,7 @@ static double degrees_between(const double *a, const double *b)
     return acos(fmin(fmax(cosine, -1), 1)) * (180 / 3.14159265358979323846);
 }
 
-/* ---- elements ------------------------------------------------------------------------------------- */
+/* ---- elements --------------------------------------------------------------------------- */
 
 static void take_quality(BrioMeasure *m, int64_t element, double quality)
 {
@@ -54,7 +67,8 @@ static void measure_tet(const BrioMesh *mesh, int64_t t, BrioMeasure *m)
             squares += square;
             longest = fmax(longest, square);
         }
-    double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6, limit = LEAST_VOLUME * longest * sqrt(longest);
+    double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6;
+    double limit = LEAST_VOLUME * longest * sqrt(longest);
     m->volume += volume;
     if (volume < -limit && m->inverted++ == 0) m->first_inverted = t;
     if (fabs(volume) <= limit && m->flat++ == 0) m->first_flat = t;
@@ -99,32 +113,42 @@ static double enclosed6(const BrioMesh *mesh)
     const double *x = mesh->x;
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         const int32_t *v = mesh->triangle + 3 * t;
-        volume += brio__tet_volume6(x, x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[2]);
+        volume += brio__tet_volume6(x, x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1],
+                                    x + 3 * (int64_t)v[2]);
     }
     return volume;
 }
 
-/* ---- edges ---------------------------------------------------------------------------------------- */
+/* ---- edges ------------------------------------------------------------------------------ */
 
 /* The smaller vertex, the larger one. */
-static uint64_t key_of(int32_t a, int32_t b) { return (uint64_t)BRIO_MIN(a, b) << 32 | (uint32_t)BRIO_MAX(a, b); }
+static uint64_t key_of(int32_t a, int32_t b)
+{
+    return (uint64_t)BRIO_MIN(a, b) << 32 | (uint32_t)BRIO_MAX(a, b);
+}
 
 static BrioStatus measure_lengths(const BrioMesh *mesh, BrioMeasure *m)
 {
-    int64_t count = 0, room = mesh->tet_count ? 6 * mesh->tet_count : 3 * mesh->triangle_count + mesh->edge_count;
+    int64_t count = 0;
+    int64_t room =
+        mesh->tet_count ? 6 * mesh->tet_count : 3 * mesh->triangle_count + mesh->edge_count;
     uint64_t *key = brio__alloc((size_t)room + 1, sizeof *key);
     if (!key) return BRIO_ERROR_MEMORY;
     for (int64_t t = 0; t < mesh->tet_count; t++)
         for (int i = 1; i < 4; i++)
-            for (int j = 0; j < i; j++) key[count++] = key_of(mesh->tet[4 * t + i], mesh->tet[4 * t + j]);
+            for (int j = 0; j < i; j++)
+                key[count++] = key_of(mesh->tet[4 * t + i], mesh->tet[4 * t + j]);
     if (!mesh->tet_count) {
-        for (int64_t k = 0; k < 3 * mesh->triangle_count; k++) key[count++] = key_of(mesh->triangle[k], mesh->triangle[k % 3 == 2 ? k - 2 : k + 1]);
-        for (int64_t e = 0; e < mesh->edge_count; e++) key[count++] = key_of(mesh->edge[2 * e], mesh->edge[2 * e + 1]);
+        for (int64_t k = 0; k < 3 * mesh->triangle_count; k++)
+            key[count++] = key_of(mesh->triangle[k], mesh->triangle[k % 3 == 2 ? k - 2 : k + 1]);
+        for (int64_t e = 0; e < mesh->edge_count; e++)
+            key[count++] = key_of(mesh->edge[2 * e], mesh->edge[2 * e + 1]);
     }
     qsort(key, (size_t)count, sizeof *key, brio__ascending_keys);
     for (int64_t k = 0; k < count; k++) {
         if (k && key[k] == key[k - 1]) continue;
-        double length = sqrt(square_of(mesh->x + 3 * (int64_t)(key[k] >> 32), mesh->x + 3 * (int64_t)(uint32_t)key[k]));
+        double length = sqrt(square_of(mesh->x + 3 * (int64_t)(key[k] >> 32),
+                                       mesh->x + 3 * (int64_t)(uint32_t)key[k]));
         m->edge_least = fmin(m->edge_least, length);
         m->edge_most = fmax(m->edge_most, length);
         m->edge_mean += length;
@@ -157,19 +181,22 @@ static BrioStatus measure_surface(const BrioMesh *mesh, BrioMeasure *m)
         int32_t a = mesh->triangle[k], b = mesh->triangle[k % 3 == 2 ? k - 2 : k + 1];
         side[k] = (Side){key_of(a, b), a < b};
     }
-    qsort(side, (size_t)count, sizeof *side, brio__ascending_keys); /* the key comes first in the struct */
+    /* the key comes first in the struct */
+    qsort(side, (size_t)count, sizeof *side, brio__ascending_keys);
     for (int64_t k = 0, next; k < count; k = next) {
         int64_t forward = 0;
-        for (next = k; next < count && side[next].key == side[k].key; next++) forward += side[next].forward;
+        for (next = k; next < count && side[next].key == side[k].key; next++)
+            forward += side[next].forward;
         if (next - k == 1) count_edge(&m->open_edges, m->first_open, side[k].key);
         if (next - k > 2) count_edge(&m->branching_edges, m->first_branching, side[k].key);
-        if (next - k == 2 && forward != 1) count_edge(&m->turned_edges, m->first_turned, side[k].key);
+        if (next - k == 2 && forward != 1)
+            count_edge(&m->turned_edges, m->first_turned, side[k].key);
     }
     brio__free(side);
     return BRIO_OK;
 }
 
-/* ---- components ----------------------------------------------------------------------------------- */
+/* ---- components ------------------------------------------------------------------------- */
 
 static int32_t root_of(int32_t *parent, int32_t v)
 {
@@ -183,14 +210,17 @@ static BrioStatus measure_components(const BrioMesh *mesh, BrioMeasure *m)
         const int32_t *vertex;
         int64_t count;
         int corners;
-    } part[] = {{mesh->tet, mesh->tet_count, 4}, {mesh->triangle, mesh->triangle_count, 3}, {mesh->edge, mesh->edge_count, 2}};
+    } part[] = {{mesh->tet, mesh->tet_count, 4},
+                {mesh->triangle, mesh->triangle_count, 3},
+                {mesh->edge, mesh->edge_count, 2}};
     int32_t *parent = brio__alloc((size_t)mesh->vertex_count + 1, sizeof *parent);
     uint8_t *used = brio__calloc((size_t)mesh->vertex_count + 1, 1);
     if (parent && used) {
         for (int64_t v = 0; v < mesh->vertex_count; v++) parent[v] = (int32_t)v;
         for (size_t p = 0; p < BRIO_COUNT(part); p++)
             for (int64_t k = 0; k < part[p].count * part[p].corners; k++) {
-                int32_t v = part[p].vertex[k], first = part[p].vertex[k / part[p].corners * part[p].corners];
+                int32_t v = part[p].vertex[k];
+                int32_t first = part[p].vertex[k / part[p].corners * part[p].corners];
                 used[v] = 1;
                 parent[root_of(parent, v)] = root_of(parent, first);
             }
@@ -205,12 +235,19 @@ static BrioStatus measure_components(const BrioMesh *mesh, BrioMeasure *m)
     return status;
 }
 
-/* ---- all ------------------------------------------------------------------------------------------ */
+/* ---- all -------------------------------------------------------------------------------- */
 
 BrioStatus brio__measure(BrioMesh *mesh, BrioMeasure *m, BrioError *error)
 {
-    *m = (BrioMeasure){.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}, .edge_least = INFINITY, .quality_least = INFINITY,
-                       .quality_worst = -1, .first_inverted = -1, .first_flat = -1, .angle_least = INFINITY, .angle_most = -INFINITY};
+    *m = (BrioMeasure){.low = {INFINITY, INFINITY, INFINITY},
+                       .high = {-INFINITY, -INFINITY, -INFINITY},
+                       .edge_least = INFINITY,
+                       .quality_least = INFINITY,
+                       .quality_worst = -1,
+                       .first_inverted = -1,
+                       .first_flat = -1,
+                       .angle_least = INFINITY,
+                       .angle_most = -INFINITY};
     BRIO_CHECK(brio__mesh_check(mesh, error));
     if (mesh->tet_count) BRIO_CHECK(brio__mesh_surface(mesh, error));
     m->vertices = mesh->vertex_count;
@@ -229,7 +266,10 @@ BrioStatus brio__measure(BrioMesh *mesh, BrioMeasure *m, BrioError *error)
     if (status == BRIO_OK) status = measure_surface(mesh, m);
     if (status == BRIO_OK) status = measure_components(mesh, m);
     if (status != BRIO_OK) return no_memory(error);
-    if (!m->tets) m->volume = m->triangles && !m->open_edges && !m->branching_edges && !m->turned_edges ? enclosed6(mesh) / 6 : NAN;
+    if (!m->tets)
+        m->volume = m->triangles && !m->open_edges && !m->branching_edges && !m->turned_edges
+                        ? enclosed6(mesh) / 6
+                        : NAN;
     m->intersections = m->triangles ? brio__exact_mesh(mesh, &m->first, 1) : 0;
     return m->intersections < 0 ? no_memory(error) : BRIO_OK;
 }
@@ -243,9 +283,12 @@ BrioStatus brio__measure_closed(BrioMesh *surface, BrioError *error)
     int64_t count = brio__exact_mesh(surface, &at, 1);
     if (count < 0) return no_memory(error);
     if (count == 0) return BRIO_OK;
-    const double *a = surface->x + 3 * (int64_t)at.edge[0], *b = surface->x + 3 * (int64_t)at.edge[1];
-    return brio__error(error, BRIO_ERROR_INPUT,
-                       "the surface intersects itself: the edge of vertices %d %d, near (%.4g, %.4g, %.4g), meets triangle %lld%s (all counted from 0); repair it in a modelling program",
-                       at.edge[0], at.edge[1], (a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2, (long long)at.triangle,
-                       count > 1 ? ", and so do others elsewhere" : "");
+    const double *a = surface->x + 3 * (int64_t)at.edge[0];
+    const double *b = surface->x + 3 * (int64_t)at.edge[1];
+    return brio__error(
+        error, BRIO_ERROR_INPUT,
+        "the surface intersects itself: the edge of vertices %d %d, near (%.4g, %.4g, %.4g), meets "
+        "triangle %lld%s (all counted from 0); repair it in a modelling program",
+        at.edge[0], at.edge[1], (a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2,
+        (long long)at.triangle, count > 1 ? ", and so do others elsewhere" : "");
 }

@@ -10,7 +10,7 @@ struct BrioStiffness {
     double *scratch;
 };
 
-/* ---- K ------------------------------------------------------------------------------------------ */
+/* ---- K ---------------------------------------------------------------------------------- */
 
 static BrioStatus create_parts(BrioStiffness *k)
 {
@@ -22,7 +22,8 @@ static BrioStatus create_parts(BrioStiffness *k)
     BRIO_CHECK(brio__evaluator_create(s, s->term, s->term_count, &k->evaluator));
     BrioStatus status = brio__evaluator_graph(k->evaluator, &start, &neighbour);
     if (status == BRIO_OK) /* of the solvers the one that multiplies; nothing is solved */
-        status = brio__linear_create(brio__linear_type("pcg"), &(BrioLinearOptions){0}, s->block_count, start, neighbour, &k->linear);
+        status = brio__linear_create(brio__linear_type("pcg"), &(BrioLinearOptions){0},
+                                     s->block_count, start, neighbour, &k->linear);
     brio__free(start);
     brio__free(neighbour);
     return status == BRIO_OK ? brio__evaluator_plan(k->evaluator, k->linear) : status;
@@ -56,7 +57,10 @@ void brio__stiffness_at(BrioStiffness *k, const double *param, const double *x)
     brio__assemble(k->evaluator, param, x, 0, 1, false, k->linear, NULL);
 }
 
-void brio__stiffness_multiply(BrioStiffness *k, const double *d, double *y) { brio__linear_multiply(k->linear, d, y); }
+void brio__stiffness_multiply(BrioStiffness *k, const double *d, double *y)
+{
+    brio__linear_multiply(k->linear, d, y);
+}
 
 void brio__stiffness_dense(const BrioStiffness *k, double *K)
 {
@@ -73,14 +77,16 @@ void brio__stiffness_dense(const BrioStiffness *k, double *K)
             int64_t stride = brio__matrix_stride(A, J);
             for (int p = 0; p < 3; p++)
                 for (int q = 0; q < 3; q++) {
-                    bool lower = r == c && p < q; /* of a diagonal block the lower triangle counts */
-                    double value = transposed || lower ? from[p * stride + q] : from[q * stride + p];
+                    /* of a diagonal block the lower triangle counts */
+                    bool lower = r == c && p < q;
+                    double value =
+                        transposed || lower ? from[p * stride + q] : from[q * stride + p];
                     K[(3 * (size_t)r + (size_t)p) * n + 3 * (size_t)c + (size_t)q] = value;
                 }
         }
 }
 
-/* ---- roots of the masses ------------------------------------------------------------------------ */
+/* ---- roots of the masses ---------------------------------------------------------------- */
 
 /* y = M^-1/2 y */
 static void root_solve(const BrioStiffness *k, double *y)
@@ -100,12 +106,14 @@ static void apply_scaled(void *context, const double *x, double *y)
     root_solve(k, y);
 }
 
-BrioStatus brio__stiffness_largest(BrioStiffness *k, double tol, int64_t most, double *k0, int64_t *iterations)
+BrioStatus brio__stiffness_largest(BrioStiffness *k, double tol, int64_t most, double *k0,
+                                   int64_t *iterations)
 {
-    return brio__power_method(3 * (int64_t)k->system->block_count, apply_scaled, k, tol, most, k0, iterations, NULL);
+    return brio__power_method(3 * (int64_t)k->system->block_count, apply_scaled, k, tol, most, k0,
+                              iterations, NULL);
 }
 
-/* ---- modes -------------------------------------------------------------------------------------- */
+/* ---- modes ------------------------------------------------------------------------------ */
 
 static void transpose(size_t n, double *A)
 {
@@ -123,7 +131,8 @@ BrioStatus brio__modes_create(BrioStiffness *k, BrioModes *modes, BrioError *err
     *modes = (BrioModes){0};
     if (coordinates > BRIO_MODES_MOST)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
-                           "there are %lld coordinates, and all modes of more than %d take too long: a coarser mesh of the same body has nearly "
+                           "there are %lld coordinates, and all modes of more than %d take too "
+                           "long: a coarser mesh of the same body has nearly "
                            "the same low modes",
                            (long long)coordinates, BRIO_MODES_MOST);
     size_t n = (size_t)coordinates;
@@ -141,14 +150,17 @@ BrioStatus brio__modes_create(BrioStiffness *k, BrioModes *modes, BrioError *err
     }
     for (size_t i = 0; i < n; i++) /* the two sides differ by round-off */
         for (size_t j = 0; j < i; j++)
-            modes->mode[i * n + j] = modes->mode[j * n + i] = 0.5 * (modes->mode[i * n + j] + modes->mode[j * n + i]);
+            modes->mode[i * n + j] = modes->mode[j * n + i] =
+                0.5 * (modes->mode[i * n + j] + modes->mode[j * n + i]);
     BrioStatus status = brio__eigen_symmetric((int)n, modes->mode, modes->squared);
     if (status != BRIO_OK) {
         brio__modes_free(modes);
-        return brio__error(error, status, "the modes could not be computed: %s", brio_status_text(status));
+        return brio__error(error, status, "the modes could not be computed: %s",
+                           brio_status_text(status));
     }
     for (size_t i = 0; i < n; i++) root_solve(k, modes->mode + i * n);
-    modes->zero = 8 * (double)n * DBL_EPSILON * fmax(fabs(modes->squared[0]), fabs(modes->squared[n - 1]));
+    modes->zero =
+        8 * (double)n * DBL_EPSILON * fmax(fabs(modes->squared[0]), fabs(modes->squared[n - 1]));
     return BRIO_OK;
 }
 
@@ -159,7 +171,8 @@ void brio__modes_free(BrioModes *modes)
     *modes = (BrioModes){0};
 }
 
-void brio__modes_project(const BrioSystem *system, const BrioModes *modes, const double *u, double *amplitude, double *scratch)
+void brio__modes_project(const BrioSystem *system, const BrioModes *modes, const double *u,
+                         double *amplitude, double *scratch)
 {
     size_t n = (size_t)modes->n;
     brio__mass_multiply(system, u, scratch);
@@ -170,26 +183,33 @@ void brio__modes_project(const BrioSystem *system, const BrioModes *modes, const
     }
 }
 
-/* ---- rigid motions ------------------------------------------------------------------------------ */
+/* ---- rigid motions ---------------------------------------------------------------------- */
 
-BrioStatus brio__rigid_fit(int64_t count, const double *mass, const double *X, const double *x, double R[9], double t[3])
+BrioStatus brio__rigid_fit(int64_t count, const double *mass, const double *X, const double *x,
+                           double R[9], double t[3])
 {
     double total = 0, from[3] = {0}, to[3] = {0}, S[3][3] = {{0}};
     for (int64_t i = 0; i < count; i++) {
         total += mass[i];
-        for (int r = 0; r < 3; r++) from[r] += mass[i] * X[3 * i + r], to[r] += mass[i] * x[3 * i + r];
+        for (int r = 0; r < 3; r++)
+            from[r] += mass[i] * X[3 * i + r], to[r] += mass[i] * x[3 * i + r];
     }
     for (int r = 0; r < 3; r++) from[r] /= total, to[r] /= total;
     for (int64_t i = 0; i < count; i++)
         for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) S[r][c] += mass[i] * (X[3 * i + r] - from[r]) * (x[3 * i + c] - to[c]);
-    double N[16] = {S[0][0] + S[1][1] + S[2][2], S[1][2] - S[2][1], S[2][0] - S[0][2], S[0][1] - S[1][0],
-                    S[1][2] - S[2][1], S[0][0] - S[1][1] - S[2][2], S[0][1] + S[1][0], S[2][0] + S[0][2],
-                    S[2][0] - S[0][2], S[0][1] + S[1][0], S[1][1] - S[0][0] - S[2][2], S[1][2] + S[2][1],
-                    S[0][1] - S[1][0], S[2][0] + S[0][2], S[1][2] + S[2][1], S[2][2] - S[0][0] - S[1][1]};
+            for (int c = 0; c < 3; c++)
+                S[r][c] += mass[i] * (X[3 * i + r] - from[r]) * (x[3 * i + c] - to[c]);
+    double N[16] = {
+        S[0][0] + S[1][1] + S[2][2], S[1][2] - S[2][1],           S[2][0] - S[0][2],
+        S[0][1] - S[1][0],           S[1][2] - S[2][1],           S[0][0] - S[1][1] - S[2][2],
+        S[0][1] + S[1][0],           S[2][0] + S[0][2],           S[2][0] - S[0][2],
+        S[0][1] + S[1][0],           S[1][1] - S[0][0] - S[2][2], S[1][2] + S[2][1],
+        S[0][1] - S[1][0],           S[2][0] + S[0][2],           S[1][2] + S[2][1],
+        S[2][2] - S[0][0] - S[1][1]};
     double value[4], q[4] = {0}, norm = 0;
     BRIO_CHECK(brio__eigen_symmetric_builtin(4, N, value));
-    for (int k = 0; k < 4; k++) { /* the identity's share in the eigenspace of the greatest value: the smallest of equal turns */
+    /* the identity's share in the eigenspace of the greatest value: the smallest of equal turns */
+    for (int k = 0; k < 4; k++) {
         if (value[3] - value[k] > 1e-10 * fabs(value[3])) continue;
         for (int i = 0; i < 4; i++) q[i] += N[4 * k] * N[4 * k + i];
     }
@@ -197,10 +217,13 @@ BrioStatus brio__rigid_fit(int64_t count, const double *mass, const double *X, c
     if (norm < 1e-20) memcpy(q, N + 12, sizeof q), norm = 1; /* a half turn */
     for (int i = 0; i < 4; i++) q[i] /= sqrt(norm);
     double w = q[0], a = q[1], b = q[2], c = q[3];
-    double turn[9] = {w * w + a * a - b * b - c * c, 2 * (a * b - w * c), 2 * (a * c + w * b),
-                      2 * (a * b + w * c), w * w - a * a + b * b - c * c, 2 * (b * c - w * a),
-                      2 * (a * c - w * b), 2 * (b * c + w * a), w * w - a * a - b * b + c * c};
+    double turn[9] = {w * w + a * a - b * b - c * c, 2 * (a * b - w * c),
+                      2 * (a * c + w * b),           2 * (a * b + w * c),
+                      w * w - a * a + b * b - c * c, 2 * (b * c - w * a),
+                      2 * (a * c - w * b),           2 * (b * c + w * a),
+                      w * w - a * a - b * b + c * c};
     memcpy(R, turn, sizeof turn);
-    for (int r = 0; r < 3; r++) t[r] = to[r] - R[3 * r] * from[0] - R[3 * r + 1] * from[1] - R[3 * r + 2] * from[2];
+    for (int r = 0; r < 3; r++)
+        t[r] = to[r] - R[3 * r] * from[0] - R[3 * r + 1] * from[1] - R[3 * r + 2] * from[2];
     return BRIO_OK;
 }

@@ -7,16 +7,17 @@
 
 struct BrioOscillator {
     BrioSim *sim;
-    BrioState *first;     /* before any step */
+    BrioState *first; /* before any step */
     double m;
-    int stiffness;        /* where k stands among the state's parameters */
-    int used;             /* vectors that the method remembers */
-    double step;          /* of the present measurement */
+    int stiffness; /* where k stands among the state's parameters */
+    int used;      /* vectors that the method remembers */
+    double step;   /* of the present measurement */
 };
 
-/* ---- the oscillator ------------------------------------------------------------------------------ */
+/* ---- the oscillator --------------------------------------------------------------------- */
 
-/* A vertex on a spring of no length to a fixed vertex at the origin: E = k/2 |x|^2. The vertex is node 1. */
+/* A vertex on a spring of no length to a fixed vertex at the origin: E = k/2 |x|^2. The vertex is
+ * node 1. */
 static BrioStatus build(double m, BrioSystem **system, BrioState **state, BrioError *error)
 {
     double x[6] = {0, 0, 0, 1, 0, 0}, spring[2] = {1, 0};
@@ -38,30 +39,41 @@ static BrioStatus build(double m, BrioSystem **system, BrioState **state, BrioEr
     return status;
 }
 
-static BrioStatus refuse_without_matrix(const BrioIntegrator *integrator, const double *values, BrioError *error)
+static BrioStatus refuse_without_matrix(const BrioIntegrator *integrator, const double *values,
+                                        BrioError *error)
 {
     static const struct {
         const char *name, *why;
     } table[] = {
-        {"static", "static knows no motion: every step is the equilibrium, whatever the state was; `brio settle` finds it"},
-        {"pbd-verlet", "pbd-verlet does not know the stiffness k: it moves vertices until springs have their rest lengths, as far as its iterations "
+        {"static", "static knows no motion: every step is the equilibrium, whatever the state was; "
+                   "`brio settle` finds it"},
+        {"pbd-verlet", "pbd-verlet does not know the stiffness k: it moves vertices until springs "
+                       "have their rest lengths, as far as its iterations "
                        "get; take another method, for example backward-euler"},
     };
     for (size_t i = 0; i < BRIO_COUNT(table); i++)
-        if (!strcmp(integrator->name, table[i].name)) return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s", table[i].why);
+        if (!strcmp(integrator->name, table[i].name))
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s", table[i].why);
     unsigned traits = integrator->traits;
     int alpha = brio__fields_offset(integrator->fields, "alpha");
     if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
     if (!(traits & BRIO_ENERGY_CONTROLLED) || (alpha >= 0 && !isnan(values[alpha]))) return BRIO_OK;
-    return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s has no matrix: what it does depends on the energy of the state, step by step; %s", integrator->name,
-                       alpha >= 0 ? "fix its alpha: --set integrator.alpha=1" : "ask for the methods that it is made of");
+    return brio__error(
+        error, BRIO_ERROR_UNSUPPORTED,
+        "%s has no matrix: what it does depends on the energy of the state, step by step; %s",
+        integrator->name,
+        alpha >= 0 ? "fix its alpha: --set integrator.alpha=1"
+                   : "ask for the methods that it is made of");
 }
 
-BrioStatus brio__oscillator_create(const BrioSimDef *def, double m, BrioOscillator **oscillator, BrioError *error)
+BrioStatus brio__oscillator_create(const BrioSimDef *def, double m, BrioOscillator **oscillator,
+                                   BrioError *error)
 {
     if (error) *error = (BrioError){0};
     const BrioIntegrator *integrator = def->integrator ? brio_integrator(def->integrator) : NULL;
-    if (!integrator) return brio__error(error, BRIO_ERROR_INPUT, "no integrator \"%s\"", def->integrator ? def->integrator : "");
+    if (!integrator)
+        return brio__error(error, BRIO_ERROR_INPUT, "no integrator \"%s\"",
+                           def->integrator ? def->integrator : "");
     BRIO_CHECK(refuse_without_matrix(integrator, def->values, error));
     BrioSystem *system = NULL;
     BrioState *state = NULL;
@@ -76,7 +88,8 @@ BrioStatus brio__oscillator_create(const BrioSimDef *def, double m, BrioOscillat
     own.solver.linear_tol = 1e-14;
     own.solver.max_halvings = 0;
     if (status == BRIO_OK) {
-        status = brio_sim_create(system, state, &own, &o->sim, error); /* owns system and state from here on */
+        /* owns system and state from here on */
+        status = brio_sim_create(system, state, &own, &o->sim, error);
     } else {
         brio_system_free(system);
         brio_state_free(state);
@@ -100,7 +113,7 @@ void brio__oscillator_free(BrioOscillator *o)
     brio__free(o);
 }
 
-/* ---- its matrix ---------------------------------------------------------------------------------- */
+/* ---- its matrix ------------------------------------------------------------------------- */
 
 /* One step from (x, v, remembered ones). */
 static BrioStatus respond(BrioOscillator *o, const double *in, double *out, BrioError *error)
@@ -116,7 +129,9 @@ static BrioStatus respond(BrioOscillator *o, const double *in, double *out, Brio
     state->history_used = o->used;
     state->last_h = o->step;
     BrioStatus status = brio_sim_step_by(o->sim, o->step);
-    if (status != BRIO_OK) return brio__error(error, status, "%s cannot do a step of %g s: %s", o->sim->stepper->integrator->name, o->step, brio_sim_reason(o->sim));
+    if (status != BRIO_OK)
+        return brio__error(error, status, "%s cannot do a step of %g s: %s",
+                           o->sim->stepper->integrator->name, o->step, brio_sim_reason(o->sim));
     out[0] = state->q[0];
     out[1] = state->v[0];
     for (int k = 0; k < o->used; k++) out[2 + k] = state->past[k * n];
@@ -131,12 +146,15 @@ static BrioStatus fill_history(BrioOscillator *o, BrioError *error)
     if (state->history == 0) return BRIO_OK;
     for (int64_t n = 0; n <= state->history && state->history_used < state->history; n++) {
         BrioStatus status = brio_sim_step_by(o->sim, o->step);
-        if (status != BRIO_OK) return brio__error(error, status, "%s cannot do a step of %g s: %s", o->sim->stepper->integrator->name, o->step, brio_sim_reason(o->sim));
+        if (status != BRIO_OK)
+            return brio__error(error, status, "%s cannot do a step of %g s: %s",
+                               o->sim->stepper->integrator->name, o->step, brio_sim_reason(o->sim));
     }
     o->used = (int)state->history_used;
     if (2 + o->used > BRIO_AMPLIFICATION_MOST)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s remembers %d vectors, more than the %d that fit here", o->sim->stepper->integrator->name, o->used,
-                           BRIO_AMPLIFICATION_MOST - 2);
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%s remembers %d vectors, more than the %d that fit here",
+                           o->sim->stepper->integrator->name, o->used, BRIO_AMPLIFICATION_MOST - 2);
     return BRIO_OK;
 }
 
@@ -147,9 +165,10 @@ static double difference_of_products(double a, double d, double b, double c)
     return fma(a, d, -bc) + lost;
 }
 
-/* The products of a 2 x 2 determinant may be far larger than it is (h^4 for explicit methods at long steps), and entries are known to
- * their last place only. Then the first state is sheared along the second, which changes no area, so that its image has hardly any
- * velocity: the remaining product does not cancel. */
+/* The products of a 2 x 2 determinant may be far larger than it is (h^4 for explicit methods at
+ * long steps), and entries are known to their last place only. Then the first state is sheared
+ * along the second, which changes no area, so that its image has hardly any velocity: the remaining
+ * product does not cancel. */
 static BrioStatus determinant_2(BrioOscillator *o, BrioAmplification *a, BrioError *error)
 {
     const double *Q = a->matrix;
@@ -200,34 +219,44 @@ static void eigenvalues_2(BrioAmplification *a)
     a->radius = fabs(a->re[0]);
 }
 
-/* TOLERANCE 1e-9 of the sum of the moduli, plus 1e-12 of what went in, for rows that (nearly) vanish. */
+/* TOLERANCE 1e-9 of the sum of the moduli, plus 1e-12 of what went in, for rows that (nearly)
+ * vanish. */
 static BrioStatus check_linear(BrioOscillator *o, const BrioAmplification *a, BrioError *error)
 {
     BrioRandom random = {7};
     int n = a->size;
     for (int trial = 0; trial < 2; trial++) {
         double in[BRIO_AMPLIFICATION_MOST] = {0}, out[BRIO_AMPLIFICATION_MOST];
-        for (int j = 0; j < n; j++) in[j] = brio__random_normal(&random) * (j == 1 ? 1 / o->step : 1);
+        for (int j = 0; j < n; j++)
+            in[j] = brio__random_normal(&random) * (j == 1 ? 1 / o->step : 1);
         BRIO_CHECK(respond(o, in, out, error));
         double unit = fabs(in[0]) + o->step * fabs(in[1]); /* m */
         for (int i = 0; i < n; i++) {
-            double sum = 0, size = 1e-3 * unit * (i == 0 ? 1 : i == 1 ? 1 / o->step : fmax(1, 1 / o->step));
-            for (int j = 0; j < n; j++) sum += a->matrix[i * n + j] * in[j], size += fabs(a->matrix[i * n + j] * in[j]);
+            double sum = 0;
+            double size = 1e-3 * unit * (i == 0 ? 1 : i == 1 ? 1 / o->step : fmax(1, 1 / o->step));
+            for (int j = 0; j < n; j++)
+                sum += a->matrix[i * n + j] * in[j], size += fabs(a->matrix[i * n + j] * in[j]);
             if (!(fabs(out[i] - sum) <= 1e-9 * size))
-                return brio__error(error, BRIO_STEP_REJECTED,
-                                   "%s is not linear on this oscillator: its response to a combination of states differs from the combination of its responses by "
-                                   "%.3g of %.3g, so it has no matrix",
-                                   o->sim->stepper->integrator->name, fabs(out[i] - sum), size);
+                return brio__error(
+                    error, BRIO_STEP_REJECTED,
+                    "%s is not linear on this oscillator: its response to a combination of states "
+                    "differs from the combination of its responses by "
+                    "%.3g of %.3g, so it has no matrix",
+                    o->sim->stepper->integrator->name, fabs(out[i] - sum), size);
         }
     }
     return BRIO_OK;
 }
 
-BrioStatus brio__oscillator_measure(BrioOscillator *o, double k, double d, double h, BrioAmplification *a, BrioError *error)
+BrioStatus brio__oscillator_measure(BrioOscillator *o, double k, double d, double h,
+                                    BrioAmplification *a, BrioError *error)
 {
     if (error) *error = (BrioError){0};
     if (!(k > 0) || !(d >= 0) || !(h > 0) || isinf(k) || isinf(d) || isinf(h))
-        return brio__error(error, BRIO_ERROR_INPUT, "k = %g, d = %g, h = %g: the stiffness and the step must be positive, the drag not negative", k, d, h);
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "k = %g, d = %g, h = %g: the stiffness and the step must be positive, "
+                           "the drag not negative",
+                           k, d, h);
     brio_state_assign(o->sim->state, o->first);
     o->sim->state->param[o->stiffness] = k;
     o->sim->stepper->solver->damper[0].values[0] = d;
@@ -251,12 +280,14 @@ BrioStatus brio__oscillator_measure(BrioOscillator *o, double k, double d, doubl
     }
     a->det = determinant(a->size, a->matrix);
     BrioStatus status = brio__eigenvalues(a->size, a->matrix, a->re, a->im);
-    if (status != BRIO_OK) return brio__error(error, status, "the eigenvalues could not be computed: %s", brio_status_text(status));
+    if (status != BRIO_OK)
+        return brio__error(error, status, "the eigenvalues could not be computed: %s",
+                           brio_status_text(status));
     a->radius = hypot(a->re[0], a->im[0]);
     return BRIO_OK;
 }
 
-/* ---- where it is stable -------------------------------------------------------------------------- */
+/* ---- where it is stable ----------------------------------------------------------------- */
 
 /* A double eigenvalue is known to the root of the round-off. */
 static const double slack = 1e-7;
@@ -264,12 +295,14 @@ static const double slack = 1e-7;
 bool brio__oscillator_is_stable(BrioOscillator *o, double X, double Y)
 {
     BrioAmplification a;
-    return brio__oscillator_measure(o, Y * o->m, X * o->m, 1, &a, NULL) == BRIO_OK && a.radius <= 1 + slack;
+    return brio__oscillator_measure(o, Y * o->m, X * o->m, 1, &a, NULL) == BRIO_OK &&
+           a.radius <= 1 + slack;
 }
 
 double brio__oscillator_limit(BrioOscillator *o)
 {
-    double low = 0.05, high = low; /* h sqrt(k/m); second-order growth is 1e-6 here, far above the slack */
+    /* h sqrt(k/m); second-order growth is 1e-6 here, far above the slack */
+    double low = 0.05, high = low;
     if (!brio__oscillator_is_stable(o, 0, low * low)) return 0;
     while (brio__oscillator_is_stable(o, 0, high * high)) {
         low = high;
@@ -283,7 +316,8 @@ double brio__oscillator_limit(BrioOscillator *o)
     return low;
 }
 
-/* The largest stable Y above `least`; 0: none. Looked for from `most` downward, since regions need not begin at Y = 0. */
+/* The largest stable Y above `least`; 0: none. Looked for from `most` downward, since regions need
+ * not begin at Y = 0. */
 static double highest_above(BrioOscillator *o, double X, double least, double most)
 {
     enum { LEVELS = 160 };
@@ -303,7 +337,10 @@ static double highest_above(BrioOscillator *o, double X, double least, double mo
     return low;
 }
 
-double brio__oscillator_highest(BrioOscillator *o, double X, double most) { return highest_above(o, X, 0, most); }
+double brio__oscillator_highest(BrioOscillator *o, double X, double most)
+{
+    return highest_above(o, X, 0, most);
+}
 
 double brio__oscillator_peak(BrioOscillator *o, double most, double *X)
 {
@@ -317,7 +354,8 @@ double brio__oscillator_peak(BrioOscillator *o, double most, double *X)
     double ceiling = fmin(most, 1.2 * best);
     while (width > 1e-6 && best > 0) { /* to a neighbour if it is higher, otherwise nearer */
         double left = *X - width, right = *X + width;
-        double Y = left >= 0 ? highest_above(o, left, best, ceiling) : 0, Z = highest_above(o, right, best, ceiling);
+        double Y = left >= 0 ? highest_above(o, left, best, ceiling) : 0;
+        double Z = highest_above(o, right, best, ceiling);
         if (Y > best && Y >= Z)
             best = Y, *X = left;
         else if (Z > best)

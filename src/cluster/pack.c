@@ -1,4 +1,5 @@
-/* One description of a share serves for counting, writing and reading. Numbers are those of one kind of machine: all processes of a job run on the same kind. */
+/* One description of a share serves for counting, writing and reading. Numbers are those of one
+ * kind of machine: all processes of a job run on the same kind. */
 #include "split.h"
 
 #include <string.h>
@@ -51,7 +52,8 @@ static bool there(Stream *s, const void *pointer)
 static void visit_body(Stream *s, BrioBody *b)
 {
     visit_text(s, &b->name);
-    VALUE(b->first), VALUE(b->count), VALUE(b->mass_point), VALUE(b->term), VALUE(b->term_count), VALUE(b->values);
+    VALUE(b->first), VALUE(b->count), VALUE(b->mass_point), VALUE(b->term), VALUE(b->term_count),
+        VALUE(b->values);
     VALUE(b->triangle_count), VALUE(b->edge_count), VALUE(b->tet_count);
     ARRAY(b->triangle, 3 * b->triangle_count);
     ARRAY(b->edge, 2 * b->edge_count);
@@ -67,7 +69,8 @@ static void visit_term(Stream *s, BrioTerm *t)
         brio__free(name);
         if (!t->energy) s->failed = true;
     }
-    VALUE(t->body), VALUE(t->obstacle), VALUE(t->elements), VALUE(t->blocks), VALUE(t->params), VALUE(t->live);
+    VALUE(t->body), VALUE(t->obstacle), VALUE(t->elements), VALUE(t->blocks), VALUE(t->params),
+        VALUE(t->live);
     if (s->failed) return;
     ARRAY(t->node, t->blocks * LANES * t->energy->nodes);
     ARRAY(t->rest, t->blocks * LANES * t->energy->rest);
@@ -75,7 +78,8 @@ static void visit_term(Stream *s, BrioTerm *t)
 
 static void visit_surface(Stream *s, BrioSurface *f)
 {
-    VALUE(f->vertex_count), VALUE(f->edge_count), VALUE(f->primitive_count), VALUE(f->node_count), VALUE(f->part_count);
+    VALUE(f->vertex_count), VALUE(f->edge_count), VALUE(f->primitive_count), VALUE(f->node_count),
+        VALUE(f->part_count);
     ARRAY(f->vertex, f->vertex_count);
     ARRAY(f->rest, 3 * (int64_t)f->vertex_count);
     ARRAY(f->held, f->vertex_count);
@@ -88,7 +92,8 @@ static void visit_surface(Stream *s, BrioSurface *f)
 
 static void visit_share(Stream *s, BrioShare *h, const BrioSystem *y)
 {
-    VALUE(h->process), VALUE(h->processes), VALUE(h->owned), VALUE(h->blocks), VALUE(h->vertices), VALUE(h->held_vertices), VALUE(h->params);
+    VALUE(h->process), VALUE(h->processes), VALUE(h->owned), VALUE(h->blocks), VALUE(h->vertices),
+        VALUE(h->held_vertices), VALUE(h->params);
     VALUE(h->body_count), VALUE(h->part_count), VALUE(h->scene);
     ARRAY(h->block, y->block_count);
     ARRAY(h->vertex, y->vertex_count);
@@ -103,9 +108,14 @@ static void visit_share(Stream *s, BrioShare *h, const BrioSystem *y)
 
 static void visit_system(Stream *s, BrioSystem *y)
 {
-    int bodies = y->body_count, terms = y->term_count, obstacles = y->obstacle_count, scripts = y->scripted_count;
-    VALUE(y->vertex_count), VALUE(y->body_vertices), VALUE(y->block_count), VALUE(y->held_count), VALUE(y->gravity_term), VALUE(y->plane_count), VALUE(y->plane_term);
-    VALUE(y->barrier), VALUE(y->contact_params), VALUE(y->epsv), VALUE(y->param_count), VALUE(y->rod_count);
+    int bodies = y->body_count;
+    int terms = y->term_count;
+    int obstacles = y->obstacle_count;
+    int scripts = y->scripted_count;
+    VALUE(y->vertex_count), VALUE(y->body_vertices), VALUE(y->block_count), VALUE(y->held_count),
+        VALUE(y->gravity_term), VALUE(y->plane_count), VALUE(y->plane_term);
+    VALUE(y->barrier), VALUE(y->contact_params), VALUE(y->epsv), VALUE(y->param_count),
+        VALUE(y->rod_count);
     VALUE(bodies), VALUE(terms), VALUE(obstacles), VALUE(scripts);
     ARRAY(y->map_start, y->vertex_count + 1);
     if (s->failed) return;
@@ -122,8 +132,10 @@ static void visit_system(Stream *s, BrioSystem *y)
         y->scripted = brio__calloc((size_t)scripts + 1, sizeof *y->scripted);
         if (!y->body || !y->term || !y->obstacle || !y->scripted) s->failed = true;
     }
-    for (y->body_count = 0; !s->failed && y->body_count < bodies; y->body_count++) visit_body(s, &y->body[y->body_count]);
-    for (y->term_count = 0; !s->failed && y->term_count < terms; y->term_count++) visit_term(s, &y->term[y->term_count]);
+    for (y->body_count = 0; !s->failed && y->body_count < bodies; y->body_count++)
+        visit_body(s, &y->body[y->body_count]);
+    for (y->term_count = 0; !s->failed && y->term_count < terms; y->term_count++)
+        visit_term(s, &y->term[y->term_count]);
     for (y->obstacle_count = 0; !s->failed && y->obstacle_count < obstacles; y->obstacle_count++) {
         BrioObstacle *o = &y->obstacle[y->obstacle_count];
         visit_text(s, &o->name);
@@ -140,8 +152,10 @@ static void visit_system(Stream *s, BrioSystem *y)
     if (there(s, y->excluded)) ARRAY(y->excluded, owners * owners);
     if (there(s, y->surface)) {
         if (s->reading) y->surface = brio__calloc(1, sizeof *y->surface);
-        if (y->surface) visit_surface(s, y->surface);
-        else s->failed = true;
+        if (y->surface)
+            visit_surface(s, y->surface);
+        else
+            s->failed = true;
     }
     if (!s->failed) visit_share(s, y->share, y);
 }
@@ -161,7 +175,8 @@ static void visit_all(Stream *s, BrioSystem *y, BrioState **state, int32_t **gho
     ARRAY(*ghost, 2 * (int64_t)(y->block_count - y->share->owned));
 }
 
-BrioStatus brio__pack(const BrioSystem *share, const BrioState *state, const int32_t *ghost, char **bytes, size_t *size)
+BrioStatus brio__pack(const BrioSystem *share, const BrioState *state, const int32_t *ghost,
+                      char **bytes, size_t *size)
 {
     Stream s = {0};
     BrioState *written = (BrioState *)state; /* only read from here on */
@@ -174,7 +189,8 @@ BrioStatus brio__pack(const BrioSystem *share, const BrioState *state, const int
     return BRIO_OK;
 }
 
-BrioStatus brio__unpack(const char *bytes, size_t size, BrioSystem **share, BrioState **state, int32_t **ghost)
+BrioStatus brio__unpack(const char *bytes, size_t size, BrioSystem **share, BrioState **state,
+                        int32_t **ghost)
 {
     Stream s = {.bytes = (char *)bytes, .size = size, .reading = true};
     BrioSystem *y = brio__calloc(1, sizeof *y);

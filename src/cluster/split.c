@@ -1,6 +1,9 @@
-/* Each element belongs to the owner of its first vertex that has coordinates. A process receives the vertices that it owns, those of its elements, all mass points, all
- * obstacles and, where surfaces meet, all surfaces [so contact needs no messages of its own]; process 0 also what is to be seen. Numbers keep the order that they have in the
- * whole, so that bodies stay contiguous; coordinate blocks have the owned ones first. Terms are the same on every process, though some have no elements there. */
+/* Each element belongs to the owner of its first vertex that has coordinates. A process receives
+ * the vertices that it owns, those of its elements, all mass points, all obstacles and, where
+ * surfaces meet, all surfaces [so contact needs no messages of its own]; process 0 also what is to
+ * be seen. Numbers keep the order that they have in the whole, so that bodies stay contiguous;
+ * coordinate blocks have the owned ones first. Terms are the same on every process, though some
+ * have no elements there. */
 #include "split.h"
 
 #include "../contact/contact.h"
@@ -9,14 +12,19 @@
 
 #include <string.h>
 
-static bool has_coordinates(const BrioSystem *s, int64_t v) { return s->map_start[v] < s->map_start[v + 1]; }
+static bool has_coordinates(const BrioSystem *s, int64_t v)
+{
+    return s->map_start[v] < s->map_start[v + 1];
+}
 
 static int owner_of_vertex(const BrioSystem *s, const BrioDivision *d, int64_t v)
 {
-    return has_coordinates(s, v) ? d->owner[s->map_block[s->map_start[v]]] : d->held_owner[brio__system_held_index(s, (int32_t)v)];
+    return has_coordinates(s, v) ? d->owner[s->map_block[s->map_start[v]]]
+                                 : d->held_owner[brio__system_held_index(s, (int32_t)v)];
 }
 
-static int owner_of_element(const BrioSystem *s, const BrioDivision *d, const BrioTerm *term, int64_t e)
+static int owner_of_element(const BrioSystem *s, const BrioDivision *d, const BrioTerm *term,
+                            int64_t e)
 {
     for (int k = 0; k < term->energy->nodes; k++) {
         int32_t v = brio__term_vertex(term, e, k);
@@ -33,13 +41,16 @@ static void mark_seen(const BrioSystem *s, const int64_t *also, int64_t also_cou
         const BrioSkin *skin = b->skin;
         for (int64_t k = 0; k < 3 * b->triangle_count; k++) seen[b->first + b->triangle[k]] = 1;
         for (int64_t k = 0; k < 2 * b->edge_count; k++) seen[b->first + b->edge[k]] = 1;
-        for (int64_t k = 0; skin && skin->weight && k < skin->start[skin->vertex_count]; k++) seen[b->first + skin->node[k]] = 1;
-        for (int64_t v = 0; b->triangle_count + b->edge_count == 0 && v < b->count; v++) seen[b->first + v] = 1;
+        for (int64_t k = 0; skin && skin->weight && k < skin->start[skin->vertex_count]; k++)
+            seen[b->first + skin->node[k]] = 1;
+        for (int64_t v = 0; b->triangle_count + b->edge_count == 0 && v < b->count; v++)
+            seen[b->first + v] = 1;
     }
     for (int64_t k = 0; k < also_count; k++) seen[also[k]] = 1;
 }
 
-BrioStatus brio__division_create(const BrioSystem *s, int processes, int32_t *owner, const int64_t *also, int64_t also_count, BrioDivision *d)
+BrioStatus brio__division_create(const BrioSystem *s, int processes, int32_t *owner,
+                                 const int64_t *also, int64_t also_count, BrioDivision *d)
 {
     *d = (BrioDivision){.processes = processes, .owner = owner};
     d->place = brio__alloc((size_t)s->block_count, sizeof *d->place);
@@ -47,14 +58,18 @@ BrioStatus brio__division_create(const BrioSystem *s, int processes, int32_t *ow
     d->part = brio__alloc((size_t)s->block_count, sizeof *d->part);
     d->seen = brio__calloc((size_t)s->vertex_count, 1);
     int32_t *next = brio__calloc((size_t)processes, sizeof *next);
-    BrioStatus status = d->owner && d->place && d->held_owner && d->part && d->seen && next ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioStatus status = d->owner && d->place && d->held_owner && d->part && d->seen && next
+                            ? BRIO_OK
+                            : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
         for (int32_t b = 0; b < s->block_count; b++) d->place[b] = next[owner[b]]++;
         for (int t = s->term_count - 1; t >= 0; t--) /* the first element that has it decides */
             for (int64_t e = s->term[t].elements - 1; e >= 0; e--)
                 for (int k = 0; k < s->term[t].energy->nodes; k++) {
                     int32_t v = brio__term_vertex(&s->term[t], e, k);
-                    if (!has_coordinates(s, v)) d->held_owner[brio__system_held_index(s, v)] = owner_of_element(s, d, &s->term[t], e);
+                    if (!has_coordinates(s, v))
+                        d->held_owner[brio__system_held_index(s, v)] =
+                            owner_of_element(s, d, &s->term[t], e);
                 }
         mark_seen(s, also, also_count, d->seen);
         status = brio__parts_find(s, d->part, &d->part_count, &d->part_held);
@@ -78,12 +93,14 @@ void brio__division_free(BrioDivision *d)
 void brio__share_free(BrioShare *share)
 {
     if (!share) return;
-    void *arrays[] = {share->block, share->vertex, share->held, share->param, share->tells_held, share->tells_param, share->body, share->part, share->part_held};
+    void *arrays[] = {share->block, share->vertex,     share->held,
+                      share->param, share->tells_held, share->tells_param,
+                      share->body,  share->part,       share->part_held};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     brio__free(share);
 }
 
-/* ---- one share ------------------------------------------------------------------------------------ */
+/* ---- one share -------------------------------------------------------------------------- */
 
 typedef struct Split {
     const BrioSystem *from;
@@ -95,7 +112,7 @@ typedef struct Split {
     int32_t *vertex; /* of the whole: its number here, -1 for none */
     int32_t *block;
     int32_t *ghost;
-    bool surfaces;   /* all of them are here */
+    bool surfaces; /* all of them are here */
     bool failed;
 } Split;
 
@@ -109,15 +126,21 @@ static void *room(Split *w, int64_t count, size_t size)
 static void choose_vertices(Split *w)
 {
     const BrioSystem *s = w->from;
-    for (int64_t v = 0; v < s->vertex_count; v++) w->vertex[v] = owner_of_vertex(s, w->d, v) == w->process || (w->process == 0 && w->d->seen[v]) ? 1 : -1;
+    for (int64_t v = 0; v < s->vertex_count; v++)
+        w->vertex[v] =
+            owner_of_vertex(s, w->d, v) == w->process || (w->process == 0 && w->d->seen[v]) ? 1
+                                                                                            : -1;
     for (int t = 0; t < s->term_count; t++)
         for (int64_t e = 0; e < s->term[t].elements; e++) {
             if (owner_of_element(s, w->d, &s->term[t], e) != w->process) continue;
-            for (int k = 0; k < s->term[t].energy->nodes; k++) w->vertex[brio__term_vertex(&s->term[t], e, k)] = 1;
+            for (int k = 0; k < s->term[t].energy->nodes; k++)
+                w->vertex[brio__term_vertex(&s->term[t], e, k)] = 1;
         }
-    for (int32_t i = 0; s->surface && i < s->surface->vertex_count; i++) w->vertex[s->surface->vertex[i]] = 1;
+    for (int32_t i = 0; s->surface && i < s->surface->vertex_count; i++)
+        w->vertex[s->surface->vertex[i]] = 1;
     for (int i = 0; i < s->body_count; i++)
-        for (int64_t k = 0; s->body[i].mass_point >= 0 && k < 4; k++) w->vertex[s->body[i].mass_point + k] = 1;
+        for (int64_t k = 0; s->body[i].mass_point >= 0 && k < 4; k++)
+            w->vertex[s->body[i].mass_point + k] = 1;
     for (int i = 0; i < s->obstacle_count; i++)
         for (int64_t k = 0; k < s->obstacle[i].count; k++) w->vertex[s->obstacle[i].first + k] = 1;
     int32_t next = 0;
@@ -134,7 +157,8 @@ static void choose_blocks(Split *w)
     const BrioSystem *s = w->from;
     for (int32_t b = 0; b < s->block_count; b++) w->block[b] = -1;
     for (int64_t v = 0; v < s->vertex_count; v++)
-        for (int32_t m = s->map_start[v]; w->vertex[v] >= 0 && m < s->map_start[v + 1]; m++) w->block[s->map_block[m]] = 0;
+        for (int32_t m = s->map_start[v]; w->vertex[v] >= 0 && m < s->map_start[v + 1]; m++)
+            w->block[s->map_block[m]] = 0;
     int32_t next = 0;
     for (int ghosts = 0; ghosts < 2; ghosts++) {
         for (int32_t b = 0; b < s->block_count; b++)
@@ -164,7 +188,8 @@ static void split_map(Split *w)
     BrioSystem *to = w->to;
     int64_t entries = 0, held = 0;
     for (int64_t v = 0; v < s->vertex_count; v++)
-        if (w->vertex[v] >= 0) entries += s->map_start[v + 1] - s->map_start[v], held += !has_coordinates(s, v);
+        if (w->vertex[v] >= 0)
+            entries += s->map_start[v + 1] - s->map_start[v], held += !has_coordinates(s, v);
     to->map_start = room(w, to->vertex_count, sizeof *to->map_start);
     to->map_block = room(w, entries, sizeof *to->map_block);
     to->map_weight = room(w, entries, sizeof *to->map_weight);
@@ -199,10 +224,12 @@ static int64_t first_here(const Split *w, int64_t v)
     return v < w->from->vertex_count ? w->vertex[v] : w->to->vertex_count;
 }
 
-static int32_t *own_numbers(Split *w, const int32_t *element, int64_t count, int64_t first, int64_t first_new)
+static int32_t *own_numbers(Split *w, const int32_t *element, int64_t count, int64_t first,
+                            int64_t first_new)
 {
     int32_t *numbers = room(w, count, sizeof *numbers);
-    for (int64_t k = 0; numbers && k < count; k++) numbers[k] = (int32_t)(w->vertex[first + element[k]] - first_new);
+    for (int64_t k = 0; numbers && k < count; k++)
+        numbers[k] = (int32_t)(w->vertex[first + element[k]] - first_new);
     return numbers;
 }
 
@@ -217,9 +244,14 @@ static void split_bodies(Split *w)
         const BrioBody *b = &s->body[i];
         BrioBody *n = &to->body[i];
         const BrioTerm *term = &s->term[b->term];
-        *n = (BrioBody){.name = brio__strdup(b->name), .first = first_here(w, b->first), .mass_point = b->mass_point < 0 ? -1 : w->vertex[b->mass_point], .term = b->term, .term_count = b->term_count};
+        *n = (BrioBody){.name = brio__strdup(b->name),
+                        .first = first_here(w, b->first),
+                        .mass_point = b->mass_point < 0 ? -1 : w->vertex[b->mass_point],
+                        .term = b->term,
+                        .term_count = b->term_count};
         n->count = first_here(w, b->first + b->count) - n->first;
-        w->share->body[i] = (BrioWhole){b->first, b->count, b->tet_count, b->triangle_count, b->edge_count};
+        w->share->body[i] =
+            (BrioWhole){b->first, b->count, b->tet_count, b->triangle_count, b->edge_count};
         if (!n->name) w->failed = true;
         if (w->surfaces || w->process == 0) {
             n->triangle = own_numbers(w, b->triangle, 3 * b->triangle_count, b->first, n->first);
@@ -231,7 +263,9 @@ static void split_bodies(Split *w)
         n->tet = room(w, 4 * b->tet_count, sizeof *n->tet);
         for (int64_t e = 0; !w->failed && e < b->tet_count; e++) {
             if (owner_of_element(s, w->d, term, e) != w->process) continue;
-            for (int k = 0; k < 4; k++) n->tet[4 * n->tet_count + k] = (int32_t)(w->vertex[b->first + b->tet[4 * e + k]] - n->first);
+            for (int k = 0; k < 4; k++)
+                n->tet[4 * n->tet_count + k] =
+                    (int32_t)(w->vertex[b->first + b->tet[4 * e + k]] - n->first);
             n->tet_count++;
         }
     }
@@ -242,8 +276,12 @@ static void split_term(Split *w, int t)
     const BrioTerm *term = &w->from->term[t];
     const BrioEnergy *energy = term->energy;
     BrioTerm *n = &w->to->term[t];
-    *n = (BrioTerm){.energy = energy, .body = term->body, .obstacle = term->obstacle, .params = w->to->param_count};
-    for (int64_t e = 0; e < term->elements; e++) n->elements += owner_of_element(w->from, w->d, term, e) == w->process;
+    *n = (BrioTerm){.energy = energy,
+                    .body = term->body,
+                    .obstacle = term->obstacle,
+                    .params = w->to->param_count};
+    for (int64_t e = 0; e < term->elements; e++)
+        n->elements += owner_of_element(w->from, w->d, term, e) == w->process;
     n->blocks = (n->elements + LANES - 1) / LANES;
     n->node = room(w, n->blocks * LANES * energy->nodes, sizeof *n->node);
     n->rest = room(w, n->blocks * LANES * energy->rest, sizeof *n->rest);
@@ -254,11 +292,17 @@ static void split_term(Split *w, int t)
     }
     for (int64_t e = 0, at = 0; !w->failed && e < term->elements; e++) {
         if (owner_of_element(w->from, w->d, term, e) != w->process) continue;
-        int64_t last = at == n->elements - 1 ? n->blocks * LANES : at + 1; /* the last element fills its block, weightless */
+        /* the last element fills its block, weightless */
+        int64_t last = at == n->elements - 1 ? n->blocks * LANES : at + 1;
         for (int64_t i = at; i < last; i++) {
-            for (int k = 0; k < energy->nodes; k++) n->node[(i / LANES * energy->nodes + k) * LANES + i % LANES] = 3 * w->vertex[brio__term_vertex(term, e, k)];
+            for (int k = 0; k < energy->nodes; k++)
+                n->node[(i / LANES * energy->nodes + k) * LANES + i % LANES] =
+                    3 * w->vertex[brio__term_vertex(term, e, k)];
             for (int k = 0; k < energy->rest; k++)
-                n->rest[(i / LANES * energy->rest + k) * LANES + i % LANES] = i > at && k == 0 ? 0 : term->rest[(e / LANES * energy->rest + k) * LANES + e % LANES];
+                n->rest[(i / LANES * energy->rest + k) * LANES + i % LANES] =
+                    i > at && k == 0
+                        ? 0
+                        : term->rest[(e / LANES * energy->rest + k) * LANES + e % LANES];
         }
         at++;
     }
@@ -274,7 +318,9 @@ static void number_params(Split *w)
     for (int t = 0; t < s->term_count; t++) {
         const BrioTerm *term = &s->term[t], *n = &to->term[t];
         int live = term->energy->live;
-        for (int k = 0; k < term->energy->params; k++) number[n->params + k] = term->params + k, w->share->tells_param[n->params + k] = w->process == 0;
+        for (int k = 0; k < term->energy->params; k++)
+            number[n->params + k] = term->params + k,
+                               w->share->tells_param[n->params + k] = w->process == 0;
         for (int64_t e = 0, at = 0; live && e < term->elements; e++) {
             if (owner_of_element(s, w->d, term, e) != w->process) continue;
             for (int k = 0; k < live; k++) {
@@ -285,7 +331,9 @@ static void number_params(Split *w)
             at++;
         }
     }
-    for (int k = 0; k < BRIO_CONTACT_PARAMS; k++) number[to->contact_params + k] = s->contact_params + k, w->share->tells_param[to->contact_params + k] = w->process == 0;
+    for (int k = 0; k < BRIO_CONTACT_PARAMS; k++)
+        number[to->contact_params + k] = s->contact_params + k,
+                                    w->share->tells_param[to->contact_params + k] = w->process == 0;
     for (int i = 0; i < s->body_count; i++)
         for (int k = 0; k < brio__fields_count(s->term[s->body[i].term].energy->fields); k++) {
             number[to->body[i].values + k] = s->body[i].values + k;
@@ -334,8 +382,13 @@ static void split_contact(Split *w)
     to->obstacle = room(w, s->obstacle_count, sizeof *to->obstacle);
     for (int i = 0; !w->failed && i < s->obstacle_count; i++, to->obstacle_count++) {
         const BrioObstacle *o = &s->obstacle[i];
-        to->obstacle[i] = (BrioObstacle){.name = brio__strdup(o->name), .plane = o->plane, .first = first_here(w, o->first), .count = o->count, .triangle_count = o->triangle_count,
-                                         .triangle = copy_of(w, o->triangle, 3 * o->triangle_count, sizeof *o->triangle)};
+        to->obstacle[i] = (BrioObstacle){
+            .name = brio__strdup(o->name),
+            .plane = o->plane,
+            .first = first_here(w, o->first),
+            .count = o->count,
+            .triangle_count = o->triangle_count,
+            .triangle = copy_of(w, o->triangle, 3 * o->triangle_count, sizeof *o->triangle)};
     }
     if (!f || w->failed) return;
     BrioSurface *n = to->surface = room(w, 1, sizeof *n);
@@ -349,7 +402,8 @@ static void split_contact(Split *w)
     n->primitive = copy_of(w, f->primitive, f->primitive_count, sizeof *f->primitive);
     n->node = copy_of(w, f->node, f->node_count, sizeof *f->node);
     n->part = copy_of(w, f->part, f->part_count, sizeof *f->part);
-    for (int32_t i = 0; !w->failed && i < n->vertex_count; i++) n->vertex[i] = w->vertex[f->vertex[i]];
+    for (int32_t i = 0; !w->failed && i < n->vertex_count; i++)
+        n->vertex[i] = w->vertex[f->vertex[i]];
 }
 
 static void split_scripts(Split *w)
@@ -361,7 +415,8 @@ static void split_scripts(Split *w)
         const BrioScripted *f = &s->scripted[i];
         BrioScripted *n = &to->scripted[i];
         n->script = f->script;
-        n->script.keys = copy_of(w, f->script.keys, 4 * f->script.key_count, sizeof *f->script.keys);
+        n->script.keys =
+            copy_of(w, f->script.keys, 4 * f->script.key_count, sizeof *f->script.keys);
         n->held = room(w, f->count, sizeof *n->held);
         for (int64_t k = 0; !w->failed && k < f->count; k++) {
             int32_t here = w->vertex[s->held[f->held[k]]];
@@ -376,7 +431,8 @@ static BrioStatus split_state(Split *w, BrioState **made)
     const BrioSystem *to = w->to;
     BrioState *n;
     BRIO_CHECK(brio__state_create(to, 0, &n));
-    n->time = from->time, n->time_error = from->time_error, n->step = from->step, n->last_h = from->last_h;
+    n->time = from->time, n->time_error = from->time_error, n->step = from->step,
+    n->last_h = from->last_h;
     for (int32_t b = 0; b < to->block_count; b++)
         for (int r = 0; r < 3; r++) {
             n->q[3 * (int64_t)b + r] = from->q[3 * w->share->block[b] + r];
@@ -384,15 +440,22 @@ static BrioStatus split_state(Split *w, BrioState **made)
         }
     for (int64_t i = 0; i < to->held_count; i++)
         for (int r = 0; r < 3; r++) n->anchor[3 * i + r] = from->anchor[3 * w->share->held[i] + r];
-    for (int k = 0; k < to->param_count; k++) n->param[k] = w->share->param[k] < 0 ? 1 : from->param[w->share->param[k]]; /* 1: lanes that only fill a block */
+    /* 1: lanes that only fill a block */
+    for (int k = 0; k < to->param_count; k++)
+        n->param[k] = w->share->param[k] < 0 ? 1 : from->param[w->share->param[k]];
     *made = n;
     return BRIO_OK;
 }
 
-BrioStatus brio__split(const BrioSystem *system, const BrioState *state, const BrioDivision *d, int process, BrioSystem **share, BrioState **share_state, int32_t **ghost,
+BrioStatus brio__split(const BrioSystem *system, const BrioState *state, const BrioDivision *d,
+                       int process, BrioSystem **share, BrioState **share_state, int32_t **ghost,
                        int32_t *local_of)
 {
-    Split w = {.from = system, .from_state = state, .d = d, .process = process, .surfaces = system->surface};
+    Split w = {.from = system,
+               .from_state = state,
+               .d = d,
+               .process = process,
+               .surfaces = system->surface};
     w.to = room(&w, 1, sizeof *w.to);
     w.share = room(&w, 1, sizeof *w.share);
     w.vertex = local_of ? local_of : room(&w, system->vertex_count, sizeof *w.vertex);

@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Shares of dhat: pairs up to 1 + NEAR get places in the matrix before they act; boxes leave room for further motion by MARGIN. */
+/* Shares of dhat: pairs up to 1 + NEAR get places in the matrix before they act; boxes leave room
+ * for further motion by MARGIN. */
 #define NEAR 0.5
 #define MARGIN 0.5
 #define KEEP 0.1 /* the share of its distance that a pair keeps in a step */
@@ -19,23 +20,28 @@ typedef struct Box {
 } Box;
 
 enum { CANDIDATES = 3 }; /* vertex-face, edge-edge, vertex-vertex */
-static const int kind_of[CANDIDATES] = {BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE, BRIO_PAIR_VERTEX_VERTEX};
+static const int kind_of[CANDIDATES] = {BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE,
+                                        BRIO_PAIR_VERTEX_VERTEX};
 
 struct BrioContact {
     const BrioSystem *system;
     const BrioSurface *surface;
-    double *low, *high;      /* 3 for each surface vertex: where candidates are complete */
-    bool complete;           /* there are such boxes */
-    Box *vertex_box, *edge_box, *primitive_box, *node_box; /* with half the reach around; nodes of the trees */
-    int32_t first, end;      /* the primitives whose pairs with others are this process's affair: all of them on one process */
-    double reach, apart;     /* that candidates were looked for with: how far apart they may be, and must be at rest */
+    double *low, *high; /* 3 for each surface vertex: where candidates are complete */
+    bool complete;      /* there are such boxes */
+    /* with half the reach around; nodes of the trees */
+    Box *vertex_box, *edge_box, *primitive_box, *node_box;
+    /* the primitives whose pairs with others are this process's affair: all of them on one
+     * process */
+    int32_t first, end;
+    /* that candidates were looked for with: how far apart they may be, and must be at rest */
+    double reach, apart;
     BrioPairs candidate[CANDIDATES];
-    int32_t *edges;          /* of edge-edge candidates: the two edges */
+    int32_t *edges; /* of edge-edge candidates: the two edges */
     int64_t edges_room;
     BrioPairs pair[BRIO_PAIR_KINDS]; /* closer than dhat */
-    double *now;             /* positions of the surface vertices that `pair` is of */
-    double now_reach;        /* dhat + thickness then; NAN: never */
-    double *step;            /* results of chunks of candidates */
+    double *now;                     /* positions of the surface vertices that `pair` is of */
+    double now_reach;                /* dhat + thickness then; NAN: never */
+    double *step;                    /* results of chunks of candidates */
     int64_t step_room;
     bool out_of_memory, failed; /* in this call, and in one since it was asked for */
     BrioContactTotals totals;
@@ -67,23 +73,30 @@ double brio__barrier_slope(double kappa, double dhat, double d)
 }
 
 /* Penalties are between vertices, barriers between all else. */
-static bool acts(const BrioContact *c, int kind) { return c->system->barrier == (kind != BRIO_PAIR_VERTEX_VERTEX); }
+static bool acts(const BrioContact *c, int kind)
+{
+    return c->system->barrier == (kind != BRIO_PAIR_VERTEX_VERTEX);
+}
 
 BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
 {
-    static const char *const energies[] = {"barrier-vertex-face", "barrier-edge-edge", "barrier-edge-edge-parallel", "repulsion"};
+    static const char *const energies[] = {"barrier-vertex-face", "barrier-edge-edge",
+                                           "barrier-edge-edge-parallel", "repulsion"};
     const BrioSurface *surface = system->surface;
     BrioContact *c = brio__calloc(1, sizeof *c);
     if (!c) return BRIO_ERROR_MEMORY;
     size_t n = (size_t)surface->vertex_count;
-    int64_t likely = 8 * (int64_t)surface->primitive_count; /* candidates of a kind: room at the start, so that steps need not ask for more */
+    /* candidates of a kind: room at the start, so that steps need not ask for more */
+    int64_t likely = 8 * (int64_t)surface->primitive_count;
     c->system = system;
     c->surface = surface;
     c->now_reach = NAN;
     c->end = surface->primitive_count;
     if (system->share) {
-        c->first = (int32_t)((int64_t)surface->primitive_count * system->share->process / system->share->processes);
-        c->end = (int32_t)((int64_t)surface->primitive_count * (system->share->process + 1) / system->share->processes);
+        c->first = (int32_t)((int64_t)surface->primitive_count * system->share->process /
+                             system->share->processes);
+        c->end = (int32_t)((int64_t)surface->primitive_count * (system->share->process + 1) /
+                           system->share->processes);
     }
     c->low = brio__alloc(3 * n, sizeof(double));
     c->high = brio__alloc(3 * n, sizeof(double));
@@ -92,11 +105,16 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     c->edge_box = brio__alloc((size_t)surface->edge_count, sizeof *c->edge_box);
     c->primitive_box = brio__alloc((size_t)surface->primitive_count, sizeof *c->primitive_box);
     c->node_box = brio__alloc((size_t)surface->node_count, sizeof *c->node_box);
-    BrioStatus status = c->low && c->high && c->now && c->vertex_box && c->edge_box && c->primitive_box && c->node_box ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioStatus status = c->low && c->high && c->now && c->vertex_box && c->edge_box &&
+                                c->primitive_box && c->node_box
+                            ? BRIO_OK
+                            : BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++)
-        status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false, acts(c, k) ? surface->primitive_count : 0);
+        status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false,
+                                    acts(c, k) ? surface->primitive_count : 0);
     for (int k = 0; k < CANDIDATES && status == BRIO_OK; k++)
-        status = brio__pairs_create(&c->candidate[k], brio__energy(energies[kind_of[k]]), true, acts(c, kind_of[k]) ? likely : 0);
+        status = brio__pairs_create(&c->candidate[k], brio__energy(energies[kind_of[k]]), true,
+                                    acts(c, kind_of[k]) ? likely : 0);
     if (status == BRIO_OK && system->barrier) {
         c->edges = brio__alloc(2 * (size_t)likely, sizeof *c->edges);
         c->step = brio__alloc((size_t)likely, sizeof *c->step);
@@ -127,7 +145,7 @@ void brio__contact_free(BrioContact *c)
     brio__free(c);
 }
 
-/* ---- boxes -------------------------------------------------------------------------------------- */
+/* ---- boxes ------------------------------------------------------------------------------ */
 
 /* A float below (sign -1) or above x by a little more than rounding. */
 static float outward(double x, int sign)
@@ -146,7 +164,10 @@ static inline v4 choose(i4 mask, v4 a, v4 b) { return (v4)(((i4)a & mask) | ((i4
 static inline v4 least(v4 a, v4 b) { return choose(a < b, a, b); }
 static inline v4 most(v4 a, v4 b) { return choose(a > b, a, b); }
 
-static inline Box join(const Box *a, const Box *b) { return (Box){least(a->low, b->low), most(a->high, b->high)}; }
+static inline Box join(const Box *a, const Box *b)
+{
+    return (Box){least(a->low, b->low), most(a->high, b->high)};
+}
 
 typedef struct BoxWork {
     BrioContact *c;
@@ -165,7 +186,8 @@ static void vertex_boxes(void *context, int64_t begin, int64_t end)
         Box *box = &c->vertex_box[i];
         *box = (Box){{0}, {0}};
         for (int r = 0; r < 3; r++) {
-            double at = x[3 * (int64_t)s->vertex[i] + r], to = at + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
+            double at = x[3 * (int64_t)s->vertex[i] + r];
+            double to = at + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
             double low = fmin(at, to) - margin, high = fmax(at, to) + margin;
             c->low[3 * i + r] = work->joined ? fmin(low, c->low[3 * i + r]) : low;
             c->high[3 * i + r] = work->joined ? fmax(high, c->high[3 * i + r]) : high;
@@ -182,7 +204,8 @@ static void element_boxes(void *context, int64_t begin, int64_t end)
     const BrioSurface *s = c->surface;
     for (int64_t i = begin; i < end; i++) {
         if (i < s->edge_count) {
-            c->edge_box[i] = join(&c->vertex_box[s->edge[2 * i]], &c->vertex_box[s->edge[2 * i + 1]]);
+            c->edge_box[i] =
+                join(&c->vertex_box[s->edge[2 * i]], &c->vertex_box[s->edge[2 * i + 1]]);
             continue;
         }
         const int32_t *node = s->primitive[i - s->edge_count].node;
@@ -191,17 +214,20 @@ static void element_boxes(void *context, int64_t begin, int64_t end)
     }
 }
 
-/* Whether boxes around x + [0,1] dx joined with those at hand are not much larger than alone. Within a step positions come back to where
- * they were (the start, the end), so that it pays to cover both. */
+/* Whether boxes around x + [0,1] dx joined with those at hand are not much larger than alone.
+ * Within a step positions come back to where they were (the start, the end), so that it pays to
+ * cover both. */
 static bool worth_joining(const BrioContact *c, const double *x, const double *dx, double dhat)
 {
     const BrioSurface *s = c->surface;
     double alone = 0, joined = 0;
     for (int32_t i = 0; i < s->vertex_count; i++)
         for (int r = 0; r < 3; r++) {
-            double at = x[3 * (int64_t)s->vertex[i] + r], to = at + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
+            double at = x[3 * (int64_t)s->vertex[i] + r];
+            double to = at + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
             alone = fmax(alone, fabs(to - at));
-            joined = fmax(joined, fmax(c->high[3 * i + r], fmax(at, to)) - fmin(c->low[3 * i + r], fmin(at, to)));
+            joined = fmax(joined, fmax(c->high[3 * i + r], fmax(at, to)) -
+                                      fmin(c->low[3 * i + r], fmin(at, to)));
         }
     return joined <= 2 * alone + 6 * dhat;
 }
@@ -220,7 +246,8 @@ static void make_boxes(BrioContact *c, const double *x, const double *dx, double
             continue;
         }
         c->node_box[k] = c->primitive_box[node->first];
-        for (int32_t i = node->first + 1; i < node->first + node->count; i++) c->node_box[k] = join(&c->node_box[k], &c->primitive_box[i]);
+        for (int32_t i = node->first + 1; i < node->first + node->count; i++)
+            c->node_box[k] = join(&c->node_box[k], &c->primitive_box[i]);
     }
 }
 
@@ -229,13 +256,14 @@ static bool covered(const BrioContact *c, const double *x, const double *dx)
     const BrioSurface *s = c->surface;
     for (int32_t i = 0; i < s->vertex_count; i++)
         for (int r = 0; r < 3; r++) {
-            double to = x[3 * (int64_t)s->vertex[i] + r] + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
+            double to =
+                x[3 * (int64_t)s->vertex[i] + r] + (dx ? dx[3 * (int64_t)s->vertex[i] + r] : 0);
             if (!(to >= c->low[3 * i + r] && to <= c->high[3 * i + r])) return false;
         }
     return true;
 }
 
-/* ---- candidates --------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------- */
 
 static void add_candidate(BrioContact *c, int kind, const int32_t node[4])
 {
@@ -247,17 +275,23 @@ static void add_candidate(BrioContact *c, int kind, const int32_t node[4])
     if (brio__pairs_add(&c->candidate[kind], vertex, &rest) != BRIO_OK) c->out_of_memory = true;
 }
 
-static void vertices_with_face(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *face, const Box *box)
+static void vertices_with_face(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *face,
+                               const Box *box)
 {
     if (face->corners < 3) return;
     for (int k = 0; k < 3; k++) {
         int32_t v = p->node[k];
-        if (!(p->vertices >> k & 1) || v == face->node[0] || v == face->node[1] || v == face->node[2]) continue;
-        if (overlap(&c->vertex_box[v], box)) add_candidate(c, BRIO_PAIR_VERTEX_FACE, (int32_t[4]){v, face->node[0], face->node[1], face->node[2]});
+        if (!(p->vertices >> k & 1) || v == face->node[0] || v == face->node[1] ||
+            v == face->node[2])
+            continue;
+        if (overlap(&c->vertex_box[v], box))
+            add_candidate(c, BRIO_PAIR_VERTEX_FACE,
+                          (int32_t[4]){v, face->node[0], face->node[1], face->node[2]});
     }
 }
 
-static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *q, const Box *box)
+static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *q,
+                             const Box *box)
 {
     const BrioSurface *s = c->surface;
     for (int i = 0; i < 3; i++) {
@@ -268,12 +302,15 @@ static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioP
         for (int j = 0; j < 3; j++) {
             if (q->edge[j] < 0) continue;
             const int32_t *b = s->edge + 2 * (int64_t)q->edge[j];
-            if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1] || !overlap(first, &c->edge_box[q->edge[j]])) continue;
+            if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1] ||
+                !overlap(first, &c->edge_box[q->edge[j]]))
+                continue;
             int64_t before = c->candidate[1].term.elements;
             add_candidate(c, BRIO_PAIR_EDGE_EDGE, (int32_t[4]){a[0], a[1], b[0], b[1]});
             if (c->candidate[1].term.elements == before) continue;
             if (before == c->edges_room) {
-                int32_t *more = brio__realloc(c->edges, 2 * (size_t)before, 4 * (size_t)before, sizeof *more);
+                int32_t *more =
+                    brio__realloc(c->edges, 2 * (size_t)before, 4 * (size_t)before, sizeof *more);
                 if (!more) {
                     c->out_of_memory = true;
                     c->candidate[1].term.elements = before;
@@ -296,10 +333,14 @@ static void vertices_with_vertices(BrioContact *c, const BrioPrimitive *p, const
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             int32_t u = p->node[i], v = q->node[j];
-            if (!(p->vertices >> i & 1) || !(q->vertices >> j & 1) || !overlap(&c->vertex_box[u], &c->vertex_box[v])) continue;
+            if (!(p->vertices >> i & 1) || !(q->vertices >> j & 1) ||
+                !overlap(&c->vertex_box[u], &c->vertex_box[v]))
+                continue;
             const double *X = s->rest + 3 * (int64_t)u, *Y = s->rest + 3 * (int64_t)v;
             double r[3] = {X[0] - Y[0], X[1] - Y[1], X[2] - Y[2]};
-            if (p->owner == q->owner && r[0] * r[0] + r[1] * r[1] + r[2] * r[2] < c->apart * c->apart) continue;
+            if (p->owner == q->owner &&
+                r[0] * r[0] + r[1] * r[1] + r[2] * r[2] < c->apart * c->apart)
+                continue;
             add_candidate(c, CANDIDATES - 1, (int32_t[4]){u, v, v, v});
         }
 }
@@ -319,15 +360,20 @@ static void primitives_meet(BrioContact *c, int32_t i, int32_t j)
 }
 
 /* Whether a node has primitives that are this process's affair. */
-static bool concerns(const BrioContact *c, const BrioTreeNode *a) { return a->first < c->end && a->first + a->count > c->first; }
+static bool concerns(const BrioContact *c, const BrioTreeNode *a)
+{
+    return a->first < c->end && a->first + a->count > c->first;
+}
 
-/* The order of descent depends on the shapes of the trees only. A pair is the affair of whose its first primitive is. */
+/* The order of descent depends on the shapes of the trees only. A pair is the affair of whose its
+ * first primitive is. */
 static void nodes_meet(BrioContact *c, int32_t i, int32_t j)
 {
     const BrioTreeNode *a = &c->surface->node[i], *b = &c->surface->node[j];
     if (!concerns(c, a) || !overlap(&c->node_box[i], &c->node_box[j])) return;
     if (!a->right && !b->right) {
-        for (int32_t k = BRIO_MAX(a->first, c->first); k < BRIO_MIN(a->first + a->count, c->end); k++)
+        for (int32_t k = BRIO_MAX(a->first, c->first); k < BRIO_MIN(a->first + a->count, c->end);
+             k++)
             for (int32_t l = b->first; l < b->first + b->count; l++) primitives_meet(c, k, l);
     } else if (!b->right || (a->right && a->count >= b->count)) {
         nodes_meet(c, i + 1, j);
@@ -356,11 +402,15 @@ static void node_meets_itself(BrioContact *c, int32_t i)
 static bool meets_itself(const BrioSystem *s, const BrioSurfacePart *part)
 {
     int owners = s->body_count + s->obstacle_count;
-    return part->moves && !(part->owner < s->body_count && s->body[part->owner].mass_point >= 0) && !(s->excluded && s->excluded[part->owner * owners + part->owner]);
+    return part->moves && !(part->owner < s->body_count && s->body[part->owner].mass_point >= 0) &&
+           !(s->excluded && s->excluded[part->owner * owners + part->owner]);
 }
 
 /* How far apart candidates may be. */
-static double reach_of(const double *param) { return (1 + NEAR) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS]; }
+static double reach_of(const double *param)
+{
+    return (1 + NEAR) * param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
+}
 
 static void search(BrioContact *c, const double *param, const double *x, const double *dx)
 {
@@ -377,7 +427,9 @@ static void search(BrioContact *c, const double *param, const double *x, const d
         if (meets_itself(system, a)) node_meets_itself(c, a->root);
         for (int j = 0; j < i; j++) {
             const BrioSurfacePart *b = &s->part[j];
-            if ((!a->moves && !b->moves) || (system->excluded && system->excluded[a->owner * owners + b->owner])) continue;
+            if ((!a->moves && !b->moves) ||
+                (system->excluded && system->excluded[a->owner * owners + b->owner]))
+                continue;
             nodes_meet(c, a->root, b->root);
         }
     }
@@ -393,10 +445,12 @@ static void search(BrioContact *c, const double *param, const double *x, const d
 /* Candidates that hold all pairs that come within reach on x + [0,1] dx. */
 static void ensure(BrioContact *c, const double *param, const double *x, const double *dx)
 {
-    if (!c->complete || c->reach != reach_of(param) || !covered(c, x, NULL) || (dx && !covered(c, x, dx))) search(c, param, x, dx);
+    if (!c->complete || c->reach != reach_of(param) || !covered(c, x, NULL) ||
+        (dx && !covered(c, x, dx)))
+        search(c, param, x, dx);
 }
 
-/* ---- pairs that act ----------------------------------------------------------------------------- */
+/* ---- pairs that act --------------------------------------------------------------------- */
 
 static double parallel_bound(const BrioContact *c, int64_t candidate)
 {
@@ -408,7 +462,8 @@ static bool same_positions(BrioContact *c, const double *x)
 {
     const BrioSurface *s = c->surface;
     for (int32_t i = 0; i < s->vertex_count; i++)
-        if (memcmp(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x)) return false;
+        if (memcmp(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x))
+            return false;
     return true;
 }
 
@@ -439,27 +494,33 @@ static void refresh(BrioContact *c, const double *param, const double *x)
         }
     }
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_finish(&c->pair[k]);
-    for (int32_t i = 0; i < s->vertex_count; i++) memcpy(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x);
+    for (int32_t i = 0; i < s->vertex_count; i++)
+        memcpy(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x);
     c->now_reach = c->out_of_memory ? NAN : reach;
 }
 
-double brio__contact_evaluate(BrioContact *c, const double *param, const double *x, double *gradient, double *world)
+double brio__contact_evaluate(BrioContact *c, const double *param, const double *x,
+                              double *gradient, double *world)
 {
     double sum = 0;
     param = begin_call(c, param);
     refresh(c, param, x);
-    for (int k = 0; k < BRIO_PAIR_KINDS; k++) sum += brio__pairs_evaluate(&c->pair[k], c->system, param, x, gradient, world);
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++)
+        sum += brio__pairs_evaluate(&c->pair[k], c->system, param, x, gradient, world);
     return c->out_of_memory ? NAN : sum;
 }
 
-BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x, double weight, bool project, BrioExtra *extra)
+BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x,
+                                  double weight, bool project, BrioExtra *extra)
 {
     param = begin_call(c, param);
     refresh(c, param, x);
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
-    for (int k = 0; k < BRIO_PAIR_KINDS; k++) BRIO_CHECK(brio__pairs_assemble(&c->pair[k], c->system, param, x, weight, project, extra));
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++)
+        BRIO_CHECK(brio__pairs_assemble(&c->pair[k], c->system, param, x, weight, project, extra));
     if (!brio__extra_any(extra) || brio__extra_fits(extra)) return BRIO_OK;
-    ensure(c, param, x, NULL); /* pairs may be those of x while the candidates are of where a step was tried since */
+    /* pairs may be those of x while the candidates are of where a step was tried since */
+    ensure(c, param, x, NULL);
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
     for (int k = 0; k < CANDIDATES; k++) {
         BrioPairs *from = &c->candidate[k];
@@ -474,7 +535,8 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
     return BRIO_OK;
 }
 
-int64_t brio__contact_count(BrioContact *c, const double *param, const double *x, double *least_distance, BrioLimit *nearest)
+int64_t brio__contact_count(BrioContact *c, const double *param, const double *x,
+                            double *least_distance, BrioLimit *nearest)
 {
     int64_t count = 0;
     param = begin_call(c, param);
@@ -489,14 +551,15 @@ int64_t brio__contact_count(BrioContact *c, const double *param, const double *x
             if (!(pairs->distance[e] < *least_distance)) continue;
             *least_distance = pairs->distance[e];
             if (!nearest) continue;
-            *nearest = (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
+            *nearest =
+                (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
             brio__pairs_vertices(pairs, e, nearest->vertex);
         }
     }
     return count;
 }
 
-/* ---- limits of motion --------------------------------------------------------------------------- */
+/* ---- limits of motion ------------------------------------------------------------------- */
 
 enum { CHUNK = 512 };
 
@@ -513,10 +576,12 @@ static double pair_step(const Sweep *w, int64_t e)
     double x[12], dx[12];
     brio__pairs_positions(w->pairs, e, w->x, x);
     brio__pairs_positions(w->pairs, e, w->dx, dx);
-    return (w->kind == BRIO_PAIR_VERTEX_FACE ? brio__ccd_vertex_face : brio__ccd_edge_edge)(x, dx, w->thickness, KEEP);
+    return (w->kind == BRIO_PAIR_VERTEX_FACE ? brio__ccd_vertex_face
+                                             : brio__ccd_edge_edge)(x, dx, w->thickness, KEEP);
 }
 
-/* A bound on how far the two of a pair move towards each other: both parts' largest way, the pair's mean motion taken off. */
+/* A bound on how far the two of a pair move towards each other: both parts' largest way, the pair's
+ * mean motion taken off. */
 static double approach(const Sweep *w, int64_t e)
 {
     double d[12], mean[3] = {0, 0, 0}, square[4] = {0, 0, 0, 0};
@@ -524,18 +589,22 @@ static double approach(const Sweep *w, int64_t e)
     for (int i = 0; i < 12; i++) mean[i % 3] += d[i] / 4;
     for (int i = 0; i < 12; i++) square[i / 3] += (d[i] - mean[i % 3]) * (d[i] - mean[i % 3]);
     double rest = fmax(square[2], square[3]);
-    return w->kind == BRIO_PAIR_VERTEX_FACE ? sqrt(square[0]) + sqrt(fmax(square[1], rest)) : sqrt(fmax(square[0], square[1])) + sqrt(rest);
+    return w->kind == BRIO_PAIR_VERTEX_FACE ? sqrt(square[0]) + sqrt(fmax(square[1], rest))
+                                            : sqrt(fmax(square[0], square[1])) + sqrt(rest);
 }
 
-/* Most pairs move far less than they are apart: half the distance is more than KEEP and round-off need. */
+/* Most pairs move far less than they are apart: half the distance is more than KEEP and round-off
+ * need. */
 static void sweep_chunk(void *context, int64_t begin, int64_t end)
 {
     const Sweep *w = context;
     for (int64_t e = begin; e < end; e++)
-        w->c->step[e] = approach(w, e) < 0.5 * (w->pairs->distance[e] - w->thickness) ? 1 : pair_step(w, e);
+        w->c->step[e] =
+            approach(w, e) < 0.5 * (w->pairs->distance[e] - w->thickness) ? 1 : pair_step(w, e);
 }
 
-double brio__contact_max_step(BrioContact *c, const double *param, const double *x, const double *dx, BrioLimit *limit)
+double brio__contact_max_step(BrioContact *c, const double *param, const double *x,
+                              const double *dx, BrioLimit *limit)
 {
     double t = 1, before = brio__seconds(), broad = c->totals.broad_phase;
     param = begin_call(c, param);
@@ -557,10 +626,13 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
         for (int64_t e = 0; e < count; e++)
             if (c->step[e] < t) {
                 t = c->step[e];
-                *limit = (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
+                *limit =
+                    (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};
             }
     }
-    if (limit->term) brio__pairs_vertices(&c->candidate[limit->term == &c->candidate[1].term], limit->element, limit->vertex);
+    if (limit->term)
+        brio__pairs_vertices(&c->candidate[limit->term == &c->candidate[1].term], limit->element,
+                             limit->vertex);
     c->totals.ccd += brio__seconds() - before - (c->totals.broad_phase - broad);
     return t;
 }

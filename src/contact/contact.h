@@ -1,10 +1,12 @@
-/* Contact of everything with everything [Li2020]: the sum of barriers over all pairs of vertex and triangle and of two edges that are
- * closer than dhat, and how far a motion may go before two of them meet. Or, of penalty contact, the sum of springs between all vertices that are closer than
+/* Contact of everything with everything [Li2020]: the sum of barriers over all pairs of vertex and
+ * triangle and of two edges that are closer than dhat, and how far a motion may go before two of
+ * them meet. Or, of penalty contact, the sum of springs between all vertices that are closer than
  * dhat and were not so at rest, which forbid nothing.
  *
- * Which pairs may come close is found on boxes (trees of surface.h) around where vertices are and may go: the candidates. They stay
- * valid, and are not looked for again, while every vertex is within its box. Of the candidates those count that are closer than dhat,
- * in the order of the trees, so that sums depend on positions alone and not on what was searched for earlier. */
+ * Which pairs may come close is found on boxes (trees of surface.h) around where vertices are and
+ * may go: the candidates. They stay valid, and are not looked for again, while every vertex is
+ * within its box. Of the candidates those count that are closer than dhat, in the order of the
+ * trees, so that sums depend on positions alone and not on what was searched for earlier. */
 #ifndef BRIO_CONTACT_H
 #define BRIO_CONTACT_H
 
@@ -13,7 +15,13 @@
 
 typedef struct BrioContact BrioContact;
 
-enum { BRIO_PAIR_VERTEX_FACE, BRIO_PAIR_EDGE_EDGE, BRIO_PAIR_PARALLEL, BRIO_PAIR_VERTEX_VERTEX, BRIO_PAIR_KINDS };
+enum {
+    BRIO_PAIR_VERTEX_FACE,
+    BRIO_PAIR_EDGE_EDGE,
+    BRIO_PAIR_PARALLEL,
+    BRIO_PAIR_VERTEX_VERTEX,
+    BRIO_PAIR_KINDS
+};
 
 /* Parameters of contact in the state, from system->contact_params on. */
 enum { BRIO_CONTACT_KAPPA, BRIO_CONTACT_DHAT, BRIO_CONTACT_THICKNESS, BRIO_CONTACT_PARAMS };
@@ -21,16 +29,23 @@ enum { BRIO_CONTACT_KAPPA, BRIO_CONTACT_DHAT, BRIO_CONTACT_THICKNESS, BRIO_CONTA
 BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact);
 void brio__contact_free(BrioContact *contact);
 
-/* The barriers or springs at world positions x, INFINITY where a pair touches, NAN without memory. Gradients by q and by world positions are
- * added unless NULL. */
-double brio__contact_evaluate(BrioContact *contact, const double *param, const double *x, double *gradient, double *world);
-/* The matrix += weight times the Hessian. Pairs that are a little farther apart get places in its pattern too, since they come next. */
-BrioStatus brio__contact_assemble(BrioContact *contact, const double *param, const double *x, double weight, bool project, BrioExtra *extra);
-/* The largest t in (0,1] such that no two surfaces meet on x + [0,t] dx: a tenth of each distance is kept. */
-double brio__contact_max_step(BrioContact *contact, const double *param, const double *x, const double *dx, BrioLimit *limit);
+/* The barriers or springs at world positions x, INFINITY where a pair touches, NAN without memory.
+ * Gradients by q and by world positions are added unless NULL. */
+double brio__contact_evaluate(BrioContact *contact, const double *param, const double *x,
+                              double *gradient, double *world);
+/* The matrix += weight times the Hessian. Pairs that are a little farther apart get places in its
+ * pattern too, since they come next. */
+BrioStatus brio__contact_assemble(BrioContact *contact, const double *param, const double *x,
+                                  double weight, bool project, BrioExtra *extra);
+/* The largest t in (0,1] such that no two surfaces meet on x + [0,t] dx: a tenth of each distance
+ * is kept. */
+double brio__contact_max_step(BrioContact *contact, const double *param, const double *x,
+                              const double *dx, BrioLimit *limit);
 
-/* Pairs closer than dhat at x, the least distance of theirs (INFINITY: none), and the nearest pair. */
-int64_t brio__contact_count(BrioContact *contact, const double *param, const double *x, double *least, BrioLimit *nearest);
+/* Pairs closer than dhat at x, the least distance of theirs (INFINITY: none), and the nearest
+ * pair. */
+int64_t brio__contact_count(BrioContact *contact, const double *param, const double *x,
+                            double *least, BrioLimit *nearest);
 /* Whether pairs were left out for want of memory since this was last asked. */
 bool brio__contact_out_of_memory(BrioContact *contact);
 /* The pairs of one kind that were closer than dhat in the last evaluation. */
@@ -40,7 +55,8 @@ double brio__barrier_slope(double kappa, double dhat, double d);
 
 typedef struct BrioContactTotals {
     double broad_phase, ccd; /* seconds */
-    int64_t searches, candidates; /* how often pairs were looked for, and how many were found in all */
+    /* how often pairs were looked for, and how many were found in all */
+    int64_t searches, candidates;
 } BrioContactTotals;
 const BrioContactTotals *brio__contact_totals(const BrioContact *contact);
 

@@ -1,9 +1,11 @@
-/* Closest points: the interior of the face (of both edges) first, then all edges (all ends), the nearest of these.
+/* Closest points: the interior of the face (of both edges) first, then all edges (all ends), the
+ * nearest of these.
  *
- * The interior candidate is the unconstrained least-squares problem min |r - k1 e1 - k2 e2|, solved by Gram-Schmidt
- * rather than by the normal equations: with e2' = e2 - (e1.e2/e1.e1) e1 and r' = r less its part along e1,
- * k2 = r'.e2'/e2'.e2'. The error of k2 is large for slivers and nearly parallel edges, but it moves the point by a
- * rounding error only. A candidate that lies outside, or has no solution, is left to the boundary, which always has one. */
+ * The interior candidate is the unconstrained least-squares problem min |r - k1 e1 - k2 e2|, solved
+ * by Gram-Schmidt rather than by the normal equations: with e2' = e2 - (e1.e2/e1.e1) e1 and r' = r
+ * less its part along e1, k2 = r'.e2'/e2'.e2'. The error of k2 is large for slivers and nearly
+ * parallel edges, but it moves the point by a rounding error only. A candidate that lies outside,
+ * or has no solution, is left to the boundary, which always has one. */
 #include "distance.h"
 
 #include <math.h>
@@ -13,7 +15,10 @@
 #define SIZE_MOST 1e140
 #define SIZE_LEAST 1e-140
 
-static inline double dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static inline void subtract(const double a[3], const double b[3], double c[3])
 {
@@ -26,9 +31,11 @@ static inline double largest(double size, const double a[3])
     return size;
 }
 
-/* The point p - s e on the segment from the origin along e that is nearest to p; q = p - e exactly. Keeps the nearest so
- * far: returns true, with its square and s, if this one is nearer than *least. */
-static inline bool nearer_on_segment(const double p[3], const double q[3], const double e[3], double *least, double *s)
+/* The point p - s e on the segment from the origin along e that is nearest to p; q = p - e exactly.
+ * Keeps the nearest so far: returns true, with its square and s, if this one is nearer than
+ * *least. */
+static inline bool nearer_on_segment(const double p[3], const double q[3], const double e[3],
+                                     double *least, double *s)
 {
     double ee = dot(e, e), pe = dot(p, e), part = 0;
     if (pe > 0 && ee > 0) part = pe < ee ? pe / ee : 1;
@@ -41,8 +48,10 @@ static inline bool nearer_on_segment(const double p[3], const double q[3], const
     return true;
 }
 
-/* k1, k2 and the vector d = r - k1 e1 - k2 e2 of least length; false if e1 and e2 are parallel or zero. */
-static inline bool project_on_span(const double r[3], const double e1[3], const double e2[3], double *k1, double *k2, double d[3])
+/* k1, k2 and the vector d = r - k1 e1 - k2 e2 of least length; false if e1 and e2 are parallel or
+ * zero. */
+static inline bool project_on_span(const double r[3], const double e1[3], const double e2[3],
+                                   double *k1, double *k2, double d[3])
 {
     double e11 = dot(e1, e1);
     if (!(e11 > 0)) return false;
@@ -60,8 +69,10 @@ static inline bool project_on_span(const double r[3], const double e1[3], const 
     return true;
 }
 
-/* For sizes whose squares would overflow or vanish: the same pair times a power of two. NAN for input that is not finite. */
-static double rescaled(double (*closest)(const double *, double *), const double x[12], double w[4], double size)
+/* For sizes whose squares would overflow or vanish: the same pair times a power of two. NAN for
+ * input that is not finite. */
+static double rescaled(double (*closest)(const double *, double *), const double x[12], double w[4],
+                       double size)
 {
     double scale = size > 1 ? 0x1p-600 : 0x1p+600, y[12];
     for (int i = 0; i < 12; i++) {
@@ -81,7 +92,8 @@ double brio__closest_vertex_face(const double x[12], double w[4])
         size = largest(size, r[i]);
     }
     w[0] = 1;
-    if (size > 0 && (size < SIZE_LEAST || size > SIZE_MOST)) return rescaled(brio__closest_vertex_face, x, w, size);
+    if (size > 0 && (size < SIZE_LEAST || size > SIZE_MOST))
+        return rescaled(brio__closest_vertex_face, x, w, size);
 
     double e02[3], k1, k2, d[3];
     subtract(x + 9, x + 3, e02);
@@ -112,7 +124,8 @@ double brio__closest_edge_edge(const double x[12], double w[4])
             subtract(b[j], a[i], ba[j][i]);
             size = largest(size, ab[i][j]);
         }
-    if (size > 0 && (size < SIZE_LEAST || size > SIZE_MOST)) return rescaled(brio__closest_edge_edge, x, w, size);
+    if (size > 0 && (size < SIZE_LEAST || size > SIZE_MOST))
+        return rescaled(brio__closest_edge_edge, x, w, size);
     subtract(a[1], a[0], ea);
     subtract(b[1], b[0], eb);
 
@@ -141,6 +154,7 @@ double brio__cross_square(const double x[12])
     double a[3], b[3], n[3];
     subtract(x + 3, x, a);
     subtract(x + 9, x + 6, b);
-    for (int k = 0; k < 3; k++) n[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
+    for (int k = 0; k < 3; k++)
+        n[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
     return dot(n, n);
 }

@@ -1,17 +1,22 @@
 /* Smoothed Coulomb friction, lagged [Li2020, Sec. 5].
  *
- * At the start of a step every pair closer than dhat, and every vertex that close to a plane or to a shape of penalty contact, gets its normal
- * force lambda = -db/dd, its closest points with their weights w, and two tangents T, which hold for the whole step. With u = T^T sum w_i (x_i - x_i^n), the way that the two points slide
- * along each other from the start of the step on (obstacles move too), the dissipation potential is
+ * At the start of a step every pair closer than dhat, and every vertex that close to a plane or to
+ * a shape of penalty contact, gets its normal force lambda = -db/dd, its closest points with their
+ * weights w, and two tangents T, which hold for the whole step. With u = T^T sum w_i (x_i - x_i^n),
+ * the way that the two points slide along each other from the start of the step on (obstacles move
+ * too), the dissipation potential is
  *
- *     D_n = mu lambda f0(|u|),   f0(y) = y for y >= eps,   y^2 (1/eps - y/(3 eps^2)) + eps/3 below,   eps = epsv (t - t_n).
+ *     D_n = mu lambda f0(|u|),   f0(y) = y for y >= eps,   y^2 (1/eps - y/(3 eps^2)) + eps/3 below,
+ * eps = epsv (t - t_n).
  *
- * Its force has the size mu lambda where they slide, and less where they hold: there they creep by epsv at most. Newton's method takes its
- * Hessian where the others are exact too, and the bound of energy/friction.c in place of it where those are projected.
+ * Its force has the size mu lambda where they slide, and less where they hold: there they creep by
+ * epsv at most. Newton's method takes its Hessian where the others are exact too, and the bound of
+ * energy/friction.c in place of it where those are projected.
  *
- * Explicit methods take the force at a velocity, mu lambda f0'(|T^T sum w_i v_i|). A step of theirs must not turn a velocity round, so that what
- * holds below epsv holds for them below 2 h mu lambda/m if that is more: the slope of the force is then at most m/h, with m the mass that moves along with
- * the contact, divided by the number of contacts that the same coordinates have. */
+ * Explicit methods take the force at a velocity, mu lambda f0'(|T^T sum w_i v_i|). A step of theirs
+ * must not turn a velocity round, so that what holds below epsv holds for them below 2 h mu
+ * lambda/m if that is more: the slope of the force is then at most m/h, with m the mass that moves
+ * along with the contact, divided by the number of contacts that the same coordinates have. */
 #include "friction.h"
 
 #include "../solve/minimise.h"
@@ -25,8 +30,9 @@ typedef struct Friction {
     double *x;       /* world positions, or velocities */
     double *push;    /* gradients of the contacts with one obstacle: [block][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
-    double *world;   /* the last gradient, by world positions; NULL where nothing moves held vertices */
-    double *joined;  /* on several processes: a vector of all that they have; NULL on one */
+    /* the last gradient, by world positions; NULL where nothing moves held vertices */
+    double *world;
+    double *joined; /* on several processes: a vector of all that they have; NULL on one */
 } Friction;
 
 static void destroy(void *self)
@@ -53,8 +59,12 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
     if (system->share) f->joined = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
-    bool made = f->x && f->push && f->shared && (f->world || !system->scripted_count) && (f->joined || !system->share);
-    BrioStatus status = made ? brio__pairs_create(&f->pairs, brio__energy("friction"), false, system->surface ? system->surface->primitive_count : system->body_vertices / 8) : BRIO_ERROR_MEMORY;
+    bool made = f->x && f->push && f->shared && (f->world || !system->scripted_count) &&
+                (f->joined || !system->share);
+    BrioStatus status = made ? brio__pairs_create(&f->pairs, brio__energy("friction"), false,
+                                                  system->surface ? system->surface->primitive_count
+                                                                  : system->body_vertices / 8)
+                             : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         *self = f;
     else
@@ -62,10 +72,14 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     return status;
 }
 
-static double coefficient(const BrioSystem *s, int a, int b) { return s->friction[a * (s->body_count + s->obstacle_count) + b]; }
+static double coefficient(const BrioSystem *s, int a, int b)
+{
+    return s->friction[a * (s->body_count + s->obstacle_count) + b];
+}
 
 /* A pair that pushes along n with the force mu lambda already multiplied. */
-static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], const double n[3], double force)
+static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], const double n[3],
+                      double force)
 {
     double rest[13] = {force, w[0], w[1], w[2], w[3]}, *t = rest + 5, *u = rest + 8;
     int least = 0; /* the axis most across n */
@@ -73,7 +87,8 @@ static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], c
         if (fabs(n[r]) < fabs(n[least])) least = r;
     double length = sqrt(1 - n[least] * n[least]); /* |e - (e.n) n| */
     for (int r = 0; r < 3; r++) t[r] = ((r == least) - n[least] * n[r]) / length;
-    for (int r = 0; r < 3; r++) u[r] = n[(r + 1) % 3] * t[(r + 2) % 3] - n[(r + 2) % 3] * t[(r + 1) % 3];
+    for (int r = 0; r < 3; r++)
+        u[r] = n[(r + 1) % 3] * t[(r + 2) % 3] - n[(r + 2) % 3] * t[(r + 1) % 3];
     for (int k = 0; k < 4; k++)
         for (int r = 0; r < 3; r++) {
             double at = w[k] * f->x[3 * (int64_t)vertex[k] + r];
@@ -99,7 +114,8 @@ static double closest(int kind, const double x[12], double w[4])
     return hypot(hypot(x[0] - x[3], x[1] - x[4]), x[2] - x[5]);
 }
 
-static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s, const double *param)
+static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s,
+                            const double *param)
 {
     double least;
     brio__contact_out_of_memory(contact); /* what was is over */
@@ -113,15 +129,21 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
             double x[12], w[4], n[3] = {0, 0, 0};
             brio__pairs_vertices(pairs, e, vertex);
             brio__pairs_positions(pairs, e, f->x, x);
-            double mu = coefficient(s, brio__system_owner(s, vertex[0]), brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2])), force;
+            double mu =
+                coefficient(s, brio__system_owner(s, vertex[0]),
+                            brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
+            double force;
             if (mu == 0) continue;
             double d = closest(kind, x, w);
             if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
             if (kind == BRIO_PAIR_VERTEX_VERTEX)
                 force = mu * param[BRIO_CONTACT_KAPPA] * (param[BRIO_CONTACT_DHAT] - d);
             else
-                force = -mu * brio__barrier_slope(param[BRIO_CONTACT_KAPPA], param[BRIO_CONTACT_DHAT], d - param[BRIO_CONTACT_THICKNESS]);
-            if (kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, pairs->term.rest[(e / LANES * 2 + 1) * LANES + e % LANES]);
+                force =
+                    -mu * brio__barrier_slope(param[BRIO_CONTACT_KAPPA], param[BRIO_CONTACT_DHAT],
+                                              d - param[BRIO_CONTACT_THICKNESS]);
+            if (kind == BRIO_PAIR_PARALLEL)
+                force *= mollifier(x, pairs->term.rest[(e / LANES * 2 + 1) * LANES + e % LANES]);
             for (int k = 0; k < 4; k++)
                 for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
             if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
@@ -141,7 +163,8 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
             double n[3], lambda = brio__obstacle_push(f->push, e, n);
             if (!(lambda > 0)) continue;
             int32_t v = brio__term_vertex(term, e, 0), vertex[4] = {v, v, v, v};
-            double force = lambda * coefficient(s, brio__system_owner(s, v), s->body_count + term->obstacle);
+            double force =
+                lambda * coefficient(s, brio__system_owner(s, v), s->body_count + term->obstacle);
             for (int r = 0; r < 3; r++) n[r] = -n[r];
             if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
         }
@@ -162,31 +185,41 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
 }
 
 /* A vector for the contacts of this process, and adding those of all to `out`. */
-static double *begin_join(Friction *f, const BrioSystem *s) { return memset(f->joined, 0, 3 * (size_t)s->block_count * sizeof *f->joined); }
+static double *begin_join(Friction *f, const BrioSystem *s)
+{
+    return memset(f->joined, 0, 3 * (size_t)s->block_count * sizeof *f->joined);
+}
 static void end_join(Friction *f, const BrioSystem *s, double *out)
 {
     brio__share_complete(s->share, f->joined);
     brio__combine(s, 1, out, 1, f->joined, out);
 }
 
-static double slide(const BrioSystem *system, const BrioState *state, double time) { return system->epsv * (time - state->time); }
+static double slide(const BrioSystem *system, const BrioState *state, double time)
+{
+    return system->epsv * (time - state->time);
+}
 
-static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
+static double potential(void *self, const double *values, BrioSolver *solver,
+                        const BrioState *state, const BrioMotion *motion, double *gradient)
 {
     (void)values;
     Friction *f = self;
     double eps = slide(solver->system, state, motion->time);
-    if (f->world && gradient) memset(f->world, 0, 3 * (size_t)solver->system->vertex_count * sizeof *f->world);
+    if (f->world && gradient)
+        memset(f->world, 0, 3 * (size_t)solver->system->vertex_count * sizeof *f->world);
     if ((f->pairs.term.elements == 0 && !solver->system->share) || !(eps > 0)) return 0;
     brio__solver_positions(solver, state, motion->q, motion->time, f->x);
     double *sum = gradient && f->joined ? begin_join(f, solver->system) : gradient;
-    double D = brio__pairs_evaluate(&f->pairs, solver->system, (double[2]){eps, 0}, f->x, sum, gradient ? f->world : NULL);
+    double D = brio__pairs_evaluate(&f->pairs, solver->system, (double[2]){eps, 0}, f->x, sum,
+                                    gradient ? f->world : NULL);
     brio__share_sum(solver->system->share, &D, 1);
     if (sum != gradient) end_join(f, solver->system, gradient);
     return D;
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
+                           const BrioState *state, const BrioMotion *motion, double weight)
 {
     (void)values;
     Friction *f = self;
@@ -194,7 +227,8 @@ static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
     if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
     brio__solver_positions(solver, state, motion->q, motion->time, f->x);
     double param[2] = {eps, solver->project ? 1 : 0};
-    return brio__pairs_assemble(&f->pairs, solver->system, param, f->x, weight, true, solver->linear->extra);
+    return brio__pairs_assemble(&f->pairs, solver->system, param, f->x, weight, true,
+                                solver->linear->extra);
 }
 
 /* One contact: where its vertices and its data are. */
@@ -205,7 +239,8 @@ typedef struct Contact {
 
 static Contact contact_at(const BrioPairs *pairs, int64_t e)
 {
-    const double *rest = pairs->term.rest + e / LANES * pairs->term.energy->rest * LANES + e % LANES;
+    const double *rest =
+        pairs->term.rest + e / LANES * pairs->term.energy->rest * LANES + e % LANES;
     Contact c = {.force = rest[0]};
     brio__pairs_vertices(pairs, e, c.vertex);
     for (int i = 0; i < 4; i++) c.weight[i] = rest[(1 + i) * LANES];
@@ -220,7 +255,8 @@ static void slid(const Contact *c, const double *x, double u[2])
     u[0] = u[1] = 0;
     for (int i = 0; i < 4; i++)
         for (int r = 0; r < 3; r++)
-            for (int k = 0; k < 2; k++) u[k] += c->weight[i] * c->tangent[k][r] * x[3 * (int64_t)c->vertex[i] + r];
+            for (int k = 0; k < 2; k++)
+                u[k] += c->weight[i] * c->tangent[k][r] * x[3 * (int64_t)c->vertex[i] + r];
 }
 
 static void add_bound(double *bound, const double n[3], double across, bool obstacle)
@@ -231,8 +267,10 @@ static void add_bound(double *bound, const double n[3], double across, bool obst
         bound[0] += across;
 }
 
-/* mu lambda f0'(y)/y is the curvature across a slide y and at least that along it. With weights w_i, w_i sum |w_j| on the diagonal bounds w w^T. */
-static void bound(void *self, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight, double *bound)
+/* mu lambda f0'(y)/y is the curvature across a slide y and at least that along it. With weights
+ * w_i, w_i sum |w_j| on the diagonal bounds w w^T. */
+static void bound(void *self, BrioSolver *solver, const BrioState *state, const BrioMotion *motion,
+                  double weight, double *bound)
 {
     Friction *f = self;
     const BrioSystem *s = solver->system;
@@ -243,22 +281,28 @@ static void bound(void *self, BrioSolver *solver, const BrioState *state, const 
         Contact c = contact_at(&f->pairs, e);
         double u[2], n[3], all = 0;
         slid(&c, f->x, u);
-        double y = hypot(u[0] - c.start[0], u[1] - c.start[1]), curvature = weight * c.force * (y < eps ? (2 - y / eps) / eps : 1 / y);
-        for (int r = 0; r < 3; r++) n[r] = c.tangent[0][(r + 1) % 3] * c.tangent[1][(r + 2) % 3] - c.tangent[0][(r + 2) % 3] * c.tangent[1][(r + 1) % 3];
+        double y = hypot(u[0] - c.start[0], u[1] - c.start[1]);
+        double curvature = weight * c.force * (y < eps ? (2 - y / eps) / eps : 1 / y);
+        for (int r = 0; r < 3; r++)
+            n[r] = c.tangent[0][(r + 1) % 3] * c.tangent[1][(r + 2) % 3] -
+                   c.tangent[0][(r + 2) % 3] * c.tangent[1][(r + 1) % 3];
         for (int i = 0; i < 4; i++) all += fabs(c.weight[i]);
         for (int i = 0; i < 4; i++)
             for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++)
-                add_bound(bound + BRIO_BOUND * (int64_t)s->map_block[m], n, curvature * all * fabs(c.weight[i] * s->map_weight[m]), all == 1);
+                add_bound(bound + BRIO_BOUND * (int64_t)s->map_block[m], n,
+                          curvature * all * fabs(c.weight[i] * s->map_weight[m]), all == 1);
     }
 }
 
-/* 1/m of what moves along with a contact, times the largest number of contacts that one of its coordinates has. */
+/* 1/m of what moves along with a contact, times the largest number of contacts that one of its
+ * coordinates has. */
 static double mobility(const Friction *f, const BrioSystem *s, const Contact *c)
 {
     double sum = 0;
     int32_t shared = 1;
     for (int i = 0; i < 4; i++)
-        for (int32_t m = s->map_start[c->vertex[i]]; c->weight[i] != 0 && m < s->map_start[c->vertex[i] + 1]; m++) {
+        for (int32_t m = s->map_start[c->vertex[i]];
+             c->weight[i] != 0 && m < s->map_start[c->vertex[i] + 1]; m++) {
             double share = c->weight[i] * s->map_weight[m];
             sum += share * share / s->mass[s->map_block[m]];
             shared = BRIO_MAX(shared, f->shared[s->map_block[m]]);
@@ -272,7 +316,9 @@ static void count_contacts(Friction *f, const BrioSystem *s)
     for (int64_t e = 0; e < f->pairs.term.elements; e++) {
         Contact c = contact_at(&f->pairs, e);
         for (int i = 0; i < 4; i++)
-            for (int32_t m = s->map_start[c.vertex[i]]; c.weight[i] != 0 && m < s->map_start[c.vertex[i] + 1]; m++) f->shared[s->map_block[m]]++;
+            for (int32_t m = s->map_start[c.vertex[i]];
+                 c.weight[i] != 0 && m < s->map_start[c.vertex[i] + 1]; m++)
+                f->shared[s->map_block[m]]++;
     }
     if (!f->joined) return;
     begin_join(f, s);
@@ -281,8 +327,8 @@ static void count_contacts(Friction *f, const BrioSystem *s)
     for (int32_t b = 0; b < s->block_count; b++) f->shared[b] = (int32_t)f->joined[3 * (int64_t)b];
 }
 
-static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
-                  double h, double *out)
+static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state,
+                  const double *q, const double *v, double time, double h, double *out)
 {
     (void)q, (void)values;
     Friction *f = self;
@@ -296,13 +342,17 @@ static void force(void *self, const double *values, BrioSolver *solver, const Br
         Contact c = contact_at(&f->pairs, e);
         double u[2];
         slid(&c, f->x, u);
-        double speed = hypot(u[0], u[1]), holds = fmax(s->epsv, 2 * h * c.force * mobility(f, s, &c)), z = speed / holds;
+        double speed = hypot(u[0], u[1]);
+        double holds = fmax(s->epsv, 2 * h * c.force * mobility(f, s, &c));
+        double z = speed / holds;
         double drag = c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
         for (int i = 0; i < 4; i++)
             for (int r = 0; r < 3; r++) {
-                double pull = c.weight[i] * drag * (u[0] * c.tangent[0][r] + u[1] * c.tangent[1][r]);
+                double pull =
+                    c.weight[i] * drag * (u[0] * c.tangent[0][r] + u[1] * c.tangent[1][r]);
                 if (f->world) f->world[3 * (int64_t)c.vertex[i] + r] += pull;
-                for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++) sum[3 * (int64_t)s->map_block[m] + r] -= s->map_weight[m] * pull;
+                for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++)
+                    sum[3 * (int64_t)s->map_block[m] + r] -= s->map_weight[m] * pull;
             }
     }
     if (sum != out) end_join(f, s, out);
@@ -312,12 +362,14 @@ static void held(void *self, const BrioSystem *system, double weight, double *ou
 {
     const Friction *f = self;
     for (int64_t i = 0; i < system->held_count; i++)
-        for (int r = 0; r < 3; r++) out[3 * i + r] += weight * f->world[3 * (int64_t)system->held[i] + r];
+        for (int r = 0; r < 3; r++)
+            out[3 * i + r] += weight * f->world[3 * (int64_t)system->held[i] + r];
 }
 
 const BrioDampingModel brio__friction_model = {
     .name = "friction",
-    .summary = "Smoothed Coulomb friction between what is in contact, with normal forces of the start of the step.",
+    .summary = "Smoothed Coulomb friction between what is in contact, with normal forces of the "
+               "start of the step.",
     .citation = "Li2020",
     .create = create,
     .destroy = destroy,

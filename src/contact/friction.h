@@ -1,4 +1,5 @@
-/* Friction of everything in contact, as one more damping model that the solver adds by itself: see friction.c. */
+/* Friction of everything in contact, as one more damping model that the solver adds by itself: see
+ * friction.c. */
 #ifndef BRIO_FRICTION_H
 #define BRIO_FRICTION_H
 

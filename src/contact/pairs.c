@@ -39,7 +39,8 @@ static BrioStatus grow(BrioPairs *pairs, size_t room)
     return BRIO_OK;
 }
 
-BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates, int64_t elements)
+BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates,
+                              int64_t elements)
 {
     *pairs = (BrioPairs){.term = {.energy = energy, .body = -1}, .candidates = candidates};
     BRIO_CHECK(grow(pairs, (size_t)(elements / LANES + 1)));
@@ -54,7 +55,8 @@ BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const doub
     int64_t e = term->elements, block = e / LANES, place = e % LANES;
     if (block == pairs->room) BRIO_CHECK(grow(pairs, 2 * (size_t)pairs->room));
     for (int k = 0; k < NODES; k++) term->node[(block * NODES + k) * LANES + place] = 3 * vertex[k];
-    for (int k = 0; k < term->energy->rest; k++) term->rest[(block * term->energy->rest + k) * LANES + place] = rest[k];
+    for (int k = 0; k < term->energy->rest; k++)
+        term->rest[(block * term->energy->rest + k) * LANES + place] = rest[k];
     term->elements++;
     term->blocks = block + 1;
     return BRIO_OK;
@@ -98,7 +100,8 @@ static void run(void *context, int64_t begin, int64_t end)
 static Work work_on(const BrioPairs *pairs, const double *param, const double *x)
 {
     const BrioTerm *term = &pairs->term;
-    return (Work){.term = term, .batch = {.node = term->node, .rest = term->rest, .params = param, .x = x}};
+    return (Work){.term = term,
+                  .batch = {.node = term->node, .rest = term->rest, .params = param, .x = x}};
 }
 
 void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x)
@@ -108,7 +111,8 @@ void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x)
     brio__parallel_for(pairs->term.blocks, GRAIN, run, &work);
 }
 
-double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *s, const double *param, const double *x, double *gradient, double *world)
+double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *s, const double *param,
+                            const double *x, double *gradient, double *world)
 {
     const BrioTerm *term = &pairs->term;
     Work work = work_on(pairs, param, x);
@@ -123,12 +127,14 @@ double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *s, const double 
             int32_t v = brio__pairs_vertex(pairs, e, k);
             for (int r = 0; world && r < 3; r++) world[3 * (int64_t)v + r] += g[r * LANES];
             for (int32_t m = s->map_start[v]; gradient && m < s->map_start[v + 1]; m++)
-                for (int r = 0; r < 3; r++) gradient[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
+                for (int r = 0; r < 3; r++)
+                    gradient[3 * (int64_t)s->map_block[m] + r] += s->map_weight[m] * g[r * LANES];
         }
     return sum;
 }
 
-/* The coordinate blocks that an element touches, each once, and what each of its nodes has of them. */
+/* The coordinate blocks that an element touches, each once, and what each of its nodes has of
+ * them. */
 typedef struct Reach {
     int blocks, entries;
     int32_t block[4 * NODES];
@@ -157,33 +163,41 @@ BrioStatus brio__pairs_reserve(const BrioSystem *s, const int32_t vertex[4], Bri
     Reach to;
     reach(s, vertex, &to);
     for (int a = 0; a < to.blocks; a++)
-        for (int b = 0; b <= a; b++) BRIO_CHECK(brio__extra_reserve(extra, to.block[a], to.block[b]));
+        for (int b = 0; b <= a; b++)
+            BRIO_CHECK(brio__extra_reserve(extra, to.block[a], to.block[b]));
     return BRIO_OK;
 }
 
 /* J^T H J of one element, from the right and then from the left. H: its blocks in its lane. */
-static BrioStatus add_element(const BrioSystem *s, const int32_t vertex[4], const double *H, double weight, BrioExtra *extra)
+static BrioStatus add_element(const BrioSystem *s, const int32_t vertex[4], const double *H,
+                              double weight, BrioExtra *extra)
 {
     Reach to;
     double h[NODES][NODES][9], right[NODES][4 * NODES][9], sum[4 * NODES][4 * NODES][9];
     reach(s, vertex, &to);
     for (int i = 0; i < NODES; i++)
         for (int j = 0; j <= i; j++)
-            for (int k = 0; k < 9; k++) h[i][j][k] = h[j][i][k % 3 * 3 + k / 3] = H[((int64_t)brio__pair(i, j) * 9 + k) * LANES];
+            for (int k = 0; k < 9; k++)
+                h[i][j][k] = h[j][i][k % 3 * 3 + k / 3] =
+                    H[((int64_t)brio__pair(i, j) * 9 + k) * LANES];
     for (int i = 0; i < NODES; i++) memset(right[i], 0, (size_t)to.blocks * sizeof right[i][0]);
     for (int a = 0; a < to.blocks; a++) memset(sum[a], 0, (size_t)(a + 1) * sizeof sum[a][0]);
     for (int q = 0; q < to.entries; q++)
         for (int i = 0; i < NODES; i++)
-            for (int k = 0; k < 9; k++) right[i][to.entry[q].block][k] += to.entry[q].weight * h[i][to.entry[q].node][k];
+            for (int k = 0; k < 9; k++)
+                right[i][to.entry[q].block][k] += to.entry[q].weight * h[i][to.entry[q].node][k];
     for (int p = 0; p < to.entries; p++)
         for (int b = 0, a = to.entry[p].block; b <= a; b++)
-            for (int k = 0; k < 9; k++) sum[a][b][k] += weight * to.entry[p].weight * right[to.entry[p].node][b][k];
+            for (int k = 0; k < 9; k++)
+                sum[a][b][k] += weight * to.entry[p].weight * right[to.entry[p].node][b][k];
     for (int a = 0; a < to.blocks; a++)
-        for (int b = 0; b <= a; b++) BRIO_CHECK(brio__extra_add(extra, to.block[a], to.block[b], sum[a][b]));
+        for (int b = 0; b <= a; b++)
+            BRIO_CHECK(brio__extra_add(extra, to.block[a], to.block[b], sum[a][b]));
     return BRIO_OK;
 }
 
-BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const double *param, const double *x, double weight, bool project, BrioExtra *extra)
+BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const double *param,
+                                const double *x, double weight, bool project, BrioExtra *extra)
 {
     const BrioTerm *term = &pairs->term;
     Work work = work_on(pairs, param, x);
@@ -192,10 +206,13 @@ BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const dou
     for (int64_t first = 0; first < term->blocks; first += CHUNK) {
         work.first = first;
         brio__parallel_for(BRIO_MIN((int64_t)CHUNK, term->blocks - first), GRAIN, run, &work);
-        for (int64_t e = first * LANES; e < BRIO_MIN(term->elements, (first + CHUNK) * LANES); e++) {
+        for (int64_t e = first * LANES; e < BRIO_MIN(term->elements, (first + CHUNK) * LANES);
+             e++) {
             int32_t vertex[NODES];
             brio__pairs_vertices(pairs, e, vertex);
-            BRIO_CHECK(add_element(s, vertex, pairs->hessian + (e / LANES - first) * HESSIAN * LANES + e % LANES, weight, extra));
+            BRIO_CHECK(add_element(
+                s, vertex, pairs->hessian + (e / LANES - first) * HESSIAN * LANES + e % LANES,
+                weight, extra));
         }
     }
     return BRIO_OK;

@@ -1,5 +1,6 @@
-/* Elements that are renewed often: pairs in contact, and friction between them. They are those of one energy in lanes, like a BrioTerm's,
- * but come and go; their sums run serially in the order in which they were added, which must not depend on threads. */
+/* Elements that are renewed often: pairs in contact, and friction between them. They are those of
+ * one energy in lanes, like a BrioTerm's, but come and go; their sums run serially in the order in
+ * which they were added, which must not depend on threads. */
 #ifndef BRIO_PAIRS_H
 #define BRIO_PAIRS_H
 
@@ -9,7 +10,8 @@
 #include <string.h>
 
 typedef struct BrioPairs {
-    BrioTerm term;    /* energy, elements, blocks, node, rest; its parameters are given to each call */
+    /* energy, elements, blocks, node, rest; its parameters are given to each call */
+    BrioTerm term;
     int64_t room;     /* blocks */
     bool candidates;  /* only ever measured: without the arrays that evaluation needs */
     double *energy;   /* [block] */
@@ -19,7 +21,8 @@ typedef struct BrioPairs {
 } BrioPairs;
 
 /* `energy` of four nodes; room for so many elements at first. */
-BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates, int64_t elements);
+BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool candidates,
+                              int64_t elements);
 void brio__pairs_free(BrioPairs *pairs);
 void brio__pairs_clear(BrioPairs *pairs);
 /* `vertex`: world vertices; `rest`: the energy's rest data. */
@@ -37,17 +40,23 @@ static inline void brio__pairs_vertices(const BrioPairs *pairs, int64_t element,
 }
 
 /* What x, of all world vertices, has for those of one element: positions, or a direction. */
-static inline void brio__pairs_positions(const BrioPairs *pairs, int64_t element, const double *x, double out[12])
+static inline void brio__pairs_positions(const BrioPairs *pairs, int64_t element, const double *x,
+                                         double out[12])
 {
-    for (int k = 0; k < 4; k++) memcpy(out + 3 * k, x + 3 * (int64_t)brio__pairs_vertex(pairs, element, k), 3 * sizeof *out);
+    for (int k = 0; k < 4; k++)
+        memcpy(out + 3 * k, x + 3 * (int64_t)brio__pairs_vertex(pairs, element, k),
+               3 * sizeof *out);
 }
 
 /* Distances of all pairs at x into pairs->distance. */
 void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x);
-/* The energy; its gradient by q is added to `gradient`, and that by the positions of all world vertices to `world`, unless NULL. */
-double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *system, const double *param, const double *x, double *gradient, double *world);
+/* The energy; its gradient by q is added to `gradient`, and that by the positions of all world
+ * vertices to `world`, unless NULL. */
+double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *system, const double *param,
+                            const double *x, double *gradient, double *world);
 /* extra += weight times the Hessian by q. */
-BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *system, const double *param, const double *x, double weight, bool project, BrioExtra *extra);
+BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *system, const double *param,
+                                const double *x, double weight, bool project, BrioExtra *extra);
 /* Reserves the blocks that an element with these vertices would add to. */
 BrioStatus brio__pairs_reserve(const BrioSystem *system, const int32_t vertex[4], BrioExtra *extra);
 

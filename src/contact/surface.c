@@ -26,7 +26,7 @@ typedef struct Piece {
     int64_t first, vertices; /* world vertices */
     int64_t count;
     int corners;
-    const int32_t *element;  /* in own vertex numbers; NULL: every vertex */
+    const int32_t *element; /* in own vertex numbers; NULL: every vertex */
 } Piece;
 
 static bool piece_of(const BrioSystem *system, int owner, Piece *piece)
@@ -45,7 +45,7 @@ static bool piece_of(const BrioSystem *system, int owner, Piece *piece)
     return true;
 }
 
-/* ---- edges -------------------------------------------------------------------------------------- */
+/* ---- edges ------------------------------------------------------------------------------ */
 
 typedef struct Side {
     int32_t a, b, primitive, place;
@@ -63,7 +63,8 @@ static int by_ends(const void *x, const void *y)
 static BrioStatus find_edges(BrioSurface *s, const double *X)
 {
     int64_t sides = 0;
-    for (int32_t i = 0; i < s->primitive_count; i++) sides += s->primitive[i].corners == 3 ? 3 : s->primitive[i].corners == 2;
+    for (int32_t i = 0; i < s->primitive_count; i++)
+        sides += s->primitive[i].corners == 3 ? 3 : s->primitive[i].corners == 2;
     Side *side = brio__alloc((size_t)sides, sizeof *side);
     s->edge = brio__alloc(2 * (size_t)sides, sizeof *s->edge);
     s->edge_square = brio__alloc((size_t)sides, sizeof *s->edge_square);
@@ -88,7 +89,8 @@ static BrioStatus find_edges(BrioSurface *s, const double *X)
         s->edge[2 * e + 1] = side[k].b;
         s->edge_square[e] = 0;
         for (int r = 0; r < 3; r++) {
-            double d = X[3 * (int64_t)s->vertex[side[k].a] + r] - X[3 * (int64_t)s->vertex[side[k].b] + r];
+            double d =
+                X[3 * (int64_t)s->vertex[side[k].a] + r] - X[3 * (int64_t)s->vertex[side[k].b] + r];
             s->edge_square[e] += d * d;
         }
         s->primitive[side[k].primitive].edge[side[k].place] = e;
@@ -97,12 +99,12 @@ static BrioStatus find_edges(BrioSurface *s, const double *X)
     return BRIO_OK;
 }
 
-/* ---- trees -------------------------------------------------------------------------------------- */
+/* ---- trees ------------------------------------------------------------------------------ */
 
 typedef struct Centre {
     double x[3], along; /* along: the coordinate that it is sorted by */
     BrioPrimitive primitive;
-    int32_t number;     /* keeps sorting unambiguous */
+    int32_t number; /* keeps sorting unambiguous */
 } Centre;
 
 static int by_centre(const void *a, const void *b)
@@ -144,7 +146,8 @@ static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const doub
         const BrioPrimitive *p = &s->primitive[first + i];
         centre[i] = (Centre){.primitive = *p, .number = i};
         for (int k = 0; k < 3; k++) {
-            for (int r = 0; r < 3; r++) centre[i].x[r] += x[3 * (int64_t)s->vertex[p->node[k]] + r] / 3;
+            for (int r = 0; r < 3; r++)
+                centre[i].x[r] += x[3 * (int64_t)s->vertex[p->node[k]] + r] / 3;
             moves |= !s->held[p->node[k]];
         }
     }
@@ -155,15 +158,18 @@ static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const doub
     return BRIO_OK;
 }
 
-/* ---- all together ------------------------------------------------------------------------------- */
+/* ---- all together ----------------------------------------------------------------------- */
 
-static void add_piece(BrioSurface *s, const BrioSystem *system, int owner, const Piece *piece, const double *X, int32_t *number)
+static void add_piece(BrioSurface *s, const BrioSystem *system, int owner, const Piece *piece,
+                      const double *X, int32_t *number)
 {
     for (int64_t e = 0; e < piece->count; e++) {
         BrioPrimitive *p = &s->primitive[s->primitive_count++];
         *p = (BrioPrimitive){.corners = (uint8_t)piece->corners, .owner = owner};
         for (int k = 0; k < 3; k++) {
-            int own = piece->element ? piece->element[piece->corners * e + BRIO_MIN(k, piece->corners - 1)] : (int32_t)e;
+            int own = piece->element
+                          ? piece->element[piece->corners * e + BRIO_MIN(k, piece->corners - 1)]
+                          : (int32_t)e;
             int64_t v = piece->first + own;
             if (number[v] < 0) {
                 number[v] = s->vertex_count;
@@ -178,7 +184,8 @@ static void add_piece(BrioSurface *s, const BrioSystem *system, int owner, const
     }
 }
 
-static BrioStatus fill(BrioSurface *s, const BrioSystem *system, const double *X, const double *x, int32_t *number)
+static BrioStatus fill(BrioSurface *s, const BrioSystem *system, const double *X, const double *x,
+                       int32_t *number)
 {
     int owners = system->body_count + system->obstacle_count;
     int32_t *start = brio__calloc((size_t)owners + 1, sizeof *start);
@@ -196,7 +203,8 @@ static BrioStatus fill(BrioSurface *s, const BrioSystem *system, const double *X
     return status;
 }
 
-BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const double *x, BrioSurface **surface)
+BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const double *x,
+                                BrioSurface **surface)
 {
     int64_t primitives = 0, vertices = 0;
     int owners = system->body_count + system->obstacle_count;
@@ -218,7 +226,10 @@ BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const
     s->node = brio__alloc(2 * (size_t)primitives + (size_t)owners, sizeof *s->node);
     s->part = brio__alloc((size_t)owners, sizeof *s->part);
     int32_t *number = brio__alloc((size_t)system->vertex_count, sizeof *number);
-    BrioStatus status = s->vertex && s->rest && s->held && s->primitive && s->node && s->part && number ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioStatus status =
+        s->vertex && s->rest && s->held && s->primitive && s->node && s->part && number
+            ? BRIO_OK
+            : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = fill(s, system, X, x, number);
     brio__free(number);
     if (status == BRIO_OK)

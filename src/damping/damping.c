@@ -15,7 +15,10 @@ static const BrioDampingModel *const table[] = {
 #undef DAMPING
 };
 
-const BrioDampingModel *brio__damping_model_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(table) ? table[i] : NULL; }
+const BrioDampingModel *brio__damping_model_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(table) ? table[i] : NULL;
+}
 
 const BrioDampingModel *brio__damping_model(const char *name)
 {
@@ -24,7 +27,10 @@ const BrioDampingModel *brio__damping_model(const char *name)
     return NULL;
 }
 
-const char *brio_damping_at(int i) { return brio__damping_model_at(i) ? brio__damping_model_at(i)->name : NULL; }
+const char *brio_damping_at(int i)
+{
+    return brio__damping_model_at(i) ? brio__damping_model_at(i)->name : NULL;
+}
 
 const BrioField *brio_damping_fields(const char *type)
 {
@@ -44,10 +50,12 @@ BrioStatus brio_damping(const char *type, BrioDamping *damping)
 BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value)
 {
     const BrioDampingModel *model = brio__damping_model(damping->type);
-    return model ? brio_fields_set(model->fields, damping->values, name, &value) : BRIO_ERROR_ARGUMENT;
+    return model ? brio_fields_set(model->fields, damping->values, name, &value)
+                 : BRIO_ERROR_ARGUMENT;
 }
 
-BrioStatus brio__elastic_evaluator(const BrioSystem *system, BrioTerm **terms, int *count, BrioEvaluator **evaluator)
+BrioStatus brio__elastic_evaluator(const BrioSystem *system, BrioTerm **terms, int *count,
+                                   BrioEvaluator **evaluator)
 {
     BrioTerm *chosen = brio__calloc((size_t)system->term_count + 1, sizeof *chosen);
     if (!chosen) return BRIO_ERROR_MEMORY;

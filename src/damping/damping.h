@@ -2,14 +2,16 @@
  *
  * A model takes energy in one of two ways, and always tells how much.
  *
- * As a force. Implicit methods need it as the gradient of a dissipation potential D_n(q) that is lagged at the start of the step:
- * -grad D_n is the force at the pose q for the velocity (q - from)/over, and D_n enters the primitive with the weight s a
- * beside s P. Explicit methods need the force at (q, v). A model of this kind gives `lag`, `potential`, `assemble`
- * and `force`.
+ * As a force. Implicit methods need it as the gradient of a dissipation potential D_n(q) that is
+ * lagged at the start of the step: -grad D_n is the force at the pose q for the velocity (q -
+ * from)/over, and D_n enters the primitive with the weight s a beside s P. Explicit methods need
+ * the force at (q, v). A model of this kind gives `lag`, `potential`, `assemble` and `force`.
  *
- * As a filter of the velocities after the step: `filter` changes v and returns the kinetic energy that it took.
+ * As a filter of the velocities after the step: `filter` changes v and returns the kinetic energy
+ * that it took.
  *
- * Coefficients are per second, or are converted with the step, so that a model means the same at every step. */
+ * Coefficients are per second, or are converted with the step, so that a model means the same at
+ * every step. */
 #ifndef BRIO_DAMPING_H
 #define BRIO_DAMPING_H
 
@@ -17,15 +19,16 @@
 
 typedef struct BrioSolver BrioSolver;
 
-/* What an implicit method asks a model about: the pose q at `time`, reached with the velocity (q - from)/over, all within the step
- * that began at the state's q_n and time. */
+/* What an implicit method asks a model about: the pose q at `time`, reached with the velocity (q -
+ * from)/over, all within the step that began at the state's q_n and time. */
 typedef struct BrioMotion {
     const double *q, *from;
     double over, time;
 } BrioMotion;
 
-/* Bounds of curvature for solves with a constant matrix, for each coordinate block: the largest in any direction, and what of it does not come from other blocks, as a symmetric
- * matrix xx, xy, xz, yy, yz, zz. */
+/* Bounds of curvature for solves with a constant matrix, for each coordinate block: the largest in
+ * any direction, and what of it does not come from other blocks, as a symmetric matrix xx, xy, xz,
+ * yy, yz, zz. */
 enum { BRIO_BOUND = 7 };
 
 /* along n n^T + across (I - n n^T), |n| = 1. */
@@ -33,7 +36,8 @@ static inline void brio__bound_add(double *bound, double along, const double n[3
 {
     bound[0] += along > across ? along : across;
     for (int i = 0, at = 1; i < 3; i++)
-        for (int j = i; j < 3; j++) bound[at++] += (along - across) * n[i] * n[j] + (i == j) * across;
+        for (int j = i; j < 3; j++)
+            bound[at++] += (along - across) * n[i] * n[j] + (i == j) * across;
 }
 
 typedef struct BrioDampingModel {
@@ -47,18 +51,23 @@ typedef struct BrioDampingModel {
     /* A step begins at the state's q and v. May be NULL. */
     BrioStatus (*lag)(void *self, const double *values, BrioSolver *solver, const BrioState *state);
     /* D_n(q) in W s; the gradient is added to `gradient` unless that is NULL. */
-    double (*potential)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient);
+    double (*potential)(void *self, const double *values, BrioSolver *solver,
+                        const BrioState *state, const BrioMotion *motion, double *gradient);
     /* matrix += weight d2D_n/dq2, semidefinite. */
-    BrioStatus (*assemble)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight);
-    /* For solves with a constant matrix: adds `weight` times what is at least the curvature of D_n, for slides like that of the motion, to the bounds of all
-     * coordinate blocks. Of friction only. */
-    void (*bound)(void *self, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight, double *bound);
+    BrioStatus (*assemble)(void *self, const double *values, BrioSolver *solver,
+                           const BrioState *state, const BrioMotion *motion, double weight);
+    /* For solves with a constant matrix: adds `weight` times what is at least the curvature of D_n,
+     * for slides like that of the motion, to the bounds of all coordinate blocks. Of friction
+     * only. */
+    void (*bound)(void *self, BrioSolver *solver, const BrioState *state, const BrioMotion *motion,
+                  double weight, double *bound);
     /* f += the force at (q, v). */
-    void (*force)(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v,
-                  double time, double h, double *f);
-    double (*filter)(void *self, const double *values, const BrioSystem *system, const double *q, double h, double *v);
-    /* Of a model that also acts on held vertices: held (3 each) += weight times minus its force on them, as of the last `potential` with a
-     * gradient or `force`. May be NULL. */
+    void (*force)(void *self, const double *values, BrioSolver *solver, const BrioState *state,
+                  const double *q, const double *v, double time, double h, double *f);
+    double (*filter)(void *self, const double *values, const BrioSystem *system, const double *q,
+                     double h, double *v);
+    /* Of a model that also acts on held vertices: held (3 each) += weight times minus its force on
+     * them, as of the last `potential` with a gradient or `force`. May be NULL. */
     void (*held)(void *self, const BrioSystem *system, double weight, double *held);
 } BrioDampingModel;
 
@@ -72,11 +81,12 @@ typedef struct BrioDamper {
 const BrioDampingModel *brio__damping_model(const char *name); /* NULL: none of that name */
 const BrioDampingModel *brio__damping_model_at(int i);         /* NULL past the last */
 
-/* An evaluator over the elastic terms of a system, without weight, attachments and contact. `terms` receives copies of
- * them, which the caller frees after the evaluator. */
-BrioStatus brio__elastic_evaluator(const BrioSystem *system, BrioTerm **terms, int *count, BrioEvaluator **evaluator);
+/* An evaluator over the elastic terms of a system, without weight, attachments and contact. `terms`
+ * receives copies of them, which the caller frees after the evaluator. */
+BrioStatus brio__elastic_evaluator(const BrioSystem *system, BrioTerm **terms, int *count,
+                                   BrioEvaluator **evaluator);
 
-#define BRIO_DAMPING_MODEL(symbol)                          \
+#define BRIO_DAMPING_MODEL(symbol)                        \
     extern const BrioDampingModel brio__damping_##symbol; \
     const BrioDampingModel brio__damping_##symbol =
 

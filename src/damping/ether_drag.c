@@ -1,8 +1,9 @@
-/* Ether drag [Dinev2018, Eq. 31]: every vertex is braked by the force -k v, wherever it goes; D_n = k/(2h) |q - q_n|^2
- * (with the velocity (q - q_n)/h, or what the method takes for it). */
+/* Ether drag [Dinev2018, Eq. 31]: every vertex is braked by the force -k v, wherever it goes; D_n =
+ * k/(2h) |q - q_n|^2 (with the velocity (q - q_n)/h, or what the method takes for it). */
 #include "../solve/minimise.h"
 
-/* How many vertices a coordinate block stands for: one, or a fourth of an affine body's, as if these were spread like its mass. */
+/* How many vertices a coordinate block stands for: one, or a fourth of an affine body's, as if
+ * these were spread like its mass. */
 static BrioStatus create(const BrioSystem *system, const double *values, void **self)
 {
     (void)values;
@@ -12,13 +13,17 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
         int64_t count, first = brio__body_masses(&system->body[b], &count);
         for (int64_t v = first; v < first + count; v++)
             if (system->map_start[v] < system->map_start[v + 1])
-                share[system->map_block[system->map_start[v]]] = (double)(system->share ? system->share->body[b].vertices : system->body[b].count) / (double)count;
+                share[system->map_block[system->map_start[v]]] =
+                    (double)(system->share ? system->share->body[b].vertices
+                                           : system->body[b].count) /
+                    (double)count;
     }
     *self = share;
     return BRIO_OK;
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
+static double potential(void *self, const double *values, BrioSolver *solver,
+                        const BrioState *state, const BrioMotion *motion, double *gradient)
 {
     const double *share = self;
     double sum = 0, rate = values[0] / motion->over;
@@ -31,15 +36,17 @@ static double potential(void *self, const double *values, BrioSolver *solver, co
     return sum / 2;
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
+                           const BrioState *state, const BrioMotion *motion, double weight)
 {
     (void)state;
-    brio__assemble_diagonal(solver->system, self, weight * values[0] / motion->over, solver->linear);
+    brio__assemble_diagonal(solver->system, self, weight * values[0] / motion->over,
+                            solver->linear);
     return BRIO_OK;
 }
 
-static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
-                  double h, double *f)
+static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state,
+                  const double *q, const double *v, double time, double h, double *f)
 {
     (void)solver;
     (void)q;
@@ -50,8 +57,7 @@ static void force(void *self, const double *values, BrioSolver *solver, const Br
 }
 
 static const BrioField fields[] = {
-    {"k", BRIO_REAL, "N s/m", 0.001, 0, 1e15, 0, "Drag of every vertex: the force is -k v."},
-    {0}};
+    {"k", BRIO_REAL, "N s/m", 0.001, 0, 1e15, 0, "Drag of every vertex: the force is -k v."}, {0}};
 
 BRIO_DAMPING_MODEL(ether_drag){
     .name = "ether-drag",

@@ -1,10 +1,10 @@
-/* Momentum-preserving damping [Mueller2007; Dinev2018, Eq. 32-36]: after a step, the part of the velocities that is no rigid
- * motion of the body is made smaller by the share k for every 0.033 s,
+/* Momentum-preserving damping [Mueller2007; Dinev2018, Eq. 32-36]: after a step, the part of the
+ * velocities that is no rigid motion of the body is made smaller by the share k for every 0.033 s,
  *
  *     dv_i = v_i - (v_cm + w x r_i),     v_i -= (1 - (1 - k)^(h / 0.033 s)) dv_i.
  *
- * v_cm and w are those of the rigid body with the same momenta, so both stay as they are. (The sign of w x r_i in Eq. 32 must
- * be this one: with the other a rigid rotation would be damped.) */
+ * v_cm and w are those of the rigid body with the same momenta, so both stay as they are. (The sign
+ * of w x r_i in Eq. 32 must be this one: with the other a rigid rotation would be damped.) */
 #include "damping.h"
 
 static const double paper_step = 0.033;
@@ -20,11 +20,15 @@ static double cofactors(double A[3][3], double C[3][3])
     return A[0][0] * C[0][0] + A[0][1] * C[0][1] + A[0][2] * C[0][2];
 }
 
-/* w with I w = L. The inertia of a body on a line is singular along it, where L is zero: cofactors of a symmetric matrix of
- * rank two are a multiple of n n^T with n its null vector, which fills that direction. */
+/* w with I w = L. The inertia of a body on a line is singular along it, where L is zero: cofactors
+ * of a symmetric matrix of rank two are a multiple of n n^T with n its null vector, which fills
+ * that direction. */
 static void solve_inertia(double I[3][3], const double L[3], double w[3])
 {
-    double C[3][3], trace = I[0][0] + I[1][1] + I[2][2], det = cofactors(I, C), size = C[0][0] + C[1][1] + C[2][2];
+    double C[3][3];
+    double trace = I[0][0] + I[1][1] + I[2][2];
+    double det = cofactors(I, C);
+    double size = C[0][0] + C[1][1] + C[2][2];
     for (int r = 0; r < 3; r++) w[r] = 0;
     if (!(size > 1e-24 * trace * trace)) return; /* a point */
     if (!(det > 1e-12 * trace * trace * trace)) {
@@ -34,10 +38,17 @@ static void solve_inertia(double I[3][3], const double L[3], double w[3])
     for (int k = 0; k < 9; k++) w[k / 3] += C[k % 3][k / 3] * L[k % 3] / det;
 }
 
-static double filter_body(const BrioSystem *s, const BrioBody *body, const double *q, double share, double *v)
+static double filter_body(const BrioSystem *s, const BrioBody *body, const double *q, double share,
+                          double *v)
 {
     int64_t count, first = brio__body_masses(body, &count);
-    double mass = 0, centre[3] = {0, 0, 0}, speed[3] = {0, 0, 0}, L[3] = {0, 0, 0}, I[3][3] = {{0}}, w[3], taken = 0;
+    double mass = 0;
+    double centre[3] = {0, 0, 0};
+    double speed[3] = {0, 0, 0};
+    double L[3] = {0, 0, 0};
+    double I[3][3] = {{0}};
+    double w[3];
+    double taken = 0;
     for (int64_t i = first; i < first + count; i++) {
         int32_t k = s->map_start[i];
         if (s->map_start[i + 1] == k) continue;
@@ -50,7 +61,8 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
     brio__share_sum(s->share, first_sums, 7);
     mass = first_sums[0];
     if (mass == 0) return 0;
-    for (int r = 0; r < 3; r++) centre[r] = first_sums[1 + r] / mass, speed[r] = first_sums[4 + r] / mass;
+    for (int r = 0; r < 3; r++)
+        centre[r] = first_sums[1 + r] / mass, speed[r] = first_sums[4 + r] / mass;
     for (int64_t i = first; i < first + count; i++) {
         int32_t k = s->map_start[i];
         if (s->map_start[i + 1] == k) continue;
@@ -73,7 +85,8 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
         double *u = v + 3 * (int64_t)s->map_block[k], m = s->vertex_mass[i];
         for (int r = 0; r < 3; r++) {
             int a = (r + 1) % 3, b = (r + 2) % 3;
-            double rigid = speed[r] + w[a] * (x[b] - centre[b]) - w[b] * (x[a] - centre[a]), before = u[r];
+            double rigid = speed[r] + w[a] * (x[b] - centre[b]) - w[b] * (x[a] - centre[a]);
+            double before = u[r];
             u[r] -= share * (u[r] - rigid);
             taken += m / 2 * (before - u[r]) * (before + u[r]);
         }
@@ -82,21 +95,24 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
     return taken;
 }
 
-static double filter(void *self, const double *values, const BrioSystem *system, const double *q, double h, double *v)
+static double filter(void *self, const double *values, const BrioSystem *system, const double *q,
+                     double h, double *v)
 {
     (void)self;
     double share = 1 - pow(1 - values[0], h / paper_step), taken = 0;
-    for (int b = 0; b < system->body_count; b++) taken += filter_body(system, &system->body[b], q, share, v);
+    for (int b = 0; b < system->body_count; b++)
+        taken += filter_body(system, &system->body[b], q, share, v);
     return taken;
 }
 
-static const BrioField fields[] = {
-    {"k", BRIO_REAL, "", 0.1, 0, 1, 0, "Share of the non-rigid velocity that is taken every 0.033 s."},
-    {0}};
+static const BrioField fields[] = {{"k", BRIO_REAL, "", 0.1, 0, 1, 0,
+                                    "Share of the non-rigid velocity that is taken every 0.033 s."},
+                                   {0}};
 
 BRIO_DAMPING_MODEL(momentum_preserving){
     .name = "momentum-preserving",
-    .summary = "Brakes what is not a rigid motion of the whole body, fast and slow deformations alike.",
+    .summary =
+        "Brakes what is not a rigid motion of the whole body, fast and slow deformations alike.",
     .citation = "Dinev2018",
     .fields = fields,
     .filter = filter,

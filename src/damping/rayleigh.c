@@ -1,13 +1,15 @@
-/* Rayleigh's damping with the force -(alpha M + beta K_n) v, semi-implicit [You2026, Eq. 17; Gast2015]: K_n is the Hessian of
- * the elastic energies at the start of the step, projected to semidefinite element by element, so that it never feeds energy.
+/* Rayleigh's damping with the force -(alpha M + beta K_n) v, semi-implicit [You2026, Eq. 17;
+ * Gast2015]: K_n is the Hessian of the elastic energies at the start of the step, projected to
+ * semidefinite element by element, so that it never feeds energy.
  *
  *     D_n(q) = 1/(2h) d.(alpha M + beta K_n) d,     d = q - q_n
  *
- * (or the displacement and time of the method's own velocity). Since K_n is not K(q), implicit methods of higher order are of
- * first order in beta on nonlinear materials; in alpha they keep their order. Explicit methods take K at the pose of the force.
+ * (or the displacement and time of the method's own velocity). Since K_n is not K(q), implicit
+ * methods of higher order are of first order in beta on nonlinear materials; in alpha they keep
+ * their order. Explicit methods take K at the pose of the force.
  *
- * The stiffness part leaves translations alone. It does brake the rotation of a body under stress, since K (w x x) is not
- * zero there: the strain-energy model is the one that does not. */
+ * The stiffness part leaves translations alone. It does brake the rotation of a body under stress,
+ * since K (w x x) is not zero there: the strain-energy model is the one that does not. */
 #include "../solve/minimise.h"
 
 #include <string.h>
@@ -18,9 +20,9 @@ typedef struct Rayleigh {
     BrioTerm *term;
     BrioEvaluator *evaluator;
     bool planned, elsewhere; /* elsewhere: K is that of another pose than the start of the step */
-    double *stiffness;  /* K_n: the values of a matrix with the solver's pattern */
-    double *d, *image;  /* displacement or velocity, and its image */
-    double *x;          /* world positions at the start of the step */
+    double *stiffness;       /* K_n: the values of a matrix with the solver's pattern */
+    double *d, *image;       /* displacement or velocity, and its image */
+    double *x;               /* world positions at the start of the step */
 } Rayleigh;
 
 static void destroy(void *self)
@@ -53,7 +55,8 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
 static size_t matrix_size(const BrioMatrix *A) { return 9 * (size_t)A->start[A->n]; }
 
 /* K at the coordinates q, past the solver's own matrix. */
-static void stiffness_at(Rayleigh *r, BrioSolver *solver, const BrioState *state, const double *q, double time)
+static void stiffness_at(Rayleigh *r, BrioSolver *solver, const BrioState *state, const double *q,
+                         double time)
 {
     double *own = solver->linear->A.value;
     brio__system_positions(solver->system, state, q, time, r->x);
@@ -70,7 +73,8 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
     BrioLinear *linear = solver->linear;
     if (!r->planned) {
         int count;
-        if (!r->evaluator) BRIO_CHECK(brio__elastic_evaluator(solver->system, &r->term, &count, &r->evaluator));
+        if (!r->evaluator)
+            BRIO_CHECK(brio__elastic_evaluator(solver->system, &r->term, &count, &r->evaluator));
         BRIO_CHECK(brio__evaluator_plan(r->evaluator, linear));
         r->stiffness = brio__alloc(matrix_size(&linear->A), sizeof(double));
         if (!r->stiffness) return BRIO_ERROR_MEMORY;
@@ -81,7 +85,8 @@ static BrioStatus lag(void *self, const double *values, BrioSolver *solver, cons
     return BRIO_OK;
 }
 
-static void return_to_start(Rayleigh *r, const double *values, BrioSolver *solver, const BrioState *state)
+static void return_to_start(Rayleigh *r, const double *values, BrioSolver *solver,
+                            const BrioState *state)
 {
     if (r->elsewhere && values[BETA] > 0) stiffness_at(r, solver, state, state->q, state->time);
     r->elsewhere = false;
@@ -109,7 +114,8 @@ static void apply(Rayleigh *r, const double *values, BrioSolver *solver, const d
     }
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
+static double potential(void *self, const double *values, BrioSolver *solver,
+                        const BrioState *state, const BrioMotion *motion, double *gradient)
 {
     Rayleigh *r = self;
     return_to_start(r, values, solver, state);
@@ -119,19 +125,23 @@ static double potential(void *self, const double *values, BrioSolver *solver, co
     return brio__dot(solver->system, r->d, r->image) / (2 * motion->over);
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
+                           const BrioState *state, const BrioMotion *motion, double weight)
 {
     Rayleigh *r = self;
     return_to_start(r, values, solver, state);
     BrioMatrix *A = &solver->linear->A;
     double w = weight * values[BETA] / motion->over;
-    for (size_t i = 0; values[BETA] > 0 && i < matrix_size(A); i++) A->value[i] += w * r->stiffness[i];
-    if (values[ALPHA] > 0) brio__assemble_add_masses(solver->system, weight * values[ALPHA] / motion->over, solver->linear);
+    for (size_t i = 0; values[BETA] > 0 && i < matrix_size(A); i++)
+        A->value[i] += w * r->stiffness[i];
+    if (values[ALPHA] > 0)
+        brio__assemble_add_masses(solver->system, weight * values[ALPHA] / motion->over,
+                                  solver->linear);
     return BRIO_OK;
 }
 
-static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
-                  double h, double *f)
+static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state,
+                  const double *q, const double *v, double time, double h, double *f)
 {
     (void)h;
     Rayleigh *r = self;
@@ -145,14 +155,16 @@ static void force(void *self, const double *values, BrioSolver *solver, const Br
     brio__combine(solver->system, 1, f, -1, r->image, f);
 }
 
-static const BrioField fields[] = {
-    {"alpha", BRIO_REAL, "1/s", 0, 0, 1e15, 0, "Share of the mass: brakes every motion at this rate."},
-    {"beta", BRIO_REAL, "s", 0, 0, 1e15, 0, "Share of the stiffness: brakes vibrations, fast ones most."},
-    {0}};
+static const BrioField fields[] = {{"alpha", BRIO_REAL, "1/s", 0, 0, 1e15, 0,
+                                    "Share of the mass: brakes every motion at this rate."},
+                                   {"beta", BRIO_REAL, "s", 0, 0, 1e15, 0,
+                                    "Share of the stiffness: brakes vibrations, fast ones most."},
+                                   {0}};
 
 BRIO_DAMPING_MODEL(rayleigh){
     .name = "rayleigh",
-    .summary = "A mix of mass and stiffness of the start of the step; the stiffness part brakes vibrations, fast ones most.",
+    .summary = "A mix of mass and stiffness of the start of the step; the stiffness part brakes "
+               "vibrations, fast ones most.",
     .citation = "You2026",
     .brakes_translation = true,
     .brakes_rotation = true,

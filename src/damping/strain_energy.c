@@ -1,12 +1,14 @@
-/* The strain energy of a step as its dissipation [Kharevych2006, Sec. 5.2]: the material's own energy W of the new pose with
- * the pose at the start of the step as its rest shape,
+/* The strain energy of a step as its dissipation [Kharevych2006, Sec. 5.2]: the material's own
+ * energy W of the new pose with the pose at the start of the step as its rest shape,
  *
  *     D_n(q) = beta/h W(q; rest shape q_n),
  *
- * which does not see rigid motions, so the force -grad D_n changes neither linear nor angular momentum. To first order it is
- * the force -beta K v of the unstressed material. The paper's factor k_D is beta/h here, so that beta means the same at every step.
+ * which does not see rigid motions, so the force -grad D_n changes neither linear nor angular
+ * momentum. To first order it is the force -beta K v of the unstressed material. The paper's factor
+ * k_D is beta/h here, so that beta means the same at every step.
  *
- * Explicit methods take the pose q - h v as the rest shape, one step back: the force is free of torque about q. */
+ * Explicit methods take the pose q - h v as the rest shape, one step back: the force is free of
+ * torque about q. */
 #include "../solve/minimise.h"
 
 #include <string.h>
@@ -42,7 +44,8 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     BrioStatus status = brio__elastic_evaluator(system, &s->term, &s->count, &s->evaluator);
     for (int t = 0; t < s->count; t++) s->term[t].rest = NULL; /* each gets rest data of its own */
     for (int t = 0; t < s->count && status == BRIO_OK; t++) {
-        s->term[t].rest = brio__alloc((size_t)(s->term[t].blocks * s->term[t].energy->rest * LANES), sizeof(double));
+        s->term[t].rest = brio__alloc((size_t)(s->term[t].blocks * s->term[t].energy->rest * LANES),
+                                      sizeof(double));
         if (!s->term[t].rest) status = BRIO_ERROR_MEMORY;
     }
     s->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
@@ -61,8 +64,8 @@ typedef struct RestWork {
     const double *x;
 } RestWork;
 
-/* What multiplies the size of an element's pose: a spring's stiffness; the volume of an affine body over that of the tet of its
- * mass points, 1/(6 det B). */
+/* What multiplies the size of an element's pose: a spring's stiffness; the volume of an affine body
+ * over that of the tet of its mass points, 1/(6 det B). */
 static double own_scale(const BrioEnergy *energy, const double *rest)
 {
     if (energy->element == BRIO_ELEMENT_SPRING) return rest[0];
@@ -70,13 +73,15 @@ static double own_scale(const BrioEnergy *energy, const double *rest)
     double det = 0;
     for (int c = 0; c < 3; c++) {
         int p = (c + 1) % 3, q = (c + 2) % 3;
-        det += rest[(1 + c) * LANES] * (rest[(4 + p) * LANES] * rest[(7 + q) * LANES] - rest[(4 + q) * LANES] * rest[(7 + p) * LANES]);
+        det += rest[(1 + c) * LANES] * (rest[(4 + p) * LANES] * rest[(7 + q) * LANES] -
+                                        rest[(4 + q) * LANES] * rest[(7 + p) * LANES]);
     }
     return 6 * rest[0] * det;
 }
 
-/* The pose x as the rest shape of blocks of elements. An element that is flat there (less than a thousandth of its volume) has
- * no strain to measure and is left out (weight 0 in its own rest shape, where energies are finite); one that is inverted counts with its volume's size. */
+/* The pose x as the rest shape of blocks of elements. An element that is flat there (less than a
+ * thousandth of its volume) has no strain to measure and is left out (weight 0 in its own rest
+ * shape, where energies are finite); one that is inverted counts with its volume's size. */
 static void rest_chunk(void *context, int64_t begin, int64_t end)
 {
     const RestWork *work = context;
@@ -86,14 +91,18 @@ static void rest_chunk(void *context, int64_t begin, int64_t end)
     for (int64_t block = begin; block < end; block++)
         for (int i = 0; i < LANES; i++) {
             for (int k = 0; k < energy->nodes; k++)
-                memcpy(X + 3 * k, work->x + term->node[(block * energy->nodes + k) * LANES + i], 3 * sizeof *X);
+                memcpy(X + 3 * k, work->x + term->node[(block * energy->nodes + k) * LANES + i],
+                       3 * sizeof *X);
             const double *original = work->original->rest + block * energy->rest * LANES + i;
             double own = original[0];
             energy->rest_shape(X, own_scale(energy, original), NAN, rest);
             rest[0] = fabs(rest[0]);
-            bool left_out = !(rest[0] > 1e-3 * own) || own == 0; /* own = 0: lanes that only fill the last block */
+            /* own = 0: lanes that only fill the last block */
+            bool left_out = !(rest[0] > 1e-3 * own) || own == 0;
             for (int k = 0; k < energy->rest; k++)
-                term->rest[(block * energy->rest + k) * LANES + i] = !left_out ? rest[k] : k > 0 ? original[k * LANES] : 0;
+                term->rest[(block * energy->rest + k) * LANES + i] = !left_out ? rest[k]
+                                                                     : k > 0   ? original[k * LANES]
+                                                                               : 0;
         }
 }
 
@@ -102,7 +111,8 @@ static void rest_from(StrainEnergy *s)
 {
     for (int t = 0, all = 0; t < s->count; t++, all++) {
         while (!brio__energy_is_elastic(s->original[all].energy)) all++;
-        brio__parallel_for(s->term[t].blocks, 512, rest_chunk, &(RestWork){&s->term[t], &s->original[all], s->x});
+        brio__parallel_for(s->term[t].blocks, 512, rest_chunk,
+                           &(RestWork){&s->term[t], &s->original[all], s->x});
     }
 }
 
@@ -122,12 +132,14 @@ static double strength(const double *values, const BrioState *state, const BrioM
     return values[0] / (h > 0 ? h : motion->over);
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double *gradient)
+static double potential(void *self, const double *values, BrioSolver *solver,
+                        const BrioState *state, const BrioMotion *motion, double *gradient)
 {
     StrainEnergy *s = self;
     double k = strength(values, state, motion);
     brio__system_positions(solver->system, state, motion->q, motion->time, s->x);
-    double W = brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
+    double W =
+        brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
     brio__share_sum(solver->system->share, &W, 1);
     if (gradient) {
         brio__share_complete(solver->system->share, s->gradient);
@@ -136,18 +148,20 @@ static double potential(void *self, const double *values, BrioSolver *solver, co
     return k * W;
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver, const BrioState *state, const BrioMotion *motion, double weight)
+static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
+                           const BrioState *state, const BrioMotion *motion, double weight)
 {
     StrainEnergy *s = self;
     if (!s->planned) BRIO_CHECK(brio__evaluator_plan(s->evaluator, solver->linear));
     s->planned = true;
     brio__system_positions(solver->system, state, motion->q, motion->time, s->x);
-    brio__assemble_add(s->evaluator, state->param, s->x, weight * strength(values, state, motion), true, solver->linear, NULL);
+    brio__assemble_add(s->evaluator, state->param, s->x, weight * strength(values, state, motion),
+                       true, solver->linear, NULL);
     return BRIO_OK;
 }
 
-static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state, const double *q, const double *v, double time,
-                  double h, double *f)
+static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state,
+                  const double *q, const double *v, double time, double h, double *f)
 {
     StrainEnergy *s = self;
     brio__combine(solver->system, 1, q, -h, v, s->pose);
@@ -157,16 +171,19 @@ static void force(void *self, const double *values, BrioSolver *solver, const Br
     brio__evaluate(s->evaluator, state->param, s->x, s->gradient, NULL);
     brio__share_complete(solver->system->share, s->gradient);
     brio__combine(solver->system, 1, f, -values[0] / h, s->gradient, f);
-    lag(self, values, solver, state); /* implicit solves of the same step measure against its start */
+    /* implicit solves of the same step measure against its start */
+    lag(self, values, solver, state);
 }
 
 static const BrioField fields[] = {
-    {"beta", BRIO_REAL, "s", 0.001, 0, 1e15, 0, "Strength: vibrations of frequency w lose energy at the rate beta w^2."},
+    {"beta", BRIO_REAL, "s", 0.001, 0, 1e15, 0,
+     "Strength: vibrations of frequency w lose energy at the rate beta w^2."},
     {0}};
 
 BRIO_DAMPING_MODEL(strain_energy){
     .name = "strain-energy",
-    .summary = "The strain of each step, measured by the material's own energy: brakes deformation, never motion or rotation.",
+    .summary = "The strain of each step, measured by the material's own energy: brakes "
+               "deformation, never motion or rotation.",
     .citation = "Kharevych2006",
     .fields = fields,
     .create = create,

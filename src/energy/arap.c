@@ -1,4 +1,5 @@
-/* As rigid as possible [Chao2010]:  psi = mu |F - R|^2 = mu (i2 - 2 i1 + 3).  Poisson's ratio has no part in it. */
+/* As rigid as possible [Chao2010]:  psi = mu |F - R|^2 = mu (i2 - 2 i1 + 3).  Poisson's ratio has
+ * no part in it. */
 #define MATERIAL arap
 #define FIRST (D1 | D2)
 #define SECOND (0)
@@ -18,7 +19,8 @@ static inline lane material(const double *params, const Invariants *in, int orde
 
 BRIO_ENERGY(arap){
     .name = "arap",
-    .summary = "As rigid as possible: resists every change of shape alike and does not care for volume.",
+    .summary =
+        "As rigid as possible: resists every change of shape alike and does not care for volume.",
     .citation = "Chao2010",
     .params = 2,
     .fields = tet_fields,

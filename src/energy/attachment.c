@@ -1,11 +1,15 @@
-/* A spring of no rest length from a vertex (node 0) to a point without coordinates (node 1), which a script
- * or a hand may move: E = w k/2 |x0 - x1|^2 [Dinev2018, Sec. 5]. The weight w is live: 0 lets go. */
+/* A spring of no rest length from a vertex (node 0) to a point without coordinates (node 1), which
+ * a script or a hand may move: E = w k/2 |x0 - x1|^2 [Dinev2018, Sec. 5]. The weight w is live: 0
+ * lets go. */
 #include "spring.h"
 
 static void eval(const BrioBatch *batch)
 {
     for (int64_t block = batch->begin; block < batch->end; block++)
-        spring_block(batch, block, lane_load(batch->rest + block * LANES) * lane_load(batch->live + block * LANES), lane_set(0));
+        spring_block(batch, block,
+                     lane_load(batch->rest + block * LANES) *
+                         lane_load(batch->live + block * LANES),
+                     lane_set(0));
 }
 
 static void rest_shape(const double *X, double scale, double length, double *rest)
@@ -29,8 +33,7 @@ static void laplacian(const double *rest, const double *params, const double *li
 }
 
 static const BrioField fields[] = {
-    {"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Stiffness of the attachment."},
-    {0}};
+    {"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Stiffness of the attachment."}, {0}};
 
 BRIO_ENERGY(attachment){
     .name = "attachment",

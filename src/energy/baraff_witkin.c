@@ -1,27 +1,33 @@
-/* Cloth that resists stretching along warp and weft, and shearing [Baraff1998, Sec. 4]: with the columns w_u, w_v of F,
+/* Cloth that resists stretching along warp and weft, and shearing [Baraff1998, Sec. 4]: with the
+ * columns w_u, w_v of F,
  *
  *     psi = k_stretch/2 ((|w_u| - 1)^2 + (|w_v| - 1)^2) + k_shear/2 (w_u . w_v)^2,    in J/m2.
  *
- * The paper's condition functions carry the factor A (area) and their energies A^2, so that its stiffnesses belong to one mesh; here the
- * energy has A, and k in N/m means the same on every mesh. The bending of the paper's Sec. 4.4 is the hinge energy.
+ * The paper's condition functions carry the factor A (area) and their energies A^2, so that its
+ * stiffnesses belong to one mesh; here the energy has A, and k in N/m means the same on every mesh.
+ * The bending of the paper's Sec. 4.4 is the hinge energy.
  *
- * Hessian by (w_u, w_v): the stretch of one direction n = w/|w| gives k (n n^T + (1 - 1/|w|) (I - n n^T)), as a spring does, and the
- * shear k s (0 I; I 0) + k (w_v; w_u)(w_v; w_u)^T with s = w_u . w_v. In a frame whose third axis is the triangle's normal it falls into
- * a 4x4 and a 2x2 matrix, which are projected each for itself. */
+ * Hessian by (w_u, w_v): the stretch of one direction n = w/|w| gives k (n n^T + (1 - 1/|w|) (I - n
+ * n^T)), as a spring does, and the shear k s (0 I; I 0) + k (w_v; w_u)(w_v; w_u)^T with s = w_u .
+ * w_v. In a frame whose third axis is the triangle's normal it falls into a 4x4 and a 2x2 matrix,
+ * which are projected each for itself. */
 #include "psd_lane.h"
 #include "triangle.h"
 
-/* Tension over length, k (1 - 1/l), and the direction. A direction without length has no force, and the mean stiffness over all. */
+/* Tension over length, k (1 - 1/l), and the direction. A direction without length has no force, and
+ * the mean stiffness over all. */
 static inline lane stretch(const Gradient *F, int j, lane n[3], lane *length, lane_mask *collapsed)
 {
-    *length = lane_sqrt(F->m[0][j] * F->m[0][j] + F->m[1][j] * F->m[1][j] + F->m[2][j] * F->m[2][j]);
+    *length =
+        lane_sqrt(F->m[0][j] * F->m[0][j] + F->m[1][j] * F->m[1][j] + F->m[2][j] * F->m[2][j]);
     *collapsed = lane_le(*length, lane_set(1e-150));
     lane inverse = 1 / lane_select(*collapsed, lane_set(1), *length);
     for (int r = 0; r < 3; r++) n[r] = F->m[r][j] * inverse;
     return lane_select(*collapsed, lane_set(0), 1 - inverse);
 }
 
-static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle *t, const Gradient *F)
+static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle *t,
+                           const Gradient *F)
 {
     double k = batch->params[0], k_shear = batch->params[1];
     lane zero = lane_set(0), one = lane_set(1), n[2][3], length, across[2], shear = zero, along[2];
@@ -34,7 +40,8 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle
     for (int r = 0; r < 3; r++) shear += F->m[r][0] * F->m[r][1];
     /* the frame: e0 along w_u, e2 the normal of the triangle, or any where there is none */
     lane e0[3], e1[3], e2[3], part = zero, size = zero;
-    lane_mask no_first = lane_le(n[0][0] * n[0][0] + n[0][1] * n[0][1] + n[0][2] * n[0][2], lane_set(0.5));
+    lane_mask no_first =
+        lane_le(n[0][0] * n[0][0] + n[0][1] * n[0][1] + n[0][2] * n[0][2], lane_set(0.5));
     for (int r = 0; r < 3; r++) e0[r] = lane_select(no_first, lane_set(r == 0), n[0][r]);
     for (int r = 0; r < 3; r++) part += e0[r] * n[1][r];
     for (int r = 0; r < 3; r++) {
@@ -44,13 +51,17 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle
     lane_mask no_plane = lane_le(size, lane_set(1e-24));
     if (lane_any(no_plane)) {
         lane ax = lane_abs(e0[0]), ay = lane_abs(e0[1]), az = lane_abs(e0[2]);
-        lane ex = lane_select(lane_and(lane_le(ax, ay), lane_le(ax, az)), one, zero), ey = lane_select(lane_le(ay, az), 1 - ex, zero);
-        lane e[3] = {ex, ey, 1 - ex - ey}, lean = e[0] * e0[0] + e[1] * e0[1] + e[2] * e0[2], square = 1 - lean * lean;
+        lane ex = lane_select(lane_and(lane_le(ax, ay), lane_le(ax, az)), one, zero);
+        lane ey = lane_select(lane_le(ay, az), 1 - ex, zero);
+        lane e[3] = {ex, ey, 1 - ex - ey};
+        lane lean = e[0] * e0[0] + e[1] * e0[1] + e[2] * e0[2];
+        lane square = 1 - lean * lean;
         for (int r = 0; r < 3; r++) e1[r] = lane_select(no_plane, e[r] - lean * e0[r], e1[r]);
         size = lane_select(no_plane, square, size);
     }
     for (int r = 0; r < 3; r++) e1[r] /= lane_sqrt(size);
-    for (int r = 0; r < 3; r++) e2[r] = e0[(r + 1) % 3] * e1[(r + 2) % 3] - e0[(r + 2) % 3] * e1[(r + 1) % 3];
+    for (int r = 0; r < 3; r++)
+        e2[r] = e0[(r + 1) % 3] * e1[(r + 2) % 3] - e0[(r + 2) % 3] * e1[(r + 1) % 3];
     mat3l U;
     lane w[2][2], m[2][2]; /* columns of F and their directions in the plane */
     for (int r = 0; r < 3; r++) {
@@ -63,7 +74,8 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle
             w[j][i] = U.m[0][i] * F->m[0][j] + U.m[1][i] * F->m[1][j] + U.m[2][i] * F->m[2][j];
             m[j][i] = U.m[0][i] * n[j][0] + U.m[1][i] * n[j][1] + U.m[2][i] * n[j][2];
         }
-    lane A[16], out[4] = {across[0], k_shear * shear, k_shear * shear, across[1]}; /* rows and columns: (column of F, axis) */
+    /* rows and columns: (column of F, axis) */
+    lane A[16], out[4] = {across[0], k_shear * shear, k_shear * shear, across[1]};
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++) {
             int ja = a / 2, jb = b / 2, ia = a % 2, ib = b % 2;
@@ -85,7 +97,8 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle
                 for (int b = 0; b < 2; b++) {
                     lane weight = t->area * t->B[i][a] * t->B[j][b];
                     for (int r = 0; r < 2; r++)
-                        for (int c = 0; c < 2; c++) h.m[r][c] += weight * A[4 * (2 * a + r) + 2 * b + c];
+                        for (int c = 0; c < 2; c++)
+                            h.m[r][c] += weight * A[4 * (2 * a + r) + 2 * b + c];
                     h.m[2][2] += weight * out[2 * a + b];
                 }
             h = mat3l_mul(&U, &h);
@@ -105,7 +118,9 @@ static void eval(const BrioBatch *batch)
         for (int j = 0; j < 2; j++) pull[j] = k * stretch(&F, j, n, &length[j], &collapsed);
         for (int r = 0; r < 3; r++) shear += F.m[r][0] * F.m[r][1];
         lane u = length[0] - 1, v = length[1] - 1;
-        if (batch->energy) batch->energy[block] = lane_sum(t.area * (k / 2 * (u * u + v * v) + k_shear / 2 * shear * shear));
+        if (batch->energy)
+            batch->energy[block] =
+                lane_sum(t.area * (k / 2 * (u * u + v * v) + k_shear / 2 * shear * shear));
         if (batch->gradient) {
             lane P[3][2];
             for (int r = 0; r < 3; r++) {
@@ -127,7 +142,8 @@ static void laplacian(const double *rest, const double *params, const double *li
 enum { FIELD_STRETCH, FIELD_SHEAR, FIELD_BEND, FIELD_AREAL };
 
 static const BrioField fields[] = {
-    {"k_stretch", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Stiffness along warp (the x axis of the rest shape, projected into each triangle) and weft."},
+    {"k_stretch", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0,
+     "Stiffness along warp (the x axis of the rest shape, projected into each triangle) and weft."},
     {"k_shear", BRIO_REAL, "N/m", 100, 0, 1e15, 0, "Stiffness against shear of warp and weft."},
     {"k_bend", BRIO_REAL, "N m", 1e-5, 0, 1e15, 0, "Stiffness against bending; 0: none."},
     {"areal", BRIO_REAL, "kg/m2", 0.2, 1e-300, 1e15, 0, "Mass per area."},
@@ -142,7 +158,8 @@ static BrioStatus sheet(const double *values, BrioSheet *out, BrioError *error)
 
 BRIO_ENERGY(baraff_witkin){
     .name = "baraff-witkin",
-    .summary = "Cloth: resists stretching along warp and weft, shearing and bending, each with a stiffness of its own.",
+    .summary = "Cloth: resists stretching along warp and weft, shearing and bending, each with a "
+               "stiffness of its own.",
     .citation = "Baraff1998",
     .element = BRIO_ELEMENT_TRIANGLE,
     .nodes = 3,

@@ -2,7 +2,10 @@
 #include "pair_barrier.h"
 
 static void eval(const BrioBatch *batch) { pair_barrier_eval(batch, pair_edge_edge); }
-static void sample(BrioRandom *random, double *X, double *x) { pair_sample(random, pair_edge_edge, X, x); }
+static void sample(BrioRandom *random, double *X, double *x)
+{
+    pair_sample(random, pair_edge_edge, X, x);
+}
 
 BRIO_ENERGY(barrier_edge_edge){
     .name = "barrier-edge-edge",

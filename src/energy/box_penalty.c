@@ -1,8 +1,9 @@
-/* A one-sided spring between a vertex and a box with round edges: all that is nearer than r to the box of half extents b. With b = 0 it is a ball, with one
- * extent a capsule, with r = 0 a box. In the box's axes, p = |y| - b and q = max(p, 0) (by components),
+/* A one-sided spring between a vertex and a box with round edges: all that is nearer than r to the
+ * box of half extents b. With b = 0 it is a ball, with one extent a capsule, with r = 0 a box. In
+ * the box's axes, p = |y| - b and q = max(p, 0) (by components),
  *
- *     d = |q| - r,    n = sign(y) q/|q|,    C = (diag(p >= 0) - n n^T)/|q|    outside of the inner box,
- *     d = max p - r,  n = sign(y) e_i where p_i is largest,  C = 0            in it. */
+ *     d = |q| - r,    n = sign(y) q/|q|,    C = (diag(p >= 0) - n n^T)/|q|    outside of the inner
+ * box, d = max p - r,  n = sign(y) e_i where p_i is largest,  C = 0            in it. */
 #include "penalty.h"
 
 static void eval(const BrioBatch *batch)
@@ -34,11 +35,13 @@ static void eval(const BrioBatch *batch)
     }
 }
 
-/* Off the kinks: faces of the inner box, planes in it that have two faces equally near, and dhat. */
+/* Off the kinks: faces of the inner box, planes in it that have two faces equally near, and
+ * dhat. */
 static void sample(BrioRandom *random, double *X, double *x)
 {
     double half[3], radius = brio__random(random) < 0.5 ? 0 : 0.3, y[2][3];
-    for (int i = 0; i < 3; i++) half[i] = radius > 0 && brio__random(random) < 0.6 ? 0 : 0.5 + 0.5 * brio__random(random);
+    for (int i = 0; i < 3; i++)
+        half[i] = radius > 0 && brio__random(random) < 0.6 ? 0 : 0.5 + 0.5 * brio__random(random);
     for (int k = 0; k < 2; k++)
         for (bool fits = false; !fits;) {
             double p[3], square = 0, most = -INFINITY, next = -INFINITY;

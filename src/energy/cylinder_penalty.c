@@ -1,5 +1,6 @@
-/* A one-sided spring between a vertex and a cylinder along its second axis, of radius R (the half extents b_0, b_2) and height 2 H (b_1). In the
- * half plane through the axis and the vertex, with rho the distance from the axis, the cylinder is a box: p = (rho - R, |y_1| - H), q = max(p, 0),
+/* A one-sided spring between a vertex and a cylinder along its second axis, of radius R (the half
+ * extents b_0, b_2) and height 2 H (b_1). In the half plane through the axis and the vertex, with
+ * rho the distance from the axis, the cylinder is a box: p = (rho - R, |y_1| - H), q = max(p, 0),
  *
  *     d = |q|,     n = q/|q|,     K = (diag(p >= 0) - n n^T)/|q|    outside,
  *     d = max p,   n = e_i where p_i is largest,   K = 0            inside,
@@ -14,13 +15,23 @@ static void eval(const BrioBatch *batch)
         Solid s = solid_at(batch, block);
         lane rho = lane_sqrt(s.y[0] * s.y[0] + s.y[2] * s.y[2]), side = lane_sign(s.y[1]);
         lane_mask off_axis = lane_lt(lane_set(1e-100), rho);
-        lane over = 1 / lane_select(off_axis, rho, one), e0 = lane_select(off_axis, s.y[0] * over, one), e2 = lane_select(off_axis, s.y[2] * over, zero);
-        lane p = rho - s.half[0], h = lane_abs(s.y[1]) - s.half[1], qp = lane_positive(p), qh = lane_positive(h), length = lane_sqrt(qp * qp + qh * qh);
+        lane over = 1 / lane_select(off_axis, rho, one);
+        lane e0 = lane_select(off_axis, s.y[0] * over, one);
+        lane e2 = lane_select(off_axis, s.y[2] * over, zero);
+        lane p = rho - s.half[0];
+        lane h = lane_abs(s.y[1]) - s.half[1];
+        lane qp = lane_positive(p);
+        lane qh = lane_positive(h);
+        lane length = lane_sqrt(qp * qp + qh * qh);
         lane_mask outside = lane_lt(lane_set(1e-100), length), mantle = lane_le(h, p);
         lane inverse = 1 / lane_select(outside, length, one);
-        lane np = lane_select(outside, qp * inverse, lane_select(mantle, one, zero)), nh = lane_select(outside, qh * inverse, lane_select(mantle, zero, one));
-        lane rim = lane_select(outside, inverse, zero), around = lane_select(off_axis, np * over, zero);
-        lane Kpp = rim * (lane_select(lane_le(zero, p), one, zero) - np * np), Khh = rim * (lane_select(lane_le(zero, h), one, zero) - nh * nh), Kph = -rim * np * nh;
+        lane np = lane_select(outside, qp * inverse, lane_select(mantle, one, zero));
+        lane nh = lane_select(outside, qh * inverse, lane_select(mantle, zero, one));
+        lane rim = lane_select(outside, inverse, zero);
+        lane around = lane_select(off_axis, np * over, zero);
+        lane Kpp = rim * (lane_select(lane_le(zero, p), one, zero) - np * np);
+        lane Khh = rim * (lane_select(lane_le(zero, h), one, zero) - nh * nh);
+        lane Kph = -rim * np * nh;
         s.d = lane_select(outside, length, lane_max(p, h));
         s.n[0] = np * e0;
         s.n[1] = nh * side;
@@ -38,7 +49,9 @@ static void eval(const BrioBatch *batch)
 /* Off the kinks: see box_penalty. */
 static void sample(BrioRandom *random, double *X, double *x)
 {
-    double R = 0.5 + 0.5 * brio__random(random), half[3] = {R, 0.5 + 0.5 * brio__random(random), R}, y[2][3];
+    double R = 0.5 + 0.5 * brio__random(random);
+    double half[3] = {R, 0.5 + 0.5 * brio__random(random), R};
+    double y[2][3];
     for (int k = 0; k < 2; k++)
         for (bool fits = false; !fits;) {
             double p[2], angle = 6.3 * brio__random(random);
@@ -46,7 +59,8 @@ static void sample(BrioRandom *random, double *X, double *x)
             y[k][0] = (R + p[0]) * cos(angle);
             y[k][1] = (half[1] + p[1]) * (brio__random(random) < 0.5 ? -1 : 1);
             y[k][2] = (R + p[0]) * sin(angle);
-            fits = fmax(p[0], p[1]) > 0 ? !solid_near_kink(hypot(fmax(p[0], 0), fmax(p[1], 0))) : fabs(p[0] - p[1]) > 0.03;
+            fits = fmax(p[0], p[1]) > 0 ? !solid_near_kink(hypot(fmax(p[0], 0), fmax(p[1], 0)))
+                                        : fabs(p[0] - p[1]) > 0.03;
         }
     solid_place(random, half, 0, y[0], y[1], X, x);
 }

@@ -11,7 +11,8 @@ static const BrioEnergy *const baseline[] = {
 };
 
 #ifdef BRIO_HAVE_ISA_KERNELS
-#define ENERGY(symbol) extern const BrioEnergy brio__energy_##symbol##_avx2, brio__energy_##symbol##_avx512;
+#define ENERGY(symbol) \
+    extern const BrioEnergy brio__energy_##symbol##_avx2, brio__energy_##symbol##_avx512;
 #include "list.def"
 #undef ENERGY
 static const BrioEnergy *const avx2[] = {
@@ -39,7 +40,9 @@ static const BrioEnergy *const *table(BrioIsa isa)
 const BrioEnergy *brio__energy_at(int i)
 {
     if (i < 0) return NULL;
-    return i < (int)BRIO_COUNT(baseline) ? table(brio__isa())[i] : brio__registered_energy_at(i - (int)BRIO_COUNT(baseline));
+    return i < (int)BRIO_COUNT(baseline)
+               ? table(brio__isa())[i]
+               : brio__registered_energy_at(i - (int)BRIO_COUNT(baseline));
 }
 
 const BrioEnergy *brio__energy_for(const char *name, BrioIsa isa)
@@ -48,7 +51,8 @@ const BrioEnergy *brio__energy_for(const char *name, BrioIsa isa)
     for (int i = 0; i < (int)BRIO_COUNT(baseline); i++)
         if (!strcmp(table(isa)[i]->name, name)) return table(isa)[i];
     for (int i = 0; brio__registered_energy_at(i); i++)
-        if (!strcmp(brio__registered_energy_at(i)->name, name)) return brio__registered_energy_at(i);
+        if (!strcmp(brio__registered_energy_at(i)->name, name))
+            return brio__registered_energy_at(i);
     return NULL;
 }
 
@@ -56,32 +60,48 @@ const BrioEnergy *brio__energy(const char *name) { return brio__energy_for(name,
 
 bool brio__energy_is_material(const BrioEnergy *energy)
 {
-    return energy->element == BRIO_ELEMENT_TET || energy->element == BRIO_ELEMENT_SPRING || energy->element == BRIO_ELEMENT_BAR ||
-           energy->element == BRIO_ELEMENT_POINT || energy->element == BRIO_ELEMENT_AFFINE || energy->element == BRIO_ELEMENT_TRIANGLE;
+    return energy->element == BRIO_ELEMENT_TET || energy->element == BRIO_ELEMENT_SPRING ||
+           energy->element == BRIO_ELEMENT_BAR || energy->element == BRIO_ELEMENT_POINT ||
+           energy->element == BRIO_ELEMENT_AFFINE || energy->element == BRIO_ELEMENT_TRIANGLE;
 }
 
-bool brio__energy_is_elastic(const BrioEnergy *energy) { return brio__energy_is_material(energy) || energy->element == BRIO_ELEMENT_HINGE; }
+bool brio__energy_is_elastic(const BrioEnergy *energy)
+{
+    return brio__energy_is_material(energy) || energy->element == BRIO_ELEMENT_HINGE;
+}
 
-double brio__energy_one(const BrioEnergy *energy, const double *params, const double *rest, const double *x,
-                        double *gradient, double *hessian, bool project)
+double brio__energy_one(const BrioEnergy *energy, const double *params, const double *rest,
+                        const double *x, double *gradient, double *hessian, bool project)
 {
     enum { NODES = 4, REST = 16, LIVE = 4, SIZE = 3 * NODES };
     _Alignas(BRIO_ALIGN) int32_t node[NODES * LANES];
-    _Alignas(BRIO_ALIGN) double live[LIVE * LANES], rest_lanes[REST * LANES], g[SIZE * LANES], H[9 * NODES * (NODES + 1) / 2 * LANES];
+    _Alignas(BRIO_ALIGN) double live[LIVE * LANES], rest_lanes[REST * LANES], g[SIZE * LANES],
+        H[9 * NODES * (NODES + 1) / 2 * LANES];
     double value;
     for (int k = 0; k < energy->nodes; k++)
         for (int i = 0; i < LANES; i++) node[k * LANES + i] = 3 * k;
     for (int k = 0; k < LIVE * LANES; k++) live[k] = 1;
     for (int k = 0; k < energy->rest; k++)
         for (int i = 0; i < LANES; i++) rest_lanes[k * LANES + i] = i == 0 || k > 0 ? rest[k] : 0;
-    energy->eval(&(BrioBatch){.def = energy->def, .begin = 0, .end = 1, .node = node, .rest = rest_lanes, .params = params, .live = live, .x = x, .energy = &value,
-                              .gradient = gradient ? g : NULL, .hessian = hessian ? H : NULL, .project = project});
+    energy->eval(&(BrioBatch){.def = energy->def,
+                              .begin = 0,
+                              .end = 1,
+                              .node = node,
+                              .rest = rest_lanes,
+                              .params = params,
+                              .live = live,
+                              .x = x,
+                              .energy = &value,
+                              .gradient = gradient ? g : NULL,
+                              .hessian = hessian ? H : NULL,
+                              .project = project});
     int size = 3 * energy->nodes;
     for (int k = 0; gradient && k < size; k++) gradient[k] = g[k * LANES];
     for (int a = 0; hessian && a < size; a++)
         for (int b = 0; b < size; b++) {
             int i = a / 3, j = b / 3, r = a % 3, s = b % 3;
-            int entry = i >= j ? brio__pair(i, j) * 9 + r * 3 + s : brio__pair(j, i) * 9 + s * 3 + r;
+            int entry =
+                i >= j ? brio__pair(i, j) * 9 + r * 3 + s : brio__pair(j, i) * 9 + s * 3 + r;
             hessian[a * size + b] = energy->traits & BRIO_ENERGY_LINEAR ? 0 : H[entry * LANES];
         }
     return value;

@@ -1,14 +1,16 @@
-/* Lagged friction [Li2020, Sec. 5]: with normal force lambda, weights w of the nodes, orthonormal tangents t_1, t_2 and u0 all
- * from the last update, u = (t_1, t_2)^T sum_i w_i x_i - u0 is how far the contact has slid in this step, y = |u|, and
+/* Lagged friction [Li2020, Sec. 5]: with normal force lambda, weights w of the nodes, orthonormal
+ * tangents t_1, t_2 and u0 all from the last update, u = (t_1, t_2)^T sum_i w_i x_i - u0 is how far
+ * the contact has slid in this step, y = |u|, and
  *
  *     D = mu lambda f0(y),    f0 = y for y >= eps,    y^2 (1/eps - y/(3 eps^2)) + eps/3 below,
  *     f0' = 1,                                         y/eps (2 - y/eps) below,
  *     f0'' = 0,                                        2/eps (1 - y/eps) below,
  *
- * twice differentiable: below eps (a speed times the step) the force grows smoothly from nothing. By u, the Hessian is
- * f0'' along u and f0'/y across it, neither negative: there is nothing to project. f0 bends so sharply at nothing that the curvature at one
- * slide tells little about that at another; f0'/y in both directions is what the parameter `bound` asks for: f0 is concave in y^2, so the
- * parabola with that curvature touches it and lies above it everywhere. */
+ * twice differentiable: below eps (a speed times the step) the force grows smoothly from nothing.
+ * By u, the Hessian is f0'' along u and f0'/y across it, neither negative: there is nothing to
+ * project. f0 bends so sharply at nothing that the curvature at one slide tells little about that
+ * at another; f0'/y in both directions is what the parameter `bound` asks for: f0 is concave in
+ * y^2, so the parabola with that curvature touches it and lies above it everywhere. */
 #include "../mat3_lane.h"
 #include "energy.h"
 
@@ -25,17 +27,22 @@ static void eval(const BrioBatch *batch)
         vec3l slid = {zero, zero, zero};
         for (int i = 0; i < 4; i++) {
             w[i] = lane_load(rest + (WEIGHT + i) * LANES);
-            slid = vec3l_along(slid, w[i], vec3l_gather(batch->x, batch->node + (block * 4 + i) * LANES));
+            slid = vec3l_along(slid, w[i],
+                               vec3l_gather(batch->x, batch->node + (block * 4 + i) * LANES));
         }
         for (int k = 0; k < 2; k++) {
             for (int r = 0; r < 3; r++) t[k][r] = lane_load(rest + (TANGENT + 3 * k + r) * LANES);
-            u[k] = t[k][0] * slid.x + t[k][1] * slid.y + t[k][2] * slid.z - lane_load(rest + (START + k) * LANES);
+            u[k] = t[k][0] * slid.x + t[k][1] * slid.y + t[k][2] * slid.z -
+                   lane_load(rest + (START + k) * LANES);
         }
         lane y = lane_sqrt(u[0] * u[0] + u[1] * u[1]), z = y / eps;
         lane_mask slides = lane_le(one, z), still = lane_le(y, lane_set(1e-150));
         lane inverse = 1 / lane_select(still, one, y);
-        if (batch->energy) batch->energy[block] = lane_sum(force * lane_select(slides, y, eps * (z * z * (1 - z * (1.0 / 3)) + 1.0 / 3)));
-        lane across = force * lane_select(slides, inverse, (2 - z) / eps), along = lane_max(bound * across, force * lane_select(slides, zero, 2 * (1 - z) / eps));
+        if (batch->energy)
+            batch->energy[block] = lane_sum(
+                force * lane_select(slides, y, eps * (z * z * (1 - z * (1.0 / 3)) + 1.0 / 3)));
+        lane across = force * lane_select(slides, inverse, (2 - z) / eps);
+        lane along = lane_max(bound * across, force * lane_select(slides, zero, 2 * (1 - z) / eps));
         if (batch->gradient) {
             double *g = batch->gradient + block * 12 * LANES;
             for (int r = 0; r < 3; r++) {
@@ -45,7 +52,9 @@ static void eval(const BrioBatch *batch)
         }
         if (!batch->hessian) continue;
         double *H = batch->hessian + (block - batch->begin) * 90 * LANES;
-        lane c = lane_select(still, one, u[0] * inverse), s = lane_select(still, zero, u[1] * inverse), a[3], b[3];
+        lane c = lane_select(still, one, u[0] * inverse);
+        lane s = lane_select(still, zero, u[1] * inverse);
+        lane a[3], b[3];
         for (int r = 0; r < 3; r++) {
             a[r] = c * t[0][r] + s * t[1][r]; /* along u */
             b[r] = c * t[1][r] - s * t[0][r];
@@ -53,13 +62,14 @@ static void eval(const BrioBatch *batch)
         for (int k = 0; k < 9; k++) {
             lane K = along * a[k / 3] * a[k % 3] + across * b[k / 3] * b[k % 3];
             for (int i = 0; i < 4; i++)
-                for (int j = 0; j <= i; j++) lane_store(H + (brio__pair(i, j) * 9 + k) * LANES, w[i] * w[j] * K);
+                for (int j = 0; j <= i; j++)
+                    lane_store(H + (brio__pair(i, j) * 9 + k) * LANES, w[i] * w[j] * K);
         }
     }
 }
 
-/* Node 0 in contact with the middle of the other three, which have not slid yet. Contacts that a simulation finds write their
- * own rest data. */
+/* Node 0 in contact with the middle of the other three, which have not slid yet. Contacts that a
+ * simulation finds write their own rest data. */
 static void rest_shape(const double *X, double scale, double length, double *rest)
 {
     (void)length;
@@ -73,7 +83,8 @@ static void rest_shape(const double *X, double scale, double length, double *res
     if (fabs(r[2]) < fabs(r[least])) least = 2;
     double across = sqrt(1 - r[least] * r[least]);
     for (int k = 0; k < 3; k++) t1[k] = ((k == least) - r[least] * r[k]) / across;
-    for (int k = 0; k < 3; k++) t2[k] = r[(k + 1) % 3] * t1[(k + 2) % 3] - r[(k + 2) % 3] * t1[(k + 1) % 3];
+    for (int k = 0; k < 3; k++)
+        t2[k] = r[(k + 1) % 3] * t1[(k + 2) % 3] - r[(k + 2) % 3] * t1[(k + 1) % 3];
     for (int k = 0; k < 2; k++) {
         const double *t = k ? t2 : t1;
         rest[START + k] = size * (t[0] * r[0] + t[1] * r[1] + t[2] * r[2]);
@@ -83,7 +94,10 @@ static void rest_shape(const double *X, double scale, double length, double *res
 /* Slid by 0.1 to 0.9 or by 1.1 to 2: on both sides of eps = 1. */
 static void sample(BrioRandom *random, double *X, double *x)
 {
-    double rest[REST], angle = 6.3 * brio__random(random), y = brio__random(random) < 0.5 ? 0.1 + 0.8 * brio__random(random) : 1.1 + 0.9 * brio__random(random);
+    double rest[REST];
+    double angle = 6.3 * brio__random(random);
+    double y = brio__random(random) < 0.5 ? 0.1 + 0.8 * brio__random(random)
+                                          : 1.1 + 0.9 * brio__random(random);
     for (int k = 0; k < 12; k++) X[k] = brio__random_normal(random);
     rest_shape(X, 1, NAN, rest);
     for (int k = 0; k < 12; k++) x[k] = X[k] + brio__random_normal(random);
@@ -96,13 +110,16 @@ static void sample(BrioRandom *random, double *X, double *x)
 }
 
 static const BrioField fields[] = {
-    {"eps", BRIO_REAL, "m", 1e-5, 1e-300, 1e15, 0, "Slide below which the force fades out smoothly: a speed times the step."},
-    {"bound", BRIO_REAL, "", 0, 0, 1, 0, "The share of the curvature across the slide that the Hessian has along it at least."},
+    {"eps", BRIO_REAL, "m", 1e-5, 1e-300, 1e15, 0,
+     "Slide below which the force fades out smoothly: a speed times the step."},
+    {"bound", BRIO_REAL, "", 0, 0, 1, 0,
+     "The share of the curvature across the slide that the Hessian has along it at least."},
     {0}};
 
 BRIO_ENERGY(friction){
     .name = "friction",
-    .summary = "Friction of a contact whose normal force and tangents are those of the last update.",
+    .summary =
+        "Friction of a contact whose normal force and tangents are those of the last update.",
     .citation = "Li2020",
     .element = BRIO_ELEMENT_FRICTION,
     .nodes = 4,

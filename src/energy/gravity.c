@@ -1,5 +1,5 @@
-/* Weight: E = -m g.x for every vertex, fixed ones included; zero at the origin. Of bodies that move along x only, m g_x x alone
- * counts: a factor of 0 or 1 multiplies the other two products. */
+/* Weight: E = -m g.x for every vertex, fixed ones included; zero at the origin. Of bodies that move
+ * along x only, m g_x x alone counts: a factor of 0 or 1 multiplies the other two products. */
 #include "../mat3_lane.h"
 #include "energy.h"
 
@@ -7,11 +7,16 @@ static void eval(const BrioBatch *batch)
 {
     const double *g = batch->params;
     for (int64_t block = batch->begin; block < batch->end; block++) {
-        lane m = lane_load(batch->rest + block * 2 * LANES), across = lane_load(batch->rest + (block * 2 + 1) * LANES);
+        lane m = lane_load(batch->rest + block * 2 * LANES);
+        lane across = lane_load(batch->rest + (block * 2 + 1) * LANES);
         vec3l x = vec3l_gather(batch->x, batch->node + block * LANES);
-        if (batch->energy) batch->energy[block] = lane_sum(-m * (g[0] * x.x + across * g[1] * x.y + across * g[2] * x.z));
+        if (batch->energy)
+            batch->energy[block] =
+                lane_sum(-m * (g[0] * x.x + across * g[1] * x.y + across * g[2] * x.z));
         if (batch->gradient)
-            for (int r = 0; r < 3; r++) lane_store(batch->gradient + (block * 3 + r) * LANES, r ? -m * across * g[r] : -m * g[r]);
+            for (int r = 0; r < 3; r++)
+                lane_store(batch->gradient + (block * 3 + r) * LANES,
+                           r ? -m * across * g[r] : -m * g[r]);
     }
 }
 
@@ -31,8 +36,7 @@ static void sample(BrioRandom *random, double *X, double *x)
 }
 
 static const BrioField fields[] = {
-    {"g", BRIO_VECTOR, "m/s2", 0, -1e6, 1e6, 0, "Acceleration of free fall."},
-    {0}};
+    {"g", BRIO_VECTOR, "m/s2", 0, -1e6, 1e6, 0, "Acceleration of free fall."}, {0}};
 
 BRIO_ENERGY(gravity){
     .name = "gravity",

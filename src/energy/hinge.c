@@ -1,26 +1,33 @@
-/* Bending of shells at the edges between two triangles [Grinspun2003]: with the angle theta between the normals,
+/* Bending of shells at the edges between two triangles [Grinspun2003]: with the angle theta between
+ * the normals,
  *
  *     W = D/2 |e|^2/(A1 + A2) (theta - theta0)^2,
  *
- * lengths and areas from the rest shape, D = E t^3/(12 (1 - nu^2)) the flexural rigidity of a plate of thickness t. The factor: bending a
- * plate to a cylinder of curvature kappa takes D/2 kappa^2 of energy per area, in whatever direction. On a mesh of equilateral triangles
- * the edges take D/2 |e|^2/(A1 + A2) theta^2 for that, whatever the direction, and on a grid of halved squares for directions along its
- * sides. (Grinspun's 3 |e|^2/(A1 + A2) k theta^2 is the same with k = D/6.) Being a sum over edges, the energy has a Poisson effect
- * of the mesh's own, -1/3 on equilateral triangles [Seung1988], so that narrow strips are beams of 8/9 D: E t^3/12 if nu = 1/3. The shape grid
- * alternates its diagonals, so that a row of vertices is measured at every other place only and yields in between: it bends along its sides
- * a fifth more than a plate, and resists twist more.
+ * lengths and areas from the rest shape, D = E t^3/(12 (1 - nu^2)) the flexural rigidity of a plate
+ * of thickness t. The factor: bending a plate to a cylinder of curvature kappa takes D/2 kappa^2 of
+ * energy per area, in whatever direction. On a mesh of equilateral triangles the edges take D/2
+ * |e|^2/(A1 + A2) theta^2 for that, whatever the direction, and on a grid of halved squares for
+ * directions along its sides. (Grinspun's 3 |e|^2/(A1 + A2) k theta^2 is the same with k = D/6.)
+ * Being a sum over edges, the energy has a Poisson effect of the mesh's own, -1/3 on equilateral
+ * triangles [Seung1988], so that narrow strips are beams of 8/9 D: E t^3/12 if nu = 1/3. The shape
+ * grid alternates its diagonals, so that a row of vertices is measured at every other place only
+ * and yields in between: it bends along its sides a fifth more than a plate, and resists twist
+ * more.
  *
- * Nodes: x0, x1 the edge e, x2 and x3 the corners across it. N1 = e x (x2 - x0), N2 = (x3 - x0) x e, theta = atan2(e/|e| . (N1 x N2),
- * N1 . N2), whatever the orientation of the triangles. With heights h_k and unit normals n_k, weights on the nodes w1 = (-(1-t1), -t1, 1, 0),
- * w2 = (-(1-t2), -t2, 0, 1), d = (-1, 1, 0, 0)/|e|, where t_k is the foot of the height along the edge, and the directions tau_k from the edge
- * to the corners [compare Tamstorf2013],
+ * Nodes: x0, x1 the edge e, x2 and x3 the corners across it. N1 = e x (x2 - x0), N2 = (x3 - x0) x
+ * e, theta = atan2(e/|e| . (N1 x N2), N1 . N2), whatever the orientation of the triangles. With
+ * heights h_k and unit normals n_k, weights on the nodes w1 = (-(1-t1), -t1, 1, 0), w2 = (-(1-t2),
+ * -t2, 0, 1), d = (-1, 1, 0, 0)/|e|, where t_k is the foot of the height along the edge, and the
+ * directions tau_k from the edge to the corners [compare Tamstorf2013],
  *
  *     grad theta = -sum_k w_k n_k/h_k,
- *     Hess theta = sum_k (w_k w_k^T/h_k^2 + d d^T/2) (n_k tau_k^T + tau_k n_k^T) + 1/h_k (w_k d^T ê n_k^T + d w_k^T n_k ê^T)
+ *     Hess theta = sum_k (w_k w_k^T/h_k^2 + d d^T/2) (n_k tau_k^T + tau_k n_k^T) + 1/h_k (w_k d^T ê
+ * n_k^T + d w_k^T n_k ê^T)
  *
- * (Kronecker products of a matrix on the nodes and one in space). Neither sees translations, so the projection is that of a 9x9 matrix
- * on node weights that add up to nothing. The difference theta - theta0 is taken in (-pi, pi]. A hinge with a triangle of no height has no
- * angle: it exerts no force. */
+ * (Kronecker products of a matrix on the nodes and one in space). Neither sees translations, so the
+ * projection is that of a 9x9 matrix on node weights that add up to nothing. The difference theta -
+ * theta0 is taken in (-pi, pi]. A hinge with a triangle of no height has no angle: it exerts no
+ * force. */
 #include "../mat3_lane.h"
 #include "energy.h"
 #include "psd_lane.h"
@@ -38,9 +45,13 @@ typedef struct Hinge {
 
 static inline void cross(const lane a[3], const lane b[3], lane c[3])
 {
-    for (int r = 0; r < 3; r++) c[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
+    for (int r = 0; r < 3; r++)
+        c[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
 }
-static inline lane dot(const lane a[3], const lane b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline lane dot(const lane a[3], const lane b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static inline Hinge measure(const BrioBatch *batch, int64_t block)
 {
@@ -70,7 +81,9 @@ static inline Hinge measure(const BrioBatch *batch, int64_t block)
         for (int r = 0; r < 3; r++) h.normal[k][r] = N[r] / size;
     }
     cross(h.normal[0], h.normal[1], N);
-    lane sine = dot(h.direction, N), cosine = dot(h.normal[0], h.normal[1]), rest = lane_load(batch->rest + (block * HINGE_REST + 1) * LANES);
+    lane sine = dot(h.direction, N);
+    lane cosine = dot(h.normal[0], h.normal[1]);
+    lane rest = lane_load(batch->rest + (block * HINGE_REST + 1) * LANES);
     h.angle = lane_set(0);
     for (int i = 0; i < WIDTH; i++) {
         double angle = atan2(sine[i], cosine[i]) - rest[i];
@@ -80,7 +93,8 @@ static inline Hinge measure(const BrioBatch *batch, int64_t block)
     return h;
 }
 
-/* The Hessian over D |e|^2/(A1 + A2) in `nodes` weights: of the nodes themselves, or of what is left without translations. */
+/* The Hessian over D |e|^2/(A1 + A2) in `nodes` weights: of the nodes themselves, or of what is
+ * left without translations. */
 static inline void fill(const Hinge *h, int nodes, lane w[2][4], lane d[4], lane *H)
 {
     int n = 3 * nodes;
@@ -90,7 +104,9 @@ static inline void fill(const Hinge *h, int nodes, lane w[2][4], lane d[4], lane
         if (k)
             for (int r = 0; r < 3; r++) tau[k][r] = -tau[k][r];
     }
-    for (int i = 0; i < n; i++) g[i] = -(w[0][i / 3] * h->normal[0][i % 3] / h->height[0] + w[1][i / 3] * h->normal[1][i % 3] / h->height[1]);
+    for (int i = 0; i < n; i++)
+        g[i] = -(w[0][i / 3] * h->normal[0][i % 3] / h->height[0] +
+                 w[1][i / 3] * h->normal[1][i % 3] / h->height[1]);
     for (int i = 0; i < nodes; i++)
         for (int j = 0; j < nodes; j++)
             for (int r = 0; r < 3; r++)
@@ -99,20 +115,30 @@ static inline void fill(const Hinge *h, int nodes, lane w[2][4], lane d[4], lane
                     for (int k = 0; k < 2; k++) {
                         const lane *normal = h->normal[k];
                         lane inverse = 1 / h->height[k];
-                        sum += (w[k][i] * w[k][j] * inverse * inverse + 0.5 * d[i] * d[j]) * (normal[r] * tau[k][c] + tau[k][r] * normal[c]) +
-                               inverse * (w[k][i] * d[j] * h->direction[r] * normal[c] + d[i] * w[k][j] * normal[r] * h->direction[c]);
+                        sum += (w[k][i] * w[k][j] * inverse * inverse + 0.5 * d[i] * d[j]) *
+                                   (normal[r] * tau[k][c] + tau[k][r] * normal[c]) +
+                               inverse * (w[k][i] * d[j] * h->direction[r] * normal[c] +
+                                          d[i] * w[k][j] * normal[r] * h->direction[c]);
                     }
-                    H[(3 * i + r) * n + 3 * j + c] = lane_select(h->none, lane_set(0), g[3 * i + r] * g[3 * j + c] + h->angle * sum);
+                    H[(3 * i + r) * n + 3 * j + c] = lane_select(
+                        h->none, lane_set(0), g[3 * i + r] * g[3 * j + c] + h->angle * sum);
                 }
 }
 
 /* Columns: orthonormal weights on the nodes that add up to nothing. */
-static const double basis[4][3] = {{0.70710678118654752440, 0, 0.5}, {-0.70710678118654752440, 0, 0.5}, {0, 0.70710678118654752440, -0.5}, {0, -0.70710678118654752440, -0.5}};
+static const double basis[4][3] = {{0.70710678118654752440, 0, 0.5},
+                                   {-0.70710678118654752440, 0, 0.5},
+                                   {0, 0.70710678118654752440, -0.5},
+                                   {0, -0.70710678118654752440, -0.5}};
 
 static inline void hessian(const BrioBatch *batch, int64_t block, const Hinge *h, lane stiffness)
 {
-    lane zero = lane_set(0), one = lane_set(1), d[4] = {-1 / h->length, 1 / h->length, zero, zero}, H[144];
-    lane w[2][4] = {{h->foot[0] - 1, -h->foot[0], one, zero}, {h->foot[1] - 1, -h->foot[1], zero, one}};
+    lane zero = lane_set(0);
+    lane one = lane_set(1);
+    lane d[4] = {-1 / h->length, 1 / h->length, zero, zero};
+    lane H[144];
+    lane w[2][4] = {{h->foot[0] - 1, -h->foot[0], one, zero},
+                    {h->foot[1] - 1, -h->foot[1], zero, one}};
     if (!batch->project) {
         fill(h, 4, w, d, H);
     } else {
@@ -129,12 +155,14 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Hinge *h
         for (int a = 0; a < 12; a++)
             for (int b = 0; b < 9; b++) {
                 half[9 * a + b] = zero;
-                for (int i = 0; i < 3; i++) half[9 * a + b] += basis[a / 3][i] * A[9 * (3 * i + a % 3) + b];
+                for (int i = 0; i < 3; i++)
+                    half[9 * a + b] += basis[a / 3][i] * A[9 * (3 * i + a % 3) + b];
             }
         for (int a = 0; a < 12; a++)
             for (int b = 0; b <= a; b++) {
                 H[12 * a + b] = zero;
-                for (int i = 0; i < 3; i++) H[12 * a + b] += basis[b / 3][i] * half[9 * a + 3 * i + b % 3];
+                for (int i = 0; i < 3; i++)
+                    H[12 * a + b] += basis[b / 3][i] * half[9 * a + 3 * i + b % 3];
                 H[12 * b + a] = H[12 * a + b];
             }
     }
@@ -142,7 +170,9 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Hinge *h
     for (int i = 0; i < 4; i++)
         for (int j = 0; j <= i; j++)
             for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 3; c++) lane_store(to + (brio__pair(i, j) * 9 + 3 * r + c) * LANES, stiffness * H[12 * (3 * i + r) + 3 * j + c]);
+                for (int c = 0; c < 3; c++)
+                    lane_store(to + (brio__pair(i, j) * 9 + 3 * r + c) * LANES,
+                               stiffness * H[12 * (3 * i + r) + 3 * j + c]);
 }
 
 static void eval(const BrioBatch *batch)
@@ -154,7 +184,8 @@ static void eval(const BrioBatch *batch)
         if (batch->gradient) {
             double *g = batch->gradient + block * 12 * LANES;
             for (int r = 0; r < 3; r++) {
-                lane first = -stiffness * h.angle * h.normal[0][r] / h.height[0], second = -stiffness * h.angle * h.normal[1][r] / h.height[1];
+                lane first = -stiffness * h.angle * h.normal[0][r] / h.height[0];
+                lane second = -stiffness * h.angle * h.normal[1][r] / h.height[1];
                 lane_store(g + r * LANES, (h.foot[0] - 1) * first + (h.foot[1] - 1) * second);
                 lane_store(g + (3 + r) * LANES, -(h.foot[0] * first + h.foot[1] * second));
                 lane_store(g + (6 + r) * LANES, first);
@@ -177,13 +208,17 @@ static double cross_length(const double *a, const double *b, const double *c, do
 static void rest_shape(const double *X, double scale, double length, double *rest)
 {
     (void)length;
-    double N[2][3], e[3] = {X[3] - X[0], X[4] - X[1], X[5] - X[2]}, square = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
-    double first = cross_length(X, X + 3, X + 6, N[0]), second = cross_length(X, X + 9, X + 3, N[1]);
+    double N[2][3];
+    double e[3] = {X[3] - X[0], X[4] - X[1], X[5] - X[2]};
+    double square = e[0] * e[0] + e[1] * e[1] + e[2] * e[2];
+    double first = cross_length(X, X + 3, X + 6, N[0]);
+    double second = cross_length(X, X + 9, X + 3, N[1]);
     for (int k = 0; k < HINGE_REST; k++) rest[k] = 0;
     if (!(fmin(first, second) > 1e-12 * square) || !(square > 0)) return;
     double sine = 0, cosine = 0;
     for (int r = 0; r < 3; r++) {
-        sine += e[r] * (N[0][(r + 1) % 3] * N[1][(r + 2) % 3] - N[0][(r + 2) % 3] * N[1][(r + 1) % 3]);
+        sine +=
+            e[r] * (N[0][(r + 1) % 3] * N[1][(r + 2) % 3] - N[0][(r + 2) % 3] * N[1][(r + 1) % 3]);
         cosine += N[0][r] * N[1][r];
     }
     rest[0] = scale * 2 * square / (first + second);
@@ -198,12 +233,14 @@ static void rest_shape(const double *X, double scale, double length, double *res
     }
 }
 
-/* grad theta = -sum_k w_k n_k/h_k, both normals taken as one: exact for what is flat at rest, at rest. */
+/* grad theta = -sum_k w_k n_k/h_k, both normals taken as one: exact for what is flat at rest, at
+ * rest. */
 static void laplacian(const double *rest, const double *params, const double *live, double *weight)
 {
     (void)live;
     for (int i = 0; i < 4; i++)
-        for (int j = 0; j <= i; j++) weight[brio__pair(i, j)] = params[0] * rest[0] * rest[2 + i] * rest[2 + j];
+        for (int j = 0; j <= i; j++)
+            weight[brio__pair(i, j)] = params[0] * rest[0] * rest[2 + i] * rest[2 + j];
 }
 
 static double magnitude(const double *rest) { return rest[0]; }
@@ -216,7 +253,8 @@ static double difference(const double *X, const double *x)
     return fabs(remainder(now[1] - rest[1], 2 * PI));
 }
 
-/* Two triangles of good shape at any angle, and such a state; not folded by half a turn, where the energy has a kink. */
+/* Two triangles of good shape at any angle, and such a state; not folded by half a turn, where the
+ * energy has a kink. */
 static void sample(BrioRandom *random, double *X, double *x)
 {
     do {
@@ -224,7 +262,8 @@ static void sample(BrioRandom *random, double *X, double *x)
             double *p = pose ? x : X, n[3], size[2], square;
             do {
                 for (int k = 0; k < 12; k++) p[k] = 1.5 * brio__random(random);
-                square = (p[3] - p[0]) * (p[3] - p[0]) + (p[4] - p[1]) * (p[4] - p[1]) + (p[5] - p[2]) * (p[5] - p[2]);
+                square = (p[3] - p[0]) * (p[3] - p[0]) + (p[4] - p[1]) * (p[4] - p[1]) +
+                         (p[5] - p[2]) * (p[5] - p[2]);
                 size[0] = cross_length(p, p + 3, p + 6, n);
                 size[1] = cross_length(p, p + 9, p + 3, n);
             } while (!(fmin(size[0], size[1]) > 0.4 * sqrt(square)) || !(square > 0.2));
@@ -233,12 +272,12 @@ static void sample(BrioRandom *random, double *X, double *x)
 }
 
 static const BrioField fields[] = {
-    {"D", BRIO_REAL, "N m", 1e-3, 0, 1e15, 0, "Flexural rigidity E t^3/(12 (1 - nu^2))."},
-    {0}};
+    {"D", BRIO_REAL, "N m", 1e-3, 0, 1e15, 0, "Flexural rigidity E t^3/(12 (1 - nu^2))."}, {0}};
 
 BRIO_ENERGY(hinge){
     .name = "hinge",
-    .summary = "Bending of shells: the angle between two triangles, against that of the rest shape.",
+    .summary =
+        "Bending of shells: the angle between two triangles, against that of the rest shape.",
     .citation = "Grinspun2003",
     .element = BRIO_ELEMENT_HINGE,
     .nodes = 4,

@@ -1,4 +1,5 @@
-/* Hooke's springs, E = k w/2 (l - l0)^2: the material's stiffness k times the spring's own weight w. */
+/* Hooke's springs, E = k w/2 (l - l0)^2: the material's stiffness k times the spring's own weight
+ * w. */
 #include "spring.h"
 
 static void eval(const BrioBatch *batch)
@@ -27,7 +28,8 @@ static void laplacian(const double *rest, const double *params, const double *li
 static const BrioField fields[] = {
     {"k", BRIO_REAL, "N/m", 1000, 1e-300, 1e15, 0, "Stiffness of every spring."},
     {"vertex_mass", BRIO_REAL, "kg", NAN, 1e-300, 1e15, 0, "Mass of every vertex; or give rho."},
-    {"rho", BRIO_REAL, "kg/m2", NAN, 1e-300, 1e15, 0, "Mass per area of a mesh with triangles, per length (kg/m) of one without."},
+    {"rho", BRIO_REAL, "kg/m2", NAN, 1e-300, 1e15, 0,
+     "Mass per area of a mesh with triangles, per length (kg/m) of one without."},
     {0}};
 
 BRIO_ENERGY(hooke){

@@ -1,11 +1,13 @@
-/* Mass without stiffness: no elements and no energy. Vertices of such a body feel gravity, attachments, obstacles and rods. */
+/* Mass without stiffness: no elements and no energy. Vertices of such a body feel gravity,
+ * attachments, obstacles and rods. */
 #include "energy.h"
 
 static void eval(const BrioBatch *batch)
 {
     for (int64_t block = batch->begin; block < batch->end; block++) {
         if (batch->energy) batch->energy[block] = 0;
-        for (int r = 0; batch->gradient && r < 3; r++) lane_store(batch->gradient + (3 * block + r) * LANES, lane_set(0));
+        for (int r = 0; batch->gradient && r < 3; r++)
+            lane_store(batch->gradient + (3 * block + r) * LANES, lane_set(0));
     }
 }
 
@@ -26,7 +28,8 @@ static void sample(BrioRandom *random, double *X, double *x)
 
 static const BrioField fields[] = {
     {"vertex_mass", BRIO_REAL, "kg", NAN, 1e-300, 1e15, 0, "Mass of every vertex; or give rho."},
-    {"rho", BRIO_REAL, "kg/m", NAN, 1e-300, 1e15, 0, "Mass per length of a line, per area (kg/m2) of a mesh with triangles."},
+    {"rho", BRIO_REAL, "kg/m", NAN, 1e-300, 1e15, 0,
+     "Mass per length of a line, per area (kg/m2) of a mesh with triangles."},
     {0}};
 
 BRIO_ENERGY(mass){

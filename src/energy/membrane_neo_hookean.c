@@ -1,6 +1,7 @@
 /* Neo-Hookean membrane, in J/m2 [Bonet2008, Eq. 6.27, for two dimensions]:
  *
- *     psi = mu/2 (i2 - 2) - mu ln J + lambda/2 ln^2 J,    J = sqrt k,    infinite at J = 0: no triangle ever collapses. */
+ *     psi = mu/2 (i2 - 2) - mu ln J + lambda/2 ln^2 J,    J = sqrt k,    infinite at J = 0: no
+ *     triangle ever collapses. */
 #define NEEDS_POSITIVE_J 1
 #include "membrane.h"
 
@@ -18,11 +19,15 @@ static inline lane material(const double *params, lane i2, lane k, int order, De
 }
 
 /* dpsi/ds over the other stretch. */
-static double tension(const double params[2], double p) { return (params[0] * (p - 1) * (p + 1) + 2 * params[1] * log(p)) / (p * p); }
+static double tension(const double params[2], double p)
+{
+    return (params[0] * (p - 1) * (p + 1) + 2 * params[1] * log(p)) / (p * p);
+}
 
 BRIO_ENERGY(membrane_neo_hookean){
     .name = "membrane-neo-hookean",
-    .summary = "Thin rubber-like sheet that resists being crushed without bound, so that no triangle collapses; bends by its thickness.",
+    .summary = "Thin rubber-like sheet that resists being crushed without bound, so that no "
+               "triangle collapses; bends by its thickness.",
     .citation = "Bonet2008",
     MEMBRANE_DESCRIPTOR,
 };

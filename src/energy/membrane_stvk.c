@@ -1,4 +1,5 @@
-/* Saint Venant-Kirchhoff membrane, in J/m2: psi = mu |E|^2 + lambda/2 tr^2 E with Green's strain E = (F^T F - I)/2, so
+/* Saint Venant-Kirchhoff membrane, in J/m2: psi = mu |E|^2 + lambda/2 tr^2 E with Green's strain E
+ * = (F^T F - I)/2, so
  *
  *     psi = mu/4 (i2^2 - 2 k - 2 i2 + 2) + lambda/8 (i2 - 2)^2,
  *
@@ -18,11 +19,15 @@ static inline lane material(const double *params, lane i2, lane k, int order, De
     return mu / 4 * (strain * strain + 2 * (strain - (k - 1))) + lambda / 8 * strain * strain;
 }
 
-static double tension(const double params[2], double p) { return (params[0] + params[1]) * (p - 1) * (p + 1); }
+static double tension(const double params[2], double p)
+{
+    return (params[0] + params[1]) * (p - 1) * (p + 1);
+}
 
 BRIO_ENERGY(membrane_stvk){
     .name = "membrane-stvk",
-    .summary = "Thin sheet with a quadratic law of Green's strain: simple, for small strains; bends by its thickness.",
+    .summary = "Thin sheet with a quadratic law of Green's strain: simple, for small strains; "
+               "bends by its thickness.",
     .citation = "Bonet2008",
     MEMBRANE_DESCRIPTOR,
 };

@@ -28,9 +28,11 @@ static inline lane material(const double *params, const Invariants *in, int orde
 }
 
 static const BrioField fields[] = {
-    {"c1", BRIO_REAL, "Pa", 1.5e4, 0, 1e15, 0, "Weight of the first isochoric invariant; the shear modulus is 2 (c1 + c2)."},
+    {"c1", BRIO_REAL, "Pa", 1.5e4, 0, 1e15, 0,
+     "Weight of the first isochoric invariant; the shear modulus is 2 (c1 + c2)."},
     {"c2", BRIO_REAL, "Pa", 4e3, 0, 1e15, 0, "Weight of the second isochoric invariant."},
-    {"kappa", BRIO_REAL, "Pa", 8e4, 1e-300, 1e15, 0, "Bulk modulus: how much it resists a change of volume."},
+    {"kappa", BRIO_REAL, "Pa", 8e4, 1e-300, 1e15, 0,
+     "Bulk modulus: how much it resists a change of volume."},
     TET_FIELD_RHO,
     {0}};
 

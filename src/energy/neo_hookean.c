@@ -1,6 +1,7 @@
 /* Neo-Hookean solid [Bonet2008, Eq. 6.27]:
  *
- *     psi = mu/2 (i2 - 3) - mu ln J + lambda/2 ln^2 J,    infinite at J <= 0: no element ever inverts. */
+ *     psi = mu/2 (i2 - 3) - mu ln J + lambda/2 ln^2 J,    infinite at J <= 0: no element ever
+ *     inverts. */
 #define MATERIAL neo_hookean
 #define FIRST (D2 | DJ)
 #define SECOND (DJJ)
@@ -23,7 +24,8 @@ static inline lane material(const double *params, const Invariants *in, int orde
 
 BRIO_ENERGY(neo_hookean){
     .name = "neo-hookean",
-    .summary = "Rubber-like solid that resists being crushed without bound, so that no element ever inverts.",
+    .summary = "Rubber-like solid that resists being crushed without bound, so that no element "
+               "ever inverts.",
     .citation = "Bonet2008",
     .params = 2,
     .fields = tet_fields,

@@ -1,15 +1,18 @@
-/* A neo-Hookean bar that moves along x only [You2026, Sec. 5.5]: with F = (x1 - x0)/L, per unit of rest length,
+/* A neo-Hookean bar that moves along x only [You2026, Sec. 5.5]: with F = (x1 - x0)/L, per unit of
+ * rest length,
  *
  *     psi = E/4 (F^2 - 1 - 2 ln F),    psi' = E/2 (F - 1/F),    psi'' = E/2 (1 + 1/F^2),
  *
- * infinite at F <= 0. E is the stiffness of the whole cross section, a force. psi'' is positive, so there is nothing to
- * project. y and z do not enter. */
+ * infinite at F <= 0. E is the stiffness of the whole cross section, a force. psi'' is positive, so
+ * there is nothing to project. y and z do not enter. */
 #include "energy.h"
 
-static inline lane ratio(const BrioBatch *batch, int64_t block, const double *y) /* F for y = x, its change for y = dx */
+static inline lane ratio(const BrioBatch *batch, int64_t block,
+                         const double *y) /* F for y = x, its change for y = dx */
 {
     const int32_t *node = batch->node + block * 2 * LANES;
-    return (lane_gather(y, node + LANES) - lane_gather(y, node)) * lane_load(batch->rest + (block * 2 + 1) * LANES);
+    return (lane_gather(y, node + LANES) - lane_gather(y, node)) *
+           lane_load(batch->rest + (block * 2 + 1) * LANES);
 }
 
 static void eval(const BrioBatch *batch)
@@ -17,7 +20,8 @@ static void eval(const BrioBatch *batch)
     double E = batch->params[0];
     lane zero = lane_set(0);
     for (int64_t block = batch->begin; block < batch->end; block++) {
-        lane length = lane_load(batch->rest + block * 2 * LANES), per_length = lane_load(batch->rest + (block * 2 + 1) * LANES);
+        lane length = lane_load(batch->rest + block * 2 * LANES);
+        lane per_length = lane_load(batch->rest + (block * 2 + 1) * LANES);
         lane F = ratio(batch, block, batch->x);
         lane_mask forbidden = lane_le(F, zero);
         F = lane_select(forbidden, lane_set(1), F);
@@ -29,12 +33,14 @@ static void eval(const BrioBatch *batch)
         if (batch->gradient) {
             double *g = batch->gradient + block * 6 * LANES;
             lane force = E / 2 * length * per_length * strain * inverse;
-            for (int k = 0; k < 6; k++) lane_store(g + k * LANES, k == 0 ? -force : k == 3 ? force : zero);
+            for (int k = 0; k < 6; k++)
+                lane_store(g + k * LANES, k == 0 ? -force : k == 3 ? force : zero);
         }
         if (batch->hessian) {
             double *H = batch->hessian + (block - batch->begin) * 27 * LANES;
             lane K = E / 2 * length * per_length * per_length * (1 + inverse * inverse);
-            for (int k = 0; k < 27; k++) lane_store(H + k * LANES, k == 0 || k == 18 ? K : k == 9 ? -K : zero);
+            for (int k = 0; k < 27; k++)
+                lane_store(H + k * LANES, k == 0 || k == 18 ? K : k == 9 ? -K : zero);
         }
     }
 }
@@ -77,7 +83,8 @@ static void sample(BrioRandom *random, double *X, double *x)
 }
 
 static const BrioField fields[] = {
-    {"E", BRIO_REAL, "N", 1000, 1e-300, 1e15, 0, "Young's modulus times the area of the cross section."},
+    {"E", BRIO_REAL, "N", 1000, 1e-300, 1e15, 0,
+     "Young's modulus times the area of the cross section."},
     {"rho", BRIO_REAL, "kg/m", 10, 1e-300, 1e15, 0, "Mass per length."},
     {0}};
 

@@ -1,13 +1,16 @@
-/* The barrier between a vertex and a triangle, or between two edges [Li2020]: b(d) of barrier.h with d = |r| - thickness, r the
- * vector between the closest points (pair.h). With n = r/|r|, the weights w of the nodes, orthonormal q_k along the free
- * parameters and w'_k = dw/du_k, and B = -b' > 0,
+/* The barrier between a vertex and a triangle, or between two edges [Li2020]: b(d) of barrier.h
+ * with d = |r| - thickness, r the vector between the closest points (pair.h). With n = r/|r|, the
+ * weights w of the nodes, orthonormal q_k along the free parameters and w'_k = dw/du_k, and B = -b'
+ * > 0,
  *
  *     gradient  b' w (x) n,
- *     Hessian   (b'' w w^T + B |r| sum_k w'_k w'_k^T) (x) n n^T + B sum_k (w w'_k^T (x) q_k n^T + w'_k w^T (x) n q_k^T)
+ *     Hessian   (b'' w w^T + B |r| sum_k w'_k w'_k^T) (x) n n^T + B sum_k (w w'_k^T (x) q_k n^T +
+ * w'_k w^T (x) n q_k^T)
  *               - B/|r| w w^T (x) (I - n n^T - sum_k q_k q_k^T).
  *
- * The last part is negative semidefinite and orthogonal to the others: the projection drops it. The others live in the
- * span of w (x) n, w'_k (x) n and w (x) q_k: five dimensions at most, where the projection is done. */
+ * The last part is negative semidefinite and orthogonal to the others: the projection drops it. The
+ * others live in the span of w (x) n, w'_k (x) n and w (x) q_k: five dimensions at most, where the
+ * projection is done. */
 #ifndef BRIO_PAIR_BARRIER_H
 #define BRIO_PAIR_BARRIER_H
 
@@ -23,40 +26,53 @@ typedef struct PairHessian {
 
 static inline lane pair_hessian_entry(const PairHessian *h, int i, int j, int r, int s)
 {
-    return h->normal[i][j] * h->n[r] * h->n[s] + h->w[i] * h->w[j] * h->across[r][s] + h->w[i] * h->mixed[j][r] * h->n[s] +
-           h->w[j] * h->n[r] * h->mixed[i][s];
+    return h->normal[i][j] * h->n[r] * h->n[s] + h->w[i] * h->w[j] * h->across[r][s] +
+           h->w[i] * h->mixed[j][r] * h->n[s] + h->w[j] * h->n[r] * h->mixed[i][s];
 }
 
 /* The derivatives of b(|r|) by points with weights w and w'_k. */
-static inline PairHessian pair_hessian(int count, const lane *w, const lane *dw[2], vec3l n, const vec3l q[2], lane length, lane slope, lane curvature)
+static inline PairHessian pair_hessian(int count, const lane *w, const lane *dw[2], vec3l n,
+                                       const vec3l q[2], lane length, lane slope, lane curvature)
 {
     PairHessian h = {.n = {n.x, n.y, n.z}};
-    lane q0[3] = {q[0].x, q[0].y, q[0].z}, q1[3] = {q[1].x, q[1].y, q[1].z}, B = -slope, over = slope / length;
+    lane q0[3] = {q[0].x, q[0].y, q[0].z};
+    lane q1[3] = {q[1].x, q[1].y, q[1].z};
+    lane B = -slope;
+    lane over = slope / length;
     for (int i = 0; i < count; i++) {
         h.w[i] = w[i];
-        for (int j = 0; j < count; j++) h.normal[i][j] = curvature * w[i] * w[j] + B * length * (dw[0][i] * dw[0][j] + dw[1][i] * dw[1][j]);
+        for (int j = 0; j < count; j++)
+            h.normal[i][j] =
+                curvature * w[i] * w[j] + B * length * (dw[0][i] * dw[0][j] + dw[1][i] * dw[1][j]);
         for (int r = 0; r < 3; r++) h.mixed[i][r] = B * (dw[0][i] * q0[r] + dw[1][i] * q1[r]);
     }
     for (int r = 0; r < 3; r++)
-        for (int s = 0; s < 3; s++) h.across[r][s] = over * ((r == s ? 1 : 0) - h.n[r] * h.n[s] - q0[r] * q0[s] - q1[r] * q1[s]);
+        for (int s = 0; s < 3; s++)
+            h.across[r][s] =
+                over * ((r == s ? 1 : 0) - h.n[r] * h.n[s] - q0[r] * q0[s] - q1[r] * q1[s]);
     return h;
 }
 
-static inline lane dot4(const lane a[4], const lane b[4]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]; }
+static inline lane dot4(const lane a[4], const lane b[4])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+}
 
 /* a/|a| and |a|; nothing if a is zero */
 static inline lane normalise4(lane a[4])
 {
     lane zero = lane_set(0), one = lane_set(1), length2 = dot4(a, a);
     lane_mask none = lane_le(length2, zero);
-    lane length = lane_sqrt(length2), inverse = lane_select(none, zero, 1 / lane_select(none, one, length));
+    lane length = lane_sqrt(length2);
+    lane inverse = lane_select(none, zero, 1 / lane_select(none, one, length));
     for (int i = 0; i < 4; i++) a[i] *= inverse;
     return length;
 }
 
-/* The nearest semidefinite one, in the orthonormal basis e_0 (x) n, e_1 (x) n, e_2 (x) n, w/|w| (x) q_0, w/|w| (x) q_1, where
- * e_0, e_1, e_2 span w'_0, w'_1, w. */
-static inline void pair_hessian_project(PairHessian *h, const lane w[4], const lane *dw[2], const vec3l q[2], lane length, lane slope, lane curvature)
+/* The nearest semidefinite one, in the orthonormal basis e_0 (x) n, e_1 (x) n, e_2 (x) n, w/|w| (x)
+ * q_0, w/|w| (x) q_1, where e_0, e_1, e_2 span w'_0, w'_1, w. */
+static inline void pair_hessian_project(PairHessian *h, const lane w[4], const lane *dw[2],
+                                        const vec3l q[2], lane length, lane slope, lane curvature)
 {
     lane e[3][4], coordinate[3][3] = {0}; /* of w'_0, w'_1, w */
     for (int k = 0; k < 3; k++) {
@@ -70,26 +86,34 @@ static inline void pair_hessian_project(PairHessian *h, const lane w[4], const l
     lane a[25] = {0}, B = -slope, norm = lane_sqrt(dot4(w, w));
     for (int r = 0; r < 3; r++) {
         for (int s = 0; s < 3; s++)
-            a[5 * r + s] = curvature * coordinate[2][r] * coordinate[2][s] +
-                           B * length * (coordinate[0][r] * coordinate[0][s] + coordinate[1][r] * coordinate[1][s]);
-        for (int k = 0; k < 2; k++) a[5 * r + 3 + k] = a[5 * (3 + k) + r] = B * norm * coordinate[k][r];
+            a[5 * r + s] =
+                curvature * coordinate[2][r] * coordinate[2][s] +
+                B * length *
+                    (coordinate[0][r] * coordinate[0][s] + coordinate[1][r] * coordinate[1][s]);
+        for (int k = 0; k < 2; k++)
+            a[5 * r + 3 + k] = a[5 * (3 + k) + r] = B * norm * coordinate[k][r];
     }
     psd_project(5, a);
     lane inverse = 1 / norm, q0[3] = {q[0].x, q[0].y, q[0].z}, q1[3] = {q[1].x, q[1].y, q[1].z};
     for (int i = 0; i < 4; i++) {
         lane row[3], mix[2]; /* (e a)_i on e and on q */
-        for (int s = 0; s < 3; s++) row[s] = e[0][i] * a[s] + e[1][i] * a[5 + s] + e[2][i] * a[10 + s];
-        for (int k = 0; k < 2; k++) mix[k] = inverse * (e[0][i] * a[3 + k] + e[1][i] * a[8 + k] + e[2][i] * a[13 + k]);
-        for (int j = 0; j < 4; j++) h->normal[i][j] = row[0] * e[0][j] + row[1] * e[1][j] + row[2] * e[2][j];
+        for (int s = 0; s < 3; s++)
+            row[s] = e[0][i] * a[s] + e[1][i] * a[5 + s] + e[2][i] * a[10 + s];
+        for (int k = 0; k < 2; k++)
+            mix[k] = inverse * (e[0][i] * a[3 + k] + e[1][i] * a[8 + k] + e[2][i] * a[13 + k]);
+        for (int j = 0; j < 4; j++)
+            h->normal[i][j] = row[0] * e[0][j] + row[1] * e[1][j] + row[2] * e[2][j];
         for (int r = 0; r < 3; r++) h->mixed[i][r] = mix[0] * q0[r] + mix[1] * q1[r];
     }
     inverse *= inverse;
     for (int r = 0; r < 3; r++)
         for (int s = 0; s < 3; s++)
-            h->across[r][s] = inverse * (a[18] * q0[r] * q0[s] + a[24] * q1[r] * q1[s] + a[19] * (q0[r] * q1[s] + q1[r] * q0[s]));
+            h->across[r][s] = inverse * (a[18] * q0[r] * q0[s] + a[24] * q1[r] * q1[s] +
+                                         a[19] * (q0[r] * q1[s] + q1[r] * q0[s]));
 }
 
-/* What a block of pairs knows: positions, closest points, the distance, and the barrier where some pair is near. */
+/* What a block of pairs knows: positions, closest points, the distance, and the barrier where some
+ * pair is near. */
 typedef struct PairBlock {
     vec3l x[4], n, q[2];
     Pair pair;
@@ -99,11 +123,13 @@ typedef struct PairBlock {
 } PairBlock;
 
 /* False if there is nothing more to do: distances were wanted, or all eight are far. */
-static inline bool pair_block(const BrioBatch *batch, int64_t block, int rest, Pair (*closest)(const vec3l x[4]), PairBlock *p)
+static inline bool pair_block(const BrioBatch *batch, int64_t block, int rest,
+                              Pair (*closest)(const vec3l x[4]), PairBlock *p)
 {
     double kappa = batch->params[0], dhat = batch->params[1], thickness = batch->params[2];
     lane zero = lane_set(0), one = lane_set(1);
-    for (int i = 0; i < 4; i++) p->x[i] = vec3l_gather(batch->x, batch->node + (block * 4 + i) * LANES);
+    for (int i = 0; i < 4; i++)
+        p->x[i] = vec3l_gather(batch->x, batch->node + (block * 4 + i) * LANES);
     p->pair = closest(p->x);
     lane length = lane_sqrt(p->pair.D);
     if (batch->distance) {
@@ -141,27 +167,34 @@ static inline void pair_barrier_eval(const BrioBatch *batch, Pair (*closest)(con
         if (batch->gradient) {
             double *g = batch->gradient + block * 12 * LANES;
             lane n[3] = {p.n.x, p.n.y, p.n.z};
-            for (int k = 0; k < 12; k++) lane_store(g + k * LANES, p.b.slope * p.pair.w[k / 3] * n[k % 3]);
+            for (int k = 0; k < 12; k++)
+                lane_store(g + k * LANES, p.b.slope * p.pair.w[k / 3] * n[k % 3]);
         }
         if (!batch->hessian) continue;
         double *H = batch->hessian + (block - batch->begin) * 90 * LANES;
         const lane *dw[2] = {p.pair.dw[0], p.pair.dw[1]};
         PairHessian h = pair_hessian(4, p.pair.w, dw, p.n, p.q, p.length, p.b.slope, p.b.curvature);
-        if (batch->project) pair_hessian_project(&h, p.pair.w, dw, p.q, p.length, p.b.slope, p.b.curvature);
+        if (batch->project)
+            pair_hessian_project(&h, p.pair.w, dw, p.q, p.length, p.b.slope, p.b.curvature);
         for (int i = 0; i < 4; i++)
             for (int j = 0; j <= i; j++)
-                for (int k = 0; k < 9; k++) lane_store(H + (brio__pair(i, j) * 9 + k) * LANES, pair_hessian_entry(&h, i, j, k / 3, k % 3));
+                for (int k = 0; k < 9; k++)
+                    lane_store(H + (brio__pair(i, j) * 9 + k) * LANES,
+                               pair_hessian_entry(&h, i, j, k / 3, k % 3));
     }
 }
 
 static inline void pair_load(const double *x, vec3l at[4])
 {
-    for (int i = 0; i < 4; i++) at[i] = (vec3l){lane_set(x[3 * i]), lane_set(x[3 * i + 1]), lane_set(x[3 * i + 2])};
+    for (int i = 0; i < 4; i++)
+        at[i] = (vec3l){lane_set(x[3 * i]), lane_set(x[3 * i + 1]), lane_set(x[3 * i + 2])};
 }
 
-/* Random positions at a distance in [least, most] with a given number of free parameters, such that moving every coordinate by a
- * few hundredths changes neither that number nor which nodes are closest: D has no second derivative where that changes. */
-static inline void pair_draw(BrioRandom *random, Pair (*closest)(const vec3l x[4]), double spread, double least, double most, int free, double *x)
+/* Random positions at a distance in [least, most] with a given number of free parameters, such that
+ * moving every coordinate by a few hundredths changes neither that number nor which nodes are
+ * closest: D has no second derivative where that changes. */
+static inline void pair_draw(BrioRandom *random, Pair (*closest)(const vec3l x[4]), double spread,
+                             double least, double most, int free, double *x)
 {
     for (;;) {
         vec3l at[4], q[2];
@@ -181,23 +214,28 @@ static inline void pair_draw(BrioRandom *random, Pair (*closest)(const vec3l x[4
             double any = 0;
             for (int i = 0; i < 4; i++) {
                 any += fabs(p.dw[k][i][0]);
-                for (int l = 1; l < WIDTH; l++) fits = fits && p.dw[k][i][l] == p.dw[k][i][0] && (p.w[i][l] == 0) == (p.w[i][0] == 0);
+                for (int l = 1; l < WIDTH; l++)
+                    fits = fits && p.dw[k][i][l] == p.dw[k][i][0] &&
+                           (p.w[i][l] == 0) == (p.w[i][0] == 0);
             }
             count += any > 0;
         }
         pair_frame(at, &p, q);
-        for (int k = 0; k < 8 && fits; k++) fits = fabs(p.dw[k / 4][k % 4][0]) < 1.5; /* neither short nor nearly parallel */
+        /* neither short nor nearly parallel */
+        for (int k = 0; k < 8 && fits; k++) fits = fabs(p.dw[k / 4][k % 4][0]) < 1.5;
         if (fits && count == free) return;
     }
 }
 
-/* A rest shape that is far apart, and a state with a distance of 0.2 to 0.9 m or of 1.1 to 2 m, of every kind of closest pair
- * in turn. */
-static inline void pair_sample(BrioRandom *random, Pair (*closest)(const vec3l x[4]), double *X, double *x)
+/* A rest shape that is far apart, and a state with a distance of 0.2 to 0.9 m or of 1.1 to 2 m, of
+ * every kind of closest pair in turn. */
+static inline void pair_sample(BrioRandom *random, Pair (*closest)(const vec3l x[4]), double *X,
+                               double *x)
 {
     bool far = brio__random(random) < 0.25;
     pair_draw(random, closest, 2, 1.2, 4, 2, X);
-    pair_draw(random, closest, 1, far ? 1.1 : 0.2, far ? 2 : 0.9, (int)(3 * brio__random(random)), x);
+    pair_draw(random, closest, 1, far ? 1.1 : 0.2, far ? 2 : 0.9, (int)(3 * brio__random(random)),
+              x);
 }
 
 static inline void pair_rest_shape(const double *X, double scale, double length, double *rest)
@@ -210,8 +248,8 @@ static inline void pair_rest_shape(const double *X, double scale, double length,
 static const BrioField pair_fields[] = {BARRIER_FIELDS, {0}};
 
 /* What the descriptors have in common; a file defines eval and sample. */
-#define PAIR_BARRIER_DESCRIPTOR                                                                                              \
-    .citation = "Li2020", .element = BRIO_ELEMENT_PAIR, .traits = BRIO_ENERGY_INFINITE, .nodes = 4, .params = 3,             \
-    .fields = pair_fields, .eval = eval, .sample = sample
+#define PAIR_BARRIER_DESCRIPTOR                                                         \
+    .citation = "Li2020", .element = BRIO_ELEMENT_PAIR, .traits = BRIO_ENERGY_INFINITE, \
+    .nodes = 4, .params = 3, .fields = pair_fields, .eval = eval, .sample = sample
 
 #endif

@@ -1,4 +1,5 @@
-/* What energies between a vertex and a plane share: rest data (weight, unit normal, point), the distance d = n.(x - p). */
+/* What energies between a vertex and a plane share: rest data (weight, unit normal, point), the
+ * distance d = n.(x - p). */
 #ifndef BRIO_PLANE_H
 #define BRIO_PLANE_H
 
@@ -8,13 +9,15 @@
 /* n.y for any field y on the vertices */
 static inline lane plane_along(const double *rest, vec3l y)
 {
-    return lane_load(rest + LANES) * y.x + lane_load(rest + 2 * LANES) * y.y + lane_load(rest + 3 * LANES) * y.z;
+    return lane_load(rest + LANES) * y.x + lane_load(rest + 2 * LANES) * y.y +
+           lane_load(rest + 3 * LANES) * y.z;
 }
 
 static inline lane plane_distance(const BrioBatch *batch, int64_t block)
 {
     const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
-    vec3l p = {lane_load(rest + 4 * LANES), lane_load(rest + 5 * LANES), lane_load(rest + 6 * LANES)};
+    vec3l p = {lane_load(rest + 4 * LANES), lane_load(rest + 5 * LANES),
+               lane_load(rest + 6 * LANES)};
     return plane_along(rest, vec3l_sub(vec3l_gather(batch->x, batch->node + block * LANES), p));
 }
 

@@ -1,5 +1,5 @@
-/* The barrier between a vertex and a plane [Li2020]: b(d) of barrier.h with d = n.(x - p) - thickness, the plane's unit
- * normal n and point p.
+/* The barrier between a vertex and a plane [Li2020]: b(d) of barrier.h with d = n.(x - p) -
+ * thickness, the plane's unit normal n and point p.
  *
  * b'' is positive, so b'' n n^T is semidefinite and there is nothing to project. */
 #include "barrier.h"
@@ -27,16 +27,20 @@ static void eval(const BrioBatch *batch)
         }
         u = lane_select(forbidden, one, lane_min(u, one)); /* everything vanishes at 1 */
         Barrier b = barrier_at(kappa * lane_load(rest), dhat, u);
-        if (batch->energy) batch->energy[block] = lane_any(forbidden) ? INFINITY : lane_sum(b.value);
+        if (batch->energy)
+            batch->energy[block] = lane_any(forbidden) ? INFINITY : lane_sum(b.value);
         for (int r = 0; r < 3; r++) {
             lane n = lane_load(rest + (1 + r) * LANES);
             if (g) lane_store(g + r * LANES, b.slope * n);
-            for (int s = 0; H && s < 3; s++) lane_store(H + (3 * r + s) * LANES, b.curvature * n * lane_load(rest + (1 + s) * LANES));
+            for (int s = 0; H && s < 3; s++)
+                lane_store(H + (3 * r + s) * LANES,
+                           b.curvature * n * lane_load(rest + (1 + s) * LANES));
         }
     }
 }
 
-/* Distances are linear in t: the exact time of impact is d/-(n.dx), and a tenth of the present one is kept. */
+/* Distances are linear in t: the exact time of impact is d/-(n.dx), and a tenth of the present one
+ * is kept. */
 static double max_step(const BrioBatch *batch, int64_t *element)
 {
     double least = 1;

@@ -1,4 +1,5 @@
-/* A one-sided spring between a vertex and a plane [You2026, Eq. 14; Dinev2018, Eq. 38]: with the distance d = n.(x - p),
+/* A one-sided spring between a vertex and a plane [You2026, Eq. 14; Dinev2018, Eq. 38]: with the
+ * distance d = n.(x - p),
  *
  *     E = k/2 (d - dhat)^2    for d < dhat,    0 beyond.
  *
@@ -13,7 +14,10 @@ static void eval(const BrioBatch *batch)
         const double *rest = batch->rest + block * BRIO_PLANE_REST * LANES;
         double *g = batch->gradient ? batch->gradient + block * 3 * LANES : NULL;
         double *H = batch->hessian ? batch->hessian + (block - batch->begin) * 9 * LANES : NULL;
-        lane zero = lane_set(0), d = plane_distance(batch, block), depth = lane_min(d - dhat, zero), weight = k * lane_load(rest);
+        lane zero = lane_set(0);
+        lane d = plane_distance(batch, block);
+        lane depth = lane_min(d - dhat, zero);
+        lane weight = k * lane_load(rest);
         if (batch->distance) {
             lane_store(batch->distance + block * LANES, d);
             continue;
@@ -23,7 +27,9 @@ static void eval(const BrioBatch *batch)
         for (int r = 0; r < 3; r++) {
             lane n = lane_load(rest + (1 + r) * LANES);
             if (g) lane_store(g + r * LANES, weight * depth * n);
-            for (int s = 0; H && s < 3; s++) lane_store(H + (3 * r + s) * LANES, curvature * n * lane_load(rest + (1 + s) * LANES));
+            for (int s = 0; H && s < 3; s++)
+                lane_store(H + (3 * r + s) * LANES,
+                           curvature * n * lane_load(rest + (1 + s) * LANES));
         }
     }
 }

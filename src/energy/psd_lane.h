@@ -1,4 +1,5 @@
-/* The nearest positive semidefinite matrices of eight small symmetric ones: eigenvalues below zero are set to zero. */
+/* The nearest positive semidefinite matrices of eight small symmetric ones: eigenvalues below zero
+ * are set to zero. */
 #ifndef BRIO_PSD_LANE_H
 #define BRIO_PSD_LANE_H
 
@@ -7,25 +8,34 @@
 enum { PSD_MOST = 9 };
 
 #ifdef NDEBUG
-#define PSD_INLINE inline __attribute__((always_inline)) /* all indices are known then: a third faster */
+#define PSD_INLINE \
+    inline __attribute__((always_inline)) /* all indices are known then: a third faster */
 #else
 #define PSD_INLINE __attribute__((noinline)) /* a sanitizer takes a minute to compile it inline */
 #endif
 
-/* Rotations that make entries of the pairs p + q = round (mod n) zero, in a and in the columns of v; of a the upper half is kept. The
- * pairs of a round have no index in common: their rotations are independent and overlap in time. */
+/* Rotations that make entries of the pairs p + q = round (mod n) zero, in a and in the columns of
+ * v; of a the upper half is kept. The pairs of a round have no index in common: their rotations are
+ * independent and overlap in time. */
 static PSD_INLINE void psd_round(int n, int round, lane *a, lane *v)
 {
     lane zero = lane_set(0), one = lane_set(1), c[PSD_MOST / 2], s[PSD_MOST / 2];
     int p[PSD_MOST / 2], q[PSD_MOST / 2];
     for (int i = 0; i < n / 2; i++) {
-        int middle = round * (n + 1) / 2, before = (middle + n - i - 1) % n, after = (middle + i + 1) % n; /* round/2 (mod n), to both sides */
+        /* round/2 (mod n), to both sides */
+        int middle = round * (n + 1) / 2;
+        int before = (middle + n - i - 1) % n;
+        int after = (middle + i + 1) % n;
         p[i] = before < after ? before : after;
         q[i] = before < after ? after : before;
-        lane *app = &a[(n + 1) * p[i]], *aqq = &a[(n + 1) * q[i]], *apq = &a[n * p[i] + q[i]], gap = *aqq - *app;
+        lane *app = &a[(n + 1) * p[i]];
+        lane *aqq = &a[(n + 1) * q[i]];
+        lane *apq = &a[n * p[i] + q[i]];
+        lane gap = *aqq - *app;
         lane_mask skip = lane_le(lane_abs(*apq), lane_set(1e-20));
         /* t = tan of the angle: the smaller root of t^2 + gap/apq t - 1 = 0 */
-        lane t = 2 * *apq * lane_sign(gap) / lane_select(skip, one, lane_abs(gap) + lane_sqrt(gap * gap + 4 * *apq * *apq));
+        lane t = 2 * *apq * lane_sign(gap) /
+                 lane_select(skip, one, lane_abs(gap) + lane_sqrt(gap * gap + 4 * *apq * *apq));
         t = lane_select(skip, zero, t);
         c[i] = 1 / lane_sqrt(1 + t * t);
         s[i] = t * c[i];
@@ -39,15 +49,16 @@ static PSD_INLINE void psd_round(int n, int round, lane *a, lane *v)
             *vq = s[i] * *vp + c[i] * *vq;
             *vp = to;
             if (k == p[i] || k == q[i]) continue;
-            lane *ap = k < p[i] ? &a[n * k + p[i]] : &a[n * p[i] + k], *aq = k < q[i] ? &a[n * k + q[i]] : &a[n * q[i] + k];
+            lane *ap = k < p[i] ? &a[n * k + p[i]] : &a[n * p[i] + k];
+            lane *aq = k < q[i] ? &a[n * k + q[i]] : &a[n * q[i] + k];
             to = c[i] * *ap - s[i] * *aq;
             *aq = s[i] * *ap + c[i] * *aq;
             *ap = to;
         }
 }
 
-/* a: n x n, row by row, n odd. Jacobi [Golub2013, 8.5] until what is off the diagonal is round-off in all eight; entries that are
- * nothing beside the diagonal are passed over. */
+/* a: n x n, row by row, n odd. Jacobi [Golub2013, 8.5] until what is off the diagonal is round-off
+ * in all eight; entries that are nothing beside the diagonal are passed over. */
 static PSD_INLINE void psd_project(int n, lane *a)
 {
     lane zero = lane_set(0), one = lane_set(1), v[PSD_MOST * PSD_MOST], size = zero, unscale;
@@ -61,7 +72,8 @@ static PSD_INLINE void psd_project(int n, lane *a)
         lane off = zero;
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++) off += a[n * p + q] * a[n * p + q];
-        if (!lane_any(lane_lt(lane_set(1e-30), off))) break; /* the largest entry was between 1 and 2 */
+        /* the largest entry was between 1 and 2 */
+        if (!lane_any(lane_lt(lane_set(1e-30), off))) break;
         if (n == 5) { /* written out */
             psd_round(5, 0, a, v);
             psd_round(5, 1, a, v);
@@ -101,7 +113,8 @@ static inline bool psd_is_definite(int n, const lane *A)
     return !lane_any(bad);
 }
 
-/* For any n < PSD_MOST, and nothing to do where all eight are positive definite: an even n is made odd by a row of zeros. */
+/* For any n < PSD_MOST, and nothing to do where all eight are positive definite: an even n is made
+ * odd by a row of zeros. */
 static inline void psd_project_any(int n, lane *a)
 {
     lane padded[PSD_MOST * PSD_MOST];

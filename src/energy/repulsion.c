@@ -1,5 +1,6 @@
-/* Two vertices that push each other apart below a distance dhat: E = kappa/2 (d - dhat)^2 for d = |x0 - x1| < dhat, with the derivatives of a spring of
- * that length (spring.h). Pairs have four nodes (contact/pairs.h): of these the last two do nothing. */
+/* Two vertices that push each other apart below a distance dhat: E = kappa/2 (d - dhat)^2 for d =
+ * |x0 - x1| < dhat, with the derivatives of a spring of that length (spring.h). Pairs have four
+ * nodes (contact/pairs.h): of these the last two do nothing. */
 #include "../mat3_lane.h"
 #include "energy.h"
 
@@ -16,16 +17,21 @@ static void eval(const BrioBatch *batch)
             continue;
         }
         lane_mask acts = lane_lt(d, lane_set(dhat)), collapsed = lane_le(d, lane_set(1e-150));
-        lane c = lane_select(acts, kappa * lane_load(batch->rest + block * LANES), zero), inverse = lane_select(collapsed, zero, 1 / lane_select(collapsed, one, d));
+        lane c = lane_select(acts, kappa * lane_load(batch->rest + block * LANES), zero);
+        lane inverse = lane_select(collapsed, zero, 1 / lane_select(collapsed, one, d));
         lane n[3] = {r.x * inverse, r.y * inverse, r.z * inverse};
         if (batch->energy) batch->energy[block] = lane_sum(0.5 * c * (d - dhat) * (d - dhat));
         if (batch->gradient) {
             double *g = batch->gradient + block * 12 * LANES;
-            for (int k = 0; k < 12; k++) lane_store(g + k * LANES, k < 6 ? (k < 3 ? 1.0 : -1.0) * c * (d - dhat) * n[k % 3] : zero);
+            for (int k = 0; k < 12; k++)
+                lane_store(g + k * LANES,
+                           k < 6 ? (k < 3 ? 1.0 : -1.0) * c * (d - dhat) * n[k % 3] : zero);
         }
         if (!batch->hessian) continue;
         double *H = batch->hessian + (block - batch->begin) * 90 * LANES;
-        lane across = lane_select(collapsed, c * (1.0 / 3), batch->project ? zero : c * (1 - dhat * inverse)); /* never positive */
+        /* never positive */
+        lane across =
+            lane_select(collapsed, c * (1.0 / 3), batch->project ? zero : c * (1 - dhat * inverse));
         for (int k = 0; k < 90; k++) lane_store(H + k * LANES, zero);
         for (int k = 0; k < 9; k++) {
             lane K = (c - across) * n[k / 3] * n[k % 3] + (k % 4 == 0 ? across : zero);
@@ -45,7 +51,10 @@ static void rest_shape(const double *X, double scale, double length, double *res
 /* On both sides of dhat = 1, off the kink; apart at rest. */
 static void sample(BrioRandom *random, double *X, double *x)
 {
-    double n[3], length = 0, d = brio__random(random) < 0.7 ? 0.2 + 0.7 * brio__random(random) : 1.1 + brio__random(random);
+    double n[3];
+    double length = 0;
+    double d =
+        brio__random(random) < 0.7 ? 0.2 + 0.7 * brio__random(random) : 1.1 + brio__random(random);
     for (int k = 0; k < 12; k++) x[k] = brio__random_normal(random);
     for (int k = 0; k < 3; k++) n[k] = brio__random_normal(random), length += n[k] * n[k];
     for (int k = 0; k < 3; k++) x[3 + k] = x[k] + d * n[k] / sqrt(length);

@@ -1,12 +1,13 @@
-/* Two-node springs: E = c/2 (l - l0)^2 with l = |x1 - x0|, shared by Hooke's springs and attachments.
+/* Two-node springs: E = c/2 (l - l0)^2 with l = |x1 - x0|, shared by Hooke's springs and
+ * attachments.
  *
  * With n the unit vector of the spring, the gradient on node 1 is c (l - l0) n and the Hessian
  *
  *     K = c (n n^T + (1 - l0/l) (I - n n^T)),    blocks K on the diagonal, -K off it.
  *
- * Its eigenvalues are c and c (1 - l0/l) (twice), so the projection clamps the latter at zero. A spring of
- * no length at the moment has no direction: its force is zero and K = c I if l0 = 0, and otherwise K is
- * isotropic with the value c/3 that the mean over directions of c n n^T has. */
+ * Its eigenvalues are c and c (1 - l0/l) (twice), so the projection clamps the latter at zero. A
+ * spring of no length at the moment has no direction: its force is zero and K = c I if l0 = 0, and
+ * otherwise K is isotropic with the value c/3 that the mean over directions of c n n^T has. */
 #ifndef BRIO_SPRING_H
 #define BRIO_SPRING_H
 
@@ -23,7 +24,8 @@ static inline void spring_block(const BrioBatch *batch, int64_t block, lane c, l
     lane stretch = l - l0;
     lane_mask no_length = lane_le(l0, zero);
     /* c (l - l0) n = tension d, c (1 - l0/l) = tension: without division where l0 = 0 */
-    lane tension = c * lane_select(no_length, lane_set(1), lane_select(collapsed, zero, 1 - l0 * inverse));
+    lane tension =
+        c * lane_select(no_length, lane_set(1), lane_select(collapsed, zero, 1 - l0 * inverse));
     if (batch->energy) batch->energy[block] = lane_sum(0.5 * c * stretch * stretch);
     if (batch->gradient) {
         double *g = batch->gradient + block * 6 * LANES;

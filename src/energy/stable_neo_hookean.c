@@ -31,7 +31,8 @@ static BrioStatus prepare(const double *values, double *params, BrioError *error
 
 BRIO_ENERGY(stable_neo_hookean){
     .name = "stable-neo-hookean",
-    .summary = "Rubber-like solid that stays finite when crushed flat or turned inside out, and comes back.",
+    .summary = "Rubber-like solid that stays finite when crushed flat or turned inside out, and "
+               "comes back.",
     .citation = "Smith2018",
     .params = 2,
     .fields = tet_fields,

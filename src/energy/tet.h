@@ -1,29 +1,30 @@
 /* Isotropic hyperelastic tets: everything that materials share.
  *
- * F = D_s D_m^-1 is the deformation gradient of a linear tet, W = V psi(i1, i2, k, J) its energy, with
+ * F = D_s D_m^-1 is the deformation gradient of a linear tet, W = V psi(i1, i2, k, J) its energy,
+ * with
  *
- *     i1 = s0 + s1 + s2        (trace of the stretch; s are the singular values, s2 signed as det F)
- *     i2 = s0^2 + s1^2 + s2^2  (= |F|^2)
- *     k  = s0^2 s1^2 + s0^2 s2^2 + s1^2 s2^2
- *     J  = s0 s1 s2            (= det F).
+ *     i1 = s0 + s1 + s2        (trace of the stretch; s are the singular values, s2 signed as det
+ * F) i2 = s0^2 + s1^2 + s2^2  (= |F|^2) k  = s0^2 s1^2 + s0^2 s2^2 + s1^2 s2^2 J  = s0 s1 s2 (= det
+ * F).
  *
  * A material file defines, before it includes this one:
  *
  *     MATERIAL             its symbol
  *     FIRST                the invariants that psi depends on: a sum of D1, D2, DK, DJ
- *     SECOND               the second derivatives that are not zero: a sum of D11, D22, DJJ, D2J, DKJ
- *     NEEDS_POSITIVE_J     1 if psi is infinite at J <= 0
- *     STIFFNESS(params)    the constant c of c/2 |dF|^2 that stands for the Hessian in local/global solves, 2 mu + lambda at rest; may be left out: then
- *                          these solves do not take the material
- *     static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out)
+ *     SECOND               the second derivatives that are not zero: a sum of D11, D22, DJJ, D2J,
+ * DKJ NEEDS_POSITIVE_J     1 if psi is infinite at J <= 0 STIFFNESS(params)    the constant c of
+ * c/2 |dF|^2 that stands for the Hessian in local/global solves, 2 mu + lambda at rest; may be left
+ * out: then these solves do not take the material static inline lane material(const double *params,
+ * const Invariants *in, int order, Derivatives *out)
  *
- * where order says how many derivatives are wanted (0, 1, 2). This file makes the kernels from it: value and
- * gradient without any decomposition (polar3 where i1 is used), the Hessian and its projection in the frame
- * of the singular vectors. There, with pairs (i, j) and the third index k [Teran2005; Smith2019],
+ * where order says how many derivatives are wanted (0, 1, 2). This file makes the kernels from it:
+ * value and gradient without any decomposition (polar3 where i1 is used), the Hessian and its
+ * projection in the frame of the singular vectors. There, with pairs (i, j) and the third index k
+ * [Teran2005; Smith2019],
  *
  *     d2psi/ds_i ds_j            couples the three diagonal entries (a 3x3 matrix A),
- *     (psi_i - psi_j)/(s_i - s_j)  is the eigenvalue of the symmetric part of each off-diagonal pair,
- *     (psi_i + psi_j)/(s_i + s_j)  that of the antisymmetric part,
+ *     (psi_i - psi_j)/(s_i - s_j)  is the eigenvalue of the symmetric part of each off-diagonal
+ * pair, (psi_i + psi_j)/(s_i + s_j)  that of the antisymmetric part,
  *
  * and every division except the one of i1 cancels when written in invariants. Clamping the three
  * eigenvalues of A and the six others at zero is the projection. */
@@ -47,14 +48,20 @@ typedef struct Derivatives {
 
 #define TET_REST 10 /* volume, D_m^-1 row by row */
 
-#define TET_FIELD_RHO {"rho", BRIO_REAL, "kg/m3", 1000, 1e-300, 1e15, 0, "Mass density."}
+#define TET_FIELD_RHO                                                     \
+    {                                                                     \
+        "rho", BRIO_REAL, "kg/m3", 1000, 1e-300, 1e15, 0, "Mass density." \
+    }
 
-/* Young's modulus, Poisson's ratio and density, which most materials ask for, and Lamé's constants of them. */
-static const BrioField tet_fields[] __attribute__((unused)) = {
-    {"E", BRIO_REAL, "Pa", 1e5, 1e-300, 1e15, 0, "Young's modulus: how much it resists stretching."},
-    {"nu", BRIO_REAL, "", 0.3, -0.99, 0.4999, 0, "Poisson's ratio: 0.3 is usual, near 0.5 keeps the volume."},
-    TET_FIELD_RHO,
-    {0}};
+/* Young's modulus, Poisson's ratio and density, which most materials ask for, and Lamé's constants
+ * of them. */
+static const BrioField tet_fields[]
+    __attribute__((unused)) = {{"E", BRIO_REAL, "Pa", 1e5, 1e-300, 1e15, 0,
+                                "Young's modulus: how much it resists stretching."},
+                               {"nu", BRIO_REAL, "", 0.3, -0.99, 0.4999, 0,
+                                "Poisson's ratio: 0.3 is usual, near 0.5 keeps the volume."},
+                               TET_FIELD_RHO,
+                               {0}};
 
 static inline BrioStatus tet_prepare(const double *values, double *params, BrioError *error)
 {
@@ -68,7 +75,8 @@ static inline BrioStatus tet_prepare(const double *values, double *params, BrioE
 
 #ifdef MATERIAL
 
-static inline lane material(const double *params, const Invariants *in, int order, Derivatives *out);
+static inline lane material(const double *params, const Invariants *in, int order,
+                            Derivatives *out);
 
 typedef struct Tet {
     lane volume;
@@ -83,8 +91,10 @@ static inline Tet tet_rest(const BrioBatch *batch, int64_t block)
     return tet;
 }
 
-/* Sum over nodes 1..3 of (y_i - y_0) b_i^T for any field y on the nodes: F for y = x, its change for y = dx. */
-static inline mat3l tet_gradient(const BrioBatch *batch, int64_t block, const double *y, const mat3l *B)
+/* Sum over nodes 1..3 of (y_i - y_0) b_i^T for any field y on the nodes: F for y = x, its change
+ * for y = dx. */
+static inline mat3l tet_gradient(const BrioBatch *batch, int64_t block, const double *y,
+                                 const mat3l *B)
 {
     const int32_t *node = batch->node + block * 4 * LANES;
     vec3l origin = vec3l_gather(y, node);
@@ -103,7 +113,8 @@ static inline lane determinant(const mat3l *F, const mat3l *cof)
     return F->m[0][0] * cof->m[0][0] + F->m[0][1] * cof->m[0][1] + F->m[0][2] * cof->m[0][2];
 }
 
-static inline void tet_value(const BrioBatch *batch, int64_t block, const Tet *tet, const mat3l *F, int order)
+static inline void tet_value(const BrioBatch *batch, int64_t block, const Tet *tet, const mat3l *F,
+                             int order)
 {
     Invariants in;
     Derivatives d = {0};
@@ -128,7 +139,10 @@ static inline void tet_value(const BrioBatch *batch, int64_t block, const Tet *t
         C = mat3l_gram(F);
         C = mat3l_mul(F, &C);
     }
-    lane wF = tet->volume * 2 * d.d2, wk = tet->volume * 2 * d.dk, wJ = tet->volume * d.dJ, w1 = tet->volume * d.d1;
+    lane wF = tet->volume * 2 * d.d2;
+    lane wk = tet->volume * 2 * d.dk;
+    lane wJ = tet->volume * d.dJ;
+    lane w1 = tet->volume * d.d1;
     if (FIRST & DK) wF += wk * in.i2;
     mat3l P;
     for (int i = 0; i < 3; i++)
@@ -147,13 +161,15 @@ static inline void tet_value(const BrioBatch *batch, int64_t block, const Tet *t
     }
 }
 
-/* The nearest positive semidefinite matrix, if one lane's is not so already (Sylvester's criterion). */
+/* The nearest positive semidefinite matrix, if one lane's is not so already (Sylvester's
+ * criterion). */
 static inline void project3(mat3l *A)
 {
     lane zero = lane_set(0);
     mat3l cof = mat3l_cofactor(A);
     lane det = determinant(A, &cof);
-    lane_mask bad = lane_or(lane_le(A->m[0][0], zero), lane_or(lane_le(cof.m[2][2], zero), lane_le(det, zero)));
+    lane_mask bad =
+        lane_or(lane_le(A->m[0][0], zero), lane_or(lane_le(cof.m[2][2], zero), lane_le(det, zero)));
     if (!lane_any(bad)) return;
     mat3l v;
     eigen3(A, &v);
@@ -163,13 +179,15 @@ static inline void project3(mat3l *A)
     *A = mat3l_mul_t(&w, &v);
 }
 
-static inline void tet_hessian(const BrioBatch *batch, int64_t block, const Tet *tet, const mat3l *F)
+static inline void tet_hessian(const BrioBatch *batch, int64_t block, const Tet *tet,
+                               const mat3l *F)
 {
     mat3l U, V;
     lane s[3];
     svd3(F, &U, s, &V);
     lane q0 = s[0] * s[0], q1 = s[1] * s[1], q2 = s[2] * s[2];
-    Invariants in = {s[0] + s[1] + s[2], q0 + q1 + q2, q0 * q1 + q0 * q2 + q1 * q2, s[0] * s[1] * s[2]};
+    Invariants in = {s[0] + s[1] + s[2], q0 + q1 + q2, q0 * q1 + q0 * q2 + q1 * q2,
+                     s[0] * s[1] * s[2]};
     if (NEEDS_POSITIVE_J) in.J = lane_select(lane_le(in.J, lane_set(0)), lane_set(1), in.J);
     Derivatives d = {0};
     material(batch->params, &in, 2, &d);
@@ -239,7 +257,8 @@ static inline void tet_hessian(const BrioBatch *batch, int64_t block, const Tet 
                         h.m[r][c] = a[r] * b[c] * A.m[r][c] + a[c] * b[r] * q.m[r][c];
                     } else {
                         int k = (r + 1) % 3, l = (r + 2) % 3;
-                        h.m[r][r] = a[r] * b[r] * A.m[r][r] + a[k] * b[k] * p.m[r][k] + a[l] * b[l] * p.m[r][l];
+                        h.m[r][r] = a[r] * b[r] * A.m[r][r] + a[k] * b[k] * p.m[r][k] +
+                                    a[l] * b[l] * p.m[r][l];
                     }
                 }
             h = mat3l_mul(&U, &h);
@@ -254,8 +273,10 @@ static inline void tet_hessian(const BrioBatch *batch, int64_t block, const Tet 
         }
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
-            for (int i = 0; i < 3; i++) lane_store(H + (brio__pair(i + 1, 0) * 9 + 3 * r + c) * LANES, corner[i][r][c]);
-            lane_store(H + (3 * r + c) * LANES, -(corner[0][r][c] + corner[1][r][c] + corner[2][r][c]));
+            for (int i = 0; i < 3; i++)
+                lane_store(H + (brio__pair(i + 1, 0) * 9 + 3 * r + c) * LANES, corner[i][r][c]);
+            lane_store(H + (3 * r + c) * LANES,
+                       -(corner[0][r][c] + corner[1][r][c] + corner[2][r][c]));
         }
 }
 
@@ -291,10 +312,17 @@ static void tet_rest_shape(const double *X, double scale, double length, double 
 static double tet_magnitude(const double *rest) { return rest[0]; }
 
 #if NEEDS_POSITIVE_J
-/* J along x + t dx is the cubic c[0] + c[1] t + c[2] t^2 + c[3] t^3. From a safe t upward, the next one is
- * t + (J(t) - floor)/m with m the steepest descent of J on [t, end], at most end: no root is ever stepped over. */
-static inline lane cubic(const lane c[4], lane t) { return c[0] + (c[1] + (c[2] + c[3] * t) * t) * t; }
-static inline lane cubic_slope(const lane c[4], lane t) { return c[1] + (2 * c[2] + 3 * c[3] * t) * t; }
+/* J along x + t dx is the cubic c[0] + c[1] t + c[2] t^2 + c[3] t^3. From a safe t upward, the next
+ * one is t + (J(t) - floor)/m with m the steepest descent of J on [t, end], at most end: no root is
+ * ever stepped over. */
+static inline lane cubic(const lane c[4], lane t)
+{
+    return c[0] + (c[1] + (c[2] + c[3] * t) * t) * t;
+}
+static inline lane cubic_slope(const lane c[4], lane t)
+{
+    return c[1] + (2 * c[2] + 3 * c[3] * t) * t;
+}
 
 static inline lane advance(const lane c[4], lane t, lane end, lane floor)
 {
@@ -305,18 +333,20 @@ static inline lane advance(const lane c[4], lane t, lane end, lane floor)
     lane slope = lane_min(cubic_slope(c, t), cubic_slope(c, end));
     slope = lane_select(inside, lane_min(slope, cubic_slope(c, vertex)), slope);
     lane_mask falls = lane_lt(slope, zero);
-    lane next = lane_select(falls, t + (cubic(c, t) - floor) / lane_select(falls, -slope, one), end);
+    lane next =
+        lane_select(falls, t + (cubic(c, t) - floor) / lane_select(falls, -slope, one), end);
     return lane_max(t, lane_min(end, next));
 }
 
-/* `high` is 1 until halving finds a point below the floor, then that point. The floor keeps a tenth of the element's
- * present volume. */
+/* `high` is 1 until halving finds a point below the floor, then that point. The floor keeps a tenth
+ * of the element's present volume. */
 static double tet_max_step(const BrioBatch *batch, int64_t *element)
 {
     double least = 1;
     for (int64_t block = batch->begin; block < batch->end; block++) {
         Tet tet = tet_rest(batch, block);
-        mat3l F = tet_gradient(batch, block, batch->x, &tet.B), D = tet_gradient(batch, block, batch->dx, &tet.B);
+        mat3l F = tet_gradient(batch, block, batch->x, &tet.B),
+              D = tet_gradient(batch, block, batch->dx, &tet.B);
         mat3l cofF = mat3l_cofactor(&F), cofD = mat3l_cofactor(&D);
         lane c[4] = {determinant(&F, &cofF), lane_set(0), lane_set(0), determinant(&D, &cofD)};
         for (int k = 0; k < 9; k++) {
@@ -327,8 +357,10 @@ static double tet_max_step(const BrioBatch *batch, int64_t *element)
         for (int round = 0; round < 60; round++) {
             lane middle = 0.5 * (t + high);
             t = lane_max(advance(c, t, high, floor), advance(c, t, middle, floor));
-            high = lane_select(lane_and(lane_lt(t, middle), lane_lt(cubic(c, middle), floor)), middle, high);
-            lane near = lane_select(lane_lt(high, lane_set(1)), 1e-3 * t, lane_set(0)); /* of a root, but all the way to 1 */
+            high = lane_select(lane_and(lane_lt(t, middle), lane_lt(cubic(c, middle), floor)),
+                               middle, high);
+            /* of a root, but all the way to 1 */
+            lane near = lane_select(lane_lt(high, lane_set(1)), 1e-3 * t, lane_set(0));
             if (!lane_any(lane_lt(t + near, high))) break;
         }
         for (int i = 0; i < WIDTH; i++)
@@ -341,8 +373,8 @@ static double tet_max_step(const BrioBatch *batch, int64_t *element)
 }
 #endif
 
-/* A tet of random shape and orientation, and a random state that is allowed: stretches about 0.4 to 1.8 and,
- * where inversion is allowed, sometimes inverted. */
+/* A tet of random shape and orientation, and a random state that is allowed: stretches about 0.4 to
+ * 1.8 and, where inversion is allowed, sometimes inverted. */
 static void tet_sample(BrioRandom *random, double *X, double *x)
 {
     double F[9], det;
@@ -354,10 +386,13 @@ static void tet_sample(BrioRandom *random, double *X, double *x)
     } while (!(det > 0.01));
     do {
         for (int k = 0; k < 9; k++) F[k] = (k % 4 == 0) + 0.35 * brio__random_normal(random);
-        det = F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) + F[2] * (F[3] * F[7] - F[4] * F[6]);
+        det = F[0] * (F[4] * F[8] - F[5] * F[7]) - F[1] * (F[3] * F[8] - F[5] * F[6]) +
+              F[2] * (F[3] * F[7] - F[4] * F[6]);
     } while (NEEDS_POSITIVE_J && !(det > 0.1));
     for (int v = 0; v < 4; v++)
-        for (int r = 0; r < 3; r++) x[3 * v + r] = F[3 * r] * X[3 * v] + F[3 * r + 1] * X[3 * v + 1] + F[3 * r + 2] * X[3 * v + 2];
+        for (int r = 0; r < 3; r++)
+            x[3 * v + r] =
+                F[3 * r] * X[3 * v] + F[3 * r + 1] * X[3 * v + 1] + F[3 * r + 2] * X[3 * v + 2];
 }
 
 #ifndef TET_ELEMENT
@@ -368,11 +403,14 @@ static void tet_sample(BrioRandom *random, double *X, double *x)
 #define TET_TRAITS BRIO_ENERGY_INFINITE
 #else
 #define TET_MAX_STEP NULL
-#define TET_TRAITS ((FIRST) & D1 ? BRIO_ENERGY_NOT_SMOOTH_FLIP | BRIO_ENERGY_PROJECTION : 0) /* built on the rotation: distances from it */
+#define TET_TRAITS                                                     \
+    ((FIRST)&D1 ? BRIO_ENERGY_NOT_SMOOTH_FLIP | BRIO_ENERGY_PROJECTION \
+                : 0) /* built on the rotation: distances from it */
 #endif
 
 #ifdef STIFFNESS
-static void tet_laplacian(const double *rest, const double *params, const double *live, double *weight)
+static void tet_laplacian(const double *rest, const double *params, const double *live,
+                          double *weight)
 {
     (void)live;
     double b[4][3];
@@ -381,7 +419,9 @@ static void tet_laplacian(const double *rest, const double *params, const double
         b[0][r] = -(b[1][r] + b[2][r] + b[3][r]);
     }
     for (int i = 0; i < 4; i++)
-        for (int j = 0; j <= i; j++) weight[brio__pair(i, j)] = rest[0] * (STIFFNESS(params)) * (b[i][0] * b[j][0] + b[i][1] * b[j][1] + b[i][2] * b[j][2]);
+        for (int j = 0; j <= i; j++)
+            weight[brio__pair(i, j)] = rest[0] * (STIFFNESS(params)) *
+                                       (b[i][0] * b[j][0] + b[i][1] * b[j][1] + b[i][2] * b[j][2]);
 }
 
 #define TET_LAPLACIAN tet_laplacian
@@ -390,8 +430,9 @@ static void tet_laplacian(const double *rest, const double *params, const double
 #endif
 
 /* What a tet material's descriptor has in common. */
-#define TET_DESCRIPTOR                                                                                        \
-    .element = TET_ELEMENT, .traits = TET_TRAITS, .nodes = 4, .rest = TET_REST, .rest_shape = tet_rest_shape,      \
-    .magnitude = tet_magnitude, .eval = tet_eval, .laplacian = TET_LAPLACIAN, .max_step = TET_MAX_STEP, .sample = tet_sample
+#define TET_DESCRIPTOR                                                          \
+    .element = TET_ELEMENT, .traits = TET_TRAITS, .nodes = 4, .rest = TET_REST, \
+    .rest_shape = tet_rest_shape, .magnitude = tet_magnitude, .eval = tet_eval, \
+    .laplacian = TET_LAPLACIAN, .max_step = TET_MAX_STEP, .sample = tet_sample
 
 #endif

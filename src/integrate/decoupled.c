@@ -1,46 +1,69 @@
-/* Decoupled methods [You2026]: positions of a Runge-Kutta method Phi, momenta mixed with those of its adjoint Phi*,
+/* Decoupled methods [You2026]: positions of a Runge-Kutta method Phi, momenta mixed with those of
+ * its adjoint Phi*,
  *
- *     (q', w) = Phi(q, v),    v' = w - alpha dv,    dv = h M^-1 sum_i b_i (grad P(Q*_i) - grad P(Q_i)),
+ *     (q', w) = Phi(q, v),    v' = w - alpha dv,    dv = h M^-1 sum_i b_i (grad P(Q*_i) - grad
+ * P(Q_i)),
  *
- * with the stages Q of Phi and Q* of Phi*. For backward Euler dv = h M^-1 (grad P(q) - grad P(q')). alpha = 0 is Phi itself; alpha
- * = 1 is linearly symplectic for every Phi (Thm. 4.1) and, over backward Euler, stable at every step: A-1. A-search chooses alpha in every step
- * so that the energy meets its target (Algorithm 1). Damping is part of Phi's solve and never of dv.
+ * with the stages Q of Phi and Q* of Phi*. For backward Euler dv = h M^-1 (grad P(q) - grad P(q')).
+ * alpha = 0 is Phi itself; alpha = 1 is linearly symplectic for every Phi (Thm. 4.1) and, over
+ * backward Euler, stable at every step: A-1. A-search chooses alpha in every step so that the
+ * energy meets its target (Algorithm 1). Damping is part of Phi's solve and never of dv.
  *
- * In free flight dv = 0, so that no alpha changes anything, and the positions of backward Euler are exactly those of the parabola whose velocity at the end
- * of a step is w + h g/2. H(q, w), which the paper measures, then loses m (h g)^2/2 in every step, and the search puts that back as vibration.
- * A-search therefore treats the part of the force that is the same everywhere, M g, exactly: it is the same method for the velocities v + h g/2,
+ * In free flight dv = 0, so that no alpha changes anything, and the positions of backward Euler are
+ * exactly those of the parabola whose velocity at the end of a step is w + h g/2. H(q, w), which
+ * the paper measures, then loses m (h g)^2/2 in every step, and the search puts that back as
+ * vibration. A-search therefore treats the part of the force that is the same everywhere, M g,
+ * exactly: it is the same method for the velocities v + h g/2,
  *
  *     (q', w) = Phi(q, v - h g/2),    v' = w + h g/2 - alpha dv,
  *
- * whose state (q, v) is that of the parabola at any h. What lies or hangs at rest would have v = h g/2 that way, so each part of the system takes its share
- * of h g/2 by how far nothing carries it (parts.h). `flight: false` is the paper's form.
+ * whose state (q, v) is that of the parabola at any h. What lies or hangs at rest would have v = h
+ * g/2 that way, so each part of the system takes its share of h g/2 by how far nothing carries it
+ * (parts.h). `flight: false` is the paper's form.
  *
- * What a solve leaves unbalanced is a force R that acted too, M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's
- * last correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in dv; R of the step before is kept. */
+ * What a solve leaves unbalanced is a force R that acted too, M (w - v)/h = R - grad P(q') - grad
+ * D. Without R, dv would take h^2 K times the solver's last correction for a change of force: a
+ * noise in the stiff modes. So grad P stands for grad P - R in dv; R of the step before is kept. */
 #include "tableau.h"
 
-/* memos: steps in a row on one side of the target (its sign says which), the ground, with which parameters the forces that acted are known */
+/* memos: steps in a row on one side of the target (its sign says which), the ground, with which
+ * parameters the forces that acted are known */
 enum { STREAK, GROUND_KNOWN, GROUND, ACTED_WITH };
 
 /* (q', w) and dv over any tableau. */
-static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, double *q, double *w, double *dv)
+static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, double *q, double *w,
+                          double *dv)
 {
-    double *slope = brio_stepper_scratch(s, 3), *unused_q = brio_stepper_scratch(s, 4), *unused_v = brio_stepper_scratch(s, 5);
+    double *slope = brio_stepper_scratch(s, 3);
+    double *unused_q = brio_stepper_scratch(s, 4);
+    double *unused_v = brio_stepper_scratch(s, 5);
     BrioTableau adjoint = brio__tableau_adjoint(phi);
-    BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = phi, .h = h, .weight = 1, .scratch = 6, .slope = slope}, q, w));
-    BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = &adjoint, .h = h, .weight = BRIO_NOT_COUNTED, .undamped = true, .scratch = 6, .slope = dv},
+    BRIO_CHECK(brio__tableau_step(
+        s, &(BrioTableauStep){.tableau = phi, .h = h, .weight = 1, .scratch = 6, .slope = slope}, q,
+        w));
+    BRIO_CHECK(brio__tableau_step(s,
+                                  &(BrioTableauStep){.tableau = &adjoint,
+                                                     .h = h,
+                                                     .weight = BRIO_NOT_COUNTED,
+                                                     .undamped = true,
+                                                     .scratch = 6,
+                                                     .slope = dv},
                                   unused_q, unused_v));
     brio_stepper_combine(s, h, dv, -h, slope, dv);
     brio_stepper_mass_solve(s, dv, dv);
     return BRIO_OK;
 }
 
-/* Over backward Euler. Two vectors are kept: what acted at q_n, grad P(q_n) - R_n, and R_n, from which the first is made again where parameters have changed since. */
+/* Over backward Euler. Two vectors are kept: what acted at q_n, grad P(q_n) - R_n, and R_n, from
+ * which the first is made again where parameters have changed since. */
 enum { ACTED, LEFT };
 
 static const double *acted_at_start(BrioStepper *s)
 {
-    double *acted = brio_stepper_history(s, ACTED), *left = brio_stepper_history(s, LEFT), *known = brio_stepper_memo(s, ACTED_WITH), now = brio__state_fingerprint(s->system, s->state, NULL, 0);
+    double *acted = brio_stepper_history(s, ACTED);
+    double *left = brio_stepper_history(s, LEFT);
+    double *known = brio_stepper_memo(s, ACTED_WITH);
+    double now = brio__state_fingerprint(s->system, s->state, NULL, 0);
     if (*known == now) return acted;
     if (*known == 0) brio_stepper_combine(s, 0, brio_stepper_q(s), 0, brio_stepper_q(s), left);
     brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), acted);
@@ -49,18 +72,25 @@ static const double *acted_at_start(BrioStepper *s)
     return acted;
 }
 
-/* The forces that acted in a step need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) = 0. `acted`: those at its start. p = M dv. */
-static BrioStatus euler(BrioStepper *s, double h, const double *acted, double *q, double *w, double *dv, double *p)
+/* The forces that acted in a step need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) =
+ * 0. `acted`: those at its start. p = M dv. */
+static BrioStatus euler(BrioStepper *s, double h, const double *acted, double *q, double *w,
+                        double *dv, double *p)
 {
     double *target = brio_stepper_scratch(s, 3);
     const double *q_n = brio_stepper_q(s);
     brio_stepper_combine(s, 1, q_n, h, brio_stepper_v(s), target);
-    BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.target = target, .s = h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h}, q));
+    BRIO_CHECK(brio_stepper_minimise(
+        s,
+        &(BrioObjective){
+            .target = target, .s = h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h},
+        q));
     brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
     brio_stepper_combine(s, -1 / (h * h), q, 1 / (h * h), target, target);
     brio_stepper_mass_multiply(s, target, target);
     for (int i = 0; i < s->solver->damper_count; i++)
-        if (s->solver->damper[i].model->potential) brio_stepper_combine(s, 1, target, -1, s->impulse[i], target);
+        if (s->solver->damper[i].model->potential)
+            brio_stepper_combine(s, 1, target, -1, s->impulse[i], target);
     brio_stepper_combine(s, h, acted, -h, target, p);
     brio_stepper_mass_solve(s, p, dv);
     brio_stepper_combine(s, 1, target, 0, target, brio_stepper_history(s, ACTED));
@@ -68,7 +98,8 @@ static BrioStatus euler(BrioStepper *s, double h, const double *acted, double *q
     return BRIO_OK;
 }
 
-static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *q, double *w, const double *dv)
+static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *q, double *w,
+                          const double *dv)
 {
     brio_stepper_combine(s, 1, w, -alpha, dv, w);
     return brio_stepper_accept(s, h, q, w);
@@ -77,8 +108,11 @@ static BrioStatus correct(BrioStepper *s, double h, double alpha, const double *
 /* NULL: backward Euler. */
 static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, double alpha)
 {
-    double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2);
-    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv) : euler(s, h, acted_at_start(s), q, w, dv, brio_stepper_scratch(s, 5)));
+    double *q = brio_stepper_scratch(s, 0);
+    double *w = brio_stepper_scratch(s, 1);
+    double *dv = brio_stepper_scratch(s, 2);
+    BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv)
+                   : euler(s, h, acted_at_start(s), q, w, dv, brio_stepper_scratch(s, 5)));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
@@ -87,7 +121,8 @@ static BrioStatus a1_step(BrioStepper *s, double h) { return fixed_step(s, NULL,
 
 BRIO_INTEGRATOR(a_1){
     .name = "a-1",
-    .summary = "Backward Euler's positions, forward Euler's momenta: lively, does not blow up; energy wanders slowly.",
+    .summary = "Backward Euler's positions, forward Euler's momenta: lively, does not blow up; "
+               "energy wanders slowly.",
     .citation = "You2026",
     .order = 1,
     .history = 2,
@@ -95,18 +130,32 @@ BRIO_INTEGRATOR(a_1){
     .step = a1_step,
 };
 
-/* ---- A-search ----------------------------------------------------------------------------------- */
+/* ---- A-search --------------------------------------------------------------------------- */
 
 static const BrioField search_fields[] = {
-    {"alpha_min", BRIO_REAL, "", 0, -10, 10, 0, "Least alpha: 0 can dissipate as much as backward Euler."},
-    {"alpha_max", BRIO_REAL, "", 1.1, -10, 10, 0, "Largest alpha: a little more than 1 can gain energy back."},
-    {"energy_scale", BRIO_REAL, "", 1, 0, 10, 0, "First target above the ground level, as a share of the first energy above it."},
-    {"decay", BRIO_LIST, "s", 0, 1e-9, 1e12, 0, "Time in which the energy above the ground falls to 1/e; or [[t, tau], ...]: tau from time t on."},
-    {"ground", BRIO_REAL, "J|rest", 0, -1e300, 1e300, 0, "Energy that decay leads to; rest: the potential of the settled scene."},
-    {"sparse", BRIO_BOOLEAN, "", 0, 0, 1, 0, "Search only in the third step in a row on the same side of the target, and take alpha = 1 otherwise."},
-    {"alpha", BRIO_REAL, "", NAN, -10, 10, 0, "Fixed instead of searched for, for the study of stability; then in the paper's form."},
-    {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0, "The weight of what nothing carries is treated exactly, so that free flight keeps its energy; false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
-    {"gain", BRIO_REAL, "", NAN, 1, 10, 0, "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is then at most 1. By default 1.15 with the solver local-global, whose unfinished solves lose and gain energy, and 1 (never) otherwise."},
+    {"alpha_min", BRIO_REAL, "", 0, -10, 10, 0,
+     "Least alpha: 0 can dissipate as much as backward Euler."},
+    {"alpha_max", BRIO_REAL, "", 1.1, -10, 10, 0,
+     "Largest alpha: a little more than 1 can gain energy back."},
+    {"energy_scale", BRIO_REAL, "", 1, 0, 10, 0,
+     "First target above the ground level, as a share of the first energy above it."},
+    {"decay", BRIO_LIST, "s", 0, 1e-9, 1e12, 0,
+     "Time in which the energy above the ground falls to 1/e; or [[t, tau], ...]: tau from time t "
+     "on."},
+    {"ground", BRIO_REAL, "J|rest", 0, -1e300, 1e300, 0,
+     "Energy that decay leads to; rest: the potential of the settled scene."},
+    {"sparse", BRIO_BOOLEAN, "", 0, 0, 1, 0,
+     "Search only in the third step in a row on the same side of the target, and take alpha = 1 "
+     "otherwise."},
+    {"alpha", BRIO_REAL, "", NAN, -10, 10, 0,
+     "Fixed instead of searched for, for the study of stability; then in the paper's form."},
+    {"flight", BRIO_BOOLEAN, "", 1, 0, 1, 0,
+     "The weight of what nothing carries is treated exactly, so that free flight keeps its energy; "
+     "false: the paper's form, which loses m (h g)^2/2 in each step of flight."},
+    {"gain", BRIO_REAL, "", NAN, 1, 10, 0,
+     "What alpha cannot do: velocities may be scaled by up to this factor in a step, and alpha is "
+     "then at most 1. By default 1.15 with the solver local-global, whose unfinished solves lose "
+     "and gain energy, and 1 (never) otherwise."},
     {0}};
 
 static BrioStatus search_check(const double *values, unsigned *traits, char *reason, size_t size)
@@ -114,10 +163,19 @@ static BrioStatus search_check(const double *values, unsigned *traits, char *rea
     (void)traits;
     const double *decay = values + 3;
     int count = (int)decay[0];
-    if (values[0] > values[1]) return snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[0], values[1]), BRIO_ERROR_INPUT;
-    if (count > 1 && count % 2) return snprintf(reason, size, "decay is one time, or pairs [t, tau]; it has %d numbers", count), BRIO_ERROR_INPUT;
+    if (values[0] > values[1])
+        return snprintf(reason, size, "alpha_min = %g is more than alpha_max = %g", values[0],
+                        values[1]),
+               BRIO_ERROR_INPUT;
+    if (count > 1 && count % 2)
+        return snprintf(reason, size, "decay is one time, or pairs [t, tau]; it has %d numbers",
+                        count),
+               BRIO_ERROR_INPUT;
     for (int k = 2; k + 1 < count; k += 2)
-        if (!(decay[1 + k] > decay[1 + k - 2])) return snprintf(reason, size, "the times of decay must grow: %g s comes after %g s", decay[1 + k], decay[k - 1]), BRIO_ERROR_INPUT;
+        if (!(decay[1 + k] > decay[1 + k - 2]))
+            return snprintf(reason, size, "the times of decay must grow: %g s comes after %g s",
+                            decay[1 + k], decay[k - 1]),
+                   BRIO_ERROR_INPUT;
     return BRIO_OK;
 }
 
@@ -137,12 +195,15 @@ static double decay_exponent(BrioStepper *s, double h)
 
 static BrioStatus ground_level(BrioStepper *s, double *ground)
 {
-    double *known = brio_stepper_memo(s, GROUND_KNOWN), *memo = brio_stepper_memo(s, GROUND), *q = brio_stepper_scratch(s, 3);
+    double *known = brio_stepper_memo(s, GROUND_KNOWN);
+    double *memo = brio_stepper_memo(s, GROUND);
+    double *q = brio_stepper_scratch(s, 3);
     *ground = brio_stepper_value(s, "ground");
     if (*ground != INFINITY) return BRIO_OK;
     if (*known == 0) {
         double t = brio_stepper_time(s);
-        BRIO_CHECK(brio_stepper_minimise(s, &(BrioObjective){.s = 1, .a = 1, .time = t, .h = 1, .massless = 1}, q));
+        BRIO_CHECK(brio_stepper_minimise(
+            s, &(BrioObjective){.s = 1, .a = 1, .time = t, .h = 1, .massless = 1}, q));
         *memo = brio_stepper_potential(s, q, t, NULL);
         *known = 1;
     }
@@ -150,20 +211,24 @@ static BrioStatus ground_level(BrioStepper *s, double *ground)
     return BRIO_OK;
 }
 
-/* The root nearer 1 of P + 1/2 |w - alpha dv|^2 = E; the vertex if there is none; 1 if dv does nothing. */
+/* The root nearer 1 of P + 1/2 |w - alpha dv|^2 = E; the vertex if there is none; 1 if dv does
+ * nothing. */
 static double search(double excess, double linear, double square)
 {
     if (!(square > 0)) return 1;
     double vertex = linear / square, under = vertex * vertex - 2 * excess / square;
     if (!(under > 0)) return vertex;
-    double far = vertex + (vertex > 0 ? 1 : -1) * sqrt(under), near = far != 0 ? 2 * excess / square / far : 0; /* without cancellation */
+    /* without cancellation */
+    double far = vertex + (vertex > 0 ? 1 : -1) * sqrt(under);
+    double near = far != 0 ? 2 * excess / square / far : 0;
     return fabs(near - 1) < fabs(far - 1) ? near : far;
 }
 
 /* h g/2 of what flies, g being M^-1 times the force that is the same everywhere. */
 static void half_fall(BrioStepper *s, double h, const double *acted, double *fall)
 {
-    const double *weight = brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x);
+    const double *weight =
+        brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x);
     brio_stepper_combine(s, 1, weight, 0, weight, fall);
     brio__share_complete(s->system->share, fall);
     brio__parts_unsupported(s->parts, acted, -h / 2, fall);
@@ -173,12 +238,16 @@ static BrioStatus search_step(BrioStepper *s, double h)
 {
     double fixed = brio_stepper_value(s, "alpha"), ground, added, dissipated;
     if (!isnan(fixed)) return fixed_step(s, NULL, h, fixed);
-    double *q = brio_stepper_scratch(s, 0), *w = brio_stepper_scratch(s, 1), *dv = brio_stepper_scratch(s, 2), *p = brio_stepper_scratch(s, 5);
+    double *q = brio_stepper_scratch(s, 0);
+    double *w = brio_stepper_scratch(s, 1);
+    double *dv = brio_stepper_scratch(s, 2);
+    double *p = brio_stepper_scratch(s, 5);
     double *fall = brio_stepper_scratch(s, 4);
     double target = brio_stepper_target(s), t = brio_stepper_time(s);
     BRIO_CHECK(ground_level(s, &ground));
     if (isnan(target)) {
-        double first = brio_stepper_kinetic(s, brio_stepper_v(s)) + brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
+        double first = brio_stepper_kinetic(s, brio_stepper_v(s)) +
+                       brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
         target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
     }
     bool first_solve = *brio_stepper_memo(s, ACTED_WITH) == 0 && brio__solver_unfinished(s->solver);
@@ -189,7 +258,8 @@ static BrioStatus search_step(BrioStepper *s, double h)
         brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
     }
     BRIO_CHECK(euler(s, h, acted, q, w, dv, p));
-    if (first_solve) { /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
+    /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
+    if (first_solve) {
         brio_stepper_combine(s, 0, dv, 0, dv, dv);
         brio_stepper_combine(s, 0, p, 0, p, p);
     }
@@ -201,10 +271,14 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double excess = s->solver->potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
     double gain = brio_stepper_value(s, "gain"), most = brio_stepper_value(s, "alpha_max");
     if (isnan(gain)) gain = brio__solver_unfinished(s->solver) ? 1.15 : 1;
-    if (gain > 1) most = fmin(most, 1); /* more would go into motion that the solves do not resolve */
-    double alpha = fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), most);
+    /* more would go into motion that the solves do not resolve */
+    if (gain > 1) most = fmin(most, 1);
+    double alpha =
+        fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), most);
     if (brio_stepper_value(s, "sparse") != 0) {
-        double *streak = brio_stepper_memo(s, STREAK), side = excess - linear + square / 2 > 0 ? 1 : -1; /* of alpha = 1 */
+        /* of alpha = 1 */
+        double *streak = brio_stepper_memo(s, STREAK);
+        double side = excess - linear + square / 2 > 0 ? 1 : -1;
         *streak = *streak * side > 0 ? *streak + side : side;
         if (fabs(*streak) < 3)
             alpha = 1;
@@ -214,7 +288,8 @@ static BrioStatus search_step(BrioStepper *s, double h)
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
         brio_stepper_combine(s, 1, w, -alpha, dv, w);
-        brio__parts_scale(s->parts, -(excess - alpha * linear + alpha * alpha * square / 2), gain, w);
+        brio__parts_scale(s->parts, -(excess - alpha * linear + alpha * alpha * square / 2), gain,
+                          w);
         return brio_stepper_accept(s, h, q, w);
     }
     return correct(s, h, alpha, q, w, dv);
@@ -222,20 +297,23 @@ static BrioStatus search_step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(a_search){
     .name = "a-search",
-    .summary = "Backward Euler's positions with momenta that meet an energy target: stays alive at large steps, decays as you say.",
+    .summary = "Backward Euler's positions with momenta that meet an energy target: stays alive at "
+               "large steps, decays as you say.",
     .citation = "You2026",
     .order = 1,
     .history = 2,
-    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED | BRIO_END_IS_SOLVED,
+    .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED |
+              BRIO_END_IS_SOLVED,
     .fields = search_fields,
     .step = search_step,
     .check = search_check,
 };
 
-/* ---- over any tableau ---------------------------------------------------------------------------- */
+/* ---- over any tableau ------------------------------------------------------------------- */
 
 static const BrioField decoupled_fields[] = {
-    {"tableau", BRIO_CHOICE, BRIO_TABLEAU_CHOICE, 8, 0, 64, 0, "The method Phi; `own` takes A and b."},
+    {"tableau", BRIO_CHOICE, BRIO_TABLEAU_CHOICE, 8, 0, 64, 0,
+     "The method Phi; `own` takes A and b."},
     {"A", BRIO_LIST, "", 0, -100, 100, 0, "The matrix of your own tableau, row by row."},
     {"b", BRIO_LIST, "", 0, -100, 100, 0, "The weights of its stages."},
     {"alpha", BRIO_REAL, "", 1, -10, 10, 0, "0: Phi itself; 1: the decoupled symplectic method."},
@@ -250,7 +328,9 @@ static BrioStatus choose(const double *values, BrioTableau *phi, char *reason, s
         BRIO_CHECK(brio__tableau_read(A + 1, (int)A[0], b + 1, (int)b[0], phi, reason, size));
     BrioTableau adjoint = brio__tableau_adjoint(phi);
     if (brio__tableau_is_diagonal(&adjoint)) return BRIO_OK;
-    snprintf(reason, size, "the adjoint of %s couples its stages (it does not only where a_ij = b_j for i > j), so it cannot be solved stage by stage; sdirk2 and backward-euler can",
+    snprintf(reason, size,
+             "the adjoint of %s couples its stages (it does not only where a_ij = b_j for i > j), "
+             "so it cannot be solved stage by stage; sdirk2 and backward-euler can",
              phi->name);
     return BRIO_ERROR_INPUT;
 }
@@ -268,12 +348,14 @@ static BrioStatus decoupled_step(BrioStepper *s, double h)
     BrioTableau phi;
     char reason[256];
     BrioStatus status = choose(s->values, &phi, reason, sizeof reason);
-    return status == BRIO_OK ? fixed_step(s, &phi, h, brio_stepper_value(s, "alpha")) : brio_stepper_fail(s, status, reason);
+    return status == BRIO_OK ? fixed_step(s, &phi, h, brio_stepper_value(s, "alpha"))
+                             : brio_stepper_fail(s, status, reason);
 }
 
 BRIO_INTEGRATOR(decoupled){
     .name = "decoupled",
-    .summary = "Positions of a Runge-Kutta method, momenta of its adjoint: linearly symplectic over any tableau; over sdirk2 by default.",
+    .summary = "Positions of a Runge-Kutta method, momenta of its adjoint: linearly symplectic "
+               "over any tableau; over sdirk2 by default.",
     .citation = "You2026",
     .order = 2,
     .history = 2,

@@ -1,13 +1,17 @@
-/* Generalized-alpha [Chung1993] and HHT-alpha [Hilber1977]: Newmark's formulas for q' and v' with the balance of forces between the ends,
+/* Generalized-alpha [Chung1993] and HHT-alpha [Hilber1977]: Newmark's formulas for q' and v' with
+ * the balance of forces between the ends,
  *
- *     M ((1-alpha_m) a' + alpha_m a_n) = F(y, w),    y = (1-alpha_f) q' + alpha_f q_n,    w = (1-alpha_f) v' + alpha_f v_n.
+ *     M ((1-alpha_m) a' + alpha_m a_n) = F(y, w),    y = (1-alpha_f) q' + alpha_f q_n,    w =
+ * (1-alpha_f) v' + alpha_f v_n.
  *
- * Without a' it is the primitive with a = 1 - alpha_f, the target q_n + h v_n + h^2 (1/2 - beta - beta alpha_m/(1-alpha_m)) a_n and
- * s a = beta h^2/(1-alpha_m). gamma = 1/2 - alpha_m + alpha_f makes it second order, beta = (1 - alpha_m + alpha_f)^2/4 unconditionally
- * stable on linear systems. The acceleration a is no force over mass of the end state but a quantity of its own: history.
+ * Without a' it is the primitive with a = 1 - alpha_f, the target q_n + h v_n + h^2 (1/2 - beta -
+ * beta alpha_m/(1-alpha_m)) a_n and s a = beta h^2/(1-alpha_m). gamma = 1/2 - alpha_m + alpha_f
+ * makes it second order, beta = (1 - alpha_m + alpha_f)^2/4 unconditionally stable on linear
+ * systems. The acceleration a is no force over mass of the end state but a quantity of its own:
+ * history.
  *
- * Damping is booked with the force of this step, though a share of the velocity change comes from a_n, which holds those of
- * earlier steps; the difference is in the ledger's remainder. */
+ * Damping is booked with the force of this step, though a share of the velocity change comes from
+ * a_n, which holds those of earlier steps; the difference is in the ledger's remainder. */
 #include "integrator.h"
 
 typedef struct Alphas {
@@ -17,23 +21,35 @@ typedef struct Alphas {
 static BrioStatus advance(BrioStepper *s, Alphas alpha, double h)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
-    double *target = brio_stepper_scratch(s, 0), *next = brio_stepper_scratch(s, 1), *velocity = brio_stepper_scratch(s, 2);
-    double *a_end = brio_stepper_scratch(s, 3), *from = brio_stepper_scratch(s, 4), *a = brio_stepper_history(s, 0);
-    double gamma = 0.5 - alpha.m + alpha.f, beta = (1 - alpha.m + alpha.f) * (1 - alpha.m + alpha.f) / 4, mix = 1 - alpha.f;
+    double *target = brio_stepper_scratch(s, 0);
+    double *next = brio_stepper_scratch(s, 1);
+    double *velocity = brio_stepper_scratch(s, 2);
+    double *a_end = brio_stepper_scratch(s, 3);
+    double *from = brio_stepper_scratch(s, 4);
+    double *a = brio_stepper_history(s, 0);
+    double gamma = 0.5 - alpha.m + alpha.f;
+    double beta = (1 - alpha.m + alpha.f) * (1 - alpha.m + alpha.f) / 4;
+    double mix = 1 - alpha.f;
     if (brio_stepper_history_used(s) == 0) {
         brio_stepper_force(s, q, v, brio_stepper_time(s), h, BRIO_NOT_COUNTED, a);
         brio_stepper_mass_solve(s, a, a);
     }
     brio_stepper_combine(s, 1, q, h, v, target);
-    brio_stepper_combine(s, 1, target, h * h * (0.5 - beta - beta * alpha.m / (1 - alpha.m)), a, target);
+    brio_stepper_combine(s, 1, target, h * h * (0.5 - beta - beta * alpha.m / (1 - alpha.m)), a,
+                         target);
 
     /* v' = rate q' + known, so w = mix rate (q' - from) */
     double rate = gamma / (beta * h);
     brio_stepper_combine(s, -rate, q, 1 - gamma / beta, v, velocity);
     brio_stepper_combine(s, 1, velocity, h * (1 - gamma / (2 * beta)), a, velocity);
     brio_stepper_combine(s, -1 / rate, velocity, -alpha.f / (mix * rate), v, from);
-    BrioObjective objective = {.target = target, .s = beta * h * h / ((1 - alpha.m) * mix), .a = mix, .time = brio_stepper_time(s) + h, .h = h,
-                               .from = from, .over = 1 / (mix * rate)};
+    BrioObjective objective = {.target = target,
+                               .s = beta * h * h / ((1 - alpha.m) * mix),
+                               .a = mix,
+                               .time = brio_stepper_time(s) + h,
+                               .h = h,
+                               .from = from,
+                               .over = 1 / (mix * rate)};
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
 
     brio_stepper_combine(s, 1 / (beta * h * h), next, -1 / (beta * h * h), q, a_end);
@@ -53,12 +69,14 @@ static BrioStatus generalized_step(BrioStepper *s, double h)
 }
 
 static const BrioField generalized_fields[] = {
-    {"rho_inf", BRIO_REAL, "", 0.8, 0, 1, 0, "What a step leaves of a vibration that it does not resolve: 1 all, 0 nothing."},
+    {"rho_inf", BRIO_REAL, "", 0.8, 0, 1, 0,
+     "What a step leaves of a vibration that it does not resolve: 1 all, 0 nothing."},
     {0}};
 
 BRIO_INTEGRATOR(generalized_alpha){
     .name = "generalized-alpha",
-    .summary = "Second order with damping of fast vibrations as you choose, and the least of slow ones for it.",
+    .summary = "Second order with damping of fast vibrations as you choose, and the least of slow "
+               "ones for it.",
     .citation = "Chung1993",
     .order = 2,
     .history = 1,
@@ -67,15 +85,20 @@ BRIO_INTEGRATOR(generalized_alpha){
     .step = generalized_step,
 };
 
-static BrioStatus hht_step(BrioStepper *s, double h) { return advance(s, (Alphas){.f = -brio_stepper_value(s, "alpha")}, h); }
+static BrioStatus hht_step(BrioStepper *s, double h)
+{
+    return advance(s, (Alphas){.f = -brio_stepper_value(s, "alpha")}, h);
+}
 
 static const BrioField hht_fields[] = {
-    {"alpha", BRIO_REAL, "", -0.1, -1.0 / 3, 0, 0, "-1/3 damps fast vibrations most; 0: the trapezoidal rule, which does not damp."},
+    {"alpha", BRIO_REAL, "", -0.1, -1.0 / 3, 0, 0,
+     "-1/3 damps fast vibrations most; 0: the trapezoidal rule, which does not damp."},
     {0}};
 
 BRIO_INTEGRATOR(hht_alpha){
     .name = "hht-alpha",
-    .summary = "Second order with damping of fast vibrations: the older relative of generalized-alpha.",
+    .summary =
+        "Second order with damping of fast vibrations: the older relative of generalized-alpha.",
     .citation = "Hilber1977",
     .order = 2,
     .history = 1,

@@ -1,15 +1,22 @@
-/* Implicit midpoint: q' = argmin 1/2 |q - (q_n + h v_n)|^2_M + h^2 P((q + q_n)/2), v' = 2 (q' - q_n)/h - v_n.
- * Second order, symplectic, keeps linear and angular momentum; not stable at large steps on nonlinear
- * systems [Hairer2006; Dinev2018, Eq. 14-17]. Angular momentum changes by h sum y x f with y = (q + q')/2: damping forces belong
- * to that pose too. */
+/* Implicit midpoint: q' = argmin 1/2 |q - (q_n + h v_n)|^2_M + h^2 P((q + q_n)/2), v' = 2 (q' -
+ * q_n)/h - v_n. Second order, symplectic, keeps linear and angular momentum; not stable at large
+ * steps on nonlinear systems [Hairer2006; Dinev2018, Eq. 14-17]. Angular momentum changes by h sum
+ * y x f with y = (q + q')/2: damping forces belong to that pose too. */
 #include "integrator.h"
 
 static BrioStatus step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
-    double *target = brio_stepper_scratch(s, 0), *next = brio_stepper_scratch(s, 1), *velocity = brio_stepper_scratch(s, 2);
+    double *target = brio_stepper_scratch(s, 0);
+    double *next = brio_stepper_scratch(s, 1);
+    double *velocity = brio_stepper_scratch(s, 2);
     brio_stepper_combine(s, 1, q, h, v, target);
-    BrioObjective objective = {.target = target, .s = h * h, .a = 0.5, .time = brio_stepper_time(s) + h, .h = h, .blend_damping = 1};
+    BrioObjective objective = {.target = target,
+                               .s = h * h,
+                               .a = 0.5,
+                               .time = brio_stepper_time(s) + h,
+                               .h = h,
+                               .blend_damping = 1};
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, 2 / h, next, -2 / h, q, velocity);
     brio_stepper_combine(s, 1, velocity, -1, v, velocity);
@@ -21,6 +28,7 @@ BRIO_INTEGRATOR(implicit_midpoint){
     .summary = "Symplectic and momentum-keeping; lively, but may blow up at large steps.",
     .citation = "Hairer2006",
     .order = 2,
-    .traits = BRIO_IMPLICIT | BRIO_SYMPLECTIC | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM,
+    .traits = BRIO_IMPLICIT | BRIO_SYMPLECTIC | BRIO_KEEPS_LINEAR_MOMENTUM |
+              BRIO_KEEPS_ANGULAR_MOMENTUM,
     .step = step,
 };

@@ -2,18 +2,20 @@
  *
  *     f(x, v) = f0 - K (x - x0) + D-force(v),    K = d2P/dq2 at the start of the step,
  *
- * and the step is gone through in short inner steps, each a product with the matrix K, which costs less than a nonlinear force
- * where that is expensive. The inner step h_l stays below the stability limit of the largest eigenvalue k0 of M^-1 K times
- * `safety`. k0 is estimated before the first step, every hundred steps, and after signs of divergence, by Lanczos' method: the
- * power method on the whole space of its iterates.
+ * and the step is gone through in short inner steps, each a product with the matrix K, which costs
+ * less than a nonlinear force where that is expensive. The inner step h_l stays below the stability
+ * limit of the largest eigenvalue k0 of M^-1 K times `safety`. k0 is estimated before the first
+ * step, every hundred steps, and after signs of divergence, by Lanczos' method: the power method on
+ * the whole space of its iterates.
  *
- * Two forms. `symplectic` (velocities first) is stable without damping for h_l^2 k0 + 2 h_l d < 4, d the largest eigenvalue of
- * M^-1 D. `forward` is the paper's (its Eq. 10 and 11): h_l = 2/sqrt(k0), and Rayleigh damping of that strength or the
- * vibrations grow; see `brio stability`.
+ * Two forms. `symplectic` (velocities first) is stable without damping for h_l^2 k0 + 2 h_l d < 4,
+ * d the largest eigenvalue of M^-1 D. `forward` is the paper's (its Eq. 10 and 11): h_l =
+ * 2/sqrt(k0), and Rayleigh damping of that strength or the vibrations grow; see `brio stability`.
  *
- * Divergence: the displacement of the step lives in modes beyond the limit, d.K d > (4/h_l^2) d.M d, or is not finite. Then
- * the result is discarded and k0 estimated again; if that does not help, the step is tried in halves, each with a K of its own.
- * The number of inner steps is reported as the step's iterations. */
+ * Divergence: the displacement of the step lives in modes beyond the limit, d.K d > (4/h_l^2) d.M
+ * d, or is not finite. Then the result is discarded and k0 estimated again; if that does not help,
+ * the step is tried in halves, each with a K of its own. The number of inner steps is reported as
+ * the step's iterations. */
 #include "integrator.h"
 
 enum { FORM_FORWARD, FORM_SYMPLECTIC };
@@ -21,12 +23,16 @@ enum { K0, D0 }; /* memos: the largest eigenvalues of M^-1 K, and of M^-1 D, tim
 enum { INNER_MOST = 1000000, LANCZOS_MOST = 60 };
 
 static const BrioField fields[] = {
-    {"inner", BRIO_INTEGER, "", 0, 0, INNER_MOST, 0, "Inner steps in a step; 0: as many as stability asks for."},
-    {"safety", BRIO_REAL, "", 1.5, 1, 100, 0, "Factor on the largest eigenvalue of the stiffness, for what it may grow by."},
-    {"form", BRIO_CHOICE, "forward|symplectic", FORM_SYMPLECTIC, 0, 1, 0, "Inner method: forward needs damping (as published), symplectic does not."},
+    {"inner", BRIO_INTEGER, "", 0, 0, INNER_MOST, 0,
+     "Inner steps in a step; 0: as many as stability asks for."},
+    {"safety", BRIO_REAL, "", 1.5, 1, 100, 0,
+     "Factor on the largest eigenvalue of the stiffness, for what it may grow by."},
+    {"form", BRIO_CHOICE, "forward|symplectic", FORM_SYMPLECTIC, 0, 1, 0,
+     "Inner method: forward needs damping (as published), symplectic does not."},
     {0}};
 
-/* The largest eigenvalue of the symmetric tridiagonal matrix with the diagonal a and b beside it, by counting [Golub2013, 8.4]. */
+/* The largest eigenvalue of the symmetric tridiagonal matrix with the diagonal a and b beside it,
+ * by counting [Golub2013, 8.4]. */
 static double largest_of_tridiagonal(int n, const double *a, const double *b)
 {
     double low = INFINITY, high = -INFINITY;
@@ -59,10 +65,14 @@ static void multiply(BrioStepper *s, bool damping, double h, const double *x, do
     }
 }
 
-/* The largest eigenvalue of M^-1 K or M^-1 D, to a percent: Lanczos in the inner product of M, from a fixed vector. */
+/* The largest eigenvalue of M^-1 K or M^-1 D, to a percent: Lanczos in the inner product of M, from
+ * a fixed vector. */
 static double largest_eigenvalue(BrioStepper *s, bool damping, double h)
 {
-    double *v = brio_stepper_scratch(s, 0), *last = brio_stepper_scratch(s, 1), *w = brio_stepper_scratch(s, 2), *p = brio_stepper_scratch(s, 3);
+    double *v = brio_stepper_scratch(s, 0);
+    double *last = brio_stepper_scratch(s, 1);
+    double *w = brio_stepper_scratch(s, 2);
+    double *p = brio_stepper_scratch(s, 3);
     double a[LANCZOS_MOST], b[LANCZOS_MOST], value = 0, before;
     BrioRandom random = {1};
     for (int64_t i = 0; i < s->state->coordinates; i++) v[i] = brio__random_normal(&random);
@@ -80,7 +90,9 @@ static double largest_eigenvalue(BrioStepper *s, bool damping, double h)
         b[n] = sqrt(fmax(brio_stepper_dot(s, w, p), 0));
         before = value;
         value = largest_of_tridiagonal(n + 1, a, b);
-        if (!isfinite(value) || b[n] <= 1e-10 * fabs(value) || (n > 8 && fabs(value - before) < 1e-4 * fabs(value))) break;
+        if (!isfinite(value) || b[n] <= 1e-10 * fabs(value) ||
+            (n > 8 && fabs(value - before) < 1e-4 * fabs(value)))
+            break;
         brio_stepper_combine(s, 1, v, 0, v, last);
         brio_stepper_combine(s, 1 / b[n], w, 0, w, v);
     }
@@ -94,10 +106,14 @@ static double inner_steps(double h, double k0, double d)
 }
 
 /* From the state through n inner steps; false: divergence. */
-static bool go(BrioStepper *s, double h, int n, int form, const double *gradient, double *q, double *v)
+static bool go(BrioStepper *s, double h, int n, int form, const double *gradient, double *q,
+               double *v)
 {
     const double *q0 = brio_stepper_q(s), *v0 = brio_stepper_v(s);
-    double *d = brio_stepper_scratch(s, 3), *f = brio_stepper_scratch(s, 4), *drag = brio_stepper_scratch(s, 5), step = h / n;
+    double *d = brio_stepper_scratch(s, 3);
+    double *f = brio_stepper_scratch(s, 4);
+    double *drag = brio_stepper_scratch(s, 5);
+    double step = h / n;
     brio_stepper_combine(s, 0, q0, 0, q0, d);
     brio_stepper_combine(s, 1, v0, 0, v0, v);
     for (int i = 0; i < n; i++) {
@@ -122,8 +138,12 @@ static bool go(BrioStepper *s, double h, int n, int form, const double *gradient
 
 static BrioStatus step(BrioStepper *s, double h)
 {
-    double *q = brio_stepper_scratch(s, 6), *v = brio_stepper_scratch(s, 7), *gradient = brio_stepper_scratch(s, 8);
-    double *k0 = brio_stepper_memo(s, K0), safety = brio_stepper_value(s, "safety"), t = brio_stepper_time(s);
+    double *q = brio_stepper_scratch(s, 6);
+    double *v = brio_stepper_scratch(s, 7);
+    double *gradient = brio_stepper_scratch(s, 8);
+    double *k0 = brio_stepper_memo(s, K0);
+    double safety = brio_stepper_value(s, "safety");
+    double t = brio_stepper_time(s);
     int form = (int)brio_stepper_value(s, "form"), fixed = (int)brio_stepper_value(s, "inner");
     brio_stepper_potential(s, brio_stepper_q(s), t, gradient);
     BRIO_CHECK(brio_stepper_linearise(s, brio_stepper_q(s), t));
@@ -132,22 +152,31 @@ static BrioStatus step(BrioStepper *s, double h)
             double found = safety * largest_eigenvalue(s, false, h);
             if (attempt > 0 && !(found > 1.001 * *k0)) break;
             *k0 = found;
-            *brio_stepper_memo(s, D0) = form == FORM_SYMPLECTIC && s->solver->damper_count ? safety * largest_eigenvalue(s, true, h) : 0;
+            *brio_stepper_memo(s, D0) = form == FORM_SYMPLECTIC && s->solver->damper_count
+                                            ? safety * largest_eigenvalue(s, true, h)
+                                            : 0;
         }
         double n = fixed ? fixed : inner_steps(h, *k0, *brio_stepper_memo(s, D0));
         if (!(n <= INNER_MOST))
-            return brio_stepper_fail(s, BRIO_STEP_REJECTED, "the stiffness asks for more than a million inner steps: take a shorter step or an implicit method");
+            return brio_stepper_fail(s, BRIO_STEP_REJECTED,
+                                     "the stiffness asks for more than a million inner steps: take "
+                                     "a shorter step or an implicit method");
         s->iterations += (int)n;
         if (go(s, h, (int)n, form, gradient, q, v)) return brio_stepper_accept(s, h, q, v);
-        for (int i = 0; i < s->solver->damper_count; i++) brio_stepper_combine(s, 0, q, 0, q, s->impulse[i]); /* of discarded forces */
+        /* of discarded forces */
+        for (int i = 0; i < s->solver->damper_count; i++)
+            brio_stepper_combine(s, 0, q, 0, q, s->impulse[i]);
         if (fixed) break;
     }
-    return brio_stepper_fail(s, BRIO_STEP_REJECTED, "the inner steps diverged: take more of them (inner, safety) or a shorter step");
+    return brio_stepper_fail(
+        s, BRIO_STEP_REJECTED,
+        "the inner steps diverged: take more of them (inner, safety) or a shorter step");
 }
 
 BRIO_INTEGRATOR(linearized_explicit){
     .name = "linearized-explicit",
-    .summary = "Forces linearised once a step, gone through in short explicit steps of matrix products: for forces that cost much.",
+    .summary = "Forces linearised once a step, gone through in short explicit steps of matrix "
+               "products: for forces that cost much.",
     .citation = "Shinya2004",
     .order = 1,
     .traits = BRIO_KEEPS_LINEAR_MOMENTUM,

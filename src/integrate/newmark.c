@@ -1,10 +1,13 @@
 /* Newmark's family [Newmark1959]: with a = M^-1 F,
  *
- *     q' = q_n + h v_n + h^2 ((1/2 - beta) a_n + beta a'),      v' = v_n + h ((1 - gamma) a_n + gamma a').
+ *     q' = q_n + h v_n + h^2 ((1/2 - beta) a_n + beta a'),      v' = v_n + h ((1 - gamma) a_n +
+ * gamma a').
  *
- * With beta > 0 it is the primitive with the target q_n + h v_n + h^2 (1/2 - beta) a_n and s = beta h^2. (1/4, 1/2) is the trapezoidal rule;
- * gamma = 1/2 is of second order, more than that damps and is of first. With beta = 0 positions are explicit: central differences, and for
- * gamma = 1/2 velocity Verlet. There damping forces at the end take the velocity v_n + h a_n, which keeps the order. */
+ * With beta > 0 it is the primitive with the target q_n + h v_n + h^2 (1/2 - beta) a_n and s = beta
+ * h^2. (1/4, 1/2) is the trapezoidal rule; gamma = 1/2 is of second order, more than that damps and
+ * is of first. With beta = 0 positions are explicit: central differences, and for gamma = 1/2
+ * velocity Verlet. There damping forces at the end take the velocity v_n + h a_n, which keeps the
+ * order. */
 #include "integrator.h"
 
 /* beta = 0 */
@@ -12,7 +15,9 @@ static BrioStatus explicit_step(BrioStepper *s, double h, double gamma)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s), t = brio_stepper_time(s);
     double *next = brio_stepper_scratch(s, 0), *velocity = brio_stepper_scratch(s, 1);
-    double *a = brio_stepper_scratch(s, 2), *a_end = brio_stepper_scratch(s, 3), *v_end = brio_stepper_scratch(s, 4);
+    double *a = brio_stepper_scratch(s, 2);
+    double *a_end = brio_stepper_scratch(s, 3);
+    double *v_end = brio_stepper_scratch(s, 4);
     brio_stepper_force(s, q, v, t, h, gamma < 1 ? 1 - gamma : BRIO_NOT_COUNTED, a);
     brio_stepper_mass_solve(s, a, a);
     brio_stepper_combine(s, 1, q, h, v, next);
@@ -27,40 +32,62 @@ static BrioStatus explicit_step(BrioStepper *s, double h, double gamma)
 
 static BrioStatus newmark_step(BrioStepper *s, double h)
 {
-    const double *q = brio_stepper_q(s), *v = brio_stepper_v(s), beta = brio_stepper_value(s, "beta"), gamma = brio_stepper_value(s, "gamma");
+    const double *q = brio_stepper_q(s);
+    const double *v = brio_stepper_v(s);
+    const double beta = brio_stepper_value(s, "beta");
+    const double gamma = brio_stepper_value(s, "gamma");
     if (beta == 0) return explicit_step(s, h, gamma);
-    double *target = brio_stepper_scratch(s, 0), *next = brio_stepper_scratch(s, 1), *velocity = brio_stepper_scratch(s, 2);
-    double *a = brio_stepper_scratch(s, 3), *from = brio_stepper_scratch(s, 4), rate = gamma / (beta * h);
-    brio_stepper_force(s, q, v, brio_stepper_time(s), h, gamma < 1 ? 1 - gamma : BRIO_NOT_COUNTED, a);
+    double *target = brio_stepper_scratch(s, 0);
+    double *next = brio_stepper_scratch(s, 1);
+    double *velocity = brio_stepper_scratch(s, 2);
+    double *a = brio_stepper_scratch(s, 3);
+    double *from = brio_stepper_scratch(s, 4);
+    double rate = gamma / (beta * h);
+    brio_stepper_force(s, q, v, brio_stepper_time(s), h, gamma < 1 ? 1 - gamma : BRIO_NOT_COUNTED,
+                       a);
     brio_stepper_mass_solve(s, a, a);
     brio_stepper_combine(s, 1, q, h, v, target);
     brio_stepper_combine(s, 1, target, h * h * (0.5 - beta), a, target);
     /* v' = v + h (1 - gamma) a + rate (q' - target) = rate (q' - from) */
     brio_stepper_combine(s, 1, v, h * (1 - gamma), a, velocity);
     brio_stepper_combine(s, 1, target, -1 / rate, velocity, from);
-    BrioObjective objective = {.target = target, .s = beta * h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .weight = gamma, .from = from, .over = 1 / rate};
+    BrioObjective objective = {.target = target,
+                               .s = beta * h * h,
+                               .a = 1,
+                               .time = brio_stepper_time(s) + h,
+                               .h = h,
+                               .weight = gamma,
+                               .from = from,
+                               .over = 1 / rate};
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, rate, next, -rate, from, velocity);
     return brio_stepper_accept(s, h, next, velocity);
 }
 
 static const BrioField fields[] = {
-    {"beta", BRIO_REAL, "", 0.25, 0, 1, 0, "Share of the new acceleration in the positions; 0: explicit, 0.25: the trapezoidal rule."},
-    {"gamma", BRIO_REAL, "", 0.5, 0.5, 1, 0, "Share of the new acceleration in the velocities; 0.5: second order, more: damps."},
+    {"beta", BRIO_REAL, "", 0.25, 0, 1, 0,
+     "Share of the new acceleration in the positions; 0: explicit, 0.25: the trapezoidal rule."},
+    {"gamma", BRIO_REAL, "", 0.5, 0.5, 1, 0,
+     "Share of the new acceleration in the velocities; 0.5: second order, more: damps."},
     {0}};
 
 static BrioStatus check(const double *values, unsigned *traits, char *reason, size_t size)
 {
     double beta = values[0];
     if (beta > 0 && beta < 1e-3)
-        return snprintf(reason, size, "beta = %g is so small that dividing by it loses all digits; 0 is the explicit method, and 0.001 the least above it", beta), BRIO_ERROR_INPUT;
+        return snprintf(reason, size,
+                        "beta = %g is so small that dividing by it loses all digits; 0 is the "
+                        "explicit method, and 0.001 the least above it",
+                        beta),
+               BRIO_ERROR_INPUT;
     if (beta == 0) *traits &= ~(unsigned)(BRIO_IMPLICIT | BRIO_END_IS_SOLVED);
     return BRIO_OK;
 }
 
 BRIO_INTEGRATOR(newmark){
     .name = "newmark",
-    .summary = "The family of structural dynamics; by default the trapezoidal rule, with beta = 0 explicit.",
+    .summary = "The family of structural dynamics; by default the trapezoidal rule, with beta = 0 "
+               "explicit.",
     .citation = "Newmark1959",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,
@@ -73,7 +100,8 @@ static BrioStatus verlet_step(BrioStepper *s, double h) { return explicit_step(s
 
 BRIO_INTEGRATOR(verlet){
     .name = "verlet",
-    .summary = "Velocity Verlet: explicit, second order, symplectic, keeps momenta; stable only for short steps.",
+    .summary = "Velocity Verlet: explicit, second order, symplectic, keeps momenta; stable only "
+               "for short steps.",
     .citation = "Swope1982",
     .order = 2,
     .traits = BRIO_SYMPLECTIC | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_KEEPS_ANGULAR_MOMENTUM,

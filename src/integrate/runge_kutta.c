@@ -4,35 +4,57 @@
 static BrioStatus advance(BrioStepper *s, const BrioTableau *tableau, double h)
 {
     double *q = brio_stepper_scratch(s, 0), *v = brio_stepper_scratch(s, 1);
-    BRIO_CHECK(brio__tableau_step(s, &(BrioTableauStep){.tableau = tableau, .h = h, .weight = 1, .scratch = 2}, q, v));
+    BRIO_CHECK(brio__tableau_step(
+        s, &(BrioTableauStep){.tableau = tableau, .h = h, .weight = 1, .scratch = 2}, q, v));
     return brio_stepper_accept(s, h, q, v);
 }
 
-static BrioStatus step(BrioStepper *s, double h) { return advance(s, brio__tableau(s->integrator->name), h); }
+static BrioStatus step(BrioStepper *s, double h)
+{
+    return advance(s, brio__tableau(s->integrator->name), h);
+}
 
-#define RUNGE_KUTTA(symbol, text, declared, about, cites, what) \
-    BRIO_INTEGRATOR(symbol){.name = text, .summary = about, .citation = cites, .order = declared, .traits = BRIO_KEEPS_LINEAR_MOMENTUM | (what), .step = step}
+#define RUNGE_KUTTA(symbol, text, declared, about, cites, what)               \
+    BRIO_INTEGRATOR(symbol)                                                   \
+    {                                                                         \
+        .name = text, .summary = about, .citation = cites, .order = declared, \
+        .traits = BRIO_KEEPS_LINEAR_MOMENTUM | (what), .step = step           \
+    }
 
-RUNGE_KUTTA(forward_euler, "forward-euler", 1, "Explicit; gains energy on every oscillation: for comparison, not for use.", "Hairer2006", 0);
-RUNGE_KUTTA(rk2, "rk2", 2, "Explicit midpoint rule: two forces a step; gains a little energy, for short steps.", "Hairer2006", 0);
-RUNGE_KUTTA(heun, "heun", 2, "Explicit trapezoidal rule: two forces a step; gains a little energy, for short steps.", "Hairer2006", 0);
-RUNGE_KUTTA(rk4, "rk4", 4, "The classical explicit method: four forces a step, very accurate at short steps.", "Hairer2006", 0);
-RUNGE_KUTTA(sdirk2, "sdirk2", 2, "Two solves a step; second order, damps fast vibrations, slow ones little.", "Alexander1977",
-            BRIO_IMPLICIT | BRIO_END_IS_SOLVED);
-RUNGE_KUTTA(tr_bdf2, "tr-bdf2", 2, "Trapezoidal rule, then BDF2 within the step: two solves, second order, damps fast vibrations.", "Bank1985",
-            BRIO_IMPLICIT | BRIO_END_IS_SOLVED);
+RUNGE_KUTTA(forward_euler, "forward-euler", 1,
+            "Explicit; gains energy on every oscillation: for comparison, not for use.",
+            "Hairer2006", 0);
+RUNGE_KUTTA(rk2, "rk2", 2,
+            "Explicit midpoint rule: two forces a step; gains a little energy, for short steps.",
+            "Hairer2006", 0);
+RUNGE_KUTTA(heun, "heun", 2,
+            "Explicit trapezoidal rule: two forces a step; gains a little energy, for short steps.",
+            "Hairer2006", 0);
+RUNGE_KUTTA(rk4, "rk4", 4,
+            "The classical explicit method: four forces a step, very accurate at short steps.",
+            "Hairer2006", 0);
+RUNGE_KUTTA(sdirk2, "sdirk2", 2,
+            "Two solves a step; second order, damps fast vibrations, slow ones little.",
+            "Alexander1977", BRIO_IMPLICIT | BRIO_END_IS_SOLVED);
+RUNGE_KUTTA(
+    tr_bdf2, "tr-bdf2", 2,
+    "Trapezoidal rule, then BDF2 within the step: two solves, second order, damps fast vibrations.",
+    "Bank1985", BRIO_IMPLICIT | BRIO_END_IS_SOLVED);
 
-/* ---- the user's own ----------------------------------------------------------------------------- */
+/* ---- the user's own --------------------------------------------------------------------- */
 
 static const BrioField fields[] = {
-    {"A", BRIO_LIST, "", 0, -100, 100, 0, "The matrix of the tableau, row by row: nothing right of the diagonal. Without A and b: implicit midpoint."},
+    {"A", BRIO_LIST, "", 0, -100, 100, 0,
+     "The matrix of the tableau, row by row: nothing right of the diagonal. Without A and b: "
+     "implicit midpoint."},
     {"b", BRIO_LIST, "", 0, -100, 100, 0, "The weights of the stages; their sum is 1."},
     {0}};
 
 static BrioStatus read_own(const double *values, BrioTableau *tableau, char *reason, size_t size)
 {
     const double *A = values, *b = values + 1 + BRIO_LIST_MOST;
-    if (A[0] > 0 || b[0] > 0) return brio__tableau_read(A + 1, (int)A[0], b + 1, (int)b[0], tableau, reason, size);
+    if (A[0] > 0 || b[0] > 0)
+        return brio__tableau_read(A + 1, (int)A[0], b + 1, (int)b[0], tableau, reason, size);
     *tableau = *brio__tableau("midpoint");
     return BRIO_OK;
 }
@@ -56,7 +78,8 @@ static BrioStatus own_step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(runge_kutta){
     .name = "runge-kutta",
-    .summary = "Your own tableau: `{type: runge-kutta, A: [[1/2]], b: [1]}`; explicit or diagonally implicit, up to 6 stages.",
+    .summary = "Your own tableau: `{type: runge-kutta, A: [[1/2]], b: [1]}`; explicit or "
+               "diagonally implicit, up to 6 stages.",
     .citation = "Hairer2006",
     .traits = BRIO_KEEPS_LINEAR_MOMENTUM,
     .fields = fields,

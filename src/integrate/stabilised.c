@@ -1,15 +1,16 @@
-/* Methods that hold the energy at a target: the first energy, plus what is added from outside, minus what damping takes
- * [Dinev2018, Eq. 37]. For each end (q, v) of a step the error is
+/* Methods that hold the energy at a target: the first energy, plus what is added from outside,
+ * minus what damping takes [Dinev2018, Eq. 37]. For each end (q, v) of a step the error is
  *
  *     e(q, v) = P(q) + 1/2 v.M v - (H_n + added - dissipated),
  *
  * where the ledger's own sums say what was added and dissipated on the way to q.
  *
- * `eps` is a share of the energy in play. An energy has no size as long as its zero is a matter of taste (that of
- * gravity is), so the paper's eps H is read as eps (H - P_0), with P_0 the potential of the settled pose: found before the first step, kept
- * in the history, and evaluated again in every step because gravity and points may have moved. Where that makes no sense (a body that
- * falls freely settles nowhere; a pose may be left behind by points that move away) the kinetic energy and the pose of the first
- * step serve. `ground: 0` is the paper's own reading. */
+ * `eps` is a share of the energy in play. An energy has no size as long as its zero is a matter of
+ * taste (that of gravity is), so the paper's eps H is read as eps (H - P_0), with P_0 the potential
+ * of the settled pose: found before the first step, kept in the history, and evaluated again in
+ * every step because gravity and points may have moved. Where that makes no sense (a body that
+ * falls freely settles nowhere; a pose may be left behind by points that move away) the kinetic
+ * energy and the pose of the first step serve. `ground: 0` is the paper's own reading. */
 #include "../solve/local_global.h"
 #include "integrator.h"
 
@@ -20,10 +21,12 @@ static double energy(BrioStepper *s, const double *q, const double *v, double ti
     return brio_stepper_kinetic(s, v) + brio_stepper_potential(s, q, time, NULL);
 }
 
-/* memos: the potential where the step begins (and its gradient in the history), that of the settled pose, and with which parameters they are so */
+/* memos: the potential where the step begins (and its gradient in the history), that of the settled
+ * pose, and with which parameters they are so */
 enum { P_N, P_N_WITH, P_REST, P_REST_WITH };
 
-/* A potential that a memo keeps while the fingerprint `now` stays; where it has to be evaluated, with its gradient (unless NULL). */
+/* A potential that a memo keeps while the fingerprint `now` stays; where it has to be evaluated,
+ * with its gradient (unless NULL). */
 static double remembered(BrioStepper *s, int memo, double now, const double *q, double *gradient)
 {
     double *kept = brio_stepper_memo(s, memo), *with = brio_stepper_memo(s, memo + 1);
@@ -32,62 +35,84 @@ static double remembered(BrioStepper *s, int memo, double now, const double *q, 
     return *kept;
 }
 
-/* H at the start of the step, with the gradient of P there (unless NULL), and the target as the last step left it. */
+/* H at the start of the step, with the gradient of P there (unless NULL), and the target as the
+ * last step left it. */
 static double aim(BrioStepper *s, double *now, double *gradient)
 {
-    *now = brio_stepper_kinetic(s, brio_stepper_v(s)) + remembered(s, P_N, brio__state_fingerprint(s->system, s->state, NULL, 0), brio_stepper_q(s), gradient);
+    *now = brio_stepper_kinetic(s, brio_stepper_v(s)) +
+           remembered(s, P_N, brio__state_fingerprint(s->system, s->state, NULL, 0),
+                      brio_stepper_q(s), gradient);
     *brio_stepper_memo(s, P_N_WITH) = 0; /* not so where the step ends, unless it says so */
     return isnan(brio_stepper_target(s)) ? *now : brio_stepper_target(s);
 }
 
-/* The error that counts as none: eps times the energy in play, and not less than the round-off of the sums. */
+/* The error that counts as none: eps times the energy in play, and not less than the round-off of
+ * the sums. */
 static BrioStatus tolerance(BrioStepper *s, double now, double *most)
 {
     const double *q = brio_stepper_q(s);
-    double ground = brio_stepper_value(s, "ground"), t = brio_stepper_time(s), kinetic = brio_stepper_kinetic(s, brio_stepper_v(s));
+    double ground = brio_stepper_value(s, "ground");
+    double t = brio_stepper_time(s);
+    double kinetic = brio_stepper_kinetic(s, brio_stepper_v(s));
     double *rest = brio_stepper_history(s, 0), scale = fabs(now - ground);
     if (ground == INFINITY) {
         if (brio_stepper_history_used(s) == 0) {
-            BrioStatus status = brio_stepper_minimise(s, &(BrioObjective){.s = 1, .a = 1, .time = t, .h = 1, .massless = 1}, rest);
+            BrioStatus status = brio_stepper_minimise(
+                s, &(BrioObjective){.s = 1, .a = 1, .time = t, .h = 1, .massless = 1}, rest);
             if (status < 0) return status;
             if (status > 0) brio_stepper_combine(s, 1, q, 0, q, rest);
             brio_stepper_set_history_used(s, 1);
         }
-        double with = brio__state_fingerprint(s->system, s->state, s->held[0], s->system->scripted_count ? 3 * s->system->held_count : 0);
+        double with =
+            brio__state_fingerprint(s->system, s->state, s->held[0],
+                                    s->system->scripted_count ? 3 * s->system->held_count : 0);
         scale = fmax(kinetic, now - remembered(s, P_REST, with, rest, NULL));
     }
     *most = fmax(brio_stepper_value(s, "eps") * scale, 64 * DBL_EPSILON * (fabs(now) + kinetic));
     return BRIO_OK;
 }
 
-#define GROUND_FIELD \
-    {"ground", BRIO_REAL, "J|rest", INFINITY, -1e300, 1e300, 0, "Energy above which eps is a share; rest: the potential of the settled scene."}
+#define GROUND_FIELD                                                                       \
+    {                                                                                      \
+        "ground", BRIO_REAL, "J|rest", INFINITY, -1e300, 1e300, 0,                         \
+            "Energy above which eps is a share; rest: the potential of the settled scene." \
+    }
 
-/* ---- blend --------------------------------------------------------------------------------------- */
+/* ---- blend ------------------------------------------------------------------------------ */
 
-/* Algorithm 1 of [Dinev2018]: the step of implicit midpoint, mixed, positions and velocities alike, with that of backward Euler if its
- * energy is above the target and with that of forward Euler if it is below,
+/* Algorithm 1 of [Dinev2018]: the step of implicit midpoint, mixed, positions and velocities alike,
+ * with that of backward Euler if its energy is above the target and with that of forward Euler if
+ * it is below,
  *
  *     (q', v') = (1 - |alpha|) (q, v)_start + |alpha| (q, v)_other,
  *
- * (the paper bisects; see find_root) until |e| <= eps (H - P_0). alpha is 0 for implicit midpoint, 1 for backward and -1 for forward Euler (Fig. 6). Without a
- * root the other end is taken. Damping forces are part of each step; the mixture's share of them is the mixture of theirs,
- * because velocities change by forces linearly, and their work is that force times the mixture's own displacement. */
+ * (the paper bisects; see find_root) until |e| <= eps (H - P_0). alpha is 0 for implicit midpoint,
+ * 1 for backward and -1 for forward Euler (Fig. 6). Without a root the other end is taken. Damping
+ * forces are part of each step; the mixture's share of them is the mixture of theirs, because
+ * velocities change by forces linearly, and their work is that force times the mixture's own
+ * displacement. */
 
-enum { REST, GRADIENT_N, BLEND_HISTORY }; /* the settled pose, the gradient of P where the step begins */
+/* the settled pose, the gradient of P where the step begins */
+enum { REST, GRADIENT_N, BLEND_HISTORY };
 
 typedef enum Simple { MIDPOINT, SYMPLECTIC, BACKWARD, FORWARD } Simple;
 
 /* But for its target. */
 static BrioObjective objective_of(BrioStepper *s, Simple method, double h, double weight)
 {
-    return (BrioObjective){.s = h * h, .a = method == MIDPOINT ? 0.5 : 1, .time = brio_stepper_time(s) + h, .h = h, .weight = weight,
+    return (BrioObjective){.s = h * h,
+                           .a = method == MIDPOINT ? 0.5 : 1,
+                           .time = brio_stepper_time(s) + h,
+                           .h = h,
+                           .weight = weight,
                            .blend_damping = method == MIDPOINT};
 }
 
-/* The end of a simple method's step, and what its solve left unbalanced (unless NULL). Nothing is counted yet. With a fixed number of iterations a solve that has a guess takes
- * one only [Dinev2018, Sec. 4.2]. */
-static BrioStatus take(BrioStepper *s, Simple method, double h, const double *guess, const double *guess_gradient, double *q, double *v, double *left)
+/* The end of a simple method's step, and what its solve left unbalanced (unless NULL). Nothing is
+ * counted yet. With a fixed number of iterations a solve that has a guess takes one only
+ * [Dinev2018, Sec. 4.2]. */
+static BrioStatus take(BrioStepper *s, Simple method, double h, const double *guess,
+                       const double *guess_gradient, double *q, double *v, double *left)
 {
     const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
     if (method == MIDPOINT || method == BACKWARD) {
@@ -117,7 +142,8 @@ static BrioStatus take(BrioStepper *s, Simple method, double h, const double *gu
 }
 
 /* Counts its damping forces with a weight and what its solve left unbalanced (unless NULL). */
-static void count(BrioStepper *s, Simple method, double h, const double *q, double weight, const double *left)
+static void count(BrioStepper *s, Simple method, double h, const double *q, double weight,
+                  const double *left)
 {
     if (method == MIDPOINT || method == BACKWARD) {
         BrioObjective objective = objective_of(s, method, h, weight);
@@ -126,18 +152,20 @@ static void count(BrioStepper *s, Simple method, double h, const double *q, doub
         else
             brio_stepper_count_damping(s, &objective, q);
     } else {
-        brio_stepper_damping_force(s, brio_stepper_q(s), brio_stepper_v(s), h, weight, brio_stepper_scratch(s, 0));
+        brio_stepper_damping_force(s, brio_stepper_q(s), brio_stepper_v(s), h, weight,
+                                   brio_stepper_scratch(s, 0));
     }
 }
 
 typedef struct Mixture {
     BrioStepper *s;
-    double h, target;      /* the target at the start of the step */
+    double h, target; /* the target at the start of the step */
     Simple method[2];
-    double *q[2], *v[2];   /* ends of the two */
-    double *left[2];       /* what their solves left unbalanced */
-    double *gradient[2];   /* of the potential at the first end, and at the last mixture */
-    double work[2][2];     /* work[i][j]: taken by the damping forces of i on the way to the end of j */
+    double *q[2], *v[2]; /* ends of the two */
+    double *left[2];     /* what their solves left unbalanced */
+    double *gradient[2]; /* of the potential at the first end, and at the last mixture */
+    /* work[i][j]: taken by the damping forces of i on the way to the end of j */
+    double work[2][2];
 } Mixture;
 
 /* Energies that the damping forces of end i take; nothing stays counted. */
@@ -156,7 +184,8 @@ typedef struct Mixed {
     double potential, target, error;
 } Mixed;
 
-/* The mixture with the share `alpha` of the second end, for which (q, v) is room. `potential`: there, if it is known, and otherwise NAN. */
+/* The mixture with the share `alpha` of the second end, for which (q, v) is room. `potential`:
+ * there, if it is known, and otherwise NAN. */
 static Mixed mix(const Mixture *m, double alpha, double potential, double *q, double *v)
 {
     double a[2] = {1 - alpha, alpha}, dissipated = 0, added, nothing;
@@ -171,13 +200,16 @@ static Mixed mix(const Mixture *m, double alpha, double potential, double *q, do
     for (int k = 0; k < 4; k++)
         if (a[k / 2] * a[k % 2] != 0) dissipated += a[k / 2] * a[k % 2] * m->work[k / 2][k % 2];
     Mixed at = {.q = q, .v = v, .potential = potential, .target = m->target + added - dissipated};
-    if (isnan(potential)) at.potential = brio_stepper_potential(m->s, q, brio_stepper_time(m->s) + m->h, m->gradient[alpha > 0]);
+    if (isnan(potential))
+        at.potential =
+            brio_stepper_potential(m->s, q, brio_stepper_time(m->s) + m->h, m->gradient[alpha > 0]);
     at.error = brio_stepper_kinetic(m->s, v) + at.potential - at.target;
     if (isnan(at.error)) at.error = INFINITY;
     return at;
 }
 
-/* grad P + grad D at the end of backward Euler's step: h^2 of it is what the solve left minus h M (v - v_n). */
+/* grad P + grad D at the end of backward Euler's step: h^2 of it is what the solve left minus h M
+ * (v - v_n). */
 static void balance(const Mixture *m, double *gradient)
 {
     brio_stepper_combine(m->s, -1 / m->h, m->v[1], 1 / m->h, brio_stepper_v(m->s), gradient);
@@ -192,23 +224,31 @@ static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at
         if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share, m->left[i]);
     }
     brio_stepper_set_target(m->s, at->target, sign * alpha);
-    bool solved = alpha == 1 && m->method[1] == BACKWARD && !brio__solver_damped(m->s->solver) && !brio_stepper_rods(m->s); /* then the balance of the solve tells the gradient */
+    /* then the balance of the solve tells the gradient */
+    bool solved = alpha == 1 && m->method[1] == BACKWARD && !brio__solver_damped(m->s->solver) &&
+                  !brio_stepper_rods(m->s);
     if (isfinite(at->potential) && (alpha < 1 || solved)) {
         double *gradient = brio_stepper_history(m->s, GRADIENT_N);
         if (solved)
             balance(m, gradient);
         else
-            brio_stepper_combine(m->s, 1, m->gradient[alpha > 0], 0, m->gradient[alpha > 0], gradient);
+            brio_stepper_combine(m->s, 1, m->gradient[alpha > 0], 0, m->gradient[alpha > 0],
+                                 gradient);
         *brio_stepper_memo(m->s, P_N) = at->potential;
-        *brio_stepper_memo(m->s, P_N_WITH) = brio__state_fingerprint(m->s->system, m->s->state, NULL, 0);
+        *brio_stepper_memo(m->s, P_N_WITH) =
+            brio__state_fingerprint(m->s->system, m->s->state, NULL, 0);
     }
     brio_stepper_set_history_used(m->s, BLEND_HISTORY);
-    return isfinite(at->potential) ? brio__stepper_accept_allowed(m->s, m->h, at->q, at->v) : brio_stepper_accept(m->s, m->h, at->q, at->v);
+    return isfinite(at->potential) ? brio__stepper_accept_allowed(m->s, m->h, at->q, at->v)
+                                   : brio_stepper_accept(m->s, m->h, at->q, at->v);
 }
 
-/* Slopes of e on the way from the first end, where it is error[0], to the second, where error[1] may be known; otherwise, as the potential changes far less than the kinetic energy (which is a
- * parabola) on the way to forward Euler's end, what that says of the second. The target changes by `change` on the way. q and v are room. */
-static void slopes(const Mixture *m, double change, double error[2], double slope[2], double *q, double *v)
+/* Slopes of e on the way from the first end, where it is error[0], to the second, where error[1]
+ * may be known; otherwise, as the potential changes far less than the kinetic energy (which is a
+ * parabola) on the way to forward Euler's end, what that says of the second. The target changes by
+ * `change` on the way. q and v are room. */
+static void slopes(const Mixture *m, double change, double error[2], double slope[2], double *q,
+                   double *v)
 {
     BrioStepper *s = m->s;
     brio_stepper_combine(s, 1, m->q[1], -1, m->q[0], q);
@@ -225,7 +265,8 @@ static void slopes(const Mixture *m, double change, double error[2], double slop
     }
 }
 
-/* Where e, which is e0 with the slope e' at 0 and e1 at x, is nothing, if it is a parabola; the nearest to 0, NAN: nowhere on that side. */
+/* Where e, which is e0 with the slope e' at 0 and e1 at x, is nothing, if it is a parabola; the
+ * nearest to 0, NAN: nowhere on that side. */
 static double parabola_root(double e0, double slope, double x, double e1)
 {
     double c = (e1 - e0 - slope * x) / (x * x), inside = slope * slope - 4 * c * e0;
@@ -236,18 +277,31 @@ static double parabola_root(double e0, double slope, double x, double e1)
 /* The first root in (0, 1) of the cubic with these values and slopes at 0 and 1; NAN: none. */
 static double cubic_root(double e0, double slope0, double e1, double slope1)
 {
-    double square = 3 * (e1 - e0) - 2 * slope0 - slope1, cube = slope0 + slope1 - 2 * (e1 - e0), low = 0;
-    for (double size = 0x1p-6; low < 1 && size > 0x1p-30; size /= 2) /* up to the piece with the root, then by halves */
-        while (low < 1 && e0 * (e0 + (low + size) * (slope0 + (low + size) * (square + (low + size) * cube))) > 0) low += size;
+    double square = 3 * (e1 - e0) - 2 * slope0 - slope1;
+    double cube = slope0 + slope1 - 2 * (e1 - e0);
+    double low = 0;
+    for (double size = 0x1p-6; low < 1 && size > 0x1p-30;
+         size /= 2) /* up to the piece with the root, then by halves */
+        while (low < 1 &&
+               e0 * (e0 + (low + size) * (slope0 + (low + size) * (square + (low + size) * cube))) >
+                   0)
+            low += size;
     return low < 1 ? low : NAN;
 }
 
-/* Looks for a root of e on the way from the start to the other end, where e is only guessed if the potential is not known (NAN). First by the cubic of errors and slopes, then by a parabola, then by
- * regula falsi [Dowell and Jarratt 1971] between signs. (q, v) is room. Without a root it is the other end. */
-static double find_root(const Mixture *m, const double error[2], const double slope[2], double most, double known, double *q, double *v, Mixed *at)
+/* Looks for a root of e on the way from the start to the other end, where e is only guessed if the
+ * potential is not known (NAN). First by the cubic of errors and slopes, then by a parabola, then
+ * by regula falsi [Dowell and Jarratt 1971] between signs. (q, v) is room. Without a root it is the
+ * other end. */
+static double find_root(const Mixture *m, const double error[2], const double slope[2], double most,
+                        double known, double *q, double *v, Mixed *at)
 {
     bool guessed = isnan(known), crossed = !guessed && error[0] * error[1] < 0;
-    double low = 0, e_low = error[0], high = crossed ? 1 : NAN, e_high = error[1], alpha = cubic_root(error[0], slope[0], error[1], slope[1]);
+    double low = 0;
+    double e_low = error[0];
+    double high = crossed ? 1 : NAN;
+    double e_high = error[1];
+    double alpha = cubic_root(error[0], slope[0], error[1], slope[1]);
     for (int k = 0, stayed = 0; k < 60; k++) {
         bool bracketed = !isnan(high), between = alpha > low && alpha < (bracketed ? high : 1);
         if (!between) alpha = bracketed ? (low + high) / 2 : 1;
@@ -256,32 +310,49 @@ static double find_root(const Mixture *m, const double error[2], const double sl
         if (fabs(at->error) <= most || (alpha == 1 && same)) return alpha;
         double x = alpha;
         if (same) {
-            if (stayed == 1) e_high /= 2; /* what stays twice counts half, so that both sides close in */
+            /* what stays twice counts half, so that both sides close in */
+            if (stayed == 1) e_high /= 2;
             low = alpha, e_low = at->error;
         } else {
             if (stayed == -1) e_low /= 2;
             high = alpha, e_high = at->error;
         }
         stayed = same ? 1 : -1;
-        alpha = k == 0 && guessed ? parabola_root(error[0], slope[0], x, at->error) : k % 8 == 7 ? NAN : low + (high - low) * e_low / (e_low - e_high);
+        alpha = k == 0 && guessed ? parabola_root(error[0], slope[0], x, at->error)
+                : k % 8 == 7      ? NAN
+                                  : low + (high - low) * e_low / (e_low - e_high);
     }
     return alpha;
 }
 
 static BrioStatus blend_step(BrioStepper *s, double h)
 {
-    Mixture m = {.s = s, .h = h, .method = {brio_stepper_value(s, "start") != 0 ? SYMPLECTIC : MIDPOINT, BACKWARD},
-                 .q = {brio_stepper_scratch(s, 1), brio_stepper_scratch(s, 2)}, .v = {brio_stepper_scratch(s, 3), brio_stepper_scratch(s, 4)},
-                 .left = {brio_stepper_scratch(s, 7), brio_stepper_scratch(s, 8)}, .gradient = {brio_stepper_scratch(s, 9), brio_stepper_scratch(s, 10)}};
-    double *q = brio_stepper_scratch(s, 5), *v = brio_stepper_scratch(s, 6), fixed = brio_stepper_value(s, "alpha"), now, most;
+    Mixture m = {.s = s,
+                 .h = h,
+                 .method = {brio_stepper_value(s, "start") != 0 ? SYMPLECTIC : MIDPOINT, BACKWARD},
+                 .q = {brio_stepper_scratch(s, 1), brio_stepper_scratch(s, 2)},
+                 .v = {brio_stepper_scratch(s, 3), brio_stepper_scratch(s, 4)},
+                 .left = {brio_stepper_scratch(s, 7), brio_stepper_scratch(s, 8)},
+                 .gradient = {brio_stepper_scratch(s, 9), brio_stepper_scratch(s, 10)}};
+    double *q = brio_stepper_scratch(s, 5);
+    double *v = brio_stepper_scratch(s, 6);
+    double fixed = brio_stepper_value(s, "alpha");
+    double now, most;
     m.target = aim(s, &now, brio_stepper_history(s, GRADIENT_N));
     if (!isnan(fixed)) {
         if (fixed < 0) m.method[1] = FORWARD;
-        if (fabs(fixed) < 1) BRIO_CHECK(take(s, m.method[0], h, NULL, NULL, m.q[0], m.v[0], m.left[0]));
-        if (fixed != 0) BRIO_CHECK(take(s, m.method[1], h, fabs(fixed) < 1 ? m.q[0] : NULL, NULL, m.q[1], m.v[1], m.left[1]));
-        brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.q[0] : m.q[1], fabs(fixed), fixed != 0 ? m.q[1] : m.q[0], q);
-        brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.v[0] : m.v[1], fabs(fixed), fixed != 0 ? m.v[1] : m.v[0], v);
-        return accept_mixture(&m, fabs(fixed), &(Mixed){.q = q, .v = v, .target = NAN, .potential = NAN}, fixed < 0 ? -1 : 1);
+        if (fabs(fixed) < 1)
+            BRIO_CHECK(take(s, m.method[0], h, NULL, NULL, m.q[0], m.v[0], m.left[0]));
+        if (fixed != 0)
+            BRIO_CHECK(take(s, m.method[1], h, fabs(fixed) < 1 ? m.q[0] : NULL, NULL, m.q[1],
+                            m.v[1], m.left[1]));
+        brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.q[0] : m.q[1], fabs(fixed),
+                             fixed != 0 ? m.q[1] : m.q[0], q);
+        brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.v[0] : m.v[1], fabs(fixed),
+                             fixed != 0 ? m.v[1] : m.v[0], v);
+        return accept_mixture(&m, fabs(fixed),
+                              &(Mixed){.q = q, .v = v, .target = NAN, .potential = NAN},
+                              fixed < 0 ? -1 : 1);
     }
     BRIO_CHECK(tolerance(s, now, &most));
 
@@ -294,7 +365,9 @@ static BrioStatus blend_step(BrioStepper *s, double h)
         Mixed at = mix(&m, 0, NAN, q, v);
         return accept_mixture(&m, 1, &at, 1);
     }
-    if (s->solver->local_global) BRIO_CHECK(brio__local_global_prepare(s->solver, s->state->param, h * h)); /* the same cost for every step but the first */
+    /* the same cost for every step but the first */
+    if (s->solver->local_global)
+        BRIO_CHECK(brio__local_global_prepare(s->solver, s->state->param, h * h));
     measure_work(&m, 0, 1);
     Mixed start = mix(&m, 0, NAN, q, v);
     if (fabs(start.error) <= most) return accept_mixture(&m, 0, &start, 1);
@@ -302,7 +375,8 @@ static BrioStatus blend_step(BrioStepper *s, double h)
     double sign = start.error > 0 ? 1 : -1; /* of alpha, too */
     if (sign < 0) m.method[1] = FORWARD;
     BRIO_CHECK(take(s, m.method[1], h, m.q[0], m.gradient[0], m.q[1], m.v[1], m.left[1]));
-    double potential = m.method[1] == BACKWARD ? s->solver->potential : NAN; /* which the solve has evaluated at its end */
+    /* which the solve has evaluated at its end */
+    double potential = m.method[1] == BACKWARD ? s->solver->potential : NAN;
     measure_work(&m, 0, 2);
     measure_work(&m, 1, 2);
     double error[2] = {start.error, NAN}, slope[2], change = 0; /* of the target */
@@ -318,15 +392,19 @@ static BrioStatus blend_step(BrioStepper *s, double h)
 }
 
 static const BrioField blend_fields[] = {
-    {"eps", BRIO_REAL, "", 0.01, 0, 1, 0, "Error of the energy that is tolerated, as a share of the energy above the ground."},
+    {"eps", BRIO_REAL, "", 0.01, 0, 1, 0,
+     "Error of the energy that is tolerated, as a share of the energy above the ground."},
     GROUND_FIELD,
     {"start", BRIO_CHOICE, "midpoint|symplectic-euler", 0, 0, 1, 0, "The step that is corrected."},
-    {"alpha", BRIO_REAL, "", NAN, -1, 1, 0, "Fixed instead of searched for, for the study of stability: 1 is backward, -1 forward Euler, 0 the start."},
+    {"alpha", BRIO_REAL, "", NAN, -1, 1, 0,
+     "Fixed instead of searched for, for the study of stability: 1 is backward, -1 forward Euler, "
+     "0 the start."},
     {0}};
 
 BRIO_INTEGRATOR(blend){
     .name = "blend",
-    .summary = "Implicit midpoint with as much backward or forward Euler as keeps the energy: lively and stable at large steps.",
+    .summary = "Implicit midpoint with as much backward or forward Euler as keeps the energy: "
+               "lively and stable at large steps.",
     .citation = "Dinev2018",
     .history = BLEND_HISTORY,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED,
@@ -334,30 +412,34 @@ BRIO_INTEGRATOR(blend){
     .step = blend_step,
 };
 
-/* ---- a Lagrange multiplier for the energy --------------------------------------------------------- */
+/* ---- a Lagrange multiplier for the energy ----------------------------------------------- */
 
-/* The trapezoidal rule is the minimum of F(q) = 2/h^2 |q - y|^2_M + P(q), y = q_n + h v_n + h^2/4 a_n, with the velocities
- * v(q) = 2 (q - q_n)/h - v_n. Its energy is made a constraint, G(q) = P(q) + 1/2 |v(q)|^2_M - H = 0, by a multiplier [Hughes1978]:
+/* The trapezoidal rule is the minimum of F(q) = 2/h^2 |q - y|^2_M + P(q), y = q_n + h v_n + h^2/4
+ * a_n, with the velocities v(q) = 2 (q - q_n)/h - v_n. Its energy is made a constraint, G(q) = P(q)
+ * + 1/2 |v(q)|^2_M - H = 0, by a multiplier [Hughes1978]:
  *
  *     grad F + lambda grad G = 0,   G = 0.
  *
- * With c = q_n + h/2 v_n, where v(c) = 0, one has 1/2 |v(q)|^2_M = 2/h^2 |q - c|^2_M, so F + lambda G is, up to a constant and the factor
- * 1 + lambda, again the primitive of the rule with its target moved toward c:
+ * With c = q_n + h/2 v_n, where v(c) = 0, one has 1/2 |v(q)|^2_M = 2/h^2 |q - c|^2_M, so F + lambda
+ * G is, up to a constant and the factor 1 + lambda, again the primitive of the rule with its target
+ * moved toward c:
  *
  *     q(mu) = argmin 1/2 |q - (y + mu (c - y))|^2_M + h^2/4 P(q),    mu = lambda/(1 + lambda) < 1.
  *
- * G(q(mu)) falls with mu: dG/dlambda = -grad G.(Hessian)^-1 grad G. mu = 1 is the least energy that any q has, and as q = q_n with
- * v = -v_n has G = 0, there is always a root in (-inf, 1]. `solve: search` finds it by regula falsi [Dowell and Jarratt 1971].
+ * G(q(mu)) falls with mu: dG/dlambda = -grad G.(Hessian)^-1 grad G. mu = 1 is the least energy that
+ * any q has, and as q = q_n with v = -v_n has G = 0, there is always a root in (-inf, 1]. `solve:
+ * search` finds it by regula falsi [Dowell and Jarratt 1971].
  *
- * `solve: newton` treats both equations at once, as Newton's method for a constraint does: with g = M (q - y - mu (c - y)) + h^2/4 grad P
- * and A = M + h^2/4 K,
+ * `solve: newton` treats both equations at once, as Newton's method for a constraint does: with g =
+ * M (q - y - mu (c - y)) + h^2/4 grad P and A = M + h^2/4 K,
  *
  *     A dq - M (c - y) dmu = -g,    grad G.dq = -G.
  *
- * But mu = 2 is a root as well, whatever the motion: q = q_n, v = -v_n solves both equations, since g(q_n, 2) = h^2/4 (M a_n + grad P(q_n)) = 0. Once
- * Newton's method ends there, every vertex swings to and fro in place with the energy exactly kept: the motion sticks
- * [Dinev2018, Fig. 1]. The search, which stays at mu <= 1, where F + lambda G has a minimum, does not. Energy is all that this
- * method keeps. The ledger's alpha is mu. */
+ * But mu = 2 is a root as well, whatever the motion: q = q_n, v = -v_n solves both equations, since
+ * g(q_n, 2) = h^2/4 (M a_n + grad P(q_n)) = 0. Once Newton's method ends there, every vertex swings
+ * to and fro in place with the energy exactly kept: the motion sticks [Dinev2018, Fig. 1]. The
+ * search, which stays at mu <= 1, where F + lambda G has a minimum, does not. Energy is all that
+ * this method keeps. The ledger's alpha is mu. */
 
 typedef struct Multiplier {
     BrioStepper *s;
@@ -369,12 +451,19 @@ typedef struct Multiplier {
 static BrioObjective constrained(const Multiplier *m, double mu, double weight)
 {
     brio_stepper_combine(m->s, 1 - mu, m->y, mu, m->c, m->shifted);
-    return (BrioObjective){.target = m->shifted, .s = m->h * m->h / 4, .a = 1, .time = brio_stepper_time(m->s) + m->h, .h = m->h, .weight = weight,
-                           .from = m->c, .over = m->h / 2};
+    return (BrioObjective){.target = m->shifted,
+                           .s = m->h * m->h / 4,
+                           .a = 1,
+                           .time = brio_stepper_time(m->s) + m->h,
+                           .h = m->h,
+                           .weight = weight,
+                           .from = m->c,
+                           .over = m->h / 2};
 }
 
 /* The velocities that belong to q, the target there and the error. */
-static void end_of_multiplier(const Multiplier *m, const double *q, double *v, double *target, double *error)
+static void end_of_multiplier(const Multiplier *m, const double *q, double *v, double *target,
+                              double *error)
 {
     BrioStepper *s = m->s;
     double added, dissipated;
@@ -389,7 +478,8 @@ static void end_of_multiplier(const Multiplier *m, const double *q, double *v, d
     *error = energy(s, q, v, brio_stepper_time(s) + m->h) - *target;
 }
 
-static BrioStatus energy_of_multiplier(const Multiplier *m, double mu, double *q, double *v, double *target, double *error)
+static BrioStatus energy_of_multiplier(const Multiplier *m, double mu, double *q, double *v,
+                                       double *target, double *error)
 {
     BrioObjective objective = constrained(m, mu, BRIO_NOT_COUNTED);
     BRIO_CHECK(brio_stepper_minimise(m->s, &objective, q));
@@ -397,21 +487,26 @@ static BrioStatus energy_of_multiplier(const Multiplier *m, double mu, double *q
     return BRIO_OK;
 }
 
-static BrioStatus search_multiplier(const Multiplier *m, double most, double *q, double *v, double *target, double *mu)
+static BrioStatus search_multiplier(const Multiplier *m, double most, double *q, double *v,
+                                    double *target, double *mu)
 {
     double error, bound[2], at[2]; /* e and mu at both sides of the root */
     bool bracketed = false;
     *mu = 0;
     BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
-    for (double reach = error > 0 ? 1 : -0x1p-6; !(fabs(error) <= most) && !bracketed && *mu != 1 && fabs(reach) <= 0x1p10; reach *= 2) {
+    for (double reach = error > 0 ? 1 : -0x1p-6;
+         !(fabs(error) <= most) && !bracketed && *mu != 1 && fabs(reach) <= 0x1p10; reach *= 2) {
         bound[0] = error, at[0] = *mu;
         *mu = reach;
         BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
         bound[1] = error, at[1] = *mu;
         bracketed = bound[0] * bound[1] < 0;
     }
-    for (int k = 0, side = -1; bracketed && k < 50 && !(fabs(error) <= most) && fabs(at[1] - at[0]) > 1e-15; k++) {
-        *mu = k % 10 == 9 ? (at[0] + at[1]) / 2 : at[1] - bound[1] * (at[1] - at[0]) / (bound[1] - bound[0]); /* bisection now and then */
+    for (int k = 0, side = -1;
+         bracketed && k < 50 && !(fabs(error) <= most) && fabs(at[1] - at[0]) > 1e-15; k++) {
+        /* bisection now and then */
+        *mu = k % 10 == 9 ? (at[0] + at[1]) / 2
+                          : at[1] - bound[1] * (at[1] - at[0]) / (bound[1] - bound[0]);
         BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
         int same = error * bound[0] > 0 ? 0 : 1;
         bound[same] = error, at[same] = *mu;
@@ -421,10 +516,13 @@ static BrioStatus search_multiplier(const Multiplier *m, double most, double *q,
     return BRIO_OK;
 }
 
-static BrioStatus newton_multiplier(const Multiplier *m, double most, double *q, double *v, double *target, double *mu)
+static BrioStatus newton_multiplier(const Multiplier *m, double most, double *q, double *v,
+                                    double *target, double *mu)
 {
     BrioStepper *s = m->s;
-    double *slope = brio_stepper_scratch(s, 5), *a = brio_stepper_scratch(s, 6), *b = brio_stepper_scratch(s, 7);
+    double *slope = brio_stepper_scratch(s, 5);
+    double *a = brio_stepper_scratch(s, 6);
+    double *b = brio_stepper_scratch(s, 7);
     double h = m->h, end = brio_stepper_time(s) + h, error;
     brio_stepper_combine(s, 1, m->y, 0, m->y, q);
     *mu = 0;
@@ -442,24 +540,33 @@ static BrioStatus newton_multiplier(const Multiplier *m, double most, double *q,
         brio_stepper_potential(s, q, end, slope);
         brio_stepper_mass_multiply(s, v, gradient);
         brio_stepper_combine(s, 2 / h, gradient, 1, slope, gradient);
-        double across = brio_stepper_dot(s, gradient, b), change = across != 0 ? -(error + brio_stepper_dot(s, gradient, a)) / across : 0;
+        double across = brio_stepper_dot(s, gradient, b);
+        double change = across != 0 ? -(error + brio_stepper_dot(s, gradient, a)) / across : 0;
         brio_stepper_combine(s, 1, a, change, b, a);
         brio_stepper_combine(s, 1, q, 1, a, q);
         *mu += change;
         double speed = brio__norm_max(s->system, a) / h;
-        if (!isfinite(speed)) return brio_stepper_fail(s, BRIO_NOT_FINITE, "Newton's method for the multiplier left the finite numbers; solve: search is safer");
+        if (!isfinite(speed))
+            return brio_stepper_fail(s, BRIO_NOT_FINITE,
+                                     "Newton's method for the multiplier left the finite numbers; "
+                                     "solve: search is safer");
         if (speed < s->solver->options.tol && fabs(error) <= most) {
             end_of_multiplier(m, q, v, target, &error);
             return BRIO_OK;
         }
     }
-    return brio_stepper_fail(s, BRIO_NOT_CONVERGED, "Newton's method for the multiplier did not converge; solve: search is safer");
+    return brio_stepper_fail(
+        s, BRIO_NOT_CONVERGED,
+        "Newton's method for the multiplier did not converge; solve: search is safer");
 }
 
 static BrioStatus lagrange_step(BrioStepper *s, double h)
 {
     const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
-    double *y = brio_stepper_scratch(s, 0), *c = brio_stepper_scratch(s, 1), *q = brio_stepper_scratch(s, 3), *v = brio_stepper_scratch(s, 4);
+    double *y = brio_stepper_scratch(s, 0);
+    double *c = brio_stepper_scratch(s, 1);
+    double *q = brio_stepper_scratch(s, 3);
+    double *v = brio_stepper_scratch(s, 4);
     Multiplier m = {.s = s, .h = h, .y = y, .c = c, .shifted = brio_stepper_scratch(s, 2)};
     double now, most, target, mu, solve = brio_stepper_value(s, "solve");
     m.target = aim(s, &now, NULL);
@@ -489,14 +596,18 @@ static BrioStatus lagrange_check(const double *values, unsigned *traits, char *r
 }
 
 static const BrioField lagrange_fields[] = {
-    {"eps", BRIO_REAL, "", 1e-6, 0, 1, 0, "Error of the energy that is tolerated, as a share of the energy above the ground."},
+    {"eps", BRIO_REAL, "", 1e-6, 0, 1, 0,
+     "Error of the energy that is tolerated, as a share of the energy above the ground."},
     GROUND_FIELD,
-    {"solve", BRIO_CHOICE, "search|newton", 0, 0, 1, 0, "How the multiplier is found: search avoids the root at which motions stick, newton shows it."},
+    {"solve", BRIO_CHOICE, "search|newton", 0, 0, 1, 0,
+     "How the multiplier is found: search avoids the root at which motions stick, newton shows "
+     "it."},
     {0}};
 
 BRIO_INTEGRATOR(energy_lagrange){
     .name = "energy-lagrange",
-    .summary = "The trapezoidal rule with its energy held by a multiplier, for comparison: momenta go, and Newton gets stuck.",
+    .summary = "The trapezoidal rule with its energy held by a multiplier, for comparison: momenta "
+               "go, and Newton gets stuck.",
     .citation = "Hughes1978",
     .order = 2,
     .history = 1,
@@ -506,21 +617,27 @@ BRIO_INTEGRATOR(energy_lagrange){
     .check = lagrange_check,
 };
 
-/* ---- velocities that make up the energy ------------------------------------------------------------ */
+/* ---- velocities that make up the energy ------------------------------------------------- */
 
-/* After a step of the base method, velocities are scaled so that the energy meets its target, v' = gamma v with gamma^2 K = target - P(q')
- * [Su2013, in the way that Dinev2018, Fig. 5 compares with]. Where the potential alone is above the target, gamma = 0 and the excess
- * stays: positions are never touched, so that nothing bounds the potential. The ledger's alpha is gamma. */
+/* After a step of the base method, velocities are scaled so that the energy meets its target, v' =
+ * gamma v with gamma^2 K = target - P(q') [Su2013, in the way that Dinev2018, Fig. 5 compares
+ * with]. Where the potential alone is above the target, gamma = 0 and the excess stays: positions
+ * are never touched, so that nothing bounds the potential. The ledger's alpha is gamma. */
 static BrioStatus budget_step(BrioStepper *s, double h)
 {
     Simple base = brio_stepper_value(s, "base") != 0 ? BACKWARD : MIDPOINT;
-    double *q = brio_stepper_scratch(s, 1), *v = brio_stepper_scratch(s, 2), now, added, dissipated, target = aim(s, &now, NULL), gamma = 1;
+    double *q = brio_stepper_scratch(s, 1);
+    double *v = brio_stepper_scratch(s, 2);
+    double now, added, dissipated;
+    double target = aim(s, &now, NULL);
+    double gamma = 1;
     double *unbalanced = brio_stepper_scratch(s, 3);
     BRIO_CHECK(take(s, base, h, NULL, NULL, q, v, unbalanced));
     count(s, base, h, q, 1, unbalanced);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target += added - dissipated;
-    double kinetic = brio_stepper_kinetic(s, v), left = target - brio_stepper_potential(s, q, brio_stepper_time(s) + h, NULL);
+    double kinetic = brio_stepper_kinetic(s, v);
+    double left = target - brio_stepper_potential(s, q, brio_stepper_time(s) + h, NULL);
     if (kinetic > 0) gamma = sqrt(fmax(left, 0) / kinetic);
     brio_stepper_combine(s, gamma, v, 0, v, v);
     brio_stepper_set_target(s, target, gamma);
@@ -535,13 +652,14 @@ static BrioStatus budget_check(const double *values, unsigned *traits, char *rea
     return BRIO_OK;
 }
 
-static const BrioField budget_fields[] = {
-    {"base", BRIO_CHOICE, "implicit-midpoint|backward-euler", 0, 0, 1, 0, "The method whose velocities are scaled."},
-    {0}};
+static const BrioField budget_fields[] = {{"base", BRIO_CHOICE, "implicit-midpoint|backward-euler",
+                                           0, 0, 1, 0, "The method whose velocities are scaled."},
+                                          {0}};
 
 BRIO_INTEGRATOR(energy_budget){
     .name = "energy-budget",
-    .summary = "Velocities scaled after each step to keep the energy, for comparison: momenta go, and what builds up in shapes stays.",
+    .summary = "Velocities scaled after each step to keep the energy, for comparison: momenta go, "
+               "and what builds up in shapes stays.",
     .citation = "Su2013",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_ENERGY_CONTROLLED,

@@ -1,4 +1,5 @@
-/* The registry of integrators, the tools that they use, and the driver that tries a failed step in halves. */
+/* The registry of integrators, the tools that they use, and the driver that tries a failed step in
+ * halves. */
 #include "integrator.h"
 
 #include "../field.h"
@@ -6,17 +7,20 @@
 
 #include <string.h>
 
-/* ---- registry ----------------------------------------------------------------------------------- */
+/* ---- registry --------------------------------------------------------------------------- */
 
 #define INTEGRATOR(symbol) extern const BrioIntegrator brio__integrator_##symbol;
 #include "list.def"
 #undef INTEGRATOR
 
-enum { BUILT_IN = 0
+enum {
+    BUILT_IN = 0
 #define INTEGRATOR(symbol) +1
 #include "list.def"
 #undef INTEGRATOR
-       , MOST = BUILT_IN + 64 };
+    ,
+    MOST = BUILT_IN + 64
+};
 
 static const BrioIntegrator *table[MOST] = {
 #define INTEGRATOR(symbol) &brio__integrator_##symbol,
@@ -25,7 +29,10 @@ static const BrioIntegrator *table[MOST] = {
 };
 static int table_count = BUILT_IN;
 
-const BrioIntegrator *brio_integrator_at(int i) { return i >= 0 && i < table_count ? table[i] : NULL; }
+const BrioIntegrator *brio_integrator_at(int i)
+{
+    return i >= 0 && i < table_count ? table[i] : NULL;
+}
 
 const BrioIntegrator *brio_integrator(const char *name)
 {
@@ -36,13 +43,14 @@ const BrioIntegrator *brio_integrator(const char *name)
 
 BrioStatus brio_register_integrator(const BrioIntegrator *integrator)
 {
-    if (!integrator || !integrator->name || !integrator->step || brio_integrator(integrator->name)) return BRIO_ERROR_ARGUMENT;
+    if (!integrator || !integrator->name || !integrator->step || brio_integrator(integrator->name))
+        return BRIO_ERROR_ARGUMENT;
     if (table_count == MOST) return BRIO_ERROR_UNSUPPORTED;
     table[table_count++] = integrator;
     return BRIO_OK;
 }
 
-/* ---- tools of an integrator --------------------------------------------------------------------- */
+/* ---- tools of an integrator ------------------------------------------------------------- */
 
 const double *brio_stepper_q(const BrioStepper *s) { return s->state->q; }
 const double *brio_stepper_v(const BrioStepper *s) { return s->state->v; }
@@ -76,7 +84,10 @@ const double *brio_stepper_list(const BrioStepper *s, const char *field, int *co
     return at >= 0 ? s->values + at + 1 : NULL;
 }
 
-double *brio_stepper_memo(BrioStepper *s, int k) { return k >= 0 && k < (int)BRIO_COUNT(s->state->memo) ? &s->state->memo[k] : NULL; }
+double *brio_stepper_memo(BrioStepper *s, int k)
+{
+    return k >= 0 && k < (int)BRIO_COUNT(s->state->memo) ? &s->state->memo[k] : NULL;
+}
 
 /* If memory for a vector is lacking, the step works on a vector of another and is then refused. */
 double *brio_stepper_scratch(BrioStepper *s, int k)
@@ -97,7 +108,8 @@ BrioStatus brio_stepper_fail(BrioStepper *s, BrioStatus status, const char *reas
 static void count_held(BrioStepper *s, int i, double weight)
 {
     const BrioDamper *d = &s->solver->damper[i];
-    if (d->model->held && s->system->scripted_count) d->model->held(d->self, s->system, weight, s->held_impulse);
+    if (d->model->held && s->system->scripted_count)
+        d->model->held(d->self, s->system, weight, s->held_impulse);
 }
 
 static void count_damping(BrioStepper *s, const double *q, const BrioObjective *o, double weight)
@@ -113,14 +125,19 @@ static void count_damping(BrioStepper *s, const double *q, const BrioObjective *
     }
 }
 
-void brio_stepper_count_damping(BrioStepper *s, const BrioObjective *o, const double *q) { count_damping(s, q, o, o->weight == 0 ? 1 : o->weight); }
+void brio_stepper_count_damping(BrioStepper *s, const BrioObjective *o, const double *q)
+{
+    count_damping(s, q, o, o->weight == 0 ? 1 : o->weight);
+}
 
-void brio__stepper_count_known(BrioStepper *s, const BrioObjective *o, const double *q, const double *gradient)
+void brio__stepper_count_known(BrioStepper *s, const BrioObjective *o, const double *q,
+                               const double *gradient)
 {
     double weight = o->weight == 0 ? 1 : o->weight;
     if (o->massless || o->weight == BRIO_NOT_COUNTED || o->s * o->a == 0) return;
     /* M (q - target) + s a grad(P + D) = r: as if the force r/(s a) acted too */
-    if (!o->linear) brio__combine(s->system, 1, s->unbalanced, weight / (o->s * o->a), gradient, s->unbalanced);
+    if (!o->linear)
+        brio__combine(s->system, 1, s->unbalanced, weight / (o->s * o->a), gradient, s->unbalanced);
     if (!o->undamped) count_damping(s, q, o, weight);
 }
 
@@ -152,11 +169,14 @@ void brio_stepper_rod_force(BrioStepper *s, double *f)
 
 BrioStatus brio_stepper_fit_velocities(BrioStepper *s, const double *q, double time, double *v)
 {
-    if (!s->solver->constraints || brio__constraints_fit(s->solver->constraints, s->state, q, time, v) == BRIO_OK) return BRIO_OK;
+    if (!s->solver->constraints ||
+        brio__constraints_fit(s->solver->constraints, s->state, q, time, v) == BRIO_OK)
+        return BRIO_OK;
     return brio_stepper_fail(s, BRIO_NOT_CONVERGED, brio__reason_text(BRIO_REASON_RODS));
 }
 
-static void damping_force(BrioStepper *s, const double *q, const double *v, double time, double h, double weight, double *f)
+static void damping_force(BrioStepper *s, const double *q, const double *v, double time, double h,
+                          double weight, double *f)
 {
     size_t bytes = (size_t)s->state->coordinates * sizeof(double);
     memset(f, 0, bytes);
@@ -172,12 +192,14 @@ static void damping_force(BrioStepper *s, const double *q, const double *v, doub
     }
 }
 
-void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h, double weight, double *f)
+void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h,
+                                double weight, double *f)
 {
     damping_force(s, q, v, s->state->time, h, weight, f);
 }
 
-void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double time, double h, double weight, double *f)
+void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double time, double h,
+                        double weight, double *f)
 {
     if (s->solver->damper_count == 0) {
         brio__potential(s->solver, s->state, q, time, f);
@@ -194,7 +216,8 @@ BrioStatus brio_stepper_linearise(BrioStepper *s, const double *q, double time)
     BrioSolver *solver = s->solver;
     BRIO_CHECK(brio__solver_prepare(solver, s->state));
     brio__system_positions(s->system, s->state, q, time, solver->x);
-    brio__assemble(solver->evaluator, s->state->param, solver->x, 0, 1, false, solver->linear, NULL);
+    brio__assemble(solver->evaluator, s->state->param, solver->x, 0, 1, false, solver->linear,
+                   NULL);
     return BRIO_OK;
 }
 
@@ -205,12 +228,14 @@ void brio_stepper_stiffness(BrioStepper *s, const double *x, double *y)
     brio__share_complete(s->system->share, y);
 }
 
-BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double time, double weight, const double *b, double *x)
+BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double time, double weight,
+                                     const double *b, double *x)
 {
     BrioSolver *solver = s->solver;
     BRIO_CHECK(brio__solver_prepare(solver, s->state));
     brio__system_positions(s->system, s->state, q, time, solver->x);
-    brio__assemble(solver->evaluator, s->state->param, solver->x, 1, weight, true, solver->linear, NULL);
+    brio__assemble(solver->evaluator, s->state->param, solver->x, 1, weight, true, solver->linear,
+                   NULL);
     brio__hands_assemble(s->system, s->state, weight, solver->linear);
     BrioStatus status = brio__linear_factor(solver->linear);
     if (status == BRIO_OK) status = brio__linear_solve(solver->linear, 1, b, x);
@@ -225,24 +250,27 @@ void brio_stepper_set_target(BrioStepper *s, double target, double alpha)
     s->state->alpha = alpha;
 }
 
-/* Forces on held vertices and where they are, for the coordinates q at a time, into held[2 * end], held[2 * end + 1]. */
+/* Forces on held vertices and where they are, for the coordinates q at a time, into held[2 * end],
+ * held[2 * end + 1]. */
 static void hold(BrioStepper *s, const double *q, double time, int end)
 {
     BrioSolver *solver = s->solver;
     brio__system_positions(s->system, s->state, q, time, solver->x);
     for (int64_t i = 0; i < s->system->held_count; i++)
-        memcpy(s->held[2 * end] + 3 * i, solver->x + 3 * (int64_t)s->system->held[i], 3 * sizeof(double));
+        memcpy(s->held[2 * end] + 3 * i, solver->x + 3 * (int64_t)s->system->held[i],
+               3 * sizeof(double));
     double *force = s->held[2 * end + 1];
     brio__held_gradient(solver->evaluator, s->state->param, solver->x, force);
     if (!solver->contact) return;
     memset(solver->dx, 0, 3 * (size_t)s->system->vertex_count * sizeof *solver->dx);
     brio__contact_evaluate(solver->contact, s->state->param, solver->x, NULL, solver->dx);
     for (int64_t i = 0; i < s->system->held_count; i++)
-        for (int r = 0; r < 3; r++) force[3 * i + r] += solver->dx[3 * (int64_t)s->system->held[i] + r];
+        for (int r = 0; r < 3; r++)
+            force[3 * i + r] += solver->dx[3 * (int64_t)s->system->held[i] + r];
 }
 
-/* Work of whoever moves the held vertices: the mean of the forces at both ends times the way, and what overcomes friction, which is returned
- * also in `rubbed`: friction takes it at once. */
+/* Work of whoever moves the held vertices: the mean of the forces at both ends times the way, and
+ * what overcomes friction, which is returned also in `rubbed`: friction takes it at once. */
 static double held_work(BrioStepper *s, const double *q, double h, double *rubbed)
 {
     *rubbed = 0;
@@ -251,7 +279,8 @@ static double held_work(BrioStepper *s, const double *q, double h, double *rubbe
     bool moved = false;
     brio__system_held(s->system, s->state, s->state->time + h, s->solver->x);
     for (int64_t i = 0; i < s->system->held_count && !moved; i++)
-        moved = memcmp(s->held[0] + 3 * i, s->solver->x + 3 * (int64_t)s->system->held[i], 3 * sizeof(double)) != 0;
+        moved = memcmp(s->held[0] + 3 * i, s->solver->x + 3 * (int64_t)s->system->held[i],
+                       3 * sizeof(double)) != 0;
     if (!brio__share_any(s->system->share, moved)) return 0;
     hold(s, q, s->state->time + h, 1);
     for (int64_t k = 0; k < 3 * s->system->held_count; k++) {
@@ -269,7 +298,8 @@ void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added,
 {
     *dissipated = 0;
     brio__combine(s->system, 1, q, -1, s->state->q, s->difference);
-    for (int i = 0; i < s->solver->damper_count; i++) *dissipated += brio__dot(s->system, s->impulse[i], s->difference);
+    for (int i = 0; i < s->solver->damper_count; i++)
+        *dissipated += brio__dot(s->system, s->impulse[i], s->difference);
     double rubbed;
     *added = held_work(s, q, h, &rubbed);
     *dissipated += rubbed;
@@ -280,8 +310,14 @@ double brio_stepper_potential(BrioStepper *s, const double *q, double time, doub
     return brio__potential(s->solver, s->state, q, time, gradient);
 }
 
-void brio_stepper_mass_solve(BrioStepper *s, const double *f, double *a) { brio__mass_solve(s->system, f, a); }
-void brio_stepper_mass_multiply(BrioStepper *s, const double *v, double *p) { brio__mass_multiply(s->system, v, p); }
+void brio_stepper_mass_solve(BrioStepper *s, const double *f, double *a)
+{
+    brio__mass_solve(s->system, f, a);
+}
+void brio_stepper_mass_multiply(BrioStepper *s, const double *v, double *p)
+{
+    brio__mass_multiply(s->system, v, p);
+}
 
 double brio_stepper_kinetic(BrioStepper *s, const double *v)
 {
@@ -289,18 +325,25 @@ double brio_stepper_kinetic(BrioStepper *s, const double *v)
     return brio__dot(s->system, v, s->difference) / 2;
 }
 
-void brio_stepper_combine(BrioStepper *s, double alpha, const double *x, double beta, const double *y, double *out)
+void brio_stepper_combine(BrioStepper *s, double alpha, const double *x, double beta,
+                          const double *y, double *out)
 {
     brio__combine(s->system, alpha, x, beta, y, out);
 }
 
-double brio_stepper_dot(BrioStepper *s, const double *x, const double *y) { return brio__dot(s->system, x, y); }
+double brio_stepper_dot(BrioStepper *s, const double *x, const double *y)
+{
+    return brio__dot(s->system, x, y);
+}
 
 static BrioStatus must_be_finite(BrioStepper *s, double h, const double *q, const double *v)
 {
     int64_t count = 3 * (int64_t)brio__owned(s->system);
-    if (!brio__share_any(s->system->share, !brio__all_finite(count, q) || !brio__all_finite(count, v))) return BRIO_OK;
-    snprintf(s->reason, sizeof s->reason, "the step of %g s led to positions or velocities that are not finite", h);
+    if (!brio__share_any(s->system->share,
+                         !brio__all_finite(count, q) || !brio__all_finite(count, v)))
+        return BRIO_OK;
+    snprintf(s->reason, sizeof s->reason,
+             "the step of %g s led to positions or velocities that are not finite", h);
     return BRIO_NOT_FINITE;
 }
 
@@ -315,7 +358,8 @@ BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const 
         if (!isfinite(P)) {
             BrioLimit limit;
             char name[160];
-            bool here = brio__find_forbidden(s->solver->evaluator, state->param, s->solver->x, &limit);
+            bool here =
+                brio__find_forbidden(s->solver->evaluator, state->param, s->solver->x, &limit);
             brio__limit_text(s->system, &limit, name, sizeof name);
             brio__share_text(s->system->share, here, name, sizeof name);
             snprintf(s->reason, sizeof s->reason, "the step of %g s would invert %s", h, name);
@@ -335,9 +379,11 @@ BrioStatus brio__stepper_accept_allowed(BrioStepper *s, double h, const double *
 static BrioStatus move_on(BrioStepper *s, double h, const double *q, const double *v)
 {
     BrioState *state = s->state;
-    if (s->out_of_memory) return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
+    if (s->out_of_memory)
+        return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
     brio__combine(s->system, 1, q, -1, state->q, s->difference);
-    for (int i = 0; i < s->solver->damper_count; i++) state->dissipated[i] += brio__dot(s->system, s->impulse[i], s->difference);
+    for (int i = 0; i < s->solver->damper_count; i++)
+        state->dissipated[i] += brio__dot(s->system, s->impulse[i], s->difference);
     state->unfinished += brio__dot(s->system, s->unbalanced, s->difference);
     double rubbed;
     state->added += held_work(s, q, h, &rubbed);
@@ -357,11 +403,12 @@ static BrioStatus move_on(BrioStepper *s, double h, const double *q, const doubl
     return BRIO_OK;
 }
 
-/* ---- driver ------------------------------------------------------------------------------------- */
+/* ---- driver ----------------------------------------------------------------------------- */
 
-BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator, const double *values,
-                                const BrioSolverOptions *options, const BrioDamping *damping, int damping_count, const BrioState *state,
-                                BrioStepper **stepper)
+BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *integrator,
+                                const double *values, const BrioSolverOptions *options,
+                                const BrioDamping *damping, int damping_count,
+                                const BrioState *state, BrioStepper **stepper)
 {
     BrioStepper *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
@@ -370,14 +417,19 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     s->traits = integrator->traits;
     memcpy(s->values, values, sizeof s->values);
     BrioStatus status = brio__solver_create(system, options, damping, damping_count, &s->solver);
-    if (status == BRIO_OK && brio__fields_offset(integrator->fields, "flight") >= 0) status = brio__parts_create(s->system, &s->parts);
+    if (status == BRIO_OK && brio__fields_offset(integrator->fields, "flight") >= 0)
+        status = brio__parts_create(s->system, &s->parts);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->state);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->before);
     size_t coordinates = (size_t)state->coordinates, held = 3 * (size_t)system->held_count;
-    bool made = (s->difference = brio__calloc(coordinates, sizeof(double))) && (s->unbalanced = brio__calloc(coordinates, sizeof(double)));
-    for (int i = 0; status == BRIO_OK && made && i < s->solver->damper_count; i++) made = (s->impulse[i] = brio__calloc(coordinates, sizeof(double)));
-    for (int i = 0; made && system->scripted_count && i < 4; i++) made = (s->held[i] = brio__calloc(held, sizeof(double)));
-    if (made && system->scripted_count) made = (s->held_impulse = brio__calloc(held, sizeof(double)));
+    bool made = (s->difference = brio__calloc(coordinates, sizeof(double))) &&
+                (s->unbalanced = brio__calloc(coordinates, sizeof(double)));
+    for (int i = 0; status == BRIO_OK && made && i < s->solver->damper_count; i++)
+        made = (s->impulse[i] = brio__calloc(coordinates, sizeof(double)));
+    for (int i = 0; made && system->scripted_count && i < 4; i++)
+        made = (s->held[i] = brio__calloc(held, sizeof(double)));
+    if (made && system->scripted_count)
+        made = (s->held_impulse = brio__calloc(held, sizeof(double)));
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         *stepper = s;
@@ -386,12 +438,15 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     return status;
 }
 
-BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator, const double *values, unsigned traits, BrioState **state)
+BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator,
+                                const double *values, unsigned traits, BrioState **state)
 {
     BrioState **old[3] = {&s->state, &s->before, state}, *made[3] = {NULL, NULL, NULL};
     BrioStatus status = BRIO_OK;
-    if (!s->parts && brio__fields_offset(integrator->fields, "flight") >= 0) status = brio__parts_create(s->system, &s->parts);
-    for (int i = 0; i < 3 && status == BRIO_OK && (*state)->history != integrator->history; i++) status = brio__state_create(s->system, integrator->history, &made[i]);
+    if (!s->parts && brio__fields_offset(integrator->fields, "flight") >= 0)
+        status = brio__parts_create(s->system, &s->parts);
+    for (int i = 0; i < 3 && status == BRIO_OK && (*state)->history != integrator->history; i++)
+        status = brio__state_create(s->system, integrator->history, &made[i]);
     for (int i = 0; i < 3; i++) {
         if (status == BRIO_OK && made[i]) {
             brio_state_assign(made[i], *old[i]);
@@ -441,7 +496,8 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
     BRIO_CHECK(brio__solver_begin(s->solver, s->state));
     BrioStatus status = s->integrator->step(s, h);
     if (status == BRIO_OK && !s->accepted) {
-        snprintf(s->reason, sizeof s->reason, "the integrator %s ended a step without accepting a state", s->integrator->name);
+        snprintf(s->reason, sizeof s->reason,
+                 "the integrator %s ended a step without accepting a state", s->integrator->name);
         return BRIO_ERROR_ARGUMENT;
     }
     if (status == BRIO_OK) {
@@ -449,8 +505,10 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
         return BRIO_OK;
     }
     if (status < 0 || depth >= s->solver->options.max_halvings) return status;
-    if (depth == 0) brio_state_assign(s->before, from); /* from here on the first half of a failed step may have been taken */
-    brio__log(BRIO_LOG_WARNING, "t = %g s: %s; trying two steps of %g s", from->time, s->reason, h / 2);
+    /* from here on the first half of a failed step may have been taken */
+    if (depth == 0) brio_state_assign(s->before, from);
+    brio__log(BRIO_LOG_WARNING, "t = %g s: %s; trying two steps of %g s", from->time, s->reason,
+              h / 2);
     BRIO_CHECK(advance(s, from, h / 2, depth + 1));
     if (s->observe) s->observe(s->observer, from);
     return advance(s, from, h / 2, depth + 1);

@@ -1,11 +1,12 @@
-/* Symplectic Euler: v' = v_n - h M^-1 grad P(q_n), q' = q_n + h v'. First order, explicit, symplectic; stable
- * for h below 2 over the highest frequency [Hairer2006]. */
+/* Symplectic Euler: v' = v_n - h M^-1 grad P(q_n), q' = q_n + h v'. First order, explicit,
+ * symplectic; stable for h below 2 over the highest frequency [Hairer2006]. */
 #include "integrator.h"
 
 static BrioStatus step(BrioStepper *s, double h)
 {
     double *next = brio_stepper_scratch(s, 0), *velocity = brio_stepper_scratch(s, 1);
-    brio_stepper_force(s, brio_stepper_q(s), brio_stepper_v(s), brio_stepper_time(s), h, 1, velocity);
+    brio_stepper_force(s, brio_stepper_q(s), brio_stepper_v(s), brio_stepper_time(s), h, 1,
+                       velocity);
     brio_stepper_mass_solve(s, velocity, velocity);
     brio_stepper_combine(s, 1, brio_stepper_v(s), h, velocity, velocity);
     brio_stepper_combine(s, 1, brio_stepper_q(s), h, velocity, next);

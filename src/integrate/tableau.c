@@ -4,25 +4,36 @@
 
 #define GAMMA (1 - M_SQRT1_2) /* of SDIRK2 [Alexander1977]: L-stable and of order two */
 #define BETA (M_SQRT1_2 / 2)  /* of TR-BDF2 [Bank1985] with its middle point at 2 - sqrt 2 */
-/* SDIRK3 [Alexander1977]: L-stable and of order three; LAMBDA is the middle root of x^3 - 3 x^2 + 3/2 x - 1/6. */
+/* SDIRK3 [Alexander1977]: L-stable and of order three; LAMBDA is the middle root of x^3 - 3 x^2 +
+ * 3/2 x - 1/6. */
 #define LAMBDA 0.43586652150845899942
 #define FIRST (-(6 * LAMBDA * LAMBDA - 16 * LAMBDA + 1) / 4)
 #define SECOND ((6 * LAMBDA * LAMBDA - 20 * LAMBDA + 5) / 4)
 
-static const BrioTableau tableaus[] = { /* in the order of BRIO_TABLEAU_CHOICE, which begins with the user's own */
+/* in the order of BRIO_TABLEAU_CHOICE, which begins with the user's own */
+static const BrioTableau tableaus[] = {
     {"forward-euler", 1, {0}, {1}},
     {"rk2", 2, {0, 0, 0.5, 0}, {0, 1}},
     {"heun", 2, {0, 0, 1, 0}, {0.5, 0.5}},
-    {"rk4", 4, {0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 1, 0}, {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}},
+    {"rk4",
+     4,
+     {0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 1, 0},
+     {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6}},
     {"backward-euler", 1, {1}, {1}},
     {"midpoint", 1, {0.5}, {1}},
     {"trapezoidal", 2, {0, 0, 0.5, 0.5}, {0.5, 0.5}},
     {"sdirk2", 2, {GAMMA, 0, 1 - GAMMA, GAMMA}, {1 - GAMMA, GAMMA}},
     {"tr-bdf2", 3, {0, 0, 0, GAMMA, GAMMA, 0, BETA, BETA, GAMMA}, {BETA, BETA, GAMMA}},
-    {"sdirk3", 3, {LAMBDA, 0, 0, (1 - LAMBDA) / 2, LAMBDA, 0, FIRST, SECOND, LAMBDA}, {FIRST, SECOND, LAMBDA}},
+    {"sdirk3",
+     3,
+     {LAMBDA, 0, 0, (1 - LAMBDA) / 2, LAMBDA, 0, FIRST, SECOND, LAMBDA},
+     {FIRST, SECOND, LAMBDA}},
 };
 
-const BrioTableau *brio__tableau_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(tableaus) ? &tableaus[i] : NULL; }
+const BrioTableau *brio__tableau_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(tableaus) ? &tableaus[i] : NULL;
+}
 
 const BrioTableau *brio__tableau(const char *name)
 {
@@ -57,18 +68,25 @@ bool brio__tableau_is_stiffly_accurate(const BrioTableau *t)
 int brio__tableau_order(const BrioTableau *t)
 {
     int n = t->stages;
-    double c[BRIO_STAGES_MOST] = {0}, Ac[BRIO_STAGES_MOST] = {0}, Acc[BRIO_STAGES_MOST] = {0}, AAc[BRIO_STAGES_MOST] = {0}, sum[8] = {0};
+    double c[BRIO_STAGES_MOST] = {0};
+    double Ac[BRIO_STAGES_MOST] = {0};
+    double Acc[BRIO_STAGES_MOST] = {0};
+    double AAc[BRIO_STAGES_MOST] = {0};
+    double sum[8] = {0};
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) c[i] += t->A[i * n + j];
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) Ac[i] += t->A[i * n + j] * c[j], Acc[i] += t->A[i * n + j] * c[j] * c[j];
+        for (int j = 0; j < n; j++)
+            Ac[i] += t->A[i * n + j] * c[j], Acc[i] += t->A[i * n + j] * c[j] * c[j];
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) AAc[i] += t->A[i * n + j] * Ac[j];
     for (int i = 0; i < n; i++) { /* one sum for each rooted tree with up to four nodes */
-        const double tree[8] = {1, c[i], c[i] * c[i], Ac[i], c[i] * c[i] * c[i], c[i] * Ac[i], Acc[i], AAc[i]};
+        const double tree[8] = {1,      c[i],  c[i] * c[i], Ac[i], c[i] * c[i] * c[i], c[i] * Ac[i],
+                                Acc[i], AAc[i]};
         for (int k = 0; k < 8; k++) sum[k] += t->b[i] * tree[k];
     }
-    static const double exact[8] = {1, 1.0 / 2, 1.0 / 3, 1.0 / 6, 1.0 / 4, 1.0 / 8, 1.0 / 12, 1.0 / 24};
+    static const double exact[8] = {1,       1.0 / 2, 1.0 / 3,  1.0 / 6,
+                                    1.0 / 4, 1.0 / 8, 1.0 / 12, 1.0 / 24};
     static const int order[8] = {1, 2, 3, 3, 4, 4, 4, 4};
     for (int k = 0; k < 8; k++)
         if (fabs(sum[k] - exact[k]) > 1e-10) return order[k] - 1;
@@ -89,33 +107,55 @@ BrioTableau brio__tableau_adjoint(const BrioTableau *t)
     return adjoint;
 }
 
-BrioStatus brio__tableau_read(const double *A, int A_count, const double *b, int b_count, BrioTableau *t, char *reason, size_t size)
+BrioStatus brio__tableau_read(const double *A, int A_count, const double *b, int b_count,
+                              BrioTableau *t, char *reason, size_t size)
 {
     *t = (BrioTableau){.name = "own", .stages = b_count};
     if (b_count < 1 || b_count > BRIO_STAGES_MOST)
-        return snprintf(reason, size, "a tableau has 1 to %d stages, and b has %d numbers", BRIO_STAGES_MOST, b_count), BRIO_ERROR_INPUT;
+        return snprintf(reason, size, "a tableau has 1 to %d stages, and b has %d numbers",
+                        BRIO_STAGES_MOST, b_count),
+               BRIO_ERROR_INPUT;
     if (A_count != b_count * b_count)
-        return snprintf(reason, size, "b has %d numbers, so A must have %d rows of %d; it has %d numbers in all", b_count, b_count, b_count, A_count), BRIO_ERROR_INPUT;
+        return snprintf(reason, size,
+                        "b has %d numbers, so A must have %d rows of %d; it has %d numbers in all",
+                        b_count, b_count, b_count, A_count),
+               BRIO_ERROR_INPUT;
     memcpy(t->A, A, (size_t)A_count * sizeof *A);
     memcpy(t->b, b, (size_t)b_count * sizeof *b);
     if (!brio__tableau_is_diagonal(t))
-        return snprintf(reason, size, "A has numbers right of its diagonal: coupled stages cannot be solved one after the other"), BRIO_ERROR_INPUT;
+        return snprintf(reason, size,
+                        "A has numbers right of its diagonal: coupled stages cannot be solved one "
+                        "after the other"),
+               BRIO_ERROR_INPUT;
     double sum = 0;
     for (int i = 0; i < b_count; i++) {
         sum += b[i];
-        if (A[i * b_count + i] < 0) return snprintf(reason, size, "the diagonal of A is negative in row %d: that stage would run backward in time", i), BRIO_ERROR_INPUT;
+        if (A[i * b_count + i] < 0)
+            return snprintf(reason, size,
+                            "the diagonal of A is negative in row %d: that stage would run "
+                            "backward in time",
+                            i),
+                   BRIO_ERROR_INPUT;
     }
-    if (fabs(sum - 1) > 1e-10) return snprintf(reason, size, "the numbers of b add up to %.12g instead of 1: the method would not be consistent", sum), BRIO_ERROR_INPUT;
+    if (fabs(sum - 1) > 1e-10)
+        return snprintf(reason, size,
+                        "the numbers of b add up to %.12g instead of 1: the method would not be "
+                        "consistent",
+                        sum),
+               BRIO_ERROR_INPUT;
     return BRIO_OK;
 }
 
-BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, double *q_end, double *v_end)
+BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, double *q_end,
+                              double *v_end)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s), h = step->h;
     const BrioTableau *t = step->tableau;
     int n = t->stages;
-    double *target = brio_stepper_scratch(s, step->scratch), *drift = brio_stepper_scratch(s, step->scratch + 1);
-    double *Q = brio_stepper_scratch(s, step->scratch + 2), *gradient = brio_stepper_scratch(s, step->scratch + 3);
+    double *target = brio_stepper_scratch(s, step->scratch);
+    double *drift = brio_stepper_scratch(s, step->scratch + 1);
+    double *Q = brio_stepper_scratch(s, step->scratch + 2);
+    double *gradient = brio_stepper_scratch(s, step->scratch + 3);
     double *from = brio_stepper_scratch(s, step->scratch + 4);
     double *V[BRIO_STAGES_MOST], *A[BRIO_STAGES_MOST];
     for (int i = 0; i < n; i++) {
@@ -124,7 +164,10 @@ BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, doubl
     }
     if (step->slope) brio_stepper_combine(s, 0, q, 0, q, step->slope);
     for (int i = 0; i < n; i++) {
-        double a = t->A[i * n + i], c = a, share = step->weight == BRIO_NOT_COUNTED || t->b[i] == 0 ? BRIO_NOT_COUNTED : step->weight * t->b[i];
+        double a = t->A[i * n + i];
+        double c = a;
+        double share = step->weight == BRIO_NOT_COUNTED || t->b[i] == 0 ? BRIO_NOT_COUNTED
+                                                                        : step->weight * t->b[i];
         brio_stepper_combine(s, 1, v, 0, v, drift);  /* v + h sum a_ij A_j */
         brio_stepper_combine(s, 1, q, 0, q, target); /* q + h sum a_ij V_j */
         for (int j = 0; j < i; j++) {
@@ -136,8 +179,15 @@ BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, doubl
         if (a != 0) { /* V_i = (Q_i - from)/(a h) */
             brio_stepper_combine(s, 1, target, 0, target, from);
             brio_stepper_combine(s, 1, target, a * h, drift, target);
-            BrioObjective objective = {.target = target, .s = square, .a = 1, .time = time, .h = fabs(c != 0 ? c * h : a * h), .undamped = step->undamped,
-                                       .weight = share, .from = from, .over = a * h};
+            BrioObjective objective = {.target = target,
+                                       .s = square,
+                                       .a = 1,
+                                       .time = time,
+                                       .h = fabs(c != 0 ? c * h : a * h),
+                                       .undamped = step->undamped,
+                                       .weight = share,
+                                       .from = from,
+                                       .over = a * h};
             BRIO_CHECK(brio_stepper_minimise(s, &objective, Q));
             brio_stepper_combine(s, 1 / square, Q, -1 / square, target, A[i]);
             brio_stepper_combine(s, 1, drift, a * h, A[i], V[i]);
@@ -151,13 +201,15 @@ BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, doubl
         }
         if (step->slope || (a == 0 && step->undamped)) {
             brio_stepper_potential(s, Q, time, gradient);
-            if (step->slope) brio_stepper_combine(s, 1, step->slope, t->b[i], gradient, step->slope);
+            if (step->slope)
+                brio_stepper_combine(s, 1, step->slope, t->b[i], gradient, step->slope);
             if (a != 0 || !step->undamped) continue;
             brio_stepper_mass_solve(s, gradient, A[i]);
             brio_stepper_combine(s, -1, A[i], 0, A[i], A[i]);
         }
     }
-    if (brio__tableau_is_stiffly_accurate(t)) { /* the last stage is the end: to the bit, so that it is allowed if that was */
+    /* the last stage is the end: to the bit, so that it is allowed if that was */
+    if (brio__tableau_is_stiffly_accurate(t)) {
         brio_stepper_combine(s, 1, Q, 0, Q, q_end);
         brio_stepper_combine(s, 1, V[n - 1], 0, Q, v_end);
         return BRIO_OK;

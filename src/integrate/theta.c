@@ -1,14 +1,16 @@
 /* The theta method in its two forms [You2026, Eq. 1-2], with z = (q, v) and z' = f(z):
  *
- *     inner:  z' = z_n + h f((1-theta) z_n + theta z'),       outer:  z' = z_n + h ((1-theta) f(z_n) + theta f(z')).
+ *     inner:  z' = z_n + h f((1-theta) z_n + theta z'),       outer:  z' = z_n + h ((1-theta)
+ * f(z_n) + theta f(z')).
  *
  * Without v', and with a_n = M^-1 F(q_n, v_n),
  *
  *     inner:  q' = argmin 1/2 |q - (q_n + h v_n)|^2_M + h^2 P(theta q + (1-theta) q_n),
  *     outer:  q' = argmin 1/2 |q - (q_n + h v_n + theta (1-theta) h^2 a_n)|^2_M + theta^2 h^2 P(q),
  *
- * and v' = (q' - q_n)/(theta h) - (1-theta)/theta v_n in both. theta = 1 is backward Euler, 0 forward Euler, 1/2 the implicit midpoint rule
- * (inner) or the trapezoidal rule (outer), which are of second order. */
+ * and v' = (q' - q_n)/(theta h) - (1-theta)/theta v_n in both. theta = 1 is backward Euler, 0
+ * forward Euler, 1/2 the implicit midpoint rule (inner) or the trapezoidal rule (outer), which are
+ * of second order. */
 #include "integrator.h"
 
 enum { INNER, OUTER };
@@ -26,15 +28,31 @@ static BrioStatus explicit_step(BrioStepper *s, double h)
 
 static BrioStatus step(BrioStepper *s, double h)
 {
-    const double *q = brio_stepper_q(s), *v = brio_stepper_v(s), theta = brio_stepper_value(s, "theta");
+    const double *q = brio_stepper_q(s);
+    const double *v = brio_stepper_v(s);
+    const double theta = brio_stepper_value(s, "theta");
     if (theta == 0) return explicit_step(s, h);
-    double *target = brio_stepper_scratch(s, 0), *next = brio_stepper_scratch(s, 1), *velocity = brio_stepper_scratch(s, 2);
+    double *target = brio_stepper_scratch(s, 0);
+    double *next = brio_stepper_scratch(s, 1);
+    double *velocity = brio_stepper_scratch(s, 2);
     double *acceleration = brio_stepper_scratch(s, 3), *from = brio_stepper_scratch(s, 4);
-    BrioObjective objective = {.target = target, .s = h * h, .a = theta, .time = brio_stepper_time(s) + h, .h = h, .blend_damping = 1};
+    BrioObjective objective = {.target = target,
+                               .s = h * h,
+                               .a = theta,
+                               .time = brio_stepper_time(s) + h,
+                               .h = h,
+                               .blend_damping = 1};
     brio_stepper_combine(s, 1, q, h, v, target);
     if (brio_stepper_value(s, "form") == OUTER) {
-        objective = (BrioObjective){.target = target, .s = theta * theta * h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .weight = theta,
-                                    .from = from, .over = theta * h}; /* v' = (q' - from)/(theta h) */
+        objective = (BrioObjective){.target = target,
+                                    .s = theta * theta * h * h,
+                                    .a = 1,
+                                    .time = brio_stepper_time(s) + h,
+                                    .h = h,
+                                    .weight = theta,
+                                    /* v' = (q' - from)/(theta h) */
+                                    .from = from,
+                                    .over = theta * h};
         brio_stepper_combine(s, 1, q, (1 - theta) * h, v, from);
         if (theta < 1) {
             brio_stepper_force(s, q, v, brio_stepper_time(s), h, 1 - theta, acceleration);
@@ -49,15 +67,21 @@ static BrioStatus step(BrioStepper *s, double h)
 }
 
 static const BrioField fields[] = {
-    {"theta", BRIO_REAL, "", 0.5, 0, 1, 0, "1: backward Euler, which damps most; 0.5: second order, no damping; 0: forward Euler."},
-    {"form", BRIO_CHOICE, "inner|outer", INNER, 0, 1, 0, "inner: the force of the mean state; outer: the mean of the two states' forces."},
+    {"theta", BRIO_REAL, "", 0.5, 0, 1, 0,
+     "1: backward Euler, which damps most; 0.5: second order, no damping; 0: forward Euler."},
+    {"form", BRIO_CHOICE, "inner|outer", INNER, 0, 1, 0,
+     "inner: the force of the mean state; outer: the mean of the two states' forces."},
     {0}};
 
 static BrioStatus check(const double *values, unsigned *traits, char *reason, size_t size)
 {
     double theta = values[0], outer = values[1];
     if (theta > 0 && theta < 1e-3)
-        return snprintf(reason, size, "theta = %g is so small that dividing by it loses all digits; 0 is forward Euler, and 0.001 the least above it", theta), BRIO_ERROR_INPUT;
+        return snprintf(reason, size,
+                        "theta = %g is so small that dividing by it loses all digits; 0 is forward "
+                        "Euler, and 0.001 the least above it",
+                        theta),
+               BRIO_ERROR_INPUT;
     if (theta == 0) *traits &= ~(unsigned)BRIO_IMPLICIT;
     if (theta == 0.5 && outer == INNER) *traits |= BRIO_SYMPLECTIC | BRIO_KEEPS_ANGULAR_MOMENTUM;
     if (theta > 0 && outer == OUTER) *traits |= BRIO_END_IS_SOLVED;
@@ -66,7 +90,8 @@ static BrioStatus check(const double *values, unsigned *traits, char *reason, si
 
 BRIO_INTEGRATOR(theta){
     .name = "theta",
-    .summary = "Between backward and forward Euler, as much of either as you like; halfway it is of second order.",
+    .summary = "Between backward and forward Euler, as much of either as you like; halfway it is "
+               "of second order.",
     .citation = "You2026",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM,

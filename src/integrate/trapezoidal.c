@@ -1,6 +1,7 @@
 /* Trapezoidal rule = Newmark(1/4, 1/2): with a_n = M^-1 F(q_n, v_n),
  *
- *     q' = argmin 1/2 |q - (q_n + h v_n + h^2/4 a_n)|^2_M + h^2/4 P(q),    v' = 2 (q' - q_n)/h - v_n.
+ *     q' = argmin 1/2 |q - (q_n + h v_n + h^2/4 a_n)|^2_M + h^2/4 P(q),    v' = 2 (q' - q_n)/h -
+ * v_n.
  *
  * Second order; on linear systems it keeps the energy exactly [Newmark1959]. */
 #include "integrator.h"
@@ -8,14 +9,23 @@
 static BrioStatus step(BrioStepper *s, double h)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s);
-    double *target = brio_stepper_scratch(s, 0), *next = brio_stepper_scratch(s, 1), *velocity = brio_stepper_scratch(s, 2);
+    double *target = brio_stepper_scratch(s, 0);
+    double *next = brio_stepper_scratch(s, 1);
+    double *velocity = brio_stepper_scratch(s, 2);
     double *acceleration = brio_stepper_scratch(s, 3), *from = brio_stepper_scratch(s, 4);
     brio_stepper_force(s, q, v, brio_stepper_time(s), h, 0.5, acceleration);
     brio_stepper_mass_solve(s, acceleration, acceleration);
     brio_stepper_combine(s, 1, q, h, v, target);
     brio_stepper_combine(s, 1, target, h * h / 4, acceleration, target);
     brio_stepper_combine(s, 1, q, h / 2, v, from); /* v' = (q' - from)/(h/2) */
-    BrioObjective objective = {.target = target, .s = h * h / 4, .a = 1, .time = brio_stepper_time(s) + h, .h = h, .weight = 0.5, .from = from, .over = h / 2};
+    BrioObjective objective = {.target = target,
+                               .s = h * h / 4,
+                               .a = 1,
+                               .time = brio_stepper_time(s) + h,
+                               .h = h,
+                               .weight = 0.5,
+                               .from = from,
+                               .over = h / 2};
     BRIO_CHECK(brio_stepper_minimise(s, &objective, next));
     brio_stepper_combine(s, 2 / h, next, -2 / h, q, velocity);
     brio_stepper_combine(s, 1, velocity, -1, v, velocity);
@@ -24,7 +34,8 @@ static BrioStatus step(BrioStepper *s, double h)
 
 BRIO_INTEGRATOR(trapezoidal){
     .name = "trapezoidal",
-    .summary = "Second order, no damping of its own; exact for free fall; may ring or blow up at large steps.",
+    .summary = "Second order, no damping of its own; exact for free fall; may ring or blow up at "
+               "large steps.",
     .citation = "Newmark1959",
     .order = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_END_IS_SOLVED,

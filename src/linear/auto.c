@@ -1,7 +1,9 @@
-/* The direct solver that counts say is faster, ldlt or cholesky: what is chosen depends on the pattern only, so that runs stay reproducible.
+/* The direct solver that counts say is faster, ldlt or cholesky: what is chosen depends on the
+ * pattern only, so that runs stay reproducible.
  *
- * The built-in ldlt uses all threads and has no overhead on small panels; CHOLMOD calls a faster matrix product on large ones. They meet at some 10^10
- * operations of a factorisation (docs/performance.md). The order is that of ldlt, nested dissection of its own, for both. */
+ * The built-in ldlt uses all threads and has no overhead on small panels; CHOLMOD calls a faster
+ * matrix product on large ones. They meet at some 10^10 operations of a factorisation
+ * (docs/performance.md). The order is that of ldlt, nested dissection of its own, for both. */
 #include "linear.h"
 
 extern const BrioLinearType brio__solver_ldlt;
@@ -16,7 +18,8 @@ typedef struct Auto {
     void *self;
 } Auto;
 
-static BrioStatus auto_order(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order)
+static BrioStatus auto_order(int32_t n, const int64_t *start, const int32_t *neighbour,
+                             int32_t *order)
 {
     return brio__solver_ldlt.order(n, start, neighbour, order);
 }

@@ -27,15 +27,17 @@ void brio__blas_single(void)
 {
     void (*openblas)(int) = (void (*)(int))find("openblas_set_num_threads");
     if (openblas) openblas(1);
-    void (*blis)(int64_t) = (void (*)(int64_t))find("bli_thread_set_num_threads"); /* its dim_t has 64 bits */
+    /* its dim_t has 64 bits */
+    void (*blis)(int64_t) = (void (*)(int64_t))find("bli_thread_set_num_threads");
     if (blis) blis(1);
 }
 
-/* CHOLMOD brings LAPACK with it. Integers have 32 bits, and the lengths of the two words follow as gfortran passes them. */
+/* CHOLMOD brings LAPACK with it. Integers have 32 bits, and the lengths of the two words follow as
+ * gfortran passes them. */
 bool brio__lapack_symmetric(int n, double *A, double *value, BrioStatus *status)
 {
-    typedef void Dsyevd(const char *, const char *, const int *, double *, const int *, double *, double *, const int *, int *, const int *, int *,
-                        size_t, size_t);
+    typedef void Dsyevd(const char *, const char *, const int *, double *, const int *, double *,
+                        double *, const int *, int *, const int *, int *, size_t, size_t);
     Dsyevd *dsyevd = (Dsyevd *)find("dsyevd_");
     if (!dsyevd || n < 1) return false;
     const int ask = -1;
@@ -48,7 +50,8 @@ bool brio__lapack_symmetric(int n, double *A, double *value, BrioStatus *status)
     double *work = brio__alloc((size_t)size, sizeof *work);
     int *integers = brio__alloc((size_t)best_integers, sizeof *integers);
     *status = work && integers ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (*status == BRIO_OK) dsyevd("V", "L", &n, A, &n, value, work, &size, integers, &best_integers, &info, 1, 1);
+    if (*status == BRIO_OK)
+        dsyevd("V", "L", &n, A, &n, value, work, &size, integers, &best_integers, &info, 1, 1);
     if (*status == BRIO_OK && info != 0) *status = BRIO_NOT_CONVERGED;
     brio__free(work);
     brio__free(integers);
@@ -86,13 +89,15 @@ const char *brio__blas_name(void)
 /* The OPENBLAS_CORETYPE that fits this CPU better than what OpenBLAS chose, or NULL. */
 static const char *better_core(void)
 {
-    static const char *const fit[] = {"Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids", "Excavator"};
+    static const char *const fit[] = {"Haswell",        "Zen",      "SkylakeX", "Cooperlake",
+                                      "SapphireRapids", "Excavator"};
     const char *core = openblas_core();
     if (!core || getenv("OPENBLAS_CORETYPE")) return NULL;
     for (int i = 0; i < (int)BRIO_COUNT(fit); i++)
         if (!strcasecmp(core, fit[i])) return NULL;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd"))
         return "SkylakeX";
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "Haswell" : NULL;
 }

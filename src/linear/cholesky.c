@@ -1,11 +1,12 @@
 /* Supernodal Cholesky A = L L^T through CHOLMOD [Chen2008].
  *
- * The order is found on the graph of blocks by METIS or AMD (whichever gives the smaller factor) with CHOLMOD's
- * weighted postorder. The matrix is stored in that order, so that CHOLMOD analyses it as it stands (natural
- * order, no postorder), reads our values in place, and solves in place: no permuted copy is ever made.
+ * The order is found on the graph of blocks by METIS or AMD (whichever gives the smaller factor)
+ * with CHOLMOD's weighted postorder. The matrix is stored in that order, so that CHOLMOD analyses
+ * it as it stands (natural order, no postorder), reads our values in place, and solves in place: no
+ * permuted copy is ever made.
  *
- * 32-bit indices: half the memory of 64-bit ones for the pattern, and METIS has no others here. Factors of more
- * than 2^31 entries (17 GB) are refused as too large. */
+ * 32-bit indices: half the memory of 64-bit ones for the pattern, and METIS has no others here.
+ * Factors of more than 2^31 entries (17 GB) are refused as too large. */
 #include "linear.h"
 
 #ifdef BRIO_HAVE_CHOLMOD
@@ -18,9 +19,9 @@
 
 typedef struct Cholesky {
     cholmod_common common;
-    cholmod_sparse A;  /* our values, its pattern in scalars */
+    cholmod_sparse A; /* our values, its pattern in scalars */
     cholmod_factor *L;
-    double *below;     /* workspace of solves, for `columns` right-hand sides */
+    double *below; /* workspace of solves, for `columns` right-hand sides */
     int columns;
     double flops;
 } Cholesky;
@@ -46,10 +47,11 @@ static BrioStatus status_of(const cholmod_common *common)
     }
 }
 
-/* ---- order -------------------------------------------------------------------------------------- */
+/* ---- order ------------------------------------------------------------------------------ */
 
-/* METIS seeds and draws from rand(), which the whole process shares: two orders found at a time would not be the ones found
- * one after the other. The program's own sequence is put back afterwards. */
+/* METIS seeds and draws from rand(), which the whole process shares: two orders found at a time
+ * would not be the ones found one after the other. The program's own sequence is put back
+ * afterwards. */
 static cholmod_factor *analyse_graph(cholmod_sparse *graph, cholmod_common *common)
 {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
@@ -62,24 +64,35 @@ static cholmod_factor *analyse_graph(cholmod_sparse *graph, cholmod_common *comm
     return L;
 }
 
-static BrioStatus cholesky_order(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order)
+static BrioStatus cholesky_order(int32_t n, const int64_t *start, const int32_t *neighbour,
+                                 int32_t *order)
 {
     if (start[n] > INT32_MAX) return BRIO_ERROR_TOO_LARGE;
-    int *p = brio__alloc((size_t)n + 1, sizeof *p), *i = brio__alloc((size_t)(start[n] / 2), sizeof *i);
+    int *p = brio__alloc((size_t)n + 1, sizeof *p);
+    int *i = brio__alloc((size_t)(start[n] / 2), sizeof *i);
     if (!p || !i) {
         brio__free(p);
         brio__free(i);
         return BRIO_ERROR_MEMORY;
     }
     int count = 0;
-    for (int32_t v = 0; v < n; v++) { /* the lower triangle; a diagonal is not needed for an order */
+    /* the lower triangle; a diagonal is not needed for an order */
+    for (int32_t v = 0; v < n; v++) {
         p[v] = count;
         for (int64_t k = start[v]; k < start[v + 1]; k++)
             if (neighbour[k] > v && count < start[n] / 2) i[count++] = neighbour[k];
     }
     p[n] = count;
-    cholmod_sparse graph = {.nrow = (size_t)n, .ncol = (size_t)n, .nzmax = (size_t)count, .p = p, .i = i, .stype = -1,
-                            .itype = CHOLMOD_INT, .xtype = CHOLMOD_PATTERN, .dtype = CHOLMOD_DOUBLE, .packed = 1};
+    cholmod_sparse graph = {.nrow = (size_t)n,
+                            .ncol = (size_t)n,
+                            .nzmax = (size_t)count,
+                            .p = p,
+                            .i = i,
+                            .stype = -1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = CHOLMOD_PATTERN,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .packed = 1};
     cholmod_common common;
     start_common(&common);
     common.nmethods = 2; /* one that fails, or is not in the library, leaves the other */
@@ -97,7 +110,7 @@ static BrioStatus cholesky_order(int32_t n, const int64_t *start, const int32_t 
     return status;
 }
 
-/* ---- analysis ----------------------------------------------------------------------------------- */
+/* ---- analysis --------------------------------------------------------------------------- */
 
 static void cholesky_destroy(void *self)
 {
@@ -115,10 +128,20 @@ static BrioStatus make_pattern(Cholesky *f, const BrioMatrix *A)
 {
     int32_t n = A->n;
     if (n > INT32_MAX / 3 || A->start[n] > INT32_MAX / 9) return BRIO_ERROR_TOO_LARGE;
-    int *p = brio__alloc(3 * (size_t)n + 1, sizeof *p), *i = brio__alloc((size_t)A->start[n], 9 * sizeof *i);
-    f->A = (cholmod_sparse){.nrow = 3 * (size_t)n, .ncol = 3 * (size_t)n, .nzmax = 9 * (size_t)A->start[n],
-                            .p = p, .i = i, .x = A->value, .stype = -1, .itype = CHOLMOD_INT, .xtype = CHOLMOD_REAL,
-                            .dtype = CHOLMOD_DOUBLE, .sorted = 1, .packed = 1};
+    int *p = brio__alloc(3 * (size_t)n + 1, sizeof *p);
+    int *i = brio__alloc((size_t)A->start[n], 9 * sizeof *i);
+    f->A = (cholmod_sparse){.nrow = 3 * (size_t)n,
+                            .ncol = 3 * (size_t)n,
+                            .nzmax = 9 * (size_t)A->start[n],
+                            .p = p,
+                            .i = i,
+                            .x = A->value,
+                            .stype = -1,
+                            .itype = CHOLMOD_INT,
+                            .xtype = CHOLMOD_REAL,
+                            .dtype = CHOLMOD_DOUBLE,
+                            .sorted = 1,
+                            .packed = 1};
     if (!p || !i) return BRIO_ERROR_MEMORY;
     int count = 0;
     for (int32_t J = 0; J < n; J++)
@@ -134,7 +157,8 @@ static BrioStatus make_pattern(Cholesky *f, const BrioMatrix *A)
 static double bytes_of(const Cholesky *f)
 {
     const cholmod_factor *L = f->L;
-    return 8.0 * ((double)L->xsize + (double)L->maxcsize + (double)f->columns * (double)L->maxesize) +
+    return 8.0 *
+               ((double)L->xsize + (double)L->maxcsize + (double)f->columns * (double)L->maxesize) +
            4.0 * ((double)L->ssize + 3.0 * (double)L->nsuper + 4.0 * (double)L->n) +
            4.0 * ((double)f->A.nzmax + (double)f->A.ncol) + (double)f->common.iworksize * 4.0;
 }
@@ -161,11 +185,13 @@ static BrioStatus analyse(Cholesky *f, const BrioMatrix *A)
     f->L = cholmod_analyze(&f->A, &f->common);
     if (!f->L) return status_of(&f->common);
     f->flops = f->common.fl;
-    if (f->L->xsize > INT32_MAX || bytes_of(f) > brio__memory_available()) return BRIO_ERROR_TOO_LARGE;
+    if (f->L->xsize > INT32_MAX || bytes_of(f) > brio__memory_available())
+        return BRIO_ERROR_TOO_LARGE;
     return grow_workspace(f, 1);
 }
 
-static BrioStatus cholesky_create(const BrioMatrix *A, const BrioLinearOptions *options, void **self)
+static BrioStatus cholesky_create(const BrioMatrix *A, const BrioLinearOptions *options,
+                                  void **self)
 {
     (void)options;
     *self = NULL;
@@ -181,7 +207,7 @@ static BrioStatus cholesky_create(const BrioMatrix *A, const BrioLinearOptions *
     return BRIO_OK;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------ */
+/* ---- numbers ---------------------------------------------------------------------------- */
 
 /* Some LAPACKs go on after a pivot that is NAN: it is on the diagonal of L then. */
 static bool diagonal_finite(const cholmod_factor *L)
@@ -190,7 +216,8 @@ static bool diagonal_finite(const cholmod_factor *L)
     const double *x = L->x;
     double sum = 0;
     for (size_t s = 0; s < L->nsuper; s++)
-        for (int j = 0; j < super[s + 1] - super[s]; j++) sum += x[px[s] + (int64_t)j * (pi[s + 1] - pi[s] + 1)];
+        for (int j = 0; j < super[s + 1] - super[s]; j++)
+            sum += x[px[s] + (int64_t)j * (pi[s + 1] - pi[s] + 1)];
     return isfinite(sum);
 }
 
@@ -199,8 +226,8 @@ static BrioStatus cholesky_factor(void *self, const BrioMatrix *A)
     Cholesky *f = self;
     double none[2] = {0, 0};
     f->A.x = A->value;
-    /* CHOLMOD copies even the smallest supernodes with four OpenMP threads of its own, whose waking costs more than the
-     * whole factor of a small body: let it have one. */
+    /* CHOLMOD copies even the smallest supernodes with four OpenMP threads of its own, whose waking
+     * costs more than the whole factor of a small body: let it have one. */
 #ifdef _OPENMP
     int levels = omp_get_max_active_levels();
     omp_set_max_active_levels(0);
@@ -219,10 +246,20 @@ static BrioStatus cholesky_solve(void *self, const BrioMatrix *A, int k, double 
     (void)A;
     BRIO_CHECK(grow_workspace(f, k));
     size_t n = f->L->n, below = f->L->maxesize;
-    cholmod_dense X = {.nrow = n, .ncol = (size_t)k, .nzmax = n * (size_t)k, .d = n, .x = x, .xtype = CHOLMOD_REAL};
-    cholmod_dense E = {.nrow = below, .ncol = (size_t)k, .nzmax = (below + 1) * (size_t)k, .d = below, .x = f->below,
+    cholmod_dense X = {.nrow = n,
+                       .ncol = (size_t)k,
+                       .nzmax = n * (size_t)k,
+                       .d = n,
+                       .x = x,
                        .xtype = CHOLMOD_REAL};
-    if (!cholmod_super_lsolve(f->L, &X, &E, &f->common) || !cholmod_super_ltsolve(f->L, &X, &E, &f->common))
+    cholmod_dense E = {.nrow = below,
+                       .ncol = (size_t)k,
+                       .nzmax = (below + 1) * (size_t)k,
+                       .d = below,
+                       .x = f->below,
+                       .xtype = CHOLMOD_REAL};
+    if (!cholmod_super_lsolve(f->L, &X, &E, &f->common) ||
+        !cholmod_super_ltsolve(f->L, &X, &E, &f->common))
         return f->common.status == CHOLMOD_OK ? BRIO_ERROR_ARGUMENT : status_of(&f->common);
     return BRIO_OK;
 }

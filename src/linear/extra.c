@@ -12,13 +12,14 @@ typedef struct Place {
 } Place;
 
 struct BrioExtra {
-    int64_t count, room;  /* keys */
-    uint64_t *key;        /* (larger block << 32) | smaller */
-    double *value;        /* 9 each, row by row: row of the larger, column of the smaller */
+    int64_t count, room; /* keys */
+    uint64_t *key;       /* (larger block << 32) | smaller */
+    double *value;       /* 9 each, row by row: row of the larger, column of the smaller */
     Place *place;
-    int64_t placed;       /* the first so many keys have places; they stay valid while keys are only added */
-    uint64_t table_size;  /* a power of two */
-    int32_t *table;       /* open addressing: 1 + index of a key, 0 for none */
+    /* the first so many keys have places; they stay valid while keys are only added */
+    int64_t placed;
+    uint64_t table_size; /* a power of two */
+    int32_t *table;      /* open addressing: 1 + index of a key, 0 for none */
     bool any;
     /* the joined matrix */
     BrioLinear *joined;
@@ -71,7 +72,7 @@ void brio__extra_clear(BrioExtra *e)
     e->any = false;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------- */
+/* ---- the table -------------------------------------------------------------------------- */
 
 static uint64_t hash(uint64_t key)
 {
@@ -166,20 +167,22 @@ void brio__extra_settle(BrioExtra *e, double seconds)
     e->seconds += seconds;
 }
 
-/* ---- the joined matrix -------------------------------------------------------------------------- */
+/* ---- the joined matrix ------------------------------------------------------------------ */
 
-/* The place of block (a, b) in the joined matrix: entry (r, c) of what is added is that of row block a, column block b. */
+/* The place of block (a, b) in the joined matrix: entry (r, c) of what is added is that of row
+ * block a, column block b. */
 static Place place_of(const BrioMatrix *A, int32_t a, int32_t b)
 {
     bool transposed;
     int64_t block = brio__matrix_find(A, a, b, &transposed);
     int32_t column = BRIO_MIN(A->position[a], A->position[b]);
-    return (Place){brio__matrix_slot(A, column, block), (int32_t)brio__matrix_stride(A, column), transposed};
+    return (Place){brio__matrix_slot(A, column, block), (int32_t)brio__matrix_stride(A, column),
+                   transposed};
 }
 
 /* Full adjacency of A and of the sorted keys, which are not in it. */
-static BrioStatus join_graphs(const BrioExtra *e, int64_t new_keys, const BrioMatrix *A, const int32_t *order, int64_t **start_out,
-                              int32_t **neighbour_out)
+static BrioStatus join_graphs(const BrioExtra *e, int64_t new_keys, const BrioMatrix *A,
+                              const int32_t *order, int64_t **start_out, int32_t **neighbour_out)
 {
     int32_t n = A->n;
     int64_t *start = brio__calloc((size_t)n + 2, sizeof *start);
@@ -200,7 +203,8 @@ static BrioStatus join_graphs(const BrioExtra *e, int64_t new_keys, const BrioMa
             start[b + (pass ? 1 : 2)]++;
         }
         if (pass) break;
-        for (int32_t i = 0; i < n; i++) start[i + 2] += start[i + 1]; /* start[i+1] runs from the first to past the last of i */
+        /* start[i+1] runs from the first to past the last of i */
+        for (int32_t i = 0; i < n; i++) start[i + 2] += start[i + 1];
         neighbour = brio__alloc((size_t)start[n + 1], sizeof *neighbour);
         if (!neighbour) {
             brio__free(start);
@@ -212,11 +216,13 @@ static BrioStatus join_graphs(const BrioExtra *e, int64_t new_keys, const BrioMa
     return BRIO_OK;
 }
 
-/* Orders the joined graph. A new order takes longer than a factorisation, so first the one of A is tried, and the one that leaves the
- * blocks with new neighbours for last, whose fill grows with their number only. If both need REORDER times the operations of A alone, the
- * solver finds an order of its own. */
-static BrioStatus order_joined(const BrioExtra *e, int64_t new_keys, const BrioLinear *linear, const int64_t *start, const int32_t *neighbour,
-                               int32_t *order, bool *found)
+/* Orders the joined graph. A new order takes longer than a factorisation, so first the one of A is
+ * tried, and the one that leaves the blocks with new neighbours for last, whose fill grows with
+ * their number only. If both need REORDER times the operations of A alone, the solver finds an
+ * order of its own. */
+static BrioStatus order_joined(const BrioExtra *e, int64_t new_keys, const BrioLinear *linear,
+                               const int64_t *start, const int32_t *neighbour, int32_t *order,
+                               bool *found)
 {
     enum { REORDER = 2 };
     const BrioMatrix *A = &linear->A;
@@ -230,7 +236,8 @@ static BrioStatus order_joined(const BrioExtra *e, int64_t new_keys, const BrioL
     double kept, moved;
     BrioStatus status = last && touched ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
-        for (int64_t i = 0; i < new_keys; i++) touched[e->sorted[i] >> 32] = touched[(uint32_t)e->sorted[i]] = true;
+        for (int64_t i = 0; i < new_keys; i++)
+            touched[e->sorted[i] >> 32] = touched[(uint32_t)e->sorted[i]] = true;
         size_t at = 0;
         for (int late = 0; late < 2; late++)
             for (size_t i = 0; i < n; i++)
@@ -252,23 +259,28 @@ static BrioStatus analyse(BrioExtra *e, int64_t new_keys, const BrioLinear *line
     const BrioMatrix *A = &linear->A;
     size_t n = (size_t)A->n;
     int64_t *start = NULL;
-    int32_t *neighbour = NULL, *order = brio__alloc(2 * n, sizeof *order), *joined_order = order + n;
+    int32_t *neighbour = NULL;
+    int32_t *order = brio__alloc(2 * n, sizeof *order);
+    int32_t *joined_order = order + n;
     BrioLinear *joined = NULL;
     bool found = false;
     BrioStatus status = order ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int32_t b = 0; status == BRIO_OK && b < A->n; b++) order[A->position[b]] = b;
     if (status == BRIO_OK) memcpy(joined_order, order, n * sizeof *order);
     if (status == BRIO_OK) status = join_graphs(e, new_keys, A, order, &start, &neighbour);
-    if (status == BRIO_OK) status = order_joined(e, new_keys, linear, start, neighbour, joined_order, &found);
     if (status == BRIO_OK)
-        status = brio__linear_create_ordered(linear->type, &linear->options, A->n, start, neighbour, found ? joined_order : NULL, &joined);
+        status = order_joined(e, new_keys, linear, start, neighbour, joined_order, &found);
+    if (status == BRIO_OK)
+        status = brio__linear_create_ordered(linear->type, &linear->options, A->n, start, neighbour,
+                                             found ? joined_order : NULL, &joined);
     if (status == BRIO_OK && !e->base) {
         e->base = brio__alloc((size_t)A->start[A->n], sizeof *e->base);
         if (!e->base) status = BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK) {
         for (int32_t J = 0; J < A->n; J++)
-            for (int64_t k = A->start[J]; k < A->start[J + 1]; k++) e->base[k] = place_of(&joined->A, order[A->row[k]], order[J]);
+            for (int64_t k = A->start[J]; k < A->start[J + 1]; k++)
+                e->base[k] = place_of(&joined->A, order[A->row[k]], order[J]);
         brio__linear_free(e->joined);
         e->joined = joined;
         uint64_t *swap = e->joined_key; /* the sorted keys become those of the joined matrix */
@@ -284,14 +296,15 @@ static BrioStatus analyse(BrioExtra *e, int64_t new_keys, const BrioLinear *line
     return status;
 }
 
-/* Finds a place for every key, in a joined matrix made anew if the one at hand has another pattern. Keys of blocks that A has do not
- * change it: contacts with a plane never do. */
+/* Finds a place for every key, in a joined matrix made anew if the one at hand has another pattern.
+ * Keys of blocks that A has do not change it: contacts with a plane never do. */
 static BrioStatus find_places(BrioExtra *e, const BrioLinear *linear)
 {
     if (e->joined_room < e->room) {
         brio__free(e->sorted);
         e->sorted = brio__alloc((size_t)e->room, sizeof *e->sorted);
-        uint64_t *keys = brio__realloc(e->joined_key, (size_t)e->joined_count, (size_t)e->room, sizeof *keys);
+        uint64_t *keys =
+            brio__realloc(e->joined_key, (size_t)e->joined_count, (size_t)e->room, sizeof *keys);
         if (keys) e->joined_key = keys;
         if (!e->sorted || !keys) return BRIO_ERROR_MEMORY;
         e->joined_room = e->room;
@@ -299,18 +312,22 @@ static BrioStatus find_places(BrioExtra *e, const BrioLinear *linear)
     int64_t new_keys = 0;
     for (int64_t i = 0; i < e->count; i++) {
         bool transposed;
-        if (brio__matrix_find(&linear->A, (int32_t)(e->key[i] >> 32), (int32_t)(uint32_t)e->key[i], &transposed) < 0)
+        if (brio__matrix_find(&linear->A, (int32_t)(e->key[i] >> 32), (int32_t)(uint32_t)e->key[i],
+                              &transposed) < 0)
             e->sorted[new_keys++] = e->key[i];
     }
     qsort(e->sorted, (size_t)new_keys, sizeof *e->sorted, brio__ascending_keys);
-    bool same = e->joined && new_keys == e->joined_count && memcmp(e->sorted, e->joined_key, (size_t)new_keys * sizeof *e->sorted) == 0;
+    bool same = e->joined && new_keys == e->joined_count &&
+                memcmp(e->sorted, e->joined_key, (size_t)new_keys * sizeof *e->sorted) == 0;
     if (!same) {
         double before = brio__seconds();
         BRIO_CHECK(analyse(e, new_keys, linear));
         e->analyses++;
         e->seconds += brio__seconds() - before;
     }
-    for (int64_t i = 0; i < e->count; i++) e->place[i] = place_of(&e->joined->A, (int32_t)(e->key[i] >> 32), (int32_t)(uint32_t)e->key[i]);
+    for (int64_t i = 0; i < e->count; i++)
+        e->place[i] =
+            place_of(&e->joined->A, (int32_t)(e->key[i] >> 32), (int32_t)(uint32_t)e->key[i]);
     e->placed = e->count;
     return BRIO_OK;
 }
@@ -331,7 +348,10 @@ static void copy_columns(void *context, int64_t begin, int64_t end)
             const double *from = A->value + brio__matrix_slot(A, (int32_t)J, k);
             const Place *to = &copy->extra->base[k];
             for (int c = 0; c < 3; c++)
-                for (int r = 0; r < 3; r++) copy->value[to->slot + (to->transposed ? r * to->stride + c : c * to->stride + r)] = from[c * stride + r];
+                for (int r = 0; r < 3; r++)
+                    copy->value[to->slot +
+                                (to->transposed ? r * to->stride + c : c * to->stride + r)] =
+                        from[c * stride + r];
         }
     }
 }
@@ -346,7 +366,9 @@ BrioStatus brio__extra_join(BrioExtra *e, const BrioLinear *linear, BrioLinear *
         const Place *to = &e->place[i];
         const double *from = e->value + 9 * i;
         for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) J->value[to->slot + (to->transposed ? r * to->stride + c : c * to->stride + r)] += from[3 * r + c];
+            for (int c = 0; c < 3; c++)
+                J->value[to->slot + (to->transposed ? r * to->stride + c : c * to->stride + r)] +=
+                    from[3 * r + c];
     }
     *joined = e->joined;
     return BRIO_OK;

@@ -5,21 +5,23 @@
  *     KERNEL_LANES      doubles in a vector
  *     KERNEL_FMA(a,b,c) a*b + c on vectors
  *
- * A panel is the dense trapezoid of one supernode: `height` block rows by `width` block columns, scalar columns
- * one after the other. Tiles read up to ROWS-1 values past the end of a panel; the array is padded for that. */
+ * A panel is the dense trapezoid of one supernode: `height` block rows by `width` block columns,
+ * scalar columns one after the other. Tiles read up to ROWS-1 values past the end of a panel; the
+ * array is padded for that. */
 
 #define ROWS (2 * KERNEL_LANES)
 typedef double KERNEL(Vector) __attribute__((vector_size(8 * KERNEL_LANES), aligned(8), may_alias));
 
-/* out = X Y^T: X has ROWS rows and Y `columns` (3 or 6, maybe more than are wanted); both have `depth` columns, at the given distances. */
-KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(tile_of)(int columns, int64_t depth,
-                                                                                const double *x, int64_t x_stride,
-                                                                                const double *y, int64_t y_stride,
-                                                                                double *out)
+/* out = X Y^T: X has ROWS rows and Y `columns` (3 or 6, maybe more than are wanted); both have
+ * `depth` columns, at the given distances. */
+KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(tile_of)(
+    int columns, int64_t depth, const double *x, int64_t x_stride, const double *y,
+    int64_t y_stride, double *out)
 {
     KERNEL(Vector) a[6] = {{0}}, b[6] = {{0}};
     for (int64_t k = 0; k < depth; k++, x += x_stride, y += y_stride) {
-        KERNEL(Vector) u = *(const KERNEL(Vector) *)x, v = *(const KERNEL(Vector) *)(x + KERNEL_LANES);
+        const KERNEL(Vector) *rows = (const KERNEL(Vector) *)x;
+        KERNEL(Vector) u = rows[0], v = rows[1];
 #pragma GCC unroll 6
         for (int c = 0; c < columns; c++) {
             KERNEL(Vector) t = y[c] - (KERNEL(Vector)){0};
@@ -34,8 +36,9 @@ KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(tile_of)(
     }
 }
 
-KERNEL_TARGET static void KERNEL(tile)(int columns, int64_t depth, const double *x, int64_t x_stride, const double *y,
-                                       int64_t y_stride, double *out)
+KERNEL_TARGET static void KERNEL(tile)(int columns, int64_t depth, const double *x,
+                                       int64_t x_stride, const double *y, int64_t y_stride,
+                                       double *out)
 {
     if (columns == 6)
         KERNEL(tile_of)(6, depth, x, x_stride, y, y_stride, out);
@@ -43,11 +46,12 @@ KERNEL_TARGET static void KERNEL(tile)(int columns, int64_t depth, const double 
         KERNEL(tile_of)(3, depth, x, x_stride, y, y_stride, out);
 }
 
-/* panel -= tile at scalar row i and column j of an update. `place`: where these lie in the panel; NULL: as they
- * are. */
-KERNEL_TARGET static inline void KERNEL(subtract)(const double *restrict tile, int64_t rows, int columns, int64_t i,
-                                                  int64_t j, const int32_t *restrict place, double *restrict panel,
-                                                  int64_t stride)
+/* panel -= tile at scalar row i and column j of an update. `place`: where these lie in the panel;
+ * NULL: as they are. */
+KERNEL_TARGET static inline void KERNEL(subtract)(const double *restrict tile, int64_t rows,
+                                                  int columns, int64_t i, int64_t j,
+                                                  const int32_t *restrict place,
+                                                  double *restrict panel, int64_t stride)
 {
     for (int c = 0; c < columns; c++, tile += ROWS) {
         if (place) {
@@ -60,8 +64,10 @@ KERNEL_TARGET static inline void KERNEL(subtract)(const double *restrict tile, i
     }
 }
 
-/* `count` rows of x, of `depth` columns, to where they lie together, `width` to a column; zero after the last. */
-KERNEL_TARGET static inline void KERNEL(copy)(int width, int64_t count, int64_t depth, const double *x, int64_t stride, double *to)
+/* `count` rows of x, of `depth` columns, to where they lie together, `width` to a column; zero
+ * after the last. */
+KERNEL_TARGET static inline void KERNEL(copy)(int width, int64_t count, int64_t depth,
+                                              const double *x, int64_t stride, double *to)
 {
     if (count == width) {
         for (int64_t k = 0; k < depth; k++)
@@ -72,18 +78,23 @@ KERNEL_TARGET static inline void KERNEL(copy)(int width, int64_t count, int64_t 
         for (int r = 0; r < width; r++) to[width * k + r] = r < count ? x[k * stride + r] : 0;
 }
 
-/* panel -= X Y^T below the diagonal, for scalar rows from `begin` on: X has `rows` of them, Y the first `columns`, both
- * `depth` columns. Large ones go through `pack`, where what a tile reads lies together, by slices of SLICE columns. What
- * an entry becomes does not depend on `begin`. */
-KERNEL_TARGET static void KERNEL(update)(int64_t begin, int64_t rows, int64_t columns, int64_t stride, int64_t depth,
-                                         const double *x, const int32_t *place, double *panel, int64_t panel_stride,
+/* panel -= X Y^T below the diagonal, for scalar rows from `begin` on: X has `rows` of them, Y the
+ * first `columns`, both `depth` columns. Large ones go through `pack`, where what a tile reads lies
+ * together, by slices of SLICE columns. What an entry becomes does not depend on `begin`. */
+/* clang-format takes KERNEL(name)(...) for a declaration */
+/* clang-format off */
+KERNEL_TARGET static void KERNEL(update)(int64_t begin, int64_t rows, int64_t columns,
+                                         int64_t stride, int64_t depth, const double *x,
+                                         const int32_t *place, double *panel, int64_t panel_stride,
                                          double *pack)
 {
     double out[6 * ROWS], strip[ROWS * SLICE], few[6 * SLICE];
     bool packed = columns > 12;
     for (int64_t first = 0; first < depth; first += SLICE, x += SLICE * stride) {
         int64_t slice = BRIO_MIN(SLICE, depth - first);
-        for (int64_t j = 0; packed && j < columns; j += 6) KERNEL(copy)(6, BRIO_MIN(6, rows - j), slice, x + j, stride, pack + j * SLICE); /* Y in strips of 6 */
+        /* Y in strips of 6 */
+        for (int64_t j = 0; packed && j < columns; j += 6)
+            KERNEL(copy)(6, BRIO_MIN(6, rows - j), slice, x + j, stride, pack + j * SLICE);
         for (int64_t i = begin; i < rows; i += ROWS) {
             int64_t some_rows = BRIO_MIN(ROWS, rows - i), end = BRIO_MIN(columns, i + ROWS);
             bool copied = packed || some_rows < ROWS;
@@ -96,16 +107,24 @@ KERNEL_TARGET static void KERNEL(update)(int64_t begin, int64_t rows, int64_t co
                     KERNEL(copy)(6, rows - j, slice, x + j, stride, few);
                     y = few, y_stride = 6;
                 }
-                KERNEL(tile)(some, slice, copied ? strip : x + i, copied ? ROWS : stride, y, y_stride, out);
-                KERNEL(subtract)(out, some_rows, (int)BRIO_MIN(some, columns - j), i, j, place, panel, panel_stride);
+                KERNEL(tile)(some, slice, copied ? strip : x + i, copied ? ROWS : stride, y,
+                    y_stride, out);
+                KERNEL(subtract)(out, some_rows, (int)BRIO_MIN(some, columns - j), i, j, place,
+                    panel,
+                 panel_stride);
             }
         }
     }
 }
+/* clang-format on */
 
-/* X = X L^-T, where L is the finished square of `width` columns and X has `rows` scalar rows; some rows at a time, which
- * stay in the cache. By strips of 12 columns, which take the product with what is finished before they are. */
-KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, int64_t stride, const double *square, double *x)
+/* X = X L^-T, where L is the finished square of `width` columns and X has `rows` scalar rows; some
+ * rows at a time, which stay in the cache. By strips of 12 columns, which take the product with
+ * what is finished before they are. */
+/* clang-format takes KERNEL(name)(...) for a declaration */
+/* clang-format off */
+KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, int64_t stride,
+                                        const double *square, double *x)
 {
     enum { SOME = 64 };
     double out[6 * ROWS], few[ROWS * SLICE];
@@ -118,8 +137,12 @@ KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, int64_t str
                 for (int64_t i = 0; i < some_rows; i += ROWS) {
                     bool copied = some_rows - i < ROWS; /* what follows may be another thread's */
                     if (copied) KERNEL(copy)(ROWS, some_rows - i, strip, x + i, stride, few);
-                    KERNEL(tile)(some, strip, copied ? few : x + i, copied ? ROWS : stride, square + c, stride, out);
-                    KERNEL(subtract)(out, BRIO_MIN(ROWS, some_rows - i), (int)BRIO_MIN(some, end - c), i, c, NULL, x, stride);
+                    KERNEL(tile)(some, strip, copied ? few : x + i, copied ? ROWS : stride,
+                        square + c, stride,
+                     out);
+                    KERNEL(subtract)(out, BRIO_MIN(ROWS, some_rows - i), (int)BRIO_MIN(some,
+                        end - c), i, c, NULL,
+                     x, stride);
                 }
             }
             for (int64_t j = strip; j < end; j++) {
@@ -135,8 +158,12 @@ KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, int64_t str
         }
     }
 }
+/* clang-format on */
 
-/* Cholesky of a square of `width` <= SLICE columns, by strips of 12. False: not positive definite. */
+/* Cholesky of a square of `width` <= SLICE columns, by strips of 12. False: not positive
+ * definite. */
+/* clang-format takes KERNEL(name)(...) for a declaration */
+/* clang-format off */
 KERNEL_TARGET static bool KERNEL(square)(int64_t width, int64_t stride, double *square)
 {
     double out[6 * ROWS];
@@ -147,7 +174,9 @@ KERNEL_TARGET static bool KERNEL(square)(int64_t width, int64_t stride, double *
             int some = end - c > 3 ? 6 : 3;
             for (int64_t i = c; i < width; i += ROWS) {
                 KERNEL(tile)(some, j, square + i, stride, square + c, stride, out);
-                KERNEL(subtract)(out, BRIO_MIN(ROWS, width - i), (int)BRIO_MIN(some, end - c), i, c, NULL, square, stride);
+                KERNEL(subtract)(out, BRIO_MIN(ROWS, width - i), (int)BRIO_MIN(some, end - c), i,
+                    c, NULL, square,
+                 stride);
             }
         }
         for (int64_t k = strip; k < j; k++) {
@@ -161,10 +190,11 @@ KERNEL_TARGET static bool KERNEL(square)(int64_t width, int64_t stride, double *
     }
     return true;
 }
+/* clang-format on */
 
 /* x = L^-1 x on the panel's own rows; sum = (rows below) x. Columns come in threes. */
-KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const double *panel, double *restrict x,
-                                          double *restrict sum)
+KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const double *panel,
+                                          double *restrict x, double *restrict sum)
 {
     for (int64_t i = width; i < height; i++) sum[i - width] = 0;
     for (int64_t j = 0; j < width; j += 3) {
@@ -180,15 +210,16 @@ KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const d
 }
 
 /* Dot products of three columns with x; lanes are summed in a fixed order. */
-KERNEL_TARGET static void KERNEL(dots)(int64_t stride, int64_t count, const double *column, const double *x,
-                                       double dot[3])
+KERNEL_TARGET static void KERNEL(dots)(int64_t stride, int64_t count, const double *column,
+                                       const double *x, double dot[3])
 {
     KERNEL(Vector) sum[3] = {{0}};
     int64_t i = 0;
     for (; i + KERNEL_LANES <= count; i += KERNEL_LANES) {
         KERNEL(Vector) u = *(const KERNEL(Vector) *)(x + i);
 #pragma GCC unroll 3
-        for (int c = 0; c < 3; c++) sum[c] += *(const KERNEL(Vector) *)(column + c * stride + i) * u;
+        for (int c = 0; c < 3; c++)
+            sum[c] += *(const KERNEL(Vector) *)(column + c * stride + i) * u;
     }
     for (int c = 0; c < 3; c++) {
         dot[c] = 0;
@@ -198,8 +229,8 @@ KERNEL_TARGET static void KERNEL(dots)(int64_t stride, int64_t count, const doub
 }
 
 /* x = L^-T (x - (rows below)^T below). */
-KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const double *panel, double *restrict x,
-                                           const double *restrict below)
+KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const double *panel,
+                                           double *restrict x, const double *restrict below)
 {
     for (int64_t j = width - 3; j >= 0; j -= 3) {
         const double *a = panel + height * j, *b = a + height, *c = b + height;
@@ -214,7 +245,8 @@ KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const 
     }
 }
 
-static const Kernels KERNEL(kernels) = {KERNEL(update), KERNEL(below), KERNEL(square), KERNEL(forward), KERNEL(backward)};
+static const Kernels KERNEL(kernels) = {KERNEL(update), KERNEL(below), KERNEL(square),
+                                        KERNEL(forward), KERNEL(backward)};
 
 #undef ROWS
 #undef KERNEL

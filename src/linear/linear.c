@@ -1,10 +1,12 @@
-/* The matrix of 3x3 blocks and what is common to its solvers: pattern, search, product, permutation.
+/* The matrix of 3x3 blocks and what is common to its solvers: pattern, search, product,
+ * permutation.
  *
  * The product y = A x uses each stored block twice, as itself and transposed:
  *
  *     y_J = sum_{K<J} A_JK x_K + A_JJ x_J + sum_{I>J} A_IJ^T x_I,
  *
- * summed from left to right for every row, so that rows can be shared among threads without changing a bit. */
+ * summed from left to right for every row, so that rows can be shared among threads without
+ * changing a bit. */
 #include "linear.h"
 
 #include "blas.h"
@@ -12,7 +14,7 @@
 
 #include <string.h>
 
-/* ---- registry ----------------------------------------------------------------------------------- */
+/* ---- registry --------------------------------------------------------------------------- */
 
 #define LINEAR(symbol) extern const BrioLinearType brio__solver_##symbol;
 #include "list.def"
@@ -24,7 +26,10 @@ static const BrioLinearType *const types[] = {
 #undef LINEAR
 };
 
-const BrioLinearType *brio__linear_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(types) ? types[i] : NULL; }
+const BrioLinearType *brio__linear_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(types) ? types[i] : NULL;
+}
 
 const BrioLinearType *brio__linear_type(const char *name)
 {
@@ -33,7 +38,7 @@ const BrioLinearType *brio__linear_type(const char *name)
     return NULL;
 }
 
-/* ---- pattern ------------------------------------------------------------------------------------ */
+/* ---- pattern ---------------------------------------------------------------------------- */
 
 static void matrix_free(BrioMatrix *A)
 {
@@ -57,9 +62,10 @@ static bool invert(int32_t n, const int32_t *order, int32_t *position)
     return true;
 }
 
-/* Columns of the lower triangle in the order given by A->position. Rows are visited in ascending order, so
- * that the rows of a column come out sorted. */
-static BrioStatus make_columns(BrioMatrix *A, const int32_t *order, const int64_t *start, const int32_t *neighbour)
+/* Columns of the lower triangle in the order given by A->position. Rows are visited in ascending
+ * order, so that the rows of a column come out sorted. */
+static BrioStatus make_columns(BrioMatrix *A, const int32_t *order, const int64_t *start,
+                               const int32_t *neighbour)
 {
     int32_t n = A->n;
     const int32_t *position = A->position;
@@ -88,8 +94,9 @@ static BrioStatus make_columns(BrioMatrix *A, const int32_t *order, const int64_
     return BRIO_OK;
 }
 
-/* Ranges, and that neighbours are listed once and both ways. The latter by comparing the sums of a hash over the
- * pairs (i,j) with i < j and with i > j: a graph that is not symmetric passes with probability 2^-64. */
+/* Ranges, and that neighbours are listed once and both ways. The latter by comparing the sums of a
+ * hash over the pairs (i,j) with i < j and with i > j: a graph that is not symmetric passes with
+ * probability 2^-64. */
 static BrioStatus check_graph(int32_t n, const int64_t *start, const int32_t *neighbour)
 {
     if (n < 0 || (n > 0 && start[0] != 0)) return BRIO_ERROR_ARGUMENT;
@@ -106,7 +113,8 @@ static BrioStatus check_graph(int32_t n, const int64_t *start, const int32_t *ne
             valid = j >= 0 && j < n && mark[j] != i;
             if (!valid) break;
             mark[j] = i;
-            uint64_t hash = ((uint64_t)BRIO_MIN(i, j) << 32 | (uint64_t)BRIO_MAX(i, j)) * 0x9e3779b97f4a7c15u;
+            uint64_t hash =
+                ((uint64_t)BRIO_MIN(i, j) << 32 | (uint64_t)BRIO_MAX(i, j)) * 0x9e3779b97f4a7c15u;
             hash = (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9u;
             sum[i < j] += hash ^ hash >> 32;
         }
@@ -115,8 +123,8 @@ static BrioStatus check_graph(int32_t n, const int64_t *start, const int32_t *ne
     return valid && sum[0] == sum[1] ? BRIO_OK : BRIO_ERROR_ARGUMENT;
 }
 
-static BrioStatus make_matrix(const BrioLinearType *type, int32_t n, const int64_t *start, const int32_t *neighbour,
-                              const int32_t *given, BrioMatrix *A)
+static BrioStatus make_matrix(const BrioLinearType *type, int32_t n, const int64_t *start,
+                              const int32_t *neighbour, const int32_t *given, BrioMatrix *A)
 {
     A->n = n;
     A->position = brio__alloc((size_t)n, sizeof *A->position);
@@ -153,7 +161,7 @@ int64_t brio__matrix_find(const BrioMatrix *A, int32_t row, int32_t column, bool
     return low < A->start[J + 1] && A->row[low] == I ? low : -1;
 }
 
-/* ---- product ------------------------------------------------------------------------------------ */
+/* ---- product ---------------------------------------------------------------------------- */
 
 BrioStatus brio__matrix_rows(BrioMatrix *A)
 {
@@ -180,7 +188,8 @@ BrioStatus brio__matrix_rows(BrioMatrix *A)
 
 static inline void add_block(const double *a, int64_t stride, const double *x, double *y)
 {
-    for (int r = 0; r < 3; r++) y[r] += a[r] * x[0] + a[stride + r] * x[1] + a[2 * stride + r] * x[2];
+    for (int r = 0; r < 3; r++)
+        y[r] += a[r] * x[0] + a[stride + r] * x[1] + a[2 * stride + r] * x[2];
 }
 
 /* y += the diagonal block and the transposed blocks below it. */
@@ -192,7 +201,8 @@ static inline void add_column(const BrioMatrix *A, int32_t J, const double *x, d
     add_block(a, stride, x + 3 * (int64_t)J, y);
     for (int64_t k = 1; k < stride / 3; k++) {
         const double *u = x + 3 * (int64_t)row[k], *b = a + 3 * k;
-        for (int c = 0; c < 3; c++) y[c] += b[c * stride] * u[0] + b[c * stride + 1] * u[1] + b[c * stride + 2] * u[2];
+        for (int c = 0; c < 3; c++)
+            y[c] += b[c * stride] * u[0] + b[c * stride + 1] * u[1] + b[c * stride + 2] * u[2];
     }
 }
 
@@ -229,23 +239,29 @@ void brio__matrix_multiply(const BrioMatrix *A, const double *x, double *y)
         int64_t stride = brio__matrix_stride(A, J);
         add_column(A, J, x, y + 3 * (int64_t)J);
         for (int64_t k = A->start[J] + 1; k < A->start[J + 1]; k++)
-            add_block(A->value + brio__matrix_slot(A, J, k), stride, x + 3 * (int64_t)J, y + 3 * (int64_t)A->row[k]);
+            add_block(A->value + brio__matrix_slot(A, J, k), stride, x + 3 * (int64_t)J,
+                      y + 3 * (int64_t)A->row[k]);
     }
 }
 
-/* ---- a matrix and its solver -------------------------------------------------------------------- */
+/* ---- a matrix and its solver ------------------------------------------------------------ */
 
 /* Nothing to solve; a process that has no rows takes part in what others solve. */
-static bool is_empty(const BrioLinear *linear) { return linear->A.n == 0 && !linear->options.share; }
+static bool is_empty(const BrioLinear *linear)
+{
+    return linear->A.n == 0 && !linear->options.share;
+}
 
-BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
-                               const int64_t *start, const int32_t *neighbour, BrioLinear **linear)
+BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options,
+                               int32_t n, const int64_t *start, const int32_t *neighbour,
+                               BrioLinear **linear)
 {
     return brio__linear_create_ordered(type, options, n, start, neighbour, NULL, linear);
 }
 
-BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
-                                       const int64_t *start, const int32_t *neighbour, const int32_t *order, BrioLinear **linear)
+BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLinearOptions *options,
+                                       int32_t n, const int64_t *start, const int32_t *neighbour,
+                                       const int32_t *order, BrioLinear **linear)
 {
     *linear = NULL;
     BRIO_CHECK(check_graph(n, start, neighbour));
@@ -261,7 +277,8 @@ BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLin
         if (!made->permuted) status = BRIO_ERROR_MEMORY;
     }
     brio__blas_single();
-    if (status == BRIO_OK && !is_empty(made)) status = type->create(&made->A, &made->options, &made->self);
+    if (status == BRIO_OK && !is_empty(made))
+        status = type->create(&made->A, &made->options, &made->self);
     if (status != BRIO_OK) {
         brio__linear_free(made);
         return status;
@@ -285,20 +302,25 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
     if (is_empty(linear)) return BRIO_OK;
     linear->factored = linear;
     const BrioLinearType *type = linear->type;
-    if (!type->factor_shares && linear->extra && brio__extra_any(linear->extra)) BRIO_CHECK(brio__extra_join(linear->extra, linear, &linear->factored));
+    if (!type->factor_shares && linear->extra && brio__extra_any(linear->extra))
+        BRIO_CHECK(brio__extra_join(linear->extra, linear, &linear->factored));
     BrioMatrix *A = &linear->factored->A;
-    if (brio__share_any(linear->options.share, !brio__all_finite(9 * A->start[A->n], A->value))) return BRIO_NOT_FINITE;
-    return type->factor_shares ? type->factor_shares(linear->self, A, linear->extra) : type->factor(linear->factored->self, A);
+    if (brio__share_any(linear->options.share, !brio__all_finite(9 * A->start[A->n], A->value)))
+        return BRIO_NOT_FINITE;
+    return type->factor_shares ? type->factor_shares(linear->self, A, linear->extra)
+                               : type->factor(linear->factored->self, A);
 }
 
 static void to_elimination(const BrioMatrix *A, const double *x, double *permuted)
 {
-    for (int64_t i = 0; i < A->n; i++) memcpy(permuted + 3 * (int64_t)A->position[i], x + 3 * i, 3 * sizeof *x);
+    for (int64_t i = 0; i < A->n; i++)
+        memcpy(permuted + 3 * (int64_t)A->position[i], x + 3 * i, 3 * sizeof *x);
 }
 
 static void to_coordinates(const BrioMatrix *A, const double *permuted, double *x)
 {
-    for (int64_t i = 0; i < A->n; i++) memcpy(x + 3 * i, permuted + 3 * (int64_t)A->position[i], 3 * sizeof *x);
+    for (int64_t i = 0; i < A->n; i++)
+        memcpy(x + 3 * i, permuted + 3 * (int64_t)A->position[i], 3 * sizeof *x);
 }
 
 BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x)

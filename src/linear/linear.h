@@ -1,12 +1,14 @@
 /* Linear solvers for symmetric positive definite matrices of 3x3 blocks.
  *
- * Three phases, as in CHOLMOD: create (order and analyse the pattern, once), factor (the numbers, often),
- * solve (k right-hand sides). To add a solver: write one file with a BrioLinearType and one line in list.def.
+ * Three phases, as in CHOLMOD: create (order and analyse the pattern, once), factor (the numbers,
+ * often), solve (k right-hand sides). To add a solver: write one file with a BrioLinearType and one
+ * line in list.def.
  *
- * The matrix keeps the lower triangle by block columns *in the solver's elimination order*, so that a
- * factorisation reads it as it is: no copy, no transpose, no allocation. Diagonal blocks are stored in full.
- * Inside block column J, which has count = start[J+1]-start[J] blocks, the three scalar columns follow each
- * other, each 3*count long: entry (r,c) of the k-th block of the column stands at
+ * The matrix keeps the lower triangle by block columns *in the solver's elimination order*, so that
+ * a factorisation reads it as it is: no copy, no transpose, no allocation. Diagonal blocks are
+ * stored in full. Inside block column J, which has count = start[J+1]-start[J] blocks, the three
+ * scalar columns follow each other, each 3*count long: entry (r,c) of the k-th block of the column
+ * stands at
  *
  *     9*start[J] + 3*count*c + 3*k + r.
  *
@@ -25,12 +27,13 @@ typedef struct BrioLeftBlock {
 } BrioLeftBlock;
 
 typedef struct BrioMatrix {
-    int32_t n;           /* block rows and columns */
-    int64_t *start;      /* n+1: first block of each column */
-    int32_t *row;        /* block row of each block: ascending in a column, the diagonal first */
-    double *value;       /* 9*start[n] */
-    int32_t *position;   /* n: elimination position of coordinate block b */
-    int64_t *left_start; /* n+1, and the blocks left of the diagonal of each row, ascending: only for */
+    int32_t n;         /* block rows and columns */
+    int64_t *start;    /* n+1: first block of each column */
+    int32_t *row;      /* block row of each block: ascending in a column, the diagonal first */
+    double *value;     /* 9*start[n] */
+    int32_t *position; /* n: elimination position of coordinate block b */
+    /* n+1, and the blocks left of the diagonal of each row, ascending: only for */
+    int64_t *left_start;
     BrioLeftBlock *left; /* products; NULL until brio__matrix_rows is called */
 } BrioMatrix;
 
@@ -44,27 +47,33 @@ static inline int64_t brio__matrix_stride(const BrioMatrix *A, int32_t J)
     return 3 * (A->start[J + 1] - A->start[J]);
 }
 
-/* Index of block (row, column) given in *coordinate* numbers (either order); -1 if not in the pattern.
- * `transposed` is set if the stored block is the transpose. */
+/* Index of block (row, column) given in *coordinate* numbers (either order); -1 if not in the
+ * pattern. `transposed` is set if the stored block is the transpose. */
 int64_t brio__matrix_find(const BrioMatrix *A, int32_t row, int32_t column, bool *transposed);
 
 BrioStatus brio__matrix_rows(BrioMatrix *A);
-/* y = A x in elimination order, y apart from x; threaded if the rows are there, with the same bits if not. */
+/* y = A x in elimination order, y apart from x; threaded if the rows are there, with the same bits
+ * if not. */
 void brio__matrix_multiply(const BrioMatrix *A, const double *x, double *y);
 
 typedef struct BrioLinearOptions {
-    double tol;          /* relative residual (preconditioned norm) for iterative solvers; 0: their default */
-    int max_iterations;  /* 0: their default */
-    BrioShare *share;       /* of a matrix whose rows several processes hold; only solvers that are `distributed` take one */
-    const double *position; /* 3 for each coordinate block, as they are when a matrix is factored: rigid motions, near which it is weak, are made of them; NULL: unknown */
-    const char *text;       /* more options, of solvers that take them; NULL: none */
+    /* relative residual (preconditioned norm) for iterative solvers; 0: their default */
+    double tol;
+    int max_iterations; /* 0: their default */
+    /* of a matrix whose rows several processes hold; only solvers that are `distributed` take
+     * one */
+    BrioShare *share;
+    /* 3 for each coordinate block, as they are when a matrix is factored: rigid motions, near which
+     * it is weak, are made of them; NULL: unknown */
+    const double *position;
+    const char *text; /* more options, of solvers that take them; NULL: none */
 } BrioLinearOptions;
 
 typedef struct BrioLinearStats {
     double factor_nonzeros; /* of L, 0 for iterative solvers */
     double factor_flops;
-    double bytes;           /* held by the solver, beside the matrix */
-    int64_t iterations;     /* total so far */
+    double bytes;       /* held by the solver, beside the matrix */
+    int64_t iterations; /* total so far */
 } BrioLinearStats;
 
 struct BrioExtra;
@@ -75,14 +84,16 @@ typedef struct BrioLinearType {
      * order[k] = block eliminated k-th. NULL: keep the given order. */
     BrioStatus (*order)(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order);
     BrioStatus (*create)(const BrioMatrix *A, const BrioLinearOptions *options, void **self);
-    BrioStatus (*factor)(void *self, const BrioMatrix *A);                   /* may be NOT_POSITIVE_DEFINITE */
-    BrioStatus (*solve)(void *self, const BrioMatrix *A, int k, double *x);  /* in place, elimination order, k x 3n;
-                                                                                may be NOT_CONVERGED */
+    /* may be NOT_POSITIVE_DEFINITE */
+    BrioStatus (*factor)(void *self, const BrioMatrix *A);
+    /* in place, elimination order, k x 3n; may be NOT_CONVERGED */
+    BrioStatus (*solve)(void *self, const BrioMatrix *A, int k, double *x);
     void (*stats)(const void *self, BrioLinearStats *stats);
     void (*destroy)(void *self);
     bool multiplies; /* calls brio__matrix_multiply: the matrix comes with its rows */
     bool iterates;   /* a solve is as long as its accuracy asks */
-    /* Of a solver for several processes: adds up the shares of A that they have, and the blocks beside its pattern (which may be NULL). In place of factor; may change values of A. */
+    /* Of a solver for several processes: adds up the shares of A that they have, and the blocks
+     * beside its pattern (which may be NULL). In place of factor; may change values of A. */
     BrioStatus (*factor_shares)(void *self, BrioMatrix *A, struct BrioExtra *extra);
 } BrioLinearType;
 
@@ -95,27 +106,31 @@ typedef struct BrioLinear {
     BrioMatrix A;
     void *self;
     BrioLinearOptions options;
-    double *permuted; /* scratch for right-hand sides */
-    int columns;      /* that it holds, two at least */
-    struct BrioExtra *extra;    /* blocks beside the pattern of A (extra.h); NULL: never any */
+    double *permuted;            /* scratch for right-hand sides */
+    int columns;                 /* that it holds, two at least */
+    struct BrioExtra *extra;     /* blocks beside the pattern of A (extra.h); NULL: never any */
     struct BrioLinear *factored; /* what the last factorisation took: this, or the joined matrix */
 } BrioLinear;
 
-/* Makes the matrix with the pattern of the symmetric graph (full adjacency without diagonal; rows need not
- * be sorted) and lets the solver order and analyse it. */
-BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
-                               const int64_t *start, const int32_t *neighbour, BrioLinear **linear);
+/* Makes the matrix with the pattern of the symmetric graph (full adjacency without diagonal; rows
+ * need not be sorted) and lets the solver order and analyse it. */
+BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options,
+                               int32_t n, const int64_t *start, const int32_t *neighbour,
+                               BrioLinear **linear);
 /* The same with a given elimination order, for one who knows a good one. */
-BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLinearOptions *options, int32_t n,
-                                       const int64_t *start, const int32_t *neighbour, const int32_t *order, BrioLinear **linear);
-/* Of A and its extra blocks. NOT_POSITIVE_DEFINITE, or NOT_FINITE if a value of the matrix is not. */
+BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLinearOptions *options,
+                                       int32_t n, const int64_t *start, const int32_t *neighbour,
+                                       const int32_t *order, BrioLinear **linear);
+/* Of A and its extra blocks. NOT_POSITIVE_DEFINITE, or NOT_FINITE if a value of the matrix is
+ * not. */
 BrioStatus brio__linear_factor(BrioLinear *linear);
 /* x = A^-1 b for k right-hand sides in coordinate order (each 3n long); x may be b. */
 BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x);
 void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats);
 void brio__linear_free(BrioLinear *linear);
 
-/* y = A x in coordinate order, without extra blocks; y may be x; the same bits for any number of threads. */
+/* y = A x in coordinate order, without extra blocks; y may be x; the same bits for any number of
+ * threads. */
 void brio__linear_multiply(BrioLinear *linear, const double *x, double *y);
 
 /* The BLAS behind a direct solver: "OpenBLAS SkylakeX, 1 thread". For reports. */

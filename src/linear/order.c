@@ -1,15 +1,16 @@
 /* Elimination orders without a library.
  *
- * Nested dissection [George1973]: a small set of vertices whose removal splits the graph in two is eliminated
- * last, and both halves are ordered in the same way. To find it, take four vertices far from each other (of a
- * box: corners). For each pair of these every vertex gets the difference of its distances from the two, made
- * smooth by averages over neighbours; the vertices, sorted by that number, are cut at the best place near the
- * middle. The best of the six separators becomes smaller still by moves of single vertices: a separator vertex
- * may go to side A if its neighbours on side B join the separator in exchange, which pays if there is at most
- * one.
+ * Nested dissection [George1973]: a small set of vertices whose removal splits the graph in two is
+ * eliminated last, and both halves are ordered in the same way. To find it, take four vertices far
+ * from each other (of a box: corners). For each pair of these every vertex gets the difference of
+ * its distances from the two, made smooth by averages over neighbours; the vertices, sorted by that
+ * number, are cut at the best place near the middle. The best of the six separators becomes smaller
+ * still by moves of single vertices: a separator vertex may go to side A if its neighbours on side
+ * B join the separator in exchange, which pays if there is at most one.
  *
- * A range [begin, end) of order[] holds the vertices of a part; part[v] = begin names it, since no two parts
- * that are still to be split begin at the same place. Vertices that are placed for good have -1. */
+ * A range [begin, end) of order[] holds the vertices of a part; part[v] = begin names it, since no
+ * two parts that are still to be split begin at the same place. Vertices that are placed for good
+ * have -1. */
 #include "order.h"
 
 #include <string.h>
@@ -56,8 +57,8 @@ static void unreach(Dissection *d, const int32_t *vertices, int32_t count)
     for (int32_t i = 0; i < count; i++) d->level[vertices[i]] = -1;
 }
 
-/* Searches again from the last vertex found as long as the levels become more, then leaves levels and queue
- * as they are. */
+/* Searches again from the last vertex found as long as the levels become more, then leaves levels
+ * and queue as they are. */
 static int32_t search_from_rim(Dissection *d, int32_t root, int32_t *queue)
 {
     int32_t count = search(d, root, queue);
@@ -78,8 +79,8 @@ static void push(Dissection *d, int32_t begin, int32_t end)
     d->stack[d->depth++] = (Range){begin, end};
 }
 
-/* Distances from vertices that are far from each other: the first is the root of the search that was made,
- * each next one maximises the least distance from those before. */
+/* Distances from vertices that are far from each other: the first is the root of the search that
+ * was made, each next one maximises the least distance from those before. */
 static void find_ends(Dissection *d, const int32_t *vertices, int32_t count, int32_t *queue)
 {
     int32_t far = vertices[0];
@@ -100,7 +101,8 @@ static void find_ends(Dissection *d, const int32_t *vertices, int32_t count, int
 }
 
 /* The numbers that order a connected part from one end to another. */
-static void find_keys(Dissection *d, const int32_t *vertices, int32_t count, const int32_t *from, const int32_t *to)
+static void find_keys(Dissection *d, const int32_t *vertices, int32_t count, const int32_t *from,
+                      const int32_t *to)
 {
     int32_t part = d->part[vertices[0]];
     for (int32_t i = 0; i < count; i++) d->key[vertices[i]] = from[vertices[i]] - to[vertices[i]];
@@ -146,16 +148,18 @@ static void sort(const Dissection *d, int32_t *vertices, int32_t count)
     }
 }
 
-/* Where to cut the sorted vertices so that few before the cut have neighbours after it. Returns the cost: their
- * number, and more for uneven sides. */
-static double find_cut(Dissection *d, const int32_t *vertices, int32_t count, int32_t *change, int32_t *best)
+/* Where to cut the sorted vertices so that few before the cut have neighbours after it. Returns the
+ * cost: their number, and more for uneven sides. */
+static double find_cut(Dissection *d, const int32_t *vertices, int32_t count, int32_t *change,
+                       int32_t *best)
 {
     int32_t part = d->part[vertices[0]], *place = d->level;
     for (int32_t i = 0; i < count; i++) {
         place[vertices[i]] = i;
         change[i] = 0;
     }
-    for (int32_t i = 0; i < count; i++) { /* i is in the separator of the cuts before i+1, ..., last */
+    /* i is in the separator of the cuts before i+1, ..., last */
+    for (int32_t i = 0; i < count; i++) {
         int32_t last = i, v = vertices[i];
         for (int64_t k = d->start[v]; k < d->start[v + 1]; k++)
             if (d->part[d->neighbour[k]] == part) last = BRIO_MAX(last, place[d->neighbour[k]]);
@@ -177,7 +181,8 @@ static double find_cut(Dissection *d, const int32_t *vertices, int32_t count, in
 }
 
 /* Side A: the first `at` vertices without those that have neighbours among the others. */
-static void set_sides(Dissection *d, const int32_t *vertices, int32_t count, int32_t at, int32_t size[3])
+static void set_sides(Dissection *d, const int32_t *vertices, int32_t count, int32_t at,
+                      int32_t size[3])
 {
     int32_t part = d->part[vertices[0]], *side = d->level;
     for (int32_t i = 0; i < count; i++) side[vertices[i]] = i < at ? SIDE_A : SIDE_B;
@@ -194,7 +199,8 @@ static void set_sides(Dissection *d, const int32_t *vertices, int32_t count, int
             }
 }
 
-/* Moves separator vertices to a side while that makes the separator smaller, or the sides more even. */
+/* Moves separator vertices to a side while that makes the separator smaller, or the sides more
+ * even. */
 static void refine(Dissection *d, const int32_t *vertices, int32_t count, int32_t size[3])
 {
     int32_t part = d->part[vertices[0]], *side = d->level;
@@ -206,8 +212,9 @@ static void refine(Dissection *d, const int32_t *vertices, int32_t count, int32_
             if (side[v] != SEPARATOR) continue;
             for (int64_t k = d->start[v]; k < d->start[v + 1]; k++)
                 if (d->part[d->neighbour[k]] == part) touched[side[d->neighbour[k]]]++;
-            int32_t to = touched[SIDE_B] != touched[SIDE_A] ? (touched[SIDE_B] < touched[SIDE_A] ? SIDE_A : SIDE_B)
-                                                            : (size[SIDE_A] < size[SIDE_B] ? SIDE_A : SIDE_B);
+            int32_t to = touched[SIDE_B] != touched[SIDE_A]
+                             ? (touched[SIDE_B] < touched[SIDE_A] ? SIDE_A : SIDE_B)
+                             : (size[SIDE_A] < size[SIDE_B] ? SIDE_A : SIDE_B);
             int32_t other = to == SIDE_A ? SIDE_B : SIDE_A, pulled = touched[other];
             if (pulled > 1 || size[other] - pulled < count / 5) continue;
             if (pulled == 1 && size[to] + 1 > size[other] - 1) continue;
@@ -226,7 +233,10 @@ static void refine(Dissection *d, const int32_t *vertices, int32_t count, int32_
 /* Orders a connected part, or splits it. */
 static void split(Dissection *d, int32_t begin, int32_t end)
 {
-    int32_t count = end - begin, *vertices = d->order + begin, *queue = d->queue + begin, *side = d->level;
+    int32_t count = end - begin;
+    int32_t *vertices = d->order + begin;
+    int32_t *queue = d->queue + begin;
+    int32_t *side = d->level;
     search_from_rim(d, vertices[0], queue);
     memcpy(vertices, queue, (size_t)count * sizeof *vertices);
     int32_t size[3] = {0, 0, count}, next[3];
@@ -281,15 +291,17 @@ static void dissect(Dissection *d, int32_t begin, int32_t end)
     memcpy(d->order + begin, d->queue + begin, (size_t)(end - begin) * sizeof *d->order);
     for (int32_t i = begin, first = begin; i < end; i++) {
         d->level[d->order[i]] = -1;
-        if (i + 1 < end && d->level[d->order[i + 1]] != 0) continue; /* level 0: the next component begins */
+        /* level 0: the next component begins */
+        if (i + 1 < end && d->level[d->order[i + 1]] != 0) continue;
         push(d, first, i + 1);
         first = i + 1;
     }
 }
 
 /* Elimination tree [Liu1990] of the graph in the given order, by positions; -1: a root. */
-static void elimination_tree(int32_t n, const int64_t *start, const int32_t *neighbour, const int32_t *order,
-                             const int32_t *position, int32_t *parent, int32_t *ancestor)
+static void elimination_tree(int32_t n, const int64_t *start, const int32_t *neighbour,
+                             const int32_t *order, const int32_t *position, int32_t *parent,
+                             int32_t *ancestor)
 {
     for (int32_t i = 0; i < n; i++) {
         parent[i] = ancestor[i] = -1;
@@ -303,7 +315,8 @@ static void elimination_tree(int32_t n, const int64_t *start, const int32_t *nei
 }
 
 /* post[k] = k-th vertex of the tree, children before parents and subtrees together. */
-static void postorder(int32_t n, const int32_t *parent, int32_t *child, int32_t *sibling, int32_t *stack, int32_t *post)
+static void postorder(int32_t n, const int32_t *parent, int32_t *child, int32_t *sibling,
+                      int32_t *stack, int32_t *post)
 {
     int32_t count = 0;
     for (int32_t i = 0; i < n; i++) child[i] = -1;
@@ -329,9 +342,11 @@ static void postorder(int32_t n, const int32_t *parent, int32_t *child, int32_t 
     }
 }
 
-/* Row i of L holds the columns on the paths up the tree from the neighbours of i that come before it. */
-static double count_operations(int32_t n, const int64_t *start, const int32_t *neighbour, const int32_t *order, const int32_t *position,
-                               const int32_t *parent, int32_t *count, int32_t *mark)
+/* Row i of L holds the columns on the paths up the tree from the neighbours of i that come before
+ * it. */
+static double count_operations(int32_t n, const int64_t *start, const int32_t *neighbour,
+                               const int32_t *order, const int32_t *position, const int32_t *parent,
+                               int32_t *count, int32_t *mark)
 {
     double operations = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -348,12 +363,16 @@ static double count_operations(int32_t n, const int64_t *start, const int32_t *n
     return operations;
 }
 
-BrioStatus brio__order_postorder(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order, double *operations)
+BrioStatus brio__order_postorder(int32_t n, const int64_t *start, const int32_t *neighbour,
+                                 int32_t *order, double *operations)
 {
     size_t size = (size_t)n;
     int32_t *work = brio__alloc(7 * size, sizeof *work);
     if (!work) return BRIO_ERROR_MEMORY;
-    int32_t *position = work, *parent = work + size, *child = work + 2 * size, *sibling = work + 3 * size;
+    int32_t *position = work;
+    int32_t *parent = work + size;
+    int32_t *child = work + 2 * size;
+    int32_t *sibling = work + 3 * size;
     int32_t *path = work + 4 * size, *post = work + 5 * size, *old = work + 6 * size;
     memcpy(old, order, size * sizeof *order);
     for (int32_t i = 0; i < n; i++) position[old[i]] = i;
@@ -365,7 +384,8 @@ BrioStatus brio__order_postorder(int32_t n, const int64_t *start, const int32_t 
     return BRIO_OK;
 }
 
-/* Vertices with very many neighbours go last: they are near to everything and would blur the search. */
+/* Vertices with very many neighbours go last: they are near to everything and would blur the
+ * search. */
 static int32_t place_dense(Dissection *d, int32_t n)
 {
     int64_t most = (int64_t)(16 + 10 * sqrt((double)n));
@@ -382,7 +402,8 @@ static int32_t place_dense(Dissection *d, int32_t n)
     return end;
 }
 
-BrioStatus brio__order_dissection(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order)
+BrioStatus brio__order_dissection(int32_t n, const int64_t *start, const int32_t *neighbour,
+                                  int32_t *order)
 {
     size_t size = (size_t)n;
     int32_t *work = brio__alloc((4 + ENDS) * size, sizeof *work);
@@ -394,8 +415,15 @@ BrioStatus brio__order_dissection(int32_t n, const int64_t *start, const int32_t
         brio__free(stack);
         return BRIO_ERROR_MEMORY;
     }
-    Dissection d = {.start = start, .neighbour = neighbour, .order = order, .part = work, .level = work + size,
-                    .queue = work + 2 * size, .best = work + 3 * size, .key = keys, .smooth = keys + size,
+    Dissection d = {.start = start,
+                    .neighbour = neighbour,
+                    .order = order,
+                    .part = work,
+                    .level = work + size,
+                    .queue = work + 2 * size,
+                    .best = work + 3 * size,
+                    .key = keys,
+                    .smooth = keys + size,
                     .stack = stack};
     for (int e = 0; e < ENDS; e++) d.distance[e] = work + (4 + (size_t)e) * size;
     push(&d, 0, place_dense(&d, n));
@@ -410,7 +438,8 @@ BrioStatus brio__order_dissection(int32_t n, const int64_t *start, const int32_t
     return brio__order_postorder(n, start, neighbour, order, &operations);
 }
 
-BrioStatus brio__order_band(int32_t n, const int64_t *start, const int32_t *neighbour, int32_t *order)
+BrioStatus brio__order_band(int32_t n, const int64_t *start, const int32_t *neighbour,
+                            int32_t *order)
 {
     size_t size = (size_t)n;
     int32_t *work = brio__calloc(2 * size, sizeof *work);

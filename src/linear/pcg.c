@@ -1,9 +1,10 @@
-/* Conjugate gradients [Hestenes1952], preconditioned by the inverse P of the diagonal blocks (block Jacobi).
+/* Conjugate gradients [Hestenes1952], preconditioned by the inverse P of the diagonal blocks (block
+ * Jacobi).
  *
- * Stops when sqrt(r.P r) <= tol sqrt(b.P b). The residual of the recurrence drifts away from b - A x by
- * round-off, so it is computed anew at the end: if the true one is too large, the iteration starts again from
- * there, and gives up when that no longer helps. All sums are in fixed order: the same bits for any number of
- * threads. */
+ * Stops when sqrt(r.P r) <= tol sqrt(b.P b). The residual of the recurrence drifts away from b - A
+ * x by round-off, so it is computed anew at the end: if the true one is too large, the iteration
+ * starts again from there, and gives up when that no longer helps. All sums are in fixed order: the
+ * same bits for any number of threads. */
 #include "linear.h"
 #include "order.h"
 
@@ -14,7 +15,7 @@ typedef struct Pcg {
     int64_t max_iterations;
     int64_t iterations; /* so far */
     int32_t n;
-    double *inverse;    /* n x 6: xx yy zz xy xz yz of the inverted diagonal blocks */
+    double *inverse; /* n x 6: xx yy zz xy xz yz of the inverted diagonal blocks */
     double *b, *r, *z, *p, *ap;
 } Pcg;
 
@@ -34,7 +35,8 @@ static BrioStatus pcg_create(const BrioMatrix *A, const BrioLinearOptions *optio
     int64_t length = 3 * (int64_t)A->n;
     s->n = A->n;
     s->tol = options->tol > 0 ? options->tol : 1e-8;
-    s->max_iterations = options->max_iterations > 0 ? options->max_iterations : BRIO_MIN(length + 1000, (int64_t)20000);
+    s->max_iterations = options->max_iterations > 0 ? options->max_iterations
+                                                    : BRIO_MIN(length + 1000, (int64_t)20000);
     s->inverse = brio__alloc((size_t)A->n, 6 * sizeof *s->inverse);
     s->b = brio__alloc((size_t)length, 5 * sizeof *s->b);
     if (!s->inverse || !s->b) {
@@ -49,11 +51,20 @@ static BrioStatus pcg_create(const BrioMatrix *A, const BrioLinearOptions *optio
     return BRIO_OK;
 }
 
-/* Inverse of a symmetric block by cofactors; false if it is not positive definite (leading minors). */
+/* Inverse of a symmetric block by cofactors; false if it is not positive definite (leading
+ * minors). */
 static bool invert(const double *a, int64_t stride, double *inverse)
 {
-    double xx = a[0], xy = a[1], xz = a[2], yy = a[stride + 1], yz = a[stride + 2], zz = a[2 * stride + 2];
-    double minor = xx * yy - xy * xy, cx = yy * zz - yz * yz, cy = xz * yz - xy * zz, cz = xy * yz - xz * yy;
+    double xx = a[0];
+    double xy = a[1];
+    double xz = a[2];
+    double yy = a[stride + 1];
+    double yz = a[stride + 2];
+    double zz = a[2 * stride + 2];
+    double minor = xx * yy - xy * xy;
+    double cx = yy * zz - yz * yz;
+    double cy = xz * yz - xy * zz;
+    double cz = xy * yz - xz * yy;
     double det = xx * cx + xy * cy + xz * cz;
     if (!(xx > 0 && minor > 0 && det > 0 && isfinite(det))) return false;
     inverse[0] = cx / det;
@@ -69,12 +80,13 @@ static BrioStatus pcg_factor(void *self, const BrioMatrix *A)
 {
     Pcg *s = self;
     for (int32_t J = 0; J < A->n; J++)
-        if (!invert(A->value + 9 * A->start[J], brio__matrix_stride(A, J), s->inverse + 6 * (int64_t)J))
+        if (!invert(A->value + 9 * A->start[J], brio__matrix_stride(A, J),
+                    s->inverse + 6 * (int64_t)J))
             return BRIO_NOT_POSITIVE_DEFINITE;
     return BRIO_OK;
 }
 
-/* ---- vector operations, by block rows ----------------------------------------------------------- */
+/* ---- vector operations, by block rows --------------------------------------------------- */
 
 enum { GRAIN = 8192 };
 
@@ -89,7 +101,8 @@ static double dot_part(void *context, int64_t begin, int64_t end)
     const Vectors *v = context;
     double sum = 0;
     for (int64_t i = begin; i < end; i++)
-        sum += v->x[3 * i] * v->y[3 * i] + v->x[3 * i + 1] * v->y[3 * i + 1] + v->x[3 * i + 2] * v->y[3 * i + 2];
+        sum += v->x[3 * i] * v->y[3 * i] + v->x[3 * i + 1] * v->y[3 * i + 1] +
+               v->x[3 * i + 2] * v->y[3 * i + 2];
     return sum;
 }
 
@@ -134,11 +147,12 @@ static void precondition_part(void *context, int64_t begin, int64_t end)
 
 static double precondition(const Pcg *s, const double *x, double *y) /* returns x.P x */
 {
-    brio__parallel_for(s->n, GRAIN, precondition_part, &(Vectors){.inverse = s->inverse, .x = x, .y = y});
+    brio__parallel_for(s->n, GRAIN, precondition_part,
+                       &(Vectors){.inverse = s->inverse, .x = x, .y = y});
     return dot(s, x, y);
 }
 
-/* ---- iteration ---------------------------------------------------------------------------------- */
+/* ---- iteration -------------------------------------------------------------------------- */
 
 /* From r = b - A x, until sqrt(r.P r) <= goal or no iterations are left. */
 static BrioStatus iterate(Pcg *s, const BrioMatrix *A, double goal, int64_t *left, double *x)
@@ -153,10 +167,12 @@ static BrioStatus iterate(Pcg *s, const BrioMatrix *A, double goal, int64_t *lef
         if (curvature <= 0) return BRIO_NOT_POSITIVE_DEFINITE;
         double step = rz / curvature;
         brio__parallel_for(s->n, GRAIN, add_part, &(Vectors){.x = s->p, .y = x, .factor = step});
-        brio__parallel_for(s->n, GRAIN, add_part, &(Vectors){.x = s->ap, .y = s->r, .factor = -step});
+        brio__parallel_for(s->n, GRAIN, add_part,
+                           &(Vectors){.x = s->ap, .y = s->r, .factor = -step});
         double before = rz;
         rz = precondition(s, s->r, s->z);
-        brio__parallel_for(s->n, GRAIN, turn_part, &(Vectors){.x = s->z, .y = s->p, .factor = rz / before});
+        brio__parallel_for(s->n, GRAIN, turn_part,
+                           &(Vectors){.x = s->z, .y = s->p, .factor = rz / before});
         s->iterations++;
     }
     return BRIO_OK;
@@ -201,7 +217,8 @@ static void pcg_stats(const void *self, BrioLinearStats *stats)
 
 const BrioLinearType brio__solver_pcg = {
     .name = "pcg",
-    .summary = "Iterative, for what outgrows a factorisation: conjugate gradients with block Jacobi.",
+    .summary =
+        "Iterative, for what outgrows a factorisation: conjugate gradients with block Jacobi.",
     .citation = "Hestenes1952",
     .order = brio__order_band,
     .create = pcg_create,

@@ -1,11 +1,15 @@
-/* PETSc's solvers, for matrices whose rows several processes hold: conjugate gradients preconditioned by smoothed aggregation [Balay2022] with the rigid motions as
- * near-null space, or whatever the options ask for.
+/* PETSc's solvers, for matrices whose rows several processes hold: conjugate gradients
+ * preconditioned by smoothed aggregation [Balay2022] with the rigid motions as near-null space, or
+ * whatever the options ask for.
  *
- * Each process has the share of A that its elements give, in rows of its own and of ghosts. Blocks in rows of ghosts are sent to their owners, who add up what they have and what they
- * receive in the order of processes: PETSc's own way of doing that adds messages as they come in, which gives other last bits in every run. Blocks beside the pattern of
- * A (contacts) get places when they first appear, and keep them while they come and go.
+ * Each process has the share of A that its elements give, in rows of its own and of ghosts. Blocks
+ * in rows of ghosts are sent to their owners, who add up what they have and what they receive in
+ * the order of processes: PETSc's own way of doing that adds messages as they come in, which gives
+ * other last bits in every run. Blocks beside the pattern of A (contacts) get places when they
+ * first appear, and keep them while they come and go.
  *
- * The interpolation of the multigrid is kept from solve to solve until it has become too old to be worth it; it is then made for the rigid motions of the positions as they are. */
+ * The interpolation of the multigrid is kept from solve to solve until it has become too old to be
+ * worth it; it is then made for the rigid motions of the positions as they are. */
 #include "extra.h"
 
 #include "../cluster/cluster.h"
@@ -15,8 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the solvers, unless the scene's options say otherwise. Products by the backend: the others add up in the order of messages, and it is for several processes only. */
-static const char defaults[] = "-ksp_type cg -ksp_norm_type natural -pc_type gamg -pc_gamg_coarse_eq_limit 600 -pc_gamg_process_eq_limit 1000 -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi";
+/* Of the solvers, unless the scene's options say otherwise. Products by the backend: the others add
+ * up in the order of messages, and it is for several processes only. */
+static const char defaults[] =
+    "-ksp_type cg -ksp_norm_type natural -pc_type gamg -pc_gamg_coarse_eq_limit 600 "
+    "-pc_gamg_process_eq_limit 1000 -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi";
 static const char for_several[] = " -matptap_via backend";
 
 #define TOO_OLD 1.3 /* times the iterations that the interpolation began with */
@@ -34,25 +41,30 @@ typedef struct Petsc {
     BrioShare *share;
     MPI_Comm comm;
     int32_t n, owned;
-    PetscInt *number;     /* of each block in the distributed matrix */
-    int *owner;           /* of each block */
-    PetscInt *first_of;   /* of each process: the number of its first block; then how many there are */
+    PetscInt *number; /* of each block in the distributed matrix */
+    int *owner;       /* of each block */
+    /* of each process: the number of its first block; then how many there are */
+    PetscInt *first_of;
     Post post;
-    int64_t *entry;       /* of what is sent: twice the place among the blocks of A and then of the keys, plus 1 for its transpose */
+    /* of what is sent: twice the place among the blocks of A and then of the keys, plus 1 for its
+     * transpose */
+    int64_t *entry;
     Mat A;
-    KSP ksp, plain;       /* plain: with a simple preconditioner; NULL until it is needed */
+    KSP ksp, plain; /* plain: with a simple preconditioner; NULL until it is needed */
     Vec b, x;
-    int64_t key_count;    /* blocks beside the pattern that have places: sorted */
+    int64_t key_count; /* blocks beside the pattern that have places: sorted */
     uint64_t *key;
-    PetscInt *rows;       /* scratch: of the longest column */
+    PetscInt *rows; /* scratch: of the longest column */
     double *values, *key_value;
     int64_t iterations;
-    PetscInt first, last; /* iterations of the first and of the last solve with this interpolation; 0: none yet */
+    /* iterations of the first and of the last solve with this interpolation; 0: none yet */
+    PetscInt first, last;
 } Petsc;
 
 static void post_free(Post *p)
 {
-    void *arrays[] = {p->send, p->send_start, p->receive, p->receive_start, p->row, p->column, p->sent, p->received};
+    void *arrays[] = {p->send, p->send_start, p->receive, p->receive_start,
+                      p->row,  p->column,     p->sent,    p->received};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     *p = (Post){0};
 }
@@ -66,14 +78,16 @@ static void petsc_destroy(void *self)
     VecDestroy(&s->b);
     VecDestroy(&s->x);
     post_free(&s->post);
-    void *arrays[] = {s->number, s->owner, s->first_of, s->entry, s->key, s->rows, s->values, s->key_value};
+    void *arrays[] = {s->number, s->owner, s->first_of, s->entry,
+                      s->key,    s->rows,  s->values,   s->key_value};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     brio__free(s);
 }
 
-/* ---- the pattern ---------------------------------------------------------------------------------- */
+/* ---- the pattern ------------------------------------------------------------------------ */
 
-/* Calls use(context, row, column, place) for all blocks that there are: of A both triangles, then of the keys. */
+/* Calls use(context, row, column, place) for all blocks that there are: of A both triangles, then
+ * of the keys. */
 typedef void EntryUse(void *context, int32_t row, int32_t column, int64_t place);
 
 static void each_entry(const Petsc *s, const BrioMatrix *A, EntryUse *use, void *context)
@@ -126,13 +140,15 @@ static int processes_of(const Petsc *s) { return s->share ? s->share->processes 
 static int process_of(const Petsc *s) { return s->share ? s->share->process : 0; }
 
 /* Sends `width` numbers of a type for each block in rows of ghosts to the rows' owners. */
-static void exchange(const Petsc *s, const void *sent, void *received, int width, MPI_Datatype number)
+static void exchange(const Petsc *s, const void *sent, void *received, int width,
+                     MPI_Datatype number)
 {
     if (!s->share) return;
     MPI_Datatype unit;
     MPI_Type_contiguous(width, number, &unit);
     MPI_Type_commit(&unit);
-    MPI_Alltoallv(sent, s->post.send, s->post.send_start, unit, received, s->post.receive, s->post.receive_start, unit, s->comm);
+    MPI_Alltoallv(sent, s->post.send, s->post.send_start, unit, received, s->post.receive,
+                  s->post.receive_start, unit, s->comm);
     MPI_Type_free(&unit);
 }
 
@@ -150,7 +166,8 @@ static BrioStatus plan_post(Petsc *s, const BrioMatrix *A, uint64_t **places, in
     post->receive_start = brio__calloc((size_t)processes, sizeof *post->receive_start);
     p.next = brio__calloc((size_t)processes, sizeof *p.next);
     s->entry = NULL;
-    if (!post->send || !post->send_start || !post->receive || !post->receive_start || !p.next) return BRIO_ERROR_MEMORY;
+    if (!post->send || !post->send_start || !post->receive || !post->receive_start || !p.next)
+        return BRIO_ERROR_MEMORY;
     each_entry(s, A, count_entry, &p);
     if (s->share) MPI_Alltoall(post->send, 1, MPI_INT, post->receive, 1, MPI_INT, s->comm);
     for (int k = 0; k < processes; k++) {
@@ -170,7 +187,8 @@ static BrioStatus plan_post(Petsc *s, const BrioMatrix *A, uint64_t **places, in
     post->sent = brio__alloc(9 * (size_t)post->send_count + 1, sizeof *post->sent);
     post->received = brio__alloc(9 * (size_t)post->receive_count + 1, sizeof *post->received);
     PetscInt *pairs = brio__alloc(2 * (size_t)post->receive_count + 1, sizeof *pairs);
-    bool fine = p.place && p.foreign && s->entry && post->row && post->column && post->sent && post->received && pairs;
+    bool fine = p.place && p.foreign && s->entry && post->row && post->column && post->sent &&
+                post->received && pairs;
     BrioStatus status = brio__share_agree(s->share, fine ? BRIO_OK : BRIO_ERROR_MEMORY);
     if (status == BRIO_OK) {
         each_entry(s, A, keep_entry, &p);
@@ -178,7 +196,8 @@ static BrioStatus plan_post(Petsc *s, const BrioMatrix *A, uint64_t **places, in
         for (int64_t k = 0; k < post->receive_count; k++) {
             post->row[k] = pairs[2 * k];
             post->column[k] = pairs[2 * k + 1];
-            p.place[own + k] = (uint64_t)(pairs[2 * k] - s->first_of[process_of(s)]) << 32 | (uint32_t)pairs[2 * k + 1];
+            p.place[own + k] = (uint64_t)(pairs[2 * k] - s->first_of[process_of(s)]) << 32 |
+                               (uint32_t)pairs[2 * k + 1];
         }
         qsort(p.place, (size_t)(own + post->receive_count), sizeof *p.place, brio__ascending_keys);
         *count = 0;
@@ -196,8 +215,10 @@ static BrioStatus plan_post(Petsc *s, const BrioMatrix *A, uint64_t **places, in
 
 static PetscErrorCode allocate(Petsc *s, const uint64_t *place, int64_t count)
 {
-    PetscInt *near, *far, *near_upper, *far_upper, low = s->first_of[process_of(s)], high = low + s->owned;
-    PetscCall(PetscCalloc4(s->owned, &near, s->owned, &far, s->owned, &near_upper, s->owned, &far_upper));
+    PetscInt *near, *far, *near_upper, *far_upper, low = s->first_of[process_of(s)],
+                                                   high = low + s->owned;
+    PetscCall(
+        PetscCalloc4(s->owned, &near, s->owned, &far, s->owned, &near_upper, s->owned, &far_upper));
     for (int64_t k = 0; k < count; k++) {
         PetscInt row = (PetscInt)(place[k] >> 32), column = (PetscInt)(uint32_t)place[k];
         (column >= low && column < high ? near : far)[row]++;
@@ -231,7 +252,7 @@ static BrioStatus make_matrix(Petsc *s, const BrioMatrix *A)
     return status == BRIO_OK && !s->key_value ? BRIO_ERROR_MEMORY : status;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------- */
 
 static BrioStatus number_blocks(Petsc *s)
 {
@@ -279,12 +300,18 @@ static BrioStatus petsc_create(const BrioMatrix *A, const BrioLinearOptions *opt
     s->first_of = brio__calloc((size_t)processes_of(s) + 1, sizeof *s->first_of);
     s->rows = brio__alloc((size_t)longest, sizeof *s->rows);
     s->values = brio__alloc(9 * (size_t)longest, sizeof *s->values);
-    BrioStatus status = s->number && s->owner && s->first_of && s->rows && s->values ? number_blocks(s) : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK && (PetscOptionsInsertString(NULL, defaults) || (processes_of(s) > 1 && PetscOptionsInsertString(NULL, for_several)) ||
-                              (options->text && PetscOptionsInsertString(NULL, options->text))))
+    BrioStatus status = s->number && s->owner && s->first_of && s->rows && s->values
+                            ? number_blocks(s)
+                            : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK &&
+        (PetscOptionsInsertString(NULL, defaults) ||
+         (processes_of(s) > 1 && PetscOptionsInsertString(NULL, for_several)) ||
+         (options->text && PetscOptionsInsertString(NULL, options->text))))
         status = BRIO_ERROR_INPUT;
     if (status == BRIO_OK) status = make_matrix(s, A);
-    if (status == BRIO_OK && (VecCreateMPI(s->comm, 3 * s->owned, PETSC_DETERMINE, &s->b) || VecSetBlockSize(s->b, 3) || VecDuplicate(s->b, &s->x))) status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK && (VecCreateMPI(s->comm, 3 * s->owned, PETSC_DETERMINE, &s->b) ||
+                              VecSetBlockSize(s->b, 3) || VecDuplicate(s->b, &s->x)))
+        status = BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         *self = s;
     else
@@ -298,7 +325,8 @@ static PetscErrorCode make_solver(Petsc *s)
     const BrioLinearOptions *o = s->options;
     KSPDestroy(&s->ksp);
     PetscCall(KSPCreate(s->comm, &s->ksp));
-    PetscCall(KSPSetTolerances(s->ksp, o->tol > 0 ? o->tol : 1e-8, 1e-300, 1e10, o->max_iterations > 0 ? o->max_iterations : 10000));
+    PetscCall(KSPSetTolerances(s->ksp, o->tol > 0 ? o->tol : 1e-8, 1e-300, 1e10,
+                               o->max_iterations > 0 ? o->max_iterations : 10000));
     PetscCall(KSPSetFromOptions(s->ksp));
     s->first = s->last = 0;
     if (!o->position) return 0;
@@ -316,7 +344,7 @@ static PetscErrorCode make_solver(Petsc *s)
     return 0;
 }
 
-/* ---- numbers -------------------------------------------------------------------------------------- */
+/* ---- numbers ---------------------------------------------------------------------------- */
 
 static void transpose(const double H[9], double to[9])
 {
@@ -329,10 +357,12 @@ static void block_of(const BrioMatrix *A, int32_t J, int64_t k, double H[9])
     int64_t stride = brio__matrix_stride(A, J);
     const double *from = A->value + brio__matrix_slot(A, J, k);
     for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) H[3 * r + c] = A->row[k] == J && c > r ? from[r * stride + c] : from[c * stride + r];
+        for (int c = 0; c < 3; c++)
+            H[3 * r + c] = A->row[k] == J && c > r ? from[r * stride + c] : from[c * stride + r];
 }
 
-/* The blocks of a column as a column, and those below the diagonal as a row: what is in own rows. */
+/* The blocks of a column as a column, and those below the diagonal as a row: what is in own
+ * rows. */
 static PetscErrorCode add_column(Petsc *s, const BrioMatrix *A, int32_t J)
 {
     int64_t first = A->start[J], rows = 0;
@@ -341,14 +371,18 @@ static PetscErrorCode add_column(Petsc *s, const BrioMatrix *A, int32_t J)
         block_of(A, J, k, s->values + 9 * rows);
         s->rows[rows++] = s->number[A->row[k]];
     }
-    if (rows) PetscCall(MatSetValuesBlocked(s->A, (PetscInt)rows, s->rows, 1, &s->number[J], s->values, ADD_VALUES));
+    if (rows)
+        PetscCall(MatSetValuesBlocked(s->A, (PetscInt)rows, s->rows, 1, &s->number[J], s->values,
+                                      ADD_VALUES));
     int64_t count = A->start[J + 1] - first - 1, stride = 3 * (count + 1);
     if (J >= s->owned || count == 0) return 0;
     const double *from = A->value + 9 * first;
     for (int64_t k = 0; k < count; k++) s->rows[k] = s->number[A->row[first + 1 + k]];
     for (int c = 0; c < 3; c++)
-        for (int64_t k = 0; k < 3 * count; k++) s->values[c * 3 * count + k] = from[c * stride + 3 + k];
-    return MatSetValuesBlocked(s->A, 1, &s->number[J], (PetscInt)count, s->rows, s->values, ADD_VALUES);
+        for (int64_t k = 0; k < 3 * count; k++)
+            s->values[c * 3 * count + k] = from[c * stride + 3 + k];
+    return MatSetValuesBlocked(s->A, 1, &s->number[J], (PetscInt)count, s->rows, s->values,
+                               ADD_VALUES);
 }
 
 static PetscErrorCode add_key(Petsc *s, int64_t i)
@@ -356,12 +390,17 @@ static PetscErrorCode add_key(Petsc *s, int64_t i)
     int32_t a = (int32_t)(s->key[i] >> 32), b = (int32_t)(uint32_t)s->key[i];
     double turned[9];
     transpose(s->key_value + 9 * i, turned);
-    if (a < s->owned) PetscCall(MatSetValuesBlocked(s->A, 1, &s->number[a], 1, &s->number[b], s->key_value + 9 * i, ADD_VALUES));
-    if (b < s->owned && a != b) PetscCall(MatSetValuesBlocked(s->A, 1, &s->number[b], 1, &s->number[a], turned, ADD_VALUES));
+    if (a < s->owned)
+        PetscCall(MatSetValuesBlocked(s->A, 1, &s->number[a], 1, &s->number[b],
+                                      s->key_value + 9 * i, ADD_VALUES));
+    if (b < s->owned && a != b)
+        PetscCall(
+            MatSetValuesBlocked(s->A, 1, &s->number[b], 1, &s->number[a], turned, ADD_VALUES));
     return 0;
 }
 
-/* What goes to the owners of ghosts. Places ascend in each process's part, but not from one to the next: columns are searched for. */
+/* What goes to the owners of ghosts. Places ascend in each process's part, but not from one to the
+ * next: columns are searched for. */
 static void pack(Petsc *s, const BrioMatrix *A)
 {
     int32_t J = 0;
@@ -390,7 +429,8 @@ static PetscErrorCode fill(Petsc *s, const BrioMatrix *A)
     for (int32_t J = 0; J < A->n; J++) PetscCall(add_column(s, A, J));
     for (int64_t i = 0; i < s->key_count; i++) PetscCall(add_key(s, i));
     for (int64_t i = 0; i < s->post.receive_count; i++)
-        PetscCall(MatSetValuesBlocked(s->A, 1, &s->post.row[i], 1, &s->post.column[i], s->post.received + 9 * i, ADD_VALUES));
+        PetscCall(MatSetValuesBlocked(s->A, 1, &s->post.row[i], 1, &s->post.column[i],
+                                      s->post.received + 9 * i, ADD_VALUES));
     PetscCall(MatAssemblyBegin(s->A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(s->A, MAT_FINAL_ASSEMBLY));
     return 0;
@@ -399,15 +439,18 @@ static PetscErrorCode fill(Petsc *s, const BrioMatrix *A)
 /* The index of a key that has a place; -1: none. */
 static int64_t find_key(const Petsc *s, uint64_t key, int64_t count)
 {
-    const uint64_t *found = count ? bsearch(&key, s->key, (size_t)count, sizeof key, brio__ascending_keys) : NULL;
+    const uint64_t *found =
+        count ? bsearch(&key, s->key, (size_t)count, sizeof key, brio__ascending_keys) : NULL;
     return found ? found - s->key : -1;
 }
 
-/* Adds the keys of blocks that are neither in A nor among those that have places; false without memory. */
+/* Adds the keys of blocks that are neither in A nor among those that have places; false without
+ * memory. */
 static bool take_keys(Petsc *s, const BrioMatrix *A, const BrioExtra *extra, int64_t *added)
 {
     int64_t count = brio__extra_count(extra), known = s->key_count;
-    uint64_t *more = brio__realloc(s->key, (size_t)known, (size_t)(known + count) + 1, sizeof *more);
+    uint64_t *more =
+        brio__realloc(s->key, (size_t)known, (size_t)(known + count) + 1, sizeof *more);
     if (!more) return false;
     s->key = more;
     *added = 0;
@@ -416,7 +459,8 @@ static bool take_keys(Petsc *s, const BrioMatrix *A, const BrioExtra *extra, int
         bool transposed;
         brio__extra_at(extra, i, &a, &b);
         uint64_t key = (uint64_t)a << 32 | (uint32_t)b;
-        if (brio__matrix_find(A, a, b, &transposed) < 0 && find_key(s, key, known) < 0) s->key[known + (*added)++] = key;
+        if (brio__matrix_find(A, a, b, &transposed) < 0 && find_key(s, key, known) < 0)
+            s->key[known + (*added)++] = key;
     }
     s->key_count += *added;
     qsort(s->key, (size_t)s->key_count, sizeof *s->key, brio__ascending_keys);
@@ -431,14 +475,16 @@ static void sort_extra(Petsc *s, BrioMatrix *A, const BrioExtra *extra)
         int32_t a, b;
         bool transposed;
         const double *H = brio__extra_at(extra, i, &a, &b);
-        int64_t block = brio__matrix_find(A, a, b, &transposed), at = block < 0 ? find_key(s, (uint64_t)a << 32 | (uint32_t)b, s->key_count) : -1;
+        int64_t block = brio__matrix_find(A, a, b, &transposed);
+        int64_t at = block < 0 ? find_key(s, (uint64_t)a << 32 | (uint32_t)b, s->key_count) : -1;
         if (at >= 0) memcpy(s->key_value + 9 * at, H, 9 * sizeof *H);
         if (block < 0) continue;
         int32_t J = BRIO_MIN(a, b);
         double *to = A->value + brio__matrix_slot(A, J, block);
         int64_t stride = brio__matrix_stride(A, J);
         for (int r = 0; r < 3; r++)
-            for (int c = 0; c < 3; c++) to[c * stride + r] += transposed ? H[3 * c + r] : H[3 * r + c];
+            for (int c = 0; c < 3; c++)
+                to[c * stride + r] += transposed ? H[3 * c + r] : H[3 * r + c];
     }
 }
 
@@ -465,7 +511,9 @@ static BrioStatus petsc_factor(void *self, BrioMatrix *A, BrioExtra *extra)
     PCFailedReason failed;
     if (fill(s, A)) return BRIO_ERROR_MEMORY;
     bool old = !s->ksp || (s->first && (double)s->last > TOO_OLD * (double)s->first + 2);
-    if ((old && make_solver(s)) || KSPSetOperators(s->ksp, s->A, s->A) || KSPGetPC(s->ksp, &pc) || KSPSetUp(s->ksp) || PCGetFailedReason(pc, &failed)) return BRIO_ERROR_INPUT;
+    if ((old && make_solver(s)) || KSPSetOperators(s->ksp, s->A, s->A) || KSPGetPC(s->ksp, &pc) ||
+        KSPSetUp(s->ksp) || PCGetFailedReason(pc, &failed))
+        return BRIO_ERROR_INPUT;
     if (failed) KSPDestroy(&s->ksp);
     return failed ? BRIO_NOT_POSITIVE_DEFINITE : BRIO_OK;
 }
@@ -480,7 +528,8 @@ static PetscErrorCode make_plain_solver(Petsc *s)
     PetscCall(KSPSetNormType(s->plain, KSP_NORM_NATURAL));
     PetscCall(KSPGetPC(s->plain, &pc));
     PetscCall(PCSetType(pc, PCPBJACOBI));
-    PetscCall(KSPSetTolerances(s->plain, s->options->tol > 0 ? s->options->tol : 1e-8, 1e-300, 1e10, 20000));
+    PetscCall(KSPSetTolerances(s->plain, s->options->tol > 0 ? s->options->tol : 1e-8, 1e-300, 1e10,
+                               20000));
     return 0;
 }
 
@@ -499,7 +548,8 @@ static PetscErrorCode run(Petsc *s, KSP ksp, KSPConvergedReason *reason)
     return 0;
 }
 
-/* A step along which x.A x < 0 shows that the matrix is not definite; all other trouble is the preconditioner's, which is then made anew or done without. */
+/* A step along which x.A x < 0 shows that the matrix is not definite; all other trouble is the
+ * preconditioner's, which is then made anew or done without. */
 static PetscErrorCode run_safely(Petsc *s, KSPConvergedReason *reason)
 {
     PetscCall(run(s, s->ksp, reason));
@@ -511,7 +561,8 @@ static PetscErrorCode run_safely(Petsc *s, KSPConvergedReason *reason)
         if (!s->plain) PetscCall(make_plain_solver(s));
         PetscCall(run(s, s->plain, reason));
     }
-    if (*reason < 0) KSPDestroy(&s->ksp); /* what was made for this matrix is no good for the next */
+    /* what was made for this matrix is no good for the next */
+    if (*reason < 0) KSPDestroy(&s->ksp);
     return 0;
 }
 
@@ -522,10 +573,12 @@ static BrioStatus solve_one(Petsc *s, double *x)
     if (VecGetArray(s->b, &at)) return BRIO_ERROR_MEMORY;
     memcpy(at, x, 3 * (size_t)s->owned * sizeof *x);
     if (VecRestoreArray(s->b, &at) || run_safely(s, &reason)) return BRIO_ERROR_INPUT;
-    if (reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_PC_FAILED) return BRIO_NOT_POSITIVE_DEFINITE;
+    if (reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_PC_FAILED)
+        return BRIO_NOT_POSITIVE_DEFINITE;
     if (reason == KSP_DIVERGED_NANORINF) return BRIO_NOT_FINITE;
     if (reason < 0) return BRIO_NOT_CONVERGED;
-    PetscScalar descent; /* solvers that do not look at curvature may have solved with a matrix that is not definite */
+    /* solvers that do not look at curvature may have solved with a matrix that is not definite */
+    PetscScalar descent;
     if (VecDot(s->b, s->x, &descent)) return BRIO_ERROR_INPUT;
     if (descent < 0) return BRIO_NOT_POSITIVE_DEFINITE;
     if (VecGetArray(s->x, &at)) return BRIO_ERROR_MEMORY;
@@ -552,7 +605,8 @@ static void petsc_stats(const void *self, BrioLinearStats *stats)
 
 const BrioLinearType brio__solver_petsc = {
     .name = "petsc",
-    .summary = "Iterative, for several processes: PETSc's conjugate gradients with algebraic multigrid, or what its options say.",
+    .summary = "Iterative, for several processes: PETSc's conjugate gradients with algebraic "
+               "multigrid, or what its options say.",
     .citation = "Balay2022",
     .create = petsc_create,
     .factor_shares = petsc_factor,

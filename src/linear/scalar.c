@@ -1,16 +1,21 @@
-/* Supernodal Cholesky of a matrix of single numbers, and solves for three right-hand sides that read as little as they can.
+/* Supernodal Cholesky of a matrix of single numbers, and solves for three right-hand sides that
+ * read as little as they can.
  *
- * The factorisation is that of ldlt.c with blocks of one scalar. A solve is bound by the reading of L, so its numbers are laid out again for
- * that. Each supernode, in pieces of at most PIECE columns J with the rows B below, becomes one dense matrix
+ * The factorisation is that of ldlt.c with blocks of one scalar. A solve is bound by the reading of
+ * L, so its numbers are laid out again for that. Each supernode, in pieces of at most PIECE columns
+ * J with the rows B below, becomes one dense matrix
  *
  *     P = [T; -L_BJ T],  T = L_JJ^-1,
  *
- * with which both directions are products without any recurrence [Alvarado1993]: forward [y_J; b_B] = [0; b_B] + P b_J, backward
- * x_J = P^T [y_J; x_B]. The three right-hand sides share every number that is read.
+ * with which both directions are products without any recurrence [Alvarado1993]: forward [y_J; b_B]
+ * = [0; b_B] + P b_J, backward x_J = P^T [y_J; x_B]. The three right-hand sides share every number
+ * that is read.
  *
- * Threads: the tree of supernodes is cut into subtrees, none of which is more than a fixed share of L, and the supernodes that join them: the
- * nodes of a coarse tree. A node has a vector of its own, its columns and then the rows above that it contributes to, to which its parent adds those of
- * its children in their order: a function of the pattern, so that the bits do not depend on the number of threads. */
+ * Threads: the tree of supernodes is cut into subtrees, none of which is more than a fixed share of
+ * L, and the supernodes that join them: the nodes of a coarse tree. A node has a vector of its own,
+ * its columns and then the rows above that it contributes to, to which its parent adds those of its
+ * children in their order: a function of the pattern, so that the bits do not depend on the number
+ * of threads. */
 #include "scalar.h"
 
 #include "ldlt.h"
@@ -24,17 +29,19 @@
 #endif
 
 enum {
-    UNIT = 8,        /* rows of a strip are a multiple of it */
-    STRIP = 32, TRIANGLE_STRIP = 16,
-    AHEAD = 4096,    /* bytes of P that are asked for before they are needed */
-    ROWS_AHEAD = 16, /* and rows of vectors in coordinate order */
-    PIECE = 64,      /* most columns of a piece */
-    NODE_SHARE = 16, /* a subtree is at most this part of L */
+    UNIT = 8, /* rows of a strip are a multiple of it */
+    STRIP = 32,
+    TRIANGLE_STRIP = 16,
+    AHEAD = 4096,         /* bytes of P that are asked for before they are needed */
+    ROWS_AHEAD = 16,      /* and rows of vectors in coordinate order */
+    PIECE = 64,           /* most columns of a piece */
+    NODE_SHARE = 16,      /* a subtree is at most this part of L */
     SHARED_SOLVE = 60000, /* numbers of L from which a solve is shared out */
     MOST_WORKERS = 16
 };
 
-/* Rows of the strip that begins at `row` of a piece: few where it is a triangle, the rest of which is stored as zeros. */
+/* Rows of the strip that begins at `row` of a piece: few where it is a triangle, the rest of which
+ * is stored as zeros. */
 static inline int64_t strip_rows(int64_t height, int64_t width, int64_t row)
 {
     int64_t rest = (height - row + UNIT - 1) & -(int64_t)UNIT;
@@ -42,9 +49,12 @@ static inline int64_t strip_rows(int64_t height, int64_t width, int64_t row)
 }
 
 typedef struct Kernels {
-    void (*forward)(int64_t height, int64_t width, const void *piece, const int32_t *place, double *local, double *scratch);
-    void (*backward)(int64_t height, int64_t width, const void *piece, int64_t count, const void *next_piece, const int32_t *place, double *local, double *scratch);
-    void (*finish)(int64_t rows, int64_t columns, int64_t stride, const double *L, double *strip, void *piece, int64_t at);
+    void (*forward)(int64_t height, int64_t width, const void *piece, const int32_t *place,
+                    double *local, double *scratch);
+    void (*backward)(int64_t height, int64_t width, const void *piece, int64_t count,
+                     const void *next_piece, const int32_t *place, double *local, double *scratch);
+    void (*finish)(int64_t rows, int64_t columns, int64_t stride, const double *L, double *strip,
+                   void *piece, int64_t at);
 } Kernels;
 
 #define KERNEL(name) name##_double_baseline
@@ -64,26 +74,30 @@ typedef struct Kernels {
 #define KERNEL(name) name##_double_avx2
 #define KERNEL_TARGET __attribute__((target("avx2,fma")))
 #define KERNEL_LANES 4
-#define KERNEL_FMA(a, b, c) ((Vector_double_avx2)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
+#define KERNEL_FMA(a, b, c) \
+    ((Vector_double_avx2)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define KERNEL_VALUE double
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_avx2
 #define KERNEL_TARGET __attribute__((target("avx2,fma")))
 #define KERNEL_LANES 8
-#define KERNEL_FMA(a, b, c) ((Vector_float_avx2)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
+#define KERNEL_FMA(a, b, c) \
+    ((Vector_float_avx2)_mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c)))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
 #define KERNEL_512
 #define KERNEL(name) name##_double_avx512
 #define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define KERNEL_LANES 8
-#define KERNEL_FMA(a, b, c) ((Vector_double_avx512)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
+#define KERNEL_FMA(a, b, c) \
+    ((Vector_double_avx512)_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define KERNEL_VALUE double
 #include "scalar_kernel.h"
 #define KERNEL(name) name##_float_avx512
 #define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define KERNEL_LANES 16
-#define KERNEL_FMA(a, b, c) ((Vector_float_avx512)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
+#define KERNEL_FMA(a, b, c) \
+    ((Vector_float_avx512)_mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c)))
 #define KERNEL_VALUE float
 #include "scalar_kernel.h"
 #undef KERNEL_512
@@ -92,13 +106,14 @@ typedef struct Kernels {
 static const Kernels *choose_kernels(bool single)
 {
 #if defined(__x86_64__)
-    if (brio__isa() == BRIO_ISA_AVX512) return single ? &kernels_float_avx512 : &kernels_double_avx512;
+    if (brio__isa() == BRIO_ISA_AVX512)
+        return single ? &kernels_float_avx512 : &kernels_double_avx512;
     if (brio__isa() == BRIO_ISA_AVX2) return single ? &kernels_float_avx2 : &kernels_double_avx2;
 #endif
     return single ? &kernels_float_baseline : &kernels_double_baseline;
 }
 
-/* ---- pattern ------------------------------------------------------------------------------------ */
+/* ---- pattern ---------------------------------------------------------------------------- */
 
 /* Columns [first, first + width) of L, and their rows below. */
 typedef struct Piece {
@@ -107,10 +122,11 @@ typedef struct Piece {
     int64_t place; /* where its rows begin in place[] */
 } Piece;
 
-/* Supernodes [first, last] of the coarse tree, with pieces [piece, piece_end) and columns [column, column_end). */
+/* Supernodes [first, last] of the coarse tree, with pieces [piece, piece_end) and columns [column,
+ * column_end). */
 typedef struct Node {
     int32_t first, last, column, column_end, spills;
-    int32_t parent; /* nodes - 1 is the root of all, without columns */
+    int32_t parent;           /* nodes - 1 is the root of all, without columns */
     int32_t child, child_end; /* in child[], ascending */
     int64_t piece, piece_end;
     int64_t local; /* its vector in local[], in rows */
@@ -119,18 +135,20 @@ typedef struct Node {
 
 struct BrioScalarPattern {
     int32_t n;
-    int32_t *order;       /* vertex eliminated k-th */
-    int64_t *from;        /* entry of off[] of each entry of A below the diagonal; -1: the diagonal */
-    BrioMatrix A;         /* of single scalars, and its factorisation */
+    int32_t *order; /* vertex eliminated k-th */
+    /* entry of off[] of each entry of A below the diagonal; -1: the diagonal */
+    int64_t *from;
+    BrioMatrix A; /* of single scalars, and its factorisation */
     void *ldlt;
     BrioPanels L;
-    bool *changed;        /* supernodes whose numbers are not those of the factorisation before */
+    bool *changed; /* supernodes whose numbers are not those of the factorisation before */
     int64_t made, factorisations; /* which of them A and L hold; 0: none */
     int64_t pieces;
     Piece *piece;
-    int32_t *place;       /* rows of each supernode in the vector of the node, and UNIT-1 times the row that fills up */
+    /* rows of each supernode in the vector of the node, and UNIT-1 times the row that fills up */
+    int32_t *place;
     int32_t nodes, leaves;
-    Node *node;           /* children before parents */
+    Node *node;            /* children before parents */
     int32_t *child, *leaf; /* ascending */
     int32_t *map;
     int64_t maps, places, locals, values;
@@ -140,10 +158,12 @@ struct BrioScalarFactor {
     BrioScalarPattern *pattern;
     const Kernels *kernels;
     bool single;
-    int64_t made;         /* with which factorisation of the pattern; 0: none */
+    int64_t made; /* with which factorisation of the pattern; 0: none */
     void *value;
-    double *local;        /* vectors of the nodes: four numbers a row, of which three count */
-    atomic_int *pending, *queue; /* children of each node that are not done forward; nodes that may go backward, -1 where none is known yet */
+    double *local; /* vectors of the nodes: four numbers a row, of which three count */
+    /* children of each node that are not done forward; nodes that may go backward, -1 where none is
+     * known yet */
+    atomic_int *pending, *queue;
     int workers;
     double *scratch[MOST_WORKERS];
 };
@@ -168,7 +188,8 @@ void brio__scalar_pattern_free(BrioScalarPattern *p)
 }
 
 /* The lower triangle by columns in elimination order, rows ascending. */
-static BrioStatus make_matrix(BrioScalarPattern *p, const int64_t *start, const int32_t *neighbour, int32_t *position)
+static BrioStatus make_matrix(BrioScalarPattern *p, const int64_t *start, const int32_t *neighbour,
+                              int32_t *position)
 {
     int32_t n = p->n;
     int64_t entries = start[n] / 2 + n;
@@ -186,7 +207,8 @@ static BrioStatus make_matrix(BrioScalarPattern *p, const int64_t *start, const 
             if (position[neighbour[k]] < I) p->A.start[position[neighbour[k]] + 2]++;
     }
     for (int32_t I = 0; I <= n; I++) p->A.start[I + 1] += p->A.start[I];
-    for (int32_t I = 0; I < n; I++) { /* the diagonal of column I comes before its other rows, which are greater */
+    /* the diagonal of column I comes before its other rows, which are greater */
+    for (int32_t I = 0; I < n; I++) {
         p->A.row[next[I]] = I;
         p->from[next[I]++] = -1;
         for (int64_t k = start[p->order[I]]; k < start[p->order[I] + 1]; k++) {
@@ -200,19 +222,24 @@ static BrioStatus make_matrix(BrioScalarPattern *p, const int64_t *start, const 
 }
 
 static int32_t width_of(const BrioPanels *L, int32_t s) { return L->first[s + 1] - L->first[s]; }
-static int32_t height_of(const BrioPanels *L, int32_t s) { return (int32_t)(L->row_start[s + 1] - L->row_start[s]); }
+static int32_t height_of(const BrioPanels *L, int32_t s)
+{
+    return (int32_t)(L->row_start[s + 1] - L->row_start[s]);
+}
 
 /* The next supernode on the way to the root; -1: none. */
 static int32_t parent_of(const BrioPanels *L, int32_t s)
 {
-    return height_of(L, s) > width_of(L, s) ? L->owner[L->row[L->row_start[s] + width_of(L, s)]] : -1;
+    return height_of(L, s) > width_of(L, s) ? L->owner[L->row[L->row_start[s] + width_of(L, s)]]
+                                            : -1;
 }
 
 static BrioStatus make_pieces(BrioScalarPattern *p)
 {
     const BrioPanels *L = &p->L;
     for (int32_t s = 0; s < L->count; s++) p->pieces += (width_of(L, s) + PIECE - 1) / PIECE;
-    p->piece = brio__alloc((size_t)p->pieces + 1, sizeof *p->piece); /* and where the last one ends */
+    /* and where the last one ends */
+    p->piece = brio__alloc((size_t)p->pieces + 1, sizeof *p->piece);
     if (!p->piece) return BRIO_ERROR_MEMORY;
     int64_t count = 0;
     for (int32_t s = 0; s < L->count; s++) {
@@ -220,7 +247,11 @@ static BrioStatus make_pieces(BrioScalarPattern *p)
         for (int32_t k = 0, begin = 0; k < parts; k++) { /* of even width */
             int32_t end = (int32_t)((int64_t)width * (k + 1) / parts);
             Piece *piece = &p->piece[count++];
-            *piece = (Piece){.supernode = s, .first = begin, .width = end - begin, .height = height_of(L, s) - begin, .value = p->values,
+            *piece = (Piece){.supernode = s,
+                             .first = begin,
+                             .width = end - begin,
+                             .height = height_of(L, s) - begin,
+                             .value = p->values,
                              .place = p->places + begin};
             for (int64_t row = 0, rows; row < piece->height; row += rows) {
                 rows = strip_rows(piece->height, piece->width, row);
@@ -235,7 +266,8 @@ static BrioStatus make_pieces(BrioScalarPattern *p)
 }
 
 /* Cuts the tree of supernodes; total: numbers of L in the subtree of each supernode. */
-static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *first, int32_t *node_of, double *total)
+static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *first,
+                             int32_t *node_of, double *total)
 {
     const BrioPanels *L = &p->L;
     double all = 0;
@@ -244,7 +276,9 @@ static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *fir
         first[s] = s;
     }
     for (int32_t s = 0; s < L->count; s++) {
-        double width = width_of(L, s), height = height_of(L, s), own = width * height - width * (width - 1) / 2;
+        double width = width_of(L, s);
+        double height = height_of(L, s);
+        double own = width * height - width * (width - 1) / 2;
         parent[s] = parent_of(L, s);
         total[s] += own;
         all += own;
@@ -253,8 +287,10 @@ static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *fir
         first[parent[s]] = BRIO_MIN(first[parent[s]], first[s]);
     }
     bool shared = all >= SHARED_SOLVE;
-    for (int32_t s = L->count - 1; s >= 0; s--) { /* of a supernode that begins or is a node: -1; else -2 */
-        bool below_top = parent[s] < 0 || (node_of[parent[s]] == -1 && total[parent[s]] > all / NODE_SHARE);
+    /* of a supernode that begins or is a node: -1; else -2 */
+    for (int32_t s = L->count - 1; s >= 0; s--) {
+        bool below_top =
+            parent[s] < 0 || (node_of[parent[s]] == -1 && total[parent[s]] > all / NODE_SHARE);
         node_of[s] = shared && below_top ? -1 : -2;
         p->nodes += node_of[s] == -1;
     }
@@ -297,7 +333,8 @@ static void make_tree(BrioScalarPattern *p)
         if (node->parent >= 0) p->child[p->node[node->parent].child_end++] = i;
         node->column = L->first[node->first];
         node->column_end = L->first[node->last + 1];
-        node->spills = node->first > node->last ? 0 : height_of(L, node->last) - width_of(L, node->last);
+        node->spills =
+            node->first > node->last ? 0 : height_of(L, node->last) - width_of(L, node->last);
         node->piece = piece;
         while (piece < p->pieces && p->piece[piece].supernode <= node->last) piece++;
         node->piece_end = piece;
@@ -327,16 +364,20 @@ static BrioStatus make_places(BrioScalarPattern *p)
     for (int32_t i = 0; i < p->nodes; i++) {
         const Node *node = &p->node[i];
         for (int32_t s = node->first; s <= node->last; s++) {
-            for (int64_t k = L->row_start[s]; k < L->row_start[s + 1]; k++) *place++ = local_row(p, node, L->row[k]);
-            for (int k = 1; k < UNIT; k++) *place++ = node->column_end - node->column + node->spills;
+            for (int64_t k = L->row_start[s]; k < L->row_start[s + 1]; k++)
+                *place++ = local_row(p, node, L->row[k]);
+            for (int k = 1; k < UNIT; k++)
+                *place++ = node->column_end - node->column + node->spills;
         }
         for (int32_t k = 0; k < node->spills; k++)
-            p->map[node->map + k] = local_row(p, &p->node[node->parent], L->row[L->row_start[node->last + 1] - node->spills + k]);
+            p->map[node->map + k] = local_row(
+                p, &p->node[node->parent], L->row[L->row_start[node->last + 1] - node->spills + k]);
     }
     return BRIO_OK;
 }
 
-static BrioStatus analyse(BrioScalarPattern *p, const int64_t *start, const int32_t *neighbour, int32_t *work, double *total)
+static BrioStatus analyse(BrioScalarPattern *p, const int64_t *start, const int32_t *neighbour,
+                          int32_t *work, double *total)
 {
     size_t n = (size_t)p->n;
     p->order = brio__alloc(n, sizeof *p->order);
@@ -345,14 +386,16 @@ static BrioStatus analyse(BrioScalarPattern *p, const int64_t *start, const int3
     BRIO_CHECK(make_matrix(p, start, neighbour, work));
     BRIO_CHECK(brio__ldlt_create(&p->A, 1, &p->ldlt));
     brio__ldlt_panels(p->ldlt, &p->L);
-    if (!(p->changed = brio__calloc((size_t)p->L.count, sizeof *p->changed))) return BRIO_ERROR_MEMORY;
+    if (!(p->changed = brio__calloc((size_t)p->L.count, sizeof *p->changed)))
+        return BRIO_ERROR_MEMORY;
     BRIO_CHECK(make_pieces(p));
     BRIO_CHECK(make_nodes(p, work, work + n, work + 2 * n, total));
     make_tree(p);
     return make_places(p);
 }
 
-BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *neighbour, BrioScalarPattern **pattern)
+BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *neighbour,
+                                BrioScalarPattern **pattern)
 {
     *pattern = NULL;
     BrioScalarPattern *p = brio__calloc(1, sizeof *p);
@@ -360,7 +403,8 @@ BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *
     p->n = n;
     int32_t *work = brio__alloc(3 * (size_t)n, sizeof *work);
     double *total = brio__alloc((size_t)n, sizeof *total);
-    BrioStatus status = work && total ? analyse(p, start, neighbour, work, total) : BRIO_ERROR_MEMORY;
+    BrioStatus status =
+        work && total ? analyse(p, start, neighbour, work, total) : BRIO_ERROR_MEMORY;
     brio__free(work);
     brio__free(total);
     if (status != BRIO_OK) {
@@ -371,11 +415,14 @@ BrioStatus brio__scalar_analyse(int32_t n, const int64_t *start, const int32_t *
     return BRIO_OK;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------ */
+/* ---- numbers ---------------------------------------------------------------------------- */
 
-enum { SCRATCH = (PIECE + 4) * STRIP }; /* doubles of a worker: a strip of P, or four vectors of 64 bytes for each column of a piece and those that fill up the last ones */
+/* doubles of a worker: a strip of P, or four vectors of 64 bytes for each column of a piece and
+ * those that fill up the last ones */
+enum { SCRATCH = (PIECE + 4) * STRIP };
 
-BrioStatus brio__scalar_factor_create(BrioScalarPattern *p, bool single_precision, BrioScalarFactor **factor)
+BrioStatus brio__scalar_factor_create(BrioScalarPattern *p, bool single_precision,
+                                      BrioScalarFactor **factor)
 {
     *factor = NULL;
     BrioScalarFactor *f = brio__calloc(1, sizeof *f);
@@ -383,7 +430,8 @@ BrioStatus brio__scalar_factor_create(BrioScalarPattern *p, bool single_precisio
     f->pattern = p;
     f->single = single_precision;
     f->kernels = choose_kernels(single_precision);
-    f->value = brio__calloc((size_t)p->values + UNIT, single_precision ? sizeof(float) : sizeof(double));
+    f->value =
+        brio__calloc((size_t)p->values + UNIT, single_precision ? sizeof(float) : sizeof(double));
     f->local = brio__calloc((size_t)p->locals, 4 * sizeof *f->local);
     f->pending = brio__alloc((size_t)p->nodes, sizeof *f->pending);
     f->queue = brio__alloc((size_t)p->nodes, sizeof *f->queue);
@@ -417,11 +465,13 @@ static void make_piece(const BrioScalarFactor *f, const Piece *piece, double *st
 {
     const BrioPanels *L = &f->pattern->L;
     int64_t stride = height_of(L, piece->supernode), at = piece->value;
-    const double *from = L->value + L->panel[piece->supernode] + (stride + 1) * piece->first; /* L_JJ */
+    /* L_JJ */
+    const double *from = L->value + L->panel[piece->supernode] + (stride + 1) * piece->first;
     for (int64_t row = 0, rows; row < piece->height; row += rows) {
         rows = strip_rows(piece->height, piece->width, row);
         int64_t columns = BRIO_MIN(piece->width, row + rows);
-        int64_t own = BRIO_MIN(rows, BRIO_MAX(0, piece->width - row)), filled = BRIO_MIN(rows, piece->height - row);
+        int64_t own = BRIO_MIN(rows, BRIO_MAX(0, piece->width - row));
+        int64_t filled = BRIO_MIN(rows, piece->height - row);
         for (int64_t j = 0; j < columns; j++) {
             double *column = strip + rows * j;
             for (int64_t i = 0; i < own; i++) column[i] = row + i == j;
@@ -448,7 +498,8 @@ static void pack(void *context, int64_t begin, int64_t end)
     for (int64_t w = begin; w < end; w++)
         for (int64_t i; (i = atomic_fetch_add(&packing->next, SOME_PIECES)) < p->pieces;)
             for (int64_t k = i; k < BRIO_MIN(i + SOME_PIECES, p->pieces); k++)
-                if (!packing->changed || packing->changed[p->piece[k].supernode]) make_piece(packing->factor, &p->piece[k], packing->factor->scratch[w]);
+                if (!packing->changed || packing->changed[p->piece[k].supernode])
+                    make_piece(packing->factor, &p->piece[k], packing->factor->scratch[w]);
 }
 
 /* Fills A and marks the supernodes that the new numbers lie in, and those above. */
@@ -470,7 +521,8 @@ static void fill(BrioScalarPattern *p, const double *diagonal, const double *off
     }
 }
 
-/* What did not change is not done again: the numbers are those of a whole factorisation, to the bit. */
+/* What did not change is not done again: the numbers are those of a whole factorisation, to the
+ * bit. */
 BrioStatus brio__scalar_factorise(BrioScalarFactor *f, const double *diagonal, const double *off)
 {
     BrioScalarPattern *p = f->pattern;
@@ -484,7 +536,7 @@ BrioStatus brio__scalar_factorise(BrioScalarFactor *f, const double *diagonal, c
     return BRIO_OK;
 }
 
-/* ---- solves ------------------------------------------------------------------------------------- */
+/* ---- solves ----------------------------------------------------------------------------- */
 
 typedef struct Solve {
     const BrioScalarFactor *factor;
@@ -496,7 +548,8 @@ typedef struct Solve {
 
 static const void *number_at(const BrioScalarFactor *f, int64_t at)
 {
-    return f->single ? (const void *)((const float *)f->value + at) : (const void *)((const double *)f->value + at);
+    return f->single ? (const void *)((const float *)f->value + at)
+                     : (const void *)((const double *)f->value + at);
 }
 
 static void forward_node(const Solve *solve, const Node *node, double *scratch)
@@ -515,11 +568,13 @@ static void forward_node(const Solve *solve, const Node *node, double *scratch)
         const Node *child = &p->node[p->child[c]];
         const double *spill = f->local + 4 * (child->local + child->column_end - child->column);
         for (int32_t i = 0; i < child->spills; i++)
-            for (int r = 0; r < 4; r++) local[4 * (int64_t)p->map[child->map + i] + r] += spill[4 * (int64_t)i + r];
+            for (int r = 0; r < 4; r++)
+                local[4 * (int64_t)p->map[child->map + i] + r] += spill[4 * (int64_t)i + r];
     }
     for (int64_t k = node->piece; k < node->piece_end; k++) {
         const Piece *piece = &p->piece[k];
-        f->kernels->forward(piece->height, piece->width, number_at(f, piece->value), p->place + piece->place, local, scratch);
+        f->kernels->forward(piece->height, piece->width, number_at(f, piece->value),
+                            p->place + piece->place, local, scratch);
     }
 }
 
@@ -531,10 +586,13 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
     int32_t columns = node->column_end - node->column;
     const double *above = node->parent < 0 ? NULL : f->local + 4 * p->node[node->parent].local;
     for (int32_t i = 0; i < node->spills; i++)
-        memcpy(local + 4 * (int64_t)(columns + i), above + 4 * (int64_t)p->map[node->map + i], 4 * sizeof *local);
+        memcpy(local + 4 * (int64_t)(columns + i), above + 4 * (int64_t)p->map[node->map + i],
+               4 * sizeof *local);
     for (int64_t k = node->piece_end - 1; k >= node->piece; k--) {
         const Piece *piece = &p->piece[k], *next = &p->piece[BRIO_MAX(k - 1, 0)];
-        f->kernels->backward(piece->height, piece->width, number_at(f, piece->value), piece[1].value - piece->value, number_at(f, next->value), p->place + piece->place, local, scratch);
+        f->kernels->backward(piece->height, piece->width, number_at(f, piece->value),
+                             piece[1].value - piece->value, number_at(f, next->value),
+                             p->place + piece->place, local, scratch);
     }
     const int32_t *order = p->order + node->column;
     for (int32_t i = 0; i < columns; i++) {
@@ -543,9 +601,11 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
     }
 }
 
-/* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. Workers with even numbers begin at one end of the tree, those with odd
- * ones at the other, so that much of what one of two reads is in its cache from the last solve. Who finishes the root opens the queue of nodes whose parents are
- * done. Who takes a place of the queue waits until it is filled, by a worker that has taken an earlier place: with one thread that never happens. */
+/* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. Workers
+ * with even numbers begin at one end of the tree, those with odd ones at the other, so that much of
+ * what one of two reads is in its cache from the last solve. Who finishes the root opens the queue
+ * of nodes whose parents are done. Who takes a place of the queue waits until it is filled, by a
+ * worker that has taken an earlier place: with one thread that never happens. */
 static void solve_nodes(Solve *solve, int64_t begin)
 {
     const BrioScalarFactor *f = solve->factor;
@@ -553,7 +613,8 @@ static void solve_nodes(Solve *solve, int64_t begin)
     double *scratch = f->scratch[begin];
     bool from_front = begin % 2 == 0;
     while (atomic_fetch_add(&solve->leaves, 1) < p->leaves) {
-        int32_t i = from_front ? atomic_fetch_add(&solve->front, 1) : p->leaves - 1 - atomic_fetch_add(&solve->back, 1);
+        int32_t i = from_front ? atomic_fetch_add(&solve->front, 1)
+                               : p->leaves - 1 - atomic_fetch_add(&solve->back, 1);
         for (int32_t at = p->leaf[i]; at >= 0;) {
             const Node *node = &p->node[at];
             forward_node(solve, node, scratch);
@@ -561,7 +622,9 @@ static void solve_nodes(Solve *solve, int64_t begin)
                 solve->ready = 1;
                 f->queue[0] = at;
             }
-            at = node->parent >= 0 && atomic_fetch_sub(&f->pending[node->parent], 1) == 1 ? node->parent : -1;
+            at = node->parent >= 0 && atomic_fetch_sub(&f->pending[node->parent], 1) == 1
+                     ? node->parent
+                     : -1;
         }
     }
     for (int32_t i; (i = atomic_fetch_add(&solve->taken, 1)) < p->nodes;) {
@@ -570,12 +633,14 @@ static void solve_nodes(Solve *solve, int64_t begin)
             if (tries > 1000) sched_yield();
         const Node *node = &p->node[at];
         backward_node(solve, node, scratch);
-        for (int32_t c = node->child; c < node->child_end; c++) f->queue[atomic_fetch_add(&solve->ready, 1)] = p->child[c];
+        for (int32_t c = node->child; c < node->child_end; c++)
+            f->queue[atomic_fetch_add(&solve->ready, 1)] = p->child[c];
     }
 }
 
-/* L^-1 falls off from its diagonal, the faster the shorter the step, and soon below what a float can hold with all of its digits. Processors take a hundred times as long for such numbers,
- * so they count as zero here. */
+/* L^-1 falls off from its diagonal, the faster the shorter the step, and soon below what a float
+ * can hold with all of its digits. Processors take a hundred times as long for such numbers, so
+ * they count as zero here. */
 static void work(void *context, int64_t begin, int64_t end)
 {
     Solve *solve = context;
@@ -607,9 +672,13 @@ void brio__scalar_stats(const BrioScalarFactor *f, BrioScalarStats *stats)
     const BrioScalarPattern *p = f->pattern;
     double number = f->single ? 4 : 8, indices = 0;
     for (int64_t k = 0; k < p->pieces; k++) indices += p->piece[k].height;
-    *stats = (BrioScalarStats){.nonzeros = p->L.blocks, .stored = (double)p->values, .flops = p->L.flops};
+    *stats = (BrioScalarStats){
+        .nonzeros = p->L.blocks, .stored = (double)p->values, .flops = p->L.flops};
     stats->least_bytes = 2 * (number * p->L.blocks + 4 * (double)p->L.row_start[p->L.count]);
     stats->solve_bytes = 2 * (number * (double)p->values + 4 * indices);
-    stats->bytes = number * (double)p->values + 32.0 * (double)p->locals + 8.0 * f->workers * SCRATCH;
-    stats->pattern_bytes = 8.0 * (double)p->L.panel[p->L.count] + 8.0 * (double)p->L.row_start[p->L.count] + 20.0 * (double)p->A.start[p->n] + 24.0 * p->n;
+    stats->bytes =
+        number * (double)p->values + 32.0 * (double)p->locals + 8.0 * f->workers * SCRATCH;
+    stats->pattern_bytes = 8.0 * (double)p->L.panel[p->L.count] +
+                           8.0 * (double)p->L.row_start[p->L.count] +
+                           20.0 * (double)p->A.start[p->n] + 24.0 * p->n;
 }

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-BrioFaces *brio__faces_create(int64_t faces, int64_t corners, int64_t uvs, int64_t normals, int32_t groups)
+BrioFaces *brio__faces_create(int64_t faces, int64_t corners, int64_t uvs, int64_t normals,
+                              int32_t groups)
 {
     BrioFaces *f = brio__calloc(1, sizeof *f);
     if (!f) return NULL;
@@ -18,7 +19,9 @@ BrioFaces *brio__faces_create(int64_t faces, int64_t corners, int64_t uvs, int64
     if (normals) f->corner_normal = brio__calloc((size_t)corners + 1, sizeof *f->corner_normal);
     if (groups) f->group = brio__calloc((size_t)groups, sizeof *f->group);
     if (groups) f->face_group = brio__calloc((size_t)faces + 1, sizeof *f->face_group);
-    if (f->start && f->vertex && (!uvs || (f->uv && f->corner_uv)) && (!normals || f->corner_normal) && (!groups || (f->group && f->face_group))) return f;
+    if (f->start && f->vertex && (!uvs || (f->uv && f->corner_uv)) &&
+        (!normals || f->corner_normal) && (!groups || (f->group && f->face_group)))
+        return f;
     brio__faces_free(f);
     return NULL;
 }
@@ -26,14 +29,17 @@ BrioFaces *brio__faces_create(int64_t faces, int64_t corners, int64_t uvs, int64
 BrioFaces *brio__faces_copy(const BrioFaces *from)
 {
     size_t corners = (size_t)from->start[from->count];
-    BrioFaces *f = brio__faces_create(from->count, (int64_t)corners, from->uv_count, from->normal_count, from->group_count);
+    BrioFaces *f = brio__faces_create(from->count, (int64_t)corners, from->uv_count,
+                                      from->normal_count, from->group_count);
     if (!f) return NULL;
     memcpy(f->start, from->start, ((size_t)from->count + 1) * sizeof *f->start);
     memcpy(f->vertex, from->vertex, corners * sizeof *f->vertex);
     if (f->uv) memcpy(f->uv, from->uv, 2 * (size_t)from->uv_count * sizeof *f->uv);
     if (f->corner_uv) memcpy(f->corner_uv, from->corner_uv, corners * sizeof *f->corner_uv);
-    if (f->corner_normal) memcpy(f->corner_normal, from->corner_normal, corners * sizeof *f->corner_normal);
-    if (f->face_group) memcpy(f->face_group, from->face_group, (size_t)from->count * sizeof *f->face_group);
+    if (f->corner_normal)
+        memcpy(f->corner_normal, from->corner_normal, corners * sizeof *f->corner_normal);
+    if (f->face_group)
+        memcpy(f->face_group, from->face_group, (size_t)from->count * sizeof *f->face_group);
     for (int32_t g = 0; g < f->group_count; g++)
         if (!(f->group[g] = brio__strdup(from->group[g]))) {
             brio__faces_free(f);
@@ -77,7 +83,8 @@ static void turn(int32_t *first, int32_t *last)
     }
 }
 
-/* The first corner stays where it is, so that the fans stay the same triangles, in the other order. */
+/* The first corner stays where it is, so that the fans stay the same triangles, in the other
+ * order. */
 void brio__faces_turn(BrioFaces *f)
 {
     for (int64_t k = 0; k < f->count; k++) {

@@ -1,7 +1,9 @@
-/* Meshes as packages of npm have them: `exports.positions = [[x, y, z], ...]` and `exports.cells = [[a, b, c], ...]`, or the same two lists in a JSON file. Cells of two corners are
- * edges, of four tets; vertices are counted from 0. What else the file holds is passed over.
+/* Meshes as packages of npm have them: `exports.positions = [[x, y, z], ...]` and `exports.cells =
+ * [[a, b, c], ...]`, or the same two lists in a JSON file. Cells of two corners are edges, of four
+ * tets; vertices are counted from 0. What else the file holds is passed over.
  *
- * The numbers are scanned in a copy of the text in which brackets and commas are blanks; the text itself tells where lists end. */
+ * The numbers are scanned in a copy of the text in which brackets and commas are blanks; the text
+ * itself tells where lists end. */
 #include "readers.h"
 
 #include <string.h>
@@ -18,7 +20,8 @@ static int closings(BrioScan *scan, const char *text)
     return count;
 }
 
-/* Goes behind the word that ends in NAME, whatever stands before and after it on its way to the list: exports.NAME=, "NAME": */
+/* Goes behind the word that ends in NAME, whatever stands before and after it on its way to the
+ * list: exports.NAME=, "NAME": */
 static BrioStatus find_list(BrioScan *scan, const char *name)
 {
     size_t length = strlen(name);
@@ -28,11 +31,15 @@ static BrioStatus find_list(BrioScan *scan, const char *name)
         for (const char *at = scan->at; at + length <= end; at++) {
             if (memcmp(at, name, length)) continue;
             brio__scan_skip_value(scan);
-            while (brio__scan_more(scan) && (*scan->at == '=' || *scan->at == ':')) brio__scan_skip_value(scan);
+            while (brio__scan_more(scan) && (*scan->at == '=' || *scan->at == ':'))
+                brio__scan_skip_value(scan);
             return BRIO_OK;
         }
     }
-    return brio__scan_error(scan, "there is no list \"%s\": expected exports.positions = [[x, y, z], ...] and exports.cells = [[a, b, c], ...]", name);
+    return brio__scan_error(scan,
+                            "there is no list \"%s\": expected exports.positions = [[x, y, z], "
+                            "...] and exports.cells = [[a, b, c], ...]",
+                            name);
 }
 
 static BrioStatus read_positions(BrioScan *scan, const char *text, BrioDraft *draft)
@@ -41,7 +48,9 @@ static BrioStatus read_positions(BrioScan *scan, const char *text, BrioDraft *dr
         double point[3];
         int64_t number = draft->vertex_count + 1;
         for (int r = 0; r < 3; r++) {
-            if (r && closed) return brio__scan_error(scan, "vertex no. %lld has %d coordinates, not three", (long long)number, r);
+            if (r && closed)
+                return brio__scan_error(scan, "vertex no. %lld has %d coordinates, not three",
+                                        (long long)number, r);
             BRIO_CHECK(brio__scan_real(scan, "a coordinate of vertex", number, &point[r]));
             closed = closings(scan, text);
         }
@@ -59,11 +68,14 @@ static BrioStatus read_cells(BrioScan *scan, const char *text, BrioDraft *draft)
         int corners = 0;
         number++;
         for (closed = 0; !closed; corners++) {
-            if (corners == MOST_CORNERS) return brio__scan_error(scan, "cell no. %lld has more than %d corners", (long long)number, MOST_CORNERS);
+            if (corners == MOST_CORNERS)
+                return brio__scan_error(scan, "cell no. %lld has more than %d corners",
+                                        (long long)number, MOST_CORNERS);
             BRIO_CHECK(brio__draft_index(scan, 0, draft->vertex_count, &vertex[corners]));
             closed = closings(scan, text);
         }
-        if (corners < 2) return brio__scan_error(scan, "cell no. %lld has one corner only", (long long)number);
+        if (corners < 2)
+            return brio__scan_error(scan, "cell no. %lld has one corner only", (long long)number);
         BRIO_CHECK(brio__draft_element(draft, scan, corners, vertex));
     }
     return BRIO_OK;
@@ -78,13 +90,17 @@ static BrioStatus parse(BrioScan *scan, const char *text, BrioDraft *draft)
     return read_cells(scan, text, draft);
 }
 
-static BrioStatus read_js(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_js(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                          BrioError *error)
 {
     BrioScan scan;
     BrioDraft draft = {0};
     char *blank = brio__alloc(size + 1, 1);
-    if (!blank) return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL, "out of memory while reading the mesh");
-    for (size_t i = 0; i < size; i++) blank[i] = strchr("[],;{}", text[i]) && text[i] ? ' ' : text[i];
+    if (!blank)
+        return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL,
+                              "out of memory while reading the mesh");
+    for (size_t i = 0; i < size; i++)
+        blank[i] = strchr("[],;{}", text[i]) && text[i] ? ' ' : text[i];
     blank[size] = 0;
     brio__scan_start(&scan, file, blank, size, 0, error);
     BrioStatus status = parse(&scan, text, &draft);

@@ -1,14 +1,15 @@
-/* Medit .mesh, ASCII, versions 1 to 4: keywords, each followed by a count and rows that end with a reference
- * number. Vertices, Edges, Triangles and Tetrahedra are read; sections that say nothing about the shape
- * (Corners, Normals, ...) are passed over. */
+/* Medit .mesh, ASCII, versions 1 to 4: keywords, each followed by a count and rows that end with a
+ * reference number. Vertices, Edges, Triangles and Tetrahedra are read; sections that say nothing
+ * about the shape (Corners, Normals, ...) are passed over. */
 #include "readers.h"
 
 #include <string.h>
 
 /* Sections of elements that brio has none of: leaving them out would change the body. */
 static const char *const refused[] = {
-    "Quadrilaterals", "Hexahedra",   "Prisms",       "Pyramids",         "EdgesP2",     "TrianglesP2",
-    "TetrahedraP2",   "TrianglesP3", "TetrahedraP3", "QuadrilateralsQ2", "HexahedraQ2",
+    "Quadrilaterals", "Hexahedra",        "Prisms",       "Pyramids",
+    "EdgesP2",        "TrianglesP2",      "TetrahedraP2", "TrianglesP3",
+    "TetrahedraP3",   "QuadrilateralsQ2", "HexahedraQ2",
 };
 
 static BrioStatus read_vertices(BrioScan *scan, BrioDraft *draft)
@@ -27,9 +28,10 @@ static BrioStatus read_vertices(BrioScan *scan, BrioDraft *draft)
 
 static BrioStatus read_elements(BrioScan *scan, BrioDraft *draft, int corners)
 {
-    static const char *const count_name[] = {NULL, NULL, "the number of edges", "the number of triangles",
-                                             "the number of tetrahedra"};
-    static const char *const reference_name[] = {NULL, NULL, "the reference of edge", "the reference of triangle",
+    static const char *const count_name[] = {NULL, NULL, "the number of edges",
+                                             "the number of triangles", "the number of tetrahedra"};
+    static const char *const reference_name[] = {NULL, NULL, "the reference of edge",
+                                                 "the reference of triangle",
                                                  "the reference of tetrahedron"};
     int64_t count, reference;
     BRIO_CHECK(brio__scan_count(scan, count_name[corners], 2 * (corners + 1), &count));
@@ -46,7 +48,8 @@ static BrioStatus read_section(BrioScan *scan, BrioDraft *draft, const char *wor
     if (!strcmp(word, "Dimension")) {
         BRIO_CHECK(brio__scan_integer(scan, "the dimension", 0, &value));
         if (value != 3)
-            return brio__scan_error(scan, "the dimension is %lld; brio reads three-dimensional meshes",
+            return brio__scan_error(scan,
+                                    "the dimension is %lld; brio reads three-dimensional meshes",
                                     (long long)value);
         return BRIO_OK;
     }
@@ -58,10 +61,11 @@ static BrioStatus read_section(BrioScan *scan, BrioDraft *draft, const char *wor
         if (strcmp(word, refused[i])) continue;
         BRIO_CHECK(brio__scan_integer(scan, "the number of elements", 0, &value));
         if (value == 0) return BRIO_OK;
-        return brio__scan_error(scan,
-                                "the file has %s, which brio does not simulate; save the mesh with first-order "
-                                "tetrahedra and triangles",
-                                word);
+        return brio__scan_error(
+            scan,
+            "the file has %s, which brio does not simulate; save the mesh with first-order "
+            "tetrahedra and triangles",
+            word);
     }
     while (brio__scan_more(scan)) { /* a section that is passed over ends at the next keyword */
         char c = *scan->at;
@@ -76,15 +80,18 @@ static BrioStatus parse(BrioScan *scan, BrioDraft *draft)
     char word[32];
     int64_t version;
     BRIO_CHECK(brio__scan_ascii(scan));
-    BRIO_CHECK(brio__scan_word(scan, "\"MeshVersionFormatted\" at the start of the file", word, sizeof word));
+    BRIO_CHECK(brio__scan_word(scan, "\"MeshVersionFormatted\" at the start of the file", word,
+                               sizeof word));
     if (strcmp(word, "MeshVersionFormatted")) {
         char found[64];
         brio__scan_found(scan, found, sizeof found);
-        return brio__scan_error(scan, "expected \"MeshVersionFormatted\" at the start of the file, found %s", found);
+        return brio__scan_error(
+            scan, "expected \"MeshVersionFormatted\" at the start of the file, found %s", found);
     }
     BRIO_CHECK(brio__scan_integer(scan, "the version of the format", 0, &version));
     if (version < 1 || version > 4)
-        return brio__scan_error(scan, "version %lld of the Medit format is not known; brio reads 1 to 4",
+        return brio__scan_error(scan,
+                                "version %lld of the Medit format is not known; brio reads 1 to 4",
                                 (long long)version);
     while (brio__scan_more(scan)) {
         char first = *scan->at;
@@ -97,7 +104,8 @@ static BrioStatus parse(BrioScan *scan, BrioDraft *draft)
     return BRIO_OK;
 }
 
-static BrioStatus read_medit(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_medit(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                             BrioError *error)
 {
     BrioScan scan;
     BrioDraft draft = {0};

@@ -1,13 +1,13 @@
 /* The mesh: making, checking, boundary of the tets, edges, adjacency.
  *
- * Everything that looks for equal faces or edges sorts them by counting, one pass per vertex of the key from
- * the last to the first (least significant digit first), which takes O(elements + vertices) whatever the mesh
- * looks like, and gives the same order everywhere. */
+ * Everything that looks for equal faces or edges sorts them by counting, one pass per vertex of the
+ * key from the last to the first (least significant digit first), which takes O(elements +
+ * vertices) whatever the mesh looks like, and gives the same order everywhere. */
 #include "mesh.h"
 
 #include <string.h>
 
-/* ---- making -------------------------------------------------------------------------------------- */
+/* ---- making ----------------------------------------------------------------------------- */
 
 /* What a simulation of a mesh takes, its matrix and factor included, in bytes for each element. */
 #define TET_BYTES 1200.0
@@ -16,10 +16,12 @@
 
 double brio__mesh_need(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges)
 {
-    return TET_BYTES * (double)tets + VERTEX_BYTES * (double)vertices + EDGE_BYTES * ((double)triangles + (double)edges);
+    return TET_BYTES * (double)tets + VERTEX_BYTES * (double)vertices +
+           EDGE_BYTES * ((double)triangles + (double)edges);
 }
 
-static BrioStatus refuse_size(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges, BrioError *error)
+static BrioStatus refuse_size(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges,
+                              BrioError *error)
 {
     const struct {
         const char *name;
@@ -27,25 +29,28 @@ static BrioStatus refuse_size(int64_t vertices, int64_t tets, int64_t triangles,
     } part[] = {{"vertices", vertices}, {"tets", tets}, {"triangles", triangles}, {"edges", edges}};
     for (size_t i = 0; i < BRIO_COUNT(part); i++) {
         if (part[i].count < 0)
-            return brio__error(error, BRIO_ERROR_ARGUMENT, "a mesh cannot have %lld %s", (long long)part[i].count,
-                               part[i].name);
+            return brio__error(error, BRIO_ERROR_ARGUMENT, "a mesh cannot have %lld %s",
+                               (long long)part[i].count, part[i].name);
         if (part[i].count > INT32_MAX)
-            return brio__error(error, BRIO_ERROR_TOO_LARGE,
-                               "a mesh of %lld %s is too large: at most %d can be numbered; use a coarser mesh",
-                               (long long)part[i].count, part[i].name, INT32_MAX);
+            return brio__error(
+                error, BRIO_ERROR_TOO_LARGE,
+                "a mesh of %lld %s is too large: at most %d can be numbered; use a coarser mesh",
+                (long long)part[i].count, part[i].name, INT32_MAX);
     }
-    double need = brio__mesh_need(vertices, tets, triangles, edges), have = brio__memory_available();
+    double need = brio__mesh_need(vertices, tets, triangles, edges);
+    double have = brio__memory_available();
     if (need > have)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
-                           "a mesh of %lld vertices, %lld tets, %lld triangles and %lld edges needs about %.3g GB to "
+                           "a mesh of %lld vertices, %lld tets, %lld triangles and %lld edges "
+                           "needs about %.3g GB to "
                            "simulate, and %.3g GB are available; use a coarser mesh",
-                           (long long)vertices, (long long)tets, (long long)triangles, (long long)edges, need * 1e-9,
-                           have * 1e-9);
+                           (long long)vertices, (long long)tets, (long long)triangles,
+                           (long long)edges, need * 1e-9, have * 1e-9);
     return BRIO_OK;
 }
 
-BrioStatus brio__mesh_create(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges, BrioMesh **mesh,
-                             BrioError *error)
+BrioStatus brio__mesh_create(int64_t vertices, int64_t tets, int64_t triangles, int64_t edges,
+                             BrioMesh **mesh, BrioError *error)
 {
     *mesh = NULL;
     BRIO_CHECK(refuse_size(vertices, tets, triangles, edges, error));
@@ -64,7 +69,8 @@ BrioStatus brio__mesh_create(int64_t vertices, int64_t tets, int64_t triangles, 
     if (!made || (vertices && !made->x) || (tets && !made->tet) || (triangles && !made->triangle) ||
         (edges && (!made->edge || !made->edge_kind))) {
         brio_mesh_free(made);
-        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory for a mesh of %lld vertices and %lld tets",
+        return brio__error(error, BRIO_ERROR_MEMORY,
+                           "out of memory for a mesh of %lld vertices and %lld tets",
                            (long long)vertices, (long long)tets);
     }
     *mesh = made;
@@ -83,29 +89,32 @@ void brio_mesh_free(BrioMesh *mesh)
     brio__free(mesh);
 }
 
-/* ---- checking ------------------------------------------------------------------------------------ */
+/* ---- checking --------------------------------------------------------------------------- */
 
 #define LARGEST_COORDINATE 1e90 /* its cube is still far from overflow */
 
 /* `corners` indices of each of `count` elements: in range, and no two of an element equal. */
-static BrioStatus check_elements(const char *name, const int32_t *index, int64_t count, int corners, int64_t vertices,
-                                 BrioError *error)
+static BrioStatus check_elements(const char *name, const int32_t *index, int64_t count, int corners,
+                                 int64_t vertices, BrioError *error)
 {
     if (count < 0 || count > INT32_MAX || (count > 0 && !index))
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "the mesh says that it has %lld %ss but holds none",
-                           (long long)count, name);
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "the mesh says that it has %lld %ss but holds none", (long long)count,
+                           name);
     for (int64_t e = 0; e < count; e++) {
         const int32_t *v = index + e * corners;
         for (int i = 0; i < corners; i++) {
             if (v[i] < 0 || v[i] >= vertices)
-                return brio__error(error, BRIO_ERROR_INPUT,
-                                   "%s %lld names vertex %d, but the vertices are numbered 0 to %lld", name,
-                                   (long long)e, v[i], (long long)vertices - 1);
+                return brio__error(
+                    error, BRIO_ERROR_INPUT,
+                    "%s %lld names vertex %d, but the vertices are numbered 0 to %lld", name,
+                    (long long)e, v[i], (long long)vertices - 1);
             for (int j = 0; j < i; j++)
                 if (v[i] == v[j])
-                    return brio__error(error, BRIO_ERROR_INPUT,
-                                       "%s %lld names vertex %d twice (all counted from 0); remove the %s", name,
-                                       (long long)e, v[i], name);
+                    return brio__error(
+                        error, BRIO_ERROR_INPUT,
+                        "%s %lld names vertex %d twice (all counted from 0); remove the %s", name,
+                        (long long)e, v[i], name);
         }
     }
     return BRIO_OK;
@@ -115,14 +124,16 @@ BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error)
 {
     int64_t n = mesh->vertex_count;
     if (n < 0 || n > INT32_MAX || (n > 0 && !mesh->x))
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "the mesh says that it has %lld vertices but holds none",
-                           (long long)n);
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "the mesh says that it has %lld vertices but holds none", (long long)n);
     for (int64_t i = 0; i < 3 * n; i++)
         if (!(fabs(mesh->x[i]) <= LARGEST_COORDINATE))
             return brio__error(error, BRIO_ERROR_INPUT,
-                               "coordinate %c of vertex %lld (counted from 0) is %g: coordinates must be finite and at "
+                               "coordinate %c of vertex %lld (counted from 0) is %g: coordinates "
+                               "must be finite and at "
                                "most %g",
-                               (int)('x' + i % 3), (long long)(i / 3), mesh->x[i], LARGEST_COORDINATE);
+                               (int)('x' + i % 3), (long long)(i / 3), mesh->x[i],
+                               LARGEST_COORDINATE);
     BRIO_CHECK(check_elements("tet", mesh->tet, mesh->tet_count, 4, n, error));
     BRIO_CHECK(check_elements("triangle", mesh->triangle, mesh->triangle_count, 3, n, error));
     return check_elements("edge", mesh->edge, mesh->edge_count, 2, n, error);
@@ -136,7 +147,8 @@ double brio__tet_volume6(const double *a, const double *b, const double *c, cons
         v[i] = c[i] - a[i];
         w[i] = d[i] - a[i];
     }
-    return u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) + u[2] * (v[0] * w[1] - v[1] * w[0]);
+    return u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) +
+           u[2] * (v[0] * w[1] - v[1] * w[0]);
 }
 
 static double distance(const double *a, const double *b)
@@ -146,8 +158,8 @@ static double distance(const double *a, const double *b)
 }
 
 /* Every vertex must be named by one of the elements: one that is not would have no mass. */
-static BrioStatus check_used(const BrioMesh *mesh, const char *name, const int32_t *index, int64_t count, int corners,
-                             BrioError *error)
+static BrioStatus check_used(const BrioMesh *mesh, const char *name, const int32_t *index,
+                             int64_t count, int corners, BrioError *error)
 {
     int64_t n = mesh->vertex_count;
     uint8_t *used = brio__calloc((size_t)n + 1, 1);
@@ -162,12 +174,14 @@ static BrioStatus check_used(const BrioMesh *mesh, const char *name, const int32
     brio__free(used);
     if (!unused) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "vertex %lld (counted from 0) belongs to no %s and so has no mass%s; remove such vertices from "
+                       "vertex %lld (counted from 0) belongs to no %s and so has no mass%s; remove "
+                       "such vertices from "
                        "the mesh",
                        (long long)first, name, unused > 1 ? ", nor do others" : "");
 }
 
-#define LEAST_VOLUME 1e-10 /* of a tet, relative to its longest edge cubed; a regular tet has 0.118 */
+#define LEAST_VOLUME \
+    1e-10 /* of a tet, relative to its longest edge cubed; a regular tet has 0.118 */
 
 BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error)
 {
@@ -186,11 +200,13 @@ BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error)
         if (volume > LEAST_VOLUME * longest * longest * longest) continue;
         if (volume < -LEAST_VOLUME * longest * longest * longest)
             return brio__error(error, BRIO_ERROR_INPUT,
-                               "tet %lld (vertices %d %d %d %d, all counted from 0) is inverted: volume %.6g; swap two "
+                               "tet %lld (vertices %d %d %d %d, all counted from 0) is inverted: "
+                               "volume %.6g; swap two "
                                "of its vertices or repair the mesh",
                                (long long)t, v[0], v[1], v[2], v[3], volume);
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "tet %lld (vertices %d %d %d %d, all counted from 0) is flat: volume %.6g with a longest "
+                           "tet %lld (vertices %d %d %d %d, all counted from 0) is flat: volume "
+                           "%.6g with a longest "
                            "edge of %.6g; remove it or repair the mesh",
                            (long long)t, v[0], v[1], v[2], v[3], volume, longest);
     }
@@ -200,18 +216,20 @@ BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error)
 BrioStatus brio__mesh_check_springs(const BrioMesh *mesh, BrioError *error)
 {
     BRIO_CHECK(brio__mesh_check(mesh, error));
-    if (mesh->edge_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "springs need edges, and the mesh has none");
+    if (mesh->edge_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "springs need edges, and the mesh has none");
     for (int64_t e = 0; e < mesh->edge_count; e++) {
         const int32_t *v = mesh->edge + 2 * e;
         if (!(distance(mesh->x + 3 * (int64_t)v[0], mesh->x + 3 * (int64_t)v[1]) > 0))
             return brio__error(error, BRIO_ERROR_INPUT,
-                               "edge %lld (vertices %d %d, all counted from 0) has no length; merge its two vertices",
+                               "edge %lld (vertices %d %d, all counted from 0) has no length; "
+                               "merge its two vertices",
                                (long long)e, v[0], v[1]);
     }
     return check_used(mesh, "edge", mesh->edge, mesh->edge_count, 2, error);
 }
 
-/* ---- surface and edges --------------------------------------------------------------------------- */
+/* ---- surface and edges ------------------------------------------------------------------ */
 
 /* A face or an edge: its vertices in ascending order, and the element that it comes from. */
 typedef struct Side {
@@ -219,9 +237,10 @@ typedef struct Side {
     int32_t from;
 } Side;
 
-/* Sorts by v[0], v[1], ... v[keys - 1]. `other` has the same size, `start` has room for vertices + 1. Returns
- * the one of the two arrays that holds the result. */
-static Side *sort_sides(Side *side, Side *other, int64_t count, int keys, int64_t *start, int64_t vertices)
+/* Sorts by v[0], v[1], ... v[keys - 1]. `other` has the same size, `start` has room for vertices +
+ * 1. Returns the one of the two arrays that holds the result. */
+static Side *sort_sides(Side *side, Side *other, int64_t count, int keys, int64_t *start,
+                        int64_t vertices)
 {
     for (int key = keys - 1; key >= 0; key--) {
         memset(start, 0, (size_t)(vertices + 1) * sizeof *start);
@@ -240,7 +259,8 @@ static bool same_side(const Side *a, const Side *b, int keys)
     return !memcmp(a->v, b->v, (size_t)keys * sizeof a->v[0]);
 }
 
-/* Corners of the faces of a positively oriented tet, counterclockwise from outside; face i is opposite corner i. */
+/* Corners of the faces of a positively oriented tet, counterclockwise from outside; face i is
+ * opposite corner i. */
 static const int face_corner[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
 static void sort3(int32_t v[3])
@@ -267,7 +287,8 @@ static int64_t boundary(const BrioMesh *mesh, const Side *face, int64_t faces, i
         if (triangle) {
             const int32_t *v = mesh->tet + 4 * (int64_t)face[i].from;
             int opposite = 0;
-            while (v[opposite] == face[i].v[0] || v[opposite] == face[i].v[1] || v[opposite] == face[i].v[2])
+            while (v[opposite] == face[i].v[0] || v[opposite] == face[i].v[1] ||
+                   v[opposite] == face[i].v[2])
                 opposite++;
             for (int k = 0; k < 3; k++) triangle[3 * found + k] = v[face_corner[opposite][k]];
         }
@@ -281,7 +302,8 @@ BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error)
     BRIO_CHECK(brio__mesh_check(mesh, error));
     if (mesh->tet_count == 0) return BRIO_OK;
     int64_t faces = 4 * mesh->tet_count;
-    Side *first = brio__alloc((size_t)faces, sizeof *first), *second = brio__alloc((size_t)faces, sizeof *second);
+    Side *first = brio__alloc((size_t)faces, sizeof *first),
+         *second = brio__alloc((size_t)faces, sizeof *second);
     int64_t *start = brio__alloc((size_t)mesh->vertex_count + 1, sizeof *start);
     int32_t *triangle = NULL;
     BrioStatus status = BRIO_OK;
@@ -297,18 +319,21 @@ BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error)
         const Side *face = sort_sides(first, second, faces, 3, start, mesh->vertex_count);
         for (int64_t i = 0; i + 2 < faces && status == BRIO_OK; i++)
             if (same_side(face + i, face + i + 2, 3))
-                status = brio__error(error, BRIO_ERROR_INPUT,
-                                     "the face of vertices %d %d %d belongs to more than two tets, among them %d, %d "
-                                     "and %d (all counted from 0); remove the tets that occur twice or overlap",
-                                     face[i].v[0], face[i].v[1], face[i].v[2], face[i].from, face[i + 1].from,
-                                     face[i + 2].from);
+                status = brio__error(
+                    error, BRIO_ERROR_INPUT,
+                    "the face of vertices %d %d %d belongs to more than two tets, among them %d, "
+                    "%d "
+                    "and %d (all counted from 0); remove the tets that occur twice or overlap",
+                    face[i].v[0], face[i].v[1], face[i].v[2], face[i].from, face[i + 1].from,
+                    face[i + 2].from);
         if (status == BRIO_OK) {
             int64_t count = boundary(mesh, face, faces, NULL);
             if (count > INT32_MAX) {
-                status = brio__error(error, BRIO_ERROR_TOO_LARGE, "the surface has %lld triangles: too many",
-                                     (long long)count);
+                status = brio__error(error, BRIO_ERROR_TOO_LARGE,
+                                     "the surface has %lld triangles: too many", (long long)count);
             } else if (!(triangle = brio__alloc(3 * (size_t)count + 1, sizeof *triangle))) {
-                status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory for the surface of a mesh");
+                status = brio__error(error, BRIO_ERROR_MEMORY,
+                                     "out of memory for the surface of a mesh");
             } else {
                 boundary(mesh, face, faces, triangle);
                 brio__free(mesh->triangle);
@@ -336,7 +361,8 @@ BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh)
 {
     if (mesh->edge_count > 0 || mesh->triangle_count == 0) return BRIO_OK;
     int64_t sides = 3 * mesh->triangle_count, count = 0;
-    Side *first = brio__alloc((size_t)sides, sizeof *first), *second = brio__alloc((size_t)sides, sizeof *second);
+    Side *first = brio__alloc((size_t)sides, sizeof *first),
+         *second = brio__alloc((size_t)sides, sizeof *second);
     int64_t *start = brio__alloc((size_t)mesh->vertex_count + 1, sizeof *start);
     int32_t *edge = NULL;
     uint8_t *kind = NULL;
@@ -347,7 +373,8 @@ BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh)
             first[i] = (Side){.v = {BRIO_MIN(a, b), BRIO_MAX(a, b)}};
         }
         const Side *side = sort_sides(first, second, sides, 2, start, mesh->vertex_count);
-        for (int64_t i = 0; i < sides; i++) count += i == 0 || !same_side(side + i, side + i - 1, 2);
+        for (int64_t i = 0; i < sides; i++)
+            count += i == 0 || !same_side(side + i, side + i - 1, 2);
         edge = brio__alloc((size_t)count, 2 * sizeof *edge);
         kind = brio__calloc((size_t)count, 1);
         for (int64_t i = 0, e = 0; edge && i < sides; i++) {
@@ -371,22 +398,30 @@ BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh)
     return BRIO_OK;
 }
 
-/* Sides that follow each other belong to the same edge; `from` is 3 times the triangle plus the side's number in it. */
-static BrioStatus check_closed(const BrioMesh *mesh, const Side *side, int64_t sides, BrioError *error)
+/* Sides that follow each other belong to the same edge; `from` is 3 times the triangle plus the
+ * side's number in it. */
+static BrioStatus check_closed(const BrioMesh *mesh, const Side *side, int64_t sides,
+                               BrioError *error)
 {
     for (int64_t i = 0, next; i < sides; i = next) {
         int forward = 0, same[2] = {-1, -1};
         for (next = i; next < sides && same_side(side + i, side + next, 2); next++) {
             bool along = mesh->triangle[side[next].from] == side[i].v[0];
             forward += along ? 1 : -1;
-            if (along == (mesh->triangle[side[i].from] == side[i].v[0]) && same[1] < 0) same[same[0] >= 0] = side[next].from / 3;
+            if (along == (mesh->triangle[side[i].from] == side[i].v[0]) && same[1] < 0)
+                same[same[0] >= 0] = side[next].from / 3;
         }
         if ((next - i) % 2)
-            return brio__error(error, BRIO_ERROR_INPUT, "the surface is not closed: the edge of vertices %d %d belongs to %lld triangle%s (%d; all counted from 0); close the hole", side[i].v[0],
-                               side[i].v[1], (long long)(next - i), next - i == 1 ? "" : "s", side[i].from / 3);
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "the surface is not closed: the edge of vertices %d %d belongs to "
+                               "%lld triangle%s (%d; all counted from 0); close the hole",
+                               side[i].v[0], side[i].v[1], (long long)(next - i),
+                               next - i == 1 ? "" : "s", side[i].from / 3);
         if (forward != 0)
-            return brio__error(error, BRIO_ERROR_INPUT, "triangles %d and %d look to different sides along their edge of vertices %d %d (all counted from 0); turn one of them around", same[0],
-                               same[1], side[i].v[0], side[i].v[1]);
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "triangles %d and %d look to different sides along their edge of "
+                               "vertices %d %d (all counted from 0); turn one of them around",
+                               same[0], same[1], side[i].v[0], side[i].v[1]);
     }
     return BRIO_OK;
 }
@@ -394,18 +429,25 @@ static BrioStatus check_closed(const BrioMesh *mesh, const Side *side, int64_t s
 BrioStatus brio__mesh_close(BrioMesh *mesh, BrioError *error)
 {
     BRIO_CHECK(brio__mesh_check(mesh, error));
-    if (mesh->triangle_count == 0) return brio__error(error, BRIO_ERROR_INPUT, "the mesh has no triangles: a closed surface or tets are needed");
+    if (mesh->triangle_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the mesh has no triangles: a closed surface or tets are needed");
     BRIO_CHECK(check_used(mesh, "triangle", mesh->triangle, mesh->triangle_count, 3, error));
     int64_t sides = 3 * mesh->triangle_count;
-    Side *first = brio__alloc((size_t)sides, sizeof *first), *second = brio__alloc((size_t)sides, sizeof *second);
+    Side *first = brio__alloc((size_t)sides, sizeof *first),
+         *second = brio__alloc((size_t)sides, sizeof *second);
     int64_t *start = brio__alloc((size_t)mesh->vertex_count + 1, sizeof *start);
-    BrioStatus status = first && second && start ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory for the edges of a surface");
+    BrioStatus status =
+        first && second && start
+            ? BRIO_OK
+            : brio__error(error, BRIO_ERROR_MEMORY, "out of memory for the edges of a surface");
     if (status == BRIO_OK) {
         for (int64_t i = 0; i < sides; i++) {
             int32_t a = mesh->triangle[i], b = mesh->triangle[i % 3 == 2 ? i - 2 : i + 1];
             first[i] = (Side){.v = {BRIO_MIN(a, b), BRIO_MAX(a, b)}, .from = (int32_t)i};
         }
-        status = check_closed(mesh, sort_sides(first, second, sides, 2, start, mesh->vertex_count), sides, error);
+        status = check_closed(mesh, sort_sides(first, second, sides, 2, start, mesh->vertex_count),
+                              sides, error);
     }
     brio__free(first);
     brio__free(second);
@@ -415,7 +457,8 @@ BrioStatus brio__mesh_close(BrioMesh *mesh, BrioError *error)
     const double *x = mesh->x, *apex = x;
     for (int64_t t = 0; t < mesh->triangle_count; t++) {
         const int32_t *v = mesh->triangle + 3 * t;
-        volume += brio__tet_volume6(apex, x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[2]);
+        volume += brio__tet_volume6(apex, x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1],
+                                    x + 3 * (int64_t)v[2]);
     }
     for (int64_t t = 0; volume < 0 && t < mesh->triangle_count; t++) {
         int32_t *v = mesh->triangle + 3 * t, swap = v[1];
@@ -425,7 +468,8 @@ BrioStatus brio__mesh_close(BrioMesh *mesh, BrioError *error)
     return BRIO_OK;
 }
 
-/* The sides of all triangles in order, so that equal ones are neighbours; `from` is the triangle. `room` is to be freed. */
+/* The sides of all triangles in order, so that equal ones are neighbours; `from` is the triangle.
+ * `room` is to be freed. */
 static const Side *triangle_sides(const BrioMesh *mesh, Side **room)
 {
     int64_t sides = 3 * mesh->triangle_count;
@@ -463,19 +507,26 @@ BrioStatus brio__mesh_check_shell(const BrioMesh *mesh, BrioError *error)
             square = fmax(square, own);
         }
         for (int r = 0; r < 3; r++) {
-            double c = e[0][(r + 1) % 3] * e[1][(r + 2) % 3] - e[0][(r + 2) % 3] * e[1][(r + 1) % 3];
+            double c =
+                e[0][(r + 1) % 3] * e[1][(r + 2) % 3] - e[0][(r + 2) % 3] * e[1][(r + 1) % 3];
             cross += c * c;
         }
         if (!(sqrt(cross) > 1e-8 * square))
-            status = brio__error(error, BRIO_ERROR_INPUT, "triangle %lld (vertices %d %d %d) has no area: remove it, or move a vertex", (long long)t, n[0], n[1], n[2]);
+            status = brio__error(
+                error, BRIO_ERROR_INPUT,
+                "triangle %lld (vertices %d %d %d) has no area: remove it, or move a vertex",
+                (long long)t, n[0], n[1], n[2]);
     }
     for (int64_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++)
-        if (!used[v]) status = brio__error(error, BRIO_ERROR_INPUT, "vertex %lld belongs to no triangle: remove it", (long long)v);
+        if (!used[v])
+            status = brio__error(error, BRIO_ERROR_INPUT,
+                                 "vertex %lld belongs to no triangle: remove it", (long long)v);
     brio__free(used);
     return status;
 }
 
-BrioStatus brio__mesh_hinges(const BrioMesh *mesh, int32_t **hinge, int64_t *count, BrioError *error)
+BrioStatus brio__mesh_hinges(const BrioMesh *mesh, int32_t **hinge, int64_t *count,
+                             BrioError *error)
 {
     int64_t sides = 3 * mesh->triangle_count;
     Side *room;
@@ -485,11 +536,14 @@ BrioStatus brio__mesh_hinges(const BrioMesh *mesh, int32_t **hinge, int64_t *cou
     *count = 0;
     for (int64_t i = 0; status == BRIO_OK && i + 2 < sides; i++)
         if (same_side(side + i, side + i + 2, 2))
-            status = brio__error(error, BRIO_ERROR_INPUT,
-                                 "the edge of vertices %d %d belongs to more than two triangles, among them %d, %d and %d (all counted from 0): a shell "
-                                 "has no such seams; remove the triangles that occur twice or branch off",
-                                 side[i].v[0], side[i].v[1], side[i].from, side[i + 1].from, side[i + 2].from);
-    for (int64_t i = 0; status == BRIO_OK && i + 1 < sides; i++) *count += same_side(side + i, side + i + 1, 2);
+            status = brio__error(
+                error, BRIO_ERROR_INPUT,
+                "the edge of vertices %d %d belongs to more than two triangles, among them %d, %d "
+                "and %d (all counted from 0): a shell "
+                "has no such seams; remove the triangles that occur twice or branch off",
+                side[i].v[0], side[i].v[1], side[i].from, side[i + 1].from, side[i + 2].from);
+    for (int64_t i = 0; status == BRIO_OK && i + 1 < sides; i++)
+        *count += same_side(side + i, side + i + 1, 2);
     if (status == BRIO_OK) {
         *hinge = brio__alloc(4 * (size_t)*count + 1, sizeof **hinge);
         if (!*hinge) status = BRIO_ERROR_MEMORY;
@@ -505,7 +559,9 @@ BrioStatus brio__mesh_hinges(const BrioMesh *mesh, int32_t **hinge, int64_t *cou
         }
     }
     brio__free(room);
-    return status == BRIO_ERROR_MEMORY ? brio__error(error, status, "out of memory for the hinges of a mesh") : status;
+    return status == BRIO_ERROR_MEMORY
+               ? brio__error(error, status, "out of memory for the hinges of a mesh")
+               : status;
 }
 
 BrioStatus brio__mesh_boundary(const BrioMesh *mesh, uint8_t *on)
@@ -522,10 +578,12 @@ BrioStatus brio__mesh_boundary(const BrioMesh *mesh, uint8_t *on)
     return side ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-/* ---- adjacency ----------------------------------------------------------------------------------- */
+/* ---- adjacency -------------------------------------------------------------------------- */
 
-/* Counts the neighbours of each vertex over these elements (`row` NULL), or enters them at next[vertex]. */
-static void enter_pairs(const int32_t *index, int64_t count, int corners, int64_t *next, int32_t *row)
+/* Counts the neighbours of each vertex over these elements (`row` NULL), or enters them at
+ * next[vertex]. */
+static void enter_pairs(const int32_t *index, int64_t count, int corners, int64_t *next,
+                        int32_t *row)
 {
     for (int64_t e = 0; e < count; e++) {
         const int32_t *v = index + e * corners;
@@ -549,8 +607,10 @@ BrioStatus brio__mesh_adjacency(const BrioMesh *mesh, int64_t **start, int32_t *
 {
     *start = NULL;
     *neighbour = NULL;
-    int64_t n = mesh->vertex_count, pairs = 12 * mesh->tet_count + 6 * mesh->triangle_count + 2 * mesh->edge_count;
-    int64_t *begin = brio__calloc((size_t)n + 2, sizeof *begin), *next = brio__calloc((size_t)n + 2, sizeof *next);
+    int64_t n = mesh->vertex_count;
+    int64_t pairs = 12 * mesh->tet_count + 6 * mesh->triangle_count + 2 * mesh->edge_count;
+    int64_t *begin = brio__calloc((size_t)n + 2, sizeof *begin);
+    int64_t *next = brio__calloc((size_t)n + 2, sizeof *next);
     int32_t *row = brio__alloc((size_t)pairs + 1, sizeof *row),
             *sorted = brio__alloc((size_t)pairs + 1, sizeof *sorted);
     if (!begin || !next || !row || !sorted) {
@@ -564,7 +624,8 @@ BrioStatus brio__mesh_adjacency(const BrioMesh *mesh, int64_t **start, int32_t *
     for (int64_t i = 0; i < n; i++) begin[i + 1] += begin[i];
     memcpy(next, begin, (size_t)(n + 1) * sizeof *next);
     enter_all(mesh, next, row);
-    /* The relation is symmetric, so its transpose has the same rows, and comes out with each row ascending. */
+    /* The relation is symmetric, so its transpose has the same rows, and comes out with each row
+     * ascending. */
     memcpy(next, begin, (size_t)(n + 1) * sizeof *next);
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = begin[i]; k < begin[i + 1]; k++) sorted[next[row[k]]++] = (int32_t)i;

@@ -1,6 +1,7 @@
-/* Gmsh MSH, ASCII and binary of both byte orders, versions 2.2 and 4.1, and ASCII of 4.0 (Gmsh reference manual, "File formats"). Vertices stay in the order of
- * the file; elements name them by tags, which may have gaps and be of any size, so they are found by search.
- * Lines, triangles and tets are read, points passed over, all other elements refused. */
+/* Gmsh MSH, ASCII and binary of both byte orders, versions 2.2 and 4.1, and ASCII of 4.0 (Gmsh
+ * reference manual, "File formats"). Vertices stay in the order of the file; elements name them by
+ * tags, which may have gaps and be of any size, so they are found by search. Lines, triangles and
+ * tets are read, points passed over, all other elements refused. */
 #include "readers.h"
 
 #include <string.h>
@@ -53,30 +54,36 @@ static BrioStatus corners_of(const BrioScan *scan, int64_t type, int *corners)
     for (size_t i = 0; i < BRIO_COUNT(refused); i++) {
         if (refused[i].type != type) continue;
         if (refused[i].higher_order)
-            return brio__scan_error(scan,
-                                    "type %lld is %s, of second or higher order; brio simulates first-order "
-                                    "elements: run gmsh with -order 1",
-                                    (long long)type, refused[i].name);
-        return brio__scan_error(scan,
-                                "type %lld is %s; brio simulates lines (1), triangles (2) and tetrahedra (4): "
-                                "mesh the model without recombination",
-                                (long long)type, refused[i].name);
+            return brio__scan_error(
+                scan,
+                "type %lld is %s, of second or higher order; brio simulates first-order "
+                "elements: run gmsh with -order 1",
+                (long long)type, refused[i].name);
+        return brio__scan_error(
+            scan,
+            "type %lld is %s; brio simulates lines (1), triangles (2) and tetrahedra (4): "
+            "mesh the model without recombination",
+            (long long)type, refused[i].name);
     }
-    return brio__scan_error(scan,
-                            "element type %lld is not known; brio reads lines (1), triangles (2) and tetrahedra (4)",
-                            (long long)type);
+    return brio__scan_error(
+        scan,
+        "element type %lld is not known; brio reads lines (1), triangles (2) and tetrahedra (4)",
+        (long long)type);
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------ */
 
 static BrioStatus add_tag(Reader *reader, int64_t tag)
 {
-    if (tag < 1) return brio__scan_error(&reader->scan, "node tag %lld: tags are positive", (long long)tag);
+    if (tag < 1)
+        return brio__scan_error(&reader->scan, "node tag %lld: tags are positive", (long long)tag);
     if (reader->tag_count == reader->tag_room) {
         int64_t room = BRIO_MAX((int64_t)256, 2 * reader->tag_room);
-        int64_t *grown = brio__realloc(reader->tag, (size_t)reader->tag_count, (size_t)room, sizeof *grown);
+        int64_t *grown =
+            brio__realloc(reader->tag, (size_t)reader->tag_count, (size_t)room, sizeof *grown);
         if (!grown)
-            return brio__error_at(reader->scan.error, BRIO_ERROR_MEMORY, reader->scan.file, reader->scan.line, 0, NULL,
+            return brio__error_at(reader->scan.error, BRIO_ERROR_MEMORY, reader->scan.file,
+                                  reader->scan.line, 0, NULL,
                                   "out of memory while reading the mesh");
         reader->tag = grown;
         reader->tag_room = room;
@@ -102,8 +109,8 @@ static BrioStatus sort_tags(Reader *reader)
     int64_t n = reader->tag_count;
     Tagged *sorted = brio__alloc((size_t)n + 1, sizeof *sorted);
     if (!sorted)
-        return brio__error_at(reader->scan.error, BRIO_ERROR_MEMORY, reader->scan.file, reader->scan.line, 0, NULL,
-                              "out of memory while reading the mesh");
+        return brio__error_at(reader->scan.error, BRIO_ERROR_MEMORY, reader->scan.file,
+                              reader->scan.line, 0, NULL, "out of memory while reading the mesh");
     reader->sorted = sorted;
     bool ascending = true;
     for (int64_t i = 0; i < n; i++) {
@@ -120,9 +127,10 @@ static BrioStatus sort_tags(Reader *reader)
     }
     for (int64_t i = 1; i < n; i++)
         if (sorted[i].tag == sorted[i - 1].tag)
-            return brio__scan_error(&reader->scan, "two nodes have the tag %lld (the nodes no. %d and %d of the file)",
-                                    (long long)sorted[i].tag, BRIO_MIN(sorted[i].vertex, sorted[i - 1].vertex) + 1,
-                                    BRIO_MAX(sorted[i].vertex, sorted[i - 1].vertex) + 1);
+            return brio__scan_error(
+                &reader->scan, "two nodes have the tag %lld (the nodes no. %d and %d of the file)",
+                (long long)sorted[i].tag, BRIO_MIN(sorted[i].vertex, sorted[i - 1].vertex) + 1,
+                BRIO_MAX(sorted[i].vertex, sorted[i - 1].vertex) + 1);
     return BRIO_OK;
 }
 
@@ -150,20 +158,25 @@ static BrioStatus read_nodes2(Reader *reader)
     return BRIO_OK;
 }
 
-/* The four numbers that open a block of version 4: dimension, entity, whether it has parameters or the type, count. */
+/* The four numbers that open a block of version 4: dimension, entity, whether it has parameters or
+ * the type, count. */
 static BrioStatus read_block(Reader *reader, const char *what, int64_t number, int64_t head[4])
 {
-    for (int k = 0; k < 4; k++) BRIO_CHECK(brio__value_integer(&reader->scan, k < 3 ? BRIO_INT32 : BRIO_UINT64, what, number, head + k));
+    for (int k = 0; k < 4; k++)
+        BRIO_CHECK(brio__value_integer(&reader->scan, k < 3 ? BRIO_INT32 : BRIO_UINT64, what,
+                                       number, head + k));
     if (reader->old4) head[0] = head[1];
     return BRIO_OK;
 }
 
 /* The blocks' counts, kept below the number that the section announced. */
-static BrioStatus check_block_count(const BrioScan *scan, int64_t count, int64_t done, int64_t total, const char *name)
+static BrioStatus check_block_count(const BrioScan *scan, int64_t count, int64_t done,
+                                    int64_t total, const char *name)
 {
     if (count < 0 || count > total - done)
-        return brio__scan_error(scan, "a block of %lld %s, but only %lld of the %lld announced are left",
-                                (long long)count, name, (long long)(total - done), (long long)total);
+        return brio__scan_error(
+            scan, "a block of %lld %s, but only %lld of the %lld announced are left",
+            (long long)count, name, (long long)(total - done), (long long)total);
     return BRIO_OK;
 }
 
@@ -174,12 +187,15 @@ static BrioStatus read_nodes4(Reader *reader)
     begin_data(reader);
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of node blocks", 8, &blocks));
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of nodes", 8, &total));
-    for (int k = 0; k < 2 && !reader->old4; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the least and largest node tag", 0, &bound));
+    for (int k = 0; k < 2 && !reader->old4; k++)
+        BRIO_CHECK(
+            brio__value_integer(scan, BRIO_UINT64, "the least and largest node tag", 0, &bound));
     for (int64_t b = 1; b <= blocks; b++) {
         BRIO_CHECK(read_block(reader, "the head of node block", b, head));
         BRIO_CHECK(check_block_count(scan, head[3], done, total, "nodes"));
         if (head[0] < 0 || head[0] > 3)
-            return brio__scan_error(scan, "a node block of dimension %lld: it must be 0 to 3", (long long)head[0]);
+            return brio__scan_error(scan, "a node block of dimension %lld: it must be 0 to 3",
+                                    (long long)head[0]);
         for (int64_t i = 1; i <= head[3] && !reader->old4; i++) {
             BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the tag of node", done + i, &tag));
             BRIO_CHECK(add_tag(reader, tag));
@@ -190,28 +206,32 @@ static BrioStatus read_nodes4(Reader *reader)
                 BRIO_CHECK(brio__scan_integer(scan, "the tag of node", done + i, &tag));
                 BRIO_CHECK(add_tag(reader, tag));
             }
-            BRIO_CHECK(brio__value_point(scan, BRIO_FLOAT64, "a coordinate of node", done + i, point));
+            BRIO_CHECK(
+                brio__value_point(scan, BRIO_FLOAT64, "a coordinate of node", done + i, point));
             BRIO_CHECK(brio__draft_vertex(&reader->draft, scan, point));
             for (int64_t k = 0; head[2] != 0 && k < head[0]; k++)
-                BRIO_CHECK(brio__value_real(scan, BRIO_FLOAT64, "a parameter of node", done + i, &parameter));
+                BRIO_CHECK(brio__value_real(scan, BRIO_FLOAT64, "a parameter of node", done + i,
+                                            &parameter));
         }
         done += head[3];
     }
     if (done < total)
-        return brio__scan_error(scan, "the blocks hold %lld nodes, but %lld were announced", (long long)done,
-                                (long long)total);
+        return brio__scan_error(scan, "the blocks hold %lld nodes, but %lld were announced",
+                                (long long)done, (long long)total);
     return BRIO_OK;
 }
 
-/* ---- elements ------------------------------------------------------------------------------------ */
+/* ---- elements --------------------------------------------------------------------------- */
 
 static BrioStatus read_corner(Reader *reader, int32_t *vertex)
 {
     int64_t tag;
-    BRIO_CHECK(brio__value_integer(&reader->scan, reader->scan.index, "the tag of a node", 0, &tag));
+    BRIO_CHECK(
+        brio__value_integer(&reader->scan, reader->scan.index, "the tag of a node", 0, &tag));
     const Tagged *sorted = reader->sorted;
     int64_t low = 0, high = reader->tag_count; /* the place is in [low, high) */
-    if (high > 0 && tag >= sorted[0].tag && tag - sorted[0].tag < high && sorted[tag - sorted[0].tag].tag == tag) {
+    if (high > 0 && tag >= sorted[0].tag && tag - sorted[0].tag < high &&
+        sorted[tag - sorted[0].tag].tag == tag) {
         *vertex = sorted[tag - sorted[0].tag].vertex; /* no gaps before it, as in most files */
         return BRIO_OK;
     }
@@ -223,7 +243,8 @@ static BrioStatus read_corner(Reader *reader, int32_t *vertex)
             high = middle;
     }
     if (low >= reader->tag_count || sorted[low].tag != tag)
-        return brio__scan_error(&reader->scan, "there is no node with the tag %lld", (long long)tag);
+        return brio__scan_error(&reader->scan, "there is no node with the tag %lld",
+                                (long long)tag);
     *vertex = sorted[low].vertex;
     return BRIO_OK;
 }
@@ -232,7 +253,8 @@ static BrioStatus read_element(Reader *reader, int corners)
 {
     int32_t vertices[4];
     for (int i = 0; i < corners; i++) BRIO_CHECK(read_corner(reader, vertices + i));
-    return corners > 1 ? brio__draft_element(&reader->draft, &reader->scan, corners, vertices) : BRIO_OK;
+    return corners > 1 ? brio__draft_element(&reader->draft, &reader->scan, corners, vertices)
+                       : BRIO_OK;
 }
 
 /* Binary elements come in runs of one type, whose head says it once. */
@@ -244,12 +266,18 @@ static BrioStatus read_runs2(Reader *reader, int64_t count)
         int corners;
         BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the type of element", done + 1, &type));
         BRIO_CHECK(corners_of(scan, type, &corners));
-        BRIO_CHECK(brio__value_count(scan, BRIO_INT32, "the number of elements that follow", 4, &run));
+        BRIO_CHECK(
+            brio__value_count(scan, BRIO_INT32, "the number of elements that follow", 4, &run));
         BRIO_CHECK(brio__value_count(scan, BRIO_INT32, "the number of tags", 4, &tags));
         if (run == 0 || run > count - done)
-            return brio__scan_error(scan, "a run of %lld elements where %lld of the %lld announced are left", (long long)run, (long long)(count - done), (long long)count);
+            return brio__scan_error(
+                scan, "a run of %lld elements where %lld of the %lld announced are left",
+                (long long)run, (long long)(count - done), (long long)count);
         for (int64_t i = 1; i <= run; i++) {
-            for (int64_t k = 0; k <= tags; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "a tag of element", done + i, &number)); /* and its number */
+            /* and its number */
+            for (int64_t k = 0; k <= tags; k++)
+                BRIO_CHECK(
+                    brio__value_integer(scan, BRIO_INT32, "a tag of element", done + i, &number));
             BRIO_CHECK(read_element(reader, corners));
         }
         done += run;
@@ -270,7 +298,8 @@ static BrioStatus read_elements2(Reader *reader)
         BRIO_CHECK(brio__scan_integer(scan, "the type of element", i, &type));
         BRIO_CHECK(corners_of(scan, type, &corners));
         BRIO_CHECK(brio__scan_count(scan, "the number of tags", 2, &tags));
-        for (int64_t k = 0; k < tags; k++) BRIO_CHECK(brio__scan_integer(scan, "a tag of element", i, &tag));
+        for (int64_t k = 0; k < tags; k++)
+            BRIO_CHECK(brio__scan_integer(scan, "a tag of element", i, &tag));
         BRIO_CHECK(read_element(reader, corners));
     }
     return BRIO_OK;
@@ -283,7 +312,9 @@ static BrioStatus read_elements4(Reader *reader)
     begin_data(reader);
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of element blocks", 8, &blocks));
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT64, "the number of elements", 4, &total));
-    for (int k = 0; k < 2 && !reader->old4; k++) BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the least and largest element tag", 0, &bound));
+    for (int k = 0; k < 2 && !reader->old4; k++)
+        BRIO_CHECK(
+            brio__value_integer(scan, BRIO_UINT64, "the least and largest element tag", 0, &bound));
     for (int64_t b = 1; b <= blocks; b++) {
         int corners;
         BRIO_CHECK(read_block(reader, "the head of element block", b, head));
@@ -291,18 +322,19 @@ static BrioStatus read_elements4(Reader *reader)
         if (head[3] == 0) continue;
         BRIO_CHECK(corners_of(scan, head[2], &corners));
         for (int64_t i = 1; i <= head[3]; i++) {
-            BRIO_CHECK(brio__value_integer(scan, BRIO_UINT64, "the tag of element", done + i, &tag));
+            BRIO_CHECK(
+                brio__value_integer(scan, BRIO_UINT64, "the tag of element", done + i, &tag));
             BRIO_CHECK(read_element(reader, corners));
         }
         done += head[3];
     }
     if (done < total)
-        return brio__scan_error(scan, "the blocks hold %lld elements, but %lld were announced", (long long)done,
-                                (long long)total);
+        return brio__scan_error(scan, "the blocks hold %lld elements, but %lld were announced",
+                                (long long)done, (long long)total);
     return BRIO_OK;
 }
 
-/* ---- file ---------------------------------------------------------------------------------------- */
+/* ---- file ------------------------------------------------------------------------------- */
 
 /* The number 1, by which a binary file tells its byte order. */
 static BrioStatus read_byte_order(Reader *reader)
@@ -310,11 +342,15 @@ static BrioStatus read_byte_order(Reader *reader)
     BrioScan *scan = &reader->scan;
     int64_t one;
     begin_data(reader);
-    BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the number 1 that tells the byte order", 0, &one));
+    BRIO_CHECK(
+        brio__value_integer(scan, BRIO_INT32, "the number 1 that tells the byte order", 0, &one));
     scan->big_endian = one == 0x01000000;
     scan->index = reader->version4 ? BRIO_UINT64 : BRIO_INT32;
     if (one == 1 || scan->big_endian) return BRIO_OK;
-    return brio__scan_error(scan, "expected the number 1, which tells the byte order of a binary file, found %lld: the file is damaged, or was changed as text", (long long)one);
+    return brio__scan_error(scan,
+                            "expected the number 1, which tells the byte order of a binary file, "
+                            "found %lld: the file is damaged, or was changed as text",
+                            (long long)one);
 }
 
 static BrioStatus read_format(Reader *reader)
@@ -323,30 +359,39 @@ static BrioStatus read_format(Reader *reader)
     char version[16];
     int64_t type, size;
     if (brio__scan_more(scan) && scan->end - scan->at >= 4 && !strncmp(scan->at, "$NOD", 4))
-        return brio__scan_error(scan, "this is version 1 of Gmsh's format; brio reads 2.2 and 4.1: convert it with "
-                                      "\"gmsh old.msh -save -format msh41 -o new.msh\"");
+        return brio__scan_error(
+            scan, "this is version 1 of Gmsh's format; brio reads 2.2 and 4.1: convert it with "
+                  "\"gmsh old.msh -save -format msh41 -o new.msh\"");
     BRIO_CHECK(brio__scan_expect(scan, "$MeshFormat", false));
     BRIO_CHECK(brio__scan_word(scan, "the version of the format", version, sizeof version));
-    bool version2 =
-        !strcmp(version, "2.2") || !strcmp(version, "2.1") || !strcmp(version, "2.0") || !strcmp(version, "2");
+    bool version2 = !strcmp(version, "2.2") || !strcmp(version, "2.1") || !strcmp(version, "2.0") ||
+                    !strcmp(version, "2");
     reader->old4 = !strcmp(version, "4") || !strcmp(version, "4.0");
     reader->version4 = reader->old4 || !strcmp(version, "4.1");
     if (!version2 && !reader->version4) {
         char found[64];
         brio__scan_found(scan, found, sizeof found);
-        return brio__scan_error(scan,
-                                "version %s of Gmsh's format is not read; brio reads 2.2 and 4.1: convert the file "
-                                "with \"gmsh old.msh -save -format msh41 -o new.msh\"",
-                                found);
+        return brio__scan_error(
+            scan,
+            "version %s of Gmsh's format is not read; brio reads 2.2 and 4.1: convert the file "
+            "with \"gmsh old.msh -save -format msh41 -o new.msh\"",
+            found);
     }
     BRIO_CHECK(brio__scan_integer(scan, "the file type (0: ASCII, 1: binary)", 0, &type));
-    if (type != 0 && type != 1) return brio__scan_error(scan, "the file type is %lld; it is 0 (ASCII) or 1 (binary)", (long long)type);
+    if (type != 0 && type != 1)
+        return brio__scan_error(scan, "the file type is %lld; it is 0 (ASCII) or 1 (binary)",
+                                (long long)type);
     BRIO_CHECK(brio__scan_integer(scan, "the size of a number", 0, &size));
     reader->binary = type == 1;
     if (reader->binary) {
         if (reader->old4)
-            return brio__scan_error(scan, "this is a binary file of version 4.0; brio reads binary files of 2.2 and 4.1: convert it with \"gmsh old.msh -save -format msh41 -o new.msh\"");
-        if (size != 8) return brio__scan_error(scan, "numbers of %lld bytes; brio reads binary files with numbers of 8", (long long)size);
+            return brio__scan_error(
+                scan, "this is a binary file of version 4.0; brio reads binary files of 2.2 and "
+                      "4.1: convert it with \"gmsh old.msh -save -format msh41 -o new.msh\"");
+        if (size != 8)
+            return brio__scan_error(
+                scan, "numbers of %lld bytes; brio reads binary files with numbers of 8",
+                (long long)size);
         BRIO_CHECK(read_byte_order(reader));
     } else {
         BRIO_CHECK(brio__scan_ascii(scan));
@@ -361,9 +406,11 @@ static BrioStatus skip_section(BrioScan *scan, const char *name)
     char end[80];
     size_t length = (size_t)snprintf(end, sizeof end, "$End%s", name + 1);
     do brio__scan_skip_line(scan);
-    while (scan->at < scan->end && ((size_t)(scan->end - scan->at) < length || strncmp(scan->at, end, length)));
+    while (scan->at < scan->end &&
+           ((size_t)(scan->end - scan->at) < length || strncmp(scan->at, end, length)));
     if (scan->at >= scan->end)
-        return brio__scan_error(&start, "the section %.40s is not closed: there is no \"%.44s\"", name, end);
+        return brio__scan_error(&start, "the section %.40s is not closed: there is no \"%.44s\"",
+                                name, end);
     brio__scan_skip_line(scan);
     return BRIO_OK;
 }
@@ -377,7 +424,8 @@ static BrioStatus parse(Reader *reader)
         if (*scan->at != '$') return brio__scan_expected(scan, "a section such as \"$Nodes\"", 0);
         BRIO_CHECK(brio__scan_word(scan, "a section", name, sizeof name));
         for (const char *c = name; *c; c++)
-            if (*c < 0x21 || *c > 0x7e) return brio__scan_error(scan, "the name of this section is not readable text");
+            if (*c < 0x21 || *c > 0x7e)
+                return brio__scan_error(scan, "the name of this section is not readable text");
         if (!strcmp(name, "$Nodes")) {
             if (reader->has_nodes) return brio__scan_error(scan, "a second section $Nodes");
             reader->has_nodes = true;
@@ -385,7 +433,8 @@ static BrioStatus parse(Reader *reader)
             BRIO_CHECK(brio__scan_expect(scan, "$EndNodes", false));
             BRIO_CHECK(sort_tags(reader));
         } else if (!strcmp(name, "$Elements")) {
-            if (!reader->has_nodes) return brio__scan_error(scan, "the section $Nodes must come before $Elements");
+            if (!reader->has_nodes)
+                return brio__scan_error(scan, "the section $Nodes must come before $Elements");
             if (reader->has_elements) return brio__scan_error(scan, "a second section $Elements");
             reader->has_elements = true;
             BRIO_CHECK(reader->version4 ? read_elements4(reader) : read_elements2(reader));
@@ -399,7 +448,8 @@ static BrioStatus parse(Reader *reader)
     return BRIO_OK;
 }
 
-static BrioStatus read_msh(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_msh(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                           BrioError *error)
 {
     Reader reader = {0};
     brio__scan_start(&reader.scan, file, text, size, 0, error);

@@ -1,11 +1,13 @@
-/* Wavefront OBJ: vertices, faces, lines. Faces become fans of triangles; as what they were (polygons, textures, which corners share a
- * normal, objects and groups) they stay in mesh->faces, for results. Negative numbers count back from the one read last. Everything
- * else is passed over. */
+/* Wavefront OBJ: vertices, faces, lines. Faces become fans of triangles; as what they were
+ * (polygons, textures, which corners share a normal, objects and groups) they stay in mesh->faces,
+ * for results. Negative numbers count back from the one read last. Everything else is passed
+ * over. */
 #include "readers.h"
 
 #include <string.h>
 
-/* What faces say beyond triangles. Numbers of textures and normals are judged at the end: they may stand before what they name. */
+/* What faces say beyond triangles. Numbers of textures and normals are judged at the end: they may
+ * stand before what they name. */
 typedef struct Corners {
     int64_t count, room;
     int32_t *vertex;
@@ -16,9 +18,9 @@ typedef struct Corners {
     double *uvs;
     int32_t group_count, group_room;
     char **name;
-    char *now;         /* the name for the faces that follow; NULL: none */
-    bool used;         /* a face has it */
-    bool polygons;     /* one has more than three corners */
+    char *now;     /* the name for the faces that follow; NULL: none */
+    bool used;     /* a face has it */
+    bool polygons; /* one has more than three corners */
     bool uv_used, normal_used;
 } Corners;
 
@@ -37,15 +39,19 @@ static void free_corners(Corners *c)
 
 static BrioStatus no_memory(const BrioScan *scan)
 {
-    return brio__error_at(scan->error, BRIO_ERROR_MEMORY, scan->file, scan->line, 0, NULL, "out of memory while reading the mesh");
+    return brio__error_at(scan->error, BRIO_ERROR_MEMORY, scan->file, scan->line, 0, NULL,
+                          "out of memory while reading the mesh");
 }
 
 /* Room for one more, of `width` numbers each. */
-#define GROW(scan, array, count, room, width)                                                                             \
-    do {                                                                                                                  \
-        void *grown_ = (count) < (room) ? (array) : brio__realloc((array), (size_t)(count), (size_t)(count) * 2 + 256, (width) * sizeof *(array)); \
-        if (!grown_) return no_memory(scan);                                                                              \
-        (array) = grown_;                                                                                                 \
+#define GROW(scan, array, count, room, width)                                                 \
+    do {                                                                                      \
+        void *grown_ = (count) < (room)                                                       \
+                           ? (array)                                                          \
+                           : brio__realloc((array), (size_t)(count), (size_t)(count)*2 + 256, \
+                                           (width) * sizeof *(array));                        \
+        if (!grown_) return no_memory(scan);                                                  \
+        (array) = grown_;                                                                     \
     } while (0)
 
 /* How many vertices the whole file has: faces may name later ones. */
@@ -53,7 +59,8 @@ static int64_t count_vertices(BrioScan scan)
 {
     int64_t count = 0;
     while (brio__scan_next_line(&scan)) {
-        count += scan.end - scan.at >= 2 && scan.at[0] == 'v' && (scan.at[1] == ' ' || scan.at[1] == '\t');
+        count += scan.end - scan.at >= 2 && scan.at[0] == 'v' &&
+                 (scan.at[1] == ' ' || scan.at[1] == '\t');
         brio__scan_skip_line(&scan);
     }
     return count;
@@ -66,22 +73,27 @@ static int64_t number_after_slash(const char **at, const char *end, int64_t so_f
     const char *start = ++*at;
     bool back = start < end && *start == '-';
     int64_t value = 0;
-    for (*at += back; *at < end && **at >= '0' && **at <= '9'; (*at)++) value = BRIO_MIN(10 * value + (**at - '0'), (int64_t)1 << 40);
+    for (*at += back; *at < end && **at >= '0' && **at <= '9'; (*at)++)
+        value = BRIO_MIN(10 * value + (**at - '0'), (int64_t)1 << 40);
     return value == 0 ? -1 : back ? so_far - value : value - 1;
 }
 
-static BrioStatus read_corner(BrioScan *scan, const Corners *c, int64_t so_far, int64_t total, int32_t *index, int64_t *uv, int64_t *normal)
+static BrioStatus read_corner(BrioScan *scan, const Corners *c, int64_t so_far, int64_t total,
+                              int32_t *index, int64_t *uv, int64_t *normal)
 {
     int64_t value;
     BRIO_CHECK(brio__scan_integer(scan, "the number of a vertex", 0, &value));
-    if (value == 0) return brio__scan_error(scan, "there is no vertex 0: OBJ counts from 1, or back from -1");
+    if (value == 0)
+        return brio__scan_error(scan, "there is no vertex 0: OBJ counts from 1, or back from -1");
     if (value > total)
-        return brio__scan_error(scan, "there is no vertex %lld: the file has %lld", (long long)value, (long long)total);
+        return brio__scan_error(scan, "there is no vertex %lld: the file has %lld",
+                                (long long)value, (long long)total);
     if (value < -so_far)
-        return brio__scan_error(scan, "there is no vertex %lld: there are %lld before this line", (long long)value,
-                                (long long)so_far);
+        return brio__scan_error(scan, "there is no vertex %lld: there are %lld before this line",
+                                (long long)value, (long long)so_far);
     value = value > 0 ? value - 1 : so_far + value;
-    if (value > INT32_MAX) return brio__scan_error(scan, "there are too many vertices: at most %d", INT32_MAX);
+    if (value > INT32_MAX)
+        return brio__scan_error(scan, "there are too many vertices: at most %d", INT32_MAX);
     *index = (int32_t)value;
     const char *at = scan->at;
     *uv = number_after_slash(&at, scan->end, c->uv_count);
@@ -96,7 +108,8 @@ static BrioStatus add_corner(BrioScan *scan, Corners *c, int32_t vertex, int64_t
     GROW(scan, c->uv, c->count, c->room, 1);
     GROW(scan, c->normal, c->count, c->room, 1);
     if (c->count >= c->room) c->room = 2 * c->count + 256;
-    if (c->count == INT32_MAX) return brio__scan_error(scan, "there are too many corners of faces: at most %d", INT32_MAX);
+    if (c->count == INT32_MAX)
+        return brio__scan_error(scan, "there are too many corners of faces: at most %d", INT32_MAX);
     c->vertex[c->count] = vertex;
     c->uv[c->count] = uv;
     c->normal[c->count++] = normal;
@@ -133,7 +146,8 @@ static BrioStatus read_chain(BrioScan *scan, BrioDraft *draft, Corners *c, int l
         if (!brio__scan_more(scan))
             return brio__scan_error(scan, "a %s needs at least %d vertices, and this one has %d",
                                     least == 3 ? "face" : "line", least, (int)corners);
-        BRIO_CHECK(read_corner(scan, c, draft->vertex_count, total, vertices + place, &uv, &normal));
+        BRIO_CHECK(
+            read_corner(scan, c, draft->vertex_count, total, vertices + place, &uv, &normal));
         if (least == 3) BRIO_CHECK(add_corner(scan, c, vertices[place], uv, normal));
         if (corners < least - 1) continue;
         BRIO_CHECK(brio__draft_element(draft, scan, least, vertices));
@@ -150,10 +164,13 @@ static BrioStatus read_texture(BrioScan *scan, Corners *c)
     double *uv = c->uvs + 2 * c->uv_count++;
     uv[1] = 0;
     BRIO_CHECK(brio__scan_real(scan, "a texture coordinate of vt", c->uv_count, uv));
-    return brio__scan_more(scan) ? brio__scan_real(scan, "a texture coordinate of vt", c->uv_count, uv + 1) : BRIO_OK;
+    return brio__scan_more(scan)
+               ? brio__scan_real(scan, "a texture coordinate of vt", c->uv_count, uv + 1)
+               : BRIO_OK;
 }
 
-/* The rest of the line, without blanks around it; control characters are replaced, so that it can be written anywhere. */
+/* The rest of the line, without blanks around it; control characters are replaced, so that it can
+ * be written anywhere. */
 static BrioStatus read_name(BrioScan *scan, Corners *c)
 {
     brio__free(c->now);
@@ -162,7 +179,8 @@ static BrioStatus read_name(BrioScan *scan, Corners *c)
     if (!brio__scan_more(scan)) return BRIO_OK;
     char name[256];
     size_t used = 0;
-    for (const char *at = scan->at; at < scan->end && *at != '\n' && *at != '\r' && *at != '#' && used + 1 < sizeof name; at++)
+    for (const char *at = scan->at;
+         at < scan->end && *at != '\n' && *at != '\r' && *at != '#' && used + 1 < sizeof name; at++)
         name[used++] = (unsigned char)*at < 0x20 || *at == 0x7f ? ' ' : *at;
     while (used > 0 && name[used - 1] == ' ') used--;
     name[used] = 0;
@@ -180,7 +198,8 @@ static BrioStatus parse(BrioScan *scan, BrioDraft *draft, Corners *c)
         BRIO_CHECK(brio__scan_word(scan, "a statement", word, sizeof word));
         if (!strcmp(word, "v")) {
             double point[3];
-            BRIO_CHECK(brio__scan_point(scan, "a coordinate of vertex", draft->vertex_count + 1, point));
+            BRIO_CHECK(
+                brio__scan_point(scan, "a coordinate of vertex", draft->vertex_count + 1, point));
             BRIO_CHECK(brio__draft_vertex(draft, scan, point));
         } else if (!strcmp(word, "f")) {
             BRIO_CHECK(read_chain(scan, draft, c, 3, total));
@@ -215,24 +234,33 @@ static BrioStatus keep_faces(Corners *c, const char *file, BrioMesh *mesh)
     bool uvs = c->uv_used && c->uv_count, normals = c->normal_used && c->normal_count;
     if (c->face_count == 0 || !(c->polygons || uvs || normals || c->group_count)) return BRIO_OK;
     if (c->uv_count > INT32_MAX || c->normal_count > INT32_MAX) return BRIO_ERROR_TOO_LARGE;
-    BrioFaces *f = brio__faces_create(c->face_count, c->count, uvs ? c->uv_count : 0, normals ? c->normal_count : 0, c->group_count);
+    BrioFaces *f = brio__faces_create(c->face_count, c->count, uvs ? c->uv_count : 0,
+                                      normals ? c->normal_count : 0, c->group_count);
     if (!f) return BRIO_ERROR_MEMORY;
     mesh->faces = f;
     memcpy(f->start, c->start, (size_t)c->face_count * sizeof *f->start);
     f->start[c->face_count] = (int32_t)c->count;
     memcpy(f->vertex, c->vertex, (size_t)c->count * sizeof *f->vertex);
-    if (f->face_group) memcpy(f->face_group, c->group, (size_t)c->face_count * sizeof *f->face_group);
+    if (f->face_group)
+        memcpy(f->face_group, c->group, (size_t)c->face_count * sizeof *f->face_group);
     for (int32_t g = 0; g < c->group_count; g++) {
         f->group[g] = c->name[g];
         c->name[g] = NULL;
     }
     if (uvs) memcpy(f->uv, c->uvs, 2 * (size_t)c->uv_count * sizeof *f->uv);
-    int64_t missing = (uvs ? take_numbers(c->uv, c->count, c->uv_count, f->corner_uv) : 0) + (normals ? take_numbers(c->normal, c->count, c->normal_count, f->corner_normal) : 0);
-    if (missing) brio__log(BRIO_LOG_WARNING, "%s: %lld corners of faces name a vt or vn that the file does not have; they are taken as without", file, (long long)missing);
+    int64_t missing =
+        (uvs ? take_numbers(c->uv, c->count, c->uv_count, f->corner_uv) : 0) +
+        (normals ? take_numbers(c->normal, c->count, c->normal_count, f->corner_normal) : 0);
+    if (missing)
+        brio__log(BRIO_LOG_WARNING,
+                  "%s: %lld corners of faces name a vt or vn that the file does not have; they are "
+                  "taken as without",
+                  file, (long long)missing);
     return BRIO_OK;
 }
 
-static BrioStatus read_obj(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_obj(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                           BrioError *error)
 {
     BrioScan scan;
     BrioDraft draft = {0};
@@ -243,7 +271,8 @@ static BrioStatus read_obj(const char *file, const char *text, size_t size, Brio
     if (status == BRIO_OK && (status = keep_faces(&corners, file, *mesh)) != BRIO_OK) {
         brio_mesh_free(*mesh);
         *mesh = NULL;
-        brio__error_at(error, status, file, 0, 0, NULL, "the faces cannot be kept: %s", brio_status_text(status));
+        brio__error_at(error, status, file, 0, 0, NULL, "the faces cannot be kept: %s",
+                       brio_status_text(status));
     }
     free_corners(&corners);
     return status;

@@ -1,5 +1,6 @@
-/* OFF (Geomview): a header, three counts, one vertex a line, one polygon a line. Colours, normals and texture
- * coordinates after the values (COFF, NOFF, STOFF) are passed over; polygons become fans of triangles. */
+/* OFF (Geomview): a header, three counts, one vertex a line, one polygon a line. Colours, normals
+ * and texture coordinates after the values (COFF, NOFF, STOFF) are passed over; polygons become
+ * fans of triangles. */
 #include "readers.h"
 
 #include <string.h>
@@ -12,7 +13,8 @@ static BrioStatus check_header(const char *word, const BrioScan *scan)
     if (*rest == 'N') rest++;
     if (!strcmp(rest, "OFF")) return BRIO_OK;
     if (!strcmp(rest, "4OFF") || !strcmp(rest, "nOFF") || !strcmp(rest, "4nOFF"))
-        return brio__scan_error(scan, "this is OFF of another dimension; brio reads three-dimensional OFF");
+        return brio__scan_error(
+            scan, "this is OFF of another dimension; brio reads three-dimensional OFF");
     char found[64];
     brio__scan_found(scan, found, sizeof found);
     return brio__scan_error(scan, "expected \"OFF\" at the start of the file, found %s", found);
@@ -25,7 +27,8 @@ static BrioStatus parse(BrioScan *scan, BrioDraft *draft)
     BRIO_CHECK(brio__scan_word(scan, "\"OFF\" at the start of the file", word, sizeof word));
     BRIO_CHECK(check_header(word, scan));
     if (brio__scan_more(scan) && *scan->at == 'B')
-        return brio__scan_error(scan, "this is binary OFF; brio reads ASCII: save the mesh as ASCII OFF");
+        return brio__scan_error(scan,
+                                "this is binary OFF; brio reads ASCII: save the mesh as ASCII OFF");
     BRIO_CHECK(brio__scan_ascii(scan));
     BRIO_CHECK(brio__scan_count(scan, "the number of vertices", 6, &vertices));
     BRIO_CHECK(brio__scan_count(scan, "the number of faces", 4, &faces));
@@ -42,14 +45,16 @@ static BrioStatus parse(BrioScan *scan, BrioDraft *draft)
         int64_t corners;
         brio__scan_next_line(scan);
         BRIO_CHECK(brio__scan_integer(scan, "the number of corners of face", i, &corners));
-        if (corners < 1) return brio__scan_error(scan, "a face of %lld corners", (long long)corners);
+        if (corners < 1)
+            return brio__scan_error(scan, "a face of %lld corners", (long long)corners);
         BRIO_CHECK(brio__draft_read_polygon(draft, scan, corners, 0));
         brio__scan_skip_line(scan);
     }
     return BRIO_OK;
 }
 
-static BrioStatus read_off(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_off(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                           BrioError *error)
 {
     BrioScan scan;
     BrioDraft draft = {0};

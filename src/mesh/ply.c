@@ -1,6 +1,7 @@
-/* PLY, the Stanford polygon format, ASCII and binary of both byte orders: a header of elements and their properties, then the elements one
- * after the other. Of `vertex` x, y and z are kept, of `face` the list of vertices (fans of triangles), of `edge` its two vertices; other
- * properties and elements are passed over. */
+/* PLY, the Stanford polygon format, ASCII and binary of both byte orders: a header of elements and
+ * their properties, then the elements one after the other. Of `vertex` x, y and z are kept, of
+ * `face` the list of vertices (fans of triangles), of `edge` its two vertices; other properties and
+ * elements are passed over. */
 #include "readers.h"
 
 #include <string.h>
@@ -30,15 +31,21 @@ static BrioStatus read_type(BrioScan *scan, BrioNumberType *type)
     static const struct {
         const char *name, *other;
         BrioNumberType type;
-    } types[] = {{"char", "int8", BRIO_INT8},     {"uchar", "uint8", BRIO_UINT8}, {"short", "int16", BRIO_INT16},     {"ushort", "uint16", BRIO_UINT16},
-                 {"int", "int32", BRIO_INT32},    {"uint", "uint32", BRIO_UINT32}, {"float", "float32", BRIO_FLOAT32}, {"double", "float64", BRIO_FLOAT64},
-                 {"long", "int64", BRIO_INT64},   {"ulong", "uint64", BRIO_UINT64}};
+    } types[] = {{"char", "int8", BRIO_INT8},        {"uchar", "uint8", BRIO_UINT8},
+                 {"short", "int16", BRIO_INT16},     {"ushort", "uint16", BRIO_UINT16},
+                 {"int", "int32", BRIO_INT32},       {"uint", "uint32", BRIO_UINT32},
+                 {"float", "float32", BRIO_FLOAT32}, {"double", "float64", BRIO_FLOAT64},
+                 {"long", "int64", BRIO_INT64},      {"ulong", "uint64", BRIO_UINT64}};
     char word[16], found[64];
     BRIO_CHECK(brio__scan_word(scan, "a type such as \"float\" or \"int\"", word, sizeof word));
     for (size_t i = 0; i < BRIO_COUNT(types); i++)
-        if (!strcmp(word, types[i].name) || !strcmp(word, types[i].other)) return *type = types[i].type, BRIO_OK;
+        if (!strcmp(word, types[i].name) || !strcmp(word, types[i].other))
+            return *type = types[i].type, BRIO_OK;
     brio__scan_found(scan, found, sizeof found);
-    return brio__scan_error(scan, "expected a type, one of char, uchar, short, ushort, int, uint, float and double, found %s", found);
+    return brio__scan_error(
+        scan,
+        "expected a type, one of char, uchar, short, ushort, int, uint, float and double, found %s",
+        found);
 }
 
 static Role role_of(const Element *element, const Property *p, const char *name)
@@ -48,19 +55,25 @@ static Role role_of(const Element *element, const Property *p, const char *name)
         bool list;
         const char *name;
         Role role;
-    } roles[] = {{KIND_VERTEX, false, "x", ROLE_X},       {KIND_VERTEX, false, "y", ROLE_Y},
-                 {KIND_VERTEX, false, "z", ROLE_Z},       {KIND_FACE, true, "vertex_indices", ROLE_CORNERS},
-                 {KIND_FACE, true, "vertex_index", ROLE_CORNERS}, {KIND_EDGE, false, "vertex1", ROLE_FROM},
+    } roles[] = {{KIND_VERTEX, false, "x", ROLE_X},
+                 {KIND_VERTEX, false, "y", ROLE_Y},
+                 {KIND_VERTEX, false, "z", ROLE_Z},
+                 {KIND_FACE, true, "vertex_indices", ROLE_CORNERS},
+                 {KIND_FACE, true, "vertex_index", ROLE_CORNERS},
+                 {KIND_EDGE, false, "vertex1", ROLE_FROM},
                  {KIND_EDGE, false, "vertex2", ROLE_TO}};
     for (size_t i = 0; i < BRIO_COUNT(roles); i++)
-        if (element->kind == roles[i].kind && p->list == roles[i].list && !strcmp(name, roles[i].name)) return roles[i].role;
+        if (element->kind == roles[i].kind && p->list == roles[i].list &&
+            !strcmp(name, roles[i].name))
+            return roles[i].role;
     return ROLE_NONE;
 }
 
 static BrioStatus read_property(BrioScan *scan, Element *element)
 {
     char word[32];
-    if (element->properties == MOST_PROPERTIES) return brio__scan_error(scan, "more than %d properties of one element", MOST_PROPERTIES);
+    if (element->properties == MOST_PROPERTIES)
+        return brio__scan_error(scan, "more than %d properties of one element", MOST_PROPERTIES);
     Property *p = &element->property[element->properties];
     const char *start = scan->at;
     *p = (Property){0};
@@ -68,7 +81,10 @@ static BrioStatus read_property(BrioScan *scan, Element *element)
     p->list = !strcmp(word, "list");
     if (p->list) {
         BRIO_CHECK(read_type(scan, &p->count_type));
-        if (brio__number_real(p->count_type)) return brio__scan_error(scan, "the length of a list is of a type with a fraction; it must be a whole number");
+        if (brio__number_real(p->count_type))
+            return brio__scan_error(
+                scan,
+                "the length of a list is of a type with a fraction; it must be a whole number");
     } else {
         scan->at = start;
     }
@@ -78,10 +94,12 @@ static BrioStatus read_property(BrioScan *scan, Element *element)
     p->role = role_of(element, p, word);
     if (p->role >= ROLE_CORNERS && brio__number_real(p->type)) {
         scan->token = type;
-        return brio__scan_error(scan, "numbers of vertices must be of a type of whole numbers, such as \"int\"");
+        return brio__scan_error(
+            scan, "numbers of vertices must be of a type of whole numbers, such as \"int\"");
     }
     for (int i = 0; p->role && i < element->properties; i++)
-        if (element->property[i].role == p->role) return brio__scan_error(scan, "the property \"%s\" occurs twice", word);
+        if (element->property[i].role == p->role)
+            return brio__scan_error(scan, "the property \"%s\" occurs twice", word);
     element->properties++;
     return BRIO_OK;
 }
@@ -95,11 +113,15 @@ static bool has_role(const Element *element, Role role)
 
 static BrioStatus check_element(const BrioScan *scan, const Element *e)
 {
-    if (e->kind == KIND_VERTEX && !(has_role(e, ROLE_X) && has_role(e, ROLE_Y) && has_role(e, ROLE_Z)))
+    if (e->kind == KIND_VERTEX &&
+        !(has_role(e, ROLE_X) && has_role(e, ROLE_Y) && has_role(e, ROLE_Z)))
         return brio__scan_error(scan, "the element \"vertex\" needs the properties x, y and z");
-    if (e->kind == KIND_FACE && e->count && !has_role(e, ROLE_CORNERS)) return brio__scan_error(scan, "the element \"face\" needs a property list \"vertex_indices\"");
+    if (e->kind == KIND_FACE && e->count && !has_role(e, ROLE_CORNERS))
+        return brio__scan_error(scan,
+                                "the element \"face\" needs a property list \"vertex_indices\"");
     if (e->kind == KIND_EDGE && e->count && !(has_role(e, ROLE_FROM) && has_role(e, ROLE_TO)))
-        return brio__scan_error(scan, "the element \"edge\" needs the properties vertex1 and vertex2");
+        return brio__scan_error(scan,
+                                "the element \"edge\" needs the properties vertex1 and vertex2");
     return BRIO_OK;
 }
 
@@ -111,7 +133,8 @@ static BrioStatus read_format(BrioScan *scan, bool *binary)
     scan->big_endian = !strcmp(word, "binary_big_endian");
     if (!*binary || scan->big_endian || !strcmp(word, "binary_little_endian")) return BRIO_OK;
     brio__scan_found(scan, found, sizeof found);
-    return brio__scan_error(scan, "expected ascii, binary_little_endian or binary_big_endian, found %s", found);
+    return brio__scan_error(
+        scan, "expected ascii, binary_little_endian or binary_big_endian, found %s", found);
 }
 
 static BrioStatus read_header(BrioScan *scan, Element *element, int *elements, bool *binary)
@@ -138,11 +161,15 @@ static BrioStatus read_header(BrioScan *scan, Element *element, int *elements, b
             has_format = true;
         } else if (!strcmp(word, "element")) {
             if (*elements) BRIO_CHECK(check_element(scan, &element[*elements - 1]));
-            if (*elements == MOST_ELEMENTS) return brio__scan_error(scan, "more than %d kinds of elements", MOST_ELEMENTS);
+            if (*elements == MOST_ELEMENTS)
+                return brio__scan_error(scan, "more than %d kinds of elements", MOST_ELEMENTS);
             Element *e = &element[(*elements)++];
             *e = (Element){0};
             BRIO_CHECK(brio__scan_word(scan, "the name of the element", e->name, sizeof e->name));
-            e->kind = !strcmp(e->name, "vertex") ? KIND_VERTEX : !strcmp(e->name, "face") ? KIND_FACE : !strcmp(e->name, "edge") ? KIND_EDGE : KIND_OTHER;
+            e->kind = !strcmp(e->name, "vertex") ? KIND_VERTEX
+                      : !strcmp(e->name, "face") ? KIND_FACE
+                      : !strcmp(e->name, "edge") ? KIND_EDGE
+                                                 : KIND_OTHER;
             BRIO_CHECK(brio__scan_count(scan, "the number of elements", 1, &e->count));
         } else if (!strcmp(word, "property")) {
             if (!*elements) return brio__scan_error(scan, "a property before any element");
@@ -152,7 +179,9 @@ static BrioStatus read_header(BrioScan *scan, Element *element, int *elements, b
             return brio__scan_expected(scan, "\"element\", \"property\" or \"end_header\"", 0);
         }
     }
-    if (!has_format) return brio__scan_error(scan, "the header has no line \"format\", such as \"format ascii 1.0\"");
+    if (!has_format)
+        return brio__scan_error(scan,
+                                "the header has no line \"format\", such as \"format ascii 1.0\"");
     if (*elements) BRIO_CHECK(check_element(scan, &element[*elements - 1]));
     brio__scan_skip_line(scan);
     return BRIO_OK;
@@ -162,10 +191,12 @@ static BrioStatus pass_list(BrioScan *scan, const Property *p, int64_t length)
 {
     double ignored;
     if (scan->binary) {
-        scan->at += length * brio__number_size(p->type); /* as many bytes are there: brio__value_count */
+        /* as many bytes are there: brio__value_count */
+        scan->at += length * brio__number_size(p->type);
         return BRIO_OK;
     }
-    for (int64_t i = 0; i < length; i++) BRIO_CHECK(brio__scan_real(scan, "a value of a list", 0, &ignored));
+    for (int64_t i = 0; i < length; i++)
+        BRIO_CHECK(brio__scan_real(scan, "a value of a list", 0, &ignored));
     return BRIO_OK;
 }
 
@@ -177,7 +208,8 @@ static BrioStatus read_row(BrioScan *scan, BrioDraft *draft, const Element *e, i
         const Property *p = &e->property[i];
         int64_t length;
         if (p->list) {
-            BRIO_CHECK(brio__value_count(scan, p->count_type, "the length of a list", scan->binary ? brio__number_size(p->type) : 2, &length));
+            BRIO_CHECK(brio__value_count(scan, p->count_type, "the length of a list",
+                                         scan->binary ? brio__number_size(p->type) : 2, &length));
             scan->index = p->type;
             if (p->role == ROLE_CORNERS)
                 BRIO_CHECK(brio__draft_read_polygon(draft, scan, length, 0));
@@ -185,13 +217,17 @@ static BrioStatus read_row(BrioScan *scan, BrioDraft *draft, const Element *e, i
                 BRIO_CHECK(pass_list(scan, p, length));
         } else if (p->role >= ROLE_FROM) {
             scan->index = p->type;
-            BRIO_CHECK(brio__draft_index(scan, 0, draft->vertex_count, end + (p->role - ROLE_FROM)));
+            BRIO_CHECK(
+                brio__draft_index(scan, 0, draft->vertex_count, end + (p->role - ROLE_FROM)));
         } else if (p->role) {
-            BRIO_CHECK(brio__value_real(scan, p->type, "a coordinate of vertex", row, point + (p->role - ROLE_X)));
+            BRIO_CHECK(brio__value_real(scan, p->type, "a coordinate of vertex", row,
+                                        point + (p->role - ROLE_X)));
         } else if (scan->binary) {
             if (scan->end - scan->at < brio__number_size(p->type)) {
                 scan->token = scan->at;
-                return brio__scan_error(scan, "the file ends within %s no. %lld: it is cut off", e->kind == KIND_OTHER ? "an element" : e->name, (long long)row);
+                return brio__scan_error(scan, "the file ends within %s no. %lld: it is cut off",
+                                        e->kind == KIND_OTHER ? "an element" : e->name,
+                                        (long long)row);
             }
             scan->at += brio__number_size(p->type);
         } else {
@@ -206,7 +242,10 @@ static BrioStatus read_row(BrioScan *scan, BrioDraft *draft, const Element *e, i
 static int64_t row_bytes(const Element *e, bool binary)
 {
     int64_t bytes = 0;
-    for (int i = 0; i < e->properties; i++) bytes += !binary ? 2 : brio__number_size(e->property[i].list ? e->property[i].count_type : e->property[i].type);
+    for (int i = 0; i < e->properties; i++)
+        bytes += !binary ? 2
+                         : brio__number_size(e->property[i].list ? e->property[i].count_type
+                                                                 : e->property[i].type);
     return bytes;
 }
 
@@ -222,24 +261,32 @@ static BrioStatus parse(BrioScan *scan, BrioDraft *draft, Element *element)
         const Element *e = &element[i];
         int64_t bytes = row_bytes(e, binary), left = scan->end - scan->at;
         scan->token = scan->at;
-        if (e->kind == KIND_VERTEX && vertices) return brio__scan_error(scan, "a second element \"vertex\"");
+        if (e->kind == KIND_VERTEX && vertices)
+            return brio__scan_error(scan, "a second element \"vertex\"");
         vertices |= e->kind == KIND_VERTEX;
         if (bytes == 0) continue; /* rows without properties are nothing */
         if (e->count > (left + 1) / bytes)
-            return brio__scan_error(scan, "the header announces %lld of \"%.20s\", but only %lld bytes are left, too few for so many: the file is cut off, or the number is wrong",
-                                    (long long)e->count, e->kind == KIND_OTHER ? "another element" : e->name, (long long)left);
+            return brio__scan_error(
+                scan,
+                "the header announces %lld of \"%.20s\", but only %lld bytes are left, too few for "
+                "so many: the file is cut off, or the number is wrong",
+                (long long)e->count, e->kind == KIND_OTHER ? "another element" : e->name,
+                (long long)left);
         for (int64_t row = 1; row <= e->count; row++) BRIO_CHECK(read_row(scan, draft, e, row));
     }
     return BRIO_OK;
 }
 
-static BrioStatus read_ply(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_ply(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                           BrioError *error)
 {
     BrioScan scan;
     BrioDraft draft = {0};
     *mesh = NULL;
     Element *element = brio__alloc(MOST_ELEMENTS, sizeof *element);
-    if (!element) return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL, "out of memory while reading the mesh");
+    if (!element)
+        return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL,
+                              "out of memory while reading the mesh");
     brio__scan_start(&scan, file, text, size, 0, error);
     BrioStatus status = parse(&scan, &draft, element);
     brio__free(element);

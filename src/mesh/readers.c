@@ -6,9 +6,12 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* ---- draft --------------------------------------------------------------------------------------- */
+/* ---- draft ------------------------------------------------------------------------------ */
 
-const char *brio__element_name(int corners) { return corners == 4 ? "tet" : corners == 3 ? "triangle" : "edge"; }
+const char *brio__element_name(int corners)
+{
+    return corners == 4 ? "tet" : corners == 3 ? "triangle" : "edge";
+}
 
 static BrioStatus no_memory(const BrioScan *scan)
 {
@@ -20,7 +23,8 @@ BrioStatus brio__draft_vertex(BrioDraft *draft, const BrioScan *scan, const doub
 {
     if (draft->vertex_count == draft->vertex_room) {
         int64_t room = BRIO_MAX((int64_t)256, 2 * draft->vertex_room);
-        double *grown = brio__realloc(draft->x, (size_t)draft->vertex_count, (size_t)room, 3 * sizeof *grown);
+        double *grown =
+            brio__realloc(draft->x, (size_t)draft->vertex_count, (size_t)room, 3 * sizeof *grown);
         if (!grown) return no_memory(scan);
         draft->x = grown;
         draft->vertex_room = room;
@@ -29,7 +33,8 @@ BrioStatus brio__draft_vertex(BrioDraft *draft, const BrioScan *scan, const doub
     return BRIO_OK;
 }
 
-BrioStatus brio__draft_element(BrioDraft *draft, const BrioScan *scan, int corners, const int32_t *vertices)
+BrioStatus brio__draft_element(BrioDraft *draft, const BrioScan *scan, int corners,
+                               const int32_t *vertices)
 {
     for (int i = 1; i < corners; i++)
         for (int j = 0; j < i; j++)
@@ -39,13 +44,14 @@ BrioStatus brio__draft_element(BrioDraft *draft, const BrioScan *scan, int corne
     int64_t *count = draft->element_count + corners, *room = draft->element_room + corners;
     if (*count == *room) {
         int64_t more = BRIO_MAX((int64_t)256, 2 * *room);
-        int32_t *grown =
-            brio__realloc(draft->element[corners], (size_t)*count, (size_t)more, (size_t)corners * sizeof *grown);
+        int32_t *grown = brio__realloc(draft->element[corners], (size_t)*count, (size_t)more,
+                                       (size_t)corners * sizeof *grown);
         if (!grown) return no_memory(scan);
         draft->element[corners] = grown;
         *room = more;
     }
-    memcpy(draft->element[corners] + corners * (*count)++, vertices, (size_t)corners * sizeof *vertices);
+    memcpy(draft->element[corners] + corners * (*count)++, vertices,
+           (size_t)corners * sizeof *vertices);
     return BRIO_OK;
 }
 
@@ -56,12 +62,15 @@ BrioStatus brio__draft_index(BrioScan *scan, int64_t base, int64_t count, int32_
     return brio__draft_number(scan, value, base, count, index);
 }
 
-BrioStatus brio__draft_number(const BrioScan *scan, int64_t value, int64_t base, int64_t count, int32_t *index)
+BrioStatus brio__draft_number(const BrioScan *scan, int64_t value, int64_t base, int64_t count,
+                              int32_t *index)
 {
     if (value < base || value - base >= count || value - base > INT32_MAX) {
         if (count == 0)
-            return brio__scan_error(scan, "there is no vertex %lld: the vertices must come first", (long long)value);
-        return brio__scan_error(scan, "there is no vertex %lld: the vertices are numbered %lld to %lld",
+            return brio__scan_error(scan, "there is no vertex %lld: the vertices must come first",
+                                    (long long)value);
+        return brio__scan_error(scan,
+                                "there is no vertex %lld: the vertices are numbered %lld to %lld",
                                 (long long)value, (long long)base, (long long)(base + count - 1));
     }
     *index = (int32_t)(value - base);
@@ -71,7 +80,8 @@ BrioStatus brio__draft_number(const BrioScan *scan, int64_t value, int64_t base,
 BrioStatus brio__draft_read_element(BrioDraft *draft, BrioScan *scan, int corners, int64_t base)
 {
     int32_t vertices[4];
-    for (int i = 0; i < corners; i++) BRIO_CHECK(brio__draft_index(scan, base, draft->vertex_count, vertices + i));
+    for (int i = 0; i < corners; i++)
+        BRIO_CHECK(brio__draft_index(scan, base, draft->vertex_count, vertices + i));
     return brio__draft_element(draft, scan, corners, vertices);
 }
 
@@ -105,36 +115,47 @@ static const char *cell_name(int64_t type)
     return type >= 21 && type <= 81 ? "of second or higher order" : NULL;
 }
 
-BrioStatus brio__draft_cell(BrioDraft *draft, const BrioScan *scan, int64_t type, int64_t corners, const int32_t *v)
+BrioStatus brio__draft_cell(BrioDraft *draft, const BrioScan *scan, int64_t type, int64_t corners,
+                            const int32_t *v)
 {
-    static const int8_t exact[] = {[3] = 2, [5] = 3, [8] = 4, [9] = 4, [10] = 4}, least[] = {[4] = 2, [6] = 3, [7] = 3};
-    int64_t need = type >= 0 && type < (int)BRIO_COUNT(exact) ? exact[type] : 0, some = type >= 0 && type < (int)BRIO_COUNT(least) ? least[type] : 0;
+    static const int8_t exact[] = {[3] = 2, [5] = 3, [8] = 4, [9] = 4, [10] = 4};
+    static const int8_t least[] = {[4] = 2, [6] = 3, [7] = 3};
+    int64_t need = type >= 0 && type < (int)BRIO_COUNT(exact) ? exact[type] : 0;
+    int64_t some = type >= 0 && type < (int)BRIO_COUNT(least) ? least[type] : 0;
     if (type >= 0 && type <= 2) return BRIO_OK; /* nothing, points */
     if ((need && corners != need) || (some && corners < some))
-        return brio__scan_error(scan, "a cell of type %lld has %lld vertices; it needs %s%lld", (long long)type, (long long)corners, need ? "" : "at least ",
+        return brio__scan_error(scan, "a cell of type %lld has %lld vertices; it needs %s%lld",
+                                (long long)type, (long long)corners, need ? "" : "at least ",
                                 (long long)(need ? need : some));
     switch (type) {
     case 3:
     case 5:
     case 10: return brio__draft_element(draft, scan, (int)corners, v);
     case 4: /* a chain of lines */
-        for (int64_t i = 0; i + 1 < corners; i++) BRIO_CHECK(brio__draft_element(draft, scan, 2, v + i));
+        for (int64_t i = 0; i + 1 < corners; i++)
+            BRIO_CHECK(brio__draft_element(draft, scan, 2, v + i));
         return BRIO_OK;
     case 6: /* a strip: every second triangle is turned */
         for (int64_t i = 0; i + 2 < corners; i++)
-            BRIO_CHECK(brio__draft_element(draft, scan, 3, (const int32_t[]){v[i + i % 2], v[i + 1 - i % 2], v[i + 2]}));
+            BRIO_CHECK(brio__draft_element(
+                draft, scan, 3, (const int32_t[]){v[i + i % 2], v[i + 1 - i % 2], v[i + 2]}));
         return BRIO_OK;
     case 7:
     case 9:
-        for (int64_t i = 1; i + 1 < corners; i++) BRIO_CHECK(brio__draft_element(draft, scan, 3, (const int32_t[]){v[0], v[i], v[i + 1]}));
+        for (int64_t i = 1; i + 1 < corners; i++)
+            BRIO_CHECK(
+                brio__draft_element(draft, scan, 3, (const int32_t[]){v[0], v[i], v[i + 1]}));
         return BRIO_OK;
     case 8: /* a pixel: its rows run in the same direction */
         BRIO_CHECK(brio__draft_element(draft, scan, 3, (const int32_t[]){v[0], v[1], v[3]}));
         return brio__draft_element(draft, scan, 3, (const int32_t[]){v[0], v[3], v[2]});
     }
     const char *name = cell_name(type);
-    return brio__scan_error(scan, "cell type %lld%s%s%s; brio reads lines (3, 4), triangles and polygons (5 to 9) and tetrahedra (10): save the mesh with those",
-                            (long long)type, name ? " is " : " is not known", name ? name : "", name ? ", which brio does not simulate" : "");
+    return brio__scan_error(scan,
+                            "cell type %lld%s%s%s; brio reads lines (3, 4), triangles and polygons "
+                            "(5 to 9) and tetrahedra (10): save the mesh with those",
+                            (long long)type, name ? " is " : " is not known", name ? name : "",
+                            name ? ", which brio does not simulate" : "");
 }
 
 static void turn_negative_tets(BrioMesh *mesh, const char *file)
@@ -143,8 +164,8 @@ static void turn_negative_tets(BrioMesh *mesh, const char *file)
     for (int64_t t = 0; t < mesh->tet_count; t++) {
         const int32_t *v = mesh->tet + 4 * t;
         const double *x = mesh->x;
-        double volume6 = brio__tet_volume6(x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[2],
-                                           x + 3 * (int64_t)v[3]);
+        double volume6 = brio__tet_volume6(x + 3 * (int64_t)v[0], x + 3 * (int64_t)v[1],
+                                           x + 3 * (int64_t)v[2], x + 3 * (int64_t)v[3]);
         if (volume6 > 0) return;
         negative += volume6 < 0;
     }
@@ -154,15 +175,18 @@ static void turn_negative_tets(BrioMesh *mesh, const char *file)
         v[2] = v[3];
         v[3] = swap;
     }
-    brio__log(BRIO_LOG_WARNING, "%s: all tets are oriented negatively; the last two vertices of each were swapped",
+    brio__log(BRIO_LOG_WARNING,
+              "%s: all tets are oriented negatively; the last two vertices of each were swapped",
               file);
 }
 
-static BrioStatus make_mesh(const BrioDraft *draft, const char *file, BrioMesh **mesh, BrioError *error)
+static BrioStatus make_mesh(const BrioDraft *draft, const char *file, BrioMesh **mesh,
+                            BrioError *error)
 {
     const int64_t *count = draft->element_count;
     if (draft->vertex_count == 0)
-        return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL, "the file holds no vertices");
+        return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL,
+                              "the file holds no vertices");
     if (count[2] + count[3] + count[4] == 0)
         return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL,
                               "the file holds vertices but no tets, triangles or edges");
@@ -177,7 +201,8 @@ static BrioStatus make_mesh(const BrioDraft *draft, const char *file, BrioMesh *
     return BRIO_OK;
 }
 
-BrioStatus brio__draft_finish(BrioDraft *draft, BrioStatus status, const char *file, BrioMesh **mesh, BrioError *error)
+BrioStatus brio__draft_finish(BrioDraft *draft, BrioStatus status, const char *file,
+                              BrioMesh **mesh, BrioError *error)
 {
     *mesh = NULL;
     if (status == BRIO_OK) status = make_mesh(draft, file, mesh, error);
@@ -192,27 +217,34 @@ BrioStatus brio__draft_finish(BrioDraft *draft, BrioStatus status, const char *f
     return status;
 }
 
-/* ---- files --------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------ */
 
-static BrioStatus read_open_file(FILE *stream, const char *file, char **text, size_t *size, BrioError *error)
+static BrioStatus read_open_file(FILE *stream, const char *file, char **text, size_t *size,
+                                 BrioError *error)
 {
     struct stat about;
     if (fstat(fileno(stream), &about))
-        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "cannot be read: %s", strerror(errno));
+        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "cannot be read: %s",
+                              strerror(errno));
     if (S_ISDIR(about.st_mode))
         return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL,
                               "this is a directory; name the mesh file in it");
     if (!S_ISREG(about.st_mode))
-        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "this is not a regular file");
-    if (about.st_size == 0) return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL, "the file is empty");
+        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL,
+                              "this is not a regular file");
+    if (about.st_size == 0)
+        return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL, "the file is empty");
     double have = brio__memory_available();
-    if ((double)about.st_size > have / 4) /* the text, the draft that grows by doubling, and the mesh */
-        return brio__error_at(error, BRIO_ERROR_TOO_LARGE, file, 0, 0, NULL,
-                              "the file has %.3g GB: too much to read with %.3g GB of memory; use a coarser mesh",
-                              (double)about.st_size * 1e-9, have * 1e-9);
+    if ((double)about.st_size >
+        have / 4) /* the text, the draft that grows by doubling, and the mesh */
+        return brio__error_at(
+            error, BRIO_ERROR_TOO_LARGE, file, 0, 0, NULL,
+            "the file has %.3g GB: too much to read with %.3g GB of memory; use a coarser mesh",
+            (double)about.st_size * 1e-9, have * 1e-9);
     *text = brio__alloc((size_t)about.st_size + 1, 1);
     if (!*text)
-        return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL, "out of memory while reading the file");
+        return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL,
+                              "out of memory while reading the file");
     *size = fread(*text, 1, (size_t)about.st_size, stream);
     (*text)[*size] = 0;
     if (*size == (size_t)about.st_size) return BRIO_OK;
@@ -228,18 +260,20 @@ BrioStatus brio__read_file(const char *file, char **text, size_t *size, BrioErro
     *size = 0;
     struct stat about; /* before opening: opening a pipe would wait for its writer */
     if (stat(file, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
-        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "this is not a regular file");
+        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL,
+                              "this is not a regular file");
     FILE *stream = fopen(file, "rb");
     if (!stream && errno == ENOENT)
         return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "there is no such file");
     if (!stream)
-        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "cannot be opened: %s", strerror(errno));
+        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "cannot be opened: %s",
+                              strerror(errno));
     BrioStatus status = read_open_file(stream, file, text, size, error);
     fclose(stream);
     return status;
 }
 
-/* ---- registry ------------------------------------------------------------------------------------ */
+/* ---- registry --------------------------------------------------------------------------- */
 
 static const BrioMeshReader *const readers[] = {
 #define READER(symbol) &brio__reader_##symbol,
@@ -247,7 +281,10 @@ static const BrioMeshReader *const readers[] = {
 #undef READER
 };
 
-const BrioMeshReader *brio__mesh_reader_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(readers) ? readers[i] : NULL; }
+const BrioMeshReader *brio__mesh_reader_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(readers) ? readers[i] : NULL;
+}
 
 /* The part of the last name from its last dot; "" if it has none. */
 static const char *extension_of(const char *file)
@@ -276,26 +313,31 @@ static BrioStatus find_reader(const char *file, const BrioMeshReader **reader, B
                           "meshes of type \"%.20s\" are not read; brio reads %s", extension, list);
 }
 
-BrioStatus brio__mesh_parse(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+BrioStatus brio__mesh_parse(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                            BrioError *error)
 {
     const BrioMeshReader *reader;
     *mesh = NULL;
     BRIO_CHECK(find_reader(file, &reader, error));
-    if (size == 0) return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL, "the file is empty");
+    if (size == 0)
+        return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL, "the file is empty");
     return reader->read(file, text, size, mesh, error);
 }
 
 BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error)
 {
     if (error) *error = (BrioError){0};
-    if (!mesh || !file) return brio__error(error, BRIO_ERROR_ARGUMENT, "no file name, or nowhere to put the mesh");
+    if (!mesh || !file)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no file name, or nowhere to put the mesh");
     *mesh = NULL;
     const BrioMeshReader *reader;
     char *text;
     size_t size;
     struct stat about;
-    /* A directory or a missing file is the better thing to say than that its extension is unknown. */
-    if (stat(file, &about) || S_ISDIR(about.st_mode)) return brio__read_file(file, &text, &size, error);
+    /* A directory or a missing file is the better thing to say than that its extension is
+     * unknown. */
+    if (stat(file, &about) || S_ISDIR(about.st_mode))
+        return brio__read_file(file, &text, &size, error);
     BRIO_CHECK(find_reader(file, &reader, error));
     BRIO_CHECK(brio__read_file(file, &text, &size, error));
     BrioStatus status = reader->read(file, text, size, mesh, error);

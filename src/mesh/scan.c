@@ -1,6 +1,6 @@
-/* Reading values from a text. Numbers are correctly rounded: up to 19 digits with a small exponent by integer
- * arithmetic (Clinger, "How to read floating point numbers accurately", 1990, and a division of 128 bits),
- * everything else by the C library in its "C" locale. */
+/* Reading values from a text. Numbers are correctly rounded: up to 19 digits with a small exponent
+ * by integer arithmetic (Clinger, "How to read floating point numbers accurately", 1990, and a
+ * division of 128 bits), everything else by the C library in its "C" locale. */
 #include "scan.h"
 
 #include "../number.h"
@@ -8,10 +8,18 @@
 #include <stdarg.h>
 #include <string.h>
 
-void brio__scan_start(BrioScan *scan, const char *file, const char *text, size_t size, char comment, BrioError *error)
+void brio__scan_start(BrioScan *scan, const char *file, const char *text, size_t size, char comment,
+                      BrioError *error)
 {
-    *scan = (BrioScan){.file = file, .at = text, .end = text + size, .line = 1, .comment = comment, .start = text, .error = error};
-    if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) scan->at += 3; /* the mark some editors put before UTF-8 */
+    *scan = (BrioScan){.file = file,
+                       .at = text,
+                       .end = text + size,
+                       .line = 1,
+                       .comment = comment,
+                       .start = text,
+                       .error = error};
+    /* the mark some editors put before UTF-8 */
+    if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) scan->at += 3;
     scan->line_start = scan->token = scan->at;
 }
 
@@ -23,14 +31,17 @@ BrioStatus brio__scan_error(const BrioScan *scan, const char *format, ...)
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     if (scan->binary)
-        return brio__error_at(scan->error, BRIO_ERROR_INPUT, scan->file, 0, 0, NULL, "at byte %lld: %s", (long long)(scan->token - scan->start), message);
+        return brio__error_at(scan->error, BRIO_ERROR_INPUT, scan->file, 0, 0, NULL,
+                              "at byte %lld: %s", (long long)(scan->token - scan->start), message);
     return brio__error_at(scan->error, BRIO_ERROR_INPUT, scan->file, scan->line,
-                          (int)BRIO_MIN(scan->token - scan->line_start + 1, INT32_MAX), NULL, "%s", message);
+                          (int)BRIO_MIN(scan->token - scan->line_start + 1, INT32_MAX), NULL, "%s",
+                          message);
 }
 
 BrioStatus brio__scan_ascii(BrioScan *scan)
 {
-    const char *nul = scan->at < scan->end ? memchr(scan->at, 0, (size_t)(scan->end - scan->at)) : NULL;
+    const char *nul =
+        scan->at < scan->end ? memchr(scan->at, 0, (size_t)(scan->end - scan->at)) : NULL;
     if (!nul) return BRIO_OK;
     for (const char *c = scan->at; c < nul; c++)
         if (*c == '\n') {
@@ -38,16 +49,21 @@ BrioStatus brio__scan_ascii(BrioScan *scan)
             scan->line_start = c + 1;
         }
     scan->token = nul;
-    return brio__scan_error(scan, "found a byte 0: this is binary data or UTF-16, and brio reads meshes as plain ASCII "
-                                  "or UTF-8 text; save the mesh as ASCII");
+    return brio__scan_error(
+        scan, "found a byte 0: this is binary data or UTF-16, and brio reads meshes as plain ASCII "
+              "or UTF-8 text; save the mesh as ASCII");
 }
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool ends_value(const BrioScan *scan, const char *at)
 {
-    return at >= scan->end || is_blank(*at) || *at == '\n' || (scan->comment && *at == scan->comment);
+    return at >= scan->end || is_blank(*at) || *at == '\n' ||
+           (scan->comment && *at == scan->comment);
 }
 
 static void pass_newline(BrioScan *scan)
@@ -144,7 +160,9 @@ static BrioStatus unexpected(const BrioScan *scan, const char *what, int64_t num
 {
     char found[64];
     brio__scan_found(scan, found, sizeof found);
-    if (number > 0) return brio__scan_error(scan, "expected %s no. %lld, found %s", what, (long long)number, found);
+    if (number > 0)
+        return brio__scan_error(scan, "expected %s no. %lld, found %s", what, (long long)number,
+                                found);
     return brio__scan_error(scan, "expected %s, found %s", what, found);
 }
 
@@ -186,7 +204,8 @@ BrioStatus brio__scan_integer(BrioScan *scan, const char *what, int64_t number, 
     int64_t sum = 0;
     bool overflow = false;
     for (; at < scan->end && is_digit(*at); at++)
-        overflow |= __builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, *at - '0', &sum);
+        overflow |=
+            __builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, *at - '0', &sum);
     bool ended = ends_value(scan, at) || (scan->stop && *at == scan->stop);
     if (at == digits || !ended) return unexpected(scan, what, number);
     if (overflow) {
@@ -199,11 +218,13 @@ BrioStatus brio__scan_integer(BrioScan *scan, const char *what, int64_t number, 
     return BRIO_OK;
 }
 
-static const double exact_power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+static const double exact_power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* digits / 10^power, correctly rounded, for 0 < power <= 19 and digits > 0: a quotient of at least 64 bits whose
- * last bit says whether anything is left, so that the conversion to double rounds as it would the exact value. */
+/* digits / 10^power, correctly rounded, for 0 < power <= 19 and digits > 0: a quotient of at least
+ * 64 bits whose last bit says whether anything is left, so that the conversion to double rounds as
+ * it would the exact value. */
 static double divide_by_power(uint64_t digits, int power)
 {
     uint64_t divisor = 1;
@@ -224,7 +245,8 @@ static double divide_by_power(uint64_t digits, int power)
 
 enum { LONGEST_NUMBER = 1000 };
 
-/* Of a number's text that is known to be well formed. NAN: the C locale cannot be had (no memory). */
+/* Of a number's text that is known to be well formed. NAN: the C locale cannot be had (no
+ * memory). */
 static double library_real(const char *text, size_t length)
 {
     char copy[LONGEST_NUMBER + 1];
@@ -274,13 +296,16 @@ BrioStatus brio__scan_real(BrioScan *scan, const char *what, int64_t number, dou
         if (!names_infinity_or_nan(scan->at, end)) return unexpected(scan, what, number);
         char found[64];
         brio__scan_found(scan, found, sizeof found);
-        return brio__scan_error(scan, "%s no. %lld is %s: it must be finite", what, (long long)number, found);
+        return brio__scan_error(scan, "%s no. %lld is %s: it must be finite", what,
+                                (long long)number, found);
     }
     double result;
     if (significant == 0) {
         result = 0;
-    } else if (significant < 20 && digits <= (uint64_t)1 << 53 && exponent >= -22 && exponent <= 22) {
-        result = exponent < 0 ? (double)digits / exact_power[-exponent] : (double)digits * exact_power[exponent];
+    } else if (significant < 20 && digits <= (uint64_t)1 << 53 && exponent >= -22 &&
+               exponent <= 22) {
+        result = exponent < 0 ? (double)digits / exact_power[-exponent]
+                              : (double)digits * exact_power[exponent];
     } else if (significant < 20 && exponent < 0 && exponent >= -19) {
         result = divide_by_power(digits, (int)-exponent);
     } else {
@@ -288,7 +313,8 @@ BrioStatus brio__scan_real(BrioScan *scan, const char *what, int64_t number, dou
             return brio__scan_error(scan, "a number of more than %d characters", LONGEST_NUMBER);
         result = fabs(library_real(scan->at, (size_t)(at - scan->at)));
         if (isnan(result))
-            return brio__error_at(scan->error, BRIO_ERROR_MEMORY, scan->file, scan->line, 0, NULL, "out of memory");
+            return brio__error_at(scan->error, BRIO_ERROR_MEMORY, scan->file, scan->line, 0, NULL,
+                                  "out of memory");
         if (isinf(result)) {
             char found[64];
             brio__scan_found(scan, found, sizeof found);
@@ -306,15 +332,18 @@ BrioStatus brio__scan_point(BrioScan *scan, const char *what, int64_t number, do
     return BRIO_OK;
 }
 
-static BrioStatus check_count(const BrioScan *scan, const char *what, int64_t bytes, const int64_t *count)
+static BrioStatus check_count(const BrioScan *scan, const char *what, int64_t bytes,
+                              const int64_t *count)
 {
-    if (*count < 0) return brio__scan_error(scan, "%s is %lld; it cannot be negative", what, (long long)*count);
+    if (*count < 0)
+        return brio__scan_error(scan, "%s is %lld; it cannot be negative", what, (long long)*count);
     int64_t left = scan->end - scan->at;
     if (*count > (left + 1) / bytes)
-        return brio__scan_error(scan,
-                                "%s is %lld, but only %lld bytes of the file are left, too few for so many: the "
-                                "file is cut off, or the number is wrong",
-                                what, (long long)*count, (long long)left);
+        return brio__scan_error(
+            scan,
+            "%s is %lld, but only %lld bytes of the file are left, too few for so many: the "
+            "file is cut off, or the number is wrong",
+            what, (long long)*count, (long long)left);
     return BRIO_OK;
 }
 
@@ -324,12 +353,13 @@ BrioStatus brio__scan_count(BrioScan *scan, const char *what, int64_t bytes, int
     return check_count(scan, what, bytes, count);
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------ */
 
 static uint64_t load(const char *bytes, int size, bool big_endian)
 {
     uint64_t value = 0;
-    for (int i = 0; i < size; i++) value |= (uint64_t)(unsigned char)bytes[i] << 8 * (big_endian ? size - 1 - i : i);
+    for (int i = 0; i < size; i++)
+        value |= (uint64_t)(unsigned char)bytes[i] << 8 * (big_endian ? size - 1 - i : i);
     return value;
 }
 
@@ -349,7 +379,10 @@ int64_t brio__number_as_integer(const char *bytes, BrioNumberType type, bool big
 {
     if (brio__number_real(type)) {
         double value = brio__number_as_real(bytes, type, big_endian);
-        return isnan(value) ? 0 : value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
+        return isnan(value)      ? 0
+               : value >= 0x1p63 ? INT64_MAX
+               : value < -0x1p63 ? INT64_MIN
+                                 : (int64_t)value;
     }
     uint64_t bits = load(bytes, brio__number_size(type), big_endian);
     switch (type) {
@@ -361,7 +394,8 @@ int64_t brio__number_as_integer(const char *bytes, BrioNumberType type, bool big
 }
 
 /* The bytes of the next number. */
-static BrioStatus take(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, const char **bytes)
+static BrioStatus take(BrioScan *scan, BrioNumberType type, const char *what, int64_t number,
+                       const char **bytes)
 {
     scan->token = scan->at;
     if (scan->end - scan->at < brio__number_size(type)) {
@@ -373,7 +407,8 @@ static BrioStatus take(BrioScan *scan, BrioNumberType type, const char *what, in
     return BRIO_OK;
 }
 
-BrioStatus brio__value_integer(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, int64_t *value)
+BrioStatus brio__value_integer(BrioScan *scan, BrioNumberType type, const char *what,
+                               int64_t number, int64_t *value)
 {
     const char *bytes = NULL;
     if (!scan->binary) return brio__scan_integer(scan, what, number, value);
@@ -382,23 +417,28 @@ BrioStatus brio__value_integer(BrioScan *scan, BrioNumberType type, const char *
     return BRIO_OK;
 }
 
-BrioStatus brio__value_real(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, double *value)
+BrioStatus brio__value_real(BrioScan *scan, BrioNumberType type, const char *what, int64_t number,
+                            double *value)
 {
     const char *bytes = NULL;
     if (!scan->binary) return brio__scan_real(scan, what, number, value);
     BRIO_CHECK(take(scan, type, what, number, &bytes));
     *value = brio__number_as_real(bytes, type, scan->big_endian);
-    if (!isfinite(*value)) return brio__scan_error(scan, "%s no. %lld is %g: it must be finite", what, (long long)number, *value);
+    if (!isfinite(*value))
+        return brio__scan_error(scan, "%s no. %lld is %g: it must be finite", what,
+                                (long long)number, *value);
     return BRIO_OK;
 }
 
-BrioStatus brio__value_point(BrioScan *scan, BrioNumberType type, const char *what, int64_t number, double point[3])
+BrioStatus brio__value_point(BrioScan *scan, BrioNumberType type, const char *what, int64_t number,
+                             double point[3])
 {
     for (int k = 0; k < 3; k++) BRIO_CHECK(brio__value_real(scan, type, what, number, point + k));
     return BRIO_OK;
 }
 
-BrioStatus brio__value_count(BrioScan *scan, BrioNumberType type, const char *what, int64_t bytes, int64_t *count)
+BrioStatus brio__value_count(BrioScan *scan, BrioNumberType type, const char *what, int64_t bytes,
+                             int64_t *count)
 {
     BRIO_CHECK(brio__value_integer(scan, type, what, 0, count));
     return check_count(scan, what, bytes, count);

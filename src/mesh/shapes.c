@@ -9,7 +9,10 @@ static const BrioShape *const shapes[] = {
 #undef SHAPE
 };
 
-const BrioShape *brio__shape_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(shapes) ? shapes[i] : NULL; }
+const BrioShape *brio__shape_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(shapes) ? shapes[i] : NULL;
+}
 
 const BrioShape *brio__shape(const char *name)
 {
@@ -26,7 +29,8 @@ const BrioField *brio_shape_fields(const char *shape)
     return found ? found->fields : NULL;
 }
 
-BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **mesh, BrioError *error)
+BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **mesh,
+                           BrioError *error)
 {
     if (error) *error = (BrioError){0};
     if (!mesh) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is nowhere to put the mesh");
@@ -42,8 +46,10 @@ BrioStatus brio_mesh_shape(const char *shape, const double *values, BrioMesh **m
         }
         const char *nearest = shape ? brio__nearest(shape, names, (int)BRIO_COUNT(names)) : NULL;
         if (nearest)
-            return brio__error(error, BRIO_ERROR_ARGUMENT, "no shape \"%.80s\"; did you mean \"%s\"?", shape, nearest);
-        return brio__error(error, BRIO_ERROR_ARGUMENT, "no shape \"%.80s\"; there are %s", shape ? shape : "", list);
+            return brio__error(error, BRIO_ERROR_ARGUMENT,
+                               "no shape \"%.80s\"; did you mean \"%s\"?", shape, nearest);
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no shape \"%.80s\"; there are %s",
+                           shape ? shape : "", list);
     }
     double standard[BRIO_MAX_VALUES];
     if (!values) {

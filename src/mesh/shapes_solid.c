@@ -1,24 +1,27 @@
-/* Shapes made of tets: box, bar, ball, cylinder, rod. All are conforming, and no pattern prefers a direction.
+/* Shapes made of tets: box, bar, ball, cylinder, rod. All are conforming, and no pattern prefers a
+ * direction.
  *
- * Box cells with five tets. The corners of the whole grid are coloured like a chessboard by i + j + k. In each
- * cell the four even corners make a regular tet, and each odd corner makes one with its three neighbours in the
- * cell. The diagonal of every cell face joins its two even corners, whichever cell one looks from: conforming.
- * The diagonals alternate, so that the sum of e e^T over all edges is isotropic for every cube, to round-off.
+ * Box cells with five tets. The corners of the whole grid are coloured like a chessboard by i + j +
+ * k. In each cell the four even corners make a regular tet, and each odd corner makes one with its
+ * three neighbours in the cell. The diagonal of every cell face joins its two even corners,
+ * whichever cell one looks from: conforming. The diagonals alternate, so that the sum of e e^T over
+ * all edges is isotropic for every cube, to round-off.
  *
- * Box cells with six tets. Kuhn's: one tet for each order of the three axes, along the path from one corner to
- * the opposite one. Taking the same corner in every cell is conforming but has one long diagonal direction.
- * Mirroring the whole cell by the parity of i + j + k changes nothing, since the pattern maps to itself under
- * inversion; mirroring each axis by the parity of its own index does: neighbours are mirror images in their
- * common face, hence conforming, and the four diagonal directions occur equally often when the numbers of cells
- * are even (for odd n the remainder in the sum of e e^T is a part 1/n^2 of it).
+ * Box cells with six tets. Kuhn's: one tet for each order of the three axes, along the path from
+ * one corner to the opposite one. Taking the same corner in every cell is conforming but has one
+ * long diagonal direction. Mirroring the whole cell by the parity of i + j + k changes nothing,
+ * since the pattern maps to itself under inversion; mirroring each axis by the parity of its own
+ * index does: neighbours are mirror images in their common face, hence conforming, and the four
+ * diagonal directions occur equally often when the numbers of cells are even (for odd n the
+ * remainder in the sum of e e^T is a part 1/n^2 of it).
  *
- * Ball. An icosahedron of 20 tets about the centre, each divided into n^3: n layers of nearly regular tets. The
- * layers become concentric spheres. No tet has four vertices on one sphere, so none is flattened (a cube bent
- * to a ball has such tets along its twelve edges).
+ * Ball. An icosahedron of 20 tets about the centre, each divided into n^3: n layers of nearly
+ * regular tets. The layers become concentric spheres. No tet has four vertices on one sphere, so
+ * none is flattened (a cube bent to a ball has such tets along its twelve edges).
  *
- * Cylinder. A disk of triangles, extruded; each prism is divided by the order of the three colours of its
- * corners (the triangular lattice is three-colourable), upside down in every second layer. Neighbours are then
- * mirror images in their common face. */
+ * Cylinder. A disk of triangles, extruded; each prism is divided by the order of the three colours
+ * of its corners (the triangular lattice is three-colourable), upside down in every second layer.
+ * Neighbours are then mirror images in their common face. */
 #include "shapes.h"
 
 void brio__shape_tet(BrioMesh *mesh, int64_t *t, int64_t a, int64_t b, int64_t c, int64_t d)
@@ -32,16 +35,18 @@ void brio__shape_tet(BrioMesh *mesh, int64_t *t, int64_t a, int64_t b, int64_t c
     tet[3] = (int32_t)(positive ? d : c);
 }
 
-/* ---- box and bar --------------------------------------------------------------------------------- */
+/* ---- box and bar ------------------------------------------------------------------------ */
 
-/* n[0] x n[1] x n[2] cells; vertex (i, j, k) has number i + (n[0] + 1) (j + (n[1] + 1) k). Centred at the
- * origin, but from 0 along the axes that `from_zero` says. */
-static BrioStatus make_cells(const double size[3], const int64_t n[3], const bool from_zero[3], int per_cell,
-                             BrioMesh **mesh, BrioError *error)
+/* n[0] x n[1] x n[2] cells; vertex (i, j, k) has number i + (n[0] + 1) (j + (n[1] + 1) k). Centred
+ * at the origin, but from 0 along the axes that `from_zero` says. */
+static BrioStatus make_cells(const double size[3], const int64_t n[3], const bool from_zero[3],
+                             int per_cell, BrioMesh **mesh, BrioError *error)
 {
-    static const int order[6][2] = {{1, 2}, {2, 4}, {4, 1}, {1, 4}, {4, 2}, {2, 1}}; /* first two axes of a path */
+    /* first two axes of a path */
+    static const int order[6][2] = {{1, 2}, {2, 4}, {4, 1}, {1, 4}, {4, 2}, {2, 1}};
     int64_t stride[3] = {1, n[0] + 1, (n[0] + 1) * (n[1] + 1)};
-    BRIO_CHECK(brio__mesh_create(stride[2] * (n[2] + 1), per_cell * n[0] * n[1] * n[2], 0, 0, mesh, error));
+    BRIO_CHECK(brio__mesh_create(stride[2] * (n[2] + 1), per_cell * n[0] * n[1] * n[2], 0, 0, mesh,
+                                 error));
     BrioMesh *made = *mesh;
     int64_t at[3], v = 0, t = 0;
     for (at[2] = 0; at[2] <= n[2]; at[2]++)
@@ -63,14 +68,17 @@ static BrioStatus make_cells(const double size[3], const int64_t n[3], const boo
                     int m = (int)((at[0] & 1) | (at[1] & 1) << 1 | (at[2] & 1) << 2);
                     for (int p = 0; p < 6; p++) {
                         int first = m ^ order[p][0], second = first ^ order[p][1];
-                        brio__shape_tet(made, &t, corner[m], corner[first], corner[second], corner[m ^ 7]);
+                        brio__shape_tet(made, &t, corner[m], corner[first], corner[second],
+                                        corner[m ^ 7]);
                     }
                 } else {
                     int odd = (int)((at[0] + at[1] + at[2]) & 1); /* corner 0 is odd */
-                    brio__shape_tet(made, &t, corner[odd], corner[3 ^ odd], corner[5 ^ odd], corner[6 ^ odd]);
+                    brio__shape_tet(made, &t, corner[odd], corner[3 ^ odd], corner[5 ^ odd],
+                                    corner[6 ^ odd]);
                     for (int c = 0; c < 8; c++)
                         if (((c ^ c >> 1 ^ c >> 2) & 1) != odd)
-                            brio__shape_tet(made, &t, corner[c], corner[c ^ 1], corner[c ^ 2], corner[c ^ 4]);
+                            brio__shape_tet(made, &t, corner[c], corner[c ^ 1], corner[c ^ 2],
+                                            corner[c ^ 4]);
                 }
             }
     return BRIO_OK;
@@ -92,7 +100,8 @@ static BrioStatus make_box(const double *values, BrioMesh **mesh, BrioError *err
     for (int a = 0; a < 3; a++) {
         n[a] = (int64_t)values[3 + a];
         if ((double)n[a] != values[3 + a])
-            return brio__error(error, BRIO_ERROR_INPUT, "cells[%d] = %g is not a whole number", a, values[3 + a]);
+            return brio__error(error, BRIO_ERROR_INPUT, "cells[%d] = %g is not a whole number", a,
+                               values[3 + a]);
     }
     return make_cells(values, n, (const bool[3]){false, false, false}, (int)values[6], mesh, error);
 }
@@ -129,10 +138,10 @@ const BrioShape brio__shape_bar = {
     .make = make_bar,
 };
 
-/* ---- ball ---------------------------------------------------------------------------------------- */
+/* ---- ball ------------------------------------------------------------------------------- */
 
-/* The vertex of a point of the lattice in one of the 20 tets: w[i] steps from the centre towards corner i. The
- * centre is vertex 0; layer m >= 1 has 10 m^2 + 2 vertices. */
+/* The vertex of a point of the lattice in one of the 20 tets: w[i] steps from the centre towards
+ * corner i. The centre is vertex 0; layer m >= 1 has 10 m^2 + 2 vertices. */
 static int64_t ball_vertex(const BrioIcosahedron *ico, int face, const int64_t w[3])
 {
     int64_t layer = w[0] + w[1] + w[2], m = layer - 1;
@@ -146,9 +155,9 @@ static double square_distance(const double *a, const double *b)
     return dx * dx + dy * dy + dz * dz;
 }
 
-/* An octahedron whose opposite corners are corner[i] and corner[i + 3], cut along its shortest diagonal: of two
- * that are equal (whatever the rounding) the one that comes first going round, which looks the same from every
- * face of the icosahedron; of three, `first`. */
+/* An octahedron whose opposite corners are corner[i] and corner[i + 3], cut along its shortest
+ * diagonal: of two that are equal (whatever the rounding) the one that comes first going round,
+ * which looks the same from every face of the icosahedron; of three, `first`. */
 static void put_octahedron(BrioMesh *mesh, int64_t *t, const int64_t corner[6], int first)
 {
     double square[3], least = INFINITY;
@@ -161,11 +170,13 @@ static void put_octahedron(BrioMesh *mesh, int64_t *t, const int64_t corner[6], 
         if (square[d] <= least * (1 + 1e-6) && square[(d + 2) % 3] > least * (1 + 1e-6)) best = d;
     int next = (best + 1) % 3, last = (best + 2) % 3;
     const int64_t ring[4] = {corner[next], corner[last], corner[next + 3], corner[last + 3]};
-    for (int i = 0; i < 4; i++) brio__shape_tet(mesh, t, corner[best], corner[best + 3], ring[i], ring[(i + 1) % 4]);
+    for (int i = 0; i < 4; i++)
+        brio__shape_tet(mesh, t, corner[best], corner[best + 3], ring[i], ring[(i + 1) % 4]);
 }
 
-/* Twelve faces have two corners in one coordinate plane: the third corner, so that the choice turns with the face.
- * The other eight lie on the diagonals of the axes and have no such corner: they take turns. */
+/* Twelve faces have two corners in one coordinate plane: the third corner, so that the choice turns
+ * with the face. The other eight lie on the diagonals of the axes and have no such corner: they
+ * take turns. */
 static int distinct_corner(const BrioIcosahedron *ico, int face, int64_t turn)
 {
     const int *v = ico->face[face];
@@ -201,23 +212,26 @@ static BrioStatus make_ball(const double *values, BrioMesh **mesh, BrioError *er
                     double *x = made->x + 3 * ball_vertex(&ico, face, w);
                     for (int k = 0; k < 3; k++) x[k] = radius * point[k];
                 }
-    /* The cube of the lattice at w holds a tet at its near corner, an octahedron, and a tet at its far corner. */
+    /* The cube of the lattice at w holds a tet at its near corner, an octahedron, and a tet at its
+     * far corner. */
     for (int face = 0; face < 20; face++)
         for (w[0] = 0; w[0] < n; w[0]++)
             for (w[1] = 0; w[0] + w[1] < n; w[1]++)
                 for (w[2] = 0; w[0] + w[1] + w[2] < n; w[2]++) {
                     int64_t corner[8], room = n - w[0] - w[1] - w[2];
                     for (int c = 0; c < 8; c++) {
-                        const int64_t at[3] = {w[0] + (c & 1), w[1] + (c >> 1 & 1), w[2] + (c >> 2 & 1)};
+                        const int64_t at[3] = {w[0] + (c & 1), w[1] + (c >> 1 & 1),
+                                               w[2] + (c >> 2 & 1)};
                         corner[c] = at[0] + at[1] + at[2] <= n ? ball_vertex(&ico, face, at) : -1;
                     }
                     brio__shape_tet(made, &t, corner[0], corner[1], corner[2], corner[4]);
                     if (room >= 2)
-                        put_octahedron(
-                            made, &t,
-                            (const int64_t[6]){corner[1], corner[2], corner[4], corner[6], corner[5], corner[3]},
-                            distinct_corner(&ico, face, w[0]));
-                    if (room >= 3) brio__shape_tet(made, &t, corner[3], corner[5], corner[6], corner[7]);
+                        put_octahedron(made, &t,
+                                       (const int64_t[6]){corner[1], corner[2], corner[4],
+                                                          corner[6], corner[5], corner[3]},
+                                       distinct_corner(&ico, face, w[0]));
+                    if (room >= 3)
+                        brio__shape_tet(made, &t, corner[3], corner[5], corner[6], corner[7]);
                 }
     return BRIO_OK;
 }
@@ -230,11 +244,11 @@ const BrioShape brio__shape_ball = {
     .make = make_ball,
 };
 
-/* ---- cylinder and rod ---------------------------------------------------------------------------- */
+/* ---- cylinder and rod ------------------------------------------------------------------- */
 
 /* Layers of the disk along `axis`, each with brio__disk_vertices(rings) vertices. */
-static BrioStatus make_column(double radius, double length, int64_t rings, int64_t layers, int axis, bool from_zero,
-                              BrioMesh **mesh, BrioError *error)
+static BrioStatus make_column(double radius, double length, int64_t rings, int64_t layers, int axis,
+                              bool from_zero, BrioMesh **mesh, BrioError *error)
 {
     *mesh = NULL;
     int64_t disk = brio__disk_vertices(rings), triangles = brio__disk_triangles(rings);
@@ -293,7 +307,8 @@ static const BrioField cylinder_fields[] = {
 
 static BrioStatus make_cylinder(const double *values, BrioMesh **mesh, BrioError *error)
 {
-    return make_column(values[0], values[1], (int64_t)values[2], (int64_t)values[3], 1, false, mesh, error);
+    return make_column(values[0], values[1], (int64_t)values[2], (int64_t)values[3], 1, false, mesh,
+                       error);
 }
 
 const BrioShape brio__shape_cylinder = {
@@ -314,7 +329,8 @@ static const BrioField rod_fields[] = {
 
 static BrioStatus make_rod(const double *values, BrioMesh **mesh, BrioError *error)
 {
-    return make_column(values[1], values[0], (int64_t)values[3], (int64_t)values[2], 0, true, mesh, error);
+    return make_column(values[1], values[0], (int64_t)values[3], (int64_t)values[2], 0, true, mesh,
+                       error);
 }
 
 const BrioShape brio__shape_rod = {

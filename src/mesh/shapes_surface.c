@@ -1,10 +1,11 @@
-/* Shapes made of triangles and edges: grid, disk, sphere, line; and the lattices under disk and sphere, which
- * the solid shapes use too. Coordinates are computed so that mirror images agree to the last bit. */
+/* Shapes made of triangles and edges: grid, disk, sphere, line; and the lattices under disk and
+ * sphere, which the solid shapes use too. Coordinates are computed so that mirror images agree to
+ * the last bit. */
 #include "shapes.h"
 
 #include <string.h>
 
-/* ---- line ---------------------------------------------------------------------------------------- */
+/* ---- line ------------------------------------------------------------------------------- */
 
 static const BrioField line_fields[] = {
     BRIO_LENGTH("length", 1, "Length along x, from the origin."),
@@ -33,7 +34,7 @@ const BrioShape brio__shape_line = {
     .make = make_line,
 };
 
-/* ---- grid ---------------------------------------------------------------------------------------- */
+/* ---- grid ------------------------------------------------------------------------------- */
 
 static const BrioField grid_fields[] = {
     BRIO_LENGTH("width", 1, "Extent along x, centred at the origin."),
@@ -41,7 +42,8 @@ static const BrioField grid_fields[] = {
     BRIO_CELLS("cells_x", 10, "Cells along x."),
     BRIO_CELLS("cells_z", 10, "Cells along z."),
     {"shear", BRIO_BOOLEAN, "", 1, 0, 1, 0, "Edges along both diagonals of every cell."},
-    {"bend", BRIO_BOOLEAN, "", 1, 0, 1, 0, "Edges from every vertex to the second next along x and z."},
+    {"bend", BRIO_BOOLEAN, "", 1, 0, 1, 0,
+     "Edges from every vertex to the second next along x and z."},
     {0},
 };
 
@@ -52,8 +54,9 @@ static void put_edge(BrioMesh *mesh, int64_t *e, int64_t a, int64_t b, int kind)
     mesh->edge_kind[(*e)++] = (uint8_t)kind;
 }
 
-/* Horizontal; the vertex of column i (x) and row j (z) has number i + (cells_x + 1) j. Edges: structural along x,
- * along z, then shear, then bend. Triangles look up, their diagonals alternate like a chessboard. */
+/* Horizontal; the vertex of column i (x) and row j (z) has number i + (cells_x + 1) j. Edges:
+ * structural along x, along z, then shear, then bend. Triangles look up, their diagonals alternate
+ * like a chessboard. */
 static BrioStatus make_grid(const double *values, BrioMesh **mesh, BrioError *error)
 {
     int64_t nx = (int64_t)values[2], nz = (int64_t)values[3], row = nx + 1;
@@ -80,9 +83,11 @@ static BrioStatus make_grid(const double *values, BrioMesh **mesh, BrioError *er
     for (int step = 1; step <= (bend ? 2 : 1); step++) {
         int kind = step == 1 ? BRIO_EDGE_STRUCTURAL : BRIO_EDGE_BEND;
         for (int64_t j = 0; j <= nz; j++)
-            for (int64_t i = 0; i + step <= nx; i++) put_edge(made, &e, i + row * j, i + step + row * j, kind);
+            for (int64_t i = 0; i + step <= nx; i++)
+                put_edge(made, &e, i + row * j, i + step + row * j, kind);
         for (int64_t j = 0; j + step <= nz; j++)
-            for (int64_t i = 0; i <= nx; i++) put_edge(made, &e, i + row * j, i + row * (j + step), kind);
+            for (int64_t i = 0; i <= nx; i++)
+                put_edge(made, &e, i + row * j, i + row * (j + step), kind);
         for (int64_t j = 0; j < nz && step == 1 && shear; j++)
             for (int64_t i = 0; i < nx; i++) {
                 put_edge(made, &e, i + row * j, i + 1 + row * (j + 1), BRIO_EDGE_SHEAR);
@@ -100,7 +105,7 @@ const BrioShape brio__shape_grid = {
     .make = make_grid,
 };
 
-/* ---- disk ---------------------------------------------------------------------------------------- */
+/* ---- disk ------------------------------------------------------------------------------- */
 
 int64_t brio__disk_vertices(int64_t rings) { return 1 + 3 * rings * (rings + 1); }
 int64_t brio__disk_triangles(int64_t rings) { return 6 * rings * rings; }
@@ -110,7 +115,8 @@ static int64_t disk_vertex(int64_t ring, int64_t place)
     return ring == 0 ? 0 : 1 + 3 * ring * (ring - 1) + place % (6 * ring);
 }
 
-/* The angle is folded into the first eighth of a turn with integers, so that mirror images are exact. */
+/* The angle is folded into the first eighth of a turn with integers, so that mirror images are
+ * exact. */
 void brio__disk_point(int64_t ring, int64_t place, int64_t rings, double point[2])
 {
     point[0] = point[1] = 0;
@@ -127,7 +133,8 @@ void brio__disk_point(int64_t ring, int64_t place, int64_t rings, double point[2
     }
     bool swap = 2 * angle > quarter;
     if (swap) angle = quarter - angle;
-    double radius = (double)ring / (double)rings, turn = 1.57079632679489661923 * ((double)angle / (double)quarter);
+    double radius = (double)ring / (double)rings;
+    double turn = 1.57079632679489661923 * ((double)angle / (double)quarter);
     double along = radius * cos(turn), across = radius * sin(turn);
     point[0] = sign_x * (swap ? across : along);
     point[1] = sign_y * (swap ? along : across);
@@ -139,7 +146,8 @@ void brio__disk_topology(int64_t rings, int32_t *triangle, uint8_t *colour)
     for (int64_t k = 1; k <= rings; k++)
         for (int64_t s = 0; s < 6; s++) {
             for (int64_t t = 0; t < k; t++) {
-                int64_t inner = disk_vertex(k - 1, s * (k - 1) + t), outer = disk_vertex(k, s * k + t);
+                int64_t inner = disk_vertex(k - 1, s * (k - 1) + t);
+                int64_t outer = disk_vertex(k, s * k + t);
                 int64_t next = disk_vertex(k, s * k + t + 1);
                 *triangle++ = (int32_t)inner;
                 *triangle++ = (int32_t)outer;
@@ -150,7 +158,8 @@ void brio__disk_topology(int64_t rings, int32_t *triangle, uint8_t *colour)
                     *triangle++ = (int32_t)disk_vertex(k - 1, s * (k - 1) + t + 1);
                 }
                 /* The lattice directions at the two sides of a sector add 1 and 2 to the colour. */
-                if (colour) colour[outer] = (uint8_t)(((k - t) * (1 + s % 2) + t * (2 - s % 2)) % 3);
+                if (colour)
+                    colour[outer] = (uint8_t)(((k - t) * (1 + s % 2) + t * (2 - s % 2)) % 3);
             }
         }
 }
@@ -174,7 +183,8 @@ BrioStatus brio__shape_edges(BrioMesh **mesh, BrioError *error)
 static BrioStatus make_disk(const double *values, BrioMesh **mesh, BrioError *error)
 {
     int64_t rings = (int64_t)values[1];
-    BRIO_CHECK(brio__mesh_create(brio__disk_vertices(rings), 0, brio__disk_triangles(rings), 0, mesh, error));
+    BRIO_CHECK(brio__mesh_create(brio__disk_vertices(rings), 0, brio__disk_triangles(rings), 0,
+                                 mesh, error));
     BrioMesh *made = *mesh;
     for (int64_t k = 0, v = 0; k <= rings; k++)
         for (int64_t place = 0; place < BRIO_MAX(6 * k, 1); place++, v++) {
@@ -195,7 +205,7 @@ const BrioShape brio__shape_disk = {
     .make = make_disk,
 };
 
-/* ---- sphere -------------------------------------------------------------------------------------- */
+/* ---- sphere ----------------------------------------------------------------------------- */
 
 void brio__icosahedron(BrioIcosahedron *ico)
 {
@@ -216,7 +226,8 @@ void brio__icosahedron(BrioIcosahedron *ico)
                 double d = ico->vertex[a][k] - ico->vertex[b][k];
                 square += d * d;
             }
-            if (square > 5) continue; /* neighbours are at distance 2, the others at 2 golden or more */
+            /* neighbours are at distance 2, the others at 2 golden or more */
+            if (square > 5) continue;
             ico->edge[edges][0] = a;
             ico->edge[edges][1] = b;
             ico->edge_of[a][b] = ico->edge_of[b][a] = edges++;
@@ -225,8 +236,10 @@ void brio__icosahedron(BrioIcosahedron *ico)
     for (int a = 0; a < 12; a++)
         for (int b = a + 1; b < 12; b++)
             for (int c = b + 1; c < 12; c++) {
-                if (ico->edge_of[a][b] < 0 || ico->edge_of[b][c] < 0 || ico->edge_of[a][c] < 0) continue;
-                bool outward = brio__tet_volume6(origin, ico->vertex[a], ico->vertex[b], ico->vertex[c]) > 0;
+                if (ico->edge_of[a][b] < 0 || ico->edge_of[b][c] < 0 || ico->edge_of[a][c] < 0)
+                    continue;
+                bool outward =
+                    brio__tet_volume6(origin, ico->vertex[a], ico->vertex[b], ico->vertex[c]) > 0;
                 int *face = ico->face[faces++];
                 face[0] = a;
                 face[1] = outward ? b : c;
@@ -260,13 +273,15 @@ static double sum3(double a, double b, double c)
     return (b + c) + a;
 }
 
-void brio__icosphere_point(const BrioIcosahedron *ico, int face, const int64_t w[3], double point[3])
+void brio__icosphere_point(const BrioIcosahedron *ico, int face, const int64_t w[3],
+                           double point[3])
 {
     const int *corner = ico->face[face];
     double square = 0;
     for (int k = 0; k < 3; k++) {
-        point[k] = sum3((double)w[0] * ico->vertex[corner[0]][k], (double)w[1] * ico->vertex[corner[1]][k],
-                        (double)w[2] * ico->vertex[corner[2]][k]);
+        point[k] =
+            sum3((double)w[0] * ico->vertex[corner[0]][k], (double)w[1] * ico->vertex[corner[1]][k],
+                 (double)w[2] * ico->vertex[corner[2]][k]);
         square += point[k] * point[k];
     }
     double scale = sqrt(square);

@@ -1,5 +1,6 @@
-/* STL, ASCII and binary: triangles with their corners written out. Corners with equal coordinates become one vertex (-0 and 0 are equal),
- * in the order in which they first occur; triangles that lose a corner by that are left out, with a warning. */
+/* STL, ASCII and binary: triangles with their corners written out. Corners with equal coordinates
+ * become one vertex (-0 and 0 are equal), in the order in which they first occur; triangles that
+ * lose a corner by that are left out, with a warning. */
 #include "readers.h"
 
 #include <string.h>
@@ -35,7 +36,9 @@ static BrioStatus grow(Weld *w)
 {
     int64_t slots = BRIO_MAX((int64_t)1024, 2 * w->slots);
     int32_t *slot = brio__alloc((size_t)slots, sizeof *slot);
-    if (!slot) return brio__error_at(w->scan.error, BRIO_ERROR_MEMORY, w->scan.file, 0, 0, NULL, "out of memory while reading the mesh");
+    if (!slot)
+        return brio__error_at(w->scan.error, BRIO_ERROR_MEMORY, w->scan.file, 0, 0, NULL,
+                              "out of memory while reading the mesh");
     memset(slot, 0xff, (size_t)slots * sizeof *slot);
     brio__free(w->slot);
     w->slot = slot;
@@ -50,7 +53,8 @@ static BrioStatus add_corner(Weld *w, double p[3], int32_t *vertex)
     if (2 * (w->draft.vertex_count + 1) > w->slots) BRIO_CHECK(grow(w));
     int32_t *slot = find(w, p);
     if (*slot < 0) {
-        if (w->draft.vertex_count == INT32_MAX) return brio__scan_error(&w->scan, "there are too many vertices: at most %d", INT32_MAX);
+        if (w->draft.vertex_count == INT32_MAX)
+            return brio__scan_error(&w->scan, "there are too many vertices: at most %d", INT32_MAX);
         *slot = (int32_t)w->draft.vertex_count;
         BRIO_CHECK(brio__draft_vertex(&w->draft, &w->scan, p));
     }
@@ -60,7 +64,8 @@ static BrioStatus add_corner(Weld *w, double p[3], int32_t *vertex)
 
 static BrioStatus add_triangle(Weld *w, const int32_t v[3])
 {
-    if (v[0] != v[1] && v[1] != v[2] && v[2] != v[0]) return brio__draft_element(&w->draft, &w->scan, 3, v);
+    if (v[0] != v[1] && v[1] != v[2] && v[2] != v[0])
+        return brio__draft_element(&w->draft, &w->scan, 3, v);
     w->collapsed++;
     return BRIO_OK;
 }
@@ -73,7 +78,10 @@ static BrioStatus parse_binary(Weld *w)
     scan->binary = true;
     scan->at = scan->token = scan->start;
     if (size < HEAD + 4)
-        return brio__scan_error(scan, "the file has %lld bytes: too few for a binary STL, and it does not begin with \"solid\" as an ASCII one does", (long long)size);
+        return brio__scan_error(scan,
+                                "the file has %lld bytes: too few for a binary STL, and it does "
+                                "not begin with \"solid\" as an ASCII one does",
+                                (long long)size);
     scan->at += HEAD;
     BRIO_CHECK(brio__value_count(scan, BRIO_UINT32, "the number of triangles", TRIANGLE, &count));
     for (int64_t i = 1; i <= count; i++) {
@@ -95,8 +103,10 @@ static BrioStatus parse_facet(Weld *w, int64_t number)
     BrioScan *scan = &w->scan;
     int32_t v[3];
     BRIO_CHECK(brio__scan_expect(scan, "normal", true));
-    for (int k = 0; k < 3; k++) { /* any value: some programs write nan for triangles without area */
-        if (!brio__scan_more(scan)) return brio__scan_expected(scan, "the normal of triangle", number);
+    /* any value: some programs write nan for triangles without area */
+    for (int k = 0; k < 3; k++) {
+        if (!brio__scan_more(scan))
+            return brio__scan_expected(scan, "the normal of triangle", number);
         brio__scan_skip_value(scan);
     }
     BRIO_CHECK(brio__scan_expect(scan, "outer", true));
@@ -142,20 +152,25 @@ static bool is_ascii(const char *text, size_t size)
 {
     BrioScan scan;
     brio__scan_start(&scan, "", text, size, 0, NULL);
-    if (!brio__scan_more(&scan) || scan.end - scan.at < 5 || strncasecmp(scan.at, "solid", 5)) return false;
+    if (!brio__scan_more(&scan) || scan.end - scan.at < 5 || strncasecmp(scan.at, "solid", 5))
+        return false;
     if (size < 84) return true;
-    if (84 + 50 * (uint64_t)brio__number_as_integer(text + 80, BRIO_UINT32, false) == size) return false;
+    if (84 + 50 * (uint64_t)brio__number_as_integer(text + 80, BRIO_UINT32, false) == size)
+        return false;
     return !memchr(text, 0, BRIO_MIN(size, (size_t)512));
 }
 
-static BrioStatus read_stl(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_stl(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                           BrioError *error)
 {
     Weld w = {0};
     brio__scan_start(&w.scan, file, text, size, 0, error);
     BrioStatus status = is_ascii(text, size) ? parse_ascii(&w) : parse_binary(&w);
     brio__free(w.slot);
     if (status == BRIO_OK && w.collapsed)
-        brio__log(BRIO_LOG_WARNING, "%s: %lld triangles have two corners in the same place; they were left out", file, (long long)w.collapsed);
+        brio__log(BRIO_LOG_WARNING,
+                  "%s: %lld triangles have two corners in the same place; they were left out", file,
+                  (long long)w.collapsed);
     return brio__draft_finish(&w.draft, status, file, mesh, error);
 }
 

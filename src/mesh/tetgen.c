@@ -1,6 +1,6 @@
-/* TetGen's pair: NAME.node holds the vertices, NAME.ele the tets; either name reads both. Rows are numbered from
- * 0 or 1, which the first row of the .node file decides; attributes and markers at the end of a row are passed
- * over. */
+/* TetGen's pair: NAME.node holds the vertices, NAME.ele the tets; either name reads both. Rows are
+ * numbered from 0 or 1, which the first row of the .node file decides; attributes and markers at
+ * the end of a row are passed over. */
 #include "readers.h"
 
 #include <string.h>
@@ -12,8 +12,9 @@ static BrioStatus read_row_number(BrioScan *scan, const char *what, int64_t expe
     if (!brio__scan_next_line(scan)) return brio__scan_expected(scan, what, expected);
     BRIO_CHECK(brio__scan_integer(scan, what, expected, &number));
     if (number != expected)
-        return brio__scan_error(scan, "expected row %lld, found row %lld: rows must be numbered one after the other",
-                                (long long)expected, (long long)number);
+        return brio__scan_error(
+            scan, "expected row %lld, found row %lld: rows must be numbered one after the other",
+            (long long)expected, (long long)number);
     return BRIO_OK;
 }
 
@@ -33,11 +34,13 @@ static BrioStatus parse_node(BrioScan *scan, BrioDraft *draft, int64_t *base)
     for (int64_t i = 0; i < count; i++) {
         double point[3];
         if (i == 0) {
-            if (!brio__scan_next_line(scan)) return brio__scan_expected(scan, "the first vertex", 0);
+            if (!brio__scan_next_line(scan))
+                return brio__scan_expected(scan, "the first vertex", 0);
             BRIO_CHECK(brio__scan_integer(scan, "the number of the first vertex", 0, base));
             if (*base != 0 && *base != 1)
-                return brio__scan_error(scan, "the first vertex has number %lld; TetGen counts from 0 or 1",
-                                        (long long)*base);
+                return brio__scan_error(
+                    scan, "the first vertex has number %lld; TetGen counts from 0 or 1",
+                    (long long)*base);
         } else {
             BRIO_CHECK(read_row_number(scan, "the row of vertex", *base + i));
         }
@@ -57,9 +60,11 @@ static BrioStatus parse_ele(BrioScan *scan, BrioDraft *draft, int64_t base)
     BRIO_CHECK(brio__scan_count(scan, "the number of tets", 10, &count));
     BRIO_CHECK(brio__scan_integer(scan, "the number of corners of a tet", 0, &corners));
     if (corners == 10)
-        return brio__scan_error(scan, "these are second-order tets of 10 vertices; brio simulates first-order ones: "
-                                      "run tetgen without -o2");
-    if (corners != 4) return brio__scan_error(scan, "tets have 4 corners, not %lld", (long long)corners);
+        return brio__scan_error(
+            scan, "these are second-order tets of 10 vertices; brio simulates first-order ones: "
+                  "run tetgen without -o2");
+    if (corners != 4)
+        return brio__scan_error(scan, "tets have 4 corners, not %lld", (long long)corners);
     brio__scan_skip_line(scan);
     for (int64_t i = 0; i < count; i++) {
         BRIO_CHECK(read_row_number(scan, "the row of tet", base + i));
@@ -69,8 +74,9 @@ static BrioStatus parse_ele(BrioScan *scan, BrioDraft *draft, int64_t base)
     return BRIO_OK;
 }
 
-BrioStatus brio__tetgen_parse(const char *node_file, const char *node_text, size_t node_size, const char *ele_file,
-                              const char *ele_text, size_t ele_size, BrioMesh **mesh, BrioError *error)
+BrioStatus brio__tetgen_parse(const char *node_file, const char *node_text, size_t node_size,
+                              const char *ele_file, const char *ele_text, size_t ele_size,
+                              BrioMesh **mesh, BrioError *error)
 {
     BrioScan scan;
     BrioDraft draft = {0};
@@ -98,14 +104,15 @@ static char *partner_name(const char *file, const char *extension)
     return name;
 }
 
-static BrioStatus read_pair(const char *file, const char *text, size_t size, bool is_node, BrioMesh **mesh,
-                            BrioError *error)
+static BrioStatus read_pair(const char *file, const char *text, size_t size, bool is_node,
+                            BrioMesh **mesh, BrioError *error)
 {
     *mesh = NULL;
     char *other_text = NULL, *other = partner_name(file, is_node ? ".ele" : ".node");
     size_t other_size;
     if (!other)
-        return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL, "out of memory while reading the mesh");
+        return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL,
+                              "out of memory while reading the mesh");
     BrioError why = {0};
     BrioStatus status = brio__read_file(other, &other_text, &other_size, &why);
     if (status != BRIO_OK)
@@ -122,15 +129,19 @@ static BrioStatus read_pair(const char *file, const char *text, size_t size, boo
     return status;
 }
 
-static BrioStatus read_node(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_node(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                            BrioError *error)
 {
     return read_pair(file, text, size, true, mesh, error);
 }
 
-static BrioStatus read_ele(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_ele(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                           BrioError *error)
 {
     return read_pair(file, text, size, false, mesh, error);
 }
 
-const BrioMeshReader brio__reader_tetgen_node = {".node", "TetGen, with its .ele beside it", read_node};
-const BrioMeshReader brio__reader_tetgen_ele = {".ele", "TetGen, with its .node beside it", read_ele};
+const BrioMeshReader brio__reader_tetgen_node = {".node", "TetGen, with its .ele beside it",
+                                                 read_node};
+const BrioMeshReader brio__reader_tetgen_ele = {".ele", "TetGen, with its .node beside it",
+                                                read_ele};

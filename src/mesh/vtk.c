@@ -1,6 +1,7 @@
-/* Legacy VTK files (VTK User's Guide, file formats), ASCII and binary (big-endian): UNSTRUCTURED_GRID and POLYDATA. Cells are written in the
- * old way, each with its number of vertices before it, or since version 5.1 as two arrays OFFSETS and CONNECTIVITY. What is said about points
- * and cells (POINT_DATA, CELL_DATA, FIELD, METADATA) is passed over. */
+/* Legacy VTK files (VTK User's Guide, file formats), ASCII and binary (big-endian):
+ * UNSTRUCTURED_GRID and POLYDATA. Cells are written in the old way, each with its number of
+ * vertices before it, or since version 5.1 as two arrays OFFSETS and CONNECTIVITY. What is said
+ * about points and cells (POINT_DATA, CELL_DATA, FIELD, METADATA) is passed over. */
 #include "readers.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 /* Cells of one section, whose types may come later. */
 typedef struct Cells {
     int64_t count;
-    int64_t *start;  /* [count + 1]: the first vertex of each */
+    int64_t *start; /* [count + 1]: the first vertex of each */
     int32_t *vertex;
     int64_t vertex_count;
 } Cells;
@@ -23,7 +24,8 @@ typedef struct Reader {
 
 static BrioStatus no_memory(const BrioScan *scan)
 {
-    return brio__error_at(scan->error, BRIO_ERROR_MEMORY, scan->file, 0, 0, NULL, "out of memory while reading the mesh");
+    return brio__error_at(scan->error, BRIO_ERROR_MEMORY, scan->file, 0, 0, NULL,
+                          "out of memory while reading the mesh");
 }
 
 static void free_cells(Cells *cells)
@@ -39,16 +41,21 @@ static BrioStatus read_type(BrioScan *scan, BrioNumberType *type)
     static const struct {
         const char *name;
         BrioNumberType type;
-    } types[] = {{"float", BRIO_FLOAT32},          {"double", BRIO_FLOAT64},          {"int", BRIO_INT32},       {"unsigned_int", BRIO_UINT32},
-                 {"long", BRIO_INT64},             {"unsigned_long", BRIO_UINT64},    {"short", BRIO_INT16},     {"unsigned_short", BRIO_UINT16},
-                 {"char", BRIO_INT8},              {"unsigned_char", BRIO_UINT8},     {"vtktypeint64", BRIO_INT64}, {"vtktypeint32", BRIO_INT32},
-                 {"vtkidtype", BRIO_INT32},        {"vtktypeuint64", BRIO_UINT64},    {"vtktypeuint32", BRIO_UINT32}};
+    } types[] = {{"float", BRIO_FLOAT32},       {"double", BRIO_FLOAT64},
+                 {"int", BRIO_INT32},           {"unsigned_int", BRIO_UINT32},
+                 {"long", BRIO_INT64},          {"unsigned_long", BRIO_UINT64},
+                 {"short", BRIO_INT16},         {"unsigned_short", BRIO_UINT16},
+                 {"char", BRIO_INT8},           {"unsigned_char", BRIO_UINT8},
+                 {"vtktypeint64", BRIO_INT64},  {"vtktypeint32", BRIO_INT32},
+                 {"vtkidtype", BRIO_INT32},     {"vtktypeuint64", BRIO_UINT64},
+                 {"vtktypeuint32", BRIO_UINT32}};
     char word[32], found[64];
     BRIO_CHECK(brio__scan_word(scan, "a type such as \"double\"", word, sizeof word));
     for (size_t i = 0; i < BRIO_COUNT(types); i++)
         if (!strcasecmp(word, types[i].name)) return *type = types[i].type, BRIO_OK;
     brio__scan_found(scan, found, sizeof found);
-    return brio__scan_error(scan, "the type %s is not known; brio reads float, double, int, long and the like", found);
+    return brio__scan_error(
+        scan, "the type %s is not known; brio reads float, double, int, long and the like", found);
 }
 
 /* The bytes of an array begin after the end of the line that announces it. */
@@ -57,7 +64,10 @@ static void begin_data(BrioScan *scan)
     if (scan->binary) brio__scan_skip_line(scan);
 }
 
-static int64_t number_bytes(const BrioScan *scan, BrioNumberType type) { return scan->binary ? brio__number_size(type) : 2; }
+static int64_t number_bytes(const BrioScan *scan, BrioNumberType type)
+{
+    return scan->binary ? brio__number_size(type) : 2;
+}
 
 static BrioStatus read_points(Reader *r)
 {
@@ -70,7 +80,9 @@ static BrioStatus read_points(Reader *r)
     BRIO_CHECK(read_type(scan, &type));
     begin_data(scan);
     if (count > (scan->end - scan->at + 1) / (3 * number_bytes(scan, type)))
-        return brio__scan_error(scan, "%lld points of 3 numbers each are announced, but only %lld bytes are left: the file is cut off, or the number is wrong",
+        return brio__scan_error(scan,
+                                "%lld points of 3 numbers each are announced, but only %lld bytes "
+                                "are left: the file is cut off, or the number is wrong",
                                 (long long)count, (long long)(scan->end - scan->at));
     for (int64_t i = 1; i <= count; i++) {
         double point[3];
@@ -83,7 +95,9 @@ static BrioStatus read_points(Reader *r)
 static BrioStatus make_cells(Reader *r, int64_t count, int64_t vertices)
 {
     free_cells(&r->cells);
-    r->cells = (Cells){.count = count, .start = brio__alloc((size_t)count + 1, sizeof *r->cells.start), .vertex = brio__alloc((size_t)vertices + 1, sizeof *r->cells.vertex)};
+    r->cells = (Cells){.count = count,
+                       .start = brio__alloc((size_t)count + 1, sizeof *r->cells.start),
+                       .vertex = brio__alloc((size_t)vertices + 1, sizeof *r->cells.vertex)};
     if (!r->cells.start || !r->cells.vertex) return no_memory(&r->scan);
     r->cells.start[0] = 0;
     return BRIO_OK;
@@ -94,15 +108,23 @@ static BrioStatus read_old_cells(Reader *r, int64_t count, int64_t numbers)
 {
     BrioScan *scan = &r->scan;
     Cells *cells = &r->cells;
-    if (count > numbers) return brio__scan_error(scan, "%lld cells cannot stand in %lld numbers", (long long)count, (long long)numbers);
+    if (count > numbers)
+        return brio__scan_error(scan, "%lld cells cannot stand in %lld numbers", (long long)count,
+                                (long long)numbers);
     BRIO_CHECK(make_cells(r, count, numbers));
     scan->index = BRIO_INT32;
     for (int64_t c = 0; c < count; c++) {
         int64_t corners, room = numbers - count - cells->vertex_count;
-        BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the number of vertices of cell", c + 1, &corners));
+        BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the number of vertices of cell", c + 1,
+                                       &corners));
         if (corners < 0 || corners > room)
-            return brio__scan_error(scan, "cell no. %lld has %lld vertices, but only %lld numbers of this section are left", (long long)(c + 1), (long long)corners, (long long)room);
-        for (int64_t k = 0; k < corners; k++) BRIO_CHECK(brio__draft_index(scan, 0, r->draft.vertex_count, cells->vertex + cells->vertex_count++));
+            return brio__scan_error(
+                scan,
+                "cell no. %lld has %lld vertices, but only %lld numbers of this section are left",
+                (long long)(c + 1), (long long)corners, (long long)room);
+        for (int64_t k = 0; k < corners; k++)
+            BRIO_CHECK(brio__draft_index(scan, 0, r->draft.vertex_count,
+                                         cells->vertex + cells->vertex_count++));
         cells->start[c + 1] = cells->vertex_count;
     }
     return BRIO_OK;
@@ -120,7 +142,8 @@ static BrioStatus expect_array(BrioScan *scan, const char *name, BrioNumberType 
         return brio__scan_expected(scan, what, 0);
     }
     BRIO_CHECK(read_type(scan, type));
-    if (brio__number_real(*type)) return brio__scan_error(scan, "%s must be of a type of whole numbers", name);
+    if (brio__number_real(*type))
+        return brio__scan_error(scan, "%s must be of a type of whole numbers", name);
     begin_data(scan);
     return BRIO_OK;
 }
@@ -132,18 +155,26 @@ static BrioStatus read_new_cells(Reader *r, int64_t offsets, int64_t vertices)
     Cells *cells = &r->cells;
     BrioNumberType type = BRIO_INT64;
     BRIO_CHECK(expect_array(scan, "OFFSETS", &type));
-    if (offsets > (scan->end - scan->at + 1) / number_bytes(scan, type)) return brio__scan_error(scan, "%lld offsets are announced, but the file is too short for them", (long long)offsets);
+    if (offsets > (scan->end - scan->at + 1) / number_bytes(scan, type))
+        return brio__scan_error(scan,
+                                "%lld offsets are announced, but the file is too short for them",
+                                (long long)offsets);
     BRIO_CHECK(make_cells(r, offsets - 1, vertices));
     for (int64_t c = 0; c < offsets; c++) {
         int64_t at;
         BRIO_CHECK(brio__value_integer(scan, type, "an offset of cell", c + 1, &at));
-        if (at < (c ? cells->start[c - 1] : 0) || at > vertices || (c == 0 && at != 0) || (c == offsets - 1 && at != vertices))
-            return brio__scan_error(scan, "the offset %lld is not in order: offsets rise from 0 to %lld, the number of vertices of all cells", (long long)at, (long long)vertices);
+        if (at < (c ? cells->start[c - 1] : 0) || at > vertices || (c == 0 && at != 0) ||
+            (c == offsets - 1 && at != vertices))
+            return brio__scan_error(scan,
+                                    "the offset %lld is not in order: offsets rise from 0 to %lld, "
+                                    "the number of vertices of all cells",
+                                    (long long)at, (long long)vertices);
         cells->start[c] = at;
     }
     BRIO_CHECK(expect_array(scan, "CONNECTIVITY", &type));
     scan->index = type;
-    for (int64_t k = 0; k < vertices; k++) BRIO_CHECK(brio__draft_index(scan, 0, r->draft.vertex_count, cells->vertex + k));
+    for (int64_t k = 0; k < vertices; k++)
+        BRIO_CHECK(brio__draft_index(scan, 0, r->draft.vertex_count, cells->vertex + k));
     cells->vertex_count = vertices;
     return BRIO_OK;
 }
@@ -152,7 +183,8 @@ static BrioStatus read_cells(Reader *r)
 {
     BrioScan *scan = &r->scan;
     int64_t count, numbers;
-    if (!r->has_points) return brio__scan_error(scan, "the section POINTS must come before the cells");
+    if (!r->has_points)
+        return brio__scan_error(scan, "the section POINTS must come before the cells");
     BRIO_CHECK(brio__scan_count(scan, "the number of cells", 2, &count));
     BRIO_CHECK(brio__scan_count(scan, "the number of values of the cells", 2, &numbers));
     if (!r->new_cells) {
@@ -170,9 +202,11 @@ static BrioStatus take_cells(Reader *r, int64_t type)
     const Cells *cells = &r->cells;
     for (int64_t c = 0; c < cells->count; c++) {
         int64_t corners = cells->start[c + 1] - cells->start[c], own = type;
-        if (type < 0) BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the type of cell", c + 1, &own));
+        if (type < 0)
+            BRIO_CHECK(brio__value_integer(scan, BRIO_INT32, "the type of cell", c + 1, &own));
         if (type == 7 && corners < 3) own = corners == 2 ? 3 : 1;
-        BRIO_CHECK(brio__draft_cell(&r->draft, scan, own, corners, cells->vertex + cells->start[c]));
+        BRIO_CHECK(
+            brio__draft_cell(&r->draft, scan, own, corners, cells->vertex + cells->start[c]));
     }
     free_cells(&r->cells);
     return BRIO_OK;
@@ -185,7 +219,9 @@ static BrioStatus read_cell_types(Reader *r)
     BRIO_CHECK(brio__scan_count(scan, "the number of cell types", 2, &count));
     begin_data(scan);
     if (count != r->cells.count)
-        return brio__scan_error(scan, "%lld types for %lld cells: the section CELLS must come before and have as many", (long long)count, (long long)r->cells.count);
+        return brio__scan_error(
+            scan, "%lld types for %lld cells: the section CELLS must come before and have as many",
+            (long long)count, (long long)r->cells.count);
     return take_cells(r, -1);
 }
 
@@ -196,12 +232,16 @@ static BrioStatus read_head(Reader *r)
     char word[32];
     double version;
     static const char mark[] = "# vtk DataFile Version ";
-    if ((size_t)(scan->end - scan->at) < sizeof mark || strncasecmp(scan->at, mark, sizeof mark - 1))
-        return brio__scan_error(scan, "expected \"# vtk DataFile Version\" at the start of the file: this is no legacy VTK file");
+    if ((size_t)(scan->end - scan->at) < sizeof mark ||
+        strncasecmp(scan->at, mark, sizeof mark - 1))
+        return brio__scan_error(scan, "expected \"# vtk DataFile Version\" at the start of the "
+                                      "file: this is no legacy VTK file");
     scan->at += sizeof mark - 1;
     scan->by_line = true;
     BRIO_CHECK(brio__scan_real(scan, "the version of the format", 0, &version));
-    if (version < 1 || version >= 6) return brio__scan_error(scan, "version %g of the legacy VTK format is not known; brio reads 1 to 5.1", version);
+    if (version < 1 || version >= 6)
+        return brio__scan_error(
+            scan, "version %g of the legacy VTK format is not known; brio reads 1 to 5.1", version);
     r->new_cells = version > 5;
     brio__scan_skip_line(scan);
     brio__scan_skip_line(scan); /* the title, or nothing */
@@ -213,7 +253,8 @@ static BrioStatus read_head(Reader *r)
     } else if (strcasecmp(word, "ASCII")) {
         char found[64];
         brio__scan_found(scan, found, sizeof found);
-        return brio__scan_error(scan, "expected ASCII or BINARY on the third line, found %s", found);
+        return brio__scan_error(scan, "expected ASCII or BINARY on the third line, found %s",
+                                found);
     } else {
         BRIO_CHECK(brio__scan_ascii(scan));
     }
@@ -228,14 +269,16 @@ static BrioStatus read_dataset(Reader *r)
     r->unstructured = !strcasecmp(word, "UNSTRUCTURED_GRID");
     if (r->unstructured || !strcasecmp(word, "POLYDATA")) return BRIO_OK;
     brio__scan_found(scan, found, sizeof found);
-    return brio__scan_error(scan, "a data set %s; brio reads UNSTRUCTURED_GRID and POLYDATA", found);
+    return brio__scan_error(scan, "a data set %s; brio reads UNSTRUCTURED_GRID and POLYDATA",
+                            found);
 }
 
 /* Passes over METADATA, which ends with an empty line. */
 static void skip_metadata(BrioScan *scan)
 {
     brio__scan_skip_line(scan);
-    while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\r') brio__scan_skip_line(scan);
+    while (scan->at < scan->end && *scan->at != '\n' && *scan->at != '\r')
+        brio__scan_skip_line(scan);
 }
 
 /* A FIELD between the head and the points: its arrays say what we do not ask. */
@@ -260,7 +303,10 @@ static BrioStatus skip_field(Reader *r)
         BRIO_CHECK(read_type(scan, &type));
         begin_data(scan);
         int64_t left = scan->end - scan->at;
-        if (components && tuples > left / components / (scan->binary ? brio__number_size(type) : 1)) return brio__scan_error(scan, "an array of %lld times %lld numbers, but only %lld bytes are left", (long long)components, (long long)tuples, (long long)left);
+        if (components && tuples > left / components / (scan->binary ? brio__number_size(type) : 1))
+            return brio__scan_error(
+                scan, "an array of %lld times %lld numbers, but only %lld bytes are left",
+                (long long)components, (long long)tuples, (long long)left);
         if (scan->binary) {
             scan->at += components * tuples * brio__number_size(type);
             continue;
@@ -300,7 +346,9 @@ static BrioStatus parse(Reader *r)
             BRIO_CHECK(read_cells(r));
         } else if (r->unstructured && !strcasecmp(word, "CELL_TYPES")) {
             BRIO_CHECK(read_cell_types(r));
-        } else if (!r->unstructured && (!strcasecmp(word, "VERTICES") || !strcasecmp(word, "LINES") || !strcasecmp(word, "POLYGONS") || !strcasecmp(word, "TRIANGLE_STRIPS"))) {
+        } else if (!r->unstructured &&
+                   (!strcasecmp(word, "VERTICES") || !strcasecmp(word, "LINES") ||
+                    !strcasecmp(word, "POLYGONS") || !strcasecmp(word, "TRIANGLE_STRIPS"))) {
             static const struct {
                 char letter;
                 int type;
@@ -312,15 +360,21 @@ static BrioStatus parse(Reader *r)
             BRIO_CHECK(take_cells(r, type));
         } else {
             scan->at = start;
-            return brio__scan_expected(scan, r->unstructured ? "\"POINTS\", \"CELLS\" or \"CELL_TYPES\"" : "\"POINTS\", \"LINES\", \"POLYGONS\" or \"TRIANGLE_STRIPS\"", 0);
+            return brio__scan_expected(
+                scan,
+                r->unstructured ? "\"POINTS\", \"CELLS\" or \"CELL_TYPES\""
+                                : "\"POINTS\", \"LINES\", \"POLYGONS\" or \"TRIANGLE_STRIPS\"",
+                0);
         }
     }
     if (!r->has_points) return brio__scan_error(scan, "the file has no section POINTS");
-    if (r->cells.count) return brio__scan_error(scan, "the file has no section CELL_TYPES: it is cut off");
+    if (r->cells.count)
+        return brio__scan_error(scan, "the file has no section CELL_TYPES: it is cut off");
     return BRIO_OK;
 }
 
-static BrioStatus read_vtk(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_vtk(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                           BrioError *error)
 {
     Reader reader = {0};
     brio__scan_start(&reader.scan, file, text, size, 0, error);

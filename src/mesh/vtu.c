@@ -1,6 +1,8 @@
-/* VTK XML unstructured grids (VTK User's Guide, file formats): arrays as text, as base64 within their element, or appended at the end of the
- * file, raw or as base64; compressed ones by zlib. Of every Piece the points, connectivity, offsets and types are read; all that is said about
- * points and cells is passed over. The XML is read as far as such files use it: elements, attributes, comments. */
+/* VTK XML unstructured grids (VTK User's Guide, file formats): arrays as text, as base64 within
+ * their element, or appended at the end of the file, raw or as base64; compressed ones by zlib. Of
+ * every Piece the points, connectivity, offsets and types are read; all that is said about points
+ * and cells is passed over. The XML is read as far as such files use it: elements, attributes,
+ * comments. */
 #include "readers.h"
 
 #include <string.h>
@@ -9,7 +11,7 @@
 #include <zlib.h>
 #endif
 
-/* ---- elements ------------------------------------------------------------------------------------- */
+/* ---- elements --------------------------------------------------------------------------- */
 
 typedef struct Tag {
     const char *name, *name_end;
@@ -68,7 +70,8 @@ static BrioScan *place(Reader *r, const char *at)
 
 static BrioStatus no_memory(const Reader *r)
 {
-    return brio__error_at(r->scan.error, BRIO_ERROR_MEMORY, r->scan.file, 0, 0, NULL, "out of memory while reading the mesh");
+    return brio__error_at(r->scan.error, BRIO_ERROR_MEMORY, r->scan.file, 0, 0, NULL,
+                          "out of memory while reading the mesh");
 }
 
 static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -96,7 +99,9 @@ static BrioStatus next_tag(Reader *r, const char *at, Tag *tag)
         bool comment = end - at >= 4 && !memcmp(at, "<!--", 4);
         if (!comment && !(end - at >= 2 && (at[1] == '?' || at[1] == '!'))) break;
         const char *close = find_text(at, end, comment ? "-->" : ">");
-        if (!close) return brio__scan_error(place(r, at), "this \"<%c\" has no end: the file is cut off", at[1]);
+        if (!close)
+            return brio__scan_error(place(r, at), "this \"<%c\" has no end: the file is cut off",
+                                    at[1]);
         at = close + 1;
     }
     const char *c = at + 1;
@@ -106,10 +111,13 @@ static BrioStatus next_tag(Reader *r, const char *at, Tag *tag)
     while (c < end && !is_space(*c) && *c != '>' && *c != '/') c++;
     tag->name_end = tag->attributes = c;
     for (char quote = 0; c < end; c++) {
-        if (quote ? *c == quote : *c == '"' || *c == '\'') quote = quote ? 0 : *c;
-        else if (!quote && *c == '>') break;
+        if (quote ? *c == quote : *c == '"' || *c == '\'')
+            quote = quote ? 0 : *c;
+        else if (!quote && *c == '>')
+            break;
     }
-    if (c >= end) return brio__scan_error(place(r, at), "this element has no \">\": the file is cut off");
+    if (c >= end)
+        return brio__scan_error(place(r, at), "this element has no \">\": the file is cut off");
     tag->end = c + 1;
     tag->empty = c > tag->attributes && c[-1] == '/';
     return BRIO_OK;
@@ -117,7 +125,8 @@ static BrioStatus next_tag(Reader *r, const char *at, Tag *tag)
 
 static bool is_named(const Tag *tag, const char *name)
 {
-    return (size_t)(tag->name_end - tag->name) == strlen(name) && !memcmp(tag->name, name, strlen(name));
+    return (size_t)(tag->name_end - tag->name) == strlen(name) &&
+           !memcmp(tag->name, name, strlen(name));
 }
 
 /* The value of an attribute; false: there is none, or it is too long. */
@@ -153,27 +162,38 @@ static BrioStatus count_attribute(Reader *r, const Tag *tag, const char *name, i
         digits = *c >= '0' && *c <= '9' && value < INT64_MAX / 10 - 1;
         if (digits) value = 10 * value + (*c - '0');
     }
-    if (!digits) return brio__scan_error(place(r, tag->name), "expected %s=\"...\", a whole number, in this element", name);
+    if (!digits)
+        return brio__scan_error(place(r, tag->name),
+                                "expected %s=\"...\", a whole number, in this element", name);
     *count = value;
     return BRIO_OK;
 }
 
-/* ---- the file's structure -------------------------------------------------------------------------- */
+/* ---- the file's structure --------------------------------------------------------------- */
 
 static BrioStatus read_root(Reader *r, const Tag *tag)
 {
     char text[64];
     if (!attribute(tag, "type", text, sizeof text) || strcmp(text, "UnstructuredGrid"))
-        return brio__scan_error(place(r, tag->name), "this is no VTKFile of type=\"UnstructuredGrid\"; save the mesh as an unstructured grid (.vtu)");
-    r->scan.big_endian = attribute(tag, "byte_order", text, sizeof text) && !strcmp(text, "BigEndian");
-    r->header = attribute(tag, "header_type", text, sizeof text) && !strcmp(text, "UInt64") ? BRIO_UINT64 : BRIO_UINT32;
+        return brio__scan_error(place(r, tag->name),
+                                "this is no VTKFile of type=\"UnstructuredGrid\"; save the mesh as "
+                                "an unstructured grid (.vtu)");
+    r->scan.big_endian =
+        attribute(tag, "byte_order", text, sizeof text) && !strcmp(text, "BigEndian");
+    r->header = attribute(tag, "header_type", text, sizeof text) && !strcmp(text, "UInt64")
+                    ? BRIO_UINT64
+                    : BRIO_UINT32;
     r->compressed = attribute(tag, "compressor", text, sizeof text) && text[0];
     if (!r->compressed) return BRIO_OK;
 #ifdef BRIO_HAVE_ZLIB
     if (!strcmp(text, "vtkZLibDataCompressor")) return BRIO_OK;
-    return brio__scan_error(place(r, tag->name), "the arrays are not compressed by zlib; brio reads vtkZLibDataCompressor or no compression: save the mesh that way");
+    return brio__scan_error(place(r, tag->name),
+                            "the arrays are not compressed by zlib; brio reads "
+                            "vtkZLibDataCompressor or no compression: save the mesh that way");
 #else
-    return brio__scan_error(place(r, tag->name), "the arrays are compressed, and this brio was built without zlib; save the mesh without compression");
+    return brio__scan_error(place(r, tag->name),
+                            "the arrays are compressed, and this brio was built without zlib; save "
+                            "the mesh without compression");
 #endif
 }
 
@@ -182,14 +202,19 @@ static BrioStatus read_array(Reader *r, const Tag *tag, Array *array)
     static const struct {
         const char *name;
         BrioNumberType type;
-    } types[] = {{"Int8", BRIO_INT8},     {"UInt8", BRIO_UINT8}, {"Int16", BRIO_INT16},   {"UInt16", BRIO_UINT16},    {"Int32", BRIO_INT32},
-                 {"UInt32", BRIO_UINT32}, {"Int64", BRIO_INT64}, {"UInt64", BRIO_UINT64}, {"Float32", BRIO_FLOAT32}, {"Float64", BRIO_FLOAT64}};
+    } types[] = {{"Int8", BRIO_INT8},      {"UInt8", BRIO_UINT8},   {"Int16", BRIO_INT16},
+                 {"UInt16", BRIO_UINT16},  {"Int32", BRIO_INT32},   {"UInt32", BRIO_UINT32},
+                 {"Int64", BRIO_INT64},    {"UInt64", BRIO_UINT64}, {"Float32", BRIO_FLOAT32},
+                 {"Float64", BRIO_FLOAT64}};
     char text[32];
     bool known = false;
     if (attribute(tag, "type", text, sizeof text))
         for (size_t i = 0; i < BRIO_COUNT(types); i++)
             if (!strcmp(text, types[i].name)) array->type = types[i].type, known = true;
-    if (!known) return brio__scan_error(place(r, tag->name), "expected type=\"Float64\", \"Int32\" or the like in this DataArray");
+    if (!known)
+        return brio__scan_error(
+            place(r, tag->name),
+            "expected type=\"Float64\", \"Int32\" or the like in this DataArray");
     array->at = tag->end;
     array->layout = LAYOUT_TEXT;
     if (!attribute(tag, "format", text, sizeof text) || !strcmp(text, "ascii")) return BRIO_OK;
@@ -197,7 +222,8 @@ static BrioStatus read_array(Reader *r, const Tag *tag, Array *array)
     if (!strcmp(text, "binary")) return BRIO_OK;
     array->layout = LAYOUT_APPENDED;
     if (!strcmp(text, "appended")) return count_attribute(r, tag, "offset", &array->offset);
-    return brio__scan_error(place(r, tag->name), "the format of this DataArray is none of ascii, binary and appended");
+    return brio__scan_error(place(r, tag->name),
+                            "the format of this DataArray is none of ascii, binary and appended");
 }
 
 static BrioStatus add_piece(Reader *r, const Tag *tag)
@@ -219,10 +245,13 @@ static BrioStatus read_appended(Reader *r, const Tag *tag)
 {
     char text[16] = "";
     r->raw = attribute(tag, "encoding", text, sizeof text) && !strcmp(text, "raw");
-    if (!r->raw && strcmp(text, "base64")) return brio__scan_error(place(r, tag->name), "expected encoding=\"raw\" or \"base64\" in AppendedData");
+    if (!r->raw && strcmp(text, "base64"))
+        return brio__scan_error(place(r, tag->name),
+                                "expected encoding=\"raw\" or \"base64\" in AppendedData");
     const char *c = tag->end;
     while (c < r->scan.end && is_space(*c)) c++;
-    if (c >= r->scan.end || *c != '_') return brio__scan_error(place(r, c), "expected \"_\" before the appended data");
+    if (c >= r->scan.end || *c != '_')
+        return brio__scan_error(place(r, c), "expected \"_\" before the appended data");
     r->appended = c + 1;
     return BRIO_OK;
 }
@@ -237,30 +266,41 @@ static BrioStatus read_structure(Reader *r)
         BRIO_CHECK(next_tag(r, at, &tag));
         if (!tag.name) break;
         if (!root) {
-            if (!is_named(&tag, "VTKFile")) return brio__scan_error(place(r, tag.name), "expected \"<VTKFile\": this is no file of VTK");
+            if (!is_named(&tag, "VTKFile"))
+                return brio__scan_error(place(r, tag.name),
+                                        "expected \"<VTKFile\": this is no file of VTK");
             BRIO_CHECK(read_root(r, &tag));
             root = true;
         } else if (is_named(&tag, "Piece") && !tag.closing) {
             BRIO_CHECK(add_piece(r, &tag));
         } else if (is_named(&tag, "Points") || is_named(&tag, "Cells")) {
-            where = tag.closing || tag.empty ? ELSEWHERE : is_named(&tag, "Points") ? IN_POINTS : IN_CELLS;
+            where = tag.closing || tag.empty   ? ELSEWHERE
+                    : is_named(&tag, "Points") ? IN_POINTS
+                                               : IN_CELLS;
         } else if (is_named(&tag, "DataArray") && !tag.closing && where != ELSEWHERE) {
             char name[32] = "";
-            if (!r->piece_count) return brio__scan_error(place(r, tag.name), "this array stands outside of any Piece");
+            if (!r->piece_count)
+                return brio__scan_error(place(r, tag.name),
+                                        "this array stands outside of any Piece");
             Piece *piece = &r->piece[r->piece_count - 1];
             attribute(&tag, "Name", name, sizeof name);
             for (int p = 0; p < PARTS; p++)
-                if (where == IN_POINTS ? p == PART_POINTS : p != PART_POINTS && !strcmp(name, part_name[p])) BRIO_CHECK(read_array(r, &tag, &piece->array[p]));
+                if (where == IN_POINTS ? p == PART_POINTS
+                                       : p != PART_POINTS && !strcmp(name, part_name[p]))
+                    BRIO_CHECK(read_array(r, &tag, &piece->array[p]));
         } else if (is_named(&tag, "AppendedData") && !tag.closing) {
             BRIO_CHECK(read_appended(r, &tag));
         }
     }
-    if (!root) return brio__scan_error(place(r, r->scan.at), "expected \"<VTKFile\", found none: this is no file of VTK");
-    if (!r->piece_count) return brio__scan_error(place(r, r->scan.at), "the file has no Piece, and so no points");
+    if (!root)
+        return brio__scan_error(place(r, r->scan.at),
+                                "expected \"<VTKFile\", found none: this is no file of VTK");
+    if (!r->piece_count)
+        return brio__scan_error(place(r, r->scan.at), "the file has no Piece, and so no points");
     return BRIO_OK;
 }
 
-/* ---- arrays ----------------------------------------------------------------------------------------- */
+/* ---- arrays ----------------------------------------------------------------------------- */
 
 /* A stretch of the file that holds encoded bytes, read from its start on. */
 typedef struct Stream {
@@ -276,11 +316,16 @@ static int letter_value(char c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* Decodes `size` bytes. Base64 comes in groups of four letters, and a read ends with its group: the next one begins a new block. */
+/* Decodes `size` bytes. Base64 comes in groups of four letters, and a read ends with its group: the
+ * next one begins a new block. */
 static BrioStatus take(Reader *r, Stream *s, char *out, size_t size)
 {
     if (!s->base64) {
-        if ((size_t)(s->end - s->at) < size) return brio__scan_error(place(r, s->at), "%zu bytes of an array are announced here, but only %lld follow: the file is cut off", size, (long long)(s->end - s->at));
+        if ((size_t)(s->end - s->at) < size)
+            return brio__scan_error(place(r, s->at),
+                                    "%zu bytes of an array are announced here, but only %lld "
+                                    "follow: the file is cut off",
+                                    size, (long long)(s->end - s->at));
         memcpy(out, s->at, size);
         s->at += size;
         return BRIO_OK;
@@ -291,25 +336,42 @@ static BrioStatus take(Reader *r, Stream *s, char *out, size_t size)
             while (s->at < s->end && is_space(*s->at)) s->at++;
             char c = s->at < s->end ? *s->at : 0;
             value[k] = letter_value(c);
-            if (value[k] < 0 && c == '=' && k >= 2) value[k] = 0, padding++;
-            else if (value[k] < 0 || padding) return brio__scan_error(place(r, s->at), "the base64 data of an array end here, %zu bytes too early, or are damaged", size - done);
+            if (value[k] < 0 && c == '=' && k >= 2)
+                value[k] = 0, padding++;
+            else if (value[k] < 0 || padding)
+                return brio__scan_error(
+                    place(r, s->at),
+                    "the base64 data of an array end here, %zu bytes too early, or are damaged",
+                    size - done);
             s->at++;
         }
         unsigned bits = (unsigned)(value[0] << 18 | value[1] << 12 | value[2] << 6 | value[3]);
-        for (int k = 0; k < 3 - padding && done < size; k++) out[done++] = (char)(bits >> (16 - 8 * k));
-        if (padding && done < size) return brio__scan_error(place(r, s->at), "the base64 data of an array end here, %zu bytes too early", size - done);
+        for (int k = 0; k < 3 - padding && done < size; k++)
+            out[done++] = (char)(bits >> (16 - 8 * k));
+        if (padding && done < size)
+            return brio__scan_error(place(r, s->at),
+                                    "the base64 data of an array end here, %zu bytes too early",
+                                    size - done);
     }
     return BRIO_OK;
 }
 
 /* At most so many bytes can still be decoded. */
-static uint64_t bytes_left(const Stream *s) { return s->base64 ? (uint64_t)(s->end - s->at) / 4 * 3 : (uint64_t)(s->end - s->at); }
+static uint64_t bytes_left(const Stream *s)
+{
+    return s->base64 ? (uint64_t)(s->end - s->at) / 4 * 3 : (uint64_t)(s->end - s->at);
+}
 
-static uint64_t header_at(const Reader *r, const char *bytes) { return (uint64_t)brio__number_as_integer(bytes, r->header, r->scan.big_endian); }
+static uint64_t header_at(const Reader *r, const char *bytes)
+{
+    return (uint64_t)brio__number_as_integer(bytes, r->header, r->scan.big_endian);
+}
 
 static BrioStatus too_long(Reader *r, const char *at, uint64_t size, const Stream *s)
 {
-    return brio__scan_error(place(r, at), "an array of %llu bytes is announced here, but the file has only %llu more: it is cut off, or byte_order or header_type is wrong",
+    return brio__scan_error(place(r, at),
+                            "an array of %llu bytes is announced here, but the file has only %llu "
+                            "more: it is cut off, or byte_order or header_type is wrong",
                             (unsigned long long)size, (unsigned long long)bytes_left(s));
 }
 
@@ -324,7 +386,8 @@ static BrioStatus decode_plain(Reader *r, Stream *s, Numbers *numbers)
     if (size > bytes_left(&again)) return too_long(r, start, size, &again);
     char *bytes = brio__alloc(head + (size_t)size + 1, 1);
     if (!bytes) return no_memory(r);
-    BrioStatus status = take(r, &again, bytes, head + (size_t)size); /* length and data are one block */
+    /* length and data are one block */
+    BrioStatus status = take(r, &again, bytes, head + (size_t)size);
     memmove(bytes, bytes + head, (size_t)size);
     numbers->bytes = bytes;
     numbers->size = (size_t)size;
@@ -332,7 +395,8 @@ static BrioStatus decode_plain(Reader *r, Stream *s, Numbers *numbers)
 }
 
 #ifdef BRIO_HAVE_ZLIB
-/* [blocks][size of a block][size of the last, 0: whole][compressed size of each], then the blocks. */
+/* [blocks][size of a block][size of the last, 0: whole][compressed size of each], then the
+ * blocks. */
 static BrioStatus decode_blocks(Reader *r, Stream *s, Numbers *numbers)
 {
     enum { MOST_RATIO = 1100 }; /* deflate reaches 1032 */
@@ -341,8 +405,12 @@ static BrioStatus decode_blocks(Reader *r, Stream *s, Numbers *numbers)
     Stream again = *s;
     const char *start = s->at;
     BRIO_CHECK(take(r, s, mark, 3 * head));
-    uint64_t blocks = header_at(r, mark), whole = header_at(r, mark + head), last = header_at(r, mark + 2 * head), left = bytes_left(&again);
-    if (blocks > left / head || last > whole || (whole && blocks > MOST_RATIO * left / whole)) return too_long(r, start, blocks, &again);
+    uint64_t blocks = header_at(r, mark);
+    uint64_t whole = header_at(r, mark + head);
+    uint64_t last = header_at(r, mark + 2 * head);
+    uint64_t left = bytes_left(&again);
+    if (blocks > left / head || last > whole || (whole && blocks > MOST_RATIO * left / whole))
+        return too_long(r, start, blocks, &again);
     char *sizes = brio__alloc((3 + (size_t)blocks) * head, 1);
     if (!sizes) return no_memory(r);
     BrioStatus status = take(r, &again, sizes, (3 + (size_t)blocks) * head);
@@ -352,7 +420,8 @@ static BrioStatus decode_blocks(Reader *r, Stream *s, Numbers *numbers)
         if (own > left || packed + own > left) status = too_long(r, start, own, &again);
         packed += own;
     }
-    if (status == BRIO_OK && (packed > bytes_left(&again) + 3 || unpacked / MOST_RATIO > packed)) status = too_long(r, start, packed, &again);
+    if (status == BRIO_OK && (packed > bytes_left(&again) + 3 || unpacked / MOST_RATIO > packed))
+        status = too_long(r, start, packed, &again);
     char *from = NULL, *to = NULL;
     if (status == BRIO_OK) {
         from = brio__alloc((size_t)packed + 1, 1);
@@ -363,8 +432,11 @@ static BrioStatus decode_blocks(Reader *r, Stream *s, Numbers *numbers)
     for (uint64_t b = 0, at = 0, done = 0; status == BRIO_OK && b < blocks; b++) {
         uLongf size = (uLongf)(b + 1 < blocks || !last ? whole : last), expected = size;
         uint64_t own = header_at(r, sizes + (3 + b) * head);
-        if (uncompress((Bytef *)to + done, &size, (const Bytef *)from + at, (uLong)own) != Z_OK || size != expected)
-            status = brio__scan_error(place(r, start), "block %llu of this compressed array is damaged", (unsigned long long)b);
+        if (uncompress((Bytef *)to + done, &size, (const Bytef *)from + at, (uLong)own) != Z_OK ||
+            size != expected)
+            status =
+                brio__scan_error(place(r, start), "block %llu of this compressed array is damaged",
+                                 (unsigned long long)b);
         at += own;
         done += expected;
     }
@@ -380,8 +452,14 @@ static BrioStatus decode(Reader *r, const Array *array, Numbers *numbers)
 {
     Stream s = {.at = array->at, .end = r->scan.end, .base64 = true};
     if (array->layout == LAYOUT_APPENDED) {
-        if (!r->appended) return brio__scan_error(place(r, array->at), "this array is said to be appended, but the file has no AppendedData");
-        if (array->offset > r->scan.end - r->appended) return brio__scan_error(place(r, array->at), "the offset %lld of this array lies beyond the end of the file", (long long)array->offset);
+        if (!r->appended)
+            return brio__scan_error(
+                place(r, array->at),
+                "this array is said to be appended, but the file has no AppendedData");
+        if (array->offset > r->scan.end - r->appended)
+            return brio__scan_error(place(r, array->at),
+                                    "the offset %lld of this array lies beyond the end of the file",
+                                    (long long)array->offset);
         s.at = r->appended + array->offset;
         s.base64 = !r->raw;
     } else {
@@ -406,47 +484,60 @@ static BrioStatus decode_text(Reader *r, const Array *array, bool real, Numbers 
     scan.at = array->at;
     scan.end = close ? close : r->scan.end;
     scan.binary = false;
-    if (memchr(scan.at, 0, (size_t)(scan.end - scan.at))) return brio__scan_error(&scan, "this array holds a byte 0, which is no text");
+    if (memchr(scan.at, 0, (size_t)(scan.end - scan.at)))
+        return brio__scan_error(&scan, "this array holds a byte 0, which is no text");
     int64_t room = (scan.end - scan.at + 1) / 2 + 1;
     char *bytes = brio__alloc((size_t)room, 8);
     if (!bytes) return no_memory(r);
     numbers->bytes = bytes;
     while (brio__scan_more(&scan)) {
         if (real)
-            BRIO_CHECK(brio__scan_real(&scan, "a number", numbers->count + 1, (double *)bytes + numbers->count));
+            BRIO_CHECK(brio__scan_real(&scan, "a number", numbers->count + 1,
+                                       (double *)bytes + numbers->count));
         else
-            BRIO_CHECK(brio__scan_integer(&scan, "a whole number", numbers->count + 1, (int64_t *)bytes + numbers->count));
+            BRIO_CHECK(brio__scan_integer(&scan, "a whole number", numbers->count + 1,
+                                          (int64_t *)bytes + numbers->count));
         numbers->count++;
     }
     return BRIO_OK;
 }
 
-static BrioStatus read_numbers(Reader *r, const Piece *piece, Part part, int64_t expected, Numbers *numbers)
+static BrioStatus read_numbers(Reader *r, const Piece *piece, Part part, int64_t expected,
+                               Numbers *numbers)
 {
     const Array *array = &piece->array[part];
-    if (!array->at) return brio__scan_error(place(r, piece->at), "this Piece has no array \"%s\"", part_name[part]);
+    if (!array->at)
+        return brio__scan_error(place(r, piece->at), "this Piece has no array \"%s\"",
+                                part_name[part]);
     bool real = brio__number_real(array->type);
-    if (part != PART_POINTS && real) return brio__scan_error(place(r, array->at), "the array \"%s\" must be of whole numbers", part_name[part]);
-    BRIO_CHECK(array->layout == LAYOUT_TEXT ? decode_text(r, array, part == PART_POINTS, numbers) : decode(r, array, numbers));
+    if (part != PART_POINTS && real)
+        return brio__scan_error(place(r, array->at), "the array \"%s\" must be of whole numbers",
+                                part_name[part]);
+    BRIO_CHECK(array->layout == LAYOUT_TEXT ? decode_text(r, array, part == PART_POINTS, numbers)
+                                            : decode(r, array, numbers));
     if (expected >= 0 && numbers->count != expected)
-        return brio__scan_error(place(r, array->at), "the array \"%s\" has %lld numbers where %lld are needed: the file is cut off, or the counts of its Piece are wrong", part_name[part],
-                                (long long)numbers->count, (long long)expected);
+        return brio__scan_error(place(r, array->at),
+                                "the array \"%s\" has %lld numbers where %lld are needed: the file "
+                                "is cut off, or the counts of its Piece are wrong",
+                                part_name[part], (long long)numbers->count, (long long)expected);
     return BRIO_OK;
 }
 
 static int64_t integer_at(const Reader *r, const Array *array, const Numbers *n, int64_t i)
 {
     if (array->layout == LAYOUT_TEXT) return ((const int64_t *)n->bytes)[i];
-    return brio__number_as_integer(n->bytes + i * brio__number_size(array->type), array->type, r->scan.big_endian);
+    return brio__number_as_integer(n->bytes + i * brio__number_size(array->type), array->type,
+                                   r->scan.big_endian);
 }
 
 static double real_at(const Reader *r, const Array *array, const Numbers *n, int64_t i)
 {
     if (array->layout == LAYOUT_TEXT) return ((const double *)n->bytes)[i];
-    return brio__number_as_real(n->bytes + i * brio__number_size(array->type), array->type, r->scan.big_endian);
+    return brio__number_as_real(n->bytes + i * brio__number_size(array->type), array->type,
+                                r->scan.big_endian);
 }
 
-/* ---- pieces ----------------------------------------------------------------------------------------- */
+/* ---- pieces ----------------------------------------------------------------------------- */
 
 static BrioStatus take_points(Reader *r, const Piece *piece, const Numbers *n)
 {
@@ -456,7 +547,10 @@ static BrioStatus take_points(Reader *r, const Piece *piece, const Numbers *n)
         double point[3];
         for (int k = 0; k < 3; k++) {
             point[k] = real_at(r, array, n, 3 * v + k);
-            if (!isfinite(point[k])) return brio__scan_error(scan, "a coordinate of point %lld (counted from 0) is %g: it must be finite", (long long)v, point[k]);
+            if (!isfinite(point[k]))
+                return brio__scan_error(
+                    scan, "a coordinate of point %lld (counted from 0) is %g: it must be finite",
+                    (long long)v, point[k]);
         }
         BRIO_CHECK(brio__draft_vertex(&r->draft, scan, point));
     }
@@ -464,21 +558,28 @@ static BrioStatus take_points(Reader *r, const Piece *piece, const Numbers *n)
 }
 
 /* `first`: the mesh's vertex that is the piece's point 0. */
-static BrioStatus take_cells(Reader *r, const Piece *piece, const Numbers number[PARTS], int64_t first, int32_t *vertex)
+static BrioStatus take_cells(Reader *r, const Piece *piece, const Numbers number[PARTS],
+                             int64_t first, int32_t *vertex)
 {
     const Array *array = piece->array;
     BrioScan *scan = place(r, array[PART_CONNECTIVITY].at);
     int64_t corners = number[PART_CONNECTIVITY].count;
     for (int64_t k = 0; k < corners; k++) {
-        BRIO_CHECK(brio__draft_number(scan, integer_at(r, &array[PART_CONNECTIVITY], &number[PART_CONNECTIVITY], k), 0, piece->points, vertex + k));
+        BRIO_CHECK(brio__draft_number(
+            scan, integer_at(r, &array[PART_CONNECTIVITY], &number[PART_CONNECTIVITY], k), 0,
+            piece->points, vertex + k));
         vertex[k] += (int32_t)first;
     }
     for (int64_t c = 0, start = 0; c < piece->cells; c++) {
         int64_t end = integer_at(r, &array[PART_OFFSETS], &number[PART_OFFSETS], c);
         if (end < start || end > corners)
-            return brio__scan_error(place(r, array[PART_OFFSETS].at), "offset %lld of cell %lld (counted from 0) is not in order: offsets rise to %lld, the length of \"connectivity\"",
+            return brio__scan_error(place(r, array[PART_OFFSETS].at),
+                                    "offset %lld of cell %lld (counted from 0) is not in order: "
+                                    "offsets rise to %lld, the length of \"connectivity\"",
                                     (long long)end, (long long)c, (long long)corners);
-        BRIO_CHECK(brio__draft_cell(&r->draft, scan, integer_at(r, &array[PART_TYPES], &number[PART_TYPES], c), end - start, vertex + start));
+        BRIO_CHECK(brio__draft_cell(&r->draft, scan,
+                                    integer_at(r, &array[PART_TYPES], &number[PART_TYPES], c),
+                                    end - start, vertex + start));
         start = end;
     }
     return BRIO_OK;
@@ -491,14 +592,22 @@ static BrioStatus read_piece(Reader *r, const Piece *piece)
     int32_t *vertex = NULL;
     BrioStatus status = BRIO_OK;
     if (piece->points == 0) return BRIO_OK;
-    if (piece->points > INT32_MAX - first) return brio__scan_error(place(r, piece->at), "there are too many points: at most %d", INT32_MAX);
-    if (status == BRIO_OK) status = read_numbers(r, piece, PART_POINTS, 3 * piece->points, &number[PART_POINTS]);
+    if (piece->points > INT32_MAX - first)
+        return brio__scan_error(place(r, piece->at), "there are too many points: at most %d",
+                                INT32_MAX);
+    if (status == BRIO_OK)
+        status = read_numbers(r, piece, PART_POINTS, 3 * piece->points, &number[PART_POINTS]);
     if (status == BRIO_OK) status = take_points(r, piece, &number[PART_POINTS]);
     if (piece->cells) {
-        if (status == BRIO_OK) status = read_numbers(r, piece, PART_CONNECTIVITY, -1, &number[PART_CONNECTIVITY]);
-        if (status == BRIO_OK) status = read_numbers(r, piece, PART_OFFSETS, piece->cells, &number[PART_OFFSETS]);
-        if (status == BRIO_OK) status = read_numbers(r, piece, PART_TYPES, piece->cells, &number[PART_TYPES]);
-        if (status == BRIO_OK && !(vertex = brio__alloc((size_t)number[PART_CONNECTIVITY].count + 1, sizeof *vertex))) status = no_memory(r);
+        if (status == BRIO_OK)
+            status = read_numbers(r, piece, PART_CONNECTIVITY, -1, &number[PART_CONNECTIVITY]);
+        if (status == BRIO_OK)
+            status = read_numbers(r, piece, PART_OFFSETS, piece->cells, &number[PART_OFFSETS]);
+        if (status == BRIO_OK)
+            status = read_numbers(r, piece, PART_TYPES, piece->cells, &number[PART_TYPES]);
+        if (status == BRIO_OK &&
+            !(vertex = brio__alloc((size_t)number[PART_CONNECTIVITY].count + 1, sizeof *vertex)))
+            status = no_memory(r);
         if (status == BRIO_OK) status = take_cells(r, piece, number, first, vertex);
     }
     brio__free(vertex);
@@ -513,7 +622,8 @@ static BrioStatus parse(Reader *r)
     return BRIO_OK;
 }
 
-static BrioStatus read_vtu(const char *file, const char *text, size_t size, BrioMesh **mesh, BrioError *error)
+static BrioStatus read_vtu(const char *file, const char *text, size_t size, BrioMesh **mesh,
+                           BrioError *error)
 {
     Reader reader = {0};
     brio__scan_start(&reader.scan, file, text, size, 0, error);

@@ -1,5 +1,6 @@
-/* Writing meshes, by the extension of the file. Text has as many digits as it takes to read the same numbers again; binary data are of the
- * machine's byte order where a format can say which, and little-endian for STL. Format errors of the stream are the caller's to ask for. */
+/* Writing meshes, by the extension of the file. Text has as many digits as it takes to read the
+ * same numbers again; binary data are of the machine's byte order where a format can say which, and
+ * little-endian for STL. Format errors of the stream are the caller's to ask for. */
 #include "mesh.h"
 
 #include "../base64.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- pieces of text and bytes --------------------------------------------------------------------- */
+/* ---- pieces of text and bytes ----------------------------------------------------------- */
 
 static void put_point(const double *p, FILE *file)
 {
@@ -25,11 +26,13 @@ static void put_points(const BrioMesh *mesh, const char *before, const char *aft
 }
 
 /* One element a line: `before`, its vertices counted from `base`, `after`. */
-static void put_elements(const int32_t *vertex, int64_t count, int corners, int base, const char *before, const char *after, FILE *file)
+static void put_elements(const int32_t *vertex, int64_t count, int corners, int base,
+                         const char *before, const char *after, FILE *file)
 {
     for (int64_t e = 0; e < count; e++) {
         fputs(before, file);
-        for (int k = 0; k < corners; k++) fprintf(file, "%s%lld", k ? " " : "", (long long)vertex[corners * e + k] + base);
+        for (int k = 0; k < corners; k++)
+            fprintf(file, "%s%lld", k ? " " : "", (long long)vertex[corners * e + k] + base);
         fputs(after, file);
     }
 }
@@ -49,8 +52,14 @@ static void put_int32(int64_t value, bool big_endian, FILE *file)
     put_bytes(&number, 4, big_endian, file);
 }
 
-static void put_int64(int64_t value, bool big_endian, FILE *file) { put_bytes(&value, 8, big_endian, file); }
-static void put_double(double value, bool big_endian, FILE *file) { put_bytes(&value, 8, big_endian, file); }
+static void put_int64(int64_t value, bool big_endian, FILE *file)
+{
+    put_bytes(&value, 8, big_endian, file);
+}
+static void put_double(double value, bool big_endian, FILE *file)
+{
+    put_bytes(&value, 8, big_endian, file);
+}
 
 static void put_float(double value, bool big_endian, FILE *file)
 {
@@ -72,10 +81,16 @@ static void groups_of(const BrioMesh *mesh, Group group[3])
     group[2] = (Group){4, 10, 4, mesh->tet_count, mesh->tet};
 }
 
-static int64_t cell_count(const BrioMesh *mesh) { return mesh->edge_count + mesh->triangle_count + mesh->tet_count; }
-static int64_t corner_count(const BrioMesh *mesh) { return 2 * mesh->edge_count + 3 * mesh->triangle_count + 4 * mesh->tet_count; }
+static int64_t cell_count(const BrioMesh *mesh)
+{
+    return mesh->edge_count + mesh->triangle_count + mesh->tet_count;
+}
+static int64_t corner_count(const BrioMesh *mesh)
+{
+    return 2 * mesh->edge_count + 3 * mesh->triangle_count + 4 * mesh->tet_count;
+}
 
-/* ---- surfaces --------------------------------------------------------------------------------------- */
+/* ---- surfaces --------------------------------------------------------------------------- */
 
 static void write_obj(const BrioMesh *mesh, bool ascii, FILE *file)
 {
@@ -88,7 +103,8 @@ static void write_obj(const BrioMesh *mesh, bool ascii, FILE *file)
 static void write_off(const BrioMesh *mesh, bool ascii, FILE *file)
 {
     (void)ascii;
-    fprintf(file, "OFF\n%lld %lld 0\n", (long long)mesh->vertex_count, (long long)(mesh->triangle_count + mesh->edge_count));
+    fprintf(file, "OFF\n%lld %lld 0\n", (long long)mesh->vertex_count,
+            (long long)(mesh->triangle_count + mesh->edge_count));
     put_points(mesh, "", "\n", file);
     put_elements(mesh->triangle, mesh->triangle_count, 3, 0, "3 ", "\n", file);
     put_elements(mesh->edge, mesh->edge_count, 2, 0, "2 ", "\n", file);
@@ -96,10 +112,15 @@ static void write_off(const BrioMesh *mesh, bool ascii, FILE *file)
 
 static void write_ply(const BrioMesh *mesh, bool ascii, FILE *file)
 {
-    fprintf(file, "ply\nformat %s 1.0\ncomment written by brio\nelement vertex %lld\nproperty double x\nproperty double y\nproperty double z\n",
+    fprintf(file,
+            "ply\nformat %s 1.0\ncomment written by brio\nelement vertex %lld\nproperty double "
+            "x\nproperty double y\nproperty double z\n",
             ascii ? "ascii" : "binary_little_endian", (long long)mesh->vertex_count);
-    fprintf(file, "element face %lld\nproperty list uchar int vertex_indices\n", (long long)mesh->triangle_count);
-    if (mesh->edge_count) fprintf(file, "element edge %lld\nproperty int vertex1\nproperty int vertex2\n", (long long)mesh->edge_count);
+    fprintf(file, "element face %lld\nproperty list uchar int vertex_indices\n",
+            (long long)mesh->triangle_count);
+    if (mesh->edge_count)
+        fprintf(file, "element edge %lld\nproperty int vertex1\nproperty int vertex2\n",
+                (long long)mesh->edge_count);
     fputs("end_header\n", file);
     if (ascii) {
         put_points(mesh, "", "\n", file);
@@ -117,7 +138,9 @@ static void write_ply(const BrioMesh *mesh, bool ascii, FILE *file)
 
 static void normal_of(const BrioMesh *mesh, const int32_t *v, double n[3])
 {
-    const double *a = mesh->x + 3 * (int64_t)v[0], *b = mesh->x + 3 * (int64_t)v[1], *c = mesh->x + 3 * (int64_t)v[2];
+    const double *a = mesh->x + 3 * (int64_t)v[0];
+    const double *b = mesh->x + 3 * (int64_t)v[1];
+    const double *c = mesh->x + 3 * (int64_t)v[2];
     double length = 0;
     for (int k = 0; k < 3; k++) {
         int s = (k + 1) % 3, t = (k + 2) % 3;
@@ -157,22 +180,29 @@ static void write_stl(const BrioMesh *mesh, bool ascii, FILE *file)
     if (ascii) fputs("endsolid brio\n", file);
 }
 
-/* ---- grids ------------------------------------------------------------------------------------------ */
+/* ---- grids ------------------------------------------------------------------------------ */
 
 static void write_vtk(const BrioMesh *mesh, bool ascii, FILE *file)
 {
     Group group[3];
     groups_of(mesh, group);
-    fprintf(file, "# vtk DataFile Version 3.0\nwritten by brio\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS %lld double\n", ascii ? "ASCII" : "BINARY", (long long)mesh->vertex_count);
+    fprintf(file,
+            "# vtk DataFile Version 3.0\nwritten by brio\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS "
+            "%lld double\n",
+            ascii ? "ASCII" : "BINARY", (long long)mesh->vertex_count);
     if (ascii) put_points(mesh, "", "\n", file);
-    for (int64_t i = 0; !ascii && i < 3 * mesh->vertex_count; i++) put_double(mesh->x[i], true, file);
-    fprintf(file, "\nCELLS %lld %lld\n", (long long)cell_count(mesh), (long long)(cell_count(mesh) + corner_count(mesh)));
+    for (int64_t i = 0; !ascii && i < 3 * mesh->vertex_count; i++)
+        put_double(mesh->x[i], true, file);
+    fprintf(file, "\nCELLS %lld %lld\n", (long long)cell_count(mesh),
+            (long long)(cell_count(mesh) + corner_count(mesh)));
     for (int g = 0; g < 3; g++) {
         const char before[] = {(char)('0' + group[g].corners), ' ', 0};
-        if (ascii) put_elements(group[g].vertex, group[g].count, group[g].corners, 0, before, "\n", file);
+        if (ascii)
+            put_elements(group[g].vertex, group[g].count, group[g].corners, 0, before, "\n", file);
         for (int64_t e = 0; !ascii && e < group[g].count; e++) {
             put_int32(group[g].corners, true, file);
-            for (int k = 0; k < group[g].corners; k++) put_int32(group[g].vertex[group[g].corners * e + k], true, file);
+            for (int k = 0; k < group[g].corners; k++)
+                put_int32(group[g].vertex[group[g].corners * e + k], true, file);
         }
     }
     fprintf(file, "\nCELL_TYPES %lld\n", (long long)cell_count(mesh));
@@ -187,10 +217,12 @@ static void write_vtk(const BrioMesh *mesh, bool ascii, FILE *file)
 
 static void open_array(const char *type, const char *name, int components, bool ascii, FILE *file)
 {
-    fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"%s\">\n", type, name, components, ascii ? "ascii" : "binary");
+    fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"%s\">\n",
+            type, name, components, ascii ? "ascii" : "binary");
 }
 
-/* An array of numbers of `bytes` each: of the machine's byte order, as the head of the file says. */
+/* An array of numbers of `bytes` each: of the machine's byte order, as the head of the file
+ * says. */
 static void put_array(const void *data, uint64_t bytes, FILE *file)
 {
     BrioBase64 base64 = {.file = file};
@@ -206,9 +238,12 @@ static void write_vtu(const BrioMesh *mesh, bool ascii, FILE *file)
     int64_t offset = 0;
     BrioBase64 base64 = {.file = file};
     groups_of(mesh, group);
-    fprintf(file, "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n<UnstructuredGrid>\n",
+    fprintf(file,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+            "byte_order=\"%s\" header_type=\"UInt64\">\n<UnstructuredGrid>\n",
             *(const unsigned char *)&one ? "LittleEndian" : "BigEndian");
-    fprintf(file, "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n<Points>\n", (long long)mesh->vertex_count, (long long)cell_count(mesh));
+    fprintf(file, "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n<Points>\n",
+            (long long)mesh->vertex_count, (long long)cell_count(mesh));
     open_array("Float64", "position", 3, ascii, file);
     if (ascii)
         put_points(mesh, "", "\n", file);
@@ -222,7 +257,8 @@ static void write_vtu(const BrioMesh *mesh, bool ascii, FILE *file)
         if (ascii)
             put_elements(group[g].vertex, group[g].count, group[g].corners, 0, "", "\n", file);
         else
-            brio__base64_put(&base64, group[g].vertex, (size_t)(group[g].count * group[g].corners) * 4);
+            brio__base64_put(&base64, group[g].vertex,
+                             (size_t)(group[g].count * group[g].corners) * 4);
     }
     if (!ascii) brio__base64_end(&base64);
     fputs("\n</DataArray>\n", file);
@@ -256,7 +292,8 @@ static void write_vtu(const BrioMesh *mesh, bool ascii, FILE *file)
     fputs("\n</DataArray>\n</Cells>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", file);
 }
 
-/* Version 4.1; nodes belong to the entity of the highest dimension, elements to those of their own. */
+/* Version 4.1; nodes belong to the entity of the highest dimension, elements to those of their
+ * own. */
 static void write_msh(const BrioMesh *mesh, bool ascii, FILE *file)
 {
     const uint16_t one = 1;
@@ -273,7 +310,8 @@ static void write_msh(const BrioMesh *mesh, bool ascii, FILE *file)
     }
     fputs("$EndMeshFormat\n$Nodes\n", file);
     if (ascii) {
-        fprintf(file, "1 %lld 1 %lld\n%d 1 0 %lld\n", (long long)mesh->vertex_count, (long long)mesh->vertex_count, dimension, (long long)mesh->vertex_count);
+        fprintf(file, "1 %lld 1 %lld\n%d 1 0 %lld\n", (long long)mesh->vertex_count,
+                (long long)mesh->vertex_count, dimension, (long long)mesh->vertex_count);
         for (int64_t v = 1; v <= mesh->vertex_count; v++) fprintf(file, "%lld\n", (long long)v);
         put_points(mesh, "", "\n", file);
     } else {
@@ -326,7 +364,8 @@ static void write_medit(const BrioMesh *mesh, bool ascii, FILE *file)
     static const char *const name[3] = {"Edges", "Triangles", "Tetrahedra"};
     Group group[3];
     groups_of(mesh, group);
-    fprintf(file, "MeshVersionFormatted 2\nDimension 3\nVertices\n%lld\n", (long long)mesh->vertex_count);
+    fprintf(file, "MeshVersionFormatted 2\nDimension 3\nVertices\n%lld\n",
+            (long long)mesh->vertex_count);
     put_points(mesh, "", " 0\n", file);
     for (int g = 0; g < 3; g++) {
         if (!group[g].count) continue;
@@ -357,22 +396,68 @@ static void write_ele(const BrioMesh *mesh, bool ascii, FILE *file)
     }
 }
 
-/* ---- registry --------------------------------------------------------------------------------------- */
+/* ---- registry --------------------------------------------------------------------------- */
 
 static const BrioMeshWriter writers[] = {
     {.extension = ".obj", .triangles = true, .edges = true, .has_ascii = true, .write = write_obj},
     {.extension = ".off", .triangles = true, .edges = true, .has_ascii = true, .write = write_off},
-    {.extension = ".ply", .triangles = true, .edges = true, .has_ascii = true, .has_binary = true, .write = write_ply},
-    {.extension = ".stl", .triangles = true, .has_ascii = true, .has_binary = true, .single = true, .write = write_stl},
-    {.extension = ".vtk", .tets = true, .triangles = true, .edges = true, .has_ascii = true, .has_binary = true, .write = write_vtk},
-    {.extension = ".vtu", .tets = true, .triangles = true, .edges = true, .has_ascii = true, .has_binary = true, .write = write_vtu},
-    {.extension = ".msh", .tets = true, .triangles = true, .edges = true, .has_ascii = true, .has_binary = true, .write = write_msh},
-    {.extension = ".mesh", .tets = true, .triangles = true, .edges = true, .has_ascii = true, .write = write_medit},
-    {.extension = ".node", .tets = true, .has_ascii = true, .second = ".ele", .write = write_node, .write_second = write_ele},
-    {.extension = ".ele", .tets = true, .has_ascii = true, .second = ".node", .write = write_ele, .write_second = write_node},
+    {.extension = ".ply",
+     .triangles = true,
+     .edges = true,
+     .has_ascii = true,
+     .has_binary = true,
+     .write = write_ply},
+    {.extension = ".stl",
+     .triangles = true,
+     .has_ascii = true,
+     .has_binary = true,
+     .single = true,
+     .write = write_stl},
+    {.extension = ".vtk",
+     .tets = true,
+     .triangles = true,
+     .edges = true,
+     .has_ascii = true,
+     .has_binary = true,
+     .write = write_vtk},
+    {.extension = ".vtu",
+     .tets = true,
+     .triangles = true,
+     .edges = true,
+     .has_ascii = true,
+     .has_binary = true,
+     .write = write_vtu},
+    {.extension = ".msh",
+     .tets = true,
+     .triangles = true,
+     .edges = true,
+     .has_ascii = true,
+     .has_binary = true,
+     .write = write_msh},
+    {.extension = ".mesh",
+     .tets = true,
+     .triangles = true,
+     .edges = true,
+     .has_ascii = true,
+     .write = write_medit},
+    {.extension = ".node",
+     .tets = true,
+     .has_ascii = true,
+     .second = ".ele",
+     .write = write_node,
+     .write_second = write_ele},
+    {.extension = ".ele",
+     .tets = true,
+     .has_ascii = true,
+     .second = ".node",
+     .write = write_ele,
+     .write_second = write_node},
 };
 
-const BrioMeshWriter *brio__mesh_writer_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(writers) ? &writers[i] : NULL; }
+const BrioMeshWriter *brio__mesh_writer_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(writers) ? &writers[i] : NULL;
+}
 
 BrioStatus brio__mesh_writer(const char *file, const BrioMeshWriter **writer, BrioError *error)
 {
@@ -384,7 +469,9 @@ BrioStatus brio__mesh_writer(const char *file, const BrioMeshWriter **writer, Br
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", writers[i].extension);
     }
-    return brio__error_at(error, BRIO_ERROR_UNSUPPORTED, file, 0, 0, NULL, "%s; brio writes %s", dot[0] ? "meshes of this type are not written" : "the name has no extension to tell the format",
+    return brio__error_at(error, BRIO_ERROR_UNSUPPORTED, file, 0, 0, NULL, "%s; brio writes %s",
+                          dot[0] ? "meshes of this type are not written"
+                                 : "the name has no extension to tell the format",
                           list);
 }
 
@@ -393,7 +480,9 @@ BrioStatus brio__mesh_compact(BrioMesh *mesh)
     const struct {
         int32_t *vertex;
         int64_t count;
-    } part[] = {{mesh->edge, 2 * mesh->edge_count}, {mesh->triangle, 3 * mesh->triangle_count}, {mesh->tet, 4 * mesh->tet_count}};
+    } part[] = {{mesh->edge, 2 * mesh->edge_count},
+                {mesh->triangle, 3 * mesh->triangle_count},
+                {mesh->tet, 4 * mesh->tet_count}};
     int32_t *number = brio__alloc((size_t)mesh->vertex_count + 1, sizeof *number);
     int64_t kept = 0;
     if (!number) return BRIO_ERROR_MEMORY;
@@ -412,28 +501,39 @@ BrioStatus brio__mesh_compact(BrioMesh *mesh)
     return BRIO_OK;
 }
 
-BrioStatus brio__mesh_fit(const BrioMeshWriter *writer, BrioMesh *mesh, char *note, size_t size, BrioError *error)
+BrioStatus brio__mesh_fit(const BrioMeshWriter *writer, BrioMesh *mesh, char *note, size_t size,
+                          BrioError *error)
 {
     int64_t tets = mesh->tet_count, vertices = mesh->vertex_count;
     note[0] = 0;
     if (tets && !writer->tets) {
         BRIO_CHECK(brio__mesh_surface(mesh, error));
         mesh->tet_count = 0;
-        if (brio__mesh_compact(mesh) != BRIO_OK) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-        snprintf(note, size, "%s holds no tets: written is the surface of the %lld tets, %lld triangles with %lld of the %lld vertices", writer->extension, (long long)tets,
-                 (long long)mesh->triangle_count, (long long)mesh->vertex_count, (long long)vertices);
+        if (brio__mesh_compact(mesh) != BRIO_OK)
+            return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        snprintf(note, size,
+                 "%s holds no tets: written is the surface of the %lld tets, %lld triangles with "
+                 "%lld of the %lld vertices",
+                 writer->extension, (long long)tets, (long long)mesh->triangle_count,
+                 (long long)mesh->vertex_count, (long long)vertices);
     }
     if (!writer->tets && !mesh->triangle_count && !(writer->edges && mesh->edge_count))
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s holds triangles%s, and the mesh has none; take .vtu, .msh or .mesh", writer->extension, writer->edges ? " and lines" : "");
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%s holds triangles%s, and the mesh has none; take .vtu, .msh or .mesh",
+                           writer->extension, writer->edges ? " and lines" : "");
     if (!writer->triangles && !tets)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s and %s hold tets, and the mesh has none; take another format, or make tets first: brio mesh tetrahedralise",
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%s and %s hold tets, and the mesh has none; take another format, or "
+                           "make tets first: brio mesh tetrahedralise",
                            writer->extension, writer->second);
-    int64_t triangles = writer->triangles ? 0 : mesh->triangle_count, edges = writer->edges ? 0 : mesh->edge_count;
+    int64_t triangles = writer->triangles ? 0 : mesh->triangle_count;
+    int64_t edges = writer->edges ? 0 : mesh->edge_count;
     if (!triangles && !edges) return BRIO_OK;
     if (triangles) mesh->triangle_count = 0;
     if (edges) mesh->edge_count = 0;
     size_t used = strlen(note);
-    snprintf(note + used, size - used, "%s%s cannot hold %s%s%s: left out", used ? "; " : "", writer->extension, triangles ? "triangles" : "", triangles && edges ? " and " : "",
+    snprintf(note + used, size - used, "%s%s cannot hold %s%s%s: left out", used ? "; " : "",
+             writer->extension, triangles ? "triangles" : "", triangles && edges ? " and " : "",
              edges ? "lines" : "");
     return BRIO_OK;
 }

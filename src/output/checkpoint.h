@@ -1,7 +1,8 @@
 /* The checkpoint of a run: all that is needed to go on to the same bits.
  *
- * A binary file: eight letters, version, mark of the byte order, then the fields in the order of visit() in
- * checkpoint.c, and at the end a checksum of everything before it. It replaces the last one atomically. */
+ * A binary file: eight letters, version, mark of the byte order, then the fields in the order of
+ * visit() in checkpoint.c, and at the end a checksum of everything before it. It replaces the last
+ * one atomically. */
 #ifndef BRIO_CHECKPOINT_H
 #define BRIO_CHECKPOINT_H
 
@@ -31,17 +32,19 @@ typedef struct BrioCheckpoint {
     double *frame_time;                   /* of each of them */
 } BrioCheckpoint;
 
-/* Of the scene as it was resolved, meshes and first state included; without time.end, so that a run can be made
- * longer. */
+/* Of the scene as it was resolved, meshes and first state included; without time.end, so that a run
+ * can be made longer. */
 uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *system, const BrioState *first);
 
-/* A state of which processes have shares (NULL: it is whole) gives the same file: process 0 writes it and all take part, so that any number of processes may go on from it, one too. */
-BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state, BrioShare *share,
-                                  BrioError *error);
-/* `checkpoint` comes with the scene and isa that are expected (0 and "": whatever they are, to look and not to continue);
- * frame_time is allocated. `state` is one of the same system, and changed only if all is well. */
-BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint, BrioState *state, BrioShare *share,
-                                 BrioError *error);
+/* A state of which processes have shares (NULL: it is whole) gives the same file: process 0 writes
+ * it and all take part, so that any number of processes may go on from it, one too. */
+BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint,
+                                  BrioState *state, BrioShare *share, BrioError *error);
+/* `checkpoint` comes with the scene and isa that are expected (0 and "": whatever they are, to look
+ * and not to continue); frame_time is allocated. `state` is one of the same system, and changed
+ * only if all is well. */
+BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint,
+                                 BrioState *state, BrioShare *share, BrioError *error);
 bool brio__checkpoint_exists(const BrioFolder *folder);
 
 #endif

@@ -7,7 +7,8 @@
 
 /* The columns that users rely on come first, in this order; new ones go to the end. */
 static const char head[] =
-    "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,pz,lx,ly,lz,"
+    "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,"
+    "pz,lx,ly,lz,"
     "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings,remainder,unfinished,rods";
 
 /* A row on its way to the writer. */
@@ -20,7 +21,8 @@ typedef struct Row {
 
 static void put(Row *row, const char *text, int length)
 {
-    if (row->status == BRIO_OK) row->status = brio__writer_put(row->writer, text, (size_t)length, row->error);
+    if (row->status == BRIO_OK)
+        row->status = brio__writer_put(row->writer, text, (size_t)length, row->error);
     row->begun = true;
 }
 
@@ -39,7 +41,8 @@ static void add_integer(Row *row, int64_t value)
     put(row, text, snprintf(text, sizeof text, "%s%lld", row->begun ? "," : "", (long long)value));
 }
 
-/* Then what there is of it: elastic energy by body if there are several, dissipation by damping model (numbered if one acts twice). */
+/* Then what there is of it: elastic energy by body if there are several, dissipation by damping
+ * model (numbered if one acts twice). */
 BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *error)
 {
     const BrioSolver *solver = sim->stepper->solver;
@@ -48,10 +51,12 @@ BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *
     for (int b = 0; sim->system->body_count > 1 && b < sim->system->body_count; b++) {
         size_t length = strlen(sim->system->body[b].name), at;
         BRIO_CHECK(brio__writer_put(writer, ",elastic.", 9, error));
-        for (const char *name = sim->system->body[b].name; length > 0; name += at, length -= at) { /* without what would break the table */
+        /* without what would break the table */
+        for (const char *name = sim->system->body[b].name; length > 0; name += at, length -= at) {
             at = strcspn(name, ",\"\n\r");
             if (at == 0) at = 1;
-            BRIO_CHECK(brio__writer_put(writer, strchr(",\"\n\r", name[0]) ? "_" : name, at, error));
+            BRIO_CHECK(
+                brio__writer_put(writer, strchr(",\"\n\r", name[0]) ? "_" : name, at, error));
         }
     }
     for (int i = 0; i < solver->damper_count; i++) {
@@ -64,12 +69,14 @@ BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *
     return brio__writer_put(writer, "\n", 1, error);
 }
 
-BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLedger *l, BrioError *error)
+BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLedger *l,
+                            BrioError *error)
 {
     const BrioSystem *system = sim->system;
     const BrioSolver *solver = sim->stepper->solver;
-    const double parts[] = {l->time,  l->kinetic, l->elastic, l->gravity, l->contact,   l->potential,
-                            l->total, l->target,  l->alpha,   l->added,   l->dissipated};
+    const double parts[] = {l->time,    l->kinetic,   l->elastic,   l->gravity,
+                            l->contact, l->potential, l->total,     l->target,
+                            l->alpha,   l->added,     l->dissipated};
     Row row = {.writer = writer, .error = error};
     add_integer(&row, l->step);
     for (size_t i = 0; i < BRIO_COUNT(parts); i++) add_real(&row, parts[i]);
@@ -84,7 +91,9 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLe
     add_real(&row, l->remainder);
     add_real(&row, l->unfinished);
     add_real(&row, l->rods);
-    for (int b = 0; system->body_count > 1 && b < system->body_count; b++) add_real(&row, brio__body_energy(&system->body[b], solver->term_energy)); /* as the ledger left them */
+    /* as the ledger left them */
+    for (int b = 0; system->body_count > 1 && b < system->body_count; b++)
+        add_real(&row, brio__body_energy(&system->body[b], solver->term_energy));
     for (int i = 0; i < solver->damper_count; i++) add_real(&row, l->dissipated_by[i]);
     put(&row, "\n", 1);
     return row.status;
@@ -103,14 +112,15 @@ BrioStatus brio__probes_head(BrioWriter *writer, const BrioScene *scene, BrioErr
     return brio__writer_put(writer, "\n", 1, error);
 }
 
-BrioStatus brio__probes_row(BrioWriter *writer, const BrioScene *scene, const BrioSystem *system, int64_t step,
-                            double time, const double *x, BrioError *error)
+BrioStatus brio__probes_row(BrioWriter *writer, const BrioScene *scene, const BrioSystem *system,
+                            int64_t step, double time, const double *x, BrioError *error)
 {
     char text[128];
     int used = snprintf(text, sizeof text, "%lld,%.17g", (long long)step, time);
     BRIO_CHECK(brio__writer_put(writer, text, (size_t)used, error));
     for (int i = 0; i < scene->probe_count; i++) {
-        const double *point = x + 3 * (system->body[scene->probe[i].body].first + scene->probe[i].vertex);
+        const double *point =
+            x + 3 * (system->body[scene->probe[i].body].first + scene->probe[i].vertex);
         used = snprintf(text, sizeof text, ",%.17g,%.17g,%.17g", point[0], point[1], point[2]);
         BRIO_CHECK(brio__writer_put(writer, text, (size_t)used, error));
     }
@@ -122,7 +132,7 @@ void brio__state_csv(FILE *file, const BrioBody *body, const double *x, const do
     locale_t before = brio__c_locale_enter();
     fputs("x,y,z,vx,vy,vz\n", file);
     for (int64_t k = body->first; k < body->first + body->count; k++)
-        fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", x[3 * k], x[3 * k + 1], x[3 * k + 2], v[3 * k],
-                v[3 * k + 1], v[3 * k + 2]);
+        fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", x[3 * k], x[3 * k + 1], x[3 * k + 2],
+                v[3 * k], v[3 * k + 1], v[3 * k + 2]);
     brio__c_locale_leave(before);
 }

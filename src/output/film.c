@@ -4,13 +4,15 @@
 
 #include <string.h>
 
-/* ---- frames of a motion --------------------------------------------------------------------------- */
+/* ---- frames of a motion ----------------------------------------------------------------- */
 
-BrioStatus brio__film_create(BrioMotionFile *motion, int64_t every, BrioFilm **film, BrioError *error)
+BrioStatus brio__film_create(BrioMotionFile *motion, int64_t every, BrioFilm **film,
+                             BrioError *error)
 {
     BrioFilm *f = brio__calloc(1, sizeof *f);
     size_t most = 0;
-    for (int i = 0; i < motion->part_count; i++) most = BRIO_MAX(most, 3 * (size_t)motion->part[i].vertex_count);
+    for (int i = 0; i < motion->part_count; i++)
+        most = BRIO_MAX(most, 3 * (size_t)motion->part[i].vertex_count);
     *film = f;
     if (f) {
         f->motion = motion;
@@ -47,7 +49,10 @@ double brio__film_code(const BrioFilm *f, int64_t k)
     return fabs(code - whole) < 1e-6 * fmax(1, fabs(code)) ? whole : code;
 }
 
-bool brio__film_shows(const BrioFilm *f, int part) { return f->all || f->motion->part[part].kind == BRIO_MOTION_BODY; }
+bool brio__film_shows(const BrioFilm *f, int part)
+{
+    return f->all || f->motion->part[part].kind == BRIO_MOTION_BODY;
+}
 
 static BrioStatus pass(BrioFilm *f, BrioError *error)
 {
@@ -67,9 +72,13 @@ BrioStatus brio__film_velocities(BrioFilm *f, int64_t k, int part, BrioError *er
     return brio__motion_velocities(f->motion, f->frame[k], part, f->v, f->scratch, error);
 }
 
-/* ---- files ---------------------------------------------------------------------------------------- */
+/* ---- files ------------------------------------------------------------------------------ */
 
-static bool safe(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || (c & 0x80); }
+static bool safe(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || (c & 0x80);
+}
 
 static int shown_parts(const BrioFilm *f)
 {
@@ -87,7 +96,8 @@ static void clean_name(const BrioMotionPart *part, char name[128])
 }
 
 /* With the part's number where another one has the same name. */
-static void file_name(const BrioFilm *f, const char *stem, int part, const char *extension, char *text, size_t size)
+static void file_name(const BrioFilm *f, const char *stem, int part, const char *extension,
+                      char *text, size_t size)
 {
     char name[128], other[128];
     int twins = 0;
@@ -114,11 +124,13 @@ static int nth_part(const BrioFilm *f, int64_t i)
     return -1;
 }
 
-bool brio__film_file(const BrioFilm *f, const BrioFrameFormat *format, const char *stem, int64_t i, char *name, size_t size)
+bool brio__film_file(const BrioFilm *f, const BrioFrameFormat *format, const char *stem, int64_t i,
+                     char *name, size_t size)
 {
     if (!format->film) {
         if (i < f->count) brio__frame_name(format, stem, i, name, size);
-        if (i == f->count && format->index) snprintf(name, size, "%s.%s", stem, format->index_extension);
+        if (i == f->count && format->index)
+            snprintf(name, size, "%s.%s", stem, format->index_extension);
         return i < f->count + (format->index != NULL);
     }
     if (!format->by_part) {
@@ -130,7 +142,8 @@ bool brio__film_file(const BrioFilm *f, const BrioFrameFormat *format, const cha
     return part >= 0;
 }
 
-static BrioStatus write_frame(const BrioFrameFormat *format, const BrioFrame *frame, const BrioFolder *folder, const char *name, BrioError *error)
+static BrioStatus write_frame(const BrioFrameFormat *format, const BrioFrame *frame,
+                              const BrioFolder *folder, const char *name, BrioError *error)
 {
     FILE *file;
     BRIO_CHECK(brio__replace_begin(folder, name, &file, error));
@@ -138,7 +151,8 @@ static BrioStatus write_frame(const BrioFrameFormat *format, const BrioFrame *fr
     return brio__replace_end(folder, name, file, false, error);
 }
 
-static BrioStatus write_rest(BrioFilm *f, int part, const BrioFolder *folder, const char *name, BrioError *error)
+static BrioStatus write_rest(BrioFilm *f, int part, const BrioFolder *folder, const char *name,
+                             BrioError *error)
 {
     const BrioMotionPart *p = &f->motion->part[part];
     double *x = brio__alloc(3 * (size_t)p->vertex_count + 1, sizeof *x);
@@ -150,7 +164,8 @@ static BrioStatus write_rest(BrioFilm *f, int part, const BrioFolder *folder, co
     return status;
 }
 
-static BrioStatus write_film(BrioFilm *f, const BrioFrameFormat *format, int part, const BrioFolder *folder, const char *name, BrioError *error)
+static BrioStatus write_film(BrioFilm *f, const BrioFrameFormat *format, int part,
+                             const BrioFolder *folder, const char *name, BrioError *error)
 {
     FILE *file;
     BRIO_CHECK(brio__replace_begin(folder, name, &file, error));
@@ -176,15 +191,23 @@ static BrioStatus gather(BrioFilm *f, int64_t k, double *x, double *v, BrioError
     return BRIO_OK;
 }
 
-static BrioStatus write_sequence(BrioFilm *f, const BrioFrameFormat *format, const BrioFolder *folder, const char *stem, BrioError *error)
+static BrioStatus write_sequence(BrioFilm *f, const BrioFrameFormat *format,
+                                 const BrioFolder *folder, const char *stem, BrioError *error)
 {
     size_t numbers = 3 * (size_t)f->motion->vertex_count;
-    double *x = brio__calloc(2 * numbers + 1, sizeof *x), *times = brio__alloc((size_t)f->count + 1, sizeof *times);
-    BrioStatus status = x && times ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    double *x = brio__calloc(2 * numbers + 1, sizeof *x);
+    double *times = brio__alloc((size_t)f->count + 1, sizeof *times);
+    BrioStatus status =
+        x && times ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     char name[256];
     for (int64_t k = 0; status == BRIO_OK && k < f->count; k++) {
         times[k] = brio__film_time(f, k);
-        BrioFrame frame = {.time = times[k], .motion = f->motion, .all = f->all, .only = -1, .seen = x, .seen_v = x + numbers};
+        BrioFrame frame = {.time = times[k],
+                           .motion = f->motion,
+                           .all = f->all,
+                           .only = -1,
+                           .seen = x,
+                           .seen_v = x + numbers};
         status = gather(f, k, x, x + numbers, error);
         brio__frame_name(format, stem, k, name, sizeof name);
         if (status == BRIO_OK) status = write_frame(format, &frame, folder, name, error);
@@ -203,14 +226,16 @@ static BrioStatus write_sequence(BrioFilm *f, const BrioFrameFormat *format, con
     return status;
 }
 
-BrioStatus brio__film_write(BrioFilm *f, const BrioFrameFormat *format, const BrioFolder *folder, const char *stem, BrioError *error)
+BrioStatus brio__film_write(BrioFilm *f, const BrioFrameFormat *format, const BrioFolder *folder,
+                            const char *stem, BrioError *error)
 {
     char name[256];
     f->done = 0;
     f->total = f->count * shown_parts(f);
     if (!format->film) return write_sequence(f, format, folder, stem, error);
     for (int64_t i = 0; brio__film_file(f, format, stem, i, name, sizeof name); i++) {
-        int each = format->by_part && format->rest_shape ? 2 : 1, part = format->by_part ? nth_part(f, i / each) : -1;
+        int each = format->by_part && format->rest_shape ? 2 : 1;
+        int part = format->by_part ? nth_part(f, i / each) : -1;
         if (i % each)
             BRIO_CHECK(write_rest(f, part, folder, name, error));
         else
@@ -219,7 +244,7 @@ BrioStatus brio__film_write(BrioFilm *f, const BrioFrameFormat *format, const Br
     return BRIO_OK;
 }
 
-/* ---- shading -------------------------------------------------------------------------------------- */
+/* ---- shading ---------------------------------------------------------------------------- */
 
 void brio__shade_free(BrioShade *shade)
 {
@@ -231,9 +256,12 @@ void brio__shade_free(BrioShade *shade)
 }
 
 /* Slots are the different pairs of vertex and key; those of a vertex hang on a chain. */
-static BrioStatus pair_slots(const int32_t *vertex, const int32_t *key, int64_t corners, int64_t vertices, int32_t *slot, int32_t *slot_vertex, int64_t *count)
+static BrioStatus pair_slots(const int32_t *vertex, const int32_t *key, int64_t corners,
+                             int64_t vertices, int32_t *slot, int32_t *slot_vertex, int64_t *count)
 {
-    int32_t *head = brio__alloc((size_t)vertices + 1, sizeof *head), *next = brio__alloc((size_t)corners + 1, sizeof *next), *of = brio__alloc((size_t)corners + 1, sizeof *of);
+    int32_t *head = brio__alloc((size_t)vertices + 1, sizeof *head);
+    int32_t *next = brio__alloc((size_t)corners + 1, sizeof *next);
+    int32_t *of = brio__alloc((size_t)corners + 1, sizeof *of);
     bool room = head && next && of;
     for (int64_t v = 0; room && v < vertices; v++) head[v] = -1;
     *count = 0;
@@ -259,10 +287,14 @@ static BrioStatus pair_slots(const int32_t *vertex, const int32_t *key, int64_t 
 static BrioStatus crease_slots(const BrioMotionPart *p, BrioShade *s)
 {
     size_t corners = 3 * (size_t)p->triangle_count;
-    int32_t *slot = brio__alloc(corners + 1, sizeof *slot), *vertex = brio__alloc(corners + 1, sizeof *vertex);
-    s->slot_count = slot && vertex ? brio__smooth_slots(p->rest, p->vertex_count, p->triangle, p->triangle_count, slot, vertex) : -1;
+    int32_t *slot = brio__alloc(corners + 1, sizeof *slot);
+    int32_t *vertex = brio__alloc(corners + 1, sizeof *vertex);
+    s->slot_count = slot && vertex ? brio__smooth_slots(p->rest, p->vertex_count, p->triangle,
+                                                        p->triangle_count, slot, vertex)
+                                   : -1;
     bool done = s->slot_count >= 0;
-    for (int64_t k = (int64_t)corners - 1; done && k >= 0; k--) s->corner_slot[s->triangle_corner[k]] = slot[k];
+    for (int64_t k = (int64_t)corners - 1; done && k >= 0; k--)
+        s->corner_slot[s->triangle_corner[k]] = slot[k];
     s->slot_vertex = vertex;
     brio__free(slot);
     return done ? BRIO_OK : BRIO_ERROR_MEMORY;
@@ -284,7 +316,10 @@ BrioStatus brio__shade_create(const BrioMotionPart *p, BrioShade **shade)
         for (int64_t k = 0; !f && k < s->corner_count; k++) s->triangle_corner[k] = (int32_t)k;
         if (f && f->corner_normal) {
             s->slot_vertex = brio__alloc((size_t)s->corner_count + 1, sizeof *s->slot_vertex);
-            status = s->slot_vertex ? pair_slots(f->vertex, f->corner_normal, s->corner_count, p->vertex_count, s->corner_slot, s->slot_vertex, &s->slot_count) : BRIO_ERROR_MEMORY;
+            status = s->slot_vertex
+                         ? pair_slots(f->vertex, f->corner_normal, s->corner_count, p->vertex_count,
+                                      s->corner_slot, s->slot_vertex, &s->slot_count)
+                         : BRIO_ERROR_MEMORY;
         } else {
             status = crease_slots(p, s);
         }
@@ -306,7 +341,8 @@ void brio__shade_normals(const BrioShade *s, const float *x, float *normal)
             slot[i] = s->corner_slot[s->triangle_corner[3 * t + i]];
             p[i] = x + 3 * (size_t)s->slot_vertex[slot[i]];
         }
-        for (int r = 0; r < 3; r++) a[r] = (double)p[1][r] - p[0][r], b[r] = (double)p[2][r] - p[0][r];
+        for (int r = 0; r < 3; r++)
+            a[r] = (double)p[1][r] - p[0][r], b[r] = (double)p[2][r] - p[0][r];
         for (int r = 0; r < 3; r++) {
             double area = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
             for (int i = 0; i < 3; i++) normal[3 * (size_t)slot[i] + (size_t)r] += (float)area;
@@ -319,7 +355,7 @@ void brio__shade_normals(const BrioShade *s, const float *x, float *normal)
     }
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------- */
+/* ---- bytes ------------------------------------------------------------------------------ */
 
 void brio__put32(FILE *file, const void *numbers, size_t count, bool big_endian)
 {

@@ -1,10 +1,13 @@
-/* glTF 2.0, binary: one node and mesh a body, whose frames are morph targets (differences from the first frame, of positions and normals), and an animation
- * that leads the weights from one to the next: at frame k the k-th weight is 1 and the others are 0, linear in between, so that vertices move on straight lines.
+/* glTF 2.0, binary: one node and mesh a body, whose frames are morph targets (differences from the
+ * first frame, of positions and normals), and an animation that leads the weights from one to the
+ * next: at frame k the k-th weight is 1 and the others are 0, linear in between, so that vertices
+ * move on straight lines.
  *
  *     12 bytes: "glTF", 2, length; chunk "JSON"; chunk "BIN"     [glTF 2.0, 4.4]
  *
- * Vertices are divided where corners differ in texture coordinates or shading. Targets of which most vertices stand still, and the weights, are sparse
- * accessors. All is read twice: first for bounds and sizes, which the JSON has before the data, then for the data. */
+ * Vertices are divided where corners differ in texture coordinates or shading. Targets of which
+ * most vertices stand still, and the weights, are sparse accessors. All is read twice: first for
+ * bounds and sizes, which the JSON has before the data, then for the data. */
 #include "film.h"
 #include "json.h"
 
@@ -13,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STILL 1e-7f        /* of the body's size: what moved by less counts as at rest */
+#define STILL 1e-7f /* of the body's size: what moved by less counts as at rest */
 #define STILL_NORMAL 1e-4f
 enum { POSITION, NORMAL, CHANNELS };
 
@@ -24,17 +27,17 @@ typedef struct View {
 } View;
 
 typedef struct Target {
-    float low[3], high[3]; /* of positions */
+    float low[3], high[3];   /* of positions */
     int32_t moved[CHANNELS]; /* vertices that are kept of a sparse one; -1: all are */
 } Target;
 
 /* A body as glTF has it. */
 typedef struct Body {
     int part;
-    int64_t count;         /* vertices after dividing */
-    int32_t *vertex;       /* of the part */
-    int32_t *slot;         /* of the shade */
-    int32_t *uv;           /* -1: none; NULL: the body has none */
+    int64_t count;   /* vertices after dividing */
+    int32_t *vertex; /* of the part */
+    int32_t *slot;   /* of the shade */
+    int32_t *uv;     /* -1: none; NULL: the body has none */
     int64_t index_count;
     int32_t *index;
     int mode;              /* 0 points, 1 lines, 4 triangles */
@@ -58,7 +61,7 @@ typedef struct Glb {
     float *base[CHANNELS], *now[CHANNELS], *normal; /* of the body at hand */
 } Glb;
 
-/* ---- vertices ------------------------------------------------------------------------------------ */
+/* ---- vertices --------------------------------------------------------------------------- */
 
 /* Corners with the same slot and texture become one vertex; those of a slot hang on a chain. */
 static BrioStatus divide(Body *b, const BrioMotionPart *p)
@@ -66,13 +69,16 @@ static BrioStatus divide(Body *b, const BrioMotionPart *p)
     const BrioFaces *f = p->faces;
     const BrioShade *s = b->shade;
     size_t corners = (size_t)s->corner_count;
-    int32_t *head = brio__alloc((size_t)s->slot_count + 1, sizeof *head), *next = brio__alloc(corners + 1, sizeof *next), *of = brio__alloc(corners + 1, sizeof *of);
+    int32_t *head = brio__alloc((size_t)s->slot_count + 1, sizeof *head);
+    int32_t *next = brio__alloc(corners + 1, sizeof *next);
+    int32_t *of = brio__alloc(corners + 1, sizeof *of);
     b->vertex = brio__alloc(corners + 1, sizeof *b->vertex);
     b->slot = brio__alloc(corners + 1, sizeof *b->slot);
     b->index_count = 3 * s->triangle_count;
     b->index = brio__alloc((size_t)b->index_count + 1, sizeof *b->index);
     if (f && f->corner_uv) b->uv = brio__alloc(corners + 1, sizeof *b->uv);
-    bool room = head && next && of && b->vertex && b->slot && b->index && (!f || !f->corner_uv || b->uv);
+    bool room =
+        head && next && of && b->vertex && b->slot && b->index && (!f || !f->corner_uv || b->uv);
     for (int64_t k = 0; room && k < s->slot_count; k++) head[k] = -1;
     for (size_t c = 0; room && c < corners; c++) {
         int32_t slot = s->corner_slot[c], uv = b->uv ? f->corner_uv[c] : -1, at = head[slot];
@@ -158,15 +164,18 @@ static BrioStatus prepare(Glb *g)
     return room ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-/* ---- frames of a body ---------------------------------------------------------------------------- */
+/* ---- frames of a body ------------------------------------------------------------------- */
 
-static BrioStatus read_frame(Glb *g, const Body *b, int64_t k, float *const to[CHANNELS], BrioError *error)
+static BrioStatus read_frame(Glb *g, const Body *b, int64_t k, float *const to[CHANNELS],
+                             BrioError *error)
 {
     BRIO_CHECK(brio__film_positions(g->film, k, b->part, error));
-    for (int64_t v = 0; v < b->count; v++) memcpy(to[POSITION] + 3 * v, g->film->x + 3 * (size_t)b->vertex[v], 3 * sizeof(float));
+    for (int64_t v = 0; v < b->count; v++)
+        memcpy(to[POSITION] + 3 * v, g->film->x + 3 * (size_t)b->vertex[v], 3 * sizeof(float));
     if (!b->shade) return BRIO_OK;
     brio__shade_normals(b->shade, g->film->x, g->normal);
-    for (int64_t v = 0; v < b->count; v++) memcpy(to[NORMAL] + 3 * v, g->normal + 3 * (size_t)b->slot[v], 3 * sizeof(float));
+    for (int64_t v = 0; v < b->count; v++)
+        memcpy(to[NORMAL] + 3 * v, g->normal + 3 * (size_t)b->slot[v], 3 * sizeof(float));
     return BRIO_OK;
 }
 
@@ -192,7 +201,8 @@ static void bounds(const float *x, int64_t count, float low[3], float high[3])
 {
     for (int r = 0; r < 3; r++) {
         low[r] = high[r] = x[r];
-        for (int64_t v = 1; v < count; v++) low[r] = fminf(low[r], x[3 * v + r]), high[r] = fmaxf(high[r], x[3 * v + r]);
+        for (int64_t v = 1; v < count; v++)
+            low[r] = fminf(low[r], x[3 * v + r]), high[r] = fmaxf(high[r], x[3 * v + r]);
     }
 }
 
@@ -200,7 +210,8 @@ static BrioStatus survey(Glb *g, Body *b, BrioError *error)
 {
     BRIO_CHECK(read_frame(g, b, 0, g->base, error));
     bounds(g->base[POSITION], b->count, b->low, b->high);
-    b->still = STILL * fmaxf(b->high[0] - b->low[0], fmaxf(b->high[1] - b->low[1], b->high[2] - b->low[2]));
+    b->still = STILL *
+               fmaxf(b->high[0] - b->low[0], fmaxf(b->high[1] - b->low[1], b->high[2] - b->low[2]));
     for (int64_t k = 0; b->target && k < g->targets; k++) {
         Target *t = &b->target[k];
         BRIO_CHECK(read_target(g, b, k, error));
@@ -208,13 +219,14 @@ static BrioStatus survey(Glb *g, Body *b, BrioError *error)
         for (int c = 0; c < (b->shade ? CHANNELS : 1); c++) {
             int64_t count = 0;
             for (int64_t v = 0; v < b->count; v++) count += moved(g->now[c] + 3 * v);
-            t->moved[c] = 32 * count < 12 * b->count ? (int32_t)BRIO_MAX(count, 1) : -1; /* 16 bytes a vertex for 12, and worth half of it */
+            /* 16 bytes a vertex for 12, and worth half of it */
+            t->moved[c] = 32 * count < 12 * b->count ? (int32_t)BRIO_MAX(count, 1) : -1;
         }
     }
     return BRIO_OK;
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------- */
 
 static int add_view(Glb *g, uint64_t length, int stride, int target)
 {
@@ -231,7 +243,8 @@ static void numbers(BrioJson *json, const char *key, const float *values, int co
 }
 
 /* Leaves the accessor open for more. view -1: zeros. */
-static int accessor(Glb *g, int view, uint64_t offset, int component, int64_t count, const char *type)
+static int accessor(Glb *g, int view, uint64_t offset, int component, int64_t count,
+                    const char *type)
 {
     brio__json_open(&g->json, NULL, '{');
     if (view >= 0) brio__json_integer(&g->json, "bufferView", view);
@@ -283,7 +296,8 @@ static void count_bytes(const Glb *g, const Body *b, uint64_t *dense, uint64_t *
         }
 }
 
-/* The body's accessors, in the order in which its data are written: first frame, targets, textures, indices. */
+/* The body's accessors, in the order in which its data are written: first frame, targets, textures,
+ * indices. */
 static void json_accessors(Glb *g, Body *b)
 {
     uint64_t dense, scattered, at = 0, away = 0;
@@ -297,7 +311,9 @@ static void json_accessors(Glb *g, Body *b)
             int32_t kept = k < 0 ? -1 : b->target[k].moved[c];
             accessor(g, kept < 0 ? b->mesh_views[0] : -1, at, FLOAT, b->count, "VEC3");
             if (kept < 0) at += 12 * (uint64_t)b->count;
-            if (c == POSITION) limits(g, k < 0 ? b->low : b->target[k].low, k < 0 ? b->high : b->target[k].high, 3);
+            if (c == POSITION)
+                limits(g, k < 0 ? b->low : b->target[k].low, k < 0 ? b->high : b->target[k].high,
+                       3);
             if (kept >= 0) {
                 sparse(g, kept, b->mesh_views[3], away, away + 4 * (uint64_t)kept);
                 away += 16 * (uint64_t)kept;
@@ -363,13 +379,17 @@ static void json_mesh(Glb *g, const Body *b, int material, int first)
 static void json_material(Glb *g, const Body *b, int number)
 {
     const BrioMotionPart *p = &g->film->motion->part[b->part];
-    unsigned colour = p->kind == BRIO_MOTION_BODY ? brio__body_colours[number % BRIO_BODY_COLOURS] : BRIO_OBSTACLE_COLOUR;
+    unsigned colour = p->kind == BRIO_MOTION_BODY ? brio__body_colours[number % BRIO_BODY_COLOURS]
+                                                  : BRIO_OBSTACLE_COLOUR;
     BrioJson *json = &g->json;
     brio__json_open(json, NULL, '{');
     brio__json_text(json, "name", p->name);
     brio__json_open(json, "pbrMetallicRoughness", '{');
     brio__json_open(json, "baseColorFactor", '[');
-    for (int shift = 16; shift >= 0; shift -= 8) brio__json_real(json, NULL, round(1000 * pow((double)(colour >> shift & 255) / 255, 2.2)) / 1000); /* linear light */
+    /* linear light */
+    for (int shift = 16; shift >= 0; shift -= 8)
+        brio__json_real(json, NULL,
+                        round(1000 * pow((double)(colour >> shift & 255) / 255, 2.2)) / 1000);
     brio__json_integer(json, NULL, 1);
     brio__json_close(json, ']');
     brio__json_integer(json, "metallicFactor", 0);
@@ -417,7 +437,8 @@ static void json_scene(Glb *g, bool animated, int times)
     for (int i = 0, first = 0; i < g->body_count; i++) {
         const Body *b = &g->body[i];
         json_mesh(g, b, i, first);
-        first += channels_of(b) * (int)(1 + (b->target ? g->targets : 0)) + (b->uv != NULL) + (b->index_count > 0);
+        first += channels_of(b) * (int)(1 + (b->target ? g->targets : 0)) + (b->uv != NULL) +
+                 (b->index_count > 0);
     }
     brio__json_close(json, ']');
     brio__json_open(json, "materials", '[');
@@ -442,10 +463,12 @@ static void json_scene(Glb *g, bool animated, int times)
     if (animated) json_animation(g, times, times + 1);
 }
 
-/* Times and weights of the animation; the weights are a sparse matrix with one 1 in each row but the first. */
+/* Times and weights of the animation; the weights are a sparse matrix with one 1 in each row but
+ * the first. */
 static void json_times(Glb *g)
 {
-    float low = (float)brio__film_time(g->film, 0), high = (float)brio__film_time(g->film, g->targets);
+    float low = (float)brio__film_time(g->film, 0);
+    float high = (float)brio__film_time(g->film, g->targets);
     uint64_t n = (uint64_t)g->targets;
     int view = add_view(g, 4 * (n + 1), 0, 0), ones = add_view(g, 8 * n, 0, 0);
     accessor(g, view, 0, FLOAT, g->targets + 1, "SCALAR");
@@ -509,7 +532,7 @@ static BrioStatus make_json(Glb *g, char **text, size_t *size)
     return fclose(file) || failed ? BRIO_ERROR_MEMORY : BRIO_OK;
 }
 
-/* ---- data ---------------------------------------------------------------------------------------- */
+/* ---- data ------------------------------------------------------------------------------- */
 
 /* Dense and sparse data lie in different stretches: the latter are collected on the way. */
 static void write_scattered(const Glb *g, const Body *b, int channel, FILE *file)
@@ -540,7 +563,8 @@ static BrioStatus write_body(Glb *g, const Body *b, FILE *file, BrioError *error
     const BrioFaces *f = g->film->motion->part[b->part].faces;
     if (!scattered) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     BrioStatus status = read_frame(g, b, 0, g->base, error);
-    for (int c = 0; c < channels_of(b); c++) brio__put32(file, g->base[c], 3 * (size_t)b->count, false);
+    for (int c = 0; c < channels_of(b); c++)
+        brio__put32(file, g->base[c], 3 * (size_t)b->count, false);
     for (int64_t k = 0; status == BRIO_OK && b->target && k < g->targets; k++) {
         status = read_target(g, b, k, error);
         for (int c = 0; status == BRIO_OK && c < channels_of(b); c++) {
@@ -551,12 +575,14 @@ static BrioStatus write_body(Glb *g, const Body *b, FILE *file, BrioError *error
         }
     }
     for (int64_t v = 0; b->uv && v < b->count; v++) { /* v runs downwards in glTF */
-        float uv[2] = {b->uv[v] >= 0 ? (float)f->uv[2 * (int64_t)b->uv[v]] : 0, b->uv[v] >= 0 ? (float)(1 - f->uv[2 * (int64_t)b->uv[v] + 1]) : 0};
+        float uv[2] = {b->uv[v] >= 0 ? (float)f->uv[2 * (int64_t)b->uv[v]] : 0,
+                       b->uv[v] >= 0 ? (float)(1 - f->uv[2 * (int64_t)b->uv[v] + 1]) : 0};
         brio__put32(file, uv, 2, false);
     }
     brio__put32(file, b->index, (size_t)b->index_count, false);
     bool failed = ferror(scattered) != 0;
-    if (fclose(scattered) || failed) status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    if (fclose(scattered) || failed)
+        status = brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     if (status == BRIO_OK && size) fwrite(bytes, 1, size, file);
     free(bytes);
     return status;
@@ -591,13 +617,17 @@ static BrioStatus write_all(Glb *g, FILE *file, BrioError *error)
         status = brio__error(error, status, "%s", brio_status_text(status));
     else if (length > 4.29e9 || (double)g->targets * ((double)g->targets + 1) > 4.29e9)
         status = brio__error(error, BRIO_ERROR_TOO_LARGE,
-                             "the glb would have %.3g GB, and one holds 4.29 GB at most: take fewer frames (--every, output.every), or pc2 or usda", length * 1e-9);
+                             "the glb would have %.3g GB, and one holds 4.29 GB at most: take "
+                             "fewer frames (--every, output.every), or pc2 or usda",
+                             length * 1e-9);
     if (status == BRIO_OK) {
-        uint32_t head[5] = {0x46546c67, 2, (uint32_t)length, (uint32_t)size, 0x4e4f534a}, chunk[2] = {(uint32_t)g->bytes, 0x004e4942};
+        uint32_t head[5] = {0x46546c67, 2, (uint32_t)length, (uint32_t)size, 0x4e4f534a};
+        uint32_t chunk[2] = {(uint32_t)g->bytes, 0x004e4942};
         brio__put32(file, head, 5, false);
         fwrite(text, 1, size, file);
         brio__put32(file, chunk, 2, false);
-        for (int i = 0; status == BRIO_OK && i < g->body_count; i++) status = write_body(g, &g->body[i], file, error);
+        for (int i = 0; status == BRIO_OK && i < g->body_count; i++)
+            status = write_body(g, &g->body[i], file, error);
         if (is_animated(g)) write_times(g, file);
     }
     free(text);
@@ -617,6 +647,7 @@ static BrioStatus write(BrioFilm *film, int part, FILE *file, BrioError *error)
 BRIO_FRAMES(glb){
     .name = "glb",
     .extension = "glb",
-    .summary = "glTF 2.0, binary: all bodies with their motion as morph targets, for browsers, game engines, Blender.",
+    .summary = "glTF 2.0, binary: all bodies with their motion as morph targets, for browsers, "
+               "game engines, Blender.",
     .film = write,
 };

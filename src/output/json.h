@@ -1,5 +1,5 @@
-/* A small writer of JSON: keeps commas and indentation, escapes strings, writes numbers that read back as the
- * same bits and null for those that JSON does not have. */
+/* A small writer of JSON: keeps commas and indentation, escapes strings, writes numbers that read
+ * back as the same bits and null for those that JSON does not have. */
 #ifndef BRIO_JSON_H
 #define BRIO_JSON_H
 

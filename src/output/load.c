@@ -7,10 +7,13 @@
 #include <sys/stat.h>
 
 /* The scene as text, from the document run.json. */
-static BrioStatus scene_text(BrioNode *root, const char *path, char **text, size_t *size, BrioError *error)
+static BrioStatus scene_text(BrioNode *root, const char *path, char **text, size_t *size,
+                             BrioError *error)
 {
     BrioNode *scene = root->kind == BRIO_NODE_MAP ? brio__node_get(root, "scene") : NULL;
-    if (!scene) return brio__error(error, BRIO_ERROR_INPUT, "%s holds no scene: it was not written by `brio run`", path);
+    if (!scene)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%s holds no scene: it was not written by `brio run`", path);
     FILE *file = open_memstream(text, size);
     if (!file) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     BrioStatus status = brio__tree_json(scene, 0, file);
@@ -24,11 +27,15 @@ BrioStatus brio__no_folder(const char *out, BrioError *error)
     struct stat info;
     char other[4200];
     snprintf(other, sizeof other, "%s-out", out);
-    if (stat(other, &info) == 0 && S_ISDIR(info.st_mode)) return brio__error(error, BRIO_ERROR_FILE, "there is no folder \"%s\"; did you mean \"%s\"?", out, other);
-    return brio__error(error, BRIO_ERROR_FILE, "there is no folder \"%s\": give one that `brio run` has written", out);
+    if (stat(other, &info) == 0 && S_ISDIR(info.st_mode))
+        return brio__error(error, BRIO_ERROR_FILE,
+                           "there is no folder \"%s\"; did you mean \"%s\"?", out, other);
+    return brio__error(error, BRIO_ERROR_FILE,
+                       "there is no folder \"%s\": give one that `brio run` has written", out);
 }
 
-/* Its files are named relative to the scene file, and that relative to the folder in which the run was started. */
+/* Its files are named relative to the scene file, and that relative to the folder in which the run
+ * was started. */
 BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error)
 {
     BrioNode *root = NULL;
@@ -44,10 +51,12 @@ BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error)
     BrioStatus status = scene_text(root, path, &text, &size, error);
     if (status == BRIO_OK) {
         BrioNode *file = brio__node_get(root, "scene_file");
-        status = brio__scene_parse(text, size, file && file->text ? file->text : path, scene, &inner);
+        status =
+            brio__scene_parse(text, size, file && file->text ? file->text : path, scene, &inner);
         if (status != BRIO_OK)
             brio__error(error, status,
-                        "the scene kept in %s cannot be built again: %s%s%s; if files that it names are missing, go to the folder in which "
+                        "the scene kept in %s cannot be built again: %s%s%s; if files that it "
+                        "names are missing, go to the folder in which "
                         "`brio run` was started",
                         path, inner.path, inner.path[0] ? ": " : "", inner.message);
     }
@@ -57,7 +66,8 @@ BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error)
 }
 
 /* Meshes may have been changed since the run: then the energy is not the one that was written. */
-static BrioStatus check_energy(const char *out, const BrioScene *scene, BrioSim *sim, const BrioCheckpoint *c, BrioError *error)
+static BrioStatus check_energy(const char *out, const BrioScene *scene, BrioSim *sim,
+                               const BrioCheckpoint *c, BrioError *error)
 {
     BrioLedger l;
     if (c->energy_length == 0 || sim->state->step % scene->energy_every) return BRIO_OK;
@@ -65,7 +75,8 @@ static BrioStatus check_energy(const char *out, const BrioScene *scene, BrioSim 
     double scale = l.kinetic + fabs(l.elastic) + fabs(l.gravity) + fabs(l.attachment);
     if (fabs(l.total - c->totals.last_energy) <= 1e-6 * scale) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "%s: the energy of the last state is %.9g J with the scene's files as they are now and was %.9g J in the run: they were "
+                       "%s: the energy of the last state is %.9g J with the scene's files as they "
+                       "are now and was %.9g J in the run: they were "
                        "changed since; run the scene again",
                        out, l.total, c->totals.last_energy);
 }
@@ -81,11 +92,14 @@ BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, Bri
     BRIO_CHECK(brio__folder_open(out, false, &folder, error));
     BrioStatus status = BRIO_OK;
     if (!brio__checkpoint_exists(&folder))
-        status = brio__error(error, BRIO_ERROR_FILE, "%s holds no results of `brio run` (there is no %s): give the folder that it named", out,
-                             BRIO_CHECKPOINT_NAME);
+        status = brio__error(
+            error, BRIO_ERROR_FILE,
+            "%s holds no results of `brio run` (there is no %s): give the folder that it named",
+            out, BRIO_CHECKPOINT_NAME);
     if (status == BRIO_OK) status = brio__run_scene(out, scene, error);
     if (status == BRIO_OK) status = brio__scene_sim(*scene, sim, error);
-    if (status == BRIO_OK) status = brio__checkpoint_read(&folder, &checkpoint, (*sim)->state, NULL, error);
+    if (status == BRIO_OK)
+        status = brio__checkpoint_read(&folder, &checkpoint, (*sim)->state, NULL, error);
     if (status == BRIO_OK) status = check_energy(out, *scene, *sim, &checkpoint, error);
     brio__free(checkpoint.frame_time);
     brio__folder_close(&folder);

@@ -7,12 +7,16 @@
 #include <sys/stat.h>
 
 static const char letters[8] = "brio-mot";
-enum { VERSION = 2, LEVELS = (1 << 24) - 1, ROUND = 6 }; /* ROUND: segments of a quarter of a circle */
+/* ROUND: segments of a quarter of a circle */
+enum { VERSION = 2, LEVELS = (1 << 24) - 1, ROUND = 6 };
 #define BYTE_ORDER_MARK 0x01020304u
 
-/* ---- what there is to see ------------------------------------------------------------------------ */
+/* ---- what there is to see --------------------------------------------------------------- */
 
-static size_t part_bytes(const BrioMotionPart *p) { return 4 * sizeof(float) + 9 * (size_t)p->carrier_count; }
+static size_t part_bytes(const BrioMotionPart *p)
+{
+    return 4 * sizeof(float) + 9 * (size_t)p->carrier_count;
+}
 
 static BrioStatus measure(BrioMotionFile *m)
 {
@@ -31,8 +35,10 @@ static BrioStatus measure(BrioMotionFile *m)
     return m->scratch && m->buffer ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-/* `carriers` vertices that are kept; `weights` entries that make the others of them, 0: they are the vertices. */
-static BrioStatus room_for(BrioMotionPart *p, const char *name, int64_t vertices, int64_t carriers, int64_t weights, int64_t triangles, int64_t edges)
+/* `carriers` vertices that are kept; `weights` entries that make the others of them, 0: they are
+ * the vertices. */
+static BrioStatus room_for(BrioMotionPart *p, const char *name, int64_t vertices, int64_t carriers,
+                           int64_t weights, int64_t triangles, int64_t edges)
 {
     p->name = brio__strdup(name ? name : "");
     p->vertex = brio__calloc((size_t)carriers + 1, sizeof *p->vertex);
@@ -52,13 +58,15 @@ static BrioStatus room_for(BrioMotionPart *p, const char *name, int64_t vertices
     return p->name && p->vertex && p->rest && p->triangle && p->edge ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-static BrioStatus room(BrioMotionPart *p, const char *name, int64_t vertices, int64_t triangles, int64_t edges)
+static BrioStatus room(BrioMotionPart *p, const char *name, int64_t vertices, int64_t triangles,
+                       int64_t edges)
 {
     return room_for(p, name, vertices, vertices, 0, triangles, edges);
 }
 
 /* Numbers the vertices that elements use, in ascending order: place[v] is the part's own number. */
-static BrioStatus number_vertices(int64_t count, const int32_t *nodes, int64_t node_count, int32_t **place, int64_t *used)
+static BrioStatus number_vertices(int64_t count, const int32_t *nodes, int64_t node_count,
+                                  int32_t **place, int64_t *used)
 {
     int32_t *at = brio__calloc((size_t)count + 1, sizeof *at);
     *place = at;
@@ -76,7 +84,9 @@ static BrioStatus add_embedded(BrioMotionPart *p, const BrioBody *b)
     const BrioSkin *skin = b->skin;
     int64_t weights = skin->start[skin->vertex_count], used;
     int32_t *place;
-    BrioStatus status = weights <= INT32_MAX ? number_vertices(b->count, skin->node, weights, &place, &used) : BRIO_ERROR_TOO_LARGE;
+    BrioStatus status = weights <= INT32_MAX
+                            ? number_vertices(b->count, skin->node, weights, &place, &used)
+                            : BRIO_ERROR_TOO_LARGE;
     if (status != BRIO_OK) return status;
     status = room_for(p, b->name, skin->vertex_count, used, weights, skin->triangle_count, 0);
     if (status == BRIO_OK) {
@@ -104,7 +114,9 @@ static BrioStatus add_body(BrioMotionFile *m, const BrioBody *b, const double *r
     int64_t node_count = surface ? 3 * b->triangle_count : 2 * b->edge_count, used;
     int32_t *place;
     BrioStatus status = number_vertices(b->count, nodes, node_count, &place, &used);
-    if (status == BRIO_OK) status = room(p, b->name, used, surface ? b->triangle_count : 0, surface ? 0 : b->edge_count);
+    if (status == BRIO_OK)
+        status =
+            room(p, b->name, used, surface ? b->triangle_count : 0, surface ? 0 : b->edge_count);
     if (status == BRIO_OK) {
         p->first = b->first;
         p->closed = b->tet_count > 0 || b->mass_point >= 0;
@@ -114,18 +126,21 @@ static BrioStatus add_body(BrioMotionFile *m, const BrioBody *b, const double *r
         }
         for (int64_t v = 0; node_count == 0 && v < b->count; v++) p->vertex[v] = (int32_t)v;
         for (int64_t v = 0; v < used; v++)
-            for (int r = 0; r < 3; r++) p->rest[3 * v + r] = (float)rest[3 * (b->first + p->vertex[v]) + r];
+            for (int r = 0; r < 3; r++)
+                p->rest[3 * v + r] = (float)rest[3 * (b->first + p->vertex[v]) + r];
     }
     if (status == BRIO_OK && b->skin) {
         p->faces = brio__faces_copy(b->skin->faces);
         if (!p->faces) status = BRIO_ERROR_MEMORY;
-        for (int32_t c = 0; p->faces && c < p->faces->start[p->faces->count]; c++) p->faces->vertex[c] = place[p->faces->vertex[c]];
+        for (int32_t c = 0; p->faces && c < p->faces->start[p->faces->count]; c++)
+            p->faces->vertex[c] = place[p->faces->vertex[c]];
     }
     brio__free(place);
     return status;
 }
 
-static BrioStatus add_mesh_obstacle(BrioMotionFile *m, const BrioSystem *s, const BrioObstacle *o, const double *x)
+static BrioStatus add_mesh_obstacle(BrioMotionFile *m, const BrioSystem *s, const BrioObstacle *o,
+                                    const double *x)
 {
     BrioMotionPart *p = &m->part[m->part_count++];
     p->kind = BRIO_MOTION_OBSTACLE;
@@ -158,36 +173,54 @@ static BrioStatus add_rods(BrioMotionFile *m, const BrioSystem *s, const double 
     return BRIO_OK;
 }
 
-/* A solid of penalty contact as triangles, from rings about its second axis: `ring` points each, joined, and closed by two fans. Corners
- * are half * sign + radius * n over all directions n, with each octant's own signs: so a box with round edges, a ball, a capsule. */
-static BrioStatus add_solid(BrioMotionFile *m, const char *name, bool cylinder, const double solid[BRIO_SOLID_REST])
+/* A solid of penalty contact as triangles, from rings about its second axis: `ring` points each,
+ * joined, and closed by two fans. Corners are half * sign + radius * n over all directions n, with
+ * each octant's own signs: so a box with round edges, a ball, a capsule. */
+static BrioStatus add_solid(BrioMotionFile *m, const char *name, bool cylinder,
+                            const double solid[BRIO_SOLID_REST])
 {
-    int rings = cylinder ? 2 : 2 * (ROUND + 1), ring = cylinder ? 8 * ROUND : 4 * (ROUND + 1), next = 0;
+    int rings = cylinder ? 2 : 2 * (ROUND + 1);
+    int ring = cylinder ? 8 * ROUND : 4 * (ROUND + 1);
+    int next = 0;
     const double *centre = solid + 1, *half = solid + 10, *a = solid + 4, *b = solid + 7;
-    double c[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]}, quarter = acos(0.0);
+    double c[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
+    double quarter = acos(0.0);
     BrioMotionPart *p = &m->part[m->part_count++];
     p->kind = BRIO_MOTION_OBSTACLE;
     p->still = true;
-    BRIO_CHECK(room(p, name, (int64_t)rings * ring + 2, 2 * (int64_t)(rings - 1) * ring + 2 * (int64_t)ring, 0));
+    BRIO_CHECK(room(p, name, (int64_t)rings * ring + 2,
+                    2 * (int64_t)(rings - 1) * ring + 2 * (int64_t)ring, 0));
     for (int i = 0; i < rings; i++)
         for (int k = 0; k < ring; k++) {
-            double y[3], up = i % (ROUND + 1) * quarter / ROUND - (i <= ROUND ? quarter : 0), turn = (k % (ROUND + 1) + k / (ROUND + 1) * ROUND) * quarter / ROUND;
-            const double side[3] = {k / (ROUND + 1) == 0 || k / (ROUND + 1) == 3 ? 1 : -1, i <= ROUND ? -1 : 1, k / (ROUND + 1) < 2 ? 1 : -1};
+            double y[3];
+            double up = i % (ROUND + 1) * quarter / ROUND - (i <= ROUND ? quarter : 0);
+            double turn = (k % (ROUND + 1) + k / (ROUND + 1) * ROUND) * quarter / ROUND;
+            const double side[3] = {k / (ROUND + 1) == 0 || k / (ROUND + 1) == 3 ? 1 : -1,
+                                    i <= ROUND ? -1 : 1, k / (ROUND + 1) < 2 ? 1 : -1};
             const double n[3] = {cos(up) * cos(turn), sin(up), cos(up) * sin(turn)};
             for (int r = 0; r < 3; r++) y[r] = half[r] * side[r] + solid[13] * n[r];
-            if (cylinder) y[0] = half[0] * cos(k * quarter * 4 / ring), y[1] = i ? half[1] : -half[1], y[2] = half[0] * sin(k * quarter * 4 / ring);
-            for (int r = 0; r < 3; r++) p->rest[3 * (i * ring + k) + r] = (float)(centre[r] + a[r] * y[0] + b[r] * y[1] + c[r] * y[2]);
+            if (cylinder)
+                y[0] = half[0] * cos(k * quarter * 4 / ring), y[1] = i ? half[1] : -half[1],
+                y[2] = half[0] * sin(k * quarter * 4 / ring);
+            for (int r = 0; r < 3; r++)
+                p->rest[3 * (i * ring + k) + r] =
+                    (float)(centre[r] + a[r] * y[0] + b[r] * y[1] + c[r] * y[2]);
         }
     for (int end = 0; end < 2; end++)
-        for (int r = 0; r < 3; r++) p->rest[3 * (rings * ring + end) + r] = (float)(centre[r] + (end ? 1 : -1) * (half[1] + solid[13]) * b[r]);
+        for (int r = 0; r < 3; r++)
+            p->rest[3 * (rings * ring + end) + r] =
+                (float)(centre[r] + (end ? 1 : -1) * (half[1] + solid[13]) * b[r]);
     for (int k = 0; k < ring; k++) {
         int after = (k + 1) % ring;
         for (int i = 0; i + 1 < rings; i++) {
-            const int32_t q[6] = {i * ring + k, (i + 1) * ring + k, (i + 1) * ring + after, i * ring + k, (i + 1) * ring + after, i * ring + after};
+            const int32_t q[6] = {i * ring + k, (i + 1) * ring + k,     (i + 1) * ring + after,
+                                  i * ring + k, (i + 1) * ring + after, i * ring + after};
             memcpy(p->triangle + 3 * next, q, sizeof q);
             next += 2;
         }
-        const int32_t caps[6] = {rings * ring, k, after, rings * ring + 1, (rings - 1) * ring + after, (rings - 1) * ring + k};
+        const int32_t caps[6] = {
+            rings * ring,          k, after, rings * ring + 1, (rings - 1) * ring + after,
+            (rings - 1) * ring + k};
         memcpy(p->triangle + 3 * next, caps, sizeof caps);
         next += 2;
     }
@@ -196,13 +229,15 @@ static BrioStatus add_solid(BrioMotionFile *m, const char *name, bool cylinder, 
 }
 
 /* Planes and solids keep their data with every vertex that may meet them. */
-static BrioStatus add_formula_obstacle(BrioMotionFile *m, const BrioSystem *s, const BrioObstacle *o)
+static BrioStatus add_formula_obstacle(BrioMotionFile *m, const BrioSystem *s,
+                                       const BrioObstacle *o)
 {
     const BrioTerm *term = &s->term[s->plane_term + o->plane];
     double data[BRIO_SOLID_REST];
     if (term->elements == 0) return BRIO_OK; /* nothing may meet it */
     for (int k = 0; k < term->energy->rest; k++) data[k] = term->rest[k * LANES];
-    if (term->energy->rest == BRIO_SOLID_REST) return add_solid(m, o->name, !strcmp(term->energy->name, "cylinder-penalty"), data);
+    if (term->energy->rest == BRIO_SOLID_REST)
+        return add_solid(m, o->name, !strcmp(term->energy->name, "cylinder-penalty"), data);
     for (int r = 0; r < 3; r++) {
         m->plane[m->plane_count][r] = (float)data[4 + r];
         m->plane[m->plane_count][3 + r] = (float)data[1 + r];
@@ -211,18 +246,21 @@ static BrioStatus add_formula_obstacle(BrioMotionFile *m, const BrioSystem *s, c
     return BRIO_OK;
 }
 
-static BrioStatus describe(BrioMotionFile *m, const BrioSystem *s, const double *rest, const double *x)
+static BrioStatus describe(BrioMotionFile *m, const BrioSystem *s, const double *rest,
+                           const double *x)
 {
     m->part = brio__calloc((size_t)(s->body_count + s->obstacle_count + 1), sizeof *m->part);
     m->plane = brio__calloc((size_t)s->plane_count + 1, sizeof *m->plane);
     if (!m->part || !m->plane) return BRIO_ERROR_MEMORY;
     for (int i = 0; i < s->body_count; i++) BRIO_CHECK(add_body(m, &s->body[i], rest));
     for (int i = 0; i < s->obstacle_count; i++)
-        BRIO_CHECK(s->obstacle[i].plane >= 0 ? add_formula_obstacle(m, s, &s->obstacle[i]) : add_mesh_obstacle(m, s, &s->obstacle[i], x));
+        BRIO_CHECK(s->obstacle[i].plane >= 0 ? add_formula_obstacle(m, s, &s->obstacle[i])
+                                             : add_mesh_obstacle(m, s, &s->obstacle[i], x));
     return s->rod_count ? add_rods(m, s, x) : BRIO_OK;
 }
 
-BrioStatus brio__motion_create(const BrioSystem *system, const double *rest, const double *x, double fps, double frames, bool velocities, BrioMotionFile **motion)
+BrioStatus brio__motion_create(const BrioSystem *system, const double *rest, const double *x,
+                               double fps, double frames, bool velocities, BrioMotionFile **motion)
 {
     BrioMotionFile *m = brio__calloc(1, sizeof *m);
     *motion = m;
@@ -231,7 +269,8 @@ BrioStatus brio__motion_create(const BrioSystem *system, const double *rest, con
     m->velocities = velocities;
     BrioStatus status = describe(m, system, rest, x);
     if (status == BRIO_OK) status = measure(m);
-    m->stride = (int64_t)fmin(fmax(ceil(frames * (double)m->frame_bytes / BRIO_MOTION_MOST), 1), 1e15);
+    m->stride =
+        (int64_t)fmin(fmax(ceil(frames * (double)m->frame_bytes / BRIO_MOTION_MOST), 1), 1e15);
     if (status == BRIO_OK) return BRIO_OK;
     brio__motion_free(m);
     *motion = NULL;
@@ -261,12 +300,29 @@ void brio__motion_free(BrioMotionFile *m)
     brio__free(m);
 }
 
-/* ---- writing ------------------------------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------------- */
 
 /* What the head says of a part, and in what order. */
-enum { NAME, KIND, CLOSED, STILL, VERTICES, CARRIERS, WEIGHTS, TRIANGLES, EDGES, FACES, CORNERS, UVS, NORMALS, GROUPS, PART_HEAD };
+enum {
+    NAME,
+    KIND,
+    CLOSED,
+    STILL,
+    VERTICES,
+    CARRIERS,
+    WEIGHTS,
+    TRIANGLES,
+    EDGES,
+    FACES,
+    CORNERS,
+    UVS,
+    NORMALS,
+    GROUPS,
+    PART_HEAD
+};
 
-static void put(FILE *file, const void *data, size_t size) /* into memory: what fails shows when it is closed */
+static void put(FILE *file, const void *data,
+                size_t size) /* into memory: what fails shows when it is closed */
 {
     if (size) fwrite(data, 1, size, file);
 }
@@ -291,10 +347,20 @@ static void put_part(FILE *file, const BrioMotionPart *p)
 {
     const BrioFaces *f = p->faces;
     int32_t weights = p->weight ? p->start[p->vertex_count] : 0;
-    int32_t head[PART_HEAD] = {[NAME] = (int32_t)strlen(p->name), [KIND] = p->kind, [CLOSED] = p->closed, [STILL] = p->still, [VERTICES] = p->vertex_count,
-                               [CARRIERS] = p->carrier_count, [WEIGHTS] = weights, [TRIANGLES] = p->triangle_count, [EDGES] = p->edge_count,
-                               [FACES] = f ? (int32_t)f->count : 0, [CORNERS] = f ? f->start[f->count] : 0, [UVS] = f ? (int32_t)f->uv_count : 0,
-                               [NORMALS] = f ? (int32_t)f->normal_count : 0, [GROUPS] = f ? f->group_count : 0};
+    int32_t head[PART_HEAD] = {[NAME] = (int32_t)strlen(p->name),
+                               [KIND] = p->kind,
+                               [CLOSED] = p->closed,
+                               [STILL] = p->still,
+                               [VERTICES] = p->vertex_count,
+                               [CARRIERS] = p->carrier_count,
+                               [WEIGHTS] = weights,
+                               [TRIANGLES] = p->triangle_count,
+                               [EDGES] = p->edge_count,
+                               [FACES] = f ? (int32_t)f->count : 0,
+                               [CORNERS] = f ? f->start[f->count] : 0,
+                               [UVS] = f ? (int32_t)f->uv_count : 0,
+                               [NORMALS] = f ? (int32_t)f->normal_count : 0,
+                               [GROUPS] = f ? f->group_count : 0};
     put(file, head, sizeof head);
     put(file, p->name, (size_t)head[NAME]);
     put(file, p->vertex, (size_t)p->carrier_count * sizeof *p->vertex);
@@ -367,13 +433,14 @@ void brio__motion_frame(BrioMotionFile *m, double time, const double *x, const d
     }
 }
 
-/* ---- vertices from what carries them ------------------------------------------------------------- */
+/* ---- vertices from what carries them ---------------------------------------------------- */
 
 static void carry(const BrioMotionPart *p, int v, const double *carriers, double point[3])
 {
     point[0] = point[1] = point[2] = 0;
     for (int32_t k = p->start[v]; k < p->start[v + 1]; k++)
-        for (int r = 0; r < 3; r++) point[r] += p->weight[k] * carriers[3 * (size_t)p->carrier[k] + r];
+        for (int r = 0; r < 3; r++)
+            point[r] += p->weight[k] * carriers[3 * (size_t)p->carrier[k] + r];
 }
 
 void brio__motion_seen(BrioMotionFile *m, const double *world, bool velocities, double *seen)
@@ -381,14 +448,18 @@ void brio__motion_seen(BrioMotionFile *m, const double *world, bool velocities, 
     for (int i = 0; i < m->part_count; i++) {
         const BrioMotionPart *p = &m->part[i];
         double *carriers = p->weight ? m->scratch : seen;
-        for (int64_t k = 0; p->still && k < 3 * (int64_t)p->vertex_count; k++) seen[k] = velocities ? 0 : p->rest[k];
-        for (int v = 0; !p->still && v < p->carrier_count; v++) memcpy(carriers + 3 * (size_t)v, world + 3 * (p->first + p->vertex[v]), 3 * sizeof *seen);
-        for (int v = 0; p->weight && v < p->vertex_count; v++) carry(p, v, carriers, seen + 3 * (size_t)v);
+        for (int64_t k = 0; p->still && k < 3 * (int64_t)p->vertex_count; k++)
+            seen[k] = velocities ? 0 : p->rest[k];
+        for (int v = 0; !p->still && v < p->carrier_count; v++)
+            memcpy(carriers + 3 * (size_t)v, world + 3 * (p->first + p->vertex[v]),
+                   3 * sizeof *seen);
+        for (int v = 0; p->weight && v < p->vertex_count; v++)
+            carry(p, v, carriers, seen + 3 * (size_t)v);
         seen += 3 * (size_t)p->vertex_count;
     }
 }
 
-/* ---- reading ------------------------------------------------------------------------------------- */
+/* ---- reading ---------------------------------------------------------------------------- */
 
 static bool get(FILE *file, void *data, size_t size) { return fread(data, 1, size, file) == size; }
 
@@ -402,35 +473,51 @@ static bool numbers_below(const int32_t *numbers, int64_t count, int32_t most)
 /* Arrays of a face whose sizes were taken from the head; everything else in them is judged here. */
 static bool read_faces(FILE *file, const int32_t *head, BrioMotionPart *p)
 {
-    BrioFaces *f = brio__faces_create(head[FACES], head[CORNERS], head[UVS], head[NORMALS], head[GROUPS]);
+    BrioFaces *f =
+        brio__faces_create(head[FACES], head[CORNERS], head[UVS], head[NORMALS], head[GROUPS]);
     size_t corners = (size_t)head[CORNERS];
     p->faces = f;
-    if (!f || !get(file, f->start, ((size_t)f->count + 1) * sizeof *f->start) || !get(file, f->vertex, corners * sizeof *f->vertex)) return false;
-    if (f->uv && !(get(file, f->uv, 2 * (size_t)f->uv_count * sizeof *f->uv) && get(file, f->corner_uv, corners * sizeof *f->corner_uv))) return false;
-    if (f->corner_normal && !get(file, f->corner_normal, corners * sizeof *f->corner_normal)) return false;
-    if (f->face_group && !get(file, f->face_group, (size_t)f->count * sizeof *f->face_group)) return false;
+    if (!f || !get(file, f->start, ((size_t)f->count + 1) * sizeof *f->start) ||
+        !get(file, f->vertex, corners * sizeof *f->vertex))
+        return false;
+    if (f->uv && !(get(file, f->uv, 2 * (size_t)f->uv_count * sizeof *f->uv) &&
+                   get(file, f->corner_uv, corners * sizeof *f->corner_uv)))
+        return false;
+    if (f->corner_normal && !get(file, f->corner_normal, corners * sizeof *f->corner_normal))
+        return false;
+    if (f->face_group && !get(file, f->face_group, (size_t)f->count * sizeof *f->face_group))
+        return false;
     for (int32_t g = 0; g < f->group_count; g++) {
         char name[256];
         int32_t length;
-        if (!get(file, &length, sizeof length) || length < 0 || length >= (int32_t)sizeof name || !get(file, name, (size_t)length)) return false;
+        if (!get(file, &length, sizeof length) || length < 0 || length >= (int32_t)sizeof name ||
+            !get(file, name, (size_t)length))
+            return false;
         name[length] = 0;
         if (!(f->group[g] = brio__strdup(name))) return false;
     }
-    if (f->start[0] != 0 || f->start[f->count] != head[CORNERS] || brio__faces_triangles(f) != p->triangle_count) return false;
+    if (f->start[0] != 0 || f->start[f->count] != head[CORNERS] ||
+        brio__faces_triangles(f) != p->triangle_count)
+        return false;
     for (int64_t k = 0; k < f->count; k++) {
         if (f->start[k + 1] < (int64_t)f->start[k] + 3) return false;
-        if (f->face_group && (f->face_group[k] < -1 || f->face_group[k] >= f->group_count)) return false;
+        if (f->face_group && (f->face_group[k] < -1 || f->face_group[k] >= f->group_count))
+            return false;
     }
     for (size_t c = 0; c < corners; c++)
-        if ((f->corner_uv && (f->corner_uv[c] < -1 || f->corner_uv[c] >= f->uv_count)) || (f->corner_normal && (f->corner_normal[c] < -1 || f->corner_normal[c] >= f->normal_count)))
+        if ((f->corner_uv && (f->corner_uv[c] < -1 || f->corner_uv[c] >= f->uv_count)) ||
+            (f->corner_normal &&
+             (f->corner_normal[c] < -1 || f->corner_normal[c] >= f->normal_count)))
             return false;
     return numbers_below(f->vertex, (int64_t)corners, p->vertex_count);
 }
 
 static bool read_weights(FILE *file, int32_t weights, BrioMotionPart *p)
 {
-    if (!get(file, p->start, ((size_t)p->vertex_count + 1) * sizeof *p->start) || !get(file, p->carrier, (size_t)weights * sizeof *p->carrier) ||
-        !get(file, p->weight, (size_t)weights * sizeof *p->weight) || p->start[0] != 0 || p->start[p->vertex_count] != weights)
+    if (!get(file, p->start, ((size_t)p->vertex_count + 1) * sizeof *p->start) ||
+        !get(file, p->carrier, (size_t)weights * sizeof *p->carrier) ||
+        !get(file, p->weight, (size_t)weights * sizeof *p->weight) || p->start[0] != 0 ||
+        p->start[p->vertex_count] != weights)
         return false;
     for (int v = 0; v < p->vertex_count; v++)
         if (p->start[v + 1] < p->start[v]) return false;
@@ -444,27 +531,40 @@ static bool read_part(FILE *file, int64_t left, BrioMotionPart *p)
     if (!get(file, head, sizeof head)) return false;
     for (int k = 0; k < PART_HEAD; k++)
         if (head[k] < 0) return false;
-    int64_t least = 12 * (int64_t)head[VERTICES] + 4 * (int64_t)head[CARRIERS] + 12 * (int64_t)head[WEIGHTS] + 12 * (int64_t)head[TRIANGLES] + 8 * (int64_t)head[EDGES] +
-                    4 * (int64_t)head[FACES] + 4 * (int64_t)head[CORNERS] + 16 * (int64_t)head[UVS] + 4 * (int64_t)head[GROUPS];
-    if (head[NAME] >= (int32_t)sizeof name || head[KIND] >= BRIO_MOTION_KINDS || least > left) return false;
+    int64_t least =
+        12 * (int64_t)head[VERTICES] + 4 * (int64_t)head[CARRIERS] + 12 * (int64_t)head[WEIGHTS] +
+        12 * (int64_t)head[TRIANGLES] + 8 * (int64_t)head[EDGES] + 4 * (int64_t)head[FACES] +
+        4 * (int64_t)head[CORNERS] + 16 * (int64_t)head[UVS] + 4 * (int64_t)head[GROUPS];
+    if (head[NAME] >= (int32_t)sizeof name || head[KIND] >= BRIO_MOTION_KINDS || least > left)
+        return false;
     if (head[WEIGHTS] ? head[STILL] : head[CARRIERS] != head[VERTICES]) return false;
     if (!get(file, name, (size_t)head[NAME])) return false;
     name[head[NAME]] = 0;
-    if (room_for(p, name, head[VERTICES], head[CARRIERS], head[WEIGHTS], head[TRIANGLES], head[EDGES]) != BRIO_OK) return false;
+    if (room_for(p, name, head[VERTICES], head[CARRIERS], head[WEIGHTS], head[TRIANGLES],
+                 head[EDGES]) != BRIO_OK)
+        return false;
     p->kind = head[KIND];
     p->closed = head[CLOSED];
     p->still = head[STILL];
-    return get(file, p->vertex, (size_t)p->carrier_count * sizeof *p->vertex) && get(file, p->rest, 3 * (size_t)p->vertex_count * sizeof *p->rest) &&
-           get(file, p->triangle, 3 * (size_t)p->triangle_count * sizeof *p->triangle) && get(file, p->edge, 2 * (size_t)p->edge_count * sizeof *p->edge) &&
-           numbers_below(p->triangle, 3 * (int64_t)p->triangle_count, p->vertex_count) && numbers_below(p->edge, 2 * (int64_t)p->edge_count, p->vertex_count) &&
-           (head[WEIGHTS] == 0 || read_weights(file, head[WEIGHTS], p)) && (head[FACES] == 0 || read_faces(file, head, p));
+    return get(file, p->vertex, (size_t)p->carrier_count * sizeof *p->vertex) &&
+           get(file, p->rest, 3 * (size_t)p->vertex_count * sizeof *p->rest) &&
+           get(file, p->triangle, 3 * (size_t)p->triangle_count * sizeof *p->triangle) &&
+           get(file, p->edge, 2 * (size_t)p->edge_count * sizeof *p->edge) &&
+           numbers_below(p->triangle, 3 * (int64_t)p->triangle_count, p->vertex_count) &&
+           numbers_below(p->edge, 2 * (int64_t)p->edge_count, p->vertex_count) &&
+           (head[WEIGHTS] == 0 || read_weights(file, head[WEIGHTS], p)) &&
+           (head[FACES] == 0 || read_faces(file, head, p));
 }
 
 static bool read_head(BrioMotionFile *m, int64_t bytes)
 {
     int32_t counts[4];
-    if (!get(m->file, &m->fps, sizeof m->fps) || !get(m->file, &m->stride, sizeof m->stride) || !get(m->file, counts, sizeof counts)) return false;
-    if (!(m->fps > 0) || m->stride < 1 || counts[0] < 0 || counts[1] < 0 || (int64_t)counts[0] + counts[1] > bytes / 8) return false;
+    if (!get(m->file, &m->fps, sizeof m->fps) || !get(m->file, &m->stride, sizeof m->stride) ||
+        !get(m->file, counts, sizeof counts))
+        return false;
+    if (!(m->fps > 0) || m->stride < 1 || counts[0] < 0 || counts[1] < 0 ||
+        (int64_t)counts[0] + counts[1] > bytes / 8)
+        return false;
     m->velocities = counts[2];
     m->part = brio__calloc((size_t)counts[0] + 1, sizeof *m->part);
     m->plane = brio__calloc((size_t)counts[1] + 1, sizeof *m->plane);
@@ -474,19 +574,23 @@ static bool read_head(BrioMotionFile *m, int64_t bytes)
         if (!read_part(m->file, bytes, &m->part[i])) return false;
     }
     m->plane_count = counts[1];
-    return get(m->file, m->plane, (size_t)counts[1] * sizeof *m->plane) && ftello(m->file) == m->head_bytes;
+    return get(m->file, m->plane, (size_t)counts[1] * sizeof *m->plane) &&
+           ftello(m->file) == m->head_bytes;
 }
 
 static bool read_times(BrioMotionFile *m)
 {
     for (int64_t k = 0; k < m->frame_count; k++) {
-        if (fseeko(m->file, m->head_bytes + k * (int64_t)m->frame_bytes, SEEK_SET) || !get(m->file, &m->time[k], sizeof m->time[k])) return false;
+        if (fseeko(m->file, m->head_bytes + k * (int64_t)m->frame_bytes, SEEK_SET) ||
+            !get(m->file, &m->time[k], sizeof m->time[k]))
+            return false;
         if (!isfinite(m->time[k]) || (k > 0 && m->time[k] <= m->time[k - 1])) return false;
     }
     return true;
 }
 
-BrioStatus brio__motion_read(FILE *file, const char *name, BrioMotionFile **motion, BrioError *error)
+BrioStatus brio__motion_read(FILE *file, const char *name, BrioMotionFile **motion,
+                             BrioError *error)
 {
     BrioMotionFile *m = brio__calloc(1, sizeof *m);
     char found[8];
@@ -501,7 +605,9 @@ BrioStatus brio__motion_read(FILE *file, const char *name, BrioMotionFile **moti
     m->file = file;
     rewind(file);
     const char *why = NULL;
-    if (fstat(fileno(file), &info) || !get(file, found, sizeof found) || memcmp(found, letters, sizeof letters) || !get(file, first, sizeof first) || !get(file, &length, sizeof length))
+    if (fstat(fileno(file), &info) || !get(file, found, sizeof found) ||
+        memcmp(found, letters, sizeof letters) || !get(file, first, sizeof first) ||
+        !get(file, &length, sizeof length))
         why = "it is no motion that brio has written";
     else if (first[0] != VERSION || first[1] != BYTE_ORDER_MARK)
         why = "it was written by another version of brio or on another kind of machine";
@@ -527,7 +633,8 @@ BrioStatus brio__motion_read(FILE *file, const char *name, BrioMotionFile **moti
         return BRIO_OK;
     }
     brio__motion_free(m);
-    return brio__error(error, BRIO_ERROR_INPUT, "%s cannot be drawn: %s; run the scene again", name, why);
+    return brio__error(error, BRIO_ERROR_INPUT, "%s cannot be drawn: %s; run the scene again", name,
+                       why);
 }
 
 BrioStatus brio__motion_open(const char *out, BrioMotionFile **motion, BrioError *error)
@@ -539,8 +646,12 @@ BrioStatus brio__motion_open(const char *out, BrioMotionFile **motion, BrioError
     snprintf(path, sizeof path, "%s/%s", out, BRIO_MOTION_NAME);
     FILE *file = fopen(path, "r");
     if (!file && errno == ENOENT)
-        return brio__error(error, BRIO_ERROR_FILE, "%s holds no motion (there is no %s): run the scene again, with output.motion not false", out, BRIO_MOTION_NAME);
-    if (!file) return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+        return brio__error(error, BRIO_ERROR_FILE,
+                           "%s holds no motion (there is no %s): run the scene again, with "
+                           "output.motion not false",
+                           out, BRIO_MOTION_NAME);
+    if (!file)
+        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
     return brio__motion_read(file, path, motion, error);
 }
 
@@ -550,7 +661,8 @@ static void decode(BrioMotionFile *m, const BrioMotionPart *p, const unsigned ch
     float head[4];
     memcpy(head, at, sizeof head);
     at += sizeof head;
-    for (int k = 0; k < 3 * p->carrier_count; k++, at += 3) m->scratch[k] = head[k % 3] + (double)head[3] * (double)(at[0] | at[1] << 8 | at[2] << 16);
+    for (int k = 0; k < 3 * p->carrier_count; k++, at += 3)
+        m->scratch[k] = head[k % 3] + (double)head[3] * (double)(at[0] | at[1] << 8 | at[2] << 16);
     for (int k = 0; !p->weight && k < 3 * p->vertex_count; k++) x[k] = (float)m->scratch[k];
     for (int v = 0; p->weight && v < p->vertex_count; v++) {
         double point[3];
@@ -561,8 +673,10 @@ static void decode(BrioMotionFile *m, const BrioMotionPart *p, const unsigned ch
 
 static BrioStatus fetch(BrioMotionFile *m, int64_t k, size_t offset, size_t size, BrioError *error)
 {
-    if (fseeko(m->file, m->head_bytes + k * (int64_t)m->frame_bytes + (int64_t)offset, SEEK_SET) || !get(m->file, m->buffer, size))
-        return brio__error(error, BRIO_ERROR_FILE, "frame %lld of the motion cannot be read", (long long)k);
+    if (fseeko(m->file, m->head_bytes + k * (int64_t)m->frame_bytes + (int64_t)offset, SEEK_SET) ||
+        !get(m->file, m->buffer, size))
+        return brio__error(error, BRIO_ERROR_FILE, "frame %lld of the motion cannot be read",
+                           (long long)k);
     return BRIO_OK;
 }
 
@@ -592,7 +706,8 @@ BrioStatus brio__motion_part(BrioMotionFile *m, int64_t k, int part, float *x, B
     return BRIO_OK;
 }
 
-BrioStatus brio__motion_velocities(BrioMotionFile *m, int64_t k, int part, float *v, float *scratch, BrioError *error)
+BrioStatus brio__motion_velocities(BrioMotionFile *m, int64_t k, int part, float *v, float *scratch,
+                                   BrioError *error)
 {
     const BrioMotionPart *p = &m->part[part];
     size_t count = 3 * (size_t)p->vertex_count;
@@ -608,7 +723,8 @@ BrioStatus brio__motion_velocities(BrioMotionFile *m, int64_t k, int part, float
     }
     BRIO_CHECK(brio__motion_part(m, from, part, scratch, error));
     BRIO_CHECK(brio__motion_part(m, to, part, v, error));
-    for (size_t i = 0; i < count; i++) v[i] = (float)((v[i] - (double)scratch[i]) / (m->time[to] - m->time[from]));
+    for (size_t i = 0; i < count; i++)
+        v[i] = (float)((v[i] - (double)scratch[i]) / (m->time[to] - m->time[from]));
     return BRIO_OK;
 }
 
@@ -625,7 +741,8 @@ int64_t brio__motion_find(const BrioMotionFile *m, double time)
     return low;
 }
 
-BrioStatus brio__motion_at(BrioMotionFile *m, double time, float *x, float *scratch, BrioError *error)
+BrioStatus brio__motion_at(BrioMotionFile *m, double time, float *x, float *scratch,
+                           BrioError *error)
 {
     int64_t k = brio__motion_find(m, time);
     BRIO_CHECK(brio__motion_positions(m, k, x, error));
@@ -636,7 +753,8 @@ BrioStatus brio__motion_at(BrioMotionFile *m, double time, float *x, float *scra
     return BRIO_OK;
 }
 
-void brio__motion_box(const BrioMotionFile *m, int part, const float *x, float low[3], float high[3])
+void brio__motion_box(const BrioMotionFile *m, int part, const float *x, float low[3],
+                      float high[3])
 {
     for (int i = 0; i < part; i++) x += 3 * (size_t)m->part[i].vertex_count;
     for (int r = 0; r < 3; r++) {

@@ -1,4 +1,5 @@
-/* Which files in a folder are results of brio: what --force may remove, and what is not overwritten without it. */
+/* Which files in a folder are results of brio: what --force may remove, and what is not overwritten
+ * without it. */
 #include "run.h"
 
 #include <ctype.h>
@@ -12,7 +13,8 @@
 #include <unistd.h>
 
 /* The checkpoint goes first, so that what is left of removed results is never continued. */
-static const char *const names[] = {BRIO_CHECKPOINT_NAME, "energy.csv", "probes.csv", "motion.bin", "run.json", "report.html", "state.csv"};
+static const char *const names[] = {BRIO_CHECKPOINT_NAME, "energy.csv",  "probes.csv", "motion.bin",
+                                    "run.json",           "report.html", "state.csv"};
 
 /* `text` without `prefix`, or NULL. */
 static const char *after(const char *text, const char *prefix)
@@ -46,13 +48,15 @@ static bool is_result(const char *found)
     return after(name, "state-") && numbered(after(name, "state-"), ".csv");
 }
 
-/* ".glb" or "-BODY.pc2", what follows "frames" in the name of a film; ".obj" of a rest shape; ".pvd" of an index. */
+/* ".glb" or "-BODY.pc2", what follows "frames" in the name of a film; ".obj" of a rest shape;
+ * ".pvd" of an index. */
 static bool is_film(const char *rest, const BrioFrameFormat *format)
 {
     const char *dot = strrchr(rest, '.');
     if (!dot || (rest != dot && rest[0] != '-')) return false;
     if (format->index && rest == dot && !strcmp(dot + 1, format->index_extension)) return true;
-    return format->film && (!strcmp(dot + 1, format->extension) || (format->rest_shape && !strcmp(dot + 1, "obj")));
+    return format->film &&
+           (!strcmp(dot + 1, format->extension) || (format->rest_shape && !strcmp(dot + 1, "obj")));
 }
 
 static bool is_frame(const char *found)
@@ -77,7 +81,8 @@ static bool is_frame(const char *found)
     return false;
 }
 
-/* Counts the finished files that `matches`, or removes all of them if asked. -1: a failure, with errno. */
+/* Counts the finished files that `matches`, or removes all of them if asked. -1: a failure, with
+ * errno. */
 static int sweep(const BrioFolder *folder, bool (*matches)(const char *), bool clear)
 {
     int copy = openat(folder->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), count = 0;
@@ -117,7 +122,8 @@ static BrioStatus sweep_all(const BrioFolder *folder, bool clear, int *count, Br
     return status;
 }
 
-BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder *folder, BrioError *error)
+BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder *folder,
+                              BrioError *error)
 {
     int count = 0;
     struct stat info;
@@ -125,20 +131,22 @@ BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder
     BRIO_CHECK(brio__folder_open(out, !exists, folder, error));
     BrioStatus status = BRIO_OK;
     if (flock(folder->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        status = brio__error(error, BRIO_ERROR_EXISTS,
-                             "another brio is writing to %s: wait for it, or choose another folder with -o", out);
+        status = brio__error(
+            error, BRIO_ERROR_EXISTS,
+            "another brio is writing to %s: wait for it, or choose another folder with -o", out);
     if (status == BRIO_OK && faccessat(folder->fd, ".", W_OK | X_OK, AT_EACCESS))
         status = brio__write_failed(folder, "", errno, error);
     if (status == BRIO_OK) status = sweep_all(folder, false, &count, error);
     if (status == BRIO_OK && count > 0 && !force && !keep)
-        status = brio__error(
-            error, BRIO_ERROR_EXISTS,
-            "%s holds results of an earlier run: --resume continues it, --force replaces it, -o chooses another folder",
-            out);
+        status = brio__error(error, BRIO_ERROR_EXISTS,
+                             "%s holds results of an earlier run: --resume continues it, --force "
+                             "replaces it, -o chooses another folder",
+                             out);
     if (status == BRIO_OK && count > 0 && force) status = sweep_all(folder, true, &count, error);
     if (status == BRIO_OK && keep && count > 0 && !brio__checkpoint_exists(folder))
-        status = brio__error(error, BRIO_ERROR_EXISTS,
-                             "%s holds results but no checkpoint to continue from: --force starts again", out);
+        status = brio__error(
+            error, BRIO_ERROR_EXISTS,
+            "%s holds results but no checkpoint to continue from: --force starts again", out);
     if (status != BRIO_OK) brio__folder_close(folder);
     return status;
 }

@@ -1,6 +1,7 @@
-/* The order of things on the disk makes every moment one from which a run can continue. A checkpoint is there before
- * anything else; what it claims (bytes of the tables, frames) is on the disk before it; and what was written after
- * it is cut off or written again, to the same bytes, when the run is resumed. */
+/* The order of things on the disk makes every moment one from which a run can continue. A
+ * checkpoint is there before anything else; what it claims (bytes of the tables, frames) is on the
+ * disk before it; and what was written after it is cut off or written again, to the same bytes,
+ * when the run is resumed. */
 #include "run.h"
 
 #include "../analyze/ledger.h"
@@ -31,14 +32,16 @@ const char *brio__verdict_name(BrioVerdict verdict) { return verdict_names[verdi
 
 typedef struct Run {
     BrioScene *scene;
-    BrioShare *share;       /* of the system; NULL: this process has all of it */
-    bool speaks;            /* this process writes */
+    BrioShare *share; /* of the system; NULL: this process has all of it */
+    bool speaks;      /* this process writes */
     BrioSim *sim;
     const BrioRunOptions *options;
     BrioRunResult *result;
     BrioFolder folder, frames;
     BrioWriter energy, probes, moved;
-    BrioMotionFile *motion; /* what is seen; kept if scene->motion; NULL: neither kept nor wanted by a format, or another process speaks */
+    /* what is seen; kept if scene->motion; NULL: neither kept nor wanted by a format, or another
+     * process speaks */
+    BrioMotionFile *motion;
     BrioCheckpoint checkpoint; /* as of now; the lengths as of the last one written */
     int64_t time_room;         /* of checkpoint.frame_time */
     int64_t frames_saved;      /* frames that the last checkpoint counts */
@@ -47,14 +50,17 @@ typedef struct Run {
     double start, earlier;     /* clock at the start of this session; wall time of those before */
     double checkpoint_at, checkpoint_cost;
     int64_t checkpoint_step;
-    double peak;               /* bytes of memory that all processes have had at most */
+    double peak; /* bytes of memory that all processes have had at most */
     BrioLedger ledger;
-    BrioExactWatch watch;      /* exact: NULL if there is none */
+    BrioExactWatch watch; /* exact: NULL if there is none */
 } Run;
 
-int64_t brio__scene_steps(const BrioScene *scene) { return (int64_t)ceil(scene->end / scene->def.h - 1e-6); }
+int64_t brio__scene_steps(const BrioScene *scene)
+{
+    return (int64_t)ceil(scene->end / scene->def.h - 1e-6);
+}
 
-/* ---- run.json ----------------------------------------------------------------------------------- */
+/* ---- run.json --------------------------------------------------------------------------- */
 
 static void json_totals(BrioJson *json, const Run *run)
 {
@@ -73,7 +79,8 @@ static void json_totals(BrioJson *json, const Run *run)
     brio__json_real(json, "other", fmax(t->wall - t->setup - solving - t->output, 0));
     brio__json_close(json, '}');
 
-    if (run->sim->stepper->solver->linear) brio__linear_stats(run->sim->stepper->solver->linear, &stats);
+    if (run->sim->stepper->solver->linear)
+        brio__linear_stats(run->sim->stepper->solver->linear, &stats);
     brio__json_open(json, "totals", '{');
     brio__json_integer(json, "steps", run->sim->state->step);
     brio__json_real(json, "time", run->sim->state->time);
@@ -109,7 +116,10 @@ static void json_sizes(BrioJson *json, const BrioSystem *s)
     int64_t tets = 0, triangles = 0, springs = 0;
     for (int i = 0; i < s->body_count; i++) {
         const BrioBody *b = &s->body[i];
-        BrioWhole whole = s->share ? s->share->body[i] : (BrioWhole){.tets = b->tet_count, .triangles = b->triangle_count, .edges = b->edge_count};
+        BrioWhole whole = s->share ? s->share->body[i]
+                                   : (BrioWhole){.tets = b->tet_count,
+                                                 .triangles = b->triangle_count,
+                                                 .edges = b->edge_count};
         tets += whole.tets;
         springs += whole.edges;
         if (s->term[b->term].energy->element == BRIO_ELEMENT_TRIANGLE) triangles += whole.triangles;
@@ -142,7 +152,8 @@ static void json_exact(BrioJson *json, const Run *run)
     brio__json_close(json, '}');
 }
 
-static BrioStatus write_own_json(Run *run, BrioVerdict verdict, const char *reason, BrioError *error)
+static BrioStatus write_own_json(Run *run, BrioVerdict verdict, const char *reason,
+                                 BrioError *error)
 {
     FILE *file;
     BRIO_CHECK(brio__replace_begin(&run->folder, "run.json", &file, error));
@@ -168,21 +179,28 @@ static BrioStatus write_own_json(Run *run, BrioVerdict verdict, const char *reas
 
 static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, BrioError *error)
 {
-    return brio__share_agree(run->share, run->speaks ? write_own_json(run, verdict, reason, error) : BRIO_OK);
+    return brio__share_agree(run->share,
+                             run->speaks ? write_own_json(run, verdict, reason, error) : BRIO_OK);
 }
 
-/* ---- outputs of a step -------------------------------------------------------------------------- */
+/* ---- outputs of a step ------------------------------------------------------------------ */
 
-static const char *frame_extension(const Run *run, const BrioFrameFormat *format) { return run->share && format->join ? format->joint_extension : format->extension; }
+static const char *frame_extension(const Run *run, const BrioFrameFormat *format)
+{
+    return run->share && format->join ? format->joint_extension : format->extension;
+}
 
-/* The file of frame k: what is written at once, or what names the pieces that processes have written. */
-static void frame_name(const Run *run, const BrioFrameFormat *format, int64_t k, char *text, size_t size)
+/* The file of frame k: what is written at once, or what names the pieces that processes have
+ * written. */
+static void frame_name(const Run *run, const BrioFrameFormat *format, int64_t k, char *text,
+                       size_t size)
 {
     snprintf(text, size, FRAME_STEM "_%06lld.%s", (long long)k, frame_extension(run, format));
 }
 
 /* What this process has of a frame: all of it, or a piece. */
-static BrioStatus write_formats(Run *run, const BrioFrame *whole, const BrioFrame *piece, BrioError *error)
+static BrioStatus write_formats(Run *run, const BrioFrame *whole, const BrioFrame *piece,
+                                BrioError *error)
 {
     int64_t k = run->checkpoint.frame_count;
     for (int i = 0; i < run->scene->format_count; i++) {
@@ -212,11 +230,21 @@ static BrioStatus write_frame(Run *run, BrioError *error)
     const BrioState *state = run->sim->state;
     BrioCheckpoint *c = &run->checkpoint;
     double *seen_v = run->motion ? run->seen + 3 * run->motion->vertex_count : NULL;
-    BrioFrame frame = {.system = run->sim->system, .time = state->time, .x = run->x, .v = run->v, .motion = run->motion, .only = -1, .seen = run->seen, .seen_v = seen_v}, seen = frame;
-    if (run->share) seen.system = NULL, seen.x = seen.v = NULL; /* the first process sees surfaces only */
+    BrioFrame frame = {.system = run->sim->system,
+                       .time = state->time,
+                       .x = run->x,
+                       .v = run->v,
+                       .motion = run->motion,
+                       .only = -1,
+                       .seen = run->seen,
+                       .seen_v = seen_v};
+    BrioFrame seen = frame;
+    /* the first process sees surfaces only */
+    if (run->share) seen.system = NULL, seen.x = seen.v = NULL;
     if (c->frame_count >= run->time_room) {
         int64_t room = 2 * c->frame_count + 64;
-        double *grown = brio__realloc(c->frame_time, (size_t)c->frame_count, (size_t)room, sizeof *grown);
+        double *grown =
+            brio__realloc(c->frame_time, (size_t)c->frame_count, (size_t)room, sizeof *grown);
         if (!grown) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
         c->frame_time = grown;
         run->time_room = room;
@@ -230,39 +258,44 @@ static BrioStatus write_frame(Run *run, BrioError *error)
     return BRIO_OK;
 }
 
-/* Rows and the frame of the state as it is, by every process what is its own: whether all have done it is for the caller to ask. `before` is the time of the last step, negative at the start. */
+/* Rows and the frame of the state as it is, by every process what is its own: whether all have done
+ * it is for the caller to ask. `before` is the time of the last step, negative at the start. */
 static BrioStatus write_outputs(Run *run, double before, BrioError *error)
 {
     const BrioScene *scene = run->scene;
     const BrioState *state = run->sim->state;
     if (state->step % scene->energy_every == 0) {
         if (brio_sim_ledger(run->sim, &run->ledger) != BRIO_OK)
-            return brio__error(error, BRIO_NOT_FINITE, "the energy is not a finite number after step %lld",
+            return brio__error(error, BRIO_NOT_FINITE,
+                               "the energy is not a finite number after step %lld",
                                (long long)state->step);
         run->checkpoint.totals.last_energy = run->ledger.total;
         if (run->speaks) BRIO_CHECK(brio__energy_row(&run->energy, run->sim, &run->ledger, error));
         if (run->speaks && scene->probe_count) {
             brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
-            BRIO_CHECK(
-                brio__probes_row(&run->probes, scene, run->sim->system, state->step, state->time, run->x, error));
+            BRIO_CHECK(brio__probes_row(&run->probes, scene, run->sim->system, state->step,
+                                        state->time, run->x, error));
         }
     }
     /* a frame whenever an instant k/fps is reached or passed; times carry round-off */
-    double now = floor(state->time * scene->fps + 1e-6), last = before < 0 ? -1 : floor(before * scene->fps + 1e-6);
+    double now = floor(state->time * scene->fps + 1e-6);
+    double last = before < 0 ? -1 : floor(before * scene->fps + 1e-6);
     if (now <= last) return BRIO_OK;
     int64_t instant = run->checkpoint.frames_passed++;
-    bool frame = scene->format_count && instant % scene->every == 0, moved = scene->motion && instant % run->checkpoint.motion_stride == 0;
+    bool frame = scene->format_count && instant % scene->every == 0;
+    bool moved = scene->motion && instant % run->checkpoint.motion_stride == 0;
     if (!frame && !moved) return BRIO_OK;
     brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
     brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
     if (moved && run->speaks) {
         brio__motion_frame(run->motion, state->time, run->x, run->v);
-        BRIO_CHECK(brio__writer_put(&run->moved, (const char *)run->motion->buffer, run->motion->frame_bytes, error));
+        BRIO_CHECK(brio__writer_put(&run->moved, (const char *)run->motion->buffer,
+                                    run->motion->frame_bytes, error));
     }
     return frame ? write_frame(run, error) : BRIO_OK;
 }
 
-/* ---- checkpoints -------------------------------------------------------------------------------- */
+/* ---- checkpoints ------------------------------------------------------------------------ */
 
 static BrioStatus sync_frames(Run *run, BrioError *error)
 {
@@ -283,7 +316,8 @@ static BrioStatus sync_frames(Run *run, BrioError *error)
         FILE *file;
         snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
         BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
-        format->index(FRAME_STEM, frame_extension(run, format), run->checkpoint.frame_time, run->checkpoint.frame_count, file);
+        format->index(FRAME_STEM, frame_extension(run, format), run->checkpoint.frame_time,
+                      run->checkpoint.frame_count, file);
         BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
     }
     return brio__folder_sync(&run->frames, error);
@@ -301,7 +335,8 @@ static BrioStatus save(Run *run, BrioError *error)
 {
     BrioCheckpoint next = run->checkpoint;
     double before = brio__seconds();
-    BRIO_CHECK(brio__share_agree(run->share, run->energy.file ? sync_outputs(run, error) : BRIO_OK));
+    BRIO_CHECK(
+        brio__share_agree(run->share, run->energy.file ? sync_outputs(run, error) : BRIO_OK));
     if (run->energy.file) {
         next.energy_length = run->energy.length;
         next.probes_length = run->probes.length;
@@ -323,12 +358,14 @@ static BrioStatus save(Run *run, BrioError *error)
 static bool save_is_due(const Run *run)
 {
     const BrioRunOptions *o = run->options;
-    if (o->checkpoint_steps > 0) return run->sim->state->step - run->checkpoint_step >= o->checkpoint_steps;
+    if (o->checkpoint_steps > 0)
+        return run->sim->state->step - run->checkpoint_step >= o->checkpoint_steps;
     double every = o->checkpoint_seconds > 0 ? o->checkpoint_seconds : 5;
-    return brio__share_any(run->share, run->speaks && brio__seconds() - run->checkpoint_at >= fmax(every, 20 * run->checkpoint_cost));
+    return brio__share_any(run->share, run->speaks && brio__seconds() - run->checkpoint_at >=
+                                                          fmax(every, 20 * run->checkpoint_cost));
 }
 
-/* ---- the run ------------------------------------------------------------------------------------ */
+/* ---- the run ---------------------------------------------------------------------------- */
 
 /* Frames beyond the checkpoint: written by a session that was killed. */
 static void remove_later_frames(Run *run)
@@ -350,10 +387,14 @@ static BrioStatus open_outputs(Run *run, BrioError *error)
         if (run->speaks) remove_later_frames(run);
     }
     if (!run->speaks) return BRIO_OK;
-    BRIO_CHECK(brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
+    BRIO_CHECK(
+        brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
     if (run->scene->probe_count)
-        BRIO_CHECK(brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
-    if (run->scene->motion) BRIO_CHECK(brio__writer_open(&run->folder, BRIO_MOTION_NAME, c->motion_length, &run->moved, error));
+        BRIO_CHECK(
+            brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
+    if (run->scene->motion)
+        BRIO_CHECK(brio__writer_open(&run->folder, BRIO_MOTION_NAME, c->motion_length, &run->moved,
+                                     error));
     return BRIO_OK;
 }
 
@@ -361,7 +402,8 @@ static BrioStatus write_motion_head(Run *run, BrioError *error)
 {
     char *bytes = NULL;
     size_t size;
-    if (brio__motion_head(run->motion, &bytes, &size) != BRIO_OK) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    if (brio__motion_head(run->motion, &bytes, &size) != BRIO_OK)
+        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     BrioStatus status = brio__writer_put(&run->moved, bytes, size, error);
     free(bytes);
     return status;
@@ -374,14 +416,17 @@ static BrioStatus write_heads(Run *run, BrioError *error)
     return run->scene->motion ? write_motion_head(run, error) : BRIO_OK;
 }
 
-/* Everything up to the first step: the first row and frame, or the place where an earlier session ended. */
+/* Everything up to the first step: the first row and frame, or the place where an earlier session
+ * ended. */
 static BrioStatus begin(Run *run, BrioError *error)
 {
     BrioCheckpoint *c = &run->checkpoint;
     bool fresh = c->energy_length == 0;
     if (!run->result->resumed) BRIO_CHECK(save(run, error));
-    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? open_outputs(run, error) : BRIO_OK)); /* makes the folder of frames, */
-    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? BRIO_OK : open_outputs(run, error)));  /* which the others find */
+    /* makes the folder of frames, */
+    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? open_outputs(run, error) : BRIO_OK));
+    /* which the others find */
+    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? BRIO_OK : open_outputs(run, error)));
     run->result->started = true;
     if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
     BRIO_CHECK(brio__share_agree(run->share, run->speaks ? write_heads(run, error) : BRIO_OK));
@@ -419,7 +464,9 @@ static BrioStatus watch(Run *run, BrioError *error)
     brio__share_text(run->share, w->failed, w->reason, sizeof w->reason);
     if (!brio__share_any(run->share, w->failed)) return BRIO_OK;
     w->failed = true;
-    return brio__error(error, BRIO_STEP_REJECTED, "the exact check failed at t = %.9g s (after step %lld): %s", w->time, (long long)w->step, w->reason);
+    return brio__error(error, BRIO_STEP_REJECTED,
+                       "the exact check failed at t = %.9g s (after step %lld): %s", w->time,
+                       (long long)w->step, w->reason);
 }
 
 static BrioStatus loop(Run *run, BrioError *error)
@@ -428,13 +475,15 @@ static BrioStatus loop(Run *run, BrioError *error)
     BrioRunTotals *totals = &run->checkpoint.totals;
     BRIO_CHECK(watch(run, error));
     while (state->step < run->result->steps) {
-        if (brio__share_any(run->share, run->options->stop && *run->options->stop)) return BRIO_STOPPED;
+        if (brio__share_any(run->share, run->options->stop && *run->options->stop))
+            return BRIO_STOPPED;
         double before = state->time;
         BrioStatus status = brio_sim_step(run->sim);
         if (status != BRIO_OK)
-            return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s", (long long)state->step + 1,
-                               state->time, run->scene->def.h,
-                               brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim) : brio_status_text(status));
+            return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s",
+                               (long long)state->step + 1, state->time, run->scene->def.h,
+                               brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim)
+                                                            : brio_status_text(status));
         totals->halved_steps += run->sim->stepper->halvings > 0;
         totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
         double clock = brio__seconds();
@@ -456,12 +505,14 @@ static BrioStatus write_films(Run *run, BrioError *error)
     const BrioScene *scene = run->scene;
     BrioMotionFile *motion = NULL;
     BrioFilm *film = NULL;
-    if (!run->speaks || !brio__scene_films(scene) || run->checkpoint.frame_count == 0) return BRIO_OK;
+    if (!run->speaks || !brio__scene_films(scene) || run->checkpoint.frame_count == 0)
+        return BRIO_OK;
     double before = brio__seconds();
     BrioStatus status = brio__motion_open(run->options->out, &motion, error);
     if (status == BRIO_OK) status = brio__film_create(motion, scene->every, &film, error);
     for (int i = 0; status == BRIO_OK && i < scene->format_count; i++)
-        if (scene->format[i]->film) status = brio__film_write(film, scene->format[i], &run->frames, FILM_STEM, error);
+        if (scene->format[i]->film)
+            status = brio__film_write(film, scene->format[i], &run->frames, FILM_STEM, error);
     brio__film_free(film);
     brio__motion_free(motion);
     run->checkpoint.totals.output += brio__seconds() - before;
@@ -478,8 +529,8 @@ static double peak_memory(void)
 #endif
 }
 
-/* The last checkpoint, unless writing is what failed: then the tables go back to the one before, which also makes
- * room for the verdict on a full disk. */
+/* The last checkpoint, unless writing is what failed: then the tables go back to the one before,
+ * which also makes room for the verdict on a full disk. */
 static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
 {
     BrioRunResult *r = run->result;
@@ -496,7 +547,8 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
                  : status == BRIO_STOPPED ? BRIO_VERDICT_STOPPED
                                           : BRIO_VERDICT_FAILED;
     if (status == BRIO_STOPPED)
-        snprintf(r->reason, sizeof r->reason, "stopped on request at t = %g s", run->sim->state->time);
+        snprintf(r->reason, sizeof r->reason, "stopped on request at t = %g s",
+                 run->sim->state->time);
     else if (status != BRIO_OK)
         snprintf(r->reason, sizeof r->reason, "%s",
                  error && error->message[0] ? error->message : brio_status_text(status));
@@ -523,8 +575,12 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
 static BrioStatus open_folder(Run *run, BrioError *error)
 {
     const BrioRunOptions *o = run->options;
-    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? brio__results_open(o->out, o->force, o->resume, &run->folder, error) : BRIO_OK));
-    return brio__share_agree(run->share, run->speaks ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
+    BRIO_CHECK(brio__share_agree(
+        run->share, run->speaks
+                        ? brio__results_open(o->out, o->force, o->resume, &run->folder, error)
+                        : BRIO_OK));
+    return brio__share_agree(
+        run->share, run->speaks ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
 }
 
 /* What is to be seen of a scene. */
@@ -534,29 +590,38 @@ static BrioStatus make_motion(Run *run, BrioError *error)
     const BrioSystem *system = scene->system;
     const BrioState *state = scene->state;
     if (!scene->motion && !scene->format_count) return BRIO_OK;
-    double instants = fmin(scene->end * scene->fps, (double)run->result->steps) + 1, *x = brio__alloc(3 * (size_t)system->vertex_count, sizeof *x);
+    double instants = fmin(scene->end * scene->fps, (double)run->result->steps) + 1;
+    double *x = brio__alloc(3 * (size_t)system->vertex_count, sizeof *x);
     BrioStatus status = x ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (x) brio__system_positions(system, state, state->q, state->time, x);
-    if (x) status = brio__motion_create(system, scene->rest, x, scene->fps, brio__scene_films(scene) ? 0 : instants, scene->velocities, &run->motion);
+    if (x)
+        status = brio__motion_create(system, scene->rest, x, scene->fps,
+                                     brio__scene_films(scene) ? 0 : instants, scene->velocities,
+                                     &run->motion);
     brio__free(x);
     return status == BRIO_OK ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
 }
 
 #ifdef BRIO_HAVE_MPI
 /* Numbers of vertices of the motion become those of the share. */
-static void renumber_motion(BrioMotionFile *motion, const BrioSystem *share, const int32_t *local_of)
+static void renumber_motion(BrioMotionFile *motion, const BrioSystem *share,
+                            const int32_t *local_of)
 {
     for (int i = 0; motion && i < motion->part_count; i++) {
         BrioMotionPart *p = &motion->part[i];
-        if (p->kind != BRIO_MOTION_BODY && (p->kind != BRIO_MOTION_OBSTACLE || p->first == 0)) continue; /* a shape with a formula has no world vertices */
+        /* a shape with a formula has no world vertices */
+        if (p->kind != BRIO_MOTION_BODY && (p->kind != BRIO_MOTION_OBSTACLE || p->first == 0))
+            continue;
         int64_t first = p->kind == BRIO_MOTION_BODY ? share->body[i].first : local_of[p->first];
-        for (int k = 0; k < p->carrier_count; k++) p->vertex[k] = (int32_t)(local_of[p->first + p->vertex[k]] - first);
+        for (int k = 0; k < p->carrier_count; k++)
+            p->vertex[k] = (int32_t)(local_of[p->first + p->vertex[k]] - first);
         p->first = first;
     }
 }
 #endif
 
-/* Ends with the simulation: of the scene or, of processes that run it together, of this one's share of it. */
+/* Ends with the simulation: of the scene or, of processes that run it together, of this one's share
+ * of it. */
 static BrioStatus make_sim(Run *run, BrioError *error)
 {
     if (run->scene) {
@@ -590,21 +655,28 @@ static BrioStatus prepare(Run *run, BrioError *error)
     double stride = run->motion ? (double)run->motion->stride : 0;
     brio__share_sum(run->share, &stride, 1);
     c->motion_stride = (int64_t)stride;
-    if (run->motion && !(run->seen = brio__alloc(6 * (size_t)run->motion->vertex_count + 1, sizeof *run->seen))) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    if (run->motion &&
+        !(run->seen = brio__alloc(6 * (size_t)run->motion->vertex_count + 1, sizeof *run->seen)))
+        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     if (o->exact) {
-        if (brio__exact_create(run->sim->system, &run->watch.exact) != BRIO_OK) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        if (brio__exact_create(run->sim->system, &run->watch.exact) != BRIO_OK)
+            return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
         run->sim->stepper->observe = brio__exact_watch;
         run->sim->stepper->observer = &run->watch;
     }
     snprintf(c->isa, sizeof c->isa, "%s", brio_isa());
     BRIO_CHECK(open_folder(run, error));
-    if (brio__share_any(run->share, run->speaks && o->resume && brio__checkpoint_exists(&run->folder))) {
-        BRIO_CHECK(brio__share_agree(run->share, brio__checkpoint_read(&run->folder, c, run->sim->state, run->share, error)));
+    if (brio__share_any(run->share,
+                        run->speaks && o->resume && brio__checkpoint_exists(&run->folder))) {
+        BRIO_CHECK(
+            brio__share_agree(run->share, brio__checkpoint_read(&run->folder, c, run->sim->state,
+                                                                run->share, error)));
         run->result->resumed = true;
         run->time_room = run->frames_saved = c->frame_count;
         run->sim->stepper->solver->totals = c->totals.solve;
         run->checkpoint_step = run->sim->state->step;
-        run->result->complete_before = c->energy_length > 0 && run->sim->state->step >= run->result->steps;
+        run->result->complete_before =
+            c->energy_length > 0 && run->sim->state->step >= run->result->steps;
     }
     run->checkpoint_at = brio__seconds();
     run->earlier = c->totals.wall;
@@ -613,7 +685,8 @@ static BrioStatus prepare(Run *run, BrioError *error)
     return BRIO_OK;
 }
 
-BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result, BrioError *error)
+BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result,
+                     BrioError *error)
 {
     BrioError own = {0};
     if (!error) error = &own;
@@ -664,7 +737,7 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
     return status;
 }
 
-/* ---- for programs that see the public header only ----------------------------------------------- */
+/* ---- for programs that see the public header only --------------------------------------- */
 
 typedef struct Teller {
     const BrioRunDef *def;
@@ -675,8 +748,10 @@ typedef struct Teller {
 static void tell_program(void *user, const BrioRunProgress *p)
 {
     Teller *teller = user;
-    teller->last = (BrioProgress){.step = p->step, .steps = p->steps, .time = p->time, .end = p->end, .energy = p->energy};
-    if (teller->def->progress && teller->def->progress(teller->def->user, &teller->last)) teller->stop = 1;
+    teller->last = (BrioProgress){
+        .step = p->step, .steps = p->steps, .time = p->time, .end = p->end, .energy = p->energy};
+    if (teller->def->progress && teller->def->progress(teller->def->user, &teller->last))
+        teller->stop = 1;
 }
 
 BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error)
@@ -684,13 +759,23 @@ BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error)
     BrioScene *scene = NULL;
     BrioRunResult result = {0};
     Teller teller = {.def = def};
-    BrioRunOptions options = {.out = def->out, .force = def->force, .resume = def->resume, .stop = &teller.stop, .progress = tell_program, .user = &teller};
+    BrioRunOptions options = {.out = def->out,
+                              .force = def->force,
+                              .resume = def->resume,
+                              .stop = &teller.stop,
+                              .progress = tell_program,
+                              .user = &teller};
     if (error) *error = (BrioError){0};
-    if (!def->out || !def->out[0]) return brio__error(error, BRIO_ERROR_ARGUMENT, "a run needs a folder for its results");
-    if (def->force && def->resume) return brio__error(error, BRIO_ERROR_ARGUMENT, "force starts again and resume continues: give one of them");
+    if (!def->out || !def->out[0])
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "a run needs a folder for its results");
+    if (def->force && def->resume)
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "force starts again and resume continues: give one of them");
     BRIO_CHECK(brio__scene_open(&def->source, &scene, error));
     BrioStatus status = brio__run(scene, &options, &result, error);
-    if (status != BRIO_OK) brio__error(error, status, "%s", result.reason[0] ? result.reason : brio_status_text(status));
+    if (status != BRIO_OK)
+        brio__error(error, status, "%s",
+                    result.reason[0] ? result.reason : brio_status_text(status));
     teller.last.end = scene->end;
     teller.last.step = result.step;
     teller.last.steps = result.steps;

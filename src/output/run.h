@@ -1,6 +1,6 @@
-/* A run with its results: steps a scene from its first state (or a checkpoint) to its end and writes energy.csv,
- * probes.csv, frames, run.json and checkpoints into a folder. Prints nothing; a program without a command line can
- * call it as well. */
+/* A run with its results: steps a scene from its first state (or a checkpoint) to its end and
+ * writes energy.csv, probes.csv, frames, run.json and checkpoints into a folder. Prints nothing; a
+ * program without a command line can call it as well. */
 #ifndef BRIO_RUN_H
 #define BRIO_RUN_H
 
@@ -21,14 +21,20 @@ typedef struct BrioRunProgress {
 } BrioRunProgress;
 
 typedef struct BrioRunOptions {
-    const char *out;                                               /* folder */
-    bool force;                                                    /* remove earlier results of brio first */
-    bool resume;                                                   /* continue from the checkpoint, if there is one */
-    double checkpoint_seconds;                                     /* wall time between checkpoints; 0: 5 s */
-    int64_t checkpoint_steps;                                      /* not 0: by steps instead */
-    bool exact;                                                    /* every state is checked for intersections, exactly: the first ends the run */
-    const volatile sig_atomic_t *stop;                             /* not 0: end after this step; may be NULL */
-    void (*progress)(void *user, const BrioRunProgress *progress); /* after every step; may be NULL */
+    const char *out; /* folder */
+    /* remove earlier results of brio first */
+    bool force;
+    /* continue from the checkpoint, if there is one */
+    bool resume;
+    /* wall time between checkpoints; 0: 5 s */
+    double checkpoint_seconds;
+    int64_t checkpoint_steps; /* not 0: by steps instead */
+    /* every state is checked for intersections, exactly: the first ends the run */
+    bool exact;
+    /* not 0: end after this step; may be NULL */
+    const volatile sig_atomic_t *stop;
+    /* after every step; may be NULL */
+    void (*progress)(void *user, const BrioRunProgress *progress);
     void *user;
 } BrioRunOptions;
 
@@ -50,14 +56,19 @@ typedef struct BrioRunResult {
     double time;
     BrioRunTotals totals;
     int64_t frame_count;
-    BrioExactWatch exact; /* what the exact checks of this session add up to; without states if there were none */
+    /* what the exact checks of this session add up to; without states if there were none */
+    BrioExactWatch exact;
 } BrioRunResult;
 
-/* Of processes that run a scene together all call it, the first with the scene and the others with NULL. Takes the scene's system and state. The status is that of the verdict: OK, STOPPED, or what failed. */
-BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result, BrioError *error);
+/* Of processes that run a scene together all call it, the first with the scene and the others with
+ * NULL. Takes the scene's system and state. The status is that of the verdict: OK, STOPPED, or what
+ * failed. */
+BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result,
+                     BrioError *error);
 
-/* Results to look at: the scene that their run.json holds, built anew, and a simulation in the state of their checkpoint. Nothing
- * is written. A scene whose files were changed since is refused, by its energy. */
+/* Results to look at: the scene that their run.json holds, built anew, and a simulation in the
+ * state of their checkpoint. Nothing is written. A scene whose files were changed since is refused,
+ * by its energy. */
 BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, BrioError *error);
 
 /* "there is no folder ...", with the name that is probably meant. */
@@ -69,8 +80,10 @@ BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error)
 /* Steps until time.end: the last one ends at or after it. */
 int64_t brio__scene_steps(const BrioScene *scene);
 
-/* Opens the folder for results and locks it against other runs. Results that are there are removed if `force`,
- * which touches only files that brio writes, and refused (ERROR_EXISTS) if not, unless `keep`. */
-BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder *folder, BrioError *error);
+/* Opens the folder for results and locks it against other runs. Results that are there are removed
+ * if `force`, which touches only files that brio writes, and refused (ERROR_EXISTS) if not, unless
+ * `keep`. */
+BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder *folder,
+                              BrioError *error);
 
 #endif

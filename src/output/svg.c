@@ -1,5 +1,6 @@
-/* Axis limits come first, then the frame (its margins depend on the tick labels and the legend), then everything is drawn in
- * pixels. Segments are clipped to the frame by Liang and Barsky's method, so that no coordinate outside is ever written. */
+/* Axis limits come first, then the frame (its margins depend on the tick labels and the legend),
+ * then everything is drawn in pixels. Segments are clipped to the frame by Liang and Barsky's
+ * method, so that no coordinate outside is ever written. */
 #include "svg.h"
 
 #include "../number.h"
@@ -8,7 +9,8 @@
 #include <string.h>
 
 /* [Okabe2008] without its yellow, which is too faint for lines on white. */
-static const char *const palette[] = {"#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000"};
+static const char *const palette[] = {"#0072B2", "#D55E00", "#009E73", "#E69F00",
+                                      "#CC79A7", "#56B4E9", "#000000"};
 static const char region_grey[] = "#d9e3ea";
 enum { COLOURS = BRIO_COUNT(palette), MOST_TICKS = 64 };
 
@@ -32,7 +34,7 @@ static const char *series_dashes(const BrioPlotSeries *series, int i)
     return round == 0 ? "" : round == 1 ? " stroke-dasharray=\"7 4\"" : " stroke-dasharray=\"2 3\"";
 }
 
-/* ---- axes --------------------------------------------------------------------------------------- */
+/* ---- axes ------------------------------------------------------------------------------- */
 
 static double on_axis(const BrioPlotAxis *axis, double value)
 {
@@ -40,7 +42,10 @@ static double on_axis(const BrioPlotAxis *axis, double value)
     return value > 0 && isfinite(value) ? log10(value) : NAN;
 }
 
-static double x_of(const BrioPlotSeries *series, int64_t i) { return series->x ? series->x[i] : (double)i; }
+static double x_of(const BrioPlotSeries *series, int64_t i)
+{
+    return series->x ? series->x[i] : (double)i;
+}
 
 typedef struct Range {
     double low, high;
@@ -67,21 +72,28 @@ static Range axis_range(const BrioPlot *plot, int which)
         bars |= series->mark == BRIO_PLOT_BARS;
         only_bars &= series->mark == BRIO_PLOT_BARS;
         points |= series->mark == BRIO_PLOT_POINTS || series->mark == BRIO_PLOT_LINE_AND_POINTS;
-        for (int64_t i = 0; i < series->count + (edges && !which); i++) include(&range, on_axis(axis, which ? series->y[i] : x_of(series, i)));
+        for (int64_t i = 0; i < series->count + (edges && !which); i++)
+            include(&range, on_axis(axis, which ? series->y[i] : x_of(series, i)));
     }
     for (int r = 0; r < plot->region_count; r++) {
         include(&range, on_axis(axis, plot->region[r].low[which]));
         include(&range, on_axis(axis, plot->region[r].high[which]));
     }
-    if (range.low > range.high) return axis->log ? (Range){-1, 1} : (Range){0, 1}; /* no data: an empty frame */
+    /* no data: an empty frame */
+    if (range.low > range.high) return axis->log ? (Range){-1, 1} : (Range){0, 1};
     bool from_zero = which && bars && !axis->log;
     if (from_zero) include(&range, 0);
-    double span = range.high - range.low, least = axis->log ? 0.2 : fmax(1e-9 * fmax(fabs(range.low), fabs(range.high)), 1e-290);
+    double span = range.high - range.low;
+    double least = axis->log ? 0.2 : fmax(1e-9 * fmax(fabs(range.low), fabs(range.high)), 1e-290);
     if (!(span > least)) { /* one value: room around it */
         double room = axis->log ? 0.5 : fmax(range.low == 0 ? 1 : 0.05 * fabs(range.low), least);
         return (Range){range.low - room, range.high + room};
     }
-    double pad = plot->region_count ? 0 : which ? 0.05 * span : points ? 0.025 * span : only_bars ? 0.02 * span : 0;
+    double pad = plot->region_count ? 0
+                 : which            ? 0.05 * span
+                 : points           ? 0.025 * span
+                 : only_bars        ? 0.02 * span
+                                    : 0;
     if (axis->log && which && bars) pad = 0.08 * span;
     if (!(from_zero && range.low == 0)) range.low -= pad;
     if (!(from_zero && range.high == 0)) range.high += pad;
@@ -114,12 +126,14 @@ static double nice_step(double least, int *power)
 
 static void power_text(Tick *tick, const char *factor, int exponent)
 {
-    snprintf(tick->text, sizeof tick->text, "%s10<tspan dy=\"-5\" font-size=\"9\">%s%d</tspan>", factor, exponent < 0 ? "\u2212" : "",
-             abs(exponent));
-    tick->width = (int)strlen(factor) + 2 + (abs(exponent) >= 10 ? 2 : 1) + (exponent < 0) - (factor[0] ? 1 : 0);
+    snprintf(tick->text, sizeof tick->text, "%s10<tspan dy=\"-5\" font-size=\"9\">%s%d</tspan>",
+             factor, exponent < 0 ? "\u2212" : "", abs(exponent));
+    tick->width = (int)strlen(factor) + 2 + (abs(exponent) >= 10 ? 2 : 1) + (exponent < 0) -
+                  (factor[0] ? 1 : 0);
 }
 
-/* A number that is a multiple of 10^power; those of an axis that reaches `most` are written alike. */
+/* A number that is a multiple of 10^power; those of an axis that reaches `most` are written
+ * alike. */
 static void number_text(Tick *tick, double value, int power, double most)
 {
     int top = most > 0 ? (int)floor(log10(most)) : 0;
@@ -127,11 +141,13 @@ static void number_text(Tick *tick, double value, int power, double most)
     if (value == 0) {
         snprintf(digits, sizeof digits, "0");
     } else if (top > 5 || top < -3) { /* mantissa and a power of ten, the same one along the axis */
-        snprintf(digits, sizeof digits, "%s%.*f\u00d7", value < 0 ? "\u2212" : "", BRIO_MAX(0, BRIO_MIN(top - power, 12)), fabs(value) / pow(10, top));
+        snprintf(digits, sizeof digits, "%s%.*f\u00d7", value < 0 ? "\u2212" : "",
+                 BRIO_MAX(0, BRIO_MIN(top - power, 12)), fabs(value) / pow(10, top));
         power_text(tick, digits, top);
         return;
     } else {
-        snprintf(digits, sizeof digits, "%s%.*f", value < 0 ? "\u2212" : "", BRIO_MAX(0, BRIO_MIN(-power, 15)), fabs(value));
+        snprintf(digits, sizeof digits, "%s%.*f", value < 0 ? "\u2212" : "",
+                 BRIO_MAX(0, BRIO_MIN(-power, 15)), fabs(value));
     }
     snprintf(tick->text, sizeof tick->text, "%s", digits);
     tick->width = 0;
@@ -143,7 +159,8 @@ static void linear_ticks(Range range, int most, Ticks *ticks)
     int power;
     double step = nice_step((range.high - range.low) / most, &power), slack = 1e-9 * step;
     double largest = fmax(fabs(range.low), fabs(range.high));
-    for (double i = ceil((range.low - slack) / step); i * step <= range.high + slack && ticks->count < MOST_TICKS; i++) {
+    for (double i = ceil((range.low - slack) / step);
+         i * step <= range.high + slack && ticks->count < MOST_TICKS; i++) {
         Tick *tick = &ticks->tick[ticks->count++];
         tick->at = i * step;
         number_text(tick, i == 0 ? 0 : tick->at, power, largest);
@@ -162,7 +179,8 @@ static void log_ticks(Range range, int most, Ticks *ticks)
         for (int m = 1; m < 10; m++) {
             double at = e + log10(m);
             if (at < range.low - slack || at > range.high + slack) continue;
-            bool labelled = (m == 1 && (e % every + every) % every == 0) || (between && (m == 2 || m == 5));
+            bool labelled =
+                (m == 1 && (e % every + every) % every == 0) || (between && (m == 2 || m == 5));
             if (labelled && ticks->count < MOST_TICKS) {
                 Tick *tick = &ticks->tick[ticks->count++];
                 tick->at = at;
@@ -181,15 +199,19 @@ static void log_ticks(Range range, int most, Ticks *ticks)
     if (ticks->count >= 2 || span > 1.7) return;
     ticks->count = 0; /* less than an octave: round numbers */
     int power;
-    double low = pow(10, range.low), high = pow(10, range.high), step = nice_step((high - low) / most, &power);
-    for (double i = ceil(low / step - 1e-9); i * step <= high * (1 + 1e-9) && ticks->count < MOST_TICKS; i++) {
+    double low = pow(10, range.low);
+    double high = pow(10, range.high);
+    double step = nice_step((high - low) / most, &power);
+    for (double i = ceil(low / step - 1e-9);
+         i * step <= high * (1 + 1e-9) && ticks->count < MOST_TICKS; i++) {
         Tick *tick = &ticks->tick[ticks->count++];
         tick->at = log10(i * step);
         number_text(tick, i * step, power, high);
     }
 }
 
-static void find_ticks(const BrioPlotAxis *axis, Range range, double pixels, double each, Ticks *ticks)
+static void find_ticks(const BrioPlotAxis *axis, Range range, double pixels, double each,
+                       Ticks *ticks)
 {
     int most = BRIO_MAX(2, BRIO_MIN((int)(pixels / each), MOST_TICKS - 2));
     ticks->count = ticks->minor_count = 0;
@@ -199,7 +221,7 @@ static void find_ticks(const BrioPlotAxis *axis, Range range, double pixels, dou
         linear_ticks(range, most, ticks);
 }
 
-/* ---- text --------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------- */
 
 static int letters(const char *text)
 {
@@ -222,7 +244,8 @@ static void escaped(FILE *file, const char *text)
     }
 }
 
-/* A font size at which the text fits; half an em is the mean width of a letter, and somewhat more is on the safe side. */
+/* A font size at which the text fits; half an em is the mean width of a letter, and somewhat more
+ * is on the safe side. */
 static double fitting(const char *text, double size, double width)
 {
     double needed = 0.58 * size * letters(text);
@@ -231,7 +254,7 @@ static double fitting(const char *text, double size, double width)
 
 static double text_width(const char *text, double size) { return 0.58 * size * letters(text); }
 
-/* ---- frame and legend --------------------------------------------------------------------------- */
+/* ---- frame and legend ------------------------------------------------------------------- */
 
 enum { LEGEND_ROW = 20, LEGEND_SAMPLE = 34, TICK_LETTER = 7, LONGEST_BESIDE = 210 };
 
@@ -247,13 +270,20 @@ static int legend_entries(const BrioPlot *plot, const char *names[])
 
 typedef struct Legend {
     int count, columns;
-    double cell; /* width */
+    double cell;  /* width */
     bool at_ends; /* beside the frame, each name where its line ends */
-    double y[BRIO_PLOT_MOST_SERIES], end[BRIO_PLOT_MOST_SERIES]; /* then: of each name, and of its line at the right edge (NAN: it ends before that) */
+    /* then: of each name, and of its line at the right edge (NAN: it ends before that) */
+    double y[BRIO_PLOT_MOST_SERIES], end[BRIO_PLOT_MOST_SERIES];
 } Legend;
 
-static double px(const BrioPlotFrame *f, double x) { return f->left + f->width * ((x - f->low[0]) / (f->high[0] - f->low[0])); }
-static double py(const BrioPlotFrame *f, double y) { return f->top + f->height * ((f->high[1] - y) / (f->high[1] - f->low[1])); }
+static double px(const BrioPlotFrame *f, double x)
+{
+    return f->left + f->width * ((x - f->low[0]) / (f->high[0] - f->low[0]));
+}
+static double py(const BrioPlotFrame *f, double y)
+{
+    return f->top + f->height * ((f->high[1] - y) / (f->high[1] - f->low[1]));
+}
 
 static bool has_only_lines(const BrioPlot *plot)
 {
@@ -262,8 +292,9 @@ static bool has_only_lines(const BrioPlot *plot)
     return plot->region_count == 0;
 }
 
-/* Names as near to the ends of their lines as rows allow: of `wanted`, which ascends, the nearest heights in the sense of least squares
- * that are a row apart (neighbours that are too close share the mean of what they want, less their rows), moved into the frame. */
+/* Names as near to the ends of their lines as rows allow: of `wanted`, which ascends, the nearest
+ * heights in the sense of least squares that are a row apart (neighbours that are too close share
+ * the mean of what they want, less their rows), moved into the frame. */
 static void spread(const BrioPlotFrame *f, int count, const double *wanted, double *y)
 {
     double mean[BRIO_PLOT_MOST_SERIES];
@@ -273,13 +304,16 @@ static void spread(const BrioPlotFrame *f, int count, const double *wanted, doub
         size[blocks++] = 1;
         for (; blocks > 1 && mean[blocks - 2] > mean[blocks - 1]; blocks--) {
             int both = size[blocks - 2] + size[blocks - 1];
-            mean[blocks - 2] = (size[blocks - 2] * mean[blocks - 2] + size[blocks - 1] * mean[blocks - 1]) / both;
+            mean[blocks - 2] =
+                (size[blocks - 2] * mean[blocks - 2] + size[blocks - 1] * mean[blocks - 1]) / both;
             size[blocks - 2] = both;
         }
     }
-    double first = f->top + 0.5 * LEGEND_ROW, last = f->top + f->height - LEGEND_ROW * (count - 0.5);
+    double first = f->top + 0.5 * LEGEND_ROW;
+    double last = f->top + f->height - LEGEND_ROW * (count - 0.5);
     for (int b = 0; b < blocks; b++)
-        for (int k = 0; k < size[b]; k++, i++) y[i] = fmax(first, fmin(mean[b], last)) + LEGEND_ROW * i;
+        for (int k = 0; k < size[b]; k++, i++)
+            y[i] = fmax(first, fmin(mean[b], last)) + LEGEND_ROW * i;
 }
 
 static void place_at_ends(const BrioPlot *plot, const BrioPlotFrame *f, Legend *legend)
@@ -290,11 +324,15 @@ static void place_at_ends(const BrioPlot *plot, const BrioPlotFrame *f, Legend *
         const BrioPlotSeries *series = &plot->series[s];
         if (!series->name) continue;
         int64_t last = series->count - 1;
-        while (last >= 0 && (isnan(on_axis(&plot->x, x_of(series, last))) || isnan(on_axis(&plot->y, series->y[last])))) last--;
+        while (last >= 0 && (isnan(on_axis(&plot->x, x_of(series, last))) ||
+                             isnan(on_axis(&plot->y, series->y[last]))))
+            last--;
         double x = last < 0 ? f->left : px(f, on_axis(&plot->x, x_of(series, last)));
-        double end = last < 0 ? INFINITY : py(f, on_axis(&plot->y, series->y[last])), in = fmax(f->top, fmin(end, f->top + f->height));
+        double end = last < 0 ? INFINITY : py(f, on_axis(&plot->y, series->y[last]));
+        double in = fmax(f->top, fmin(end, f->top + f->height));
         int at = count;
-        for (; at > 0 && wanted[at - 1] > in; at--) wanted[at] = wanted[at - 1], order[at] = order[at - 1];
+        for (; at > 0 && wanted[at - 1] > in; at--)
+            wanted[at] = wanted[at - 1], order[at] = order[at - 1];
         wanted[at] = in;
         order[at] = count;
         legend->end[count++] = in == end && fabs(x - f->left - f->width) < 2 ? end : NAN;
@@ -316,7 +354,8 @@ static Legend place(const BrioPlot *plot, BrioPlotFrame *frame)
     frame->top = plot->title ? 42 : 16;
     double bottom = plot->x.label ? 56 : 34, right = beside ? legend.cell + 22 : 24;
     if (legend.count && !beside) {
-        legend.columns = BRIO_MAX(1, BRIO_MIN(legend.count, (int)((BRIO_PLOT_WIDTH - 40) / legend.cell)));
+        legend.columns =
+            BRIO_MAX(1, BRIO_MIN(legend.count, (int)((BRIO_PLOT_WIDTH - 40) / legend.cell)));
         bottom += LEGEND_ROW * ((legend.count + legend.columns - 1) / legend.columns) + 8;
     }
     frame->height = BRIO_PLOT_HEIGHT - frame->top - bottom;
@@ -328,13 +367,15 @@ static Legend place(const BrioPlot *plot, BrioPlotFrame *frame)
     frame->width = BRIO_PLOT_WIDTH - frame->left - right;
     if (beside) {
         legend.at_ends = has_only_lines(plot);
-        double box[4] = {frame->left + frame->width + 14, frame->top, legend.cell, legend.at_ends ? frame->height : LEGEND_ROW * legend.count};
+        double box[4] = {frame->left + frame->width + 14, frame->top, legend.cell,
+                         legend.at_ends ? frame->height : LEGEND_ROW * legend.count};
         memcpy(frame->legend, box, sizeof box);
         if (legend.at_ends) place_at_ends(plot, frame, &legend);
     } else if (legend.count) {
         double rows = (legend.count + legend.columns - 1) / legend.columns;
         legend.cell = fmin(legend.cell, BRIO_PLOT_WIDTH - 40);
-        double box[4] = {20, BRIO_PLOT_HEIGHT - 6 - LEGEND_ROW * rows, legend.cell * legend.columns, LEGEND_ROW * rows};
+        double box[4] = {20, BRIO_PLOT_HEIGHT - 6 - LEGEND_ROW * rows, legend.cell * legend.columns,
+                         LEGEND_ROW * rows};
         memcpy(frame->legend, box, sizeof box);
     }
     return legend;
@@ -384,7 +425,8 @@ static void line(FILE *file, double x0, double y0, double x1, double y1, const c
     fprintf(file, " %s/>\n", rest);
 }
 
-static void text_begin(FILE *file, double x, double y, const char *anchor, double size, const char *rest)
+static void text_begin(FILE *file, double x, double y, const char *anchor, double size,
+                       const char *rest)
 {
     fputs("<text", file);
     attribute(file, "x", x);
@@ -393,21 +435,23 @@ static void text_begin(FILE *file, double x, double y, const char *anchor, doubl
     fprintf(file, " text-anchor=\"%s\"%s>", anchor, rest);
 }
 
-static void label(FILE *file, double x, double y, const char *anchor, double size, const char *rest, const char *text)
+static void label(FILE *file, double x, double y, const char *anchor, double size, const char *rest,
+                  const char *text)
 {
     text_begin(file, x, y, anchor, size, rest);
     escaped(file, text);
     fputs("</text>\n", file);
 }
 
-/* ---- axes, drawn -------------------------------------------------------------------------------- */
+/* ---- axes, drawn ------------------------------------------------------------------------ */
 
 static const char grid[] = "stroke=\"#dddddd\"", faint[] = "stroke=\"#f0f0f0\"";
 
 static void draw_categories(FILE *file, const BrioPlotAxis *axis, const BrioPlotFrame *f)
 {
     double room = f->width / (axis->category_count + 0.2) - 6, size = 12;
-    for (int i = 0; i < axis->category_count; i++) size = fmin(size, fitting(axis->category[i], 12, room));
+    for (int i = 0; i < axis->category_count; i++)
+        size = fmin(size, fitting(axis->category[i], 12, room));
     for (int i = 0; i < axis->category_count; i++)
         label(file, px(f, i), f->top + f->height + 18, "middle", size, "", axis->category[i]);
 }
@@ -425,8 +469,10 @@ static void draw_x_axis(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
             find_ticks(&plot->x, (Range){f->low[0], f->high[0]}, f->width, each, &ticks);
             for (int i = 0; i < ticks.count; i++) widest = BRIO_MAX(widest, ticks.tick[i].width);
             each *= 1.25;
-        } while (ticks.count > 2 && f->width / ticks.count < TICK_LETTER * widest + 10 && each < f->width);
-        for (int i = 0; i < ticks.minor_count; i++) line(file, px(f, ticks.minor[i]), f->top, px(f, ticks.minor[i]), bottom, faint);
+        } while (ticks.count > 2 && f->width / ticks.count < TICK_LETTER * widest + 10 &&
+                 each < f->width);
+        for (int i = 0; i < ticks.minor_count; i++)
+            line(file, px(f, ticks.minor[i]), f->top, px(f, ticks.minor[i]), bottom, faint);
         for (int i = 0; i < ticks.count; i++) {
             double x = px(f, ticks.tick[i].at);
             line(file, x, f->top, x, bottom, grid);
@@ -434,14 +480,18 @@ static void draw_x_axis(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
             fprintf(file, "%s</text>\n", ticks.tick[i].text);
         }
     }
-    if (plot->x.label) label(file, f->left + f->width / 2, bottom + 42, "middle", fitting(plot->x.label, 13, f->width), "", plot->x.label);
+    if (plot->x.label)
+        label(file, f->left + f->width / 2, bottom + 42, "middle",
+              fitting(plot->x.label, 13, f->width), "", plot->x.label);
 }
 
 static void draw_y_axis(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f)
 {
     Ticks ticks;
     find_ticks(&plot->y, (Range){f->low[1], f->high[1]}, f->height, 46, &ticks);
-    for (int i = 0; i < ticks.minor_count; i++) line(file, f->left, py(f, ticks.minor[i]), f->left + f->width, py(f, ticks.minor[i]), faint);
+    for (int i = 0; i < ticks.minor_count; i++)
+        line(file, f->left, py(f, ticks.minor[i]), f->left + f->width, py(f, ticks.minor[i]),
+             faint);
     for (int i = 0; i < ticks.count; i++) {
         double y = py(f, ticks.tick[i].at);
         line(file, f->left, y, f->left + f->width, y, grid);
@@ -455,7 +505,7 @@ static void draw_y_axis(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
     label(file, 18, middle, "middle", fitting(plot->y.label, 13, f->height), turn, plot->y.label);
 }
 
-/* ---- lines -------------------------------------------------------------------------------------- */
+/* ---- lines ------------------------------------------------------------------------------ */
 
 typedef struct Pen {
     FILE *file;
@@ -466,7 +516,8 @@ typedef struct Pen {
 } Pen;
 
 /* The part t0..t1 of a segment that lies in the frame; false: none. */
-static bool clip(const BrioPlotFrame *f, const double a[2], const double b[2], double *t0, double *t1)
+static bool clip(const BrioPlotFrame *f, const double a[2], const double b[2], double *t0,
+                 double *t1)
 {
     const double low[2] = {f->left, f->top}, high[2] = {f->left + f->width, f->top + f->height};
     *t0 = 0, *t1 = 1;
@@ -476,7 +527,8 @@ static bool clip(const BrioPlotFrame *f, const double a[2], const double b[2], d
             if (a[k] < low[k] || a[k] > high[k]) return false;
             continue;
         }
-        double enter = (d > 0 ? low[k] - a[k] : high[k] - a[k]) / d, leave = (d > 0 ? high[k] - a[k] : low[k] - a[k]) / d;
+        double enter = (d > 0 ? low[k] - a[k] : high[k] - a[k]) / d;
+        double leave = (d > 0 ? high[k] - a[k] : low[k] - a[k]) / d;
         *t0 = fmax(*t0, enter);
         *t1 = fmin(*t1, leave);
     }
@@ -550,10 +602,13 @@ static void draw_line(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, 
     const BrioPlotSeries *series = &plot->series[s];
     Pen pen = {.file = file, .f = f};
     Column column = {.count = 0};
-    fprintf(file, "<path class=\"line\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" stroke-linejoin=\"round\"%s d=\"",
+    fprintf(file,
+            "<path class=\"line\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" "
+            "stroke-linejoin=\"round\"%s d=\"",
             series_colour(series, s), series_dashes(series, s));
     for (int64_t i = 0; i < series->count; i++) {
-        double p[2] = {px(f, on_axis(&plot->x, x_of(series, i))), py(f, on_axis(&plot->y, series->y[i]))};
+        double p[2] = {px(f, on_axis(&plot->x, x_of(series, i))),
+                       py(f, on_axis(&plot->y, series->y[i]))};
         if (isnan(p[0]) || isnan(p[1])) {
             column_flush(&pen, &column);
             pen.has_at = pen.here = false;
@@ -565,15 +620,16 @@ static void draw_line(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, 
     fputs("\"/>\n", file);
 }
 
-/* ---- points, bars, regions ---------------------------------------------------------------------- */
+/* ---- points, bars, regions -------------------------------------------------------------- */
 
 static bool in_frame(const BrioPlotFrame *f, double x, double y)
 {
-    return x >= f->left - 1e-9 && x <= f->left + f->width + 1e-9 && y >= f->top - 1e-9 && y <= f->top + f->height + 1e-9;
+    return x >= f->left - 1e-9 && x <= f->left + f->width + 1e-9 && y >= f->top - 1e-9 &&
+           y <= f->top + f->height + 1e-9;
 }
 
-/* One mark for all points on the same half pixel, or on two pixels if there are very many. Few are circles; many are the round
- * caps of lines without length, which take a quarter of the bytes. */
+/* One mark for all points on the same half pixel, or on two pixels if there are very many. Few are
+ * circles; many are the round caps of lines without length, which take a quarter of the bytes. */
 static BrioStatus draw_points(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, int s)
 {
     const BrioPlotSeries *series = &plot->series[s];
@@ -582,12 +638,17 @@ static BrioStatus draw_points(FILE *file, const BrioPlot *plot, const BrioPlotFr
     size_t columns = (size_t)(cells * f->width) + 2, rows = (size_t)(cells * f->height) + 2;
     uint8_t *taken = brio__calloc(columns * rows, 1);
     if (!taken) return BRIO_ERROR_MEMORY;
-    fprintf(file, many ? "<path class=\"points\" stroke=\"%s\" stroke-width=\"3.6\" stroke-linecap=\"round\" d=\"" : "<g class=\"points\" fill=\"%s\">\n",
+    fprintf(file,
+            many ? "<path class=\"points\" stroke=\"%s\" stroke-width=\"3.6\" "
+                   "stroke-linecap=\"round\" d=\""
+                 : "<g class=\"points\" fill=\"%s\">\n",
             series_colour(series, s));
     for (int64_t i = 0; i < series->count; i++) {
-        double x = px(f, on_axis(&plot->x, x_of(series, i))), y = py(f, on_axis(&plot->y, series->y[i]));
+        double x = px(f, on_axis(&plot->x, x_of(series, i)));
+        double y = py(f, on_axis(&plot->y, series->y[i]));
         if (isnan(x) || isnan(y) || !in_frame(f, x, y)) continue;
-        size_t cell = (size_t)(cells * fmax(y - f->top, 0)) * columns + (size_t)(cells * fmax(x - f->left, 0));
+        size_t cell = (size_t)(cells * fmax(y - f->top, 0)) * columns +
+                      (size_t)(cells * fmax(x - f->left, 0));
         if (taken[cell]) continue;
         taken[cell] = 1;
         if (many) {
@@ -610,12 +671,14 @@ static BrioStatus draw_points(FILE *file, const BrioPlot *plot, const BrioPlotFr
 
 static double within(double value, double low, double high) { return fmin(fmax(value, low), high); }
 
-static void draw_bars(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, int s, int group, int groups)
+static void draw_bars(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, int s, int group,
+                      int groups)
 {
     const BrioPlotSeries *series = &plot->series[s];
     double base = plot->y.log ? f->low[1] : within(0, f->low[1], f->high[1]);
     char fill[64];
-    snprintf(fill, sizeof fill, "fill=\"%s\" stroke=\"white\" stroke-width=\"0.5\"", series_colour(series, s));
+    snprintf(fill, sizeof fill, "fill=\"%s\" stroke=\"white\" stroke-width=\"0.5\"",
+             series_colour(series, s));
     fputs("<g class=\"bars\">\n", file);
     for (int64_t i = 0; i < series->count; i++) {
         double y = on_axis(&plot->y, series->y[i]), left, right;
@@ -628,28 +691,38 @@ static void draw_bars(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, 
         }
         if (isnan(y) || isnan(left) || isnan(right)) continue;
         left = within(left, f->low[0], f->high[0]), right = within(right, f->low[0], f->high[0]);
-        double top = py(f, within(fmax(y, base), f->low[1], f->high[1])), bottom = py(f, within(fmin(y, base), f->low[1], f->high[1]));
-        if (right > left && bottom > top) rectangle(file, px(f, left), top, px(f, right) - px(f, left), bottom - top, fill);
+        double top = py(f, within(fmax(y, base), f->low[1], f->high[1]));
+        double bottom = py(f, within(fmin(y, base), f->low[1], f->high[1]));
+        if (right > left && bottom > top)
+            rectangle(file, px(f, left), top, px(f, right) - px(f, left), bottom - top, fill);
     }
     fputs("</g>\n", file);
 }
 
-static const char *region_colour(const BrioPlotRegion *region) { return region->colour > 0 ? palette[(region->colour - 1) % COLOURS] : region_grey; }
+static const char *region_colour(const BrioPlotRegion *region)
+{
+    return region->colour > 0 ? palette[(region->colour - 1) % COLOURS] : region_grey;
+}
 static double region_opacity(const BrioPlotRegion *region) { return region->colour > 0 ? 0.28 : 1; }
 
-static void draw_region(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, const BrioPlotRegion *region)
+static void draw_region(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f,
+                        const BrioPlotRegion *region)
 {
     double low[2] = {on_axis(&plot->x, region->low[0]), on_axis(&plot->y, region->low[1])};
     double high[2] = {on_axis(&plot->x, region->high[0]), on_axis(&plot->y, region->high[1])};
-    fprintf(file, "<path class=\"region\" fill=\"%s\" fill-opacity=\"%.2f\" shape-rendering=\"crispEdges\" d=\"", region_colour(region),
-            region_opacity(region));
+    fprintf(file,
+            "<path class=\"region\" fill=\"%s\" fill-opacity=\"%.2f\" "
+            "shape-rendering=\"crispEdges\" d=\"",
+            region_colour(region), region_opacity(region));
     double dx = (high[0] - low[0]) / region->nx, dy = (high[1] - low[1]) / region->ny;
     for (int j = 0; j < region->ny; j++) {
         const uint8_t *row = region->inside + (size_t)j * (size_t)region->nx;
-        double y0 = within(low[1] + j * dy, f->low[1], f->high[1]), y1 = within(low[1] + (j + 1) * dy, f->low[1], f->high[1]);
+        double y0 = within(low[1] + j * dy, f->low[1], f->high[1]);
+        double y1 = within(low[1] + (j + 1) * dy, f->low[1], f->high[1]);
         for (int i = 0, end; i < region->nx; i = end) {
             for (end = i + 1; end < region->nx && !row[end] == !row[i]; end++) {}
-            double x0 = within(low[0] + i * dx, f->low[0], f->high[0]), x1 = within(low[0] + end * dx, f->low[0], f->high[0]);
+            double x0 = within(low[0] + i * dx, f->low[0], f->high[0]);
+            double x1 = within(low[0] + end * dx, f->low[0], f->high[0]);
             if (!row[i] || !(x1 > x0) || !(y1 > y0)) continue;
             fputc('M', file);
             pixel(file, px(f, x0));
@@ -667,9 +740,10 @@ static void draw_region(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
     fputs("\"/>\n", file);
 }
 
-/* ---- the chart ---------------------------------------------------------------------------------- */
+/* ---- the chart -------------------------------------------------------------------------- */
 
-static void draw_legend(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, const Legend *legend)
+static void draw_legend(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f,
+                        const Legend *legend)
 {
     int i = 0;
     fputs("<g class=\"legend\">\n", file);
@@ -678,7 +752,8 @@ static void draw_legend(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
         const BrioPlotRegion *region = series ? NULL : &plot->region[k - plot->series_count];
         const char *name = series ? series->name : region->name;
         if (!name || i >= legend->count) continue;
-        double x = f->legend[0] + legend->cell * (i % legend->columns), y = f->legend[1] + LEGEND_ROW * (i / legend->columns) + 0.5 * LEGEND_ROW;
+        double x = f->legend[0] + legend->cell * (i % legend->columns);
+        double y = f->legend[1] + LEGEND_ROW * (i / legend->columns) + 0.5 * LEGEND_ROW;
         char style[160];
         double from[2] = {x, y};
         if (legend->at_ends) {
@@ -689,18 +764,22 @@ static void draw_legend(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
         }
         i++;
         if (region) {
-            snprintf(style, sizeof style, "fill=\"%s\" fill-opacity=\"%.2f\" stroke=\"#999999\"", region_colour(region), region_opacity(region));
+            snprintf(style, sizeof style, "fill=\"%s\" fill-opacity=\"%.2f\" stroke=\"#999999\"",
+                     region_colour(region), region_opacity(region));
             rectangle(file, x + 5, y - 6, 18, 12, style);
         } else if (series->mark == BRIO_PLOT_BARS) {
             snprintf(style, sizeof style, "fill=\"%s\"", series_colour(series, k));
             rectangle(file, x + 8, y - 6, 12, 12, style);
         } else {
-            snprintf(style, sizeof style, "stroke=\"%s\" stroke-width=\"2.2\"%s", series_colour(series, k), series_dashes(series, k));
+            snprintf(style, sizeof style, "stroke=\"%s\" stroke-width=\"2.2\"%s",
+                     series_colour(series, k), series_dashes(series, k));
             if (series->mark != BRIO_PLOT_POINTS) line(file, from[0], from[1], x + 28, y, style);
             if (series->mark != BRIO_PLOT_LINE)
-                fprintf(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\" fill=\"%s\"/>\n", x + 14, y, series_colour(series, k));
+                fprintf(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\" fill=\"%s\"/>\n", x + 14, y,
+                        series_colour(series, k));
         }
-        label(file, x + LEGEND_SAMPLE, y + 4, "start", fitting(name, 12, legend->cell - LEGEND_SAMPLE - 4), "", name);
+        label(file, x + LEGEND_SAMPLE, y + 4, "start",
+              fitting(name, 12, legend->cell - LEGEND_SAMPLE - 4), "", name);
     }
     fputs("</g>\n", file);
 }
@@ -712,8 +791,10 @@ static BrioStatus draw_series(FILE *file, const BrioPlot *plot, const BrioPlotFr
     for (int s = 0; s < plot->series_count; s++) {
         BrioPlotMark mark = plot->series[s].mark;
         if (mark == BRIO_PLOT_BARS) draw_bars(file, plot, f, s, group++, groups);
-        if (mark == BRIO_PLOT_LINE || mark == BRIO_PLOT_LINE_AND_POINTS) draw_line(file, plot, f, s);
-        if (mark == BRIO_PLOT_POINTS || mark == BRIO_PLOT_LINE_AND_POINTS) BRIO_CHECK(draw_points(file, plot, f, s));
+        if (mark == BRIO_PLOT_LINE || mark == BRIO_PLOT_LINE_AND_POINTS)
+            draw_line(file, plot, f, s);
+        if (mark == BRIO_PLOT_POINTS || mark == BRIO_PLOT_LINE_AND_POINTS)
+            BRIO_CHECK(draw_points(file, plot, f, s));
     }
     return BRIO_OK;
 }
@@ -723,12 +804,15 @@ static BrioStatus draw(FILE *file, const BrioPlot *plot)
     BrioPlotFrame frame = {0};
     Legend legend = place(plot, &frame);
     if (!(frame.high[0] > frame.low[0]) || !(frame.high[1] > frame.low[1])) return BRIO_ERROR_INPUT;
-    if (plot->title) label(file, BRIO_PLOT_WIDTH / 2.0, 26, "middle", fitting(plot->title, 16, BRIO_PLOT_WIDTH - 24), " font-weight=\"bold\"", plot->title);
+    if (plot->title)
+        label(file, BRIO_PLOT_WIDTH / 2.0, 26, "middle",
+              fitting(plot->title, 16, BRIO_PLOT_WIDTH - 24), " font-weight=\"bold\"", plot->title);
     for (int r = 0; r < plot->region_count; r++) draw_region(file, plot, &frame, &plot->region[r]);
     draw_x_axis(file, plot, &frame);
     draw_y_axis(file, plot, &frame);
     BRIO_CHECK(draw_series(file, plot, &frame));
-    rectangle(file, frame.left, frame.top, frame.width, frame.height, "class=\"frame\" fill=\"none\" stroke=\"#444444\"");
+    rectangle(file, frame.left, frame.top, frame.width, frame.height,
+              "class=\"frame\" fill=\"none\" stroke=\"#444444\"");
     if (legend.count) draw_legend(file, plot, &frame, &legend);
     return BRIO_OK;
 }
@@ -736,16 +820,20 @@ static BrioStatus draw(FILE *file, const BrioPlot *plot)
 BrioStatus brio__plot_write(FILE *file, const BrioPlot *plots, int count, int columns)
 {
     columns = BRIO_MAX(1, BRIO_MIN(columns, count));
-    int width = BRIO_PLOT_WIDTH * columns, height = BRIO_PLOT_HEIGHT * ((count + columns - 1) / columns);
+    int width = BRIO_PLOT_WIDTH * columns;
+    int height = BRIO_PLOT_HEIGHT * ((count + columns - 1) / columns);
     for (int i = 0; i < count; i++)
         if (plots[i].series_count > BRIO_PLOT_MOST_SERIES) return BRIO_ERROR_INPUT;
     locale_t before = brio__c_locale_enter();
-    fprintf(file, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" fill=\"#222222\">\n",
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+            "%d\" font-family=\"sans-serif\" fill=\"#222222\">\n",
             width, height, width, height);
     fprintf(file, "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n", width, height);
     BrioStatus status = BRIO_OK;
     for (int i = 0; status == BRIO_OK && i < count; i++) {
-        fprintf(file, "<g transform=\"translate(%d %d)\">\n", i % columns * BRIO_PLOT_WIDTH, i / columns * BRIO_PLOT_HEIGHT);
+        fprintf(file, "<g transform=\"translate(%d %d)\">\n", i % columns * BRIO_PLOT_WIDTH,
+                i / columns * BRIO_PLOT_HEIGHT);
         status = draw(file, &plots[i]);
         fputs("</g>\n", file);
     }

@@ -1,18 +1,20 @@
 /* VTK unstructured grids, one file a frame, and the .pvd index that gives ParaView their times.
  *
- * Positions and velocities are doubles; solids are tets, triangle meshes triangles, springs without triangles lines. From a motion alone, solids are their
- * surfaces, and velocities stand in any case.
- * Arrays stand in the XML as base64: the number of bytes (64 bits) and the bytes, encoded as one stream [VTK User's
- * Guide, file formats]. */
+ * Positions and velocities are doubles; solids are tets, triangle meshes triangles, springs without
+ * triangles lines. From a motion alone, solids are their surfaces, and velocities stand in any
+ * case. Arrays stand in the XML as base64: the number of bytes (64 bits) and the bytes, encoded as
+ * one stream [VTK User's Guide, file formats]. */
 #include "../base64.h"
 #include "frames.h"
 #include "html.h"
 
-static void start(BrioBase64 *b, FILE *file, const char *type, const char *name, int components, uint64_t bytes)
+static void start(BrioBase64 *b, FILE *file, const char *type, const char *name, int components,
+                  uint64_t bytes)
 {
     *b = (BrioBase64){.file = file};
-    fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"binary\">\n", type, name,
-            components);
+    fprintf(file,
+            "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"binary\">\n",
+            type, name, components);
     brio__base64_put(b, &bytes, sizeof bytes);
 }
 
@@ -22,7 +24,7 @@ static void end(BrioBase64 *b)
     fputs("\n</DataArray>\n", b->file);
 }
 
-/* ---- cells -------------------------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------------ */
 
 /* What a body is drawn as: `corners` vertices a cell. */
 typedef struct Cells {
@@ -35,25 +37,40 @@ typedef struct Cells {
 
 static int32_t corner_of(const Cells *cells, int64_t k)
 {
-    return cells->term ? (int32_t)(brio__term_vertex(cells->term, k / cells->corners, (int)(k % cells->corners)) - cells->first) : cells->vertex[k];
+    return cells->term ? (int32_t)(brio__term_vertex(cells->term, k / cells->corners,
+                                                     (int)(k % cells->corners)) -
+                                   cells->first)
+                       : cells->vertex[k];
 }
 
 /* The bodies of the system, or the parts that are seen where only those are known. */
-static int owner_count(const BrioFrame *frame) { return frame->system ? frame->system->body_count : frame->motion->part_count; }
+static int owner_count(const BrioFrame *frame)
+{
+    return frame->system ? frame->system->body_count : frame->motion->part_count;
+}
 
 static Cells cells_of(const BrioFrame *frame, int owner)
 {
     if (!frame->system) {
         const BrioMotionPart *p = &frame->motion->part[owner];
         if (!brio__frame_shows(frame, owner)) return (Cells){0};
-        return p->triangle_count ? (Cells){.corners = 3, .count = p->triangle_count, .vertex = p->triangle} : (Cells){.corners = 2, .count = p->edge_count, .vertex = p->edge};
+        return p->triangle_count
+                   ? (Cells){.corners = 3, .count = p->triangle_count, .vertex = p->triangle}
+                   : (Cells){.corners = 2, .count = p->edge_count, .vertex = p->edge};
     }
     const BrioBody *body = &frame->system->body[owner];
     const BrioTerm *term = &frame->system->term[body->term];
-    if (frame->system->share && body->mass_point < 0) return (Cells){.corners = term->energy->nodes, .count = term->energy->nodes > 1 ? term->elements : 0, .term = term, .first = body->first};
-    if (!brio__share_speaks(frame->system->share)) return (Cells){0}; /* what moves as one is the first process's affair */
-    if (body->tet_count) return (Cells){.corners = 4, .count = body->tet_count, .vertex = body->tet};
-    if (body->triangle_count) return (Cells){.corners = 3, .count = body->triangle_count, .vertex = body->triangle};
+    if (frame->system->share && body->mass_point < 0)
+        return (Cells){.corners = term->energy->nodes,
+                       .count = term->energy->nodes > 1 ? term->elements : 0,
+                       .term = term,
+                       .first = body->first};
+    /* what moves as one is the first process's affair */
+    if (!brio__share_speaks(frame->system->share)) return (Cells){0};
+    if (body->tet_count)
+        return (Cells){.corners = 4, .count = body->tet_count, .vertex = body->tet};
+    if (body->triangle_count)
+        return (Cells){.corners = 3, .count = body->triangle_count, .vertex = body->triangle};
     return (Cells){.corners = 2, .count = body->edge_count, .vertex = body->edge};
 }
 
@@ -64,7 +81,8 @@ static int64_t vertices_of(const BrioFrame *frame, int owner)
 }
 
 /* Three numbers for each vertex of all owners. */
-static void put_vertices(BrioBase64 *b, const BrioFrame *frame, const double *world, const double *seen)
+static void put_vertices(BrioBase64 *b, const BrioFrame *frame, const double *world,
+                         const double *seen)
 {
     if (frame->system) {
         brio__base64_put(b, world, 3 * (size_t)frame->system->body_vertices * sizeof *world);
@@ -78,7 +96,8 @@ static void put_vertices(BrioBase64 *b, const BrioFrame *frame, const double *wo
 
 static void write_cells(const BrioFrame *frame, FILE *file)
 {
-    static const unsigned char type[] = {[2] = 3, [3] = 5, [4] = 10}; /* VTK_LINE, VTK_TRIANGLE, VTK_TETRA */
+    /* VTK_LINE, VTK_TRIANGLE, VTK_TETRA */
+    static const unsigned char type[] = {[2] = 3, [3] = 5, [4] = 10};
     uint64_t count = 0, corners = 0;
     BrioBase64 b;
     for (int i = 0; i < owner_count(frame); i++) {
@@ -133,15 +152,16 @@ static void write(const BrioFrame *frame, FILE *file)
     }
     size_t bytes = (size_t)vertices * 3 * sizeof(double);
     fprintf(file,
-            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" "
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+            "byte_order=\"%s\" "
             "header_type=\"UInt64\">\n<UnstructuredGrid>\n",
             *(const unsigned char *)&mark ? "LittleEndian" : "BigEndian");
     fprintf(file,
             "<FieldData>\n<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
             "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n",
             frame->time);
-    fprintf(file, "<Piece NumberOfPoints=\"%llu\" NumberOfCells=\"%llu\">\n<Points>\n", (unsigned long long)vertices,
-            (unsigned long long)cells);
+    fprintf(file, "<Piece NumberOfPoints=\"%llu\" NumberOfCells=\"%llu\">\n<Points>\n",
+            (unsigned long long)vertices, (unsigned long long)cells);
     start(&b, file, "Float64", "position", 3, bytes);
     put_vertices(&b, frame, frame->x, frame->seen);
     end(&b);
@@ -164,10 +184,15 @@ extern const BrioFrameFormat brio__frames_vtu;
 static void join(const char *stem, int64_t number, int pieces, FILE *file)
 {
     char name[256];
-    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" header_type=\"UInt64\">\n<PUnstructuredGrid GhostLevel=\"0\">\n"
-          "<PPoints>\n<PDataArray type=\"Float64\" Name=\"position\" NumberOfComponents=\"3\"/>\n</PPoints>\n"
-          "<PPointData Vectors=\"velocity\">\n<PDataArray type=\"Float64\" Name=\"velocity\" NumberOfComponents=\"3\"/>\n<PDataArray type=\"Int32\" Name=\"body\"/>\n</PPointData>\n"
-          "<PCellData Scalars=\"body\">\n<PDataArray type=\"Int32\" Name=\"body\"/>\n</PCellData>\n", file);
+    fputs(
+        "<?xml version=\"1.0\"?>\n<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" "
+        "header_type=\"UInt64\">\n<PUnstructuredGrid GhostLevel=\"0\">\n"
+        "<PPoints>\n<PDataArray type=\"Float64\" Name=\"position\" "
+        "NumberOfComponents=\"3\"/>\n</PPoints>\n"
+        "<PPointData Vectors=\"velocity\">\n<PDataArray type=\"Float64\" Name=\"velocity\" "
+        "NumberOfComponents=\"3\"/>\n<PDataArray type=\"Int32\" Name=\"body\"/>\n</PPointData>\n"
+        "<PCellData Scalars=\"body\">\n<PDataArray type=\"Int32\" Name=\"body\"/>\n</PCellData>\n",
+        file);
     for (int p = 0; p < pieces; p++) {
         brio__frame_piece_name(&brio__frames_vtu, stem, number, p, name, sizeof name);
         fputs("<Piece Source=\"", file);
@@ -177,9 +202,11 @@ static void join(const char *stem, int64_t number, int pieces, FILE *file)
     fputs("</PUnstructuredGrid>\n</VTKFile>\n", file);
 }
 
-static void write_index(const char *stem, const char *extension, const double *times, int64_t count, FILE *file)
+static void write_index(const char *stem, const char *extension, const double *times, int64_t count,
+                        FILE *file)
 {
-    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n", file);
+    fputs("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n",
+          file);
     for (int64_t k = 0; k < count; k++) {
         fprintf(file, "<DataSet timestep=\"%.17g\" file=\"", times[k]);
         brio__html_text(file, stem);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- folders ------------------------------------------------------------------------------------ */
+/* ---- folders ---------------------------------------------------------------------------- */
 
 static const char *remedy(int reason)
 {
@@ -23,10 +23,11 @@ static const char *remedy(int reason)
     return "";
 }
 
-BrioStatus brio__write_failed(const BrioFolder *folder, const char *name, int reason, BrioError *error)
+BrioStatus brio__write_failed(const BrioFolder *folder, const char *name, int reason,
+                              BrioError *error)
 {
-    return brio__error(error, BRIO_ERROR_FILE, "cannot write %s%s%s: %s%s", folder->path, name[0] ? "/" : "", name,
-                       strerror(reason ? reason : EIO), remedy(reason));
+    return brio__error(error, BRIO_ERROR_FILE, "cannot write %s%s%s: %s%s", folder->path,
+                       name[0] ? "/" : "", name, strerror(reason ? reason : EIO), remedy(reason));
 }
 
 /* The folders above `path` (which is changed in between and put back), then itself. */
@@ -45,7 +46,8 @@ static int make_folders(char *path)
 BrioStatus brio__folder_open(const char *path, bool make, BrioFolder *folder, BrioError *error)
 {
     folder->fd = -1;
-    if (!path[0] || snprintf(folder->path, sizeof folder->path, "%s", path) >= (int)sizeof folder->path)
+    if (!path[0] ||
+        snprintf(folder->path, sizeof folder->path, "%s", path) >= (int)sizeof folder->path)
         return brio__error(error, BRIO_ERROR_FILE, "the name of the output folder is %s",
                            path[0] ? "too long" : "empty");
     if (make && make_folders(folder->path)) return brio__write_failed(folder, "", errno, error);
@@ -53,13 +55,15 @@ BrioStatus brio__folder_open(const char *path, bool make, BrioFolder *folder, Br
     return folder->fd < 0 ? brio__write_failed(folder, "", errno, error) : BRIO_OK;
 }
 
-BrioStatus brio__folder_inside(const BrioFolder *parent, const char *name, bool make, BrioFolder *folder,
-                               BrioError *error)
+BrioStatus brio__folder_inside(const BrioFolder *parent, const char *name, bool make,
+                               BrioFolder *folder, BrioError *error)
 {
     folder->fd = -1;
-    if (snprintf(folder->path, sizeof folder->path, "%s/%s", parent->path, name) >= (int)sizeof folder->path)
+    if (snprintf(folder->path, sizeof folder->path, "%s/%s", parent->path, name) >=
+        (int)sizeof folder->path)
         return brio__write_failed(parent, name, ENAMETOOLONG, error);
-    if (make && mkdirat(parent->fd, name, 0777) && errno != EEXIST) return brio__write_failed(folder, "", errno, error);
+    if (make && mkdirat(parent->fd, name, 0777) && errno != EEXIST)
+        return brio__write_failed(folder, "", errno, error);
     folder->fd = openat(parent->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return folder->fd < 0 ? brio__write_failed(folder, "", errno, error) : BRIO_OK;
 }
@@ -77,10 +81,10 @@ void brio__folder_close(BrioFolder *folder)
     folder->fd = -1;
 }
 
-/* ---- files that grow ---------------------------------------------------------------------------- */
+/* ---- files that grow -------------------------------------------------------------------- */
 
-BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t length, BrioWriter *writer,
-                             BrioError *error)
+BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t length,
+                             BrioWriter *writer, BrioError *error)
 {
     *writer = (BrioWriter){.folder = folder, .name = name};
     int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC | (length > 0 ? 0 : O_CREAT);
@@ -90,14 +94,15 @@ BrioStatus brio__writer_open(const BrioFolder *folder, const char *name, int64_t
         struct stat info;
         if (fstat(fd, &info) == 0 && info.st_size < length) {
             close(fd);
-            return brio__error(
-                error, BRIO_ERROR_INPUT,
-                "%s/%s has %lld bytes and the checkpoint %lld: it was changed after the run; start again with --force",
-                folder->path, name, (long long)info.st_size, (long long)length);
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "%s/%s has %lld bytes and the checkpoint %lld: it was changed after "
+                               "the run; start again with --force",
+                               folder->path, name, (long long)info.st_size, (long long)length);
         }
     }
     writer->length = length;
-    if (ftruncate(fd, writer->length) || lseek(fd, writer->length, SEEK_SET) < 0 || !(writer->file = fdopen(fd, "w"))) {
+    if (ftruncate(fd, writer->length) || lseek(fd, writer->length, SEEK_SET) < 0 ||
+        !(writer->file = fdopen(fd, "w"))) {
         int reason = errno;
         close(fd);
         return brio__write_failed(folder, name, reason, error);
@@ -133,7 +138,8 @@ void brio__writer_cut(BrioWriter *writer, int64_t length)
     int fd = fileno(writer->file), copy = dup(fd);
     brio__writer_close(writer); /* what the buffer still holds may reach the file: cut afterwards */
     if (copy < 0) return;
-    if (ftruncate(copy, length)) brio__log(BRIO_LOG_DEBUG, "%s could not be cut: %s", writer->name, strerror(errno));
+    if (ftruncate(copy, length))
+        brio__log(BRIO_LOG_DEBUG, "%s could not be cut: %s", writer->name, strerror(errno));
     close(copy);
 }
 
@@ -143,15 +149,20 @@ void brio__writer_close(BrioWriter *writer)
     writer->file = NULL;
 }
 
-/* ---- files that are replaced -------------------------------------------------------------------- */
+/* ---- files that are replaced ------------------------------------------------------------ */
 
-static void temporary(const char *name, char *text, size_t size) { snprintf(text, size, "%s.tmp", name); }
+static void temporary(const char *name, char *text, size_t size)
+{
+    snprintf(text, size, "%s.tmp", name);
+}
 
-BrioStatus brio__replace_begin(const BrioFolder *folder, const char *name, FILE **file, BrioError *error)
+BrioStatus brio__replace_begin(const BrioFolder *folder, const char *name, FILE **file,
+                               BrioError *error)
 {
     char other[256];
     temporary(name, other, sizeof other);
-    if (unlinkat(folder->fd, other, 0) && errno != ENOENT) return brio__write_failed(folder, other, errno, error);
+    if (unlinkat(folder->fd, other, 0) && errno != ENOENT)
+        return brio__write_failed(folder, other, errno, error);
     int fd = openat(folder->fd, other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) return brio__write_failed(folder, name, errno, error);
     *file = fdopen(fd, "w");
@@ -162,7 +173,8 @@ BrioStatus brio__replace_begin(const BrioFolder *folder, const char *name, FILE 
     return brio__write_failed(folder, name, reason, error);
 }
 
-BrioStatus brio__replace_end(const BrioFolder *folder, const char *name, FILE *file, bool sync, BrioError *error)
+BrioStatus brio__replace_end(const BrioFolder *folder, const char *name, FILE *file, bool sync,
+                             BrioError *error)
 {
     char other[256];
     int reason = 0;

@@ -33,7 +33,8 @@ BrioStatus brio__deflate(const uint8_t *data, size_t size, uint8_t **stream, siz
     out[used++] = 0x01;
     for (size_t k = 0; k < blocks; k++) {
         size_t part = k + 1 < blocks ? BLOCK : size - k * BLOCK;
-        const uint8_t head[5] = {k + 1 == blocks, part & 255, (uint8_t)(part >> 8), ~part & 255, (uint8_t)(~part >> 8)};
+        const uint8_t head[5] = {k + 1 == blocks, part & 255, (uint8_t)(part >> 8), ~part & 255,
+                                 (uint8_t)(~part >> 8)};
         memcpy(out + used, head, sizeof head);
         if (part) memcpy(out + used + sizeof head, data + k * BLOCK, part);
         used += sizeof head + part;
@@ -49,10 +50,13 @@ BrioStatus brio__deflate(const uint8_t *data, size_t size, uint8_t **stream, siz
 }
 #endif
 
-static uint32_t checksum(uint32_t crc, const uint8_t *data, size_t size) /* of chunks: polynomial 0xedb88320 */
+static uint32_t checksum(uint32_t crc, const uint8_t *data,
+                         size_t size) /* of chunks: polynomial 0xedb88320 */
 {
-    static const uint32_t nibble[16] = {0,          0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
-                                        0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+    static const uint32_t nibble[16] = {0,          0x1db71064, 0x3b6e20c8, 0x26d930ac,
+                                        0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+                                        0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                        0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
     for (size_t k = 0; k < size; k++) {
         crc ^= data[k];
         crc = crc >> 4 ^ nibble[crc & 15];
@@ -81,15 +85,22 @@ static int paeth(int a, int b, int c)
 }
 
 /* One row by the filter that leaves the smallest sum of magnitudes; out[0] is its number. */
-static void filter_row(const uint8_t *row, const uint8_t *above, size_t bytes, uint8_t *out, uint8_t *trial)
+static void filter_row(const uint8_t *row, const uint8_t *above, size_t bytes, uint8_t *out,
+                       uint8_t *trial)
 {
     long best = -1;
     for (int kind = 0; kind < 5; kind++) {
         long sum = 0;
         trial[0] = (uint8_t)kind;
         for (size_t k = 0; k < bytes; k++) {
-            int a = k >= 3 ? row[k - 3] : 0, b = above ? above[k] : 0, c = above && k >= 3 ? above[k - 3] : 0;
-            int guess = kind == 0 ? 0 : kind == 1 ? a : kind == 2 ? b : kind == 3 ? (a + b) / 2 : paeth(a, b, c);
+            int a = k >= 3 ? row[k - 3] : 0;
+            int b = above ? above[k] : 0;
+            int c = above && k >= 3 ? above[k - 3] : 0;
+            int guess = kind == 0   ? 0
+                        : kind == 1 ? a
+                        : kind == 2 ? b
+                        : kind == 3 ? (a + b) / 2
+                                    : paeth(a, b, c);
             trial[k + 1] = (uint8_t)(row[k] - guess);
             sum += abs((int8_t)trial[k + 1]);
         }
@@ -103,10 +114,12 @@ BrioStatus brio__png_write(FILE *file, const uint8_t *rgb, int width, int height
 {
     size_t bytes = 3 * (size_t)width, length = 0;
     uint8_t *raw = brio__alloc((bytes + 1) * (size_t)(height + 1), 1), *stream = NULL;
-    uint8_t head[13] = {0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0}; /* 8 bits, colours, no interlacing */
+    /* 8 bits, colours, no interlacing */
+    uint8_t head[13] = {0, 0, 0, 0, 0, 0, 0, 0, 8, 2, 0, 0, 0};
     if (!raw) return BRIO_ERROR_MEMORY;
     for (int j = 0; j < height; j++)
-        filter_row(rgb + bytes * (size_t)j, j ? rgb + bytes * (size_t)(j - 1) : NULL, bytes, raw + (bytes + 1) * (size_t)j, raw + (bytes + 1) * (size_t)height);
+        filter_row(rgb + bytes * (size_t)j, j ? rgb + bytes * (size_t)(j - 1) : NULL, bytes,
+                   raw + (bytes + 1) * (size_t)j, raw + (bytes + 1) * (size_t)height);
     BrioStatus status = brio__deflate(raw, (bytes + 1) * (size_t)height, &stream, &length);
     if (status == BRIO_OK) {
         for (int k = 0; k < 4; k++) {
@@ -129,7 +142,8 @@ void brio__base64_write(FILE *file, const uint8_t *data, size_t size)
     char line[4 * 256];
     size_t used = 0;
     for (size_t k = 0; k < size; k += 3) {
-        uint32_t bits = (uint32_t)data[k] << 16 | (k + 1 < size ? (uint32_t)data[k + 1] << 8 : 0) | (k + 2 < size ? data[k + 2] : 0);
+        uint32_t bits = (uint32_t)data[k] << 16 | (k + 1 < size ? (uint32_t)data[k + 1] << 8 : 0) |
+                        (k + 2 < size ? data[k + 2] : 0);
         line[used++] = letter[bits >> 18];
         line[used++] = letter[bits >> 12 & 63];
         line[used++] = k + 1 < size ? letter[bits >> 6 & 63] : '=';

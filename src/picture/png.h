@@ -1,5 +1,5 @@
-/* Pixels as PNG files, and the compression of zlib [RFC 1950], which PNG is made of and browsers undo as well. A build without zlib writes
- * the same formats with nothing compressed. */
+/* Pixels as PNG files, and the compression of zlib [RFC 1950], which PNG is made of and browsers
+ * undo as well. A build without zlib writes the same formats with nothing compressed. */
 #ifndef BRIO_PNG_H
 #define BRIO_PNG_H
 

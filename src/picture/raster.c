@@ -2,14 +2,31 @@
 
 #include <string.h>
 
-enum { TILE = 32, SAMPLES = 8, MAP = 1536, COARSE = 16, BLOCKS = MAP / COARSE, NEAR = 256, TAPS = 40, FEW = 8, SEARCH = 16, REACH = 40, BAND = 64 };
+enum {
+    TILE = 32,
+    SAMPLES = 8,
+    MAP = 1536,
+    COARSE = 16,
+    BLOCKS = MAP / COARSE,
+    NEAR = 256,
+    TAPS = 40,
+    FEW = 8,
+    SEARCH = 16,
+    REACH = 40,
+    BAND = 64
+};
 
 /* Places of the samples in a pixel: no two in a row or column of eighths. */
-static const float sample_x[SAMPLES] = {0.5625f - 0.5f, 0.4375f - 0.5f, 0.8125f - 0.5f, 0.3125f - 0.5f, 0.1875f - 0.5f, 0.0625f - 0.5f, 0.6875f - 0.5f, 0.9375f - 0.5f};
-static const float sample_y[SAMPLES] = {0.3125f - 0.5f, 0.6875f - 0.5f, 0.5625f - 0.5f, 0.1875f - 0.5f, 0.8125f - 0.5f, 0.4375f - 0.5f, 0.9375f - 0.5f, 0.0625f - 0.5f};
+static const float sample_x[SAMPLES] = {0.5625f - 0.5f, 0.4375f - 0.5f, 0.8125f - 0.5f,
+                                        0.3125f - 0.5f, 0.1875f - 0.5f, 0.0625f - 0.5f,
+                                        0.6875f - 0.5f, 0.9375f - 0.5f};
+static const float sample_y[SAMPLES] = {0.3125f - 0.5f, 0.6875f - 0.5f, 0.5625f - 0.5f,
+                                        0.1875f - 0.5f, 0.8125f - 0.5f, 0.4375f - 0.5f,
+                                        0.9375f - 0.5f, 0.0625f - 0.5f};
 enum { GLASS_SAMPLES = 0x49 }; /* three of the eight let a glass facet be seen */
 
-static const float key_light[3] = {1.0f, 0.965f, 0.90f}, sky_light[3] = {0.86f, 0.92f, 1.0f}, bounce_light[3] = {0.62f, 0.585f, 0.55f};
+static const float key_light[3] = {1.0f, 0.965f, 0.90f}, sky_light[3] = {0.86f, 0.92f, 1.0f},
+                   bounce_light[3] = {0.62f, 0.585f, 0.55f};
 static const float key_strength = 0.92f, sky_strength = 0.50f;
 static const float light_size = 0.075f; /* tangent of the angle that the key light has in the sky */
 
@@ -21,7 +38,8 @@ typedef struct DepthMap {
     float *depth;
 } DepthMap;
 
-/* Barycentric coordinates over w of a point (x, y) of the picture are a x + b y + c [Olano1997]: no clipping is needed. */
+/* Barycentric coordinates over w of a point (x, y) of the picture are a x + b y + c [Olano1997]: no
+ * clipping is needed. */
 typedef struct Setup {
     float a[3], b[3];
     double c[3];
@@ -48,7 +66,10 @@ struct BrioRaster {
     size_t pitch;
 };
 
-static inline float dot3(const float *a, const float *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline float dot3(const float *a, const float *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 static inline float mix(float a, float b, float t) { return a + (b - a) * t; }
 static inline float clamp01(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 static inline float smooth(float low, float high, float x)
@@ -71,7 +92,7 @@ static void cross3(const float *a, const float *b, float *c)
     c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* ---- colours ------------------------------------------------------------------------------------- */
+/* ---- colours ---------------------------------------------------------------------------- */
 
 void brio__colour_linear(unsigned srgb, float linear[3])
 {
@@ -89,7 +110,7 @@ uint8_t brio__colour_byte(float x)
     return (uint8_t)(255 * clamp01(c) + 0.5f);
 }
 
-/* ---- the camera ---------------------------------------------------------------------------------- */
+/* ---- the camera ------------------------------------------------------------------------- */
 
 void brio__view_aim(BrioView *view, const double eye[3], const double target[3], double angle)
 {
@@ -117,7 +138,8 @@ static void project(const BrioView *view, const double x[3], double h[3])
 {
     double d[3] = {x[0] - view->eye[0], x[1] - view->eye[1], x[2] - view->eye[2]}, along[3];
     const double *axis[3] = {view->right, view->up, view->forward};
-    for (int k = 0; k < 3; k++) along[k] = axis[k][0] * d[0] + axis[k][1] * d[1] + axis[k][2] * d[2];
+    for (int k = 0; k < 3; k++)
+        along[k] = axis[k][0] * d[0] + axis[k][1] * d[1] + axis[k][2] * d[2];
     h[2] = along[2];
     h[0] = 0.5 * view->width * along[2] + view->scale * along[0];
     h[1] = 0.5 * view->height * along[2] - view->scale * along[1];
@@ -144,7 +166,7 @@ void brio__view_light(const BrioView *view, float light[3])
     unit3(light);
 }
 
-/* ---- maps of depths ------------------------------------------------------------------------------ */
+/* ---- maps of depths --------------------------------------------------------------------- */
 
 static void map_aim(DepthMap *map, int size, const float centre[3], float radius, const float w[3])
 {
@@ -156,8 +178,11 @@ static void map_aim(DepthMap *map, int size, const float centre[3], float radius
     map->size = size;
     map->texel = 2 * radius / (float)(size - 4);
     float at[3] = {dot3(centre, map->u), dot3(centre, map->v), dot3(centre, w)};
-    for (int k = 0; k < 2; k++) at[k] = map->texel * (floorf(at[k] / map->texel) - 0.5f * (float)size); /* whole texels: shadows do not shimmer */
-    for (int r = 0; r < 3; r++) map->origin[r] = at[0] * map->u[r] + at[1] * map->v[r] + (at[2] - radius) * w[r];
+    /* whole texels: shadows do not shimmer */
+    for (int k = 0; k < 2; k++)
+        at[k] = map->texel * (floorf(at[k] / map->texel) - 0.5f * (float)size);
+    for (int r = 0; r < 3; r++)
+        map->origin[r] = at[0] * map->u[r] + at[1] * map->v[r] + (at[2] - radius) * w[r];
 }
 
 static void map_place(const DepthMap *map, const float x[3], float at[3])
@@ -173,23 +198,32 @@ typedef struct MapWork {
     DepthMap *map;
 } MapWork;
 
-/* Bands of rows [begin, end): every band looks at all facets, which keeps the order and needs no lists. */
+/* Bands of rows [begin, end): every band looks at all facets, which keeps the order and needs no
+ * lists. */
 static void fill_bands(void *context, int64_t begin, int64_t end)
 {
     MapWork *work = context;
     DepthMap *map = work->map;
     int low = (int)begin * BAND, high = BRIO_MIN((int)end * BAND, map->size) - 1;
-    for (int64_t k = (int64_t)low * map->size; k < (int64_t)(high + 1) * map->size; k++) map->depth[k] = INFINITY;
+    for (int64_t k = (int64_t)low * map->size; k < (int64_t)(high + 1) * map->size; k++)
+        map->depth[k] = INFINITY;
     for (int64_t f = 0; f < work->raster->count; f++) {
         float p[3][3];
         if (work->raster->facet[f].flags & BRIO_FACET_GLASS) continue;
         for (int k = 0; k < 3; k++) map_place(map, work->raster->facet[f].corner[k].x, p[k]);
-        float y0 = fminf(p[0][1], fminf(p[1][1], p[2][1])), y1 = fmaxf(p[0][1], fmaxf(p[1][1], p[2][1]));
-        float x0 = fminf(p[0][0], fminf(p[1][0], p[2][0])), x1 = fmaxf(p[0][0], fmaxf(p[1][0], p[2][0]));
-        if (!(y1 >= (float)low && y0 <= (float)high + 1 && x1 >= 0 && x0 < (float)map->size)) continue;
-        float area = (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
+        float y0 = fminf(p[0][1], fminf(p[1][1], p[2][1]));
+        float y1 = fmaxf(p[0][1], fmaxf(p[1][1], p[2][1]));
+        float x0 = fminf(p[0][0], fminf(p[1][0], p[2][0]));
+        float x1 = fmaxf(p[0][0], fmaxf(p[1][0], p[2][0]));
+        if (!(y1 >= (float)low && y0 <= (float)high + 1 && x1 >= 0 && x0 < (float)map->size))
+            continue;
+        float area =
+            (p[1][0] - p[0][0]) * (p[2][1] - p[0][1]) - (p[2][0] - p[0][0]) * (p[1][1] - p[0][1]);
         if (area == 0) continue;
-        int i0 = (int)fmaxf(x0, 0), i1 = (int)fminf(x1, (float)map->size - 1), j0 = (int)fmaxf(y0, (float)low), j1 = (int)fminf(y1, (float)high);
+        int i0 = (int)fmaxf(x0, 0);
+        int i1 = (int)fminf(x1, (float)map->size - 1);
+        int j0 = (int)fmaxf(y0, (float)low);
+        int j1 = (int)fminf(y1, (float)high);
         for (int j = j0; j <= j1; j++)
             for (int i = i0; i <= i1; i++) {
                 float w[3], depth = 0, x = (float)i + 0.5f, y = (float)j + 0.5f;
@@ -227,13 +261,17 @@ static void fill_coarse(BrioRaster *r)
         for (int i = 0; i < BLOCKS; i++) {
             float least = INFINITY;
             for (int b = BRIO_MAX(j - WIDE, 0); b <= BRIO_MIN(j + WIDE, BLOCKS - 1); b++)
-                for (int a = BRIO_MAX(i - WIDE, 0); a <= BRIO_MIN(i + WIDE, BLOCKS - 1); a++) least = fminf(least, block[b * BLOCKS + a]);
+                for (int a = BRIO_MAX(i - WIDE, 0); a <= BRIO_MIN(i + WIDE, BLOCKS - 1); a++)
+                    least = fminf(least, block[b * BLOCKS + a]);
             r->coarse[j * BLOCKS + i] = least;
         }
 }
 
 /* How far a body darkens the floor around it. */
-static float sky_reach(const BrioView *view) { return fminf(0.30f * view->size, 0.8f * view->radius); }
+static float sky_reach(const BrioView *view)
+{
+    return fminf(0.30f * view->size, 0.8f * view->radius);
+}
 
 /* How much of the sky bodies close above take from each texel of the floor. */
 static void fill_darkness(void *context, int64_t begin, int64_t end)
@@ -245,10 +283,12 @@ static void fill_darkness(void *context, int64_t begin, int64_t end)
         for (int i = 0; i < NEAR; i++) {
             float sum = 0;
             for (int k = 0; k < TAPS; k++) {
-                int a = (int)((float)i + 0.5f + r->tap[k][0] * reach / map->texel), b = (int)((float)j + 0.5f + r->tap[k][1] * reach / map->texel);
+                int a = (int)((float)i + 0.5f + r->tap[k][0] * reach / map->texel);
+                int b = (int)((float)j + 0.5f + r->tap[k][1] * reach / map->texel);
                 if (a < 0 || b < 0 || a >= NEAR || b >= NEAR) continue;
                 float gap = map->depth[b * NEAR + a] - at_floor;
-                if (gap < reach && gap > -reach) sum += (1 - fmaxf(gap, 0) / reach) * (1 - fmaxf(gap, 0) / reach);
+                if (gap < reach && gap > -reach)
+                    sum += (1 - fmaxf(gap, 0) / reach) * (1 - fmaxf(gap, 0) / reach);
             }
             r->darkness[j * NEAR + i] = sum / TAPS;
         }
@@ -274,12 +314,14 @@ static float lit_share(const DepthMap *map, float x, float y, float depth)
     int i = (int)x, j = (int)y;
     const float *at = map->depth + (int64_t)j * map->size + i;
     float s = x - (float)i, t = y - (float)j;
-    return mix(mix(at[0] >= depth, at[1] >= depth, s), mix(at[map->size] >= depth, at[map->size + 1] >= depth, s), t);
+    return mix(mix(at[0] >= depth, at[1] >= depth, s),
+               mix(at[map->size] >= depth, at[map->size + 1] >= depth, s), t);
 }
 
 #define SHARP 1.2f /* texels: the narrowest edge of a shadow */
 
-/* How much of the key light a point sees. The depth of the receiver follows its plane, so that it does not shadow itself. */
+/* How much of the key light a point sees. The depth of the receiver follows its plane, so that it
+ * does not shadow itself. */
 static float key_visibility(const BrioRaster *r, const float x[3], const float n[3])
 {
     const DepthMap *map = &r->key;
@@ -287,21 +329,27 @@ static float key_visibility(const BrioRaster *r, const float x[3], const float n
     for (int k = 0; k < 3; k++) off[k] = x[k] + 1.5f * map->texel * n[k];
     map_place(map, off, at);
     if (!(at[0] >= 0 && at[1] >= 0 && at[0] < MAP && at[1] < MAP)) return 1;
-    if (r->coarse[(int)at[1] / COARSE * BLOCKS + (int)at[0] / COARSE] >= at[2] - 0.5f * map->texel) return 1;
+    if (r->coarse[(int)at[1] / COARSE * BLOCKS + (int)at[0] / COARSE] >= at[2] - 0.5f * map->texel)
+        return 1;
     float steep = map->texel / fmaxf(facing, 0.25f);
     slope[0] = dot3(n, map->u) * steep; /* a step of a texel along u lowers the receiver by it */
     slope[1] = dot3(n, map->v) * steep;
     float bias = 1.2f * map->texel, wide = REACH, blocked = 0, sum = 0;
     for (int k = 0; k < SEARCH; k++) {
         const float *tap = r->tap[k * TAPS / SEARCH];
-        float dx = tap[0] * wide, dy = tap[1] * wide, depth = at[2] + slope[0] * dx + slope[1] * dy - bias;
+        float dx = tap[0] * wide;
+        float dy = tap[1] * wide;
+        float depth = at[2] + slope[0] * dx + slope[1] * dy - bias;
         int i = (int)(at[0] + dx), j = (int)(at[1] + dy);
-        if (i < 0 || j < 0 || i >= MAP || j >= MAP || !(map->depth[(int64_t)j * MAP + i] < depth)) continue;
+        if (i < 0 || j < 0 || i >= MAP || j >= MAP || !(map->depth[(int64_t)j * MAP + i] < depth))
+            continue;
         sum += depth - map->depth[(int64_t)j * MAP + i];
         blocked++;
     }
     if (blocked == SEARCH) return 0;
-    float gap = blocked > 0 ? sum / blocked : 0, width = fminf(fmaxf(light_size * gap / map->texel, SHARP), wide), lit = 0;
+    float gap = blocked > 0 ? sum / blocked : 0;
+    float width = fminf(fmaxf(light_size * gap / map->texel, SHARP), wide);
+    float lit = 0;
     int every = width > SHARP ? 1 : TAPS / FEW; /* within little more than a texel few will do */
     for (int k = 0; k < TAPS; k += every) {
         float dx = r->tap[k][0] * width, dy = r->tap[k][1] * width;
@@ -310,7 +358,7 @@ static float key_visibility(const BrioRaster *r, const float x[3], const float n
     return lit * (float)every / TAPS;
 }
 
-/* ---- shading ------------------------------------------------------------------------------------- */
+/* ---- shading ---------------------------------------------------------------------------- */
 
 static void backdrop(const BrioView *view, float j, float c[3])
 {
@@ -322,7 +370,9 @@ static void backdrop(const BrioView *view, float j, float c[3])
 /* Where the ray through a pixel meets the floor; false: nowhere. */
 static bool floor_hit(const BrioView *view, double i, double j, float x[3], double *distance)
 {
-    double a = (i - 0.5 * view->width) / view->scale, b = (0.5 * view->height - j) / view->scale, d[3];
+    double a = (i - 0.5 * view->width) / view->scale;
+    double b = (0.5 * view->height - j) / view->scale;
+    double d[3];
     for (int k = 0; k < 3; k++) d[k] = view->forward[k] + a * view->right[k] + b * view->up[k];
     if (!(d[1] < -1e-6) || view->eye[1] <= view->floor) return false;
     *distance = (view->floor - view->eye[1]) / d[1];
@@ -334,10 +384,12 @@ static bool floor_hit(const BrioView *view, double i, double j, float x[3], doub
 static float grid_share(float x, float step, float width, float pixel)
 {
     float off = fabsf(x - step * roundf(x / step));
-    return clamp01(0.5f + (0.5f * width - off) / pixel) * fminf(1, width / pixel) * (1 - smooth(0.15f, 0.4f, pixel / step));
+    return clamp01(0.5f + (0.5f * width - off) / pixel) * fminf(1, width / pixel) *
+           (1 - smooth(0.15f, 0.4f, pixel / step));
 }
 
-/* The floor is the backdrop where the light reaches it, so that it has no horizon. Returns its depth, or a negative number. */
+/* The floor is the backdrop where the light reaches it, so that it has no horizon. Returns its
+ * depth, or a negative number. */
 static double shade_behind(const BrioRaster *r, float i, float j, float c[3])
 {
     static const float up[3] = {0, 1, 0};
@@ -350,21 +402,29 @@ static double shade_behind(const BrioRaster *r, float i, float j, float c[3])
     map_place(&r->below, x, at);
     float dark = look_up(r->darkness, NEAR, at[0], at[1]);
     float away = hypotf(x[0] - view->centre[0], x[2] - view->centre[2]) / view->size;
-    if (view->grid && floor_hit(view, i + 1, j, beside, &other) && floor_hit(view, i, j + 1, beyond, &other)) {
-        float px = hypotf(beside[0] - x[0], beyond[0] - x[0]) + 1e-12f, pz = hypotf(beside[2] - x[2], beyond[2] - x[2]) + 1e-12f;
+    if (view->grid && floor_hit(view, i + 1, j, beside, &other) &&
+        floor_hit(view, i, j + 1, beyond, &other)) {
+        float px = hypotf(beside[0] - x[0], beyond[0] - x[0]) + 1e-12f;
+        float pz = hypotf(beside[2] - x[2], beyond[2] - x[2]) + 1e-12f;
         float thin = 0.012f * view->grid_step;
-        lines = fmaxf(grid_share(x[0], view->grid_step, thin, px), grid_share(x[2], view->grid_step, thin, pz)) * (1 - smooth(1.2f, 4.5f, away));
+        lines = fmaxf(grid_share(x[0], view->grid_step, thin, px),
+                      grid_share(x[2], view->grid_step, thin, pz)) *
+                (1 - smooth(1.2f, 4.5f, away));
     }
-    for (int k = 0; k < 3; k++) c[k] *= (1 - (0.46f - 0.05f * (float)k) * shadow) * (1 - 0.55f * fminf(dark, 1)) * (1 - 0.22f * lines);
+    for (int k = 0; k < 3; k++)
+        c[k] *= (1 - (0.46f - 0.05f * (float)k) * shadow) * (1 - 0.55f * fminf(dark, 1)) *
+                (1 - 0.22f * lines);
     return depth;
 }
 
-static void shade_facet(const BrioRaster *r, const BrioFacet *f, const Setup *s, float i, float j, float c[3], double *depth)
+static void shade_facet(const BrioRaster *r, const BrioFacet *f, const Setup *s, float i, float j,
+                        float c[3], double *depth)
 {
     float b[3], sum = 0, x[3] = {0}, n[3] = {0}, base[3] = {0}, eye[3], half[3], inverse = 0;
     const BrioView *view = r->view;
     for (int k = 0; k < 3; k++) {
-        b[k] = fmaxf((float)(s->a[k] * i + s->b[k] * j + s->c[k]), 0); /* the centre may lie a little beside the facet */
+        /* the centre may lie a little beside the facet */
+        b[k] = fmaxf((float)(s->a[k] * i + s->b[k] * j + s->c[k]), 0);
         sum += b[k];
     }
     for (int k = 0; k < 3; k++) inverse += (float)(s->a[k] * i + s->b[k] * j + s->c[k]);
@@ -388,20 +448,26 @@ static void shade_facet(const BrioRaster *r, const BrioFacet *f, const Setup *s,
     }
     float facing = dot3(n, r->light), lit = facing > 0 ? facing * key_visibility(r, x, n) : 0;
     float sky = 0.5f + 0.5f * n[1], near = 1, grazing = 1 - clamp01(seen);
-    if (view->ground) near = 1 - 0.55f * (1 - sky) * expf(-fmaxf(x[1] - view->floor, 0) / (0.25f * view->size));
+    if (view->ground)
+        near = 1 - 0.55f * (1 - sky) * expf(-fmaxf(x[1] - view->floor, 0) / (0.25f * view->size));
     for (int q = 0; q < 3; q++) half[q] = r->light[q] + eye[q];
     unit3(half);
     bool matte = f->flags & BRIO_FACET_MATTE;
-    float fresnel = grazing * grazing * grazing * grazing, shine = matte || !(lit > 0) ? 0 : 0.30f * lit * powf(fmaxf(dot3(n, half), 0), 48);
-    float through = f->flags & BRIO_FACET_CLOSED || facing > 0 ? 0 : -0.25f * facing; /* thin sheets let some light through */
+    float fresnel = grazing * grazing * grazing * grazing;
+    float shine = matte || !(lit > 0) ? 0 : 0.30f * lit * powf(fmaxf(dot3(n, half), 0), 48);
+    /* thin sheets let some light through */
+    float through = f->flags & BRIO_FACET_CLOSED || facing > 0 ? 0 : -0.25f * facing;
     for (int q = 0; q < 3; q++) {
-        float light = key_strength * key_light[q] * (lit + through) + sky_strength * near * mix(bounce_light[q], sky_light[q], sky);
-        c[q] = (back ? 0.86f : 1) * base[q] * light + shine * key_light[q] + (matte ? 0.02f : 0.10f) * fresnel * near * sky_light[q];
+        float light = key_strength * key_light[q] * (lit + through) +
+                      sky_strength * near * mix(bounce_light[q], sky_light[q], sky);
+        c[q] = (back ? 0.86f : 1) * base[q] * light + shine * key_light[q] +
+               (matte ? 0.02f : 0.10f) * fresnel * near * sky_light[q];
     }
     float line = 0; /* mesh lines: distances from the edges, in pixels */
     for (int k = 0; k < 3; k++) {
         if (!(f->flags & (unsigned)BRIO_FACET_RULED << k)) continue;
-        float away = (float)(s->a[k] * i + s->b[k] * j + s->c[k]) / (hypotf(s->a[k], s->b[k]) + 1e-30f);
+        float away =
+            (float)(s->a[k] * i + s->b[k] * j + s->c[k]) / (hypotf(s->a[k], s->b[k]) + 1e-30f);
         line = fmaxf(line, clamp01(0.95f - away));
     }
     for (int q = 0; q < 3; q++) c[q] *= 1 - 0.5f * line;
@@ -412,7 +478,10 @@ static void shade_walls(const BrioView *view, float i, float j, double depth, fl
 {
     for (int w = 0; w < view->wall_count; w++) {
         const float *p = view->wall[w], *n = p + 3, *s = p + 6, *t = p + 9;
-        double a = (i - 0.5 * view->width) / view->scale, b = (0.5 * view->height - j) / view->scale, along = 0, gap = 0;
+        double a = (i - 0.5 * view->width) / view->scale;
+        double b = (0.5 * view->height - j) / view->scale;
+        double along = 0;
+        double gap = 0;
         float d[3], x[3];
         for (int k = 0; k < 3; k++) {
             d[k] = (float)(view->forward[k] + a * view->right[k] + b * view->up[k]);
@@ -422,14 +491,17 @@ static void shade_walls(const BrioView *view, float i, float j, double depth, fl
         double at = gap / along;
         if (!(at > 0) || !(at < depth)) continue;
         for (int k = 0; k < 3; k++) x[k] = (float)(view->eye[k] + at * d[k]) - p[k];
-        float u = dot3(x, s) / dot3(s, s), v = dot3(x, t) / dot3(t, t), edge = fmaxf(fabsf(u), fabsf(v));
+        float u = dot3(x, s) / dot3(s, s);
+        float v = dot3(x, t) / dot3(t, t);
+        float edge = fmaxf(fabsf(u), fabsf(v));
         if (edge > 1) continue;
         float share = edge > 0.985f ? 0.5f : 0.24f;
-        for (int k = 0; k < 3; k++) c[k] = mix(c[k], (k == 2 ? 0.62f : k == 1 ? 0.55f : 0.47f), share);
+        for (int k = 0; k < 3; k++)
+            c[k] = mix(c[k], (k == 2 ? 0.62f : k == 1 ? 0.55f : 0.47f), share);
     }
 }
 
-/* ---- triangles in the picture -------------------------------------------------------------------- */
+/* ---- triangles in the picture ----------------------------------------------------------- */
 
 static void prepare_facets(void *context, int64_t begin, int64_t end)
 {
@@ -454,7 +526,8 @@ static void prepare_facets(void *context, int64_t begin, int64_t end)
         }
         det = h[0][0] * inverse[0][0] + h[0][1] * inverse[0][1] + h[0][2] * inverse[0][2];
         if (in_front == 0 || !isfinite(det) || fabs(det) < 1e-300) continue;
-        if (in_front == 3 && det > 0 && r->facet[f].flags & BRIO_FACET_CLOSED) continue; /* y points down: a front face turns the other way */
+        /* y points down: a front face turns the other way */
+        if (in_front == 3 && det > 0 && r->facet[f].flags & BRIO_FACET_CLOSED) continue;
         for (int k = 0; k < 3; k++) {
             s->a[k] = (float)(inverse[k][0] / det);
             s->b[k] = (float)(inverse[k][1] / det);
@@ -511,7 +584,10 @@ static void draw_tile(const BrioRaster *r, int tile)
     static _Thread_local float nearest[TILE * TILE][SAMPLES];
     static _Thread_local int32_t id[TILE * TILE][SAMPLES];
     const BrioView *view = r->view;
-    int left = tile % r->tiles_x * TILE, top = tile / r->tiles_x * TILE, right = BRIO_MIN(left + TILE, view->width) - 1, bottom = BRIO_MIN(top + TILE, view->height) - 1;
+    int left = tile % r->tiles_x * TILE;
+    int top = tile / r->tiles_x * TILE;
+    int right = BRIO_MIN(left + TILE, view->width) - 1;
+    int bottom = BRIO_MIN(top + TILE, view->height) - 1;
     memset(id, 0xff, sizeof id);
     memset(nearest, 0, sizeof nearest);
     for (int32_t at = r->bin_start[tile]; at < r->bin_start[tile + 1]; at++) {
@@ -523,16 +599,21 @@ static void draw_tile(const BrioRaster *r, int tile)
                 float e[3];
                 bool outside = false;
                 for (int k = 0; k < 3; k++) {
-                    e[k] = (float)((double)s->a[k] * (i + 0.5) + (double)s->b[k] * (j + 0.5) + s->c[k]);
+                    e[k] = (float)((double)s->a[k] * (i + 0.5) + (double)s->b[k] * (j + 0.5) +
+                                   s->c[k]);
                     outside |= e[k] < -0.5f * (fabsf(s->a[k]) + fabsf(s->b[k])) + s->slack[k];
                 }
                 if (outside) continue;
                 float *depth = nearest[(j - top) * TILE + i - left];
                 int32_t *owner = id[(j - top) * TILE + i - left];
                 for (int q = 0; q < SAMPLES; q++) {
-                    float p0 = e[0] + s->a[0] * sample_x[q] + s->b[0] * sample_y[q], p1 = e[1] + s->a[1] * sample_x[q] + s->b[1] * sample_y[q],
-                          p2 = e[2] + s->a[2] * sample_x[q] + s->b[2] * sample_y[q], inverse = p0 + p1 + p2;
-                    if (p0 < s->slack[0] || p1 < s->slack[1] || p2 < s->slack[2] || inverse <= depth[q] || (glass && !(GLASS_SAMPLES >> q & 1))) continue;
+                    float p0 = e[0] + s->a[0] * sample_x[q] + s->b[0] * sample_y[q],
+                          p1 = e[1] + s->a[1] * sample_x[q] + s->b[1] * sample_y[q],
+                          p2 = e[2] + s->a[2] * sample_x[q] + s->b[2] * sample_y[q],
+                          inverse = p0 + p1 + p2;
+                    if (p0 < s->slack[0] || p1 < s->slack[1] || p2 < s->slack[2] ||
+                        inverse <= depth[q] || (glass && !(GLASS_SAMPLES >> q & 1)))
+                        continue;
                     depth[q] = inverse;
                     owner[q] = f;
                 }
@@ -556,8 +637,11 @@ static void draw_tile(const BrioRaster *r, int tile)
                 if (owner[q] < 0)
                     depth = shade_behind(r, (float)i + 0.5f, (float)j + 0.5f, c);
                 else
-                    shade_facet(r, &r->facet[owner[q]], &r->setup[owner[q]], (float)i + 0.5f, (float)j + 0.5f, c, &depth);
-                if (view->wall_count) shade_walls(view, (float)i + 0.5f, (float)j + 0.5f, depth < 0 ? INFINITY : depth, c);
+                    shade_facet(r, &r->facet[owner[q]], &r->setup[owner[q]], (float)i + 0.5f,
+                                (float)j + 0.5f, c, &depth);
+                if (view->wall_count)
+                    shade_walls(view, (float)i + 0.5f, (float)j + 0.5f,
+                                depth < 0 ? INFINITY : depth, c);
                 for (int k = 0; k < 3; k++) sum[k] += (float)same * c[k];
             }
             uint8_t *pixel = r->rgb + (size_t)j * r->pitch + 3 * (size_t)i;
@@ -570,7 +654,7 @@ static void draw_tiles(void *context, int64_t begin, int64_t end)
     for (int64_t tile = begin; tile < end; tile++) draw_tile(context, (int)tile);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------- */
+/* ---- the whole -------------------------------------------------------------------------- */
 
 BrioStatus brio__raster_create(BrioRaster **raster)
 {
@@ -605,7 +689,8 @@ void brio__raster_free(BrioRaster *r)
     brio__free(r);
 }
 
-BrioStatus brio__raster_draw(BrioRaster *r, const BrioView *view, const BrioFacet *facet, int64_t count, uint8_t *rgb, size_t pitch)
+BrioStatus brio__raster_draw(BrioRaster *r, const BrioView *view, const BrioFacet *facet,
+                             int64_t count, uint8_t *rgb, size_t pitch)
 {
     static const float up[3] = {0, 1, 0};
     r->view = view;

@@ -1,8 +1,10 @@
-/* Triangles to pixels, in software: the same picture on every machine without a display, and the same bits for any number of threads.
+/* Triangles to pixels, in software: the same picture on every machine without a display, and the
+ * same bits for any number of threads.
  *
- * Visibility is sampled eight times a pixel, shading happens once for each triangle that a pixel sees. The key light is a small disc at infinity: its
- * shadows are looked up in a map of depths and get softer with the distance from what casts them [Fernando2005]. The sky lights
- * from above, the ground sends some of it back, and what is close above the ground darkens it. */
+ * Visibility is sampled eight times a pixel, shading happens once for each triangle that a pixel
+ * sees. The key light is a small disc at infinity: its shadows are looked up in a map of depths and
+ * get softer with the distance from what casts them [Fernando2005]. The sky lights from above, the
+ * ground sends some of it back, and what is close above the ground darkens it. */
 #ifndef BRIO_RASTER_H
 #define BRIO_RASTER_H
 
@@ -13,7 +15,8 @@ typedef struct BrioCorner {
     float c[3];       /* colour, linear */
 } BrioCorner;
 
-enum { BRIO_FACET_CLOSED = 1, BRIO_FACET_MATTE = 2, BRIO_FACET_GLASS = 4, BRIO_FACET_RULED = 8 }; /* RULED << k: edge opposite to corner k */
+/* RULED << k: edge opposite to corner k */
+enum { BRIO_FACET_CLOSED = 1, BRIO_FACET_MATTE = 2, BRIO_FACET_GLASS = 4, BRIO_FACET_RULED = 8 };
 
 typedef struct BrioFacet {
     BrioCorner corner[3];
@@ -23,13 +26,13 @@ typedef struct BrioFacet {
 typedef struct BrioView {
     int width, height; /* pixels */
     double eye[3], right[3], up[3], forward[3];
-    double scale;             /* pixels that a unit at the distance 1 has */
-    float centre[3], radius;  /* of what casts shadows */
-    bool ground, grid;        /* a floor, with lines */
-    float floor, grid_step;   /* height, m */
-    float size;               /* of the bodies: how far the floor's grid reaches */
-    int wall_count;           /* planes that are no floor, drawn as panes */
-    float wall[8][12];        /* centre, normal, two half sides */
+    double scale;            /* pixels that a unit at the distance 1 has */
+    float centre[3], radius; /* of what casts shadows */
+    bool ground, grid;       /* a floor, with lines */
+    float floor, grid_step;  /* height, m */
+    float size;              /* of the bodies: how far the floor's grid reaches */
+    int wall_count;          /* planes that are no floor, drawn as panes */
+    float wall[8][12];       /* centre, normal, two half sides */
 } BrioView;
 
 /* Looks from `eye` at `target`; `angle` is that of the picture's height, in radians. */
@@ -44,7 +47,8 @@ typedef struct BrioRaster BrioRaster; /* arrays, kept from picture to picture */
 BrioStatus brio__raster_create(BrioRaster **raster);
 void brio__raster_free(BrioRaster *raster);
 /* Fills `rgb`, rows of `pitch` bytes, 3 a pixel. */
-BrioStatus brio__raster_draw(BrioRaster *raster, const BrioView *view, const BrioFacet *facet, int64_t count, uint8_t *rgb, size_t pitch);
+BrioStatus brio__raster_draw(BrioRaster *raster, const BrioView *view, const BrioFacet *facet,
+                             int64_t count, uint8_t *rgb, size_t pitch);
 
 /* A colour written as 0xrrggbb to linear and back. */
 void brio__colour_linear(unsigned srgb, float linear[3]);

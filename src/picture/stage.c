@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const unsigned brio__body_colours[BRIO_BODY_COLOURS] = {0x3f7fae, 0xe08b45, 0x5aa37c, 0xc9564f, 0x8a78c0, 0xd8b23f, 0x3fa3a6, 0xb5699d};
-const unsigned brio__scale_colours[BRIO_SCALE_COLOURS] = {0x3b55ad, 0x2f8dbb, 0x45ae8d, 0xb4c84f, 0xf0b23a, 0xd3402c};
+const unsigned brio__body_colours[BRIO_BODY_COLOURS] = {0x3f7fae, 0xe08b45, 0x5aa37c, 0xc9564f,
+                                                        0x8a78c0, 0xd8b23f, 0x3fa3a6, 0xb5699d};
+const unsigned brio__scale_colours[BRIO_SCALE_COLOURS] = {0x3b55ad, 0x2f8dbb, 0x45ae8d,
+                                                          0xb4c84f, 0xf0b23a, 0xd3402c};
 
 enum { TUBE = 6, MOST_SCANNED = 240, MOST_VALUED = 48 };
 
@@ -16,7 +18,10 @@ struct StagePart {
     float *normal; /* of slots */
 };
 
-static inline float dot3(const float *a, const float *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline float dot3(const float *a, const float *b)
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 static void cross3(const float *a, const float *b, float *c)
 {
     c[0] = a[1] * b[2] - a[2] * b[1];
@@ -38,7 +43,7 @@ static void face_normal(const float *x, const int32_t *t, float n[3])
     cross3(a, b, n);
 }
 
-/* ---- shapes -------------------------------------------------------------------------------------- */
+/* ---- shapes ----------------------------------------------------------------------------- */
 
 static int32_t root(int32_t *above, int32_t i)
 {
@@ -47,7 +52,8 @@ static int32_t root(int32_t *above, int32_t i)
 }
 
 /* Do two triangles at a vertex share an edge there and meet at less than 40 degrees? */
-static bool smooth_edge(const int32_t *s, const int32_t *t, int32_t vertex, const float *ns, const float *nt)
+static bool smooth_edge(const int32_t *s, const int32_t *t, int32_t vertex, const float *ns,
+                        const float *nt)
 {
     bool shared = false;
     for (int a = 0; a < 3; a++)
@@ -55,9 +61,11 @@ static bool smooth_edge(const int32_t *s, const int32_t *t, int32_t vertex, cons
     return shared && dot3(ns, nt) > 0.766f;
 }
 
-int64_t brio__smooth_slots(const float *rest, int64_t vertices, const int32_t *triangle, int64_t triangles, int32_t *slot, int32_t *slot_vertex)
+int64_t brio__smooth_slots(const float *rest, int64_t vertices, const int32_t *triangle,
+                           int64_t triangles, int32_t *slot, int32_t *slot_vertex)
 {
-    int32_t *start = brio__calloc((size_t)vertices + 2, sizeof *start), *corner = brio__alloc(3 * (size_t)triangles + 1, sizeof *corner),
+    int32_t *start = brio__calloc((size_t)vertices + 2, sizeof *start),
+            *corner = brio__alloc(3 * (size_t)triangles + 1, sizeof *corner),
             *above = brio__alloc(3 * (size_t)triangles + 1, sizeof *above);
     float *normal = brio__alloc(3 * (size_t)triangles + 1, sizeof *normal);
     int64_t count = -1;
@@ -77,7 +85,8 @@ int64_t brio__smooth_slots(const float *rest, int64_t vertices, const int32_t *t
             for (int32_t i = start[v]; i < start[v + 1]; i++)
                 for (int32_t j = start[v]; j < i; j++) {
                     int32_t s = corner[i] / 3, t = corner[j] / 3;
-                    if (smooth_edge(triangle + 3 * (int64_t)s, triangle + 3 * (int64_t)t, (int32_t)v, normal + 3 * (int64_t)s, normal + 3 * (int64_t)t))
+                    if (smooth_edge(triangle + 3 * (int64_t)s, triangle + 3 * (int64_t)t,
+                                    (int32_t)v, normal + 3 * (int64_t)s, normal + 3 * (int64_t)t))
                         above[root(above, corner[i])] = root(above, corner[j]);
                 }
         for (int64_t k = 0; k < 3 * triangles; k++)
@@ -94,7 +103,8 @@ int64_t brio__smooth_slots(const float *rest, int64_t vertices, const int32_t *t
     return count;
 }
 
-/* Principal stretches of a triangle: with the rest edges a, b in their plane and the deformed ones p, q, F^T F is 2 x 2. */
+/* Principal stretches of a triangle: with the rest edges a, b in their plane and the deformed ones
+ * p, q, F^T F is 2 x 2. */
 static float triangle_strain(const float *rest, const float *x, const int32_t *t, float *area)
 {
     float a[3], b[3], p[3], q[3], n[3];
@@ -114,7 +124,11 @@ static float triangle_strain(const float *rest, const float *x, const int32_t *t
         f0[r] = p[r] / u;
         f1[r] = (q[r] - bu * f0[r]) / bv;
     }
-    float c = dot3(f0, f0), d = dot3(f1, f1), e = dot3(f0, f1), middle = 0.5f * (c + d), half = sqrtf(0.25f * (c - d) * (c - d) + e * e);
+    float c = dot3(f0, f0);
+    float d = dot3(f1, f1);
+    float e = dot3(f0, f1);
+    float middle = 0.5f * (c + d);
+    float half = sqrtf(0.25f * (c - d) * (c - d) + e * e);
     return fmaxf(fabsf(sqrtf(middle + half) - 1), fabsf(sqrtf(fmaxf(middle - half, 0)) - 1));
 }
 
@@ -134,7 +148,8 @@ void brio__surface_strain(const BrioMotionPart *part, const float *x, float *str
         float now = 0, first = 0;
         for (int r = 0; r < 3; r++) {
             now += (x[3 * n[0] + r] - x[3 * n[1] + r]) * (x[3 * n[0] + r] - x[3 * n[1] + r]);
-            first += (part->rest[3 * n[0] + r] - part->rest[3 * n[1] + r]) * (part->rest[3 * n[0] + r] - part->rest[3 * n[1] + r]);
+            first += (part->rest[3 * n[0] + r] - part->rest[3 * n[1] + r]) *
+                     (part->rest[3 * n[0] + r] - part->rest[3 * n[1] + r]);
         }
         float value = first > 0 ? fabsf(sqrtf(now / first) - 1) : 0;
         for (int k = 0; k < 2; k++) {
@@ -145,19 +160,23 @@ void brio__surface_strain(const BrioMotionPart *part, const float *x, float *str
     for (int v = 0; v < part->vertex_count; v++) strain[v] = area[v] > 0 ? strain[v] / area[v] : 0;
 }
 
-/* ---- what colours mean --------------------------------------------------------------------------- */
+/* ---- what colours mean ------------------------------------------------------------------ */
 
 /* Of every vertex at a time, into stage->value. */
 static BrioStatus measure_values(BrioStage *s, int which, double time, BrioError *error)
 {
     BrioMotionFile *m = s->motion[which];
     if (s->def.colouring == BRIO_COLOUR_SPEED) {
-        int64_t k = brio__motion_find(m, time), from = BRIO_MAX(k - 1, 0), to = BRIO_MIN(k + 1, m->frame_count - 1);
+        int64_t k = brio__motion_find(m, time);
+        int64_t from = BRIO_MAX(k - 1, 0);
+        int64_t to = BRIO_MIN(k + 1, m->frame_count - 1);
         BRIO_CHECK(brio__motion_positions(m, from, s->before, error));
         BRIO_CHECK(brio__motion_positions(m, to, s->after, error));
         float span = (float)(m->time[to] - m->time[from]);
         for (int64_t v = 0; v < m->vertex_count; v++) {
-            float d[3] = {s->after[3 * v] - s->before[3 * v], s->after[3 * v + 1] - s->before[3 * v + 1], s->after[3 * v + 2] - s->before[3 * v + 2]};
+            float d[3] = {s->after[3 * v] - s->before[3 * v],
+                          s->after[3 * v + 1] - s->before[3 * v + 1],
+                          s->after[3 * v + 2] - s->before[3 * v + 2]};
             s->value[v] = span > 0 ? sqrtf(dot3(d, d)) / span : 0;
         }
         return BRIO_OK;
@@ -188,7 +207,8 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The upper end of the scale: what one vertex in two hundred exceeds at the instant where most do. */
+/* The upper end of the scale: what one vertex in two hundred exceeds at the instant where most
+ * do. */
 static BrioStatus measure_most(BrioStage *s, BrioError *error)
 {
     double most = 0;
@@ -200,7 +220,9 @@ static BrioStatus measure_most(BrioStage *s, BrioError *error)
             BRIO_CHECK(measure_values(s, which, m->time[k], error));
             int64_t kept = 0, at = 0;
             for (int i = 0; i < m->part_count; at += m->part[i++].vertex_count)
-                for (int v = 0; m->part[i].kind == BRIO_MOTION_BODY && v < m->part[i].vertex_count; v++) s->value[kept++] = s->value[at + v];
+                for (int v = 0; m->part[i].kind == BRIO_MOTION_BODY && v < m->part[i].vertex_count;
+                     v++)
+                    s->value[kept++] = s->value[at + v];
             if (kept == 0) continue;
             qsort(s->value, (size_t)kept, sizeof *s->value, by_value);
             most = fmax(most, s->value[kept - 1 - kept / 200]);
@@ -219,9 +241,10 @@ static void scale_colour(float t, float c[3])
     for (int r = 0; r < 3; r++) c[r] = low[r] + (high[r] - low[r]) * (at - (float)k);
 }
 
-/* ---- the camera ---------------------------------------------------------------------------------- */
+/* ---- the camera ------------------------------------------------------------------------- */
 
-/* Corners of the boxes of all bodies at the frames that are looked at: what must be in the picture. */
+/* Corners of the boxes of all bodies at the frames that are looked at: what must be in the
+ * picture. */
 typedef struct Corners {
     double (*x)[3];
     int64_t count, room;
@@ -232,7 +255,8 @@ static void add_obstacles(const BrioStage *s, const BrioMotionFile *m, Corners *
 {
     for (int i = 0; i < m->part_count; i++) {
         float box[2][3], across = 0, way = 0;
-        if (m->part[i].kind != BRIO_MOTION_OBSTACLE || s->def.obstacles == BRIO_OBSTACLES_NONE) continue;
+        if (m->part[i].kind != BRIO_MOTION_OBSTACLE || s->def.obstacles == BRIO_OBSTACLES_NONE)
+            continue;
         brio__motion_box(m, i, s->x, box[0], box[1]);
         for (int r = 0; r < 3; r++) {
             across = fmaxf(across, box[1][r] - box[0][r]);
@@ -247,7 +271,8 @@ static BrioStatus gather(BrioStage *s, Corners *c, BrioError *error)
 {
     int64_t room = 0;
     for (int which = 0; which < s->motion_count; which++)
-        room += 8 * (int64_t)s->motion[which]->part_count * (BRIO_MIN(s->motion[which]->frame_count, MOST_SCANNED) + 1);
+        room += 8 * (int64_t)s->motion[which]->part_count *
+                (BRIO_MIN(s->motion[which]->frame_count, MOST_SCANNED) + 1);
     c->x = brio__alloc((size_t)room + 8, sizeof *c->x);
     if (!c->x) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     for (int r = 0; r < 3; r++) {
@@ -259,10 +284,12 @@ static BrioStatus gather(BrioStage *s, Corners *c, BrioError *error)
         int64_t frames = BRIO_MIN(m->frame_count, MOST_SCANNED);
         for (int64_t k = 0; k < frames; k++) {
             float whole[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-            BRIO_CHECK(brio__motion_positions(m, frames > 1 ? k * (m->frame_count - 1) / (frames - 1) : 0, s->x, error));
+            BRIO_CHECK(brio__motion_positions(
+                m, frames > 1 ? k * (m->frame_count - 1) / (frames - 1) : 0, s->x, error));
             for (int i = 0; i < m->part_count; i++) {
                 float box[2][3];
-                if (m->part[i].kind == BRIO_MOTION_OBSTACLE || m->part[i].vertex_count == 0) continue;
+                if (m->part[i].kind == BRIO_MOTION_OBSTACLE || m->part[i].vertex_count == 0)
+                    continue;
                 brio__motion_box(m, i, s->x, box[0], box[1]);
                 for (int r = 0; r < 3; r++) {
                     whole[0][r] = fminf(whole[0][r], box[0][r]);
@@ -284,10 +311,13 @@ static BrioStatus gather(BrioStage *s, Corners *c, BrioError *error)
     return BRIO_OK;
 }
 
-/* How far the eye must stand back along -forward from `target` for all corners to be within the share `fill` of the picture. */
+/* How far the eye must stand back along -forward from `target` for all corners to be within the
+ * share `fill` of the picture. */
 static double stand_back(const BrioView *v, const Corners *c, const double target[3], double fill)
 {
-    double tx = fill * 0.5 * v->width / v->scale, ty = fill * 0.5 * v->height / v->scale, distance = 0;
+    double tx = fill * 0.5 * v->width / v->scale;
+    double ty = fill * 0.5 * v->height / v->scale;
+    double distance = 0;
     for (int64_t k = 0; k < c->count; k++) {
         double along[3] = {0};
         for (int r = 0; r < 3; r++) {
@@ -304,7 +334,10 @@ static double stand_back(const BrioView *v, const Corners *c, const double targe
 /* Moves the target so that what is seen lies in the middle of the picture. */
 static void recentre(const BrioView *v, const Corners *c, double target[3])
 {
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY}, pixel[2], depth, far = 0;
+    double low[2] = {INFINITY, INFINITY};
+    double high[2] = {-INFINITY, -INFINITY};
+    double pixel[2], depth;
+    double far = 0;
     for (int64_t k = 0; k < c->count; k++) {
         if (!brio__view_project(v, c->x[k], pixel, &depth)) continue;
         for (int r = 0; r < 2; r++) {
@@ -314,7 +347,8 @@ static void recentre(const BrioView *v, const Corners *c, double target[3])
     }
     if (!(high[0] >= low[0])) return;
     for (int r = 0; r < 3; r++) far += (target[r] - v->eye[r]) * v->forward[r];
-    double x = (0.5 * (low[0] + high[0]) - 0.5 * v->width) * far / v->scale, y = (0.5 * v->height - 0.5 * (low[1] + high[1])) * far / v->scale;
+    double x = (0.5 * (low[0] + high[0]) - 0.5 * v->width) * far / v->scale;
+    double y = (0.5 * v->height - 0.5 * (low[1] + high[1])) * far / v->scale;
     for (int r = 0; r < 3; r++) target[r] += x * v->right[r] + y * v->up[r];
 }
 
@@ -334,7 +368,8 @@ static void aim(BrioStage *s, const Corners *c)
     }
     /* flat things are seen more from above, and what is long along z from the side */
     flat = fmin(side[1] / fmax(fmax(side[0], side[2]), 1e-30), 1);
-    double elevation = (isnan(d->elevation) ? 14 + 20 * (1 - flat) * (1 - flat) : d->elevation) * degree;
+    double elevation =
+        (isnan(d->elevation) ? 14 + 20 * (1 - flat) * (1 - flat) : d->elevation) * degree;
     double azimuth = (isnan(d->azimuth) ? side[2] > 1.3 * side[0] ? 60 : 28 : d->azimuth) * degree;
     forward[0] = -sin(azimuth) * cos(elevation);
     forward[1] = -sin(elevation);
@@ -350,7 +385,8 @@ static void aim(BrioStage *s, const Corners *c)
     }
 }
 
-/* The floor: a horizontal plane that is an obstacle, if it is near; otherwise one below everything, for the shadow. Other planes become panes. */
+/* The floor: a horizontal plane that is an obstacle, if it is near; otherwise one below everything,
+ * for the shadow. Other planes become panes. */
 static void set_scenery(BrioStage *s)
 {
     BrioView *v = &s->view;
@@ -369,8 +405,12 @@ static void set_scenery(BrioStage *s)
         if (n[1] > 0.999f && fabsf(p[1] - s->low[1]) < 2 * size) {
             v->ground = v->grid = true;
             v->floor = p[1];
-        } else if (v->wall_count < (int)BRIO_COUNT(v->wall) && s->def.obstacles != BRIO_OBSTACLES_NONE) {
-            float *w = v->wall[v->wall_count++], off[3], other[3] = {0, fabsf(n[1]) < 0.9f, fabsf(n[1]) >= 0.9f}, length;
+        } else if (v->wall_count < (int)BRIO_COUNT(v->wall) &&
+                   s->def.obstacles != BRIO_OBSTACLES_NONE) {
+            float *w = v->wall[v->wall_count++];
+            float off[3];
+            float other[3] = {0, fabsf(n[1]) < 0.9f, fabsf(n[1]) >= 0.9f};
+            float length;
             for (int r = 0; r < 3; r++) off[r] = middle[r] - p[r];
             length = dot3(off, n);
             cross3(other, n, w + 6);
@@ -387,11 +427,18 @@ static void set_scenery(BrioStage *s)
     v->grid_step = (float)round_up(0.09 * size);
 }
 
-/* ---- making a stage ------------------------------------------------------------------------------ */
+/* ---- making a stage --------------------------------------------------------------------- */
 
 BrioStageDef brio__stage_defaults(void)
 {
-    return (BrioStageDef){.width = 1280, .height = 720, .most = NAN, .eye = {NAN, NAN, NAN}, .target = {NAN, NAN, NAN}, .azimuth = NAN, .elevation = NAN, .zoom = 1};
+    return (BrioStageDef){.width = 1280,
+                          .height = 720,
+                          .most = NAN,
+                          .eye = {NAN, NAN, NAN},
+                          .target = {NAN, NAN, NAN},
+                          .azimuth = NAN,
+                          .elevation = NAN,
+                          .zoom = 1};
 }
 
 static BrioStatus prepare_parts(BrioStage *s)
@@ -407,15 +454,18 @@ static BrioStatus prepare_parts(BrioStage *s)
     s->before = brio__alloc(3 * (size_t)most + 1, sizeof *s->before);
     s->after = brio__alloc(3 * (size_t)most + 1, sizeof *s->after);
     s->value = brio__alloc((size_t)most + 1, sizeof *s->value);
-    if (!s->part || !s->x || !s->scratch || !s->before || !s->after || !s->value) return BRIO_ERROR_MEMORY;
+    if (!s->part || !s->x || !s->scratch || !s->before || !s->after || !s->value)
+        return BRIO_ERROR_MEMORY;
     struct StagePart *at = s->part;
     for (int which = 0; which < s->motion_count; which++)
         for (int i = 0; i < s->motion[which]->part_count; i++, at++) {
             const BrioMotionPart *p = &s->motion[which]->part[i];
             at->slot = brio__alloc(3 * (size_t)p->triangle_count + 1, sizeof *at->slot);
-            at->slot_vertex = brio__alloc(3 * (size_t)p->triangle_count + 1, sizeof *at->slot_vertex);
+            at->slot_vertex =
+                brio__alloc(3 * (size_t)p->triangle_count + 1, sizeof *at->slot_vertex);
             if (!at->slot || !at->slot_vertex) return BRIO_ERROR_MEMORY;
-            at->slot_count = brio__smooth_slots(p->rest, p->vertex_count, p->triangle, p->triangle_count, at->slot, at->slot_vertex);
+            at->slot_count = brio__smooth_slots(p->rest, p->vertex_count, p->triangle,
+                                                p->triangle_count, at->slot, at->slot_vertex);
             if (at->slot_count < 0) return BRIO_ERROR_MEMORY;
             at->normal = brio__alloc(3 * (size_t)at->slot_count + 1, sizeof *at->normal);
             if (!at->normal) return BRIO_ERROR_MEMORY;
@@ -423,7 +473,8 @@ static BrioStatus prepare_parts(BrioStage *s)
     return brio__raster_create(&s->raster);
 }
 
-BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, int count, BrioStage **stage, BrioError *error)
+BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, int count,
+                              BrioStage **stage, BrioError *error)
 {
     BrioStage *s = brio__calloc(1, sizeof *s);
     Corners corners = {0};
@@ -437,9 +488,12 @@ BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, 
     BrioStatus status = prepare_parts(s);
     if (status != BRIO_OK) brio__error(error, status, "out of memory");
     if (status == BRIO_OK) status = gather(s, &corners, error);
-    if (status == BRIO_OK && corners.count == 0) status = brio__error(error, BRIO_ERROR_INPUT, "the run has no bodies to draw");
-    if (status == BRIO_OK && !(isfinite(s->low[0] + s->low[1] + s->low[2]) && isfinite(s->high[0] + s->high[1] + s->high[2])))
-        status = brio__error(error, BRIO_ERROR_INPUT, "positions of the run are not finite: it cannot be drawn");
+    if (status == BRIO_OK && corners.count == 0)
+        status = brio__error(error, BRIO_ERROR_INPUT, "the run has no bodies to draw");
+    if (status == BRIO_OK && !(isfinite(s->low[0] + s->low[1] + s->low[2]) &&
+                               isfinite(s->high[0] + s->high[1] + s->high[2])))
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "positions of the run are not finite: it cannot be drawn");
     if (status == BRIO_OK) {
         float side[3];
         for (int r = 0; r < 3; r++) side[r] = s->high[r] - s->low[r];
@@ -477,7 +531,7 @@ void brio__stage_free(BrioStage *s)
     brio__free(s);
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------- */
+/* ---- drawing ---------------------------------------------------------------------------- */
 
 /* The colour of a vertex of a part. */
 typedef struct Paint {
@@ -494,7 +548,8 @@ static void paint_vertex(const Paint *paint, int32_t v, float c[3])
         memcpy(c, paint->base, sizeof paint->base);
 }
 
-static void add_surface(BrioStage *s, int64_t *count, const BrioMotionPart *p, struct StagePart *at, const float *x, const Paint *paint, unsigned flags)
+static void add_surface(BrioStage *s, int64_t *count, const BrioMotionPart *p, struct StagePart *at,
+                        const float *x, const Paint *paint, unsigned flags)
 {
     memset(at->normal, 0, 3 * (size_t)at->slot_count * sizeof *at->normal);
     for (int t = 0; t < p->triangle_count; t++) {
@@ -510,14 +565,16 @@ static void add_surface(BrioStage *s, int64_t *count, const BrioMotionPart *p, s
         for (int k = 0; k < 3; k++) {
             int32_t v = p->triangle[3 * t + k];
             memcpy(f->corner[k].x, x + 3 * (int64_t)v, sizeof f->corner[k].x);
-            memcpy(f->corner[k].n, at->normal + 3 * (int64_t)at->slot[3 * t + k], sizeof f->corner[k].n);
+            memcpy(f->corner[k].n, at->normal + 3 * (int64_t)at->slot[3 * t + k],
+                   sizeof f->corner[k].n);
             paint_vertex(paint, v, f->corner[k].c);
         }
     }
 }
 
 /* A tube from vertex a to b. */
-static void add_tube(BrioStage *s, int64_t *count, const float *x, int32_t a, int32_t b, float radius, const Paint *paint)
+static void add_tube(BrioStage *s, int64_t *count, const float *x, int32_t a, int32_t b,
+                     float radius, const Paint *paint)
 {
     float along[3], side[3], other[3], colour[2][3];
     for (int r = 0; r < 3; r++) along[r] = x[3 * (int64_t)b + r] - x[3 * (int64_t)a + r];
@@ -546,7 +603,8 @@ static void add_tube(BrioStage *s, int64_t *count, const float *x, int32_t a, in
 
 enum { BALL_ROWS = 6, BALL_TURNS = 10, BALL_FACETS = 2 * BALL_ROWS * BALL_TURNS };
 
-static void add_ball(BrioStage *s, int64_t *count, const float *x, int32_t v, float radius, const Paint *paint)
+static void add_ball(BrioStage *s, int64_t *count, const float *x, int32_t v, float radius,
+                     const Paint *paint)
 {
     float colour[3];
     paint_vertex(paint, v, colour);
@@ -554,7 +612,8 @@ static void add_ball(BrioStage *s, int64_t *count, const float *x, int32_t v, fl
         for (int i = 0; i < BALL_TURNS; i++) {
             BrioCorner corner[4];
             for (int q = 0; q < 4; q++) {
-                float up = 3.14159265f * ((float)(j + q / 2) / BALL_ROWS - 0.5f), turn = 6.2831853f * (float)(i + q % 2) / BALL_TURNS;
+                float up = 3.14159265f * ((float)(j + q / 2) / BALL_ROWS - 0.5f);
+                float turn = 6.2831853f * (float)(i + q % 2) / BALL_TURNS;
                 const float n[3] = {cosf(up) * cosf(turn), sinf(up), -cosf(up) * sinf(turn)};
                 for (int r = 0; r < 3; r++) {
                     corner[q].n[r] = n[r];
@@ -562,8 +621,10 @@ static void add_ball(BrioStage *s, int64_t *count, const float *x, int32_t v, fl
                     corner[q].c[r] = colour[r];
                 }
             }
-            s->facet[(*count)++] = (BrioFacet){{corner[0], corner[1], corner[3]}, BRIO_FACET_CLOSED};
-            s->facet[(*count)++] = (BrioFacet){{corner[0], corner[3], corner[2]}, BRIO_FACET_CLOSED};
+            s->facet[(*count)++] =
+                (BrioFacet){{corner[0], corner[1], corner[3]}, BRIO_FACET_CLOSED};
+            s->facet[(*count)++] =
+                (BrioFacet){{corner[0], corner[3], corner[2]}, BRIO_FACET_CLOSED};
         }
 }
 
@@ -574,12 +635,14 @@ static int64_t facets_of(const BrioMotionPart *p)
 }
 
 /* Springs and rods are tubes, and masses on them balls where there is room. */
-static void add_part(BrioStage *s, int64_t *count, const BrioMotionPart *p, struct StagePart *at, const float *x, const Paint *paint)
+static void add_part(BrioStage *s, int64_t *count, const BrioMotionPart *p, struct StagePart *at,
+                     const float *x, const Paint *paint)
 {
     unsigned flags = p->closed ? BRIO_FACET_CLOSED : 0;
     if (p->kind == BRIO_MOTION_OBSTACLE) {
         if (s->def.obstacles == BRIO_OBSTACLES_NONE) return;
-        flags |= BRIO_FACET_MATTE | (s->def.obstacles == BRIO_OBSTACLES_GLASS ? BRIO_FACET_GLASS : 0);
+        flags |=
+            BRIO_FACET_MATTE | (s->def.obstacles == BRIO_OBSTACLES_GLASS ? BRIO_FACET_GLASS : 0);
     } else if (s->def.lines) {
         flags |= 7u * BRIO_FACET_RULED;
     }
@@ -587,10 +650,15 @@ static void add_part(BrioStage *s, int64_t *count, const BrioMotionPart *p, stru
         add_surface(s, count, p, at, x, paint, flags);
         return;
     }
-    float crowd = fmaxf(fminf(1, 12 / sqrtf((float)p->vertex_count + 1)), 0.2f), radius = s->thick * crowd;
-    for (int e = 0; e < p->edge_count; e++) add_tube(s, count, x, p->edge[2 * e], p->edge[2 * e + 1], p->kind == BRIO_MOTION_RODS ? 0.7f * radius : radius, paint);
+    float crowd = fmaxf(fminf(1, 12 / sqrtf((float)p->vertex_count + 1)), 0.2f);
+    float radius = s->thick * crowd;
+    for (int e = 0; e < p->edge_count; e++)
+        add_tube(s, count, x, p->edge[2 * e], p->edge[2 * e + 1],
+                 p->kind == BRIO_MOTION_RODS ? 0.7f * radius : radius, paint);
     for (int v = 0; p->kind == BRIO_MOTION_BODY && v < p->vertex_count; v++)
-        add_ball(s, count, x, v, p->edge_count ? (p->vertex_count > 200 ? 1.0f : 1.5f) * radius : 2.6f * radius, paint);
+        add_ball(s, count, x, v,
+                 p->edge_count ? (p->vertex_count > 200 ? 1.0f : 1.5f) * radius : 2.6f * radius,
+                 paint);
 }
 
 static BrioStatus make_room(BrioStage *s, const BrioMotionFile *m)
@@ -609,7 +677,10 @@ static BrioStatus make_room(BrioStage *s, const BrioMotionFile *m)
 /* Shadows are looked for in a ball around what moves now. */
 static void set_shadow(BrioStage *s, const BrioMotionFile *m)
 {
-    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, box[2][3], reach = 1.05f * s->largest + 2 * s->thick;
+    float low[3] = {INFINITY, INFINITY, INFINITY};
+    float high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    float box[2][3];
+    float reach = 1.05f * s->largest + 2 * s->thick;
     for (int i = 0; i < m->part_count; i++) {
         if (m->part[i].vertex_count == 0 || m->part[i].kind == BRIO_MOTION_OBSTACLE) continue;
         brio__motion_box(m, i, s->x, box[0], box[1]);
@@ -618,17 +689,20 @@ static void set_shadow(BrioStage *s, const BrioMotionFile *m)
             high[r] = fmaxf(high[r], box[1][r]);
         }
     }
-    for (int i = 0; i < m->part_count && s->def.obstacles == BRIO_OBSTACLES_SOLID; i++) { /* obstacles cast shadows too, as far as they are near */
+    /* obstacles cast shadows too, as far as they are near */
+    for (int i = 0; i < m->part_count && s->def.obstacles == BRIO_OBSTACLES_SOLID; i++) {
         if (m->part[i].kind != BRIO_MOTION_OBSTACLE) continue;
         brio__motion_box(m, i, s->x, box[0], box[1]);
         float half[3] = {box[1][0] - box[0][0], box[1][1] - box[0][1], box[1][2] - box[0][2]};
-        reach = fmaxf(reach, fminf(1.1f * sqrtf(dot3(half, half)), 4 * s->largest + 2 * s->view.size));
+        reach =
+            fmaxf(reach, fminf(1.1f * sqrtf(dot3(half, half)), 4 * s->largest + 2 * s->view.size));
     }
     for (int r = 0; r < 3; r++) s->view.centre[r] = 0.5f * (low[r] + high[r]);
     s->view.radius = reach;
 }
 
-BrioStatus brio__stage_draw(BrioStage *s, int which, double time, uint8_t *rgb, size_t pitch, BrioError *error)
+BrioStatus brio__stage_draw(BrioStage *s, int which, double time, uint8_t *rgb, size_t pitch,
+                            BrioError *error)
 {
     BrioMotionFile *m = s->motion[which];
     struct StagePart *at = s->part;
@@ -645,13 +719,15 @@ BrioStatus brio__stage_draw(BrioStage *s, int which, double time, uint8_t *rgb, 
             brio__colour_linear(brio__body_colours[body++ % BRIO_BODY_COLOURS], paint.base);
             if (s->def.colouring != BRIO_COLOUR_BODY) paint.value = s->value + first;
         } else {
-            brio__colour_linear(p->kind == BRIO_MOTION_RODS ? 0x6b7078 : BRIO_OBSTACLE_COLOUR, paint.base);
+            brio__colour_linear(p->kind == BRIO_MOTION_RODS ? 0x6b7078 : BRIO_OBSTACLE_COLOUR,
+                                paint.base);
         }
         add_part(s, &count, p, &at[i], s->x + 3 * first, &paint);
         first += p->vertex_count;
     }
     set_shadow(s, m);
-    if (brio__raster_draw(s->raster, &s->view, s->facet, count, rgb, pitch) != BRIO_OK) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    if (brio__raster_draw(s->raster, &s->view, s->facet, count, rgb, pitch) != BRIO_OK)
+        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     return BRIO_OK;
 }
 
@@ -660,20 +736,31 @@ void brio__stage_legend(const BrioStage *s, uint8_t *rgb, size_t pitch, int widt
     if (s->def.colouring == BRIO_COLOUR_BODY) return;
     bool strain = s->def.colouring == BRIO_COLOUR_STRAIN;
     float size = fmaxf(0.019f * (float)height, 8);
-    int high = (int)(0.34f * (float)height), wide = (int)(1.1f * size), left = width - (int)(6.8f * size), top = (int)(4.2f * size);
+    int high = (int)(0.34f * (float)height);
+    int wide = (int)(1.1f * size);
+    int left = width - (int)(6.8f * size);
+    int top = (int)(4.2f * size);
     for (int j = 0; j < high; j++) {
         float c[3];
         scale_colour(1 - ((float)j + 0.5f) / (float)high, c);
-        unsigned colour = (unsigned)brio__colour_byte(c[0]) << 16 | (unsigned)brio__colour_byte(c[1]) << 8 | brio__colour_byte(c[2]);
+        unsigned colour = (unsigned)brio__colour_byte(c[0]) << 16 |
+                          (unsigned)brio__colour_byte(c[1]) << 8 | brio__colour_byte(c[2]);
         brio__box_draw(rgb, pitch, width, height, left, top + j, wide, 1, colour, 1);
     }
     const char *title = strain ? "strain" : "speed";
-    brio__text_draw(rgb, pitch, width, height, (float)left, (float)top - 1.1f * size, size, 0x30343a, title);
+    brio__text_draw(rgb, pitch, width, height, (float)left, (float)top - 1.1f * size, size,
+                    0x30343a, title);
     for (int k = 0; k <= 4; k++) {
         char text[40];
-        snprintf(text, sizeof text, strain ? "%.3g %%" : k == 4 ? "%.3g m/s" : "%.3g", (strain ? 100 : 1) * s->most * k / 4);
+        snprintf(text, sizeof text,
+                 strain   ? "%.3g %%"
+                 : k == 4 ? "%.3g m/s"
+                          : "%.3g",
+                 (strain ? 100 : 1) * s->most * k / 4);
         float y = (float)(top + high) - (float)(high * k) / 4;
-        brio__box_draw(rgb, pitch, width, height, left + wide, (int)y - (k == 4 ? 0 : 1), (int)(0.35f * size) + 1, 1, 0x30343a, 0.8f);
-        brio__text_draw(rgb, pitch, width, height, (float)(left + wide) + 0.7f * size, y + 0.42f * size, 0.86f * size, 0x30343a, text);
+        brio__box_draw(rgb, pitch, width, height, left + wide, (int)y - (k == 4 ? 0 : 1),
+                       (int)(0.35f * size) + 1, 1, 0x30343a, 0.8f);
+        brio__text_draw(rgb, pitch, width, height, (float)(left + wide) + 0.7f * size,
+                        y + 0.42f * size, 0.86f * size, 0x30343a, text);
     }
 }

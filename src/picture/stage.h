@@ -1,21 +1,30 @@
-/* Runs as pictures: what the motions of one or several runs look like at an instant. All of them are seen by one camera and coloured by one scale, so that they
- * can stand side by side. */
+/* Runs as pictures: what the motions of one or several runs look like at an instant. All of them
+ * are seen by one camera and coloured by one scale, so that they can stand side by side. */
 #ifndef BRIO_STAGE_H
 #define BRIO_STAGE_H
 
 #include "../output/motion.h"
 #include "raster.h"
 
-typedef enum BrioColouring { BRIO_COLOUR_BODY, BRIO_COLOUR_STRAIN, BRIO_COLOUR_SPEED, BRIO_COLOUR_COUNT } BrioColouring;
-typedef enum BrioObstacleLook { BRIO_OBSTACLES_SOLID, BRIO_OBSTACLES_GLASS, BRIO_OBSTACLES_NONE } BrioObstacleLook;
+typedef enum BrioColouring {
+    BRIO_COLOUR_BODY,
+    BRIO_COLOUR_STRAIN,
+    BRIO_COLOUR_SPEED,
+    BRIO_COLOUR_COUNT
+} BrioColouring;
+typedef enum BrioObstacleLook {
+    BRIO_OBSTACLES_SOLID,
+    BRIO_OBSTACLES_GLASS,
+    BRIO_OBSTACLES_NONE
+} BrioObstacleLook;
 
 #define BRIO_STAGE_ANGLE 26.0 /* degrees: of the picture's height */
 
 typedef struct BrioStageDef {
-    int width, height;         /* of one picture, pixels */
+    int width, height; /* of one picture, pixels */
     BrioColouring colouring;
-    double most;               /* value at the upper end of the colours; NAN: from the motion */
-    bool lines;                /* draw the mesh */
+    double most; /* value at the upper end of the colours; NAN: from the motion */
+    bool lines;  /* draw the mesh */
     BrioObstacleLook obstacles;
     bool no_ground;            /* no floor below the bodies (one that is an obstacle is drawn) */
     double eye[3], target[3];  /* NAN: chosen so that everything is seen at all times */
@@ -29,8 +38,8 @@ typedef struct BrioStage {
     int motion_count;
     BrioMotionFile **motion;
     BrioView view;
-    double target[3]; /* where the camera looks */
-    double most; /* of what colours show, a round number */
+    double target[3];       /* where the camera looks */
+    double most;            /* of what colours show, a round number */
     struct StagePart *part; /* of all motions */
     float *x, *scratch, *before, *after, *value;
     BrioFacet *facet;
@@ -41,22 +50,30 @@ typedef struct BrioStage {
 } BrioStage;
 
 /* The stage keeps using the motions. */
-BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, int count, BrioStage **stage, BrioError *error);
+BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, int count,
+                              BrioStage **stage, BrioError *error);
 void brio__stage_free(BrioStage *stage);
 /* Motion `which` at a time, into rows of `pitch` bytes. */
-BrioStatus brio__stage_draw(BrioStage *stage, int which, double time, uint8_t *rgb, size_t pitch, BrioError *error);
-/* What the colours mean, at the right edge of a picture of this size; nothing if they tell bodies apart. */
+BrioStatus brio__stage_draw(BrioStage *stage, int which, double time, uint8_t *rgb, size_t pitch,
+                            BrioError *error);
+/* What the colours mean, at the right edge of a picture of this size; nothing if they tell bodies
+ * apart. */
 void brio__stage_legend(const BrioStage *stage, uint8_t *rgb, size_t pitch, int width, int height);
 
 /* The colours, for reports as well: of bodies one after the other, and from low to high values. */
 enum { BRIO_BODY_COLOURS = 8, BRIO_SCALE_COLOURS = 6 };
-extern const unsigned brio__body_colours[BRIO_BODY_COLOURS], brio__scale_colours[BRIO_SCALE_COLOURS];
+extern const unsigned brio__body_colours[BRIO_BODY_COLOURS],
+    brio__scale_colours[BRIO_SCALE_COLOURS];
 #define BRIO_OBSTACLE_COLOUR 0xb4b8bfu
 
-/* Corners that share a normal: those at one vertex whose triangles meet at less than 40 degrees in the undeformed shape. slot[3 t + k] is the place of
- * corner k of triangle t among them and slot_vertex the vertex of each; both have room for 3 * triangles. Returns how many there are, -1 without memory. */
-int64_t brio__smooth_slots(const float *rest, int64_t vertices, const int32_t *triangle, int64_t triangles, int32_t *slot, int32_t *slot_vertex);
-/* The largest principal strain |sigma - 1| of the triangles at each vertex, or of the edges; `area` is scratch of the same length. */
+/* Corners that share a normal: those at one vertex whose triangles meet at less than 40 degrees in
+ * the undeformed shape. slot[3 t + k] is the place of corner k of triangle t among them and
+ * slot_vertex the vertex of each; both have room for 3 * triangles. Returns how many there are, -1
+ * without memory. */
+int64_t brio__smooth_slots(const float *rest, int64_t vertices, const int32_t *triangle,
+                           int64_t triangles, int32_t *slot, int32_t *slot_vertex);
+/* The largest principal strain |sigma - 1| of the triangles at each vertex, or of the edges; `area`
+ * is scratch of the same length. */
 void brio__surface_strain(const BrioMotionPart *part, const float *x, float *strain, float *area);
 
 #endif

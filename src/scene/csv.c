@@ -15,24 +15,34 @@ typedef struct Line {
 static BrioStatus read_row(const char *file, Line *line, int columns, double *row, BrioError *error)
 {
     for (int c = 0; c < columns; c++) {
-        while (line->at < line->end && (isblank((unsigned char)*line->at) || (c > 0 && *line->at == ','))) line->at++;
+        while (line->at < line->end &&
+               (isblank((unsigned char)*line->at) || (c > 0 && *line->at == ',')))
+            line->at++;
         int column = (int)(line->at - line->start) + 1;
         if (line->at >= line->end)
-            return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, column, NULL, "expected %d numbers, found %d", columns, c);
+            return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, column, NULL,
+                                  "expected %d numbers, found %d", columns, c);
         char *stop;
         row[c] = brio__text_real(line->at, &stop);
         if (stop == line->at || stop > line->end)
-            return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, column, NULL, "expected a number in column %d of %d", c + 1, columns);
-        if (!isfinite(row[c])) return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, column, NULL, "expected a finite number");
+            return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, column, NULL,
+                                  "expected a number in column %d of %d", c + 1, columns);
+        if (!isfinite(row[c]))
+            return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, column, NULL,
+                                  "expected a finite number");
         line->at = stop;
     }
-    while (line->at < line->end && (isspace((unsigned char)*line->at) || *line->at == ',')) line->at++;
+    while (line->at < line->end && (isspace((unsigned char)*line->at) || *line->at == ','))
+        line->at++;
     if (line->at < line->end)
-        return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number, (int)(line->at - line->start) + 1, NULL, "expected the end of the line after %d numbers", columns);
+        return brio__error_at(error, BRIO_ERROR_INPUT, file, line->number,
+                              (int)(line->at - line->start) + 1, NULL,
+                              "expected the end of the line after %d numbers", columns);
     return BRIO_OK;
 }
 
-static BrioStatus read_rows(const char *file, const char *text, size_t size, int columns, double **values, int64_t *rows, BrioError *error)
+static BrioStatus read_rows(const char *file, const char *text, size_t size, int columns,
+                            double **values, int64_t *rows, BrioError *error)
 {
     int64_t room = 0;
     Line line = {.number = 1};
@@ -43,22 +53,29 @@ static BrioStatus read_rows(const char *file, const char *text, size_t size, int
         at = line.end + 1;
         while (line.at < line.end && isspace((unsigned char)*line.at)) line.at++;
         if (line.at == line.end || *line.at == '#') continue;
-        if (*rows == 0 && line.number == 1 && isalpha((unsigned char)*line.at)) continue; /* a heading */
+        /* a heading */
+        if (*rows == 0 && line.number == 1 && isalpha((unsigned char)*line.at)) continue;
         line.at = line.start;
         if (*rows == room) {
             room = room ? 2 * room : 256;
-            double *grown = brio__realloc(*values, (size_t)(*rows * columns), (size_t)(room * columns), sizeof **values);
-            if (!grown) return brio__error_at(error, BRIO_ERROR_MEMORY, file, line.number, 0, NULL, "out of memory");
+            double *grown = brio__realloc(*values, (size_t)(*rows * columns),
+                                          (size_t)(room * columns), sizeof **values);
+            if (!grown)
+                return brio__error_at(error, BRIO_ERROR_MEMORY, file, line.number, 0, NULL,
+                                      "out of memory");
             *values = grown;
         }
         BRIO_CHECK(read_row(file, &line, columns, *values + *rows * columns, error));
         ++*rows;
     }
-    if (*rows == 0) return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL, "has no rows of %d numbers", columns);
+    if (*rows == 0)
+        return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL,
+                              "has no rows of %d numbers", columns);
     return BRIO_OK;
 }
 
-BrioStatus brio__csv_read(const char *file, int columns, double **values, int64_t *rows, BrioError *error)
+BrioStatus brio__csv_read(const char *file, int columns, double **values, int64_t *rows,
+                          BrioError *error)
 {
     char *text = NULL;
     size_t size = 0;

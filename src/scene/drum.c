@@ -1,10 +1,12 @@
-/* u_mn(r, phi) = J_m(j_mn r/R) cos(m phi), with the n-th positive zero j_mn of the Bessel function J_m, over its largest value; phi is
- * measured from the x axis projected into the sheet (the z axis, where the sheet stands across x), towards normal x that axis. */
+/* u_mn(r, phi) = J_m(j_mn r/R) cos(m phi), with the n-th positive zero j_mn of the Bessel function
+ * J_m, over its largest value; phi is measured from the x axis projected into the sheet (the z
+ * axis, where the sheet stands across x), towards normal x that axis. */
 #include "drum.h"
 
 #include <string.h>
 
-/* Zeros of J_m lie more than 2 apart, the first beyond m: a walk finds them, bisection sharpens them. */
+/* Zeros of J_m lie more than 2 apart, the first beyond m: a walk finds them, bisection sharpens
+ * them. */
 double brio__bessel_zero(int m, int n)
 {
     double low = m > 0 ? m : 0.5, high = low;
@@ -15,7 +17,10 @@ double brio__bessel_zero(int m, int n)
     }
     for (int k = 0; k < 60; k++) {
         double middle = 0.5 * (low + high);
-        if (jn(m, low) * jn(m, middle) > 0) low = middle; else high = middle;
+        if (jn(m, low) * jn(m, middle) > 0)
+            low = middle;
+        else
+            high = middle;
     }
     return 0.5 * (low + high);
 }
@@ -54,7 +59,8 @@ void brio__drum_add(const BrioDrum *drum, const BrioMesh *mesh, const double *x,
             for (int k = 0; k < 3; k++) p[k] = x + 3 * (int64_t)mesh->triangle[3 * t + k];
             for (int r = 0; r < 3; r++) {
                 int a = (r + 1) % 3, b = (r + 2) % 3;
-                normal[r] += (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) - (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
+                normal[r] += (p[1][a] - p[0][a]) * (p[2][b] - p[0][b]) -
+                             (p[1][b] - p[0][b]) * (p[2][a] - p[0][a]);
             }
         }
     }
@@ -62,8 +68,11 @@ void brio__drum_add(const BrioDrum *drum, const BrioMesh *mesh, const double *x,
     int axis = fabs(normal[0]) < 0.999 ? 0 : 2;
     for (int r = 0; r < 3; r++) first[r] = (r == axis) - normal[axis] * normal[r];
     unit(first);
-    for (int r = 0; r < 3; r++) second[r] = normal[(r + 1) % 3] * first[(r + 2) % 3] - normal[(r + 2) % 3] * first[(r + 1) % 3];
-    double zero = brio__bessel_zero(drum->m, drum->n), scale = drum->amplitude / largest(drum->m, drum->n);
+    for (int r = 0; r < 3; r++)
+        second[r] =
+            normal[(r + 1) % 3] * first[(r + 2) % 3] - normal[(r + 2) % 3] * first[(r + 1) % 3];
+    double zero = brio__bessel_zero(drum->m, drum->n);
+    double scale = drum->amplitude / largest(drum->m, drum->n);
     for (int pass = 0; pass < 2; pass++) {
         if (pass && !isnan(drum->radius)) radius = drum->radius;
         for (int64_t k = 0; k < mesh->vertex_count; k++) {
@@ -75,7 +84,9 @@ void brio__drum_add(const BrioDrum *drum, const BrioMesh *mesh, const double *x,
             if (!pass) radius = fmax(radius, hypot(a, b));
             double share = hypot(a, b) / radius;
             if (pass && share < 1)
-                for (int r = 0; r < 3; r++) v[3 * k + r] += scale * jn(drum->m, zero * share) * cos(drum->m * atan2(b, a)) * normal[r];
+                for (int r = 0; r < 3; r++)
+                    v[3 * k + r] +=
+                        scale * jn(drum->m, zero * share) * cos(drum->m * atan2(b, a)) * normal[r];
         }
     }
 }

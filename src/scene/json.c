@@ -1,15 +1,15 @@
-/* A strict JSON reader [RFC 8259] that fills the same tree as yaml.c, for builds without libfyaml. It stops
- * at the first character that is not JSON, and says where. One thing more than JSON: a number may be a
- * fraction, {"h": 1/30}, as everywhere in brio. */
+/* A strict JSON reader [RFC 8259] that fills the same tree as yaml.c, for builds without libfyaml.
+ * It stops at the first character that is not JSON, and says where. One thing more than JSON: a
+ * number may be a fraction, {"h": 1/30}, as everywhere in brio. */
 #include "parse.h"
 
 #include <string.h>
 
 typedef struct Reader {
     const char *at, *end;
-    const char *marked;    /* line and column belong to this place; it only moves forward */
+    const char *marked; /* line and column belong to this place; it only moves forward */
     int line, column;
-    char *text;            /* of the string read last */
+    char *text; /* of the string read last */
     size_t text_space, text_length;
     BrioBuild *build;
 } Reader;
@@ -37,14 +37,16 @@ static BrioStatus expected(Reader *reader, const char *what)
 {
     mark(reader, reader->at);
     if (reader->at >= reader->end)
-        return brio__build_error(reader->build, reader->line, reader->column, "expected %s, found the end", what);
+        return brio__build_error(reader->build, reader->line, reader->column,
+                                 "expected %s, found the end", what);
     int length = 1; /* bytes of the character */
-    while (reader->at + length < reader->end && ((unsigned char)reader->at[length] & 0xc0) == 0x80) length++;
+    while (reader->at + length < reader->end && ((unsigned char)reader->at[length] & 0xc0) == 0x80)
+        length++;
     if (*reader->at == '\n')
-        return brio__build_error(reader->build, reader->line, reader->column, "expected %s, found the end of the line",
-                                 what);
-    return brio__build_error(reader->build, reader->line, reader->column, "expected %s, found %.*s", what, length,
-                             reader->at);
+        return brio__build_error(reader->build, reader->line, reader->column,
+                                 "expected %s, found the end of the line", what);
+    return brio__build_error(reader->build, reader->line, reader->column, "expected %s, found %.*s",
+                             what, length, reader->at);
 }
 
 static int hex_digit(char c)
@@ -111,7 +113,8 @@ static BrioStatus escape(Reader *reader)
             reader->at += 2;
             low = hex4(reader);
         }
-        code = low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : -1;
+        code =
+            low >= 0xdc00 && low < 0xe000 ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : -1;
     } else if (code >= 0xdc00 && code < 0xe000) {
         code = -1;
     }
@@ -130,7 +133,8 @@ static BrioStatus string(Reader *reader)
     const char *start = reader->at++, *close = reader->at;
     while (close < reader->end && *close != '"' && *close != '\n') close += *close == '\\' ? 2 : 1;
     if (close >= reader->end || *close != '"')
-        return brio__build_error(reader->build, reader->line, reader->column, "the quote is never closed");
+        return brio__build_error(reader->build, reader->line, reader->column,
+                                 "the quote is never closed");
     size_t space = (size_t)(close - start) + 1;
     if (space > reader->text_space) {
         brio__free(reader->text);
@@ -182,7 +186,8 @@ static const char *number_end(const char *p, const char *end)
 static bool is_number(const char *p, const char *end)
 {
     const char *slash = memchr(p, '/', (size_t)(end - p));
-    return slash ? number_end(p, slash) == slash && number_end(slash + 1, end) == end : number_end(p, end) == end;
+    return slash ? number_end(p, slash) == slash && number_end(slash + 1, end) == end
+                 : number_end(p, end) == end;
 }
 
 /* true, false, null or a number: the whole run of letters, digits and signs has to be one. */
@@ -196,7 +201,8 @@ static BrioStatus word(Reader *reader)
     for (size_t i = 0; i < BRIO_COUNT(words) && !valid; i++)
         valid = length == strlen(words[i]) && !memcmp(start, words[i], length);
     if (!valid) return expected(reader, "a value (text goes into double quotes)");
-    BRIO_CHECK(brio__build_scalar(reader->build, start, length, false, reader->line, reader->column));
+    BRIO_CHECK(
+        brio__build_scalar(reader->build, start, length, false, reader->line, reader->column));
     reader->at = p;
     return BRIO_OK;
 }
@@ -205,7 +211,8 @@ static BrioStatus value(Reader *reader);
 
 static BrioStatus member(Reader *reader)
 {
-    if (reader->at >= reader->end || *reader->at != '"') return expected(reader, "a key in double quotes");
+    if (reader->at >= reader->end || *reader->at != '"')
+        return expected(reader, "a key in double quotes");
     int line = reader->line, column = reader->column;
     BRIO_CHECK(string(reader));
     BRIO_CHECK(brio__build_key(reader->build, reader->text, reader->text_length, line, column));
@@ -220,7 +227,8 @@ static BrioStatus container(Reader *reader)
 {
     bool is_map = *reader->at == '{';
     char close = is_map ? '}' : ']';
-    BRIO_CHECK(brio__build_open(reader->build, is_map ? BRIO_NODE_MAP : BRIO_NODE_LIST, reader->line, reader->column));
+    BRIO_CHECK(brio__build_open(reader->build, is_map ? BRIO_NODE_MAP : BRIO_NODE_LIST,
+                                reader->line, reader->column));
     reader->at++;
     skip_space(reader);
     bool first = reader->at < reader->end && *reader->at != close;
@@ -252,7 +260,8 @@ static BrioStatus value(Reader *reader)
 
 BrioStatus brio__json_parse(BrioBuild *build, const char *text, size_t size)
 {
-    Reader reader = {.at = text, .end = text + size, .marked = text, .line = 1, .column = 1, .build = build};
+    Reader reader = {
+        .at = text, .end = text + size, .marked = text, .line = 1, .column = 1, .build = build};
     skip_space(&reader);
     BrioStatus status = BRIO_OK; /* nothing but space: the build sees that there is no root */
     if (reader.at < reader.end) status = value(&reader);

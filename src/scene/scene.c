@@ -19,67 +19,100 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- the keys of a scene ------------------------------------------------------------------------ */
+/* ---- the keys of a scene ---------------------------------------------------------------- */
 
 static const BrioKey scene_keys[] = {
     {"brio", "1", "1", "Version of the scene format."},
     {"title", "text", "", "What the scene is called in reports."},
     {"time", "map", "", "Step, duration, frames a second."},
     {"gravity", "three numbers, m/s2", "[0, -9.8, 0]", "Acceleration of free fall."},
-    {"integrator", "a name, or a map with `type` and the integrator's parameters", "backward-euler", "Who advances time: `brio list integrators`."},
+    {"integrator", "a name, or a map with `type` and the integrator's parameters", "backward-euler",
+     "Who advances time: `brio list integrators`."},
     {"solver", "a name, or a map", "newton", "How the implicit step is solved."},
     {"materials", "map of name: material", "", "Materials that bodies refer to by name."},
     {"bodies", "list of bodies", "required", "What is simulated."},
     {"probes", "list", "", "Vertices whose positions are written to probes.csv."},
     {"output", "map", "", "What is written."},
-    {"contact", "a name, or a map", "", "Contact of bodies with each other, with themselves and with obstacles; absent: they pass through each other."},
-    {"damping", "list of names, or maps with `type` and the model's parameters", "[]", "Damping models that act together: `brio list damping`."},
-    {"obstacles", "list", "", "What bodies meet and do not move: planes, shapes, meshes; needs contact."},
+    {"contact", "a name, or a map", "",
+     "Contact of bodies with each other, with themselves and with obstacles; absent: they pass "
+     "through each other."},
+    {"damping", "list of names, or maps with `type` and the model's parameters", "[]",
+     "Damping models that act together: `brio list damping`."},
+    {"obstacles", "list", "",
+     "What bodies meet and do not move: planes, shapes, meshes; needs contact."},
     {"forces", "list", "", "Forces beside gravity. Not in this version."},
     {"constraints", "list", "", "Rigid rods between vertices; for integrators that take them."},
     {0}};
 static const BrioKey time_keys[] = {
     {"h", "number, s", "1/30", "Time step."},
     {"end", "number, s", "10", "When the run ends."},
-    {"fps", "number, 1/s", "30", "Frames a second of simulated time; a step longer than a frame gives a frame a step."},
+    {"fps", "number, 1/s", "30",
+     "Frames a second of simulated time; a step longer than a frame gives a frame a step."},
     {0}};
 static const BrioKey solver_keys[] = {
     {"type", "newton | root | local-global", "newton",
-     "Projected Newton with a line search; root solves gradient = 0 instead of minimising, for comparison; local-global takes a fixed number of iterations with one constant matrix, for real time."},
-    {"linear", "a name, or a map", "auto", "Linear solver: `brio list solvers`. On several processes auto is petsc."},
+     "Projected Newton with a line search; root solves gradient = 0 instead of minimising, for "
+     "comparison; local-global takes a fixed number of iterations with one constant matrix, for "
+     "real time."},
+    {"linear", "a name, or a map", "auto",
+     "Linear solver: `brio list solvers`. On several processes auto is petsc."},
     {"tol", "number, m/s", "1e-8", "Newton stops when max|dq|/h is below it."},
-    {"max_iterations", "whole number", "100", "Newton iterations before a step counts as failed; each of the first three halvings of a step doubles them."},
+    {"max_iterations", "whole number", "100",
+     "Newton iterations before a step counts as failed; each of the first three halvings of a step "
+     "doubles them."},
     {"linear_tol", "number", "1e-6", "Relative residual of iterative linear solvers."},
     {"max_halvings", "whole number", "6", "How often a failed step is tried again in halves."},
     {"iterations", "whole number", "10", "Of local-global: iterations of every solve."},
-    {"precision", "single | double", "single", "Of local-global: of the constant factor; residuals are in double precision anyway."},
-    {"memory", "whole number", "0 or 5", "Of local-global: iterations that L-BFGS looks back on; 0 is the default where all materials are projections (springs, arap, corotated)."},
+    {"precision", "single | double", "single",
+     "Of local-global: of the constant factor; residuals are in double precision anyway."},
+    {"memory", "whole number", "0 or 5",
+     "Of local-global: iterations that L-BFGS looks back on; 0 is the default where all materials "
+     "are projections (springs, arap, corotated)."},
     {0}};
 static const BrioKey linear_keys[] = {
     {"type", "a name", "required", "Linear solver: `brio list solvers`."},
-    {"options", "text", "", "Of petsc: options of PETSc, as for its command lines; they come after those that brio gives (docs/cluster.md)."},
+    {"options", "text", "",
+     "Of petsc: options of PETSc, as for its command lines; they come after those that brio gives "
+     "(docs/cluster.md)."},
     {0}};
 static const BrioKey body_keys[] = {
     {"name", "text", "body0, body1, ...", "What the body is called in results."},
-    {"shape", "map with `type`", "", "A procedural shape: `brio list shapes`. Or give mesh; null is as none."},
-    {"mesh", "file name", "", "A mesh file, relative to the scene file. Or give shape. With kind: solid, a closed surface is filled with tets by tetgen or gmsh, if one is installed; the result is kept in ~/.cache/brio."},
-    {"edge", "number, in units of the file", "as the surface has it", "Of a surface that is filled with tets: edges of about this length at most."},
-    {"surface", "file name, or a map", "", "A detailed surface that rides on the body's tets: what pictures, the report and exported files show of it."},
+    {"shape", "map with `type`", "",
+     "A procedural shape: `brio list shapes`. Or give mesh; null is as none."},
+    {"mesh", "file name", "",
+     "A mesh file, relative to the scene file. Or give shape. With kind: solid, a closed surface "
+     "is filled with tets by tetgen or gmsh, if one is installed; the result is kept in "
+     "~/.cache/brio."},
+    {"edge", "number, in units of the file", "as the surface has it",
+     "Of a surface that is filled with tets: edges of about this length at most."},
+    {"surface", "file name, or a map", "",
+     "A detailed surface that rides on the body's tets: what pictures, the report and exported "
+     "files show of it."},
     {"kind", "solid | shell | springs | bar1d | points | affine", "from the material",
-     "What the elements are; a shell is a sheet of triangles, a bar1d a line of edges that moves along x only, points have mass and no elements, an affine body (tets or a closed surface) moves as a whole and takes E and rho of its material."},
-    {"material", "a name, or a map with `type`", "required", "A material of `materials`, a preset (`brio list presets`), or the map itself; its `type` may be any of these names."},
+     "What the elements are; a shell is a sheet of triangles, a bar1d a line of edges that moves "
+     "along x only, points have mass and no elements, an affine body (tets or a closed surface) "
+     "moves as a whole and takes E and rho of its material."},
+    {"material", "a name, or a map with `type`", "required",
+     "A material of `materials`, a preset (`brio list presets`), or the map itself; its `type` may "
+     "be any of these names."},
     {"transform", "map", "", "Scale, then rotate, then translate the mesh: its rest shape."},
     {"velocity", "map", "", "First velocity."},
     {"state", "file name", "", "First positions and velocities, one row a vertex: x,y,z,vx,vy,vz."},
-    {"deform", "map", "", "First positions that differ from the rest shape: twisted, bent, pulled, scattered. Or give state."},
+    {"deform", "map", "",
+     "First positions that differ from the rest shape: twisted, bent, pulled, scattered. Or give "
+     "state."},
     {"springs", "file name", "", "Springs of kind springs, one row each: a,b,k,rest."},
     {"fix", "list", "", "Vertices that are held, or moved by a script."},
     {"attach", "list", "", "Springs from vertices to points."},
-    {"array", "map", "", "Copies of the body in rows, columns and layers; they are called NAME.0, NAME.1, ..."},
+    {"array", "map", "",
+     "Copies of the body in rows, columns and layers; they are called NAME.0, NAME.1, ..."},
     {0}};
 static const BrioKey surface_keys[] = {
-    {"mesh", "file name", "required", "The surface, relative to the scene file and in the place of the body's mesh; polygons, textures and groups of an OBJ are kept."},
-    {"weights", "smooth | linear", "smooth", "How points follow the tets: without creases, or each as its tet alone."},
+    {"mesh", "file name", "required",
+     "The surface, relative to the scene file and in the place of the body's mesh; polygons, "
+     "textures and groups of an OBJ are kept."},
+    {"weights", "smooth | linear", "smooth",
+     "How points follow the tets: without creases, or each as its tet alone."},
     {0}};
 static const BrioKey array_keys[] = {
     {"count", "three whole numbers", "required", "Copies along x, y and z."},
@@ -93,28 +126,39 @@ static const BrioKey transform_keys[] = {
 static const BrioKey velocity_keys[] = {
     {"linear", "three numbers, m/s", "[0, 0, 0]", "Velocity of every vertex."},
     {"angular", "three numbers, rad/s", "[0, 0, 0]", "Turning."},
-    {"gradient", "three rows of three numbers, 1/s", "", "Velocity that grows linearly: this matrix times the way from `about`, besides."},
-    {"about", "three numbers, m", "[0, 0, 0]", "Point about which it turns, and from which the gradient counts."},
+    {"gradient", "three rows of three numbers, 1/s", "",
+     "Velocity that grows linearly: this matrix times the way from `about`, besides."},
+    {"about", "three numbers, m", "[0, 0, 0]",
+     "Point about which it turns, and from which the gradient counts."},
     {"mode", "map", "", "A vibration besides."},
     {0}};
 static const BrioKey mode_keys[] = {
-    {"type", "drum", "required", "A vibration of a round drum, J_m(j r/R) cos(m phi) along the normal, phi from the x axis."},
+    {"type", "drum", "required",
+     "A vibration of a round drum, J_m(j r/R) cos(m phi) along the normal, phi from the x axis."},
     {"m", "whole number", "0", "Nodal diameters."},
-    {"n", "whole number", "1", "Nodal circles, the rim counted: j is the n-th zero of the Bessel function J_m."},
+    {"n", "whole number", "1",
+     "Nodal circles, the rim counted: j is the n-th zero of the Bessel function J_m."},
     {"amplitude", "number, m/s", "1", "The largest speed."},
-    {"radius", "number, m", "to the farthest vertex", "Radius R of the drum; beyond, nothing moves."},
+    {"radius", "number, m", "to the farthest vertex",
+     "Radius R of the drum; beyond, nothing moves."},
     {"centre", "three numbers, m", "the middle of the body's box", "Centre of the drum."},
-    {"normal", "three numbers", "the mean normal of the triangles", "Where it moves; of any length."},
+    {"normal", "three numbers", "the mean normal of the triangles",
+     "Where it moves; of any length."},
     {0}};
 static const BrioKey deform_keys[] = {
-    {"twist", "number, degrees", "0", "Turn of the end with the largest x about the body's middle, along x; growing evenly from the other end."},
-    {"bend", "three numbers, m", "[0, 0, 0]", "Shift of that end, growing with the square of the distance from the other."},
+    {"twist", "number, degrees", "0",
+     "Turn of the end with the largest x about the body's middle, along x; growing evenly from the "
+     "other end."},
+    {"bend", "three numbers, m", "[0, 0, 0]",
+     "Shift of that end, growing with the square of the distance from the other."},
     {"pull", "map", "", "A part that is pulled out."},
-    {"scatter", "number, m", "0", "Each vertex is shifted at random, by up to so much along x, y and z."},
+    {"scatter", "number, m", "0",
+     "Each vertex is shifted at random, by up to so much along x, y and z."},
     {"seed", "whole number", "1", "Of the random shifts: the same seed gives the same ones."},
     {0}};
 static const BrioKey pull_keys[] = {
-    {"sphere", "[[x, y, z], radius]", "required", "Where: all of the shift at the centre, less around it, none beyond the radius."},
+    {"sphere", "[[x, y, z], radius]", "required",
+     "Where: all of the shift at the centre, less around it, none beyond the radius."},
     {"by", "three numbers, m", "required", "Shift."},
     {0}};
 static const BrioKey fix_keys[] = {
@@ -139,7 +183,8 @@ static const BrioKey script_keys[] = {
     {"about", "three numbers, m", "[0, 0, 0]", "Point about which they turn."},
     {"start", "number, s", "0", "When the motion starts."},
     {"end", "number, s", "never", "When it stops; they are held there."},
-    {"keys", "list of [t, dx, dy, dz]", "", "Shifts at given times, linear in between, beside the motion above."},
+    {"keys", "list of [t, dx, dy, dz]", "",
+     "Shifts at given times, linear in between, beside the motion above."},
     {0}};
 static const BrioKey probe_keys[] = {
     {"name", "text", "required", "Column name in probes.csv."},
@@ -147,30 +192,44 @@ static const BrioKey probe_keys[] = {
     {"vertex", "whole number", "required", "Vertex of the body, from 0."},
     {0}};
 static const BrioKey contact_keys[] = {
-    {"type", "ipc or penalty", "required", "ipc: a barrier that grows without bound, nothing ever touches; penalty: a spring that pushes out what sank in, for every integrator."},
+    {"type", "ipc or penalty", "required",
+     "ipc: a barrier that grows without bound, nothing ever touches; penalty: a spring that pushes "
+     "out what sank in, for every integrator."},
     {"dhat", "number, m", "1e-3; of penalty 0", "Distance below which it acts."},
-    {"self", "number, m", "0", "Of penalty: vertices of bodies push each other apart below this distance; of one body those that are farther apart at rest. 0: bodies pass through each other."},
-    {"kappa", "number, N/m, or auto", "1e5", "Stiffness; auto: kappa dhat is twenty times the weight of the heaviest body."},
-    {"thickness", "number, m", "0", "Distances count from there: surfaces stay that far apart at least. Of ipc."},
+    {"self", "number, m", "0",
+     "Of penalty: vertices of bodies push each other apart below this distance; of one body those "
+     "that are farther apart at rest. 0: bodies pass through each other."},
+    {"kappa", "number, N/m, or auto", "1e5",
+     "Stiffness; auto: kappa dhat is twenty times the weight of the heaviest body."},
+    {"thickness", "number, m", "0",
+     "Distances count from there: surfaces stay that far apart at least. Of ipc."},
     {"mu", "number", "0", "Coefficient of friction of all pairs that `friction` does not name."},
-    {"epsv", "number, m/s", "1e-3", "Speed below which friction holds; what rests may creep that fast."},
+    {"epsv", "number, m/s", "1e-3",
+     "Speed below which friction holds; what rests may creep that fast."},
     {"friction", "list", "[]", "Coefficients of single pairs."},
-    {"exclude", "list of [a, b]", "[]", "Pairs of bodies, materials or obstacles that pass through each other; [a, a]: a body and itself."},
+    {"exclude", "list of [a, b]", "[]",
+     "Pairs of bodies, materials or obstacles that pass through each other; [a, a]: a body and "
+     "itself."},
     {0}};
 static const BrioKey friction_keys[] = {
-    {"between", "[a, b]", "required", "Names of bodies, of materials or of obstacles. Later entries win."},
+    {"between", "[a, b]", "required",
+     "Names of bodies, of materials or of obstacles. Later entries win."},
     {"mu", "number", "required", "Their coefficient of friction."},
     {0}};
 static const BrioKey plane_keys[] = {
-    {"type", "plane, mesh, or a shape", "required", "What it is; a shape of `brio list shapes` has the shape's keys beside these."},
+    {"type", "plane, mesh, or a shape", "required",
+     "What it is; a shape of `brio list shapes` has the shape's keys beside these."},
     {"name", "text", "obstacle0, obstacle1, ...", "What it is called in messages and in contact."},
     {"point", "three numbers, m", "[0, 0, 0]", "A point of a plane."},
     {"normal", "three numbers", "required", "Of a plane: where bodies are; of any length."},
     {0}};
 static const BrioKey mesh_obstacle_keys[] = {
-    {"type", "mesh, or a shape", "required", "What it is. Of penalty: sphere, box, cylinder or capsule, whose keys of meshes mean nothing."},
+    {"type", "mesh, or a shape", "required",
+     "What it is. Of penalty: sphere, box, cylinder or capsule, whose keys of meshes mean "
+     "nothing."},
     {"name", "text", "obstacle0, obstacle1, ...", "What it is called in messages and in contact."},
-    {"mesh", "file name", "required", "Of a mesh: its file, relative to the scene file; triangles, or tets whose surface counts."},
+    {"mesh", "file name", "required",
+     "Of a mesh: its file, relative to the scene file; triangles, or tets whose surface counts."},
     {"transform", "map", "", "Scale (not of penalty), then rotate, then translate."},
     {"script", "map", "", "How it moves. Of ipc."},
     {0}};
@@ -185,11 +244,16 @@ static const BrioKey end_keys[] = {
     {"vertex", "whole number", "required", "Vertex of the body, from 0."},
     {0}};
 static const BrioKey output_keys[] = {
-    {"frames", "list of vtu, obj, ply, glb, usda, pc2, mdd", "[]", "Formats of frames and films, for other programs: `brio list frames`."},
+    {"frames", "list of vtu, obj, ply, glb, usda, pc2, mdd", "[]",
+     "Formats of frames and films, for other programs: `brio list frames`."},
     {"every", "whole number", "1", "Write every so many-th frame."},
-    {"energy_every", "whole number", "1", "Write every so many-th row of energy.csv and probes.csv."},
-    {"motion", "true or false", "true", "Keep the motion of what is seen (motion.bin), for the report, `brio render`, `brio view` and `brio convert`."},
-    {"velocities", "true or false", "true with usda", "Keep velocities in motion.bin too: `brio convert` then writes the simulation's own."},
+    {"energy_every", "whole number", "1",
+     "Write every so many-th row of energy.csv and probes.csv."},
+    {"motion", "true or false", "true",
+     "Keep the motion of what is seen (motion.bin), for the report, `brio render`, `brio view` and "
+     "`brio convert`."},
+    {"velocities", "true or false", "true with usda",
+     "Keep velocities in motion.bin too: `brio convert` then writes the simulation's own."},
     {0}};
 
 static const BrioSection sections[] = {
@@ -218,9 +282,12 @@ static const BrioSection sections[] = {
     {"output", "Output", output_keys},
 };
 
-const BrioSection *brio__scene_section_at(int i) { return i >= 0 && i < (int)BRIO_COUNT(sections) ? &sections[i] : NULL; }
+const BrioSection *brio__scene_section_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(sections) ? &sections[i] : NULL;
+}
 
-/* ---- small readers ------------------------------------------------------------------------------ */
+/* ---- small readers ---------------------------------------------------------------------- */
 
 static BrioStatus expect(const BrioNode *node, BrioNodeKind kind, BrioError *error)
 {
@@ -242,24 +309,28 @@ static BrioStatus expect_map(BrioNode *node, const BrioKey *keys, BrioError *err
     return brio__node_unknown(node, names, count, error);
 }
 
-static BrioStatus get_real(BrioNode *map, const char *key, double least, double most, double *value, BrioError *error)
+static BrioStatus get_real(BrioNode *map, const char *key, double least, double most, double *value,
+                           BrioError *error)
 {
     BrioNode *node = brio__node_get(map, key);
     if (!node) return BRIO_OK;
     BRIO_CHECK(brio__node_real(node, value, error));
     if (*value >= least && *value <= most) return BRIO_OK;
-    if (least > 0 && least < 1e-100) return brio__node_error(node, error, "%s = %g must be positive", key, *value);
-    return brio__node_error(node, error, "%s = %g is out of range: must be between %g and %g", key, *value, least, most);
+    if (least > 0 && least < 1e-100)
+        return brio__node_error(node, error, "%s = %g must be positive", key, *value);
+    return brio__node_error(node, error, "%s = %g is out of range: must be between %g and %g", key,
+                            *value, least, most);
 }
 
-static BrioStatus get_integer(BrioNode *map, const char *key, int64_t least, int64_t most, int64_t *value, BrioError *error)
+static BrioStatus get_integer(BrioNode *map, const char *key, int64_t least, int64_t most,
+                              int64_t *value, BrioError *error)
 {
     BrioNode *node = brio__node_get(map, key);
     if (!node) return BRIO_OK;
     BRIO_CHECK(brio__node_integer(node, value, error));
     if (*value >= least && *value <= most) return BRIO_OK;
-    return brio__node_error(node, error, "%s = %lld is out of range: must be between %lld and %lld", key, (long long)*value, (long long)least,
-                            (long long)most);
+    return brio__node_error(node, error, "%s = %lld is out of range: must be between %lld and %lld",
+                            key, (long long)*value, (long long)least, (long long)most);
 }
 
 static BrioStatus get_vector(BrioNode *map, const char *key, double value[3], BrioError *error)
@@ -274,15 +345,19 @@ static BrioStatus no_memory(BrioError *error)
 }
 
 /* `name` is none of the names that next(i) gives: says so at the node, with the nearest. */
-static BrioStatus no_such(const BrioNode *node, const char *what, const char *name, const char *const *names, int count, BrioError *error)
+static BrioStatus no_such(const BrioNode *node, const char *what, const char *name,
+                          const char *const *names, int count, BrioError *error)
 {
     const char *nearest = brio__nearest(name, names, count);
-    if (nearest) return brio__node_error(node, error, "no %s \"%s\"; did you mean \"%s\"?", what, name, nearest);
+    if (nearest)
+        return brio__node_error(node, error, "no %s \"%s\"; did you mean \"%s\"?", what, name,
+                                nearest);
     char list[512] = "";
     size_t used = 0;
     for (int i = 0; i < count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
-    if (count == 0) return brio__node_error(node, error, "no %s \"%s\"; there are none", what, name);
+    if (count == 0)
+        return brio__node_error(node, error, "no %s \"%s\"; there are none", what, name);
     return brio__node_error(node, error, "no %s \"%s\"; there are: %s", what, name, list);
 }
 
@@ -301,7 +376,8 @@ static BrioStatus type_of(BrioNode *node, const char **type, BrioError *error)
 static const char *const type_key[] = {"type"};
 
 /* Parameters of a plug-in from the same node; a bare name means the defaults. */
-static BrioStatus values_of(BrioNode *node, const BrioField *fields, double *values, BrioError *error)
+static BrioStatus values_of(BrioNode *node, const BrioField *fields, double *values,
+                            BrioError *error)
 {
     brio_fields_defaults(fields, values);
     if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
@@ -315,19 +391,22 @@ static BrioNode *type_node(BrioNode *node)
 }
 
 /* A file named in the scene: relative to the scene file. */
-static BrioStatus file_path(const BrioScene *scene, const BrioNode *node, char *path, size_t size, BrioError *error)
+static BrioStatus file_path(const BrioScene *scene, const BrioNode *node, char *path, size_t size,
+                            BrioError *error)
 {
     const char *name;
     BRIO_CHECK(brio__node_text(node, &name, error));
     const char *slash = strrchr(scene->file, '/');
     int folder = slash && name[0] != '/' ? (int)(slash - scene->file) + 1 : 0;
-    if (snprintf(path, size, "%.*s%s", folder, scene->file, name) >= (int)size) return brio__node_error(node, error, "the file name is too long");
+    if (snprintf(path, size, "%.*s%s", folder, scene->file, name) >= (int)size)
+        return brio__node_error(node, error, "the file name is too long");
     struct stat info;
-    if (stat(path, &info) != 0) return brio__node_error(node, error, "there is no file \"%s\" (looked for %s)", name, path);
+    if (stat(path, &info) != 0)
+        return brio__node_error(node, error, "there is no file \"%s\" (looked for %s)", name, path);
     return BRIO_OK;
 }
 
-/* ---- sections ----------------------------------------------------------------------------------- */
+/* ---- sections --------------------------------------------------------------------------- */
 
 static BrioStatus read_time(BrioNode *root, BrioScene *scene, BrioError *error)
 {
@@ -339,7 +418,9 @@ static BrioStatus read_time(BrioNode *root, BrioScene *scene, BrioError *error)
         BRIO_CHECK(get_real(node, "fps", 1e-300, 1e9, &scene->fps, error));
     }
     if (scene->end / scene->def.h > 1e12)
-        return brio__node_error(node ? node : root, error, "%g s in steps of %g s are %g steps: more than 1e12", scene->end, scene->def.h, scene->end / scene->def.h);
+        return brio__node_error(node ? node : root, error,
+                                "%g s in steps of %g s are %g steps: more than 1e12", scene->end,
+                                scene->def.h, scene->end / scene->def.h);
     return BRIO_OK;
 }
 
@@ -351,13 +432,16 @@ static BrioStatus read_integrator(BrioNode *root, BrioScene *scene, BrioError *e
     int count = 0;
     BRIO_CHECK(type_of(node, &type, error));
     const BrioIntegrator *integrator = brio_integrator(type);
-    for (; count < (int)BRIO_COUNT(names) && brio_integrator_at(count); count++) names[count] = brio_integrator_at(count)->name;
+    for (; count < (int)BRIO_COUNT(names) && brio_integrator_at(count); count++)
+        names[count] = brio_integrator_at(count)->name;
     if (!integrator) return no_such(type_node(node), "integrator", type, names, count, error);
     scene->def.integrator = integrator->name;
     BRIO_CHECK(values_of(node, integrator->fields, scene->def.values, error));
     char reason[256];
     unsigned traits = integrator->traits;
-    if (!integrator->check || integrator->check(scene->def.values, &traits, reason, sizeof reason) == BRIO_OK) return BRIO_OK;
+    if (!integrator->check ||
+        integrator->check(scene->def.values, &traits, reason, sizeof reason) == BRIO_OK)
+        return BRIO_OK;
     return brio__node_error(node, error, "%s", reason);
 }
 
@@ -376,7 +460,8 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
         BRIO_CHECK(brio__node_text(node, &type, error));
     }
     o->type = brio__solver_type(type);
-    if (!o->type) return no_such(type_node(node), "solver", type, solvers, BRIO_COUNT(solvers), error);
+    if (!o->type)
+        return no_such(type_node(node), "solver", type, solvers, BRIO_COUNT(solvers), error);
     if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
     BrioNode *linear = brio__node_get(node, "linear");
     if (linear) {
@@ -386,13 +471,19 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
             options = brio__node_get(linear, "options");
         }
         BRIO_CHECK(type_of(linear, &type, error));
-        if (options && strcmp(type, "petsc")) return brio__node_error(options, error, "%s takes no options: they are those of petsc", type);
+        if (options && strcmp(type, "petsc"))
+            return brio__node_error(options, error, "%s takes no options: they are those of petsc",
+                                    type);
         if (options) BRIO_CHECK(brio__node_text(options, &o->linear_options, error));
 #ifndef BRIO_HAVE_MPI
-        if (!strcmp(type, "petsc")) return brio__node_error(type_node(linear), error, "petsc is not in this brio: `make MPI=1` builds one that has it (docs/cluster.md)");
+        if (!strcmp(type, "petsc"))
+            return brio__node_error(
+                type_node(linear), error,
+                "petsc is not in this brio: `make MPI=1` builds one that has it (docs/cluster.md)");
 #endif
         const BrioLinearType *found = brio__linear_type(type);
-        for (; count < (int)BRIO_COUNT(names) && brio__linear_at(count); count++) names[count] = brio__linear_at(count)->name;
+        for (; count < (int)BRIO_COUNT(names) && brio__linear_at(count); count++)
+            names[count] = brio__linear_at(count)->name;
         if (!found) return no_such(type_node(linear), "linear solver", type, names, count, error);
         o->linear = found->name;
     }
@@ -412,7 +503,8 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
     if (precision) {
         static const char *const precisions[] = {"single", "double"};
         BRIO_CHECK(brio__node_text(precision, &type, error));
-        if (strcmp(type, "single") && strcmp(type, "double")) return no_such(precision, "precision", type, precisions, 2, error);
+        if (strcmp(type, "single") && strcmp(type, "double"))
+            return no_such(precision, "precision", type, precisions, 2, error);
         o->single_precision = !strcmp(type, "single");
     }
     return BRIO_OK;
@@ -423,22 +515,28 @@ static BrioStatus read_damping(BrioNode *root, BrioScene *scene, BrioError *erro
     BrioNode *list = brio__node_get(root, "damping");
     if (!list) return BRIO_OK;
     BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
-    if (list->count > BRIO_DAMPING_MOST) return brio__node_error(list, error, "%d damping models: at most %d can act together", list->count, BRIO_DAMPING_MOST);
+    if (list->count > BRIO_DAMPING_MOST)
+        return brio__node_error(list, error, "%d damping models: at most %d can act together",
+                                list->count, BRIO_DAMPING_MOST);
     for (int i = 0; i < list->count; i++) {
         BrioNode *node = list->child[i];
         const char *type, *names[64];
         int count = 0;
         BRIO_CHECK(type_of(node, &type, error));
-        for (; count < (int)BRIO_COUNT(names) && brio_damping_at(count); count++) names[count] = brio_damping_at(count);
-        if (brio_damping(type, &scene->def.damping[i]) != BRIO_OK) return no_such(type_node(node), "damping model", type, names, count, error);
+        for (; count < (int)BRIO_COUNT(names) && brio_damping_at(count); count++)
+            names[count] = brio_damping_at(count);
+        if (brio_damping(type, &scene->def.damping[i]) != BRIO_OK)
+            return no_such(type_node(node), "damping model", type, names, count, error);
         BRIO_CHECK(values_of(node, brio_damping_fields(type), scene->def.damping[i].values, error));
         scene->def.damping_count++;
     }
     return BRIO_OK;
 }
 
-/* A material: a name of `materials`, of a preset or of a type, alone or as the type of a map that changes some of its values. */
-static BrioStatus read_material(BrioNode *materials, BrioNode *node, BrioMaterial *material, BrioError *error)
+/* A material: a name of `materials`, of a preset or of a type, alone or as the type of a map that
+ * changes some of its values. */
+static BrioStatus read_material(BrioNode *materials, BrioNode *node, BrioMaterial *material,
+                                BrioError *error)
 {
     const char *name, *names[160];
     int count = 0, most = BRIO_COUNT(names);
@@ -447,13 +545,17 @@ static BrioStatus read_material(BrioNode *materials, BrioNode *node, BrioMateria
     if (defined && defined->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(read_material(NULL, defined, material, error));
     } else if (brio_material(name, material) != BRIO_OK) {
-        for (int i = 0; materials && i < materials->count && count < 100; i++) names[count++] = materials->child[i]->key;
+        for (int i = 0; materials && i < materials->count && count < 100; i++)
+            names[count++] = materials->child[i]->key;
         for (int i = 0; brio_preset_at(i) && count < most; i++) names[count++] = brio_preset_at(i);
-        for (int i = 0; brio_material_at(i) && count < most; i++) names[count++] = brio_material_at(i);
-        return no_such(type_node(node), materials ? "material" : "material type", name, names, count, error);
+        for (int i = 0; brio_material_at(i) && count < most; i++)
+            names[count++] = brio_material_at(i);
+        return no_such(type_node(node), materials ? "material" : "material type", name, names,
+                       count, error);
     }
     if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
-    return brio__node_change_fields(node, brio_material_fields(material->type), type_key, 1, material->values, error);
+    return brio__node_change_fields(node, brio_material_fields(material->type), type_key, 1,
+                                    material->values, error);
 }
 
 /* Every material is checked, used or not. */
@@ -481,15 +583,19 @@ static BrioStatus read_transform(BrioNode *node, BrioBodyDef *def, BrioError *er
         scale[1] = scale[2] = scale[0];
     }
     for (int r = 0; r < 3; r++)
-        if (!(scale[r] > 0)) return brio__node_error(given, error, "scale = %g must be positive", scale[r]);
+        if (!(scale[r] > 0))
+            return brio__node_error(given, error, "scale = %g must be positive", scale[r]);
     given = brio__node_get(node, "rotate");
     if (given) {
         double n[3], degrees;
-        if (given->kind != BRIO_NODE_LIST || given->count != 2) return brio__node_error(given, error, "expected [[x, y, z], degrees]");
+        if (given->kind != BRIO_NODE_LIST || given->count != 2)
+            return brio__node_error(given, error, "expected [[x, y, z], degrees]");
         BRIO_CHECK(brio__node_reals(given->child[0], n, 3, error));
         BRIO_CHECK(brio__node_real(given->child[1], &degrees, error));
-        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), angle = degrees * 3.14159265358979323846 / 180;
-        if (!(length > 0)) return brio__node_error(given->child[0], error, "the axis has no length");
+        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        double angle = degrees * 3.14159265358979323846 / 180;
+        if (!(length > 0))
+            return brio__node_error(given->child[0], error, "the axis has no length");
         /* quarter turns exactly, so that boxes stay boxes */
         double quarter = degrees / 90, c = cos(angle), s = sin(angle);
         if (quarter == floor(quarter)) c = round(c), s = round(s);
@@ -529,7 +635,8 @@ static BrioStatus read_mode(BrioNode *node, BrioDrum *drum, BrioError *error)
     drum->m = (int)m;
     drum->n = (int)n;
     BrioNode *normal = brio__node_get(node, "normal");
-    if (normal && !(hypot(hypot(drum->normal[0], drum->normal[1]), drum->normal[2]) > 0)) return brio__node_error(normal, error, "the normal has no length");
+    if (normal && !(hypot(hypot(drum->normal[0], drum->normal[1]), drum->normal[2]) > 0))
+        return brio__node_error(normal, error, "the normal has no length");
     return BRIO_OK;
 }
 
@@ -552,34 +659,46 @@ static BrioStatus read_script(BrioNode *node, BrioScript *script, BrioError *err
     for (int k = 0; k < keys->count; k++) {
         BRIO_CHECK(brio__node_reals(keys->child[k], rows + 4 * k, 4, error));
         if (k > 0 && !(rows[4 * k] > rows[4 * k - 4]))
-            return brio__node_error(keys->child[k], error, "the times of keys must rise: %g s comes after %g s", rows[4 * k], rows[4 * k - 4]);
+            return brio__node_error(keys->child[k], error,
+                                    "the times of keys must rise: %g s comes after %g s",
+                                    rows[4 * k], rows[4 * k - 4]);
     }
     return BRIO_OK;
 }
 
-static BrioStatus select_boundary(BrioNode *node, const BrioMesh *mesh, int32_t *chosen, int64_t *count, BrioError *error)
+static BrioStatus select_boundary(BrioNode *node, const BrioMesh *mesh, int32_t *chosen,
+                                  int64_t *count, BrioError *error)
 {
     bool wanted = false;
     BRIO_CHECK(brio__node_boolean(node, &wanted, error));
-    if (!wanted) return brio__node_error(node, error, "boundary: false chooses nothing: leave the entry out");
+    if (!wanted)
+        return brio__node_error(node, error,
+                                "boundary: false chooses nothing: leave the entry out");
     uint8_t *on = brio__alloc((size_t)mesh->vertex_count, 1);
     BrioStatus status = on ? brio__mesh_boundary(mesh, on) : BRIO_ERROR_MEMORY;
     for (int64_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++)
         if (on[v]) chosen[(*count)++] = (int32_t)v;
     brio__free(on);
     if (status != BRIO_OK) return no_memory(error);
-    if (*count == 0) return brio__node_error(node, error, "this mesh has no boundary: %s", mesh->triangle_count && !mesh->tet_count ? "its surface is closed" : "it is no surface");
+    if (*count == 0)
+        return brio__node_error(node, error, "this mesh has no boundary: %s",
+                                mesh->triangle_count && !mesh->tet_count ? "its surface is closed"
+                                                                         : "it is no surface");
     return BRIO_OK;
 }
 
 /* Vertices by number, box or ball, or those of the boundary; x are the body's first positions. */
-static BrioStatus read_selection(BrioNode *node, const BrioMesh *mesh, const double *x, int32_t *chosen, int64_t *count, BrioError *error)
+static BrioStatus read_selection(BrioNode *node, const BrioMesh *mesh, const double *x,
+                                 int32_t *chosen, int64_t *count, BrioError *error)
 {
     int64_t vertices = mesh->vertex_count;
-    BrioNode *box = brio__node_get(node, "box"), *sphere = brio__node_get(node, "sphere"), *list = brio__node_get(node, "vertices");
+    BrioNode *box = brio__node_get(node, "box");
+    BrioNode *sphere = brio__node_get(node, "sphere");
+    BrioNode *list = brio__node_get(node, "vertices");
     BrioNode *boundary = brio__node_get(node, "boundary");
     *count = 0;
-    if (!!box + !!sphere + !!list + !!boundary != 1) return brio__node_error(node, error, "give one of box, sphere, vertices and boundary");
+    if (!!box + !!sphere + !!list + !!boundary != 1)
+        return brio__node_error(node, error, "give one of box, sphere, vertices and boundary");
     if (boundary) return select_boundary(boundary, mesh, chosen, count, error);
     if (list) {
         BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
@@ -587,7 +706,9 @@ static BrioStatus read_selection(BrioNode *node, const BrioMesh *mesh, const dou
             int64_t v;
             BRIO_CHECK(brio__node_integer(list->child[i], &v, error));
             if (v < 0 || v >= vertices)
-                return brio__node_error(list->child[i], error, "there is no vertex %lld: the body has vertices 0 to %lld", (long long)v, (long long)vertices - 1);
+                return brio__node_error(list->child[i], error,
+                                        "there is no vertex %lld: the body has vertices 0 to %lld",
+                                        (long long)v, (long long)vertices - 1);
             if (*count < vertices) chosen[(*count)++] = (int32_t)v;
         }
         return BRIO_OK;
@@ -595,22 +716,29 @@ static BrioStatus read_selection(BrioNode *node, const BrioMesh *mesh, const dou
     double low[3], high[3], radius = 0;
     BrioNode *given = box ? box : sphere;
     if (given->kind != BRIO_NODE_LIST || given->count != 2)
-        return brio__node_error(given, error, box ? "expected two corners, [[x, y, z], [x, y, z]]" : "expected [[x, y, z], radius]");
+        return brio__node_error(given, error,
+                                box ? "expected two corners, [[x, y, z], [x, y, z]]"
+                                    : "expected [[x, y, z], radius]");
     BRIO_CHECK(brio__node_reals(given->child[0], low, 3, error));
     if (box) {
         BRIO_CHECK(brio__node_reals(given->child[1], high, 3, error));
         for (int r = 0; r < 3; r++)
-            if (low[r] > high[r]) return brio__node_error(given, error, "the first corner must be below the second: %g > %g", low[r], high[r]);
+            if (low[r] > high[r])
+                return brio__node_error(given, error,
+                                        "the first corner must be below the second: %g > %g",
+                                        low[r], high[r]);
     } else {
         BRIO_CHECK(brio__node_real(given->child[1], &radius, error));
     }
     for (int64_t v = 0; v < vertices; v++) {
         const double *p = x + 3 * v;
-        bool inside = box ? p[0] >= low[0] && p[0] <= high[0] && p[1] >= low[1] && p[1] <= high[1] && p[2] >= low[2] && p[2] <= high[2]
+        bool inside = box ? p[0] >= low[0] && p[0] <= high[0] && p[1] >= low[1] &&
+                                p[1] <= high[1] && p[2] >= low[2] && p[2] <= high[2]
                           : hypot(hypot(p[0] - low[0], p[1] - low[1]), p[2] - low[2]) <= radius;
         if (inside) chosen[(*count)++] = (int32_t)v;
     }
-    if (*count == 0) return brio__node_error(given, error, "no vertex lies in this %s", box ? "box" : "sphere");
+    if (*count == 0)
+        return brio__node_error(given, error, "no vertex lies in this %s", box ? "box" : "sphere");
     return BRIO_OK;
 }
 
@@ -628,13 +756,15 @@ typedef struct BodyWork {
     int64_t first; /* its first vertex among those of all bodies */
 } BodyWork;
 
-static BrioStatus at_node(const BrioNode *node, BrioStatus status, BrioError *error, const BrioError *inner)
+static BrioStatus at_node(const BrioNode *node, BrioStatus status, BrioError *error,
+                          const BrioError *inner)
 {
     if (inner->file[0]) { /* an error inside a mesh file keeps its own place */
         if (error && error->status == BRIO_OK) *error = *inner;
         return status;
     }
-    brio__node_error(node, error, "%s", inner->message[0] ? inner->message : brio_status_text(status));
+    brio__node_error(node, error, "%s",
+                     inner->message[0] ? inner->message : brio_status_text(status));
     if (error) error->status = status;
     return status;
 }
@@ -655,9 +785,12 @@ static BrioStatus read_held(BodyWork *w, BrioNode *entry, bool attach, BrioError
         BrioNode *given = brio__node_get(entry, "point");
         if (given) BRIO_CHECK(brio__node_reals(given, point, 3, error));
         for (int64_t i = 0; i < count && status == BRIO_OK; i++)
-            status = brio_builder_attach(w->builder, w->body, w->chosen[i], given ? point : w->x + 3 * (int64_t)w->chosen[i], k, script ? &w->script : NULL, &inner);
+            status = brio_builder_attach(w->builder, w->body, w->chosen[i],
+                                         given ? point : w->x + 3 * (int64_t)w->chosen[i], k,
+                                         script ? &w->script : NULL, &inner);
     } else {
-        status = brio_builder_fix(w->builder, w->body, w->chosen, count, script ? &w->script : NULL, &inner);
+        status = brio_builder_fix(w->builder, w->body, w->chosen, count, script ? &w->script : NULL,
+                                  &inner);
     }
     brio__free((void *)w->script.keys);
     w->script.keys = NULL;
@@ -665,7 +798,8 @@ static BrioStatus read_held(BodyWork *w, BrioNode *entry, bool attach, BrioError
 }
 
 /* A surface as a solid: tets fill it. */
-static BrioStatus fill_surface(BodyWork *w, const BrioNode *mesh, const char *path, BrioError *error)
+static BrioStatus fill_surface(BodyWork *w, const BrioNode *mesh, const char *path,
+                               BrioError *error)
 {
     BrioTetOptions options = {0};
     BrioError inner = {0};
@@ -680,9 +814,16 @@ static BrioStatus fill_surface(BodyWork *w, const BrioNode *mesh, const char *pa
 
 static BrioStatus read_mesh(BodyWork *w, BrioError *error)
 {
-    BrioNode *shape = brio__node_get(w->node, "shape"), *mesh = brio__node_get(w->node, "mesh"), *edge = brio__node_get(w->node, "edge");
-    if (shape && shape->kind == BRIO_NODE_SCALAR && !shape->quoted && !strcmp(shape->text, "null")) shape = NULL; /* --set bodies.0.shape=null --set bodies.0.mesh=FILE */
-    if (!shape == !mesh) return brio__node_error(w->node, error, shape ? "give shape or mesh, not both" : "missing key: a body needs a shape or a mesh");
+    BrioNode *shape = brio__node_get(w->node, "shape");
+    BrioNode *mesh = brio__node_get(w->node, "mesh");
+    BrioNode *edge = brio__node_get(w->node, "edge");
+    /* --set bodies.0.shape=null --set bodies.0.mesh=FILE */
+    if (shape && shape->kind == BRIO_NODE_SCALAR && !shape->quoted && !strcmp(shape->text, "null"))
+        shape = NULL;
+    if (!shape == !mesh)
+        return brio__node_error(w->node, error,
+                                shape ? "give shape or mesh, not both"
+                                      : "missing key: a body needs a shape or a mesh");
     BrioError inner = {0};
     BrioStatus status;
     if (mesh) {
@@ -692,15 +833,23 @@ static BrioStatus read_mesh(BodyWork *w, BrioError *error)
         if (status != BRIO_OK) return at_node(mesh, status, error, &inner);
         bool surface = w->mesh->tet_count == 0 && w->mesh->triangle_count > 0;
         if (surface && w->def.kind == BRIO_KIND_SOLID) return fill_surface(w, mesh, path, error);
-        if (edge) return brio__node_error(edge, error, surface ? "edge goes with kind: solid, which has the surface filled with tets" : "edge is for surfaces that tets fill, and this mesh is none");
+        if (edge)
+            return brio__node_error(
+                edge, error,
+                surface ? "edge goes with kind: solid, which has the surface filled with tets"
+                        : "edge is for surfaces that tets fill, and this mesh is none");
         return BRIO_OK;
     }
-    if (edge) return brio__node_error(edge, error, "edge is for the mesh of a surface; a shape has numbers of its own for that");
+    if (edge)
+        return brio__node_error(
+            edge, error,
+            "edge is for the mesh of a surface; a shape has numbers of its own for that");
     const char *type, *names[64];
     double values[BRIO_MAX_VALUES];
     int count = 0;
     BRIO_CHECK(type_of(shape, &type, error));
-    for (; count < (int)BRIO_COUNT(names) && brio__shape_at(count); count++) names[count] = brio__shape_at(count)->name;
+    for (; count < (int)BRIO_COUNT(names) && brio__shape_at(count); count++)
+        names[count] = brio__shape_at(count)->name;
     if (!brio__shape(type)) return no_such(type_node(shape), "shape", type, names, count, error);
     BRIO_CHECK(values_of(shape, brio__shape(type)->fields, values, error));
     status = brio_mesh_shape(type, values, &w->mesh, &inner);
@@ -716,7 +865,8 @@ static BrioStatus read_state(BodyWork *w, BrioError *error)
     BRIO_CHECK(file_path(w->scene, node, path, sizeof path, error));
     BRIO_CHECK(brio__csv_read(path, 6, &w->state, &rows, error));
     if (rows != w->mesh->vertex_count)
-        return brio__node_error(node, error, "the file has %lld rows and the body %lld vertices", (long long)rows, (long long)w->mesh->vertex_count);
+        return brio__node_error(node, error, "the file has %lld rows and the body %lld vertices",
+                                (long long)rows, (long long)w->mesh->vertex_count);
     w->def.state = w->state;
     return BRIO_OK;
 }
@@ -736,7 +886,8 @@ static BrioStatus need_state(BodyWork *w, BrioError *error)
     int64_t vertices = w->mesh->vertex_count;
     w->state = brio__calloc(6 * (size_t)vertices, sizeof *w->state);
     if (!w->state) return no_memory(error);
-    for (int64_t k = 0; k < vertices; k++) transformed(&w->def, w->mesh->x + 3 * k, w->state + 6 * k);
+    for (int64_t k = 0; k < vertices; k++)
+        transformed(&w->def, w->mesh->x + 3 * k, w->state + 6 * k);
     w->def.state = w->state;
     return BRIO_OK;
 }
@@ -744,11 +895,14 @@ static BrioStatus need_state(BodyWork *w, BrioError *error)
 /* Adds v = G (x - about) to the first velocities. */
 static BrioStatus add_gradient(BodyWork *w, BrioError *error)
 {
-    BrioNode *velocity = brio__node_get(w->node, "velocity"), *node = velocity ? brio__node_get(velocity, "gradient") : NULL;
+    BrioNode *velocity = brio__node_get(w->node, "velocity");
+    BrioNode *node = velocity ? brio__node_get(velocity, "gradient") : NULL;
     double G[9];
     if (!node) return BRIO_OK;
     if (node->kind != BRIO_NODE_LIST || node->count != 3)
-        return brio__node_error(node, error, "expected three rows of three numbers, for example [[0, 0, 0], [0, 1, 0], [0, 0, 0]]");
+        return brio__node_error(
+            node, error,
+            "expected three rows of three numbers, for example [[0, 0, 0], [0, 1, 0], [0, 0, 0]]");
     for (int r = 0; r < 3; r++) BRIO_CHECK(brio__node_reals(node->child[r], G + 3 * r, 3, error));
     BRIO_CHECK(need_state(w, error));
     for (int64_t k = 0; k < w->mesh->vertex_count; k++) {
@@ -761,12 +915,15 @@ static BrioStatus add_gradient(BodyWork *w, BrioError *error)
 /* The vibration of `velocity` is added to the first velocities. */
 static BrioStatus add_mode(BodyWork *w, BrioError *error)
 {
-    BrioNode *velocity = brio__node_get(w->node, "velocity"), *mode = velocity ? brio__node_get(velocity, "mode") : NULL;
+    BrioNode *velocity = brio__node_get(w->node, "velocity");
+    BrioNode *mode = velocity ? brio__node_get(velocity, "mode") : NULL;
     int64_t vertices = w->mesh->vertex_count;
     BrioDrum drum;
     if (!mode) return BRIO_OK;
     BRIO_CHECK(read_mode(mode, &drum, error));
-    if (w->mesh->triangle_count == 0 && isnan(drum.normal[0])) return brio__node_error(mode, error, "this mesh has no triangles to take a normal from: give normal");
+    if (w->mesh->triangle_count == 0 && isnan(drum.normal[0]))
+        return brio__node_error(mode, error,
+                                "this mesh has no triangles to take a normal from: give normal");
     BRIO_CHECK(need_state(w, error));
     double *x = brio__alloc(6 * (size_t)vertices, sizeof *x), *v = x ? x + 3 * vertices : NULL;
     if (!x) return no_memory(error);
@@ -786,15 +943,21 @@ static BrioStatus pull(BodyWork *w, BrioNode *node, BrioError *error)
     double centre[3], radius, by[3];
     BRIO_CHECK(expect_map(node, pull_keys, error));
     BrioNode *sphere = brio__node_get(node, "sphere"), *shift = brio__node_get(node, "by");
-    if (!sphere || !shift) return brio__node_error(node, error, "missing key \"%s\"", sphere ? "by" : "sphere");
-    if (sphere->kind != BRIO_NODE_LIST || sphere->count != 2) return brio__node_error(sphere, error, "expected [[x, y, z], radius]");
+    if (!sphere || !shift)
+        return brio__node_error(node, error, "missing key \"%s\"", sphere ? "by" : "sphere");
+    if (sphere->kind != BRIO_NODE_LIST || sphere->count != 2)
+        return brio__node_error(sphere, error, "expected [[x, y, z], radius]");
     BRIO_CHECK(brio__node_reals(sphere->child[0], centre, 3, error));
     BRIO_CHECK(brio__node_real(sphere->child[1], &radius, error));
-    if (!(radius > 0)) return brio__node_error(sphere->child[1], error, "the radius = %g must be positive", radius);
+    if (!(radius > 0))
+        return brio__node_error(sphere->child[1], error, "the radius = %g must be positive",
+                                radius);
     BRIO_CHECK(brio__node_reals(shift, by, 3, error));
     int64_t pulled = 0;
     for (int64_t v = 0; v < w->mesh->vertex_count; v++) {
-        double *x = w->state + 6 * v, r = hypot(hypot(x[0] - centre[0], x[1] - centre[1]), x[2] - centre[2]) / radius, share = r < 1 ? (1 - r * r) * (1 - r * r) : 0;
+        double *x = w->state + 6 * v;
+        double r = hypot(hypot(x[0] - centre[0], x[1] - centre[1]), x[2] - centre[2]) / radius;
+        double share = r < 1 ? (1 - r * r) * (1 - r * r) : 0;
         for (int k = 0; k < 3; k++) x[k] += share * by[k];
         pulled += r < 1;
     }
@@ -807,7 +970,11 @@ static BrioStatus read_deform(BodyWork *w, BrioError *error)
     BrioNode *node = brio__node_get(w->node, "deform"), *pulled;
     if (!node) return BRIO_OK;
     if (w->state) return brio__node_error(node, error, "give either state or deform");
-    double twist = 0, bend[3] = {0}, scatter = 0, low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double twist = 0;
+    double bend[3] = {0};
+    double scatter = 0;
+    double low[3] = {INFINITY, INFINITY, INFINITY};
+    double high[3] = {-INFINITY, -INFINITY, -INFINITY};
     int64_t n = w->mesh->vertex_count, seed = 1;
     BRIO_CHECK(expect_map(node, deform_keys, error));
     BRIO_CHECK(get_real(node, "twist", -36000, 36000, &twist, error));
@@ -816,19 +983,28 @@ static BrioStatus read_deform(BodyWork *w, BrioError *error)
     BRIO_CHECK(get_integer(node, "seed", 0, INT64_MAX, &seed, error));
     BRIO_CHECK(need_state(w, error)); /* `velocity` is added to its velocities */
     for (int64_t v = 0; v < n; v++)
-        for (int r = 0; r < 3; r++) low[r] = fmin(low[r], w->state[6 * v + r]), high[r] = fmax(high[r], w->state[6 * v + r]);
+        for (int r = 0; r < 3; r++)
+            low[r] = fmin(low[r], w->state[6 * v + r]),
+            high[r] = fmax(high[r], w->state[6 * v + r]);
     bool turned = twist != 0 || bend[0] != 0 || bend[1] != 0 || bend[2] != 0;
-    if (turned && !(high[0] > low[0])) return brio__node_error(node, error, "the body has no length along x to twist or bend it over");
+    if (turned && !(high[0] > low[0]))
+        return brio__node_error(node, error,
+                                "the body has no length along x to twist or bend it over");
     for (int64_t v = 0; v < n && turned; v++) {
-        double *x = w->state + 6 * v, share = (x[0] - low[0]) / (high[0] - low[0]), angle = share * twist * 3.14159265358979323846 / 180;
-        double middle[2] = {(low[1] + high[1]) / 2, (low[2] + high[2]) / 2}, y = x[1] - middle[0], z = x[2] - middle[1];
+        double *x = w->state + 6 * v;
+        double share = (x[0] - low[0]) / (high[0] - low[0]);
+        double angle = share * twist * 3.14159265358979323846 / 180;
+        double middle[2] = {(low[1] + high[1]) / 2, (low[2] + high[2]) / 2};
+        double y = x[1] - middle[0];
+        double z = x[2] - middle[1];
         x[1] = middle[0] + cos(angle) * y - sin(angle) * z;
         x[2] = middle[1] + sin(angle) * y + cos(angle) * z;
         for (int r = 0; r < 3; r++) x[r] += bend[r] * share * share;
     }
     if ((pulled = brio__node_get(node, "pull"))) BRIO_CHECK(pull(w, pulled, error));
     BrioRandom random = {(uint64_t)seed};
-    for (int64_t k = 0; k < 3 * n && scatter > 0; k++) w->state[6 * (k / 3) + k % 3] += scatter * (2 * brio__random(&random) - 1);
+    for (int64_t k = 0; k < 3 * n && scatter > 0; k++)
+        w->state[6 * (k / 3) + k % 3] += scatter * (2 * brio__random(&random) - 1);
     return BRIO_OK;
 }
 
@@ -853,8 +1029,10 @@ static BrioStatus read_springs(BodyWork *w, BrioError *error)
         for (int k = 0; status == BRIO_OK && k < 2; k++) {
             double v = table[4 * i + k];
             if (v != floor(v) || v < 0 || v >= (double)w->mesh->vertex_count)
-                status = brio__error_at(error, BRIO_ERROR_INPUT, path, 0, 0, NULL, "spring %lld names vertex %g: the body has vertices 0 to %lld", (long long)i, v,
-                                        (long long)w->mesh->vertex_count - 1);
+                status =
+                    brio__error_at(error, BRIO_ERROR_INPUT, path, 0, 0, NULL,
+                                   "spring %lld names vertex %g: the body has vertices 0 to %lld",
+                                   (long long)i, v, (long long)w->mesh->vertex_count - 1);
             else
                 w->mesh->edge[2 * i + k] = (int32_t)v;
             w->spring[2 * i + k] = table[4 * i + 2 + k];
@@ -896,7 +1074,8 @@ struct BrioLook {
 static struct BrioLook *add_look(BrioScene *scene)
 {
     if ((scene->look_count & (scene->look_count - 1)) == 0) { /* a power of two: full */
-        struct BrioLook *grown = brio__realloc(scene->look, (size_t)scene->look_count, 2 * (size_t)scene->look_count + 1, sizeof *grown);
+        struct BrioLook *grown = brio__realloc(scene->look, (size_t)scene->look_count,
+                                               2 * (size_t)scene->look_count + 1, sizeof *grown);
         if (!grown) return NULL;
         scene->look = grown;
     }
@@ -915,24 +1094,33 @@ static void free_looks(BrioScene *scene)
     scene->look_count = 0;
 }
 
-static BrioStatus embed(BodyWork *w, const BrioNode *node, const BrioMesh *surface, bool smooth, BrioSkin **skin, BrioError *error)
+static BrioStatus embed(BodyWork *w, const BrioNode *node, const BrioMesh *surface, bool smooth,
+                        BrioSkin **skin, BrioError *error)
 {
     const BrioMesh *mesh = w->mesh;
     BrioEmbedding how;
     if (mesh->tet_count == 0)
-        return brio__node_error(node, error, "a surface rides on tets, and the body's mesh has none; give a mesh of tets, or take the surface itself as mesh");
-    if (surface->triangle_count == 0) return brio__node_error(node, error, "the surface has no triangles");
+        return brio__node_error(node, error,
+                                "a surface rides on tets, and the body's mesh has none; give a "
+                                "mesh of tets, or take the surface itself as mesh");
+    if (surface->triangle_count == 0)
+        return brio__node_error(node, error, "the surface has no triangles");
     double *points = brio__alloc(3 * (size_t)surface->vertex_count, sizeof *points);
     if (!points) return no_memory(error);
-    for (int64_t v = 0; v < surface->vertex_count; v++) transformed(&w->def, surface->x + 3 * v, points + 3 * v);
-    BrioStatus status = brio__skin_embed(w->scene->rest + 3 * w->first, mesh->vertex_count, mesh->tet, mesh->tet_count, surface, points, smooth, &how, skin);
+    for (int64_t v = 0; v < surface->vertex_count; v++)
+        transformed(&w->def, surface->x + 3 * v, points + 3 * v);
+    BrioStatus status =
+        brio__skin_embed(w->scene->rest + 3 * w->first, mesh->vertex_count, mesh->tet,
+                         mesh->tet_count, surface, points, smooth, &how, skin);
     brio__free(points);
     if (status != BRIO_OK) return no_memory(error);
     if (how.far)
         brio__log(BRIO_LOG_WARNING,
-                  "%s:%d: %lld of %lld points of the surface are far outside the tets, no. %lld by %.3g m: they follow the nearest tet, which may look torn; make the "
+                  "%s:%d: %lld of %lld points of the surface are far outside the tets, no. %lld by "
+                  "%.3g m: they follow the nearest tet, which may look torn; make the "
                   "tets enclose the surface, and give both in the same place and unit",
-                  w->scene->file, node->line, (long long)how.far, (long long)surface->vertex_count, (long long)how.farthest, how.distance);
+                  w->scene->file, node->line, (long long)how.far, (long long)surface->vertex_count,
+                  (long long)how.farthest, how.distance);
     return BRIO_OK;
 }
 
@@ -953,37 +1141,46 @@ static BrioStatus read_surface(BodyWork *w, BrioError *error)
     }
     if (node->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(expect_map(node, surface_keys, error));
-        if (!(file = brio__node_get(node, "mesh"))) return brio__node_error(node, error, "missing key \"mesh\"");
+        if (!(file = brio__node_get(node, "mesh")))
+            return brio__node_error(node, error, "missing key \"mesh\"");
         BrioNode *choice = brio__node_get(node, "weights");
         if (choice) BRIO_CHECK(brio__node_text(choice, &weights, error));
-        if (strcmp(weights, "smooth") && strcmp(weights, "linear")) return no_such(choice, "weights", weights, names, 2, error);
+        if (strcmp(weights, "smooth") && strcmp(weights, "linear"))
+            return no_such(choice, "weights", weights, names, 2, error);
     }
     BRIO_CHECK(file_path(w->scene, file, path, sizeof path, error));
     BrioStatus status = brio_mesh_read(path, &surface, &inner);
     if (status == BRIO_OK && surface->tet_count) status = brio__mesh_surface(surface, &inner);
-    status = status == BRIO_OK ? embed(w, file, surface, !strcmp(weights, "smooth"), &look->skin, error) : at_node(file, status, error, &inner);
+    status = status == BRIO_OK
+                 ? embed(w, file, surface, !strcmp(weights, "smooth"), &look->skin, error)
+                 : at_node(file, status, error, &inner);
     brio_mesh_free(surface);
     return status;
 }
 
 /* `copy` of `copies` in an array; -1: there is no array. */
-static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int copy, const double shift[3], BrioError *error)
+static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int copy,
+                             const double shift[3], BrioError *error)
 {
     char standard[32], copied[256];
     BrioNode *node;
     snprintf(standard, sizeof standard, "body%d", number);
     w->def.name = standard;
     BRIO_CHECK(expect_map(w->node, body_keys, error));
-    if ((node = brio__node_get(w->node, "name"))) BRIO_CHECK(brio__node_text(node, &w->def.name, error));
+    if ((node = brio__node_get(w->node, "name")))
+        BRIO_CHECK(brio__node_text(node, &w->def.name, error));
     if (copy >= 0) {
         snprintf(copied, sizeof copied, "%.240s.%d", w->def.name, copy);
         w->def.name = copied;
     }
-    if (!(node = brio__node_get(w->node, "material"))) return brio__node_error(w->node, error, "missing key \"material\"");
+    if (!(node = brio__node_get(w->node, "material")))
+        return brio__node_error(w->node, error, "missing key \"material\"");
     BRIO_CHECK(read_material(materials, node, &w->def.material, error));
     BRIO_CHECK(read_kind(brio__node_get(w->node, "kind"), &w->def.kind, error));
-    if ((node = brio__node_get(w->node, "transform"))) BRIO_CHECK(read_transform(node, &w->def, error));
-    if ((node = brio__node_get(w->node, "velocity"))) BRIO_CHECK(read_velocity(node, &w->def, error));
+    if ((node = brio__node_get(w->node, "transform")))
+        BRIO_CHECK(read_transform(node, &w->def, error));
+    if ((node = brio__node_get(w->node, "velocity")))
+        BRIO_CHECK(read_velocity(node, &w->def, error));
     for (int r = 0; r < 3; r++) {
         w->def.translate[r] += shift[r];
         w->def.about[r] += shift[r];
@@ -1003,19 +1200,22 @@ static BrioStatus build_body(BodyWork *w, BrioNode *materials, int number, int c
     w->chosen = brio__alloc(vertices, sizeof *w->chosen);
     w->x = brio__alloc(3 * vertices, sizeof *w->x);
     if (!w->chosen || !w->x) return no_memory(error);
-    double *rest = brio__realloc(w->scene->rest, 3 * (size_t)w->first, 3 * ((size_t)w->first + vertices), sizeof *rest);
+    double *rest = brio__realloc(w->scene->rest, 3 * (size_t)w->first,
+                                 3 * ((size_t)w->first + vertices), sizeof *rest);
     if (!rest) return no_memory(error);
     w->scene->rest = rest;
     for (size_t v = 0; v < vertices; v++) { /* the rest shape, and first positions */
         transformed(&w->def, w->mesh->x + 3 * v, rest + 3 * ((size_t)w->first + v));
-        memcpy(w->x + 3 * v, w->state ? w->state + 6 * v : rest + 3 * ((size_t)w->first + v), 3 * sizeof *w->x);
+        memcpy(w->x + 3 * v, w->state ? w->state + 6 * v : rest + 3 * ((size_t)w->first + v),
+               3 * sizeof *w->x);
     }
     BRIO_CHECK(read_surface(w, error));
     for (int attach = 0; attach < 2; attach++) {
         BrioNode *list = brio__node_get(w->node, attach ? "attach" : "fix");
         if (!list) continue;
         BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
-        for (int i = 0; i < list->count; i++) BRIO_CHECK(read_held(w, list->child[i], attach, error));
+        for (int i = 0; i < list->count; i++)
+            BRIO_CHECK(read_held(w, list->child[i], attach, error));
     }
     return BRIO_OK;
 }
@@ -1024,34 +1224,54 @@ static BrioStatus read_array(BrioNode *node, int64_t count[3], double spacing[3]
 {
     BrioNode *counts, *steps;
     BRIO_CHECK(expect_map(node, array_keys, error));
-    if (!(counts = brio__node_get(node, "count"))) return brio__node_error(node, error, "missing key \"count\"");
-    if (!(steps = brio__node_get(node, "spacing"))) return brio__node_error(node, error, "missing key \"spacing\"");
+    if (!(counts = brio__node_get(node, "count")))
+        return brio__node_error(node, error, "missing key \"count\"");
+    if (!(steps = brio__node_get(node, "spacing")))
+        return brio__node_error(node, error, "missing key \"spacing\"");
     double numbers[3];
     BRIO_CHECK(brio__node_reals(counts, numbers, 3, error));
     for (int r = 0; r < 3; r++) {
         count[r] = numbers[r] >= 1 && numbers[r] <= 1000 ? (int64_t)numbers[r] : 0;
-        if ((double)count[r] != numbers[r]) return brio__node_error(counts, error, "count takes three whole numbers from 1 to 1000");
+        if ((double)count[r] != numbers[r])
+            return brio__node_error(counts, error,
+                                    "count takes three whole numbers from 1 to 1000");
     }
-    if (count[0] * count[1] * count[2] > 100000) return brio__node_error(counts, error, "%lld copies are more than 100000", (long long)(count[0] * count[1] * count[2]));
+    if (count[0] * count[1] * count[2] > 100000)
+        return brio__node_error(counts, error, "%lld copies are more than 100000",
+                                (long long)(count[0] * count[1] * count[2]));
     return brio__node_reals(steps, spacing, 3, error);
 }
 
-static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *builder, BrioError *error)
+static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *builder,
+                              BrioError *error)
 {
-    BrioNode *bodies = brio__node_get(root, "bodies"), *materials = brio__node_get(root, "materials");
+    BrioNode *bodies = brio__node_get(root, "bodies");
+    BrioNode *materials = brio__node_get(root, "materials");
     BRIO_CHECK(read_materials(materials, error));
-    if (!bodies) return brio__node_error(root, error, "missing key \"bodies\": a scene needs at least one body");
+    if (!bodies)
+        return brio__node_error(root, error,
+                                "missing key \"bodies\": a scene needs at least one body");
     BRIO_CHECK(expect(bodies, BRIO_NODE_LIST, error));
-    if (bodies->count == 0) return brio__node_error(bodies, error, "the list is empty: a scene needs at least one body");
+    if (bodies->count == 0)
+        return brio__node_error(bodies, error,
+                                "the list is empty: a scene needs at least one body");
     int64_t first = 0;
     for (int i = 0; i < bodies->count; i++) {
         int64_t count[3] = {1, 1, 1};
         double spacing[3] = {0, 0, 0};
-        BrioNode *array = bodies->child[i]->kind == BRIO_NODE_MAP ? brio__node_get(bodies->child[i], "array") : NULL;
+        BrioNode *array = bodies->child[i]->kind == BRIO_NODE_MAP
+                              ? brio__node_get(bodies->child[i], "array")
+                              : NULL;
         if (array) BRIO_CHECK(read_array(array, count, spacing, error));
         for (int64_t k = 0; k < count[0] * count[1] * count[2]; k++) {
-            double shift[3] = {(double)(k % count[0]) * spacing[0], (double)(k / count[0] % count[1]) * spacing[1], (double)(k / (count[0] * count[1])) * spacing[2]};
-            BodyWork w = {.scene = scene, .builder = builder, .node = bodies->child[i], .def = brio_body_def(), .first = first};
+            double shift[3] = {(double)(k % count[0]) * spacing[0],
+                               (double)(k / count[0] % count[1]) * spacing[1],
+                               (double)(k / (count[0] * count[1])) * spacing[2]};
+            BodyWork w = {.scene = scene,
+                          .builder = builder,
+                          .node = bodies->child[i],
+                          .def = brio_body_def(),
+                          .first = first};
             BrioStatus status = build_body(&w, materials, i, array ? (int)k : -1, shift, error);
             if (w.mesh) first += w.mesh->vertex_count;
             brio_mesh_free(w.mesh);
@@ -1067,7 +1287,8 @@ static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *bui
 }
 
 /* An end of a rod: {body: chain, vertex: 0} or [chain, 0]. */
-static BrioStatus read_end(BrioNode *node, const BrioBuilder *builder, int *body, int32_t *vertex, BrioError *error)
+static BrioStatus read_end(BrioNode *node, const BrioBuilder *builder, int *body, int32_t *vertex,
+                           BrioError *error)
 {
     BrioNode *named = NULL, *number = NULL;
     int64_t value;
@@ -1078,15 +1299,18 @@ static BrioStatus read_end(BrioNode *node, const BrioBuilder *builder, int *body
     } else if (node->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(expect_map(node, end_keys, error));
         named = brio__node_get(node, "body");
-        if (!(number = brio__node_get(node, "vertex"))) return brio__node_error(node, error, "missing key \"vertex\"");
+        if (!(number = brio__node_get(node, "vertex")))
+            return brio__node_error(node, error, "missing key \"vertex\"");
     } else {
-        return brio__node_error(node, error, "expected {body: name, vertex: number} or [name, number]");
+        return brio__node_error(node, error,
+                                "expected {body: name, vertex: number} or [name, number]");
     }
     if (named) {
         const char *text, *names[256];
         int count = 0;
         BRIO_CHECK(brio__node_text(named, &text, error));
-        for (; count < (int)BRIO_COUNT(names) && brio__builder_name(builder, count); count++) names[count] = brio__builder_name(builder, count);
+        for (; count < (int)BRIO_COUNT(names) && brio__builder_name(builder, count); count++)
+            names[count] = brio__builder_name(builder, count);
         *body = brio__builder_find(builder, text);
         if (*body < 0) return no_such(named, "body", text, names, count, error);
     } else if (brio__builder_name(builder, 1)) {
@@ -1113,22 +1337,26 @@ static BrioStatus read_constraints(BrioNode *root, BrioBuilder *builder, BrioErr
         double length = NAN;
         BRIO_CHECK(expect(node, BRIO_NODE_MAP, error));
         BRIO_CHECK(type_of(node, &type, error));
-        if (strcmp(type, "rod")) return no_such(type_node(node), "constraint", type, types, 1, error);
+        if (strcmp(type, "rod"))
+            return no_such(type_node(node), "constraint", type, types, 1, error);
         BRIO_CHECK(expect_map(node, constraint_keys, error));
         for (int k = 0; k < 2; k++) {
             const char *key = k ? "b" : "a";
-            if (!(end[k] = brio__node_get(node, key))) return brio__node_error(node, error, "missing key \"%s\"", key);
+            if (!(end[k] = brio__node_get(node, key)))
+                return brio__node_error(node, error, "missing key \"%s\"", key);
             BRIO_CHECK(read_end(end[k], builder, &body[k], &vertex[k], error));
         }
         BRIO_CHECK(get_real(node, "length", 1e-300, 1e15, &length, error));
         BrioError inner = {0};
-        BrioStatus status = brio_builder_rod(builder, body[0], vertex[0], body[1], vertex[1], length, &inner);
+        BrioStatus status =
+            brio_builder_rod(builder, body[0], vertex[0], body[1], vertex[1], length, &inner);
         if (status != BRIO_OK) return at_node(node, status, error, &inner);
     }
     return BRIO_OK;
 }
 
-static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *builder, BrioError *error)
+static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *builder,
+                                 BrioError *error)
 {
     BrioError inner = {0};
     BrioStatus status = brio_builder_finish(builder, &scene->system, &scene->state, &inner);
@@ -1137,33 +1365,40 @@ static BrioStatus finish_builder(BrioNode *root, BrioScene *scene, BrioBuilder *
         struct BrioLook *look = &scene->look[i];
         body->skin = look->skin;
         look->skin = NULL;
-        if (look->faces && brio__skin_faces(look->faces, body->triangle, body->triangle_count, &body->skin) != BRIO_OK) return no_memory(error);
+        if (look->faces && brio__skin_faces(look->faces, body->triangle, body->triangle_count,
+                                            &body->skin) != BRIO_OK)
+            return no_memory(error);
     }
     if (status == BRIO_OK) {
         free_looks(scene);
         return BRIO_OK;
     }
-    int obstacle = brio__builder_obstacle_at_fault(builder), rod = brio__builder_rod_at_fault(builder);
+    int obstacle = brio__builder_obstacle_at_fault(builder);
+    int rod = brio__builder_rod_at_fault(builder);
     const BrioNode *node = brio__node_get(root, "bodies");
     if (obstacle >= 0) node = brio__node_get(root, "obstacles")->child[obstacle];
     if (rod >= 0) node = brio__node_get(root, "constraints")->child[rod];
     return at_node(node, status, error, &inner);
 }
 
-static BrioStatus read_plane(BrioNode *node, const char *name, BrioBuilder *builder, BrioError *error)
+static BrioStatus read_plane(BrioNode *node, const char *name, BrioBuilder *builder,
+                             BrioError *error)
 {
     double point[3] = {0, 0, 0}, normal[3];
     BRIO_CHECK(expect_map(node, plane_keys, error));
     BRIO_CHECK(get_vector(node, "point", point, error));
-    if (!brio__node_get(node, "normal")) return brio__node_error(node, error, "missing key \"normal\"");
+    if (!brio__node_get(node, "normal"))
+        return brio__node_error(node, error, "missing key \"normal\"");
     BRIO_CHECK(get_vector(node, "normal", normal, error));
     BrioError inner = {0};
     BrioStatus status = brio_builder_plane(builder, name, point, normal, &inner);
-    return status == BRIO_OK ? BRIO_OK : at_node(brio__node_get(node, "normal"), status, error, &inner);
+    return status == BRIO_OK ? BRIO_OK
+                             : at_node(brio__node_get(node, "normal"), status, error, &inner);
 }
 
 /* The mesh of an obstacle: a file, or a shape whose values stand among the obstacle's keys. */
-static BrioStatus obstacle_mesh(const BrioScene *scene, BrioNode *node, const char *type, BrioMesh **mesh, BrioError *error)
+static BrioStatus obstacle_mesh(const BrioScene *scene, BrioNode *node, const char *type,
+                                BrioMesh **mesh, BrioError *error)
 {
     static const char *const own_keys[] = {"type", "name", "transform", "script"};
     BrioError inner = {0};
@@ -1171,24 +1406,28 @@ static BrioStatus obstacle_mesh(const BrioScene *scene, BrioNode *node, const ch
         char path[4096];
         BrioNode *file;
         BRIO_CHECK(expect_map(node, mesh_obstacle_keys, error));
-        if (!(file = brio__node_get(node, "mesh"))) return brio__node_error(node, error, "missing key \"mesh\"");
+        if (!(file = brio__node_get(node, "mesh")))
+            return brio__node_error(node, error, "missing key \"mesh\"");
         BRIO_CHECK(file_path(scene, file, path, sizeof path, error));
         BrioStatus status = brio_mesh_read(path, mesh, &inner);
         return status == BRIO_OK ? BRIO_OK : at_node(file, status, error, &inner);
     }
     const char *names[64] = {"plane", "mesh"};
     int count = 2;
-    for (int i = 0; count < (int)BRIO_COUNT(names) && brio__shape_at(i); i++) names[count++] = brio__shape_at(i)->name;
+    for (int i = 0; count < (int)BRIO_COUNT(names) && brio__shape_at(i); i++)
+        names[count++] = brio__shape_at(i)->name;
     const BrioShape *shape = brio__shape(type);
     if (!shape) return no_such(type_node(node), "obstacle type", type, names, count, error);
     double values[BRIO_MAX_VALUES];
     brio_fields_defaults(shape->fields, values);
-    BRIO_CHECK(brio__node_fields(node, shape->fields, own_keys, BRIO_COUNT(own_keys), values, error));
+    BRIO_CHECK(
+        brio__node_fields(node, shape->fields, own_keys, BRIO_COUNT(own_keys), values, error));
     BrioStatus status = brio_mesh_shape(type, values, mesh, &inner);
     return status == BRIO_OK ? BRIO_OK : at_node(node, status, error, &inner);
 }
 
-static BrioStatus read_solid_obstacle(const BrioScene *scene, BrioNode *node, const char *type, const char *name, BrioBuilder *builder, BrioError *error)
+static BrioStatus read_solid_obstacle(const BrioScene *scene, BrioNode *node, const char *type,
+                                      const char *name, BrioBuilder *builder, BrioError *error)
 {
     BrioObstacleDef def = brio_obstacle_def();
     BrioBodyDef placed = brio_body_def(); /* for its transform */
@@ -1197,7 +1436,8 @@ static BrioStatus read_solid_obstacle(const BrioScene *scene, BrioNode *node, co
     BrioNode *given;
     BrioError inner = {0};
     BrioStatus status = BRIO_OK;
-    if ((given = brio__node_get(node, "transform"))) BRIO_CHECK(read_transform(given, &placed, error));
+    if ((given = brio__node_get(node, "transform")))
+        BRIO_CHECK(read_transform(given, &placed, error));
     if ((given = brio__node_get(node, "script"))) status = read_script(given, &script, error);
     if (status == BRIO_OK) status = obstacle_mesh(scene, node, type, &mesh, error);
     if (status == BRIO_OK) {
@@ -1215,7 +1455,8 @@ static BrioStatus read_solid_obstacle(const BrioScene *scene, BrioNode *node, co
 }
 
 /* A shape of penalty contact: no mesh, but a formula for the distance from it. */
-static BrioStatus read_penalty_solid(BrioNode *node, const char *type, const char *name, BrioBuilder *builder, BrioError *error)
+static BrioStatus read_penalty_solid(BrioNode *node, const char *type, const char *name,
+                                     BrioBuilder *builder, BrioError *error)
 {
     static const char *const own_keys[] = {"type", "name", "transform"};
     BrioBodyDef placed = brio_body_def(); /* for its transform */
@@ -1224,15 +1465,24 @@ static BrioStatus read_penalty_solid(BrioNode *node, const char *type, const cha
     const BrioShape *shape = brio__shape(type);
     double values[BRIO_MAX_VALUES];
     if ((given = brio__node_get(node, "script")))
-        return brio__node_key_error(given, error, "obstacles of contact of type penalty stand still: leave the script out, or take type: ipc");
-    if ((given = brio__node_get(node, "transform"))) BRIO_CHECK(read_transform(given, &placed, error));
+        return brio__node_key_error(given, error,
+                                    "obstacles of contact of type penalty stand still: leave the "
+                                    "script out, or take type: ipc");
+    if ((given = brio__node_get(node, "transform")))
+        BRIO_CHECK(read_transform(given, &placed, error));
     brio_fields_defaults(shape ? shape->fields : NULL, values);
-    if (shape) BRIO_CHECK(brio__node_fields(node, shape->fields, own_keys, BRIO_COUNT(own_keys), values, error));
-    BrioStatus status = brio_builder_solid(builder, name, type, values, placed.linear, placed.translate, &inner);
-    return status == BRIO_OK ? BRIO_OK : at_node(given && shape ? node : type_node(node), status, error, &inner);
+    if (shape)
+        BRIO_CHECK(
+            brio__node_fields(node, shape->fields, own_keys, BRIO_COUNT(own_keys), values, error));
+    BrioStatus status =
+        brio_builder_solid(builder, name, type, values, placed.linear, placed.translate, &inner);
+    return status == BRIO_OK
+               ? BRIO_OK
+               : at_node(given && shape ? node : type_node(node), status, error, &inner);
 }
 
-static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, bool penalty, BrioBuilder *builder, BrioError *error)
+static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, bool penalty,
+                                BrioBuilder *builder, BrioError *error)
 {
     const char *type, *name = NULL;
     BrioNode *named;
@@ -1244,28 +1494,37 @@ static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, bool pen
     return read_solid_obstacle(scene, node, type, name, builder, error);
 }
 
-static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuilder *builder, BrioError *error)
+static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuilder *builder,
+                               BrioError *error)
 {
     static const char *const types[] = {"ipc", "penalty"};
-    BrioNode *contact = brio__node_get(root, "contact"), *obstacles = brio__node_get(root, "obstacles"), *kappa;
+    BrioNode *contact = brio__node_get(root, "contact");
+    BrioNode *obstacles = brio__node_get(root, "obstacles");
+    BrioNode *kappa;
     BrioContactDef def = brio_contact_def();
     const char *type;
     if (obstacles) BRIO_CHECK(expect(obstacles, BRIO_NODE_LIST, error));
     bool any = obstacles && obstacles->count > 0;
-    if (any && !contact) return brio__node_key_error(obstacles, error, "obstacles do nothing without contact: add contact: {type: ipc}");
+    if (any && !contact)
+        return brio__node_key_error(
+            obstacles, error, "obstacles do nothing without contact: add contact: {type: ipc}");
     if (!contact) return BRIO_OK;
     BRIO_CHECK(type_of(contact, &type, error));
     def.penalty = !strcmp(type, "penalty");
-    if (!def.penalty && strcmp(type, "ipc")) return no_such(type_node(contact), "contact type", type, types, 2, error);
+    if (!def.penalty && strcmp(type, "ipc"))
+        return no_such(type_node(contact), "contact type", type, types, 2, error);
     if (def.penalty) def.dhat = 0;
     if (contact->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(expect_map(contact, contact_keys, error));
         BRIO_CHECK(get_real(contact, "dhat", def.penalty ? 0 : 1e-300, 1e9, &def.dhat, error));
         if (def.penalty) BRIO_CHECK(get_real(contact, "self", 0, 1e9, &def.self, error));
         if (!def.penalty && brio__node_get(contact, "self"))
-            return brio__node_key_error(brio__node_get(contact, "self"), error, "contact of type ipc keeps bodies apart from each other and themselves anyway: leave self out");
+            return brio__node_key_error(brio__node_get(contact, "self"), error,
+                                        "contact of type ipc keeps bodies apart from each other "
+                                        "and themselves anyway: leave self out");
         kappa = brio__node_get(contact, "kappa");
-        if (kappa && kappa->kind == BRIO_NODE_SCALAR && !strcmp(kappa->text, "auto") && !def.penalty)
+        if (kappa && kappa->kind == BRIO_NODE_SCALAR && !strcmp(kappa->text, "auto") &&
+            !def.penalty)
             def.kappa = NAN;
         else
             BRIO_CHECK(get_real(contact, "kappa", 1e-300, 1e15, &def.kappa, error));
@@ -1274,9 +1533,12 @@ static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuild
         BRIO_CHECK(get_real(contact, "epsv", 1e-300, 1e9, &def.epsv, error));
     }
     if (def.penalty && !any && def.self == 0)
-        return brio__node_key_error(contact, error, "contact of type penalty is between bodies and obstacles: add obstacles, or self: DISTANCE, or take type: ipc");
+        return brio__node_key_error(contact, error,
+                                    "contact of type penalty is between bodies and obstacles: add "
+                                    "obstacles, or self: DISTANCE, or take type: ipc");
     brio_builder_contact(builder, &def);
-    for (int i = 0; any && i < obstacles->count; i++) BRIO_CHECK(read_obstacle(scene, obstacles->child[i], def.penalty, builder, error));
+    for (int i = 0; any && i < obstacles->count; i++)
+        BRIO_CHECK(read_obstacle(scene, obstacles->child[i], def.penalty, builder, error));
     return BRIO_OK;
 }
 
@@ -1284,11 +1546,15 @@ static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuild
 static bool is_copy(const char *body, const char *name)
 {
     size_t length = strlen(name);
-    return !strncmp(body, name, length) && (body[length] == 0 || (body[length] == '.' && strspn(body + length + 1, "0123456789") == strlen(body + length + 1)));
+    return !strncmp(body, name, length) &&
+           (body[length] == 0 || (body[length] == '.' && strspn(body + length + 1, "0123456789") ==
+                                                             strlen(body + length + 1)));
 }
 
-/* The bodies and obstacles that a name stands for, into `numbers`: a body or all copies of it, an obstacle, or all bodies of a material. */
-static BrioStatus read_owners(BrioNode *root, const BrioNode *node, const BrioBuilder *builder, int *numbers, int *count, BrioError *error)
+/* The bodies and obstacles that a name stands for, into `numbers`: a body or all copies of it, an
+ * obstacle, or all bodies of a material. */
+static BrioStatus read_owners(BrioNode *root, const BrioNode *node, const BrioBuilder *builder,
+                              int *numbers, int *count, BrioError *error)
 {
     const char *name, *names[300], *material, *body;
     char standard[32];
@@ -1298,10 +1564,12 @@ static BrioStatus read_owners(BrioNode *root, const BrioNode *node, const BrioBu
     *count = 0;
     for (int i = 0; (body = brio__builder_name(builder, i)); i++)
         if (is_copy(body, name)) numbers[(*count)++] = i;
-    if (*count == 0 && brio__builder_find_obstacle(builder, name) >= 0) numbers[(*count)++] = BRIO_OBSTACLE(brio__builder_find_obstacle(builder, name));
+    if (*count == 0 && brio__builder_find_obstacle(builder, name) >= 0)
+        numbers[(*count)++] = BRIO_OBSTACLE(brio__builder_find_obstacle(builder, name));
     bool by_material = *count == 0;
     for (int k = 0, i = 0; by_material && k < bodies->count; k++) {
-        BrioNode *of = brio__node_get(bodies->child[k], "material"), *called = brio__node_get(bodies->child[k], "name");
+        BrioNode *of = brio__node_get(bodies->child[k], "material");
+        BrioNode *called = brio__node_get(bodies->child[k], "name");
         bool match = of && type_of(of, &material, NULL) == BRIO_OK && !strcmp(material, name);
         snprintf(standard, sizeof standard, "body%d", k);
         if (!called || brio__node_text(called, &material, NULL) != BRIO_OK) material = standard;
@@ -1309,23 +1577,30 @@ static BrioStatus read_owners(BrioNode *root, const BrioNode *node, const BrioBu
             if (match) numbers[(*count)++] = i;
     }
     if (*count > 0) return BRIO_OK;
-    for (int i = 0; known < 200 && brio__builder_name(builder, i); i++) names[known++] = brio__builder_name(builder, i);
-    for (int i = 0; known < (int)BRIO_COUNT(names) && brio__builder_obstacle_name(builder, i); i++) names[known++] = brio__builder_obstacle_name(builder, i);
+    for (int i = 0; known < 200 && brio__builder_name(builder, i); i++)
+        names[known++] = brio__builder_name(builder, i);
+    for (int i = 0; known < (int)BRIO_COUNT(names) && brio__builder_obstacle_name(builder, i); i++)
+        names[known++] = brio__builder_obstacle_name(builder, i);
     return no_such(node, "body, material or obstacle", name, names, known, error);
 }
 
-/* Says something about all pairs of what two names stand for; mu NAN: they pass through each other. */
-static BrioStatus read_pair(BrioNode *root, const BrioNode *names, double mu, BrioBuilder *builder, int *numbers, BrioError *error)
+/* Says something about all pairs of what two names stand for; mu NAN: they pass through each
+ * other. */
+static BrioStatus read_pair(BrioNode *root, const BrioNode *names, double mu, BrioBuilder *builder,
+                            int *numbers, BrioError *error)
 {
     int count[2], *second;
     BrioError inner = {0};
-    if (names->kind != BRIO_NODE_LIST || names->count != 2) return brio__node_error(names, error, "expected two names, [a, b]");
+    if (names->kind != BRIO_NODE_LIST || names->count != 2)
+        return brio__node_error(names, error, "expected two names, [a, b]");
     BRIO_CHECK(read_owners(root, names->child[0], builder, numbers, &count[0], error));
     second = numbers + count[0];
     BRIO_CHECK(read_owners(root, names->child[1], builder, second, &count[1], error));
     for (int i = 0; i < count[0]; i++)
         for (int k = 0; k < count[1]; k++) {
-            BrioStatus status = isnan(mu) ? brio_builder_exclude(builder, numbers[i], second[k], &inner) : brio_builder_friction(builder, numbers[i], second[k], mu, &inner);
+            BrioStatus status =
+                isnan(mu) ? brio_builder_exclude(builder, numbers[i], second[k], &inner)
+                          : brio_builder_friction(builder, numbers[i], second[k], mu, &inner);
             if (status != BRIO_OK) return at_node(names, status, error, &inner);
         }
     return BRIO_OK;
@@ -1339,7 +1614,8 @@ static BrioStatus read_pairs(BrioNode *root, BrioBuilder *builder, BrioError *er
     while (brio__builder_name(builder, bodies)) bodies++;
     int *numbers = brio__alloc(2 * (size_t)bodies + 2, sizeof *numbers);
     BrioStatus status = numbers ? BRIO_OK : no_memory(error);
-    BrioNode *friction = brio__node_get(contact, "friction"), *exclude = brio__node_get(contact, "exclude");
+    BrioNode *friction = brio__node_get(contact, "friction");
+    BrioNode *exclude = brio__node_get(contact, "exclude");
     if (status == BRIO_OK && friction) status = expect(friction, BRIO_NODE_LIST, error);
     for (int i = 0; status == BRIO_OK && friction && i < friction->count; i++) {
         BrioNode *entry = friction->child[i], *between;
@@ -1349,12 +1625,14 @@ static BrioStatus read_pairs(BrioNode *root, BrioBuilder *builder, BrioError *er
         if (status != BRIO_OK) break;
         between = brio__node_get(entry, "between");
         if (!between || isnan(mu))
-            status = brio__node_error(entry, error, "missing key \"%s\"", between ? "mu" : "between");
+            status =
+                brio__node_error(entry, error, "missing key \"%s\"", between ? "mu" : "between");
         else
             status = read_pair(root, between, mu, builder, numbers, error);
     }
     if (status == BRIO_OK && exclude) status = expect(exclude, BRIO_NODE_LIST, error);
-    for (int i = 0; status == BRIO_OK && exclude && i < exclude->count; i++) status = read_pair(root, exclude->child[i], NAN, builder, numbers, error);
+    for (int i = 0; status == BRIO_OK && exclude && i < exclude->count; i++)
+        status = read_pair(root, exclude->child[i], NAN, builder, numbers, error);
     brio__free(numbers);
     return status;
 }
@@ -1364,8 +1642,10 @@ static BrioStatus check_integrator(BrioNode *root, const BrioScene *scene, BrioE
 {
     BrioError inner = {0};
     BrioNode *node = brio__node_get(root, "integrator");
-    BrioStatus status = brio__sim_fits(scene->system, brio_integrator(scene->def.integrator), scene->def.values, &inner);
-    return status == BRIO_OK ? BRIO_OK : at_node(node ? type_node(node) : root, status, error, &inner);
+    BrioStatus status = brio__sim_fits(scene->system, brio_integrator(scene->def.integrator),
+                                       scene->def.values, &inner);
+    return status == BRIO_OK ? BRIO_OK
+                             : at_node(node ? type_node(node) : root, status, error, &inner);
 }
 
 static BrioStatus read_probes(BrioNode *root, BrioScene *scene, BrioError *error)
@@ -1380,12 +1660,18 @@ static BrioStatus read_probes(BrioNode *root, BrioScene *scene, BrioError *error
         BrioProbe *probe = &scene->probe[scene->probe_count];
         const char *text;
         BRIO_CHECK(expect_map(node, probe_keys, error));
-        if (!(name = brio__node_get(node, "name"))) return brio__node_error(node, error, "missing key \"name\"");
-        if (!(vertex = brio__node_get(node, "vertex"))) return brio__node_error(node, error, "missing key \"vertex\"");
+        if (!(name = brio__node_get(node, "name")))
+            return brio__node_error(node, error, "missing key \"name\"");
+        if (!(vertex = brio__node_get(node, "vertex")))
+            return brio__node_error(node, error, "missing key \"vertex\"");
         BRIO_CHECK(brio__node_text(name, &text, error));
-        if (!text[0] || strpbrk(text, ",\"\n\r")) return brio__node_error(name, error, "a probe's name heads columns: it must not be empty or hold commas, quotes or line ends");
+        if (!text[0] || strpbrk(text, ",\"\n\r"))
+            return brio__node_error(name, error,
+                                    "a probe's name heads columns: it must not be empty or hold "
+                                    "commas, quotes or line ends");
         for (int k = 0; k < scene->probe_count; k++)
-            if (!strcmp(scene->probe[k].name, text)) return brio__node_error(name, error, "two probes are called \"%s\"", text);
+            if (!strcmp(scene->probe[k].name, text))
+                return brio__node_error(name, error, "two probes are called \"%s\"", text);
         probe->name = brio__strdup(text);
         if (!probe->name) return no_memory(error);
         scene->probe_count++;
@@ -1393,17 +1679,20 @@ static BrioStatus read_probes(BrioNode *root, BrioScene *scene, BrioError *error
             const char *names[256];
             int count = 0;
             BRIO_CHECK(brio__node_text(body, &text, error));
-            for (; count < scene->system->body_count && count < (int)BRIO_COUNT(names); count++) names[count] = scene->system->body[count].name;
+            for (; count < scene->system->body_count && count < (int)BRIO_COUNT(names); count++)
+                names[count] = scene->system->body[count].name;
             probe->body = brio_system_body(scene->system, text);
             if (probe->body < 0) return no_such(body, "body", text, names, count, error);
         } else if (scene->system->body_count > 1) {
-            return brio__node_error(node, error, "missing key \"body\": there are %d bodies", scene->system->body_count);
+            return brio__node_error(node, error, "missing key \"body\": there are %d bodies",
+                                    scene->system->body_count);
         }
         int64_t number, most = scene->system->body[probe->body].count - 1;
         BRIO_CHECK(brio__node_integer(vertex, &number, error));
         if (number < 0 || number > most)
-            return brio__node_error(vertex, error, "there is no vertex %lld: body \"%s\" has vertices 0 to %lld", (long long)number,
-                                    scene->system->body[probe->body].name, (long long)most);
+            return brio__node_error(
+                vertex, error, "there is no vertex %lld: body \"%s\" has vertices 0 to %lld",
+                (long long)number, scene->system->body[probe->body].name, (long long)most);
         probe->vertex = (int32_t)number;
     }
     return BRIO_OK;
@@ -1413,7 +1702,8 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
 {
     const char *names[BRIO_MOST_FORMATS];
     int count = 0;
-    for (; count < BRIO_MOST_FORMATS && brio__frames_at(count); count++) names[count] = brio__frames_at(count)->name;
+    for (; count < BRIO_MOST_FORMATS && brio__frames_at(count); count++)
+        names[count] = brio__frames_at(count)->name;
     BrioNode *node = brio__node_get(root, "output");
     if (!node) return BRIO_OK;
     BRIO_CHECK(expect_map(node, output_keys, error));
@@ -1433,10 +1723,14 @@ static BrioStatus read_output(BrioNode *root, BrioScene *scene, BrioError *error
         const BrioFrameFormat *format = brio__frames(name);
         if (!format) return no_such(frames->child[i], "frame format", name, names, count, error);
         while (k < scene->format_count && scene->format[k] != format) k++;
-        if (k < scene->format_count) return brio__node_error(frames->child[i], error, "\"%s\" stands in the list twice", name);
+        if (k < scene->format_count)
+            return brio__node_error(frames->child[i], error, "\"%s\" stands in the list twice",
+                                    name);
         scene->format[scene->format_count++] = format;
         if (!velocities) scene->velocities |= format->film && format->velocities;
-        if (format->film && !scene->motion) return brio__node_error(frames->child[i], error, "%s is made of the motion: leave motion: false out", name);
+        if (format->film && !scene->motion)
+            return brio__node_error(frames->child[i], error,
+                                    "%s is made of the motion: leave motion: false out", name);
     }
     return BRIO_OK;
 }
@@ -1455,7 +1749,9 @@ static BrioStatus refuse_later(BrioNode *root, BrioError *error)
     for (size_t i = 0; i < BRIO_COUNT(later); i++) {
         BrioNode *node = brio__node_get(root, later[i]);
         if (!node || (node->kind == BRIO_NODE_LIST && node->count == 0)) continue;
-        return brio__node_key_error(node, error, "%s is not in this version of brio: take it out to run the scene without", later[i]);
+        return brio__node_key_error(
+            node, error, "%s is not in this version of brio: take it out to run the scene without",
+            later[i]);
     }
     return BRIO_OK;
 }
@@ -1469,7 +1765,9 @@ static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *
     BRIO_CHECK(expect_map(root, scene_keys, error));
     if ((node = brio__node_get(root, "brio"))) {
         BRIO_CHECK(brio__node_integer(node, &version, error));
-        if (version != 1) return brio__node_error(node, error, "this brio reads scene version 1, not %lld", (long long)version);
+        if (version != 1)
+            return brio__node_error(node, error, "this brio reads scene version 1, not %lld",
+                                    (long long)version);
     }
     if ((node = brio__node_get(root, "title"))) BRIO_CHECK(brio__node_text(node, &title, error));
     scene->title = brio__strdup(title);
@@ -1491,7 +1789,7 @@ static BrioStatus read_scene(BrioScene *scene, BrioBuilder *builder, BrioError *
     return read_probes(root, scene, error);
 }
 
-/* ---- loading ------------------------------------------------------------------------------------ */
+/* ---- loading ---------------------------------------------------------------------------- */
 
 const char *brio_scenes_folder(void)
 {
@@ -1507,10 +1805,13 @@ const char *brio_scenes_folder(void)
         if (stat(folder, &info) == 0) return folder;
     }
 #if defined(__linux__) && !defined(__EMSCRIPTEN__)
-    Dl_info library; /* beside an installed library, whatever program loaded it: lib/ or lib/ARCHITECTURE/ */
+    /* beside an installed library, whatever program loaded it: lib/ or lib/ARCHITECTURE/ */
+    Dl_info library;
     for (int up = 1; dladdr(brio_version(), &library) && library.dli_fname && up <= 2; up++) {
         const char *slash = strrchr(library.dli_fname, '/');
-        snprintf(folder, sizeof folder, "%.*s/%sshare/brio/scenes", slash ? (int)(slash - library.dli_fname) : 1, slash ? library.dli_fname : ".", up == 1 ? "../" : "../../");
+        snprintf(folder, sizeof folder, "%.*s/%sshare/brio/scenes",
+                 slash ? (int)(slash - library.dli_fname) : 1, slash ? library.dli_fname : ".",
+                 up == 1 ? "../" : "../../");
         if (stat(folder, &info) == 0) return folder;
     }
 #endif
@@ -1533,8 +1834,8 @@ bool brio__scene_path(const char *name, char *path, size_t size)
 }
 
 /* `text` NULL: the file at `path` is read. */
-static BrioStatus load(const char *path, const char *text, size_t size, const char *const *sets, int set_count, BrioScene **out,
-                       BrioError *error)
+static BrioStatus load(const char *path, const char *text, size_t size, const char *const *sets,
+                       int set_count, BrioScene **out, BrioError *error)
 {
     BrioScene *scene = brio__calloc(1, sizeof *scene);
     BrioBuilder *builder = NULL;
@@ -1546,8 +1847,11 @@ static BrioStatus load(const char *path, const char *text, size_t size, const ch
     scene->every = scene->energy_every = 1;
     scene->file = brio__strdup(path);
     BrioStatus status = scene->file ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK) status = text ? brio__tree_parse(text, size, path, &scene->tree, error) : brio__tree_read(path, &scene->tree, error);
-    for (int i = 0; status == BRIO_OK && i < set_count; i++) status = brio__tree_set(scene->tree, sets[i], error);
+    if (status == BRIO_OK)
+        status = text ? brio__tree_parse(text, size, path, &scene->tree, error)
+                      : brio__tree_read(path, &scene->tree, error);
+    for (int i = 0; status == BRIO_OK && i < set_count; i++)
+        status = brio__tree_set(scene->tree, sets[i], error);
     if (status == BRIO_OK) status = brio_builder_create(&builder);
     if (status == BRIO_OK) status = read_scene(scene, builder, error);
     brio_builder_free(builder);
@@ -1571,8 +1875,11 @@ static bool nearest_scene(const char *folder, const char *word, bool bare, char 
     DIR *listing = opendir(folder);
     for (struct dirent *entry; listing && count < MOST && (entry = readdir(listing));) {
         const char *dot = strrchr(entry->d_name, '.');
-        if (!dot || (strcmp(dot, ".yaml") && strcmp(dot, ".yml") && strcmp(dot, ".json")) || strlen(entry->d_name) >= LETTERS) continue;
-        snprintf(names[count++], LETTERS, "%.*s", bare ? (int)(dot - entry->d_name) : LETTERS - 1, entry->d_name);
+        if (!dot || (strcmp(dot, ".yaml") && strcmp(dot, ".yml") && strcmp(dot, ".json")) ||
+            strlen(entry->d_name) >= LETTERS)
+            continue;
+        snprintf(names[count++], LETTERS, "%.*s", bare ? (int)(dot - entry->d_name) : LETTERS - 1,
+                 entry->d_name);
     }
     if (listing) closedir(listing);
     qsort(names, (size_t)count, LETTERS, by_name);
@@ -1590,18 +1897,30 @@ static BrioStatus refuse_missing(const char *name, BrioError *error)
     if (slash) snprintf(folder, sizeof folder, "%.*s", BRIO_MAX((int)(slash - name), 1), name);
     bool file = strchr(name, '.') || slash;
     if (nearest_scene(file ? folder : brio_scenes_folder(), word, !file, near, sizeof near)) {
-        if (!file) return brio__error(error, BRIO_ERROR_FILE, "there is no scene \"%s\"; did you mean \"%s\"?", name, near);
-        return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL, "there is no such file; did you mean \"%.*s%s\"?", (int)(word - name), name, near);
+        if (!file)
+            return brio__error(error, BRIO_ERROR_FILE,
+                               "there is no scene \"%s\"; did you mean \"%s\"?", name, near);
+        return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL,
+                              "there is no such file; did you mean \"%.*s%s\"?", (int)(word - name),
+                              name, near);
     }
-    if (file) return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL, "there is no such file (scenes that ship have names without .yaml: `brio list scenes`)");
-    return brio__error(error, BRIO_ERROR_FILE, "there is no scene \"%s\": neither a file nor one that ships with brio (see `brio list scenes`)", name);
+    if (file)
+        return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL,
+                              "there is no such file (scenes that ship have names without .yaml: "
+                              "`brio list scenes`)");
+    return brio__error(error, BRIO_ERROR_FILE,
+                       "there is no scene \"%s\": neither a file nor one that ships with brio (see "
+                       "`brio list scenes`)",
+                       name);
 }
 
-BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count, BrioScene **out, BrioError *error)
+BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count,
+                            BrioScene **out, BrioError *error)
 {
     char path[4096];
     struct stat info;
-    bool file = stat(name, &info) == 0 && !S_ISDIR(info.st_mode); /* a folder of results may be called as the scene is */
+    /* a folder of results may be called as the scene is */
+    bool file = stat(name, &info) == 0 && !S_ISDIR(info.st_mode);
     if (file || !brio__scene_path(name, path, sizeof path)) snprintf(path, sizeof path, "%s", name);
     if (stat(path, &info) != 0 && errno == ENOENT) return refuse_missing(name, error);
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
@@ -1609,24 +1928,31 @@ BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_c
         snprintf(run, sizeof run, "%s/run.json", path);
         if (stat(run, &info) == 0)
             return brio__error_at(error, BRIO_ERROR_FILE, name, 0, 0, NULL,
-                                  "this is a folder of results, not a scene (`brio view` and `brio render` show it, `brio check --exact` proves it)");
+                                  "this is a folder of results, not a scene (`brio view` and `brio "
+                                  "render` show it, `brio check --exact` proves it)");
     }
     return load(path, NULL, 0, sets, set_count, out, error);
 }
 
-BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, BrioScene **scene, BrioError *error)
+BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, BrioScene **scene,
+                             BrioError *error)
 {
     return load(name, text, size, NULL, 0, scene, error);
 }
 
 BrioStatus brio__scene_open(const BrioSource *source, BrioScene **scene, BrioError *error)
 {
-    if (!source->name || (source->set_count > 0 && !source->sets)) return brio__error(error, BRIO_ERROR_ARGUMENT, "a scene needs a name, and its changes a list");
-    if (source->text) return load(source->name, source->text, source->size, source->sets, source->set_count, scene, error);
+    if (!source->name || (source->set_count > 0 && !source->sets))
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "a scene needs a name, and its changes a list");
+    if (source->text)
+        return load(source->name, source->text, source->size, source->sets, source->set_count,
+                    scene, error);
     return brio__scene_load(source->name, source->sets, source->set_count, scene, error);
 }
 
-BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count, BrioSimDef *def, BrioError *error)
+BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count,
+                                  BrioSimDef *def, BrioError *error)
 {
     static const char *const keys[] = {"integrator"};
     char first[256];
@@ -1635,7 +1961,8 @@ BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int
     snprintf(first, sizeof first, "integrator=%s", name);
     BrioStatus status = brio__tree_parse("{}", 2, "--integrator", &root, error);
     if (status == BRIO_OK) status = brio__tree_set(root, first, error);
-    for (int i = 0; status == BRIO_OK && i < set_count; i++) status = brio__tree_set(root, sets[i], error);
+    for (int i = 0; status == BRIO_OK && i < set_count; i++)
+        status = brio__tree_set(root, sets[i], error);
     if (status == BRIO_OK) status = read_integrator(root, &scene, error);
     if (status == BRIO_OK) status = brio__node_unknown(root, keys, 1, error);
     if (status == BRIO_OK) *def = scene.def;
@@ -1690,7 +2017,8 @@ BrioStatus brio_sim_load(const char *file, BrioSim **sim, BrioError *error)
     return sim_of(status, scene, sim, error);
 }
 
-BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioSim **sim, BrioError *error)
+BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioSim **sim,
+                          BrioError *error)
 {
     BrioScene *scene = NULL;
     BrioStatus status = brio__scene_parse(text, size, name, &scene, error);

@@ -1,4 +1,5 @@
-/* A scene file read into a system, its first state and the settings of a run. Nothing is written anywhere. */
+/* A scene file read into a system, its first state and the settings of a run. Nothing is written
+ * anywhere. */
 #ifndef BRIO_SCENE_H
 #define BRIO_SCENE_H
 
@@ -14,33 +15,36 @@ typedef struct BrioProbe {
 
 typedef struct BrioScene {
     char *file;
-    BrioNode *tree;      /* the document with all --set applied: goes into run.json */
-    char *title;         /* "" if none */
-    double end, fps;     /* s, 1/s */
+    BrioNode *tree;  /* the document with all --set applied: goes into run.json */
+    char *title;     /* "" if none */
+    double end, fps; /* s, 1/s */
     BrioSimDef def;
-    BrioSystem *system;  /* NULL once brio__scene_sim has taken them */
+    BrioSystem *system; /* NULL once brio__scene_sim has taken them */
     BrioState *state;
-    double *rest;        /* rest shapes of all bodies, in place: 3 for each of their vertices */
+    double *rest; /* rest shapes of all bodies, in place: 3 for each of their vertices */
     int probe_count;
     BrioProbe *probe;
-    int format_count;    /* of frames */
+    int format_count; /* of frames */
     const BrioFrameFormat *format[BRIO_MOST_FORMATS];
-    int64_t every;       /* write every so many-th frame */
+    int64_t every; /* write every so many-th frame */
     int64_t energy_every;
-    bool motion;         /* keep the motion, for pictures */
-    bool velocities;     /* and velocities with it */
+    bool motion;           /* keep the motion, for pictures */
+    bool velocities;       /* and velocities with it */
     struct BrioLook *look; /* of each body, what the system will be given as its skin */
     int look_count;
 } BrioScene;
 
-/* Finds, reads and builds a scene. `name` is a file or the name of a scene that ships with brio; `sets` are
- * assignments as of --set. */
-BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count, BrioScene **scene, BrioError *error);
+/* Finds, reads and builds a scene. `name` is a file or the name of a scene that ships with brio;
+ * `sets` are assignments as of --set. */
+BrioStatus brio__scene_load(const char *name, const char *const *sets, int set_count,
+                            BrioScene **scene, BrioError *error);
 /* The same from text in memory; files that it names are looked for beside `name`. */
-BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, BrioScene **scene, BrioError *error);
+BrioStatus brio__scene_parse(const char *text, size_t size, const char *name, BrioScene **scene,
+                             BrioError *error);
 BrioStatus brio__scene_open(const BrioSource *source, BrioScene **scene, BrioError *error);
 /* An integrator and its values without a scene: `sets` may assign integrator.NAME only. */
-BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count, BrioSimDef *def, BrioError *error);
+BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int set_count,
+                                  BrioSimDef *def, BrioError *error);
 void brio__scene_free(BrioScene *scene);
 /* The simulation of a loaded scene, which keeps the rest. */
 BrioStatus brio__scene_sim(BrioScene *scene, BrioSim **sim, BrioError *error);
@@ -51,7 +55,8 @@ bool brio__scene_films(const BrioScene *scene);
 /* The path of a scene that ships (false: none of that name). */
 bool brio__scene_path(const char *name, char *path, size_t size);
 
-/* The scene reference: every map of a scene file and its keys, for `brio help scene` and the documentation. */
+/* The scene reference: every map of a scene file and its keys, for `brio help scene` and the
+ * documentation. */
 typedef struct BrioKey {
     const char *name, *value, *standard, *summary; /* value: what is expected, in words */
 } BrioKey;
@@ -61,10 +66,11 @@ typedef struct BrioSection {
 } BrioSection;
 const BrioSection *brio__scene_section_at(int i); /* NULL past the last */
 
-/* ---- tables of numbers -------------------------------------------------------------------------- */
+/* ---- tables of numbers ------------------------------------------------------------------ */
 
-/* Reads rows of `columns` numbers separated by commas or blanks; a first line of words and lines that start with
- * # are passed over. */
-BrioStatus brio__csv_read(const char *file, int columns, double **values, int64_t *rows, BrioError *error);
+/* Reads rows of `columns` numbers separated by commas or blanks; a first line of words and lines
+ * that start with # are passed over. */
+BrioStatus brio__csv_read(const char *file, int columns, double **values, int64_t *rows,
+                          BrioError *error);
 
 #endif

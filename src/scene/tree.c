@@ -1,9 +1,9 @@
-/* The tree of a document: building it within limits, changing it by path (--set), reading values with
- * complaints that name the place, writing it as JSON.
+/* The tree of a document: building it within limits, changing it by path (--set), reading values
+ * with complaints that name the place, writing it as JSON.
  *
- * A node is one block: the struct, then the file name (of a root or of the top of a --set only; the nodes
- * below point to it), the key and the text. A node therefore never outlives the name that it points to,
- * and is freed with one call. */
+ * A node is one block: the struct, then the file name (of a root or of the top of a --set only; the
+ * nodes below point to it), the key and the text. A node therefore never outlives the name that it
+ * points to, and is freed with one call. */
 #include "tree.h"
 
 #include "../field.h"
@@ -24,7 +24,7 @@ static BrioFrontEnd *const front_end_here = brio__yaml_parse;
 static BrioFrontEnd *const front_end_here = brio__json_parse;
 #endif
 
-/* ---- nodes -------------------------------------------------------------------------------------- */
+/* ---- nodes ------------------------------------------------------------------------------ */
 
 static char *put(char **end, const char *text, size_t length)
 {
@@ -36,8 +36,8 @@ static char *put(char **end, const char *text, size_t length)
 }
 
 /* `name` is copied into the node if `own_name`. Key and text may be NULL. */
-static BrioNode *make_node(BrioNodeKind kind, const char *name, bool own_name, const char *key, size_t key_length,
-                           const char *text, size_t length)
+static BrioNode *make_node(BrioNodeKind kind, const char *name, bool own_name, const char *key,
+                           size_t key_length, const char *text, size_t length)
 {
     size_t name_length = own_name ? strlen(name) : 0;
     BrioNode *node = brio__alloc(sizeof *node + name_length + key_length + length + 3, 1);
@@ -58,12 +58,14 @@ void brio__tree_free(BrioNode *root)
     brio__free(root);
 }
 
-/* Room for four children, then for 8, 16, ...: it is full when the count is zero or such a number. */
+/* Room for four children, then for 8, 16, ...: it is full when the count is zero or such a
+ * number. */
 static BrioStatus add_child(BrioNode *parent, BrioNode *child)
 {
     size_t count = (size_t)parent->count;
     if (count == 0 || (count >= 4 && (count & (count - 1)) == 0)) {
-        BrioNode **grown = brio__realloc(parent->child, count, BRIO_MAX(2 * count, (size_t)4), sizeof *grown);
+        BrioNode **grown =
+            brio__realloc(parent->child, count, BRIO_MAX(2 * count, (size_t)4), sizeof *grown);
         if (!grown) return BRIO_ERROR_MEMORY;
         parent->child = grown;
     }
@@ -106,14 +108,18 @@ void brio__node_path(const BrioNode *node, char *path, size_t size)
         snprintf(path + used, size - used, "[%d]", index_in_parent(node));
 }
 
-/* ---- texts in messages -------------------------------------------------------------------------- */
+/* ---- texts in messages ------------------------------------------------------------------ */
 
-/* Bytes of the UTF-8 character at `text`, 0 if it is not one (overlong forms, surrogates and what lies
- * behind U+10FFFF included). */
+/* Bytes of the UTF-8 character at `text`, 0 if it is not one (overlong forms, surrogates and what
+ * lies behind U+10FFFF included). */
 static int character_bytes(const unsigned char *text, size_t size)
 {
     unsigned char c = text[0];
-    int bytes = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    int bytes = c < 0x80                ? 1
+                : c >= 0xc2 && c < 0xe0 ? 2
+                : c >= 0xe0 && c < 0xf0 ? 3
+                : c >= 0xf0 && c < 0xf5 ? 4
+                                        : 0;
     if (bytes == 0 || (size_t)bytes > size) return 0;
     for (int i = 1; i < bytes; i++)
         if ((text[i] & 0xc0) != 0x80) return 0;
@@ -160,7 +166,8 @@ static Excerpt what_is(const BrioNode *node)
     return result;
 }
 
-static BrioStatus vfail(const BrioNode *node, bool at_key, BrioError *error, const char *format, va_list arguments)
+static BrioStatus vfail(const BrioNode *node, bool at_key, BrioError *error, const char *format,
+                        va_list arguments)
 {
     char path[sizeof error->path], message[sizeof error->message];
     vsnprintf(message, sizeof message, format, arguments);
@@ -187,28 +194,34 @@ BrioStatus brio__node_key_error(const BrioNode *node, BrioError *error, const ch
     return status;
 }
 
-static BrioStatus unknown_key(const BrioNode *child, const char *const *names, int count, BrioError *error)
+static BrioStatus unknown_key(const BrioNode *child, const char *const *names, int count,
+                              BrioError *error)
 {
     Excerpt key = excerpt(child->key);
-    if (count == 0) return brio__node_key_error(child, error, "unknown key \"%s\"; no key is valid here", key.text);
+    if (count == 0)
+        return brio__node_key_error(child, error, "unknown key \"%s\"; no key is valid here",
+                                    key.text);
     const char *nearest = brio__nearest(child->key, names, count);
     if (nearest)
-        return brio__node_key_error(child, error, "unknown key \"%s\"; did you mean \"%s\"?", key.text, nearest);
+        return brio__node_key_error(child, error, "unknown key \"%s\"; did you mean \"%s\"?",
+                                    key.text, nearest);
     char list[800] = "";
     size_t used = 0;
     for (int i = 0; i < count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", names[i]);
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", names[i]);
     return brio__node_key_error(child, error, "unknown key \"%s\"; valid keys: %s", key.text, list);
 }
 
-BrioStatus brio__node_unknown(const BrioNode *map, const char *const *names, int count, BrioError *error)
+BrioStatus brio__node_unknown(const BrioNode *map, const char *const *names, int count,
+                              BrioError *error)
 {
     for (int i = 0; map->kind == BRIO_NODE_MAP && i < map->count; i++)
         if (!map->child[i]->used) return unknown_key(map->child[i], names, count, error);
     return BRIO_OK;
 }
 
-/* ---- building ----------------------------------------------------------------------------------- */
+/* ---- building --------------------------------------------------------------------------- */
 
 BrioStatus brio__build_error(BrioBuild *build, int line, int column, const char *format, ...)
 {
@@ -217,10 +230,14 @@ BrioStatus brio__build_error(BrioBuild *build, int line, int column, const char 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return brio__error_at(build->error, BRIO_ERROR_INPUT, build->name, line, column, NULL, "%s", message);
+    return brio__error_at(build->error, BRIO_ERROR_INPUT, build->name, line, column, NULL, "%s",
+                          message);
 }
 
-static BrioNode *innermost(const BrioBuild *build) { return build->depth > 0 ? build->open[build->depth - 1] : NULL; }
+static BrioNode *innermost(const BrioBuild *build)
+{
+    return build->depth > 0 ? build->open[build->depth - 1] : NULL;
+}
 
 bool brio__build_wants_key(const BrioBuild *build)
 {
@@ -229,13 +246,15 @@ bool brio__build_wants_key(const BrioBuild *build)
 }
 
 /* Escapes can make what no text file holds: zero bytes and halves of surrogate pairs. */
-static BrioStatus check_scalar(BrioBuild *build, const char *text, size_t length, int line, int column)
+static BrioStatus check_scalar(BrioBuild *build, const char *text, size_t length, int line,
+                               int column)
 {
     const unsigned char *bytes = (const unsigned char *)text;
     for (size_t i = 0; i < length;) {
         int step = character_bytes(bytes + i, length - i);
         if (step == 0 || bytes[i] == 0)
-            return brio__build_error(build, line, column, "this text holds an escape that is not a character");
+            return brio__build_error(build, line, column,
+                                     "this text holds an escape that is not a character");
         i += (size_t)step;
     }
     return BRIO_OK;
@@ -245,7 +264,8 @@ BrioStatus brio__build_key(BrioBuild *build, const char *text, size_t length, in
 {
     BrioNode *map = innermost(build);
     if (line <= 0) line = map->line, column = map->column;
-    if (length == 0) return brio__build_error(build, line, column, "a key is missing before the \":\"");
+    if (length == 0)
+        return brio__build_error(build, line, column, "a key is missing before the \":\"");
     BRIO_CHECK(check_scalar(build, text, length, line, column));
     if (length >= build->key_space) {
         char *grown = brio__realloc(build->key, 0, 2 * length + 64, 1);
@@ -267,19 +287,22 @@ BrioStatus brio__build_key(BrioBuild *build, const char *text, size_t length, in
     return BRIO_OK;
 }
 
-static BrioStatus add_node(BrioBuild *build, BrioNodeKind kind, const char *text, size_t length, int line, int column,
-                           BrioNode **added)
+static BrioStatus add_node(BrioBuild *build, BrioNodeKind kind, const char *text, size_t length,
+                           int line, int column, BrioNode **added)
 {
     BrioNode *open = innermost(build);
     if (line <= 0 && build->has_key) line = build->key_line, column = build->key_column;
     if (line <= 0 && open) line = open->line, column = open->column;
-    if (build->root && !open) return brio__build_error(build, line, column, "expected the end of the document");
+    if (build->root && !open)
+        return brio__build_error(build, line, column, "expected the end of the document");
     if (++build->nodes > BRIO_TREE_NODES)
-        return brio__build_error(build, line, column,
-                                 "the document holds more than %d values; put large data into files of its own",
-                                 BRIO_TREE_NODES);
+        return brio__build_error(
+            build, line, column,
+            "the document holds more than %d values; put large data into files of its own",
+            BRIO_TREE_NODES);
     const char *key = build->has_key ? build->key : open ? NULL : build->root_key;
-    BrioNode *node = make_node(kind, open ? open->file : build->name, !open, key, key ? strlen(key) : 0, text, length);
+    BrioNode *node = make_node(kind, open ? open->file : build->name, !open, key,
+                               key ? strlen(key) : 0, text, length);
     if (!node) return BRIO_ERROR_MEMORY;
     node->line = line;
     node->column = column;
@@ -296,7 +319,8 @@ static BrioStatus add_node(BrioBuild *build, BrioNodeKind kind, const char *text
     return BRIO_OK;
 }
 
-BrioStatus brio__build_scalar(BrioBuild *build, const char *text, size_t length, bool quoted, int line, int column)
+BrioStatus brio__build_scalar(BrioBuild *build, const char *text, size_t length, bool quoted,
+                              int line, int column)
 {
     BrioNode *node = NULL;
     BRIO_CHECK(check_scalar(build, text, length, line, column));
@@ -309,7 +333,8 @@ BrioStatus brio__build_open(BrioBuild *build, BrioNodeKind kind, int line, int c
 {
     BrioNode *node = NULL;
     if (build->around + build->depth >= BRIO_TREE_DEPTH)
-        return brio__build_error(build, line, column, "lists and maps are nested deeper than %d levels",
+        return brio__build_error(build, line, column,
+                                 "lists and maps are nested deeper than %d levels",
                                  BRIO_TREE_DEPTH);
     BRIO_CHECK(add_node(build, kind, NULL, 0, line, column, &node));
     build->open[build->depth++] = node;
@@ -324,14 +349,16 @@ static int by_key_then_place(const void *a, const void *b)
 }
 
 /* The first child whose key stands earlier in the map, and that earlier one; NULL if all differ. */
-static BrioStatus find_duplicate(const BrioNode *map, const BrioNode **first, const BrioNode **second)
+static BrioStatus find_duplicate(const BrioNode *map, const BrioNode **first,
+                                 const BrioNode **second)
 {
     enum { FEW = 16 };
     *first = *second = NULL;
     if (map->count <= FEW) {
         for (int i = 1; i < map->count && !*second; i++)
             for (int j = 0; j < i && !*second; j++)
-                if (!strcmp(map->child[i]->key, map->child[j]->key)) *first = map->child[j], *second = map->child[i];
+                if (!strcmp(map->child[i]->key, map->child[j]->key))
+                    *first = map->child[j], *second = map->child[i];
         return BRIO_OK;
     }
     BrioNode ***sorted = brio__alloc((size_t)map->count, sizeof *sorted), **earliest = NULL;
@@ -339,7 +366,8 @@ static BrioStatus find_duplicate(const BrioNode *map, const BrioNode **first, co
     for (int i = 0; i < map->count; i++) sorted[i] = map->child + i;
     qsort(sorted, (size_t)map->count, sizeof *sorted, by_key_then_place);
     for (int i = 1; i < map->count; i++)
-        if (!strcmp((*sorted[i - 1])->key, (*sorted[i])->key) && (!earliest || sorted[i] < earliest)) {
+        if (!strcmp((*sorted[i - 1])->key, (*sorted[i])->key) &&
+            (!earliest || sorted[i] < earliest)) {
             earliest = sorted[i];
             *first = *sorted[i - 1];
             *second = *earliest;
@@ -355,14 +383,15 @@ BrioStatus brio__build_close(BrioBuild *build)
     const BrioNode *first, *second;
     BRIO_CHECK(find_duplicate(node, &first, &second));
     if (!second) return BRIO_OK;
-    return brio__node_key_error(second, build->error, "key \"%s\" is given twice, in line %d and in line %d",
+    return brio__node_key_error(second, build->error,
+                                "key \"%s\" is given twice, in line %d and in line %d",
                                 excerpt(second->key).text, first->key_line, second->key_line);
 }
 
-/* Copies a text with line feeds for all line ends and without byte order mark, zeros behind it; refuses
- * what is not text. */
-static BrioStatus normalise(const char *text, size_t size, const char *name, char **copy, size_t *length,
-                            BrioError *error)
+/* Copies a text with line feeds for all line ends and without byte order mark, zeros behind it;
+ * refuses what is not text. */
+static BrioStatus normalise(const char *text, size_t size, const char *name, char **copy,
+                            size_t *length, BrioError *error)
 {
     enum { PADDING = 64 }; /* parsers may look ahead */
     if (size > BRIO_TREE_BYTES)
@@ -370,7 +399,8 @@ static BrioStatus normalise(const char *text, size_t size, const char *name, cha
                               "is larger than 256 MB; put large data into files of its own");
     const unsigned char *from = (const unsigned char *)text;
     if (size >= 2 && ((from[0] == 0xff && from[1] == 0xfe) || (from[0] == 0xfe && from[1] == 0xff)))
-        return brio__error_at(error, BRIO_ERROR_INPUT, name, 0, 0, NULL, "is UTF-16 text; save it as UTF-8");
+        return brio__error_at(error, BRIO_ERROR_INPUT, name, 0, 0, NULL,
+                              "is UTF-16 text; save it as UTF-8");
     char *to = brio__alloc(size + PADDING, 1);
     if (!to) return brio__error_at(error, BRIO_ERROR_MEMORY, name, 0, 0, NULL, "out of memory");
     size_t i = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0, n = 0;
@@ -383,8 +413,9 @@ static BrioStatus normalise(const char *text, size_t size, const char *name, cha
         if (bytes == 0 || control) {
             brio__free(to);
             return brio__error_at(error, BRIO_ERROR_INPUT, name, line, column, NULL,
-                                  bytes == 0 ? "byte 0x%02x is not UTF-8; save the document as UTF-8 text"
-                                             : "control character 0x%02x: this is not a text document",
+                                  bytes == 0
+                                      ? "byte 0x%02x is not UTF-8; save the document as UTF-8 text"
+                                      : "control character 0x%02x: this is not a text document",
                                   bytes == 2 ? from[i + 1] : c);
         }
         if (c == '\r' && i + 1 < size && from[i + 1] == '\n') {
@@ -409,7 +440,8 @@ static BrioStatus normalise(const char *text, size_t size, const char *name, cha
     return BRIO_OK;
 }
 
-static BrioStatus run_build(BrioBuild *build, BrioFrontEnd *front_end, const char *text, size_t size)
+static BrioStatus run_build(BrioBuild *build, BrioFrontEnd *front_end, const char *text,
+                            size_t size)
 {
     char *copy = NULL;
     size_t length = 0;
@@ -420,7 +452,8 @@ static BrioStatus run_build(BrioBuild *build, BrioFrontEnd *front_end, const cha
     build->key = NULL;
     if (status == BRIO_OK && (!build->root || (is_nothing(build->root) && !build->root->text[0])))
         status = brio__build_error(build, 0, 0, "the document is empty");
-    if (status == BRIO_ERROR_MEMORY) brio__error_at(build->error, status, build->name, 0, 0, NULL, "out of memory");
+    if (status == BRIO_ERROR_MEMORY)
+        brio__error_at(build->error, status, build->name, 0, 0, NULL, "out of memory");
     if (status != BRIO_OK) {
         brio__tree_free(build->root);
         build->root = NULL;
@@ -428,8 +461,8 @@ static BrioStatus run_build(BrioBuild *build, BrioFrontEnd *front_end, const cha
     return status;
 }
 
-BrioStatus brio__tree_parse_with(BrioFrontEnd *front_end, const char *text, size_t size, const char *name,
-                                 BrioNode **root, BrioError *error)
+BrioStatus brio__tree_parse_with(BrioFrontEnd *front_end, const char *text, size_t size,
+                                 const char *name, BrioNode **root, BrioError *error)
 {
     BrioBuild build = {.name = name, .error = error};
     BrioStatus status = run_build(&build, front_end, text, size);
@@ -437,7 +470,8 @@ BrioStatus brio__tree_parse_with(BrioFrontEnd *front_end, const char *text, size
     return status;
 }
 
-BrioStatus brio__tree_parse(const char *text, size_t size, const char *name, BrioNode **root, BrioError *error)
+BrioStatus brio__tree_parse(const char *text, size_t size, const char *name, BrioNode **root,
+                            BrioError *error)
 {
     return brio__tree_parse_with(front_end_here, text, size, name, root, error);
 }
@@ -467,10 +501,12 @@ BrioStatus brio__tree_read(const char *file, BrioNode **root, BrioError *error)
     struct stat facts;
     FILE *stream = fopen(file, "rb");
     if (!stream)
-        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "cannot be read: %s", strerror(errno));
+        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "cannot be read: %s",
+                              strerror(errno));
     if (fstat(fileno(stream), &facts) == 0 && S_ISDIR(facts.st_mode)) {
         fclose(stream);
-        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL, "cannot be read: it is a directory");
+        return brio__error_at(error, BRIO_ERROR_FILE, file, 0, 0, NULL,
+                              "cannot be read: it is a directory");
     }
     char *text = NULL;
     size_t size = 0;
@@ -478,14 +514,15 @@ BrioStatus brio__tree_read(const char *file, BrioNode **root, BrioError *error)
     BrioStatus status = read_all(stream, &text, &size);
     if (status == BRIO_ERROR_FILE)
         brio__error_at(error, status, file, 0, 0, NULL, "cannot be read: %s", strerror(errno));
-    if (status == BRIO_ERROR_MEMORY) brio__error_at(error, status, file, 0, 0, NULL, "out of memory");
+    if (status == BRIO_ERROR_MEMORY)
+        brio__error_at(error, status, file, 0, 0, NULL, "out of memory");
     fclose(stream);
     if (status == BRIO_OK) status = brio__tree_parse(text, size, file, root, error);
     brio__free(text);
     return status;
 }
 
-/* ---- --set -------------------------------------------------------------------------------------- */
+/* ---- --set ------------------------------------------------------------------------------ */
 
 typedef struct Path {
     int count;
@@ -528,9 +565,10 @@ static bool is_index(const Path *path, int i)
     return true;
 }
 
-static BrioStatus set_error(const char *name, BrioStatus status, BrioError *error, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static BrioStatus set_error(const char *name, BrioStatus status, BrioError *error, const char *format, ...)
+static BrioStatus set_error(const char *name, BrioStatus status, BrioError *error,
+                            const char *format, ...) __attribute__((format(printf, 4, 5)));
+static BrioStatus set_error(const char *name, BrioStatus status, BrioError *error,
+                            const char *format, ...)
 {
     char message[sizeof error->message];
     va_list arguments;
@@ -541,34 +579,41 @@ static BrioStatus set_error(const char *name, BrioStatus status, BrioError *erro
 }
 
 /* The element of a list that part i of the path names. */
-static BrioStatus find_element(BrioNode *list, const Path *path, int i, const char *name, BrioNode **element,
-                               BrioError *error)
+static BrioStatus find_element(BrioNode *list, const Path *path, int i, const char *name,
+                               BrioNode **element, BrioError *error)
 {
     char place[128];
     brio__node_path(list, place, sizeof place);
     const char *called = place[0] ? place : "the document";
     Excerpt part;
-    snprintf(part.text, sizeof part.text, "%.*s", BRIO_MIN(path->part[i].length, 40), path->part[i].text);
-    if (list->count == 0) return set_error(name, BRIO_ERROR_INPUT, error, "%s is an empty list", called);
+    snprintf(part.text, sizeof part.text, "%.*s", BRIO_MIN(path->part[i].length, 40),
+             path->part[i].text);
+    if (list->count == 0)
+        return set_error(name, BRIO_ERROR_INPUT, error, "%s is an empty list", called);
     if (!is_index(path, i))
-        return set_error(name, BRIO_ERROR_INPUT, error, "%s is a list: expected a number from 0 to %d, found \"%s\"",
-                         called, list->count - 1, part.text);
+        return set_error(name, BRIO_ERROR_INPUT, error,
+                         "%s is a list: expected a number from 0 to %d, found \"%s\"", called,
+                         list->count - 1, part.text);
     long number = path->part[i].length > 9 ? list->count : strtol(part.text, NULL, 10);
     if (number >= list->count)
-        return set_error(name, BRIO_ERROR_INPUT, error, "%s has no element %s: it has %d, counted from 0", called,
-                         part.text, list->count);
+        return set_error(name, BRIO_ERROR_INPUT, error,
+                         "%s has no element %s: it has %d, counted from 0", called, part.text,
+                         list->count);
     *element = list->child[number];
     return BRIO_OK;
 }
 
-/* Walks down as far as the path exists. `at` is the deepest node found, `depth` the parts that led to it. */
-static BrioStatus walk(BrioNode *root, const Path *path, const char *name, BrioNode **at, int *depth, BrioError *error)
+/* Walks down as far as the path exists. `at` is the deepest node found, `depth` the parts that led
+ * to it. */
+static BrioStatus walk(BrioNode *root, const Path *path, const char *name, BrioNode **at,
+                       int *depth, BrioError *error)
 {
     BrioNode *node = root;
     int i = 0;
     while (i < path->count && node->kind != BRIO_NODE_SCALAR) {
         BrioNode *next = NULL;
-        if (node->kind == BRIO_NODE_LIST) BRIO_CHECK(find_element(node, path, i, name, &next, error));
+        if (node->kind == BRIO_NODE_LIST)
+            BRIO_CHECK(find_element(node, path, i, name, &next, error));
         for (int k = 0; node->kind == BRIO_NODE_MAP && k < node->count && !next; k++)
             if (!strncmp(node->child[k]->key, path->part[i].text, (size_t)path->part[i].length) &&
                 !node->child[k]->key[path->part[i].length])
@@ -582,12 +627,13 @@ static BrioStatus walk(BrioNode *root, const Path *path, const char *name, BrioN
     return BRIO_OK;
 }
 
-/* Maps around `value` for the parts first..last-1 of the path; takes `value` over, also when it fails. */
+/* Maps around `value` for the parts first..last-1 of the path; takes `value` over, also when it
+ * fails. */
 static BrioNode *wrap(BrioNode *value, const Path *path, int first, int last)
 {
     for (int i = last - 1; i >= first && value; i--) {
-        BrioNode *map = make_node(BRIO_NODE_MAP, value->file, true, path->part[i].text, (size_t)path->part[i].length,
-                                  NULL, 0);
+        BrioNode *map = make_node(BRIO_NODE_MAP, value->file, true, path->part[i].text,
+                                  (size_t)path->part[i].length, NULL, 0);
         if (map) map->line = map->column = map->key_line = map->key_column = 1;
         if (!map || add_child(map, value) != BRIO_OK) {
             brio__tree_free(map);
@@ -599,14 +645,15 @@ static BrioNode *wrap(BrioNode *value, const Path *path, int first, int last)
     return value;
 }
 
-/* X becomes {type: X}, or an empty map if it is nothing or if `child` is the type itself; then `child` is
- * added. All or nothing. */
+/* X becomes {type: X}, or an empty map if it is nothing or if `child` is the type itself; then
+ * `child` is added. All or nothing. */
 static BrioStatus add_below_scalar(BrioNode *scalar, BrioNode *child)
 {
     BrioNode shape = {.kind = BRIO_NODE_MAP}, *type = NULL;
     BrioStatus status = BRIO_OK;
     if (!is_nothing(scalar) && strcmp(child->key, "type")) {
-        type = make_node(BRIO_NODE_SCALAR, scalar->file, false, "type", 4, scalar->text, strlen(scalar->text));
+        type = make_node(BRIO_NODE_SCALAR, scalar->file, false, "type", 4, scalar->text,
+                         strlen(scalar->text));
         status = type ? add_child(&shape, type) : BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK) status = add_child(&shape, child);
@@ -631,7 +678,8 @@ static BrioStatus add_below_scalar(BrioNode *scalar, BrioNode *child)
     return BRIO_OK;
 }
 
-static BrioStatus parse_value(const char *text, const char *name, const Path *path, BrioNode **value, BrioError *error)
+static BrioStatus parse_value(const char *text, const char *name, const Path *path,
+                              BrioNode **value, BrioError *error)
 {
     const int last = path->count - 1;
     char *key = brio__alloc((size_t)path->part[last].length + 1, 1);
@@ -660,21 +708,24 @@ static BrioStatus parse_value(const char *text, const char *name, const Path *pa
     return status;
 }
 
-/* A number in the path asks for an element of a list: `at` is what the parts before `depth` lead to, and
- * nothing lies below. */
-static BrioStatus refuse_missing_list(const BrioNode *at, const Path *path, int depth, const char *name,
-                                      BrioError *error)
+/* A number in the path asks for an element of a list: `at` is what the parts before `depth` lead
+ * to, and nothing lies below. */
+static BrioStatus refuse_missing_list(const BrioNode *at, const Path *path, int depth,
+                                      const char *name, BrioError *error)
 {
     char place[128], keys[256] = "";
     brio__node_path(at, place, sizeof place);
     const char *called = place[0] ? place : "the document";
     size_t used = 0;
     for (int i = 0; at->kind == BRIO_NODE_MAP && i < at->count && used < sizeof keys; i++)
-        used += (size_t)snprintf(keys + used, sizeof keys - used, "%s%s", i > 0 ? ", " : "", at->child[i]->key);
+        used += (size_t)snprintf(keys + used, sizeof keys - used, "%s%s", i > 0 ? ", " : "",
+                                 at->child[i]->key);
     if (depth < path->count && is_index(path, depth)) {
         if (at->kind == BRIO_NODE_SCALAR)
-            return set_error(name, BRIO_ERROR_INPUT, error, "%s is %s, not a list", called, what_is(at).text);
-        return set_error(name, BRIO_ERROR_INPUT, error, "%s is a map, not a list; its keys: %s", called, keys);
+            return set_error(name, BRIO_ERROR_INPUT, error, "%s is %s, not a list", called,
+                             what_is(at).text);
+        return set_error(name, BRIO_ERROR_INPUT, error, "%s is a map, not a list; its keys: %s",
+                         called, keys);
     }
     for (int i = depth + 1; i < path->count; i++) {
         int length = (int)(path->part[i - 1].text + path->part[i - 1].length - path->part[0].text);
@@ -686,7 +737,8 @@ static BrioStatus refuse_missing_list(const BrioNode *at, const Path *path, int 
     return BRIO_OK;
 }
 
-static BrioStatus apply(BrioNode *root, const Path *path, const char *text, const char *name, BrioError *error)
+static BrioStatus apply(BrioNode *root, const Path *path, const char *text, const char *name,
+                        BrioError *error)
 {
     BrioNode *at, *value = NULL;
     int depth;
@@ -706,7 +758,7 @@ static BrioStatus apply(BrioNode *root, const Path *path, const char *text, cons
         return BRIO_OK;
     }
     value = wrap(value, path, depth, path->count - 1);
-    BrioStatus status = !value ? BRIO_ERROR_MEMORY
+    BrioStatus status = !value                         ? BRIO_ERROR_MEMORY
                         : at->kind == BRIO_NODE_SCALAR ? add_below_scalar(at, value)
                                                        : add_child(at, value);
     if (status == BRIO_OK) return BRIO_OK;
@@ -728,8 +780,8 @@ BrioStatus brio__tree_set(BrioNode *root, const char *assignment, BrioError *err
                            "expected PATH=VALUE, as in bodies.0.material.E=1e6, found \"%s\"",
                            excerpt(assignment).text);
     else if (!equals || !equals[1 + strspn(equals + 1, " ")])
-        status = set_error("--set", BRIO_ERROR_INPUT, error, "expected PATH=VALUE, found no value for \"%s\"",
-                           excerpt(checked).text);
+        status = set_error("--set", BRIO_ERROR_INPUT, error,
+                           "expected PATH=VALUE, found no value for \"%s\"", excerpt(checked).text);
     else {
         char *name = brio__alloc(checked_length + 8, 1);
         status = name ? BRIO_OK : set_error("--set", BRIO_ERROR_MEMORY, error, "out of memory");
@@ -743,7 +795,7 @@ BrioStatus brio__tree_set(BrioNode *root, const char *assignment, BrioError *err
     return status;
 }
 
-/* ---- values ------------------------------------------------------------------------------------- */
+/* ---- values ----------------------------------------------------------------------------- */
 
 static const char *skip_digits(const char *p)
 {
@@ -771,7 +823,8 @@ static NumberKind read_number(const char *text, double *value)
 {
     const char *p = text + (*text == '+' || *text == '-');
     const char *word = p + (*p == '.');
-    if (!strcasecmp(word, "nan") || !strcasecmp(word, "inf") || !strcasecmp(word, "infinity")) return NOT_FINITE;
+    if (!strcasecmp(word, "nan") || !strcasecmp(word, "inf") || !strcasecmp(word, "infinity"))
+        return NOT_FINITE;
     const char *end = decimal_end(p), *slash = NULL;
     if (end && *end == '/') {
         slash = end;
@@ -791,14 +844,18 @@ BrioStatus brio__node_real(const BrioNode *node, double *value, BrioError *error
     double number = 0;
     NumberKind kind = read_number(node->text, &number);
     if (node->quoted && kind == NUMBER)
-        return brio__node_error(node, error, "expected a number, found the text %s; remove the quotes",
+        return brio__node_error(node, error,
+                                "expected a number, found the text %s; remove the quotes",
                                 what_is(node).text);
     if (kind == NOT_FINITE)
-        return brio__node_error(node, error, "expected a finite number, found %s", what_is(node).text);
-    if (kind == DIVIDED_BY_ZERO)
-        return brio__node_error(node, error, "expected a finite number, found a division by zero, %s",
+        return brio__node_error(node, error, "expected a finite number, found %s",
                                 what_is(node).text);
-    if (kind != NUMBER) return brio__node_error(node, error, "expected a number, found %s", what_is(node).text);
+    if (kind == DIVIDED_BY_ZERO)
+        return brio__node_error(node, error,
+                                "expected a finite number, found a division by zero, %s",
+                                what_is(node).text);
+    if (kind != NUMBER)
+        return brio__node_error(node, error, "expected a number, found %s", what_is(node).text);
     *value = number;
     return BRIO_OK;
 }
@@ -806,19 +863,23 @@ BrioStatus brio__node_real(const BrioNode *node, double *value, BrioError *error
 BrioStatus brio__node_integer(const BrioNode *node, int64_t *value, BrioError *error)
 {
     if (node->kind != BRIO_NODE_SCALAR || is_nothing(node))
-        return brio__node_error(node, error, "expected a whole number, found %s", what_is(node).text);
+        return brio__node_error(node, error, "expected a whole number, found %s",
+                                what_is(node).text);
     double number;
     if (!node->quoted && read_number(node->text, &number) == NOT_A_NUMBER)
-        return brio__node_error(node, error, "expected a whole number, found %s", what_is(node).text);
+        return brio__node_error(node, error, "expected a whole number, found %s",
+                                what_is(node).text);
     BRIO_CHECK(brio__node_real(node, &number, error));
     if (number != floor(number))
-        return brio__node_error(node, error, "expected a whole number, found %s", excerpt(node->text).text);
+        return brio__node_error(node, error, "expected a whole number, found %s",
+                                excerpt(node->text).text);
     const char *first = node->text + (node->text[0] == '+' || node->text[0] == '-');
     bool exact = !*skip_digits(first); /* digits only: no rounding on the way */
     errno = 0;
     long long whole = exact ? strtoll(node->text, NULL, 10) : 0;
     if (errno == ERANGE || (!exact && fabs(number) > 0x1p53))
-        return brio__node_error(node, error, "%s is too large for a whole number", excerpt(node->text).text);
+        return brio__node_error(node, error, "%s is too large for a whole number",
+                                excerpt(node->text).text);
     *value = exact ? (int64_t)whole : (int64_t)number;
     return BRIO_OK;
 }
@@ -834,7 +895,8 @@ BrioStatus brio__node_boolean(const BrioNode *node, bool *value, BrioError *erro
 {
     bool result;
     if (!read_boolean(node, &result))
-        return brio__node_error(node, error, "expected true or false, found %s", what_is(node).text);
+        return brio__node_error(node, error, "expected true or false, found %s",
+                                what_is(node).text);
     *value = result;
     return BRIO_OK;
 }
@@ -851,18 +913,21 @@ BrioStatus brio__node_reals(const BrioNode *node, double *values, int count, Bri
 {
     const char *plural = count == 1 ? "" : "s";
     if (node->kind != BRIO_NODE_LIST)
-        return brio__node_error(node, error, "expected a list of %d number%s, found %s", count, plural,
-                                what_is(node).text);
+        return brio__node_error(node, error, "expected a list of %d number%s, found %s", count,
+                                plural, what_is(node).text);
     if (node->count != count)
-        return brio__node_error(node, error, "expected a list of %d number%s, found %d", count, plural, node->count);
+        return brio__node_error(node, error, "expected a list of %d number%s, found %d", count,
+                                plural, node->count);
     for (int i = 0; i < count; i++) BRIO_CHECK(brio__node_real(node->child[i], values + i, error));
     return BRIO_OK;
 }
 
-/* ---- field tables ------------------------------------------------------------------------------- */
+/* ---- field tables ----------------------------------------------------------------------- */
 
-/* The complaint of the field table about one value (components `width` wide), at the value's place. */
-static BrioStatus check_field(const BrioNode *node, const BrioField *field, const double *values, BrioError *error)
+/* The complaint of the field table about one value (components `width` wide), at the value's
+ * place. */
+static BrioStatus check_field(const BrioNode *node, const BrioField *field, const double *values,
+                              BrioError *error)
 {
     const BrioField table[2] = {*field, {0}};
     BrioError complaint = {0};
@@ -871,13 +936,17 @@ static BrioStatus check_field(const BrioNode *node, const BrioField *field, cons
 }
 
 /* Numbers of a list, or of a list of lists row by row, or one number, after their count. */
-static BrioStatus read_list(const BrioNode *node, const BrioField *field, double *values, BrioError *error)
+static BrioStatus read_list(const BrioNode *node, const BrioField *field, double *values,
+                            BrioError *error)
 {
     if (node->kind == BRIO_NODE_LIST) {
-        for (int i = 0; i < node->count; i++) BRIO_CHECK(read_list(node->child[i], field, values, error));
+        for (int i = 0; i < node->count; i++)
+            BRIO_CHECK(read_list(node->child[i], field, values, error));
         return BRIO_OK;
     }
-    if (values[0] == BRIO_LIST_MOST) return brio__node_error(node, error, "%s holds more than %d numbers", field->name, BRIO_LIST_MOST);
+    if (values[0] == BRIO_LIST_MOST)
+        return brio__node_error(node, error, "%s holds more than %d numbers", field->name,
+                                BRIO_LIST_MOST);
     BRIO_CHECK(brio__node_real(node, &values[1 + (int)values[0]], error));
     values[0]++;
     return BRIO_OK;
@@ -896,13 +965,19 @@ static BrioStatus no_such_word(const BrioNode *node, const BrioField *field, Bri
     BrioWord words[64];
     const char *names[64];
     int count = 0;
-    for (; count < 64 && (words[count] = brio__field_word(field, count)).text[0]; count++) names[count] = words[count].text;
-    const char *nearest = node->kind == BRIO_NODE_SCALAR ? brio__nearest(node->text, names, count) : NULL;
-    if (nearest) return brio__node_error(node, error, "%s cannot be \"%s\"; did you mean \"%s\"?", field->name, node->text, nearest);
-    return brio__node_error(node, error, "%s must be one of %s, found %s", field->name, field->unit, what_is(node).text);
+    for (; count < 64 && (words[count] = brio__field_word(field, count)).text[0]; count++)
+        names[count] = words[count].text;
+    const char *nearest =
+        node->kind == BRIO_NODE_SCALAR ? brio__nearest(node->text, names, count) : NULL;
+    if (nearest)
+        return brio__node_error(node, error, "%s cannot be \"%s\"; did you mean \"%s\"?",
+                                field->name, node->text, nearest);
+    return brio__node_error(node, error, "%s must be one of %s, found %s", field->name, field->unit,
+                            what_is(node).text);
 }
 
-static BrioStatus read_field(const BrioNode *node, const BrioField *field, double *values, BrioError *error)
+static BrioStatus read_field(const BrioNode *node, const BrioField *field, double *values,
+                             BrioError *error)
 {
     int64_t whole = 0;
     bool flag = false;
@@ -938,8 +1013,8 @@ static bool is_one_of(const char *word, const char *const *words, int count)
     return false;
 }
 
-static BrioStatus unknown_field(const BrioNode *child, const BrioField *fields, const char *const *also, int also_count,
-                                BrioError *error)
+static BrioStatus unknown_field(const BrioNode *child, const BrioField *fields,
+                                const char *const *also, int also_count, BrioError *error)
 {
     int rows = brio__fields_count(fields), count = 0;
     const char **names = brio__alloc((size_t)rows + (size_t)also_count + 1, sizeof *names);
@@ -951,8 +1026,8 @@ static BrioStatus unknown_field(const BrioNode *child, const BrioField *fields, 
     return status;
 }
 
-BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, const char *const *also, int also_count,
-                                    double *values, BrioError *error)
+BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, const char *const *also,
+                                    int also_count, double *values, BrioError *error)
 {
     if (!also) also_count = 0;
     if (map && map->kind != BRIO_NODE_MAP)
@@ -961,7 +1036,8 @@ BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, cons
         BrioNode *child = map->child[i];
         const BrioField *field = fields;
         int offset = 0;
-        while (field && field->name && strcmp(field->name, child->key)) offset += brio__field_width(field++);
+        while (field && field->name && strcmp(field->name, child->key))
+            offset += brio__field_width(field++);
         if (field && field->name) {
             child->used = true;
             BRIO_CHECK(read_field(child, field, values + offset, error));
@@ -970,20 +1046,22 @@ BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, cons
         }
     }
     const double *value = values;
-    for (const BrioField *field = fields; field && field->name; value += brio__field_width(field++)) {
+    for (const BrioField *field = fields; field && field->name;
+         value += brio__field_width(field++)) {
         if (!field->required || !isnan(*value)) continue;
         BrioWord unit = brio__field_unit(field);
         char message[256];
-        snprintf(message, sizeof message, "missing key \"%s\"%s%s%s: %s", field->name, unit.text[0] ? " (" : "", unit.text,
-                 unit.text[0] ? ")" : "",
+        snprintf(message, sizeof message, "missing key \"%s\"%s%s%s: %s", field->name,
+                 unit.text[0] ? " (" : "", unit.text, unit.text[0] ? ")" : "",
                  field->summary ? field->summary : "it has no default");
-        return map ? brio__node_error(map, error, "%s", message) : brio__error(error, BRIO_ERROR_INPUT, "%s", message);
+        return map ? brio__node_error(map, error, "%s", message)
+                   : brio__error(error, BRIO_ERROR_INPUT, "%s", message);
     }
     return BRIO_OK;
 }
 
-BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char *const *also, int also_count,
-                             double *values, BrioError *error)
+BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char *const *also,
+                             int also_count, double *values, BrioError *error)
 {
     double *value = values;
     brio_fields_defaults(fields, values);
@@ -992,7 +1070,7 @@ BrioStatus brio__node_fields(BrioNode *map, const BrioField *fields, const char 
     return brio__node_change_fields(map, fields, also, also_count, values, error);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------- */
 
 static void write_string(const char *text, FILE *file)
 {
@@ -1005,7 +1083,8 @@ static void write_string(const char *text, FILE *file)
             fputs("\\n", file);
         else if (c < 0x20 || c == 0x7f)
             fprintf(file, "\\u%04x", c);
-        else if (c == 0xc2 && (unsigned char)p[1] < 0xa0) /* U+0080 to U+009F, control characters too */
+        else if (c == 0xc2 &&
+                 (unsigned char)p[1] < 0xa0) /* U+0080 to U+009F, control characters too */
             fprintf(file, "\\u%04x", (unsigned char)*++p);
         else
             fputc(c, file);
@@ -1013,7 +1092,8 @@ static void write_string(const char *text, FILE *file)
     fputc('"', file);
 }
 
-/* What our numbers allow and JSON does not: a plus, leading zeros, no digit beside the point, a slash. */
+/* What our numbers allow and JSON does not: a plus, leading zeros, no digit beside the point, a
+ * slash. */
 static bool is_json_number(const char *text)
 {
     const char *p = text + (*text == '-');

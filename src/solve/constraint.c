@@ -15,25 +15,39 @@ BrioStatus brio__constraints_create(const BrioSystem *system, BrioConstraints **
     struct {
         double **array;
         size_t size;
-    } arrays[] = {{&c->g, count},         {&c->multiplier, count},       {&c->change, count},          {&c->kept, count},
-                  {&c->direction, 3 * count}, {&c->force_direction, 3 * count}, {&c->inertia, count},  {&c->column, (count + 1) * coordinates},
-                  {&c->schur, count * count}, {&c->world, 3 * (size_t)system->vertex_count}, {&c->force, coordinates},
-                  {&c->stiffness, (size_t)blocks * LANES}, {&c->term.rest, (size_t)blocks * LANES}};
+    } arrays[] = {{&c->g, count},
+                  {&c->multiplier, count},
+                  {&c->change, count},
+                  {&c->kept, count},
+                  {&c->direction, 3 * count},
+                  {&c->force_direction, 3 * count},
+                  {&c->inertia, count},
+                  {&c->column, (count + 1) * coordinates},
+                  {&c->schur, count * count},
+                  {&c->world, 3 * (size_t)system->vertex_count},
+                  {&c->force, coordinates},
+                  {&c->stiffness, (size_t)blocks * LANES},
+                  {&c->term.rest, (size_t)blocks * LANES}};
     BrioStatus status = BRIO_OK;
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++)
-        if (!(*arrays[i].array = brio__calloc(arrays[i].size, sizeof(double)))) status = BRIO_ERROR_MEMORY;
+        if (!(*arrays[i].array = brio__calloc(arrays[i].size, sizeof(double))))
+            status = BRIO_ERROR_MEMORY;
     c->term.node = brio__calloc((size_t)blocks * LANES * 2, sizeof *c->term.node);
     if (!c->term.node) status = BRIO_ERROR_MEMORY;
-    for (int64_t i = 0; status == BRIO_OK && i < blocks * LANES; i++) { /* the last block repeats the last rod, weightless */
+    /* the last block repeats the last rod, weightless */
+    for (int64_t i = 0; status == BRIO_OK && i < blocks * LANES; i++) {
         const BrioRod *rod = &system->rod[BRIO_MIN(i, (int64_t)c->count - 1)];
-        for (int k = 0; k < 2; k++) c->term.node[(i / LANES * 2 + k) * LANES + i % LANES] = 3 * rod->vertex[k];
+        for (int k = 0; k < 2; k++)
+            c->term.node[(i / LANES * 2 + k) * LANES + i % LANES] = 3 * rod->vertex[k];
         c->term.rest[i] = i < c->count ? 1 / rod->length : 0;
     }
     for (int i = 0; status == BRIO_OK && i < c->count; i++) {
         double mobility = 0;
         for (int k = 0; k < 2; k++)
-            for (int32_t m = system->map_start[system->rod[i].vertex[k]]; m < system->map_start[system->rod[i].vertex[k] + 1]; m++)
-                mobility += system->map_weight[m] * system->map_weight[m] / system->mass[system->map_block[m]];
+            for (int32_t m = system->map_start[system->rod[i].vertex[k]];
+                 m < system->map_start[system->rod[i].vertex[k] + 1]; m++)
+                mobility += system->map_weight[m] * system->map_weight[m] /
+                            system->mass[system->map_block[m]];
         c->inertia[i] = 1 / mobility;
         c->longest = fmax(c->longest, system->rod[i].length);
     }
@@ -49,8 +63,9 @@ void brio__constraints_free(BrioConstraints *c)
 {
     if (!c) return;
     brio__evaluator_free(c->evaluator);
-    double *arrays[] = {c->g, c->multiplier, c->change, c->kept, c->direction, c->force_direction, c->inertia, c->column, c->schur, c->world, c->force,
-                        c->stiffness, c->term.rest};
+    double *arrays[] = {
+        c->g,      c->multiplier, c->change, c->kept,  c->direction, c->force_direction, c->inertia,
+        c->column, c->schur,      c->world,  c->force, c->stiffness, c->term.rest};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     brio__free(c->term.node);
     brio__free(c);
@@ -63,7 +78,8 @@ double brio__constraints_update(BrioConstraints *c, const double *x)
         const BrioRod *rod = &c->system->rod[i];
         double *n = c->direction + 3 * i, square = 0;
         for (int r = 0; r < 3; r++) {
-            n[r] = (x[3 * (int64_t)rod->vertex[0] + r] - x[3 * (int64_t)rod->vertex[1] + r]) / rod->length;
+            n[r] = (x[3 * (int64_t)rod->vertex[0] + r] - x[3 * (int64_t)rod->vertex[1] + r]) /
+                   rod->length;
             square += n[r] * n[r];
         }
         c->g[i] = rod->length * (square - 1) / 2;
@@ -73,7 +89,10 @@ double brio__constraints_update(BrioConstraints *c, const double *x)
     return worst;
 }
 
-void brio__constraints_pull_from_here(BrioConstraints *c) { memcpy(c->force_direction, c->direction, 3 * (size_t)c->count * sizeof(double)); }
+void brio__constraints_pull_from_here(BrioConstraints *c)
+{
+    memcpy(c->force_direction, c->direction, 3 * (size_t)c->count * sizeof(double));
+}
 
 /* out += scale times row i of G, whose direction is n. */
 static void add_row(const BrioConstraints *c, int i, const double *n, double scale, double *out)
@@ -82,7 +101,9 @@ static void add_row(const BrioConstraints *c, int i, const double *n, double sca
     for (int k = 0; k < 2; k++) {
         int32_t v = s->rod[i].vertex[k];
         for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
-            for (int r = 0; r < 3; r++) out[3 * (int64_t)s->map_block[m] + r] += (k ? -scale : scale) * s->map_weight[m] * n[r];
+            for (int r = 0; r < 3; r++)
+                out[3 * (int64_t)s->map_block[m] + r] +=
+                    (k ? -scale : scale) * s->map_weight[m] * n[r];
     }
 }
 
@@ -93,7 +114,8 @@ static double dot_row(const BrioConstraints *c, int i, const double *n, const do
     for (int k = 0; k < 2; k++) {
         int32_t v = s->rod[i].vertex[k];
         for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++)
-            for (int r = 0; r < 3; r++) sum += (k ? -1 : 1) * s->map_weight[m] * n[r] * p[3 * (int64_t)s->map_block[m] + r];
+            for (int r = 0; r < 3; r++)
+                sum += (k ? -1 : 1) * s->map_weight[m] * n[r] * p[3 * (int64_t)s->map_block[m] + r];
     }
     return sum;
 }
@@ -101,7 +123,8 @@ static double dot_row(const BrioConstraints *c, int i, const double *n, const do
 void brio__constraints_add_force(BrioConstraints *c, double *gradient)
 {
     memset(c->force, 0, 3 * (size_t)c->system->block_count * sizeof(double));
-    for (int i = 0; i < c->count; i++) add_row(c, i, c->force_direction + 3 * i, c->multiplier[i], c->force);
+    for (int i = 0; i < c->count; i++)
+        add_row(c, i, c->force_direction + 3 * i, c->multiplier[i], c->force);
     brio__combine(c->system, 1, gradient, 1, c->force, gradient);
 }
 
@@ -112,18 +135,25 @@ double brio__constraints_merit(const BrioConstraints *c)
     return sum;
 }
 
-/* ---- curvature ---------------------------------------------------------------------------------- */
+/* ---- curvature -------------------------------------------------------------------------- */
 
-BrioStatus brio__constraints_join_graph(const BrioConstraints *c, int32_t n, int64_t **start, int32_t **neighbour)
+BrioStatus brio__constraints_join_graph(const BrioConstraints *c, int32_t n, int64_t **start,
+                                        int32_t **neighbour)
 {
-    int64_t *own_start = NULL, *joint_start = brio__alloc((size_t)n + 1, sizeof *joint_start), at = 0;
+    int64_t *own_start = NULL;
+    int64_t *joint_start = brio__alloc((size_t)n + 1, sizeof *joint_start);
+    int64_t at = 0;
     int32_t *own = NULL, *joint = NULL, *stamp = brio__alloc((size_t)n, sizeof *stamp);
-    BrioStatus status = joint_start && stamp ? brio__evaluator_graph(c->evaluator, &own_start, &own) : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK && !(joint = brio__alloc((size_t)((*start)[n] + own_start[n]), sizeof *joint))) status = BRIO_ERROR_MEMORY;
+    BrioStatus status = joint_start && stamp ? brio__evaluator_graph(c->evaluator, &own_start, &own)
+                                             : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK &&
+        !(joint = brio__alloc((size_t)((*start)[n] + own_start[n]), sizeof *joint)))
+        status = BRIO_ERROR_MEMORY;
     for (int32_t b = 0; status == BRIO_OK && b < n; b++) stamp[b] = -1;
     for (int32_t b = 0; status == BRIO_OK && b < n; b++) {
         joint_start[b] = at;
-        for (int64_t k = (*start)[b]; k < (*start)[b + 1]; k++) stamp[joint[at++] = (*neighbour)[k]] = b;
+        for (int64_t k = (*start)[b]; k < (*start)[b + 1]; k++)
+            stamp[joint[at++] = (*neighbour)[k]] = b;
         for (int64_t k = own_start[b]; k < own_start[b + 1]; k++)
             if (stamp[own[k]] != b) joint[at++] = own[k];
     }
@@ -142,15 +172,20 @@ BrioStatus brio__constraints_join_graph(const BrioConstraints *c, int32_t n, int
     return BRIO_OK;
 }
 
-BrioStatus brio__constraints_plan(BrioConstraints *c, const BrioLinear *linear) { return brio__evaluator_plan(c->evaluator, linear); }
-
-void brio__constraints_assemble(BrioConstraints *c, const double *x, bool project, BrioLinear *linear)
+BrioStatus brio__constraints_plan(BrioConstraints *c, const BrioLinear *linear)
 {
-    for (int i = 0; i < c->count; i++) c->stiffness[i] = project ? fmax(0, c->multiplier[i]) : c->multiplier[i];
+    return brio__evaluator_plan(c->evaluator, linear);
+}
+
+void brio__constraints_assemble(BrioConstraints *c, const double *x, bool project,
+                                BrioLinear *linear)
+{
+    for (int i = 0; i < c->count; i++)
+        c->stiffness[i] = project ? fmax(0, c->multiplier[i]) : c->multiplier[i];
     brio__assemble_add(c->evaluator, c->stiffness, x, 1, false, linear, NULL);
 }
 
-/* ---- the saddle point --------------------------------------------------------------------------- */
+/* ---- the saddle point ------------------------------------------------------------------- */
 
 /* Solves S x = b in place by elimination with partial pivoting; false if S is singular. */
 static bool eliminate(int n, double *S, double *b)
@@ -196,10 +231,13 @@ static void fill_schur(BrioConstraints *c)
 {
     int64_t length = 3 * (int64_t)c->system->block_count;
     for (int i = 0; i < c->count; i++)
-        for (int j = 0; j < c->count; j++) c->schur[i * c->count + j] = dot_row(c, i, c->direction + 3 * i, c->column + j * length);
+        for (int j = 0; j < c->count; j++)
+            c->schur[i * c->count + j] =
+                dot_row(c, i, c->direction + 3 * i, c->column + j * length);
 }
 
-BrioStatus brio__constraints_solve(BrioConstraints *c, BrioLinear *linear, const double *residual, double *step)
+BrioStatus brio__constraints_solve(BrioConstraints *c, BrioLinear *linear, const double *residual,
+                                   double *step)
 {
     int64_t length = 3 * (int64_t)c->system->block_count;
     double *free_step = c->column + c->count * length;
@@ -207,29 +245,36 @@ BrioStatus brio__constraints_solve(BrioConstraints *c, BrioLinear *linear, const
     brio__combine(c->system, -1, residual, 0, residual, free_step);
     BRIO_CHECK(brio__linear_solve(linear, c->count + 1, c->column, c->column));
     fill_schur(c);
-    for (int i = 0; i < c->count; i++) c->change[i] = c->g[i] + dot_row(c, i, c->direction + 3 * i, free_step);
+    for (int i = 0; i < c->count; i++)
+        c->change[i] = c->g[i] + dot_row(c, i, c->direction + 3 * i, free_step);
     if (!eliminate(c->count, c->schur, c->change)) return BRIO_NOT_POSITIVE_DEFINITE;
     memcpy(step, free_step, (size_t)length * sizeof *step);
-    for (int i = 0; i < c->count; i++) brio__combine(c->system, 1, step, -c->change[i], c->column + i * length, step);
+    for (int i = 0; i < c->count; i++)
+        brio__combine(c->system, 1, step, -c->change[i], c->column + i * length, step);
     return BRIO_OK;
 }
 
-BrioStatus brio__constraints_fit(BrioConstraints *c, const BrioState *state, const double *q, double time, double *v)
+BrioStatus brio__constraints_fit(BrioConstraints *c, const BrioState *state, const double *q,
+                                 double time, double *v)
 {
     const BrioSystem *s = c->system;
     int64_t length = 3 * (int64_t)s->block_count;
     brio__system_positions(s, state, q, time, c->world);
     brio__constraints_update(c, c->world);
     fill_columns(c, c->direction);
-    for (int i = 0; i < c->count; i++) brio__mass_solve(s, c->column + i * length, c->column + i * length);
+    for (int i = 0; i < c->count; i++)
+        brio__mass_solve(s, c->column + i * length, c->column + i * length);
     fill_schur(c);
     brio__system_velocities(s, state, v, time, c->world);
     for (int i = 0; i < c->count; i++) {
         c->change[i] = 0;
         for (int r = 0; r < 3; r++)
-            c->change[i] += c->direction[3 * i + r] * (c->world[3 * (int64_t)s->rod[i].vertex[0] + r] - c->world[3 * (int64_t)s->rod[i].vertex[1] + r]);
+            c->change[i] +=
+                c->direction[3 * i + r] * (c->world[3 * (int64_t)s->rod[i].vertex[0] + r] -
+                                           c->world[3 * (int64_t)s->rod[i].vertex[1] + r]);
     }
     if (!eliminate(c->count, c->schur, c->change)) return BRIO_NOT_POSITIVE_DEFINITE;
-    for (int i = 0; i < c->count; i++) brio__combine(s, 1, v, -c->change[i], c->column + i * length, v);
+    for (int i = 0; i < c->count; i++)
+        brio__combine(s, 1, v, -c->change[i], c->column + i * length, v);
     return BRIO_OK;
 }

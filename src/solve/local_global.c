@@ -23,11 +23,12 @@ struct BrioLocalGlobal {
     int32_t *neighbour;
     double *off, *diagonal;
     double *scaled_off, *scaled_diagonal;
-    double *touch;   /* what penalty contacts and friction add to the diagonal in this step, */
-    double *bound;   /* and what they really are, [block][BRIO_BOUND]; NULL: there are no contacts */
-    double *push;    /* gradients of the contacts with one obstacle: [block of eight][3][8] */
-    bool *resting;   /* blocks of vertices in contact where the step begins */
-    double *param;          /* the parameters that L was made with */
+    double *touch; /* what penalty contacts and friction add to the diagonal in this step, */
+    /* and what they really are, [block][BRIO_BOUND]; NULL: there are no contacts */
+    double *bound;
+    double *push;  /* gradients of the contacts with one obstacle: [block of eight][3][8] */
+    bool *resting; /* blocks of vertices in contact where the step begins */
+    double *param; /* the parameters that L was made with */
     bool made;
     BrioScalarPattern *pattern;
     Global global[FACTORS];
@@ -35,10 +36,13 @@ struct BrioLocalGlobal {
     /* L-BFGS: differences of points and gradients, a ring */
     int memory, used, last;
     double *dq[MEMORY_MOST], *dg[MEMORY_MOST], slope[MEMORY_MOST];
-    double *spare, *best_gradient; /* room for a point beside the caller's, the gradient at the best one */
-    /* where the matrix or the solve is not exact: what keeps the momentum of parts that are not held */
+    /* room for a point beside the caller's, the gradient at the best one */
+    double *spare, *best_gradient;
+    /* where the matrix or the solve is not exact: what keeps the momentum of parts that are not
+     * held */
     BrioParts *parts;
-    double *column_sum; /* of masses and hands, where there are any; L adds nothing to it in such parts */
+    /* of masses and hands, where there are any; L adds nothing to it in such parts */
+    double *column_sum;
     BrioHandSolve hands; /* those who hold on now: no part of L */
 };
 
@@ -52,7 +56,10 @@ void brio__local_global_free(BrioLocalGlobal *g)
     }
     brio__scalar_pattern_free(g->pattern);
     brio__parts_free(g->parts);
-    void *arrays[] = {g->start, g->neighbour, g->off, g->diagonal, g->scaled_off, g->scaled_diagonal, g->touch, g->bound, g->push, g->resting, g->param, g->spare, g->best_gradient, g->column_sum};
+    void *arrays[] = {g->start,         g->neighbour,       g->off,   g->diagonal,
+                      g->scaled_off,    g->scaled_diagonal, g->touch, g->bound,
+                      g->push,          g->resting,         g->param, g->spare,
+                      g->best_gradient, g->column_sum};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     for (int i = 0; i < MEMORY_MOST; i++) {
         brio__free(g->dq[i]);
@@ -61,7 +68,11 @@ void brio__local_global_free(BrioLocalGlobal *g)
     brio__free(g);
 }
 
-static int compare_blocks(const void *a, const void *b) { return (*(const int32_t *)a > *(const int32_t *)b) - (*(const int32_t *)a < *(const int32_t *)b); }
+static int compare_blocks(const void *a, const void *b)
+{
+    return (*(const int32_t *)a > *(const int32_t *)b) -
+           (*(const int32_t *)a < *(const int32_t *)b);
+}
 
 static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
 {
@@ -73,12 +84,15 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
     bool plain = !brio__solver_damped(s); /* and all energies are projections */
     for (int t = 0; t < system->term_count; t++) {
         unsigned traits = system->term[t].energy->traits;
-        plain &= system->term[t].elements == 0 || (traits & (BRIO_ENERGY_PROJECTION | BRIO_ENERGY_LINEAR));
+        plain &= system->term[t].elements == 0 ||
+                 (traits & (BRIO_ENERGY_PROJECTION | BRIO_ENERGY_LINEAR));
     }
     g->memory = s->options.memory < 0 ? (plain ? 0 : 5) : BRIO_MIN(s->options.memory, MEMORY_MOST);
     BrioStatus status = brio__evaluator_graph(s->evaluator, &g->start, &g->neighbour);
     if (status == BRIO_OK) {
-        for (size_t b = 0; b < n; b++) qsort(g->neighbour + g->start[b], (size_t)(g->start[b + 1] - g->start[b]), sizeof *g->neighbour, compare_blocks);
+        for (size_t b = 0; b < n; b++)
+            qsort(g->neighbour + g->start[b], (size_t)(g->start[b + 1] - g->start[b]),
+                  sizeof *g->neighbour, compare_blocks);
         size_t entries = (size_t)g->start[n], coordinates = 3 * n;
         g->off = brio__alloc(entries, sizeof(double));
         g->scaled_off = brio__alloc(entries, sizeof(double));
@@ -93,10 +107,16 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
         g->column_sum = brio__alloc(n, sizeof(double));
         g->spare = brio__alloc(coordinates, sizeof(double));
         g->best_gradient = brio__alloc(coordinates, sizeof(double));
-        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch && g->resting && g->param && g->column_sum && g->spare && g->best_gradient && (!contacts || (g->bound && g->push));
-        for (int i = 0; all && i < g->memory; i++) all = (g->dq[i] = brio__alloc(coordinates, sizeof(double))) && (g->dg[i] = brio__alloc(coordinates, sizeof(double)));
-        status = all ? brio__scalar_analyse((int32_t)n, g->start, g->neighbour, &g->pattern) : BRIO_ERROR_MEMORY;
-        if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts)) status = brio__parts_create(s->system, &g->parts);
+        bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch &&
+                   g->resting && g->param && g->column_sum && g->spare && g->best_gradient &&
+                   (!contacts || (g->bound && g->push));
+        for (int i = 0; all && i < g->memory; i++)
+            all = (g->dq[i] = brio__alloc(coordinates, sizeof(double))) &&
+                  (g->dg[i] = brio__alloc(coordinates, sizeof(double)));
+        status = all ? brio__scalar_analyse((int32_t)n, g->start, g->neighbour, &g->pattern)
+                     : BRIO_ERROR_MEMORY;
+        if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts))
+            status = brio__parts_create(s->system, &g->parts);
     }
     if (status == BRIO_OK)
         *out = g;
@@ -105,7 +125,7 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
     return status;
 }
 
-/* ---- the constant matrix -------------------------------------------------------------------------- */
+/* ---- the constant matrix ---------------------------------------------------------------- */
 
 static void add(BrioLocalGlobal *g, int32_t row, int32_t column, double weight)
 {
@@ -113,7 +133,9 @@ static void add(BrioLocalGlobal *g, int32_t row, int32_t column, double weight)
         g->diagonal[row] += weight;
         return;
     }
-    const int32_t *first = g->neighbour + g->start[row], *found = bsearch(&column, first, (size_t)(g->start[row + 1] - g->start[row]), sizeof *first, compare_blocks);
+    const int32_t *first = g->neighbour + g->start[row];
+    const int32_t *found = bsearch(&column, first, (size_t)(g->start[row + 1] - g->start[row]),
+                                   sizeof *first, compare_blocks);
     if (found) g->off[found - g->neighbour] += weight;
 }
 
@@ -122,7 +144,8 @@ static void add_pair(BrioLocalGlobal *g, int32_t v, int32_t u, double w)
 {
     const BrioSystem *s = g->system;
     for (int32_t i = s->map_start[v]; i < s->map_start[v + 1]; i++)
-        for (int32_t j = s->map_start[u]; j < s->map_start[u + 1]; j++) add(g, s->map_block[i], s->map_block[j], w * s->map_weight[i] * s->map_weight[j]);
+        for (int32_t j = s->map_start[u]; j < s->map_start[u + 1]; j++)
+            add(g, s->map_block[i], s->map_block[j], w * s->map_weight[i] * s->map_weight[j]);
 }
 
 /* Their memory is used again from the first on. */
@@ -132,10 +155,15 @@ static void forget_factors(BrioLocalGlobal *g)
     g->oldest = 0;
 }
 
-static bool is_constant(const BrioTerm *term) { return term->energy->laplacian && term->energy->element != BRIO_ELEMENT_CONTACT; }
+static bool is_constant(const BrioTerm *term)
+{
+    return term->energy->laplacian && term->energy->element != BRIO_ELEMENT_CONTACT;
+}
 
-/* Contacts with planes and shapes at the world positions x, each a spring along its normal: marks the blocks that they act on, or adds to their bounds. */
-static void obstacles_touch(BrioLocalGlobal *g, const double *param, const double *x, bool *mark, double *bound)
+/* Contacts with planes and shapes at the world positions x, each a spring along its normal: marks
+ * the blocks that they act on, or adds to their bounds. */
+static void obstacles_touch(BrioLocalGlobal *g, const double *param, const double *x, bool *mark,
+                            double *bound)
 {
     const BrioSystem *s = g->system;
     for (int k = 0; k < s->plane_count; k++) {
@@ -146,17 +174,21 @@ static void obstacles_touch(BrioLocalGlobal *g, const double *param, const doubl
             double n[3], rest[16], stiffness;
             if (!(brio__obstacle_push(g->push, i, n) > 0)) continue;
             int32_t vertex = brio__term_vertex(term, i, 0);
-            for (int r = 0; r < e->rest; r++) rest[r] = term->rest[(i / LANES * e->rest + r) * LANES + i % LANES];
+            for (int r = 0; r < e->rest; r++)
+                rest[r] = term->rest[(i / LANES * e->rest + r) * LANES + i % LANES];
             e->laplacian(rest, param + term->params, NULL, &stiffness);
             for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) {
                 if (mark) mark[s->map_block[m]] = true;
-                if (bound) brio__bound_add(bound + BRIO_BOUND * (int64_t)s->map_block[m], stiffness * fabs(s->map_weight[m]), n, 0);
+                if (bound)
+                    brio__bound_add(bound + BRIO_BOUND * (int64_t)s->map_block[m],
+                                    stiffness * fabs(s->map_weight[m]), n, 0);
             }
         }
     }
 }
 
-/* Springs between vertices, where contact was evaluated last: kappa (1, -1; -1, 1) along a normal, which twice its diagonal bounds. */
+/* Springs between vertices, where contact was evaluated last: kappa (1, -1; -1, 1) along a normal,
+ * which twice its diagonal bounds. */
 static void vertices_touch(BrioLocalGlobal *g, const BrioContact *contact, const double *param)
 {
     const BrioSystem *s = g->system;
@@ -175,8 +207,9 @@ static void vertices_touch(BrioLocalGlobal *g, const BrioContact *contact, const
     }
 }
 
-/* What contacts add to the matrix, found once a step where its iterations begin: at q, whose world positions are in s->x. The bound of friction changes with every
- * slide, so on the diagonal it is taken up to the next power of two: the same factor serves for many steps. */
+/* What contacts add to the matrix, found once a step where its iterations begin: at q, whose world
+ * positions are in s->x. The bound of friction changes with every slide, so on the diagonal it is
+ * taken up to the next power of two: the same factor serves for many steps. */
 static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -188,7 +221,9 @@ static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
     if (s->friction && !o->undamped) {
         const BrioDamper *friction = &s->damper[s->damper_count - 1];
         BrioMotion motion = brio__damped_motion(s, p->state, o, q);
-        friction->model->bound(friction->self, s, p->state, &motion, o->blend_damping ? 1 : 1 / o->a, g->bound); /* s a^2 of it counts, or s a */
+        /* s a^2 of it counts, or s a */
+        friction->model->bound(friction->self, s, p->state, &motion,
+                               o->blend_damping ? 1 : 1 / o->a, g->bound);
         for (int32_t b = 0; b < blocks; b++) {
             double largest = g->bound[BRIO_BOUND * (int64_t)b];
             if (largest > 0) g->touch[b] = exp2(ceil(log2(largest))) - largest;
@@ -208,8 +243,11 @@ static bool outdated(const BrioLocalGlobal *g, const double *param)
         const BrioTerm *term = &g->system->term[t];
         if (!is_constant(term)) continue;
         size_t live = (size_t)(term->blocks * term->energy->live * LANES);
-        if (memcmp(g->param + term->params, param + term->params, (size_t)term->energy->params * sizeof *param)) return true;
-        if (live && memcmp(g->param + term->live, param + term->live, live * sizeof *param)) return true;
+        if (memcmp(g->param + term->params, param + term->params,
+                   (size_t)term->energy->params * sizeof *param))
+            return true;
+        if (live && memcmp(g->param + term->live, param + term->live, live * sizeof *param))
+            return true;
     }
     return false;
 }
@@ -226,12 +264,15 @@ static void make(BrioLocalGlobal *g, const double *param)
         for (int64_t i = 0; i < term->elements; i++) {
             int64_t block = i / LANES, at = i % LANES;
             double rest[16], live[16], weight[10];
-            for (int k = 0; k < e->rest; k++) rest[k] = term->rest[(block * e->rest + k) * LANES + at];
-            for (int k = 0; k < e->live; k++) live[k] = param[term->live + (block * e->live + k) * LANES + at];
+            for (int k = 0; k < e->rest; k++)
+                rest[k] = term->rest[(block * e->rest + k) * LANES + at];
+            for (int k = 0; k < e->live; k++)
+                live[k] = param[term->live + (block * e->live + k) * LANES + at];
             e->laplacian(rest, param + term->params, live, weight);
             for (int a = 0; a < e->nodes; a++)
                 for (int b = 0; b < e->nodes; b++)
-                    add_pair(g, brio__term_vertex(term, i, a), brio__term_vertex(term, i, b), weight[a >= b ? brio__pair(a, b) : brio__pair(b, a)]);
+                    add_pair(g, brio__term_vertex(term, i, a), brio__term_vertex(term, i, b),
+                             weight[a >= b ? brio__pair(a, b) : brio__pair(b, a)]);
         }
     }
     memcpy(g->param, param, (size_t)s->param_count * sizeof *param);
@@ -240,7 +281,8 @@ static void make(BrioLocalGlobal *g, const double *param)
 }
 
 /* The factor of M + scale (L + diag(touch)). */
-static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *param, double scale, Global **global)
+static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *param, double scale,
+                            Global **global)
 {
     size_t bytes = (size_t)g->system->block_count * sizeof *g->touch;
     Global *to = NULL;
@@ -253,12 +295,16 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
         g->oldest = (g->oldest + 1) % FACTORS;
     }
     to->scale = 0;
-    if (!to->touch && !(to->touch = brio__alloc((size_t)g->system->block_count, sizeof *to->touch))) return BRIO_ERROR_MEMORY;
+    if (!to->touch && !(to->touch = brio__alloc((size_t)g->system->block_count, sizeof *to->touch)))
+        return BRIO_ERROR_MEMORY;
     brio__hand_columns_forget(&to->hands);
-    if (!to->factor) BRIO_CHECK(brio__scalar_factor_create(g->pattern, s->options.single_precision, &to->factor));
+    if (!to->factor)
+        BRIO_CHECK(
+            brio__scalar_factor_create(g->pattern, s->options.single_precision, &to->factor));
     for (int32_t b = 0; b < g->system->block_count; b++) {
         g->scaled_diagonal[b] = g->system->mass[b] + scale * (g->diagonal[b] + g->touch[b]);
-        for (int64_t k = g->start[b]; k < g->start[b + 1]; k++) g->scaled_off[k] = scale * g->off[k];
+        for (int64_t k = g->start[b]; k < g->start[b + 1]; k++)
+            g->scaled_off[k] = scale * g->off[k];
     }
     double before = brio__seconds();
     BrioStatus status = brio__scalar_factorise(to->factor, g->scaled_diagonal, g->scaled_off);
@@ -280,10 +326,12 @@ BrioStatus brio__local_global_prepare(BrioSolver *s, const double *param, double
     return global_of(s, s->local_global, param, scale, &global);
 }
 
-/* ---- iterations ------------------------------------------------------------------------------------ */
+/* ---- iterations ------------------------------------------------------------------------- */
 
-/* Keeps the differences of a point and its gradient from the best one's, if they tell of positive curvature. */
-static void remember(BrioLocalGlobal *g, const double *q, const double *gradient, const double *best)
+/* Keeps the differences of a point and its gradient from the best one's, if they tell of positive
+ * curvature. */
+static void remember(BrioLocalGlobal *g, const double *q, const double *gradient,
+                     const double *best)
 {
     int at = (g->last + 1) % g->memory;
     brio__combine(g->system, 1, q, -1, best, g->dq[at]);
@@ -295,8 +343,10 @@ static void remember(BrioLocalGlobal *g, const double *q, const double *gradient
     g->used = BRIO_MIN(g->used + 1, g->memory);
 }
 
-/* step = B gradient, B the inverse of M + scale L and the hands corrected by what was remembered [Nocedal 1980]. */
-static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double scale, const double *gradient, double *step)
+/* step = B gradient, B the inverse of M + scale L and the hands corrected by what was remembered
+ * [Nocedal 1980]. */
+static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double scale,
+                      const double *gradient, double *step)
 {
     double share[MEMORY_MOST];
     const double *right = gradient;
@@ -312,10 +362,13 @@ static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double
         double back = brio__dot(g->system, g->dg[i], step) / g->slope[i];
         brio__combine(g->system, 1, step, share[i] - back, g->dq[i], step);
     }
-    if (g->parts) brio__parts_balance(g->parts, g->hands.count ? g->column_sum : g->system->mass, g->bound, scale, gradient, step);
+    if (g->parts)
+        brio__parts_balance(g->parts, g->hands.count ? g->column_sum : g->system->mass, g->bound,
+                            scale, gradient, step);
 }
 
-/* Where weight alone would lead to (of what is in contact, velocity alone: something carries it), or q_n if that is forbidden. */
+/* Where weight alone would lead to (of what is in contact, velocity alone: something carries it),
+ * or q_n if that is forbidden. */
 static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
 {
     BrioSolver *s = p->solver;
@@ -326,7 +379,8 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
         memcpy(q, o->guess, bytes);
         if (isfinite(value.value)) return value;
     } else {
-        brio__mass_solve(s->system, brio__linear_gradient(s->evaluator, p->state->param, s->x), s->step);
+        brio__mass_solve(s->system, brio__linear_gradient(s->evaluator, p->state->param, s->x),
+                         s->step);
         if (s->system->plane_count) {
             memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
             brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
@@ -363,9 +417,11 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     s->totals.gradient += brio__seconds() - before;
     detect(p, g, q);
     BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &global));
-    BRIO_CHECK(brio__hand_solve_begin(&g->hands, &global->hands, s->system, p->state, o->s * o->a * o->a, global->factor, s->trial));
+    BRIO_CHECK(brio__hand_solve_begin(&g->hands, &global->hands, s->system, p->state,
+                                      o->s * o->a * o->a, global->factor, s->trial));
     if (g->parts && g->hands.count) {
-        memcpy(g->column_sum, s->system->mass, (size_t)s->system->block_count * sizeof *g->column_sum);
+        memcpy(g->column_sum, s->system->mass,
+               (size_t)s->system->block_count * sizeof *g->column_sum);
         brio__hand_solve_column_sums(&g->hands, g->column_sum);
     }
     g->used = 0;
@@ -401,6 +457,8 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     s->reason = BRIO_REASON_TOLERANCE;
     if (isfinite(now.value)) return BRIO_OK;
     s->reason = BRIO_REASON_NOT_FINITE;
-    snprintf(s->message, sizeof s->message, "local/global met a value that is not finite, at q_n already: inverted elements, or a step that is far too long");
+    snprintf(s->message, sizeof s->message,
+             "local/global met a value that is not finite, at q_n already: inverted elements, or a "
+             "step that is far too long");
     return BRIO_NOT_FINITE;
 }

@@ -1,14 +1,17 @@
 /* Projected Newton for the primitive.
  *
- * Each iteration solves (m M + s a^2 H + s a H_D) p = -(m M (q - target) + s a (g + g_D)), with g and H the gradient and the
- * Hessian (projected element by element as far as the matrix needs it to be positive definite) of P at y = a q + (1-a) q_n, g_D and H_D those
- * of the dissipation potentials at q (at y, and s a^2 H_D, with blend_damping), shortens p so that no element becomes forbidden,
- * backtracks until the objective falls by a share of what its slope promises [Armijo 1966], and ends when the
- * full step is below the tolerance, max|p|/h < tol; that last step is taken too.
+ * Each iteration solves (m M + s a^2 H + s a H_D) p = -(m M (q - target) + s a (g + g_D)), with g
+ * and H the gradient and the Hessian (projected element by element as far as the matrix needs it to
+ * be positive definite) of P at y = a q + (1-a) q_n, g_D and H_D those of the dissipation
+ * potentials at q (at y, and s a^2 H_D, with blend_damping), shortens p so that no element becomes
+ * forbidden, backtracks until the objective falls by a share of what its slope promises [Armijo
+ * 1966], and ends when the full step is below the tolerance, max|p|/h < tol; that last step is
+ * taken too.
  *
- * The objective is a sum of terms that may be far larger than what a step changes, so differences below
- * `noise` (a bound on the round-off of that sum) mean nothing: there, a step may raise it by that much as long as steps
- * get shorter, and when they no longer do, round-off has been reached and the minimiser says so. */
+ * The objective is a sum of terms that may be far larger than what a step changes, so differences
+ * below `noise` (a bound on the round-off of that sum) mean nothing: there, a step may raise it by
+ * that much as long as steps get shorter, and when they no longer do, round-off has been reached
+ * and the minimiser says so. */
 #include "minimise.h"
 
 #include "../contact/friction.h"
@@ -46,7 +49,15 @@ const char *brio__solver_type(const char *name)
 
 BrioSolverOptions brio_solver_options(void)
 {
-    return (BrioSolverOptions){.type = "newton", .linear = brio__linear_at(0)->name, .tol = 1e-8, .max_iterations = 100, .linear_tol = 1e-6, .max_halvings = 6, .iterations = 10, .single_precision = 1, .memory = -1};
+    return (BrioSolverOptions){.type = "newton",
+                               .linear = brio__linear_at(0)->name,
+                               .tol = 1e-8,
+                               .max_iterations = 100,
+                               .linear_tol = 1e-6,
+                               .max_halvings = 6,
+                               .iterations = 10,
+                               .single_precision = 1,
+                               .memory = -1};
 }
 
 static BrioStatus create_dampers(BrioSolver *s, const BrioDamping *damping, int count)
@@ -79,8 +90,8 @@ BrioStatus brio__solver_begin(BrioSolver *s, const BrioState *state)
     return BRIO_OK;
 }
 
-BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options, const BrioDamping *damping, int damping_count,
-                               BrioSolver **solver)
+BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options,
+                               const BrioDamping *damping, int damping_count, BrioSolver **solver)
 {
     BrioSolver *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
@@ -90,7 +101,8 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     s->limit.term = NULL;
     s->held_part = 1;
     size_t coordinates = 3 * (size_t)system->block_count, world = 3 * (size_t)system->vertex_count;
-    BrioStatus status = brio__evaluator_create(system, system->term, system->term_count, &s->evaluator);
+    BrioStatus status =
+        brio__evaluator_create(system, system->term, system->term_count, &s->evaluator);
     s->x = brio__calloc(world, sizeof(double));
     s->dx = brio__calloc(world, sizeof(double));
     s->x_held_n = brio__calloc(world, sizeof(double));
@@ -102,10 +114,14 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     s->damped_pose = brio__alloc(coordinates, sizeof(double));
     s->term_energy = brio__alloc((size_t)system->term_count + 2, sizeof(double));
     if (status == BRIO_OK &&
-        (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend || !s->difference || !s->damped_pose || !s->term_energy))
+        (!s->x || !s->dx || !s->x_held_n || !s->gradient || !s->step || !s->trial || !s->blend ||
+         !s->difference || !s->damped_pose || !s->term_energy))
         status = BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK && options->linear_options && !(s->options.linear_options = brio__strdup(options->linear_options))) status = BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK && system->rod_count) status = brio__constraints_create(system, &s->constraints);
+    if (status == BRIO_OK && options->linear_options &&
+        !(s->options.linear_options = brio__strdup(options->linear_options)))
+        status = BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK && system->rod_count)
+        status = brio__constraints_create(system, &s->constraints);
     if (status == BRIO_OK && system->surface) status = brio__contact_create(system, &s->contact);
     if (status == BRIO_OK) status = create_dampers(s, damping, damping_count);
     if (status == BRIO_OK)
@@ -125,7 +141,8 @@ void brio__solver_free(BrioSolver *s)
     brio__constraints_free(s->constraints);
     brio__linear_free(s->linear);
     brio__local_global_free(s->local_global);
-    double *arrays[] = {s->x, s->dx, s->x_held_n, s->gradient, s->step, s->trial, s->blend, s->difference, s->damped_pose, s->term_energy};
+    double *arrays[] = {s->x,     s->dx,    s->x_held_n,   s->gradient,    s->step,
+                        s->trial, s->blend, s->difference, s->damped_pose, s->term_energy};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     brio__free((char *)s->options.linear_options);
     brio__free(s);
@@ -139,19 +156,29 @@ BrioStatus brio__solver_prepare(BrioSolver *s, const BrioState *state)
     int64_t *start = NULL;
     int32_t *neighbour = NULL;
     BrioStatus status = brio__evaluator_graph(s->evaluator, &start, &neighbour);
-    if (status == BRIO_OK && s->constraints) status = brio__constraints_join_graph(s->constraints, s->system->block_count, &start, &neighbour);
-    BrioLinearOptions options = {.tol = s->options.linear_tol, .share = s->system->share, .position = state->q, .text = s->options.linear_options};
-    if (status == BRIO_OK) status = brio__linear_create(type, &options, s->system->block_count, start, neighbour, &s->linear);
+    if (status == BRIO_OK && s->constraints)
+        status = brio__constraints_join_graph(s->constraints, s->system->block_count, &start,
+                                              &neighbour);
+    BrioLinearOptions options = {.tol = s->options.linear_tol,
+                                 .share = s->system->share,
+                                 .position = state->q,
+                                 .text = s->options.linear_options};
+    if (status == BRIO_OK)
+        status = brio__linear_create(type, &options, s->system->block_count, start, neighbour,
+                                     &s->linear);
     brio__free(start);
     brio__free(neighbour);
     if (status == BRIO_OK) status = brio__evaluator_plan(s->evaluator, s->linear);
-    if (status == BRIO_OK && s->constraints) status = brio__constraints_plan(s->constraints, s->linear);
-    if (status == BRIO_OK && (s->contact || s->friction)) status = brio__extra_create(&s->linear->extra);
+    if (status == BRIO_OK && s->constraints)
+        status = brio__constraints_plan(s->constraints, s->linear);
+    if (status == BRIO_OK && (s->contact || s->friction))
+        status = brio__extra_create(&s->linear->extra);
     status = brio__share_agree(s->system->share, status);
     if (status != BRIO_OK) { /* the next try starts afresh */
         brio__linear_free(s->linear);
         s->linear = NULL;
-        snprintf(s->message, sizeof s->message, "the %s solver could not be set up: %s%s", type->name, brio_status_text(status),
+        snprintf(s->message, sizeof s->message, "the %s solver could not be set up: %s%s",
+                 type->name, brio_status_text(status),
                  status == BRIO_ERROR_TOO_LARGE ? "; solver: {linear: pcg} needs no factor" : "");
     }
     return status;
@@ -160,7 +187,8 @@ BrioStatus brio__solver_prepare(BrioSolver *s, const BrioState *state)
 /* All potentials at the world positions s->x, of all processes. */
 static double potential_here(BrioSolver *s, const BrioState *state, double *gradient)
 {
-    double P = brio__evaluate(s->evaluator, state->param, s->x, gradient, s->term_energy), before = brio__seconds();
+    double P = brio__evaluate(s->evaluator, state->param, s->x, gradient, s->term_energy);
+    double before = brio__seconds();
     s->hand_energy = brio__hands_evaluate(s->system, state, s->x, gradient);
     P += s->hand_energy;
     if (s->contact) {
@@ -181,7 +209,8 @@ static double potential_here(BrioSolver *s, const BrioState *state, double *grad
     return joined[s->system->term_count];
 }
 
-double brio__potential(BrioSolver *s, const BrioState *state, const double *q, double time, double *gradient)
+double brio__potential(BrioSolver *s, const BrioState *state, const double *q, double time,
+                       double *gradient)
 {
     brio__system_positions(s->system, state, q, time, s->x);
     s->totals.evaluations++;
@@ -190,7 +219,8 @@ double brio__potential(BrioSolver *s, const BrioState *state, const double *q, d
     return P;
 }
 
-void brio__solver_positions(BrioSolver *s, const BrioState *state, const double *q, double time, double *x)
+void brio__solver_positions(BrioSolver *s, const BrioState *state, const double *q, double time,
+                            double *x)
 {
     brio__system_positions(s->system, state, q, time, x);
     for (int64_t i = 0; s->held_part < 1 && i < s->system->held_count; i++)
@@ -204,14 +234,18 @@ void brio__solver_positions(BrioSolver *s, const BrioState *state, const double 
 static double barrier_energy(const BrioSolver *s)
 {
     double sum = s->contact && s->system->barrier ? s->contact_energy : 0;
-    for (int k = 0; s->system->barrier && k < s->system->plane_count; k++) sum += s->term_energy[s->system->plane_term + k];
+    for (int k = 0; s->system->barrier && k < s->system->plane_count; k++)
+        sum += s->term_energy[s->system->plane_term + k];
     return sum;
 }
 
 /* Seconds that other phases took inside of one that is being measured. */
-static double inner_seconds(const BrioSolver *s) { return s->totals.contact + s->totals.broad_phase + s->totals.ccd; }
+static double inner_seconds(const BrioSolver *s)
+{
+    return s->totals.contact + s->totals.broad_phase + s->totals.ccd;
+}
 
-/* ---- the objective ------------------------------------------------------------------------------ */
+/* ---- the objective ---------------------------------------------------------------------- */
 
 /* World positions of y = a q + (1-a) q_n, held vertices blended likewise. */
 static void world_blend(const BrioProblem *p, const double *q)
@@ -231,12 +265,19 @@ static void world_blend(const BrioProblem *p, const double *q)
         }
 }
 
-BrioMotion brio__damped_motion(BrioSolver *s, const BrioState *state, const BrioObjective *o, const double *q)
+BrioMotion brio__damped_motion(BrioSolver *s, const BrioState *state, const BrioObjective *o,
+                               const double *q)
 {
     if (!o->blend_damping || o->a == 1)
-        return (BrioMotion){.q = q, .from = o->from ? o->from : state->q, .over = o->from ? o->over : o->h, .time = o->time};
+        return (BrioMotion){.q = q,
+                            .from = o->from ? o->from : state->q,
+                            .over = o->from ? o->over : o->h,
+                            .time = o->time};
     brio__combine(s->system, o->a, q, 1 - o->a, state->q, s->damped_pose);
-    return (BrioMotion){.q = s->damped_pose, .from = state->q, .over = o->a * o->h, .time = state->time + o->a * (o->time - state->time)};
+    return (BrioMotion){.q = s->damped_pose,
+                        .from = state->q,
+                        .over = o->a * o->h,
+                        .time = state->time + o->a * (o->time - state->time)};
 }
 
 BrioValue brio__problem_value(const BrioProblem *p, const double *q, double *gradient)
@@ -244,32 +285,41 @@ BrioValue brio__problem_value(const BrioProblem *p, const double *q, double *gra
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
     double distance = 0, potential = 0, dissipation = 0, noise = 0;
-    bool known = gradient && q == o->guess && o->guess_gradient; /* and s->x and s->potential are those of q */
+    /* and s->x and s->potential are those of q */
+    bool known = gradient && q == o->guess && o->guess_gradient;
     if (!known) {
         s->totals.evaluations++;
         world_blend(p, q);
     }
     if (o->s != 0) {
         if (known)
-            memcpy(gradient, o->guess_gradient, 3 * (size_t)s->system->block_count * sizeof *gradient);
+            memcpy(gradient, o->guess_gradient,
+                   3 * (size_t)s->system->block_count * sizeof *gradient);
         potential = known ? s->potential : potential_here(s, p->state, gradient);
         if (gradient) s->potential = potential;
-        noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy) + 16 * DBL_EPSILON * (fabs(s->contact_energy) + s->hand_energy);
-        BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
+        noise = brio__evaluate_noise(s->evaluator, p->state->param, s->term_energy) +
+                16 * DBL_EPSILON * (fabs(s->contact_energy) + s->hand_energy);
+        BrioMotion motion =
+            p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
         for (int i = 0; i < p->damper_count; i++) {
             const BrioDamper *d = &s->damper[i];
-            if (d->model->potential) dissipation += d->model->potential(d->self, d->values, s, p->state, &motion, gradient);
+            if (d->model->potential)
+                dissipation +=
+                    d->model->potential(d->self, d->values, s, p->state, &motion, gradient);
         }
     } else if (gradient) {
         memset(gradient, 0, 3 * (size_t)s->system->block_count * sizeof *gradient);
     }
-    dissipation *= o->blend_damping ? o->s : o->s * o->a; /* either way its gradient has the factor s a */
+    /* either way its gradient has the factor s a */
+    dissipation *= o->blend_damping ? o->s : o->s * o->a;
     if (p->mass != 0) {
-        distance = p->mass / 2 * brio__mass_distance(s->system, q, o->target, p->mass, o->s * o->a, gradient);
+        distance = p->mass / 2 *
+                   brio__mass_distance(s->system, q, o->target, p->mass, o->s * o->a, gradient);
     } else if (gradient) {
         brio__combine(s->system, o->s * o->a, gradient, 0, gradient, gradient);
     }
-    return (BrioValue){distance + o->s * potential + dissipation, 16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * noise};
+    return (BrioValue){distance + o->s * potential + dissipation,
+                       16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * noise};
 }
 
 /* How far the world positions s->x may go along s->dx. */
@@ -290,7 +340,8 @@ static double allowed_here(const BrioProblem *p, BrioLimit *limit)
     return brio__limit_join(s->system, fmin(t, u), limit);
 }
 
-/* How far q may go along `step` without an element becoming forbidden or two surfaces meeting, at y and, if a < 1, at q itself. */
+/* How far q may go along `step` without an element becoming forbidden or two surfaces meeting, at y
+ * and, if a < 1, at q itself. */
 static double allowed(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -314,7 +365,7 @@ static double allowed(const BrioProblem *p, const double *q)
     return t;
 }
 
-/* ---- Newton ------------------------------------------------------------------------------------- */
+/* ---- Newton ----------------------------------------------------------------------------- */
 
 static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
 {
@@ -327,23 +378,32 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
     if (brio__limit_is_here(&s->limit)) {
         char name[192];
         brio__limit_text(s->system, &s->limit, name, sizeof name);
-        const char *who = s->limit.term->energy->element == BRIO_ELEMENT_PAIR      ? "continuous collision detection"
-                          : s->limit.term->energy->element == BRIO_ELEMENT_CONTACT ? "the distance from a plane"
-                                                                                   : "the check against inversion";
-        snprintf(element, sizeof element, "; %s limited the last step to %.2g of its length: %s", who, s->limit_step, name);
+        const char *who = s->limit.term->energy->element == BRIO_ELEMENT_PAIR
+                              ? "continuous collision detection"
+                          : s->limit.term->energy->element == BRIO_ELEMENT_CONTACT
+                              ? "the distance from a plane"
+                              : "the check against inversion";
+        snprintf(element, sizeof element, "; %s limited the last step to %.2g of its length: %s",
+                 who, s->limit_step, name);
     }
-    if (limited) brio__share_text(s->system->share, brio__limit_is_here(&s->limit), element, sizeof element);
+    if (limited)
+        brio__share_text(s->system->share, brio__limit_is_here(&s->limit), element, sizeof element);
     if (s->held_part < 1) {
         size_t used = strlen(element);
-        snprintf(element + used, sizeof element - used, "; scripted vertices came %.2g of their way", s->held_part);
+        snprintf(element + used, sizeof element - used,
+                 "; scripted vertices came %.2g of their way", s->held_part);
     }
-    snprintf(s->message, sizeof s->message, "Newton stopped after %d iterations at %.3g m/s (tolerance %.3g m/s): %s%s%s", s->iterations, s->speed,
-             s->options.tol, brio__reason_text(reason), element,
-             s->massless ? "; a body that nothing holds has no equilibrium: is every body fixed or attached somewhere?" : "");
+    snprintf(s->message, sizeof s->message,
+             "Newton stopped after %d iterations at %.3g m/s (tolerance %.3g m/s): %s%s%s",
+             s->iterations, s->speed, s->options.tol, brio__reason_text(reason), element,
+             s->massless ? "; a body that nothing holds has no equilibrium: is every body fixed or "
+                           "attached somewhere?"
+                         : "");
     return status;
 }
 
-/* The matrix with `shift` times the masses added, its Hessian a mean of the exact one and the one projected element by element, the latter with weight `projected`. */
+/* The matrix with `shift` times the masses added, its Hessian a mean of the exact one and the one
+ * projected element by element, the latter with weight `projected`. */
 static BrioStatus assemble(const BrioProblem *p, const double *q, double projected, double shift)
 {
     BrioSolver *s = p->solver;
@@ -354,24 +414,33 @@ static BrioStatus assemble(const BrioProblem *p, const double *q, double project
         double share = project ? projected : 1 - projected;
         if (share == 0) continue;
         s->project = project;
-        brio__assemble_add(s->evaluator, p->state->param, s->x, share * o->s * o->a * o->a, project, s->linear, seconds);
+        brio__assemble_add(s->evaluator, p->state->param, s->x, share * o->s * o->a * o->a, project,
+                           s->linear, seconds);
         brio__hands_assemble(s->system, p->state, share * o->s * o->a * o->a, s->linear);
-        BrioMotion motion = p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
+        BrioMotion motion =
+            p->damper_count ? brio__damped_motion(s, p->state, o, q) : (BrioMotion){0};
         for (int i = 0; i < p->damper_count; i++) {
             const BrioDamper *d = &s->damper[i];
-            if (d->model->assemble) BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, &motion, share * o->s * o->a * (o->blend_damping ? o->a : 1)));
+            if (d->model->assemble)
+                BRIO_CHECK(d->model->assemble(d->self, d->values, s, p->state, &motion,
+                                              share * o->s * o->a * (o->blend_damping ? o->a : 1)));
         }
         double before = brio__seconds();
-        if (s->contact) BRIO_CHECK(brio__contact_assemble(s->contact, p->state->param, s->x, share * o->s * o->a * o->a, project, s->linear->extra));
+        if (s->contact)
+            BRIO_CHECK(brio__contact_assemble(s->contact, p->state->param, s->x,
+                                              share * o->s * o->a * o->a, project,
+                                              s->linear->extra));
         s->totals.contact += brio__seconds() - before;
     }
-    if (s->constraints && !o->rods_from_start) brio__constraints_assemble(s->constraints, s->x, projected > 0, s->linear);
+    if (s->constraints && !o->rods_from_start)
+        brio__constraints_assemble(s->constraints, s->x, projected > 0, s->linear);
     s->totals.hessian += seconds[0];
     s->totals.assembly += seconds[1];
     return BRIO_OK;
 }
 
-/* Factors. Only with all of the Hessian projected the matrix must be positive definite, and mass is added until it is (only static problems ever need it). */
+/* Factors. Only with all of the Hessian projected the matrix must be positive definite, and mass is
+ * added until it is (only static problems ever need it). */
 static BrioStatus factor(const BrioProblem *p, const double *q, double projected)
 {
     BrioSolver *s = p->solver;
@@ -394,8 +463,8 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
     return BRIO_NOT_POSITIVE_DEFINITE;
 }
 
-/* Moves held vertices on, towards where they end the step, as far as the vertices at q let them: obstacles must not jump into bodies. Says whether
- * they moved. */
+/* Moves held vertices on, towards where they end the step, as far as the vertices at q let them:
+ * obstacles must not jump into bodies. Says whether they moved. */
 static bool move_held(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -403,8 +472,10 @@ static bool move_held(const BrioProblem *p, const double *q)
     BrioLimit limit = {.term = NULL};
     double part = s->held_part, least = INFINITY;
     brio__solver_positions(s, p->state, q, p->objective->time, s->x);
-    /* where a pair is close already, the barrier is to open it first: pressed on, it would only become stiffer and steps shorter */
-    if (s->contact && part > 0) brio__contact_count(s->contact, p->state->param, s->x, &least, NULL);
+    /* where a pair is close already, the barrier is to open it first: pressed on, it would only
+     * become stiffer and steps shorter */
+    if (s->contact && part > 0)
+        brio__contact_count(s->contact, p->state->param, s->x, &least, NULL);
     least = brio__share_least(system->share, least);
     const double *contact = p->state->param + system->contact_params;
     if (least - contact[BRIO_CONTACT_THICKNESS] < 0.25 * contact[BRIO_CONTACT_DHAT]) return false;
@@ -440,25 +511,31 @@ static BrioValue start(const BrioProblem *p, double *q)
     memcpy(q, p->state->q, 3 * (size_t)s->system->block_count * sizeof *q);
     if (p->mass == 0 || p->objective->linear) return brio__problem_value(p, q, s->gradient);
     BrioValue stay = brio__problem_value(p, q, NULL);
-    memcpy(s->step, brio__linear_gradient(s->evaluator, p->state->param, s->x), 3 * (size_t)s->system->block_count * sizeof *s->step);
+    memcpy(s->step, brio__linear_gradient(s->evaluator, p->state->param, s->x),
+           3 * (size_t)s->system->block_count * sizeof *s->step);
     brio__share_complete(s->system->share, s->step);
     brio__mass_solve(s->system, s->step, s->step);
-    brio__combine(s->system, 1, p->objective->target, -p->objective->s * p->objective->a, s->step, s->step);
+    brio__combine(s->system, 1, p->objective->target, -p->objective->s * p->objective->a, s->step,
+                  s->step);
     brio__combine(s->system, 1, s->step, -1, q, s->step);
     double t = allowed(p, q);
     brio__combine(s->system, 1, q, t, s->step, s->trial);
     BrioValue go = brio__problem_value(p, s->trial, NULL);
-    bool blocked = t < 1 && (s->contact || s->system->plane_count); /* what rests would begin pressed against what it rests on */
-    if (go.value < stay.value && !blocked) memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
+    /* what rests would begin pressed against what it rests on */
+    bool blocked = t < 1 && (s->contact || s->system->plane_count);
+    if (go.value < stay.value && !blocked)
+        memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
     s->limit.term = NULL;
     return brio__problem_value(p, q, s->gradient);
 }
 
-/* Whether going t of the step with this slope lowered the objective enough [Armijo 1966]; what drowns in round-off may rise by that much. */
+/* Whether going t of the step with this slope lowered the objective enough [Armijo 1966]; what
+ * drowns in round-off may rise by that much. */
 static bool lowered(BrioValue now, BrioValue next, double t, double slope)
 {
     bool drowned = fabs(slope) < now.noise;
-    return isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
+    return isfinite(next.value) &&
+           next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
 }
 
 /* The Newton step at q, where the gradient and the world positions of y were left, into s->step. */
@@ -476,8 +553,10 @@ static BrioStatus newton_step(const BrioProblem *p, const double *q, double proj
         status = brio__linear_solve(s->linear, 1, s->step, s->step);
     }
     s->totals.solve += brio__seconds() - before;
-    if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints) return finish(s, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
-    if (status == BRIO_NOT_POSITIVE_DEFINITE && projected < 1) return status; /* an iterative solver sees it late */
+    if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints)
+        return finish(s, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
+    /* an iterative solver sees it late */
+    if (status == BRIO_NOT_POSITIVE_DEFINITE && projected < 1) return status;
     if (status != BRIO_OK) return status < 0 ? status : finish(s, BRIO_REASON_LINEAR, status);
     s->iterations++;
     s->totals.iterations++;
@@ -485,7 +564,8 @@ static BrioStatus newton_step(const BrioProblem *p, const double *q, double proj
     return isfinite(s->speed) ? BRIO_OK : finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
 }
 
-/* The step at q by the last factor, which is of a nearby point: true if it is within the tolerance, so that no new factor is needed to see it. */
+/* The step at q by the last factor, which is of a nearby point: true if it is within the tolerance,
+ * so that no new factor is needed to see it. */
 static bool last_factor_suffices(const BrioProblem *p)
 {
     BrioSolver *s = p->solver;
@@ -501,8 +581,8 @@ static bool last_factor_suffices(const BrioProblem *p)
     return true;
 }
 
-/* Solves gradient = 0 with the merit |gradient|^2/2 and exact Hessians, projected ones where those are not positive definite:
- * the way that [Kharevych2006, Sec. 5.4] compares minimisation with. */
+/* Solves gradient = 0 with the merit |gradient|^2/2 and exact Hessians, projected ones where those
+ * are not positive definite: the way that [Kharevych2006, Sec. 5.4] compares minimisation with. */
 static BrioStatus find_root(const BrioProblem *p, double *q)
 {
     BrioSolver *s = p->solver;
@@ -521,11 +601,13 @@ static BrioStatus find_root(const BrioProblem *p, double *q)
         for (; !found && t > least; t = found ? t : t / 2) {
             brio__combine(system, 1, q, t, s->step, s->trial);
             BrioValue value = brio__problem_value(p, s->trial, s->gradient);
-            found = isfinite(value.value) && brio__dot(system, s->gradient, s->gradient) / 2 <= (1 - 1e-4 * t) * merit;
+            found = isfinite(value.value) &&
+                    brio__dot(system, s->gradient, s->gradient) / 2 <= (1 - 1e-4 * t) * merit;
         }
         if (!found) {
             brio__problem_value(p, q, s->gradient);
-            if (small || s->speed > 0.5 * last_speed) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
+            if (small || s->speed > 0.5 * last_speed)
+                return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
             return finish(s, BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
         }
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
@@ -535,10 +617,11 @@ static BrioStatus find_root(const BrioProblem *p, double *q)
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
 }
 
-/* ---- with rods ---------------------------------------------------------------------------------- */
+/* ---- with rods -------------------------------------------------------------------------- */
 
-/* The residual of the saddle point, gradient + G^T multiplier, into s->gradient; returns what the line search lowers,
- * |residual|^2 in M^-1 plus sum inertia g^2 (both in kg m^2). `worst` receives the largest |g_i|/l_i. */
+/* The residual of the saddle point, gradient + G^T multiplier, into s->gradient; returns what the
+ * line search lowers, |residual|^2 in M^-1 plus sum inertia g^2 (both in kg m^2). `worst` receives
+ * the largest |g_i|/l_i. */
 static double residual(const BrioProblem *p, const double *q, double *worst)
 {
     BrioSolver *s = p->solver;
@@ -549,15 +632,20 @@ static double residual(const BrioProblem *p, const double *q, double *worst)
     if (!p->objective->rods_from_start) brio__constraints_pull_from_here(c);
     brio__constraints_add_force(c, s->gradient);
     brio__mass_solve(s->system, s->gradient, s->difference);
-    return isfinite(value.value) ? brio__dot(s->system, s->gradient, s->difference) + brio__constraints_merit(c) : INFINITY;
+    return isfinite(value.value)
+               ? brio__dot(s->system, s->gradient, s->difference) + brio__constraints_merit(c)
+               : INFINITY;
 }
 
-/* Newton on the saddle point of the objective and the rods. Where rods pull along their directions at q_n this is no
- * minimum of anything, so the line search lowers the residual; Hessians are exact where they are positive definite. Ends when steps are below
- * the tolerance and lengths are right to `exact`, or to round-off. */
+/* Newton on the saddle point of the objective and the rods. Where rods pull along their directions
+ * at q_n this is no minimum of anything, so the line search lowers the residual; Hessians are exact
+ * where they are positive definite. Ends when steps are below the tolerance and lengths are right
+ * to `exact`, or to round-off. */
 static BrioStatus constrained(const BrioProblem *p, double *q)
 {
-    const double exact = 1e-13, close = 1e-10; /* as shares of lengths: what is asked for, and what round-off may leave of it far from the origin */
+    /* as shares of lengths: what is asked for, and what round-off may leave of it far from the
+     * origin */
+    const double exact = 1e-13, close = 1e-10;
     BrioSolver *s = p->solver;
     BrioConstraints *c = s->constraints;
     size_t coordinates = 3 * (size_t)s->system->block_count, rods = (size_t)c->count;
@@ -585,14 +673,17 @@ static BrioStatus constrained(const BrioProblem *p, double *q)
         if (!found) {
             memcpy(c->multiplier, c->kept, rods * sizeof(double));
             residual(p, q, &worst);
-            if (worst <= close && s->speed * p->objective->h <= close * c->longest) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
-            return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
+            if (worst <= close && s->speed * p->objective->h <= close * c->longest)
+                return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
+            return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
+                          BRIO_LINE_SEARCH_STALLED);
         }
         if (t == 1) s->limit.term = NULL;
         memcpy(q, s->trial, coordinates * sizeof *q);
         merit = next;
         if (small && worst <= exact) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
-        if (small && worst <= close && s->speed > 0.5 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
+        if (small && worst <= close && s->speed > 0.5 * last_speed)
+            return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
         last_speed = s->speed;
     }
     return finish(s, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
@@ -602,12 +693,15 @@ static BrioStatus constrained(const BrioProblem *p, double *q)
 static bool forbids(const BrioSolver *s)
 {
     bool found = s->contact && s->system->barrier;
-    for (int i = 0; i < s->system->term_count; i++) found |= (s->system->term[i].energy->traits & BRIO_ENERGY_INFINITE) && s->system->term[i].elements > 0;
+    for (int i = 0; i < s->system->term_count; i++)
+        found |= (s->system->term[i].energy->traits & BRIO_ENERGY_INFINITE) &&
+                 s->system->term[i].elements > 0;
     return found;
 }
 
-/* One Newton step from q_n: the whole of it or, where states are forbidden, as much as is allowed and lowers the objective. Obstacles that
- * something stands in the way of are not passed: the step is then to be tried in halves. */
+/* One Newton step from q_n: the whole of it or, where states are forbidden, as much as is allowed
+ * and lowers the objective. Obstacles that something stands in the way of are not passed: the step
+ * is then to be tried in halves. */
 static BrioStatus linear_step(const BrioProblem *p, double *q)
 {
     BrioSolver *s = p->solver;
@@ -618,13 +712,17 @@ static BrioStatus linear_step(const BrioProblem *p, double *q)
     if (!isfinite(now.value)) return finish(s, BRIO_REASON_START, BRIO_STEP_REJECTED);
     s->iterations = 0;
     BRIO_CHECK(newton_step(p, q, 1));
-    double t = allowed(p, q), least = t * 0x1p-50, slope = brio__dot(s->system, s->gradient, s->step);
+    double t = allowed(p, q);
+    double least = t * 0x1p-50;
+    double slope = brio__dot(s->system, s->gradient, s->step);
     for (bool found = !careful; !found && t > least; t = found ? t : t / 2) {
         brio__combine(s->system, 1, q, t, s->step, s->trial);
         BrioValue next = brio__problem_value(p, s->trial, NULL);
         found = lowered(now, next, t, slope);
     }
-    if (careful && !(t > least)) return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
+    if (careful && !(t > least))
+        return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
+                      BRIO_LINE_SEARCH_STALLED);
     brio__combine(s->system, 1, q, t, s->step, q);
     if (script_moves && s->held_part < 1) {
         move_held(p, q);
@@ -633,8 +731,9 @@ static BrioStatus linear_step(const BrioProblem *p, double *q)
     return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
 }
 
-/* As little projection as a positive definite matrix needs: with all of it iterations are many where elements are compressed, for then they
- * find no way out of a saddle. After a matrix that was not definite there is more of it for a while, which doubles up to 8 iterations. */
+/* As little projection as a positive definite matrix needs: with all of it iterations are many
+ * where elements are compressed, for then they find no way out of a saddle. After a matrix that was
+ * not definite there is more of it for a while, which doubles up to 8 iterations. */
 static const double projection[] = {0, 1. / 64, 1. / 8, 1};
 typedef struct Ladder {
     int rung, lower_at, wait;
@@ -663,29 +762,36 @@ static BrioStatus newton(const BrioProblem *p, double *q)
         bool forbidden = brio__find_forbidden(s->evaluator, p->state->param, s->x, &s->limit);
         brio__limit_join(system, forbidden ? 0 : 1, &s->limit);
         forbidden = s->limit.term;
-        return finish(s, isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START, BRIO_STEP_REJECTED);
+        return finish(s,
+                      isnan(now.value) || !forbidden ? BRIO_REASON_NOT_FINITE : BRIO_REASON_START,
+                      BRIO_STEP_REJECTED);
     }
     Ladder ladder = {.wait = 1};
-    int64_t most_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3), pushed = 0;
+    int64_t most_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3);
+    int64_t pushed = 0;
     int unsettled = 0;
     bool factored = false; /* at the last point, from which a whole step led here */
     double last_barrier = barrier_energy(s);
     for (s->iterations = 0; s->iterations < most_iterations + pushed;) {
         if (s->held_part < 1) {
             if (move_held(p, q)) now = brio__problem_value(p, q, s->gradient);
-            pushed += pushed < 20 * s->options.max_iterations; /* what scripts push aside makes way a little in each iteration: these do not count */
+            /* what scripts push aside makes way a little in each iteration: these do not count */
+            pushed += pushed < 20 * s->options.max_iterations;
         }
         bool chord = factored && last_factor_suffices(p);
         if (!chord && ladder.rung > 0 && s->iterations >= ladder.lower_at) ladder.rung--;
         BrioStatus status = chord ? BRIO_OK : newton_step(p, q, projection[ladder.rung]);
-        while (status > 0 && climb(&ladder, s->iterations)) status = newton_step(p, q, projection[ladder.rung]);
+        while (status > 0 && climb(&ladder, s->iterations))
+            status = newton_step(p, q, projection[ladder.rung]);
         BRIO_CHECK(status);
         before = brio__seconds();
         inner = inner_seconds(s);
         double slope = brio__dot(system, s->gradient, s->step);
         if (!isfinite(slope)) return finish(s, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
-        bool small = s->speed < s->options.tol && s->held_part == 1, drowned = fabs(slope) < now.noise;
-        if (!small && drowned && s->held_part == 1 && s->speed > 0.9 * last_speed) return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
+        bool small = s->speed < s->options.tol && s->held_part == 1;
+        bool drowned = fabs(slope) < now.noise;
+        if (!small && drowned && s->held_part == 1 && s->speed > 0.9 * last_speed)
+            return finish(s, BRIO_REASON_ROUNDOFF, BRIO_OK);
 
         double t = s->speed > 0 ? allowed(p, q) : 1, most = t, least = t * 0x1p-50;
         BrioValue next = now;
@@ -697,10 +803,13 @@ static BrioStatus newton(const BrioProblem *p, double *q)
         }
         s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
         if (!found) {
-            if (small || (drowned && s->held_part == 1)) return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
-            return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED, BRIO_LINE_SEARCH_STALLED);
+            if (small || (drowned && s->held_part == 1))
+                return finish(s, small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF, BRIO_OK);
+            return finish(s, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
+                          BRIO_LINE_SEARCH_STALLED);
         }
-        if (s->friction && t < most) climb(&ladder, s->iterations); /* too far, across the kinks of friction */
+        /* too far, across the kinks of friction */
+        if (s->friction && t < most) climb(&ladder, s->iterations);
         if (t == 1 && s->held_part == 1) s->limit.term = NULL;
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         before = brio__seconds();
@@ -709,9 +818,13 @@ static BrioStatus newton(const BrioProblem *p, double *q)
         now = brio__problem_value(p, q, s->gradient);
         last_barrier = barrier_energy(s);
         s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
-        /* Near contact steps are as short as distances, however large the force that is left: there, barriers must have come to rest too. */
-        bool settled = drowned || fabs(last_barrier - barrier) <= fmax(0.01 * fmax(last_barrier, barrier), 1e-9 * fabs(now.value / p->objective->s));
-        if (small && (t == 1 || drowned) && (settled || ++unsettled > 30)) return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
+        /* Near contact steps are as short as distances, however large the force that is left:
+         * there, barriers must have come to rest too. */
+        bool settled = drowned || fabs(last_barrier - barrier) <=
+                                      fmax(0.01 * fmax(last_barrier, barrier),
+                                           1e-9 * fabs(now.value / p->objective->s));
+        if (small && (t == 1 || drowned) && (settled || ++unsettled > 30))
+            return finish(s, BRIO_REASON_TOLERANCE, BRIO_OK);
         last_speed = drowned ? s->speed : INFINITY;
         factored = t == 1 && settled && !s->linear->type->iterates;
     }
@@ -721,16 +834,20 @@ static BrioStatus newton(const BrioProblem *p, double *q)
 static BrioProblem problem_of(BrioSolver *s, const BrioState *state, const BrioObjective *o)
 {
     if (o->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);
-    return (BrioProblem){s, state, o, o->massless ? 0 : 1, o->massless || o->undamped || !brio__solver_damped(s) ? 0 : s->damper_count};
+    return (BrioProblem){s, state, o, o->massless ? 0 : 1,
+                         o->massless || o->undamped || !brio__solver_damped(s) ? 0
+                                                                               : s->damper_count};
 }
 
-void brio__objective_gradient(BrioSolver *s, const BrioState *state, const BrioObjective *objective, const double *q)
+void brio__objective_gradient(BrioSolver *s, const BrioState *state, const BrioObjective *objective,
+                              const double *q)
 {
     BrioProblem problem = problem_of(s, state, objective);
     brio__problem_value(&problem, q, s->gradient);
 }
 
-BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjective *objective, double *q)
+BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjective *objective,
+                          double *q)
 {
     s->message[0] = 0;
     s->limit.term = NULL;
@@ -739,7 +856,8 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     s->massless = objective->massless;
     s->totals.minimisations++;
     if (s->constraints && (objective->massless || objective->linear)) {
-        snprintf(s->message, sizeof s->message, "static equilibria and linearised steps do not take rods in this version of brio");
+        snprintf(s->message, sizeof s->message,
+                 "static equilibria and linearised steps do not take rods in this version of brio");
         return BRIO_ERROR_UNSUPPORTED;
     }
     bool fixed_cost = brio__solver_unfinished(s) && !objective->massless;
@@ -747,15 +865,17 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     if (s->contact) brio__contact_out_of_memory(s->contact); /* what was is over */
     BrioProblem problem = problem_of(s, state, objective);
     bool root = !strcmp(s->options.type, "root") && !objective->massless;
-    BrioStatus status = fixed_cost           ? brio__local_global(&problem, q)
-                        : s->constraints     ? constrained(&problem, q)
+    BrioStatus status = fixed_cost          ? brio__local_global(&problem, q)
+                        : s->constraints    ? constrained(&problem, q)
                         : objective->linear ? linear_step(&problem, q)
                         : root              ? find_root(&problem, q)
                                             : newton(&problem, q);
-    if (s->contact && brio__share_any(s->system->share, brio__contact_out_of_memory(s->contact))) { /* whatever came of it: pairs were missing */
+    /* whatever came of it: pairs were missing */
+    if (s->contact && brio__share_any(s->system->share, brio__contact_out_of_memory(s->contact))) {
         status = BRIO_ERROR_MEMORY;
         s->message[0] = 0;
     }
-    if (status < 0 && !s->message[0]) snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));
+    if (status < 0 && !s->message[0])
+        snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));
     return status;
 }

@@ -1,9 +1,11 @@
-/* Scenes on one to four processes against the ordinary program: the numbers, the bits, checkpoints, pieces of frames, messages. */
+/* Scenes on one to four processes against the ordinary program: the numbers, the bits, checkpoints,
+ * pieces of frames, messages. */
 #include "program.h"
 
 #include <math.h>
 
-/* mpirun refuses root without these, and more processes than cores without --oversubscribe; processes that wait must let others work. */
+/* mpirun refuses root without these, and more processes than cores without --oversubscribe;
+ * processes that wait must let others work. */
 static int enter(void **state)
 {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
@@ -41,14 +43,17 @@ static void run(int processes, const char *format, ...)
     va_start(list, format);
     vsnprintf(arguments, sizeof arguments, format, list);
     va_end(list);
-    if (brio(processes, "%s", arguments)) fail_msg("brio %s on %d processes: %s", arguments, processes, said);
+    if (brio(processes, "%s", arguments))
+        fail_msg("brio %s on %d processes: %s", arguments, processes, said);
 }
 
-/* The largest difference of two tables, each column's over its largest number, or over 1. Columns that say how it was computed are left out, and alpha, which is any number where nothing
- * changes the velocities. */
+/* The largest difference of two tables, each column's over its largest number, or over 1. Columns
+ * that say how it was computed are left out, and alpha, which is any number where nothing changes
+ * the velocities. */
 static double difference(const char *one, const char *other, const char *name)
 {
-    static const char *const left_out[] = {"alpha", "iterations", "halvings", "remainder", "unfinished"};
+    static const char *const left_out[] = {"alpha", "iterations", "halvings", "remainder",
+                                           "unfinished"};
     enum { COLUMNS = 64, ROWS = 400 };
     static double value[2][ROWS][COLUMNS];
     static char column[COLUMNS][64];
@@ -60,7 +65,9 @@ static double difference(const char *one, const char *other, const char *name)
         if (!text) fail_msg("there is no %s", path);
         char *line = strtok_r(text, "\n", &line_save);
         columns = 0;
-        for (char *word = strtok_r(line, ",", &save); word && columns < COLUMNS; word = strtok_r(NULL, ",", &save)) snprintf(column[columns++], sizeof column[0], "%s", word);
+        for (char *word = strtok_r(line, ",", &save); word && columns < COLUMNS;
+             word = strtok_r(NULL, ",", &save))
+            snprintf(column[columns++], sizeof column[0], "%s", word);
         while ((line = strtok_r(NULL, "\n", &line_save)) && rows[k] < ROWS) {
             double *row = value[k][rows[k]++];
             for (int c = 0; c < columns; c++) {
@@ -75,7 +82,8 @@ static double difference(const char *one, const char *other, const char *name)
     for (int c = 0; c < columns; c++) {
         bool skip = false;
         double most = 1, apart = 0;
-        for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++) skip |= !strcmp(column[c], left_out[i]);
+        for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
+            skip |= !strcmp(column[c], left_out[i]);
         for (int r = 0; !skip && r < rows[0]; r++) {
             most = fmax(most, fabs(value[0][r][c]));
             apart = fmax(apart, fabs(value[0][r][c] - value[1][r][c]));
@@ -97,11 +105,15 @@ static void scene_case(const char *name, double end, double long_end)
 {
     run(0, "run %s -o one --force --exact --set time.end=%.17g", scene_path(name), long_end);
     for (int processes = 1; processes <= 4; processes++) {
-        if (processes == 3) run(0, "run %s -o one --force --exact --set time.end=%.17g", scene_path(name), end);
-        run(processes, "run %s -o several --force --exact --set time.end=%.17g", scene_path(name), processes < 3 ? long_end : end);
+        if (processes == 3)
+            run(0, "run %s -o one --force --exact --set time.end=%.17g", scene_path(name), end);
+        run(processes, "run %s -o several --force --exact --set time.end=%.17g", scene_path(name),
+            processes < 3 ? long_end : end);
         assert_non_null(strstr(said, "no intersection, no inverted element"));
-        double energies = difference("one", "several", "energy.csv"), probes = difference("one", "several", "probes.csv");
-        printf("  %s, %d process%s: energies and momenta %.1e, probes %.1e\n", name, processes, processes > 1 ? "es" : "", energies, probes);
+        double energies = difference("one", "several", "energy.csv");
+        double probes = difference("one", "several", "probes.csv");
+        printf("  %s, %d process%s: energies and momenta %.1e, probes %.1e\n", name, processes,
+               processes > 1 ? "es" : "", energies, probes);
         assert_true(energies < 1e-8 && probes < 1e-8);
     }
 }
@@ -118,8 +130,10 @@ static void crowd(void **state)
     (void)state;
     run(0, "run %s -o one --force", scene_path("tiny"));
     run(9, "run %s -o several --force", scene_path("tiny"));
-    double energies = difference("one", "several", "energy.csv"), probes = difference("one", "several", "probes.csv");
-    printf("  seven free vertices on 9 processes: energies and momenta %.1e, probes %.1e\n", energies, probes);
+    double energies = difference("one", "several", "energy.csv");
+    double probes = difference("one", "several", "probes.csv");
+    printf("  seven free vertices on 9 processes: energies and momenta %.1e, probes %.1e\n",
+           energies, probes);
     assert_true(energies < 1e-8 && probes < 1e-8);
 }
 
@@ -145,7 +159,9 @@ static void bits(void **state)
     (void)state;
     static const char *const scenes[] = {"ball", "rub", "twist", "ball"};
     for (int i = 0; i < 4; i++) {
-        for (int k = 0; k < 2; k++) run(4 - i % 3, "run %s -o %s --force --set time.end=0.2", scene_path(scenes[i]), k ? "again" : "once");
+        for (int k = 0; k < 2; k++)
+            run(4 - i % 3, "run %s -o %s --force --set time.end=0.2", scene_path(scenes[i]),
+                k ? "again" : "once");
         same_bytes("once", "again", "energy.csv");
         same_bytes("once", "again", "probes.csv");
         same_bytes("once", "again", "motion.bin");
@@ -161,8 +177,11 @@ static void resumed(void **state)
     run(2, "run %s -o pieces --resume --set time.end=0.2", scene_path("rub"));
     run(0, "run %s -o pieces --resume --set time.end=0.3", scene_path("rub"));
     run(4, "run %s -o pieces --resume --set time.end=0.4", scene_path("rub"));
-    double energies = difference("whole", "pieces", "energy.csv"), probes = difference("whole", "pieces", "probes.csv");
-    printf("  begun on 3 processes, continued on 2, on one and on 4: energies and momenta %.1e, probes %.1e\n", energies, probes);
+    double energies = difference("whole", "pieces", "energy.csv");
+    double probes = difference("whole", "pieces", "probes.csv");
+    printf("  begun on 3 processes, continued on 2, on one and on 4: energies and momenta %.1e, "
+           "probes %.1e\n",
+           energies, probes);
     assert_true(energies < 1e-8 && probes < 1e-8);
 }
 
@@ -173,7 +192,10 @@ static void killed(void **state)
     run(0, "run %s -o whole --force --set time.end=0.5", scene_path("rub"));
     char command[1024];
     remove_tree("broken");
-    snprintf(command, sizeof command, "mpirun --oversubscribe -n 3 %s run %s -o broken --set time.end=0.5 --checkpoint-every 2 >.said 2>&1 & echo $! >.pid", program(), scene_path("rub"));
+    snprintf(command, sizeof command,
+             "mpirun --oversubscribe -n 3 %s run %s -o broken --set time.end=0.5 "
+             "--checkpoint-every 2 >.said 2>&1 & echo $! >.pid",
+             program(), scene_path("rub"));
     assert_int_equal(system(command), 0);
     for (int tries = 0; tries < 600; tries++) { /* until some steps are done */
         size_t size = 0;
@@ -192,12 +214,15 @@ static void killed(void **state)
     }
     assert_true(ended);
     char *text = read_all(".said", NULL);
-    if (!strstr(text, "the last checkpoint is in broken: --resume continues from it")) fail_msg("no sentence: %s", text);
+    if (!strstr(text, "the last checkpoint is in broken: --resume continues from it"))
+        fail_msg("no sentence: %s", text);
     free(text);
     free(pid);
     run(2, "run %s -o broken --resume --set time.end=0.5", scene_path("rub"));
-    double energies = difference("whole", "broken", "energy.csv"), probes = difference("whole", "broken", "probes.csv");
-    printf("  a process of 3 killed, continued on 2: energies and momenta %.1e, probes %.1e\n", energies, probes);
+    double energies = difference("whole", "broken", "energy.csv");
+    double probes = difference("whole", "broken", "probes.csv");
+    printf("  a process of 3 killed, continued on 2: energies and momenta %.1e, probes %.1e\n",
+           energies, probes);
     assert_true(energies < 1e-8 && probes < 1e-8);
 }
 
@@ -214,7 +239,8 @@ static long cells_of(const char *path)
 static void pieces(void **state)
 {
     (void)state;
-    run(3, "run %s -o framed --force --set time.end=0.1 --set 'output={frames: [vtu, obj]}'", scene_path("rub"));
+    run(3, "run %s -o framed --force --set time.end=0.1 --set 'output={frames: [vtu, obj]}'",
+        scene_path("rub"));
     long cells = 0;
     for (int p = 0; p < 3; p++) {
         char path[256];
@@ -222,14 +248,16 @@ static void pieces(void **state)
         cells += cells_of(path);
     }
     assert_int_equal(cells, 240 + 135);
-    char *joint = read_all("framed/frames/frame_000002.pvtu", NULL), *index = read_all("framed/frames/frames.pvd", NULL);
+    char *joint = read_all("framed/frames/frame_000002.pvtu", NULL);
+    char *index = read_all("framed/frames/frames.pvd", NULL);
     assert_non_null(joint);
     assert_non_null(index);
     assert_non_null(strstr(joint, "<Piece Source=\"frame_000002_p2.vtu\"/>"));
     assert_non_null(strstr(index, "file=\"frame_000002.pvtu\""));
     free(joint);
     free(index);
-    run(0, "run %s -o alone --force --set time.end=0.1 --set 'output={frames: [obj]}'", scene_path("rub"));
+    run(0, "run %s -o alone --force --set time.end=0.1 --set 'output={frames: [obj]}'",
+        scene_path("rub"));
     char *several = read_all("framed/frames/frame_000003.obj", NULL);
     assert_non_null(several);
     free(several);
@@ -239,10 +267,15 @@ static void pieces(void **state)
 static void options(void **state)
 {
     (void)state;
-    static const char *const choice[] = {"-pc_type hypre -pc_hypre_boomeramg_numfunctions 3", "-ksp_type preonly -pc_type cholesky -pc_factor_mat_solver_type mumps"};
+    static const char *const choice[] = {
+        "-pc_type hypre -pc_hypre_boomeramg_numfunctions 3",
+        "-ksp_type preonly -pc_type cholesky -pc_factor_mat_solver_type mumps"};
     run(0, "run %s -o one --force --set time.end=0.2", scene_path("rayleigh"));
     for (size_t i = 0; i < 2; i++) {
-        run(2, "run %s -o several --force --set time.end=0.2 --set 'solver.linear={type: petsc, options: \"%s\"}'", scene_path("rayleigh"), choice[i]);
+        run(2,
+            "run %s -o several --force --set time.end=0.2 --set 'solver.linear={type: petsc, "
+            "options: \"%s\"}'",
+            scene_path("rayleigh"), choice[i]);
         double energies = difference("one", "several", "energy.csv");
         printf("  %s: energies and momenta %.1e\n", choice[i], energies);
         assert_true(energies < 1e-8);
@@ -255,14 +288,16 @@ static void messages(void **state)
     assert_int_equal(brio(2, "run nothing-of-that-name"), 2);
     assert_non_null(strstr(said, "there is no scene \"nothing-of-that-name\""));
     assert_int_equal(brio(2, "run %s -o refused --set solver=local-global", scene_path("spin")), 2);
-    assert_non_null(strstr(said, "solver: local-global: on one process only in this version of brio; run the scene without mpirun"));
+    assert_non_null(strstr(said, "solver: local-global: on one process only in this version of "
+                                 "brio; run the scene without mpirun"));
     assert_int_equal(brio(2, "run %s -o refused --set solver.linear=ldlt", scene_path("spin")), 2);
     assert_non_null(strstr(said, "several take solver: {linear: petsc}"));
     assert_int_equal(access("refused", F_OK), -1);
     run(0, "--version");
     assert_non_null(strstr(said, "PETSc 3."));
     run(2, "run %s -o there --set time.end=0.05", scene_path("spin"));
-    assert_int_equal(brio(2, "run %s -o there", scene_path("spin")), 2); /* results are not overwritten */
+    /* results are not overwritten */
+    assert_int_equal(brio(2, "run %s -o there", scene_path("spin")), 2);
     assert_non_null(strstr(said, "--force"));
 }
 
@@ -273,8 +308,10 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spin),    cmocka_unit_test(twist),   cmocka_unit_test(rayleigh), cmocka_unit_test(ball),    cmocka_unit_test(rub),     cmocka_unit_test(crowd),   cmocka_unit_test(bits),
-        cmocka_unit_test(resumed), cmocka_unit_test(killed), cmocka_unit_test(pieces),   cmocka_unit_test(options), cmocka_unit_test(messages),
+        cmocka_unit_test(spin),   cmocka_unit_test(twist),   cmocka_unit_test(rayleigh),
+        cmocka_unit_test(ball),   cmocka_unit_test(rub),     cmocka_unit_test(crowd),
+        cmocka_unit_test(bits),   cmocka_unit_test(resumed), cmocka_unit_test(killed),
+        cmocka_unit_test(pieces), cmocka_unit_test(options), cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests(tests, enter, leave_folder);
 }

@@ -1,4 +1,5 @@
-/* For test_cost.py: processor time of steps from C, in s, the smallest of several rounds. steps SCENE ROUNDS STEPS [PATH=VALUE]... */
+/* For test_cost.py: processor time of steps from C, in s, the smallest of several rounds. steps
+ * SCENE ROUNDS STEPS [PATH=VALUE]... */
 #include <brio/brio.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ int main(int argc, char **argv)
     BrioError error = {0};
     double best = 1e300;
     brio_set_threads(1);
-    BrioSource source = {.name = argv[1], .sets = (const char *const *)argv + 4, .set_count = argc - 4};
+    BrioSource source = {
+        .name = argv[1], .sets = (const char *const *)argv + 4, .set_count = argc - 4};
     for (int round = 0; round < atoi(argv[2]); round++) {
         if (brio_sim_open(&source, &sim, &error)) return fprintf(stderr, "%s\n", error.message), 1;
         double start = seconds();

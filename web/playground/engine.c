@@ -1,7 +1,9 @@
-/* The engine as a page sees it: worlds made from scenes in JSON, advanced, looked at and changed. What stays in JavaScript is drawing.
+/* The engine as a page sees it: worlds made from scenes in JSON, advanced, looked at and changed.
+ * What stays in JavaScript is drawing.
  *
- * Everything is called through plain numbers: a world is a pointer, arrays are pointers into the heap that hold until the next call for that
- * world, texts are UTF-8. A call that can fail returns 0 (or NULL) for fine and otherwise a BrioStatus; web_reason has the sentence. */
+ * Everything is called through plain numbers: a world is a pointer, arrays are pointers into the
+ * heap that hold until the next call for that world, texts are UTF-8. A call that can fail returns
+ * 0 (or NULL) for fine and otherwise a BrioStatus; web_reason has the sentence. */
 #include "analyze/modes.h"
 #include "analyze/stability.h"
 #include "output/json.h"
@@ -15,14 +17,15 @@
 typedef struct World {
     BrioScene *scene; /* its settings; system and state are the simulation's */
     BrioSim *sim;
-    double *x, *v;        /* of all world vertices */
-    int32_t *triangle;    /* of bodies, then of obstacles, in world vertices */
+    double *x, *v;     /* of all world vertices */
+    int32_t *triangle; /* of bodies, then of obstacles, in world vertices */
     int64_t triangles, body_triangles;
-    int32_t *edge;        /* springs */
+    int32_t *edge; /* springs */
     int64_t edges;
-    int32_t *body_start;  /* first vertex of each body, and the end of the last */
-    uint8_t *held;        /* per vertex of bodies: has no coordinates */
-    double k0;            /* largest eigenvalue of M^-1 K in the first state, 1/s^2; -1: not asked for yet */
+    int32_t *body_start; /* first vertex of each body, and the end of the last */
+    uint8_t *held;       /* per vertex of bodies: has no coordinates */
+    /* largest eigenvalue of M^-1 K in the first state, 1/s^2; -1: not asked for yet */
+    double k0;
 } World;
 
 static char *reason;
@@ -53,7 +56,7 @@ static int refuse(const BrioError *error, BrioStatus status)
 EMSCRIPTEN_KEEPALIVE const char *web_reason(void) { return reason ? reason : ""; }
 EMSCRIPTEN_KEEPALIVE const char *web_version(void) { return brio_version(); }
 
-/* ---- what there is to choose from ---------------------------------------------------------------- */
+/* ---- what there is to choose from ------------------------------------------------------- */
 
 /* {"integrators": [...], "materials": [...], ..., "citations": {"You2026": "...", ...}} */
 EMSCRIPTEN_KEEPALIVE const char *web_registry(void)
@@ -72,14 +75,15 @@ EMSCRIPTEN_KEEPALIVE const char *web_registry(void)
     BrioJson json = {.file = file};
     fputs("\"citations\": ", file);
     brio__json_open(&json, NULL, '{');
-    for (int i = 0; brio__citation_at(i); i++) brio__json_text(&json, brio__citation_at(i), brio__citation(brio__citation_at(i)));
+    for (int i = 0; brio__citation_at(i); i++)
+        brio__json_text(&json, brio__citation_at(i), brio__citation(brio__citation_at(i)));
     brio__json_close(&json, '}');
     fputc('}', file);
     fclose(file);
     return text;
 }
 
-/* ---- worlds -------------------------------------------------------------------------------------- */
+/* ---- worlds ----------------------------------------------------------------------------- */
 
 EMSCRIPTEN_KEEPALIVE void web_free(World *w)
 {
@@ -97,7 +101,8 @@ EMSCRIPTEN_KEEPALIVE void web_free(World *w)
 
 static void append_triangles(World *w, const int32_t *triangle, int64_t count, int64_t first)
 {
-    for (int64_t k = 0; k < 3 * count; k++) w->triangle[3 * w->triangles + k] = (int32_t)first + triangle[k];
+    for (int64_t k = 0; k < 3 * count; k++)
+        w->triangle[3 * w->triangles + k] = (int32_t)first + triangle[k];
     w->triangles += count;
 }
 
@@ -106,7 +111,8 @@ static bool list_parts(World *w)
 {
     const BrioSystem *s = w->sim->system;
     int64_t triangles = 0, edges = 0;
-    for (int b = 0; b < s->body_count; b++) triangles += s->body[b].triangle_count, edges += s->body[b].edge_count;
+    for (int b = 0; b < s->body_count; b++)
+        triangles += s->body[b].triangle_count, edges += s->body[b].edge_count;
     for (int o = 0; o < s->obstacle_count; o++) triangles += s->obstacle[o].triangle_count;
     w->x = brio__calloc(3 * (size_t)s->vertex_count + 1, sizeof *w->x);
     w->v = brio__calloc(3 * (size_t)s->vertex_count + 1, sizeof *w->v);
@@ -119,13 +125,17 @@ static bool list_parts(World *w)
         const BrioBody *body = &s->body[b];
         w->body_start[b] = (int32_t)body->first;
         append_triangles(w, body->triangle, body->triangle_count, body->first);
-        for (int64_t k = 0; k < 2 * body->edge_count; k++) w->edge[2 * w->edges + k] = (int32_t)body->first + body->edge[k];
+        for (int64_t k = 0; k < 2 * body->edge_count; k++)
+            w->edge[2 * w->edges + k] = (int32_t)body->first + body->edge[k];
         w->edges += body->edge_count;
     }
     w->body_triangles = w->triangles;
-    for (int o = 0; o < s->obstacle_count; o++) append_triangles(w, s->obstacle[o].triangle, s->obstacle[o].triangle_count, s->obstacle[o].first);
+    for (int o = 0; o < s->obstacle_count; o++)
+        append_triangles(w, s->obstacle[o].triangle, s->obstacle[o].triangle_count,
+                         s->obstacle[o].first);
     w->body_start[s->body_count] = (int32_t)s->body_vertices;
-    for (int64_t k = 0; k < s->held_count && s->held[k] < s->body_vertices; k++) w->held[s->held[k]] = 1;
+    for (int64_t k = 0; k < s->held_count && s->held[k] < s->body_vertices; k++)
+        w->held[s->held[k]] = 1;
     return true;
 }
 
@@ -134,7 +144,8 @@ EMSCRIPTEN_KEEPALIVE World *web_create(const char *json)
 {
     BrioError error = {0};
     World *w = brio__calloc(1, sizeof *w);
-    BrioStatus status = w ? brio__scene_parse(json, strlen(json), "scene", &w->scene, &error) : BRIO_ERROR_MEMORY;
+    BrioStatus status =
+        w ? brio__scene_parse(json, strlen(json), "scene", &w->scene, &error) : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = brio__scene_sim(w->scene, &w->sim, &error);
     if (status == BRIO_OK && !list_parts(w)) status = BRIO_ERROR_MEMORY;
     if (status != BRIO_OK) {
@@ -154,8 +165,8 @@ static int answer(World *w, BrioStatus status)
     return refuse(&error, status);
 }
 
-/* Up to `count` steps of h seconds; how many were done. Fewer: web_reason says why, and the state is that before the step that could not be
- * done. */
+/* Up to `count` steps of h seconds; how many were done. Fewer: web_reason says why, and the state
+ * is that before the step that could not be done. */
 EMSCRIPTEN_KEEPALIVE int web_step(World *w, double h, int count)
 {
     for (int n = 0; n < count; n++) {
@@ -169,7 +180,10 @@ EMSCRIPTEN_KEEPALIVE int web_step(World *w, double h, int count)
 
 EMSCRIPTEN_KEEPALIVE double web_time(const World *w) { return w->sim->state->time; }
 EMSCRIPTEN_KEEPALIVE int web_vertices(const World *w) { return (int)w->sim->system->body_vertices; }
-EMSCRIPTEN_KEEPALIVE int web_all_vertices(const World *w) { return (int)w->sim->system->vertex_count; }
+EMSCRIPTEN_KEEPALIVE int web_all_vertices(const World *w)
+{
+    return (int)w->sim->system->vertex_count;
+}
 EMSCRIPTEN_KEEPALIVE int web_bodies(const World *w) { return w->sim->system->body_count; }
 EMSCRIPTEN_KEEPALIVE const int32_t *web_body_starts(const World *w) { return w->body_start; }
 EMSCRIPTEN_KEEPALIVE int web_triangles(const World *w) { return (int)w->triangles; }
@@ -182,20 +196,26 @@ EMSCRIPTEN_KEEPALIVE const uint8_t *web_held(const World *w) { return w->held; }
 /* Of all world vertices, those of obstacles included: 3 numbers each. */
 EMSCRIPTEN_KEEPALIVE const double *web_positions(World *w)
 {
-    brio__system_positions(w->sim->system, w->sim->state, w->sim->state->q, w->sim->state->time, w->x);
+    brio__system_positions(w->sim->system, w->sim->state, w->sim->state->q, w->sim->state->time,
+                           w->x);
     return w->x;
 }
 
 EMSCRIPTEN_KEEPALIVE const double *web_velocities(World *w)
 {
-    brio__system_velocities(w->sim->system, w->sim->state, w->sim->state->v, w->sim->state->time, w->v);
+    brio__system_velocities(w->sim->system, w->sim->state, w->sim->state->v, w->sim->state->time,
+                            w->v);
     return w->v;
 }
 
 /* The ledger as numbers, in the order of web_ledger_names. */
-#define LEDGER(X)                                                                                                                              \
-    X(time) X(kinetic) X(elastic) X(gravity) X(attachment) X(contact) X(potential) X(total) X(target) X(alpha) X(added) X(dissipated) X(remainder) \
-        X(momentum[0]) X(momentum[1]) X(momentum[2]) X(angular[0]) X(angular[1]) X(angular[2]) X(min_distance) X(step) X(iterations) X(contacts)
+/* clang-format off */
+#define LEDGER(X) \
+    X(time) X(kinetic) X(elastic) X(gravity) X(attachment) X(contact) X(potential) X(total) \
+    X(target) X(alpha) X(added) X(dissipated) X(remainder) \
+    X(momentum[0]) X(momentum[1]) X(momentum[2]) X(angular[0]) X(angular[1]) X(angular[2]) \
+    X(min_distance) X(step) X(iterations) X(contacts)
+/* clang-format on */
 EMSCRIPTEN_KEEPALIVE const char *web_ledger_names(void)
 {
 #define X(name) #name " "
@@ -217,24 +237,31 @@ EMSCRIPTEN_KEEPALIVE const double *web_ledger(World *w)
     return row;
 }
 
-/* Goes on from where `from`, a world of the same vertices, is: time, positions, velocities and the ledger. Vertices that are held here stand where
- * they stood there. Another integrator, other pins and springs, another material all go through this. */
+/* Goes on from where `from`, a world of the same vertices, is: time, positions, velocities and the
+ * ledger. Vertices that are held here stand where they stood there. Another integrator, other pins
+ * and springs, another material all go through this. */
 EMSCRIPTEN_KEEPALIVE int web_continue(World *w, World *from)
 {
     const BrioSystem *s = w->sim->system;
     BrioState *state = w->sim->state, *old = from->sim->state;
     BrioError error = {0};
     if (s->body_vertices != from->sim->system->body_vertices)
-        return refuse(&error, brio__error(&error, BRIO_ERROR_ARGUMENT, "the scene has %lld vertices and not %lld: it starts anew", (long long)s->body_vertices, (long long)from->sim->system->body_vertices));
+        return refuse(&error,
+                      brio__error(&error, BRIO_ERROR_ARGUMENT,
+                                  "the scene has %lld vertices and not %lld: it starts anew",
+                                  (long long)s->body_vertices,
+                                  (long long)from->sim->system->body_vertices));
     const double *x = web_positions(from), *v = web_velocities(from);
     BrioLedger before, after;
     brio_sim_ledger(from->sim, &before);
     state->time = old->time, state->time_error = old->time_error, state->step = old->step;
     for (int64_t k = 0; k < s->held_count && s->held[k] < s->body_vertices; k++)
-        if (s->scripted_count == 0) memcpy(state->anchor + 3 * k, x + 3 * s->held[k], 3 * sizeof *x);
+        if (s->scripted_count == 0)
+            memcpy(state->anchor + 3 * k, x + 3 * s->held[k], 3 * sizeof *x);
     for (int b = 0; b < s->body_count; b++) {
         BrioStatus status = brio_sim_set_positions(w->sim, b, x + 3 * s->body[b].first);
-        if (status == BRIO_OK) status = brio_sim_set_velocities(w->sim, b, v + 3 * s->body[b].first);
+        if (status == BRIO_OK)
+            status = brio_sim_set_velocities(w->sim, b, v + 3 * s->body[b].first);
         if (status != BRIO_OK) return refuse(NULL, status);
     }
     brio_sim_ledger(w->sim, &after);
@@ -245,7 +272,8 @@ EMSCRIPTEN_KEEPALIVE int web_continue(World *w, World *from)
     return 0;
 }
 
-/* Why integrators cannot be used in this scene, {"rk4": "", "verlet": "verlet does not go with ...", ...}; "" if they can. */
+/* Why integrators cannot be used in this scene, {"rk4": "", "verlet": "verlet does not go with
+ * ...", ...}; "" if they can. */
 EMSCRIPTEN_KEEPALIVE const char *web_offers(World *w)
 {
     size_t size;
@@ -257,7 +285,8 @@ EMSCRIPTEN_KEEPALIVE const char *web_offers(World *w)
         BrioSimDef def = w->scene->def;
         BrioError error = {0};
         brio_fields_defaults(integrator->fields, def.values);
-        if (brio__sim_fits(w->sim->system, integrator, def.values, &error) == BRIO_OK) brio__solver_fits(w->sim->system, &def.solver, integrator, &error);
+        if (brio__sim_fits(w->sim->system, integrator, def.values, &error) == BRIO_OK)
+            brio__solver_fits(w->sim->system, &def.solver, integrator, &error);
         brio__json_text(&json, integrator->name, error.message);
     }
     brio__json_close(&json, '}');
@@ -265,9 +294,10 @@ EMSCRIPTEN_KEEPALIVE const char *web_offers(World *w)
     return text;
 }
 
-/* ---- taking part --------------------------------------------------------------------------------- */
+/* ---- taking part ------------------------------------------------------------------------ */
 
-/* A hand where a ray first meets a body, and the place through `hit`; -1: it meets nothing, or web_reason says why not. */
+/* A hand where a ray first meets a body, and the place through `hit`; -1: it meets nothing, or
+ * web_reason says why not. */
 EMSCRIPTEN_KEEPALIVE int web_grab(World *w, const double *ray, double *hit)
 {
     int hand = -1;
@@ -275,8 +305,14 @@ EMSCRIPTEN_KEEPALIVE int web_grab(World *w, const double *ray, double *hit)
     return hand;
 }
 
-EMSCRIPTEN_KEEPALIVE int web_drag(World *w, int hand, const double *point) { return answer(w, brio_sim_drag(w->sim, hand, point)); }
-EMSCRIPTEN_KEEPALIVE int web_release(World *w, int hand) { return answer(w, brio_sim_release(w->sim, hand)); }
+EMSCRIPTEN_KEEPALIVE int web_drag(World *w, int hand, const double *point)
+{
+    return answer(w, brio_sim_drag(w->sim, hand, point));
+}
+EMSCRIPTEN_KEEPALIVE int web_release(World *w, int hand)
+{
+    return answer(w, brio_sim_release(w->sim, hand));
+}
 
 /* Where a hand is and what it holds: point, grip; NULL if it holds nothing. */
 EMSCRIPTEN_KEEPALIVE const double *web_hand(World *w, int hand)
@@ -289,7 +325,10 @@ EMSCRIPTEN_KEEPALIVE const double *web_hand(World *w, int hand)
     return place;
 }
 
-EMSCRIPTEN_KEEPALIVE int web_set_gravity(World *w, double x, double y, double z) { return answer(w, brio_sim_set_gravity(w->sim, (double[]){x, y, z})); }
+EMSCRIPTEN_KEEPALIVE int web_set_gravity(World *w, double x, double y, double z)
+{
+    return answer(w, brio_sim_set_gravity(w->sim, (double[]){x, y, z}));
+}
 
 /* Of every body. */
 EMSCRIPTEN_KEEPALIVE int web_set_material(World *w, const char *name, double value)
@@ -301,16 +340,21 @@ EMSCRIPTEN_KEEPALIVE int web_set_material(World *w, const char *name, double val
     return 0;
 }
 
-EMSCRIPTEN_KEEPALIVE int web_set_damping(World *w, int model, const char *name, double value) { return answer(w, brio_sim_set_damping(w->sim, model, name, value)); }
+EMSCRIPTEN_KEEPALIVE int web_set_damping(World *w, int model, const char *name, double value)
+{
+    return answer(w, brio_sim_set_damping(w->sim, model, name, value));
+}
 
 /* Assignments "integrator.NAME=VALUE", one a line, over an integrator's defaults. */
-static BrioStatus integrator_values(const char *name, const char *sets, BrioSimDef *def, BrioError *error)
+static BrioStatus integrator_values(const char *name, const char *sets, BrioSimDef *def,
+                                    BrioError *error)
 {
     const char *set[16];
     int count = 0;
     char *copy = brio__strdup(sets);
     if (!copy) return BRIO_ERROR_MEMORY;
-    for (char *at = strtok(copy, "\n"); at && count < 16; at = strtok(NULL, "\n")) set[count++] = at;
+    for (char *at = strtok(copy, "\n"); at && count < 16; at = strtok(NULL, "\n"))
+        set[count++] = at;
     BrioStatus status = brio__scene_integrator(name, set, count, def, error);
     brio__free(copy);
     return status;
@@ -325,7 +369,8 @@ EMSCRIPTEN_KEEPALIVE int web_set_integrator(World *w, const char *name, const ch
     return answer(w, brio_sim_set_integrator(w->sim, name, def.values));
 }
 
-/* The largest eigenvalue of M^-1 K in the present state, 1/s^2: an explicit method needs h below its limit over the root of it. */
+/* The largest eigenvalue of M^-1 K in the present state, 1/s^2: an explicit method needs h below
+ * its limit over the root of it. */
 EMSCRIPTEN_KEEPALIVE double web_stiffness(World *w)
 {
     BrioStiffness *stiffness;
@@ -341,11 +386,15 @@ EMSCRIPTEN_KEEPALIVE double web_stiffness(World *w)
 EMSCRIPTEN_KEEPALIVE int web_settle(World *w) { return answer(w, brio_sim_settle(w->sim)); }
 
 /* The energy that an integrator which controls it aims at from now on. */
-EMSCRIPTEN_KEEPALIVE void web_set_target(World *w, double target) { w->sim->state->target = target; }
+EMSCRIPTEN_KEEPALIVE void web_set_target(World *w, double target)
+{
+    w->sim->state->target = target;
+}
 
-/* ---- linear stability [Shinya2004] ---------------------------------------------------------------- */
+/* ---- linear stability [Shinya2004] ------------------------------------------------------ */
 
-/* The oscillator m x'' = -k x - d x' under an integrator with values: NULL and a sentence for methods without a matrix. */
+/* The oscillator m x'' = -k x - d x' under an integrator with values: NULL and a sentence for
+ * methods without a matrix. */
 EMSCRIPTEN_KEEPALIVE BrioOscillator *web_oscillator(const char *name, const char *sets, double m)
 {
     BrioSimDef def;
@@ -357,8 +406,14 @@ EMSCRIPTEN_KEEPALIVE BrioOscillator *web_oscillator(const char *name, const char
     return oscillator;
 }
 
-EMSCRIPTEN_KEEPALIVE void web_oscillator_free(BrioOscillator *oscillator) { brio__oscillator_free(oscillator); }
-EMSCRIPTEN_KEEPALIVE double web_oscillator_limit(BrioOscillator *oscillator) { return brio__oscillator_limit(oscillator); }
+EMSCRIPTEN_KEEPALIVE void web_oscillator_free(BrioOscillator *oscillator)
+{
+    brio__oscillator_free(oscillator);
+}
+EMSCRIPTEN_KEEPALIVE double web_oscillator_limit(BrioOscillator *oscillator)
+{
+    return brio__oscillator_limit(oscillator);
+}
 
 /* The radius at X = h d/m, Y = h^2 k/m for m = 1, h = 1; INFINITY where a step cannot be done. */
 EMSCRIPTEN_KEEPALIVE double web_radius(BrioOscillator *oscillator, double X, double Y)
@@ -368,7 +423,8 @@ EMSCRIPTEN_KEEPALIVE double web_radius(BrioOscillator *oscillator, double X, dou
 }
 
 /* {"size": 2, "matrix": [...], "det", "trace", "radius", "re": [...], "im": [...]} */
-EMSCRIPTEN_KEEPALIVE const char *web_amplification(BrioOscillator *oscillator, double k, double d, double h)
+EMSCRIPTEN_KEEPALIVE const char *web_amplification(BrioOscillator *oscillator, double k, double d,
+                                                   double h)
 {
     BrioAmplification a;
     BrioError error = {0};

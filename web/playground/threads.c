@@ -1,8 +1,10 @@
 /* Threads of the engine in a page: a pool that shares out the chunks of brio__parallel_for.
  *
- * A page may not wait, so whoever calls takes chunks like all others, and looks on, without sleeping, until those that were taken are done. It waits for nobody
- * who has not begun. Where the machine is busy with other things and has stopped a worker within a chunk, the caller does the next jobs alone: waiting for
- * it costs more than it helps. Workers look out for the next job for a while, since in a step jobs follow each other closely, and then sleep. */
+ * A page may not wait, so whoever calls takes chunks like all others, and looks on, without
+ * sleeping, until those that were taken are done. It waits for nobody who has not begun. Where the
+ * machine is busy with other things and has stopped a worker within a chunk, the caller does the
+ * next jobs alone: waiting for it costs more than it helps. Workers look out for the next job for a
+ * while, since in a step jobs follow each other closely, and then sleep. */
 #include "base.h"
 
 #include <emscripten/emscripten.h>
@@ -14,15 +16,20 @@ enum {
     LOOKS = 20000, /* some 50 microseconds */
     ALONE = 2000   /* jobs of some 30 steps */
 };
-static const double STOPPED = 2; /* ms for which no worker goes on with a chunk unless it was stopped, or has more to do than the caller had */
+/* ms for which no worker goes on with a chunk unless it was stopped, or has more to do than the
+ * caller had */
+static const double STOPPED = 2;
 
 static struct {
-    atomic_bool taken;   /* from a job's beginning to its end; what is called from within it runs alone */
-    atomic_bool open;    /* there are chunks to take; the members below hold still while it is set or anybody is inside */
-    atomic_int inside;   /* workers that look at the job */
-    atomic_uint jobs;    /* counts them: workers sleep on it */
+    /* from a job's beginning to its end; what is called from within it runs alone */
+    atomic_bool taken;
+    /* there are chunks to take; the members below hold still while it is set or anybody is
+     * inside */
+    atomic_bool open;
+    atomic_int inside; /* workers that look at the job */
+    atomic_uint jobs;  /* counts them: workers sleep on it */
     atomic_int sleepers;
-    int alone;           /* jobs that the caller still does alone */
+    int alone; /* jobs that the caller still does alone */
     int threads;
     int64_t count, grain;
     BrioWork *work;
@@ -36,7 +43,8 @@ static unsigned take_chunks(void)
 {
     int64_t chunks = (pool.count + pool.grain - 1) / pool.grain;
     unsigned done = 0;
-    for (int64_t i; (i = atomic_fetch_add(&pool.next, 1)) < chunks; done++) pool.work(pool.context, i * pool.grain, BRIO_MIN(pool.count, (i + 1) * pool.grain));
+    for (int64_t i; (i = atomic_fetch_add(&pool.next, 1)) < chunks; done++)
+        pool.work(pool.context, i * pool.grain, BRIO_MIN(pool.count, (i + 1) * pool.grain));
     return done;
 }
 
@@ -52,8 +60,10 @@ static void *attend(void *number)
             continue;
         }
         seen = atomic_load(&pool.jobs);
-        atomic_fetch_add(&pool.inside, 1); /* before it looks whether the job is open: share() does the two the other way round */
-        if (atomic_load(&pool.open) && (int)(intptr_t)number < pool.threads) atomic_fetch_add(&pool.helped, take_chunks());
+        /* before it looks whether the job is open: share() does the two the other way round */
+        atomic_fetch_add(&pool.inside, 1);
+        if (atomic_load(&pool.open) && (int)(intptr_t)number < pool.threads)
+            atomic_fetch_add(&pool.helped, take_chunks());
         atomic_fetch_sub(&pool.inside, 1);
     }
     return NULL;
@@ -61,7 +71,8 @@ static void *attend(void *number)
 
 static void do_alone(int64_t count, int64_t grain, BrioWork *work, void *context)
 {
-    for (int64_t begin = 0; begin < count; begin += grain) work(context, begin, BRIO_MIN(count, begin + grain));
+    for (int64_t begin = 0; begin < count; begin += grain)
+        work(context, begin, BRIO_MIN(count, begin + grain));
 }
 
 static void share(int threads, int64_t count, int64_t grain, BrioWork *work, void *context)
@@ -82,7 +93,8 @@ static void share(int threads, int64_t count, int64_t grain, BrioWork *work, voi
     pool.next = 0;
     atomic_store(&pool.open, true);
     atomic_fetch_add(&pool.jobs, 1);
-    if (atomic_load(&pool.sleepers) > 0) __builtin_wasm_memory_atomic_notify((int *)&pool.jobs, INT_MAX);
+    if (atomic_load(&pool.sleepers) > 0)
+        __builtin_wasm_memory_atomic_notify((int *)&pool.jobs, INT_MAX);
     take_chunks();
     atomic_store(&pool.open, false);
     double done = emscripten_get_now();
@@ -97,7 +109,9 @@ EMSCRIPTEN_KEEPALIVE int web_start_threads(int threads)
 {
     int started = 1;
     pthread_t worker;
-    while (started < threads && pthread_create(&worker, NULL, attend, (void *)(intptr_t)started) == 0) started++;
+    while (started < threads &&
+           pthread_create(&worker, NULL, attend, (void *)(intptr_t)started) == 0)
+        started++;
     if (started > 1) brio__set_sharing(started, share);
     return started;
 }
