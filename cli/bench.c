@@ -7,7 +7,7 @@
 #include "linear/scalar.h"
 #include "mesh/mesh.h"
 #include "scene/scene.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <malloc.h>
 #include <stdlib.h>

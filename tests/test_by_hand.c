@@ -3,7 +3,7 @@
 #include "builder.h"
 #include "mesh/mesh.h"
 #include "mesh/shapes.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <stdlib.h>

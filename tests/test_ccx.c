@@ -11,7 +11,7 @@
  * size. */
 #include "builder.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

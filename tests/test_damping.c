@@ -2,7 +2,7 @@
  * entries, derivatives, signs. */
 #include "builder.h"
 #include "field.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>
