@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/exact.h"
-#include "contact/distance.h"
+#include "contact/exact.h"
+#include "distance.h"
 #include "memory.h"
 #include "output/run.h"
 #include "scene/scene.h"

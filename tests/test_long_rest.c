@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/exact.h"
+#include "contact/exact.h"
 #include "scene/scene.h"
 #include "sim/sim.h"
 

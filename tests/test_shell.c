@@ -133,7 +133,7 @@ static void frequencies(BrioSim *sim, int count, double *squared)
     BrioError error = {0};
     assert_int_equal(brio__stiffness_create(sim->system, &stiffness), BRIO_OK);
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
-    brio__stiffness_at(stiffness, sim->state->param, sim->world);
+    assert_int_equal(brio__stiffness_at(stiffness, sim->state, sim->world), BRIO_OK);
     if (brio__modes_create(stiffness, &modes, &error) != BRIO_OK) fail_msg("%s", error.message);
     memcpy(squared, modes.squared, (size_t)count * sizeof *squared);
     brio__modes_free(&modes);

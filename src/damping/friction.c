@@ -19,13 +19,12 @@
  * along with the contact, divided by the number of contacts that the same coordinates have. */
 #include "friction.h"
 
-#include "../solve/minimise.h"
-#include "../contact/contact.h"
-#include "../contact/distance.h"
+#include "../distance.h"
 
 #include <string.h>
 
 typedef struct Friction {
+    const BrioSystem *system;
     BrioPairs pairs;
     double *x;       /* world positions, or velocities */
     double *push;    /* gradients of the contacts with one obstacle: [block][3][8] */
@@ -53,6 +52,7 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     (void)values;
     Friction *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
+    f->system = system;
     size_t world = 3 * (size_t)system->vertex_count;
     f->x = brio__alloc(world, sizeof(double));
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
@@ -172,14 +172,17 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
     return BRIO_OK;
 }
 
-static BrioStatus lag(void *self, const double *values, BrioSolver *solver, const BrioState *state)
+static BrioStatus lag(void *self, const double *values, BrioPotential *potential,
+                      const BrioState *state, BrioLinear *matrix)
 {
     (void)values;
+    (void)matrix;
     Friction *f = self;
-    brio__system_positions(solver->system, state, state->q, state->time, f->x);
+    BrioContact *contact = brio__potential_contact(potential);
+    brio__system_positions(f->system, state, state->q, state->time, f->x);
     brio__pairs_clear(&f->pairs);
-    if (solver->contact) BRIO_CHECK(lag_pairs(f, solver->contact, solver->system, state->param));
-    BRIO_CHECK(lag_obstacles(f, solver->system, state->param));
+    if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
+    BRIO_CHECK(lag_obstacles(f, f->system, state->param));
     brio__pairs_finish(&f->pairs);
     return BRIO_OK;
 }
@@ -200,35 +203,36 @@ static double slide(const BrioSystem *system, const BrioState *state, double tim
     return system->epsv * (time - state->time);
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver,
-                        const BrioState *state, const BrioMotion *motion, double *gradient)
+static double potential(void *self, const double *values, const BrioState *state,
+                        const BrioMotion *motion, double *gradient)
 {
     (void)values;
     Friction *f = self;
-    double eps = slide(solver->system, state, motion->time);
+    double eps = slide(f->system, state, motion->time);
     if (f->world && gradient)
-        memset(f->world, 0, 3 * (size_t)solver->system->vertex_count * sizeof *f->world);
-    if ((f->pairs.term.elements == 0 && !solver->system->share) || !(eps > 0)) return 0;
-    brio__solver_positions(solver, state, motion->q, motion->time, f->x);
-    double *sum = gradient && f->joined ? begin_join(f, solver->system) : gradient;
-    double D = brio__pairs_evaluate(&f->pairs, solver->system, (double[2]){eps, 0}, f->x, sum,
+        memset(f->world, 0, 3 * (size_t)f->system->vertex_count * sizeof *f->world);
+    if ((f->pairs.term.elements == 0 && !f->system->share) || !(eps > 0)) return 0;
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    double *sum = gradient && f->joined ? begin_join(f, f->system) : gradient;
+    double D = brio__pairs_evaluate(&f->pairs, f->system, (double[2]){eps, 0}, f->x, sum,
                                     gradient ? f->world : NULL);
-    brio__share_sum(solver->system->share, &D, 1);
-    if (sum != gradient) end_join(f, solver->system, gradient);
+    brio__share_sum(f->system->share, &D, 1);
+    if (sum != gradient) end_join(f, f->system, gradient);
     return D;
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
-                           const BrioState *state, const BrioMotion *motion, double weight)
+static BrioStatus assemble(void *self, const double *values, const BrioState *state,
+                           const BrioMotion *motion, double weight, bool project,
+                           BrioLinear *matrix)
 {
     (void)values;
     Friction *f = self;
-    double eps = slide(solver->system, state, motion->time);
+    double eps = slide(f->system, state, motion->time);
     if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
-    brio__solver_positions(solver, state, motion->q, motion->time, f->x);
-    double param[2] = {eps, solver->project ? 1 : 0};
-    return brio__pairs_assemble(&f->pairs, solver->system, param, f->x, weight, true,
-                                solver->linear->extra);
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    double param[2] = {eps, project ? 1 : 0};
+    return brio__pairs_assemble(&f->pairs, f->system, param, f->x, weight, true,
+                                matrix->extra);
 }
 
 /* One contact: where its vertices and its data are. */
@@ -269,14 +273,14 @@ static void add_bound(double *bound, const double n[3], double across, bool obst
 
 /* mu lambda f0'(y)/y is the curvature across a slide y and at least that along it. With weights
  * w_i, w_i sum |w_j| on the diagonal bounds w w^T. */
-static void bound(void *self, BrioSolver *solver, const BrioState *state, const BrioMotion *motion,
-                  double weight, double *bound)
+static void bound(void *self, const BrioState *state, const BrioMotion *motion, double weight,
+                  double *bound)
 {
     Friction *f = self;
-    const BrioSystem *s = solver->system;
+    const BrioSystem *s = f->system;
     double eps = slide(s, state, motion->time);
     if (f->pairs.term.elements == 0 || !(eps > 0)) return;
-    brio__solver_positions(solver, state, motion->q, motion->time, f->x);
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
     for (int64_t e = 0; e < f->pairs.term.elements; e++) {
         Contact c = contact_at(&f->pairs, e);
         double u[2], n[3], all = 0;
@@ -327,12 +331,12 @@ static void count_contacts(Friction *f, const BrioSystem *s)
     for (int32_t b = 0; b < s->block_count; b++) f->shared[b] = (int32_t)f->joined[3 * (int64_t)b];
 }
 
-static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state,
-                  const double *q, const double *v, double time, double h, double *out)
+static void force(void *self, const double *values, const BrioState *state, const double *q,
+                  const double *v, double time, double h, double *out)
 {
     (void)q, (void)values;
     Friction *f = self;
-    const BrioSystem *s = solver->system;
+    const BrioSystem *s = f->system;
     if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
     if (f->pairs.term.elements == 0 && !s->share) return;
     brio__system_velocities(s, state, v, time, f->x);

@@ -3,7 +3,7 @@
 #ifndef BRIO_FRICTION_H
 #define BRIO_FRICTION_H
 
-#include "../damping/damping.h"
+#include "damping.h"
 
 extern const BrioDampingModel brio__friction_model;
 

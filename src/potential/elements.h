@@ -1,11 +1,11 @@
 /* From elements to coordinates: the potential P, its gradient and Hessian by the map x = J q + b,
  * and how far a direction may be followed. All sums run in an order fixed when the evaluator is
  * made, so that results have the same bits for any number of threads. */
-#ifndef BRIO_ASSEMBLE_H
-#define BRIO_ASSEMBLE_H
+#ifndef BRIO_ELEMENTS_H
+#define BRIO_ELEMENTS_H
 
 #include "../linear/linear.h"
-#include "../system/system.h"
+#include "../system/limit.h"
 
 typedef struct BrioEvaluator BrioEvaluator;
 
@@ -25,8 +25,8 @@ double brio__evaluate(BrioEvaluator *evaluator, const double *param, const doubl
 double brio__evaluate_noise(const BrioEvaluator *evaluator, const double *param,
                             const double *term_energy);
 
-/* The gradient of P by the positions of the held vertices (3 each): the forces that hold them, at
- * x. */
+/* Adds the gradient of P by the positions of the held vertices (3 each), the forces that hold them,
+ * at x. */
 void brio__held_gradient(BrioEvaluator *evaluator, const double *param, const double *x,
                          double *gradient);
 
@@ -55,24 +55,11 @@ void brio__assemble(BrioEvaluator *evaluator, const double *param, const double 
                     double mass_weight, double weight, bool project, BrioLinear *linear,
                     double seconds[2]);
 
-/* The element that stands in the way; no term if none does. */
-typedef struct BrioLimit {
-    const BrioTerm *term;
-    int64_t element;
-    int32_t vertex[4]; /* of a pair that comes close, since pairs come and go: its world vertices */
-    double distance;   /* and how far apart it was */
-} BrioLimit;
 /* The largest t in (0,1] such that x + [0,t] dx stays allowed. */
 double brio__max_step(BrioEvaluator *evaluator, const double *param, const double *x,
                       const double *dx, BrioLimit *limit);
 /* Finds an element whose energy is infinite or not a number. */
 bool brio__find_forbidden(BrioEvaluator *evaluator, const double *param, const double *x,
                           BrioLimit *limit);
-/* Of several processes: the smallest step of all, and who stands in its way. A limit that another
- * process has is a term that only says so. */
-double brio__limit_join(const BrioSystem *system, double step, BrioLimit *limit);
-bool brio__limit_is_here(const BrioLimit *limit);
-/* "tet 17 of body "cube" (vertices 3 8 12 40)", "vertex 3 of body "bar" and obstacle 0" */
-void brio__limit_text(const BrioSystem *system, const BrioLimit *limit, char *text, size_t size);
 
 #endif

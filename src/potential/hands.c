@@ -1,5 +1,7 @@
 #include "hands.h"
 
+#include "potential.h"
+
 #include <string.h>
 
 void brio__grip_place(const BrioSystem *s, const BrioGrip *grip, const double *q, double c[3])
@@ -99,19 +101,37 @@ static void gather(const BrioGripBlocks *at, const double *x, double out[3])
         for (int r = 0; r < 3; r++) out[r] += at->weight[i] * x[3 * (int64_t)at->block[i] + r];
 }
 
-void brio__hands_multiply(const BrioSystem *s, const BrioState *state, const double *x, double *y)
+/* ---- the member of the potential -------------------------------------------------------- */
+
+static BrioStatus create(const BrioSystem *system, BrioSolveTotals *totals, void **self)
 {
-    for (int h = 0; h < BRIO_HANDS_MOST; h++) {
-        if (state->hand[h].k == 0) continue;
-        BrioGripBlocks at;
-        double c[3];
-        brio__grip_blocks(s, &state->hand[h], &at);
-        gather(&at, x, c);
-        for (int i = 0; i < at.count; i++)
-            for (int r = 0; r < 3; r++)
-                y[3 * (int64_t)at.block[i] + r] += state->hand[h].k * at.weight[i] * c[r];
-    }
+    (void)totals;
+    *self = (void *)system; /* hands belong to the state: nothing else is needed */
+    return BRIO_OK;
 }
+
+static void destroy(void *self) { (void)self; }
+
+static double value(void *self, const BrioPose *pose, double *gradient)
+{
+    return brio__hands_evaluate(self, pose->state, pose->x, gradient);
+}
+
+static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool project,
+                          BrioLinear *matrix)
+{
+    (void)project; /* springs of no length: it is semidefinite */
+    brio__hands_assemble(self, pose->state, weight, matrix);
+    return BRIO_OK;
+}
+
+BRIO_MEMBER(hands){
+    .name = "hands",
+    .create = create,
+    .destroy = destroy,
+    .value = value,
+    .hessian = hessian,
+};
 
 /* ---- Woodbury's formula ----------------------------------------------------------------- */
 

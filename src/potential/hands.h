@@ -35,9 +35,6 @@ double brio__hands_evaluate(const BrioSystem *system, const BrioState *state, co
 /* A += weight times their Hessian. */
 void brio__hands_assemble(const BrioSystem *system, const BrioState *state, double weight,
                           BrioLinear *linear);
-/* y += their exact Hessian times x; y apart from x. */
-void brio__hands_multiply(const BrioSystem *system, const BrioState *state, const double *x,
-                          double *y);
 
 enum { BRIO_GRIP_BLOCKS = 12 }; /* three vertices of an affine body: four blocks each */
 

@@ -6,7 +6,8 @@
 #ifndef BRIO_PARTS_H
 #define BRIO_PARTS_H
 
-#include "../damping/damping.h"
+#include "../system/system.h"
+#include "bound.h"
 
 typedef struct BrioParts {
     const BrioSystem *system;
@@ -37,7 +38,7 @@ void brio__parts_scale(const BrioParts *parts, double missing, double gain, doub
 void brio__parts_separate(BrioParts *parts);
 void brio__parts_join(BrioParts *parts, int32_t a, int32_t b);
 /* Shifts groups of parts that are not held as a whole so that sum((mass + scale bound) step) =
- * sum(gradient) over each, to round-off. `bound` is that of damping.h, or NULL. */
+ * sum(gradient) over each, to round-off. `bound` is that of bound.h, or NULL. */
 void brio__parts_balance(const BrioParts *parts, const double *mass, const double *bound,
                          double scale, const double *gradient, double *step);
 

@@ -3,7 +3,7 @@
  * [Dinev2018, Alg. 1]. Integrators keep what they know of earlier steps when points move, as they
  * do when a script moves them; when materials change, accelerations and levels of rest are others,
  * and they forget. */
-#include "../contact/distance.h"
+#include "../distance.h"
 #include "../field.h"
 #include "../potential/hands.h"
 #include "sim.h"
@@ -491,18 +491,19 @@ BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, doubl
 /* Without friction, which is none of them. */
 static int damping_count(const BrioSim *sim)
 {
-    return sim->stepper->solver->damper_count - sim->stepper->solver->friction;
+    return brio__dissipation_asked(sim->stepper->dissipation);
 }
 
 const char *brio_sim_damping_type(const BrioSim *sim, int i)
 {
-    return i >= 0 && i < damping_count(sim) ? sim->stepper->solver->damper[i].model->name : NULL;
+    return i >= 0 && i < damping_count(sim) ? sim->stepper->dissipation->damper[i].model->name
+                                            : NULL;
 }
 
 BrioStatus brio_sim_damping(const BrioSim *sim, int i, const char *name, double *value)
 {
     const BrioDamper *d =
-        i >= 0 && i < damping_count(sim) ? &sim->stepper->solver->damper[i] : NULL;
+        i >= 0 && i < damping_count(sim) ? &sim->stepper->dissipation->damper[i] : NULL;
     int at = d ? brio__fields_offset(d->model->fields, name) : -1;
     if (at < 0) return BRIO_ERROR_ARGUMENT;
     *value = d->values[at];
@@ -516,7 +517,7 @@ BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double va
                       "there is no damping model %d: the simulation was made with %d; give it one "
                       "of strength 0 to switch on later",
                       i, damping_count(sim));
-    BrioDamper *d = &sim->stepper->solver->damper[i];
+    BrioDamper *d = &sim->stepper->dissipation->damper[i];
     double values[BRIO_MAX_VALUES];
     char names[256];
     BrioError error = {0};

@@ -1,8 +1,8 @@
 #include "sim.h"
 
 #include "../affine.h"
-#include "../analyze/exact.h"
-#include "../analyze/ledger.h"
+#include "../contact/exact.h"
+#include "ledger.h"
 #include "../field.h"
 
 #include <string.h>
@@ -27,11 +27,26 @@ static BrioStatus with_history(const BrioSystem *system, int history, BrioState 
     return BRIO_OK;
 }
 
+const double *brio__sim_world(BrioSim *sim)
+{
+    const BrioState *state = sim->state;
+    brio__system_positions(sim->system, state, state->q, state->time, sim->positions);
+    return sim->positions;
+}
+
+/* P at the coordinates q, with everything else as in the state; leaves sim->positions. */
+static double potential_at(BrioSim *sim, const double *q, double *term_energy)
+{
+    const BrioState *state = sim->state;
+    brio__system_positions(sim->system, state, q, state->time, sim->positions);
+    BrioPose pose = {state, sim->positions};
+    return brio__potential_evaluate(sim->stepper->potential, &pose, NULL, term_energy).energy;
+}
+
 double brio__sim_energy(BrioSim *sim)
 {
-    BrioState *state = sim->state;
-    return brio_stepper_kinetic(sim->stepper, state->v) +
-           brio__potential(sim->stepper->solver, state, state->q, state->time, NULL);
+    return brio_stepper_kinetic(sim->stepper, sim->state->v) +
+           potential_at(sim, sim->state->q, NULL);
 }
 
 void brio__sim_add(BrioSim *sim, double change)
@@ -157,44 +172,21 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                        integrator->name, names);
 }
 
-BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *solver,
+BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *options,
                              const BrioIntegrator *integrator, BrioError *error)
 {
-    if (strcmp(solver->type, "local-global")) return BRIO_OK;
-    if (solver->iterations < 1)
-        return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
-    if (system->barrier && (system->plane_count || system->surface))
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global ends a step before it is solved, and contact: ipc needs "
-                           "it solved; take contact: {type: penalty}, or solver: newton");
-    if (system->rod_count)
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global does not take rods; take springs, or solver: newton");
-    if (integrator->traits & BRIO_LINEARISED)
-        return brio__error(
-            error, BRIO_ERROR_UNSUPPORTED,
-            "%s is one linear solve with the Hessian at the start of the step, which local-global "
-            "does not have; take backward-euler, or solver: newton",
-            integrator->name);
-    for (int t = 0; t < system->term_count; t++) {
-        const BrioTerm *term = &system->term[t];
-        if (term->elements && !term->energy->laplacian &&
-            !(term->energy->traits & BRIO_ENERGY_LINEAR))
-            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                               "local-global has no constant matrix for %s; take solver: newton",
-                               term->energy->name);
-    }
-    return BRIO_OK;
+    const BrioSolverType *type = brio__solver_type(options->type);
+    return type->fits ? type->fits(system, options, integrator, error) : BRIO_OK;
 }
 
 /* What several processes can do together. */
 static BrioStatus check_share(const BrioSystem *system, const BrioSimDef *def, unsigned traits,
                               BrioError *error)
 {
-    const char *what = system->rod_count                           ? "rods"
-                       : !strcmp(def->solver.type, "local-global") ? "solver: local-global"
-                       : traits & BRIO_SPRINGS_ONLY                ? def->integrator
-                                                                   : NULL;
+    const char *what = system->rod_count                                 ? "rods"
+                       : brio__solver_type(def->solver.type)->unfinished ? "solver: local-global"
+                       : traits & BRIO_SPRINGS_ONLY                      ? def->integrator
+                                                                         : NULL;
     if (what)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,
@@ -222,83 +214,100 @@ static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioErr
                        text, (long long)count - 1, count == 2 ? "" : "s");
 }
 
+/* Why the energy of the first state is not a number, in words. */
+static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
+{
+    BrioLimit limit;
+    char name[160];
+    double least = INFINITY;
+    BrioPotential *potential = sim->stepper->potential;
+    BrioPose pose = {sim->state, brio__sim_world(sim)};
+    BrioContact *pairs = brio__potential_contact(potential);
+    BrioStatus status;
+    bool found = brio__potential_find_forbidden(potential, &pose, &limit);
+    if (!found && pairs) {
+        brio__contact_count(pairs, sim->state->param, pose.x, &least, &limit);
+        found = limit.term;
+    }
+    brio__limit_text(sim->system, &limit, name, sizeof name);
+    if (found && least < INFINITY)
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "%s are closer than the thickness of contact in the first state: "
+                             "move them apart, or make it smaller",
+                             name);
+    else if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "%s are not apart in the first state: begin in front of the obstacle",
+                             name);
+    else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "%s %s in the first state, and its material forbids that", name,
+                             limit.term->energy->element == BRIO_ELEMENT_TRIANGLE ? "has collapsed"
+                                                                                  : "is inverted");
+    else
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "the energy of %s is too large for a number in the first state",
+                             found ? name : "all elements together");
+    if (error) brio__share_text(sim->system->share, found, error->message, sizeof error->message);
+    return status;
+}
+
+/* Whether definition, integrator and solver fit together and to the system. */
+static BrioStatus check_all(const BrioSystem *system, const BrioSimDef *def,
+                            const BrioIntegrator **integrator, unsigned *traits, BrioError *error)
+{
+    BRIO_CHECK(check(def, integrator, traits, error));
+    BRIO_CHECK(brio__sim_fits(system, *integrator, def->values, error));
+    BRIO_CHECK(brio__solver_fits(system, &def->solver, *integrator, error));
+    return system->share ? check_share(system, def, *traits, error) : BRIO_OK;
+}
+
+/* A simulation of a system and a state, which it takes over. */
+static BrioStatus fill(BrioSim *sim, const BrioSimDef *def, const BrioIntegrator *integrator,
+                       unsigned traits, BrioError *error)
+{
+    const BrioSystem *system = sim->system;
+    sim->h = def->h;
+    sim->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
+    sim->positions = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
+    sim->term_energy = brio__calloc((size_t)system->term_count + 1, sizeof(double));
+    if (!sim->world || !sim->positions || !sim->term_energy) return BRIO_ERROR_MEMORY;
+    BRIO_CHECK(with_history(system, integrator->history, &sim->state));
+    BRIO_CHECK(brio__stepper_create(system, integrator, def->values, &def->solver, def->damping,
+                                    def->damping_count, sim->state, &sim->stepper));
+    sim->stepper->traits = traits;
+    return check_apart(system, brio__sim_world(sim), error);
+}
+
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
                            BrioSim **sim, BrioError *error)
 {
     const BrioIntegrator *integrator = NULL;
-    BrioShare *share = system->share;
+    unsigned traits = 0;
     if (error) *error = (BrioError){0};
     BrioSim *made = brio__calloc(1, sizeof *made);
-    unsigned traits = 0;
-    BrioStatus status = check(def, &integrator, &traits, error);
-    if (status == BRIO_OK) status = brio__sim_fits(system, integrator, def->values, error);
-    if (status == BRIO_OK) status = brio__solver_fits(system, &def->solver, integrator, error);
-    if (status == BRIO_OK && share) status = check_share(system, def, traits, error);
+    BrioStatus status = check_all(system, def, &integrator, &traits, error);
     if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK) {
-        made->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
-        if (!made->world) status = BRIO_ERROR_MEMORY;
+    if (made) {
+        made->system = system;
+        made->state = state;
     }
-    if (status == BRIO_OK) status = with_history(system, integrator->history, &state);
-    if (status == BRIO_OK)
-        status = brio__stepper_create(system, integrator, def->values, &def->solver, def->damping,
-                                      def->damping_count, state, &made->stepper);
-    if (status == BRIO_OK) made->stepper->traits = traits;
-    if (status == BRIO_OK) {
-        brio__system_positions(system, state, state->q, state->time, made->world);
-        status = check_apart(system, made->world, error);
-    }
-    status = brio__share_agree(share, status);
-    if (status == BRIO_OK &&
-        !isfinite(brio__potential(made->stepper->solver, state, state->q, state->time, NULL))) {
-        BrioLimit limit;
-        char name[160];
-        BrioSolver *solver = made->stepper->solver;
-        bool found = brio__find_forbidden(solver->evaluator, state->param, solver->x, &limit);
-        double least = INFINITY;
-        if (!found && solver->contact) {
-            brio__contact_count(solver->contact, state->param, solver->x, &least, &limit);
-            found = limit.term;
-        }
-        brio__limit_text(system, &limit, name, sizeof name);
-        if (found && least < INFINITY)
-            status = brio__error(error, BRIO_ERROR_INPUT,
-                                 "%s are closer than the thickness of contact in the first state: "
-                                 "move them apart, or make it smaller",
-                                 name);
-        else if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
-            status = brio__error(
-                error, BRIO_ERROR_INPUT,
-                "%s are not apart in the first state: begin in front of the obstacle", name);
-        else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
-            status =
-                brio__error(error, BRIO_ERROR_INPUT,
-                            "%s %s in the first state, and its material forbids that", name,
-                            limit.term->energy->element == BRIO_ELEMENT_TRIANGLE ? "has collapsed"
-                                                                                 : "is inverted");
-        else
-            status = brio__error(error, BRIO_ERROR_INPUT,
-                                 "the energy of %s is too large for a number in the first state",
-                                 found ? name : "all elements together");
-        if (error) brio__share_text(share, found, error->message, sizeof error->message);
-    }
+    if (status == BRIO_OK) status = fill(made, def, integrator, traits, error);
+    status = brio__share_agree(system->share, status);
+    if (status == BRIO_OK && !isfinite(potential_at(made, made->state->q, NULL)))
+        status = refuse_first_state(made, error);
     if (status != BRIO_OK) {
         brio__error(error, status, "%s", brio_status_text(status));
-        if (made) {
-            brio__stepper_free(made->stepper);
-            brio__free(made->world);
+        if (!made) {
+            brio_system_free(system);
+            brio_state_free(state);
         }
-        brio__free(made);
-        brio_system_free(system);
-        brio_state_free(state);
+        brio_sim_free(made);
         return status;
     }
-    brio__state_forget(state); /* whatever filled it was another integrator */
-    state->target = state->alpha = NAN;
-    made->system = system;
-    made->state = state;
-    state->first = brio__sim_energy(made);
-    made->h = def->h;
+    brio__state_forget(made->state); /* whatever filled it was another integrator */
+    made->state->target = made->state->alpha = NAN;
+    made->state->first = brio__sim_energy(made);
     *sim = made;
     return BRIO_OK;
 }
@@ -346,6 +355,8 @@ void brio_sim_free(BrioSim *sim)
     brio_system_free(sim->system);
     brio_state_free(sim->state);
     brio__free(sim->world);
+    brio__free(sim->positions);
+    brio__free(sim->term_energy);
     brio__free(sim);
 }
 
@@ -439,8 +450,8 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
     if (s->out_of_memory) return BRIO_ERROR_MEMORY;
     memcpy(q, sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
     BRIO_CHECK(set_vertices(sim, body, x, q));
-    if (!isfinite(brio__potential(s->solver, sim->state, q, sim->state->time, NULL)) ||
-        check_apart(sim->system, s->solver->x, NULL) != BRIO_OK)
+    if (!isfinite(potential_at(sim, q, NULL)) ||
+        check_apart(sim->system, sim->positions, NULL) != BRIO_OK)
         return BRIO_STEP_REJECTED;
     memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
     brio__state_forget(sim->state);
@@ -473,7 +484,7 @@ BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])
 
 BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger)
 {
-    brio__ledger(sim->stepper->solver, sim->state, sim->world, ledger);
+    brio__ledger(sim, ledger);
     ledger->iterations = sim->stepper->iterations;
     return isfinite(ledger->total) ? BRIO_OK : BRIO_NOT_FINITE;
 }
@@ -481,8 +492,6 @@ BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger)
 double brio_sim_body_energy(BrioSim *sim, int body)
 {
     if (body < 0 || body >= sim->system->body_count) return NAN;
-    BrioSolver *s = sim->stepper->solver;
-    brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, s->x);
-    brio__evaluate(s->evaluator, sim->state->param, s->x, NULL, s->term_energy);
-    return brio__body_energy(&sim->system->body[body], s->term_energy);
+    potential_at(sim, sim->state->q, sim->term_energy);
+    return brio__body_energy(&sim->system->body[body], sim->term_energy);
 }

@@ -2,15 +2,20 @@
 #ifndef BRIO_SIM_H
 #define BRIO_SIM_H
 
-#include "../integrate/integrator.h"
+#include "../integrate/stepper.h"
 
 struct BrioSim {
     BrioSystem *system;
     BrioState *state;
     BrioStepper *stepper;
     double h;
-    double *world; /* scratch, 3 * vertex_count */
+    double *world;       /* scratch, 3 * vertex_count */
+    double *positions;   /* world positions, likewise */
+    double *term_energy; /* of the system's terms, of the last ledger */
 };
+
+/* World positions of the state, valid until the next call. */
+const double *brio__sim_world(BrioSim *sim);
 
 /* Kinetic and potential energy, and what books its jump in `added` and in the target of energy
  * control: it is `before` no longer, because of something from outside. */

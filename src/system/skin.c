@@ -1,6 +1,6 @@
 #include "skin.h"
 
-#include "../contact/distance.h"
+#include "../distance.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -205,6 +205,17 @@ void brio__system_directions(const BrioSystem *system, const double *d, double *
         for (int r = 0; r < 3; r++) dx[3 * (int64_t)system->held[i] + r] = 0;
 }
 
+void brio__system_positions_on_way(const BrioSystem *s, const BrioState *state, const double *q,
+                                   double time, const BrioWay *way, double *x)
+{
+    brio__system_positions(s, state, q, time, x);
+    for (int64_t i = 0; way->fraction < 1 && i < s->held_count; i++)
+        for (int r = 0; r < 3; r++) {
+            int64_t k = 3 * (int64_t)s->held[i] + r;
+            x[k] = way->fraction * x[k] + (1 - way->fraction) * way->start[k];
+        }
+}
+
 void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v,
                              double time, double *w)
 {

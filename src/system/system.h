@@ -189,6 +189,14 @@ int64_t brio__system_held_index(const BrioSystem *system, int32_t vertex);
 /* World positions x = J q + b(t), and velocities J v + db/dt. */
 void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
                             double time, double *x);
+/* Where held vertices are on their way through a step: `fraction` of it, from `start` (world
+ * positions, of which only the rows of held vertices count); fraction 1 is where they end it. */
+typedef struct BrioWay {
+    double fraction;
+    const double *start;
+} BrioWay;
+void brio__system_positions_on_way(const BrioSystem *system, const BrioState *state,
+                                   const double *q, double time, const BrioWay *way, double *x);
 void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v,
                              double time, double *w);
 /* World directions J d (held vertices: zero). */

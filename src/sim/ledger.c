@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-static void add_contacts(BrioSolver *solver, const BrioState *state, const double *x,
+static void add_contacts(BrioPotential *potential, const BrioState *state, const double *x,
                          BrioLedger *ledger)
 {
-    const BrioSystem *s = solver->system;
+    const BrioSystem *s = potential->system;
+    BrioContact *pairs = brio__potential_contact(potential);
     double contacts = 0;
-    if (solver->contact) {
+    if (pairs) {
         double least;
-        contacts = (double)brio__contact_count(solver->contact, state->param, x, &least, NULL);
+        contacts = (double)brio__contact_count(pairs, state->param, x, &least, NULL);
         if (least < INFINITY) ledger->min_distance = least;
     }
     for (int k = 0; k < s->plane_count; k++) {
@@ -45,22 +46,17 @@ static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
     }
 }
 
-void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, BrioLedger *ledger)
+/* Potentials by what they are of. */
+static void add_potentials(BrioSim *sim, const double *x, BrioLedger *ledger)
 {
-    const BrioSystem *s = solver->system;
-    *ledger = (BrioLedger){.time = state->time,
-                           .step = state->step,
-                           .target = state->target,
-                           .alpha = state->alpha,
-                           .added = state->added,
-                           .unfinished = state->unfinished,
-                           .min_distance = NAN,
-                           .rods = NAN};
-    ledger->potential = brio__potential(solver, state, state->q, state->time, NULL);
-    if (solver->contact) ledger->contact = solver->contact_energy;
-    ledger->attachment = solver->hand_energy;
+    const BrioSystem *s = sim->system;
+    BrioSum sum = brio__potential_evaluate(sim->stepper->potential, &(BrioPose){sim->state, x},
+                                           NULL, sim->term_energy);
+    ledger->potential = sum.energy;
+    ledger->contact = sum.member[BRIO_MEMBER_contact];
+    ledger->attachment = sum.member[BRIO_MEMBER_hands];
     for (int t = 0; t < s->term_count; t++) {
-        double energy = solver->term_energy[t];
+        double energy = sim->term_energy[t];
         switch (s->term[t].energy->element) {
         case BRIO_ELEMENT_VERTEX: ledger->gravity += energy; break;
         case BRIO_ELEMENT_ANCHOR: ledger->attachment += energy; break;
@@ -76,23 +72,28 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
         case BRIO_ELEMENT_TET: ledger->elastic += energy; break;
         }
     }
-    add_contacts(solver, state, solver->x, ledger);
-    add_rods(s, solver->x, ledger);
-    brio__mass_multiply(s, state->v, solver->difference);
-    ledger->kinetic = 0.5 * brio__dot(s, state->v, solver->difference);
-    ledger->total = ledger->kinetic + ledger->potential;
-    if (solver->friction) ledger->friction = state->dissipated[solver->damper_count - 1];
+}
+
+static void add_losses(const BrioSim *sim, BrioLedger *ledger)
+{
+    const BrioState *state = sim->state;
+    int friction = sim->stepper->dissipation->friction;
+    if (friction >= 0) ledger->friction = state->dissipated[friction];
     for (int i = 0; i < BRIO_LOSSES; i++) {
         ledger->dissipated_by[i] = state->dissipated[i];
         ledger->dissipated += state->dissipated[i];
     }
-    ledger->remainder = ledger->total - state->first - ledger->added + ledger->dissipated;
+}
 
-    brio__system_velocities(s, state, state->v, state->time, world);
+/* Momenta and the centre of mass, given world positions; sim->world receives velocities. */
+static void add_momenta(BrioSim *sim, const double *positions, BrioLedger *ledger)
+{
+    const BrioSystem *s = sim->system;
     /* mass first */
     double sum[10] = {0}, *momentum = sum + 1, *angular = sum + 4, *centre = sum + 7;
+    brio__system_velocities(s, sim->state, sim->state->v, sim->state->time, sim->world);
     for (int64_t v = 0; v < s->vertex_count; v++) { /* ghosts have no mass here */
-        const double *x = solver->x + 3 * v, *w = world + 3 * v;
+        const double *x = positions + 3 * v, *w = sim->world + 3 * v;
         double m = s->vertex_mass[v];
         sum[0] += m;
         for (int r = 0; r < 3; r++) {
@@ -108,4 +109,26 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
         ledger->angular[r] = angular[r];
         ledger->centre[r] = centre[r] / sum[0];
     }
+}
+
+void brio__ledger(BrioSim *sim, BrioLedger *ledger)
+{
+    const BrioState *state = sim->state;
+    const double *x = brio__sim_world(sim);
+    *ledger = (BrioLedger){.time = state->time,
+                           .step = state->step,
+                           .target = state->target,
+                           .alpha = state->alpha,
+                           .added = state->added,
+                           .unfinished = state->unfinished,
+                           .min_distance = NAN,
+                           .rods = NAN};
+    add_potentials(sim, x, ledger);
+    add_contacts(sim->stepper->potential, state, x, ledger);
+    add_rods(sim->system, x, ledger);
+    ledger->kinetic = brio_stepper_kinetic(sim->stepper, state->v);
+    ledger->total = ledger->kinetic + ledger->potential;
+    add_losses(sim, ledger);
+    ledger->remainder = ledger->total - state->first - ledger->added + ledger->dissipated;
+    add_momenta(sim, x, ledger);
 }
