@@ -91,7 +91,7 @@ static double max_step(void *self, const BrioPose *pose, const double *dx, BrioL
     return t;
 }
 
-/* Springs between vertices: kappa (1, -1; -1, 1) along a normal, which twice its diagonal bounds. */
+/* Springs between vertices: kappa (1, -1; -1, 1) along a normal, bounded by twice its diagonal. */
 static void bound(void *self, const BrioPose *pose, double *bound, BrioParts *parts)
 {
     Pairs *c = self;
