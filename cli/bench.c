@@ -1,7 +1,7 @@
 /* brio bench: how fast the engine is on this machine, against what the machine can do. */
 #include "commands.h"
 
-#include "builder.h"
+#include "system.h"
 #include "field.h"
 #include "linear/linear.h"
 #include "linear/scalar.h"

@@ -6,7 +6,7 @@
 #include "linear/linear.h"
 #include "mesh/mesh.h"
 #include "output/json.h"
-#include "presets.h"
+#include "energy/material.h"
 #include "scene/scene.h"
 
 #include <dirent.h>
@@ -103,20 +103,8 @@ static bool integrator_at(int i, Entry *e)
 
 static Entry energy_entry(const BrioEnergy *energy)
 {
-    static const char *const notes[] = {[BRIO_ELEMENT_VERTEX] = "every vertex",
-                                        [BRIO_ELEMENT_SPRING] = "springs",
-                                        [BRIO_ELEMENT_ANCHOR] = "springs to points",
-                                        [BRIO_ELEMENT_TET] = "solids",
-                                        [BRIO_ELEMENT_BAR] = "bars along x",
-                                        [BRIO_ELEMENT_CONTACT] = "obstacles",
-                                        [BRIO_ELEMENT_POINT] = "points",
-                                        [BRIO_ELEMENT_TRIANGLE] = "shells",
-                                        [BRIO_ELEMENT_HINGE] = "hinges of shells",
-                                        [BRIO_ELEMENT_PAIR] = "pairs that come close",
-                                        [BRIO_ELEMENT_FRICTION] = "pairs in contact",
-                                        [BRIO_ELEMENT_AFFINE] = "affine bodies"};
     return (Entry){energy->name, energy->summary, energy->citation, energy->fields,
-                   notes[energy->element]};
+                   brio__element(energy)->note};
 }
 
 static bool energy_at(int i, Entry *e)

@@ -1,6 +1,6 @@
 #include "sim.h"
 
-#include "affine.h"
+#include "build/affine.h"
 #include "analyze/exact.h"
 #include "analyze/ledger.h"
 #include "field.h"

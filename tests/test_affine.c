@@ -1,6 +1,6 @@
 /* Affine bodies: their moments, what the mass points make of energies and momenta, torque-free
  * rotation, falling, contact with a plane, holding and setting them, and what is refused. */
-#include "affine.h"
+#include "build/affine.h"
 #include "mesh/mesh.h"
 #include "sim.h"
 

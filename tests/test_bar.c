@@ -3,7 +3,7 @@
  * what may not be asked for, the columns of energy.csv. */
 #include "program.h"
 
-#include "builder.h"
+#include "system.h"
 #include "memory.h"
 #include "mesh/mesh.h"
 #include "sim.h"

@@ -1,6 +1,6 @@
 /* Small answers worked out by hand: masses, elastic moduli, springs of their own, settling, the
  * clock, and what Newton does with its start, its last step and the end of a midpoint step. */
-#include "builder.h"
+#include "system.h"
 #include "mesh/mesh.h"
 #include "mesh/shapes.h"
 #include "sim.h"

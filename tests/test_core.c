@@ -1,6 +1,6 @@
 /* The core: derivatives of whole systems, the affine map, determinism, memory, states and halved
  * steps, inversion, the reasons that Newton gives, scripts, the public interface, the ledger. */
-#include "builder.h"
+#include "system.h"
 #include "memory.h"
 #include "mesh/mesh.h"
 #include "sim.h"

@@ -1,6 +1,6 @@
 /* What damping models do and do not do: free fall, rates at different steps, momenta, the ledger's
  * entries, derivatives, signs. */
-#include "builder.h"
+#include "system.h"
 #include "field.h"
 #include "sim.h"
 

@@ -1,7 +1,7 @@
 /* The order of every integrator, and of variants of them, against CVODE's Adams method
  * [Hindmarsh2005] at the tolerance 1e-13, driven through the library's force: a soft body that is
  * stretched, spins and falls, without damping and with Rayleigh's. */
-#include "builder.h"
+#include "system.h"
 #include "sim.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Every integrator's own code on the damped oscillator m x'' + c x' + k x = 0, read off as a matrix
  * column by column: beside the closed forms, and its spectral radius. */
-#include "builder.h"
+#include "system.h"
 #include "integrate/tableau.h"
 #include "sim.h"
 

@@ -1,6 +1,6 @@
 /* Motions whose answer is known: free fall, free spin, the measured order of every integrator, the
  * invariants that its traits claim, beams. */
-#include "builder.h"
+#include "system.h"
 #include "mesh/mesh.h"
 #include "sim.h"
 

@@ -45,6 +45,19 @@ static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
     }
 }
 
+static void add_terms(const BrioSolver *solver, BrioLedger *ledger)
+{
+    const BrioSystem *s = solver->system;
+    double none = 0;
+    double *const part[BRIO_LEDGER_PARTS] = {[BRIO_LEDGER_NONE] = &none,
+                                             [BRIO_LEDGER_ELASTIC] = &ledger->elastic,
+                                             [BRIO_LEDGER_GRAVITY] = &ledger->gravity,
+                                             [BRIO_LEDGER_ATTACHMENT] = &ledger->attachment,
+                                             [BRIO_LEDGER_CONTACT] = &ledger->contact};
+    for (int t = 0; t < s->term_count; t++)
+        *part[brio__element(s->term[t].energy)->part] += solver->term_energy[t];
+}
+
 void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, BrioLedger *ledger)
 {
     const BrioSystem *s = solver->system;
@@ -59,23 +72,7 @@ void brio__ledger(BrioSolver *solver, const BrioState *state, double *world, Bri
     ledger->potential = brio__potential(solver, state, state->q, state->time, NULL);
     if (solver->contact) ledger->contact = solver->contact_energy;
     ledger->attachment = solver->hand_energy;
-    for (int t = 0; t < s->term_count; t++) {
-        double energy = solver->term_energy[t];
-        switch (s->term[t].energy->element) {
-        case BRIO_ELEMENT_VERTEX: ledger->gravity += energy; break;
-        case BRIO_ELEMENT_ANCHOR: ledger->attachment += energy; break;
-        case BRIO_ELEMENT_PAIR:
-        case BRIO_ELEMENT_CONTACT: ledger->contact += energy; break;
-        case BRIO_ELEMENT_FRICTION: break; /* no potential */
-        case BRIO_ELEMENT_TRIANGLE:
-        case BRIO_ELEMENT_AFFINE:
-        case BRIO_ELEMENT_HINGE:
-        case BRIO_ELEMENT_POINT:
-        case BRIO_ELEMENT_BAR:
-        case BRIO_ELEMENT_SPRING:
-        case BRIO_ELEMENT_TET: ledger->elastic += energy; break;
-        }
-    }
+    add_terms(solver, ledger);
     add_contacts(solver, state, solver->x, ledger);
     add_rods(s, solver->x, ledger);
     brio__mass_multiply(s, state->v, solver->difference);

@@ -3,7 +3,7 @@
 #endif
 #include "scene.h"
 
-#include "../builder.h"
+#include "../build/builder.h"
 #include "../field.h"
 #include "../mesh/mesh.h"
 #include "../mesh/tetrahedralise.h"
