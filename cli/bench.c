@@ -158,7 +158,7 @@ static void measure_bandwidth(double *reading, double *writing)
 static BrioSim *bar(const char *material, int64_t tets, const char *linear, const char *integrator)
 {
     BrioBuilder *builder = NULL;
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     BrioMesh *mesh = NULL;
     BrioSystem *system = NULL;
     BrioState *state = NULL;
@@ -193,7 +193,7 @@ static BrioSim *bar(const char *material, int64_t tets, const char *linear, cons
         def.name = "bar";
         def.mesh = mesh;
         def.state = first;
-        status = brio_material(material, &def.material);
+        status = brio_default_material(material, &def.material);
     }
     if (status == BRIO_OK) status = brio_builder_create(&builder);
     if (status == BRIO_OK) {
@@ -207,7 +207,7 @@ static BrioSim *bar(const char *material, int64_t tets, const char *linear, cons
     brio_builder_free(builder);
     brio_mesh_free(mesh);
     brio__free(first);
-    BrioSimDef sim_def = brio_sim_def(integrator);
+    BrioSimDef sim_def = brio_default_sim(integrator);
     sim_def.solver.linear = linear;
     sim_def.solver.tol = 1e-3;
     if (status == BRIO_OK) status = brio_sim_create(system, state, &sim_def, &sim, &error);

@@ -204,10 +204,10 @@ static BrioStatus hold(BrioSim *sim, const Place *place, double k, int *hand)
     BrioState *state = sim->state;
     BrioGrip grip;
     int h = 0;
-    while (h < BRIO_HANDS_MOST && state->hand[h].k != 0) h++;
-    if (h == BRIO_HANDS_MOST)
+    while (h < BRIO_MAX_HANDS && state->hand[h].k != 0) h++;
+    if (h == BRIO_MAX_HANDS)
         return refuse(sim, BRIO_ERROR_UNSUPPORTED, "all %d hands are in use: release one first",
-                      BRIO_HANDS_MOST);
+                      BRIO_MAX_HANDS);
     lean_on_free(s, place, &grip);
     if (grip.vertex[0] < 0)
         return refuse(sim, BRIO_ERROR_ARGUMENT,
@@ -282,7 +282,7 @@ BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3], const double 
 
 static BrioGrip *hand_at(BrioSim *sim, int hand)
 {
-    bool holds = hand >= 0 && hand < BRIO_HANDS_MOST && sim->state->hand[hand].k != 0;
+    bool holds = hand >= 0 && hand < BRIO_MAX_HANDS && sim->state->hand[hand].k != 0;
     if (!holds)
         refuse(sim, BRIO_ERROR_ARGUMENT,
                "hand %d holds nothing: it was not grabbed with, or was released", hand);
@@ -314,7 +314,7 @@ BrioStatus brio_sim_release(BrioSim *sim, int hand)
 
 BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out)
 {
-    if (hand < 0 || hand >= BRIO_HANDS_MOST || sim->state->hand[hand].k == 0)
+    if (hand < 0 || hand >= BRIO_MAX_HANDS || sim->state->hand[hand].k == 0)
         return BRIO_ERROR_ARGUMENT;
     const BrioGrip *grip = &sim->state->hand[hand];
     *out = (BrioHand){.body = grip->body, .k = grip->k};

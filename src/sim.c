@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-BrioSimDef brio_sim_def(const char *integrator)
+BrioSimDef brio_default_sim(const char *integrator)
 {
-    BrioSimDef def = {.h = 1.0 / 30, .integrator = integrator, .solver = brio_solver_options()};
+    BrioSimDef def = {.h = 1.0 / 30, .integrator = integrator, .solver = brio_default_solver()};
     const BrioIntegrator *found = integrator ? brio_integrator(integrator) : NULL;
     if (found) brio_fields_defaults(found->fields, def.values);
     return def;
@@ -76,10 +76,10 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
     if (!brio__solver_type(def->solver.type))
         return brio__error(error, BRIO_ERROR_INPUT, "no solver \"%s\"",
                            def->solver.type ? def->solver.type : "");
-    if (def->damping_count < 0 || def->damping_count > BRIO_DAMPING_MOST)
+    if (def->damping_count < 0 || def->damping_count > BRIO_MAX_DAMPING)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "%d damping models: at most %d can act together", def->damping_count,
-                           BRIO_DAMPING_MOST);
+                           BRIO_MAX_DAMPING);
     for (int i = 0; i < def->damping_count; i++) {
         const char *type = def->damping[i].type;
         if (!brio__damping_model(type))

@@ -390,7 +390,7 @@ static void integrators_that_do_not_fit(void **state)
     BrioState *first;
     BrioBuilder *builder;
     BrioError error = {0};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     BrioMesh *mesh;
     double values[BRIO_MAX_VALUES], zero[3] = {0, 0, 0}, up[3] = {5, 0, 0};
     brio_fields_defaults(brio_shape_fields("line"), values);
@@ -398,7 +398,7 @@ static void integrators_that_do_not_fit(void **state)
     def.name = "bar";
     def.mesh = mesh;
     def.translate[0] = 1;
-    assert_int_equal(brio_material("neo-hookean-1d", &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material("neo-hookean-1d", &def.material), BRIO_OK);
     for (int again = 0; again < 3; again++) {
         assert_int_equal(brio_builder_create(&builder), BRIO_OK);
         assert_int_equal(brio_builder_body(builder, &def, NULL, &error), BRIO_OK);
@@ -416,7 +416,7 @@ static void integrators_that_do_not_fit(void **state)
                 "contact with dhat = 0.01 m and kappa = -1 N/m: both must be positive");
             continue;
         }
-        BrioSimDef sim_def = brio_sim_def(again ? "backward-euler" : "symplectic-euler");
+        BrioSimDef sim_def = brio_default_sim(again ? "backward-euler" : "symplectic-euler");
         BrioSim *made = NULL;
         if (again) first->q[0] = -0.5; /* as no builder would leave it */
         assert_int_equal(brio_sim_create(system, first, &sim_def, &made, &error),

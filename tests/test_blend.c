@@ -308,7 +308,7 @@ static BrioSim *two_springs(double k, double m, double x0, double v0, double h)
     double start[18] = {0, 1, 0, 0, 0, 0, x0, 0, 0, v0, 0, 0, 0, -1, 0, 0, 0, 0};
     int32_t edge[] = {0, 1, 1, 2}, pins[] = {0, 2};
     BrioMesh mesh = {.vertex_count = 3, .edge_count = 2, .x = rest, .edge = edge};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     BrioBuilder *builder;
     BrioSystem *system;
     BrioState *state;
@@ -319,7 +319,7 @@ static BrioSim *two_springs(double k, double m, double x0, double v0, double h)
     def.kind = BRIO_KIND_SPRINGS;
     def.spring = spring;
     def.state = start;
-    assert_int_equal(brio_material("hooke", &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material("hooke", &def.material), BRIO_OK);
     assert_int_equal(brio_material_set(&def.material, "vertex_mass", m), BRIO_OK);
     assert_int_equal(brio_builder_create(&builder), BRIO_OK);
     brio_builder_gravity(builder, (const double[3]){0, 0, 0});
@@ -327,7 +327,7 @@ static BrioSim *two_springs(double k, double m, double x0, double v0, double h)
     assert_int_equal(brio_builder_fix(builder, 0, pins, 2, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     brio_builder_free(builder);
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     sim_def.h = h;
     sim_def.solver.tol = 1e-12;
     assert_int_equal(brio_sim_create(system, state, &sim_def, &sim, &error), BRIO_OK);

@@ -17,10 +17,10 @@
 
 static BrioBodyDef body_def(const BrioMesh *mesh, const char *material)
 {
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     def.name = "body";
     def.mesh = mesh;
-    assert_int_equal(brio_material(material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(material, &def.material), BRIO_OK);
     return def;
 }
 
@@ -114,7 +114,7 @@ static double size_of(const BrioMesh *mesh)
 /* By the vertices, and by the momentum of a body that moves at 2 m/s. */
 static double total_mass(BrioBodyDef *def)
 {
-    BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+    BrioSimDef sim_def = brio_default_sim("symplectic-euler");
     BrioLedger ledger;
     def->velocity[1] = 2;
     BrioSim *sim = make(def, NULL, NULL, &sim_def);
@@ -169,7 +169,7 @@ static void masses(void **unused)
     } single[] = {{&solid, 12.0 / 6 / 4}, {&face, 12.0 / 2 / 3}, {&pair, 12.0 / 2}};
     for (size_t k = 0; k < BRIO_COUNT(single); k++) {
         BrioBodyDef def = body_def(single[k].mesh, k ? "hooke" : "corotated");
-        BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+        BrioSimDef sim_def = brio_default_sim("symplectic-euler");
         set(&def, "rho", 12);
         BrioSim *sim = make(&def, NULL, NULL, &sim_def);
         for (int64_t v = 0; v < single[k].mesh->vertex_count; v++)
@@ -189,7 +189,7 @@ typedef struct Moduli {
 static Moduli moduli(const BrioEnergy *energy, double nu, BrioMaterial *material)
 {
     const double E = 3e4, c1 = 1.1e4, c2 = 5e3, kappa = 7e4;
-    assert_int_equal(brio_material(energy->name, material), BRIO_OK);
+    assert_int_equal(brio_default_material(energy->name, material), BRIO_OK);
     if (!strcmp(energy->name, "mooney-rivlin")) {
         assert_int_equal(brio_material_set(material, "c1", c1), BRIO_OK);
         assert_int_equal(brio_material_set(material, "c2", c2), BRIO_OK);
@@ -263,7 +263,7 @@ static double strained(const BrioMaterial *material, const BrioMesh *mesh, doubl
 {
     double *first = calloc((size_t)mesh->vertex_count * 6, sizeof *first), energy = 0;
     BrioBodyDef def = body_def(mesh, material->type);
-    BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+    BrioSimDef sim_def = brio_default_sim("symplectic-euler");
     def.material = *material;
     def.state = first;
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -328,7 +328,7 @@ static void springs_of_their_own(void **unused)
 {
     (void)unused;
     static const double own[4] = {30, 0.8, 500, 1.5};
-    BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+    BrioSimDef sim_def = brio_default_sim("symplectic-euler");
     for (int k = 0; k < 2; k++) {
         BrioBodyDef def = spring_def(&chain, k ? 7 : 1, 1);
         def.spring = own;
@@ -350,7 +350,7 @@ static void settling(void **unused)
     (void)unused;
     const double g[3] = {10, 0, 0}; /* along the spring */
     BrioBodyDef def = spring_def(&pair, 200, 2);
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     double x[6], v[6];
     def.velocity[0] = 3;
     def.velocity[1] = -1;
@@ -372,7 +372,7 @@ static void long_time(void **unused)
 {
     (void)unused;
     BrioBodyDef def = spring_def(&pair, 1, 1);
-    BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+    BrioSimDef sim_def = brio_default_sim("symplectic-euler");
     sim_def.h = 0.1;
     BrioSim *sim = make(&def, NULL, NULL, &sim_def);
     for (int n = 0; n < 100000; n++) step(sim);
@@ -390,7 +390,7 @@ static void free_flight(void **unused)
 {
     (void)unused;
     BrioBodyDef def = body_def(&solid, "neo-hookean");
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     def.velocity[0] = 5;
     def.velocity[2] = -3;
     BrioSim *sim = make(&def, NULL, NULL, &sim_def);
@@ -422,7 +422,7 @@ static void last_step_taken(void **unused)
     (void)unused;
     const double h = 0.1, m = 0.5, k = 40, p[3] = {1, 2, 3};
     BrioBodyDef def = spring_def(&pair, 1e-200, m);
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     BrioLedger ledger;
     double x[6];
     sim_def.h = h;
@@ -448,7 +448,7 @@ static void tolerance_is_a_speed(void **unused)
     const double h = 1e-3, m = 0.5;
     for (int loose = 0; loose < 2; loose++) {
         BrioBodyDef def = spring_def(&pair, 1e-200, m);
-        BrioSimDef sim_def = brio_sim_def("backward-euler");
+        BrioSimDef sim_def = brio_default_sim("backward-euler");
         BrioLedger ledger;
         sim_def.h = h;
         sim_def.solver.tol = loose ? 1 : 0.01;
@@ -472,7 +472,7 @@ static void midpoint_end_is_allowed(void **unused)
     static const double first[24] = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
                                      0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, -15};
     BrioBodyDef def = body_def(&solid, "neo-hookean");
-    BrioSimDef sim_def = brio_sim_def("implicit-midpoint");
+    BrioSimDef sim_def = brio_default_sim("implicit-midpoint");
     def.state = first;
     set(&def, "E", 3000);
     set(&def, "rho", 1000);

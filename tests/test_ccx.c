@@ -148,10 +148,10 @@ static BrioSim *cantilever(const BrioMesh *mesh, double nu)
     BrioSystem *system;
     BrioState *state;
     BrioSim *sim;
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     def.name = "bar";
     def.mesh = mesh;
-    assert_int_equal(brio_material("corotated", &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material("corotated", &def.material), BRIO_OK);
     assert_int_equal(brio_material_set(&def.material, "E", E), BRIO_OK);
     assert_int_equal(brio_material_set(&def.material, "nu", nu), BRIO_OK);
     assert_int_equal(brio_material_set(&def.material, "rho", rho), BRIO_OK);
@@ -163,7 +163,7 @@ static BrioSim *cantilever(const BrioMesh *mesh, double nu)
             assert_int_equal(brio_builder_fix(builder, 0, &v, 1, NULL, NULL), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, NULL), BRIO_OK);
     brio_builder_free(builder);
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     sim_def.solver.tol = 1e-14;
     assert_int_equal(brio_sim_create(system, state, &sim_def, &sim, NULL), BRIO_OK);
     return sim;

@@ -45,11 +45,11 @@ static const BrioMesh pair_of_points = {
 static BrioBodyDef body_def(const char *name, const BrioMesh *mesh, const char *material,
                             double stiffness, double shift)
 {
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     def.name = name;
     def.mesh = mesh;
     def.translate[2] = shift;
-    assert_int_equal(brio_material(material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(material, &def.material), BRIO_OK);
     bool springs = !strcmp(material, "hooke");
     assert_int_equal(brio_material_set(&def.material, springs ? "k" : "E", stiffness), BRIO_OK);
     if (springs) assert_int_equal(brio_material_set(&def.material, "vertex_mass", 0.02), BRIO_OK);
@@ -71,7 +71,8 @@ static BrioStatus build_mixed(int cells, BrioSystem **system, BrioState **state,
     int first = -1, second = -1, third = -1, fourth = -1;
     double keys[12] = {0, 0, 0, 0, 0.1, 0.01, 0, 0, 0.3, -0.01, 0.02, 0};
     double gravity[3] = {0.3, -9.8, 0.1};
-    BrioScript turning = brio_script(), stepping = brio_script(), pulled = brio_script();
+    BrioScript turning = brio_default_script(), stepping = brio_default_script(),
+               pulled = brio_default_script();
     turning.angular[0] = 0.7;
     turning.end = 0.2;
     stepping.keys = keys;
@@ -145,7 +146,7 @@ static BrioSim *mixed_sim(int cells, const char *integrator, const char *linear)
     BrioState *state;
     BrioError error = {0};
     if (build_mixed(cells, &system, &state, &error) != BRIO_OK) fail_msg("%s", error.message);
-    BrioSimDef def = brio_sim_def(integrator);
+    BrioSimDef def = brio_default_sim(integrator);
     def.h = brio_integrator(integrator)->traits & BRIO_IMPLICIT ? 1.0 / 60 : 1e-4;
     def.solver.linear = linear;
     def.solver.tol = 1e-6;
@@ -349,7 +350,7 @@ static void derivatives(void **unused)
             BrioSystem *system;
             BrioState *state;
             BrioSolver *solver;
-            BrioSolverOptions options = brio_solver_options();
+            BrioSolverOptions options = brio_default_solver();
             options.linear = solvers[k];
             assert_int_equal(build_mixed(cells, &system, &state, NULL), BRIO_OK);
             assert_int_equal(brio__solver_create(system, &options, NULL, 0, &solver), BRIO_OK);
@@ -438,7 +439,7 @@ static BrioSim *affine_sim(const BrioMesh *mesh, double stretch, const double *g
     brio_builder_free(builder);
     free(first);
     assert_int_equal(brio_system_coordinates(system), 12);
-    BrioSimDef sim = brio_sim_def(integrator);
+    BrioSimDef sim = brio_default_sim(integrator);
     sim.h = h;
     sim.solver.tol = 1e-12;
     return make_sim(system, state, &sim);
@@ -577,7 +578,7 @@ static BrioStatus whole_life(const char *linear, Memory *memory)
         assert_null(system);
         return status;
     }
-    BrioSimDef def = brio_sim_def("backward-euler");
+    BrioSimDef def = brio_default_sim("backward-euler");
     def.solver.linear = linear;
     status = brio_sim_create(system, state, &def, &sim, &error);
     if (status != BRIO_OK) {
@@ -715,7 +716,7 @@ static BrioSim *flying_tip(const char *integrator, double h, int halvings)
                                      0, 0.1, 0, 0, 0, 0, 0,   0, 0.1, 0, 0, -1};
     BrioBodyDef body = body_def("tip", &corner_solid, "neo-hookean", 1e4, 0);
     body.state = first;
-    BrioSimDef def = brio_sim_def(integrator);
+    BrioSimDef def = brio_default_sim(integrator);
     def.h = h;
     def.solver.max_halvings = halvings;
     return one_body(&body, false, NULL, NULL, &def);
@@ -774,11 +775,11 @@ static void failed_halves(void **unused)
     assert_int_equal(box(0.1, 0.1, 0.1, 1, 1, 1, &mesh), BRIO_OK);
     /* at 0.5 s the clamp jumps through the body and far on */
     double keys[12] = {0, 0, 0, 0, 0.5, 0, 0, 0, 0.5 + 1e-9, 3, 0, 0};
-    BrioScript script = brio_script();
+    BrioScript script = brio_default_script();
     script.keys = keys;
     script.key_count = 3;
     BrioBodyDef body = body_def("cube", mesh, "neo-hookean", 1e4, 0);
-    BrioSimDef def = brio_sim_def("backward-euler");
+    BrioSimDef def = brio_default_sim("backward-euler");
     def.h = 0.6;
     def.solver.max_halvings = 3;
     def.solver.max_iterations = 1;
@@ -845,7 +846,7 @@ static void violence(void **unused)
             body.state = first;
             body.velocity[0] = scenes[k].velocity;
             body.angular[0] = scenes[k].spin;
-            BrioSimDef def = brio_sim_def(integrators[i]);
+            BrioSimDef def = brio_default_sim(integrators[i]);
             def.h = 0.1;
             def.solver.tol = 1e-4;
             BrioSim *sim = one_body(&body, true, NULL, gravity, &def);
@@ -934,7 +935,7 @@ static void expect_reason(const BrioEnergy *energy, const char *linear, double v
     brio_builder_free(builder);
     assert_int_equal(system->term[1].energy->element, BRIO_ELEMENT_ANCHOR);
     if (energy) system->term[1].energy = energy;
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     if (options) sim_def.solver = *options;
     sim_def.solver.linear = linear;
     sim_def.solver.max_halvings = 0;
@@ -965,7 +966,7 @@ static void reasons(void **unused)
     none.eval = no_force;
     blank.eval = no_matrix;
     stuck.max_step = no_room;
-    BrioSolverOptions exact = brio_solver_options();
+    BrioSolverOptions exact = brio_default_solver();
     exact.tol = 1e-300;
     for (size_t k = 0; k < BRIO_COUNT(solvers); k++) {
         expect_reason(NULL, solvers[k], 0, NULL, BRIO_OK, BRIO_REASON_TOLERANCE, "");
@@ -989,7 +990,7 @@ static void reasons(void **unused)
     assert_int_equal(box(0.4, 0.1, 0.1, 4, 1, 1, &mesh), BRIO_OK);
     BrioBodyDef body = body_def("bar", mesh, "stable-neo-hookean", 1e4, 0);
     body.velocity[1] = 3;
-    BrioSimDef def = brio_sim_def("backward-euler");
+    BrioSimDef def = brio_default_sim("backward-euler");
     def.solver.max_iterations = 1;
     def.solver.max_halvings = 0;
     BrioSim *sim = one_body(&body, true, NULL, NULL, &def);
@@ -1031,7 +1032,7 @@ static void settle_unsupported(void **unused)
             for (int falls = 0; falls < 2; falls++) {
                 BrioBodyDef body = body_def("cube", mesh, materials[m], 1e4, 0);
                 body.state = first;
-                BrioSimDef def = brio_sim_def("static");
+                BrioSimDef def = brio_default_sim("static");
                 def.solver.linear = solvers[k];
                 BrioSim *sim = one_body(&body, false, NULL, falls ? gravity : NULL, &def);
                 uint64_t before = hash(brio_sim_state(sim));
@@ -1095,7 +1096,7 @@ static void expect_held(const BrioScript *script, double time, double x, double 
 static void scripts(void **unused)
 {
     (void)unused;
-    BrioScript script = brio_script();
+    BrioScript script = brio_default_script();
     expect_held(&script, 3, 0.1, 0, 0, 0, 0, 0);
     script.velocity[0] = 1;
     script.velocity[2] = -2;
@@ -1106,7 +1107,7 @@ static void scripts(void **unused)
     expect_held(&script, 7, 2.1, 0, -4, 0, 0, 0);
 
     double keys[12] = {1, 0.1, 0, 0, 2, 0.3, 0.4, 0, 4, 0, 0, -1};
-    script = brio_script();
+    script = brio_default_script();
     script.keys = keys;
     script.key_count = 3;
     expect_held(&script, 0, 0.2, 0, 0, 0, 0, 0);
@@ -1115,7 +1116,7 @@ static void scripts(void **unused)
     expect_held(&script, 40, 0.1, 0, -1, 0, 0, 0);
 
     const double pi = 3.14159265358979323846, s = sqrt(0.5);
-    script = brio_script();
+    script = brio_default_script();
     script.angular[2] = pi / 2;
     expect_held(&script, 1, 0, 0.1, 0, -0.05 * pi, 0, 0);
     expect_held(&script, 0.5, 0.1 * s, 0.1 * s, 0, -0.05 * pi * s, 0.05 * pi * s, 0);
@@ -1137,7 +1138,7 @@ static void scripts(void **unused)
     assert_int_equal(brio_builder_create(&builder), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
     BrioScript bad[6];
-    for (int k = 0; k < 6; k++) bad[k] = brio_script();
+    for (int k = 0; k < 6; k++) bad[k] = brio_default_script();
     bad[0].start = 2, bad[0].end = 1;
     bad[1].start = NAN;
     keys[4] = 1;
@@ -1176,7 +1177,7 @@ static void oscillator(void **unused)
             BrioSystem *system;
             BrioState *state;
             int32_t fixed = 0;
-            BrioScript script = brio_script();
+            BrioScript script = brio_default_script();
             script.keys = keys;
             script.key_count = 3;
             script.angular[1] = 0.5;
@@ -1189,7 +1190,7 @@ static void oscillator(void **unused)
             assert_int_equal(brio_builder_attach(builder, 0, 1, point, k, &script, NULL), BRIO_OK);
             assert_int_equal(brio_builder_finish(builder, &system, &state, NULL), BRIO_OK);
             brio_builder_free(builder);
-            BrioSimDef sim_def = brio_sim_def(methods[i]);
+            BrioSimDef sim_def = brio_default_sim(methods[i]);
             sim_def.h = h;
             sim_def.solver.linear = solvers[j];
             sim_def.solver.linear_tol = 1e-14;
@@ -1321,7 +1322,7 @@ static void refusals(void **unused)
         Memory memory;
         memory_start(&memory, -1, false);
         assert_int_equal(build_mixed(1, &system, &state, &error), BRIO_OK);
-        BrioSimDef def = brio_sim_def(defs[k].integrator);
+        BrioSimDef def = brio_default_sim(defs[k].integrator);
         def.solver.linear = defs[k].linear;
         def.h = defs[k].h;
         def.solver.tol = defs[k].tol;
@@ -1387,7 +1388,7 @@ static void refusals(void **unused)
     assert_int_equal(brio_builder_finish(builder, &system, &state, NULL), BRIO_OK);
     brio_builder_free(builder);
     error = (BrioError){0};
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     assert_int_equal(brio_sim_create(system, state, &sim_def, &sim, &error), BRIO_ERROR_INPUT);
     assert_string_equal(error.message, "tet 0 of body \"one\" (vertices 0 1 2 3) is inverted in "
                                        "the first state, and its material forbids that");
@@ -1461,7 +1462,7 @@ static void registered(void **unused)
     /* a falling tet: BDF2 follows v = g t after a first step that is exact there */
     const double gravity[3] = {0, -9.8, 0}, h = 0.01;
     BrioBodyDef body = body_def("tet", &corner_solid, "stable-neo-hookean", 1e4, 0);
-    BrioSimDef def = brio_sim_def("test-bdf2");
+    BrioSimDef def = brio_default_sim("test-bdf2");
     assert_true(def.values[0] == 2.0 / 3);
     def.h = h;
     def.solver.tol = 1e-12;

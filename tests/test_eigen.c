@@ -310,7 +310,7 @@ static Body make(const char *shape, const char *const *keys, const double (*numb
     BrioBuilder *builder;
     BrioMesh *mesh;
     BrioError error = {0};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     double shape_values[BRIO_MAX_VALUES];
     const BrioField *fields = brio_shape_fields(shape);
     brio_fields_defaults(fields, shape_values);
@@ -320,7 +320,7 @@ static Body make(const char *shape, const char *const *keys, const double (*numb
     def.name = "body";
     def.mesh = mesh;
     if (affine) def.kind = BRIO_KIND_AFFINE;
-    assert_int_equal(brio_material(material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(material, &def.material), BRIO_OK);
     for (int i = 0; names[i]; i++)
         assert_int_equal(brio_material_set(&def.material, names[i], values[i]), BRIO_OK);
     assert_int_equal(brio_builder_create(&builder), BRIO_OK);

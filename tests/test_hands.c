@@ -371,7 +371,7 @@ static void woodbury(void **unused)
             brio__hand_solve_begin(&solve, &columns, s, sim->state, scale, factor, scratch),
             BRIO_OK);
         memcpy(B, A, (size_t)(n * n) * sizeof *B);
-        for (int h = 0; h < BRIO_HANDS_MOST; h++) {
+        for (int h = 0; h < BRIO_MAX_HANDS; h++) {
             if (sim->state->hand[h].k == 0) continue;
             BrioGripBlocks at;
             brio__grip_blocks(s, &sim->state->hand[h], &at);
@@ -574,7 +574,7 @@ static void refusals(void **unused)
     assert_int_equal(h, -1);
     refused(sim, brio_sim_drag(sim, 0, point),
             "hand 0 holds nothing: it was not grabbed with, or was released");
-    for (int n = 0; n < BRIO_HANDS_MOST; n++) assert_int_equal(grab(sim, 0, 0, 0, 0.5, 1), n);
+    for (int n = 0; n < BRIO_MAX_HANDS; n++) assert_int_equal(grab(sim, 0, 0, 0, 0.5, 1), n);
     refused(sim, brio_sim_grab(sim, 0, point, 1, &h), "all 16 hands are in use: release one first");
     refused(sim, brio_sim_drag(sim, 3, broken), "a hand cannot be at a point that is not finite");
     step(sim, 2);
@@ -744,7 +744,7 @@ static void run_script(const Script *script, uint64_t seed)
 {
     BrioSim *sim = parse("%s", script->text);
     BrioRandom random = {seed};
-    bool held[BRIO_HANDS_MOST] = {false};
+    bool held[BRIO_MAX_HANDS] = {false};
     double worst_added = 0;
     double worst_loss = 0;
     double worst_target = 0;
@@ -756,7 +756,7 @@ static void run_script(const Script *script, uint64_t seed)
     for (int n = 0; n < 1000; n++) {
         BrioLedger before = ledger(sim), after;
         int what = (int)(brio__random(&random) * 14);
-        int hand = (int)(brio__random(&random) * BRIO_HANDS_MOST);
+        int hand = (int)(brio__random(&random) * BRIO_MAX_HANDS);
         int got, chosen;
         double u[4], point[3];
         for (int i = 0; i < 4; i++) u[i] = brio__random(&random);

@@ -416,7 +416,7 @@ static void test_registry(void **state)
         int values = 0;
         for (const BrioField *field = shape->fields; field->name; field++) {
             values += brio__field_width(field);
-            assert_true(field->standard >= field->least && field->standard <= field->most);
+            assert_true(field->default_value >= field->min && field->default_value <= field->max);
             assert_true(field->summary && field->summary[strlen(field->summary) - 1] == '.');
         }
         assert_true(values <= BRIO_MAX_VALUES);

@@ -34,7 +34,7 @@ typedef struct Variant {
     int order;
     struct {
         const char *field;
-        double value[1 + BRIO_LIST_MOST];
+        double value[1 + BRIO_MAX_LIST];
     } set[3];
 } Variant;
 
@@ -101,7 +101,7 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
     BrioState *state;
     BrioSim *sim;
     BrioError error = {0};
-    BrioBodyDef body = brio_body_def();
+    BrioBodyDef body = brio_default_body();
     brio_fields_defaults(fields, values);
     assert_int_equal(brio_fields_set(fields, values, "size", size), BRIO_OK);
     assert_int_equal(brio_fields_set(fields, values, "cells", cells), BRIO_OK);
@@ -116,7 +116,7 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
     body.mesh = mesh;
     body.state = first;
     body.angular[2] = 3;
-    assert_int_equal(brio_material("stable-neo-hookean", &body.material), BRIO_OK);
+    assert_int_equal(brio_default_material("stable-neo-hookean", &body.material), BRIO_OK);
     assert_int_equal(brio_material_set(&body.material, "E", 2e3), BRIO_OK);
     assert_int_equal(brio_material_set(&body.material, "nu", 0.3), BRIO_OK);
     assert_int_equal(brio_material_set(&body.material, "rho", 1000), BRIO_OK);
@@ -125,7 +125,7 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     if (damped->driven) {
         const int32_t held[2] = {0, 1};
-        BrioScript script = brio_script();
+        BrioScript script = brio_default_script();
         script.angular[0] = 15;
         script.angular[1] = 10;
         assert_int_equal(brio_builder_fix(builder, 0, held, 2, &script, &error), BRIO_OK);
@@ -136,7 +136,7 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     brio_builder_free(builder);
     brio_mesh_free(mesh);
-    BrioSimDef def = brio_sim_def(variant->integrator);
+    BrioSimDef def = brio_default_sim(variant->integrator);
     for (int i = 0; i < 3 && variant->set[i].field; i++)
         assert_int_equal(brio_fields_set(brio_integrator(variant->integrator)->fields, def.values,
                                          variant->set[i].field, variant->set[i].value),
@@ -145,7 +145,7 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
     def.solver.tol = 1e-13;
     if (damped->alpha > 0 || damped->beta > 0) {
         def.damping_count = 1;
-        assert_int_equal(brio_damping("rayleigh", &def.damping[0]), BRIO_OK);
+        assert_int_equal(brio_default_damping("rayleigh", &def.damping[0]), BRIO_OK);
         assert_int_equal(brio_damping_set(&def.damping[0], "alpha", damped->alpha), BRIO_OK);
         assert_int_equal(brio_damping_set(&def.damping[0], "beta", damped->beta), BRIO_OK);
     }

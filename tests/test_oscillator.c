@@ -26,10 +26,10 @@ static BrioSim *oscillator(const BrioSimDef *def, double m, double k)
     BrioState *state;
     BrioSim *sim;
     BrioError error = {0};
-    BrioBodyDef body = brio_body_def();
+    BrioBodyDef body = brio_default_body();
     body.name = "points";
     body.mesh = &pair;
-    assert_int_equal(brio_material("hooke", &body.material), BRIO_OK);
+    assert_int_equal(brio_default_material("hooke", &body.material), BRIO_OK);
     assert_int_equal(brio_material_set(&body.material, "k", 1e-200), BRIO_OK);
     assert_int_equal(brio_material_set(&body.material, "vertex_mass", m), BRIO_OK);
     assert_int_equal(brio_builder_create(&builder), BRIO_OK);
@@ -54,7 +54,7 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
     def.h = o.h;
     if (o.c > 0) {
         def.damping_count = 1;
-        assert_int_equal(brio_damping("ether-drag", &def.damping[0]), BRIO_OK);
+        assert_int_equal(brio_default_damping("ether-drag", &def.damping[0]), BRIO_OK);
         assert_int_equal(brio_damping_set(&def.damping[0], "k", o.c), BRIO_OK);
     }
     BrioSim *sim = oscillator(&def, o.m, o.k);
@@ -78,7 +78,7 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
 
 static BrioSimDef with(const char *integrator, const char *name, double value)
 {
-    BrioSimDef def = brio_sim_def(integrator);
+    BrioSimDef def = brio_default_sim(integrator);
     if (name)
         assert_int_equal(
             brio_fields_set(brio_integrator(integrator)->fields, def.values, name, &value),
@@ -222,7 +222,7 @@ static void closed_forms(void **unused)
                 !strcmp(tableau->name, "midpoint") ? "implicit-midpoint" : tableau->name;
             if (!brio_integrator(name)) continue;
             runge_kutta(tableau, o, exact);
-            def = brio_sim_def(name);
+            def = brio_default_sim(name);
             compare(name, &def, o, exact, 2);
             checked++;
         }
@@ -256,7 +256,7 @@ static void closed_forms(void **unused)
             checked += 2;
         }
         runge_kutta(brio__tableau("backward-euler"), o, exact);
-        def = brio_sim_def("linearly-implicit-euler");
+        def = brio_default_sim("linearly-implicit-euler");
         compare("linearly-implicit-euler", &def, o, exact, 2);
         /* Verlet: v' takes drag at v and at the guess v + h a; newmark with beta = 0 is the same */
         double a[2] = {-o.k / o.m, -o.c / o.m}, h = o.h;
@@ -265,7 +265,7 @@ static void closed_forms(void **unused)
             exact[j] = q;
             exact[2 + j] = (j == 1) + h / 2 * (a[j] - (o.k * q + o.c * guess) / o.m);
         }
-        def = brio_sim_def("verlet");
+        def = brio_default_sim("verlet");
         compare("verlet", &def, o, exact, 2);
         def = with("newmark", "beta", 0);
         compare("newmark, explicit", &def, o, exact, 2);
@@ -321,7 +321,7 @@ static void growth(void **unused)
         "linearly-implicit-euler"};
     for (size_t i = 0; i < BRIO_COUNT(stable); i++)
         for (double x = 1e-3; x < 1e4; x *= 1.5) {
-            BrioSimDef def = brio_sim_def(stable[i]);
+            BrioSimDef def = brio_default_sim(stable[i]);
             double radius = radius_of(&def, x);
             if (!(radius <= 1 + 1e-9))
                 fail_msg("%s grows by %.3e at h omega = %g", stable[i], radius - 1, x);
@@ -332,7 +332,7 @@ static void growth(void **unused)
     } growing[] = {{"bdf3", 4.6, 1.14}, {"bdf4", 19.1, 1.86}};
     for (size_t i = 0; i < BRIO_COUNT(growing); i++) {
         double most = 0, at = 0, first = 0, last = 0;
-        BrioSimDef def = brio_sim_def(growing[i].name);
+        BrioSimDef def = brio_default_sim(growing[i].name);
         for (double x = 0.01; x < 100; x *= 1.01) {
             double radius = radius_of(&def, x);
             if (radius > most) most = radius, at = x;

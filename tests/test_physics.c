@@ -43,7 +43,7 @@ static BrioSim *make(const Setup *s)
     BrioState *state;
     BrioSim *sim;
     BrioError error = {0};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     BrioMesh *mesh = box(s);
     double *first = malloc((size_t)mesh->vertex_count * 6 * sizeof *first);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
@@ -56,7 +56,7 @@ static BrioSim *make(const Setup *s)
     def.state = first;
     memcpy(def.velocity, s->velocity, sizeof def.velocity);
     memcpy(def.angular, s->angular, sizeof def.angular);
-    assert_int_equal(brio_material(s->material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(s->material, &def.material), BRIO_OK);
     assert_int_equal(brio_material_set(&def.material, "E", s->E), BRIO_OK);
     assert_int_equal(brio_material_set(&def.material, "nu", s->nu), BRIO_OK);
     assert_int_equal(brio_material_set(&def.material, "rho", s->rho), BRIO_OK);
@@ -70,7 +70,7 @@ static BrioSim *make(const Setup *s)
     brio_builder_free(builder);
     brio_mesh_free(mesh);
     free(first);
-    BrioSimDef sim_def = brio_sim_def(s->integrator);
+    BrioSimDef sim_def = brio_default_sim(s->integrator);
     sim_def.h = s->h;
     sim_def.solver.tol = s->tol;
     if (s->linear) sim_def.solver.linear = s->linear;

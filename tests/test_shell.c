@@ -88,11 +88,11 @@ static BrioSim *shell(BrioMesh *mesh, const char *material, const Setting *setti
     BrioState *state;
     BrioSim *sim = NULL;
     BrioError error = {0};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     def.name = "shell";
     def.mesh = mesh;
     def.kind = BRIO_KIND_SHELL;
-    assert_int_equal(brio_material(material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(material, &def.material), BRIO_OK);
     for (; settings->name; settings++)
         if (brio_material_set(&def.material, settings->name, settings->value) != BRIO_OK)
             fail_msg("%s.%s", material, settings->name);
@@ -108,7 +108,7 @@ static BrioSim *shell(BrioMesh *mesh, const char *material, const Setting *setti
     }
     if (brio_builder_finish(builder, &system, &state, &error) != BRIO_OK)
         fail_msg("%s", error.message);
-    BrioSimDef simulation = brio_sim_def("backward-euler");
+    BrioSimDef simulation = brio_default_sim("backward-euler");
     assert_int_equal(brio_sim_create(system, state, &simulation, &sim, &error), BRIO_OK);
     brio_builder_free(builder);
     brio_mesh_free(mesh);
@@ -383,12 +383,12 @@ static void strip(BrioMesh *mesh, int columns, double EI, double L, double nu, d
     BrioState *state;
     BrioSim *sim = NULL;
     BrioError error = {0};
-    BrioBodyDef def = brio_body_def();
-    BrioSimDef simulation = brio_sim_def("backward-euler");
+    BrioBodyDef def = brio_default_body();
+    BrioSimDef simulation = brio_default_sim("backward-euler");
     int32_t held[64];
     def.name = "strip";
     def.mesh = mesh;
-    assert_int_equal(brio_material("membrane-stvk", &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material("membrane-stvk", &def.material), BRIO_OK);
     const Setting settings[] = {
         {"E", 12 * EI / (t * t * t)}, {"nu", nu}, {"thickness", t}, {"areal", areal}};
     for (int k = 0; k < 4; k++)

@@ -12,7 +12,7 @@
 
 static BrioOscillator *oscillator(const char *integrator, const char *field, double value, double m)
 {
-    BrioSimDef def = brio_sim_def(integrator);
+    BrioSimDef def = brio_default_sim(integrator);
     BrioOscillator *o = NULL;
     BrioError error = {0};
     if (field)
@@ -287,7 +287,7 @@ static void refusals(void **state)
                   BRIO_ERROR_UNSUPPORTED},
                  {"rk5", "no integrator \"rk5\"", BRIO_ERROR_INPUT}};
     for (size_t c = 0; c < BRIO_COUNT(cases); c++) {
-        BrioSimDef def = brio_sim_def(cases[c].name);
+        BrioSimDef def = brio_default_sim(cases[c].name);
         BrioOscillator *o = NULL;
         BrioError error = {0};
         assert_int_equal(brio__oscillator_create(&def, 1, &o, &error), cases[c].status);
@@ -499,7 +499,7 @@ static void inner_steps(void **state)
 {
     (void)state;
     for (int form = 0; form < 2; form++) {
-        BrioSimDef def = brio_sim_def("linearized-explicit");
+        BrioSimDef def = brio_default_sim("linearized-explicit");
         const BrioField *fields = brio_integrator("linearized-explicit")->fields;
         BrioOscillator *o;
         BrioOscillator *plain = oscillator(form ? "symplectic-euler" : "forward-euler", NULL, 0, 1);

@@ -64,7 +64,7 @@ static void regions(Report *r)
     report_section(r, "regions of stability on a grid of %d x %d in X = h d < %g, Y = h^2 k < %g",
                    COLUMNS, ROWS, width, height);
     for (int m = 0; m < 4; m++) {
-        BrioSimDef def = brio_sim_def(methods[m].integrator);
+        BrioSimDef def = brio_default_sim(methods[m].integrator);
         BrioOscillator *o = NULL;
         BrioError error = {0};
         if (brio__oscillator_create(&def, 1, &o, &error) != BRIO_OK) {

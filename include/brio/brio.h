@@ -123,15 +123,15 @@ typedef enum BrioFieldType {
 
 typedef struct BrioField {
     const char *name;
-    /* BRIO_VECTOR takes three values, BRIO_LIST 1 + BRIO_LIST_MOST, the others one */
+    /* BRIO_VECTOR takes three values, BRIO_LIST 1 + BRIO_MAX_LIST, the others one */
     BrioFieldType type;
     /* "Pa", "" for none; "J|rest": the word may stand for the number, and is stored as INFINITY; of
      * a BRIO_CHOICE the words to choose from, "inner|outer": stored is which, from 0 */
     const char *unit;
     /* default (each component of a vector); NAN: no default, see `required`; a list is empty */
-    double standard;
+    double default_value;
     /* allowed range, ends included; use nextafter-like values to exclude an end */
-    double least, most;
+    double min, max;
     int required;
     const char *summary; /* one sentence */
 } BrioField;
@@ -139,7 +139,7 @@ typedef struct BrioField {
 /* A table ends with a row whose name is NULL. Values are stored one after the other. A list (in a
  * scene: a number, a list of numbers, or a list of such lists, row by row) is stored as its length
  * and then its numbers. */
-#define BRIO_LIST_MOST 40
+#define BRIO_MAX_LIST 40
 #define BRIO_MAX_VALUES 112
 
 /* --------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ typedef struct BrioMaterial {
 } BrioMaterial;
 
 /* with its defaults; or the name of a preset, with its type and numbers */
-BRIO_API BrioStatus brio_material(const char *type, BrioMaterial *material);
+BRIO_API BrioStatus brio_default_material(const char *type, BrioMaterial *material);
 BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value);
 BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 /* likewise, of presets ("rubber", "silk", ...: docs/materials.md) */
@@ -251,7 +251,7 @@ typedef struct BrioBodyDef {
     /* optional edge_count x 2: k, rest length of each edge (kind springs) */
     const double *spring;
 } BrioBodyDef;
-BRIO_API BrioBodyDef brio_body_def(void);
+BRIO_API BrioBodyDef brio_default_body(void);
 
 /* How points without coordinates (fixed vertices, attachment points) move: turned by `angular`
  * about `about` and shifted by `velocity` from `start` to `end`, then shifted by `keys` (rows t,
@@ -262,7 +262,7 @@ typedef struct BrioScript {
     int64_t key_count;
     const double *keys; /* copied */
 } BrioScript;
-BRIO_API BrioScript brio_script(void); /* at rest, from 0 to infinity */
+BRIO_API BrioScript brio_default_script(void); /* at rest, from 0 to infinity */
 
 BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder);
 BRIO_API void brio_builder_free(BrioBuilder *builder);
@@ -300,7 +300,7 @@ typedef struct BrioContactDef {
     double mu;        /* coefficient of friction, unless brio_builder_friction says otherwise */
     double epsv;      /* m/s: friction holds below this speed instead of sliding */
 } BrioContactDef;
-BRIO_API BrioContactDef brio_contact_def(void); /* barriers, 1e-3, 0, 1e5, 0, 0, 1e-3 */
+BRIO_API BrioContactDef brio_default_contact(void); /* barriers, 1e-3, 0, 1e5, 0, 0, 1e-3 */
 /* Without it, bodies meet planes only, by such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
 /* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be
@@ -322,7 +322,7 @@ typedef struct BrioObstacleDef {
     double linear[9], translate[3];
     const BrioScript *script; /* may be NULL; copied */
 } BrioObstacleDef;
-BRIO_API BrioObstacleDef brio_obstacle_def(void);
+BRIO_API BrioObstacleDef brio_default_obstacle(void);
 BRIO_API BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *def,
                                           BrioError *error);
 /* Two bodies or obstacles by number, BRIO_OBSTACLE(k) for the latter: their coefficient of
@@ -382,15 +382,16 @@ typedef struct BrioSolverOptions {
     /* of linear solvers that have some of their own (petsc: "-pc_type ..."); NULL: none */
     const char *linear_options;
 } BrioSolverOptions;
-BRIO_API BrioSolverOptions brio_solver_options(void);
+BRIO_API BrioSolverOptions brio_default_solver(void);
 
 /* A damping model with its values; several may act together. */
 typedef struct BrioDamping {
     const char *type;               /* "rayleigh", ...: `brio list damping` */
     double values[BRIO_MAX_VALUES]; /* of the model's field table */
 } BrioDamping;
-enum { BRIO_DAMPING_MOST = 8 };
-BRIO_API BrioStatus brio_damping(const char *type, BrioDamping *damping); /* with its defaults */
+enum { BRIO_MAX_DAMPING = 8 };
+BRIO_API BrioStatus brio_default_damping(const char *type,
+                                         BrioDamping *damping); /* with its defaults */
 BRIO_API BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value);
 BRIO_API const char *brio_damping_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 BRIO_API const BrioField *brio_damping_fields(const char *type); /* NULL: no such model */
@@ -400,10 +401,10 @@ typedef struct BrioSimDef {
     const char *integrator;         /* `brio list integrators` */
     double values[BRIO_MAX_VALUES]; /* of the integrator's field table */
     int damping_count;
-    BrioDamping damping[BRIO_DAMPING_MOST];
+    BrioDamping damping[BRIO_MAX_DAMPING];
     BrioSolverOptions solver;
 } BrioSimDef;
-BRIO_API BrioSimDef brio_sim_def(const char *integrator); /* with the integrator's defaults */
+BRIO_API BrioSimDef brio_default_sim(const char *integrator); /* with the integrator's defaults */
 
 /* Takes over system and state: brio_sim_free frees them; if it fails, they are freed at once. */
 BRIO_API BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
@@ -456,7 +457,7 @@ typedef struct BrioLedger {
     double target, alpha; /* of energy-controlled integrators; NAN with others */
     /* J put in by changes from outside, and taken by damping models */
     double added, dissipated;
-    double dissipated_by[BRIO_DAMPING_MOST + 1]; /* the latter by each model, then friction */
+    double dissipated_by[BRIO_MAX_DAMPING + 1]; /* the latter by each model, then friction */
     /* total - first total - added + dissipated: what the method itself did, */
     double remainder;
     /* of it the work of the forces that the solves left unbalanced; the rest is the scheme's */
@@ -519,12 +520,12 @@ BRIO_API BrioStatus brio_run_open(const char *folder, BrioSim **sim, BrioError *
 /* A hand holds a point of a body by a spring of no length, E = k/2 |grip - point|^2, and pulls it
  * to where it is dragged. At first it is where the grip is and pulls at nothing. `k` (N/m) is how
  * firm it is; NAN: (2 pi 5/s)^2 times the body's mass, which lets the body hang about 1 cm below
- * the hand. Up to BRIO_HANDS_MOST hands hold at the same time; `hand` receives a number from 0, -1
+ * the hand. Up to BRIO_MAX_HANDS hands hold at the same time; `hand` receives a number from 0, -1
  * if there is none.
  *
  * A hand is a part of the state: copies and checkpoints have it. No matrix is factored or analysed
  * anew when hands come, move and go. */
-enum { BRIO_HANDS_MOST = 16 };
+enum { BRIO_MAX_HANDS = 16 };
 /* At the point nearest to `point` of a body's surface, or its nearest vertex if it has no
  * triangles; body -1: of all bodies. A grip never leans on fixed vertices: those of the triangle
  * are left out, and where all of them are fixed the hand is refused. Where a net of springs has

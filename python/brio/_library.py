@@ -34,7 +34,7 @@ class CError(Structure):
 
 
 class CField(Structure):
-    _fields_ = [("name", c_char_p), ("type", c_int), ("unit", c_char_p), ("standard", c_double), ("least", c_double), ("most", c_double),
+    _fields_ = [("name", c_char_p), ("type", c_int), ("unit", c_char_p), ("default_value", c_double), ("min", c_double), ("max", c_double),
                 ("required", c_int), ("summary", c_char_p)]
 
 
@@ -227,8 +227,8 @@ _PROTOTYPES: Any = {
     "brio_damping_at": (c_char_p, c_int),
     "brio_integrator": (POINTER(CIntegrator), c_char_p),
     "brio_integrator_at": (POINTER(CIntegrator), c_int),
-    "brio_material": (c_int, c_char_p, POINTER(CMaterial)),
-    "brio_body_def": (CBodyDef,),
+    "brio_default_material": (c_int, c_char_p, POINTER(CMaterial)),
+    "brio_default_body": (CBodyDef,),
     "brio_builder_create": (c_int, POINTER(c_void_p)),
     "brio_builder_free": (None, c_void_p),
     "brio_builder_gravity": (None, c_void_p, _p),
@@ -237,7 +237,7 @@ _PROTOTYPES: Any = {
     "brio_builder_attach": (c_int, c_void_p, c_int, c_int32, _p, c_double, c_void_p, _error),
     "brio_builder_plane": (c_int, c_void_p, c_char_p, _p, _p, _error),
     "brio_builder_finish": (c_int, c_void_p, POINTER(c_void_p), POINTER(c_void_p), _error),
-    "brio_sim_def": (CSimDef, c_char_p),
+    "brio_default_sim": (CSimDef, c_char_p),
     "brio_sim_create": (c_int, c_void_p, c_void_p, POINTER(CSimDef), POINTER(_sim), _error),
     "brio_sim_open": (c_int, POINTER(CSource), POINTER(_sim), _error),
     "brio_sim_free": (None, _sim),

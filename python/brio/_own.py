@@ -36,7 +36,7 @@ def _table(fields: Dict[str, Field]) -> "ctypes.Array[CField]":
     table = (CField * (len(fields) + 1))()
     for row, (name, field) in zip(table, fields.items()):
         row.name, row.unit, row.summary = name.encode(), field.unit.encode(), field.summary.encode()
-        row.standard, row.least, row.most = field.standard, field.least, field.most
+        row.default_value, row.min, row.max = field.standard, field.least, field.most
     return table
 
 

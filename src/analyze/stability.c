@@ -23,12 +23,12 @@ static BrioStatus build(double m, BrioSystem **system, BrioState **state, BrioEr
     double x[6] = {0, 0, 0, 1, 0, 0}, spring[2] = {1, 0};
     int32_t edge[2] = {0, 1}, fixed = 0;
     const BrioMesh mesh = {.vertex_count = 2, .edge_count = 1, .x = x, .edge = edge};
-    BrioBodyDef body = brio_body_def();
+    BrioBodyDef body = brio_default_body();
     BrioBuilder *builder;
     body.name = "oscillator";
     body.mesh = &mesh;
     body.spring = spring;
-    BRIO_CHECK(brio_material("hooke", &body.material));
+    BRIO_CHECK(brio_default_material("hooke", &body.material));
     BRIO_CHECK(brio_material_set(&body.material, "k", 1));
     BRIO_CHECK(brio_material_set(&body.material, "vertex_mass", m));
     BRIO_CHECK(brio_builder_create(&builder));
@@ -79,11 +79,11 @@ BrioStatus brio__oscillator_create(const BrioSimDef *def, double m, BrioOscillat
     BrioState *state = NULL;
     BRIO_CHECK(build(m, &system, &state, error));
     BrioOscillator *o = brio__calloc(1, sizeof *o);
-    BrioSimDef own = brio_sim_def(integrator->name);
+    BrioSimDef own = brio_default_sim(integrator->name);
     memcpy(own.values, def->values, sizeof own.values);
     own.h = 1;
     own.damping_count = 1;
-    BrioStatus status = o ? brio_damping("ether-drag", &own.damping[0]) : BRIO_ERROR_MEMORY;
+    BrioStatus status = o ? brio_default_damping("ether-drag", &own.damping[0]) : BRIO_ERROR_MEMORY;
     own.solver.tol = 1e-300; /* to round-off */
     own.solver.linear_tol = 1e-14;
     own.solver.max_halvings = 0;

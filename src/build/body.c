@@ -3,7 +3,7 @@
  * The initial state is the given one, or the rest shape with velocities v + omega x (x - about). */
 #include "build.h"
 
-BrioBodyDef brio_body_def(void) { return (BrioBodyDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
+BrioBodyDef brio_default_body(void) { return (BrioBodyDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}}; }
 
 void brio__free_body_plan(BrioBodyPlan *plan)
 {

@@ -32,10 +32,10 @@ BrioStatus brio_builder_create(BrioBuilder **builder)
         brio__free(made);
         return BRIO_ERROR_MEMORY;
     }
-    made->script[0] = brio_script();
+    made->script[0] = brio_default_script();
     made->script_count = 1;
     made->obstacle_at_fault = made->rod_at_fault = -1;
-    made->contact = brio_contact_def();
+    made->contact = brio_default_contact();
     *builder = made;
     return BRIO_OK;
 }

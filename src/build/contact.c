@@ -7,7 +7,7 @@
 
 #include "build.h"
 
-BrioContactDef brio_contact_def(void)
+BrioContactDef brio_default_contact(void)
 {
     return (BrioContactDef){.dhat = 1e-3, .kappa = 1e5, .epsv = 1e-3};
 }

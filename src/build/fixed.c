@@ -3,7 +3,7 @@
  * to such a point p, E = k/2 |x - p|^2. */
 #include "build.h"
 
-BrioScript brio_script(void) { return (BrioScript){.end = INFINITY}; }
+BrioScript brio_default_script(void) { return (BrioScript){.end = INFINITY}; }
 
 BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script, int *number,
                              BrioError *error)

@@ -5,7 +5,7 @@
 /* Solids of penalty contact. */
 typedef enum Solid { SPHERE, BOX, CYLINDER, CAPSULE, SOLIDS } Solid;
 
-BrioObstacleDef brio_obstacle_def(void)
+BrioObstacleDef brio_default_obstacle(void)
 {
     return (BrioObstacleDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
 }

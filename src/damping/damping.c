@@ -38,7 +38,7 @@ const BrioField *brio_damping_fields(const char *type)
     return model ? model->fields : NULL;
 }
 
-BrioStatus brio_damping(const char *type, BrioDamping *damping)
+BrioStatus brio_default_damping(const char *type, BrioDamping *damping)
 {
     const BrioDampingModel *model = brio__damping_model(type);
     if (!model) return BRIO_ERROR_ARGUMENT;

@@ -27,7 +27,7 @@ const BrioPreset *brio__preset(const char *name)
 
 const char *brio_preset_at(int i) { return brio__preset_at(i) ? brio__preset_at(i)->name : NULL; }
 
-BrioStatus brio_material(const char *type, BrioMaterial *material)
+BrioStatus brio_default_material(const char *type, BrioMaterial *material)
 {
     const BrioPreset *preset = brio__preset(type);
     const BrioEnergy *energy = brio__energy(preset ? preset->type : type);

@@ -67,7 +67,7 @@ static void relax(const BrioSystem *system, const BrioTerm *term, const double *
 static void relax_hands(const BrioSystem *system, const BrioState *state, double stiffness,
                         double *q)
 {
-    for (int h = 0; h < BRIO_HANDS_MOST; h++) {
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) {
         const BrioGrip *grip = &state->hand[h];
         if (grip->k == 0) continue;
         double c[3], square = 0;

@@ -47,7 +47,7 @@ const char *brio__solver_type(const char *name)
     return NULL;
 }
 
-BrioSolverOptions brio_solver_options(void)
+BrioSolverOptions brio_default_solver(void)
 {
     return (BrioSolverOptions){.type = "newton",
                                .linear = brio__linear_at(0)->name,
@@ -62,7 +62,7 @@ BrioSolverOptions brio_solver_options(void)
 
 static BrioStatus create_dampers(BrioSolver *s, const BrioDamping *damping, int count)
 {
-    if (count > BRIO_DAMPING_MOST) return BRIO_ERROR_ARGUMENT;
+    if (count > BRIO_MAX_DAMPING) return BRIO_ERROR_ARGUMENT;
     for (int i = 0; i < count; i++) {
         BrioDamper *d = &s->damper[i];
         d->model = brio__damping_model(damping[i].type);
