@@ -164,14 +164,30 @@ BrioStatus brio__fields_check(const BrioField *fields, const double *values, Bri
     return BRIO_OK;
 }
 
+static void list_names(const BrioField *fields, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (; fields && fields->name && used < size; fields++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", fields->name);
+}
+
 BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name,
-                           const double *value)
+                           const double *value, BrioError *error)
 {
     int offset;
     const BrioField *field = name ? find_field(fields, name, &offset) : NULL;
-    if (!field || !value) return BRIO_ERROR_ARGUMENT;
+    if (!field) {
+        char names[512];
+        list_names(fields, names, sizeof names);
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no field \"%s\": there are %s",
+                           name ? name : "", names[0] ? names : "none");
+    }
+    if (!value) return brio__error(error, BRIO_ERROR_ARGUMENT, "no value for %s", name);
     const BrioField row[2] = {*field, {0}};
-    if (brio__fields_check(row, value, NULL) != BRIO_OK) return BRIO_ERROR_ARGUMENT;
+    BrioError inner = {0};
+    if (brio__fields_check(row, value, &inner) != BRIO_OK)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "%s", inner.message);
     memcpy(values + offset, value, (size_t)brio__field_width(field) * sizeof *value);
     return BRIO_OK;
 }

@@ -50,10 +50,10 @@ BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState *
     return BRIO_OK;
 }
 
-BrioStatus brio_state_copy(const BrioState *from, BrioState **copy)
+BrioStatus brio_state_copy(const BrioState *from, BrioState **copy, BrioError *error)
 {
     BrioState *made = brio__alloc(from->bytes, 1);
-    if (!made) return BRIO_ERROR_MEMORY;
+    if (!made) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     memcpy(made, from, from->bytes);
     lay_out(made);
     *copy = made;

@@ -319,9 +319,9 @@ static BrioSim *two_springs(double k, double m, double x0, double v0, double h)
     def.kind = BRIO_KIND_SPRINGS;
     def.spring = spring;
     def.state = start;
-    assert_int_equal(brio_default_material("hooke", &def.material), BRIO_OK);
-    assert_int_equal(brio_material_set(&def.material, "vertex_mass", m), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_default_material("hooke", &def.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&def.material, "vertex_mass", m, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     brio_builder_gravity(builder, (const double[3]){0, 0, 0});
     if (brio_builder_body(builder, &def, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
     assert_int_equal(brio_builder_fix(builder, 0, pins, 2, NULL, &error), BRIO_OK);
@@ -414,7 +414,7 @@ static void blend_keeps_the_energy(void **unused)
     BrioLedger first, now;
     double most = 0;
     brio_sim_ledger(sim, &first);
-    for (int n = 0; n < 400 && most < 10 && brio_sim_step(sim) == BRIO_OK; n++) {
+    for (int n = 0; n < 400 && most < 10 && brio_sim_step(sim, NULL) == BRIO_OK; n++) {
         brio_sim_ledger(sim, &now);
         most = fmax(most, now.total / first.total);
     }
@@ -454,7 +454,7 @@ static void targets_are_tracked(void **unused)
             int roots = 0;
             brio_sim_ledger(sim, &first);
             for (int n = 0; n < 40; n++) {
-                if (n == 30) brio_sim_set_gravity(sim, (const double[3]){1, -5, 0});
+                if (n == 30) brio_sim_set_gravity(sim, (const double[3]){1, -5, 0}, NULL);
                 step(sim, 1);
                 brio_sim_ledger(sim, &now);
                 play = fmax(play, now.kinetic);
@@ -540,8 +540,8 @@ static void midpoint_that_fails(void **unused)
                                  "  - shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n"
                                  "    material: {type: neo-hookean, E: 1e4, nu: 0.3, rho: 1000}\n",
                                  names[k]);
-            assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_OK);
-            through[k] = brio_sim_step(sim) == BRIO_OK;
+            assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
+            through[k] = brio_sim_step(sim, NULL) == BRIO_OK;
             brio_sim_positions(sim, 0, x[k]);
             brio_sim_ledger(sim, &now[k]);
             brio_sim_free(sim);

@@ -20,13 +20,13 @@ static BrioBodyDef body_def(const BrioMesh *mesh, const char *material)
     BrioBodyDef def = brio_default_body();
     def.name = "body";
     def.mesh = mesh;
-    assert_int_equal(brio_default_material(material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(material, &def.material, NULL), BRIO_OK);
     return def;
 }
 
 static void set(BrioBodyDef *def, const char *name, double value)
 {
-    assert_int_equal(brio_material_set(&def->material, name, value), BRIO_OK);
+    assert_int_equal(brio_material_set(&def->material, name, value, NULL), BRIO_OK);
 }
 
 /* `hold` adds what fixes the body; may be NULL. */
@@ -38,7 +38,7 @@ static BrioSim *make(const BrioBodyDef *body, const double *gravity,
     BrioState *state;
     BrioSim *sim;
     BrioError error = {0};
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     if (gravity) brio_builder_gravity(builder, gravity);
     if (brio_builder_body(builder, body, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
     if (hold) hold(builder);
@@ -51,7 +51,7 @@ static BrioSim *make(const BrioBodyDef *body, const double *gravity,
 
 static void step(BrioSim *sim)
 {
-    if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
+    if (brio_sim_step(sim, NULL) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
 }
 
 /* Two vertices, 1 m apart, and the spring between them; a tet with edges of 1 m along the axes. */
@@ -189,15 +189,15 @@ typedef struct Moduli {
 static Moduli moduli(const BrioEnergy *energy, double nu, BrioMaterial *material)
 {
     const double E = 3e4, c1 = 1.1e4, c2 = 5e3, kappa = 7e4;
-    assert_int_equal(brio_default_material(energy->name, material), BRIO_OK);
+    assert_int_equal(brio_default_material(energy->name, material, NULL), BRIO_OK);
     if (!strcmp(energy->name, "mooney-rivlin")) {
-        assert_int_equal(brio_material_set(material, "c1", c1), BRIO_OK);
-        assert_int_equal(brio_material_set(material, "c2", c2), BRIO_OK);
-        assert_int_equal(brio_material_set(material, "kappa", kappa), BRIO_OK);
+        assert_int_equal(brio_material_set(material, "c1", c1, NULL), BRIO_OK);
+        assert_int_equal(brio_material_set(material, "c2", c2, NULL), BRIO_OK);
+        assert_int_equal(brio_material_set(material, "kappa", kappa, NULL), BRIO_OK);
         return (Moduli){kappa, 2 * (c1 + c2)};
     }
-    assert_int_equal(brio_material_set(material, "E", E), BRIO_OK);
-    assert_int_equal(brio_material_set(material, "nu", nu), BRIO_OK);
+    assert_int_equal(brio_material_set(material, "E", E, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(material, "nu", nu, NULL), BRIO_OK);
     double shear = E / (2 + 2 * nu);
     if (!strcmp(energy->name, "arap")) return (Moduli){2.0 / 3 * shear, shear}; /* lambda = 0 */
     return (Moduli){E / (3 - 6 * nu), shear};
@@ -299,8 +299,10 @@ static void moduli_of_materials(void **unused)
     BrioMesh *mesh;
     int checked = 0;
     brio_fields_defaults(brio_shape_fields("box"), values);
-    assert_int_equal(brio_fields_set(brio_shape_fields("box"), values, "size", size), BRIO_OK);
-    assert_int_equal(brio_fields_set(brio_shape_fields("box"), values, "cells", cells), BRIO_OK);
+    assert_int_equal(brio_fields_set(brio_shape_fields("box"), values, "size", size, NULL),
+                     BRIO_OK);
+    assert_int_equal(brio_fields_set(brio_shape_fields("box"), values, "cells", cells, NULL),
+                     BRIO_OK);
     assert_int_equal(brio_mesh_shape("box", values, &mesh, NULL), BRIO_OK);
     for (int i = 0; brio__energy_at(i); i++) {
         const BrioEnergy *energy = brio__energy_at(i);
@@ -357,7 +359,7 @@ static void settling(void **unused)
     BrioSim *sim = make(&def, g, hang, &sim_def);
     brio_sim_velocities(sim, 0, v);
     assert_true(v[3] == 3 && v[4] == -1);
-    if (brio_sim_settle(sim) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
+    if (brio_sim_settle(sim, NULL) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
     brio_sim_positions(sim, 0, x);
     brio_sim_velocities(sim, 0, v);
     assert_true(fabs(x[3] - 1.1) < 1e-12 && x[4] == 0 && x[5] == 0);

@@ -34,17 +34,17 @@ static BrioDamping damping_of(const char *model, double stiffness_only)
                     {"strain-energy", "beta", 3e-4}};
     BrioDamping damping;
     bool known = false;
-    assert_int_equal(brio_default_damping(model, &damping), BRIO_OK);
+    assert_int_equal(brio_default_damping(model, &damping, NULL), BRIO_OK);
     for (size_t i = 0; i < BRIO_COUNT(strength); i++)
         if (!strcmp(strength[i].model, model)) {
-            assert_int_equal(brio_damping_set(&damping, strength[i].field, strength[i].value),
+            assert_int_equal(brio_damping_set(&damping, strength[i].field, strength[i].value, NULL),
                              BRIO_OK);
             known = true;
         }
     if (!known) fail_msg("no strength is chosen here for the new model %s", model);
     if (stiffness_only > 0) {
-        assert_int_equal(brio_damping_set(&damping, "alpha", 0), BRIO_OK);
-        assert_int_equal(brio_damping_set(&damping, "beta", stiffness_only), BRIO_OK);
+        assert_int_equal(brio_damping_set(&damping, "alpha", 0, NULL), BRIO_OK);
+        assert_int_equal(brio_damping_set(&damping, "beta", stiffness_only, NULL), BRIO_OK);
     }
     return damping;
 }
@@ -64,8 +64,8 @@ static BrioSim *make(const Setup *s)
     BrioError error = {0};
     BrioBodyDef body = brio_default_body();
     brio_fields_defaults(fields, values);
-    assert_int_equal(brio_fields_set(fields, values, "size", size), BRIO_OK);
-    assert_int_equal(brio_fields_set(fields, values, "cells", cells), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "size", size, NULL), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "cells", cells, NULL), BRIO_OK);
     assert_int_equal(brio_mesh_shape("box", values, &mesh, NULL), BRIO_OK);
     double *first = calloc((size_t)mesh->vertex_count, 6 * sizeof *first);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
@@ -76,11 +76,11 @@ static BrioSim *make(const Setup *s)
     body.state = first;
     body.angular[1] = s->spin;
     body.angular[2] = s->spin / 3;
-    assert_int_equal(brio_default_material("stable-neo-hookean", &body.material), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "E", s->E), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "nu", 0.3), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "rho", 1000), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_default_material("stable-neo-hookean", &body.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "E", s->E, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "nu", 0.3, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "rho", 1000, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     brio_builder_gravity(builder, gravity);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
@@ -98,7 +98,7 @@ static BrioSim *make(const Setup *s)
 
 static void step(BrioSim *sim)
 {
-    if (brio_sim_step(sim) != BRIO_OK)
+    if (brio_sim_step(sim, NULL) != BRIO_OK)
         fail_msg("%s: %s", sim->stepper->integrator->name, brio_sim_reason(sim));
 }
 
@@ -366,10 +366,10 @@ static BrioSim *chain(const BrioSimDef *def, const BrioScript *script)
     body.name = "chain";
     body.mesh = &mesh;
     body.state = state_of;
-    assert_int_equal(brio_default_material("hooke", &body.material), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "k", 100), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "vertex_mass", 0.5), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_default_material("hooke", &body.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "k", 100, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "vertex_mass", 0.5, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_fix(builder, 0, &fixed, 1, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_attach(builder, 0, LINKS - 1, point, 70, script, &error),
@@ -393,8 +393,8 @@ static void entries(void **unused)
     def.h = h;
     def.solver.tol = 1e-12;
     def.damping_count = 1;
-    assert_int_equal(brio_default_damping("ether-drag", &def.damping[0]), BRIO_OK);
-    assert_int_equal(brio_damping_set(&def.damping[0], "k", drag), BRIO_OK);
+    assert_int_equal(brio_default_damping("ether-drag", &def.damping[0], NULL), BRIO_OK);
+    assert_int_equal(brio_damping_set(&def.damping[0], "k", drag, NULL), BRIO_OK);
     BrioSim *sim = chain(&def, &script);
     double before[3 * LINKS], now[3 * LINKS];
     double lost = 0;

@@ -44,20 +44,22 @@ static void test_set(void **state)
     (void)state;
     double values[8];
     brio_fields_defaults(fields, values);
-    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, 3}), BRIO_OK);
-    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9}), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, 3}, NULL), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9}, NULL), BRIO_OK);
     assert_true(values[0] == 1e5 && values[1] == 1 && values[2] == 2 && values[3] == 3 &&
                 values[4] == 9);
-    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9.5}),
+    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9.5}, NULL),
                      BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){NAN}),
+    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){NAN}, NULL),
                      BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, -3}),
+    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, -3}, NULL),
                      BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "nu", (double[]){1}), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, NULL, (double[]){1}), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "E", NULL), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(NULL, values, "E", (double[]){1}), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(fields, values, "nu", (double[]){1}, NULL),
+                     BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(fields, values, NULL, (double[]){1}, NULL),
+                     BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(fields, values, "E", NULL, NULL), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(NULL, values, "E", (double[]){1}, NULL), BRIO_ERROR_ARGUMENT);
     assert_true(values[3] == 3 && values[4] == 9);
 }
 

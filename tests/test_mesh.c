@@ -340,7 +340,7 @@ static void test_surface(void **state)
     assert_int_equal(brio__mesh_create(5, 2, 0, 0, &mesh, NULL), BRIO_OK);
     memcpy(mesh->x, (double[]){0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}, 15 * sizeof(double));
     memcpy(mesh->tet, (int32_t[]){0, 1, 2, 3, 1, 2, 3, 4}, 8 * sizeof(int32_t));
-    assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+    assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
     assert_int_equal(mesh->triangle_count, 6);
     assert_closed(mesh);
     assert_true(fabs(enclosed_volume(mesh) - volume(mesh)) < 1e-15);
@@ -348,26 +348,26 @@ static void test_surface(void **state)
     /* The same tet twice, and a third on the face that they share. */
     brio_set_log(keep_log, NULL);
     mesh->tet_count = 1;
-    brio_mesh_surface(mesh);
+    brio_mesh_surface(mesh, NULL);
     BrioMesh *overlap;
     assert_int_equal(brio__mesh_create(5, 3, 0, 0, &overlap, NULL), BRIO_OK);
     memcpy(overlap->x, mesh->x, 15 * sizeof(double));
     memcpy(overlap->tet, (int32_t[]){0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3, 4}, 12 * sizeof(int32_t));
-    assert_int_equal(brio_mesh_surface(overlap), BRIO_ERROR_INPUT);
+    assert_int_equal(brio_mesh_surface(overlap, NULL), BRIO_ERROR_INPUT);
     assert_string_equal(
         last_log,
         "surface of a mesh: the face of vertices 1 2 3 belongs to more than two tets, among "
         "them 0, 1 and 2 (all counted from 0); remove the tets that occur twice or overlap");
     overlap->tet[0] = 17;
-    assert_int_equal(brio_mesh_surface(overlap), BRIO_ERROR_INPUT);
-    assert_int_equal(brio_mesh_surface(NULL), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_mesh_surface(overlap, NULL), BRIO_ERROR_INPUT);
+    assert_int_equal(brio_mesh_surface(NULL, NULL), BRIO_ERROR_ARGUMENT);
     brio_set_log(NULL, NULL);
     brio_mesh_free(overlap);
 
     /* Without tets, triangles stay. */
     mesh->tet_count = 0;
     int32_t *kept = mesh->triangle;
-    assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+    assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
     assert_ptr_equal(mesh->triangle, kept);
     brio_mesh_free(mesh);
 }
@@ -1245,7 +1245,7 @@ static BrioStatus mesh_life(int which)
     int32_t *neighbour = NULL;
     status =
         mesh->tet_count ? brio__mesh_check_solid(mesh, &error) : brio__mesh_check(mesh, &error);
-    if (!status) status = brio_mesh_surface(mesh);
+    if (!status) status = brio_mesh_surface(mesh, NULL);
     if (!status) status = brio__mesh_edges_from_triangles(mesh);
     if (!status) status = brio__mesh_adjacency(mesh, &start, &neighbour);
     brio__free(start);
@@ -1323,7 +1323,7 @@ static void test_shared_meshes(void **state)
         assert_int_equal(mesh->tet_count, 34055);
         assert_int_equal(mesh->triangle_count, 6966);
         assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
-        assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+        assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
         /* its tets fill the convex hull of the bunny */
         assert_int_equal(mesh->triangle_count, 670);
         assert_closed(mesh);

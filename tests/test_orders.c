@@ -103,8 +103,8 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
     BrioError error = {0};
     BrioBodyDef body = brio_default_body();
     brio_fields_defaults(fields, values);
-    assert_int_equal(brio_fields_set(fields, values, "size", size), BRIO_OK);
-    assert_int_equal(brio_fields_set(fields, values, "cells", cells), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "size", size, NULL), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "cells", cells, NULL), BRIO_OK);
     assert_int_equal(brio_mesh_shape("box", values, &mesh, NULL), BRIO_OK);
     assert_int_equal(mesh->vertex_count, VERTICES);
     for (int v = 0; v < VERTICES; v++)
@@ -116,11 +116,11 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
     body.mesh = mesh;
     body.state = first;
     body.angular[2] = 3;
-    assert_int_equal(brio_default_material("stable-neo-hookean", &body.material), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "E", 2e3), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "nu", 0.3), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "rho", 1000), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_default_material("stable-neo-hookean", &body.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "E", 2e3, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "nu", 0.3, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "rho", 1000, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     brio_builder_gravity(builder, gravity);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     if (damped->driven) {
@@ -139,15 +139,15 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
     BrioSimDef def = brio_default_sim(variant->integrator);
     for (int i = 0; i < 3 && variant->set[i].field; i++)
         assert_int_equal(brio_fields_set(brio_integrator(variant->integrator)->fields, def.values,
-                                         variant->set[i].field, variant->set[i].value),
+                                         variant->set[i].field, variant->set[i].value, NULL),
                          BRIO_OK);
     def.h = h;
     def.solver.tol = 1e-13;
     if (damped->alpha > 0 || damped->beta > 0) {
         def.damping_count = 1;
-        assert_int_equal(brio_default_damping("rayleigh", &def.damping[0]), BRIO_OK);
-        assert_int_equal(brio_damping_set(&def.damping[0], "alpha", damped->alpha), BRIO_OK);
-        assert_int_equal(brio_damping_set(&def.damping[0], "beta", damped->beta), BRIO_OK);
+        assert_int_equal(brio_default_damping("rayleigh", &def.damping[0], NULL), BRIO_OK);
+        assert_int_equal(brio_damping_set(&def.damping[0], "alpha", damped->alpha, NULL), BRIO_OK);
+        assert_int_equal(brio_damping_set(&def.damping[0], "beta", damped->beta, NULL), BRIO_OK);
     }
     if (brio_sim_create(system, state, &def, &sim, &error) != BRIO_OK)
         fail_msg("%s: %s", variant->label, error.message);
@@ -158,7 +158,8 @@ static void finish(const Variant *variant, const Case *damped, int steps, double
 {
     BrioSim *sim = make(variant, damped, T / steps);
     for (int i = 0; i < steps; i++)
-        if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s: %s", variant->label, brio_sim_reason(sim));
+        if (brio_sim_step(sim, NULL) != BRIO_OK)
+            fail_msg("%s: %s", variant->label, brio_sim_reason(sim));
     memset(q, 0, MOST * sizeof *q);
     memcpy(q, brio_sim_state(sim)->q, (size_t)brio_sim_state(sim)->coordinates * sizeof *q);
     brio_sim_free(sim);

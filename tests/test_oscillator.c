@@ -29,10 +29,10 @@ static BrioSim *oscillator(const BrioSimDef *def, double m, double k)
     BrioBodyDef body = brio_default_body();
     body.name = "points";
     body.mesh = &pair;
-    assert_int_equal(brio_default_material("hooke", &body.material), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "k", 1e-200), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "vertex_mass", m), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_default_material("hooke", &body.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "k", 1e-200, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "vertex_mass", m, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     for (int32_t v = 0; v < 2; v++)
         assert_int_equal(brio_builder_attach(builder, 0, v, points + 3 * v, k, NULL, &error),
@@ -54,8 +54,8 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
     def.h = o.h;
     if (o.c > 0) {
         def.damping_count = 1;
-        assert_int_equal(brio_default_damping("ether-drag", &def.damping[0]), BRIO_OK);
-        assert_int_equal(brio_damping_set(&def.damping[0], "k", o.c), BRIO_OK);
+        assert_int_equal(brio_default_damping("ether-drag", &def.damping[0], NULL), BRIO_OK);
+        assert_int_equal(brio_damping_set(&def.damping[0], "k", o.c, NULL), BRIO_OK);
     }
     BrioSim *sim = oscillator(&def, o.m, o.k);
     BrioState *state = brio_sim_state(sim);
@@ -68,7 +68,8 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
         *(j == 0 ? state->q : j == 1 ? state->v : state->past + 6 * (j - 2)) = 1;
         state->history_used = state->history;
         state->last_h = o.h;
-        if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s: %s", def.integrator, brio_sim_reason(sim));
+        if (brio_sim_step(sim, NULL) != BRIO_OK)
+            fail_msg("%s: %s", def.integrator, brio_sim_reason(sim));
         for (int i = 0; i < n; i++)
             A[i * n + j] = *(i == 0 ? state->q : i == 1 ? state->v : state->past + 6 * (i - 2));
     }
@@ -81,7 +82,7 @@ static BrioSimDef with(const char *integrator, const char *name, double value)
     BrioSimDef def = brio_default_sim(integrator);
     if (name)
         assert_int_equal(
-            brio_fields_set(brio_integrator(integrator)->fields, def.values, name, &value),
+            brio_fields_set(brio_integrator(integrator)->fields, def.values, name, &value, NULL),
             BRIO_OK);
     return def;
 }
@@ -91,7 +92,8 @@ static BrioSimDef with_two(const char *integrator, const char *name, double valu
 {
     BrioSimDef def = with(integrator, name, value);
     assert_int_equal(
-        brio_fields_set(brio_integrator(integrator)->fields, def.values, second, &other), BRIO_OK);
+        brio_fields_set(brio_integrator(integrator)->fields, def.values, second, &other, NULL),
+        BRIO_OK);
     return def;
 }
 

@@ -221,10 +221,10 @@ static Cost run_once(Report *r, Cloth cloth, double h, const char *integrator, d
     int64_t steps = (int64_t)ceil(duration / h);
     BrioLedger ledger = {0};
     /* the first one also prepares everything */
-    if (brio_sim_step(sim) != BRIO_OK) cost.failed = true;
+    if (brio_sim_step(sim, NULL) != BRIO_OK) cost.failed = true;
     double before = processor_seconds();
     for (int64_t n = 1; n < steps && !cost.failed; n++) {
-        cost.failed = brio_sim_step(sim) != BRIO_OK;
+        cost.failed = brio_sim_step(sim, NULL) != BRIO_OK;
         cost.work += sim->stepper->iterations;
     }
     cost.seconds = (processor_seconds() - before) / ((double)(steps - 1) * h);

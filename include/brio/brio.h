@@ -6,9 +6,15 @@
  *                           -> integrator -> minimise -> energies, linear solver -> next state
  *
  * Conventions. SI units, y is up, angles in radians unless a name says degrees. Arrays of points
- * hold x, y, z per vertex. Functions that can fail return a BrioStatus: zero is fine, positive
- * values are outcomes of the mathematics that the caller may act on, negative values are errors.
- * The library never prints and never exits: it calls the log hook.
+ * hold x, y, z per vertex. The library never prints and never exits: it calls the log hook.
+ *
+ * Errors. Functions that can fail return a BrioStatus: zero is fine, positive values are outcomes
+ * of the mathematics that the caller may act on, negative values are errors. Those that can refuse
+ * for a reason worth a sentence take a `BrioError *error` last, which receives the sentence if they
+ * fail; it may be NULL. What fails leaves its outputs and the object as they were.
+ *
+ * Definitions. What creates something takes a struct that describes it, and brio_default_NAME
+ * returns that struct with its defaults: take it and set what differs.
  *
  * Licence: MIT. */
 #ifndef BRIO_BRIO_H
@@ -34,7 +40,7 @@ extern "C" {
  * before could go wrong with the new library: a struct, a constant or the parameters of a function
  * became others, or something went away. New functions, and new structs, leave it as it is. A
  * program that loads the library at run time compares this number with brio_abi(). */
-#define BRIO_ABI 1
+#define BRIO_ABI 2
 
 /* --------------------------------------------------------------------------------------
  * Status
@@ -191,13 +197,13 @@ BRIO_API const char *brio_shape_at(int i); /* names, i = 0, 1, ...; NULL past th
 
 /* Fills triangle[] with the boundary of the tets, outward; a mesh without tets keeps its
  * triangles. */
-BRIO_API BrioStatus brio_mesh_surface(BrioMesh *mesh);
+BRIO_API BrioStatus brio_mesh_surface(BrioMesh *mesh, BrioError *error);
 BRIO_API void brio_mesh_free(BrioMesh *mesh);
 
 /* Values of a field table: its defaults, and one value (or vector) by name. */
 BRIO_API void brio_fields_defaults(const BrioField *fields, double *values);
 BRIO_API BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name,
-                                    const double *value);
+                                    const double *value, BrioError *error);
 
 /* --------------------------------------------------------------------------------------
  * Building a system from C. (Most programs load a scene file instead: next section.)
@@ -213,9 +219,11 @@ typedef struct BrioMaterial {
     double values[BRIO_MAX_VALUES]; /* of the material's field table */
 } BrioMaterial;
 
-/* with its defaults; or the name of a preset, with its type and numbers */
-BRIO_API BrioStatus brio_default_material(const char *type, BrioMaterial *material);
-BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value);
+/* With its defaults; or the name of a preset, with its type and numbers. */
+BRIO_API BrioStatus brio_default_material(const char *type, BrioMaterial *material,
+                                          BrioError *error);
+BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value,
+                                      BrioError *error);
 BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 /* likewise, of presets ("rubber", "silk", ...: docs/materials.md) */
 BRIO_API const char *brio_preset_at(int i);
@@ -264,7 +272,7 @@ typedef struct BrioScript {
 } BrioScript;
 BRIO_API BrioScript brio_default_script(void); /* at rest, from 0 to infinity */
 
-BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder);
+BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error);
 BRIO_API void brio_builder_free(BrioBuilder *builder);
 BRIO_API void brio_builder_gravity(BrioBuilder *builder, const double gravity[3]);
 /* Returns the body's number through `body`. The error names the element or vertex that is at
@@ -349,7 +357,7 @@ BRIO_API const int32_t *brio_body_triangles(const BrioSystem *system, int body, 
 BRIO_API const int32_t *brio_body_edges(const BrioSystem *system, int body, int64_t *count);
 BRIO_API const int32_t *brio_body_tets(const BrioSystem *system, int body, int64_t *count);
 
-BRIO_API BrioStatus brio_state_copy(const BrioState *from, BrioState **copy);
+BRIO_API BrioStatus brio_state_copy(const BrioState *from, BrioState **copy, BrioError *error);
 BRIO_API void brio_state_assign(BrioState *to, const BrioState *from); /* of the same system */
 BRIO_API void brio_state_free(BrioState *state);
 /* Coordinates and their velocities, 3 for each block of coordinates, to look at: they are there as
@@ -390,9 +398,9 @@ typedef struct BrioDamping {
     double values[BRIO_MAX_VALUES]; /* of the model's field table */
 } BrioDamping;
 enum { BRIO_MAX_DAMPING = 8 };
-BRIO_API BrioStatus brio_default_damping(const char *type,
-                                         BrioDamping *damping); /* with its defaults */
-BRIO_API BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value);
+BRIO_API BrioStatus brio_default_damping(const char *type, BrioDamping *damping, BrioError *error);
+BRIO_API BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value,
+                                     BrioError *error);
 BRIO_API const char *brio_damping_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 BRIO_API const BrioField *brio_damping_fields(const char *type); /* NULL: no such model */
 
@@ -424,15 +432,18 @@ typedef struct BrioSource {
     const char *const *sets;
     int set_count;
 } BrioSource;
+BRIO_API BrioSource brio_default_source(void); /* nothing: give at least the name */
 BRIO_API BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioError *error);
 BRIO_API const char *brio_scenes_folder(void); /* of the scenes that ship, NAME.yaml */
 BRIO_API void brio_sim_free(BrioSim *sim);
 
 /* One step of the scene's h, or of any h. A step that cannot be solved is tried again in halves; if
- * that fails too, the state is left as it was and brio_sim_reason tells why. */
-BRIO_API BrioStatus brio_sim_step(BrioSim *sim);
-BRIO_API BrioStatus brio_sim_step_by(BrioSim *sim, double h);
-BRIO_API BrioStatus brio_sim_settle(BrioSim *sim); /* static equilibrium; velocities become zero */
+ * that fails too, the state is left as it was and `error` tells why. */
+BRIO_API BrioStatus brio_sim_step(BrioSim *sim, BrioError *error);
+BRIO_API BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error);
+/* Static equilibrium; velocities become zero. */
+BRIO_API BrioStatus brio_sim_settle(BrioSim *sim, BrioError *error);
+/* The sentence of the last call that failed; steps clear it. */
 BRIO_API const char *brio_sim_reason(const BrioSim *sim);
 
 BRIO_API const BrioSystem *brio_sim_system(const BrioSim *sim);
@@ -445,11 +456,13 @@ BRIO_API double brio_sim_h(const BrioSim *sim); /* of brio_sim_step */
  * body takes the nearest affine motion (least squares over its vertices). */
 BRIO_API void brio_sim_positions(const BrioSim *sim, int body, double *x);
 BRIO_API void brio_sim_velocities(const BrioSim *sim, int body, double *v);
-BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x);
-BRIO_API BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v);
+BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x,
+                                           BrioError *error);
+BRIO_API BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v,
+                                            BrioError *error);
 
 /* Gravity from now on; the jump of the potential is booked in `added`. */
-BRIO_API BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3]);
+BRIO_API BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError *error);
 
 /* What the system holds at an instant. Gravity energy is -sum m g.x, zero at the origin. */
 typedef struct BrioLedger {
@@ -501,6 +514,7 @@ typedef struct BrioRunDef {
     int (*progress)(void *user, const BrioProgress *progress);
     void *user;
 } BrioRunDef;
+BRIO_API BrioRunDef brio_default_run(void); /* nothing: give the source and the folder */
 /* BRIO_OK: completed. BRIO_STOPPED: on request; to be resumed. Otherwise `error` says why. `last`
  * (may be NULL) receives where it ended. */
 BRIO_API BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error);
@@ -513,7 +527,7 @@ BRIO_API BrioStatus brio_run_open(const char *folder, BrioSim **sim, BrioError *
  *
  * All of it is done between steps, from the thread that steps. What a change does to the energy is
  * booked in the ledger's `added`, exactly, and moves the target of integrators that control energy
- * [Dinev2018, Alg. 1]. What is refused changes nothing, and brio_sim_reason says why. Reading
+ * [Dinev2018, Alg. 1]. What is refused changes nothing, and `error` says why. Reading
  * positions, hands or the ledger changes nothing either.
  * -------------------------------------------------------------------------------------- */
 
@@ -531,20 +545,20 @@ enum { BRIO_MAX_HANDS = 16 };
  * are left out, and where all of them are fixed the hand is refused. Where a net of springs has
  * triangles with sides that are no springs, it holds the nearest side that is one. */
 BRIO_API BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k,
-                                  int *hand);
+                                  int *hand, BrioError *error);
 BRIO_API BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k,
-                                         int *hand);
+                                         int *hand, BrioError *error);
 /* For a mouse: where the ray first meets a body's surface, from either side. Of bodies without
  * triangles it takes the vertex that is nearest to the ray in angle, up to 0.02 rad, if no surface
  * is in front of it. BRIO_OK and the hand -1: it meets nothing. `hit` (may be NULL) receives the
  * place. Obstacles do not stand in its way. */
 BRIO_API BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3],
-                                      const double direction[3], double k, int *hand,
-                                      double hit[3]);
+                                      const double direction[3], double k, int *hand, double hit[3],
+                                      BrioError *error);
 /* The hand goes to a point; a bar1d follows along x only. Nothing is allocated, and nothing is
  * evaluated but this hand's energy. */
-BRIO_API BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3]);
-BRIO_API BrioStatus brio_sim_release(BrioSim *sim, int hand);
+BRIO_API BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3], BrioError *error);
+BRIO_API BrioStatus brio_sim_release(BrioSim *sim, int hand, BrioError *error);
 
 typedef struct BrioHand {
     int body;
@@ -561,7 +575,8 @@ BRIO_API BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out);
  * point. One that follows a script is refused. */
 BRIO_API int brio_sim_attachments(const BrioSim *sim);
 BRIO_API BrioStatus brio_sim_attachment(const BrioSim *sim, int i, BrioHand *out);
-BRIO_API BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3]);
+BRIO_API BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3],
+                                             BrioError *error);
 
 /* Parameters of a body's material by the names of its field table. Those that masses or rest shapes
  * were made from (rho, vertex_mass, pretension, ...) are refused. */
@@ -569,19 +584,22 @@ BRIO_API BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double p
 BRIO_API const char *brio_body_material(const BrioSystem *system, int body);
 BRIO_API BrioStatus brio_sim_material(const BrioSim *sim, int body, const char *name,
                                       double *value);
-BRIO_API BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value);
+BRIO_API BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value,
+                                          BrioError *error);
 
 /* Values of the damping models that the simulation was made with, i = 0, 1, ...; to switch one on
  * later, make it with strength 0. They are no part of the state. */
 BRIO_API const char *brio_sim_damping_type(const BrioSim *sim, int i); /* NULL past the last */
 BRIO_API BrioStatus brio_sim_damping(const BrioSim *sim, int i, const char *name, double *value);
-BRIO_API BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value);
+BRIO_API BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value,
+                                         BrioError *error);
 
 /* Another integrator, or other values of the one that there is, from now on (NULL: the defaults).
  * Its history begins anew. One that controls energy takes up with the energy that there is; if only
  * values change, it keeps its target. The state may move to another place in memory: ask
  * brio_sim_state again. */
-BRIO_API BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values);
+BRIO_API BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values,
+                                            BrioError *error);
 /* its name; values (may be NULL): BRIO_MAX_VALUES */
 BRIO_API const char *brio_sim_integrator(const BrioSim *sim, double *values);
 
@@ -621,6 +639,7 @@ typedef struct BrioEnergyDef {
      * and a step that cannot avoid it fails. */
     BrioStatus (*eval)(void *user, const BrioElements *elements);
 } BrioEnergyDef;
+BRIO_API BrioEnergyDef brio_default_energy(void); /* of springs: give name, fields and eval */
 /* `def` and what it points to must stay in memory. ERROR_ARGUMENT: the name is taken, or something
  * is missing. */
 BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error);
@@ -663,7 +682,7 @@ typedef struct BrioIntegrator {
     BrioStatus (*check)(const double *values, unsigned *traits, char *reason, size_t size);
 } BrioIntegrator;
 /* must stay in memory */
-BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator);
+BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator, BrioError *error);
 BRIO_API const BrioIntegrator *brio_integrator(const char *name);
 BRIO_API const BrioIntegrator *brio_integrator_at(int i); /* i = 0, 1, ...; NULL past the last */
 

@@ -40,7 +40,7 @@ class Builder:
 
     def __init__(self, gravity: Vector = (0, -9.8, 0)):
         pointer = c_void_p()
-        status = lib.brio_builder_create(byref(pointer))
+        status = lib.brio_builder_create(byref(pointer), None)
         if status:
             raise Error("out of memory", status)
         self._pointer: Optional[int] = pointer.value
@@ -80,7 +80,7 @@ class Builder:
         given = dict(material) if isinstance(material, Mapping) else {"type": material}
         words: CMaterial = CMaterial()
         kind_of_material = str(given.pop("type", ""))
-        status = lib.brio_default_material(kind_of_material.encode(), byref(words))
+        status = lib.brio_default_material(kind_of_material.encode(), byref(words), None)
         if status:
             raise Error(f'no material "{kind_of_material}"; brio.materials() names them', status)
         words.values[:] = field_values(lib.brio_material_fields(kind_of_material.encode()), given, f"material {kind_of_material}")[:]

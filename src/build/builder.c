@@ -23,14 +23,14 @@ BrioStatus brio__no_memory(BrioError *error)
     return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
 }
 
-BrioStatus brio_builder_create(BrioBuilder **builder)
+BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
 {
     BrioBuilder *made = brio__calloc(1, sizeof *made);
-    if (!made) return BRIO_ERROR_MEMORY;
+    if (!made) return brio__no_memory(error);
     made->script = brio__calloc(1, sizeof *made->script);
     if (!made->script) {
         brio__free(made);
-        return BRIO_ERROR_MEMORY;
+        return brio__no_memory(error);
     }
     made->script[0] = brio_default_script();
     made->script_count = 1;

@@ -27,15 +27,17 @@ const BrioPreset *brio__preset(const char *name)
 
 const char *brio_preset_at(int i) { return brio__preset_at(i) ? brio__preset_at(i)->name : NULL; }
 
-BrioStatus brio_default_material(const char *type, BrioMaterial *material)
+BrioStatus brio_default_material(const char *type, BrioMaterial *material, BrioError *error)
 {
     const BrioPreset *preset = brio__preset(type);
     const BrioEnergy *energy = brio__energy(preset ? preset->type : type);
-    if (!energy || !brio__energy_is_material(energy)) return BRIO_ERROR_ARGUMENT;
+    if (!energy || !brio__energy_is_material(energy))
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no material \"%s\"", type);
     *material = (BrioMaterial){.type = energy->name};
     brio_fields_defaults(energy->fields, material->values);
     for (int i = 0; preset && preset->value[i].field; i++)
-        BRIO_CHECK(brio_material_set(material, preset->value[i].field, preset->value[i].value));
+        BRIO_CHECK(
+            brio_material_set(material, preset->value[i].field, preset->value[i].value, error));
     return BRIO_OK;
 }
 
@@ -53,9 +55,12 @@ const BrioField *brio_material_fields(const char *type)
     return energy && brio__energy_is_material(energy) ? energy->fields : NULL;
 }
 
-BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value)
+BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value,
+                             BrioError *error)
 {
-    const BrioEnergy *energy = brio__energy(material->type);
-    return energy ? brio_fields_set(energy->fields, material->values, name, &value)
-                  : BRIO_ERROR_ARGUMENT;
+    const BrioEnergy *energy = material->type ? brio__energy(material->type) : NULL;
+    if (!energy)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no material \"%s\"",
+                           material->type ? material->type : "");
+    return brio_fields_set(energy->fields, material->values, name, &value, error);
 }

@@ -156,6 +156,8 @@ static double tet_magnitude(const double *rest) { return rest[1]; }
 
 /* ---- registration ----------------------------------------------------------------------- */
 
+BrioEnergyDef brio_default_energy(void) { return (BrioEnergyDef){.kind = BRIO_KIND_SPRINGS}; }
+
 BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error)
 {
     if (!def || !def->name || !def->name[0] || !def->eval || !def->fields)

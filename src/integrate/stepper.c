@@ -41,11 +41,18 @@ const BrioIntegrator *brio_integrator(const char *name)
     return NULL;
 }
 
-BrioStatus brio_register_integrator(const BrioIntegrator *integrator)
+BrioStatus brio_register_integrator(const BrioIntegrator *integrator, BrioError *error)
 {
-    if (!integrator || !integrator->name || !integrator->step || brio_integrator(integrator->name))
-        return BRIO_ERROR_ARGUMENT;
-    if (table_count == MOST) return BRIO_ERROR_UNSUPPORTED;
+    if (!integrator || !integrator->name || !integrator->step)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "an integrator needs a name and a step");
+    if (brio_integrator(integrator->name))
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "there is an integrator \"%s\" already; choose another name",
+                           integrator->name);
+    if (table_count == MOST)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%d integrators are registered already, and there is no room for more",
+                           MOST);
     table[table_count++] = integrator;
     return BRIO_OK;
 }
@@ -419,8 +426,8 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     BrioStatus status = brio__solver_create(system, options, damping, damping_count, &s->solver);
     if (status == BRIO_OK && brio__fields_offset(integrator->fields, "flight") >= 0)
         status = brio__parts_create(s->system, &s->parts);
-    if (status == BRIO_OK) status = brio_state_copy(state, &s->state);
-    if (status == BRIO_OK) status = brio_state_copy(state, &s->before);
+    if (status == BRIO_OK) status = brio_state_copy(state, &s->state, NULL);
+    if (status == BRIO_OK) status = brio_state_copy(state, &s->before, NULL);
     size_t coordinates = (size_t)state->coordinates, held = 3 * (size_t)system->held_count;
     bool made = (s->difference = brio__calloc(coordinates, sizeof(double))) &&
                 (s->unbalanced = brio__calloc(coordinates, sizeof(double)));

@@ -525,7 +525,7 @@ static BrioStatus read_damping(BrioNode *root, BrioScene *scene, BrioError *erro
         BRIO_CHECK(type_of(node, &type, error));
         for (; count < (int)BRIO_COUNT(names) && brio_damping_at(count); count++)
             names[count] = brio_damping_at(count);
-        if (brio_default_damping(type, &scene->def.damping[i]) != BRIO_OK)
+        if (brio_default_damping(type, &scene->def.damping[i], NULL) != BRIO_OK)
             return no_such(type_node(node), "damping model", type, names, count, error);
         BRIO_CHECK(values_of(node, brio_damping_fields(type), scene->def.damping[i].values, error));
         scene->def.damping_count++;
@@ -544,7 +544,7 @@ static BrioStatus read_material(BrioNode *materials, BrioNode *node, BrioMateria
     BrioNode *defined = materials ? brio__node_get(materials, name) : NULL;
     if (defined && defined->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(read_material(NULL, defined, material, error));
-    } else if (brio_default_material(name, material) != BRIO_OK) {
+    } else if (brio_default_material(name, material, NULL) != BRIO_OK) {
         for (int i = 0; materials && i < materials->count && count < 100; i++)
             names[count++] = materials->child[i]->key;
         for (int i = 0; brio_preset_at(i) && count < most; i++) names[count++] = brio_preset_at(i);
@@ -1852,7 +1852,7 @@ static BrioStatus load(const char *path, const char *text, size_t size, const ch
                       : brio__tree_read(path, &scene->tree, error);
     for (int i = 0; status == BRIO_OK && i < set_count; i++)
         status = brio__tree_set(scene->tree, sets[i], error);
-    if (status == BRIO_OK) status = brio_builder_create(&builder);
+    if (status == BRIO_OK) status = brio_builder_create(&builder, NULL);
     if (status == BRIO_OK) status = read_scene(scene, builder, error);
     brio_builder_free(builder);
     if (status == BRIO_OK) {
@@ -2024,6 +2024,8 @@ BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioS
     BrioStatus status = brio__scene_parse(text, size, name, &scene, error);
     return sim_of(status, scene, sim, error);
 }
+
+BrioSource brio_default_source(void) { return (BrioSource){0}; }
 
 BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioError *error)
 {
