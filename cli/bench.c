@@ -1,13 +1,13 @@
 /* brio bench: how fast the engine is on this machine, against what the machine can do. */
 #include "commands.h"
 
-#include "system.h"
+#include "system/system.h"
 #include "field.h"
 #include "linear/linear.h"
 #include "linear/scalar.h"
 #include "mesh/mesh.h"
 #include "scene/scene.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <malloc.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * what may not be asked for, the columns of energy.csv. */
 #include "program.h"
 
-#include "system.h"
+#include "system/system.h"
 #include "memory.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <math.h>

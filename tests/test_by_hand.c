@@ -1,9 +1,9 @@
 /* Small answers worked out by hand: masses, elastic moduli, springs of their own, settling, the
  * clock, and what Newton does with its start, its last step and the end of a midpoint step. */
-#include "system.h"
+#include "system/system.h"
 #include "mesh/mesh.h"
 #include "mesh/shapes.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <stdlib.h>

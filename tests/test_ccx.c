@@ -9,9 +9,9 @@
  * with ccx's masses put on brio's stiffness matrix the frequencies must agree to ccx's digits as
  * well; with brio's own they are lower by what that changes, which is of second order in the cell
  * size. */
-#include "system.h"
+#include "system/system.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* The core: derivatives of whole systems, the affine map, determinism, memory, states and halved
  * steps, inversion, the reasons that Newton gives, scripts, the public interface, the ledger. */
-#include "system.h"
+#include "system/system.h"
 #include "memory.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What damping models do and do not do: free fall, rates at different steps, momenta, the ledger's
  * entries, derivatives, signs. */
-#include "system.h"
+#include "system/system.h"
 #include "field.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

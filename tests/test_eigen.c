@@ -1,7 +1,7 @@
 /* Eigenvalues: general matrices with known roots, defective ones, symmetric ones by both methods;
  * vibrations of bodies with known frequencies; the power method beside the dense solution. */
 #include "analyze/modes.h"
-#include "system.h"
+#include "system/system.h"
 #include "linear/blas.h"
 #include "mesh/mesh.h"
 

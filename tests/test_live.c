@@ -1,7 +1,7 @@
 /* What later parts will do with the core: scenes from text, parameters that change between steps,
  * several evaluators over one system. */
 #include "field.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

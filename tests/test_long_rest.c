@@ -18,7 +18,7 @@
 
 #include "analyze/exact.h"
 #include "scene/scene.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 typedef struct Case {
     const char *scene;

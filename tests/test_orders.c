@@ -1,8 +1,8 @@
 /* The order of every integrator, and of variants of them, against CVODE's Adams method
  * [Hindmarsh2005] at the tolerance 1e-13, driven through the library's force: a soft body that is
  * stretched, spins and falls, without damping and with Rayleigh's. */
-#include "system.h"
-#include "sim.h"
+#include "sim/sim.h"
+#include "system/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Every integrator's own code on the damped oscillator m x'' + c x' + k x = 0, read off as a matrix
  * column by column: beside the closed forms, and its spectral radius. */
-#include "system.h"
+#include "system/system.h"
 #include "integrate/tableau.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Motions whose answer is known: free fall, free spin, the measured order of every integrator, the
  * invariants that its traits claim, beams. */
-#include "system.h"
+#include "system/system.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * pretension, boundaries, drum modes. */
 #include "analyze/modes.h"
 #include "scene/drum.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #ifndef BRIO_EXACT_H
 #define BRIO_EXACT_H
 
-#include "../system.h"
+#include "../system/system.h"
 
 /* ---- predicates, exact for all finite numbers ------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #ifndef BRIO_MODES_H
 #define BRIO_MODES_H
 
-#include "../assemble.h"
+#include "../potential/elements.h"
 #include "eigen.h"
 
 typedef struct BrioStiffness BrioStiffness;

@@ -8,7 +8,7 @@
 
 #include "../contact/contact.h"
 #include "../field.h"
-#include "../parts.h"
+#include "../potential/parts.h"
 
 #include <string.h>
 

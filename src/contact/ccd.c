@@ -42,7 +42,7 @@
  *     by the caller and here, can move points. */
 #include "ccd.h"
 #include "distance.h"
-#include "base.h"
+#include "../base.h"
 
 #include <math.h>
 #include <stdbool.h>

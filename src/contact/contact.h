@@ -10,7 +10,7 @@
 #ifndef BRIO_CONTACT_H
 #define BRIO_CONTACT_H
 
-#include "../assemble.h"
+#include "../potential/elements.h"
 #include "pairs.h"
 
 typedef struct BrioContact BrioContact;

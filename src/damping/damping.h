@@ -15,7 +15,7 @@
 #ifndef BRIO_DAMPING_H
 #define BRIO_DAMPING_H
 
-#include "../assemble.h"
+#include "../potential/elements.h"
 
 typedef struct BrioSolver BrioSolver;
 

@@ -3,7 +3,7 @@
 #ifndef BRIO_INTEGRATOR_H
 #define BRIO_INTEGRATOR_H
 
-#include "../parts.h"
+#include "../potential/parts.h"
 #include "../solve/minimise.h"
 
 struct BrioStepper {

@@ -13,7 +13,7 @@
  * of it, as there. How stiff the cloth appears depends on the iterations and the step, not on the
  * material's k. There: masses of 1, 3 iterations, stiffness 0.8, damping 0.99 a picture (here:
  * every 1/60 s, converted with the step). */
-#include "../hands.h"
+#include "../potential/hands.h"
 #include "integrator.h"
 
 #include <string.h>

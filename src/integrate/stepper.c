@@ -3,7 +3,7 @@
 #include "integrator.h"
 
 #include "../field.h"
-#include "../hands.h"
+#include "../potential/hands.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "csv.h"
 
 #include "../number.h"
-#include "../sim.h"
+#include "../sim/sim.h"
 
 #include <string.h>
 

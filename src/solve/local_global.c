@@ -1,7 +1,7 @@
 #include "local_global.h"
 
-#include "../hands.h"
-#include "../parts.h"
+#include "../potential/hands.h"
+#include "../potential/parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,8 +14,8 @@
  * and the minimiser says so. */
 #include "minimise.h"
 
-#include "../contact/friction.h"
-#include "../hands.h"
+#include "../damping/friction.h"
+#include "../potential/hands.h"
 #include "local_global.h"
 
 #include <float.h>

@@ -20,8 +20,8 @@
 #include "friction.h"
 
 #include "../solve/minimise.h"
-#include "contact.h"
-#include "distance.h"
+#include "../contact/contact.h"
+#include "../contact/distance.h"
 
 #include <string.h>
 

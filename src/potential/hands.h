@@ -20,9 +20,9 @@
 #ifndef BRIO_HANDS_H
 #define BRIO_HANDS_H
 
-#include "linear/linear.h"
-#include "linear/scalar.h"
-#include "system.h"
+#include "../linear/linear.h"
+#include "../linear/scalar.h"
+#include "../system/system.h"
 
 /* Where the held point of the body is, for the coordinates q, and the energy of the hand. */
 void brio__grip_place(const BrioSystem *system, const BrioGrip *grip, const double *q, double c[3]);

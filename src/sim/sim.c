@@ -1,9 +1,9 @@
 #include "sim.h"
 
-#include "build/affine.h"
-#include "analyze/exact.h"
-#include "analyze/ledger.h"
-#include "field.h"
+#include "../analyze/exact.h"
+#include "../analyze/ledger.h"
+#include "../build/affine.h"
+#include "../field.h"
 
 #include <string.h>
 

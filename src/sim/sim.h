@@ -2,7 +2,7 @@
 #ifndef BRIO_SIM_H
 #define BRIO_SIM_H
 
-#include "integrate/integrator.h"
+#include "../integrate/integrator.h"
 
 struct BrioSim {
     BrioSystem *system;

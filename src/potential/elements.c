@@ -1,6 +1,6 @@
-#include "assemble.h"
+#include "elements.h"
 
-#include "linear/extra.h"
+#include "../linear/extra.h"
 
 #include <float.h>
 #include <string.h>

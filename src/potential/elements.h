@@ -4,8 +4,8 @@
 #ifndef BRIO_ASSEMBLE_H
 #define BRIO_ASSEMBLE_H
 
-#include "linear/linear.h"
-#include "system.h"
+#include "../linear/linear.h"
+#include "../system/system.h"
 
 typedef struct BrioEvaluator BrioEvaluator;
 

@@ -3,8 +3,8 @@
  * coordinates or, smoothly, by mean gradients at its corners (skin.h). */
 #include "skin.h"
 
-#include "contact/distance.h"
-#include "vec.h"
+#include "../contact/distance.h"
+#include "../vec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "surface.h"
 
-#include "../system.h"
+#include "system.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,9 +13,9 @@
 #ifndef BRIO_SYSTEM_H
 #define BRIO_SYSTEM_H
 
-#include "contact/surface.h"
-#include "energy/energy.h"
-#include "share.h"
+#include "surface.h"
+#include "../energy/energy.h"
+#include "../share.h"
 #include "skin.h"
 
 typedef struct BrioBody {

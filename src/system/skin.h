@@ -18,7 +18,7 @@
 #ifndef BRIO_SKIN_H
 #define BRIO_SKIN_H
 
-#include "mesh/mesh.h"
+#include "../mesh/mesh.h"
 
 typedef struct BrioSkin {
     BrioFaces *faces; /* in the skin's vertex numbers; NULL: triangles only */

@@ -1,6 +1,6 @@
 #include "system.h"
 
-#include "vec.h"
+#include "../vec.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #ifndef BRIO_PARTS_H
 #define BRIO_PARTS_H
 
-#include "damping/damping.h"
+#include "../damping/damping.h"
 
 typedef struct BrioParts {
     const BrioSystem *system;

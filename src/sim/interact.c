@@ -3,9 +3,9 @@
  * [Dinev2018, Alg. 1]. Integrators keep what they know of earlier steps when points move, as they
  * do when a script moves them; when materials change, accelerations and levels of rest are others,
  * and they forget. */
-#include "contact/distance.h"
-#include "field.h"
-#include "hands.h"
+#include "../contact/distance.h"
+#include "../field.h"
+#include "../potential/hands.h"
 #include "sim.h"
 
 #include <stdarg.h>
