@@ -346,22 +346,21 @@ static void test_surface(void **state)
     assert_true(fabs(enclosed_volume(mesh) - volume(mesh)) < 1e-15);
 
     /* The same tet twice, and a third on the face that they share. */
-    brio_set_log(keep_log, NULL);
-    mesh->tet_count = 1;
-    brio_mesh_surface(mesh, NULL);
+    BrioError error = {0};
     BrioMesh *overlap;
+    mesh->tet_count = 1;
+    assert_int_equal(brio_mesh_surface(mesh, &error), BRIO_OK);
     assert_int_equal(brio__mesh_create(5, 3, 0, 0, &overlap, NULL), BRIO_OK);
     memcpy(overlap->x, mesh->x, 15 * sizeof(double));
     memcpy(overlap->tet, (int32_t[]){0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3, 4}, 12 * sizeof(int32_t));
-    assert_int_equal(brio_mesh_surface(overlap, NULL), BRIO_ERROR_INPUT);
+    assert_int_equal(brio_mesh_surface(overlap, &error), BRIO_ERROR_INPUT);
     assert_string_equal(
-        last_log,
-        "surface of a mesh: the face of vertices 1 2 3 belongs to more than two tets, among "
-        "them 0, 1 and 2 (all counted from 0); remove the tets that occur twice or overlap");
+        error.message,
+        "the face of vertices 1 2 3 belongs to more than two tets, among them 0, 1 and 2 (all "
+        "counted from 0); remove the tets that occur twice or overlap");
     overlap->tet[0] = 17;
     assert_int_equal(brio_mesh_surface(overlap, NULL), BRIO_ERROR_INPUT);
     assert_int_equal(brio_mesh_surface(NULL, NULL), BRIO_ERROR_ARGUMENT);
-    brio_set_log(NULL, NULL);
     brio_mesh_free(overlap);
 
     /* Without tets, triangles stay. */
