@@ -1,7 +1,7 @@
 /* brio bench: how fast the engine is on this machine, against what the machine can do. */
 #include "commands.h"
 
-#include "builder.h"
+#include "system/system.h"
 #include "field.h"
 #include "linear/linear.h"
 #include "linear/scalar.h"
@@ -158,7 +158,7 @@ static void measure_bandwidth(double *reading, double *writing)
 static BrioSim *bar(const char *material, int64_t tets, const char *linear, const char *integrator)
 {
     BrioBuilder *builder = NULL;
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     BrioMesh *mesh = NULL;
     BrioSystem *system = NULL;
     BrioState *state = NULL;
@@ -169,9 +169,9 @@ static BrioSim *bar(const char *material, int64_t tets, const char *linear, cons
     double size[3] = {0.4, 0.1, 0.1}, six = 6;
     const BrioField *fields = brio_shape_fields("box");
     brio_fields_defaults(fields, values);
-    brio_fields_set(fields, values, "size", size);
-    brio_fields_set(fields, values, "cells", cells);
-    brio_fields_set(fields, values, "tets", &six);
+    brio_fields_set(fields, values, "size", size, NULL);
+    brio_fields_set(fields, values, "cells", cells, NULL);
+    brio_fields_set(fields, values, "tets", &six, NULL);
     BrioStatus status = brio_mesh_shape("box", values, &mesh, &error);
     double *first = NULL;
     if (status == BRIO_OK) {
@@ -193,9 +193,9 @@ static BrioSim *bar(const char *material, int64_t tets, const char *linear, cons
         def.name = "bar";
         def.mesh = mesh;
         def.state = first;
-        status = brio_material(material, &def.material);
+        status = brio_default_material(material, &def.material, NULL);
     }
-    if (status == BRIO_OK) status = brio_builder_create(&builder);
+    if (status == BRIO_OK) status = brio_builder_create(&builder, NULL);
     if (status == BRIO_OK) {
         brio_builder_gravity(builder, gravity);
         status = brio_builder_body(builder, &def, NULL, &error);
@@ -207,7 +207,7 @@ static BrioSim *bar(const char *material, int64_t tets, const char *linear, cons
     brio_builder_free(builder);
     brio_mesh_free(mesh);
     brio__free(first);
-    BrioSimDef sim_def = brio_sim_def(integrator);
+    BrioSimDef sim_def = brio_default_sim(integrator);
     sim_def.solver.linear = linear;
     sim_def.solver.tol = 1e-3;
     if (status == BRIO_OK) status = brio_sim_create(system, state, &sim_def, &sim, &error);
@@ -389,7 +389,7 @@ static int bench_newton(void)
     double best[7] = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
     for (int k = 0; k < 8; k++) { /* the least of several steps, each phase by itself */
         BrioSolveTotals a = solver->totals;
-        if (brio_sim_step(sim) != BRIO_OK) {
+        if (brio_sim_step(sim, NULL) != BRIO_OK) {
             fprintf(stderr, "brio bench: %s\n", brio_sim_reason(sim));
             brio_sim_free(sim);
             return EXIT_FAILED;
@@ -474,7 +474,7 @@ static int measure_steps(const char *solver, int64_t tets, StepRow *row)
     for (int n = 0; n < steps && status == BRIO_OK; n++) {
         int64_t iterations = totals->iterations;
         double start = brio__seconds();
-        status = brio_sim_step(sim);
+        status = brio_sim_step(sim, NULL);
         double ms = 1e3 * (brio__seconds() - start);
         if (n == 0) continue; /* it also analyses the matrix */
         row->step = fmin(row->step, ms);
@@ -577,11 +577,12 @@ static int bench_contact(void)
         BrioSim *sim = layers(sizes[i]);
         if (!sim) return EXIT_FAILED;
         const BrioSolveTotals *totals = &sim->stepper->solver->totals;
-        BrioStatus status = brio_sim_step(sim); /* the first makes and fills what the others use */
+        BrioStatus status =
+            brio_sim_step(sim, NULL); /* the first makes and fills what the others use */
         BrioSolveTotals before = *totals;
         enum { STEPS = 2 };
         double start = brio__seconds();
-        for (int n = 0; n < STEPS && status == BRIO_OK; n++) status = brio_sim_step(sim);
+        for (int n = 0; n < STEPS && status == BRIO_OK; n++) status = brio_sim_step(sim, NULL);
         double all = brio__seconds() - start;
         double iterations = (double)(totals->iterations - before.iterations);
         BrioLedger ledger = {0};
@@ -925,14 +926,14 @@ static void play(BrioSim *sim, int frame, int *hand, BrioRandom *random)
 {
     BrioHand held_by;
     if (frame % 60 == 0) {
-        if (*hand >= 0) brio_sim_release(sim, *hand);
+        if (*hand >= 0) brio_sim_release(sim, *hand, NULL);
         int32_t vertex =
             (int32_t)(brio__random(random) * (double)brio_body_vertices(sim->system, 0));
-        if (brio_sim_grab_vertex(sim, 0, vertex, 50, hand) != BRIO_OK) *hand = -1;
+        if (brio_sim_grab_vertex(sim, 0, vertex, 50, hand, NULL) != BRIO_OK) *hand = -1;
     } else if (*hand >= 0 && brio_sim_hand(sim, *hand, &held_by) == BRIO_OK) {
         for (int r = 0; r < 3; r++)
             held_by.point[r] = held_by.grip[r] + 0.05 * (brio__random(random) - 0.5);
-        brio_sim_drag(sim, *hand, held_by.point);
+        brio_sim_drag(sim, *hand, held_by.point, NULL);
     }
 }
 
@@ -956,7 +957,7 @@ static bool run_frames(const RealTime *of, double *ms, int64_t *vertices, int64_
         if (f == 0) *allocations = asked;
         double start = brio__seconds();
         if (of->hands) play(sim, f, &hand, &random);
-        fine = brio_sim_step(sim) == BRIO_OK;
+        fine = brio_sim_step(sim, NULL) == BRIO_OK;
         if (!fine) fprintf(stderr, "brio bench: %s: %s\n", of->scene, brio_sim_reason(sim));
         if (f >= 0) ms[f] = 1e3 * (brio__seconds() - start);
     }

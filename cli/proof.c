@@ -166,7 +166,7 @@ static BrioStatus replay(Proof *p, BrioError *error)
                     error, BRIO_STOPPED,
                     "stopped on request after step %lld: nothing is said of the rest",
                     (long long)state->step);
-            BrioStatus status = brio_sim_step(p->sim);
+            BrioStatus status = brio_sim_step(p->sim, NULL);
             if (status != BRIO_OK)
                 return brio__error(error, status,
                                    "the replay fails in step %lld, which is in energy.csv: %s",

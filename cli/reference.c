@@ -6,7 +6,7 @@
 #include "linear/linear.h"
 #include "mesh/mesh.h"
 #include "output/json.h"
-#include "presets.h"
+#include "energy/material.h"
 #include "scene/scene.h"
 
 #include <dirent.h>
@@ -43,34 +43,33 @@ FieldText field_text(const BrioField *field)
              word.text);
     if (field->type == BRIO_CHOICE) {
         snprintf(t.standard, sizeof t.standard, "%s",
-                 brio__field_word(field, (int)field->standard).text);
+                 brio__field_word(field, (int)field->default_value).text);
         snprintf(t.range, sizeof t.range, "%s", field->unit);
         return t;
     }
     if (field->type == BRIO_LIST)
         snprintf(t.standard, sizeof t.standard, "none");
-    else if (isnan(field->standard))
+    else if (isnan(field->default_value))
         snprintf(t.standard, sizeof t.standard, "%s", field->required ? "required" : "none");
     else if (field->type == BRIO_BOOLEAN)
-        snprintf(t.standard, sizeof t.standard, "%s", field->standard != 0 ? "true" : "false");
+        snprintf(t.standard, sizeof t.standard, "%s", field->default_value != 0 ? "true" : "false");
     else
-        number(field->standard, t.standard, sizeof t.standard);
+        number(field->default_value, t.standard, sizeof t.standard);
     if (field->type == BRIO_BOOLEAN) return t;
     char low[32], high[32];
-    double least = nearby(field->least), most = nearby(field->most);
-    bool below = field->least > -DBL_MAX, above = field->most < DBL_MAX;
+    double least = nearby(field->min), most = nearby(field->max);
+    bool below = field->min > -DBL_MAX, above = field->max < DBL_MAX;
     number(least, low, sizeof low);
     number(most, high, sizeof high);
-    if (below && field->least > 0 && field->least <= 1e-100)
+    if (below && field->min > 0 && field->min <= 1e-100)
         snprintf(t.range, sizeof t.range, above ? "positive, up to %s" : "positive", high);
     else if (below && above)
-        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->least > least ? "above" : "from",
-                 low, field->most < most ? "below" : "", high);
+        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->min > least ? "above" : "from",
+                 low, field->max < most ? "below" : "", high);
     else if (below)
-        snprintf(t.range, sizeof t.range, "%s %s", field->least > least ? "above" : "at least",
-                 low);
+        snprintf(t.range, sizeof t.range, "%s %s", field->min > least ? "above" : "at least", low);
     else if (above)
-        snprintf(t.range, sizeof t.range, "%s %s", field->most < most ? "below" : "at most", high);
+        snprintf(t.range, sizeof t.range, "%s %s", field->max < most ? "below" : "at most", high);
     for (char *twice; (twice = strstr(t.range, "  "));) memmove(twice, twice + 1, strlen(twice));
     return t;
 }
@@ -103,20 +102,8 @@ static bool integrator_at(int i, Entry *e)
 
 static Entry energy_entry(const BrioEnergy *energy)
 {
-    static const char *const notes[] = {[BRIO_ELEMENT_VERTEX] = "every vertex",
-                                        [BRIO_ELEMENT_SPRING] = "springs",
-                                        [BRIO_ELEMENT_ANCHOR] = "springs to points",
-                                        [BRIO_ELEMENT_TET] = "solids",
-                                        [BRIO_ELEMENT_BAR] = "bars along x",
-                                        [BRIO_ELEMENT_CONTACT] = "obstacles",
-                                        [BRIO_ELEMENT_POINT] = "points",
-                                        [BRIO_ELEMENT_TRIANGLE] = "shells",
-                                        [BRIO_ELEMENT_HINGE] = "hinges of shells",
-                                        [BRIO_ELEMENT_PAIR] = "pairs that come close",
-                                        [BRIO_ELEMENT_FRICTION] = "pairs in contact",
-                                        [BRIO_ELEMENT_AFFINE] = "affine bodies"};
     return (Entry){energy->name, energy->summary, energy->citation, energy->fields,
-                   notes[energy->element]};
+                   brio__element(energy)->note};
 }
 
 static bool energy_at(int i, Entry *e)
@@ -282,9 +269,9 @@ static void json_fields(BrioJson *json, const BrioField *fields)
                 brio__json_text(json, NULL, brio__field_word(f, k).text);
             brio__json_close(json, ']');
         }
-        brio__json_real(json, "default", f->standard);
-        brio__json_real(json, "least", f->least);
-        brio__json_real(json, "most", f->most);
+        brio__json_real(json, "default", f->default_value);
+        brio__json_real(json, "least", f->min);
+        brio__json_real(json, "most", f->max);
         brio__json_boolean(json, "required", f->required);
         brio__json_text(json, "summary", f->summary);
         brio__json_close(json, '}');

@@ -5,7 +5,7 @@
  * that the kinetic energies add up to that of the state; the potentials do as far as the elastic
  * energy is quadratic in u. A free body is brought back by its best rigid motion first: u then is
  * deformation only, and v is seen from the turned body. */
-#include "affine.h"
+#include "build/affine.h"
 #include "commands.h"
 #include "table.h"
 

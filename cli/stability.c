@@ -206,7 +206,7 @@ static BrioStatus find_frequencies(Analysis *a, BrioStiffness *stiffness)
 
 static BrioStatus measure_method(Analysis *a, const BrioIntegrator *integrator)
 {
-    BrioSimDef def = brio_sim_def(integrator->name);
+    BrioSimDef def = brio_default_sim(integrator->name);
     BrioOscillator *o = NULL;
     unsigned traits = integrator->traits;
     if (integrator->check) integrator->check(def.values, &traits, (char[1]){""}, 1);

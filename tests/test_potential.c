@@ -98,8 +98,8 @@ static BrioSim *start(const Case *c)
     const double point[3] = {0.2, 0.3, 0.1};
     int hand;
     if (c->grab) {
-        assert_int_equal(brio_sim_grab_vertex(sim, 0, 5, 300, &hand), BRIO_OK);
-        assert_int_equal(brio_sim_drag(sim, hand, point), BRIO_OK);
+        assert_int_equal(brio_sim_grab_vertex(sim, 0, 5, 300, &hand, NULL), BRIO_OK);
+        assert_int_equal(brio_sim_drag(sim, hand, point, NULL), BRIO_OK);
     }
     return sim;
 }
@@ -160,7 +160,7 @@ static void modes_see_all_of_it(void **unused)
 
 int main(void)
 {
-    assert_int_equal(brio_register_integrator(&integrator), BRIO_OK);
+    assert_int_equal(brio_register_integrator(&integrator, NULL), BRIO_OK);
     const struct CMUnitTest tests[] = {cmocka_unit_test(stiffness_is_complete),
                                        cmocka_unit_test(modes_see_all_of_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);

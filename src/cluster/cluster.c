@@ -308,9 +308,9 @@ static char *receive(size_t *size)
 /* What a process that has read no scene needs of it. Names are those of tables that all processes
  * have. */
 typedef struct Settings {
-    double end, fps, h, values[BRIO_MAX_VALUES], damping_values[BRIO_DAMPING_MOST][BRIO_MAX_VALUES];
+    double end, fps, h, values[BRIO_MAX_VALUES], damping_values[BRIO_MAX_DAMPING][BRIO_MAX_VALUES];
     char integrator[64], solver[32], linear[32], linear_options[1024],
-        damping[BRIO_DAMPING_MOST][64], format[BRIO_MOST_FORMATS][16], isa[16];
+        damping[BRIO_MAX_DAMPING][64], format[BRIO_MOST_FORMATS][16], isa[16];
     BrioSolverOptions options; /* its texts come from those above */
     int64_t every, energy_every;
     int damping_count, format_count, probe_count;

@@ -359,7 +359,7 @@ BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *check
                            BRIO_CHECKPOINT_NAME, strerror(reason));
     }
     BrioState *copy = NULL;
-    BrioStatus status = brio_state_copy(state, &copy);
+    BrioStatus status = brio_state_copy(state, &copy, NULL);
     if (status == BRIO_OK) status = read_open(folder, file, checkpoint, copy, share, error);
     if (status == BRIO_OK) brio_state_assign(state, copy);
     brio_state_free(copy);
@@ -447,7 +447,7 @@ BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
     FILE *file = fopen(name, "re");
     if (!file)
         return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", name, strerror(errno));
-    BrioStatus status = brio_state_copy(sim->state, &copy);
+    BrioStatus status = brio_state_copy(sim->state, &copy, NULL);
     status = status == BRIO_OK ? restore(sim, name, file, copy, error)
                                : brio__error(error, status, "out of memory");
     brio_state_free(copy);

@@ -478,7 +478,7 @@ static BrioStatus loop(Run *run, BrioError *error)
         if (brio__share_any(run->share, run->options->stop && *run->options->stop))
             return BRIO_STOPPED;
         double before = state->time;
-        BrioStatus status = brio_sim_step(run->sim);
+        BrioStatus status = brio_sim_step(run->sim, NULL);
         if (status != BRIO_OK)
             return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s",
                                (long long)state->step + 1, state->time, run->scene->def.h,
@@ -753,6 +753,8 @@ static void tell_program(void *user, const BrioRunProgress *p)
     if (teller->def->progress && teller->def->progress(teller->def->user, &teller->last))
         teller->stop = 1;
 }
+
+BrioRunDef brio_default_run(void) { return (BrioRunDef){.source = brio_default_source()}; }
 
 BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error)
 {

@@ -3,7 +3,7 @@
 #endif
 #include "scene.h"
 
-#include "../builder.h"
+#include "../build/builder.h"
 #include "../field.h"
 #include "../mesh/mesh.h"
 #include "../mesh/tetrahedralise.h"
@@ -516,9 +516,9 @@ static BrioStatus read_damping(BrioNode *root, BrioScene *scene, BrioError *erro
     BrioNode *list = brio__node_get(root, "damping");
     if (!list) return BRIO_OK;
     BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
-    if (list->count > BRIO_DAMPING_MOST)
+    if (list->count > BRIO_MAX_DAMPING)
         return brio__node_error(list, error, "%d damping models: at most %d can act together",
-                                list->count, BRIO_DAMPING_MOST);
+                                list->count, BRIO_MAX_DAMPING);
     for (int i = 0; i < list->count; i++) {
         BrioNode *node = list->child[i];
         const char *type, *names[64];
@@ -526,7 +526,7 @@ static BrioStatus read_damping(BrioNode *root, BrioScene *scene, BrioError *erro
         BRIO_CHECK(type_of(node, &type, error));
         for (; count < (int)BRIO_COUNT(names) && brio_damping_at(count); count++)
             names[count] = brio_damping_at(count);
-        if (brio_damping(type, &scene->def.damping[i]) != BRIO_OK)
+        if (brio_default_damping(type, &scene->def.damping[i], NULL) != BRIO_OK)
             return no_such(type_node(node), "damping model", type, names, count, error);
         BRIO_CHECK(values_of(node, brio_damping_fields(type), scene->def.damping[i].values, error));
         scene->def.damping_count++;
@@ -545,7 +545,7 @@ static BrioStatus read_material(BrioNode *materials, BrioNode *node, BrioMateria
     BrioNode *defined = materials ? brio__node_get(materials, name) : NULL;
     if (defined && defined->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(read_material(NULL, defined, material, error));
-    } else if (brio_material(name, material) != BRIO_OK) {
+    } else if (brio_default_material(name, material, NULL) != BRIO_OK) {
         for (int i = 0; materials && i < materials->count && count < 100; i++)
             names[count++] = materials->child[i]->key;
         for (int i = 0; brio_preset_at(i) && count < most; i++) names[count++] = brio_preset_at(i);
@@ -778,7 +778,7 @@ static BrioStatus read_held(BodyWork *w, BrioNode *entry, bool attach, BrioError
     BrioStatus status = BRIO_OK;
     BRIO_CHECK(expect_map(entry, attach ? attach_keys : fix_keys, error));
     BRIO_CHECK(read_selection(entry, w->mesh, w->x, w->chosen, &count, error));
-    w->script = brio_script();
+    w->script = brio_default_script();
     BrioNode *script = brio__node_get(entry, "script");
     if (script) BRIO_CHECK(read_script(script, &w->script, error));
     if (attach) {
@@ -1271,7 +1271,7 @@ static BrioStatus read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *bui
             BodyWork w = {.scene = scene,
                           .builder = builder,
                           .node = bodies->child[i],
-                          .def = brio_body_def(),
+                          .def = brio_default_body(),
                           .first = first};
             BrioStatus status = build_body(&w, materials, i, array ? (int)k : -1, shift, error);
             if (w.mesh) first += w.mesh->vertex_count;
@@ -1430,9 +1430,9 @@ static BrioStatus obstacle_mesh(const BrioScene *scene, BrioNode *node, const ch
 static BrioStatus read_solid_obstacle(const BrioScene *scene, BrioNode *node, const char *type,
                                       const char *name, BrioBuilder *builder, BrioError *error)
 {
-    BrioObstacleDef def = brio_obstacle_def();
-    BrioBodyDef placed = brio_body_def(); /* for its transform */
-    BrioScript script = brio_script();
+    BrioObstacleDef def = brio_default_obstacle();
+    BrioBodyDef placed = brio_default_body(); /* for its transform */
+    BrioScript script = brio_default_script();
     BrioMesh *mesh = NULL;
     BrioNode *given;
     BrioError inner = {0};
@@ -1460,7 +1460,7 @@ static BrioStatus read_penalty_solid(BrioNode *node, const char *type, const cha
                                      BrioBuilder *builder, BrioError *error)
 {
     static const char *const own_keys[] = {"type", "name", "transform"};
-    BrioBodyDef placed = brio_body_def(); /* for its transform */
+    BrioBodyDef placed = brio_default_body(); /* for its transform */
     BrioNode *given;
     BrioError inner = {0};
     const BrioShape *shape = brio__shape(type);
@@ -1502,7 +1502,7 @@ static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuild
     BrioNode *contact = brio__node_get(root, "contact");
     BrioNode *obstacles = brio__node_get(root, "obstacles");
     BrioNode *kappa;
-    BrioContactDef def = brio_contact_def();
+    BrioContactDef def = brio_default_contact();
     const char *type;
     if (obstacles) BRIO_CHECK(expect(obstacles, BRIO_NODE_LIST, error));
     bool any = obstacles && obstacles->count > 0;
@@ -1841,7 +1841,7 @@ static BrioStatus load(const char *path, const char *text, size_t size, const ch
     BrioScene *scene = brio__calloc(1, sizeof *scene);
     BrioBuilder *builder = NULL;
     if (!scene) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-    scene->def = brio_sim_def("backward-euler");
+    scene->def = brio_default_sim("backward-euler");
     scene->end = 10;
     scene->fps = 30;
     scene->motion = true;
@@ -1853,7 +1853,7 @@ static BrioStatus load(const char *path, const char *text, size_t size, const ch
                       : brio__tree_read(path, &scene->tree, error);
     for (int i = 0; status == BRIO_OK && i < set_count; i++)
         status = brio__tree_set(scene->tree, sets[i], error);
-    if (status == BRIO_OK) status = brio_builder_create(&builder);
+    if (status == BRIO_OK) status = brio_builder_create(&builder, NULL);
     if (status == BRIO_OK) status = read_scene(scene, builder, error);
     brio_builder_free(builder);
     if (status == BRIO_OK) {
@@ -1958,7 +1958,7 @@ BrioStatus brio__scene_integrator(const char *name, const char *const *sets, int
     static const char *const keys[] = {"integrator"};
     char first[256];
     BrioNode *root = NULL;
-    BrioScene scene = {.def = brio_sim_def("backward-euler")};
+    BrioScene scene = {.def = brio_default_sim("backward-euler")};
     snprintf(first, sizeof first, "integrator=%s", name);
     BrioStatus status = brio__tree_parse("{}", 2, "--integrator", &root, error);
     if (status == BRIO_OK) status = brio__tree_set(root, first, error);
@@ -2025,6 +2025,8 @@ BrioStatus brio_sim_parse(const char *text, size_t size, const char *name, BrioS
     BrioStatus status = brio__scene_parse(text, size, name, &scene, error);
     return sim_of(status, scene, sim, error);
 }
+
+BrioSource brio_default_source(void) { return (BrioSource){0}; }
 
 BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioError *error)
 {

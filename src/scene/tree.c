@@ -944,9 +944,9 @@ static BrioStatus read_list(const BrioNode *node, const BrioField *field, double
             BRIO_CHECK(read_list(node->child[i], field, values, error));
         return BRIO_OK;
     }
-    if (values[0] == BRIO_LIST_MOST)
+    if (values[0] == BRIO_MAX_LIST)
         return brio__node_error(node, error, "%s holds more than %d numbers", field->name,
-                                BRIO_LIST_MOST);
+                                BRIO_MAX_LIST);
     BRIO_CHECK(brio__node_real(node, &values[1 + (int)values[0]], error));
     values[0]++;
     return BRIO_OK;

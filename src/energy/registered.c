@@ -2,8 +2,9 @@
  * that take one element after the other.
  *
  * Rest data of an element: weight, rest length or volume, rest positions. */
-#include "energy/energy.h"
-#include "field.h"
+#include "../field.h"
+#include "../vec.h"
+#include "energy.h"
 
 #include <string.h>
 
@@ -133,9 +134,8 @@ static void eval(const BrioBatch *batch)
 
 static void rest_spring(const double *X, double scale, double length, double *rest)
 {
-    double d[3] = {X[3] - X[0], X[4] - X[1], X[5] - X[2]};
     rest[0] = scale;
-    rest[1] = isnan(length) ? sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]) : length;
+    rest[1] = isnan(length) ? brio__distance3(X + 3, X) : length;
     memcpy(rest + 2, X, 6 * sizeof *X);
 }
 
@@ -143,12 +143,11 @@ static void rest_tet(const double *X, double scale, double length, double *rest)
 {
     (void)length;
     double a[3], b[3], c[3];
-    for (int r = 0; r < 3; r++)
-        a[r] = X[3 + r] - X[r], b[r] = X[6 + r] - X[r], c[r] = X[9 + r] - X[r];
+    brio__subtract3(X + 3, X, a);
+    brio__subtract3(X + 6, X, b);
+    brio__subtract3(X + 9, X, c);
     rest[0] = scale;
-    rest[1] = (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
-               a[2] * (b[0] * c[1] - b[1] * c[0])) /
-              6;
+    rest[1] = brio__triple3(a, b, c) / 6;
     memcpy(rest + 2, X, 12 * sizeof *X);
 }
 
@@ -156,6 +155,8 @@ static double spring_magnitude(const double *rest) { return rest[0] * rest[1] * 
 static double tet_magnitude(const double *rest) { return rest[1]; }
 
 /* ---- registration ----------------------------------------------------------------------- */
+
+BrioEnergyDef brio_default_energy(void) { return (BrioEnergyDef){.kind = BRIO_KIND_SPRINGS}; }
 
 BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error)
 {

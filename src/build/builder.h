@@ -1,8 +1,9 @@
-/* The builder's internals that tests and later parts use. */
-#ifndef BRIO_BUILDER_H
-#define BRIO_BUILDER_H
+/* What the scene reader asks of a builder beyond the public interface: names and their numbers,
+ * and what was at fault. */
+#ifndef BRIO_BUILD_BUILDER_H
+#define BRIO_BUILD_BUILDER_H
 
-#include "system/system.h"
+#include "../system/system.h"
 
 /* Refuses a vertex that a body does not have. */
 BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex,

@@ -1,4 +1,8 @@
+/* Volume and moments of a closed surface, the mass points of an affine body, and the nearest affine
+ * motion of vertices: the formulas are in affine.h. */
 #include "affine.h"
+
+#include "../vec.h"
 
 static const double corner[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
 
@@ -16,10 +20,7 @@ static double integrals(const BrioMesh *mesh, const double origin[3], double fir
                 p[i][r] = mesh->x[3 * (int64_t)mesh->triangle[3 * t + i] + r] - origin[r];
                 p[3][r] += p[i][r];
             }
-        double part = (p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) +
-                       p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) +
-                       p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0])) /
-                      6;
+        double part = brio__triple3(p[0], p[1], p[2]) / 6;
         volume += part;
         for (int r = 0; r < 3; r++) {
             first[r] += part / 4 * p[3][r];

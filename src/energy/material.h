@@ -1,7 +1,7 @@
 /* Materials with the numbers of a real substance, by name: one line each in presets.def. Where the
  * numbers come from is told in docs/materials.md. */
-#ifndef BRIO_PRESETS_H
-#define BRIO_PRESETS_H
+#ifndef BRIO_MATERIAL_H
+#define BRIO_MATERIAL_H
 
 typedef struct BrioPreset {
     const char *name, *type; /* "rubber", "neo-hookean" */

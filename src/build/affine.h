@@ -7,15 +7,15 @@
  * nothing else enters kinetic energy, momenta and weight: the body and the four points are the same
  * mechanical system, exactly. So the coordinates are the positions y_k of these mass points, and
  *
- *     x = sum_k w_k y_k,     w_k = (1 + u_k . S^-1 (X - c)) / 4,     sum_k w_k = 1,     int w_i w_j
- * dV = delta_ij V/4:
+ *     x = sum_k w_k y_k,   w_k = (1 + u_k . S^-1 (X - c)) / 4,
+ *     sum_k w_k = 1,   int w_i w_j dV = delta_ij V/4:
  *
  * the mass matrix is diagonal, and all coordinates are metres, which tolerances of the solver
  * mean. */
 #ifndef BRIO_AFFINE_H
 #define BRIO_AFFINE_H
 
-#include "base.h"
+#include "../base.h"
 
 typedef struct BrioAffine {
     double volume, centre[3];
