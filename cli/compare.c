@@ -12,7 +12,7 @@
 #include "compare.h"
 
 #include "analyze/ledger.h"
-#include "output/run.h"
+#include "run/run.h"
 #include "progress.h"
 #include "report.h"
 

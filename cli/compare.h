@@ -6,7 +6,7 @@
 #include "commands.h"
 
 #include "output/motion.h"
-#include "output/writer.h"
+#include "writer.h"
 #include "scene/scene.h"
 
 /* X(symbol, key in files, head, unit, which table, digits). What a trial does not have is NAN.

@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "progress.h"
 
-#include "analyze/measure.h"
+#include "mesh/measure.h"
 #include "mesh/tetrahedralise.h"
 #include "output/json.h"
 

@@ -5,7 +5,7 @@
 #include "proof.h"
 
 #include "number.h"
-#include "output/csv.h"
+#include "run/tables.h"
 #include "output/json.h"
 #include "progress.h"
 

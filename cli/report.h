@@ -8,7 +8,7 @@
 
 #include "output/motion.h"
 #include "output/svg.h"
-#include "output/writer.h"
+#include "writer.h"
 
 typedef struct Report {
     FILE *file;

@@ -5,7 +5,7 @@
 #include "results.h"
 
 #include "output/html.h"
-#include "output/run.h"
+#include "run/run.h"
 #include "scene/tree.h"
 
 #include <ctype.h>

@@ -4,7 +4,7 @@
 #include "progress.h"
 
 #include "analyze/ledger.h"
-#include "output/csv.h"
+#include "run/tables.h"
 #include "output/json.h"
 
 #include <string.h>

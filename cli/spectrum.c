@@ -12,7 +12,7 @@
 #include "analyze/ledger.h"
 #include "analyze/modes.h"
 #include "output/json.h"
-#include "output/run.h"
+#include "run/run.h"
 #include "output/svg.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include "analyze/exact.h"
+#include "mesh/predicate.h"
 #include "simulate.h"
 
 #include <float.h>

@@ -4,7 +4,7 @@
 #include "commands.h"
 #include "field.h"
 #include "output/json.h"
-#include "output/writer.h"
+#include "writer.h"
 #include "progress.h"
 
 #include <errno.h>

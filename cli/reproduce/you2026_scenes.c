@@ -2,7 +2,7 @@
  * table of costs. */
 #include "reproduce.h"
 
-#include "output/run.h"
+#include "run/run.h"
 #include "output/svg.h"
 
 #include <string.h>

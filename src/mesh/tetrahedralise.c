@@ -1,8 +1,9 @@
 #include "tetrahedralise.h"
 
-#include "../analyze/measure.h"
+#include "measure.h"
+#include "predicate.h"
 #include "../number.h"
-#include "../output/writer.h"
+#include "../writer.h"
 #include "readers.h"
 
 #include <dirent.h>

@@ -1,5 +1,6 @@
 #include "motion.h"
-#include "run.h"
+
+#include "../writer.h"
 
 #include <errno.h>
 #include <stdlib.h>

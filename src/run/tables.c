@@ -1,4 +1,4 @@
-#include "csv.h"
+#include "tables.h"
 
 #include "../number.h"
 #include "../sim.h"

@@ -206,3 +206,16 @@ uint64_t brio__hash(uint64_t hash, const void *data, size_t size)
     for (size_t i = 0; i < size; i++) hash = (hash ^ byte[i]) * 0x100000001b3u;
     return hash;
 }
+
+/* The folder of a run that is not there; `brio run NAME` writes to NAME-out. */
+BrioStatus brio__no_folder(const char *out, BrioError *error)
+{
+    struct stat info;
+    char other[4200];
+    snprintf(other, sizeof other, "%s-out", out);
+    if (stat(other, &info) == 0 && S_ISDIR(info.st_mode))
+        return brio__error(error, BRIO_ERROR_FILE,
+                           "there is no folder \"%s\"; did you mean \"%s\"?", out, other);
+    return brio__error(error, BRIO_ERROR_FILE,
+                       "there is no folder \"%s\": give one that `brio run` has written", out);
+}
