@@ -1,13 +1,7 @@
 /* brio bench: how fast the engine is on this machine, against what the machine can do. */
 #include "commands.h"
 
-#include "builder.h"
-#include "field.h"
-#include "linear/linear.h"
-#include "linear/scalar.h"
-#include "mesh/mesh.h"
-#include "scene/scene.h"
-#include "sim.h"
+#include "internal.h"
 
 #include <malloc.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "commands.h"
 
 #ifdef BRIO_HAVE_MPI
-#include "processes.h"
+#include "internal.h"
 
 #include <signal.h>
 #include <string.h>

@@ -7,9 +7,7 @@
  * relative to the box of the mesh before it is placed. */
 #include "import.h"
 
-#include "mesh/mesh.h"
-#include "mesh/readers.h"
-#include "number.h"
+#include "internal.h"
 
 #include <string.h>
 #include <strings.h>

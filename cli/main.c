@@ -1,14 +1,7 @@
 /* The program: finds the command, and what all commands share. */
 #include "commands.h"
-#ifdef BRIO_HAVE_MPI
-#include "processes.h"
-#endif
+#include "internal.h"
 #include "progress.h"
-
-#include "energy/energy.h"
-#include "linear/blas.h"
-#include "linear/linear.h"
-#include "mesh/tetrahedralise.h"
 
 #include <ctype.h>
 #include <errno.h>

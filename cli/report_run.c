@@ -4,9 +4,7 @@
 #include "report.h"
 #include "results.h"
 
-#include "output/html.h"
-#include "run/run.h"
-#include "scene/tree.h"
+#include "internal.h"
 
 #include <ctype.h>
 #include <errno.h>

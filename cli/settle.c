@@ -3,9 +3,7 @@
 #include "commands.h"
 #include "progress.h"
 
-#include "analyze/ledger.h"
-#include "run/tables.h"
-#include "output/json.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Files relative to an open folder, without following links; replacements are written under a
+ * temporary name, synced and renamed. */
 #include "writer.h"
 
 #include <errno.h>

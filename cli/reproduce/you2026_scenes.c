@@ -2,8 +2,7 @@
  * table of costs. */
 #include "reproduce.h"
 
-#include "run/run.h"
-#include "output/svg.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Files for TetGen or Gmsh in a private folder, the process and its time limit, the result read
+ * back and checked, and a cache of results by the hash of the surface and the options. */
 #include "tetrahedralise.h"
 
 #include "measure.h"

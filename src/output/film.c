@@ -1,3 +1,5 @@
+/* Names and order of the files of a film, and its frames one part at a time, so that memory does
+ * not grow with the length of a run. */
 #include "film.h"
 
 #include <string.h>

@@ -1,3 +1,6 @@
+/* Tiles of pixels with eight samples each, in parallel; a map of depths for the shadows of the key
+ * light, with percentage-closer soft shadows [Fernando2005]; colours in linear light, written as
+ * sRGB. */
 #include "raster.h"
 
 #include "../vecf.h"

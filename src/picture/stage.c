@@ -1,3 +1,5 @@
+/* From motions to facets: bodies, springs and rods as tubes, obstacles, the ground; the camera that
+ * sees everything at all times; colours by body, strain or speed. */
 #include "stage.h"
 
 #include "../vecf.h"

@@ -1,3 +1,5 @@
+/* One description of the file, visit(), serves for writing and reading; the checksum is FNV-1a. A
+ * file is refused unless scene, instruction set and sizes are those that are expected. */
 #include "checkpoint.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The columns of energy.csv, probes.csv and state.csv, as `%.17g`. */
 #include "tables.h"
 
 #include "../number.h"
