@@ -11,8 +11,7 @@
  * [Richardson1911]; p is found by bisection, so that the ratios need not be equal. */
 #include "compare.h"
 
-#include "sim/ledger.h"
-#include "output/run.h"
+#include "internal.h"
 #include "progress.h"
 #include "report.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 100 };
+enum { COLUMNS = 100 };
 
 static void print_lines(FILE *file, const char *before, const char *lines)
 {
@@ -21,7 +21,7 @@ void print_help(const Command *c, FILE *file)
     snprintf(before, sizeof before, "    brio %s ", c->name);
     print_lines(file, before, c->synopsis);
     fputc('\n', file);
-    print_wrapped(file, c->about, 0, WIDTH);
+    print_wrapped(file, c->about, 0, COLUMNS);
     if (c->options && c->options[0].name) fputs("\nOptions\n", file);
     for (const Option *o = c->options; o && o->name; o++) {
         char left[64], brief[8] = "    ";

@@ -4,9 +4,7 @@
  * too, is checked by exact predicates. */
 #include "proof.h"
 
-#include "number.h"
-#include "output/csv.h"
-#include "output/json.h"
+#include "internal.h"
 #include "progress.h"
 
 #include <errno.h>

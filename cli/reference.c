@@ -2,12 +2,7 @@
 
 #include "commands.h"
 
-#include "damping/damping.h"
-#include "linear/linear.h"
-#include "mesh/mesh.h"
-#include "output/json.h"
-#include "energy/material.h"
-#include "scene/scene.h"
+#include "internal.h"
 
 #include <dirent.h>
 #include <float.h>

@@ -2,7 +2,7 @@
 #ifndef BRIO_REFERENCE_H
 #define BRIO_REFERENCE_H
 
-#include "field.h"
+#include "internal.h"
 
 typedef struct FieldText {
     char type[64], standard[48], range[160];

@@ -3,9 +3,7 @@
 #include "commands.h"
 #include "progress.h"
 
-#include "sim/ledger.h"
-#include "output/csv.h"
-#include "output/json.h"
+#include "internal.h"
 
 #include <string.h>
 

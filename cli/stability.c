@@ -5,10 +5,7 @@
 #include "commands.h"
 #include "table.h"
 
-#include "analyze/modes.h"
-#include "analyze/stability.h"
-#include "output/json.h"
-#include "scene/scene.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -1,3 +1,5 @@
+/* Status names, log and errors, memory with its limit, nearest names, threads with sums in a fixed
+ * order, the instruction set, clocks. */
 #include "base.h"
 
 #include <stdarg.h>

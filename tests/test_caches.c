@@ -5,7 +5,7 @@
 
 #include "memory.h"
 #include "output/film.h"
-#include "output/run.h"
+#include "run/run.h"
 
 static const char cloth_obj[] =
     "o sheet\n"

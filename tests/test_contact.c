@@ -13,7 +13,7 @@
 #include "contact/exact.h"
 #include "distance.h"
 #include "memory.h"
-#include "output/run.h"
+#include "run/run.h"
 #include "scene/scene.h"
 #include "simulate.h"
 

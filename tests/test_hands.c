@@ -3,7 +3,7 @@
  * and integrators changed between steps, what is refused, and a thousand random operations whose
  * energies must add up. */
 #include "potential/hands.h"
-#include "output/checkpoint.h"
+#include "run/checkpoint.h"
 #include "sim/sim.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #include "program.h"
 
 #include "memory.h"
-#include "output/csv.h"
+#include "run/tables.h"
 #include "output/json.h"
-#include "output/run.h"
+#include "run/run.h"
 
 static BrioFolder folder;
 

@@ -2,7 +2,7 @@
  * the cloth of its first page. */
 #include "reproduce.h"
 
-#include "output/svg.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -2,9 +2,7 @@
 #include "reproduce.h"
 
 #include "commands.h"
-#include "field.h"
-#include "output/json.h"
-#include "output/writer.h"
+#include "internal.h"
 #include "progress.h"
 
 #include <errno.h>

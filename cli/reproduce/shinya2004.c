@@ -2,9 +2,7 @@
  * methods cost over the number of particles, the stiffness and the step. */
 #include "reproduce.h"
 
-#include "analyze/modes.h"
-#include "analyze/stability.h"
-#include "output/svg.h"
+#include "internal.h"
 
 #include <complex.h>
 #include <string.h>

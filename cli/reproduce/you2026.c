@@ -1,8 +1,7 @@
 /* Reproductions of [You2026]. */
 #include "reproduce.h"
 
-#include "analyze/modes.h"
-#include "output/svg.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Reproductions of [You2026]: bodies in contact (Sec. 5.3), and the suspended body of Sec. 5.2. */
 #include "reproduce.h"
 
-#include "output/svg.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -2,8 +2,7 @@
  * table of costs. */
 #include "reproduce.h"
 
-#include "output/run.h"
-#include "output/svg.h"
+#include "internal.h"
 
 #include <string.h>
 

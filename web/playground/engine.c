@@ -4,11 +4,8 @@
  * Everything is called through plain numbers: a world is a pointer, arrays are pointers into the
  * heap that hold until the next call for that world, texts are UTF-8. A call that can fail returns
  * 0 (or NULL) for fine and otherwise a BrioStatus; web_reason has the sentence. */
-#include "analyze/modes.h"
-#include "analyze/stability.h"
-#include "output/json.h"
+#include "internal.h"
 #include "reference.h"
-#include "scene/scene.h"
 
 #include <emscripten/emscripten.h>
 #include <stdlib.h>

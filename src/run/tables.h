@@ -1,10 +1,10 @@
 /* Rows of energy.csv and probes.csv: 17 significant digits, so that numbers read back as the same
  * bits; what does not exist is empty. */
-#ifndef BRIO_CSV_H
-#define BRIO_CSV_H
+#ifndef BRIO_TABLES_H
+#define BRIO_TABLES_H
 
 #include "../scene/scene.h"
-#include "writer.h"
+#include "../writer.h"
 
 BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *error);
 BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLedger *ledger,

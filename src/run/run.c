@@ -6,13 +6,14 @@
 
 #include "../sim/ledger.h"
 #include "../number.h"
-#include "csv.h"
-#include "film.h"
-#include "json.h"
-#include "motion.h"
+#include "tables.h"
+#include "../output/film.h"
+#include "../output/json.h"
+#include "../output/motion.h"
 
 #ifdef BRIO_HAVE_MPI
 #include "../cluster/cluster.h"
+#include "../processes.h"
 #endif
 
 #include <errno.h>
@@ -630,7 +631,7 @@ static BrioStatus make_sim(Run *run, BrioError *error)
         BRIO_CHECK(make_motion(run, error));
     }
 #ifdef BRIO_HAVE_MPI
-    if (brio__cluster_launched()) {
+    if (brio__processes_launched()) {
         int32_t *local_of;
         BRIO_CHECK(brio__cluster_split(&run->scene, run->checkpoint.scene, &local_of, error));
         if (local_of) renumber_motion(run->motion, run->scene->system, local_of);

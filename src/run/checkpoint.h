@@ -7,7 +7,7 @@
 #define BRIO_CHECKPOINT_H
 
 #include "../scene/scene.h"
-#include "writer.h"
+#include "../writer.h"
 
 #define BRIO_CHECKPOINT_NAME "checkpoint"
 

@@ -1,3 +1,6 @@
+/* Quality of a tet: 12 (3V)^(2/3) / sum of squared edges, of a triangle: 4 sqrt(3) area / that sum
+ * [Liu1994]. Edges are counted by sorting them: one that has another number of triangles than two
+ * is open or branching. */
 #include "measure.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "commands.h"
 
-#include "scene/scene.h"
+#include "internal.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -21,19 +21,6 @@ static BrioStatus scene_text(BrioNode *root, const char *path, char **text, size
     return status == BRIO_OK ? BRIO_OK : brio__error(error, status, "%s", brio_status_text(status));
 }
 
-/* The folder of a run that is not there; `brio run NAME` writes to NAME-out. */
-BrioStatus brio__no_folder(const char *out, BrioError *error)
-{
-    struct stat info;
-    char other[4200];
-    snprintf(other, sizeof other, "%s-out", out);
-    if (stat(other, &info) == 0 && S_ISDIR(info.st_mode))
-        return brio__error(error, BRIO_ERROR_FILE,
-                           "there is no folder \"%s\"; did you mean \"%s\"?", out, other);
-    return brio__error(error, BRIO_ERROR_FILE,
-                       "there is no folder \"%s\": give one that `brio run` has written", out);
-}
-
 /* Its files are named relative to the scene file, and that relative to the folder in which the run
  * was started. */
 BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error)

@@ -3,8 +3,7 @@
 #ifndef BRIO_MEASURE_H
 #define BRIO_MEASURE_H
 
-#include "../mesh/mesh.h"
-#include "../contact/exact.h"
+#include "intersect.h"
 
 enum { BRIO_QUALITY_BINS = 10 };
 

@@ -8,7 +8,7 @@
 #ifndef BRIO_WRITER_H
 #define BRIO_WRITER_H
 
-#include "../base.h"
+#include "base.h"
 
 typedef struct BrioFolder {
     int fd; /* -1: not open */
@@ -22,6 +22,8 @@ BrioStatus brio__folder_inside(const BrioFolder *parent, const char *name, bool 
                                BrioFolder *folder, BrioError *error);
 BrioStatus brio__folder_sync(const BrioFolder *folder, BrioError *error);
 void brio__folder_close(BrioFolder *folder);
+/* "there is no folder ...", with the name that is probably meant. */
+BrioStatus brio__no_folder(const char *out, BrioError *error);
 /* "cannot write OUT/energy.csv: No space left on device; free some space ..." */
 BrioStatus brio__write_failed(const BrioFolder *folder, const char *name, int reason,
                               BrioError *error);

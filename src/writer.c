@@ -1,3 +1,5 @@
+/* Files relative to an open folder, without following links; replacements are written under a
+ * temporary name, synced and renamed. */
 #include "writer.h"
 
 #include <errno.h>
@@ -205,4 +207,17 @@ uint64_t brio__hash(uint64_t hash, const void *data, size_t size)
     const unsigned char *byte = data;
     for (size_t i = 0; i < size; i++) hash = (hash ^ byte[i]) * 0x100000001b3u;
     return hash;
+}
+
+/* The folder of a run that is not there; `brio run NAME` writes to NAME-out. */
+BrioStatus brio__no_folder(const char *out, BrioError *error)
+{
+    struct stat info;
+    char other[4200];
+    snprintf(other, sizeof other, "%s-out", out);
+    if (stat(other, &info) == 0 && S_ISDIR(info.st_mode))
+        return brio__error(error, BRIO_ERROR_FILE,
+                           "there is no folder \"%s\"; did you mean \"%s\"?", out, other);
+    return brio__error(error, BRIO_ERROR_FILE,
+                       "there is no folder \"%s\": give one that `brio run` has written", out);
 }

@@ -1,3 +1,5 @@
+/* One description of the file, visit(), serves for writing and reading; the checksum is FNV-1a. A
+ * file is refused unless scene, instruction set and sizes are those that are expected. */
 #include "checkpoint.h"
 
 #include <errno.h>
@@ -124,13 +126,15 @@ static void visit_shared(Stream *s, double *value, const int64_t *number, const 
 {
     enum { PIECE = 1 << 18 };
     double *piece = brio__alloc((size_t)(PIECE * width), sizeof *piece);
-    if (!piece) s->broken = true;
-    for (int64_t begin = 0; piece && begin < all; begin += PIECE) {
+    bool memory = s->reading ? piece != NULL : !brio__share_any(s->share, !piece);
+    if (!memory) s->broken = true;
+    for (int64_t begin = 0; memory && begin < all; begin += PIECE) {
         int64_t end = BRIO_MIN(all, begin + PIECE);
         size_t bytes = (size_t)(end - begin) * (size_t)width * sizeof *piece;
         memset(piece, 0, bytes);
         if (!s->reading)
             s->share->collect(s->share, value, number, tells, count, width, begin, end, piece);
+        if (s->share->status != BRIO_OK) s->broken = true;
         visit_bytes(s, piece, bytes);
         for (int64_t i = 0; s->reading && i < count; i++)
             if (number[i] >= begin && number[i] < end)
@@ -266,6 +270,11 @@ static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCh
     visit(&s, c, state);
     uint64_t sum = s.hash;
     visit_bytes(&s, &sum, sizeof sum);
+    if (file && s.broken && !ferror(file)) { /* no memory: the last one stays */
+        brio__replace_cancel(folder, name, file);
+        return brio__share_agree(share, brio__error(error, BRIO_ERROR_MEMORY,
+                                                    "out of memory for %s/%s", folder->path, name));
+    }
     if (file) status = brio__replace_end(folder, name, file, true, error);
     if (file && status == BRIO_OK) status = brio__folder_sync(folder, error);
     return brio__share_agree(share, status);

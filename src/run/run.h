@@ -71,9 +71,6 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
  * by its energy. */
 BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, BrioError *error);
 
-/* "there is no folder ...", with the name that is probably meant. */
-BrioStatus brio__no_folder(const char *out, BrioError *error);
-
 /* The scene that the run.json of results holds, built anew. */
 BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error);
 
