@@ -217,7 +217,8 @@ const Command command_help = {
     .about = "Without a name: all commands. `scene` is the reference of the scene file: every key "
              "with what it takes, "
              "its default and "
-             "what it means, and the parameters of shapes, materials, integrators and solvers. "
+             "what it means, and the parameters of shapes, materials, damping models, integrators "
+             "and solvers. "
              "`commands` is the help of all commands.",
     .options = options,
     .examples = "brio help run\nbrio help scene",

@@ -36,6 +36,7 @@
 #include "run/run.h"                 /* run, compare, check, spectrum, progress: runs and their results */
 #include "run/tables.h"              /* settle, proof: states as tables */
 #include "scene/scene.h"             /* all commands that take a scene */
+#include "scene/schema.h"            /* help, list: the rows of a scene */
 #include "scene/tree.h"              /* view, results: run.json */
 #include "sim/sim.h"                     /* bench, reproduce: the solver of a simulation */
 #include "vec.h"                     /* lengths and distances */

@@ -193,8 +193,8 @@ static BrioStatus no_such_word(const BrioNode *node, const BrioField *field, Bri
                             brio__node_what(node).text);
 }
 
-static BrioStatus read_field(const BrioNode *node, const BrioField *field, double *values,
-                             BrioError *error)
+BrioStatus brio__node_field(const BrioNode *node, const BrioField *field, double *values,
+                            BrioError *error)
 {
     int64_t whole = 0;
     bool flag = false;
@@ -243,6 +243,17 @@ static BrioStatus unknown_field(const BrioNode *child, const BrioField *fields,
     return status;
 }
 
+BrioStatus brio__node_missing(const BrioNode *map, const BrioField *field, BrioError *error)
+{
+    BrioWord unit = brio__field_unit(field);
+    char message[512];
+    snprintf(message, sizeof message, "missing key \"%s\"%s%s%s: %s", field->name,
+             unit.text[0] ? " (" : "", unit.text, unit.text[0] ? ")" : "",
+             field->summary ? field->summary : "it has no default");
+    return map ? brio__node_error(map, error, "%s", message)
+               : brio__error(error, BRIO_ERROR_INPUT, "%s", message);
+}
+
 BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, const char *const *also,
                                     int also_count, double *values, BrioError *error)
 {
@@ -257,7 +268,7 @@ BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, cons
             offset += brio__field_width(field++);
         if (field && field->name) {
             child->used = true;
-            BRIO_CHECK(read_field(child, field, values + offset, error));
+            BRIO_CHECK(brio__node_field(child, field, values + offset, error));
         } else if (!is_one_of(child->key, also, also_count)) {
             return unknown_field(child, fields, also, also_count, error);
         }
@@ -266,13 +277,7 @@ BrioStatus brio__node_change_fields(BrioNode *map, const BrioField *fields, cons
     for (const BrioField *field = fields; field && field->name;
          value += brio__field_width(field++)) {
         if (!field->required || !isnan(*value)) continue;
-        BrioWord unit = brio__field_unit(field);
-        char message[256];
-        snprintf(message, sizeof message, "missing key \"%s\"%s%s%s: %s", field->name,
-                 unit.text[0] ? " (" : "", unit.text, unit.text[0] ? ")" : "",
-                 field->summary ? field->summary : "it has no default");
-        return map ? brio__node_error(map, error, "%s", message)
-                   : brio__error(error, BRIO_ERROR_INPUT, "%s", message);
+        return brio__node_missing(map, field, error);
     }
     return BRIO_OK;
 }

@@ -58,7 +58,7 @@ EMSCRIPTEN_KEEPALIVE const char *web_version(void) { return brio_version(); }
 /* {"integrators": [...], "materials": [...], ..., "citations": {"You2026": "...", ...}} */
 EMSCRIPTEN_KEEPALIVE const char *web_registry(void)
 {
-    static const char *const wanted[] = {"integrators", "materials", "damping"};
+    static const char *const wanted[] = {"integrators", "materials", "damping", "keys"};
     size_t size;
     FILE *file = begin(&text, &size);
     fputc('{', file);
