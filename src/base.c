@@ -96,6 +96,11 @@ BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file,
     return status;
 }
 
+BrioStatus brio__no_memory(BrioError *error)
+{
+    return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+}
+
 void brio_error_text(const BrioError *error, char *text, size_t size)
 {
     char place[640] = "";

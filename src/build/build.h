@@ -136,7 +136,6 @@ BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error);
 /* Room for one more element in an array of `count`, which doubles at the powers of two; NULL if
  * there is no memory, and the array is kept. */
 void *brio__room_for_one(void *array, int64_t count, size_t size);
-BrioStatus brio__no_memory(BrioError *error);
 
 /* ---- body.c, masses.c, fixed.c ---------------------------------------------------------- */
 

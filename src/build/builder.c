@@ -18,11 +18,6 @@ void *brio__room_for_one(void *array, int64_t count, size_t size)
                : brio__realloc(array, (size_t)count, count ? 2 * (size_t)count : 1, size);
 }
 
-BrioStatus brio__no_memory(BrioError *error)
-{
-    return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-}
-
 BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
 {
     BrioBuilder *made = brio__calloc(1, sizeof *made);

@@ -12,11 +12,6 @@ BrioStatus brio__expect(const BrioNode *node, BrioNodeKind kind, BrioError *erro
     return brio__node_error(node, error, "expected %s, found %s", names[kind], names[node->kind]);
 }
 
-BrioStatus brio__no_memory(BrioError *error)
-{
-    return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-}
-
 BrioStatus brio__at_node(const BrioNode *node, BrioStatus status, BrioError *error,
                          const BrioError *inner)
 {

@@ -15,7 +15,6 @@
 BrioStatus brio__read_keys(BrioNode *map, const BrioKey *keys, void *into, BrioError *error);
 
 BrioStatus brio__expect(const BrioNode *node, BrioNodeKind kind, BrioError *error);
-BrioStatus brio__no_memory(BrioError *error);
 /* `name` is none of the names: says so at the node, with the nearest. */
 BrioStatus brio__no_such(const BrioNode *node, const char *what, const char *name,
                          const char *const *names, int count, BrioError *error);
