@@ -6,8 +6,8 @@
 /* clang-format off */
 #include "affine.h"                  /* spectrum: the mass points of affine bodies */
 #include "analyze/exact.h"           /* check, proof: whether a state intersects */
-#include "analyze/ledger.h"          /* compare, settle, spectrum: energies and momenta of an instant */
-#include "analyze/modes.h"           /* stability, spectrum, check: eigenvalues and modes of a system */
+#include "analyze/ledger.h"          /* compare, settle, spectrum: energies, momenta */
+#include "analyze/modes.h"           /* stability, spectrum, check: eigenvalues and modes */
 #include "analyze/stability.h"       /* stability: the matrix of an integrator */
 #include "base.h"                    /* memory, seconds, nearest names, as in the library */
 #include "builder.h"                 /* bench: systems without a scene file */
@@ -33,7 +33,7 @@
 #include "picture/png.h"             /* render, reports: pictures as files */
 #include "picture/stage.h"           /* render, reports: a motion as a picture */
 #include "presets.h"                 /* reference: materials by name */
-#include "run/run.h"                 /* run, compare, check, spectrum, progress: runs and their results */
+#include "run/run.h"                 /* run, compare, check, spectrum: runs and results */
 #include "run/tables.h"              /* settle, proof: states as tables */
 #include "scene/scene.h"             /* all commands that take a scene */
 #include "scene/tree.h"              /* view, results: run.json */
