@@ -15,13 +15,6 @@ enum { MOST_SAMPLES = 20000 }; /* of a trial */
 
 /* ---- trials ----------------------------------------------------------------------------- */
 
-static double length3(const double v[3]) { return hypot(hypot(v[0], v[1]), v[2]); }
-
-static double distance3(const double a[3], const double b[3])
-{
-    return length3((const double[]){a[0] - b[0], a[1] - b[1], a[2] - b[2]});
-}
-
 /* Without gravity, whose zero is anywhere. */
 static double motion_energy(const BrioLedger *l)
 {
@@ -61,7 +54,7 @@ static BrioStatus learn(Comparison *c, BrioSim *sim, const BrioLedger *first)
     }
     c->first_motion = motion_energy(first);
     c->gravity =
-        s->gravity_term < 0 ? 0 : length3(sim->state->param + s->term[s->gravity_term].params);
+        s->gravity_term < 0 ? 0 : brio__hypot3(sim->state->param + s->term[s->gravity_term].params);
     c->keeps_linear = c->keeps_angular =
         c->gravity == 0 && s->held_count == 0 && s->obstacle_count == 0;
     for (int i = 0; i < solver->damper_count; i++) {
@@ -76,8 +69,8 @@ static void observe(const Comparison *c, Trial *t, const BrioLedger *l, const Br
                     bool keep)
 {
     double change = l->total - first->total;
-    double linear = distance3(l->momentum, first->momentum);
-    double angular = distance3(l->angular, first->angular);
+    double linear = brio__hypot_distance3(l->momentum, first->momentum);
+    double angular = brio__hypot_distance3(l->angular, first->angular);
     t->largest = fmax(t->largest, motion_energy(l));
     t->value[STEPS] = (double)l->step;
     t->value[REACHED] = l->time;
