@@ -4,7 +4,6 @@
 #include "parts.h"
 
 #include "progress.h"
-#include "report.h"
 
 #include <errno.h>
 #include <stdlib.h>

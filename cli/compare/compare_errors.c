@@ -9,7 +9,6 @@
 #include "parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- orders and errors ------------------------------------------------------------------ */
 

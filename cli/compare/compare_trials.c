@@ -5,10 +5,7 @@
 #include "progress.h"
 #include "report.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MOST_SAMPLES = 20000 }; /* of a trial */

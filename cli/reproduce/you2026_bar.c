@@ -2,8 +2,6 @@
  * wall. */
 #include "you2026.h"
 
-#include <string.h>
-
 /* ---- table 2 and figures 16-19: a bar against a wall ------------------------------------ */
 
 enum { ELEMENTS = 30, NODES = ELEMENTS + 1 };

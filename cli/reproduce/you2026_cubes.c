@@ -1,8 +1,6 @@
 /* [You2026], figures 8 and 9: rotating cubes. */
 #include "you2026.h"
 
-#include <string.h>
-
 /* ---- figures 8 and 9: rotating cubes ---------------------------------------------------- */
 
 /* What a run did; energies in J. */

@@ -1,8 +1,6 @@
 /* [You2026], figure 7: a twisted bar. */
 #include "you2026.h"
 
-#include <string.h>
-
 /* ---- figure 7: a twisted bar ------------------------------------------------------------ */
 
 /* 20 x 10 x 5 cm, held at its end x = -0.1; the free end is turned by 45 degrees and bent

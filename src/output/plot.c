@@ -2,8 +2,6 @@
  * on the tick labels and the legend. */
 #include "plot.h"
 
-#include "../number.h"
-
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 
 #include "../number.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char region_grey[] = "#d9e3ea";
