@@ -22,12 +22,6 @@ typedef struct Quality {
     int64_t worst_tet, inverted, first_inverted;
 } Quality;
 
-static double distance(const double *a, const double *b)
-{
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
-                (a[2] - b[2]) * (a[2] - b[2]));
-}
-
 static Quality measure(const double *x, int64_t vertices, const int32_t *tet, int64_t tets,
                        const int32_t *edge, int64_t edges, const int32_t *triangle,
                        int64_t triangles)
@@ -49,7 +43,7 @@ static Quality measure(const double *x, int64_t vertices, const int32_t *tet, in
         for (int i = 0; i < 4; i++) p[i] = x + 3 * (int64_t)tet[4 * t + i];
         for (int i = 1; i < 4; i++)
             for (int j = 0; j < i; j++) {
-                double length = distance(p[i], p[j]);
+                double length = brio__distance3(p[i], p[j]);
                 longest = fmax(longest, length);
                 q.edge_least = fmin(q.edge_least, length);
             }
@@ -71,8 +65,8 @@ static Quality measure(const double *x, int64_t vertices, const int32_t *tet, in
         for (int64_t e = 0; e < lines[k].count; e++)
             for (int i = 0; i < lines[k].corners - (lines[k].corners == 2); i++) {
                 const int32_t *n = lines[k].index + lines[k].corners * e;
-                double length =
-                    distance(x + 3 * (int64_t)n[i], x + 3 * (int64_t)n[(i + 1) % lines[k].corners]);
+                double length = brio__distance3(x + 3 * (int64_t)n[i],
+                                                x + 3 * (int64_t)n[(i + 1) % lines[k].corners]);
                 q.edge_least = fmin(q.edge_least, length);
                 q.edge_most = fmax(q.edge_most, length);
             }
@@ -290,7 +284,7 @@ static void check_dhat(const BrioScene *scene, const BrioExactSurface *f, BrioJs
         const int32_t *n = f->edge + 2 * e;
         if (n[0] < s->body_vertices && n[1] < s->body_vertices)
             length[count++] =
-                distance(scene->rest + 3 * (int64_t)n[0], scene->rest + 3 * (int64_t)n[1]);
+                brio__distance3(scene->rest + 3 * (int64_t)n[0], scene->rest + 3 * (int64_t)n[1]);
     }
     if (isnan(dhat) || count == 0) {
         brio__free(length);

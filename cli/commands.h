@@ -25,11 +25,15 @@ typedef struct Command {
     const Option *options;             /* ends with a row whose name is NULL; may be NULL */
     const char *examples;              /* lines */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name */
+    /* words that it takes beside those of the synopsis, for completion: NULL past the last; may be
+     * NULL */
+    const char *(*word)(int i);
 } Command;
 
 const Command *command_at(int i); /* NULL past the last */
 const Command *command_find(const char *name);
 int command_names(const char **names, int most);
+const char *command_name_at(int i);                  /* NULL past the last */
 void print_help(const Command *command, FILE *file); /* what `brio help NAME` shows */
 
 #define COMMAND(name) extern const Command command_##name;

@@ -2,7 +2,6 @@
  * the commands. */
 #include "commands.h"
 #include "reference.h"
-#include "reproduce/reproduce.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -45,10 +44,7 @@ static void print_family(const char *name)
 static void print_words(const Command *c)
 {
     if (places_of(c) == VALUES_FILES) print_family("scenes");
-    if (c == &command_reproduce)
-        for (int i = 0; reproduction_at(i); i++) printf("%s ", reproduction_at(i)->name);
-    if (c == &command_help)
-        for (int i = 0; command_at(i); i++) printf("%s ", command_at(i)->name);
+    for (int i = 0; c->word && c->word(i); i++) printf("%s ", c->word(i));
     for (const char *line = c->synopsis; line;
          line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
         /* "bash|zsh|fish" */

@@ -223,4 +223,5 @@ const Command command_help = {
     .options = options,
     .examples = "brio help run\nbrio help scene",
     .run = run,
+    .word = command_name_at,
 };

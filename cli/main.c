@@ -29,6 +29,8 @@ const Command *command_find(const char *name)
     return NULL;
 }
 
+const char *command_name_at(int i) { return command_at(i) ? command_at(i)->name : NULL; }
+
 int command_names(const char **names, int most)
 {
     int count = 0;

@@ -89,81 +89,99 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
 
 enum { OUT, FORCE, SET, THREADS, RESUME, QUIET, JSON, EXACT, CHECKPOINT_EVERY };
 
-static int run(int argc, char **argv)
+/* What was asked for. */
+typedef struct Asked {
+    BrioRunOptions options;
+    SceneArguments scene;
+    char folder[512]; /* of the results, unless one is given */
+    bool quiet, json;
+} Asked;
+
+/* EXIT_DONE, or the exit code with a sentence said. `done`: there is nothing more to do. */
+static int read_arguments(Arguments *a, Asked *asked, bool *done)
 {
-    Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
-    BrioRunOptions options = {.stop = &stop_wanted, .progress = progress_show};
-    SceneArguments given = {0};
-    char standard[512];
-    int option;
-    bool quiet = false, json = false;
-    while ((option = argument_next(&a)) != ARGUMENT_END) {
+    BrioRunOptions *o = &asked->options;
+    *done = true;
+    for (int option; (option = argument_next(a)) != ARGUMENT_END;) {
         switch (option) {
-        case OUT: options.out = a.value; break;
-        case FORCE: options.force = true; break;
-        case RESUME: options.resume = true; break;
-        case QUIET: quiet = true; break;
-        case JSON: json = true; break;
-        case EXACT: options.exact = true; break;
+        case OUT: o->out = a->value; break;
+        case FORCE: o->force = true; break;
+        case RESUME: o->resume = true; break;
+        case QUIET: asked->quiet = true; break;
+        case JSON: asked->json = true; break;
+        case EXACT: o->exact = true; break;
         case CHECKPOINT_EVERY:
-            if (!read_count(a.command, "--checkpoint-every", a.value, INT64_MAX,
-                            &options.checkpoint_steps))
+            if (!read_count(a->command, "--checkpoint-every", a->value, INT64_MAX,
+                            &o->checkpoint_steps))
                 return EXIT_USAGE;
             break;
         default:
-            if (!scene_argument(&a, option, &given)) return a.exit;
+            if (!scene_argument(a, option, &asked->scene)) return a->exit;
         }
     }
-    if (!given.name)
-        return usage_error(a.command, "which scene? Give a file or a name of `brio list scenes`");
-    if (options.force && options.resume)
-        return usage_error(a.command,
+    if (!asked->scene.name)
+        return usage_error(a->command, "which scene? Give a file or a name of `brio list scenes`");
+    if (o->force && o->resume)
+        return usage_error(a->command,
                            "--force starts again and --resume continues: give one of them");
-    if (quiet) options.progress = NULL;
-    default_folder(given.name, "-out", standard, sizeof standard);
-    if (!options.out) options.out = standard;
+    if (asked->quiet) o->progress = NULL;
+    default_folder(asked->scene.name, "-out", asked->folder, sizeof asked->folder);
+    if (!o->out) o->out = asked->folder;
+    *done = false;
+    return EXIT_DONE;
+}
 
+/* What became of a run that has started; returns the exit code. */
+static int tell(const Asked *asked, const BrioScene *scene, const BrioRunResult *result,
+                BrioStatus status)
+{
+    const char *out = asked->options.out;
+    BrioError error = {0};
+    if (status != BRIO_OK)
+        fprintf(stderr, "%s: %s%s%s\n", brio__verdict_name(result->verdict), result->reason,
+                result->verdict == BRIO_VERDICT_STOPPED ? "; --resume continues from there: "
+                                                        : "; the last checkpoint is in ",
+                out);
+    /* What was computed is whole without its report, which can be made later: no failure of the
+     * run. */
+    char trouble[2048];
+    bool reported = status != BRIO_ERROR_FILE && report_of_run(out, &error) == BRIO_OK;
+    if (!reported && status != BRIO_ERROR_FILE) {
+        brio_error_text(&error, trouble, sizeof trouble);
+        fprintf(stderr,
+                "warning: the results are whole, only their report is missing: %s; `brio view "
+                "%s` makes it\n",
+                trouble, out);
+    }
+    if (asked->json)
+        print_json(scene, out, result, reported);
+    else if (!asked->quiet)
+        print_summary(scene, out, result, reported);
+    return status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int run(int argc, char **argv)
+{
+    Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
+    Asked asked = {.options = {.stop = &stop_wanted, .progress = progress_show}};
+    bool done, speaks = cluster_speaks();
+    int code = read_arguments(&a, &asked, &done);
+    if (done) return code;
     BrioScene *scene = NULL;
     BrioError error = {0};
     BrioRunResult result = {0};
-    bool speaks = cluster_speaks();
+    const SceneArguments *given = &asked.scene;
     BrioStatus loaded =
-        speaks ? brio__scene_load(given.name, given.sets, given.set_count, &scene, &error)
+        speaks ? brio__scene_load(given->name, given->sets, given->set_count, &scene, &error)
                : BRIO_OK;
     if (cluster_same(loaded, &error) != BRIO_OK)
         return speaks ? say_error(&error, EXIT_USAGE) : EXIT_USAGE;
     catch_signals();
-    cluster_last_words(options.out);
-    BrioStatus status = brio__run(scene, &options, &result, &error);
+    cluster_last_words(asked.options.out);
+    BrioStatus status = brio__run(scene, &asked.options, &result, &error);
     if (!speaks) return !result.started ? EXIT_USAGE : status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
     progress_clear();
-    int code = EXIT_DONE;
-    if (!result.started) {
-        code = say_error(&error, EXIT_USAGE);
-    } else {
-        if (status != BRIO_OK) {
-            fprintf(stderr, "%s: %s%s%s\n", brio__verdict_name(result.verdict), result.reason,
-                    result.verdict == BRIO_VERDICT_STOPPED ? "; --resume continues from there: "
-                                                           : "; the last checkpoint is in ",
-                    options.out);
-            code = EXIT_FAILED;
-        }
-        /* What was computed is whole without its report, which can be made later: no failure of the
-         * run. */
-        char trouble[2048];
-        bool reported = status != BRIO_ERROR_FILE && report_of_run(options.out, &error) == BRIO_OK;
-        if (!reported && status != BRIO_ERROR_FILE) {
-            brio_error_text(&error, trouble, sizeof trouble);
-            fprintf(stderr,
-                    "warning: the results are whole, only their report is missing: %s; `brio view "
-                    "%s` makes it\n",
-                    trouble, options.out);
-        }
-        if (json)
-            print_json(scene, options.out, &result, reported);
-        else if (!quiet)
-            print_summary(scene, options.out, &result, reported);
-    }
+    code = result.started ? tell(&asked, scene, &result, status) : say_error(&error, EXIT_USAGE);
     brio__scene_free(scene);
     return code;
 }

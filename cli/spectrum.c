@@ -56,11 +56,6 @@ static bool is_free(const BrioSystem *s, const BrioBody *body)
     return true;
 }
 
-static double distance(const double *a, const double *b)
-{
-    return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
-}
-
 /* u and w of one body, in the frame of its rest shape. */
 static BrioStatus project_body(Work *k, int number)
 {
@@ -71,7 +66,7 @@ static BrioStatus project_body(Work *k, int number)
     double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, t[3] = {0}, centre[3] = {0}, mass = 0, size = 0;
     Motion *motion = &k->motion[number];
     motion->is_free = is_free(s, body);
-    for (int64_t i = 0; i < count; i++) size = fmax(size, distance(X, X + 3 * i));
+    for (int64_t i = 0; i < count; i++) size = fmax(size, brio__hypot_distance3(X, X + 3 * i));
     if (motion->is_free) {
         BRIO_CHECK(brio__rigid_fit(count, s->vertex_mass + first, X, x, R, t));
         motion->turn =
@@ -86,7 +81,7 @@ static BrioStatus project_body(Work *k, int number)
     for (int64_t i = 0; i < count; i++) {
         int32_t at = s->map_start[first + i];
         if (at == s->map_start[first + i + 1]) {
-            k->held_moved |= distance(x + 3 * i, X + 3 * i) > 1e-9 * size;
+            k->held_moved |= brio__hypot_distance3(x + 3 * i, X + 3 * i) > 1e-9 * size;
             continue;
         }
         int64_t block = s->map_block[at];

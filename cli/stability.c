@@ -265,14 +265,9 @@ static double stiffness_share(const Explicit *m, double k, double d0, double *h)
     return *h * (m->X - d0 * *h) / m->Y;
 }
 
-static void analysis_text(const Analysis *a)
+static void undamped_text(const Analysis *a)
 {
     double root = sqrt(a->k0);
-    printf("%s%s%s\n", a->scene->file, a->scene->title[0] ? ": " : "", a->scene->title);
-    printf("  largest eigenvalue of M^-1 K at the first state: k0 = %.6g 1/s2 (%.5g rad/s), after "
-           "%lld iterations of the power method%s\n\n",
-           a->k0, root, (long long)a->iterations,
-           a->converged ? "" : ", not converged: a lower bound");
     static const TableColumn first[] = {{"explicit, undamped", NULL, true},
                                         {"h_max", "s", false},
                                         {"with 1.5 k0", "s", false},
@@ -298,6 +293,10 @@ static void analysis_text(const Analysis *a)
                                                        : "the scene's h is below");
     }
     table_print(&table, stdout, 2);
+}
+
+static void damped_text(const Analysis *a)
+{
     printf("\n  Rayleigh damping with which an explicit method is stable up to the highest point "
            "(X, Y) of its region, X = h d, Y = h^2 k, with 1.5 k0:\n");
     printf("  damping: [{type: rayleigh, alpha: d0, beta: ...}], d0 = %g 1/s", a->d0);
@@ -310,7 +309,7 @@ static void analysis_text(const Analysis *a)
                                          {"h", "s", false},
                                          {"beta", "s", false},
                                          {"", NULL, true}};
-    table = (Table){.columns = 6, .column = second};
+    Table table = {.columns = 6, .column = second};
     for (int i = 0; i < a->explicit_count; i++) {
         const Explicit *m = &a->explicit_[i];
         double h, beta;
@@ -327,6 +326,10 @@ static void analysis_text(const Analysis *a)
                                   : "");
     }
     table_print(&table, stdout, 2);
+}
+
+static void implicit_text(const Analysis *a)
+{
     printf("\n  Damping that implicit methods add at h = %g s, 1/s (amplitudes fall as e^-rt; "
            "negative: grow), for %s:\n",
            a->scene->def.h,
@@ -337,7 +340,7 @@ static void analysis_text(const Analysis *a)
         snprintf(head[i], sizeof head[i], "%.4g Hz", sqrt(a->squared[i]) / (2 * M_PI));
         third[1 + i] = (TableColumn){head[i], NULL, false};
     }
-    table = (Table){.columns = 1 + a->frequency_count, .column = third};
+    Table table = {.columns = 1 + a->frequency_count, .column = third};
     for (int i = 0; i < a->implicit_count; i++) {
         table_cell(&table, "%s", a->implicit[i].integrator->name);
         for (int j = 0; j < a->frequency_count; j++) {
@@ -346,6 +349,19 @@ static void analysis_text(const Analysis *a)
         }
     }
     table_print(&table, stdout, 2);
+}
+
+static void analysis_text(const Analysis *a)
+{
+    double root = sqrt(a->k0);
+    printf("%s%s%s\n", a->scene->file, a->scene->title[0] ? ": " : "", a->scene->title);
+    printf("  largest eigenvalue of M^-1 K at the first state: k0 = %.6g 1/s2 (%.5g rad/s), after "
+           "%lld iterations of the power method%s\n\n",
+           a->k0, root, (long long)a->iterations,
+           a->converged ? "" : ", not converged: a lower bound");
+    undamped_text(a);
+    damped_text(a);
+    implicit_text(a);
     printf("  Methods that hold the energy to a target are not listed: they have no matrix of "
            "their own.\n");
 }

@@ -41,11 +41,26 @@ static inline double brio__triple3(const double a[3], const double b[3], const d
 static inline double brio__norm3(const double a[3]) { return sqrt(brio__dot3(a, a)); }
 static inline double brio__hypot3(const double a[3]) { return hypot(hypot(a[0], a[1]), a[2]); }
 
+static inline double brio__square_distance3(const double a[3], const double b[3])
+{
+    double d[3];
+    brio__subtract3(a, b, d);
+    return brio__dot3(d, d);
+}
+
 static inline double brio__distance3(const double a[3], const double b[3])
 {
     double d[3];
     brio__subtract3(a, b, d);
     return brio__norm3(d);
+}
+
+/* The same without overflow. */
+static inline double brio__hypot_distance3(const double a[3], const double b[3])
+{
+    double d[3];
+    brio__subtract3(a, b, d);
+    return brio__hypot3(d);
 }
 
 /* Divides by the length and returns it; a zero vector stays zero. */

@@ -3,7 +3,7 @@
  * assignments with zeros between them.
  *
  *     clang -g -O1 -std=gnu17 -fsanitize=fuzzer,address,undefined -DBRIO_HAVE_LIBFYAML -Isrc
- * -Iinclude \ tests/fuzz_tree.c src/scene/tree.c src/scene/yaml.c src/scene/json.c src/field.c
+ * -Iinclude \ tests/fuzz_tree.c src/scene/tree*.c src/scene/yaml.c src/scene/json.c src/field.c
  * src/base.c -lfyaml -lm */
 #include "scene/parse.h"
 

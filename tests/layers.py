@@ -24,22 +24,19 @@ SOURCE_LINES = 800
 
 # From the bottom to the top, with what a layer is for.
 LAYERS = [
-    ("base", "status, memory, threads, fields, small vectors, lanes, files"),
-    ("mesh", "meshes, shapes, readers and writers, exact predicates"),
+    ("base", "status, memory, threads, lanes, fields, small vectors, distances"),
+    ("mesh", "meshes, shapes, readers, writers"),
     ("energy", "element kernels"),
-    ("share", "a system of which processes have parts"),
     ("linear", "matrices, orderings, factorisations, conjugate gradients"),
-    ("skin", "surfaces that ride on bodies"),
-    ("surface", "surfaces of a system and their trees"),
-    ("system", "constant system, mutable state, sums over elements"),
-    ("contact", "distances, collision detection, pairs"),
-    ("potential", "the terms of P, summed in one place"),
-    ("damping", "damping models"),
-    ("solve", "minimise: Newton, local-global, constraints"),
-    ("integrate", "time integration methods"),
+    ("system", "constant system, mutable state, surfaces, skins"),
+    ("contact", "collision detection, pairs, exact proof"),
+    ("potential", "P: its members, summed in one place"),
+    ("damping", "damping models and friction"),
+    ("solve", "minimise: Newton, root, local-global, rods"),
+    ("integrate", "time integration methods and the stepper"),
     ("build", "from bodies to a system"),
-    ("analyze", "ledger, eigenvalues, stability, exact proof"),
-    ("sim", "the simulation of the public interface"),
+    ("sim", "the simulation of the public interface, its ledger"),
+    ("analyze", "eigenvalues, modes, stability"),
     ("output", "formats that write"),
     ("picture", "pictures"),
     ("scene", "scene files"),
@@ -47,24 +44,10 @@ LAYERS = [
     ("run", "a run: steps, checkpoints, resuming"),
 ]
 
-# Sources directly in src/ that are not of the lowest layer.
-ROOT = {
-    "share": "share",
-    "skin": "skin",
-    "system": "system",
-    "assemble": "system",
-    "hands": "system",
-    "parts": "system",
-    "affine": "build",
-    "builder": "build",
-    "presets": "energy",
-    "registered": "energy",
-    "sim": "sim",
-    "interact": "sim",
-}
-
-# Sources in a folder that are of another layer than the folder.
-MOVED = {"contact/surface": "surface"}
+# Sources directly in src/ that are not of the lowest layer, and sources in a folder that are of
+# another layer than the folder.
+ROOT = {}
+MOVED = {}
 
 INTERNAL = "cli/internal.h"  # what the command line and the page may see of src/
 

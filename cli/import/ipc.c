@@ -8,7 +8,6 @@
 #include "ipc.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* ---- keywords --------------------------------------------------------------------------- */
 

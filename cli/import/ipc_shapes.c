@@ -3,7 +3,6 @@
 #include "ipc.h"
 
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* ---- small matrices --------------------------------------------------------------------- */

@@ -41,6 +41,33 @@ static bool follow(Report *r, const char *integrator, Path *path)
 
 static double radius(const Path *p, int n) { return hypot(p->q[n], p->v[n]); }
 
+static void draw_paths(Report *r, const Path *path, const Path *circle)
+{
+    static const char *const titles[] = {"forward Euler", "backward Euler", "symplectic Euler"};
+    static BrioPlotSeries series[3][2];
+    BrioPlot plot[3];
+    for (int m = 0; m < 3; m++) {
+        series[m][0] = (BrioPlotSeries){
+            .name = "exact", .count = STEPS + 1, .x = circle->q, .y = circle->v, .colour = 3};
+        series[m][1] = (BrioPlotSeries){.name = titles[m],
+                                        .mark = BRIO_PLOT_LINE_AND_POINTS,
+                                        .count = STEPS + 1,
+                                        .x = path[m].q,
+                                        .y = path[m].v,
+                                        .colour = 1};
+        plot[m] = (BrioPlot){.title = titles[m],
+                             .x = {.label = "q", .fixed = true, .low = -0.8, .high = 0.8},
+                             .y = {.label = "v", .fixed = true, .low = -0.8, .high = 0.8},
+                             .series_count = 2,
+                             .series = series[m]};
+    }
+    FILE *file = report_file(r, "gentle2025-phase.svg");
+    if (file)
+        report_fact(r, brio__plot_write(file, plot, 3, 3) == BRIO_OK,
+                    "the paths are drawn in gentle2025-phase.svg");
+    report_close(r, file);
+}
+
 static void phase(Report *r)
 {
     static const char *const names[] = {"forward-euler", "backward-euler", "symplectic-euler",
@@ -87,29 +114,7 @@ static void phase(Report *r)
                  1e-10, "Heun: (1 + h^4/4)^(n/2)");
     report_value(r, pow(1 - pow(step, 6) / 72 + pow(step, 8) / 576, STEPS / 2.0),
                  radius(&path[4], STEPS) / start, 1e-10, "RK4: (1 - h^6/72 + h^8/576)^(n/2)");
-    static const char *const titles[] = {"forward Euler", "backward Euler", "symplectic Euler"};
-    static BrioPlotSeries series[3][2];
-    BrioPlot plot[3];
-    for (int m = 0; m < 3; m++) {
-        series[m][0] = (BrioPlotSeries){
-            .name = "exact", .count = STEPS + 1, .x = circle.q, .y = circle.v, .colour = 3};
-        series[m][1] = (BrioPlotSeries){.name = titles[m],
-                                        .mark = BRIO_PLOT_LINE_AND_POINTS,
-                                        .count = STEPS + 1,
-                                        .x = path[m].q,
-                                        .y = path[m].v,
-                                        .colour = 1};
-        plot[m] = (BrioPlot){.title = titles[m],
-                             .x = {.label = "q", .fixed = true, .low = -0.8, .high = 0.8},
-                             .y = {.label = "v", .fixed = true, .low = -0.8, .high = 0.8},
-                             .series_count = 2,
-                             .series = series[m]};
-    }
-    FILE *file = report_file(r, "gentle2025-phase.svg");
-    if (file)
-        report_fact(r, brio__plot_write(file, plot, 3, 3) == BRIO_OK,
-                    "the paths are drawn in gentle2025-phase.svg");
-    report_close(r, file);
+    draw_paths(r, path, &circle);
 }
 
 REPRODUCTION(gentle2025_phase){

@@ -330,6 +330,8 @@ static const Option options[] = {
     [THREADS] = {"--threads", 0, "N", "Threads; the numbers do not depend on them."},
     {0}};
 
+static const char *name_at(int i) { return reproduction_at(i) ? reproduction_at(i)->name : NULL; }
+
 const Command command_reproduce = {
     .name = "reproduce",
     .summary = "A table or figure of a paper beside our numbers.",
@@ -342,4 +344,5 @@ const Command command_reproduce = {
     .examples = "brio reproduce list\nbrio reproduce you2026-table2\nbrio reproduce "
                 "shinya2004-regions -o plots",
     .run = run,
+    .word = name_at,
 };

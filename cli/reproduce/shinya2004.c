@@ -48,6 +48,30 @@ static double appendix_polynomials(BrioOscillator *o)
     return worst;
 }
 
+enum { REGION_EXPLICIT, REGION_RK2, REGION_RK4, REGION_IMPLICIT }; /* of the regions */
+
+static void judge_euler(Report *r, BrioOscillator *o)
+{
+    double X, Y = brio__oscillator_peak(o, 16, &X);
+    report_value(r, 4, Y, 1e-4, "explicit Euler: highest Y (Eq. 25)");
+    report_value(r, 4, X, 1e-3, "explicit Euler: X there (Eq. 26)");
+}
+
+static void judge_rk4(Report *r, BrioOscillator *o)
+{
+    double X, Y = brio__oscillator_peak(o, 16, &X);
+    report_value(r, 8.75, brio__oscillator_highest(o, 0.725, 16), 0.01,
+                 "RK4: highest Y at the paper's X = 0.725 (Eq. 33)");
+    report_bound(r, Y, 8.7622, 8.7624, "RK4: highest Y of all: a little above the paper's point");
+    report_bound(r, X, 0.82, 0.83, "RK4: X there");
+    report_value(r, 1.48, sqrt(Y) / 2, 0.005,
+                 "RK4: steps longer than explicit Euler's by (Sec. 3.3)");
+    report_number(r, NAN, brio__oscillator_limit(o),
+                  "RK4: h sqrt(k) without damping (not in the paper; 2 sqrt 2)");
+    report_bound(r, appendix_polynomials(o), -INFINITY, 1e-12,
+                 "RK4: eigenvalues unlike 1 + P +- Q sqrt D (App. A.2)");
+}
+
 static void regions(Report *r)
 {
     static const struct {
@@ -73,36 +97,20 @@ static void regions(Report *r)
         for (int i = 0; i < ROWS * COLUMNS; i++) {
             double X = width * (i % COLUMNS + 0.5) / COLUMNS;
             double Y = height * (i / COLUMNS + 0.5) / ROWS;
-            bool known = m == 0   ? stable_euler(X, Y)
-                         : m == 3 ? true
-                                  : stable_polynomial(X, Y, m == 1 ? 2 : 4);
+            bool known = m == REGION_EXPLICIT   ? stable_euler(X, Y)
+                         : m == REGION_IMPLICIT ? true
+                                                : stable_polynomial(X, Y, m == REGION_RK2 ? 2 : 4);
             inside[m][i] = brio__oscillator_is_stable(o, X, Y);
             wrong += inside[m][i] != known;
             if (i % 256 == 0)
                 report_progress(r, (m + (double)i / (ROWS * COLUMNS)) / 4, "%s", methods[m].title);
         }
         report_value(r, 0, wrong, 0, "%s: points unlike %s", methods[m].title,
-                     m == 0   ? "Eq. 22-24"
-                     : m == 3 ? "the theorem of Sec. 3.4"
-                              : "the method's polynomial");
-        double X = 0, Y = 0;
-        if (m < 3) Y = brio__oscillator_peak(o, 16, &X);
-        if (m == 0) {
-            report_value(r, 4, Y, 1e-4, "explicit Euler: highest Y (Eq. 25)");
-            report_value(r, 4, X, 1e-3, "explicit Euler: X there (Eq. 26)");
-        } else if (m == 2) {
-            report_value(r, 8.75, brio__oscillator_highest(o, 0.725, 16), 0.01,
-                         "RK4: highest Y at the paper's X = 0.725 (Eq. 33)");
-            report_bound(r, Y, 8.7622, 8.7624,
-                         "RK4: highest Y of all: a little above the paper's point");
-            report_bound(r, X, 0.82, 0.83, "RK4: X there");
-            report_value(r, 1.48, sqrt(Y) / 2, 0.005,
-                         "RK4: steps longer than explicit Euler's by (Sec. 3.3)");
-            report_number(r, NAN, brio__oscillator_limit(o),
-                          "RK4: h sqrt(k) without damping (not in the paper; 2 sqrt 2)");
-            report_bound(r, appendix_polynomials(o), -INFINITY, 1e-12,
-                         "RK4: eigenvalues unlike 1 + P +- Q sqrt D (App. A.2)");
-        }
+                     m == REGION_EXPLICIT   ? "Eq. 22-24"
+                     : m == REGION_IMPLICIT ? "the theorem of Sec. 3.4"
+                                            : "the method's polynomial");
+        if (m == REGION_EXPLICIT) judge_euler(r, o);
+        if (m == REGION_RK4) judge_rk4(r, o);
         brio__oscillator_free(o);
         region[m] = (BrioPlotRegion){.name = "stable",
                                      .nx = COLUMNS,
@@ -356,6 +364,52 @@ typedef struct Laws {
     double over_h[2];                        /* implicit Euler: iterations, time */
 } Laws;
 
+/* Figure 6: implicit Euler beside linearised explicit, and whether all compute the same. */
+static void judge_costs(Report *r, const Curve *over_k)
+{
+    if (!over_k->failed[LINEARISED] && !over_k->failed[IMPLICIT]) {
+        for (int i = 0; i < POINTS; i += 2)
+            report_number(r, 2, over_k->seconds[IMPLICIT][i] / over_k->seconds[LINEARISED][i],
+                          "implicit over linearised explicit, time, sqrt(k0) = %.0f", over_k->x[i]);
+        report_fact(r, over_k->seconds[IMPLICIT][2] > over_k->seconds[LINEARISED][2],
+                    "linearised explicit is faster than implicit Euler (in the middle)");
+        report_note(r,
+                    "An iteration of PCG costs one product with a matrix, an inner step two: with "
+                    "K and, for the Rayleigh damping that it cannot do without, with the K of the "
+                    "damping. At sqrt(k0) = %.0f a simulated second takes %.0f inner steps or %.0f "
+                    "iterations.",
+                    over_k->x[2], over_k->work[LINEARISED][2], over_k->work[IMPLICIT][2]);
+    }
+    if (!over_k->failed[LINEARISED] && !over_k->failed[EULER])
+        report_bound(r,
+                     over_k->seconds[EULER][POINTS - 1] / over_k->seconds[LINEARISED][POINTS - 1],
+                     1, INFINITY, "explicit Euler over linearised explicit, time");
+    double apart = 0;
+    for (int m = 0; m < METHODS; m++)
+        apart = fmax(apart, fabs(over_k->fall[m][2] - over_k->fall[EULER][2]));
+    report_bound(r, apart, 0, 0.02, "centres of mass after 0.1 s, apart by at most, m");
+}
+
+/* Figure 7: how iterations and time grow with 1/h. */
+static void over_step(Report *r, bool potentials, const char *what, double power[2])
+{
+    report_section(r, "figure 7, %s: implicit Euler over the step", what);
+    double step[4], iterations[4], seconds[4];
+    for (int i = 0; i < 4; i++) {
+        step[i] = 0.02 / (1 << i);
+        Cost cost = run_method(r, IMPLICIT, (Cloth){potentials, 16, 6400}, 1, step[i], 0.2, 3);
+        iterations[i] = cost.work;
+        seconds[i] = cost.seconds;
+        report_number(r, NAN, cost.work, "PCG iterations of a second at h = %g s (in %.3g s)",
+                      step[i], cost.seconds);
+    }
+    power[0] = -exponent(4, step, iterations);
+    power[1] = -exponent(4, step, seconds);
+    report_bound(r, power[0], -0.2, 0.9,
+                 "iterations grow with 1/h to the power (paper: very mild)");
+    report_bound(r, power[1], -0.2, 1, "time grows with 1/h to the power (paper: less than 1)");
+}
+
 static Laws figures(Report *r, bool potentials, const char *drawing)
 {
     Curve over_n = {0}, over_k = {0};
@@ -381,43 +435,8 @@ static Laws figures(Report *r, bool potentials, const char *drawing)
         measure_point(r, &over_k, i, cloth, k0, 0.4 + 0.4 * i / POINTS);
     }
     report_curve(r, &over_k, "sqrt(k0)", true, laws.over_k);
-    if (!over_k.failed[LINEARISED] && !over_k.failed[IMPLICIT]) {
-        for (int i = 0; i < POINTS; i += 2)
-            report_number(r, 2, over_k.seconds[IMPLICIT][i] / over_k.seconds[LINEARISED][i],
-                          "implicit over linearised explicit, time, sqrt(k0) = %.0f", over_k.x[i]);
-        report_fact(r, over_k.seconds[IMPLICIT][2] > over_k.seconds[LINEARISED][2],
-                    "linearised explicit is faster than implicit Euler (in the middle)");
-        report_note(r,
-                    "An iteration of PCG costs one product with a matrix, an inner step two: with "
-                    "K and, for the Rayleigh damping that it cannot do without, with the K of the "
-                    "damping. At sqrt(k0) = %.0f a simulated second takes %.0f inner steps or %.0f "
-                    "iterations.",
-                    over_k.x[2], over_k.work[LINEARISED][2], over_k.work[IMPLICIT][2]);
-    }
-    if (!over_k.failed[LINEARISED] && !over_k.failed[EULER])
-        report_bound(r, over_k.seconds[EULER][POINTS - 1] / over_k.seconds[LINEARISED][POINTS - 1],
-                     1, INFINITY, "explicit Euler over linearised explicit, time");
-    double apart = 0;
-    for (int m = 0; m < METHODS; m++)
-        apart = fmax(apart, fabs(over_k.fall[m][2] - over_k.fall[EULER][2]));
-    report_bound(r, apart, 0, 0.02, "centres of mass after 0.1 s, apart by at most, m");
-
-    report_section(r, "figure 7, %s: implicit Euler over the step", what);
-    double step[4], iterations[4], seconds[4];
-    for (int i = 0; i < 4; i++) {
-        step[i] = 0.02 / (1 << i);
-        Cost cost = run_method(r, IMPLICIT, (Cloth){potentials, 16, 6400}, 1, step[i], 0.2, 3);
-        iterations[i] = cost.work;
-        seconds[i] = cost.seconds;
-        report_number(r, NAN, cost.work, "PCG iterations of a second at h = %g s (in %.3g s)",
-                      step[i], cost.seconds);
-    }
-    laws.over_h[0] = -exponent(4, step, iterations);
-    laws.over_h[1] = -exponent(4, step, seconds);
-    report_bound(r, laws.over_h[0], -0.2, 0.9,
-                 "iterations grow with 1/h to the power (paper: very mild)");
-    report_bound(r, laws.over_h[1], -0.2, 1,
-                 "time grows with 1/h to the power (paper: less than 1)");
+    judge_costs(r, &over_k);
+    over_step(r, potentials, what, laws.over_h);
     Cloth large = {potentials, 32, 1600};
     honest_comparison(r, large, stiffest(r, large));
 

@@ -117,76 +117,83 @@ static double rest_of(Report *r, const Drop *d)
     return ledger.total;
 }
 
+/* The drop with decay k. */
+static void run_drop(Report *r, const Drop *drop, int k, double ground, char name[32], Curve *c)
+{
+    char decay[64] = "", what[64];
+    if (drop->tau[k] > 0) snprintf(decay, sizeof decay, ", decay: %g", drop->tau[k]);
+    snprintf(name, 32, drop->tau[k] > 0 ? "tau = %g s" : "no decay", drop->tau[k]);
+    snprintf(what, sizeof what, "%s, %s", drop->name, name);
+    *c = (Curve){0};
+    BrioSim *sim = report_scene(r,
+                                "time: {h: 1/120}\ngravity: [0, -9.8, 0]\nsolver: {tol: "
+                                "0.01}\nintegrator: {type: a-search, ground: %.17g%s}\n%s",
+                                ground, decay, drop->text);
+    if (!sim) return;
+    follow(r, sim, drop->seconds, what, c);
+    if (!c->finished)
+        report_fact(r, false, "%s ends at %.3f s: %s", what, brio_sim_time(sim),
+                    brio_sim_reason(sim));
+    brio_sim_free(sim);
+    double kept = (c->energy[c->count - 1] - ground) / (c->energy[0] - ground);
+    double aim = drop->tau[k] > 0 ? exp(-drop->seconds / drop->tau[k]) : 1;
+    report_value(r, aim, kept, 0.05, "%s: the end of the run (%lld iterations, %.0f s)", name,
+                 (long long)c->iterations, c->wall);
+    report_bound(r, off_target(c, ground), 0, 0.05, "%s: energy - target, root mean square", name);
+    report_number(r, NAN, middle_alpha(c), "%s: median of alpha", name);
+}
+
+static void plot_drop(Report *r, const Drop *drop, char name[3][32], const Curve curve[3])
+{
+    char file_name[64];
+    snprintf(file_name, sizeof file_name, "you2026-fig13-%s.svg", drop->name);
+    FILE *file = report_file(r, file_name);
+    if (!file) return;
+    BrioPlotSeries series[2][3];
+    for (int k = 0; k < 3; k++) {
+        const Curve *c = &curve[k];
+        series[0][k] =
+            (BrioPlotSeries){.name = name[k], .count = c->count, .x = c->time, .y = c->energy};
+        series[1][k] = (BrioPlotSeries){.name = name[k],
+                                        .mark = BRIO_PLOT_POINTS,
+                                        .count = c->count > 1 ? c->count - 1 : 0,
+                                        .x = c->time + 1,
+                                        .y = c->alpha + 1};
+    }
+    bool trampoline = drop == &drops[1];
+    BrioPlot plot[2] = {{.title = trampoline ? "Trampoline: total energy" : "Stairs: total energy",
+                         .x = {.label = "t, s"},
+                         .y = {.label = "J"},
+                         .series_count = 3,
+                         .series = series[0]},
+                        {.title = "alpha of every step",
+                         .x = {.label = "t, s"},
+                         .y = {.label = "alpha", .fixed = true, .low = -0.05, .high = 1.15},
+                         .series_count = 3,
+                         .series = series[1]}};
+    brio__plot_write(file, plot, 2, 1);
+    report_close(r, file);
+}
+
 static void figure13(Report *r)
 {
     static Curve curve[2][3];
     for (int d = 0; d < 2; d++) {
         const Drop *drop = &drops[d];
+        char name[3][32];
         double ground = rest_of(r, drop);
         report_section(r,
                        "%s: energy above that at rest (%.4g J) at the end, as a share of the first",
                        drop->name, ground);
         if (isnan(ground)) continue;
-        char name[3][32];
-        for (int k = 0; k < 3; k++) {
-            Curve *c = &curve[d][k];
-            char decay[64] = "", what[64];
-            if (drop->tau[k] > 0) snprintf(decay, sizeof decay, ", decay: %g", drop->tau[k]);
-            snprintf(name[k], sizeof name[k], drop->tau[k] > 0 ? "tau = %g s" : "no decay",
-                     drop->tau[k]);
-            snprintf(what, sizeof what, "%s, %s", drop->name, name[k]);
-            *c = (Curve){0};
-            BrioSim *sim = report_scene(r,
-                                        "time: {h: 1/120}\ngravity: [0, -9.8, 0]\nsolver: {tol: "
-                                        "0.01}\nintegrator: {type: a-search, ground: %.17g%s}\n%s",
-                                        ground, decay, drop->text);
-            if (!sim) continue;
-            follow(r, sim, drop->seconds, what, c);
-            if (!c->finished)
-                report_fact(r, false, "%s ends at %.3f s: %s", what, brio_sim_time(sim),
-                            brio_sim_reason(sim));
-            brio_sim_free(sim);
-            double kept = (c->energy[c->count - 1] - ground) / (c->energy[0] - ground);
-            double aim = drop->tau[k] > 0 ? exp(-drop->seconds / drop->tau[k]) : 1;
-            report_value(r, aim, kept, 0.05, "%s: the end of the run (%lld iterations, %.0f s)",
-                         name[k], (long long)c->iterations, c->wall);
-            report_bound(r, off_target(c, ground), 0, 0.05, "%s: energy - target, root mean square",
-                         name[k]);
-            report_number(r, NAN, middle_alpha(c), "%s: median of alpha", name[k]);
-        }
+        for (int k = 0; k < 3; k++) run_drop(r, drop, k, ground, name[k], &curve[d][k]);
         if (d == 0)
             report_number(r, 1.8, gives_up(&curve[d][2]),
                           "tau = 1 s: from when alpha stays at 0, s");
         else
             report_bound(r, middle_alpha(&curve[d][0]), 0.9, 1.1,
                          "no decay: alpha generally stays near 1 (median)");
-        char file_name[64];
-        snprintf(file_name, sizeof file_name, "you2026-fig13-%s.svg", drop->name);
-        FILE *file = report_file(r, file_name);
-        if (!file) continue;
-        BrioPlotSeries series[2][3];
-        for (int k = 0; k < 3; k++) {
-            const Curve *c = &curve[d][k];
-            series[0][k] =
-                (BrioPlotSeries){.name = name[k], .count = c->count, .x = c->time, .y = c->energy};
-            series[1][k] = (BrioPlotSeries){.name = name[k],
-                                            .mark = BRIO_PLOT_POINTS,
-                                            .count = c->count > 1 ? c->count - 1 : 0,
-                                            .x = c->time + 1,
-                                            .y = c->alpha + 1};
-        }
-        BrioPlot plot[2] = {{.title = d ? "Trampoline: total energy" : "Stairs: total energy",
-                             .x = {.label = "t, s"},
-                             .y = {.label = "J"},
-                             .series_count = 3,
-                             .series = series[0]},
-                            {.title = "alpha of every step",
-                             .x = {.label = "t, s"},
-                             .y = {.label = "alpha", .fixed = true, .low = -0.05, .high = 1.15},
-                             .series_count = 3,
-                             .series = series[1]}};
-        brio__plot_write(file, plot, 2, 1);
-        report_close(r, file);
+        plot_drop(r, drop, name, curve[d]);
     }
 }
 
@@ -307,67 +314,53 @@ static double mean_of(const double value[DICE])
     return sum;
 }
 
-static void figure12(Report *r)
+static const struct {
+    const char *name, *integrator;
+    double rate;
+} dice_method[] = {{"A-search, 1/120", "a-search", 120},
+                   {"A-search, 1/240", "a-search", 240},
+                   {"BDF2, 1/120", "bdf2", 120},
+                   {"BDF2, 1/240", "bdf2", 240},
+                   {"BDF2, 1/960 (reference)", "bdf2", 960}};
+enum { DICE_SEARCH, DICE_SEARCH_240, DICE_BDF, DICE_BDF_240, DICE_REFERENCE, DICE_METHODS };
+_Static_assert(BRIO_COUNT(dice_method) == DICE_METHODS, "a name for each");
+
+static void judge_dice(Report *r, const Roll *o)
 {
-    static const struct {
-        const char *name, *integrator;
-        double rate;
-    } method[] = {{"A-search, 1/120", "a-search", 120},
-                  {"A-search, 1/240", "a-search", 240},
-                  {"BDF2, 1/120", "bdf2", 120},
-                  {"BDF2, 1/240", "bdf2", 240},
-                  {"BDF2, 1/960 (reference)", "bdf2", 960}};
-    enum { METHODS = BRIO_COUNT(method), SEARCH = 0, SEARCH_240, BDF, BDF_240, REFERENCE };
-    static Roll o[METHODS];
-    report_section(r, "eight dice, 2 s: mean way over the floor, m");
-    for (int m = 0; m < METHODS; m++) {
-        roll(r, method[m].integrator, method[m].rate, 2, method[m].name, &o[m]);
-        report_number(r, NAN, mean_of(o[m].way), "%-24s turned %.1f rad, %lld iterations, %.0f s",
-                      method[m].name, mean_of(o[m].turned), (long long)o[m].iterations, o[m].wall);
-    }
-    report_section(r, "each die (friction): way over the floor in cm / radians turned");
-    for (int i = 0; i < DICE; i++) {
-        char text[256] = "";
-        int size = 0;
-        for (int m = 0; m < METHODS; m++)
-            size += snprintf(text + size, sizeof text - (size_t)size, "%s%.0f/%.1f", m ? ", " : "",
-                             100 * o[m].way[i], o[m].turned[i]);
-        report_note(r, "mu = %.2f: %s", i * i / 49.0, text);
-    }
-    report_section(r, "mean kinetic energy from 0.75 s to 2 s, J");
-    for (int m = 0; m < METHODS; m++)
-        report_number(r, NAN, o[m].kinetic, "%-24s keeps %.3f of the first energy", method[m].name,
-                      o[m].kept);
-    report_fact(r, mean_of(o[SEARCH].way) > mean_of(o[BDF].way),
+    report_fact(r, mean_of(o[DICE_SEARCH].way) > mean_of(o[DICE_BDF].way),
                 "A-search at 1/120 has more lateral motion than BDF2");
-    report_fact(r, mean_of(o[SEARCH].turned) > mean_of(o[BDF].turned),
+    report_fact(r, mean_of(o[DICE_SEARCH].turned) > mean_of(o[DICE_BDF].turned),
                 "A-search at 1/120 has more rolling than BDF2");
-    report_fact(r, o[SEARCH].kinetic > o[BDF].kinetic,
+    report_fact(r, o[DICE_SEARCH].kinetic > o[DICE_BDF].kinetic,
                 "A-search at 1/120 has more motion in all than BDF2");
     report_fact(r,
-                fabs(o[SEARCH].kinetic - o[REFERENCE].kinetic) <
-                    fabs(o[BDF].kinetic - o[REFERENCE].kinetic),
+                fabs(o[DICE_SEARCH].kinetic - o[DICE_REFERENCE].kinetic) <
+                    fabs(o[DICE_BDF].kinetic - o[DICE_REFERENCE].kinetic),
                 "its kinetic energy is closer to the reference than BDF2's");
-    report_fact(r, mean_of(o[SEARCH].turned) < mean_of(o[REFERENCE].turned),
+    report_fact(r, mean_of(o[DICE_SEARCH].turned) < mean_of(o[DICE_REFERENCE].turned),
                 "it turns less than the reference");
-    report_fact(r, mean_of(o[SEARCH_240].turned) > mean_of(o[SEARCH].turned),
+    report_fact(r, mean_of(o[DICE_SEARCH_240].turned) > mean_of(o[DICE_SEARCH].turned),
                 "at 1/240 it turns more");
-    report_fact(r, o[SEARCH_240].iterations < o[BDF_240].iterations,
+    report_fact(r, o[DICE_SEARCH_240].iterations < o[DICE_BDF_240].iterations,
                 "at 1/240 it needs fewer Newton iterations than BDF2 (the paper: less time)");
+}
+
+static void plot_dice(Report *r, Roll *o)
+{
     FILE *file = report_file(r, "you2026-fig12.svg");
     if (!file) return;
     double mu[DICE];
-    BrioPlotSeries series[3][METHODS];
+    BrioPlotSeries series[3][DICE_METHODS];
     for (int i = 0; i < DICE; i++) mu[i] = i * i / 49.0;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; m < DICE_METHODS; m++) {
         series[0][m] = (BrioPlotSeries){
-            .name = method[m].name, .count = o[m].count, .x = o[m].time, .y = o[m].energy};
-        series[1][m] = (BrioPlotSeries){.name = method[m].name,
+            .name = dice_method[m].name, .count = o[m].count, .x = o[m].time, .y = o[m].energy};
+        series[1][m] = (BrioPlotSeries){.name = dice_method[m].name,
                                         .mark = BRIO_PLOT_LINE_AND_POINTS,
                                         .count = DICE,
                                         .x = mu,
                                         .y = o[m].way};
-        series[2][m] = (BrioPlotSeries){.name = method[m].name,
+        series[2][m] = (BrioPlotSeries){.name = dice_method[m].name,
                                         .mark = BRIO_PLOT_LINE_AND_POINTS,
                                         .count = DICE,
                                         .x = mu,
@@ -376,20 +369,47 @@ static void figure12(Report *r)
     BrioPlot plot[3] = {{.title = "Dice: total energy",
                          .x = {.label = "t, s"},
                          .y = {.label = "J"},
-                         .series_count = METHODS,
+                         .series_count = DICE_METHODS,
                          .series = series[0]},
                         {.title = "Way over the floor in 2 s",
                          .x = {.label = "coefficient of friction"},
                          .y = {.label = "m"},
-                         .series_count = METHODS,
+                         .series_count = DICE_METHODS,
                          .series = series[1]},
                         {.title = "Angle turned in 2 s",
                          .x = {.label = "coefficient of friction"},
                          .y = {.label = "rad"},
-                         .series_count = METHODS,
+                         .series_count = DICE_METHODS,
                          .series = series[2]}};
     brio__plot_write(file, plot, 3, 1);
     report_close(r, file);
+}
+
+static void figure12(Report *r)
+{
+    static Roll o[DICE_METHODS];
+    report_section(r, "eight dice, 2 s: mean way over the floor, m");
+    for (int m = 0; m < DICE_METHODS; m++) {
+        roll(r, dice_method[m].integrator, dice_method[m].rate, 2, dice_method[m].name, &o[m]);
+        report_number(r, NAN, mean_of(o[m].way), "%-24s turned %.1f rad, %lld iterations, %.0f s",
+                      dice_method[m].name, mean_of(o[m].turned), (long long)o[m].iterations,
+                      o[m].wall);
+    }
+    report_section(r, "each die (friction): way over the floor in cm / radians turned");
+    for (int i = 0; i < DICE; i++) {
+        char text[256] = "";
+        int size = 0;
+        for (int m = 0; m < DICE_METHODS; m++)
+            size += snprintf(text + size, sizeof text - (size_t)size, "%s%.0f/%.1f", m ? ", " : "",
+                             100 * o[m].way[i], o[m].turned[i]);
+        report_note(r, "mu = %.2f: %s", i * i / 49.0, text);
+    }
+    report_section(r, "mean kinetic energy from 0.75 s to 2 s, J");
+    for (int m = 0; m < DICE_METHODS; m++)
+        report_number(r, NAN, o[m].kinetic, "%-24s keeps %.3f of the first energy",
+                      dice_method[m].name, o[m].kept);
+    judge_dice(r, o);
+    plot_dice(r, o);
 }
 
 REPRODUCTION(you2026_fig12){
@@ -418,33 +438,44 @@ typedef struct Sway {
     int count;
 } Sway;
 
-static void sway(Report *r, const char *integrator, double rate, const char *what, Sway *o)
+static BrioSim *suspended(Report *r, const char *integrator, double rate)
 {
-    *o = (Sway){0};
-    BrioSim *sim =
-        report_scene(r,
-                     "time: {h: %.17g}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: {tol: 0.01, "
-                     "linear: ldlt}\nbodies:\n"
-                     "  - shape: {type: torus, major: 0.2, minor: 0.05, segments: 50, rings: 3}\n  "
-                     "  material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}\n"
-                     "    transform: {rotate: [[1, 0, 0], 90]}\n    velocity: {gradient: [[0, 0, "
-                     "0], [0, 1, 0], [0, 0, 0]], about: [0, 0.25, 0]}\n"
-                     "    fix: [{box: [[-0.06, 0.14, -1], [0.06, 1, 1]]}]\n",
-                     1 / rate, integrator);
-    if (!sim) return;
-    int64_t every = llround(rate / 30), n = 3 * brio_body_vertices(sim->system, 0), frames = 0;
-    size_t size = (size_t)n;
-    double *x = brio__calloc(6 * size, sizeof *x);
-    double begin = brio__seconds();
-    double all = 0;
-    double changing = 0;
-    double counted = 0;
-    if (!x) return brio_sim_free(sim);
-    double *v = x + n;
-    double *before = v + n;
-    double *earlier = before + n;
-    double *sum = earlier + n;
-    double *square = sum + n;
+    return report_scene(
+        r,
+        "time: {h: %.17g}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: {tol: 0.01, "
+        "linear: ldlt}\nbodies:\n"
+        "  - shape: {type: torus, major: 0.2, minor: 0.05, segments: 50, rings: 3}\n  "
+        "  material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}\n"
+        "    transform: {rotate: [[1, 0, 0], 90]}\n    velocity: {gradient: [[0, 0, "
+        "0], [0, 1, 0], [0, 0, 0]], about: [0, 0.25, 0]}\n"
+        "    fix: [{box: [[-0.06, 0.14, -1], [0.06, 1, 1]]}]\n",
+        1 / rate, integrator);
+}
+
+/* What is summed up from 3 s to 4 s; arrays of the length of all coordinates. */
+typedef struct Swaying {
+    int64_t n, frames;
+    double *x, *v, *before, *earlier, *sum, *square;
+    double all, changing;
+} Swaying;
+
+static void add_frame(Swaying *w)
+{
+    for (int64_t i = 0; i < w->n; i++) {
+        /* all of what alternates, little of what does not */
+        double swing = (w->v[i] - 2 * w->before[i] + w->earlier[i]) / 4;
+        w->sum[i] += w->x[i];
+        w->square[i] += w->x[i] * w->x[i];
+        w->changing += swing * swing;
+        w->all += w->v[i] * w->v[i];
+    }
+    w->frames++;
+}
+
+static void run_sway(Report *r, BrioSim *sim, double rate, const char *what, Swaying *w, Sway *o)
+{
+    int64_t every = llround(rate / 30);
+    size_t bytes = (size_t)w->n * sizeof *w->x;
     BrioLedger now;
     o->finished = true;
     for (int64_t k = 1; k <= llround(4 * rate) && o->finished; k++) {
@@ -456,25 +487,38 @@ static void sway(Report *r, const char *integrator, double rate, const char *wha
             o->time[o->count] = now.time;
             o->curve[o->count++] = now.kinetic;
         }
-        memcpy(earlier, before, size * sizeof *x);
-        memcpy(before, v, size * sizeof *x);
-        brio_sim_positions(sim, 0, x);
-        brio_sim_velocities(sim, 0, v);
+        memcpy(w->earlier, w->before, bytes);
+        memcpy(w->before, w->v, bytes);
+        brio_sim_positions(sim, 0, w->x);
+        brio_sim_velocities(sim, 0, w->v);
         if (now.time < 3) continue;
-        for (int64_t i = 0; i < n; i++) {
-            /* all of what alternates, little of what does not */
-            double swing = (v[i] - 2 * before[i] + earlier[i]) / 4;
-            sum[i] += x[i], square[i] += x[i] * x[i];
-            changing += swing * swing, all += v[i] * v[i];
-        }
+        add_frame(w);
         o->kinetic += now.kinetic;
-        frames++;
     }
-    for (int64_t i = 0; i < n && frames; i++)
-        counted += fmax(square[i] / (double)frames - pow(sum[i] / (double)frames, 2), 0);
-    o->kinetic = frames ? o->kinetic / (double)frames : NAN;
-    o->motion = frames ? sqrt(3 * counted / (double)n) : NAN;
-    o->alternate = frames ? changing / all : NAN;
+}
+
+static void sway(Report *r, const char *integrator, double rate, const char *what, Sway *o)
+{
+    *o = (Sway){0};
+    BrioSim *sim = suspended(r, integrator, rate);
+    if (!sim) return;
+    int64_t n = 3 * brio_body_vertices(sim->system, 0);
+    double *x = brio__calloc(6 * (size_t)n, sizeof *x), begin = brio__seconds(), counted = 0;
+    if (!x) return brio_sim_free(sim);
+    Swaying w = {.n = n,
+                 .x = x,
+                 .v = x + n,
+                 .before = x + 2 * n,
+                 .earlier = x + 3 * n,
+                 .sum = x + 4 * n,
+                 .square = x + 5 * n};
+    run_sway(r, sim, rate, what, &w, o);
+    double frames = (double)w.frames;
+    for (int64_t i = 0; i < n && w.frames; i++)
+        counted += fmax(w.square[i] / frames - pow(w.sum[i] / frames, 2), 0);
+    o->kinetic = w.frames ? o->kinetic / frames : NAN;
+    o->motion = w.frames ? sqrt(3 * counted / (double)n) : NAN;
+    o->alternate = w.frames ? w.changing / w.all : NAN;
     o->wall = brio__seconds() - begin;
     if (!o->finished)
         report_note(r, "%s ends at %.3f s: %s", what, brio_sim_time(sim), brio_sim_reason(sim));
@@ -482,17 +526,41 @@ static void sway(Report *r, const char *integrator, double rate, const char *wha
     brio_sim_free(sim);
 }
 
+static const struct {
+    const char *name, *integrator;
+    double rate;
+} sway_method[] = {{"A-search, 1/30", "a-search", 30},   {"blend, 1/30", "blend", 30},
+                   {"BDF2, 1/30", "bdf2", 30},           {"BDF2, 1/300", "bdf2", 300},
+                   {"A-search, 1/120", "a-search", 120}, {"blend, 1/120", "blend", 120},
+                   {"BDF2, 1/120", "bdf2", 120},         {"BDF2, 1/600", "bdf2", 600}};
+
+static void plot_sway(Report *r, Sway *o)
+{
+    FILE *file = report_file(r, "you2026-fig3.svg");
+    if (!file) return;
+    BrioPlotSeries series[2][4];
+    BrioPlot plot[2];
+    for (int k = 0; k < 2; k++) {
+        for (int m = 0; m < 4; m++)
+            series[k][m] = (BrioPlotSeries){.name = sway_method[4 * k + m].name,
+                                            .count = o[4 * k + m].count,
+                                            .x = o[4 * k + m].time,
+                                            .y = o[4 * k + m].curve};
+        plot[k] =
+            (BrioPlot){.title = k ? "Kinetic energy, h = 1/120 s" : "Kinetic energy, h = 1/30 s",
+                       .x = {.label = "t, s"},
+                       .y = {.label = "J"},
+                       .series_count = 4,
+                       .series = series[k]};
+    }
+    brio__plot_write(file, plot, 2, 1);
+    report_close(r, file);
+}
+
 static void figure3(Report *r)
 {
-    static const struct {
-        const char *name, *integrator;
-        double rate;
-    } method[] = {{"A-search, 1/30", "a-search", 30},   {"blend, 1/30", "blend", 30},
-                  {"BDF2, 1/30", "bdf2", 30},           {"BDF2, 1/300", "bdf2", 300},
-                  {"A-search, 1/120", "a-search", 120}, {"blend, 1/120", "blend", 120},
-                  {"BDF2, 1/120", "bdf2", 120},         {"BDF2, 1/600", "bdf2", 600}};
     enum {
-        METHODS = BRIO_COUNT(method),
+        METHODS = BRIO_COUNT(sway_method),
         SEARCH = 0,
         BLEND,
         BDF,
@@ -505,9 +573,9 @@ static void figure3(Report *r)
     static Sway o[METHODS];
     report_section(r, "from 3 s to 4 s: mean kinetic energy, J");
     for (int m = 0; m < METHODS; m++) {
-        sway(r, method[m].integrator, method[m].rate, method[m].name, &o[m]);
+        sway(r, sway_method[m].integrator, sway_method[m].rate, sway_method[m].name, &o[m]);
         report_number(r, NAN, o[m].kinetic, "%-16s motion %.1f mm, alternating share %.4f, %.1f s",
-                      method[m].name, 1e3 * o[m].motion, o[m].alternate, o[m].wall);
+                      sway_method[m].name, 1e3 * o[m].motion, o[m].alternate, o[m].wall);
     }
     report_section(r,
                    "kinetic energy, and motion about the mean place (root mean square), as ratios");
@@ -525,25 +593,7 @@ static void figure3(Report *r)
                  "A-search and BDF2 at 1/120: more; motion");
     report_fact(r, o[BLEND].alternate > 2 * o[SEARCH].alternate,
                 "blend has more motion at the frequency of its correction than A-search, at 1/30");
-    FILE *file = report_file(r, "you2026-fig3.svg");
-    if (!file) return;
-    BrioPlotSeries series[2][4];
-    BrioPlot plot[2];
-    for (int k = 0; k < 2; k++) {
-        for (int m = 0; m < 4; m++)
-            series[k][m] = (BrioPlotSeries){.name = method[4 * k + m].name,
-                                            .count = o[4 * k + m].count,
-                                            .x = o[4 * k + m].time,
-                                            .y = o[4 * k + m].curve};
-        plot[k] =
-            (BrioPlot){.title = k ? "Kinetic energy, h = 1/120 s" : "Kinetic energy, h = 1/30 s",
-                       .x = {.label = "t, s"},
-                       .y = {.label = "J"},
-                       .series_count = 4,
-                       .series = series[k]};
-    }
-    brio__plot_write(file, plot, 2, 1);
-    report_close(r, file);
+    plot_sway(r, o);
 }
 
 REPRODUCTION(you2026_fig3){

@@ -156,15 +156,40 @@ REPRODUCTION(you2026_fig10){
     .run = figure10,
 };
 
+static const Method bounce_method[] = {
+    {"BDF2, 1/120", "bdf2", 120},
+    {"A-1, 1/120", "a-1", 120},
+    {"A-search, 1/120", "a-search", 120},
+    {"A-search as printed", "{type: a-search, flight: false}", 120},
+    {"A-search, tau = 5 s", NULL, 120}};
+enum { BOUNCE_BDF2, BOUNCE_A1, BOUNCE_SEARCH, BOUNCE_PRINTED, BOUNCE_DECAY, BOUNCE_METHODS };
+
+static void plot_bounces(Report *r, Bounces b[3][BOUNCE_METHODS])
+{
+    FILE *file = report_file(r, "you2026-fig11.svg");
+    if (!file) return;
+    static double time[CURVE];
+    BrioPlotSeries series[3][BOUNCE_METHODS];
+    BrioPlot plot[3];
+    for (int i = 0; i < CURVE; i++) time[i] = CURVE_SPAN * i / (CURVE - 1);
+    for (int k = 0; k < 3; k++) {
+        for (int m = 0; m < BOUNCE_METHODS; m++)
+            series[k][m] = (BrioPlotSeries){
+                .name = bounce_method[m].name, .count = CURVE, .x = time, .y = b[k][m].energy};
+        plot[k] = (BrioPlot){
+            .title = balls[k],
+            .x = {.label = "t, s"},
+            .y = {.label = "energy above rest / first", .fixed = true, .low = 0, .high = 1.3},
+            .series_count = BOUNCE_METHODS,
+            .series = series[k]};
+    }
+    brio__plot_write(file, plot, 3, 1);
+    report_close(r, file);
+}
+
 static void figure11(Report *r)
 {
-    static const Method method[] = {{"BDF2, 1/120", "bdf2", 120},
-                                    {"A-1, 1/120", "a-1", 120},
-                                    {"A-search, 1/120", "a-search", 120},
-                                    {"A-search as printed", "{type: a-search, flight: false}", 120},
-                                    {"A-search, tau = 5 s", NULL, 120}};
-    enum { BDF2, A1, SEARCH, PRINTED, DECAY, METHODS };
-    static Bounces b[3][METHODS];
+    static Bounces b[3][BOUNCE_METHODS];
     for (int k = 0; k < 3; k++) {
         char decay[128];
         BrioLedger first;
@@ -177,46 +202,28 @@ static void figure11(Report *r)
                        "%s: energy over its target in the first step after each of the first %d "
                        "contacts in %g s",
                        balls[k], CONTACTS, CURVE_SPAN);
-        for (int m = 0; m < METHODS; m++) {
-            b[k][m] = drop(r, balls[k], m == DECAY ? decay : method[m].integrator, 120, COARSE,
-                           method[m].name);
-            if (m < SEARCH)
+        for (int m = 0; m < BOUNCE_METHODS; m++) {
+            b[k][m] = drop(r, balls[k], m == BOUNCE_DECAY ? decay : bounce_method[m].integrator,
+                           120, COARSE, bounce_method[m].name);
+            if (m < BOUNCE_SEARCH)
                 report_number(r, NAN, b[k][m].energy[CURVE - 1], "%s: last energy over the first",
-                              method[m].name);
+                              bounce_method[m].name);
             else
                 report_bound(r, b[k][m].least, 0.95, INFINITY, "%s: least of %d contacts",
-                             method[m].name, b[k][m].contacts);
-            if (m == DECAY)
+                             bounce_method[m].name, b[k][m].contacts);
+            if (m == BOUNCE_DECAY)
                 report_number(r, NAN, b[k][m].highest, "%s: largest of any step, before a contact",
-                              method[m].name);
-            else if (m >= SEARCH)
+                              bounce_method[m].name);
+            else if (m >= BOUNCE_SEARCH)
                 report_bound(r, b[k][m].highest, -INFINITY, 1.03, "%s: largest of any step",
-                             method[m].name);
+                             bounce_method[m].name);
         }
-        report_value(r, exp(-CURVE_SPAN / 5), b[k][DECAY].energy[CURVE - 1], 0.05,
+        report_value(r, exp(-CURVE_SPAN / 5), b[k][BOUNCE_DECAY].energy[CURVE - 1], 0.05,
                      "tau = 5 s: energy after %g s over the first", CURVE_SPAN);
-        report_fact(r, b[k][BDF2].energy[CURVE - 1] < b[k][SEARCH].energy[CURVE - 1],
+        report_fact(r, b[k][BOUNCE_BDF2].energy[CURVE - 1] < b[k][BOUNCE_SEARCH].energy[CURVE - 1],
                     "BDF2 ends below A-search");
     }
-    FILE *file = report_file(r, "you2026-fig11.svg");
-    if (!file) return;
-    static double time[CURVE];
-    BrioPlotSeries series[3][METHODS];
-    BrioPlot plot[3];
-    for (int i = 0; i < CURVE; i++) time[i] = CURVE_SPAN * i / (CURVE - 1);
-    for (int k = 0; k < 3; k++) {
-        for (int m = 0; m < METHODS; m++)
-            series[k][m] = (BrioPlotSeries){
-                .name = method[m].name, .count = CURVE, .x = time, .y = b[k][m].energy};
-        plot[k] = (BrioPlot){
-            .title = balls[k],
-            .x = {.label = "t, s"},
-            .y = {.label = "energy above rest / first", .fixed = true, .low = 0, .high = 1.3},
-            .series_count = METHODS,
-            .series = series[k]};
-    }
-    brio__plot_write(file, plot, 3, 1);
-    report_close(r, file);
+    plot_bounces(r, b);
 }
 
 REPRODUCTION(you2026_fig11){

@@ -3,6 +3,8 @@
  * is open or branching. */
 #include "measure.h"
 
+#include "../vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,28 +19,10 @@ static BrioStatus no_memory(BrioError *error)
     return brio__error(error, BRIO_ERROR_MEMORY, "out of memory while measuring a mesh");
 }
 
-static double square_of(const double *a, const double *b)
-{
-    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
-           (a[2] - b[2]) * (a[2] - b[2]);
-}
-
-static void cross_of(const double *a, const double *b, const double *c, double n[3])
-{
-    for (int k = 0; k < 3; k++) {
-        int s = (k + 1) % 3, t = (k + 2) % 3;
-        n[k] = (b[s] - a[s]) * (c[t] - a[t]) - (b[t] - a[t]) * (c[s] - a[s]);
-    }
-}
-
-static double dot(const double *a, const double *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 static double degrees_between(const double *a, const double *b)
 {
-    double size = sqrt(dot(a, a) * dot(b, b)), cosine = size > 0 ? dot(a, b) / size : 1;
+    double size = sqrt(brio__dot3(a, a) * brio__dot3(b, b)),
+           cosine = size > 0 ? brio__dot3(a, b) / size : 1;
     return acos(fmin(fmax(cosine, -1), 1)) * (180 / 3.14159265358979323846);
 }
 
@@ -66,7 +50,7 @@ static void measure_tet(const BrioMesh *mesh, int64_t t, BrioMeasure *m)
     for (int i = 0; i < 4; i++) p[i] = mesh->x + 3 * (int64_t)mesh->tet[4 * t + i];
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < i; j++) {
-            double square = square_of(p[i], p[j]);
+            double square = brio__square_distance3(p[i], p[j]);
             squares += square;
             longest = fmax(longest, square);
         }
@@ -77,7 +61,8 @@ static void measure_tet(const BrioMesh *mesh, int64_t t, BrioMeasure *m)
     if (fabs(volume) <= limit && m->flat++ == 0) m->first_flat = t;
     double ratio = squares > 0 ? 12 * cbrt(9 * volume * volume) / squares : 0;
     take_quality(m, t, volume < 0 ? -ratio : ratio);
-    for (int f = 0; f < 4; f++) cross_of(p[face[f][0]], p[face[f][1]], p[face[f][2]], n[f]);
+    for (int f = 0; f < 4; f++)
+        brio__triangle_normal(p[face[f][0]], p[face[f][1]], p[face[f][2]], n[f]);
     for (int f = 0; f < 4; f++)
         for (int g = 0; g < f; g++) take_angle(m, 180 - degrees_between(n[f], n[g]));
 }
@@ -89,12 +74,12 @@ static void measure_triangle(const BrioMesh *mesh, int64_t t, BrioMeasure *m, bo
     double squares = 0, longest = 0, n[3];
     for (int i = 0; i < 3; i++) p[i] = mesh->x + 3 * (int64_t)v[i];
     for (int i = 0; i < 3; i++) {
-        double square = square_of(p[i], p[(i + 1) % 3]);
+        double square = brio__square_distance3(p[i], p[(i + 1) % 3]);
         squares += square;
         longest = fmax(longest, square);
     }
-    cross_of(p[0], p[1], p[2], n);
-    double twice = sqrt(dot(n, n));
+    brio__triangle_normal(p[0], p[1], p[2], n);
+    double twice = sqrt(brio__dot3(n, n));
     m->area += twice / 2;
     if (!element) return;
     if (!(twice > LEAST_AREA * longest) && m->flat++ == 0) m->first_flat = t;
@@ -150,8 +135,8 @@ static BrioStatus measure_lengths(const BrioMesh *mesh, BrioMeasure *m)
     qsort(key, (size_t)count, sizeof *key, brio__ascending_keys);
     for (int64_t k = 0; k < count; k++) {
         if (k && key[k] == key[k - 1]) continue;
-        double length = sqrt(square_of(mesh->x + 3 * (int64_t)(key[k] >> 32),
-                                       mesh->x + 3 * (int64_t)(uint32_t)key[k]));
+        double length = sqrt(brio__square_distance3(mesh->x + 3 * (int64_t)(key[k] >> 32),
+                                                    mesh->x + 3 * (int64_t)(uint32_t)key[k]));
         m->edge_least = fmin(m->edge_least, length);
         m->edge_most = fmax(m->edge_most, length);
         m->edge_mean += length;

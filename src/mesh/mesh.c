@@ -5,6 +5,8 @@
  * vertices) whatever the mesh looks like, and gives the same order everywhere. */
 #include "mesh.h"
 
+#include "../vec.h"
+
 #include <string.h>
 
 /* ---- making ----------------------------------------------------------------------------- */
@@ -151,12 +153,6 @@ double brio__tet_volume6(const double *a, const double *b, const double *c, cons
            u[2] * (v[0] * w[1] - v[1] * w[0]);
 }
 
-static double distance(const double *a, const double *b)
-{
-    double dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2];
-    return sqrt(dx * dx + dy * dy + dz * dz);
-}
-
 /* Every vertex must be named by one of the elements: one that is not would have no mass. */
 static BrioStatus check_used(const BrioMesh *mesh, const char *name, const int32_t *index,
                              int64_t count, int corners, BrioError *error)
@@ -196,7 +192,7 @@ BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error)
         for (int i = 0; i < 4; i++) p[i] = mesh->x + 3 * (int64_t)v[i];
         double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6, longest = 0;
         for (int i = 0; i < 4; i++)
-            for (int j = 0; j < i; j++) longest = BRIO_MAX(longest, distance(p[i], p[j]));
+            for (int j = 0; j < i; j++) longest = BRIO_MAX(longest, brio__distance3(p[i], p[j]));
         if (volume > LEAST_VOLUME * longest * longest * longest) continue;
         if (volume < -LEAST_VOLUME * longest * longest * longest)
             return brio__error(error, BRIO_ERROR_INPUT,
@@ -220,7 +216,7 @@ BrioStatus brio__mesh_check_springs(const BrioMesh *mesh, BrioError *error)
         return brio__error(error, BRIO_ERROR_INPUT, "springs need edges, and the mesh has none");
     for (int64_t e = 0; e < mesh->edge_count; e++) {
         const int32_t *v = mesh->edge + 2 * e;
-        if (!(distance(mesh->x + 3 * (int64_t)v[0], mesh->x + 3 * (int64_t)v[1]) > 0))
+        if (!(brio__distance3(mesh->x + 3 * (int64_t)v[0], mesh->x + 3 * (int64_t)v[1]) > 0))
             return brio__error(error, BRIO_ERROR_INPUT,
                                "edge %lld (vertices %d %d, all counted from 0) has no length; "
                                "merge its two vertices",

@@ -261,23 +261,29 @@ static bool names_infinity_or_nan(const char *at, const char *end)
     return end - at >= 3 && (!strncasecmp(at, "nan", 3) || !strncasecmp(at, "inf", 3));
 }
 
-BrioStatus brio__scan_real(BrioScan *scan, const char *what, int64_t number, double *value)
+/* A decimal as it is written: digits * 10^exponent. */
+typedef struct Decimal {
+    bool negative;
+    uint64_t digits; /* the first 19 significant ones */
+    int significant; /* 20: more than fit */
+    int64_t exponent;
+    const char *end; /* NULL: no number */
+} Decimal;
+
+static Decimal read_decimal(const char *at, const char *end)
 {
-    if (!brio__scan_more(scan)) return unexpected(scan, what, number);
-    const char *at = scan->at, *end = scan->end;
-    bool negative = *at == '-';
+    Decimal d = {.negative = *at == '-'};
+    bool any = false;
+    int64_t written = 0;
     if (*at == '-' || *at == '+') at++;
-    uint64_t digits = 0;
-    int significant = 0, any = 0;
-    int64_t exponent = 0, written = 0;
     for (bool fraction = false; at < end; at++) {
         if (*at == '.' && !fraction) {
             fraction = true;
         } else if (is_digit(*at)) {
-            any = 1;
-            if (significant < 20) significant += significant > 0 || *at != '0';
-            if (significant < 20) digits = 10 * digits + (uint64_t)(*at - '0');
-            exponent -= fraction;
+            any = true;
+            if (d.significant < 20) d.significant += d.significant > 0 || *at != '0';
+            if (d.significant < 20) d.digits = 10 * d.digits + (uint64_t)(*at - '0');
+            d.exponent -= fraction;
         } else {
             break;
         }
@@ -289,40 +295,56 @@ BrioStatus brio__scan_real(BrioScan *scan, const char *what, int64_t number, dou
         const char *first = at;
         for (; at < end && is_digit(*at); at++)
             if (written < 100000) written = 10 * written + (*at - '0');
-        if (at == first) any = 0;
-        exponent += minus ? -written : written;
+        if (at == first) any = false;
+        d.exponent += minus ? -written : written;
     }
-    if (!any || !ends_value(scan, at)) {
-        if (!names_infinity_or_nan(scan->at, end)) return unexpected(scan, what, number);
-        char found[64];
-        brio__scan_found(scan, found, sizeof found);
-        return brio__scan_error(scan, "%s no. %lld is %s: it must be finite", what,
-                                (long long)number, found);
-    }
-    double result;
-    if (significant == 0) {
-        result = 0;
-    } else if (significant < 20 && digits <= (uint64_t)1 << 53 && exponent >= -22 &&
-               exponent <= 22) {
-        result = exponent < 0 ? (double)digits / exact_power[-exponent]
-                              : (double)digits * exact_power[exponent];
-    } else if (significant < 20 && exponent < 0 && exponent >= -19) {
-        result = divide_by_power(digits, (int)-exponent);
+    d.end = any ? at : NULL;
+    return d;
+}
+
+/* The nearest double to the size of a decimal: by one operation on exact numbers where there is
+ * one, otherwise by the C library. */
+static BrioStatus decimal_value(BrioScan *scan, const Decimal *d, double *value)
+{
+    bool fits = d->significant < 20;
+    if (d->significant == 0) {
+        *value = 0;
+    } else if (fits && d->digits <= (uint64_t)1 << 53 && d->exponent >= -22 && d->exponent <= 22) {
+        *value = d->exponent < 0 ? (double)d->digits / exact_power[-d->exponent]
+                                 : (double)d->digits * exact_power[d->exponent];
+    } else if (fits && d->exponent < 0 && d->exponent >= -19) {
+        *value = divide_by_power(d->digits, (int)-d->exponent);
     } else {
-        if (at - scan->at > LONGEST_NUMBER)
+        if (d->end - scan->at > LONGEST_NUMBER)
             return brio__scan_error(scan, "a number of more than %d characters", LONGEST_NUMBER);
-        result = fabs(library_real(scan->at, (size_t)(at - scan->at)));
-        if (isnan(result))
+        *value = fabs(library_real(scan->at, (size_t)(d->end - scan->at)));
+        if (isnan(*value))
             return brio__error_at(scan->error, BRIO_ERROR_MEMORY, scan->file, scan->line, 0, NULL,
                                   "out of memory");
-        if (isinf(result)) {
+        if (isinf(*value)) {
             char found[64];
             brio__scan_found(scan, found, sizeof found);
             return brio__scan_error(scan, "the number %s is too large", found);
         }
     }
-    scan->at = at;
-    *value = negative ? -result : result;
+    return BRIO_OK;
+}
+
+BrioStatus brio__scan_real(BrioScan *scan, const char *what, int64_t number, double *value)
+{
+    if (!brio__scan_more(scan)) return unexpected(scan, what, number);
+    Decimal d = read_decimal(scan->at, scan->end);
+    double size = 0;
+    if (!d.end || !ends_value(scan, d.end)) {
+        if (!names_infinity_or_nan(scan->at, scan->end)) return unexpected(scan, what, number);
+        char found[64];
+        brio__scan_found(scan, found, sizeof found);
+        return brio__scan_error(scan, "%s no. %lld is %s: it must be finite", what,
+                                (long long)number, found);
+    }
+    BRIO_CHECK(decimal_value(scan, &d, &size));
+    scan->at = d.end;
+    *value = d.negative ? -size : size;
     return BRIO_OK;
 }
 

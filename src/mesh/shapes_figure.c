@@ -342,6 +342,48 @@ static bool holds(const Lattice *l, int64_t point, int64_t outside)
 
 static bool is_long(int a, int b) { return a / 2 == b / 2; }
 
+/* Three corners in and n out, a prism: L, whose edge out is long, and p, q, of which p holds the
+ * diagonal of the side without L. */
+static void stuff_prism(Lattice *l, const int64_t point[4], const int in[3], int n)
+{
+    int first = is_long(in[0], n) ? 0 : is_long(in[1], n) ? 1 : 2;
+    int L = in[first];
+    int p = in[(first + 1) % 3];
+    int q = in[(first + 2) % 3];
+    if (!holds(l, point[p], point[n])) {
+        int swap = p;
+        p = q;
+        q = swap;
+    }
+    int64_t P = point_vertex(l, point[p]);
+    int64_t Q = point_vertex(l, point[q]);
+    int64_t cut = cut_vertex(l, point[L], point[n]);
+    int64_t p_cut = cut_vertex(l, point[p], point[n]);
+    int64_t q_cut = cut_vertex(l, point[q], point[n]);
+    put(l, point_vertex(l, point[L]), P, Q, cut);
+    put(l, cut, P, Q, q_cut);
+    put(l, cut, P, q_cut, p_cut);
+}
+
+/* Two inside: a holds the diagonal of the side with b and out[0] and, if there is another outside
+ * (no `on`), b that of the side with a and out[1]. */
+static void stuff_wedge(Lattice *l, const int64_t point[4], const int in[2], const int *out,
+                        const int *on)
+{
+    int a = in[0], b = in[1];
+    if (is_long(a, out[0]) || (is_long(a, b) && !holds(l, point[a], point[out[0]]))) {
+        a = in[1];
+        b = in[0];
+    }
+    int64_t A = point_vertex(l, point[a]), B = point_vertex(l, point[b]);
+    int64_t a0 = cut_vertex(l, point[a], point[out[0]]);
+    int64_t b0 = cut_vertex(l, point[b], point[out[0]]);
+    int64_t far = on ? point_vertex(l, point[on[0]]) : cut_vertex(l, point[a], point[out[1]]);
+    put(l, A, B, b0, far);
+    put(l, A, b0, a0, far);
+    if (!on) put(l, B, b0, far, cut_vertex(l, point[b], point[out[1]]));
+}
+
 /* A tet of the lattice, its long edges 0-1 and 2-3. */
 static void stuff(Lattice *l, const int64_t point[4])
 {
@@ -368,43 +410,10 @@ static void stuff(Lattice *l, const int64_t point[4])
         put(l, point_vertex(l, point[in[0]]), v[0], v[1], v[2]);
         return;
     }
-    /* a prism: L, whose edge out is long, and p, q, of which p holds the diagonal of the side
-     * without L */
-    if (ins == 3) {
-        int n = out[0];
-        int first = is_long(in[0], n) ? 0 : is_long(in[1], n) ? 1 : 2;
-        int L = in[first];
-        int p = in[(first + 1) % 3];
-        int q = in[(first + 2) % 3];
-        if (!holds(l, point[p], point[n])) {
-            int swap = p;
-            p = q;
-            q = swap;
-        }
-        int64_t P = point_vertex(l, point[p]);
-        int64_t Q = point_vertex(l, point[q]);
-        int64_t cut = cut_vertex(l, point[L], point[n]);
-        int64_t p_cut = cut_vertex(l, point[p], point[n]);
-        int64_t q_cut = cut_vertex(l, point[q], point[n]);
-        put(l, point_vertex(l, point[L]), P, Q, cut);
-        put(l, cut, P, Q, q_cut);
-        put(l, cut, P, q_cut, p_cut);
-        return;
-    }
-    /* two inside: a holds the diagonal of the side with b and out[0] and, if there is another
-     * outside, b that of the side with a and out[1] */
-    int a = in[0], b = in[1];
-    if (is_long(a, out[0]) || (is_long(a, b) && !holds(l, point[a], point[out[0]]))) {
-        a = in[1];
-        b = in[0];
-    }
-    int64_t A = point_vertex(l, point[a]), B = point_vertex(l, point[b]);
-    int64_t a0 = cut_vertex(l, point[a], point[out[0]]);
-    int64_t b0 = cut_vertex(l, point[b], point[out[0]]);
-    int64_t far = ons ? point_vertex(l, point[on[0]]) : cut_vertex(l, point[a], point[out[1]]);
-    put(l, A, B, b0, far);
-    put(l, A, b0, a0, far);
-    if (!ons) put(l, B, b0, far, cut_vertex(l, point[b], point[out[1]]));
+    if (ins == 3)
+        stuff_prism(l, point, in, out[0]);
+    else
+        stuff_wedge(l, point, in, out, ons ? on : NULL);
 }
 
 /* Every long edge between corners is part of four tets, whose other long edges go round it. */
@@ -482,6 +491,50 @@ static BrioStatus check_whole(BrioMesh *mesh, bool *whole, BrioError *error)
     return status;
 }
 
+/* The cubes of the lattice: its middle is a corner, with room for a cube and what softness adds. */
+static void lay_lattice(Lattice *l, double cube, const double low[3], const double high[3])
+{
+    l->half = cube / 2;
+    l->points = 2;
+    for (int k = 0; k < 3; k++) {
+        double middle = (low[k] + high[k]) / 2;
+        int64_t each = (int64_t)ceil((high[k] - low[k]) / (2 * cube)) + 2;
+        l->origin[k] = middle - cube * (double)each;
+        l->cubes[k] = 2 * each + 1;
+        l->points *= l->cubes[k];
+    }
+}
+
+/* Which points are inside, and where edges are cut. */
+static BrioStatus fill_lattice(Lattice *l)
+{
+    l->sign = brio__alloc((size_t)l->points, sizeof *l->sign);
+    l->number = brio__alloc((size_t)l->points, sizeof *l->number);
+    if (!l->sign || !l->number) return BRIO_ERROR_MEMORY;
+    sample(l);
+    l->near = brio__alloc((size_t)l->points, sizeof *l->near);
+    if (!l->near) return BRIO_ERROR_MEMORY;
+    find_near(l);
+    l->list = brio__alloc((size_t)l->near_count, sizeof *l->list);
+    if (!l->list) return BRIO_ERROR_MEMORY;
+    find_cuts(l);
+    warp(l);
+    for (int64_t p = 0; p < l->points; p++) l->number[p] = -1;
+    return BRIO_OK;
+}
+
+/* Counts the tets, then makes them. */
+static BrioStatus mesh_lattice(Lattice *l, BrioMesh **mesh, BrioError *error)
+{
+    if (fill_lattice(l) != BRIO_OK)
+        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory for a figure");
+    stuff_all(l);
+    BRIO_CHECK(brio__mesh_create(l->vertices, l->tets, 0, 0, mesh, error));
+    l->mesh = *mesh;
+    stuff_all(l);
+    return BRIO_OK;
+}
+
 static BrioStatus make_figure(const double *values, BrioMesh **mesh, BrioError *error)
 {
     int which = (int)values[0];
@@ -491,46 +544,12 @@ static BrioStatus make_figure(const double *values, BrioMesh **mesh, BrioError *
     *mesh = NULL;
     extent(l.limb, l.limbs, low, high);
     double cube = (high[1] - low[1]) / (double)cells, scale = values[1] / (high[1] - low[1]);
-    l.half = cube / 2;
-    l.points = 2;
-    /* the middle is a corner; room for a cube and what softness adds */
-    for (int k = 0; k < 3; k++) {
-        double middle = (low[k] + high[k]) / 2;
-        int64_t each = (int64_t)ceil((high[k] - low[k]) / (2 * cube)) + 2;
-        l.origin[k] = middle - cube * (double)each;
-        l.cubes[k] = 2 * each + 1;
-        l.points *= l.cubes[k];
-    }
-    l.sign = brio__alloc((size_t)l.points, sizeof *l.sign);
-    l.number = brio__alloc((size_t)l.points, sizeof *l.number);
-    BrioStatus status = l.sign && l.number ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK) {
-        sample(&l);
-        l.near = brio__alloc((size_t)l.points, sizeof *l.near);
-        status = l.near ? BRIO_OK : BRIO_ERROR_MEMORY;
-    }
-    if (status == BRIO_OK) {
-        find_near(&l);
-        l.list = brio__alloc((size_t)l.near_count, sizeof *l.list);
-        status = l.list ? BRIO_OK : BRIO_ERROR_MEMORY;
-    }
-    if (status == BRIO_OK) {
-        find_cuts(&l);
-        warp(&l);
-        for (int64_t p = 0; p < l.points; p++) l.number[p] = -1;
-        stuff_all(&l);
-        status = brio__mesh_create(l.vertices, l.tets, 0, 0, mesh, error);
-    } else {
-        brio__error(error, status, "out of memory for a figure");
-    }
-    if (status == BRIO_OK) {
-        l.mesh = *mesh;
-        stuff_all(&l);
-        for (int64_t v = 0; v < l.vertices; v++)
-            for (int k = 0; k < 3; k++)
-                l.mesh->x[3 * v + k] =
-                    scale * (l.mesh->x[3 * v + k] - (k == 1 ? low[1] : (low[k] + high[k]) / 2));
-    }
+    lay_lattice(&l, cube, low, high);
+    BrioStatus status = mesh_lattice(&l, mesh, error);
+    for (int64_t v = 0; status == BRIO_OK && v < l.vertices; v++)
+        for (int k = 0; k < 3; k++)
+            l.mesh->x[3 * v + k] =
+                scale * (l.mesh->x[3 * v + k] - (k == 1 ? low[1] : (low[k] + high[k]) / 2));
     brio__free(l.sign);
     brio__free(l.number);
     brio__free(l.near);

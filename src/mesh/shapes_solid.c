@@ -22,6 +22,7 @@
  * Cylinder. A disk of triangles, extruded; each prism is divided by the order of the three colours
  * of its corners (the triangular lattice is three-colourable), upside down in every second layer.
  * Neighbours are then mirror images in their common face. */
+#include "../vec.h"
 #include "shapes.h"
 
 void brio__shape_tet(BrioMesh *mesh, int64_t *t, int64_t a, int64_t b, int64_t c, int64_t d)
@@ -149,12 +150,6 @@ static int64_t ball_vertex(const BrioIcosahedron *ico, int face, const int64_t w
     return 1 + 10 * (m * (m + 1) * (2 * m + 1) / 6) + 2 * m + brio__icosphere_vertex(ico, face, w);
 }
 
-static double square_distance(const double *a, const double *b)
-{
-    double dx = a[0] - b[0], dy = a[1] - b[1], dz = a[2] - b[2];
-    return dx * dx + dy * dy + dz * dz;
-}
-
 /* An octahedron whose opposite corners are corner[i] and corner[i + 3], cut along its shortest
  * diagonal: of two that are equal (whatever the rounding) the one that comes first going round,
  * which looks the same from every face of the icosahedron; of three, `first`. */
@@ -162,7 +157,7 @@ static void put_octahedron(BrioMesh *mesh, int64_t *t, const int64_t corner[6], 
 {
     double square[3], least = INFINITY;
     for (int d = 0; d < 3; d++) {
-        square[d] = square_distance(mesh->x + 3 * corner[d], mesh->x + 3 * corner[d + 3]);
+        square[d] = brio__square_distance3(mesh->x + 3 * corner[d], mesh->x + 3 * corner[d + 3]);
         least = fmin(least, square[d]);
     }
     int best = first;

@@ -1,234 +1,14 @@
-/* Axis limits come first, then the frame (its margins depend on the tick labels and the legend),
- * then everything is drawn in pixels. Segments are clipped to the frame by Liang and Barsky's
- * method, so that no coordinate outside is ever written. */
-#include "svg.h"
+/* A chart drawn in pixels as SVG. Segments are clipped to the frame by Liang and Barsky's method,
+ * so that no coordinate outside is ever written. */
+#include "plot.h"
 
 #include "../number.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* [Okabe2008] without its yellow, which is too faint for lines on white. */
-static const char *const palette[] = {"#0072B2", "#D55E00", "#009E73", "#E69F00",
-                                      "#CC79A7", "#56B4E9", "#000000"};
 static const char region_grey[] = "#d9e3ea";
-enum { COLOURS = BRIO_COUNT(palette), MOST_TICKS = 64 };
-
-int brio__plot_colour(const BrioPlotSeries *series, int i, int *dashes)
-{
-    int place = series->colour > 0 ? series->colour - 1 : i;
-    *dashes = place / COLOURS + series->dashed;
-    return place % COLOURS;
-}
-
-static const char *series_colour(const BrioPlotSeries *series, int i)
-{
-    int dashes;
-    return palette[brio__plot_colour(series, i, &dashes)];
-}
-
-static const char *series_dashes(const BrioPlotSeries *series, int i)
-{
-    int round;
-    brio__plot_colour(series, i, &round);
-    return round == 0 ? "" : round == 1 ? " stroke-dasharray=\"7 4\"" : " stroke-dasharray=\"2 3\"";
-}
-
-/* ---- axes ------------------------------------------------------------------------------- */
-
-static double on_axis(const BrioPlotAxis *axis, double value)
-{
-    if (!axis->log) return isfinite(value) ? value : NAN;
-    return value > 0 && isfinite(value) ? log10(value) : NAN;
-}
-
-static double x_of(const BrioPlotSeries *series, int64_t i)
-{
-    return series->x ? series->x[i] : (double)i;
-}
-
-typedef struct Range {
-    double low, high;
-} Range;
-
-static void include(Range *range, double value)
-{
-    if (isnan(value)) return;
-    range->low = fmin(range->low, value);
-    range->high = fmax(range->high, value);
-}
-
-/* Limits of one axis in its own measure (logarithms on a logarithmic one). */
-static Range axis_range(const BrioPlot *plot, int which)
-{
-    const BrioPlotAxis *axis = which ? &plot->y : &plot->x;
-    Range range = {INFINITY, -INFINITY};
-    if (axis->fixed) return (Range){on_axis(axis, axis->low), on_axis(axis, axis->high)};
-    if (axis->category_count) return (Range){-0.6, axis->category_count - 0.4};
-    bool bars = false, only_bars = true, points = false;
-    for (int s = 0; s < plot->series_count; s++) {
-        const BrioPlotSeries *series = &plot->series[s];
-        bool edges = series->mark == BRIO_PLOT_BARS && !plot->x.category_count;
-        bars |= series->mark == BRIO_PLOT_BARS;
-        only_bars &= series->mark == BRIO_PLOT_BARS;
-        points |= series->mark == BRIO_PLOT_POINTS || series->mark == BRIO_PLOT_LINE_AND_POINTS;
-        for (int64_t i = 0; i < series->count + (edges && !which); i++)
-            include(&range, on_axis(axis, which ? series->y[i] : x_of(series, i)));
-    }
-    for (int r = 0; r < plot->region_count; r++) {
-        include(&range, on_axis(axis, plot->region[r].low[which]));
-        include(&range, on_axis(axis, plot->region[r].high[which]));
-    }
-    /* no data: an empty frame */
-    if (range.low > range.high) return axis->log ? (Range){-1, 1} : (Range){0, 1};
-    bool from_zero = which && bars && !axis->log;
-    if (from_zero) include(&range, 0);
-    double span = range.high - range.low;
-    double least = axis->log ? 0.2 : fmax(1e-9 * fmax(fabs(range.low), fabs(range.high)), 1e-290);
-    if (!(span > least)) { /* one value: room around it */
-        double room = axis->log ? 0.5 : fmax(range.low == 0 ? 1 : 0.05 * fabs(range.low), least);
-        return (Range){range.low - room, range.high + room};
-    }
-    double pad = plot->region_count ? 0
-                 : which            ? 0.05 * span
-                 : points           ? 0.025 * span
-                 : only_bars        ? 0.02 * span
-                                    : 0;
-    if (axis->log && which && bars) pad = 0.08 * span;
-    if (!(from_zero && range.low == 0)) range.low -= pad;
-    if (!(from_zero && range.high == 0)) range.high += pad;
-    return range;
-}
-
-typedef struct Tick {
-    double at; /* in the axis's measure */
-    char text[144];
-    int width; /* letters */
-} Tick;
-
-typedef struct Ticks {
-    int count, minor_count;
-    Tick tick[MOST_TICKS];
-    double minor[10 * MOST_TICKS];
-} Ticks;
-
-/* 1, 2 or 5 times a power of ten, at least `least`; the power through `power`. */
-static double nice_step(double least, int *power)
-{
-    *power = (int)floor(log10(least));
-    double unit = pow(10, *power), ratio = least / unit;
-    if (ratio <= 1.0000001) return unit;
-    if (ratio <= 2.0000001) return 2 * unit;
-    if (ratio <= 5.0000001) return 5 * unit;
-    (*power)++;
-    return 10 * unit;
-}
-
-static void power_text(Tick *tick, const char *factor, int exponent)
-{
-    snprintf(tick->text, sizeof tick->text, "%s10<tspan dy=\"-5\" font-size=\"9\">%s%d</tspan>",
-             factor, exponent < 0 ? "\u2212" : "", abs(exponent));
-    tick->width = (int)strlen(factor) + 2 + (abs(exponent) >= 10 ? 2 : 1) + (exponent < 0) -
-                  (factor[0] ? 1 : 0);
-}
-
-/* A number that is a multiple of 10^power; those of an axis that reaches `most` are written
- * alike. */
-static void number_text(Tick *tick, double value, int power, double most)
-{
-    int top = most > 0 ? (int)floor(log10(most)) : 0;
-    char digits[64];
-    if (value == 0) {
-        snprintf(digits, sizeof digits, "0");
-    } else if (top > 5 || top < -3) { /* mantissa and a power of ten, the same one along the axis */
-        snprintf(digits, sizeof digits, "%s%.*f\u00d7", value < 0 ? "\u2212" : "",
-                 BRIO_MAX(0, BRIO_MIN(top - power, 12)), fabs(value) / pow(10, top));
-        power_text(tick, digits, top);
-        return;
-    } else {
-        snprintf(digits, sizeof digits, "%s%.*f", value < 0 ? "\u2212" : "",
-                 BRIO_MAX(0, BRIO_MIN(-power, 15)), fabs(value));
-    }
-    snprintf(tick->text, sizeof tick->text, "%s", digits);
-    tick->width = 0;
-    for (const char *c = digits; *c; c++) tick->width += ((unsigned char)*c & 0xc0) != 0x80;
-}
-
-static void linear_ticks(Range range, int most, Ticks *ticks)
-{
-    int power;
-    double step = nice_step((range.high - range.low) / most, &power), slack = 1e-9 * step;
-    double largest = fmax(fabs(range.low), fabs(range.high));
-    for (double i = ceil((range.low - slack) / step);
-         i * step <= range.high + slack && ticks->count < MOST_TICKS; i++) {
-        Tick *tick = &ticks->tick[ticks->count++];
-        tick->at = i * step;
-        number_text(tick, i == 0 ? 0 : tick->at, power, largest);
-    }
-}
-
-/* Powers of ten, every k-th if there are many; within few decades also 2 and 5 times them. */
-static void log_ticks(Range range, int most, Ticks *ticks)
-{
-    double span = range.high - range.low, slack = 1e-9 * fmax(span, 1);
-    int first = (int)floor(range.low), last = (int)ceil(range.high), every = 1;
-    static const int steps[] = {1, 2, 3, 5, 10, 20, 50, 100, 200};
-    for (size_t i = 0; i < BRIO_COUNT(steps) && span / every > most; i++) every = steps[i];
-    bool between = span < 1.7 && 3 * span <= most;
-    for (int e = first; e <= last; e++) {
-        for (int m = 1; m < 10; m++) {
-            double at = e + log10(m);
-            if (at < range.low - slack || at > range.high + slack) continue;
-            bool labelled =
-                (m == 1 && (e % every + every) % every == 0) || (between && (m == 2 || m == 5));
-            if (labelled && ticks->count < MOST_TICKS) {
-                Tick *tick = &ticks->tick[ticks->count++];
-                tick->at = at;
-                if (e >= -2 && e <= 3 && between) {
-                    number_text(tick, m * pow(10, e), e, m * pow(10, e));
-                } else {
-                    char factor[8] = "";
-                    if (m > 1) snprintf(factor, sizeof factor, "%d\u00d7", m);
-                    power_text(tick, factor, e);
-                }
-            } else if ((m == 1 || span < 6) && ticks->minor_count < (int)BRIO_COUNT(ticks->minor)) {
-                ticks->minor[ticks->minor_count++] = at;
-            }
-        }
-    }
-    if (ticks->count >= 2 || span > 1.7) return;
-    ticks->count = 0; /* less than an octave: round numbers */
-    int power;
-    double low = pow(10, range.low);
-    double high = pow(10, range.high);
-    double step = nice_step((high - low) / most, &power);
-    for (double i = ceil(low / step - 1e-9);
-         i * step <= high * (1 + 1e-9) && ticks->count < MOST_TICKS; i++) {
-        Tick *tick = &ticks->tick[ticks->count++];
-        tick->at = log10(i * step);
-        number_text(tick, i * step, power, high);
-    }
-}
-
-static void find_ticks(const BrioPlotAxis *axis, Range range, double pixels, double each,
-                       Ticks *ticks)
-{
-    int most = BRIO_MAX(2, BRIO_MIN((int)(pixels / each), MOST_TICKS - 2));
-    ticks->count = ticks->minor_count = 0;
-    if (axis->log)
-        log_ticks(range, most, ticks);
-    else
-        linear_ticks(range, most, ticks);
-}
 
 /* ---- text ------------------------------------------------------------------------------- */
-
-static int letters(const char *text)
-{
-    int count = 0;
-    for (; text && *text; text++) count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
-}
 
 /* Control characters have no place in XML. */
 static void escaped(FILE *file, const char *text)
@@ -244,149 +24,7 @@ static void escaped(FILE *file, const char *text)
     }
 }
 
-/* A font size at which the text fits; half an em is the mean width of a letter, and somewhat more
- * is on the safe side. */
-static double fitting(const char *text, double size, double width)
-{
-    double needed = 0.58 * size * letters(text);
-    return needed > width ? fmax(6, size * width / needed) : size;
-}
-
-static double text_width(const char *text, double size) { return 0.58 * size * letters(text); }
-
 /* ---- frame and legend ------------------------------------------------------------------- */
-
-enum { LEGEND_ROW = 20, LEGEND_SAMPLE = 34, TICK_LETTER = 7, LONGEST_BESIDE = 210 };
-
-static int legend_entries(const BrioPlot *plot, const char *names[])
-{
-    int count = 0;
-    for (int s = 0; s < plot->series_count && s < BRIO_PLOT_MOST_SERIES; s++)
-        if (plot->series[s].name) names[count++] = plot->series[s].name;
-    for (int r = 0; r < plot->region_count && count < 2 * BRIO_PLOT_MOST_SERIES; r++)
-        if (plot->region[r].name) names[count++] = plot->region[r].name;
-    return count;
-}
-
-typedef struct Legend {
-    int count, columns;
-    double cell;  /* width */
-    bool at_ends; /* beside the frame, each name where its line ends */
-    /* then: of each name, and of its line at the right edge (NAN: it ends before that) */
-    double y[BRIO_PLOT_MOST_SERIES], end[BRIO_PLOT_MOST_SERIES];
-} Legend;
-
-static double px(const BrioPlotFrame *f, double x)
-{
-    return f->left + f->width * ((x - f->low[0]) / (f->high[0] - f->low[0]));
-}
-static double py(const BrioPlotFrame *f, double y)
-{
-    return f->top + f->height * ((f->high[1] - y) / (f->high[1] - f->low[1]));
-}
-
-static bool has_only_lines(const BrioPlot *plot)
-{
-    for (int s = 0; s < plot->series_count; s++)
-        if (plot->series[s].mark != BRIO_PLOT_LINE) return false;
-    return plot->region_count == 0;
-}
-
-/* Names as near to the ends of their lines as rows allow: of `wanted`, which ascends, the nearest
- * heights in the sense of least squares that are a row apart (neighbours that are too close share
- * the mean of what they want, less their rows), moved into the frame. */
-static void spread(const BrioPlotFrame *f, int count, const double *wanted, double *y)
-{
-    double mean[BRIO_PLOT_MOST_SERIES];
-    int size[BRIO_PLOT_MOST_SERIES], blocks = 0, i = 0;
-    for (int k = 0; k < count; k++) {
-        mean[blocks] = wanted[k] - LEGEND_ROW * k;
-        size[blocks++] = 1;
-        for (; blocks > 1 && mean[blocks - 2] > mean[blocks - 1]; blocks--) {
-            int both = size[blocks - 2] + size[blocks - 1];
-            mean[blocks - 2] =
-                (size[blocks - 2] * mean[blocks - 2] + size[blocks - 1] * mean[blocks - 1]) / both;
-            size[blocks - 2] = both;
-        }
-    }
-    double first = f->top + 0.5 * LEGEND_ROW;
-    double last = f->top + f->height - LEGEND_ROW * (count - 0.5);
-    for (int b = 0; b < blocks; b++)
-        for (int k = 0; k < size[b]; k++, i++)
-            y[i] = fmax(first, fmin(mean[b], last)) + LEGEND_ROW * i;
-}
-
-static void place_at_ends(const BrioPlot *plot, const BrioPlotFrame *f, Legend *legend)
-{
-    int order[BRIO_PLOT_MOST_SERIES], count = 0;
-    double wanted[BRIO_PLOT_MOST_SERIES], y[BRIO_PLOT_MOST_SERIES];
-    for (int s = 0; s < plot->series_count && s < BRIO_PLOT_MOST_SERIES; s++) {
-        const BrioPlotSeries *series = &plot->series[s];
-        if (!series->name) continue;
-        int64_t last = series->count - 1;
-        while (last >= 0 && (isnan(on_axis(&plot->x, x_of(series, last))) ||
-                             isnan(on_axis(&plot->y, series->y[last]))))
-            last--;
-        double x = last < 0 ? f->left : px(f, on_axis(&plot->x, x_of(series, last)));
-        double end = last < 0 ? INFINITY : py(f, on_axis(&plot->y, series->y[last]));
-        double in = fmax(f->top, fmin(end, f->top + f->height));
-        int at = count;
-        for (; at > 0 && wanted[at - 1] > in; at--)
-            wanted[at] = wanted[at - 1], order[at] = order[at - 1];
-        wanted[at] = in;
-        order[at] = count;
-        legend->end[count++] = in == end && fabs(x - f->left - f->width) < 2 ? end : NAN;
-    }
-    spread(f, count, wanted, y);
-    for (int k = 0; k < count; k++) legend->y[order[k]] = y[k];
-}
-
-static Legend place(const BrioPlot *plot, BrioPlotFrame *frame)
-{
-    const char *names[2 * BRIO_PLOT_MOST_SERIES];
-    Legend legend = {.count = legend_entries(plot, names), .columns = 1};
-    double longest = 0;
-    for (int i = 0; i < legend.count; i++) longest = fmax(longest, text_width(names[i], 12));
-    legend.cell = LEGEND_SAMPLE + longest + 10;
-    bool beside = legend.count > 0 && longest <= LONGEST_BESIDE;
-    Range y = axis_range(plot, 1), x = axis_range(plot, 0);
-    frame->low[0] = x.low, frame->high[0] = x.high, frame->low[1] = y.low, frame->high[1] = y.high;
-    frame->top = plot->title ? 42 : 16;
-    double bottom = plot->x.label ? 56 : 34, right = beside ? legend.cell + 22 : 24;
-    if (legend.count && !beside) {
-        legend.columns =
-            BRIO_MAX(1, BRIO_MIN(legend.count, (int)((BRIO_PLOT_WIDTH - 40) / legend.cell)));
-        bottom += LEGEND_ROW * ((legend.count + legend.columns - 1) / legend.columns) + 8;
-    }
-    frame->height = BRIO_PLOT_HEIGHT - frame->top - bottom;
-    Ticks ticks;
-    int widest = 1;
-    find_ticks(&plot->y, y, frame->height, 46, &ticks);
-    for (int i = 0; i < ticks.count; i++) widest = BRIO_MAX(widest, ticks.tick[i].width);
-    frame->left = 16 + TICK_LETTER * widest + (plot->y.label ? 24 : 4);
-    frame->width = BRIO_PLOT_WIDTH - frame->left - right;
-    if (beside) {
-        legend.at_ends = has_only_lines(plot);
-        double box[4] = {frame->left + frame->width + 14, frame->top, legend.cell,
-                         legend.at_ends ? frame->height : LEGEND_ROW * legend.count};
-        memcpy(frame->legend, box, sizeof box);
-        if (legend.at_ends) place_at_ends(plot, frame, &legend);
-    } else if (legend.count) {
-        double rows = (legend.count + legend.columns - 1) / legend.columns;
-        legend.cell = fmin(legend.cell, BRIO_PLOT_WIDTH - 40);
-        double box[4] = {20, BRIO_PLOT_HEIGHT - 6 - LEGEND_ROW * rows, legend.cell * legend.columns,
-                         LEGEND_ROW * rows};
-        memcpy(frame->legend, box, sizeof box);
-    }
-    return legend;
-}
-
-BrioPlotFrame brio__plot_frame(const BrioPlot *plot)
-{
-    BrioPlotFrame frame = {0};
-    place(plot, &frame);
-    return frame;
-}
 
 /* Pixels with as many decimals as can be seen. */
 static void pixel(FILE *file, double value)
@@ -451,30 +89,33 @@ static void draw_categories(FILE *file, const BrioPlotAxis *axis, const BrioPlot
 {
     double room = f->width / (axis->category_count + 0.2) - 6, size = 12;
     for (int i = 0; i < axis->category_count; i++)
-        size = fmin(size, fitting(axis->category[i], 12, room));
+        size = fmin(size, brio__plot_fitting(axis->category[i], 12, room));
     for (int i = 0; i < axis->category_count; i++)
-        label(file, px(f, i), f->top + f->height + 18, "middle", size, "", axis->category[i]);
+        label(file, brio__plot_px(f, i), f->top + f->height + 18, "middle", size, "",
+              axis->category[i]);
 }
 
 static void draw_x_axis(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f)
 {
     double bottom = f->top + f->height;
-    Ticks ticks;
+    BrioPlotTicks ticks;
     if (plot->x.category_count) {
         draw_categories(file, &plot->x, f);
     } else {
         double each = 78;
         int widest = 1; /* labels that would meet are made fewer */
         do {
-            find_ticks(&plot->x, (Range){f->low[0], f->high[0]}, f->width, each, &ticks);
+            brio__plot_find_ticks(&plot->x, (BrioPlotRange){f->low[0], f->high[0]}, f->width, each,
+                                  &ticks);
             for (int i = 0; i < ticks.count; i++) widest = BRIO_MAX(widest, ticks.tick[i].width);
             each *= 1.25;
         } while (ticks.count > 2 && f->width / ticks.count < TICK_LETTER * widest + 10 &&
                  each < f->width);
         for (int i = 0; i < ticks.minor_count; i++)
-            line(file, px(f, ticks.minor[i]), f->top, px(f, ticks.minor[i]), bottom, faint);
+            line(file, brio__plot_px(f, ticks.minor[i]), f->top, brio__plot_px(f, ticks.minor[i]),
+                 bottom, faint);
         for (int i = 0; i < ticks.count; i++) {
-            double x = px(f, ticks.tick[i].at);
+            double x = brio__plot_px(f, ticks.tick[i].at);
             line(file, x, f->top, x, bottom, grid);
             text_begin(file, x, bottom + 18, "middle", 12, "");
             fprintf(file, "%s</text>\n", ticks.tick[i].text);
@@ -482,18 +123,18 @@ static void draw_x_axis(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
     }
     if (plot->x.label)
         label(file, f->left + f->width / 2, bottom + 42, "middle",
-              fitting(plot->x.label, 13, f->width), "", plot->x.label);
+              brio__plot_fitting(plot->x.label, 13, f->width), "", plot->x.label);
 }
 
 static void draw_y_axis(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f)
 {
-    Ticks ticks;
-    find_ticks(&plot->y, (Range){f->low[1], f->high[1]}, f->height, 46, &ticks);
+    BrioPlotTicks ticks;
+    brio__plot_find_ticks(&plot->y, (BrioPlotRange){f->low[1], f->high[1]}, f->height, 46, &ticks);
     for (int i = 0; i < ticks.minor_count; i++)
-        line(file, f->left, py(f, ticks.minor[i]), f->left + f->width, py(f, ticks.minor[i]),
-             faint);
+        line(file, f->left, brio__plot_py(f, ticks.minor[i]), f->left + f->width,
+             brio__plot_py(f, ticks.minor[i]), faint);
     for (int i = 0; i < ticks.count; i++) {
-        double y = py(f, ticks.tick[i].at);
+        double y = brio__plot_py(f, ticks.tick[i].at);
         line(file, f->left, y, f->left + f->width, y, grid);
         text_begin(file, f->left - 7, y + 4, "end", 12, "");
         fprintf(file, "%s</text>\n", ticks.tick[i].text);
@@ -502,7 +143,8 @@ static void draw_y_axis(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
     double middle = f->top + f->height / 2;
     char turn[64];
     snprintf(turn, sizeof turn, " transform=\"rotate(-90 18 %.2f)\"", middle);
-    label(file, 18, middle, "middle", fitting(plot->y.label, 13, f->height), turn, plot->y.label);
+    label(file, 18, middle, "middle", brio__plot_fitting(plot->y.label, 13, f->height), turn,
+          plot->y.label);
 }
 
 /* ---- lines ------------------------------------------------------------------------------ */
@@ -605,10 +247,10 @@ static void draw_line(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, 
     fprintf(file,
             "<path class=\"line\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" "
             "stroke-linejoin=\"round\"%s d=\"",
-            series_colour(series, s), series_dashes(series, s));
+            brio__plot_series_colour(series, s), brio__plot_series_dashes(series, s));
     for (int64_t i = 0; i < series->count; i++) {
-        double p[2] = {px(f, on_axis(&plot->x, x_of(series, i))),
-                       py(f, on_axis(&plot->y, series->y[i]))};
+        double p[2] = {brio__plot_px(f, brio__plot_on_axis(&plot->x, brio__plot_x_of(series, i))),
+                       brio__plot_py(f, brio__plot_on_axis(&plot->y, series->y[i]))};
         if (isnan(p[0]) || isnan(p[1])) {
             column_flush(&pen, &column);
             pen.has_at = pen.here = false;
@@ -642,10 +284,10 @@ static BrioStatus draw_points(FILE *file, const BrioPlot *plot, const BrioPlotFr
             many ? "<path class=\"points\" stroke=\"%s\" stroke-width=\"3.6\" "
                    "stroke-linecap=\"round\" d=\""
                  : "<g class=\"points\" fill=\"%s\">\n",
-            series_colour(series, s));
+            brio__plot_series_colour(series, s));
     for (int64_t i = 0; i < series->count; i++) {
-        double x = px(f, on_axis(&plot->x, x_of(series, i)));
-        double y = py(f, on_axis(&plot->y, series->y[i]));
+        double x = brio__plot_px(f, brio__plot_on_axis(&plot->x, brio__plot_x_of(series, i)));
+        double y = brio__plot_py(f, brio__plot_on_axis(&plot->y, series->y[i]));
         if (isnan(x) || isnan(y) || !in_frame(f, x, y)) continue;
         size_t cell = (size_t)(cells * fmax(y - f->top, 0)) * columns +
                       (size_t)(cells * fmax(x - f->left, 0));
@@ -678,38 +320,42 @@ static void draw_bars(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f, 
     double base = plot->y.log ? f->low[1] : within(0, f->low[1], f->high[1]);
     char fill[64];
     snprintf(fill, sizeof fill, "fill=\"%s\" stroke=\"white\" stroke-width=\"0.5\"",
-             series_colour(series, s));
+             brio__plot_series_colour(series, s));
     fputs("<g class=\"bars\">\n", file);
     for (int64_t i = 0; i < series->count; i++) {
-        double y = on_axis(&plot->y, series->y[i]), left, right;
+        double y = brio__plot_on_axis(&plot->y, series->y[i]), left, right;
         if (plot->x.category_count) {
             left = (double)i - 0.4 + 0.8 * group / groups;
             right = left + 0.8 / groups;
         } else {
-            left = on_axis(&plot->x, x_of(series, i));
-            right = on_axis(&plot->x, x_of(series, i + 1));
+            left = brio__plot_on_axis(&plot->x, brio__plot_x_of(series, i));
+            right = brio__plot_on_axis(&plot->x, brio__plot_x_of(series, i + 1));
         }
         if (isnan(y) || isnan(left) || isnan(right)) continue;
         left = within(left, f->low[0], f->high[0]), right = within(right, f->low[0], f->high[0]);
-        double top = py(f, within(fmax(y, base), f->low[1], f->high[1]));
-        double bottom = py(f, within(fmin(y, base), f->low[1], f->high[1]));
+        double top = brio__plot_py(f, within(fmax(y, base), f->low[1], f->high[1]));
+        double bottom = brio__plot_py(f, within(fmin(y, base), f->low[1], f->high[1]));
         if (right > left && bottom > top)
-            rectangle(file, px(f, left), top, px(f, right) - px(f, left), bottom - top, fill);
+            rectangle(file, brio__plot_px(f, left), top,
+                      brio__plot_px(f, right) - brio__plot_px(f, left), bottom - top, fill);
     }
     fputs("</g>\n", file);
 }
 
 static const char *region_colour(const BrioPlotRegion *region)
 {
-    return region->colour > 0 ? palette[(region->colour - 1) % COLOURS] : region_grey;
+    return region->colour > 0 ? brio__plot_palette[(region->colour - 1) % COLOURS] : region_grey;
 }
+
 static double region_opacity(const BrioPlotRegion *region) { return region->colour > 0 ? 0.28 : 1; }
 
 static void draw_region(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f,
                         const BrioPlotRegion *region)
 {
-    double low[2] = {on_axis(&plot->x, region->low[0]), on_axis(&plot->y, region->low[1])};
-    double high[2] = {on_axis(&plot->x, region->high[0]), on_axis(&plot->y, region->high[1])};
+    double low[2] = {brio__plot_on_axis(&plot->x, region->low[0]),
+                     brio__plot_on_axis(&plot->y, region->low[1])};
+    double high[2] = {brio__plot_on_axis(&plot->x, region->high[0]),
+                      brio__plot_on_axis(&plot->y, region->high[1])};
     fprintf(file,
             "<path class=\"region\" fill=\"%s\" fill-opacity=\"%.2f\" "
             "shape-rendering=\"crispEdges\" d=\"",
@@ -725,15 +371,15 @@ static void draw_region(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
             double x1 = within(low[0] + end * dx, f->low[0], f->high[0]);
             if (!row[i] || !(x1 > x0) || !(y1 > y0)) continue;
             fputc('M', file);
-            pixel(file, px(f, x0));
+            pixel(file, brio__plot_px(f, x0));
             fputc(' ', file);
-            pixel(file, py(f, y0));
+            pixel(file, brio__plot_py(f, y0));
             fputc('H', file);
-            pixel(file, px(f, x1));
+            pixel(file, brio__plot_px(f, x1));
             fputc('V', file);
-            pixel(file, py(f, y1));
+            pixel(file, brio__plot_py(f, y1));
             fputc('H', file);
-            pixel(file, px(f, x0));
+            pixel(file, brio__plot_px(f, x0));
             fputc('Z', file);
         }
     }
@@ -743,7 +389,7 @@ static void draw_region(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
 /* ---- the chart -------------------------------------------------------------------------- */
 
 static void draw_legend(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f,
-                        const Legend *legend)
+                        const BrioPlotLegend *legend)
 {
     int i = 0;
     fputs("<g class=\"legend\">\n", file);
@@ -768,18 +414,18 @@ static void draw_legend(FILE *file, const BrioPlot *plot, const BrioPlotFrame *f
                      region_colour(region), region_opacity(region));
             rectangle(file, x + 5, y - 6, 18, 12, style);
         } else if (series->mark == BRIO_PLOT_BARS) {
-            snprintf(style, sizeof style, "fill=\"%s\"", series_colour(series, k));
+            snprintf(style, sizeof style, "fill=\"%s\"", brio__plot_series_colour(series, k));
             rectangle(file, x + 8, y - 6, 12, 12, style);
         } else {
             snprintf(style, sizeof style, "stroke=\"%s\" stroke-width=\"2.2\"%s",
-                     series_colour(series, k), series_dashes(series, k));
+                     brio__plot_series_colour(series, k), brio__plot_series_dashes(series, k));
             if (series->mark != BRIO_PLOT_POINTS) line(file, from[0], from[1], x + 28, y, style);
             if (series->mark != BRIO_PLOT_LINE)
                 fprintf(file, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"3\" fill=\"%s\"/>\n", x + 14, y,
-                        series_colour(series, k));
+                        brio__plot_series_colour(series, k));
         }
         label(file, x + LEGEND_SAMPLE, y + 4, "start",
-              fitting(name, 12, legend->cell - LEGEND_SAMPLE - 4), "", name);
+              brio__plot_fitting(name, 12, legend->cell - LEGEND_SAMPLE - 4), "", name);
     }
     fputs("</g>\n", file);
 }
@@ -802,11 +448,12 @@ static BrioStatus draw_series(FILE *file, const BrioPlot *plot, const BrioPlotFr
 static BrioStatus draw(FILE *file, const BrioPlot *plot)
 {
     BrioPlotFrame frame = {0};
-    Legend legend = place(plot, &frame);
+    BrioPlotLegend legend = brio__plot_place(plot, &frame);
     if (!(frame.high[0] > frame.low[0]) || !(frame.high[1] > frame.low[1])) return BRIO_ERROR_INPUT;
     if (plot->title)
         label(file, BRIO_PLOT_WIDTH / 2.0, 26, "middle",
-              fitting(plot->title, 16, BRIO_PLOT_WIDTH - 24), " font-weight=\"bold\"", plot->title);
+              brio__plot_fitting(plot->title, 16, BRIO_PLOT_WIDTH - 24), " font-weight=\"bold\"",
+              plot->title);
     for (int r = 0; r < plot->region_count; r++) draw_region(file, plot, &frame, &plot->region[r]);
     draw_x_axis(file, plot, &frame);
     draw_y_axis(file, plot, &frame);

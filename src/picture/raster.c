@@ -569,74 +569,87 @@ static BrioStatus bin_facets(BrioRaster *r)
     return BRIO_OK;
 }
 
+/* Pixels left ... right, top ... bottom, and of each sample the nearest facet and 1/depth there. */
+typedef struct Tile {
+    int left, top, right, bottom;
+    float nearest[TILE * TILE][SAMPLES];
+    int32_t id[TILE * TILE][SAMPLES];
+} Tile;
+
+/* One facet into the samples of a pixel that its edges may reach. */
+static void sample_facet(const Setup *s, int32_t f, bool glass, int i, int j, float *depth,
+                         int32_t *owner)
+{
+    float e[3];
+    bool outside = false;
+    for (int k = 0; k < 3; k++) {
+        e[k] = (float)((double)s->a[k] * (i + 0.5) + (double)s->b[k] * (j + 0.5) + s->c[k]);
+        outside |= e[k] < -0.5f * (fabsf(s->a[k]) + fabsf(s->b[k])) + s->slack[k];
+    }
+    if (outside) return;
+    for (int q = 0; q < SAMPLES; q++) {
+        float p0 = e[0] + s->a[0] * sample_x[q] + s->b[0] * sample_y[q],
+              p1 = e[1] + s->a[1] * sample_x[q] + s->b[1] * sample_y[q],
+              p2 = e[2] + s->a[2] * sample_x[q] + s->b[2] * sample_y[q], inverse = p0 + p1 + p2;
+        if (p0 < s->slack[0] || p1 < s->slack[1] || p2 < s->slack[2] || inverse <= depth[q] ||
+            (glass && !(GLASS_SAMPLES >> q & 1)))
+            continue;
+        depth[q] = inverse;
+        owner[q] = f;
+    }
+}
+
+/* The colour of a pixel: once for each facet that its samples see. */
+static void shade_pixel(const BrioRaster *r, int i, int j, const int32_t owner[SAMPLES])
+{
+    const BrioView *view = r->view;
+    float sum[3] = {0};
+    unsigned done = 0;
+    for (int q = 0; q < SAMPLES; q++) {
+        int same = 0;
+        float c[3];
+        double depth;
+        if (done >> q & 1) continue;
+        for (int k = q; k < SAMPLES; k++)
+            if (owner[k] == owner[q]) {
+                done |= 1u << k;
+                same++;
+            }
+        if (owner[q] < 0)
+            depth = shade_behind(r, (float)i + 0.5f, (float)j + 0.5f, c);
+        else
+            shade_facet(r, &r->facet[owner[q]], &r->setup[owner[q]], (float)i + 0.5f,
+                        (float)j + 0.5f, c, &depth);
+        if (view->wall_count)
+            shade_walls(view, (float)i + 0.5f, (float)j + 0.5f, depth < 0 ? INFINITY : depth, c);
+        for (int k = 0; k < 3; k++) sum[k] += (float)same * c[k];
+    }
+    uint8_t *pixel = r->rgb + (size_t)j * r->pitch + 3 * (size_t)i;
+    for (int k = 0; k < 3; k++) pixel[k] = brio__colour_byte(sum[k] / SAMPLES);
+}
+
 static void draw_tile(const BrioRaster *r, int tile)
 {
-    static _Thread_local float nearest[TILE * TILE][SAMPLES];
-    static _Thread_local int32_t id[TILE * TILE][SAMPLES];
-    const BrioView *view = r->view;
-    int left = tile % r->tiles_x * TILE;
-    int top = tile / r->tiles_x * TILE;
-    int right = BRIO_MIN(left + TILE, view->width) - 1;
-    int bottom = BRIO_MIN(top + TILE, view->height) - 1;
-    memset(id, 0xff, sizeof id);
-    memset(nearest, 0, sizeof nearest);
+    static _Thread_local Tile t;
+    t.left = tile % r->tiles_x * TILE;
+    t.top = tile / r->tiles_x * TILE;
+    t.right = BRIO_MIN(t.left + TILE, r->view->width) - 1;
+    t.bottom = BRIO_MIN(t.top + TILE, r->view->height) - 1;
+    memset(t.id, 0xff, sizeof t.id);
+    memset(t.nearest, 0, sizeof t.nearest);
     for (int32_t at = r->bin_start[tile]; at < r->bin_start[tile + 1]; at++) {
         int32_t f = r->bin[at];
         const Setup *s = &r->setup[f];
         bool glass = r->facet[f].flags & BRIO_FACET_GLASS;
-        for (int j = BRIO_MAX(top, s->box[2]); j <= BRIO_MIN(bottom, s->box[3]); j++)
-            for (int i = BRIO_MAX(left, s->box[0]); i <= BRIO_MIN(right, s->box[1]); i++) {
-                float e[3];
-                bool outside = false;
-                for (int k = 0; k < 3; k++) {
-                    e[k] = (float)((double)s->a[k] * (i + 0.5) + (double)s->b[k] * (j + 0.5) +
-                                   s->c[k]);
-                    outside |= e[k] < -0.5f * (fabsf(s->a[k]) + fabsf(s->b[k])) + s->slack[k];
-                }
-                if (outside) continue;
-                float *depth = nearest[(j - top) * TILE + i - left];
-                int32_t *owner = id[(j - top) * TILE + i - left];
-                for (int q = 0; q < SAMPLES; q++) {
-                    float p0 = e[0] + s->a[0] * sample_x[q] + s->b[0] * sample_y[q],
-                          p1 = e[1] + s->a[1] * sample_x[q] + s->b[1] * sample_y[q],
-                          p2 = e[2] + s->a[2] * sample_x[q] + s->b[2] * sample_y[q],
-                          inverse = p0 + p1 + p2;
-                    if (p0 < s->slack[0] || p1 < s->slack[1] || p2 < s->slack[2] ||
-                        inverse <= depth[q] || (glass && !(GLASS_SAMPLES >> q & 1)))
-                        continue;
-                    depth[q] = inverse;
-                    owner[q] = f;
-                }
+        for (int j = BRIO_MAX(t.top, s->box[2]); j <= BRIO_MIN(t.bottom, s->box[3]); j++)
+            for (int i = BRIO_MAX(t.left, s->box[0]); i <= BRIO_MIN(t.right, s->box[1]); i++) {
+                int pixel = (j - t.top) * TILE + i - t.left;
+                sample_facet(s, f, glass, i, j, t.nearest[pixel], t.id[pixel]);
             }
     }
-    for (int j = top; j <= bottom; j++)
-        for (int i = left; i <= right; i++) {
-            const int32_t *owner = id[(j - top) * TILE + i - left];
-            float sum[3] = {0};
-            unsigned done = 0;
-            for (int q = 0; q < SAMPLES; q++) {
-                int same = 0;
-                float c[3];
-                double depth;
-                if (done >> q & 1) continue;
-                for (int k = q; k < SAMPLES; k++)
-                    if (owner[k] == owner[q]) {
-                        done |= 1u << k;
-                        same++;
-                    }
-                if (owner[q] < 0)
-                    depth = shade_behind(r, (float)i + 0.5f, (float)j + 0.5f, c);
-                else
-                    shade_facet(r, &r->facet[owner[q]], &r->setup[owner[q]], (float)i + 0.5f,
-                                (float)j + 0.5f, c, &depth);
-                if (view->wall_count)
-                    shade_walls(view, (float)i + 0.5f, (float)j + 0.5f,
-                                depth < 0 ? INFINITY : depth, c);
-                for (int k = 0; k < 3; k++) sum[k] += (float)same * c[k];
-            }
-            uint8_t *pixel = r->rgb + (size_t)j * r->pitch + 3 * (size_t)i;
-            for (int k = 0; k < 3; k++) pixel[k] = brio__colour_byte(sum[k] / SAMPLES);
-        }
+    for (int j = t.top; j <= t.bottom; j++)
+        for (int i = t.left; i <= t.right; i++)
+            shade_pixel(r, i, j, t.id[(j - t.top) * TILE + i - t.left]);
 }
 
 static void draw_tiles(void *context, int64_t begin, int64_t end)

@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #ifdef __linux__
 #include <sys/resource.h>
 #endif

@@ -6,7 +6,6 @@
 #include "node.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- nodes ------------------------------------------------------------------------------ */

@@ -4,8 +4,6 @@
 #include "../number.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- JSON ------------------------------------------------------------------------------- */
 
