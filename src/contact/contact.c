@@ -1,3 +1,5 @@
+/* Pairs of surfaces that may touch: boxes, candidates, the pairs within reach, and how far a motion
+ * may go (contact.h). */
 #include "contact.h"
 
 #include "ccd.h"

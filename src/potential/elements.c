@@ -1,3 +1,5 @@
+/* Sums over elements: energies, gradients gathered per coordinate block, Hessians gathered per
+ * matrix block, limits of steps; all in an order fixed when the evaluator is made (elements.h). */
 #include "elements.h"
 
 #include "../linear/extra.h"

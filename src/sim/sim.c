@@ -1,3 +1,4 @@
+/* The simulation of the public interface: what fits together, steps, positions, energies. */
 #include "sim.h"
 
 #include "../build/affine.h"

@@ -1,3 +1,5 @@
+/* The state in one block of memory, the map x = J q + b, scripts, and sums of vectors (system.h).
+ */
 #include "system.h"
 
 #include "../vec.h"
