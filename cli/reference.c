@@ -2,6 +2,8 @@
 
 #include "commands.h"
 
+#include "contact/law.h"
+#include "contact/obstacle.h"
 #include "damping/damping.h"
 #include "linear/linear.h"
 #include "mesh/mesh.h"
@@ -123,6 +125,23 @@ static bool energy_at(int i, Entry *e)
 {
     if (!brio__energy_at(i)) return false;
     *e = energy_entry(brio__energy_at(i));
+    return true;
+}
+
+static bool law_at(int i, Entry *e)
+{
+    const BrioLaw *law = brio__law_at(i);
+    if (!law) return false;
+    *e = (Entry){law->name, law->summary, law->citation, law->fields,
+                 law->traits & BRIO_LAW_VERTICES ? "between vertices" : "between surfaces"};
+    return true;
+}
+
+static bool obstacle_at(int i, Entry *e)
+{
+    const BrioObstacleType *type = brio__obstacle_type_at(i);
+    if (!type) return false;
+    *e = (Entry){type->name, type->summary, NULL, type->fields, NULL};
     return true;
 }
 
@@ -252,6 +271,9 @@ static const Family families[] = {
      "`material: NAME` or `material: {type: NAME, ...}` of a body, with numbers of a real "
      "substance",
      "", preset_at},
+    {"laws", "`contact: {type: NAME, ...}`", "", law_at},
+    {"obstacles", "`obstacles: [{type: NAME, ...}]`: those with a formula for the distance", "",
+     obstacle_at},
     {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.",
      damping_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},

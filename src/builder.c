@@ -4,6 +4,8 @@
 
 #include "affine.h"
 #include "contact/contact.h"
+#include "contact/law.h"
+#include "contact/obstacle.h"
 #include "field.h"
 #include "mesh/mesh.h"
 #include "presets.h"
@@ -41,10 +43,11 @@ typedef struct Rod {
     double length;
 } Rod;
 
-/* A plane, or a solid of penalty contact: what its energy's rest_shape takes after the vertex. */
+/* An obstacle with a formula: what its energy's rest_shape takes after the vertex. */
 typedef struct Plane {
-    const char *solid; /* name of the energy; NULL: a plane */
-    double data[13];   /* point and unit normal of a plane */
+    const BrioObstacleType *type;
+    double data[BRIO_OBSTACLE_DATA]; /* point and unit normal of a plane */
+    double *table;                   /* moves to the system */
     int obstacle;
 } Plane;
 
@@ -153,6 +156,7 @@ void brio_builder_free(BrioBuilder *builder)
         brio_mesh_free(builder->obstacle[i].mesh);
     }
     brio__free(builder->obstacle);
+    for (int k = 0; k < builder->plane_count; k++) brio__free(builder->plane[k].table);
     brio__free(builder->plane);
     brio__free(builder->pair);
     brio__free(builder->rod);
@@ -758,6 +762,14 @@ void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
     builder->contact_asked = true;
 }
 
+/* NULL: there is none of that name. */
+static const BrioLaw *law_of(const BrioBuilder *b)
+{
+    return brio__law_at(brio__law_find(b->contact.law ? b->contact.law : "ipc"));
+}
+
+static bool by_vertices(const BrioBuilder *b) { return law_of(b)->traits & BRIO_LAW_VERTICES; }
+
 BrioObstacleDef brio_obstacle_def(void)
 {
     return (BrioObstacleDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -850,20 +862,10 @@ static BrioStatus add_plane(BrioBuilder *builder, const char *name, const Plane 
 BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3],
                               const double normal[3], BrioError *error)
 {
-    Plane made = {.obstacle = builder->obstacle_count};
+    Plane made = {.type = brio__obstacle_type("plane"), .obstacle = builder->obstacle_count};
+    const double values[6] = {point[0], point[1], point[2], normal[0], normal[1], normal[2]};
     BRIO_CHECK(check_open(builder, error));
-    double length = hypot(hypot(normal[0], normal[1]), normal[2]);
-    if (!(length > 0) || isinf(length))
-        return brio__error(
-            error, BRIO_ERROR_INPUT,
-            "the normal [%g, %g, %g] of a plane must have a finite length, and not none", normal[0],
-            normal[1], normal[2]);
-    for (int r = 0; r < 3; r++) {
-        made.data[r] = point[r];
-        made.data[3 + r] = normal[r] / length;
-        if (!isfinite(point[r]))
-            return brio__error(error, BRIO_ERROR_INPUT, "the point of a plane is not finite");
-    }
+    BRIO_CHECK(made.type->prepare(values, made.data, error));
     return add_plane(builder, name, &made, error);
 }
 
@@ -871,50 +873,22 @@ BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char
                               const double *values, const double linear[9],
                               const double translate[3], BrioError *error)
 {
-    static const char *const shapes[] = {"sphere", "box", "cylinder", "capsule"};
-    Plane made = {.obstacle = builder->obstacle_count, .solid = "box-penalty"};
-    double *half = made.data + 9, *radius = made.data + 12;
-    int kind = 0;
-    BRIO_CHECK(check_open(builder, error));
-    while (kind < 4 && strcmp(shapes[kind], shape)) kind++;
-    if (kind == 4)
-        return brio__error(error, BRIO_ERROR_INPUT,
-                           "contact of type penalty knows planes, spheres, boxes, cylinders and "
-                           "capsules only: take one of them, or type: ipc");
     const BrioField *fields = brio_shape_fields(shape);
+    Plane made = {.type = brio__obstacle_type(shape), .obstacle = builder->obstacle_count};
+    BRIO_CHECK(check_open(builder, error));
+    if (!made.type || !fields)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "there is no formula for the distance from a %s (`brio list obstacles` "
+                           "names those that have one): take one of them, or triangles with "
+                           "contact of type ipc",
+                           shape);
     BRIO_CHECK(brio__fields_check(fields, values, error));
-    int size = brio__fields_offset(fields, "size");
-    int round = brio__fields_offset(fields, "radius");
-    int height = brio__fields_offset(fields, "height");
-    if (kind == 1) {
-        for (int r = 0; r < 3; r++) half[r] = values[size + r] / 2;
-    } else if (kind == 2) {
-        made.solid = "cylinder-penalty";
-        half[0] = half[2] = values[round];
-        half[1] = values[height] / 2;
-    } else {
-        *radius = values[round];
-        if (kind == 3) half[1] = values[height] / 2 - values[round];
-        if (half[1] < 0)
-            return brio__error(error, BRIO_ERROR_INPUT,
-                               "height = %g m is less than twice the radius = %g m", values[height],
-                               values[round]);
-    }
-    for (int r = 0; r < 3; r++) {
-        made.data[r] = translate[r];
-        if (!isfinite(translate[r]))
-            return brio__error(error, BRIO_ERROR_INPUT, "the place of a solid is not finite");
-        for (int c = 0; c < 3; c++) {
-            double dot = 0;
-            for (int k = 0; k < 3; k++) dot += linear[3 * k + r] * linear[3 * k + c];
-            if (!(fabs(dot - (r == c)) < 1e-9))
-                return brio__error(error, BRIO_ERROR_INPUT,
-                                   "a solid of contact of type penalty cannot be scaled: give its "
-                                   "size by the keys of the %s",
-                                   shape);
-            if (c < 2) made.data[3 + 3 * c + r] = linear[3 * r + c]; /* axes are columns */
-        }
-    }
+    double own[BRIO_MAX_VALUES]; /* without what divides a shape into cells */
+    int count = 0;
+    for (const BrioField *f = made.type->fields; f->name; f++)
+        for (int k = 0; k < brio__field_width(f); k++)
+            own[count++] = values[brio__fields_offset(fields, f->name) + k];
+    BRIO_CHECK(brio__obstacle_place(made.type, own, linear, translate, made.data, error));
     return add_plane(builder, name, &made, error);
 }
 
@@ -992,6 +966,10 @@ static BrioStatus build_obstacles(const BrioBuilder *b, BrioSystem *s)
         ObstaclePlan *plan = &b->obstacle[i];
         s->obstacle[i] = (BrioObstacle){.name = plan->name, .plane = plan->plane, .first = first};
         plan->name = NULL;
+        if (plan->plane >= 0) {
+            s->obstacle[i].table = b->plane[plan->plane].table;
+            b->plane[plan->plane].table = NULL;
+        }
         if (!plan->mesh) continue;
         s->obstacle[i].count = plan->mesh->vertex_count;
         s->obstacle[i].triangle_count = plan->mesh->triangle_count;
@@ -1188,7 +1166,8 @@ static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
 {
     s->plane_term = s->term_count;
     s->plane_count = b->plane_count;
-    s->barrier = !b->contact.penalty;
+    s->law = brio__law_find(law_of(b)->name);
+    s->barrier = law_of(b)->traits & BRIO_LAW_FORBIDS;
     s->epsv = b->contact.epsv;
     for (int k = 0; k < b->plane_count; k++) {
         BrioTerm *term;
@@ -1198,12 +1177,10 @@ static BrioStatus contact_terms(const BrioBuilder *b, BrioSystem *s)
         for (int i = 0; i < s->body_count; i++)
             for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
                 contacts += may_meet(s, i, v, plane->obstacle);
-        BRIO_CHECK(start_term(s,
-                              brio__energy(plane->solid         ? plane->solid
-                                           : b->contact.penalty ? "plane-penalty"
-                                                                : "plane-barrier"),
-                              -1, contacts, &term));
+        BRIO_CHECK(
+            start_term(s, brio__law_energy(law_of(b), plane->type->name), -1, contacts, &term));
         term->obstacle = plane->obstacle;
+        term->table = s->obstacle[plane->obstacle].table;
         memcpy(X + 3, plane->data, sizeof plane->data);
         contacts = 0;
         for (int i = 0; i < s->body_count; i++)
@@ -1371,7 +1348,7 @@ static BrioStatus build_pairs(const BrioBuilder *b, BrioSystem *s, BrioError *er
 
 static BrioStatus build_contact(const BrioBuilder *b, BrioSystem *s, BrioError *error)
 {
-    if (!b->contact_asked || (b->contact.penalty && b->contact.self == 0)) return BRIO_OK;
+    if (!b->contact_asked || (by_vertices(b) && b->contact.self == 0)) return BRIO_OK;
     double *X = brio__calloc(6 * (size_t)s->vertex_count, sizeof *X), *x = X + 3 * s->vertex_count;
     if (!X) return no_memory(error);
     for (int i = 0; i < s->body_count; i++) {
@@ -1439,7 +1416,7 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
     for (int k = 0; k <= s->plane_count; k++) { /* the last time for contact without planes */
         const BrioContactDef *c = &b->contact;
-        bool self = c->penalty && k == s->plane_count;
+        bool self = by_vertices(b) && k == s->plane_count;
         const double params[] = {[BRIO_CONTACT_KAPPA] = stiffness_of_contact(b, s),
                                  [BRIO_CONTACT_DHAT] = self ? c->self : c->dhat,
                                  [BRIO_CONTACT_THICKNESS] = self ? 0 : c->thickness};
@@ -1458,12 +1435,15 @@ static void fill_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
 static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
 {
     const BrioContactDef *c = &b->contact;
-    if (!(c->penalty && c->dhat == 0) &&
+    if (!law_of(b))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "there is no contact law \"%s\": `brio list laws` names them", c->law);
+    if (!(c->dhat == 0 && brio__law_default(law_of(b), "dhat", 1) == 0) &&
         (!(c->dhat > 0) || isinf(c->dhat) || c->kappa <= 0 || isinf(c->kappa)))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "contact with dhat = %g m and kappa = %g N/m: both must be positive",
                            c->dhat, c->kappa);
-    if (!(c->self >= 0) || isinf(c->self) || (c->self > 0 && !c->penalty))
+    if (!(c->self >= 0) || isinf(c->self) || (c->self > 0 && !by_vertices(b)))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "contact with self = %g m: it is the distance below which vertices push "
                            "each other apart, of contact of type penalty",
@@ -1475,22 +1455,19 @@ static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
                            "negative, and epsv must be positive",
                            c->thickness, c->mu, c->epsv);
     for (int i = 0; i < b->obstacle_count; i++) {
-        bool solid = b->obstacle[i].plane >= 0 && b->plane[b->obstacle[i].plane].solid;
-        bool mesh = b->obstacle[i].plane < 0;
-        if (c->penalty ? !mesh : !solid) continue;
+        if (b->obstacle[i].plane >= 0 || !by_vertices(b)) continue;
         b->obstacle_at_fault = i;
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "obstacle \"%s\" is a %s, which is for contact of type %s",
-                           b->obstacle[i].name, solid ? "solid with a formula" : "mesh",
-                           solid ? "penalty" : "ipc");
+                           "obstacle \"%s\" is a mesh, which is for contact of types ipc and cubic",
+                           b->obstacle[i].name);
     }
     for (int k = 0; k < b->plane_count; k++)
         for (int i = 0; i < b->body_count; i++) {
             const double *n = b->plane[k].data + 3;
-            if (!moves_along_x(&b->body[i]) || (!b->plane[k].solid && n[1] == 0 && n[2] == 0))
+            if (!moves_along_x(&b->body[i]) || (!b->plane[k].type->mesh && n[1] == 0 && n[2] == 0))
                 continue;
             b->obstacle_at_fault = b->plane[k].obstacle;
-            if (b->plane[k].solid)
+            if (b->plane[k].type->mesh)
                 return brio__error(error, BRIO_ERROR_INPUT,
                                    "obstacle \"%s\" would push body \"%s\" in y or z: a bar1d "
                                    "moves along x only, so its obstacles are planes across x",
@@ -1507,7 +1484,7 @@ static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
 static BrioStatus check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state,
                                   BrioError *error)
 {
-    if (s->plane_count == 0 || b->contact.penalty) return BRIO_OK;
+    if (s->plane_count == 0 || !s->barrier) return BRIO_OK;
     double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
     if (!x) return no_memory(error);
     BrioStatus status = BRIO_OK;

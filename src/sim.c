@@ -3,6 +3,7 @@
 #include "affine.h"
 #include "analyze/exact.h"
 #include "analyze/ledger.h"
+#include "contact/law.h"
 #include "field.h"
 
 #include <string.h>
@@ -151,10 +152,10 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
         return check_springs(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                       "%s does not go with contact: ipc: where its step ends is not where its "
+                       "%s does not go with contact: %s: where its step ends is not where its "
                        "equations were solved, so bodies may overlap there; "
                        "use one of %s",
-                       integrator->name, names);
+                       integrator->name, brio__law_at(system->law)->name, names);
 }
 
 BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *solver,
@@ -165,8 +166,9 @@ BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *
         return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
     if (system->barrier && (system->plane_count || system->surface))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global ends a step before it is solved, and contact: ipc needs "
-                           "it solved; take contact: {type: penalty}, or solver: newton");
+                           "local-global ends a step before it is solved, and contact: %s needs "
+                           "it solved; take contact: {type: penalty}, or solver: newton",
+                           brio__law_at(system->law)->name);
     if (system->rod_count)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "local-global does not take rods; take springs, or solver: newton");

@@ -386,21 +386,23 @@ static const Case cases[] = {
      "contact: {type: penalty}\nobstacles: [{type: bar}]\nbodies:\n  - shape: {type: box, cells: "
      "[1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:20: obstacles[0].type: contact of type penalty knows planes, spheres, boxes, "
-     "cylinders and capsules only: take one of them, or type: ipc"},
+     "scene.yaml:2:20: obstacles[0].type: there is no formula for the distance from a bar (`brio "
+     "list obstacles` names those that have one): take one of them, or triangles with contact of "
+     "type ipc"},
     {"a scaled solid of penalty contact",
      "contact: {type: penalty}\nobstacles: [{type: sphere, transform: {scale: 2}}]\nbodies:\n  - "
      "shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:13: obstacles[0]: a solid of contact of type penalty cannot be scaled: give its "
-     "size by the keys of the sphere"},
+     "scene.yaml:2:13: obstacles[0]: an obstacle with a formula cannot be scaled: give its size by "
+     "the keys of the sphere"},
     {"a scripted solid of penalty contact",
      "contact: {type: penalty}\nobstacles: [{type: sphere, script: {velocity: [1, 0, "
      "0]}}]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:28: obstacles[0]: obstacles of contact of type penalty stand still: leave the "
-     "script out, or take type: ipc"},
+     "scene.yaml:2:28: obstacles[0]: obstacles with a formula stand still: leave the script out, "
+     "or "
+     "take triangles (formula: false, contact of type ipc)"},
     {"obstacles without contact",
      "obstacles:\n  - {type: plane, point: [-1, 0, 0], normal: [1, 0, 0]}\nbodies:\n  - shape: "
      "{type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",

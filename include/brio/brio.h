@@ -290,7 +290,8 @@ BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t v
  * push back what came closer than dhat to an obstacle or, with `self`, vertices that came closer
  * than that to each other; they may be passed. */
 typedef struct BrioContactDef {
-    int penalty; /* 0: barriers */
+    /* "ipc", "cubic", "penalty" ...: `brio list laws`; NULL: ipc */
+    const char *law;
     double dhat; /* m */
     /* m, of penalties: below this distance vertices push each other apart, those of one body if
      * they are farther apart at rest; 0: never */
@@ -300,7 +301,7 @@ typedef struct BrioContactDef {
     double mu;        /* coefficient of friction, unless brio_builder_friction says otherwise */
     double epsv;      /* m/s: friction holds below this speed instead of sliding */
 } BrioContactDef;
-BRIO_API BrioContactDef brio_contact_def(void); /* barriers, 1e-3, 0, 1e5, 0, 0, 1e-3 */
+BRIO_API BrioContactDef brio_contact_def(void); /* ipc, 1e-3, 0, 1e5, 0, 0, 1e-3 */
 /* Without it, bodies meet planes only, by such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
 /* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be

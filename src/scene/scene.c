@@ -4,6 +4,8 @@
 #include "scene.h"
 
 #include "../builder.h"
+#include "../contact/law.h"
+#include "../contact/obstacle.h"
 #include "../field.h"
 #include "../mesh/mesh.h"
 #include "../mesh/tetrahedralise.h"
@@ -192,9 +194,10 @@ static const BrioKey probe_keys[] = {
     {"vertex", "whole number", "required", "Vertex of the body, from 0."},
     {0}};
 static const BrioKey contact_keys[] = {
-    {"type", "ipc or penalty", "required",
-     "ipc: a barrier that grows without bound, nothing ever touches; penalty: a spring that pushes "
-     "out what sank in, for every integrator."},
+    {"type", "ipc, cubic or penalty", "required",
+     "The contact law: `brio list laws`. ipc: a barrier that grows without bound, nothing ever "
+     "touches; cubic: a barrier with a largest force, nothing ever touches; penalty: a spring that "
+     "pushes out what sank in, for every integrator."},
     {"dhat", "number, m", "1e-3; of penalty 0", "Distance below which it acts."},
     {"self", "number, m", "0",
      "Of penalty: vertices of bodies push each other apart below this distance; of one body those "
@@ -225,13 +228,16 @@ static const BrioKey plane_keys[] = {
     {0}};
 static const BrioKey mesh_obstacle_keys[] = {
     {"type", "mesh, or a shape", "required",
-     "What it is. Of penalty: sphere, box, cylinder or capsule, whose keys of meshes mean "
+     "What it is. With a formula: sphere, box, cylinder or capsule, whose keys of meshes mean "
      "nothing."},
     {"name", "text", "obstacle0, obstacle1, ...", "What it is called in messages and in contact."},
     {"mesh", "file name", "required",
      "Of a mesh: its file, relative to the scene file; triangles, or tets whose surface counts."},
-    {"transform", "map", "", "Scale (not of penalty), then rotate, then translate."},
-    {"script", "map", "", "How it moves. Of ipc."},
+    {"formula", "true or false", "false; of penalty true",
+     "Of a shape of `brio list obstacles`: its exact distance in place of triangles. Vertices of "
+     "bodies meet it, edges and faces between them do not."},
+    {"transform", "map", "", "Scale (not with a formula), then rotate, then translate."},
+    {"script", "map", "", "How it moves. Not with a formula."},
     {0}};
 static const BrioKey constraint_keys[] = {
     {"type", "rod", "required", "What it is: two vertices that stay as far apart as they are."},
@@ -1396,11 +1402,22 @@ static BrioStatus read_plane(BrioNode *node, const char *name, BrioBuilder *buil
                              : at_node(brio__node_get(node, "normal"), status, error, &inner);
 }
 
+static BrioStatus no_such_obstacle(BrioNode *node, const char *type, BrioError *error)
+{
+    const char *names[96] = {"mesh"};
+    int count = 1;
+    for (int i = 0; count < (int)BRIO_COUNT(names) && brio__obstacle_type_at(i); i++)
+        names[count++] = brio__obstacle_type_at(i)->name;
+    for (int i = 0; count < (int)BRIO_COUNT(names) && brio__shape_at(i); i++)
+        names[count++] = brio__shape_at(i)->name;
+    return no_such(type_node(node), "obstacle type", type, names, count, error);
+}
+
 /* The mesh of an obstacle: a file, or a shape whose values stand among the obstacle's keys. */
 static BrioStatus obstacle_mesh(const BrioScene *scene, BrioNode *node, const char *type,
                                 BrioMesh **mesh, BrioError *error)
 {
-    static const char *const own_keys[] = {"type", "name", "transform", "script"};
+    static const char *const own_keys[] = {"type", "name", "transform", "script", "formula"};
     BrioError inner = {0};
     if (!strcmp(type, "mesh")) {
         char path[4096];
@@ -1412,12 +1429,8 @@ static BrioStatus obstacle_mesh(const BrioScene *scene, BrioNode *node, const ch
         BrioStatus status = brio_mesh_read(path, mesh, &inner);
         return status == BRIO_OK ? BRIO_OK : at_node(file, status, error, &inner);
     }
-    const char *names[64] = {"plane", "mesh"};
-    int count = 2;
-    for (int i = 0; count < (int)BRIO_COUNT(names) && brio__shape_at(i); i++)
-        names[count++] = brio__shape_at(i)->name;
     const BrioShape *shape = brio__shape(type);
-    if (!shape) return no_such(type_node(node), "obstacle type", type, names, count, error);
+    if (!shape) return no_such_obstacle(node, type, error);
     double values[BRIO_MAX_VALUES];
     brio_fields_defaults(shape->fields, values);
     BRIO_CHECK(
@@ -1454,11 +1467,11 @@ static BrioStatus read_solid_obstacle(const BrioScene *scene, BrioNode *node, co
     return status;
 }
 
-/* A shape of penalty contact: no mesh, but a formula for the distance from it. */
-static BrioStatus read_penalty_solid(BrioNode *node, const char *type, const char *name,
-                                     BrioBuilder *builder, BrioError *error)
+/* A shape without a mesh: a formula gives the distance from it. */
+static BrioStatus read_formula_obstacle(BrioNode *node, const char *type, const char *name,
+                                        BrioBuilder *builder, BrioError *error)
 {
-    static const char *const own_keys[] = {"type", "name", "transform"};
+    static const char *const own_keys[] = {"type", "name", "transform", "formula"};
     BrioBodyDef placed = brio_body_def(); /* for its transform */
     BrioNode *given;
     BrioError inner = {0};
@@ -1466,38 +1479,47 @@ static BrioStatus read_penalty_solid(BrioNode *node, const char *type, const cha
     double values[BRIO_MAX_VALUES];
     if ((given = brio__node_get(node, "script")))
         return brio__node_key_error(given, error,
-                                    "obstacles of contact of type penalty stand still: leave the "
-                                    "script out, or take type: ipc");
+                                    "obstacles with a formula stand still: leave the script out, "
+                                    "or take triangles (formula: false, contact of type ipc)");
+    if (!shape && strcmp(type, "mesh")) return no_such_obstacle(node, type, error);
     if ((given = brio__node_get(node, "transform")))
         BRIO_CHECK(read_transform(given, &placed, error));
     brio_fields_defaults(shape ? shape->fields : NULL, values);
-    if (shape)
+    if (shape && brio__obstacle_type(type))
         BRIO_CHECK(
             brio__node_fields(node, shape->fields, own_keys, BRIO_COUNT(own_keys), values, error));
     BrioStatus status =
         brio_builder_solid(builder, name, type, values, placed.linear, placed.translate, &inner);
     return status == BRIO_OK
                ? BRIO_OK
-               : at_node(given && shape ? node : type_node(node), status, error, &inner);
+               : at_node(brio__obstacle_type(type) ? node : type_node(node), status, error, &inner);
 }
 
-static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, bool penalty,
+/* Laws between vertices meet formulas only; others meet triangles unless a formula is asked for. */
+static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, const BrioLaw *law,
                                 BrioBuilder *builder, BrioError *error)
 {
     const char *type, *name = NULL;
-    BrioNode *named;
+    BrioNode *given;
+    bool vertices = law->traits & BRIO_LAW_VERTICES, formula = vertices;
     BRIO_CHECK(expect(node, BRIO_NODE_MAP, error));
     BRIO_CHECK(type_of(node, &type, error));
-    if ((named = brio__node_get(node, "name"))) BRIO_CHECK(brio__node_text(named, &name, error));
+    if ((given = brio__node_get(node, "name"))) BRIO_CHECK(brio__node_text(given, &name, error));
     if (!strcmp(type, "plane")) return read_plane(node, name, builder, error);
-    if (penalty) return read_penalty_solid(node, type, name, builder, error);
+    if ((given = brio__node_get(node, "formula")))
+        BRIO_CHECK(brio__node_boolean(given, &formula, error));
+    if (vertices && !formula)
+        return brio__node_error(given, error,
+                                "contact of type %s knows no triangles: leave formula out, or take "
+                                "type: ipc",
+                                law->name);
+    if (formula) return read_formula_obstacle(node, type, name, builder, error);
     return read_solid_obstacle(scene, node, type, name, builder, error);
 }
 
 static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuilder *builder,
                                BrioError *error)
 {
-    static const char *const types[] = {"ipc", "penalty"};
     BrioNode *contact = brio__node_get(root, "contact");
     BrioNode *obstacles = brio__node_get(root, "obstacles");
     BrioNode *kappa;
@@ -1510,21 +1532,28 @@ static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuild
             obstacles, error, "obstacles do nothing without contact: add contact: {type: ipc}");
     if (!contact) return BRIO_OK;
     BRIO_CHECK(type_of(contact, &type, error));
-    def.penalty = !strcmp(type, "penalty");
-    if (!def.penalty && strcmp(type, "ipc"))
-        return no_such(type_node(contact), "contact type", type, types, 2, error);
-    if (def.penalty) def.dhat = 0;
+    const BrioLaw *law = brio__law_at(brio__law_find(type));
+    const char *types[32];
+    int known = 0;
+    for (int i = 0; known < (int)BRIO_COUNT(types) && brio__law_at(i); i++)
+        types[known++] = brio__law_at(i)->name;
+    if (!law) return no_such(type_node(contact), "contact type", type, types, known, error);
+    bool vertices = law->traits & BRIO_LAW_VERTICES;
+    def.law = law->name;
+    def.dhat = brio__law_default(law, "dhat", def.dhat);
+    def.kappa = brio__law_default(law, "kappa", def.kappa);
     if (contact->kind == BRIO_NODE_MAP) {
         BRIO_CHECK(expect_map(contact, contact_keys, error));
-        BRIO_CHECK(get_real(contact, "dhat", def.penalty ? 0 : 1e-300, 1e9, &def.dhat, error));
-        if (def.penalty) BRIO_CHECK(get_real(contact, "self", 0, 1e9, &def.self, error));
-        if (!def.penalty && brio__node_get(contact, "self"))
+        BRIO_CHECK(get_real(contact, "dhat", def.dhat == 0 ? 0 : 1e-300, 1e9, &def.dhat, error));
+        if (vertices) BRIO_CHECK(get_real(contact, "self", 0, 1e9, &def.self, error));
+        if (!vertices && brio__node_get(contact, "self"))
             return brio__node_key_error(brio__node_get(contact, "self"), error,
-                                        "contact of type ipc keeps bodies apart from each other "
-                                        "and themselves anyway: leave self out");
+                                        "contact of type %s keeps bodies apart from each other "
+                                        "and themselves anyway: leave self out",
+                                        law->name);
         kappa = brio__node_get(contact, "kappa");
         if (kappa && kappa->kind == BRIO_NODE_SCALAR && !strcmp(kappa->text, "auto") &&
-            !def.penalty)
+            law->traits & BRIO_LAW_FORBIDS)
             def.kappa = NAN;
         else
             BRIO_CHECK(get_real(contact, "kappa", 1e-300, 1e15, &def.kappa, error));
@@ -1532,13 +1561,14 @@ static BrioStatus read_contact(BrioNode *root, const BrioScene *scene, BrioBuild
         BRIO_CHECK(get_real(contact, "mu", 0, 1e9, &def.mu, error));
         BRIO_CHECK(get_real(contact, "epsv", 1e-300, 1e9, &def.epsv, error));
     }
-    if (def.penalty && !any && def.self == 0)
+    if (vertices && !any && def.self == 0)
         return brio__node_key_error(contact, error,
-                                    "contact of type penalty is between bodies and obstacles: add "
-                                    "obstacles, or self: DISTANCE, or take type: ipc");
+                                    "contact of type %s is between bodies and obstacles: add "
+                                    "obstacles, or self: DISTANCE, or take type: ipc",
+                                    law->name);
     brio_builder_contact(builder, &def);
     for (int i = 0; any && i < obstacles->count; i++)
-        BRIO_CHECK(read_obstacle(scene, obstacles->child[i], def.penalty, builder, error));
+        BRIO_CHECK(read_obstacle(scene, obstacles->child[i], law, builder, error));
     return BRIO_OK;
 }
 

@@ -1,5 +1,7 @@
 #include "local_global.h"
 
+#include "../contact/law.h"
+
 #include "../hands.h"
 #include "../parts.h"
 
@@ -187,20 +189,20 @@ static void obstacles_touch(BrioLocalGlobal *g, const double *param, const doubl
     }
 }
 
-/* Springs between vertices, where contact was evaluated last: kappa (1, -1; -1, 1) along a normal,
+/* Contacts between vertices, where contact was evaluated last: b'' (1, -1; -1, 1) along a normal,
  * which twice its diagonal bounds. */
 static void vertices_touch(BrioLocalGlobal *g, const BrioContact *contact, const double *param)
 {
     const BrioSystem *s = g->system;
     const BrioPairs *pairs = brio__contact_pairs(contact, BRIO_PAIR_VERTEX_VERTEX);
-    double kappa = param[s->contact_params + BRIO_CONTACT_KAPPA];
+    double stiffness = brio__law_at(s->law)->stiffness(param + s->contact_params);
     for (int64_t e = 0; e < pairs->term.elements; e++) {
         int32_t block[2] = {-1, -1};
         for (int i = 0; i < 2; i++) {
             int32_t vertex = brio__pairs_vertex(pairs, e, i);
             for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) {
                 block[i] = s->map_block[m];
-                g->bound[BRIO_BOUND * (int64_t)block[i]] += 2 * kappa * fabs(s->map_weight[m]);
+                g->bound[BRIO_BOUND * (int64_t)block[i]] += 2 * stiffness * fabs(s->map_weight[m]);
             }
         }
         brio__parts_join(g->parts, block[0], block[1]);
