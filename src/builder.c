@@ -892,6 +892,19 @@ BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char
     return add_plane(builder, name, &made, error);
 }
 
+BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *name, int columns, int rows,
+                                    const double *height, double spacing, const double linear[9],
+                                    const double translate[3], BrioError *error)
+{
+    Plane made = {.type = brio__obstacle_type("heightfield"), .obstacle = builder->obstacle_count};
+    BRIO_CHECK(check_open(builder, error));
+    BRIO_CHECK(brio__obstacle_place(made.type, &spacing, linear, translate, made.data, error));
+    BRIO_CHECK(made.type->table(&spacing, columns, rows, height, &made.table, error));
+    BrioStatus status = add_plane(builder, name, &made, error);
+    if (status != BRIO_OK) brio__free(made.table);
+    return status;
+}
+
 int brio__builder_obstacle_at_fault(const BrioBuilder *builder)
 {
     return builder->obstacle_at_fault;

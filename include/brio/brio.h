@@ -309,12 +309,19 @@ BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *d
 BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name,
                                        const double point[3], const double normal[3],
                                        BrioError *error);
-/* A solid that pushes vertices out by its signed distance, for contact by penalty: "sphere", "box",
- * "cylinder" or "capsule" with the values of the shape's field table (brio_shape_fields; those of
- * its mesh mean nothing). X -> linear X + translate, row by row, where linear is a rotation. */
+/* A solid that vertices meet by its signed distance: "sphere", "box", "cylinder" or "capsule" with
+ * the values of the shape's field table (brio_shape_fields; those of its mesh mean nothing). X ->
+ * linear X + translate, row by row, where linear is a rotation. For all contact laws; edges and
+ * faces between vertices do not see it. */
 BRIO_API BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape,
                                        const double *values, const double linear[9],
                                        const double translate[3], BrioError *error);
+/* Ground by its heights, `rows` rows along z of `columns` heights along x, `spacing` apart, centred
+ * at the origin, with a smooth surface through them. The placement is as above. */
+BRIO_API BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *name, int columns,
+                                             int rows, const double *height, double spacing,
+                                             const double linear[9], const double translate[3],
+                                             BrioError *error);
 /* Triangles (of the mesh's surface) that stand still or follow a script. X -> linear X + translate,
  * row by row. For contact by barriers. */
 typedef struct BrioObstacleDef {

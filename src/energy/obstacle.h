@@ -155,7 +155,10 @@ typedef struct BrioObstacleType {
     BrioStatus (*prepare)(const double *values, double *data, BrioError *error);
     /* Triangles to draw it by, in the world, from its rest data. NULL: it is drawn as a plane. */
     BrioStatus (*mesh)(const double *rest, const double *table, BrioMesh **mesh, BrioError *error);
-    bool has_table; /* heights, which are no fields */
+    /* The table of an obstacle that is made of rows of heights, which are no fields; NULL: it has
+     * none. */
+    BrioStatus (*table)(const double *values, int columns, int rows, const double *height,
+                        double **table, BrioError *error);
 } BrioObstacleType;
 
 /* Triangles of a solid, from rings about its second axis: a cylinder, or all that is nearer than

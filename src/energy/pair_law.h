@@ -72,7 +72,8 @@ static inline lane normalise4(lane a[4])
 /* The nearest semidefinite one, in the orthonormal basis e_0 (x) n, e_1 (x) n, e_2 (x) n, w/|w| (x)
  * q_0, w/|w| (x) q_1, where e_0, e_1, e_2 span w'_0, w'_1, w. */
 static KERNEL_INLINE void pair_hessian_project(PairHessian *h, const lane w[4], const lane *dw[2],
-                                        const vec3l q[2], lane length, lane slope, lane curvature)
+                                               const vec3l q[2], lane length, lane slope,
+                                               lane curvature)
 {
     lane e[3][4], coordinate[3][3] = {0}; /* of w'_0, w'_1, w */
     for (int k = 0; k < 3; k++) {

@@ -239,6 +239,16 @@ static const BrioKey mesh_obstacle_keys[] = {
     {"transform", "map", "", "Scale (not with a formula), then rotate, then translate."},
     {"script", "map", "", "How it moves. Not with a formula."},
     {0}};
+static const BrioKey heightfield_keys[] = {
+    {"type", "heightfield", "required", "Ground by its heights."},
+    {"name", "text", "obstacle0, obstacle1, ...", "What it is called in messages and in contact."},
+    {"heights", "list of rows of numbers, m", "",
+     "Rows along z of heights along x, centred at the origin: at least 2 of 2."},
+    {"file", "file name", "",
+     "In place of heights: a table of them (CSV), relative to the scene file."},
+    {"spacing", "number, m", "1", "Distance of neighbouring heights."},
+    {"transform", "map", "", "Rotate, then translate."},
+    {0}};
 static const BrioKey constraint_keys[] = {
     {"type", "rod", "required", "What it is: two vertices that stay as far apart as they are."},
     {"a", "map, or [body, vertex]", "required", "One end. It may be fixed, but not scripted."},
@@ -282,6 +292,7 @@ static const BrioSection sections[] = {
     {"contact.friction[]", "Friction of single pairs", friction_keys},
     {"obstacles[]", "Obstacles: planes", plane_keys},
     {"obstacles[] of meshes and shapes", "Obstacles: meshes and shapes", mesh_obstacle_keys},
+    {"obstacles[] of heights", "Obstacles: height fields", heightfield_keys},
     {"constraints[]", "Rods", constraint_keys},
     {"constraints[].a", "An end of a rod", end_keys},
     {"probes[]", "Probes", probe_keys},
@@ -1495,6 +1506,61 @@ static BrioStatus read_formula_obstacle(BrioNode *node, const char *type, const 
                : at_node(brio__obstacle_type(type) ? node : type_node(node), status, error, &inner);
 }
 
+/* Rows of numbers of equal length. */
+static BrioStatus read_heights(const BrioNode *list, double **height, int *columns, int64_t *rows,
+                               BrioError *error)
+{
+    BRIO_CHECK(expect(list, BRIO_NODE_LIST, error));
+    if (list->count == 0) return brio__node_error(list, error, "there are no heights");
+    BRIO_CHECK(expect(list->child[0], BRIO_NODE_LIST, error));
+    *columns = list->child[0]->count;
+    *rows = list->count;
+    *height = brio__alloc((size_t)*columns * (size_t)*rows + 1, sizeof **height);
+    if (!*height) return no_memory(error);
+    for (int j = 0; j < list->count; j++) {
+        const BrioNode *row = list->child[j];
+        BRIO_CHECK(expect(row, BRIO_NODE_LIST, error));
+        if (row->count != *columns)
+            return brio__node_error(row, error, "this row has %d heights, the first one %d",
+                                    (int)row->count, *columns);
+        for (int i = 0; i < row->count; i++)
+            BRIO_CHECK(brio__node_real(row->child[i], *height + (int64_t)j * *columns + i, error));
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus read_heightfield(const BrioScene *scene, BrioNode *node, const char *name,
+                                   BrioBuilder *builder, BrioError *error)
+{
+    BrioBodyDef placed = brio_body_def(); /* for its transform */
+    BrioNode *given, *file = brio__node_get(node, "file"), *list = brio__node_get(node, "heights");
+    double spacing = 1, *height = NULL;
+    int columns = 0;
+    int64_t rows = 0;
+    char path[4096];
+    BrioError inner = {0};
+    BRIO_CHECK(expect_map(node, heightfield_keys, error));
+    BRIO_CHECK(get_real(node, "spacing", 1e-9, 1e9, &spacing, error));
+    if ((given = brio__node_get(node, "transform")))
+        BRIO_CHECK(read_transform(given, &placed, error));
+    if (!file == !list)
+        return brio__node_error(node, error, "a height field takes either heights or a file");
+    BrioStatus status;
+    if (file) {
+        BRIO_CHECK(file_path(scene, file, path, sizeof path, error));
+        status = brio__csv_grid(path, &height, &columns, &rows, error);
+    } else {
+        status = read_heights(list, &height, &columns, &rows, error);
+    }
+    if (status == BRIO_OK) {
+        status = brio_builder_heightfield(builder, name, columns, (int)rows, height, spacing,
+                                          placed.linear, placed.translate, &inner);
+        if (status != BRIO_OK) at_node(node, status, error, &inner);
+    }
+    brio__free(height);
+    return status;
+}
+
 /* Laws between vertices meet formulas only; others meet triangles unless a formula is asked for. */
 static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, const BrioLaw *law,
                                 BrioBuilder *builder, BrioError *error)
@@ -1506,6 +1572,7 @@ static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, const Br
     BRIO_CHECK(type_of(node, &type, error));
     if ((given = brio__node_get(node, "name"))) BRIO_CHECK(brio__node_text(given, &name, error));
     if (!strcmp(type, "plane")) return read_plane(node, name, builder, error);
+    if (!strcmp(type, "heightfield")) return read_heightfield(scene, node, name, builder, error);
     if ((given = brio__node_get(node, "formula")))
         BRIO_CHECK(brio__node_boolean(given, &formula, error));
     if (vertices && !formula)
