@@ -381,7 +381,7 @@ static BrioStatus finish(BrioSolver *s, BrioReason reason, BrioStatus status)
         const char *who = s->limit.term->energy->element == BRIO_ELEMENT_PAIR
                               ? "continuous collision detection"
                           : s->limit.term->energy->element == BRIO_ELEMENT_CONTACT
-                              ? "the distance from a plane"
+                              ? "the distance from an obstacle"
                               : "the check against inversion";
         snprintf(element, sizeof element, "; %s limited the last step to %.2g of its length: %s",
                  who, s->limit_step, name);
