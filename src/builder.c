@@ -758,7 +758,9 @@ BrioContactDef brio_contact_def(void)
 
 void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
 {
+    const BrioLaw *law = brio__law_at(brio__law_find(def->law ? def->law : "ipc"));
     builder->contact = *def;
+    builder->contact.law = law ? law->name : ""; /* refused when the builder is finished */
     builder->contact_asked = true;
 }
 
@@ -1450,7 +1452,7 @@ static BrioStatus check_planes(BrioBuilder *b, BrioError *error)
     const BrioContactDef *c = &b->contact;
     if (!law_of(b))
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "there is no contact law \"%s\": `brio list laws` names them", c->law);
+                           "there is no contact law of that name: `brio list laws` has them");
     if (!(c->dhat == 0 && brio__law_default(law_of(b), "dhat", 1) == 0) &&
         (!(c->dhat > 0) || isinf(c->dhat) || c->kappa <= 0 || isinf(c->kappa)))
         return brio__error(error, BRIO_ERROR_INPUT,

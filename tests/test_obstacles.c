@@ -52,9 +52,54 @@ static void all_are_tried(void **state)
             assert_string_equal(energy->obstacle, name);
             bool forbids = brio__law_at(k)->traits & BRIO_LAW_FORBIDS;
             assert_int_equal(energy->max_step != NULL, forbids);
+            /* local/global asks for it */
+            assert_true(forbids || (energy->laplacian && brio__law_at(k)->stiffness));
         }
     }
     assert_int_equal(count, sizeof obstacles / sizeof *obstacles);
+}
+
+/* From C: a law by a name that need not live, and one that there is not. */
+static void by_the_builder(void **state)
+{
+    (void)state;
+    const double one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, origin[3] = {0, 0, 0};
+    const double height[4] = {0, 0.1, 0.2, 0.1};
+    for (int known = 0; known < 2; known++) {
+        BrioBuilder *builder;
+        BrioSystem *system = NULL;
+        BrioState *first = NULL;
+        BrioError error = {0};
+        BrioMesh *mesh = NULL;
+        double values[BRIO_MAX_VALUES];
+        char name[8];
+        BrioContactDef contact = brio_contact_def();
+        BrioBodyDef body = brio_body_def();
+        strcpy(name, known ? "cubic" : "cubik");
+        contact.law = name;
+        assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+        brio_builder_contact(builder, &contact);
+        memset(name, 'x', sizeof name - 1);
+        assert_int_equal(
+            brio_builder_heightfield(builder, NULL, 2, 2, height, 1, one, origin, &error), BRIO_OK);
+        brio_fields_defaults(brio_shape_fields("box"), values);
+        assert_int_equal(brio_mesh_shape("box", values, &mesh, &error), BRIO_OK);
+        body.name = "box";
+        body.mesh = mesh;
+        body.translate[1] = 2;
+        assert_int_equal(brio_material("neo-hookean", &body.material), BRIO_OK);
+        int number;
+        if (brio_builder_body(builder, &body, &number, &error) != BRIO_OK)
+            fail_msg("%s", error.message);
+        BrioStatus status = brio_builder_finish(builder, &system, &first, &error);
+        assert_int_equal(status, known ? BRIO_OK : BRIO_ERROR_INPUT);
+        if (!known) assert_non_null(strstr(error.message, "no contact law of that name"));
+        if (known) assert_string_equal(brio__law_at(system->law)->name, "cubic");
+        brio_state_free(first);
+        brio_system_free(system);
+        brio_mesh_free(mesh);
+        brio_builder_free(builder);
+    }
 }
 
 /* A law's force for friction is the slope of its energies. */
@@ -300,10 +345,14 @@ static void meshes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_are_tried), cmocka_unit_test(forces),
-        cmocka_unit_test(drops),         cmocka_unit_test(friction_on_a_capsule),
-        cmocka_unit_test(bounce),        cmocka_unit_test(between_bodies),
-        cmocka_unit_test(heights),       cmocka_unit_test(meshes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_are_tried),
+                                       cmocka_unit_test(by_the_builder),
+                                       cmocka_unit_test(forces),
+                                       cmocka_unit_test(drops),
+                                       cmocka_unit_test(friction_on_a_capsule),
+                                       cmocka_unit_test(bounce),
+                                       cmocka_unit_test(between_bodies),
+                                       cmocka_unit_test(heights),
+                                       cmocka_unit_test(meshes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
