@@ -7,7 +7,7 @@
 #include "linear/scalar.h"
 #include "mesh/mesh.h"
 #include "scene/scene.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -287,12 +287,12 @@ static bool start_elements(Bench *b, const char *material, int64_t tets)
     *b = (Bench){.sim = bar(material, tets, "pcg", "symplectic-euler")};
     if (!b->sim) return false;
     b->term = &b->sim->system->term[0];
-    b->evaluator = b->sim->stepper->solver->evaluator;
+    b->evaluator = brio__potential_elements(b->sim->stepper->potential);
     b->gradient = brio__alloc((size_t)b->term->blocks * LANES * 12, sizeof(double));
     b->hessian = brio__alloc((size_t)CHUNK * LANES * 90, sizeof(double));
     b->energy = brio__alloc((size_t)b->term->blocks, sizeof(double));
     b->q_gradient = brio__alloc(3 * (size_t)b->sim->system->block_count, sizeof(double));
-    b->x = b->sim->stepper->solver->x;
+    b->x = b->sim->positions;
     if (!b->gradient || !b->hessian || !b->energy || !b->q_gradient) return false;
     brio__system_positions(b->sim->system, b->sim->state, b->sim->state->q, 0, b->x);
     memset(b->gradient, 0, (size_t)b->term->blocks * LANES * 12 * sizeof(double));

@@ -404,9 +404,9 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
     }
     int64_t iterations;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
-    brio__stiffness_at(stiffness, sim->state->param, sim->world);
     /* not converged: the best so far */
-    brio__stiffness_largest(stiffness, 0.01, 1000, &k0, &iterations);
+    if (brio__stiffness_at(stiffness, sim->state, sim->world) == BRIO_OK)
+        brio__stiffness_largest(stiffness, 0.01, 1000, &k0, &iterations);
     brio__stiffness_free(stiffness);
     brio_sim_free(sim);
     double omega = sqrt(fabs(k0)), most = omega > 0 ? 2 / omega : INFINITY;

@@ -11,7 +11,7 @@
  * [Richardson1911]; p is found by bisection, so that the ratios need not be equal. */
 #include "compare.h"
 
-#include "analyze/ledger.h"
+#include "sim/ledger.h"
 #include "output/run.h"
 #include "progress.h"
 #include "report.h"
@@ -239,7 +239,7 @@ static BrioStatus load(const Comparison *c, const char *method, const char *size
 static BrioStatus learn(Comparison *c, BrioSim *sim, const BrioLedger *first)
 {
     const BrioSystem *s = sim->system;
-    const BrioSolver *solver = sim->stepper->solver;
+    const BrioDissipation *losses = sim->stepper->dissipation;
     if (c->is_known) return BRIO_OK;
     c->vertex_count = s->body_vertices;
     c->vertex_mass = brio__alloc((size_t)s->body_vertices, sizeof(double));
@@ -260,9 +260,9 @@ static BrioStatus learn(Comparison *c, BrioSim *sim, const BrioLedger *first)
         s->gravity_term < 0 ? 0 : length3(sim->state->param + s->term[s->gravity_term].params);
     c->keeps_linear = c->keeps_angular =
         c->gravity == 0 && s->held_count == 0 && s->obstacle_count == 0;
-    for (int i = 0; i < solver->damper_count; i++) {
-        c->keeps_linear &= !solver->damper[i].model->brakes_translation;
-        c->keeps_angular &= !solver->damper[i].model->brakes_rotation;
+    for (int i = 0; i < losses->count; i++) {
+        c->keeps_linear &= !losses->damper[i].model->brakes_translation;
+        c->keeps_angular &= !losses->damper[i].model->brakes_rotation;
     }
     c->is_known = true;
     return BRIO_OK;

@@ -3,7 +3,7 @@
 #include "commands.h"
 #include "progress.h"
 
-#include "analyze/ledger.h"
+#include "sim/ledger.h"
 #include "output/csv.h"
 #include "output/json.h"
 

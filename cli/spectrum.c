@@ -9,7 +9,7 @@
 #include "commands.h"
 #include "table.h"
 
-#include "analyze/ledger.h"
+#include "sim/ledger.h"
 #include "analyze/modes.h"
 #include "output/json.h"
 #include "output/run.h"
@@ -135,7 +135,6 @@ static BrioStatus prepare(Work *k, BrioError *error)
 {
     const BrioSystem *s = k->sim->system;
     BrioState *state = k->sim->state;
-    BrioSolver *solver = k->sim->stepper->solver;
     size_t world = 3 * (size_t)s->vertex_count, n = 3 * (size_t)s->block_count;
     double **vectors[] = {&k->u,       &k->w,         &k->a,     &k->b,         &k->frequency,
                           &k->kinetic, &k->potential, &k->total, &k->cumulative};
@@ -161,11 +160,12 @@ static BrioStatus prepare(Work *k, BrioError *error)
                              k->reference + 3 * s->body[b].mass_point);
     if (brio_sim_ledger(k->sim, &k->ledger) != BRIO_OK)
         return brio__error(error, BRIO_NOT_FINITE, "the last state of %s is not finite", k->run);
-    brio__evaluate(solver->evaluator, state->param, k->reference, NULL, solver->term_energy);
+    double *energy = k->sim->term_energy;
+    BrioEvaluator *elements = brio__potential_elements(k->sim->stepper->potential);
+    brio__evaluate(elements, state->param, k->reference, NULL, energy);
     for (int t = 0; t < s->term_count; t++)
-        if (t != s->gravity_term) k->prestress += solver->term_energy[t];
-    if (k->prestress <= brio__evaluate_noise(solver->evaluator, state->param, solver->term_energy))
-        k->prestress = 0;
+        if (t != s->gravity_term) k->prestress += energy[t];
+    if (k->prestress <= brio__evaluate_noise(elements, state->param, energy)) k->prestress = 0;
     return BRIO_OK;
 }
 
@@ -177,8 +177,8 @@ static BrioStatus analyse(Work *k, BrioError *error)
     BrioStatus status = BRIO_OK;
     for (int i = 0; status == BRIO_OK && i < s->body_count; i++) status = project_body(k, i);
     if (status == BRIO_OK) status = brio__stiffness_create(s, &k->stiffness);
+    if (status == BRIO_OK) status = brio__stiffness_at(k->stiffness, k->sim->state, k->reference);
     if (status != BRIO_OK) return brio__error(error, status, "%s", brio_status_text(status));
-    brio__stiffness_at(k->stiffness, k->sim->state->param, k->reference);
     BRIO_CHECK(brio__modes_create(k->stiffness, &k->modes, error));
     brio__modes_project(s, &k->modes, k->u, k->a, k->cumulative);
     brio__modes_project(s, &k->modes, k->w, k->b, k->cumulative);

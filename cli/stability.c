@@ -239,8 +239,9 @@ static BrioStatus analyse(Analysis *a, BrioError *error)
     BrioStatus status = brio__stiffness_create(s, &stiffness);
     if (status == BRIO_OK) {
         brio__system_positions(s, state, state->q, state->time, a->sim->world);
-        brio__stiffness_at(stiffness, state->param, a->sim->world);
-        status = brio__stiffness_largest(stiffness, tolerance, 5000, &a->k0, &a->iterations);
+        status = brio__stiffness_at(stiffness, state, a->sim->world);
+        if (status == BRIO_OK)
+            status = brio__stiffness_largest(stiffness, tolerance, 5000, &a->k0, &a->iterations);
         a->converged = status == BRIO_OK;
         if (status == BRIO_NOT_CONVERGED) status = BRIO_OK;
     }

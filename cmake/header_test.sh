@@ -1,9 +1,9 @@
 #!/bin/sh
-# The public header compiles without a warning as C11, C17 and C++17 with every compiler that is here, and the shared library
+# The public headers compile without a warning as C11, C17 and C++17 with every compiler that is here, and the shared library
 # shows the functions of the header and nothing else:  header_test.sh SOURCE_DIR LIBRARY CC
 set -eu
 
-header=$1/include/brio/brio.h library=$2 cc=$3
+headers="$1/include/brio/brio.h $1/include/brio/integrator.h" library=$2 cc=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 warnings="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror -I$1/include -fsyntax-only"
@@ -26,11 +26,11 @@ for compiler in g++ clang++; do
 done
 echo "the header compiled $count times without a warning"
 
-sed -nE 's/^BRIO_API [^(]*[ *](brio_[a-z0-9_]+)\(.*/\1/p' "$header" | sort >"$folder/header"
-[ "$(grep -c '^BRIO_API ' "$header")" = "$(wc -l <"$folder/header")" ] || { echo "a line with BRIO_API names no function" >&2; exit 1; }
+sed -nE 's/^BRIO_API [^(]*[ *](brio_[a-z0-9_]+)\(.*/\1/p' $headers | sort >"$folder/header"
+[ "$(cat $headers | grep -c '^BRIO_API ')" = "$(wc -l <"$folder/header")" ] || { echo "a line with BRIO_API names no function" >&2; exit 1; }
 nm -D --defined-only "$library" | awk '{ print $3 }' | grep -v '^BRIO_' | sort >"$folder/library"
 if ! diff "$folder/header" "$folder/library"; then
-    echo "< only in brio.h, > only in $library" >&2
+    echo "< only in the headers, > only in $library" >&2
     exit 1
 fi
 echo "$(wc -l <"$folder/header") functions in the header, as many in the library"

@@ -2,7 +2,7 @@
 #ifndef BRIO_BUILDER_H
 #define BRIO_BUILDER_H
 
-#include "system.h"
+#include "system/system.h"
 
 /* Refuses a vertex that a body does not have. */
 BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex,

@@ -6,7 +6,7 @@
 
 #include "base.h"
 #include "contact/ccd.h"
-#include "contact/distance.h"
+#include "distance.h"
 
 #include <float.h>
 #include <math.h>

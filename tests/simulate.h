@@ -3,7 +3,7 @@
 #ifndef BRIO_TEST_SIMULATE_H
 #define BRIO_TEST_SIMULATE_H
 
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdarg.h>
 

@@ -2,7 +2,7 @@
  * rotation, falling, contact with a plane, holding and setting them, and what is refused. */
 #include "affine.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "builder.h"
 #include "memory.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <math.h>
@@ -470,16 +470,18 @@ static void limits_have_names(void **state)
     char text[160];
     brio__system_positions(system, sim->state, sim->state->q, 0, solver->x);
     memset(solver->dx, 0, 3 * (size_t)system->vertex_count * sizeof(double));
-    assert_true(
-        brio__max_step(solver->evaluator, sim->state->param, solver->x, solver->dx, &limit) == 1 &&
-        !limit.term);
+    assert_true(brio__max_step(brio__potential_elements(solver->potential), sim->state->param,
+                               solver->x, solver->dx, &limit) == 1 &&
+                !limit.term);
     solver->dx[3 * 8] = 4; /* the last vertex of the bar: 2 m from the wall at x = 3 */
-    near(brio__max_step(solver->evaluator, sim->state->param, solver->x, solver->dx, &limit),
+    near(brio__max_step(brio__potential_elements(solver->potential), sim->state->param, solver->x,
+                        solver->dx, &limit),
          0.9 * 2 / 4, 1e-15);
     brio__limit_text(system, &limit, text, sizeof text);
     assert_string_equal(text, "vertex 4 of body \"bar\" and obstacle \"obstacle1\"");
     solver->dx[3 * 8] = -1; /* its element is 0.25 m long */
-    near(brio__max_step(solver->evaluator, sim->state->param, solver->x, solver->dx, &limit),
+    near(brio__max_step(brio__potential_elements(solver->potential), sim->state->param, solver->x,
+                        solver->dx, &limit),
          0.9 * 0.25, 1e-15);
     brio__limit_text(system, &limit, text, sizeof text);
     assert_string_equal(text, "bar element 3 of body \"bar\" (vertices 3 4)");

@@ -1,6 +1,6 @@
 /* Energy that is held at a target: theorems of [Dinev2018] about Euler's methods over thousands of
  * random potentials, and the integrators blend, energy-lagrange and energy-budget. */
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "builder.h"
 #include "mesh/mesh.h"
 #include "mesh/shapes.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -483,9 +483,10 @@ static void midpoint_end_is_allowed(void **unused)
     double target[12], q[12];
     for (int i = 0; i < 12; i++) target[i] = state->q[i] + h * state->v[i];
     assert_true(tip_height(target) < 0 && tip_height(target) + tip_height(state->q) > 0);
+    BrioValue value;
     BrioStatus status = brio__minimise(
         solver, state, &(BrioObjective){.target = target, .s = h * h, .a = 0.5, .time = h, .h = h},
-        q);
+        q, &value);
     /* blocked, or creeping along the wall */
     assert_true(status == BRIO_LINE_SEARCH_STALLED || status == BRIO_NOT_CONVERGED);
     assert_non_null(strstr(solver->message, "tet 0 of body \"body\""));

@@ -11,7 +11,7 @@
  * size. */
 #include "builder.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -205,7 +205,8 @@ static void lowest_frequencies(BrioSim *sim, bool of_ccx, double frequency[MODES
     double *v[MODES], *Mv[MODES], *Kv = numbers(n), *x = numbers(3 * s->vertex_count);
     assert_int_equal(brio__solver_prepare(solver, sim->state), BRIO_OK);
     brio__system_positions(s, state, state->q, 0, x);
-    brio__assemble(solver->evaluator, state->param, x, 0, 1, false, solver->linear, NULL);
+    brio__assemble(brio__potential_elements(solver->potential), state->param, x, 0, 1, false,
+                   solver->linear, NULL);
     assert_int_equal(brio__linear_factor(solver->linear), BRIO_OK);
     for (int k = 0; k < MODES; k++) {
         v[k] = numbers(n);

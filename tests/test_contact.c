@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/exact.h"
-#include "contact/distance.h"
+#include "contact/exact.h"
+#include "distance.h"
 #include "memory.h"
 #include "output/run.h"
 #include "scene/scene.h"
@@ -96,17 +96,20 @@ static void derivatives(void **unused)
         double *dx = numbers(3 * s->vertex_count);
         double *y = numbers(3 * s->vertex_count);
         double least;
-        int64_t contacts = brio__contact_count(solver->contact, sim->state->param, x, &least, NULL);
+        int64_t contacts = brio__contact_count(brio__potential_contact(solver->potential),
+                                               sim->state->param, x, &least, NULL);
         if (contacts > 4) {
             for (int64_t i = 0; i < count; i++) d[i] = brio__random_normal(&random);
             brio__system_directions(s, d, dx);
             double most = 0;
-            double E = brio__contact_evaluate(solver->contact, sim->state->param, x, g, NULL);
+            double E = brio__contact_evaluate(brio__potential_contact(solver->potential),
+                                              sim->state->param, x, g, NULL);
             double slope = brio__dot(s, g, d);
             double curvature;
             for (int64_t i = 0; i < 3 * s->vertex_count; i++) most = fmax(most, fabs(dx[i]));
             brio__assemble_masses(s, 0, solver->linear); /* nothing but contact in the matrix */
-            assert_int_equal(brio__contact_assemble(solver->contact, sim->state->param, x, 1, false,
+            assert_int_equal(brio__contact_assemble(brio__potential_contact(solver->potential),
+                                                    sim->state->param, x, 1, false,
                                                     solver->linear->extra),
                              BRIO_OK);
             BrioLinear *joined;
@@ -118,8 +121,9 @@ static void derivatives(void **unused)
             for (int k = 0; k < 2; k++) {
                 double e = (k ? 0.25 : 1) * 2e-3 * (least - 1e-3) / most;
                 for (int64_t i = 0; i < 3 * s->vertex_count; i++) y[i] = x[i] + e * dx[i];
-                double change =
-                    brio__contact_evaluate(solver->contact, sim->state->param, y, NULL, NULL) - E;
+                double change = brio__contact_evaluate(brio__potential_contact(solver->potential),
+                                                       sim->state->param, y, NULL, NULL) -
+                                E;
                 rest[0][k] = fabs(change - e * slope);
                 rest[1][k] = fabs(change - e * slope - e * e / 2 * curvature);
             }
@@ -249,11 +253,13 @@ static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
         double least;
         double reach = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT] +
                        sim->state->param[s->contact_params + BRIO_CONTACT_THICKNESS];
-        int64_t contacts = brio__contact_count(solver->contact, sim->state->param, x, &least, NULL);
+        int64_t contacts = brio__contact_count(brio__potential_contact(solver->potential),
+                                               sim->state->param, x, &least, NULL);
         PairList expected[2] = {{0}}, got[2] = {{0}};
         brute_force(s, brio__exact_surface(exact), x, reach, expected);
         for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
-            const BrioPairs *pairs = brio__contact_pairs(solver->contact, kind);
+            const BrioPairs *pairs =
+                brio__contact_pairs(brio__potential_contact(solver->potential), kind);
             for (int64_t e = 0; e < pairs->term.elements; e++) {
                 int32_t v[4];
                 brio__pairs_vertices(pairs, e, v);
@@ -343,7 +349,8 @@ static void safe_steps(void **unused)
                                       : brio__random_normal(&random));
         brio__system_directions(s, d, dx);
         BrioLimit limit;
-        double t = brio__contact_max_step(solver->contact, sim->state->param, x, dx, &limit);
+        double t = brio__contact_max_step(brio__potential_contact(solver->potential),
+                                          sim->state->param, x, dx, &limit);
         assert_true(t > 0 && t <= 1);
         assert_true((t < 1) == (limit.term != NULL));
         if (limit.term) assert_true(limit.distance > 0);

@@ -3,7 +3,7 @@
 #include "builder.h"
 #include "memory.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -253,7 +253,9 @@ static void dense(const BrioSystem *s, const BrioState *state, const double *x, 
 static double potential(BrioSolver *solver, const BrioState *state, const double *q, double time,
                         double *gradient)
 {
-    double P = brio__potential(solver, state, q, time, gradient);
+    brio__system_positions(solver->system, state, q, time, solver->x);
+    BrioPose pose = {state, solver->x};
+    double P = brio__potential_evaluate(solver->potential, &pose, gradient, NULL).energy;
     assert_true(isfinite(P));
     return P;
 }
@@ -301,7 +303,8 @@ static void check_hessian(BrioSolver *solver, BrioState *state, double time)
         double worst_difference = 0;
         double least = INFINITY;
         dense(s, state, x, a, b, project, A);
-        brio__assemble(solver->evaluator, state->param, x, a, b, project, solver->linear, NULL);
+        brio__assemble(brio__potential_elements(solver->potential), state->param, x, a, b, project,
+                       solver->linear, NULL);
         for (int64_t i = 0; i < n * n; i++) most = fmax(most, fabs(A[i]));
         for (int64_t j = 0; j < n; j++) {
             unit[j] = 1;
@@ -352,13 +355,20 @@ static void derivatives(void **unused)
             BrioSolverOptions options = brio_solver_options();
             options.linear = solvers[k];
             assert_int_equal(build_mixed(cells, &system, &state, NULL), BRIO_OK);
-            assert_int_equal(brio__solver_create(system, &options, NULL, 0, &solver), BRIO_OK);
+            BrioPotential *sum;
+            BrioDissipation *losses;
+            assert_int_equal(brio__solver_create(system, &options, &solver), BRIO_OK);
+            assert_int_equal(brio__potential_create(system, &solver->totals, &sum), BRIO_OK);
+            assert_int_equal(brio__dissipation_create(system, NULL, 0, &losses), BRIO_OK);
+            brio__solver_set(solver, sum, losses);
             assert_int_equal(brio__solver_prepare(solver, state), BRIO_OK);
             BrioRandom random = {31};
             for (int64_t i = 0; i < state->coordinates; i++)
                 state->q[i] += 0.004 * brio__random_normal(&random);
             check_gradient(solver, state, 0.15);
             check_hessian(solver, state, 0.15);
+            brio__potential_free(sum);
+            brio__dissipation_free(losses);
             brio__solver_free(solver);
             brio_state_free(state);
             brio_system_free(system);

@@ -2,7 +2,7 @@
  * entries, derivatives, signs. */
 #include "builder.h"
 #include "field.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -216,7 +216,7 @@ static double frame_rate(const char *model, double h)
     BrioSim *sim = make(&s);
     /* slow vibrations ask for more of it */
     if (model && brio__fields_offset(brio_damping_fields(model), "beta") >= 0) {
-        BrioDamper *d = &sim->stepper->solver->damper[0];
+        BrioDamper *d = &sim->stepper->dissipation->damper[0];
         d->values[brio__fields_offset(d->model->fields, "beta")] = 0.1;
     }
     double first = ledger_of(sim).total, weighted = 0, squares = 0;
@@ -475,7 +475,7 @@ static void derivatives(void **unused)
     for (int m = 0; brio_damping_at(m); m++) {
         if (!brio__damping_model_at(m)->potential) continue;
         BrioSim *sim = random_start(brio_damping_at(m), 0.01);
-        const BrioDamper *d = &sim->stepper->solver->damper[0];
+        const BrioDamper *d = &sim->stepper->dissipation->damper[0];
         const BrioState *state = sim->state;
         size_t n = (size_t)state->coordinates;
         double *q = calloc(n, 8);
@@ -487,15 +487,16 @@ static void derivatives(void **unused)
         double h = 0.01;
         for (size_t k = 0; k < n; k++)
             q[k] = state->q[k] + 0.005 * random_unit(), p[k] = random_unit();
-        double D = d->model->potential(d->self, d->values, sim->stepper->solver, state,
-                                       &(BrioMotion){q, state->q, h, h}, g);
+        double D = d->model->potential(d->self, d->values, state,
+                                       &(BrioMotion){q, state->q, h, h, {.fraction = 1}}, g);
         for (size_t k = 0; k < n; k++) slope += g[k] * p[k];
         for (int i = 0; i < 2; i++) {
             double e = 1e-4 / (1 << i);
             for (size_t k = 0; k < n; k++) trial[k] = q[k] + e * p[k];
-            error[i] = fabs(d->model->potential(d->self, d->values, sim->stepper->solver, state,
-                                                &(BrioMotion){trial, state->q, h, h}, NULL) -
-                            D - e * slope);
+            error[i] = fabs(
+                d->model->potential(d->self, d->values, state,
+                                    &(BrioMotion){trial, state->q, h, h, {.fraction = 1}}, NULL) -
+                D - e * slope);
         }
         print_message("%-20s Taylor slope %.4f\n", brio_damping_at(m), log2(error[0] / error[1]));
         assert_true(fabs(log2(error[0] / error[1]) - 2) < 0.1);
@@ -515,8 +516,7 @@ static void signs(void **unused)
         double least = INFINITY;
         for (int trial = 0; trial < 200; trial++) {
             BrioSim *sim = random_start(model->name, 0.02);
-            const BrioDamper *d = &sim->stepper->solver->damper[0];
-            BrioSolver *solver = sim->stepper->solver;
+            const BrioDamper *d = &sim->stepper->dissipation->damper[0];
             BrioState *state = sim->state;
             size_t n = (size_t)state->coordinates;
             double *q = calloc(n, 8);
@@ -526,15 +526,15 @@ static void signs(void **unused)
             double taken;
             for (size_t k = 0; k < n; k++) q[k] = state->q[k] + size * random_unit();
             if (model->potential) {
-                model->potential(d->self, d->values, solver, state,
-                                 &(BrioMotion){q, state->q, h, h}, g);
+                model->potential(d->self, d->values, state,
+                                 &(BrioMotion){q, state->q, h, h, {.fraction = 1}}, g);
                 taken = 0;
                 for (size_t k = 0; k < n; k++) taken += g[k] * (q[k] - state->q[k]);
                 least = fmin(least, taken / (size * size));
             }
             if (model->force) {
                 memset(g, 0, n * 8);
-                model->force(d->self, d->values, solver, state, state->q, state->v, 0, 1e-4, g);
+                model->force(d->self, d->values, state, state->q, state->v, 0, 1e-4, g);
                 taken = 0;
                 for (size_t k = 0; k < n; k++) taken -= g[k] * state->v[k];
                 least = fmin(least, taken);

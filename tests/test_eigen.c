@@ -334,7 +334,7 @@ static Body make(const char *shape, const char *const *keys, const double (*numb
     body.x = brio__alloc(3 * (size_t)body.system->vertex_count, sizeof *body.x);
     brio__system_positions(body.system, body.state, body.state->q, 0, body.x);
     assert_int_equal(brio__stiffness_create(body.system, &body.stiffness), BRIO_OK);
-    brio__stiffness_at(body.stiffness, body.state->param, body.x);
+    assert_int_equal(brio__stiffness_at(body.stiffness, body.state, body.x), BRIO_OK);
     return body;
 }
 

@@ -2,7 +2,7 @@
  * pairs, and what `brio check` and `--exact` make of them. */
 #include "program.h"
 
-#include "analyze/exact.h"
+#include "contact/exact.h"
 #include "simulate.h"
 
 #include <float.h>

@@ -2,9 +2,9 @@
  * every method, Woodbury's formula, no trace after they let go), attachments, materials, damping
  * and integrators changed between steps, what is refused, and a thousand random operations whose
  * energies must add up. */
-#include "hands.h"
+#include "potential/hands.h"
 #include "output/checkpoint.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * what A-search promises about energy, kills and resumes of methods with a memory. */
 #include "field.h"
 #include "integrate/tableau.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

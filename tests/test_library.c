@@ -1,7 +1,7 @@
 /* The parts of the public header that other languages are built on: energies registered at run
  * time, scenes from a source with changes, runs, checkpoints, views. */
 #include "energy/energy.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* What later parts will do with the core: scenes from text, parameters that change between steps,
  * several evaluators over one system. */
 #include "field.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,8 +146,10 @@ static void several_evaluators(void **unused)
     double *sum = calloc((size_t)n, sizeof *sum);
     double *matrix = malloc((size_t)entries * sizeof *matrix), P = 0;
     brio__system_positions(s, state, state->q, state->time, solver->x);
-    double all = brio__evaluate(solver->evaluator, state->param, solver->x, g, NULL);
-    brio__assemble(solver->evaluator, state->param, solver->x, 2, 3, true, solver->linear, NULL);
+    double all = brio__evaluate(brio__potential_elements(solver->potential), state->param,
+                                solver->x, g, NULL);
+    brio__assemble(brio__potential_elements(solver->potential), state->param, solver->x, 2, 3, true,
+                   solver->linear, NULL);
     memcpy(matrix, solver->linear->A.value, (size_t)entries * sizeof *matrix);
     brio__assemble_masses(s, 2, solver->linear);
     for (int t = 0; t < s->term_count; t++) {

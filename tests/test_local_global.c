@@ -3,7 +3,7 @@
  * unfinished solves under A-search, contacts, refusals, fixed cost. */
 #include "energy/energy.h"
 #include "scene/scene.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/exact.h"
+#include "contact/exact.h"
 #include "mesh/mesh.h"
 #include "scene/scene.h"
 

@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/exact.h"
+#include "contact/exact.h"
 #include "scene/scene.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 typedef struct Case {
     const char *scene;

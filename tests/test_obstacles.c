@@ -1,9 +1,9 @@
 /* Obstacles with a formula under every contact law: distances, drops that end outside, friction, a
  * bounce that keeps its energy, heights and their bounds, what is drawn. */
-#include "analyze/exact.h"
+#include "contact/exact.h"
 #include "contact/law.h"
 #include "contact/obstacle.h"
-#include "system.h"
+#include "system/system.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * [Hindmarsh2005] at the tolerance 1e-13, driven through the library's force: a soft body that is
  * stretched, spins and falls, without damping and with Rayleigh's. */
 #include "builder.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>

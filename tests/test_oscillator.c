@@ -2,7 +2,7 @@
  * column by column: beside the closed forms, and its spectral radius. */
 #include "builder.h"
 #include "integrate/tableau.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <string.h>

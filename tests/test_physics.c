@@ -2,7 +2,7 @@
  * invariants that its traits claim, beams. */
 #include "builder.h"
 #include "mesh/mesh.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <float.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * pretension, boundaries, drum modes. */
 #include "analyze/modes.h"
 #include "scene/drum.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,8 @@ static BrioSim *shell(BrioMesh *mesh, const char *material, const Setting *setti
 static double largest_force(BrioSim *sim)
 {
     double *g = malloc((size_t)sim->state->coordinates * sizeof *g), most = 0;
-    brio__potential(sim->stepper->solver, sim->state, sim->state->q, sim->state->time, g);
+    BrioPose pose = {sim->state, brio__sim_world(sim)};
+    brio__potential_evaluate(sim->stepper->potential, &pose, g, NULL);
     for (int64_t k = 0; k < sim->state->coordinates; k++) most = fmax(most, fabs(g[k]));
     free(g);
     return most;
@@ -133,7 +134,7 @@ static void frequencies(BrioSim *sim, int count, double *squared)
     BrioError error = {0};
     assert_int_equal(brio__stiffness_create(sim->system, &stiffness), BRIO_OK);
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
-    brio__stiffness_at(stiffness, sim->state->param, sim->world);
+    assert_int_equal(brio__stiffness_at(stiffness, sim->state, sim->world), BRIO_OK);
     if (brio__modes_create(stiffness, &modes, &error) != BRIO_OK) fail_msg("%s", error.message);
     memcpy(squared, modes.squared, (size_t)count * sizeof *squared);
     brio__modes_free(&modes);
@@ -145,7 +146,7 @@ static double bending_energy(BrioSim *sim)
     brio_sim_body_energy(sim, 0);
     const BrioBody *body = &sim->system->body[0];
     assert_int_equal(body->term_count, 2);
-    return sim->stepper->solver->term_energy[body->term + 1];
+    return sim->term_energy[body->term + 1];
 }
 
 /* ---- membranes -------------------------------------------------------------------------- */
@@ -207,7 +208,8 @@ static void patch(void **unused)
         double *g = malloc(3 * (size_t)n * sizeof *g);
         double inside = 0;
         double outside = 0;
-        brio__potential(sim->stepper->solver, sim->state, sim->state->q, 0, g);
+        BrioPose pose = {sim->state, brio__sim_world(sim)};
+        brio__potential_evaluate(sim->stepper->potential, &pose, g, NULL);
         for (int64_t k = 0; k < 3 * n; k++) {
             double *most = rim[k / 3] ? &outside : &inside;
             *most = fmax(*most, fabs(g[k]));
@@ -241,8 +243,8 @@ static void pretension(void **unused)
             const BrioSystem *s = sim->system;
             double *held = malloc(3 * (size_t)s->held_count * sizeof *held), side = 0;
             brio__system_positions(s, sim->state, sim->state->q, 0, sim->world);
-            brio__held_gradient(sim->stepper->solver->evaluator, sim->state->param, sim->world,
-                                held);
+            brio__potential_held_gradient(sim->stepper->potential,
+                                          &(BrioPose){sim->state, sim->world}, held);
             for (int64_t i = 0; i < s->held_count; i++)
                 if (sim->world[3 * (int64_t)s->held[i]] > 0.499) side += held[3 * i];
             double inside = largest_force(sim);

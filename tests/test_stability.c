@@ -382,7 +382,7 @@ static double dense_k0(void)
     BrioModes modes;
     assert_int_equal(brio__stiffness_create(sim->system, &stiffness), BRIO_OK);
     brio__system_positions(sim->system, sim->state, sim->state->q, 0, sim->world);
-    brio__stiffness_at(stiffness, sim->state->param, sim->world);
+    assert_int_equal(brio__stiffness_at(stiffness, sim->state, sim->world), BRIO_OK);
     assert_int_equal(brio__modes_create(stiffness, &modes, NULL), BRIO_OK);
     double k0 = modes.squared[modes.n - 1];
     brio__modes_free(&modes);

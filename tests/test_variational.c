@@ -1,6 +1,6 @@
 /* Variational integrators of every quadrature: order, momenta, stability; rods: lengths, momenta,
  * order, what is refused. */
-#include "sim.h"
+#include "sim/sim.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef BRIO_REPRODUCE_H
 #define BRIO_REPRODUCE_H
 
-#include "sim.h"
+#include "sim/sim.h"
 #include "scene/scene.h"
 
 typedef struct Report Report;

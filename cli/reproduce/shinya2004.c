@@ -204,8 +204,8 @@ static double stiffest(Report *r, Cloth cloth)
     int64_t iterations;
     if (sim && brio__stiffness_create(sim->system, &stiffness) == BRIO_OK) {
         brio__system_positions(sim->system, sim->state, sim->state->q, 0, sim->world);
-        brio__stiffness_at(stiffness, sim->state->param, sim->world);
-        brio__stiffness_largest(stiffness, 0.005, 2000, &k0, &iterations);
+        if (brio__stiffness_at(stiffness, sim->state, sim->world) == BRIO_OK)
+            brio__stiffness_largest(stiffness, 0.005, 2000, &k0, &iterations);
     }
     brio__stiffness_free(stiffness);
     brio_sim_free(sim);

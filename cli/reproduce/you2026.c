@@ -810,7 +810,7 @@ static void membrane(Report *r, const Method *method, int rings, Drum *out)
             out->largest = fmax(out->largest, fabs(along));
             out->rest = fmax(out->rest, sqrt(rest));
             /* as the ledger left it */
-            out->wrinkles += sim->stepper->solver->term_energy[sim->system->body[0].term + 1] / 60;
+            out->wrinkles += sim->term_energy[sim->system->body[0].term + 1] / 60;
         }
         out->energy = (now.total - first.elastic) / first.kinetic;
     }

@@ -1,6 +1,7 @@
 /* brio: things that bend, stretch, bounce and collide.
  *
- * This header is the whole public interface and its documentation. The way of the data:
+ * This header and integrator.h, which it includes, are the whole public interface and its
+ * documentation. The way of the data:
  *
  *     scene file or builder -> BrioSystem (constant) + BrioState (small, copyable)
  *                           -> integrator -> minimise -> energies, linear solver -> next state
@@ -633,167 +634,6 @@ typedef struct BrioEnergyDef {
 BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error);
 
 /* --------------------------------------------------------------------------------------
- * Writing an integrator: one file over these functions and one line in src/integrate/list.def, or
- * brio_register_integrator at run time. docs/integrator.md walks through one.
- * -------------------------------------------------------------------------------------- */
-
-/* what an integrator sees: the state at t_n and the tools */
-typedef struct BrioStepper BrioStepper;
-
-enum { /* traits: what the tests hold an integrator to */
-       BRIO_IMPLICIT = 1,
-       BRIO_SYMPLECTIC = 2,
-       BRIO_KEEPS_LINEAR_MOMENTUM = 4,  /* of an isolated body, to round-off */
-       BRIO_KEEPS_ANGULAR_MOMENTUM = 8, /* likewise */
-       BRIO_ENERGY_CONTROLLED = 16,
-       BRIO_DISSIPATIVE = 32,
-       /* the end state is the state that the solve made feasible: may use barriers */
-       BRIO_END_IS_SOLVED = 64,
-       /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
-       BRIO_SPRINGS_ONLY = 128,
-       BRIO_TAKES_CONSTRAINTS = 256, /* rigid rods have their lengths at the end of a step */
-       BRIO_LINEARISED = 512 /* one linear solve a step, with forces linearised where it begins:
-                                friction, which holds there, would hold everything */
-};
-
-typedef struct BrioIntegrator {
-    const char *name, *summary, *citation;
-    int order;   /* declared and tested; 0: none claimed */
-    int history; /* vectors of the length of q kept in the state */
-    unsigned traits;
-    const BrioField *fields; /* may be NULL */
-    /* Advances from (q, v) at t to t + h through brio_stepper_accept; a positive status rejects the
-     * step. */
-    BrioStatus (*step)(BrioStepper *stepper, double h);
-    /* Before the first step: refuses values that do not fit together with a sentence in `reason`,
-     * and changes those traits that depend on values. May be NULL. */
-    BrioStatus (*check)(const double *values, unsigned *traits, char *reason, size_t size);
-} BrioIntegrator;
-/* must stay in memory */
-BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator);
-BRIO_API const BrioIntegrator *brio_integrator(const char *name);
-BRIO_API const BrioIntegrator *brio_integrator_at(int i); /* i = 0, 1, ...; NULL past the last */
-
-BRIO_API const double *brio_stepper_q(const BrioStepper *stepper);
-BRIO_API const double *brio_stepper_v(const BrioStepper *stepper);
-BRIO_API int64_t brio_stepper_coordinates(const BrioStepper *stepper); /* length of q and v */
-BRIO_API double brio_stepper_time(const BrioStepper *stepper);
-/* of the field table */
-BRIO_API double brio_stepper_value(const BrioStepper *stepper, const char *field);
-BRIO_API double *brio_stepper_history(BrioStepper *stepper, int k); /* saved with the state */
-/* How many of them hold something: 0 at the start and after the state was set from outside; the
- * integrator counts up. After a step that was halved, last_h differs from h. */
-BRIO_API int brio_stepper_history_used(const BrioStepper *stepper);
-BRIO_API void brio_stepper_set_history_used(BrioStepper *stepper, int count);
-BRIO_API double brio_stepper_last_h(const BrioStepper *stepper);
-/* k < BRIO_SCRATCH, undefined at the start of a step */
-BRIO_API double *brio_stepper_scratch(BrioStepper *stepper, int k);
-enum { BRIO_SCRATCH = 40 };
-/* numbers of a BRIO_LIST */
-BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char *field, int *count);
-
-/* The primitive of every implicit method:
- *
- *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q),      world points at
- * `time` for q
- *
- * with q_n the state's coordinates and D_n the dissipation potentials of the damping models. Their
- * force -grad D_n belongs to the velocity (q - from)/over: give what your method takes for the
- * velocity there, or nothing for (q - q_n)/h. (Models that compare poses, like strain-energy,
- * measure q against q_n over the time between them, whatever `from` is.) `blend_damping` takes D_n
- * at the pose y = a q + (1 - a) q_n instead, measured against q_n over the time a h: s D_n(y), so
- * that damping exerts no torque about y. `q` receives the minimiser. The solver's `tol` is compared
- * with displacements over `h`. `massless` leaves the first and last term out: static equilibrium.
- * `linear` takes one Newton step from q_n, with a line search only where some states are forbidden:
- * the linearly implicit methods. `undamped` leaves D_n out.
- *
- * If the system has rods, q is where they have their lengths and the gradient is a sum of their
- * pulls, along their directions at q or, with `rods_from_start`, at q_n. Then s may be 0: masses
- * and rods alone.
- *
- * `weight` is the share of this solve's force in the velocity change of the step, b_i of a
- * Runge-Kutta method; 0 means 1, BRIO_NOT_COUNTED none. The ledger needs it: the work of damping
- * and of what the solve left unbalanced is the force so weighted times the displacement of the
- * step. */
-typedef struct BrioObjective {
-    const double *target;
-    double s, a;
-    double time;
-    double h;
-    int massless, linear, undamped, blend_damping, rods_from_start;
-    double weight;
-    const double *from; /* NULL: q_n over h */
-    double over;
-    const double *guess; /* where local/global begins; NULL: where weight alone would lead to */
-    int iterations;      /* of local/global; 0: as many as the solver's options say */
-    /* of P at the guess, if a = 1 and that was what was evaluated last; else NULL */
-    const double *guess_gradient;
-} BrioObjective;
-#define BRIO_NOT_COUNTED (-1e300)
-BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective,
-                                          double *q);
-/* How many rods there are; the force f of those of the last solve, M (q - target) + s a grad(P + D)
- * = f; velocities fitted to the rods at q and a time: M^-1 times a sum of their pulls is taken out.
- * Without rods they change nothing (f = 0). */
-BRIO_API int brio_stepper_rods(const BrioStepper *stepper);
-BRIO_API void brio_stepper_rod_force(BrioStepper *stepper, double *f);
-BRIO_API BrioStatus brio_stepper_fit_velocities(BrioStepper *stepper, const double *q, double time,
-                                                double *v);
-/* P(q) at a time, and its gradient if `gradient` is not NULL. */
-BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, double time,
-                                       double *gradient);
-/* f = -grad P(q) plus the damping models' forces at (q, v): what explicit methods take. `h` is the
- * step (models that compare poses look back by it); `weight` as above. */
-BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const double *v,
-                                 double time, double h, double weight, double *f);
-/* f = the damping forces alone. */
-BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v,
-                                         double h, double weight, double *f);
-/* Count a solve that found q with the weight BRIO_NOT_COUNTED, now that its share
- * `objective->weight` is known, as if it had been counted at once: for methods that mix solves. The
- * second counts its damping force only; a weight counted twice with opposite signs leaves nothing,
- * so that brio_stepper_work can be asked beforehand. */
-BRIO_API void brio_stepper_count_solve(BrioStepper *stepper, const BrioObjective *objective,
-                                       const double *q);
-BRIO_API void brio_stepper_count_damping(BrioStepper *stepper, const BrioObjective *objective,
-                                         const double *q);
-/* a = M^-1 f */
-BRIO_API void brio_stepper_mass_solve(BrioStepper *stepper, const double *f, double *a);
-/* p = M v */
-BRIO_API void brio_stepper_mass_multiply(BrioStepper *stepper, const double *v, double *p);
-BRIO_API double brio_stepper_kinetic(BrioStepper *stepper, const double *v); /* 1/2 v.M v */
-
-/* Linearised forces: K = d2P/dq2 at q, exact, kept until the next solve; y = K x; and (M + s K+) x
- * = b with K+ the semidefinite projection of K at q, one linear solve. */
-BRIO_API BrioStatus brio_stepper_linearise(BrioStepper *stepper, const double *q, double time);
-BRIO_API void brio_stepper_stiffness(BrioStepper *stepper, const double *x, double *y);
-BRIO_API BrioStatus brio_stepper_linear_solve(BrioStepper *stepper, const double *q, double time,
-                                              double s, const double *b, double *x);
-
-/* Energy control. `target` is the energy that the last step aimed at, NAN at first; it and `alpha`
- * go to the ledger. An integrator that controls energy sets both before it accepts.
- * brio_stepper_work tells what this step would book if it ended at q: energy added from outside
- * (moved points) and taken by the damping forces counted so far. (What velocity filters take after
- * that is subtracted from the target by brio_stepper_accept.) */
-BRIO_API double brio_stepper_target(const BrioStepper *stepper);
-BRIO_API void brio_stepper_set_target(BrioStepper *stepper, double target, double alpha);
-BRIO_API void brio_stepper_work(BrioStepper *stepper, const double *q, double h, double *added,
-                                double *dissipated);
-/* A few numbers that the integrator keeps in the state (k < 4): 0 at the start and after the state
- * was set from outside. */
-BRIO_API double *brio_stepper_memo(BrioStepper *stepper, int k);
-/* For a step that cannot be done: the reason that the run reports. Returns `status`. */
-BRIO_API BrioStatus brio_stepper_fail(BrioStepper *stepper, BrioStatus status, const char *reason);
-/* out = alpha x + beta y (vectors of the length of q; out may be x or y). */
-BRIO_API void brio_stepper_combine(BrioStepper *stepper, double alpha, const double *x, double beta,
-                                   const double *y, double *out);
-BRIO_API double brio_stepper_dot(BrioStepper *stepper, const double *x, const double *y);
-/* Ends the step: the new state at time + h. Refuses (STEP_REJECTED) states that are not finite or
- * where an energy is infinite. */
-BRIO_API BrioStatus brio_stepper_accept(BrioStepper *stepper, double h, const double *q,
-                                        const double *v);
-
-/* --------------------------------------------------------------------------------------
  * Continuous collision detection: do a vertex v and a face f0 f1 f2, or two edges a0 a1 and b0 b1,
  * touch while their corners move straight from x0 (t = 0) to x1 (t = 1)?
  *
@@ -809,4 +649,7 @@ BRIO_API int brio_ccd_edge_edge(const double x0[12], const double x1[12], double
 #ifdef __cplusplus
 }
 #endif
+
+#include "integrator.h" /* writing an integrator */
+
 #endif

@@ -180,6 +180,7 @@ class Trait(enum.IntFlag):
     SPRINGS_ONLY = 128
     TAKES_CONSTRAINTS = 256
     LINEARISED = 512
+    USES_COMPONENTS = 1024
 
 
 class Rejected(Exception):

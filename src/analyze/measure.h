@@ -4,7 +4,7 @@
 #define BRIO_MEASURE_H
 
 #include "../mesh/mesh.h"
-#include "exact.h"
+#include "../contact/exact.h"
 
 enum { BRIO_QUALITY_BINS = 10 };
 

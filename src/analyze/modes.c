@@ -1,11 +1,14 @@
 #include "modes.h"
 
+#include "../linear/extra.h"
+
 #include <float.h>
 #include <string.h>
 
 struct BrioStiffness {
     const BrioSystem *system;
-    BrioEvaluator *evaluator;
+    BrioPotential *potential;
+    BrioSolveTotals totals;
     BrioLinear *linear;
     double *scratch;
 };
@@ -19,14 +22,14 @@ static BrioStatus create_parts(BrioStiffness *k)
     int32_t *neighbour = NULL;
     k->scratch = brio__alloc(3 * (size_t)s->block_count, sizeof *k->scratch);
     if (!k->scratch) return BRIO_ERROR_MEMORY;
-    BRIO_CHECK(brio__evaluator_create(s, s->term, s->term_count, &k->evaluator));
-    BrioStatus status = brio__evaluator_graph(k->evaluator, &start, &neighbour);
+    BRIO_CHECK(brio__potential_create(s, &k->totals, &k->potential));
+    BrioStatus status = brio__potential_graph(k->potential, &start, &neighbour);
     if (status == BRIO_OK) /* of the solvers the one that multiplies; nothing is solved */
         status = brio__linear_create(brio__linear_type("pcg"), &(BrioLinearOptions){0},
                                      s->block_count, start, neighbour, &k->linear);
     brio__free(start);
     brio__free(neighbour);
-    return status == BRIO_OK ? brio__evaluator_plan(k->evaluator, k->linear) : status;
+    return status == BRIO_OK ? brio__potential_plan(k->potential, false, k->linear) : status;
 }
 
 BrioStatus brio__stiffness_create(const BrioSystem *system, BrioStiffness **stiffness)
@@ -46,15 +49,17 @@ BrioStatus brio__stiffness_create(const BrioSystem *system, BrioStiffness **stif
 void brio__stiffness_free(BrioStiffness *k)
 {
     if (!k) return;
-    brio__evaluator_free(k->evaluator);
+    brio__potential_free(k->potential);
     brio__linear_free(k->linear);
     brio__free(k->scratch);
     brio__free(k);
 }
 
-void brio__stiffness_at(BrioStiffness *k, const double *param, const double *x)
+BrioStatus brio__stiffness_at(BrioStiffness *k, const BrioState *state, const double *x)
 {
-    brio__assemble(k->evaluator, param, x, 0, 1, false, k->linear, NULL);
+    if (k->linear->extra) brio__extra_forget(k->linear->extra);
+    brio__assemble_masses(k->system, 0, k->linear);
+    return brio__potential_hessian(k->potential, &(BrioPose){state, x}, 1, false, k->linear);
 }
 
 void brio__stiffness_multiply(BrioStiffness *k, const double *d, double *y)
@@ -62,28 +67,16 @@ void brio__stiffness_multiply(BrioStiffness *k, const double *d, double *y)
     brio__linear_multiply(k->linear, d, y);
 }
 
+/* Column by column: K times the unit vectors. */
 void brio__stiffness_dense(const BrioStiffness *k, double *K)
 {
-    const BrioMatrix *A = &k->linear->A;
-    size_t n = 3 * (size_t)A->n;
+    size_t n = 3 * (size_t)k->system->block_count;
     memset(K, 0, n * n * sizeof *K);
-    for (int32_t c = 0; c < A->n; c++) /* coordinate blocks */
-        for (int32_t r = 0; r < A->n; r++) {
-            bool transposed;
-            int64_t block = brio__matrix_find(A, r, c, &transposed);
-            if (block < 0) continue;
-            int32_t J = BRIO_MIN(A->position[r], A->position[c]);
-            const double *from = A->value + brio__matrix_slot(A, J, block);
-            int64_t stride = brio__matrix_stride(A, J);
-            for (int p = 0; p < 3; p++)
-                for (int q = 0; q < 3; q++) {
-                    /* of a diagonal block the lower triangle counts */
-                    bool lower = r == c && p < q;
-                    double value =
-                        transposed || lower ? from[p * stride + q] : from[q * stride + p];
-                    K[(3 * (size_t)r + (size_t)p) * n + 3 * (size_t)c + (size_t)q] = value;
-                }
-        }
+    for (size_t i = 0; i < n; i++) {
+        double *row = K + i * n; /* K is symmetric */
+        row[i] = 1;
+        brio__linear_multiply(k->linear, row, row);
+    }
 }
 
 /* ---- roots of the masses ---------------------------------------------------------------- */

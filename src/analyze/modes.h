@@ -5,15 +5,16 @@
 #ifndef BRIO_MODES_H
 #define BRIO_MODES_H
 
-#include "../assemble.h"
+#include "../potential/potential.h"
 #include "eigen.h"
 
 typedef struct BrioStiffness BrioStiffness;
 
 BrioStatus brio__stiffness_create(const BrioSystem *system, BrioStiffness **stiffness);
 void brio__stiffness_free(BrioStiffness *stiffness);
-/* Assembles K at world positions x with a state's parameters. */
-void brio__stiffness_at(BrioStiffness *stiffness, const double *param, const double *x);
+/* Assembles K of all that is in P (elements, hands, contact) at world positions x, with a state's
+ * parameters and hands. */
+BrioStatus brio__stiffness_at(BrioStiffness *stiffness, const BrioState *state, const double *x);
 /* y = K d; y may be d. */
 void brio__stiffness_multiply(BrioStiffness *stiffness, const double *d, double *y);
 /* K in full, row by row: the square of the number of coordinates. */

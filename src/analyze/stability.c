@@ -259,7 +259,7 @@ BrioStatus brio__oscillator_measure(BrioOscillator *o, double k, double d, doubl
                            k, d, h);
     brio_state_assign(o->sim->state, o->first);
     o->sim->state->param[o->stiffness] = k;
-    o->sim->stepper->solver->damper[0].values[0] = d;
+    o->sim->stepper->dissipation->damper[0].values[0] = d;
     o->step = h;
     BRIO_CHECK(fill_history(o, error));
     *a = (BrioAmplification){.size = 2 + o->used};

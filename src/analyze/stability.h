@@ -8,7 +8,7 @@
 #ifndef BRIO_STABILITY_H
 #define BRIO_STABILITY_H
 
-#include "../sim.h"
+#include "../sim/sim.h"
 
 enum { BRIO_AMPLIFICATION_MOST = 16 };
 

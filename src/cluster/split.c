@@ -10,7 +10,7 @@
 
 #include "../contact/contact.h"
 #include "../field.h"
-#include "../parts.h"
+#include "../potential/parts.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef BRIO_SPLIT_H
 #define BRIO_SPLIT_H
 
-#include "../system.h"
+#include "../system/system.h"
 
 /* Who owns what of a whole system, and its parts. */
 typedef struct BrioDivision {

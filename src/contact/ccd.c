@@ -41,8 +41,8 @@
  *     to which the proof goes. The steps of the line search add to m what the rounding of x + t dx,
  *     by the caller and here, can move points. */
 #include "ccd.h"
-#include "distance.h"
-#include "base.h"
+#include "../distance.h"
+#include "../base.h"
 
 #include <math.h>
 #include <stdbool.h>

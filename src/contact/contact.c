@@ -1,7 +1,7 @@
 #include "contact.h"
 
 #include "ccd.h"
-#include "distance.h"
+#include "../distance.h"
 #include "law.h"
 
 #include <string.h>
@@ -502,6 +502,11 @@ static void refresh(BrioContact *c, const double *param, const double *x)
     for (int32_t i = 0; i < s->vertex_count; i++)
         memcpy(c->now + 3 * (int64_t)i, x + 3 * (int64_t)s->vertex[i], 3 * sizeof *x);
     c->now_reach = c->out_of_memory ? NAN : reach;
+}
+
+void brio__contact_refresh(BrioContact *c, const double *param, const double *x)
+{
+    refresh(c, begin_call(c, param), x);
 }
 
 double brio__contact_evaluate(BrioContact *c, const double *param, const double *x,

@@ -10,7 +10,7 @@
 #ifndef BRIO_CONTACT_H
 #define BRIO_CONTACT_H
 
-#include "../assemble.h"
+#include "../system/limit.h"
 #include "pairs.h"
 
 typedef struct BrioContact BrioContact;
@@ -48,6 +48,8 @@ int64_t brio__contact_count(BrioContact *contact, const double *param, const dou
                             double *least, BrioLimit *nearest);
 /* Whether pairs were left out for want of memory since this was last asked. */
 bool brio__contact_out_of_memory(BrioContact *contact);
+/* Finds the pairs that are closer than dhat at x, unless they are known. */
+void brio__contact_refresh(BrioContact *contact, const double *param, const double *x);
 /* The pairs of one kind that were closer than dhat in the last evaluation. */
 const BrioPairs *brio__contact_pairs(const BrioContact *contact, int kind);
 

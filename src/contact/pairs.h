@@ -5,7 +5,7 @@
 #define BRIO_PAIRS_H
 
 #include "../linear/extra.h"
-#include "../system.h"
+#include "../system/system.h"
 
 #include <string.h>
 

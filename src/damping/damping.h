@@ -15,30 +15,16 @@
 #ifndef BRIO_DAMPING_H
 #define BRIO_DAMPING_H
 
-#include "../assemble.h"
-
-typedef struct BrioSolver BrioSolver;
+#include "../potential/potential.h"
 
 /* What an implicit method asks a model about: the pose q at `time`, reached with the velocity (q -
- * from)/over, all within the step that began at the state's q_n and time. */
+ * from)/over, all within the step that began at the state's q_n and time; held vertices are on
+ * their way. */
 typedef struct BrioMotion {
     const double *q, *from;
     double over, time;
+    BrioWay way;
 } BrioMotion;
-
-/* Bounds of curvature for solves with a constant matrix, for each coordinate block: the largest in
- * any direction, and what of it does not come from other blocks, as a symmetric matrix xx, xy, xz,
- * yy, yz, zz. */
-enum { BRIO_BOUND = 7 };
-
-/* along n n^T + across (I - n n^T), |n| = 1. */
-static inline void brio__bound_add(double *bound, double along, const double n[3], double across)
-{
-    bound[0] += along > across ? along : across;
-    for (int i = 0, at = 1; i < 3; i++)
-        for (int j = i; j < 3; j++)
-            bound[at++] += (along - across) * n[i] * n[j] + (i == j) * across;
-}
 
 typedef struct BrioDampingModel {
     const char *name, *summary, *citation;
@@ -48,22 +34,28 @@ typedef struct BrioDampingModel {
     /* What it keeps beside its values; NULL: nothing. */
     BrioStatus (*create)(const BrioSystem *system, const double *values, void **self);
     void (*destroy)(void *self);
-    /* A step begins at the state's q and v. May be NULL. */
-    BrioStatus (*lag)(void *self, const double *values, BrioSolver *solver, const BrioState *state);
+    /* Whether `lag` with these values needs the matrix. NULL: never. */
+    bool (*needs_matrix)(const double *values);
+    /* A step begins at the state's q and v. `matrix`: has the pattern of the Hessian of P; NULL
+     * unless it was asked for or there is one. May be NULL. */
+    BrioStatus (*lag)(void *self, const double *values, BrioPotential *potential,
+                      const BrioState *state, BrioLinear *matrix);
     /* D_n(q) in W s; the gradient is added to `gradient` unless that is NULL. */
-    double (*potential)(void *self, const double *values, BrioSolver *solver,
-                        const BrioState *state, const BrioMotion *motion, double *gradient);
-    /* matrix += weight d2D_n/dq2, semidefinite. */
-    BrioStatus (*assemble)(void *self, const double *values, BrioSolver *solver,
-                           const BrioState *state, const BrioMotion *motion, double weight);
+    double (*potential)(void *self, const double *values, const BrioState *state,
+                        const BrioMotion *motion, double *gradient);
+    /* matrix += weight d2D_n/dq2, semidefinite; of a model that has an exact one beside it, that
+     * unless `project`. */
+    BrioStatus (*assemble)(void *self, const double *values, const BrioState *state,
+                           const BrioMotion *motion, double weight, bool project,
+                           BrioLinear *matrix);
     /* For solves with a constant matrix: adds `weight` times what is at least the curvature of D_n,
      * for slides like that of the motion, to the bounds of all coordinate blocks. Of friction
      * only. */
-    void (*bound)(void *self, BrioSolver *solver, const BrioState *state, const BrioMotion *motion,
-                  double weight, double *bound);
+    void (*bound)(void *self, const BrioState *state, const BrioMotion *motion, double weight,
+                  double *bound);
     /* f += the force at (q, v). */
-    void (*force)(void *self, const double *values, BrioSolver *solver, const BrioState *state,
-                  const double *q, const double *v, double time, double h, double *f);
+    void (*force)(void *self, const double *values, const BrioState *state, const double *q,
+                  const double *v, double time, double h, double *f);
     double (*filter)(void *self, const double *values, const BrioSystem *system, const double *q,
                      double h, double *v);
     /* Of a model that also acts on held vertices: held (3 each) += weight times minus its force on
@@ -71,7 +63,7 @@ typedef struct BrioDampingModel {
     void (*held)(void *self, const BrioSystem *system, double weight, double *held);
 } BrioDampingModel;
 
-/* A model at work in a solver. */
+/* A model at work. */
 typedef struct BrioDamper {
     const BrioDampingModel *model;
     double values[BRIO_MAX_VALUES];

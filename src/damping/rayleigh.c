@@ -10,18 +10,21 @@
  *
  * The stiffness part leaves translations alone. It does brake the rotation of a body under stress,
  * since K (w x x) is not zero there: the strain-energy model is the one that does not. */
-#include "../solve/minimise.h"
+#include "damping.h"
 
 #include <string.h>
 
 enum { ALPHA, BETA };
 
 typedef struct Rayleigh {
+    const BrioSystem *system;
+    BrioLinear *matrix; /* whose pattern K has */
     BrioTerm *term;
     BrioEvaluator *evaluator;
     bool planned, elsewhere; /* elsewhere: K is that of another pose than the start of the step */
-    double *stiffness;       /* K_n: the values of a matrix with the solver's pattern */
+    double *stiffness;       /* K_n: the values of a matrix with that pattern */
     double *d, *image;       /* displacement or velocity, and its image */
+    double *momentum;        /* M d */
     double *x;               /* world positions at the start of the step */
 } Rayleigh;
 
@@ -34,6 +37,7 @@ static void destroy(void *self)
     brio__free(r->stiffness);
     brio__free(r->d);
     brio__free(r->image);
+    brio__free(r->momentum);
     brio__free(r->x);
     brio__free(r);
 }
@@ -46,113 +50,122 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     size_t coordinates = 3 * (size_t)system->block_count;
     r->d = brio__alloc(coordinates, sizeof(double));
     r->image = brio__alloc(coordinates, sizeof(double));
+    r->system = system;
+    r->momentum = brio__alloc(coordinates, sizeof(double));
     r->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
-    if (r->d && r->image && r->x) return *self = r, BRIO_OK;
+    if (r->d && r->image && r->momentum && r->x) return *self = r, BRIO_OK;
     destroy(r);
     return BRIO_ERROR_MEMORY;
 }
 
 static size_t matrix_size(const BrioMatrix *A) { return 9 * (size_t)A->start[A->n]; }
 
-/* K at the coordinates q, past the solver's own matrix. */
-static void stiffness_at(Rayleigh *r, BrioSolver *solver, const BrioState *state, const double *q,
-                         double time)
+/* The matrix with the values of K in place of its own. */
+static BrioLinear view_of(const Rayleigh *r)
 {
-    double *own = solver->linear->A.value;
-    brio__system_positions(solver->system, state, q, time, r->x);
-    solver->linear->A.value = r->stiffness;
-    brio__assemble(r->evaluator, state->param, r->x, 0, 1, true, solver->linear, NULL);
-    solver->linear->A.value = own;
+    (void)brio__matrix_rows(&r->matrix->A); /* so that products are threaded */
+    BrioLinear view = *r->matrix;
+    view.A.value = r->stiffness;
+    view.extra = NULL;
+    return view;
 }
 
-static BrioStatus lag(void *self, const double *values, BrioSolver *solver, const BrioState *state)
+/* K at the coordinates q. */
+static void stiffness_at(Rayleigh *r, const BrioState *state, const double *q, double time)
 {
+    BrioLinear K = view_of(r);
+    brio__system_positions(r->system, state, q, time, r->x);
+    brio__assemble(r->evaluator, state->param, r->x, 0, 1, true, &K, NULL);
+}
+
+static bool needs_matrix(const double *values) { return values[BETA] > 0; }
+
+static BrioStatus lag(void *self, const double *values, BrioPotential *potential,
+                      const BrioState *state, BrioLinear *matrix)
+{
+    (void)potential;
     Rayleigh *r = self;
-    if (!(values[BETA] > 0)) return BRIO_OK;
-    BRIO_CHECK(brio__solver_prepare(solver, state));
-    BrioLinear *linear = solver->linear;
+    if (!needs_matrix(values)) return BRIO_OK;
+    r->matrix = matrix;
     if (!r->planned) {
         int count;
         if (!r->evaluator)
-            BRIO_CHECK(brio__elastic_evaluator(solver->system, &r->term, &count, &r->evaluator));
-        BRIO_CHECK(brio__evaluator_plan(r->evaluator, linear));
-        r->stiffness = brio__alloc(matrix_size(&linear->A), sizeof(double));
+            BRIO_CHECK(brio__elastic_evaluator(r->system, &r->term, &count, &r->evaluator));
+        BRIO_CHECK(brio__evaluator_plan(r->evaluator, matrix));
+        r->stiffness = brio__alloc(matrix_size(&matrix->A), sizeof(double));
         if (!r->stiffness) return BRIO_ERROR_MEMORY;
         r->planned = true;
     }
-    stiffness_at(r, solver, state, state->q, state->time);
+    stiffness_at(r, state, state->q, state->time);
     r->elsewhere = false;
     return BRIO_OK;
 }
 
-static void return_to_start(Rayleigh *r, const double *values, BrioSolver *solver,
-                            const BrioState *state)
+static void return_to_start(Rayleigh *r, const double *values, const BrioState *state)
 {
-    if (r->elsewhere && values[BETA] > 0) stiffness_at(r, solver, state, state->q, state->time);
+    if (r->elsewhere && values[BETA] > 0) stiffness_at(r, state, state->q, state->time);
     r->elsewhere = false;
 }
 
 /* image = (alpha M + beta K_n) d */
-static void apply(Rayleigh *r, const double *values, BrioSolver *solver, const double *d)
+static void apply(Rayleigh *r, const double *values, const double *d)
 {
-    const BrioSystem *system = solver->system;
+    const BrioSystem *system = r->system;
     if (values[BETA] > 0) {
-        double *own = solver->linear->A.value;
-        solver->linear->A.value = r->stiffness;
-        brio__linear_multiply(solver->linear, d, r->image);
+        BrioLinear K = view_of(r);
+        brio__linear_multiply(&K, d, r->image);
         brio__share_complete(system->share, r->image);
-        solver->linear->A.value = own;
     } else {
         memset(r->image, 0, 3 * (size_t)system->block_count * sizeof(double));
     }
     if (values[ALPHA] > 0) {
-        double *p = solver->difference;
-        brio__mass_multiply(system, d, p);
-        brio__combine(system, values[BETA], r->image, values[ALPHA], p, r->image);
+        brio__mass_multiply(system, d, r->momentum);
+        brio__combine(system, values[BETA], r->image, values[ALPHA], r->momentum, r->image);
     } else {
         brio__combine(system, values[BETA], r->image, 0, r->image, r->image);
     }
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver,
-                        const BrioState *state, const BrioMotion *motion, double *gradient)
+static double potential(void *self, const double *values, const BrioState *state,
+                        const BrioMotion *motion, double *gradient)
 {
     Rayleigh *r = self;
-    return_to_start(r, values, solver, state);
-    brio__combine(solver->system, 1, motion->q, -1, motion->from, r->d);
-    apply(r, values, solver, r->d);
-    if (gradient) brio__combine(solver->system, 1, gradient, 1 / motion->over, r->image, gradient);
-    return brio__dot(solver->system, r->d, r->image) / (2 * motion->over);
+    return_to_start(r, values, state);
+    brio__combine(r->system, 1, motion->q, -1, motion->from, r->d);
+    apply(r, values, r->d);
+    if (gradient) brio__combine(r->system, 1, gradient, 1 / motion->over, r->image, gradient);
+    return brio__dot(r->system, r->d, r->image) / (2 * motion->over);
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
-                           const BrioState *state, const BrioMotion *motion, double weight)
+static BrioStatus assemble(void *self, const double *values, const BrioState *state,
+                           const BrioMotion *motion, double weight, bool project,
+                           BrioLinear *matrix)
 {
+    (void)project; /* it is always projected */
     Rayleigh *r = self;
-    return_to_start(r, values, solver, state);
-    BrioMatrix *A = &solver->linear->A;
+    return_to_start(r, values, state);
+    BrioMatrix *A = &matrix->A;
     double w = weight * values[BETA] / motion->over;
     for (size_t i = 0; values[BETA] > 0 && i < matrix_size(A); i++)
         A->value[i] += w * r->stiffness[i];
     if (values[ALPHA] > 0)
-        brio__assemble_add_masses(solver->system, weight * values[ALPHA] / motion->over,
-                                  solver->linear);
+        brio__assemble_add_masses(r->system, weight * values[ALPHA] / motion->over, matrix);
     return BRIO_OK;
 }
 
-static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state,
-                  const double *q, const double *v, double time, double h, double *f)
+static void force(void *self, const double *values, const BrioState *state, const double *q,
+                  const double *v, double time, double h, double *f)
 {
     (void)h;
     Rayleigh *r = self;
     if (memcmp(q, state->q, (size_t)state->coordinates * sizeof *q) == 0) {
-        return_to_start(r, values, solver, state);
+        return_to_start(r, values, state);
     } else if (values[BETA] > 0) {
-        stiffness_at(r, solver, state, q, time);
+        stiffness_at(r, state, q, time);
         r->elsewhere = true;
     }
-    apply(r, values, solver, v);
-    brio__combine(solver->system, 1, f, -1, r->image, f);
+    apply(r, values, v);
+    brio__combine(r->system, 1, f, -1, r->image, f);
 }
 
 static const BrioField fields[] = {{"alpha", BRIO_REAL, "1/s", 0, 0, 1e15, 0,
@@ -171,6 +184,7 @@ BRIO_DAMPING_MODEL(rayleigh){
     .fields = fields,
     .create = create,
     .destroy = destroy,
+    .needs_matrix = needs_matrix,
     .lag = lag,
     .potential = potential,
     .assemble = assemble,

@@ -9,11 +9,12 @@
  *
  * Explicit methods take the pose q - h v as the rest shape, one step back: the force is free of
  * torque about q. */
-#include "../solve/minimise.h"
+#include "damping.h"
 
 #include <string.h>
 
 typedef struct StrainEnergy {
+    const BrioSystem *system;
     BrioTerm *term;
     int count;
     BrioEvaluator *evaluator;
@@ -40,6 +41,7 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     (void)values;
     StrainEnergy *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
+    s->system = system;
     s->original = system->term;
     BrioStatus status = brio__elastic_evaluator(system, &s->term, &s->count, &s->evaluator);
     for (int t = 0; t < s->count; t++) s->term[t].rest = NULL; /* each gets rest data of its own */
@@ -116,12 +118,20 @@ static void rest_from(StrainEnergy *s)
     }
 }
 
-static BrioStatus lag(void *self, const double *values, BrioSolver *solver, const BrioState *state)
+/* So does the pose at the start of the step. */
+static void rest_from_start(StrainEnergy *s, const BrioState *state)
+{
+    brio__system_positions(s->system, state, state->q, state->time, s->x);
+    rest_from(s);
+}
+
+static BrioStatus lag(void *self, const double *values, BrioPotential *potential,
+                      const BrioState *state, BrioLinear *matrix)
 {
     (void)values;
-    StrainEnergy *s = self;
-    brio__system_positions(solver->system, state, state->q, state->time, s->x);
-    rest_from(s);
+    (void)potential;
+    (void)matrix;
+    rest_from_start(self, state);
     return BRIO_OK;
 }
 
@@ -132,47 +142,49 @@ static double strength(const double *values, const BrioState *state, const BrioM
     return values[0] / (h > 0 ? h : motion->over);
 }
 
-static double potential(void *self, const double *values, BrioSolver *solver,
-                        const BrioState *state, const BrioMotion *motion, double *gradient)
+static double potential(void *self, const double *values, const BrioState *state,
+                        const BrioMotion *motion, double *gradient)
 {
     StrainEnergy *s = self;
     double k = strength(values, state, motion);
-    brio__system_positions(solver->system, state, motion->q, motion->time, s->x);
+    brio__system_positions(s->system, state, motion->q, motion->time, s->x);
     double W =
         brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
-    brio__share_sum(solver->system->share, &W, 1);
+    brio__share_sum(s->system->share, &W, 1);
     if (gradient) {
-        brio__share_complete(solver->system->share, s->gradient);
-        brio__combine(solver->system, 1, gradient, k, s->gradient, gradient);
+        brio__share_complete(s->system->share, s->gradient);
+        brio__combine(s->system, 1, gradient, k, s->gradient, gradient);
     }
     return k * W;
 }
 
-static BrioStatus assemble(void *self, const double *values, BrioSolver *solver,
-                           const BrioState *state, const BrioMotion *motion, double weight)
+static BrioStatus assemble(void *self, const double *values, const BrioState *state,
+                           const BrioMotion *motion, double weight, bool project,
+                           BrioLinear *matrix)
 {
+    (void)project; /* it is always projected */
     StrainEnergy *s = self;
-    if (!s->planned) BRIO_CHECK(brio__evaluator_plan(s->evaluator, solver->linear));
+    if (!s->planned) BRIO_CHECK(brio__evaluator_plan(s->evaluator, matrix));
     s->planned = true;
-    brio__system_positions(solver->system, state, motion->q, motion->time, s->x);
+    brio__system_positions(s->system, state, motion->q, motion->time, s->x);
     brio__assemble_add(s->evaluator, state->param, s->x, weight * strength(values, state, motion),
-                       true, solver->linear, NULL);
+                       true, matrix, NULL);
     return BRIO_OK;
 }
 
-static void force(void *self, const double *values, BrioSolver *solver, const BrioState *state,
-                  const double *q, const double *v, double time, double h, double *f)
+static void force(void *self, const double *values, const BrioState *state, const double *q,
+                  const double *v, double time, double h, double *f)
 {
     StrainEnergy *s = self;
-    brio__combine(solver->system, 1, q, -h, v, s->pose);
-    brio__system_positions(solver->system, state, s->pose, time - h, s->x);
+    brio__combine(s->system, 1, q, -h, v, s->pose);
+    brio__system_positions(s->system, state, s->pose, time - h, s->x);
     rest_from(s);
-    brio__system_positions(solver->system, state, q, time, s->x);
+    brio__system_positions(s->system, state, q, time, s->x);
     brio__evaluate(s->evaluator, state->param, s->x, s->gradient, NULL);
-    brio__share_complete(solver->system->share, s->gradient);
-    brio__combine(solver->system, 1, f, -values[0] / h, s->gradient, f);
+    brio__share_complete(s->system->share, s->gradient);
+    brio__combine(s->system, 1, f, -values[0] / h, s->gradient, f);
     /* implicit solves of the same step measure against its start */
-    lag(self, values, solver, state);
+    rest_from_start(s, state);
 }
 
 static const BrioField fields[] = {

@@ -63,7 +63,7 @@ static const double *acted_at_start(BrioStepper *s)
     double *acted = brio_stepper_history(s, ACTED);
     double *left = brio_stepper_history(s, LEFT);
     double *known = brio_stepper_memo(s, ACTED_WITH);
-    double now = brio__state_fingerprint(s->system, s->state, NULL, 0);
+    double now = brio_stepper_fingerprint(s, 0);
     if (*known == now) return acted;
     if (*known == 0) brio_stepper_combine(s, 0, brio_stepper_q(s), 0, brio_stepper_q(s), left);
     brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), acted);
@@ -72,29 +72,30 @@ static const double *acted_at_start(BrioStepper *s)
     return acted;
 }
 
-/* The forces that acted in a step need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) =
- * 0. `acted`: those at its start. p = M dv. */
-static BrioStatus euler(BrioStepper *s, double h, const double *acted, double *q, double *w,
-                        double *dv, double *p)
+/* A step of backward Euler from the velocities v, which may be those of the state or others. The
+ * forces that acted in it need no evaluation: M (q' - target) + h^2 (grad P + grad D - R) = 0.
+ * `acted`: those at its start. p = M dv. `potential`: P(q'). */
+static BrioStatus euler(BrioStepper *s, double h, const double *v, const double *acted, double *q,
+                        double *w, double *dv, double *p, double *potential)
 {
     double *target = brio_stepper_scratch(s, 3);
     const double *q_n = brio_stepper_q(s);
-    brio_stepper_combine(s, 1, q_n, h, brio_stepper_v(s), target);
-    BRIO_CHECK(brio_stepper_minimise(
+    BrioSolution solution = {0};
+    brio_stepper_combine(s, 1, q_n, h, v, target);
+    BRIO_CHECK(brio_stepper_solve(
         s,
         &(BrioObjective){
             .target = target, .s = h * h, .a = 1, .time = brio_stepper_time(s) + h, .h = h},
-        q));
+        q, &solution));
+    *potential = solution.potential;
     brio_stepper_combine(s, 1 / h, q, -1 / h, q_n, w);
     brio_stepper_combine(s, -1 / (h * h), q, 1 / (h * h), target, target);
     brio_stepper_mass_multiply(s, target, target);
-    for (int i = 0; i < s->solver->damper_count; i++)
-        if (s->solver->damper[i].model->potential)
-            brio_stepper_combine(s, 1, target, -1, s->impulse[i], target);
+    brio_stepper_add_damping(s, -1, target);
     brio_stepper_combine(s, h, acted, -h, target, p);
     brio_stepper_mass_solve(s, p, dv);
     brio_stepper_combine(s, 1, target, 0, target, brio_stepper_history(s, ACTED));
-    brio_stepper_combine(s, 1, s->unbalanced, 0, s->unbalanced, brio_stepper_history(s, LEFT));
+    brio_stepper_residual(s, brio_stepper_history(s, LEFT));
     return BRIO_OK;
 }
 
@@ -111,8 +112,10 @@ static BrioStatus fixed_step(BrioStepper *s, const BrioTableau *phi, double h, d
     double *q = brio_stepper_scratch(s, 0);
     double *w = brio_stepper_scratch(s, 1);
     double *dv = brio_stepper_scratch(s, 2);
+    double potential;
     BRIO_CHECK(phi ? predict(s, phi, h, q, w, dv)
-                   : euler(s, h, acted_at_start(s), q, w, dv, brio_stepper_scratch(s, 5)));
+                   : euler(s, h, brio_stepper_v(s), acted_at_start(s), q, w, dv,
+                           brio_stepper_scratch(s, 5), &potential));
     brio_stepper_set_target(s, NAN, alpha);
     return correct(s, h, alpha, q, w, dv);
 }
@@ -224,72 +227,82 @@ static double search(double excess, double linear, double square)
     return fabs(near - 1) < fabs(far - 1) ? near : far;
 }
 
-/* h g/2 of what flies, g being M^-1 times the force that is the same everywhere. */
-static void half_fall(BrioStepper *s, double h, const double *acted, double *fall)
+/* The first target, or that of the step before. */
+static BrioStatus target_at_start(BrioStepper *s, double ground, double *target)
 {
-    const double *weight =
-        brio__linear_gradient(s->solver->evaluator, s->state->param, s->solver->x);
-    brio_stepper_combine(s, 1, weight, 0, weight, fall);
-    brio__share_complete(s->system->share, fall);
-    brio__parts_unsupported(s->parts, acted, -h / 2, fall);
+    *target = brio_stepper_target(s);
+    if (!isnan(*target)) return BRIO_OK;
+    double first = brio_stepper_kinetic(s, brio_stepper_v(s)) +
+                   brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), NULL);
+    *target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
+    return BRIO_OK;
 }
 
-static BrioStatus search_step(BrioStepper *s, double h)
+/* Backward Euler's step with what A-search chooses from: w, dv, M dv and P at its end. */
+static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, double *dv,
+                               double *p, double *potential)
 {
-    double fixed = brio_stepper_value(s, "alpha"), ground, added, dissipated;
-    if (!isnan(fixed)) return fixed_step(s, NULL, h, fixed);
-    double *q = brio_stepper_scratch(s, 0);
-    double *w = brio_stepper_scratch(s, 1);
-    double *dv = brio_stepper_scratch(s, 2);
-    double *p = brio_stepper_scratch(s, 5);
-    double *fall = brio_stepper_scratch(s, 4);
-    double target = brio_stepper_target(s), t = brio_stepper_time(s);
-    BRIO_CHECK(ground_level(s, &ground));
-    if (isnan(target)) {
-        double first = brio_stepper_kinetic(s, brio_stepper_v(s)) +
-                       brio_stepper_potential(s, brio_stepper_q(s), t, NULL);
-        target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
-    }
-    bool first_solve = *brio_stepper_memo(s, ACTED_WITH) == 0 && brio__solver_unfinished(s->solver);
-    const double *acted = acted_at_start(s);
+    bool first_solve = *brio_stepper_memo(s, ACTED_WITH) == 0 && brio_stepper_unfinished(s);
     bool flight = brio_stepper_value(s, "flight") != 0;
-    if (flight) {
-        half_fall(s, h, acted, fall);
-        brio_stepper_combine(s, 1, s->state->v, -1, fall, s->state->v);
+    const double *acted = acted_at_start(s), *v = brio_stepper_v(s);
+    double *fall = brio_stepper_scratch(s, 4), *slower = brio_stepper_scratch(s, 6);
+    if (flight) { /* h g/2 of what flies, g being M^-1 times the force that is the same everywhere
+                   */
+        brio_stepper_uniform_gradient(s, fall);
+        brio_stepper_unsupported(s, acted, -h / 2, fall);
+        brio_stepper_combine(s, 1, v, -1, fall, slower);
+        v = slower;
     }
-    BRIO_CHECK(euler(s, h, acted, q, w, dv, p));
+    BRIO_CHECK(euler(s, h, v, acted, q, w, dv, p, potential));
     /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
     if (first_solve) {
         brio_stepper_combine(s, 0, dv, 0, dv, dv);
         brio_stepper_combine(s, 0, p, 0, p, p);
     }
     if (flight) brio_stepper_combine(s, 1, w, 1, fall, w);
+    return BRIO_OK;
+}
+
+/* Whether a sparse search takes alpha = 1 in this step; `excess` is the error of the energy then.
+ */
+static bool skips(BrioStepper *s, double excess)
+{
+    if (brio_stepper_value(s, "sparse") == 0) return false;
+    double *streak = brio_stepper_memo(s, STREAK), side = excess > 0 ? 1 : -1;
+    *streak = *streak * side > 0 ? *streak + side : side;
+    if (fabs(*streak) < 3) return true;
+    *streak = 0;
+    return false;
+}
+
+static BrioStatus search_step(BrioStepper *s, double h)
+{
+    double fixed = brio_stepper_value(s, "alpha");
+    if (!isnan(fixed)) return fixed_step(s, NULL, h, fixed);
+    double *q = brio_stepper_scratch(s, 0);
+    double *w = brio_stepper_scratch(s, 1);
+    double *dv = brio_stepper_scratch(s, 2);
+    double *p = brio_stepper_scratch(s, 5);
+    double ground, target, potential, added, dissipated;
+    BRIO_CHECK(ground_level(s, &ground));
+    BRIO_CHECK(target_at_start(s, ground, &target));
+    BRIO_CHECK(search_solve(s, h, q, w, dv, p, &potential));
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);
 
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
-    double excess = s->solver->potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
+    double excess = potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
     double gain = brio_stepper_value(s, "gain"), most = brio_stepper_value(s, "alpha_max");
-    if (isnan(gain)) gain = brio__solver_unfinished(s->solver) ? 1.15 : 1;
+    if (isnan(gain)) gain = brio_stepper_unfinished(s) ? 1.15 : 1;
     /* more would go into motion that the solves do not resolve */
     if (gain > 1) most = fmin(most, 1);
     double alpha =
         fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), most);
-    if (brio_stepper_value(s, "sparse") != 0) {
-        /* of alpha = 1 */
-        double *streak = brio_stepper_memo(s, STREAK);
-        double side = excess - linear + square / 2 > 0 ? 1 : -1;
-        *streak = *streak * side > 0 ? *streak + side : side;
-        if (fabs(*streak) < 3)
-            alpha = 1;
-        else
-            *streak = 0;
-    }
+    if (skips(s, excess - linear + square / 2)) alpha = 1;
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
         brio_stepper_combine(s, 1, w, -alpha, dv, w);
-        brio__parts_scale(s->parts, -(excess - alpha * linear + alpha * alpha * square / 2), gain,
-                          w);
+        brio_stepper_scale(s, -(excess - alpha * linear + alpha * alpha * square / 2), gain, w);
         return brio_stepper_accept(s, h, q, w);
     }
     return correct(s, h, alpha, q, w, dv);
@@ -303,7 +316,7 @@ BRIO_INTEGRATOR(a_search){
     .order = 1,
     .history = 2,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED |
-              BRIO_END_IS_SOLVED,
+              BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS,
     .fields = search_fields,
     .step = search_step,
     .check = search_check,
@@ -347,7 +360,7 @@ static BrioStatus decoupled_step(BrioStepper *s, double h)
 {
     BrioTableau phi;
     char reason[256];
-    BrioStatus status = choose(s->values, &phi, reason, sizeof reason);
+    BrioStatus status = choose(brio_stepper_values(s), &phi, reason, sizeof reason);
     return status == BRIO_OK ? fixed_step(s, &phi, h, brio_stepper_value(s, "alpha"))
                              : brio_stepper_fail(s, status, reason);
 }

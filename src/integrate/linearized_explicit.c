@@ -74,9 +74,7 @@ static double largest_eigenvalue(BrioStepper *s, bool damping, double h)
     double *w = brio_stepper_scratch(s, 2);
     double *p = brio_stepper_scratch(s, 3);
     double a[LANCZOS_MOST], b[LANCZOS_MOST], value = 0, before;
-    BrioRandom random = {1};
-    for (int64_t i = 0; i < s->state->coordinates; i++) v[i] = brio__random_normal(&random);
-    brio__share_spread(s->system->share, v);
+    brio_stepper_random(s, 1, v);
     brio_stepper_mass_multiply(s, v, p);
     brio_stepper_combine(s, 1 / sqrt(brio_stepper_dot(s, v, p)), v, 0, v, v);
     brio_stepper_combine(s, 0, v, 0, v, last);
@@ -119,7 +117,7 @@ static bool go(BrioStepper *s, double h, int n, int form, const double *gradient
     for (int i = 0; i < n; i++) {
         brio_stepper_stiffness(s, d, f);
         brio_stepper_combine(s, -1, f, -1, gradient, f);
-        if (s->solver->damper_count) {
+        if (brio_stepper_dampers(s)) {
             brio_stepper_damping_force(s, q0, v, step, 1.0 / n, drag);
             brio_stepper_combine(s, 1, f, 1, drag, f);
         }
@@ -148,11 +146,11 @@ static BrioStatus step(BrioStepper *s, double h)
     brio_stepper_potential(s, brio_stepper_q(s), t, gradient);
     BRIO_CHECK(brio_stepper_linearise(s, brio_stepper_q(s), t));
     for (int attempt = 0; attempt < 2; attempt++) {
-        if (!fixed && (*k0 == 0 || attempt > 0 || s->state->step % 100 == 0)) {
+        if (!fixed && (*k0 == 0 || attempt > 0 || brio_stepper_step(s) % 100 == 0)) {
             double found = safety * largest_eigenvalue(s, false, h);
             if (attempt > 0 && !(found > 1.001 * *k0)) break;
             *k0 = found;
-            *brio_stepper_memo(s, D0) = form == FORM_SYMPLECTIC && s->solver->damper_count
+            *brio_stepper_memo(s, D0) = form == FORM_SYMPLECTIC && brio_stepper_dampers(s)
                                             ? safety * largest_eigenvalue(s, true, h)
                                             : 0;
         }
@@ -161,11 +159,9 @@ static BrioStatus step(BrioStepper *s, double h)
             return brio_stepper_fail(s, BRIO_STEP_REJECTED,
                                      "the stiffness asks for more than a million inner steps: take "
                                      "a shorter step or an implicit method");
-        s->iterations += (int)n;
+        brio_stepper_count_iterations(s, (int)n);
         if (go(s, h, (int)n, form, gradient, q, v)) return brio_stepper_accept(s, h, q, v);
-        /* of discarded forces */
-        for (int i = 0; i < s->solver->damper_count; i++)
-            brio_stepper_combine(s, 0, q, 0, q, s->impulse[i]);
+        brio_stepper_discard_damping(s);
         if (fixed) break;
     }
     return brio_stepper_fail(

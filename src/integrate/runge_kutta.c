@@ -11,7 +11,7 @@ static BrioStatus advance(BrioStepper *s, const BrioTableau *tableau, double h)
 
 static BrioStatus step(BrioStepper *s, double h)
 {
-    return advance(s, brio__tableau(s->integrator->name), h);
+    return advance(s, brio__tableau(brio_stepper_name(s)), h);
 }
 
 #define RUNGE_KUTTA(symbol, text, declared, about, cites, what)               \
@@ -72,7 +72,7 @@ static BrioStatus own_step(BrioStepper *s, double h)
 {
     char reason[256];
     BrioTableau tableau;
-    BrioStatus status = read_own(s->values, &tableau, reason, sizeof reason);
+    BrioStatus status = read_own(brio_stepper_values(s), &tableau, reason, sizeof reason);
     return status == BRIO_OK ? advance(s, &tableau, h) : brio_stepper_fail(s, status, reason);
 }
 

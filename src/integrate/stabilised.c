@@ -11,10 +11,7 @@
  * every step because gravity and points may have moved. Where that makes no sense (a body that
  * falls freely settles nowhere; a pose may be left behind by points that move away) the kinetic
  * energy and the pose of the first step serve. `ground: 0` is the paper's own reading. */
-#include "../solve/local_global.h"
 #include "integrator.h"
-
-#include <float.h>
 
 static double energy(BrioStepper *s, const double *q, const double *v, double time)
 {
@@ -40,8 +37,7 @@ static double remembered(BrioStepper *s, int memo, double now, const double *q, 
 static double aim(BrioStepper *s, double *now, double *gradient)
 {
     *now = brio_stepper_kinetic(s, brio_stepper_v(s)) +
-           remembered(s, P_N, brio__state_fingerprint(s->system, s->state, NULL, 0),
-                      brio_stepper_q(s), gradient);
+           remembered(s, P_N, brio_stepper_fingerprint(s, 0), brio_stepper_q(s), gradient);
     *brio_stepper_memo(s, P_N_WITH) = 0; /* not so where the step ends, unless it says so */
     return isnan(brio_stepper_target(s)) ? *now : brio_stepper_target(s);
 }
@@ -63,9 +59,7 @@ static BrioStatus tolerance(BrioStepper *s, double now, double *most)
             if (status > 0) brio_stepper_combine(s, 1, q, 0, q, rest);
             brio_stepper_set_history_used(s, 1);
         }
-        double with =
-            brio__state_fingerprint(s->system, s->state, s->held[0],
-                                    s->system->scripted_count ? 3 * s->system->held_count : 0);
+        double with = brio_stepper_fingerprint(s, 1);
         scale = fmax(kinetic, now - remembered(s, P_REST, with, rest, NULL));
     }
     *most = fmax(brio_stepper_value(s, "eps") * scale, 64 * DBL_EPSILON * (fabs(now) + kinetic));
@@ -108,29 +102,36 @@ static BrioObjective objective_of(BrioStepper *s, Simple method, double h, doubl
                            .blend_damping = method == MIDPOINT};
 }
 
-/* The end of a simple method's step, and what its solve left unbalanced (unless NULL). Nothing is
- * counted yet. With a fixed number of iterations a solve that has a guess takes one only
- * [Dinev2018, Sec. 4.2]. */
-static BrioStatus take(BrioStepper *s, Simple method, double h, const double *guess,
-                       const double *guess_gradient, double *q, double *v, double *left)
+/* Where a step ends: its pose, what its solve left unbalanced, P there. */
+typedef struct End {
+    double *q, *v;
+    double *left;
+    double potential; /* NAN: not known */
+} End;
+
+/* The end of a simple method's step. Nothing is counted yet. With a fixed number of iterations a
+ * solve that has a guess takes one only [Dinev2018, Sec. 4.2]. */
+static BrioStatus take(BrioStepper *s, Simple method, double h, const BrioGuess *guess, End *end)
 {
     const double *q_n = brio_stepper_q(s), *v_n = brio_stepper_v(s);
+    double *q = end->q, *v = end->v;
+    end->potential = NAN;
     if (method == MIDPOINT || method == BACKWARD) {
         double c = method == MIDPOINT ? 2 : 1;
         BrioObjective objective = objective_of(s, method, h, BRIO_NOT_COUNTED);
+        BrioSolution solution = {.residual = end->left};
         double *target = brio_stepper_scratch(s, 0);
         brio_stepper_combine(s, 1, q_n, h, v_n, target);
         objective.target = target;
         objective.guess = guess;
-        objective.guess_gradient = guess_gradient;
         objective.iterations = guess ? 1 : 0;
-        BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
-        if (left) brio_stepper_combine(s, 1, s->solver->gradient, 0, s->solver->gradient, left);
+        BRIO_CHECK(brio_stepper_solve(s, &objective, q, &solution));
+        if (method == BACKWARD) end->potential = solution.potential;
         brio_stepper_combine(s, c / h, q, -c / h, q_n, v);
         if (method == MIDPOINT) brio_stepper_combine(s, 1, v, -1, v_n, v);
     } else {
         const double *gradient = brio_stepper_history(s, GRADIENT_N);
-        if (brio__solver_damped(s->solver))
+        if (brio_stepper_damped(s))
             brio_stepper_force(s, q_n, v_n, brio_stepper_time(s), h, BRIO_NOT_COUNTED, v);
         else
             brio_stepper_combine(s, -1, gradient, 0, gradient, v);
@@ -148,7 +149,7 @@ static void count(BrioStepper *s, Simple method, double h, const double *q, doub
     if (method == MIDPOINT || method == BACKWARD) {
         BrioObjective objective = objective_of(s, method, h, weight);
         if (left)
-            brio__stepper_count_known(s, &objective, q, left);
+            brio_stepper_count_residual(s, &objective, q, left);
         else
             brio_stepper_count_damping(s, &objective, q);
     } else {
@@ -161,8 +162,7 @@ typedef struct Mixture {
     BrioStepper *s;
     double h, target; /* the target at the start of the step */
     Simple method[2];
-    double *q[2], *v[2]; /* ends of the two */
-    double *left[2];     /* what their solves left unbalanced */
+    End end[2];          /* of the two */
     double *gradient[2]; /* of the potential at the first end, and at the last mixture */
     /* work[i][j]: taken by the damping forces of i on the way to the end of j */
     double work[2][2];
@@ -172,16 +172,17 @@ typedef struct Mixture {
 static void measure_work(Mixture *m, int i, int ends)
 {
     double added;
-    if (!brio__solver_damped(m->s->solver)) return;
-    count(m->s, m->method[i], m->h, m->q[i], 1, NULL);
-    for (int j = 0; j < ends; j++) brio_stepper_work(m->s, m->q[j], m->h, &added, &m->work[i][j]);
-    count(m->s, m->method[i], m->h, m->q[i], -1, NULL);
+    if (!brio_stepper_damped(m->s)) return;
+    count(m->s, m->method[i], m->h, m->end[i].q, 1, NULL);
+    for (int j = 0; j < ends; j++)
+        brio_stepper_work(m->s, m->end[j].q, m->h, &added, &m->work[i][j]);
+    count(m->s, m->method[i], m->h, m->end[i].q, -1, NULL);
 }
 
 /* A mixture of the two ends: where it is, its potential, the target there, e. */
 typedef struct Mixed {
     const double *q, *v;
-    double potential, target, error;
+    double potential, noise, target, error;
 } Mixed;
 
 /* The mixture with the share `alpha` of the second end, for which (q, v) is room. `potential`:
@@ -190,19 +191,19 @@ static Mixed mix(const Mixture *m, double alpha, double potential, double *q, do
 {
     double a[2] = {1 - alpha, alpha}, dissipated = 0, added, nothing;
     if (alpha == 0 || alpha == 1) {
-        q = m->q[alpha == 1];
-        v = m->v[alpha == 1];
+        q = m->end[alpha == 1].q;
+        v = m->end[alpha == 1].v;
     } else {
-        brio_stepper_combine(m->s, a[0], m->q[0], a[1], m->q[1], q);
-        brio_stepper_combine(m->s, a[0], m->v[0], a[1], m->v[1], v);
+        brio_stepper_combine(m->s, a[0], m->end[0].q, a[1], m->end[1].q, q);
+        brio_stepper_combine(m->s, a[0], m->end[0].v, a[1], m->end[1].v, v);
     }
     brio_stepper_work(m->s, q, m->h, &added, &nothing);
     for (int k = 0; k < 4; k++)
         if (a[k / 2] * a[k % 2] != 0) dissipated += a[k / 2] * a[k % 2] * m->work[k / 2][k % 2];
     Mixed at = {.q = q, .v = v, .potential = potential, .target = m->target + added - dissipated};
     if (isnan(potential))
-        at.potential =
-            brio_stepper_potential(m->s, q, brio_stepper_time(m->s) + m->h, m->gradient[alpha > 0]);
+        at.potential = brio_stepper_evaluate(m->s, q, brio_stepper_time(m->s) + m->h,
+                                             m->gradient[alpha > 0], &at.noise);
     at.error = brio_stepper_kinetic(m->s, v) + at.potential - at.target;
     if (isnan(at.error)) at.error = INFINITY;
     return at;
@@ -212,20 +213,20 @@ static Mixed mix(const Mixture *m, double alpha, double potential, double *q, do
  * (v - v_n). */
 static void balance(const Mixture *m, double *gradient)
 {
-    brio_stepper_combine(m->s, -1 / m->h, m->v[1], 1 / m->h, brio_stepper_v(m->s), gradient);
+    brio_stepper_combine(m->s, -1 / m->h, m->end[1].v, 1 / m->h, brio_stepper_v(m->s), gradient);
     brio_stepper_mass_multiply(m->s, gradient, gradient);
-    brio_stepper_combine(m->s, 1 / (m->h * m->h), m->left[1], 1, gradient, gradient);
+    brio_stepper_combine(m->s, 1 / (m->h * m->h), m->end[1].left, 1, gradient, gradient);
 }
 
 static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at, double sign)
 {
     for (int i = 0; i < 2; i++) {
         double share = i ? alpha : 1 - alpha;
-        if (share != 0) count(m->s, m->method[i], m->h, m->q[i], share, m->left[i]);
+        if (share != 0) count(m->s, m->method[i], m->h, m->end[i].q, share, m->end[i].left);
     }
     brio_stepper_set_target(m->s, at->target, sign * alpha);
     /* then the balance of the solve tells the gradient */
-    bool solved = alpha == 1 && m->method[1] == BACKWARD && !brio__solver_damped(m->s->solver) &&
+    bool solved = alpha == 1 && m->method[1] == BACKWARD && !brio_stepper_damped(m->s) &&
                   !brio_stepper_rods(m->s);
     if (isfinite(at->potential) && (alpha < 1 || solved)) {
         double *gradient = brio_stepper_history(m->s, GRADIENT_N);
@@ -235,12 +236,12 @@ static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at
             brio_stepper_combine(m->s, 1, m->gradient[alpha > 0], 0, m->gradient[alpha > 0],
                                  gradient);
         *brio_stepper_memo(m->s, P_N) = at->potential;
-        *brio_stepper_memo(m->s, P_N_WITH) =
-            brio__state_fingerprint(m->s->system, m->s->state, NULL, 0);
+        *brio_stepper_memo(m->s, P_N_WITH) = brio_stepper_fingerprint(m->s, 0);
     }
     brio_stepper_set_history_used(m->s, BLEND_HISTORY);
-    return isfinite(at->potential) ? brio__stepper_accept_allowed(m->s, m->h, at->q, at->v)
-                                   : brio_stepper_accept(m->s, m->h, at->q, at->v);
+    return isfinite(at->potential)
+               ? brio_stepper_accept_known(m->s, m->h, at->q, at->v, at->potential)
+               : brio_stepper_accept(m->s, m->h, at->q, at->v);
 }
 
 /* Slopes of e on the way from the first end, where it is error[0], to the second, where error[1]
@@ -251,10 +252,10 @@ static void slopes(const Mixture *m, double change, double error[2], double slop
                    double *v)
 {
     BrioStepper *s = m->s;
-    brio_stepper_combine(s, 1, m->q[1], -1, m->q[0], q);
-    brio_stepper_combine(s, 1, m->v[1], -1, m->v[0], v);
+    brio_stepper_combine(s, 1, m->end[1].q, -1, m->end[0].q, q);
+    brio_stepper_combine(s, 1, m->end[1].v, -1, m->end[0].v, v);
     brio_stepper_mass_multiply(s, v, v);
-    double kinetic[2] = {brio_stepper_dot(s, m->v[0], v), brio_stepper_dot(s, m->v[1], v)};
+    double kinetic[2] = {brio_stepper_dot(s, m->end[0].v, v), brio_stepper_dot(s, m->end[1].v, v)};
     slope[0] = brio_stepper_dot(s, m->gradient[0], q) + kinetic[0] - change;
     if (m->method[1] == BACKWARD) {
         balance(m, v);
@@ -325,70 +326,84 @@ static double find_root(const Mixture *m, const double error[2], const double sl
     return alpha;
 }
 
+/* The step with a given alpha: for the study of stability. */
+static BrioStatus fixed_blend(Mixture *m, double alpha, double *q, double *v)
+{
+    BrioStepper *s = m->s;
+    double size = fabs(alpha);
+    const BrioGuess guess = {.q = m->end[0].q};
+    if (alpha < 0) m->method[1] = FORWARD;
+    if (size < 1) BRIO_CHECK(take(s, m->method[0], m->h, NULL, &m->end[0]));
+    if (alpha != 0) BRIO_CHECK(take(s, m->method[1], m->h, size < 1 ? &guess : NULL, &m->end[1]));
+    const End *first = &m->end[size < 1 ? 0 : 1], *second = &m->end[alpha != 0 ? 1 : 0];
+    brio_stepper_combine(s, 1 - size, first->q, size, second->q, q);
+    brio_stepper_combine(s, 1 - size, first->v, size, second->v, v);
+    return accept_mixture(m, size, &(Mixed){.q = q, .v = v, .target = NAN, .potential = NAN},
+                          alpha < 0 ? -1 : 1);
+}
+
+/* Backward Euler alone, where the start cannot be had. */
+static BrioStatus without_start(Mixture *m, double *q, double *v)
+{
+    BRIO_CHECK(take(m->s, BACKWARD, m->h, NULL, &m->end[1]));
+    m->end[0].q = m->end[1].q;
+    m->end[0].v = m->end[1].v;
+    m->method[0] = BACKWARD;
+    measure_work(m, 0, 1);
+    Mixed at = mix(m, 0, NAN, q, v);
+    return accept_mixture(m, 1, &at, 1);
+}
+
+/* From a start whose energy is wrong to the mixture with the other end whose energy is right. */
+static BrioStatus correct(Mixture *m, const Mixed *start, double most, double *q, double *v)
+{
+    double sign = start->error > 0 ? 1 : -1; /* of alpha, too */
+    if (sign < 0) m->method[1] = FORWARD;
+    const BrioGuess guess = {.q = m->end[0].q,
+                             .gradient = m->gradient[0],
+                             .potential = start->potential,
+                             .noise = start->noise};
+    BRIO_CHECK(take(m->s, m->method[1], m->h, &guess, &m->end[1]));
+    double potential = m->end[1].potential;
+    measure_work(m, 0, 2);
+    measure_work(m, 1, 2);
+    double error[2] = {start->error, NAN}, slope[2], change = 0; /* of the target */
+    if (!isnan(potential)) {
+        Mixed end = mix(m, 1, potential, q, v);
+        error[1] = end.error;
+        change = end.target - start->target;
+    }
+    slopes(m, change, error, slope, q, v);
+    Mixed at;
+    double alpha = find_root(m, error, slope, most, potential, q, v, &at);
+    return accept_mixture(m, alpha, &at, sign);
+}
+
 static BrioStatus blend_step(BrioStepper *s, double h)
 {
     Mixture m = {.s = s,
                  .h = h,
                  .method = {brio_stepper_value(s, "start") != 0 ? SYMPLECTIC : MIDPOINT, BACKWARD},
-                 .q = {brio_stepper_scratch(s, 1), brio_stepper_scratch(s, 2)},
-                 .v = {brio_stepper_scratch(s, 3), brio_stepper_scratch(s, 4)},
-                 .left = {brio_stepper_scratch(s, 7), brio_stepper_scratch(s, 8)},
                  .gradient = {brio_stepper_scratch(s, 9), brio_stepper_scratch(s, 10)}};
-    double *q = brio_stepper_scratch(s, 5);
-    double *v = brio_stepper_scratch(s, 6);
-    double fixed = brio_stepper_value(s, "alpha");
-    double now, most;
+    for (int i = 0; i < 2; i++)
+        m.end[i] = (End){.q = brio_stepper_scratch(s, 1 + i),
+                         .v = brio_stepper_scratch(s, 3 + i),
+                         .left = brio_stepper_scratch(s, 7 + i)};
+    double *q = brio_stepper_scratch(s, 5), *v = brio_stepper_scratch(s, 6);
+    double fixed = brio_stepper_value(s, "alpha"), now, most;
     m.target = aim(s, &now, brio_stepper_history(s, GRADIENT_N));
-    if (!isnan(fixed)) {
-        if (fixed < 0) m.method[1] = FORWARD;
-        if (fabs(fixed) < 1)
-            BRIO_CHECK(take(s, m.method[0], h, NULL, NULL, m.q[0], m.v[0], m.left[0]));
-        if (fixed != 0)
-            BRIO_CHECK(take(s, m.method[1], h, fabs(fixed) < 1 ? m.q[0] : NULL, NULL, m.q[1],
-                            m.v[1], m.left[1]));
-        brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.q[0] : m.q[1], fabs(fixed),
-                             fixed != 0 ? m.q[1] : m.q[0], q);
-        brio_stepper_combine(s, 1 - fabs(fixed), fabs(fixed) < 1 ? m.v[0] : m.v[1], fabs(fixed),
-                             fixed != 0 ? m.v[1] : m.v[0], v);
-        return accept_mixture(&m, fabs(fixed),
-                              &(Mixed){.q = q, .v = v, .target = NAN, .potential = NAN},
-                              fixed < 0 ? -1 : 1);
-    }
+    if (!isnan(fixed)) return fixed_blend(&m, fixed, q, v);
     BRIO_CHECK(tolerance(s, now, &most));
-
-    BrioStatus status = take(s, m.method[0], h, NULL, NULL, m.q[0], m.v[0], m.left[0]);
+    BrioStatus status = take(s, m.method[0], h, NULL, &m.end[0]);
     if (status < 0) return status;
-    if (status > 0) { /* the start cannot be had: backward Euler alone */
-        BRIO_CHECK(take(s, BACKWARD, h, NULL, NULL, m.q[1], m.v[1], m.left[1]));
-        m.q[0] = m.q[1], m.v[0] = m.v[1], m.method[0] = BACKWARD;
-        measure_work(&m, 0, 1);
-        Mixed at = mix(&m, 0, NAN, q, v);
-        return accept_mixture(&m, 1, &at, 1);
-    }
+    if (status > 0) return without_start(&m, q, v);
     /* the same cost for every step but the first */
-    if (s->solver->local_global)
-        BRIO_CHECK(brio__local_global_prepare(s->solver, s->state->param, h * h));
+    BrioObjective other = objective_of(s, BACKWARD, h, BRIO_NOT_COUNTED);
+    BRIO_CHECK(brio_stepper_prepare(s, &other));
     measure_work(&m, 0, 1);
     Mixed start = mix(&m, 0, NAN, q, v);
     if (fabs(start.error) <= most) return accept_mixture(&m, 0, &start, 1);
-
-    double sign = start.error > 0 ? 1 : -1; /* of alpha, too */
-    if (sign < 0) m.method[1] = FORWARD;
-    BRIO_CHECK(take(s, m.method[1], h, m.q[0], m.gradient[0], m.q[1], m.v[1], m.left[1]));
-    /* which the solve has evaluated at its end */
-    double potential = m.method[1] == BACKWARD ? s->solver->potential : NAN;
-    measure_work(&m, 0, 2);
-    measure_work(&m, 1, 2);
-    double error[2] = {start.error, NAN}, slope[2], change = 0; /* of the target */
-    if (!isnan(potential)) {
-        Mixed end = mix(&m, 1, potential, q, v);
-        error[1] = end.error;
-        change = end.target - start.target;
-    }
-    slopes(&m, change, error, slope, q, v);
-    Mixed at;
-    double alpha = find_root(&m, error, slope, most, potential, q, v, &at);
-    return accept_mixture(&m, alpha, &at, sign);
+    return correct(&m, &start, most, q, v);
 }
 
 static const BrioField blend_fields[] = {
@@ -526,16 +541,18 @@ static BrioStatus newton_multiplier(const Multiplier *m, double most, double *q,
     double h = m->h, end = brio_stepper_time(s) + h, error;
     brio_stepper_combine(s, 1, m->y, 0, m->y, q);
     *mu = 0;
-    for (int k = 0; k < s->solver->options.max_iterations; k++) {
+    int limit;
+    double tol = brio_stepper_tolerance(s, &limit);
+    for (int k = 0; k < limit; k++) {
         end_of_multiplier(m, q, v, target, &error);
         BrioObjective objective = constrained(m, *mu, BRIO_NOT_COUNTED);
-        brio__objective_gradient(s->solver, s->state, &objective, q);
-        brio_stepper_combine(s, -1, s->solver->gradient, 0, s->solver->gradient, a);
+        brio_stepper_objective_gradient(s, &objective, q, a);
+        brio_stepper_combine(s, -1, a, 0, a, a);
         brio_stepper_combine(s, 1, m->c, -1, m->y, b);
         brio_stepper_mass_multiply(s, b, b);
         BRIO_CHECK(brio_stepper_linear_solve(s, q, end, h * h / 4, a, a));
         BRIO_CHECK(brio_stepper_linear_solve(s, q, end, h * h / 4, b, b));
-        s->iterations++;
+        brio_stepper_count_iterations(s, 1);
         double *gradient = m->shifted; /* of G */
         brio_stepper_potential(s, q, end, slope);
         brio_stepper_mass_multiply(s, v, gradient);
@@ -545,12 +562,12 @@ static BrioStatus newton_multiplier(const Multiplier *m, double most, double *q,
         brio_stepper_combine(s, 1, a, change, b, a);
         brio_stepper_combine(s, 1, q, 1, a, q);
         *mu += change;
-        double speed = brio__norm_max(s->system, a) / h;
+        double speed = brio_stepper_norm_max(s, a) / h;
         if (!isfinite(speed))
             return brio_stepper_fail(s, BRIO_NOT_FINITE,
                                      "Newton's method for the multiplier left the finite numbers; "
                                      "solve: search is safer");
-        if (speed < s->solver->options.tol && fabs(error) <= most) {
+        if (speed < tol && fabs(error) <= most) {
             end_of_multiplier(m, q, v, target, &error);
             return BRIO_OK;
         }
@@ -632,7 +649,8 @@ static BrioStatus budget_step(BrioStepper *s, double h)
     double target = aim(s, &now, NULL);
     double gamma = 1;
     double *unbalanced = brio_stepper_scratch(s, 3);
-    BRIO_CHECK(take(s, base, h, NULL, NULL, q, v, unbalanced));
+    End end = {.q = q, .v = v, .left = unbalanced};
+    BRIO_CHECK(take(s, base, h, NULL, &end));
     count(s, base, h, q, 1, unbalanced);
     brio_stepper_work(s, q, h, &added, &dissipated);
     target += added - dissipated;

@@ -143,6 +143,22 @@ BrioStatus brio__extra_add(BrioExtra *e, int32_t a, int32_t b, const double H[9]
 }
 
 bool brio__extra_any(const BrioExtra *e) { return e->any; }
+void brio__extra_multiply_add(const BrioExtra *e, const int32_t *position, const double *x,
+                              double *y)
+{
+    for (int64_t i = 0; e->any && i < e->count; i++) {
+        int32_t a, b;
+        const double *H = brio__extra_at(e, i, &a, &b);
+        const double *from[2] = {x + 3 * (int64_t)position[a], x + 3 * (int64_t)position[b]};
+        double *to[2] = {y + 3 * (int64_t)position[a], y + 3 * (int64_t)position[b]};
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) {
+                to[0][r] += H[3 * r + c] * from[1][c];
+                if (a != b) to[1][c] += H[3 * r + c] * from[0][r];
+            }
+    }
+}
+
 int64_t brio__extra_analyses(const BrioExtra *e, double *seconds)
 {
     *seconds = e->seconds;

@@ -34,6 +34,10 @@ bool brio__extra_fits(const BrioExtra *extra);
 /* The blocks that there are, in the order in which they came: block (a, b), a >= b, row by row. */
 int64_t brio__extra_count(const BrioExtra *extra);
 const double *brio__extra_at(const BrioExtra *extra, int64_t i, int32_t *a, int32_t *b);
+/* y += the extra blocks times x, both in elimination order, y apart from x. `position`: of each
+ * coordinate block there. */
+void brio__extra_multiply_add(const BrioExtra *extra, const int32_t *position, const double *x,
+                              double *y);
 /* Somebody else has made places for all of them. */
 void brio__extra_settle(BrioExtra *extra, double seconds);
 

@@ -357,5 +357,6 @@ void brio__linear_multiply(BrioLinear *linear, const double *x, double *y)
     (void)brio__matrix_rows(A); /* without memory for them the product is serial, not wrong */
     to_elimination(A, x, from);
     brio__matrix_multiply(A, from, to);
+    if (linear->extra) brio__extra_multiply_add(linear->extra, A->position, from, to);
     to_coordinates(A, to, y);
 }

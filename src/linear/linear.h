@@ -129,7 +129,7 @@ BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double
 void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats);
 void brio__linear_free(BrioLinear *linear);
 
-/* y = A x in coordinate order, without extra blocks; y may be x; the same bits for any number of
+/* y = A x in coordinate order, extra blocks included; y may be x; the same bits for any number of
  * threads. */
 void brio__linear_multiply(BrioLinear *linear, const double *x, double *y);
 

@@ -1,7 +1,7 @@
 #include "csv.h"
 
 #include "../number.h"
-#include "../sim.h"
+#include "../sim/sim.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ static void add_integer(Row *row, int64_t value)
  * model (numbered if one acts twice). */
 BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *error)
 {
-    const BrioSolver *solver = sim->stepper->solver;
+    const BrioDissipation *losses = sim->stepper->dissipation;
     char text[256];
     BRIO_CHECK(brio__writer_put(writer, head, sizeof head - 1, error));
     for (int b = 0; sim->system->body_count > 1 && b < sim->system->body_count; b++) {
@@ -59,10 +59,10 @@ BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *
                 brio__writer_put(writer, strchr(",\"\n\r", name[0]) ? "_" : name, at, error));
         }
     }
-    for (int i = 0; i < solver->damper_count; i++) {
+    for (int i = 0; i < losses->count; i++) {
         int earlier = 0;
-        for (int k = 0; k < i; k++) earlier += solver->damper[k].model == solver->damper[i].model;
-        int used = snprintf(text, sizeof text, ",dissipated.%s", solver->damper[i].model->name);
+        for (int k = 0; k < i; k++) earlier += losses->damper[k].model == losses->damper[i].model;
+        int used = snprintf(text, sizeof text, ",dissipated.%s", losses->damper[i].model->name);
         if (earlier) used += snprintf(text + used, sizeof text - (size_t)used, ".%d", earlier + 1);
         BRIO_CHECK(brio__writer_put(writer, text, (size_t)used, error));
     }
@@ -73,7 +73,7 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLe
                             BrioError *error)
 {
     const BrioSystem *system = sim->system;
-    const BrioSolver *solver = sim->stepper->solver;
+    const BrioDissipation *losses = sim->stepper->dissipation;
     const double parts[] = {l->time,    l->kinetic,   l->elastic,   l->gravity,
                             l->contact, l->potential, l->total,     l->target,
                             l->alpha,   l->added,     l->dissipated};
@@ -93,8 +93,8 @@ BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLe
     add_real(&row, l->rods);
     /* as the ledger left them */
     for (int b = 0; system->body_count > 1 && b < system->body_count; b++)
-        add_real(&row, brio__body_energy(&system->body[b], solver->term_energy));
-    for (int i = 0; i < solver->damper_count; i++) add_real(&row, l->dissipated_by[i]);
+        add_real(&row, brio__body_energy(&system->body[b], sim->term_energy));
+    for (int i = 0; i < losses->count; i++) add_real(&row, l->dissipated_by[i]);
     put(&row, "\n", 1);
     return row.status;
 }

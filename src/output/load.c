@@ -1,7 +1,7 @@
 /* Earlier results, for commands that look at them. */
 #include "run.h"
 
-#include "../analyze/ledger.h"
+#include "../sim/ledger.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

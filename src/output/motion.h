@@ -15,7 +15,7 @@
 #ifndef BRIO_MOTION_H
 #define BRIO_MOTION_H
 
-#include "../system.h"
+#include "../system/system.h"
 
 #define BRIO_MOTION_NAME "motion.bin"
 

@@ -4,7 +4,7 @@
  * when the run is resumed. */
 #include "run.h"
 
-#include "../analyze/ledger.h"
+#include "../sim/ledger.h"
 #include "../number.h"
 #include "csv.h"
 #include "film.h"

@@ -4,7 +4,7 @@
 #ifndef BRIO_RUN_H
 #define BRIO_RUN_H
 
-#include "../analyze/exact.h"
+#include "../contact/exact.h"
 #include "checkpoint.h"
 
 #include <signal.h>

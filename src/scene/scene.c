@@ -466,7 +466,6 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
 {
     BrioNode *node = brio__node_get(root, "solver");
     if (!node) return BRIO_OK;
-    static const char *const solvers[] = BRIO_SOLVERS;
     BrioSolverOptions *o = &scene->def.solver;
     const char *type = "newton", *names[16];
     int count = 0;
@@ -476,9 +475,11 @@ static BrioStatus read_solver(BrioNode *root, BrioScene *scene, BrioError *error
     } else {
         BRIO_CHECK(brio__node_text(node, &type, error));
     }
-    o->type = brio__solver_type(type);
-    if (!o->type)
-        return no_such(type_node(node), "solver", type, solvers, BRIO_COUNT(solvers), error);
+    const BrioSolverType *solver = brio__solver_type(type);
+    for (; brio__solver_type_at(count); count++) names[count] = brio__solver_type_at(count)->name;
+    if (!solver) return no_such(type_node(node), "solver", type, names, count, error);
+    o->type = solver->name;
+    count = 0;
     if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
     BrioNode *linear = brio__node_get(node, "linear");
     if (linear) {

@@ -4,7 +4,7 @@
 #define BRIO_SCENE_H
 
 #include "../output/frames.h"
-#include "../sim.h"
+#include "../sim/sim.h"
 #include "tree.h"
 
 typedef struct BrioProbe {

@@ -7,7 +7,7 @@
 #ifndef BRIO_CONSTRAINT_H
 #define BRIO_CONSTRAINT_H
 
-#include "../assemble.h"
+#include "../potential/elements.h"
 
 typedef struct BrioConstraints {
     const BrioSystem *system;

@@ -1,9 +1,24 @@
-#include "local_global.h"
-
+/* Local/global solves: a fixed number of iterations with a constant matrix [Bouaziz2014; Liu2013;
+ * Liu2017].
+ *
+ * For energies that are squared distances from a set, w/2 |G x - p|^2 with p the nearest point of
+ * the set, the objective with p held is quadratic, and its minimiser is the global step (M + s a^2
+ * L) q = M target + s a (J p - (1 - a) L q_n), L = sum w G^T G. Since grad P(x) = L x - J p(x),
+ * that is
+ *
+ *     q <- q - (M + s a^2 L)^-1 grad(q):
+ *
+ * a step of Newton's method with one matrix for all times, the same for x, y and z. The local step
+ * is the evaluation of the gradient, and nothing has to be known of p. For other energies L bounds
+ * the Hessian at moderate strain and stands at the start of L-BFGS.
+ *
+ * The objective's value comes with the gradient. Where a step has raised it, half of it is tried in
+ * place of the next iteration, so that the cost is fixed and the best of what was seen is
+ * returned. */
 #include "../contact/law.h"
-
-#include "../hands.h"
-#include "../parts.h"
+#include "../linear/scalar.h"
+#include "../potential/hands.h"
+#include "problem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +33,7 @@ typedef struct Global {
     BrioHandColumns hands;
 } Global;
 
-struct BrioLocalGlobal {
+typedef struct BrioLocalGlobal {
     const BrioSystem *system;
     /* L by rows without the diagonal, in the pattern's order */
     int64_t *start;
@@ -28,7 +43,6 @@ struct BrioLocalGlobal {
     double *touch; /* what penalty contacts and friction add to the diagonal in this step, */
     /* and what they really are, [block][BRIO_BOUND]; NULL: there are no contacts */
     double *bound;
-    double *push;  /* gradients of the contacts with one obstacle: [block of eight][3][8] */
     bool *resting; /* blocks of vertices in contact where the step begins */
     double *param; /* the parameters that L was made with */
     bool made;
@@ -46,11 +60,11 @@ struct BrioLocalGlobal {
     /* of masses and hands, where there are any; L adds nothing to it in such parts */
     double *column_sum;
     BrioHandSolve hands; /* those who hold on now: no part of L */
-};
+} BrioLocalGlobal;
 
-void brio__local_global_free(BrioLocalGlobal *g)
+static void destroy(void *self)
 {
-    if (!g) return;
+    BrioLocalGlobal *g = self;
     for (int i = 0; i < FACTORS; i++) {
         brio__scalar_factor_free(g->global[i].factor);
         brio__free(g->global[i].touch);
@@ -58,10 +72,10 @@ void brio__local_global_free(BrioLocalGlobal *g)
     }
     brio__scalar_pattern_free(g->pattern);
     brio__parts_free(g->parts);
-    void *arrays[] = {g->start,         g->neighbour,       g->off,   g->diagonal,
-                      g->scaled_off,    g->scaled_diagonal, g->touch, g->bound,
-                      g->push,          g->resting,         g->param, g->spare,
-                      g->best_gradient, g->column_sum};
+    void *arrays[] = {g->start,      g->neighbour,       g->off,   g->diagonal,
+                      g->scaled_off, g->scaled_diagonal, g->touch, g->bound,
+                      g->resting,    g->param,           g->spare, g->best_gradient,
+                      g->column_sum};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     for (int i = 0; i < MEMORY_MOST; i++) {
         brio__free(g->dq[i]);
@@ -76,21 +90,21 @@ static int compare_blocks(const void *a, const void *b)
            (*(const int32_t *)a < *(const int32_t *)b);
 }
 
-static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
+static BrioStatus create(BrioSolver *s, void **out)
 {
     const BrioSystem *system = s->system;
     size_t n = (size_t)system->block_count;
     BrioLocalGlobal *g = brio__calloc(1, sizeof *g);
     if (!g) return BRIO_ERROR_MEMORY;
     g->system = system;
-    bool plain = !brio__solver_damped(s); /* and all energies are projections */
+    bool plain = !s->dissipation->acts; /* and all energies are projections */
     for (int t = 0; t < system->term_count; t++) {
         unsigned traits = system->term[t].energy->traits;
         plain &= system->term[t].elements == 0 ||
                  (traits & (BRIO_ENERGY_PROJECTION | BRIO_ENERGY_LINEAR));
     }
     g->memory = s->options.memory < 0 ? (plain ? 0 : 5) : BRIO_MIN(s->options.memory, MEMORY_MOST);
-    BrioStatus status = brio__evaluator_graph(s->evaluator, &g->start, &g->neighbour);
+    BrioStatus status = brio__potential_graph(s->potential, &g->start, &g->neighbour);
     if (status == BRIO_OK) {
         for (size_t b = 0; b < n; b++)
             qsort(g->neighbour + g->start[b], (size_t)(g->start[b + 1] - g->start[b]),
@@ -103,15 +117,14 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
         g->touch = brio__calloc(n, sizeof(double));
         g->resting = brio__calloc(n, sizeof *g->resting);
         g->param = brio__alloc((size_t)system->param_count, sizeof(double));
-        bool contacts = system->plane_count > 0 || s->contact;
+        bool contacts = system->plane_count > 0 || system->surface;
         if (contacts) g->bound = brio__alloc(BRIO_BOUND * n, sizeof(double));
-        if (contacts) g->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
         g->column_sum = brio__alloc(n, sizeof(double));
         g->spare = brio__alloc(coordinates, sizeof(double));
         g->best_gradient = brio__alloc(coordinates, sizeof(double));
         bool all = g->off && g->scaled_off && g->diagonal && g->scaled_diagonal && g->touch &&
                    g->resting && g->param && g->column_sum && g->spare && g->best_gradient &&
-                   (!contacts || (g->bound && g->push));
+                   (!contacts || g->bound);
         for (int i = 0; all && i < g->memory; i++)
             all = (g->dq[i] = brio__alloc(coordinates, sizeof(double))) &&
                   (g->dg[i] = brio__alloc(coordinates, sizeof(double)));
@@ -123,7 +136,7 @@ static BrioStatus create(BrioSolver *s, BrioLocalGlobal **out)
     if (status == BRIO_OK)
         *out = g;
     else
-        brio__local_global_free(g);
+        destroy(g);
     return status;
 }
 
@@ -162,56 +175,9 @@ static bool is_constant(const BrioTerm *term)
     return term->energy->laplacian && term->energy->element != BRIO_ELEMENT_CONTACT;
 }
 
-/* Contacts with planes and shapes at the world positions x, each a spring along its normal: marks
- * the blocks that they act on, or adds to their bounds. */
-static void obstacles_touch(BrioLocalGlobal *g, const double *param, const double *x, bool *mark,
-                            double *bound)
-{
-    const BrioSystem *s = g->system;
-    for (int k = 0; k < s->plane_count; k++) {
-        const BrioTerm *term = &s->term[s->plane_term + k];
-        const BrioEnergy *e = term->energy;
-        brio__obstacle_gradients(term, param, x, g->push);
-        for (int64_t i = 0; i < term->elements; i++) {
-            double n[3], rest[16], stiffness;
-            if (!(brio__obstacle_push(g->push, i, n) > 0)) continue;
-            int32_t vertex = brio__term_vertex(term, i, 0);
-            for (int r = 0; r < e->rest; r++)
-                rest[r] = term->rest[(i / LANES * e->rest + r) * LANES + i % LANES];
-            e->laplacian(rest, param + term->params, NULL, &stiffness);
-            for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) {
-                if (mark) mark[s->map_block[m]] = true;
-                if (bound)
-                    brio__bound_add(bound + BRIO_BOUND * (int64_t)s->map_block[m],
-                                    stiffness * fabs(s->map_weight[m]), n, 0);
-            }
-        }
-    }
-}
-
-/* Contacts between vertices, where contact was evaluated last: b'' (1, -1; -1, 1) along a normal,
- * which twice its diagonal bounds. */
-static void vertices_touch(BrioLocalGlobal *g, const BrioContact *contact, const double *param)
-{
-    const BrioSystem *s = g->system;
-    const BrioPairs *pairs = brio__contact_pairs(contact, BRIO_PAIR_VERTEX_VERTEX);
-    double stiffness = brio__law_at(s->law)->stiffness(param + s->contact_params);
-    for (int64_t e = 0; e < pairs->term.elements; e++) {
-        int32_t block[2] = {-1, -1};
-        for (int i = 0; i < 2; i++) {
-            int32_t vertex = brio__pairs_vertex(pairs, e, i);
-            for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) {
-                block[i] = s->map_block[m];
-                g->bound[BRIO_BOUND * (int64_t)block[i]] += 2 * stiffness * fabs(s->map_weight[m]);
-            }
-        }
-        brio__parts_join(g->parts, block[0], block[1]);
-    }
-}
-
-/* What contacts add to the matrix, found once a step where its iterations begin: at q, whose world
- * positions are in s->x. The bound of friction changes with every slide, so on the diagonal it is
- * taken up to the next power of two: the same factor serves for many steps. */
+/* What contacts add to the matrix, found once a step where its iterations begin: at q. The bound of
+ * friction changes with every slide, so on the diagonal it is taken up to the next power of two:
+ * the same factor serves for many steps. */
 static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
 {
     BrioSolver *s = p->solver;
@@ -220,20 +186,19 @@ static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
     int32_t blocks = s->system->block_count;
     memset(g->bound, 0, BRIO_BOUND * (size_t)blocks * sizeof *g->bound);
     memset(g->touch, 0, (size_t)blocks * sizeof *g->touch);
-    if (s->friction && !o->undamped) {
-        const BrioDamper *friction = &s->damper[s->damper_count - 1];
-        BrioMotion motion = brio__damped_motion(s, p->state, o, q);
+    if (p->dissipation) {
+        BrioMotion motion = brio__problem_motion(p, q);
         /* s a^2 of it counts, or s a */
-        friction->model->bound(friction->self, s, p->state, &motion,
-                               o->blend_damping ? 1 : 1 / o->a, g->bound);
+        brio__dissipation_bound(p->dissipation, p->state, &motion, o->blend_damping ? 1 : 1 / o->a,
+                                g->bound);
         for (int32_t b = 0; b < blocks; b++) {
             double largest = g->bound[BRIO_BOUND * (int64_t)b];
             if (largest > 0) g->touch[b] = exp2(ceil(log2(largest))) - largest;
         }
     }
-    obstacles_touch(g, p->state->param, s->x, NULL, g->bound);
     brio__parts_separate(g->parts);
-    if (s->contact) vertices_touch(g, s->contact, p->state->param);
+    brio__problem_positions(p, q, s->x);
+    brio__potential_bound(p->potential, &(BrioPose){p->state, s->x}, g->bound, g->parts);
     for (int32_t b = 0; b < blocks; b++) g->touch[b] += g->bound[BRIO_BOUND * (int64_t)b];
 }
 
@@ -319,13 +284,14 @@ static BrioStatus global_of(BrioSolver *s, BrioLocalGlobal *g, const double *par
     return BRIO_OK;
 }
 
-BrioStatus brio__local_global_prepare(BrioSolver *s, const double *param, double scale)
+static BrioStatus prepare(BrioSolver *s, const BrioState *state, double scale)
 {
     Global *global;
-    if (!s->local_global) BRIO_CHECK(create(s, &s->local_global));
+    if (!s->self) BRIO_CHECK(create(s, &s->self));
+    BrioLocalGlobal *g = s->self;
     for (int i = 0; i < FACTORS; i++)
-        if (s->local_global->global[i].scale == scale) return BRIO_OK;
-    return global_of(s, s->local_global, param, scale, &global);
+        if (g->global[i].scale == scale) return BRIO_OK;
+    return global_of(s, g, state->param, scale, &global);
 }
 
 /* ---- iterations ------------------------------------------------------------------------- */
@@ -377,16 +343,20 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
     const BrioObjective *o = p->objective;
     size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
     if (o->guess) {
-        BrioValue value = brio__problem_value(p, o->guess, s->gradient);
-        memcpy(q, o->guess, bytes);
+        BrioValue value = o->guess->gradient
+                              ? brio__problem_value_known(p, o->guess->q, o->guess, s->gradient)
+                              : brio__problem_value(p, o->guess->q, s->gradient);
+        memcpy(q, o->guess->q, bytes);
         if (isfinite(value.value)) return value;
     } else {
-        brio__mass_solve(s->system, brio__linear_gradient(s->evaluator, p->state->param, s->x),
-                         s->step);
+        brio__mass_solve(
+            s->system,
+            brio__linear_gradient(brio__potential_elements(p->potential), p->state->param, s->x),
+            s->step);
         if (s->system->plane_count) {
             memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
             brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
-            obstacles_touch(g, p->state->param, s->x, g->resting, NULL);
+            brio__potential_mark_touching(p->potential, &(BrioPose){p->state, s->x}, g->resting);
             for (int32_t b = 0; b < s->system->block_count; b++)
                 for (int r = 0; g->resting[b] && r < 3; r++) s->step[3 * (int64_t)b + r] = 0;
         }
@@ -405,17 +375,16 @@ static void swap(double **a, double **b)
     *b = c;
 }
 
-BrioStatus brio__local_global(const BrioProblem *p, double *q)
+static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
     size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
-    if (!s->local_global) BRIO_CHECK(create(s, &s->local_global));
-    BrioLocalGlobal *g = s->local_global;
+    if (!s->self) BRIO_CHECK(create(s, &s->self));
+    BrioLocalGlobal *g = s->self;
     Global *global;
     double before = brio__seconds();
     BrioValue best = begin(p, g, q), now = best;
-    double best_potential = s->potential;
     s->totals.gradient += brio__seconds() - before;
     detect(p, g, q);
     BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &global));
@@ -437,7 +406,6 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
         } else {
             if (g->memory && moved) remember(g, at, s->gradient, spare);
             best = now;
-            best_potential = s->potential;
             direction(g, global->factor, o->s * o->a * o->a, s->gradient, s->step);
             brio__combine(s->system, 1, at, -1, s->step, spare);
             swap(&at, &spare);
@@ -452,10 +420,10 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
     if (moved && !(now.value <= best.value + fmax(now.noise, best.noise))) {
         swap(&at, &spare);
         swap(&s->gradient, &g->best_gradient);
-        s->potential = best_potential;
         now = best;
     }
     if (at != q) memcpy(q, at, bytes);
+    *value = now;
     s->reason = BRIO_REASON_TOLERANCE;
     if (isfinite(now.value)) return BRIO_OK;
     s->reason = BRIO_REASON_NOT_FINITE;
@@ -464,3 +432,44 @@ BrioStatus brio__local_global(const BrioProblem *p, double *q)
              "step that is far too long");
     return BRIO_NOT_FINITE;
 }
+
+static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *options,
+                       const BrioIntegrator *integrator, BrioError *error)
+{
+    if (options->iterations < 1)
+        return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
+    if (system->barrier && (system->plane_count || system->surface))
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "local-global ends a step before it is solved, and contact: %s needs "
+                           "it solved; take contact: {type: penalty}, or solver: newton",
+                           brio__law_at(system->law)->name);
+    if (system->rod_count)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "local-global does not take rods; take springs, or solver: newton");
+    if (integrator->traits & BRIO_LINEARISED)
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "%s is one linear solve with the Hessian at the start of the step, which local-global "
+            "does not have; take backward-euler, or solver: newton",
+            integrator->name);
+    for (int t = 0; t < system->term_count; t++) {
+        const BrioTerm *term = &system->term[t];
+        if (term->elements && !term->energy->laplacian &&
+            !(term->energy->traits & BRIO_ENERGY_LINEAR))
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                               "local-global has no constant matrix for %s; take solver: newton",
+                               term->energy->name);
+    }
+    return BRIO_OK;
+}
+
+BRIO_SOLVER(local_global){
+    .name = "local-global",
+    .summary = "A fixed number of iterations with one constant matrix, for real time.",
+    .citation = "Bouaziz2014",
+    .unfinished = true,
+    .minimise = minimise,
+    .prepare = prepare,
+    .destroy = destroy,
+    .fits = fits,
+};

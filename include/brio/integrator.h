@@ -1,0 +1,301 @@
+/* Writing an integrator: one file over these functions and one line in src/integrate/list.def, or
+ * brio_register_integrator at run time. The built-in integrators use nothing else.
+ * docs/integrator.md walks through one; examples/ has a plain one and one that controls energy.
+ *
+ * A step is a function from the state (q, v) at t to the one at t + h. The integrator works on
+ * vectors of the length of q, solves and evaluates through the stepper, and ends with
+ * brio_stepper_accept. Everything it needs from step to step is in the state: history vectors and
+ * memos. A step that fails is put back and tried in halves, so `step` takes any h.
+ *
+ * Part of brio.h, which includes it. Licence: MIT. */
+#ifndef BRIO_INTEGRATOR_API_H
+#define BRIO_INTEGRATOR_API_H
+
+#include "brio.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an integrator sees: the state at t_n and the tools. */
+typedef struct BrioStepper BrioStepper;
+
+/* Traits: what the tests hold an integrator to, and what scenes it is refused for. */
+enum {
+    BRIO_IMPLICIT = 1,
+    BRIO_SYMPLECTIC = 2,
+    BRIO_KEEPS_LINEAR_MOMENTUM = 4,  /* of an isolated body, to round-off */
+    BRIO_KEEPS_ANGULAR_MOMENTUM = 8, /* likewise */
+    BRIO_ENERGY_CONTROLLED = 16,
+    BRIO_DISSIPATIVE = 32,
+    /* the end state is the state that the solve made feasible: may use barriers */
+    BRIO_END_IS_SOLVED = 64,
+    /* knows the lengths of springs and no other energy: refuses scenes with other bodies */
+    BRIO_SPRINGS_ONLY = 128,
+    BRIO_TAKES_CONSTRAINTS = 256, /* rigid rods have their lengths at the end of a step */
+    /* one linear solve per step, with forces linearised where it begins: friction, which holds
+     * there, would hold everything */
+    BRIO_LINEARISED = 512,
+    BRIO_USES_COMPONENTS = 1024 /* calls brio_stepper_unsupported or brio_stepper_scale */
+};
+
+typedef struct BrioIntegrator {
+    const char *name, *summary, *citation;
+    int order;   /* declared and tested; 0: none claimed */
+    int history; /* vectors of the length of q kept in the state */
+    unsigned traits;
+    const BrioField *fields; /* may be NULL */
+    /* Advances from (q, v) at t to t + h through brio_stepper_accept; a positive status rejects the
+     * step. */
+    BrioStatus (*step)(BrioStepper *stepper, double h);
+    /* Before the first step: refuses values that do not fit together with a sentence in `reason`,
+     * and changes those traits that depend on values. May be NULL. */
+    BrioStatus (*check)(const double *values, unsigned *traits, char *reason, size_t size);
+} BrioIntegrator;
+/* must stay in memory */
+BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator);
+BRIO_API const BrioIntegrator *brio_integrator(const char *name);
+BRIO_API const BrioIntegrator *brio_integrator_at(int i); /* i = 0, 1, ...; NULL past the last */
+
+/* ---- the state -------------------------------------------------------------------------- */
+
+BRIO_API const char *brio_stepper_name(const BrioStepper *stepper); /* of the integrator */
+BRIO_API const double *brio_stepper_q(const BrioStepper *stepper);
+BRIO_API const double *brio_stepper_v(const BrioStepper *stepper);
+BRIO_API int64_t brio_stepper_coordinates(const BrioStepper *stepper); /* length of q and v */
+BRIO_API double brio_stepper_time(const BrioStepper *stepper);
+BRIO_API int64_t brio_stepper_step(const BrioStepper *stepper); /* steps so far */
+/* Of the field table: one value by name, and all of them in the table's order. */
+BRIO_API const double *brio_stepper_values(const BrioStepper *stepper);
+BRIO_API double brio_stepper_value(const BrioStepper *stepper, const char *field);
+BRIO_API double *brio_stepper_history(BrioStepper *stepper, int k); /* saved with the state */
+/* How many of them hold something: 0 at the start and after the state was set from outside; the
+ * integrator counts up. After a step that was halved, last_h differs from h. */
+BRIO_API int brio_stepper_history_used(const BrioStepper *stepper);
+BRIO_API void brio_stepper_set_history_used(BrioStepper *stepper, int count);
+BRIO_API double brio_stepper_last_h(const BrioStepper *stepper);
+/* k < BRIO_SCRATCH, undefined at the start of a step */
+BRIO_API double *brio_stepper_scratch(BrioStepper *stepper, int k);
+enum { BRIO_SCRATCH = 40 };
+/* numbers of a BRIO_LIST */
+BRIO_API const double *brio_stepper_list(const BrioStepper *stepper, const char *field, int *count);
+
+/* A few numbers that the integrator keeps in the state (k < 4): 0 at the start and after the state
+ * was set from outside. */
+BRIO_API double *brio_stepper_memo(BrioStepper *stepper, int k);
+/* A number that changes when live parameters, hands or fixed points were changed from outside: what
+ * memos and history keep of P holds as long as it stays. With `scripted`, also when scripts have
+ * moved points since. */
+BRIO_API double brio_stepper_fingerprint(BrioStepper *stepper, int scripted);
+
+/* ---- solving ---------------------------------------------------------------------------- */
+
+/* Where a solve may begin. */
+typedef struct BrioGuess {
+    const double *q;
+    const double *gradient; /* of P at q, with P and its round-off; NULL: not known, or a < 1 */
+    double potential, noise;
+} BrioGuess;
+
+/* The primitive of every implicit method:
+ *
+ *     argmin_q  1/2 |q - target|^2_M + s P(a q + (1 - a) q_n) + s a D_n(q)
+ *
+ * with world points at `time` for q, q_n the state's coordinates and D_n the dissipation potentials
+ * of the damping models. Their force -grad D_n belongs to the velocity (q - from)/over: give what
+ * your method takes for the velocity there, or nothing for (q - q_n)/h. (Models that compare poses,
+ * like strain-energy, measure q against q_n over the time between them, whatever `from` is.) The
+ * solver's `tol` is compared with displacements over `h`.
+ *
+ * If the system has rods, q is where they have their lengths and the gradient is a sum of their
+ * pulls. Then s may be 0: masses and rods alone.
+ *
+ * `weight` is the fraction of this solve's force in the velocity change of the step, b_i of a
+ * Runge-Kutta method; 0 means 1, BRIO_NOT_COUNTED none. The ledger needs it: the work of damping
+ * and of what the solve left unbalanced is the force so weighted times the displacement of the
+ * step. */
+typedef struct BrioObjective {
+    const double *target;
+    double s, a;
+    double time, h;
+    double weight;
+    const double *from; /* NULL: q_n over h */
+    double over;
+    int massless; /* leaves the first and last term out: static equilibrium */
+    int linear;   /* one Newton step from q_n, with a line search only where states are forbidden */
+    int undamped; /* leaves D_n out */
+    /* takes D_n at y = a q + (1 - a) q_n, measured against q_n over the time a h: s D_n(y), so that
+     * damping exerts no torque about y */
+    int blend_damping;
+    int rods_from_start; /* rods pull along their directions at q_n instead of q */
+    /* of solvers with a fixed number of iterations: how many (0: as the options say), and where
+     * they begin (NULL: where weight alone would lead to) */
+    int iterations;
+    const BrioGuess *guess;
+} BrioObjective;
+#define BRIO_NOT_COUNTED (-1e300)
+
+/* What a solve found, beside q. */
+typedef struct BrioSolution {
+    double potential; /* P(q); of a `linear` objective P(q_n) */
+    double *residual; /* room of the caller for the objective's gradient at q; NULL: not wanted */
+} BrioSolution;
+
+/* `q` receives the minimiser. The second also says what else was found. */
+BRIO_API BrioStatus brio_stepper_minimise(BrioStepper *stepper, const BrioObjective *objective,
+                                          double *q);
+BRIO_API BrioStatus brio_stepper_solve(BrioStepper *stepper, const BrioObjective *objective,
+                                       double *q, BrioSolution *solution);
+/* The objective's gradient at q: M (q - target) + s a grad(P + D). */
+BRIO_API void brio_stepper_objective_gradient(BrioStepper *stepper, const BrioObjective *objective,
+                                              const double *q, double *gradient);
+/* Whether solves end after a fixed number of iterations instead of when they are solved
+ * (local/global). Then what they leave unbalanced may be large. */
+BRIO_API int brio_stepper_unfinished(const BrioStepper *stepper);
+/* Makes what a solve of this objective will need (a factor of a constant matrix), so that the cost
+ * of a step does not depend on whether it comes to that solve. */
+BRIO_API BrioStatus brio_stepper_prepare(BrioStepper *stepper, const BrioObjective *objective);
+/* The solver's tolerance in m/s and its limit of iterations, for iterations of your own; and how
+ * many of those there were, for reports. */
+BRIO_API double brio_stepper_tolerance(const BrioStepper *stepper, int *max_iterations);
+BRIO_API void brio_stepper_count_iterations(BrioStepper *stepper, int count);
+/* How many rods there are; the force f of those of the last solve, M (q - target) + s a grad(P + D)
+ * = f; velocities fitted to the rods at q and a time: M^-1 times a sum of their pulls is taken out.
+ * Without rods they change nothing (f = 0). */
+BRIO_API int brio_stepper_rods(const BrioStepper *stepper);
+BRIO_API void brio_stepper_rod_force(BrioStepper *stepper, double *f);
+BRIO_API BrioStatus brio_stepper_fit_velocities(BrioStepper *stepper, const double *q, double time,
+                                                double *v);
+
+/* ---- potential and forces --------------------------------------------------------------- */
+
+/* P(q) at a time, and its gradient if `gradient` is not NULL. The second also gives a bound on the
+ * round-off of that sum. */
+BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, double time,
+                                       double *gradient);
+BRIO_API double brio_stepper_evaluate(BrioStepper *stepper, const double *q, double time,
+                                      double *gradient, double *noise);
+/* f = -grad P(q) plus the damping models' forces at (q, v): what explicit methods take. `h` is the
+ * step (models that compare poses look back by it); `weight` as above. */
+BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const double *v,
+                                 double time, double h, double weight, double *f);
+/* f = the damping forces alone. */
+BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v,
+                                         double h, double weight, double *f);
+/* The gradient of the part of P that is linear in positions, the same at every q: minus weight. */
+BRIO_API void brio_stepper_uniform_gradient(BrioStepper *stepper, double *gradient);
+
+/* Linearised forces: K = d2P/dq2 at q, exact and complete (elements, contact, hands), kept until
+ * the next solve; y = K x; and (M + s K+) x = b with K+ the semidefinite projection of K at q, one
+ * linear solve. */
+BRIO_API BrioStatus brio_stepper_linearise(BrioStepper *stepper, const double *q, double time);
+BRIO_API void brio_stepper_stiffness(BrioStepper *stepper, const double *x, double *y);
+BRIO_API BrioStatus brio_stepper_linear_solve(BrioStepper *stepper, const double *q, double time,
+                                              double s, const double *b, double *x);
+
+/* ---- what the ledger counts ------------------------------------------------------------- */
+
+/* Count a solve that found q with the weight BRIO_NOT_COUNTED, now that its fraction
+ * `objective->weight` is known, as if it had been counted at once: for methods that mix solves. The
+ * second does it with the objective's gradient at q known. The third counts the damping force only;
+ * a weight counted twice with opposite signs leaves nothing, so that brio_stepper_work can be asked
+ * beforehand. */
+BRIO_API void brio_stepper_count_solve(BrioStepper *stepper, const BrioObjective *objective,
+                                       const double *q);
+BRIO_API void brio_stepper_count_residual(BrioStepper *stepper, const BrioObjective *objective,
+                                          const double *q, const double *residual);
+BRIO_API void brio_stepper_count_damping(BrioStepper *stepper, const BrioObjective *objective,
+                                         const double *q);
+/* Whether there are damping models or friction, and whether one of them acts as a force (others
+ * filter velocities). */
+BRIO_API int brio_stepper_dampers(const BrioStepper *stepper);
+BRIO_API int brio_stepper_damped(const BrioStepper *stepper);
+/* What has been counted in this step: f += scale times minus the damping forces, model by model; r
+ * = what solves left unbalanced. The third forgets the damping forces, for a step that is discarded
+ * and tried again. */
+BRIO_API void brio_stepper_add_damping(BrioStepper *stepper, double scale, double *f);
+BRIO_API void brio_stepper_residual(BrioStepper *stepper, double *r);
+BRIO_API void brio_stepper_discard_damping(BrioStepper *stepper);
+
+/* Energy control. `target` is the energy that the last step aimed at, NAN at first; it and `alpha`
+ * go to the ledger. An integrator that controls energy sets both before it accepts.
+ * brio_stepper_work tells what this step would book if it ended at q: energy added from outside
+ * (moved points) and taken by the damping forces counted so far. (What velocity filters take after
+ * that is subtracted from the target by brio_stepper_accept.) */
+BRIO_API double brio_stepper_target(const BrioStepper *stepper);
+BRIO_API void brio_stepper_set_target(BrioStepper *stepper, double target, double alpha);
+BRIO_API void brio_stepper_work(BrioStepper *stepper, const double *q, double h, double *added,
+                                double *dissipated);
+
+/* ---- vectors ---------------------------------------------------------------------------- */
+
+/* a = M^-1 f; p = M v; 1/2 v.M v. */
+BRIO_API void brio_stepper_mass_solve(BrioStepper *stepper, const double *f, double *a);
+BRIO_API void brio_stepper_mass_multiply(BrioStepper *stepper, const double *v, double *p);
+BRIO_API double brio_stepper_kinetic(BrioStepper *stepper, const double *v);
+/* out = alpha x + beta y (vectors of the length of q; out may be x or y). */
+BRIO_API void brio_stepper_combine(BrioStepper *stepper, double alpha, const double *x, double beta,
+                                   const double *y, double *out);
+BRIO_API double brio_stepper_dot(BrioStepper *stepper, const double *x, const double *y);
+BRIO_API double brio_stepper_norm_max(BrioStepper *stepper, const double *x); /* max |x_i| */
+/* Random numbers, normally distributed: the same in every run, on every machine. */
+BRIO_API void brio_stepper_random(BrioStepper *stepper, unsigned seed, double *x);
+
+/* Connected components of the system (BRIO_USES_COMPONENTS): what elements and rods hold together.
+ * Forces inside of one add up to nothing, so the sum R of its forces other than weight W tells how
+ * far it is supported. The first turns the gradient of weight (brio_stepper_uniform_gradient) in
+ * place into M^-1 times it, times `time` and max(0, 1 - |R|/|W|) of each component; `gradient` is
+ * that of P, less what is unbalanced. The second adds the kinetic energy `missing` by scaling
+ * velocities by up to `gain`; free components keep their linear momentum. */
+BRIO_API void brio_stepper_unsupported(BrioStepper *stepper, const double *gradient, double time,
+                                       double *weight);
+BRIO_API void brio_stepper_scale(BrioStepper *stepper, double missing, double gain, double *v);
+
+/* ---- springs, one at a time (BRIO_SPRINGS_ONLY) ----------------------------------------- */
+
+/* A spring, or an attachment, which is a spring of no length. */
+typedef struct BrioSpring {
+    int64_t vertex[2];     /* world vertices, for brio_stepper_positions */
+    int64_t coordinate[2]; /* the first of their three coordinates in q; -1: fixed */
+    double mass[2];
+    double length; /* at rest */
+    int active;    /* 0: an attachment that was let go */
+} BrioSpring;
+/* A hand that pulls the mean sum w_i x_i of up to three vertices to a point. */
+typedef struct BrioPull {
+    int count;
+    int64_t coordinate[3];
+    double weight[3];
+    double point[3];
+} BrioPull;
+/* A plane, and how many vertices meet it. */
+typedef struct BrioPlane {
+    double normal[3], point[3];
+    double gap; /* the distance that vertices keep from it */
+    int64_t count;
+} BrioPlane;
+/* Number i = 0, 1, ... of them; 0 past the last. */
+BRIO_API int brio_stepper_spring(const BrioStepper *stepper, int64_t i, BrioSpring *spring);
+BRIO_API int brio_stepper_pull(const BrioStepper *stepper, int i, BrioPull *pull);
+BRIO_API int brio_stepper_plane(const BrioStepper *stepper, int i, BrioPlane *plane);
+/* The first coordinate of the k-th vertex that meets plane i; -1: it is fixed. */
+BRIO_API int64_t brio_stepper_plane_vertex(const BrioStepper *stepper, int i, int64_t k);
+BRIO_API void brio_stepper_gravity(const BrioStepper *stepper, double g[3]);
+/* World positions of all vertices for q at a time, three each; valid until the next call. */
+BRIO_API const double *brio_stepper_positions(BrioStepper *stepper, const double *q, double time);
+
+/* ---- the end of a step ------------------------------------------------------------------ */
+
+/* Ends the step: the new state at time + h. Refuses (STEP_REJECTED) states that are not finite or
+ * where an energy is infinite. The second is for a P(q) that is known. */
+BRIO_API BrioStatus brio_stepper_accept(BrioStepper *stepper, double h, const double *q,
+                                        const double *v);
+BRIO_API BrioStatus brio_stepper_accept_known(BrioStepper *stepper, double h, const double *q,
+                                              const double *v, double potential);
+/* For a step that cannot be done: the reason that the run reports. Returns `status`. */
+BRIO_API BrioStatus brio_stepper_fail(BrioStepper *stepper, BrioStatus status, const char *reason);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

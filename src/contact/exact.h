@@ -1,0 +1,110 @@
+/* The proof that nothing intersects: signs of determinants of double coordinates without any
+ * rounding, and with them every edge of a surface against every triangle. It shares no code with
+ * the distances, the barriers and the collision detection that it judges.
+ *
+ * What counts. An edge and a triangle (or two edges of bodies without triangles) that have no
+ * vertex in common intersect if they have a point in common; touching counts. Two triangles without
+ * a common vertex intersect if and only if an edge of one meets the other, and two that share one
+ * vertex if and only if the edge opposite to it in one meets the other, so all edges against all
+ * triangles is enough. Two triangles that share an edge and lie folded exactly upon each other have
+ * only that edge and its vertices to meet in: not counted. */
+#ifndef BRIO_EXACT_H
+#define BRIO_EXACT_H
+
+#include "../system/system.h"
+
+/* ---- predicates, exact for all finite numbers ------------------------------------------- */
+
+/* Sign of det[b - a, c - a, d - a]: positive if d is on the side from which a, b, c turn
+ * counterclockwise; of a tet, of its volume. */
+int brio__exact_orient3d(const double *a, const double *b, const double *c, const double *d);
+/* Sign of n.(x - p). */
+int brio__exact_side(const double *n, const double *p, const double *x);
+/* Whether the closed segment pq and the closed triangle abc have a common point; either may be
+ * degenerate. */
+bool brio__exact_segment_triangle(const double *p, const double *q, const double *a,
+                                  const double *b, const double *c);
+bool brio__exact_segments(const double *p, const double *q, const double *r, const double *s);
+
+/* ---- a whole state ---------------------------------------------------------------------- */
+
+/* All surfaces in world vertices. Of bodies with triangles their edges count, springs inside or
+ * across do not; of others all edges. Bodies that move along x only have no surface. An owner is a
+ * body or, counted on after the bodies, an obstacle. */
+typedef struct BrioExactSurface {
+    int64_t triangle_count, edge_count;
+    int64_t line_first; /* edges from here on belong to no triangle */
+    int32_t *triangle, *edge;
+    int32_t *triangle_owner, *edge_owner;
+    int64_t *triangle_first; /* of each owner: its first triangle */
+} BrioExactSurface;
+
+/* An edge and what it meets. */
+typedef struct BrioIntersection {
+    int owner[2];
+    int32_t edge[2];  /* world vertices */
+    int32_t other[3]; /* of the triangle; of an edge the last is -1 */
+    int64_t triangle; /* its number in its owner; -1: an edge */
+} BrioIntersection;
+
+typedef struct BrioExactReport {
+    int64_t not_finite; /* world vertices; if there are any, nothing else was looked at */
+    int64_t pairs;      /* whose boxes overlap: decided by predicates */
+    int64_t intersections;
+    int64_t inverted; /* tets without positive volume, of materials that forbid this */
+    int64_t behind;   /* vertices on or behind a plane that they must not touch */
+    /* not finite: world vertex; tet of a body; world vertex */
+    int64_t first_vertex, first_inverted, first_behind;
+    int inverted_body, behind_obstacle;
+    BrioIntersection first;
+} BrioExactReport;
+
+/* surfaces and room to search: made once, used for every state */
+typedef struct BrioExact BrioExact;
+BrioStatus brio__exact_create(const BrioSystem *system, BrioExact **exact);
+void brio__exact_free(BrioExact *exact);
+const BrioExactSurface *brio__exact_surface(const BrioExact *exact);
+
+/* Everything at world positions x. Allocates nothing. */
+void brio__exact_check_positions(BrioExact *exact, const double *x, BrioExactReport *report);
+void brio__exact_check(BrioExact *exact, const BrioState *state, BrioExactReport *report);
+static inline bool brio__exact_fine(const BrioExactReport *r)
+{
+    return !(r->not_finite || r->intersections || r->inverted || r->behind);
+}
+/* The first thing that is wrong: `edge (3 8) of body "cube" meets triangle 17 of body "floor"`; ""
+ * if nothing is. */
+void brio__exact_text(const BrioSystem *system, const BrioExactReport *report, char *text,
+                      size_t size);
+void brio__intersection_text(const BrioSystem *system, const BrioIntersection *at, char *text,
+                             size_t size);
+
+/* All intersections, the first `room` of them stored, in the order of edges. Finite positions
+ * only. */
+int64_t brio__exact_find(BrioExact *exact, const double *x, BrioIntersection *found, int64_t room);
+/* The same for once; -1: no memory. */
+int64_t brio__exact_intersections(const BrioSystem *system, const double *x,
+                                  BrioIntersection *found, int64_t room);
+
+/* The same for the triangles of a mesh by itself: every edge against every triangle without a
+ * common vertex; owners are 0. */
+int64_t brio__exact_mesh(const BrioMesh *mesh, BrioIntersection *found, int64_t room);
+
+/* What a run of states adds up to. */
+typedef struct BrioExactWatch {
+    BrioExact *exact;
+    int64_t states, pairs, intersections, inverted, behind, not_finite;
+    double seconds;
+    bool failed;
+    int64_t step; /* of the first state that failed: the last whole step before or at it */
+    double time;
+    char reason[320]; /* what is wrong there */
+} BrioExactWatch;
+/* Checks a state; as BrioStepper.observe it sees those between halves. */
+void brio__exact_watch(void *watch, const BrioState *state);
+
+/* Whether the system has a barrier, so that an intersection is an error and not the user's
+ * choice. */
+bool brio__exact_forbidden(const BrioSystem *system);
+
+#endif

@@ -1,0 +1,48 @@
+/* Everything that dissipates, together: the damping models that a scene asks for, and friction
+ * where something rubs. The sums over models stand here and nowhere else.
+ *
+ *     D_n(q) = sum over models of D_n,i(q)       (damping.h says what a model gives)
+ *
+ * Losses are booked by model, in this order; friction has an index of its own. */
+#ifndef BRIO_DISSIPATION_H
+#define BRIO_DISSIPATION_H
+
+#include "damping.h"
+
+typedef struct BrioDissipation {
+    const BrioSystem *system;
+    int count;
+    BrioDamper damper[BRIO_LOSSES];
+    int friction; /* which of them is friction; -1: nothing rubs */
+    bool acts;    /* one of them acts as a force; filters of velocities do not */
+} BrioDissipation;
+
+BrioStatus brio__dissipation_create(const BrioSystem *system, const BrioDamping *damping, int count,
+                                    BrioDissipation **dissipation);
+void brio__dissipation_free(BrioDissipation *dissipation);
+
+/* How many models a scene asked for: all but friction. */
+static inline int brio__dissipation_asked(const BrioDissipation *d)
+{
+    return d->count - (d->friction >= 0);
+}
+
+bool brio__dissipation_needs_matrix(const BrioDissipation *dissipation);
+/* A step begins at the state: the models are lagged there. */
+BrioStatus brio__dissipation_lag(BrioDissipation *dissipation, BrioPotential *potential,
+                                 const BrioState *state, BrioLinear *matrix);
+/* D_n of a motion in W s; its gradient is added unless NULL. */
+double brio__dissipation_value(BrioDissipation *dissipation, const BrioState *state,
+                               const BrioMotion *motion, double *gradient);
+/* Matrix += weight times the Hessian of D_n. */
+BrioStatus brio__dissipation_hessian(BrioDissipation *dissipation, const BrioState *state,
+                                     const BrioMotion *motion, double weight, bool project,
+                                     BrioLinear *matrix);
+/* Bounds of its curvature that change with every step (bound.h): those of friction. */
+void brio__dissipation_bound(BrioDissipation *dissipation, const BrioState *state,
+                             const BrioMotion *motion, double weight, double *bound);
+/* Filters the velocities v at the end of a step of length h; `taken`: what each model took. */
+void brio__dissipation_filter(BrioDissipation *dissipation, const double *q, double h, double *v,
+                              double taken[BRIO_LOSSES]);
+
+#endif

@@ -1,0 +1,380 @@
+/* Smoothed Coulomb friction, lagged [Li2020, Sec. 5].
+ *
+ * At the start of a step every pair closer than dhat, and every vertex that close to an obstacle
+ * with a formula, gets its normal force lambda = -db/dd, its closest points with their
+ * weights w, and two tangents T, which hold for the whole step. With u = T^T sum w_i (x_i - x_i^n),
+ * the way that the two points slide along each other from the start of the step on (obstacles move
+ * too), the dissipation potential is
+ *
+ *     D_n = mu lambda f0(|u|),   f0(y) = y for y >= eps,   y^2 (1/eps - y/(3 eps^2)) + eps/3 below,
+ * eps = epsv (t - t_n).
+ *
+ * Its force has the size mu lambda where they slide, and less where they hold: there they creep by
+ * epsv at most. Newton's method takes its Hessian where the others are exact too, and the bound of
+ * energy/friction.c in place of it where those are projected.
+ *
+ * Explicit methods take the force at a velocity, mu lambda f0'(|T^T sum w_i v_i|). A step of theirs
+ * must not turn a velocity round, so that what holds below epsv holds for them below 2 h mu
+ * lambda/m if that is more: the slope of the force is then at most m/h, with m the mass that moves
+ * along with the contact, divided by the number of contacts that the same coordinates have. */
+#include "friction.h"
+
+#include "../contact/law.h"
+#include "../distance.h"
+
+#include <string.h>
+
+typedef struct Friction {
+    const BrioSystem *system;
+    BrioPairs pairs;
+    double *x;       /* world positions, or velocities */
+    double *push;    /* gradients of the contacts with one obstacle: [block][3][8] */
+    int32_t *shared; /* of each coordinate block: how many contacts move it */
+    /* the last gradient, by world positions; NULL where nothing moves held vertices */
+    double *world;
+    double *joined; /* on several processes: a vector of all that they have; NULL on one */
+} Friction;
+
+static void destroy(void *self)
+{
+    Friction *f = self;
+    if (!f) return;
+    brio__pairs_free(&f->pairs);
+    brio__free(f->x);
+    brio__free(f->push);
+    brio__free(f->shared);
+    brio__free(f->world);
+    brio__free(f->joined);
+    brio__free(f);
+}
+
+static BrioStatus create(const BrioSystem *system, const double *values, void **self)
+{
+    (void)values;
+    Friction *f = brio__calloc(1, sizeof *f);
+    if (!f) return BRIO_ERROR_MEMORY;
+    f->system = system;
+    size_t world = 3 * (size_t)system->vertex_count;
+    f->x = brio__alloc(world, sizeof(double));
+    f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
+    f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
+    if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
+    if (system->share) f->joined = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
+    bool made = f->x && f->push && f->shared && (f->world || !system->scripted_count) &&
+                (f->joined || !system->share);
+    BrioStatus status = made ? brio__pairs_create(&f->pairs, brio__energy("friction"), false,
+                                                  system->surface ? system->surface->primitive_count
+                                                                  : system->body_vertices / 8)
+                             : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK)
+        *self = f;
+    else
+        destroy(f);
+    return status;
+}
+
+static double coefficient(const BrioSystem *s, int a, int b)
+{
+    return s->friction[a * (s->body_count + s->obstacle_count) + b];
+}
+
+/* A pair that pushes along n with the force mu lambda already multiplied. */
+static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], const double n[3],
+                      double force)
+{
+    double rest[13] = {force, w[0], w[1], w[2], w[3]}, *t = rest + 5, *u = rest + 8;
+    int least = 0; /* the axis most across n */
+    for (int r = 1; r < 3; r++)
+        if (fabs(n[r]) < fabs(n[least])) least = r;
+    double length = sqrt(1 - n[least] * n[least]); /* |e - (e.n) n| */
+    for (int r = 0; r < 3; r++) t[r] = ((r == least) - n[least] * n[r]) / length;
+    for (int r = 0; r < 3; r++)
+        u[r] = n[(r + 1) % 3] * t[(r + 2) % 3] - n[(r + 2) % 3] * t[(r + 1) % 3];
+    for (int k = 0; k < 4; k++)
+        for (int r = 0; r < 3; r++) {
+            double at = w[k] * f->x[3 * (int64_t)vertex[k] + r];
+            rest[11] += t[r] * at;
+            rest[12] += u[r] * at;
+        }
+    return brio__pairs_add(&f->pairs, vertex, rest);
+}
+
+/* The mollifier of nearly parallel edges, as in barrier_edge_edge. */
+static double mollifier(const double x[12], double bound)
+{
+    double square = brio__cross_square(x);
+    return square < bound ? square / bound * (2 - square / bound) : 1;
+}
+
+/* The distance of a pair, and the weights of its nodes in the vector between its closest points. */
+static double closest(int kind, const double x[12], double w[4])
+{
+    if (kind == BRIO_PAIR_VERTEX_FACE) return brio__closest_vertex_face(x, w);
+    if (kind != BRIO_PAIR_VERTEX_VERTEX) return brio__closest_edge_edge(x, w);
+    w[0] = 1, w[1] = -1, w[2] = w[3] = 0;
+    return hypot(hypot(x[0] - x[3], x[1] - x[4]), x[2] - x[5]);
+}
+
+static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s,
+                            const double *param)
+{
+    double least;
+    brio__contact_out_of_memory(contact); /* what was is over */
+    brio__contact_count(contact, param, f->x, &least, NULL);
+    if (brio__contact_out_of_memory(contact)) return BRIO_ERROR_MEMORY;
+    param += s->contact_params;
+    for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
+        const BrioPairs *pairs = brio__contact_pairs(contact, kind);
+        for (int64_t e = 0; e < pairs->term.elements; e++) {
+            int32_t vertex[4];
+            double x[12], w[4], n[3] = {0, 0, 0};
+            brio__pairs_vertices(pairs, e, vertex);
+            brio__pairs_positions(pairs, e, f->x, x);
+            double mu =
+                coefficient(s, brio__system_owner(s, vertex[0]),
+                            brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
+            if (mu == 0) continue;
+            double d = closest(kind, x, w);
+            if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
+            double force = brio__law_at(s->law)->force(param, mu, d);
+            if (kind == BRIO_PAIR_PARALLEL)
+                force *= mollifier(x, pairs->term.rest[(e / LANES * 2 + 1) * LANES + e % LANES]);
+            for (int k = 0; k < 4; k++)
+                for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
+            if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
+        }
+    }
+    return BRIO_OK;
+}
+
+/* Of a contact with a plane or a shape, the gradient is the normal force along the normal. */
+static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *param)
+{
+    for (int k = 0; k < s->plane_count; k++) {
+        const BrioTerm *term = &s->term[s->plane_term + k];
+        brio__obstacle_gradients(term, param, f->x, f->push);
+        for (int64_t e = 0; e < term->elements; e++) {
+            const double w[4] = {1, 0, 0, 0};
+            double n[3], lambda = brio__obstacle_push(f->push, e, n);
+            if (!(lambda > 0)) continue;
+            int32_t v = brio__term_vertex(term, e, 0), vertex[4] = {v, v, v, v};
+            double force =
+                lambda * coefficient(s, brio__system_owner(s, v), s->body_count + term->obstacle);
+            for (int r = 0; r < 3; r++) n[r] = -n[r];
+            if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
+        }
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus lag(void *self, const double *values, BrioPotential *potential,
+                      const BrioState *state, BrioLinear *matrix)
+{
+    (void)values;
+    (void)matrix;
+    Friction *f = self;
+    BrioContact *contact = brio__potential_contact(potential);
+    brio__system_positions(f->system, state, state->q, state->time, f->x);
+    brio__pairs_clear(&f->pairs);
+    if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
+    BRIO_CHECK(lag_obstacles(f, f->system, state->param));
+    brio__pairs_finish(&f->pairs);
+    return BRIO_OK;
+}
+
+/* A vector for the contacts of this process, and adding those of all to `out`. */
+static double *begin_join(Friction *f, const BrioSystem *s)
+{
+    return memset(f->joined, 0, 3 * (size_t)s->block_count * sizeof *f->joined);
+}
+static void end_join(Friction *f, const BrioSystem *s, double *out)
+{
+    brio__share_complete(s->share, f->joined);
+    brio__combine(s, 1, out, 1, f->joined, out);
+}
+
+static double slide(const BrioSystem *system, const BrioState *state, double time)
+{
+    return system->epsv * (time - state->time);
+}
+
+static double potential(void *self, const double *values, const BrioState *state,
+                        const BrioMotion *motion, double *gradient)
+{
+    (void)values;
+    Friction *f = self;
+    double eps = slide(f->system, state, motion->time);
+    if (f->world && gradient)
+        memset(f->world, 0, 3 * (size_t)f->system->vertex_count * sizeof *f->world);
+    if ((f->pairs.term.elements == 0 && !f->system->share) || !(eps > 0)) return 0;
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    double *sum = gradient && f->joined ? begin_join(f, f->system) : gradient;
+    double D = brio__pairs_evaluate(&f->pairs, f->system, (double[2]){eps, 0}, f->x, sum,
+                                    gradient ? f->world : NULL);
+    brio__share_sum(f->system->share, &D, 1);
+    if (sum != gradient) end_join(f, f->system, gradient);
+    return D;
+}
+
+static BrioStatus assemble(void *self, const double *values, const BrioState *state,
+                           const BrioMotion *motion, double weight, bool project,
+                           BrioLinear *matrix)
+{
+    (void)values;
+    Friction *f = self;
+    double eps = slide(f->system, state, motion->time);
+    if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    double param[2] = {eps, project ? 1 : 0};
+    return brio__pairs_assemble(&f->pairs, f->system, param, f->x, weight, true, matrix->extra);
+}
+
+/* One contact: where its vertices and its data are. */
+typedef struct Contact {
+    int32_t vertex[4];
+    double weight[4], force, tangent[2][3], start[2];
+} Contact;
+
+static Contact contact_at(const BrioPairs *pairs, int64_t e)
+{
+    const double *rest =
+        pairs->term.rest + e / LANES * pairs->term.energy->rest * LANES + e % LANES;
+    Contact c = {.force = rest[0]};
+    brio__pairs_vertices(pairs, e, c.vertex);
+    for (int i = 0; i < 4; i++) c.weight[i] = rest[(1 + i) * LANES];
+    for (int k = 0; k < 6; k++) c.tangent[k / 3][k % 3] = rest[(5 + k) * LANES];
+    for (int k = 0; k < 2; k++) c.start[k] = rest[(11 + k) * LANES];
+    return c;
+}
+
+/* u = T^T sum w_i x_i; x may be velocities. */
+static void slid(const Contact *c, const double *x, double u[2])
+{
+    u[0] = u[1] = 0;
+    for (int i = 0; i < 4; i++)
+        for (int r = 0; r < 3; r++)
+            for (int k = 0; k < 2; k++)
+                u[k] += c->weight[i] * c->tangent[k][r] * x[3 * (int64_t)c->vertex[i] + r];
+}
+
+static void add_bound(double *bound, const double n[3], double across, bool obstacle)
+{
+    if (obstacle)
+        brio__bound_add(bound, 0, n, across);
+    else
+        bound[0] += across;
+}
+
+/* mu lambda f0'(y)/y is the curvature across a slide y and at least that along it. With weights
+ * w_i, w_i sum |w_j| on the diagonal bounds w w^T. */
+static void bound(void *self, const BrioState *state, const BrioMotion *motion, double weight,
+                  double *bound)
+{
+    Friction *f = self;
+    const BrioSystem *s = f->system;
+    double eps = slide(s, state, motion->time);
+    if (f->pairs.term.elements == 0 || !(eps > 0)) return;
+    brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
+    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
+        Contact c = contact_at(&f->pairs, e);
+        double u[2], n[3], all = 0;
+        slid(&c, f->x, u);
+        double y = hypot(u[0] - c.start[0], u[1] - c.start[1]);
+        double curvature = weight * c.force * (y < eps ? (2 - y / eps) / eps : 1 / y);
+        for (int r = 0; r < 3; r++)
+            n[r] = c.tangent[0][(r + 1) % 3] * c.tangent[1][(r + 2) % 3] -
+                   c.tangent[0][(r + 2) % 3] * c.tangent[1][(r + 1) % 3];
+        for (int i = 0; i < 4; i++) all += fabs(c.weight[i]);
+        for (int i = 0; i < 4; i++)
+            for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++)
+                add_bound(bound + BRIO_BOUND * (int64_t)s->map_block[m], n,
+                          curvature * all * fabs(c.weight[i] * s->map_weight[m]), all == 1);
+    }
+}
+
+/* 1/m of what moves along with a contact, times the largest number of contacts that one of its
+ * coordinates has. */
+static double mobility(const Friction *f, const BrioSystem *s, const Contact *c)
+{
+    double sum = 0;
+    int32_t shared = 1;
+    for (int i = 0; i < 4; i++)
+        for (int32_t m = s->map_start[c->vertex[i]];
+             c->weight[i] != 0 && m < s->map_start[c->vertex[i] + 1]; m++) {
+            double share = c->weight[i] * s->map_weight[m];
+            sum += share * share / s->mass[s->map_block[m]];
+            shared = BRIO_MAX(shared, f->shared[s->map_block[m]]);
+        }
+    return sum * shared;
+}
+
+static void count_contacts(Friction *f, const BrioSystem *s)
+{
+    memset(f->shared, 0, (size_t)s->block_count * sizeof *f->shared);
+    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
+        Contact c = contact_at(&f->pairs, e);
+        for (int i = 0; i < 4; i++)
+            for (int32_t m = s->map_start[c.vertex[i]];
+                 c.weight[i] != 0 && m < s->map_start[c.vertex[i] + 1]; m++)
+                f->shared[s->map_block[m]]++;
+    }
+    if (!f->joined) return;
+    begin_join(f, s);
+    for (int32_t b = 0; b < s->block_count; b++) f->joined[3 * (int64_t)b] = f->shared[b];
+    brio__share_complete(s->share, f->joined);
+    for (int32_t b = 0; b < s->block_count; b++) f->shared[b] = (int32_t)f->joined[3 * (int64_t)b];
+}
+
+static void force(void *self, const double *values, const BrioState *state, const double *q,
+                  const double *v, double time, double h, double *out)
+{
+    (void)q, (void)values;
+    Friction *f = self;
+    const BrioSystem *s = f->system;
+    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
+    if (f->pairs.term.elements == 0 && !s->share) return;
+    brio__system_velocities(s, state, v, time, f->x);
+    count_contacts(f, s);
+    double *sum = f->joined ? begin_join(f, s) : out;
+    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
+        Contact c = contact_at(&f->pairs, e);
+        double u[2];
+        slid(&c, f->x, u);
+        double speed = hypot(u[0], u[1]);
+        double holds = fmax(s->epsv, 2 * h * c.force * mobility(f, s, &c));
+        double z = speed / holds;
+        double drag = c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
+        for (int i = 0; i < 4; i++)
+            for (int r = 0; r < 3; r++) {
+                double pull =
+                    c.weight[i] * drag * (u[0] * c.tangent[0][r] + u[1] * c.tangent[1][r]);
+                if (f->world) f->world[3 * (int64_t)c.vertex[i] + r] += pull;
+                for (int32_t m = s->map_start[c.vertex[i]]; m < s->map_start[c.vertex[i] + 1]; m++)
+                    sum[3 * (int64_t)s->map_block[m] + r] -= s->map_weight[m] * pull;
+            }
+    }
+    if (sum != out) end_join(f, s, out);
+}
+
+static void held(void *self, const BrioSystem *system, double weight, double *out)
+{
+    const Friction *f = self;
+    for (int64_t i = 0; i < system->held_count; i++)
+        for (int r = 0; r < 3; r++)
+            out[3 * i + r] += weight * f->world[3 * (int64_t)system->held[i] + r];
+}
+
+const BrioDampingModel brio__friction_model = {
+    .name = "friction",
+    .summary = "Smoothed Coulomb friction between what is in contact, with normal forces of the "
+               "start of the step.",
+    .citation = "Li2020",
+    .create = create,
+    .destroy = destroy,
+    .lag = lag,
+    .potential = potential,
+    .assemble = assemble,
+    .bound = bound,
+    .force = force,
+    .held = held,
+};

@@ -1,0 +1,45 @@
+/* The registry of integrators: those of list.def, and those that programs register. */
+#include "stepper.h"
+
+#include <string.h>
+
+#define INTEGRATOR(symbol) extern const BrioIntegrator brio__integrator_##symbol;
+#include "list.def"
+#undef INTEGRATOR
+
+enum {
+    BUILT_IN = 0
+#define INTEGRATOR(symbol) +1
+#include "list.def"
+#undef INTEGRATOR
+    ,
+    MOST = BUILT_IN + 64
+};
+
+static const BrioIntegrator *table[MOST] = {
+#define INTEGRATOR(symbol) &brio__integrator_##symbol,
+#include "list.def"
+#undef INTEGRATOR
+};
+static int table_count = BUILT_IN;
+
+const BrioIntegrator *brio_integrator_at(int i)
+{
+    return i >= 0 && i < table_count ? table[i] : NULL;
+}
+
+const BrioIntegrator *brio_integrator(const char *name)
+{
+    for (int i = 0; i < table_count; i++)
+        if (!strcmp(table[i]->name, name)) return table[i];
+    return NULL;
+}
+
+BrioStatus brio_register_integrator(const BrioIntegrator *integrator)
+{
+    if (!integrator || !integrator->name || !integrator->step || brio_integrator(integrator->name))
+        return BRIO_ERROR_ARGUMENT;
+    if (table_count == MOST) return BRIO_ERROR_UNSUPPORTED;
+    table[table_count++] = integrator;
+    return BRIO_OK;
+}

@@ -1,0 +1,93 @@
+/* Springs, hands and planes one at a time, for integrators with the trait BRIO_SPRINGS_ONLY. */
+#include "stepper.h"
+
+#include <string.h>
+
+/* The first coordinate of a world vertex, -1: it has none. */
+static int64_t coordinate_of(const BrioSystem *system, int32_t vertex)
+{
+    int32_t k = system->map_start[vertex];
+    return system->map_start[vertex + 1] > k ? 3 * (int64_t)system->map_block[k] : -1;
+}
+
+int brio_stepper_spring(const BrioStepper *s, int64_t i, BrioSpring *spring)
+{
+    const BrioSystem *system = s->system;
+    for (int t = 0; i >= 0 && t < system->term_count; t++) {
+        const BrioTerm *term = &system->term[t];
+        bool anchors = term->energy->element == BRIO_ELEMENT_ANCHOR;
+        if (!anchors && term->energy->element != BRIO_ELEMENT_SPRING) continue;
+        if (i >= term->elements) {
+            i -= term->elements;
+            continue;
+        }
+        int64_t block = i / LANES, place = i % LANES;
+        spring->length = anchors ? 0 : term->rest[(block * term->energy->rest + 1) * LANES + place];
+        spring->active = !anchors || s->state->param[term->live + block * LANES + place] != 0;
+        for (int k = 0; k < 2; k++) {
+            int32_t vertex = brio__term_vertex(term, i, k);
+            spring->vertex[k] = vertex;
+            spring->coordinate[k] = coordinate_of(system, vertex);
+            spring->mass[k] = system->vertex_mass[vertex];
+        }
+        return 1;
+    }
+    return 0;
+}
+
+int brio_stepper_pull(const BrioStepper *s, int i, BrioPull *pull)
+{
+    for (int h = 0; i >= 0 && h < BRIO_HANDS_MOST; h++) {
+        const BrioGrip *grip = &s->state->hand[h];
+        if (grip->k == 0 || i-- > 0) continue;
+        *pull = (BrioPull){0};
+        memcpy(pull->point, grip->point, sizeof pull->point);
+        while (pull->count < 3 && grip->vertex[pull->count] >= 0) {
+            pull->coordinate[pull->count] = coordinate_of(s->system, grip->vertex[pull->count]);
+            pull->weight[pull->count] = grip->weight[pull->count];
+            pull->count++;
+        }
+        return 1;
+    }
+    return 0;
+}
+
+/* The i-th term of contacts with a plane; NULL past the last. */
+static const BrioTerm *plane_term(const BrioSystem *system, int i)
+{
+    for (int t = 0; i >= 0 && t < system->term_count; t++)
+        if (system->term[t].energy->element == BRIO_ELEMENT_CONTACT && i-- == 0)
+            return &system->term[t];
+    return NULL;
+}
+
+int brio_stepper_plane(const BrioStepper *s, int i, BrioPlane *plane)
+{
+    const BrioTerm *term = plane_term(s->system, i);
+    if (!term) return 0;
+    *plane = (BrioPlane){.gap = s->state->param[term->params + 1], .count = term->elements};
+    for (int r = 0; r < 3 && term->elements; r++) {
+        plane->normal[r] = term->rest[(1 + r) * LANES];
+        plane->point[r] = term->rest[(4 + r) * LANES];
+    }
+    return 1;
+}
+
+int64_t brio_stepper_plane_vertex(const BrioStepper *s, int i, int64_t k)
+{
+    const BrioTerm *term = plane_term(s->system, i);
+    if (!term || k < 0 || k >= term->elements) return -1;
+    return coordinate_of(s->system, brio__term_vertex(term, k, 0));
+}
+
+void brio_stepper_gravity(const BrioStepper *s, double g[3])
+{
+    const BrioSystem *system = s->system;
+    memcpy(g, s->state->param + system->term[system->gravity_term].params, 3 * sizeof *g);
+}
+
+const double *brio_stepper_positions(BrioStepper *s, const double *q, double time)
+{
+    brio__system_positions(s->system, s->state, q, time, s->x);
+    return s->x;
+}

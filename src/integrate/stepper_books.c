@@ -1,0 +1,122 @@
+/* What a step books: the work of moved points, of damping and of what solves left unbalanced; and
+ * the end of a step, where it is booked. */
+#include "stepper.h"
+
+#include <string.h>
+
+/* ---- moved points ----------------------------------------------------------------------- */
+
+/* Forces on held vertices and where they are, for the coordinates q at a time, into held[2 * end],
+ * held[2 * end + 1]. */
+void brio__stepper_hold(BrioStepper *s, const double *q, double time, int end)
+{
+    brio__system_positions(s->system, s->state, q, time, s->x);
+    for (int64_t i = 0; i < s->system->held_count; i++)
+        memcpy(s->held[2 * end] + 3 * i, s->x + 3 * (int64_t)s->system->held[i],
+               3 * sizeof(double));
+    brio__potential_held_gradient(s->potential, &(BrioPose){s->state, s->x}, s->held[2 * end + 1]);
+}
+
+/* Work of whoever moves the held vertices: the mean of the forces at both ends times the way, and
+ * what overcomes friction, which is returned also in `rubbed`: friction takes it at once. */
+static double held_work(BrioStepper *s, const double *q, double h, double *rubbed)
+{
+    *rubbed = 0;
+    if (s->system->scripted_count == 0) return 0;
+    double work = 0;
+    bool moved = false;
+    brio__system_held(s->system, s->state, s->state->time + h, s->x);
+    for (int64_t i = 0; i < s->system->held_count && !moved; i++)
+        moved = memcmp(s->held[0] + 3 * i, s->x + 3 * (int64_t)s->system->held[i],
+                       3 * sizeof(double)) != 0;
+    if (!brio__share_any(s->system->share, moved)) return 0;
+    brio__stepper_hold(s, q, s->state->time + h, 1);
+    for (int64_t k = 0; k < 3 * s->system->held_count; k++) {
+        double way = s->held[2][k] - s->held[0][k];
+        work += (s->held[1][k] + s->held[3][k]) / 2 * way;
+        *rubbed += s->held_impulse[k] * way;
+    }
+    double joined[2] = {work, *rubbed};
+    brio__share_sum(s->system->share, joined, 2);
+    *rubbed = joined[1];
+    return joined[0] + joined[1];
+}
+
+void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added, double *dissipated)
+{
+    *dissipated = 0;
+    brio__combine(s->system, 1, q, -1, s->state->q, s->difference);
+    for (int i = 0; i < s->dissipation->count; i++)
+        *dissipated += brio__dot(s->system, s->impulse[i], s->difference);
+    double rubbed;
+    *added = held_work(s, q, h, &rubbed);
+    *dissipated += rubbed;
+}
+
+/* ---- the end of a step ------------------------------------------------------------------ */
+
+static BrioStatus must_be_finite(BrioStepper *s, double h, const double *q, const double *v)
+{
+    int64_t count = 3 * (int64_t)brio__owned(s->system);
+    if (!brio__share_any(s->system->share,
+                         !brio__all_finite(count, q) || !brio__all_finite(count, v)))
+        return BRIO_OK;
+    snprintf(s->reason, sizeof s->reason,
+             "the step of %g s led to positions or velocities that are not finite", h);
+    return BRIO_NOT_FINITE;
+}
+
+/* To the end of a step, with its losses. */
+static BrioStatus move_on(BrioStepper *s, double h, const double *q, const double *v)
+{
+    BrioState *state = s->state;
+    if (s->out_of_memory)
+        return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
+    brio__combine(s->system, 1, q, -1, state->q, s->difference);
+    for (int i = 0; i < s->dissipation->count; i++)
+        state->dissipated[i] += brio__dot(s->system, s->impulse[i], s->difference);
+    state->unfinished += brio__dot(s->system, s->unbalanced, s->difference);
+    double rubbed;
+    state->added += held_work(s, q, h, &rubbed);
+    if (s->dissipation->friction >= 0) state->dissipated[s->dissipation->friction] += rubbed;
+    memcpy(state->q, q, (size_t)state->coordinates * sizeof *q);
+    memcpy(state->v, v, (size_t)state->coordinates * sizeof *v);
+    double taken[BRIO_LOSSES];
+    brio__dissipation_filter(s->dissipation, state->q, h, state->v, taken);
+    for (int i = 0; i < s->dissipation->count; i++) {
+        state->dissipated[i] += taken[i];
+        state->target -= taken[i];
+    }
+    state->time += h;
+    state->last_h = h;
+    s->accepted = true;
+    return BRIO_OK;
+}
+
+/* The state at q is forbidden: says by whom. */
+static BrioStatus refuse_forbidden(BrioStepper *s, double h, const double *q)
+{
+    BrioLimit limit;
+    char name[160];
+    brio__system_positions(s->system, s->state, q, s->state->time + h, s->x);
+    bool here = brio__potential_find_forbidden(s->potential, &(BrioPose){s->state, s->x}, &limit);
+    brio__limit_text(s->system, &limit, name, sizeof name);
+    brio__share_text(s->system->share, here, name, sizeof name);
+    snprintf(s->reason, sizeof s->reason, "the step of %g s would invert %s", h, name);
+    return BRIO_STEP_REJECTED;
+}
+
+BrioStatus brio_stepper_accept(BrioStepper *s, double h, const double *q, const double *v)
+{
+    /* what was solved for is allowed */
+    double P =
+        s->traits & BRIO_END_IS_SOLVED ? 0 : brio_stepper_potential(s, q, s->state->time + h, NULL);
+    return brio_stepper_accept_known(s, h, q, v, P);
+}
+
+BrioStatus brio_stepper_accept_known(BrioStepper *s, double h, const double *q, const double *v,
+                                     double potential)
+{
+    BRIO_CHECK(must_be_finite(s, h, q, v));
+    return isfinite(potential) ? move_on(s, h, q, v) : refuse_forbidden(s, h, q);
+}

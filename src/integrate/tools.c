@@ -1,0 +1,361 @@
+/* The tools of an integrator: the public functions of brio/integrator.h, over the state, the
+ * solver, the potential and what dissipates. */
+#include "stepper.h"
+
+#include "../field.h"
+
+#include <string.h>
+
+/* ---- the state -------------------------------------------------------------------------- */
+
+const char *brio_stepper_name(const BrioStepper *s) { return s->integrator->name; }
+const double *brio_stepper_q(const BrioStepper *s) { return s->state->q; }
+const double *brio_stepper_v(const BrioStepper *s) { return s->state->v; }
+double brio_stepper_time(const BrioStepper *s) { return s->state->time; }
+int64_t brio_stepper_coordinates(const BrioStepper *s) { return s->state->coordinates; }
+
+const double *brio_stepper_values(const BrioStepper *s) { return s->values; }
+
+double brio_stepper_value(const BrioStepper *s, const char *field)
+{
+    int at = brio__fields_offset(s->integrator->fields, field);
+    return at >= 0 ? s->values[at] : NAN;
+}
+
+double *brio_stepper_history(BrioStepper *s, int k)
+{
+    return k >= 0 && k < s->state->history ? s->state->past + k * s->state->coordinates : NULL;
+}
+
+int brio_stepper_history_used(const BrioStepper *s) { return (int)s->state->history_used; }
+
+void brio_stepper_set_history_used(BrioStepper *s, int count)
+{
+    s->state->history_used = BRIO_MAX(0, BRIO_MIN((int64_t)count, s->state->history));
+}
+
+double brio_stepper_last_h(const BrioStepper *s) { return s->state->last_h; }
+
+const double *brio_stepper_list(const BrioStepper *s, const char *field, int *count)
+{
+    int at = brio__fields_offset(s->integrator->fields, field);
+    *count = at >= 0 ? (int)s->values[at] : 0;
+    return at >= 0 ? s->values + at + 1 : NULL;
+}
+
+double *brio_stepper_memo(BrioStepper *s, int k)
+{
+    return k >= 0 && k < (int)BRIO_COUNT(s->state->memo) ? &s->state->memo[k] : NULL;
+}
+
+/* If memory for a vector is lacking, the step works on a vector of another and is then refused. */
+double *brio_stepper_scratch(BrioStepper *s, int k)
+{
+    if (k < 0 || k >= BRIO_SCRATCH) return NULL;
+    if (!s->scratch[k]) s->scratch[k] = brio__calloc((size_t)s->state->coordinates, sizeof(double));
+    s->out_of_memory |= !s->scratch[k];
+    return s->scratch[k] ? s->scratch[k] : s->difference;
+}
+
+BrioStatus brio_stepper_fail(BrioStepper *s, BrioStatus status, const char *reason)
+{
+    snprintf(s->reason, sizeof s->reason, "%s", reason);
+    return status;
+}
+
+int64_t brio_stepper_step(const BrioStepper *s) { return s->state->step; }
+
+double brio_stepper_fingerprint(BrioStepper *s, int scripted)
+{
+    bool points = scripted && s->system->scripted_count;
+    return brio__state_fingerprint(s->system, s->state, points ? s->held[0] : NULL,
+                                   points ? 3 * s->system->held_count : 0);
+}
+
+/* ---- solving ---------------------------------------------------------------------------- */
+
+BrioStatus brio_stepper_solve(BrioStepper *s, const BrioObjective *objective, double *q,
+                              BrioSolution *solution)
+{
+    BrioValue value = {0};
+    const BrioSolver *solver = s->solver;
+    BrioStatus status = brio__minimise(s->solver, s->state, objective, q, &value);
+    s->iterations += solver->iterations;
+    if (status != BRIO_OK) return brio_stepper_fail(s, status, solver->message);
+    brio_stepper_count_residual(s, objective, q, solver->gradient);
+    if (!solution) return BRIO_OK;
+    solution->potential = value.potential;
+    if (solution->residual)
+        memcpy(solution->residual, solver->gradient,
+               (size_t)s->state->coordinates * sizeof *solution->residual);
+    return BRIO_OK;
+}
+
+BrioStatus brio_stepper_minimise(BrioStepper *s, const BrioObjective *objective, double *q)
+{
+    return brio_stepper_solve(s, objective, q, NULL);
+}
+
+void brio_stepper_objective_gradient(BrioStepper *s, const BrioObjective *objective,
+                                     const double *q, double *gradient)
+{
+    BrioProblem problem = brio__problem(s->solver, s->state, objective);
+    brio__problem_value(&problem, q, gradient);
+}
+
+int brio_stepper_unfinished(const BrioStepper *s) { return s->solver->type->unfinished; }
+
+BrioStatus brio_stepper_prepare(BrioStepper *s, const BrioObjective *o)
+{
+    const BrioSolverType *type = s->solver->type;
+    return type->prepare ? type->prepare(s->solver, s->state, o->s * o->a * o->a) : BRIO_OK;
+}
+
+double brio_stepper_tolerance(const BrioStepper *s, int *max_iterations)
+{
+    if (max_iterations) *max_iterations = s->solver->options.max_iterations;
+    return s->solver->options.tol;
+}
+
+void brio_stepper_count_iterations(BrioStepper *s, int count) { s->iterations += count; }
+
+int brio_stepper_rods(const BrioStepper *s) { return s->system->rod_count; }
+
+void brio_stepper_rod_force(BrioStepper *s, double *f)
+{
+    const BrioConstraints *rods = s->solver->constraints;
+    if (rods)
+        brio__combine(s->system, -1, rods->force, 0, rods->force, f);
+    else
+        memset(f, 0, (size_t)s->state->coordinates * sizeof *f);
+}
+
+BrioStatus brio_stepper_fit_velocities(BrioStepper *s, const double *q, double time, double *v)
+{
+    const BrioSolver *solver = s->solver;
+    if (!solver->constraints ||
+        brio__constraints_fit(solver->constraints, s->state, q, time, v) == BRIO_OK)
+        return BRIO_OK;
+    return brio_stepper_fail(s, BRIO_NOT_CONVERGED, brio__reason_text(BRIO_REASON_RODS));
+}
+
+/* ---- potential and forces --------------------------------------------------------------- */
+
+double brio_stepper_evaluate(BrioStepper *s, const double *q, double time, double *gradient,
+                             double *noise)
+{
+    brio__system_positions(s->system, s->state, q, time, s->x);
+    BrioSum sum =
+        brio__potential_evaluate(s->potential, &(BrioPose){s->state, s->x}, gradient, NULL);
+    *noise = sum.noise;
+    return sum.energy;
+}
+
+double brio_stepper_potential(BrioStepper *s, const double *q, double time, double *gradient)
+{
+    double noise;
+    return brio_stepper_evaluate(s, q, time, gradient, &noise);
+}
+
+void brio_stepper_uniform_gradient(BrioStepper *s, double *gradient)
+{
+    const double *weight =
+        brio__linear_gradient(brio__potential_elements(s->potential), s->state->param, s->x);
+    brio__combine(s->system, 1, weight, 0, weight, gradient);
+    brio__share_complete(s->system->share, gradient);
+}
+
+/* After damping model i has been asked for its force. */
+static void count_held(BrioStepper *s, int i, double weight)
+{
+    const BrioDamper *d = &s->dissipation->damper[i];
+    if (d->model->held && s->system->scripted_count)
+        d->model->held(d->self, s->system, weight, s->held_impulse);
+}
+
+static void damping_force(BrioStepper *s, const double *q, const double *v, double time, double h,
+                          double weight, double *f)
+{
+    size_t bytes = (size_t)s->state->coordinates * sizeof(double);
+    memset(f, 0, bytes);
+    for (int i = 0; i < s->dissipation->count; i++) {
+        const BrioDamper *d = &s->dissipation->damper[i];
+        if (!d->model->force) continue;
+        memset(s->difference, 0, bytes);
+        d->model->force(d->self, d->values, s->state, q, v, time, h, s->difference);
+        brio__combine(s->system, 1, f, 1, s->difference, f);
+        if (weight == BRIO_NOT_COUNTED) continue;
+        brio__combine(s->system, 1, s->impulse[i], -weight, s->difference, s->impulse[i]);
+        count_held(s, i, weight);
+    }
+}
+
+void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v, double h,
+                                double weight, double *f)
+{
+    damping_force(s, q, v, s->state->time, h, weight, f);
+}
+
+void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double time, double h,
+                        double weight, double *f)
+{
+    if (s->dissipation->count == 0) {
+        brio_stepper_potential(s, q, time, f);
+        brio__combine(s->system, -1, f, 0, f, f);
+        return;
+    }
+    damping_force(s, q, v, time, h, weight, f);
+    brio_stepper_potential(s, q, time, s->difference);
+    brio__combine(s->system, 1, f, -1, s->difference, f);
+}
+
+/* A = mass M + weight d2P/dq2 at q. */
+static BrioStatus assemble(BrioStepper *s, const double *q, double time, double mass, double weight,
+                           bool project)
+{
+    BRIO_CHECK(brio__solver_prepare(s->solver, s->state));
+    BrioLinear *matrix = s->solver->linear;
+    brio__system_positions(s->system, s->state, q, time, s->x);
+    brio__assemble_masses(s->system, mass, matrix);
+    return brio__potential_hessian(s->potential, &(BrioPose){s->state, s->x}, weight, project,
+                                   matrix);
+}
+
+BrioStatus brio_stepper_linearise(BrioStepper *s, const double *q, double time)
+{
+    return assemble(s, q, time, 0, 1, false);
+}
+
+void brio_stepper_stiffness(BrioStepper *s, const double *x, double *y)
+{
+    brio__linear_multiply(s->solver->linear, x, y);
+    brio__share_complete(s->system->share, y);
+}
+
+BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double time, double weight,
+                                     const double *b, double *x)
+{
+    BRIO_CHECK(assemble(s, q, time, 1, weight, true));
+    BrioStatus status = brio__linear_factor(s->solver->linear);
+    if (status == BRIO_OK) status = brio__linear_solve(s->solver->linear, 1, b, x);
+    return status == BRIO_OK ? BRIO_OK : brio_stepper_fail(s, status, brio_status_text(status));
+}
+
+/* ---- what the ledger counts ------------------------------------------------------------- */
+
+static void count_damping(BrioStepper *s, const double *q, const BrioObjective *o, double weight)
+{
+    BrioProblem problem = brio__problem(s->solver, s->state, o);
+    BrioMotion motion = brio__problem_motion(&problem, q);
+    for (int i = 0; i < s->dissipation->count; i++) {
+        const BrioDamper *d = &s->dissipation->damper[i];
+        if (!d->model->potential) continue;
+        memset(s->difference, 0, (size_t)s->state->coordinates * sizeof(double));
+        d->model->potential(d->self, d->values, s->state, &motion, s->difference);
+        brio__combine(s->system, 1, s->impulse[i], weight, s->difference, s->impulse[i]);
+        count_held(s, i, weight);
+    }
+}
+
+void brio_stepper_count_damping(BrioStepper *s, const BrioObjective *o, const double *q)
+{
+    count_damping(s, q, o, o->weight == 0 ? 1 : o->weight);
+}
+
+void brio_stepper_count_residual(BrioStepper *s, const BrioObjective *o, const double *q,
+                                 const double *residual)
+{
+    double weight = o->weight == 0 ? 1 : o->weight;
+    if (o->massless || o->weight == BRIO_NOT_COUNTED || o->s * o->a == 0) return;
+    /* M (q - target) + s a grad(P + D) = r: as if the force r/(s a) acted too */
+    if (!o->linear)
+        brio__combine(s->system, 1, s->unbalanced, weight / (o->s * o->a), residual, s->unbalanced);
+    if (!o->undamped) count_damping(s, q, o, weight);
+}
+
+void brio_stepper_count_solve(BrioStepper *s, const BrioObjective *objective, const double *q)
+{
+    brio_stepper_objective_gradient(s, objective, q, s->solver->gradient);
+    brio_stepper_count_residual(s, objective, q, s->solver->gradient);
+}
+
+int brio_stepper_dampers(const BrioStepper *s) { return s->dissipation->count; }
+int brio_stepper_damped(const BrioStepper *s) { return s->dissipation->acts; }
+
+void brio_stepper_add_damping(BrioStepper *s, double scale, double *f)
+{
+    for (int i = 0; i < s->dissipation->count; i++)
+        if (s->dissipation->damper[i].model->potential)
+            brio__combine(s->system, 1, f, scale, s->impulse[i], f);
+}
+
+void brio_stepper_residual(BrioStepper *s, double *r)
+{
+    brio__combine(s->system, 1, s->unbalanced, 0, s->unbalanced, r);
+}
+
+void brio_stepper_discard_damping(BrioStepper *s)
+{
+    for (int i = 0; i < s->dissipation->count; i++)
+        memset(s->impulse[i], 0, (size_t)s->state->coordinates * sizeof(double));
+}
+
+double brio_stepper_target(const BrioStepper *s) { return s->state->target; }
+
+void brio_stepper_set_target(BrioStepper *s, double target, double alpha)
+{
+    s->state->target = target;
+    s->state->alpha = alpha;
+}
+
+/* ---- vectors ---------------------------------------------------------------------------- */
+
+void brio_stepper_mass_solve(BrioStepper *s, const double *f, double *a)
+{
+    brio__mass_solve(s->system, f, a);
+}
+
+void brio_stepper_mass_multiply(BrioStepper *s, const double *v, double *p)
+{
+    brio__mass_multiply(s->system, v, p);
+}
+
+double brio_stepper_kinetic(BrioStepper *s, const double *v)
+{
+    brio__mass_multiply(s->system, v, s->difference);
+    return brio__dot(s->system, v, s->difference) / 2;
+}
+
+void brio_stepper_combine(BrioStepper *s, double alpha, const double *x, double beta,
+                          const double *y, double *out)
+{
+    brio__combine(s->system, alpha, x, beta, y, out);
+}
+
+double brio_stepper_dot(BrioStepper *s, const double *x, const double *y)
+{
+    return brio__dot(s->system, x, y);
+}
+
+double brio_stepper_norm_max(BrioStepper *s, const double *x)
+{
+    return brio__norm_max(s->system, x);
+}
+
+void brio_stepper_random(BrioStepper *s, unsigned seed, double *x)
+{
+    BrioRandom random = {seed};
+    for (int64_t i = 0; i < s->state->coordinates; i++) x[i] = brio__random_normal(&random);
+    brio__share_spread(s->system->share, x);
+}
+
+/* A stepper whose integrator did not declare the trait leaves everything as it is. */
+void brio_stepper_unsupported(BrioStepper *s, const double *gradient, double time, double *weight)
+{
+    if (s->parts) brio__parts_unsupported(s->parts, gradient, time, weight);
+}
+
+void brio_stepper_scale(BrioStepper *s, double missing, double gain, double *v)
+{
+    if (s->parts) brio__parts_scale(s->parts, missing, gain, v);
+}

@@ -1,0 +1,144 @@
+/* P as the sum of its members: values, gradients, Hessians, limits and bounds, each summed once.
+ *
+ * Of a system on several processes each evaluates its own elements and pairs; energies are joined
+ * by one sum, gradients by brio__share_complete. Limits are joined by brio__limit_join. */
+#include "potential.h"
+
+#include "../linear/extra.h"
+
+#include <float.h>
+#include <string.h>
+
+#define MEMBER(symbol) extern const BrioMember brio__member_##symbol;
+#include "members.def"
+#undef MEMBER
+
+static const BrioMember *const members[BRIO_MEMBER_COUNT] = {
+#define MEMBER(symbol) &brio__member_##symbol,
+#include "members.def"
+#undef MEMBER
+};
+
+BrioStatus brio__potential_create(const BrioSystem *system, BrioSolveTotals *totals,
+                                  BrioPotential **potential)
+{
+    BrioPotential *p = brio__calloc(1, sizeof *p);
+    if (!p) return BRIO_ERROR_MEMORY;
+    p->system = system;
+    p->totals = totals;
+    p->row = brio__calloc((size_t)system->term_count + BRIO_MEMBER_COUNT + 1, sizeof *p->row);
+    BrioStatus status = p->row ? BRIO_OK : BRIO_ERROR_MEMORY;
+    for (int i = 0; i < BRIO_MEMBER_COUNT && status == BRIO_OK; i++)
+        status = members[i]->create(system, totals, &p->self[i]);
+    if (status == BRIO_OK)
+        *potential = p;
+    else
+        brio__potential_free(p);
+    return status;
+}
+
+void brio__potential_free(BrioPotential *p)
+{
+    if (!p) return;
+    for (int i = 0; i < BRIO_MEMBER_COUNT; i++)
+        if (p->self[i]) members[i]->destroy(p->self[i]);
+    brio__free(p->row);
+    brio__free(p);
+}
+
+/* Energy of all barriers, given those of members and terms. */
+static double barrier_energy(const BrioPotential *p, const double *member)
+{
+    const BrioSystem *s = p->system;
+    if (!s->barrier) return 0;
+    double sum = member[BRIO_MEMBER_contact];
+    for (int k = 0; k < s->plane_count; k++) sum += p->row[s->plane_term + k];
+    return sum;
+}
+
+BrioSum brio__potential_evaluate(BrioPotential *p, const BrioPose *pose, double *gradient,
+                                 double *term_energy)
+{
+    const BrioSystem *s = p->system;
+    double *member = p->row + s->term_count, *all = member + BRIO_MEMBER_COUNT;
+    BrioSum sum = {0};
+    for (int i = 0; i < BRIO_MEMBER_COUNT; i++) {
+        member[i] = p->self[i] ? members[i]->value(p->self[i], pose, gradient) : 0;
+        sum.energy += member[i];
+    }
+    memcpy(p->row, brio__elements_energies(p->self[BRIO_MEMBER_elements]),
+           (size_t)s->term_count * sizeof *p->row);
+    if (s->share) {
+        *all = sum.energy;
+        brio__share_sum(s->share, p->row, s->term_count + BRIO_MEMBER_COUNT + 1);
+        sum.energy = *all;
+        if (gradient) brio__share_complete(s->share, gradient);
+    }
+    sum.noise = brio__evaluate_noise(brio__potential_elements(p), pose->state->param, p->row);
+    for (int i = 0; i < BRIO_MEMBER_COUNT; i++) {
+        sum.member[i] = member[i];
+        if (i != BRIO_MEMBER_elements) sum.noise += 16 * DBL_EPSILON * fabs(member[i]);
+    }
+    sum.barrier = barrier_energy(p, member);
+    if (term_energy) memcpy(term_energy, p->row, (size_t)s->term_count * sizeof *p->row);
+    p->totals->evaluations++;
+    return sum;
+}
+
+void brio__potential_held_gradient(BrioPotential *p, const BrioPose *pose, double *gradient)
+{
+    memset(gradient, 0, 3 * (size_t)p->system->held_count * sizeof *gradient);
+    for (int i = 0; i < BRIO_MEMBER_COUNT; i++)
+        if (p->self[i] && members[i]->held_gradient)
+            members[i]->held_gradient(p->self[i], pose, gradient);
+}
+
+BrioStatus brio__potential_hessian(BrioPotential *p, const BrioPose *pose, double weight,
+                                   bool project, BrioLinear *matrix)
+{
+    for (int i = 0; i < BRIO_MEMBER_COUNT; i++)
+        if (p->self[i] && members[i]->hessian)
+            BRIO_CHECK(members[i]->hessian(p->self[i], pose, weight, project, matrix));
+    return BRIO_OK;
+}
+
+double brio__potential_max_step(BrioPotential *p, const BrioPose *pose, const double *dx,
+                                BrioLimit *limit)
+{
+    double least = 1;
+    limit->term = NULL;
+    for (int i = 0; i < BRIO_MEMBER_COUNT; i++) {
+        BrioLimit other;
+        if (!p->self[i] || !members[i]->max_step) continue;
+        double t = members[i]->max_step(p->self[i], pose, dx, &other);
+        if (!(t < least)) continue;
+        least = t;
+        *limit = other;
+    }
+    return brio__limit_join(p->system, least, limit);
+}
+
+void brio__potential_bound(BrioPotential *p, const BrioPose *pose, double *bound, BrioParts *parts)
+{
+    for (int i = 0; i < BRIO_MEMBER_COUNT; i++)
+        if (p->self[i] && members[i]->bound)
+            members[i]->bound(p->self[i], pose, bound, parts);
+}
+
+bool brio__potential_find_forbidden(BrioPotential *p, const BrioPose *pose, BrioLimit *limit)
+{
+    return brio__find_forbidden(brio__potential_elements(p), pose->state->param, pose->x, limit);
+}
+
+BrioStatus brio__potential_graph(BrioPotential *p, int64_t **start, int32_t **neighbour)
+{
+    return brio__evaluator_graph(brio__potential_elements(p), start, neighbour);
+}
+
+BrioStatus brio__potential_plan(BrioPotential *p, bool overlay, BrioLinear *matrix)
+{
+    BRIO_CHECK(brio__evaluator_plan(brio__potential_elements(p), matrix));
+    if (!matrix->extra && (overlay || brio__potential_contact(p)))
+        return brio__extra_create(&matrix->extra);
+    return BRIO_OK;
+}

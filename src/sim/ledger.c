@@ -1,0 +1,135 @@
+/* Kinetic energy 1/2 v.M v of the coordinates; momenta of everything that moves, scripted vertices
+ * included; potentials by term; distances from obstacles; lengths of rods. */
+#include "ledger.h"
+
+#include <string.h>
+
+static void add_contacts(BrioPotential *potential, const BrioState *state, const double *x,
+                         BrioLedger *ledger)
+{
+    const BrioSystem *s = potential->system;
+    BrioContact *pairs = brio__potential_contact(potential);
+    double contacts = 0;
+    if (pairs) {
+        double least;
+        contacts = (double)brio__contact_count(pairs, state->param, x, &least, NULL);
+        if (least < INFINITY) ledger->min_distance = least;
+    }
+    for (int k = 0; k < s->plane_count; k++) {
+        const BrioTerm *term = &s->term[s->plane_term + k];
+        const double *param = state->param + term->params;
+        _Alignas(sizeof(double) * LANES) double distance[LANES];
+        double reach = param[BRIO_CONTACT_DHAT];
+        if (term->energy->params > BRIO_CONTACT_THICKNESS) reach += param[BRIO_CONTACT_THICKNESS];
+        for (int64_t i = 0; i < term->elements; i++) {
+            if (i % LANES == 0)
+                brio__obstacle_distances(term, state->param, i / LANES, x, distance);
+            contacts += distance[i % LANES] < reach;
+            /* NAN at first, which fmin passes over */
+            ledger->min_distance = fmin(ledger->min_distance, distance[i % LANES]);
+        }
+    }
+    brio__share_sum(s->share, &contacts, 1);
+    ledger->contacts = (int)contacts;
+    if (!s->share) return;
+    double least =
+        brio__share_least(s->share, isnan(ledger->min_distance) ? INFINITY : ledger->min_distance);
+    ledger->min_distance = least < INFINITY ? least : NAN;
+}
+
+static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
+{
+    for (int i = 0; i < s->rod_count; i++) {
+        const double *a = x + 3 * (int64_t)s->rod[i].vertex[0];
+        const double *b = x + 3 * (int64_t)s->rod[i].vertex[1];
+        double distance = hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
+        ledger->rods = fmax(ledger->rods, fabs(distance / s->rod[i].length - 1));
+    }
+}
+
+/* Potentials by what they are of. */
+static void add_potentials(BrioSim *sim, const double *x, BrioLedger *ledger)
+{
+    const BrioSystem *s = sim->system;
+    BrioSum sum = brio__potential_evaluate(sim->stepper->potential, &(BrioPose){sim->state, x},
+                                           NULL, sim->term_energy);
+    ledger->potential = sum.energy;
+    ledger->contact = sum.member[BRIO_MEMBER_contact];
+    ledger->attachment = sum.member[BRIO_MEMBER_hands];
+    for (int t = 0; t < s->term_count; t++) {
+        double energy = sim->term_energy[t];
+        switch (s->term[t].energy->element) {
+        case BRIO_ELEMENT_VERTEX: ledger->gravity += energy; break;
+        case BRIO_ELEMENT_ANCHOR: ledger->attachment += energy; break;
+        case BRIO_ELEMENT_PAIR:
+        case BRIO_ELEMENT_CONTACT: ledger->contact += energy; break;
+        case BRIO_ELEMENT_FRICTION: break; /* no potential */
+        case BRIO_ELEMENT_TRIANGLE:
+        case BRIO_ELEMENT_AFFINE:
+        case BRIO_ELEMENT_HINGE:
+        case BRIO_ELEMENT_POINT:
+        case BRIO_ELEMENT_BAR:
+        case BRIO_ELEMENT_SPRING:
+        case BRIO_ELEMENT_TET: ledger->elastic += energy; break;
+        }
+    }
+}
+
+static void add_losses(const BrioSim *sim, BrioLedger *ledger)
+{
+    const BrioState *state = sim->state;
+    int friction = sim->stepper->dissipation->friction;
+    if (friction >= 0) ledger->friction = state->dissipated[friction];
+    for (int i = 0; i < BRIO_LOSSES; i++) {
+        ledger->dissipated_by[i] = state->dissipated[i];
+        ledger->dissipated += state->dissipated[i];
+    }
+}
+
+/* Momenta and the centre of mass, given world positions; sim->world receives velocities. */
+static void add_momenta(BrioSim *sim, const double *positions, BrioLedger *ledger)
+{
+    const BrioSystem *s = sim->system;
+    /* mass first */
+    double sum[10] = {0}, *momentum = sum + 1, *angular = sum + 4, *centre = sum + 7;
+    brio__system_velocities(s, sim->state, sim->state->v, sim->state->time, sim->world);
+    for (int64_t v = 0; v < s->vertex_count; v++) { /* ghosts have no mass here */
+        const double *x = positions + 3 * v, *w = sim->world + 3 * v;
+        double m = s->vertex_mass[v];
+        sum[0] += m;
+        for (int r = 0; r < 3; r++) {
+            int p = (r + 1) % 3, q = (r + 2) % 3;
+            momentum[r] += m * w[r];
+            angular[r] += m * (x[p] * w[q] - x[q] * w[p]);
+            centre[r] += m * x[r];
+        }
+    }
+    brio__share_sum(s->share, sum, 10);
+    for (int r = 0; r < 3; r++) {
+        ledger->momentum[r] = momentum[r];
+        ledger->angular[r] = angular[r];
+        ledger->centre[r] = centre[r] / sum[0];
+    }
+}
+
+void brio__ledger(BrioSim *sim, BrioLedger *ledger)
+{
+    const BrioState *state = sim->state;
+    const double *x = brio__sim_world(sim);
+    *ledger = (BrioLedger){.time = state->time,
+                           .step = state->step,
+                           .target = state->target,
+                           .alpha = state->alpha,
+                           .added = state->added,
+                           .unfinished = state->unfinished,
+                           .min_distance = NAN,
+                           .rods = NAN};
+    add_potentials(sim, x, ledger);
+    add_contacts(sim->stepper->potential, state, x, ledger);
+    add_rods(sim->system, x, ledger);
+    ledger->kinetic = brio_stepper_kinetic(sim->stepper, state->v);
+    ledger->total = ledger->kinetic + ledger->potential;
+    add_losses(sim, ledger);
+    ledger->remainder = ledger->total - state->first - ledger->added + ledger->dissipated;
+    add_momenta(sim, x, ledger);
+}

@@ -1,0 +1,499 @@
+#include "sim.h"
+
+#include "../affine.h"
+#include "../contact/exact.h"
+#include "../contact/law.h"
+#include "../field.h"
+#include "ledger.h"
+
+#include <string.h>
+
+BrioSimDef brio_sim_def(const char *integrator)
+{
+    BrioSimDef def = {.h = 1.0 / 30, .integrator = integrator, .solver = brio_solver_options()};
+    const BrioIntegrator *found = integrator ? brio_integrator(integrator) : NULL;
+    if (found) brio_fields_defaults(found->fields, def.values);
+    return def;
+}
+
+/* A state with room for the integrator's history. */
+static BrioStatus with_history(const BrioSystem *system, int history, BrioState **state)
+{
+    BrioState *old = *state, *grown;
+    if (old->history == history) return BRIO_OK;
+    BRIO_CHECK(brio__state_create(system, history, &grown));
+    brio_state_assign(grown, old);
+    brio_state_free(old);
+    *state = grown;
+    return BRIO_OK;
+}
+
+const double *brio__sim_world(BrioSim *sim)
+{
+    const BrioState *state = sim->state;
+    brio__system_positions(sim->system, state, state->q, state->time, sim->positions);
+    return sim->positions;
+}
+
+/* P at the coordinates q, with everything else as in the state; leaves sim->positions. */
+static double potential_at(BrioSim *sim, const double *q, double *term_energy)
+{
+    const BrioState *state = sim->state;
+    brio__system_positions(sim->system, state, q, state->time, sim->positions);
+    BrioPose pose = {state, sim->positions};
+    return brio__potential_evaluate(sim->stepper->potential, &pose, NULL, term_energy).energy;
+}
+
+double brio__sim_energy(BrioSim *sim)
+{
+    return brio_stepper_kinetic(sim->stepper, sim->state->v) +
+           potential_at(sim, sim->state->q, NULL);
+}
+
+void brio__sim_add(BrioSim *sim, double change)
+{
+    sim->state->added += change;
+    sim->state->target += change;
+}
+
+void brio__sim_book(BrioSim *sim, double before)
+{
+    brio__sim_add(sim, brio__sim_energy(sim) - before);
+}
+
+static BrioStatus check_values(const BrioIntegrator *integrator, const double *values,
+                               unsigned *traits, BrioError *error)
+{
+    char reason[256];
+    *traits = integrator->traits;
+    BRIO_CHECK(brio__fields_check(integrator->fields, values, error));
+    if (!integrator->check || integrator->check(values, traits, reason, sizeof reason) == BRIO_OK)
+        return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT, "integrator %s: %s", integrator->name, reason);
+}
+
+static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator, unsigned *traits,
+                        BrioError *error)
+{
+    *integrator = def->integrator ? brio_integrator(def->integrator) : NULL;
+    if (!*integrator)
+        return brio__error(error, BRIO_ERROR_INPUT, "no integrator \"%s\"",
+                           def->integrator ? def->integrator : "");
+    if (!(def->h > 0) || isinf(def->h))
+        return brio__error(error, BRIO_ERROR_INPUT, "the time step h = %g s must be positive",
+                           def->h);
+    if (!def->solver.linear || !brio__linear_type(def->solver.linear))
+        return brio__error(error, BRIO_ERROR_INPUT, "no linear solver \"%s\"",
+                           def->solver.linear ? def->solver.linear : "");
+    if (!(def->solver.tol > 0) || !(def->solver.linear_tol > 0) || def->solver.max_iterations < 1 ||
+        def->solver.max_halvings < 0)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the solver's tolerances and limits must be positive");
+    if (!brio__solver_type(def->solver.type))
+        return brio__error(error, BRIO_ERROR_INPUT, "no solver \"%s\"",
+                           def->solver.type ? def->solver.type : "");
+    if (def->damping_count < 0 || def->damping_count > BRIO_DAMPING_MOST)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%d damping models: at most %d can act together", def->damping_count,
+                           BRIO_DAMPING_MOST);
+    for (int i = 0; i < def->damping_count; i++) {
+        const char *type = def->damping[i].type;
+        if (!brio__damping_model(type))
+            return brio__error(error, BRIO_ERROR_INPUT, "no damping model \"%s\"",
+                               type ? type : "");
+        BRIO_CHECK(brio__fields_check(brio_damping_fields(type), def->damping[i].values, error));
+    }
+    return check_values(*integrator, def->values, traits, error);
+}
+
+/* Whether there is nothing but springs and planes, if the integrator asks for that. */
+static BrioStatus check_springs(const BrioSystem *system, const BrioIntegrator *integrator,
+                                unsigned traits, BrioError *error)
+{
+    if (!(traits & BRIO_SPRINGS_ONLY)) return BRIO_OK;
+    bool other = system->surface;
+    for (int t = 0; t < system->term_count; t++)
+        other |= system->term[t].energy->element == BRIO_ELEMENT_CONTACT &&
+                 system->term[t].energy->rest != BRIO_PLANE_REST;
+    if (other)
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "%s knows the lengths of springs and planes, nothing else, so bodies would pass "
+            "through other obstacles and each other; take another integrator",
+            integrator->name);
+    for (int b = 0; b < system->body_count; b++) {
+        const BrioEnergy *energy = system->term[system->body[b].term].energy;
+        if (energy->element != BRIO_ELEMENT_SPRING)
+            return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                               "%s moves bodies of springs only, and body \"%s\" is of %s; make it "
+                               "kind: springs with material hooke, or take another integrator",
+                               integrator->name, system->body[b].name, energy->name);
+    }
+    return BRIO_OK;
+}
+
+static void list_integrators(unsigned trait, char *names, size_t size)
+{
+    size_t used = 0;
+    names[0] = 0;
+    for (int i = 0; brio_integrator_at(i) && used < size; i++) {
+        const BrioIntegrator *other = brio_integrator_at(i);
+        if (other->order > 0 && (other->traits & trait))
+            used +=
+                (size_t)snprintf(names + used, size - used, "%s%s", used ? ", " : "", other->name);
+    }
+}
+
+BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator,
+                          const double *values, BrioError *error)
+{
+    unsigned traits = integrator->traits;
+    if (integrator->check) integrator->check(values, &traits, (char[1]){""}, 1);
+    char names[512];
+    if (system->rod_count && !(traits & BRIO_TAKES_CONSTRAINTS)) {
+        list_integrators(BRIO_TAKES_CONSTRAINTS, names, sizeof names);
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "%s does not take rods%s; use one of %s",
+                           integrator->name,
+                           integrator->traits & BRIO_TAKES_CONSTRAINTS ? " with these values" : "",
+                           names);
+    }
+    if (system->friction && (traits & BRIO_LINEARISED))
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%s linearises forces at the start of the step, where friction holds, "
+                           "so nothing would ever slide; take mu out, or use backward-euler",
+                           integrator->name);
+    if (!system->barrier || (system->plane_count == 0 && !system->surface) ||
+        (traits & BRIO_END_IS_SOLVED))
+        return check_springs(system, integrator, traits, error);
+    list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
+    return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                       "%s does not go with contact: %s: where its step ends is not where its "
+                       "equations were solved, so bodies may overlap there; "
+                       "use one of %s",
+                       integrator->name, brio__law_at(system->law)->name, names);
+}
+
+BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *options,
+                             const BrioIntegrator *integrator, BrioError *error)
+{
+    const BrioSolverType *type = brio__solver_type(options->type);
+    return type->fits ? type->fits(system, options, integrator, error) : BRIO_OK;
+}
+
+/* What several processes can do together. */
+static BrioStatus check_share(const BrioSystem *system, const BrioSimDef *def, unsigned traits,
+                              BrioError *error)
+{
+    const char *what = system->rod_count                                 ? "rods"
+                       : brio__solver_type(def->solver.type)->unfinished ? "solver: local-global"
+                       : traits & BRIO_SPRINGS_ONLY                      ? def->integrator
+                                                                         : NULL;
+    if (what)
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED,
+            "%s: on one process only in this version of brio; run the scene without mpirun", what);
+    if (brio__linear_type(def->solver.linear)->factor_shares) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                       "the linear solver %s is for one process; several take solver: {linear: "
+                       "petsc}, which is also what auto becomes for them",
+                       def->solver.linear);
+}
+
+/* Barriers keep apart what is apart: surfaces at the world positions x must not meet. */
+static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioError *error)
+{
+    BrioIntersection first;
+    char text[320];
+    int64_t count =
+        system->surface && system->barrier ? brio__exact_intersections(system, x, &first, 1) : 0;
+    if (count < 0) return BRIO_ERROR_MEMORY;
+    if (count == 0) return BRIO_OK;
+    brio__intersection_text(system, &first, text, sizeof text);
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "%s in the first state, and %lld more pair%s so: contact: %s needs bodies "
+                       "that are apart; `brio check` lists them and draws them",
+                       text, (long long)count - 1, count == 2 ? "" : "s",
+                       brio__law_at(system->law)->name);
+}
+
+/* Why the energy of the first state is not a number, in words. */
+static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
+{
+    BrioLimit limit;
+    char name[160];
+    double least = INFINITY;
+    BrioPotential *potential = sim->stepper->potential;
+    BrioPose pose = {sim->state, brio__sim_world(sim)};
+    BrioContact *pairs = brio__potential_contact(potential);
+    BrioStatus status;
+    bool found = brio__potential_find_forbidden(potential, &pose, &limit);
+    if (!found && pairs) {
+        brio__contact_count(pairs, sim->state->param, pose.x, &least, &limit);
+        found = limit.term;
+    }
+    brio__limit_text(sim->system, &limit, name, sizeof name);
+    if (found && least < INFINITY)
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "%s are closer than the thickness of contact in the first state: "
+                             "move them apart, or make it smaller",
+                             name);
+    else if (found && limit.term->energy->element == BRIO_ELEMENT_CONTACT)
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "%s are not apart in the first state: begin in front of the obstacle",
+                             name);
+    else if (found && (limit.term->energy->traits & BRIO_ENERGY_INFINITE))
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "%s %s in the first state, and its material forbids that", name,
+                             limit.term->energy->element == BRIO_ELEMENT_TRIANGLE ? "has collapsed"
+                                                                                  : "is inverted");
+    else
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "the energy of %s is too large for a number in the first state",
+                             found ? name : "all elements together");
+    if (error) brio__share_text(sim->system->share, found, error->message, sizeof error->message);
+    return status;
+}
+
+/* Whether definition, integrator and solver fit together and to the system. */
+static BrioStatus check_all(const BrioSystem *system, const BrioSimDef *def,
+                            const BrioIntegrator **integrator, unsigned *traits, BrioError *error)
+{
+    BRIO_CHECK(check(def, integrator, traits, error));
+    BRIO_CHECK(brio__sim_fits(system, *integrator, def->values, error));
+    BRIO_CHECK(brio__solver_fits(system, &def->solver, *integrator, error));
+    return system->share ? check_share(system, def, *traits, error) : BRIO_OK;
+}
+
+/* A simulation of a system and a state, which it takes over. */
+static BrioStatus fill(BrioSim *sim, const BrioSimDef *def, const BrioIntegrator *integrator,
+                       unsigned traits, BrioError *error)
+{
+    const BrioSystem *system = sim->system;
+    sim->h = def->h;
+    sim->world = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
+    sim->positions = brio__alloc(3 * (size_t)system->vertex_count, sizeof(double));
+    sim->term_energy = brio__calloc((size_t)system->term_count + 1, sizeof(double));
+    if (!sim->world || !sim->positions || !sim->term_energy) return BRIO_ERROR_MEMORY;
+    BRIO_CHECK(with_history(system, integrator->history, &sim->state));
+    BRIO_CHECK(brio__stepper_create(system, integrator, def->values, &def->solver, def->damping,
+                                    def->damping_count, sim->state, &sim->stepper));
+    sim->stepper->traits = traits;
+    return check_apart(system, brio__sim_world(sim), error);
+}
+
+BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
+                           BrioSim **sim, BrioError *error)
+{
+    const BrioIntegrator *integrator = NULL;
+    unsigned traits = 0;
+    if (error) *error = (BrioError){0};
+    BrioSim *made = brio__calloc(1, sizeof *made);
+    BrioStatus status = check_all(system, def, &integrator, &traits, error);
+    if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
+    if (made) {
+        made->system = system;
+        made->state = state;
+    }
+    if (status == BRIO_OK) status = fill(made, def, integrator, traits, error);
+    status = brio__share_agree(system->share, status);
+    if (status == BRIO_OK && !isfinite(potential_at(made, made->state->q, NULL)))
+        status = refuse_first_state(made, error);
+    if (status != BRIO_OK) {
+        brio__error(error, status, "%s", brio_status_text(status));
+        if (!made) {
+            brio_system_free(system);
+            brio_state_free(state);
+        }
+        brio_sim_free(made);
+        return status;
+    }
+    brio__state_forget(made->state); /* whatever filled it was another integrator */
+    made->state->target = made->state->alpha = NAN;
+    made->state->first = brio__sim_energy(made);
+    *sim = made;
+    return BRIO_OK;
+}
+
+static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrator,
+                                    const double *values, BrioError *error)
+{
+    unsigned traits;
+    BRIO_CHECK(check_values(integrator, values, &traits, error));
+    BRIO_CHECK(brio__sim_fits(sim->system, integrator, values, error));
+    BRIO_CHECK(brio__solver_fits(sim->system, &sim->stepper->solver->options, integrator, error));
+    bool other = integrator != sim->stepper->integrator;
+    BRIO_CHECK(brio__stepper_change(sim->stepper, integrator, values, traits, &sim->state));
+    brio__state_forget(sim->state);
+    /* it takes up with the energy that there is */
+    if (other) sim->state->target = sim->state->alpha = NAN;
+    return BRIO_OK;
+}
+
+BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values)
+{
+    const BrioIntegrator *integrator = name ? brio_integrator(name) : NULL;
+    BrioError error = {0};
+    double standard[BRIO_MAX_VALUES] = {0};
+    if (integrator && !values) brio_fields_defaults(integrator->fields, standard);
+    BrioStatus status =
+        integrator
+            ? change_integrator(sim, integrator, values ? values : standard, &error)
+            : brio__error(&error, BRIO_ERROR_ARGUMENT, "no integrator \"%s\"", name ? name : "");
+    if (status == BRIO_OK) return status;
+    return brio_stepper_fail(sim->stepper, status,
+                             error.message[0] ? error.message : brio_status_text(status));
+}
+
+const char *brio_sim_integrator(const BrioSim *sim, double *values)
+{
+    if (values) memcpy(values, sim->stepper->values, sizeof sim->stepper->values);
+    return sim->stepper->integrator->name;
+}
+
+void brio_sim_free(BrioSim *sim)
+{
+    if (!sim) return;
+    brio__stepper_free(sim->stepper);
+    brio_system_free(sim->system);
+    brio_state_free(sim->state);
+    brio__free(sim->world);
+    brio__free(sim->positions);
+    brio__free(sim->term_energy);
+    brio__free(sim);
+}
+
+BrioStatus brio_sim_step(BrioSim *sim) { return brio_sim_step_by(sim, sim->h); }
+
+BrioStatus brio_sim_step_by(BrioSim *sim, double h)
+{
+    if (!(h > 0) || isinf(h)) return BRIO_ERROR_ARGUMENT;
+    return brio__stepper_advance(sim->stepper, sim->state, h);
+}
+
+BrioStatus brio_sim_settle(BrioSim *sim)
+{
+    BrioStepper *s = sim->stepper;
+    BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 1};
+    brio_state_assign(s->state, sim->state);
+    s->reason[0] = 0;
+    s->iterations = s->halvings = 0;
+    s->out_of_memory = false;
+    double *q = brio_stepper_scratch(s, 0), before = brio__sim_energy(sim);
+    if (s->out_of_memory)
+        return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));
+    BRIO_CHECK(brio_stepper_minimise(s, &still, q));
+    memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
+    memset(sim->state->v, 0, (size_t)sim->state->coordinates * sizeof(double));
+    brio__state_forget(sim->state);
+    brio__sim_book(sim, before);
+    return BRIO_OK;
+}
+
+const char *brio_sim_reason(const BrioSim *sim) { return sim->stepper->reason; }
+const BrioSystem *brio_sim_system(const BrioSim *sim) { return sim->system; }
+BrioState *brio_sim_state(BrioSim *sim) { return sim->state; }
+double brio_sim_time(const BrioSim *sim) { return sim->state->time; }
+double brio_sim_h(const BrioSim *sim) { return sim->h; }
+
+/* ---- positions and velocities ----------------------------------------------------------- */
+
+void brio_sim_positions(const BrioSim *sim, int body, double *x)
+{
+    if (body < 0 || body >= sim->system->body_count) return;
+    const BrioBody *b = &sim->system->body[body];
+    brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
+    memcpy(x, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *x);
+}
+
+void brio_sim_velocities(const BrioSim *sim, int body, double *v)
+{
+    if (body < 0 || body >= sim->system->body_count) return;
+    const BrioBody *b = &sim->system->body[body];
+    brio__system_velocities(sim->system, sim->state, sim->state->v, sim->state->time, sim->world);
+    memcpy(v, sim->world + 3 * b->first, (size_t)b->count * 3 * sizeof *v);
+}
+
+/* Writes a body's vertex values into the coordinates that carry them one to one; of an affine body,
+ * into those that come nearest. y and z of a body that moves along x only must be what they are. */
+static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, double *coordinates)
+{
+    const BrioSystem *s = sim->system;
+    if (body < 0 || body >= s->body_count) return BRIO_ERROR_ARGUMENT;
+    const BrioBody *b = &s->body[body];
+    for (int64_t k = 0; k < 3 * b->count; k++)
+        if (!isfinite(values[k])) return BRIO_ERROR_ARGUMENT;
+    bool along_x = s->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X;
+    for (int64_t v = 0; along_x && v < b->count; v++) {
+        int32_t k = s->map_start[b->first + v];
+        if (s->map_start[b->first + v + 1] == k) continue;
+        const double *now = coordinates + 3 * (int64_t)s->map_block[k], *next = values + 3 * v;
+        if (next[1] != now[1] || next[2] != now[2]) return BRIO_ERROR_ARGUMENT;
+    }
+    if (b->mass_point >= 0) {
+        int32_t k = s->map_start[b->first];
+        if (s->map_start[b->first + 1] > k)
+            brio__affine_fit(b->count, s->map_weight + k, values,
+                             coordinates + 3 * (int64_t)s->map_block[k]);
+        return BRIO_OK;
+    }
+    for (int64_t v = 0; v < b->count; v++) {
+        int32_t k = s->map_start[b->first + v];
+        if (s->map_start[b->first + v + 1] == k) continue;
+        memcpy(coordinates + 3 * (int64_t)s->map_block[k], values + 3 * v, 3 * sizeof *values);
+    }
+    return BRIO_OK;
+}
+
+BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
+{
+    BrioStepper *s = sim->stepper;
+    s->out_of_memory = false;
+    double *q = brio_stepper_scratch(s, 0), before = brio__sim_energy(sim);
+    if (s->out_of_memory) return BRIO_ERROR_MEMORY;
+    memcpy(q, sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
+    BRIO_CHECK(set_vertices(sim, body, x, q));
+    if (!isfinite(potential_at(sim, q, NULL)) ||
+        check_apart(sim->system, sim->positions, NULL) != BRIO_OK)
+        return BRIO_STEP_REJECTED;
+    memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
+    brio__state_forget(sim->state);
+    brio__sim_book(sim, before);
+    return BRIO_OK;
+}
+
+BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v)
+{
+    double before = brio__sim_energy(sim);
+    BRIO_CHECK(set_vertices(sim, body, v, sim->state->v));
+    brio__state_forget(sim->state);
+    brio__sim_book(sim, before);
+    return BRIO_OK;
+}
+
+BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])
+{
+    for (int r = 0; r < 3; r++)
+        if (!isfinite(gravity[r])) return BRIO_ERROR_ARGUMENT;
+    double before = brio__sim_energy(sim);
+    memcpy(sim->state->param + sim->system->term[sim->system->gravity_term].params, gravity,
+           3 * sizeof *gravity);
+    brio__state_forget(sim->state); /* accelerations and levels of rest are others now */
+    brio__sim_book(sim, before);
+    return BRIO_OK;
+}
+
+/* ---- energies --------------------------------------------------------------------------- */
+
+BrioStatus brio_sim_ledger(BrioSim *sim, BrioLedger *ledger)
+{
+    brio__ledger(sim, ledger);
+    ledger->iterations = sim->stepper->iterations;
+    return isfinite(ledger->total) ? BRIO_OK : BRIO_NOT_FINITE;
+}
+
+double brio_sim_body_energy(BrioSim *sim, int body)
+{
+    if (body < 0 || body >= sim->system->body_count) return NAN;
+    potential_at(sim, sim->state->q, sim->term_energy);
+    return brio__body_energy(&sim->system->body[body], sim->term_energy);
+}

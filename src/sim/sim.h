@@ -1,0 +1,34 @@
+/* A simulation: a system, its state, an integrator with its solver. */
+#ifndef BRIO_SIM_H
+#define BRIO_SIM_H
+
+#include "../integrate/stepper.h"
+
+struct BrioSim {
+    BrioSystem *system;
+    BrioState *state;
+    BrioStepper *stepper;
+    double h;
+    double *world;       /* scratch, 3 * vertex_count */
+    double *positions;   /* world positions, likewise */
+    double *term_energy; /* of the system's terms, of the last ledger */
+};
+
+/* World positions of the state, valid until the next call. */
+const double *brio__sim_world(BrioSim *sim);
+
+/* Kinetic and potential energy, and what books its jump in `added` and in the target of energy
+ * control: it is `before` no longer, because of something from outside. */
+double brio__sim_energy(BrioSim *sim);
+void brio__sim_book(BrioSim *sim, double before);
+void brio__sim_add(BrioSim *sim, double change); /* the same for a jump that is known */
+
+/* Whether the integrator may be used for the system; the error says why not and names those that
+ * may. */
+BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator,
+                          const double *values, BrioError *error);
+/* Whether the solver can solve for all that is in the system, under that integrator. */
+BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *solver,
+                             const BrioIntegrator *integrator, BrioError *error);
+
+#endif

@@ -1,0 +1,117 @@
+#include "direction.h"
+
+#include "../linear/extra.h"
+
+#include <string.h>
+
+/* Factors. Only with all of the Hessian projected the matrix must be positive definite, and mass is
+ * added until it is (only static problems ever need it). */
+static BrioStatus factor(const BrioProblem *p, const double *q, double projected)
+{
+    BrioSolver *s = p->solver;
+    double shift = 0;
+    for (int attempt = 0; attempt < 24; attempt++) {
+        BRIO_CHECK(brio__share_agree(s->system->share,
+                                     brio__problem_hessian(p, q, projected, shift)));
+        double before = brio__seconds(), analysed = 0, earlier = s->totals.analysis;
+        s->linear->options.position = q;
+        s->totals.factorisations++;
+        BrioStatus status = brio__linear_factor(s->linear);
+        s->linear->options.position = p->state->q; /* q is the caller's */
+        if (s->linear->extra) {
+            s->totals.analyses = brio__extra_analyses(s->linear->extra, &analysed);
+            s->totals.analysis = analysed;
+        }
+        s->totals.factor += brio__seconds() - before - (s->totals.analysis - earlier);
+        if (status != BRIO_NOT_POSITIVE_DEFINITE || projected < 1) return status;
+        shift = shift > 0 ? 10 * shift : 1e-6;
+    }
+    return BRIO_NOT_POSITIVE_DEFINITE;
+}
+
+BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, double projected)
+{
+    BrioSolver *s = p->solver;
+    BrioStatus status = factor(p, q, projected);
+    if (status < 0 || (projected < 1 && status != BRIO_OK)) return status;
+    if (status != BRIO_OK) return brio__problem_finish(p, BRIO_REASON_INDEFINITE, status);
+    double before = brio__seconds();
+    if (s->constraints) {
+        status = brio__constraints_solve(s->constraints, s->linear, s->gradient, s->step);
+    } else {
+        brio__combine(s->system, -1, s->gradient, 0, s->gradient, s->step);
+        status = brio__linear_solve(s->linear, 1, s->step, s->step);
+    }
+    s->totals.solve += brio__seconds() - before;
+    if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints)
+        return brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);
+    /* an iterative solver sees it late */
+    if (status == BRIO_NOT_POSITIVE_DEFINITE && projected < 1) return status;
+    if (status != BRIO_OK)
+        return status < 0 ? status : brio__problem_finish(p, BRIO_REASON_LINEAR, status);
+    s->iterations++;
+    s->totals.iterations++;
+    s->speed = brio__norm_max(s->system, s->step) / p->objective->h;
+    if (isfinite(s->speed)) return BRIO_OK;
+    return brio__problem_finish(p, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
+}
+
+bool brio__newton_last_factor_suffices(const BrioProblem *p)
+{
+    BrioSolver *s = p->solver;
+    double before = brio__seconds();
+    brio__combine(s->system, -1, s->gradient, 0, s->gradient, s->step);
+    bool solved = brio__linear_solve(s->linear, 1, s->step, s->step) == BRIO_OK;
+    double speed = brio__norm_max(s->system, s->step) / p->objective->h;
+    s->totals.solve += brio__seconds() - before;
+    if (!solved || !(speed < s->options.tol)) return false;
+    s->iterations++;
+    s->totals.iterations++;
+    s->speed = speed;
+    return true;
+}
+
+BrioValue brio__newton_start(const BrioProblem *p, double *q)
+{
+    BrioSolver *s = p->solver;
+    const BrioSystem *system = s->system;
+    const BrioObjective *o = p->objective;
+    size_t bytes = 3 * (size_t)system->block_count * sizeof *q;
+    memcpy(q, p->state->q, bytes);
+    if (p->mass == 0 || o->linear) return brio__problem_value(p, q, s->gradient);
+    BrioValue stay = brio__problem_value(p, q, NULL);
+    const double *weight =
+        brio__linear_gradient(brio__potential_elements(p->potential), p->state->param, s->x);
+    memcpy(s->step, weight, bytes);
+    brio__share_complete(system->share, s->step);
+    brio__mass_solve(system, s->step, s->step);
+    brio__combine(system, 1, o->target, -o->s * o->a, s->step, s->step);
+    brio__combine(system, 1, s->step, -1, q, s->step);
+    double t = brio__problem_max_step(p, q);
+    brio__combine(system, 1, q, t, s->step, s->trial);
+    BrioValue go = brio__problem_value(p, s->trial, NULL);
+    /* what rests would begin pressed against what it rests on */
+    bool blocked = t < 1 && (system->surface || system->plane_count);
+    if (go.value < stay.value && !blocked) memcpy(q, s->trial, bytes);
+    s->limit.term = NULL;
+    return brio__problem_value(p, q, s->gradient);
+}
+
+bool brio__lowered(BrioValue now, BrioValue next, double t, double slope)
+{
+    bool drowned = fabs(slope) < now.noise;
+    return isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope +
+                                                     (drowned ? fmax(now.noise, next.noise) : 0);
+}
+
+double brio__line_search(const BrioProblem *p, const double *q, BrioValue now, double slope,
+                         double t, BrioValue *next)
+{
+    BrioSolver *s = p->solver;
+    for (double least = t * 0x1p-50; t > least; t /= 2) {
+        brio__combine(s->system, 1, q, t, s->step, s->trial);
+        *next = brio__problem_value(p, s->trial, NULL);
+        if (brio__lowered(now, *next, t, slope)) return t;
+    }
+    return 0;
+}

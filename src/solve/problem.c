@@ -1,0 +1,266 @@
+#include "problem.h"
+
+#include <float.h>
+#include <string.h>
+
+BrioProblem brio__problem(BrioSolver *s, const BrioState *state, const BrioObjective *o)
+{
+    bool damped = !o->massless && !o->undamped && s->dissipation->acts;
+    if (o->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);
+    return (BrioProblem){.solver = s,
+                         .potential = s->potential,
+                         .dissipation = damped ? s->dissipation : NULL,
+                         .state = state,
+                         .objective = o,
+                         .mass = o->massless ? 0 : 1};
+}
+
+static BrioWay way_of(const BrioSolver *s)
+{
+    return (BrioWay){.fraction = s->held_part, .start = s->x_held_n};
+}
+
+void brio__problem_positions(const BrioProblem *p, const double *q, double *x)
+{
+    BrioSolver *s = p->solver;
+    const BrioSystem *system = s->system;
+    double a = p->objective->a;
+    if (a == 1) {
+        BrioWay way = way_of(s);
+        brio__system_positions_on_way(system, p->state, q, p->objective->time, &way, x);
+        return;
+    }
+    brio__combine(system, a, q, 1 - a, p->state->q, s->blend);
+    brio__system_positions(system, p->state, s->blend, p->objective->time, x);
+    for (int64_t i = 0; i < system->held_count; i++)
+        for (int r = 0; r < 3; r++) {
+            int64_t k = 3 * (int64_t)system->held[i] + r;
+            x[k] = a * x[k] + (1 - a) * s->x_held_n[k];
+        }
+}
+
+BrioMotion brio__problem_motion(const BrioProblem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    const BrioState *state = p->state;
+    const BrioObjective *o = p->objective;
+    if (!o->blend_damping || o->a == 1)
+        return (BrioMotion){.q = q,
+                            .from = o->from ? o->from : state->q,
+                            .over = o->from ? o->over : o->h,
+                            .time = o->time,
+                            .way = way_of(s)};
+    brio__combine(s->system, o->a, q, 1 - o->a, state->q, s->damped_pose);
+    return (BrioMotion){.q = s->damped_pose,
+                        .from = state->q,
+                        .over = o->a * o->h,
+                        .time = state->time + o->a * (o->time - state->time),
+                        .way = way_of(s)};
+}
+
+/* ---- value ------------------------------------------------------------------------------ */
+
+/* The objective at q, given P with its gradient in `gradient` unless that is NULL. */
+static BrioValue add_to_potential(const BrioProblem *p, const double *q, BrioSum sum,
+                                  double *gradient)
+{
+    const BrioObjective *o = p->objective;
+    const BrioSystem *system = p->solver->system;
+    double distance = 0, dissipation = 0;
+    if (p->dissipation && o->s != 0) {
+        BrioMotion motion = brio__problem_motion(p, q);
+        dissipation = brio__dissipation_value(p->dissipation, p->state, &motion, gradient);
+    }
+    dissipation *= o->blend_damping ? o->s : o->s * o->a;
+    if (p->mass != 0)
+        distance = p->mass / 2 *
+                   brio__mass_distance(system, q, o->target, p->mass, o->s * o->a, gradient);
+    else if (gradient)
+        brio__combine(system, o->s * o->a, gradient, 0, gradient, gradient);
+    double noise = 16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * sum.noise;
+    return (BrioValue){.value = distance + o->s * sum.energy + dissipation,
+                       .noise = noise,
+                       .potential = sum.energy,
+                       .potential_noise = sum.noise,
+                       .barrier = sum.barrier};
+}
+
+BrioValue brio__problem_value(const BrioProblem *p, const double *q, double *gradient)
+{
+    BrioSolver *s = p->solver;
+    size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
+    BrioSum sum = {0};
+    if (p->objective->s != 0) {
+        brio__problem_positions(p, q, s->x);
+        sum = brio__potential_evaluate(p->potential, &(BrioPose){p->state, s->x}, gradient, NULL);
+    } else if (gradient) {
+        memset(gradient, 0, bytes);
+    }
+    return add_to_potential(p, q, sum, gradient);
+}
+
+BrioValue brio__problem_value_known(const BrioProblem *p, const double *q, const BrioGuess *known,
+                                    double *gradient)
+{
+    size_t bytes = 3 * (size_t)p->solver->system->block_count * sizeof *q;
+    BrioSum sum = {.energy = known->potential, .noise = known->noise};
+    memcpy(gradient, known->gradient, bytes);
+    return add_to_potential(p, q, sum, gradient);
+}
+
+/* ---- Hessian ---------------------------------------------------------------------------- */
+
+BrioStatus brio__problem_hessian(const BrioProblem *p, const double *q, double projected,
+                                 double shift)
+{
+    BrioSolver *s = p->solver;
+    const BrioObjective *o = p->objective;
+    brio__assemble_masses(s->system, p->mass + shift, s->linear);
+    brio__problem_positions(p, q, s->x);
+    BrioPose pose = {p->state, s->x};
+    for (int project = 0; o->s != 0 && project < 2; project++) {
+        double weight = (project ? projected : 1 - projected) * o->s * o->a;
+        if (weight == 0) continue;
+        if (p->dissipation) {
+            BrioMotion motion = brio__problem_motion(p, q);
+            BRIO_CHECK(brio__dissipation_hessian(p->dissipation, p->state, &motion,
+                                                 weight * (o->blend_damping ? o->a : 1), project,
+                                                 s->linear));
+        }
+        BRIO_CHECK(
+            brio__potential_hessian(p->potential, &pose, weight * o->a, project, s->linear));
+    }
+    if (s->constraints && !o->rods_from_start)
+        brio__constraints_assemble(s->constraints, s->x, projected > 0, s->linear);
+    return BRIO_OK;
+}
+
+/* ---- how far a step may go -------------------------------------------------------------- */
+
+/* How far the world positions s->x may go along s->dx; notes what limits it. */
+static double allowed_here(const BrioProblem *p, double most)
+{
+    BrioSolver *s = p->solver;
+    BrioLimit limit;
+    double t = brio__potential_max_step(p->potential, &(BrioPose){p->state, s->x}, s->dx, &limit);
+    if (limit.term && t < most) {
+        s->limit = limit;
+        s->limit_step = t;
+    }
+    return fmin(t, most);
+}
+
+double brio__problem_max_step(const BrioProblem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    double a = p->objective->a;
+    brio__system_directions(s->system, s->step, s->dx);
+    for (int64_t k = 0; a != 1 && k < 3 * s->system->vertex_count; k++) s->dx[k] *= a;
+    brio__problem_positions(p, q, s->x);
+    double t = allowed_here(p, INFINITY);
+    if (a == 1) return t;
+    brio__system_positions(s->system, p->state, q, p->objective->time, s->x);
+    brio__system_directions(s->system, s->step, s->dx);
+    return allowed_here(p, t);
+}
+
+/* ---- held vertices that scripts move ---------------------------------------------------- */
+
+bool brio__problem_scripted(const BrioProblem *p)
+{
+    return p->solver->system->scripted_count && p->objective->a == 1;
+}
+
+/* Whether a pair at the world positions s->x is so close that the barrier is to open it first:
+ * pressed on, it would only become stiffer and steps shorter. */
+static bool pressed(const BrioProblem *p)
+{
+    BrioSolver *s = p->solver;
+    const double *contact = p->state->param + s->system->contact_params;
+    BrioContact *pairs = brio__potential_contact(p->potential);
+    double least = INFINITY;
+    if (pairs && s->held_part > 0)
+        brio__contact_count(pairs, p->state->param, s->x, &least, NULL);
+    least = brio__share_least(s->system->share, least);
+    return least - contact[BRIO_CONTACT_THICKNESS] < 0.25 * contact[BRIO_CONTACT_DHAT];
+}
+
+bool brio__problem_move_held(const BrioProblem *p, const double *q)
+{
+    BrioSolver *s = p->solver;
+    const BrioSystem *system = s->system;
+    BrioWay way = way_of(s), end = {.fraction = 1, .start = s->x_held_n};
+    double length = 0;
+    brio__system_positions_on_way(system, p->state, q, p->objective->time, &way, s->x);
+    if (pressed(p)) return false;
+    brio__system_positions_on_way(system, p->state, q, p->objective->time, &end, s->dx);
+    for (int64_t k = 0; k < 3 * system->vertex_count; k++) {
+        s->dx[k] -= s->x[k];
+        length = fmax(length, fabs(s->dx[k]));
+    }
+    length = brio__share_most(system->share, length);
+    double t = length > 0 ? allowed_here(p, INFINITY) : 1;
+    s->held_part = t == 1 ? 1 : way.fraction + t / 2 * (1 - way.fraction);
+    return s->held_part > way.fraction;
+}
+
+void brio__problem_start_script(const BrioProblem *p)
+{
+    BrioSolver *s = p->solver;
+    brio__system_held(s->system, p->state, p->state->time, s->x_held_n);
+    s->held_part = 0;
+    brio__problem_move_held(p, p->state->q);
+}
+
+/* ---- the end ---------------------------------------------------------------------------- */
+
+const char *brio__reason_text(BrioReason reason)
+{
+    switch (reason) {
+#define X(name, text) \
+    case BRIO_REASON_##name: return text;
+        BRIO_REASON_LIST(X)
+#undef X
+    }
+    return "unknown";
+}
+
+/* "; continuous collision detection limited the last step to ...", or nothing. */
+static void describe_limit(const BrioSolver *s, char *text, size_t size)
+{
+    char name[192];
+    text[0] = 0;
+    if (brio__limit_is_here(&s->limit)) {
+        BrioElement element = s->limit.term->energy->element;
+        const char *who = element == BRIO_ELEMENT_PAIR      ? "continuous collision detection"
+                          : element == BRIO_ELEMENT_CONTACT ? "the distance from an obstacle"
+                                                            : "the check against inversion";
+        brio__limit_text(s->system, &s->limit, name, sizeof name);
+        snprintf(text, size, "; %s limited the last step to %.2g of its length: %s", who,
+                 s->limit_step, name);
+    }
+    if (s->limit.term)
+        brio__share_text(s->system->share, brio__limit_is_here(&s->limit), text, size);
+    size_t used = strlen(text);
+    if (s->held_part < 1)
+        snprintf(text + used, size - used, "; scripted vertices came %.2g of their way",
+                 s->held_part);
+}
+
+BrioStatus brio__problem_finish(const BrioProblem *p, BrioReason reason, BrioStatus status)
+{
+    BrioSolver *s = p->solver;
+    char limit[360];
+    if (status == BRIO_NOT_FINITE) reason = BRIO_REASON_NOT_FINITE; /* whoever met it */
+    s->reason = reason;
+    if (reason == BRIO_REASON_ROUNDOFF) s->totals.roundoff++;
+    if (status == BRIO_OK) return status;
+    describe_limit(s, limit, sizeof limit);
+    snprintf(s->message, sizeof s->message,
+             "Newton stopped after %d iterations at %.3g m/s (tolerance %.3g m/s): %s%s%s",
+             s->iterations, s->speed, s->options.tol, brio__reason_text(reason), limit,
+             s->massless ? "; a body that nothing holds has no equilibrium: is every body fixed or "
+                           "attached somewhere?"
+                         : "");
+    return status;
+}

@@ -1,0 +1,190 @@
+/* The solver: its family, its matrix, and the way into a minimisation. */
+#include "solver.h"
+
+#include "../linear/extra.h"
+#include "direction.h"
+
+#include <string.h>
+
+#define SOLVER(symbol) extern const BrioSolverType brio__solve_##symbol;
+#include "list.def"
+#undef SOLVER
+
+static const BrioSolverType *const types[] = {
+#define SOLVER(symbol) &brio__solve_##symbol,
+#include "list.def"
+#undef SOLVER
+};
+
+const BrioSolverType *brio__solver_type_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(types) ? types[i] : NULL;
+}
+
+const BrioSolverType *brio__solver_type(const char *name)
+{
+    for (size_t i = 0; name && i < BRIO_COUNT(types); i++)
+        if (!strcmp(types[i]->name, name)) return types[i];
+    return NULL;
+}
+
+BrioSolverOptions brio_solver_options(void)
+{
+    return (BrioSolverOptions){.type = types[0]->name,
+                               .linear = brio__linear_at(0)->name,
+                               .tol = 1e-8,
+                               .max_iterations = 100,
+                               .linear_tol = 1e-6,
+                               .max_halvings = 6,
+                               .iterations = 10,
+                               .single_precision = 1,
+                               .memory = -1};
+}
+
+static BrioStatus create_vectors(BrioSolver *s)
+{
+    size_t coordinates = 3 * (size_t)s->system->block_count;
+    size_t world = 3 * (size_t)s->system->vertex_count;
+    double **vector[] = {&s->gradient, &s->step, &s->trial, &s->blend, &s->difference,
+                         &s->damped_pose};
+    double **positions[] = {&s->x, &s->dx, &s->x_held_n};
+    bool all = true;
+    for (size_t i = 0; i < BRIO_COUNT(vector); i++)
+        all &= (*vector[i] = brio__alloc(coordinates, sizeof(double))) != NULL;
+    for (size_t i = 0; i < BRIO_COUNT(positions); i++)
+        all &= (*positions[i] = brio__calloc(world, sizeof(double))) != NULL;
+    return all ? BRIO_OK : BRIO_ERROR_MEMORY;
+}
+
+BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options,
+                               BrioSolver **solver)
+{
+    BrioSolver *s = brio__calloc(1, sizeof *s);
+    if (!s) return BRIO_ERROR_MEMORY;
+    s->system = system;
+    s->type = brio__solver_type(options->type);
+    s->options = *options;
+    s->options.linear_options = NULL;
+    s->held_part = 1;
+    BrioStatus status = s->type ? create_vectors(s) : BRIO_ERROR_ARGUMENT;
+    if (status == BRIO_OK && options->linear_options) {
+        s->options.linear_options = brio__strdup(options->linear_options);
+        if (!s->options.linear_options) status = BRIO_ERROR_MEMORY;
+    }
+    if (status == BRIO_OK && system->rod_count)
+        status = brio__constraints_create(system, &s->constraints);
+    if (status == BRIO_OK)
+        *solver = s;
+    else
+        brio__solver_free(s);
+    return status;
+}
+
+void brio__solver_set(BrioSolver *s, BrioPotential *potential, BrioDissipation *dissipation)
+{
+    s->potential = potential;
+    s->dissipation = dissipation;
+}
+
+void brio__solver_free(BrioSolver *s)
+{
+    if (!s) return;
+    if (s->self) s->type->destroy(s->self);
+    brio__constraints_free(s->constraints);
+    brio__linear_free(s->linear);
+    double *arrays[] = {s->x,    s->dx,    s->x_held_n, s->gradient,
+                        s->step, s->trial, s->blend,    s->difference,
+                        s->damped_pose};
+    for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
+    brio__free((char *)s->options.linear_options);
+    brio__free(s);
+}
+
+BrioStatus brio__solver_begin(BrioSolver *s, const BrioState *state)
+{
+    s->held_part = 1;
+    if (s->linear && s->linear->extra) brio__extra_forget(s->linear->extra);
+    if (brio__dissipation_needs_matrix(s->dissipation)) BRIO_CHECK(brio__solver_prepare(s, state));
+    return brio__dissipation_lag(s->dissipation, s->potential, state, s->linear);
+}
+
+/* The matrix with the pattern of elements and rods. */
+static BrioStatus create_matrix(BrioSolver *s, const BrioLinearType *type, const BrioState *state)
+{
+    int64_t *start = NULL;
+    int32_t *neighbour = NULL;
+    BrioLinearOptions options = {.tol = s->options.linear_tol,
+                                 .share = s->system->share,
+                                 .position = state->q,
+                                 .text = s->options.linear_options};
+    BrioStatus status = brio__potential_graph(s->potential, &start, &neighbour);
+    if (status == BRIO_OK && s->constraints)
+        status = brio__constraints_join_graph(s->constraints, s->system->block_count, &start,
+                                              &neighbour);
+    if (status == BRIO_OK)
+        status = brio__linear_create(type, &options, s->system->block_count, start, neighbour,
+                                     &s->linear);
+    brio__free(start);
+    brio__free(neighbour);
+    return status;
+}
+
+BrioStatus brio__solver_prepare(BrioSolver *s, const BrioState *state)
+{
+    if (s->linear) return BRIO_OK;
+    const BrioLinearType *type = brio__linear_type(s->options.linear);
+    if (!type) return BRIO_ERROR_ARGUMENT;
+    BrioStatus status = create_matrix(s, type, state);
+    if (status == BRIO_OK)
+        status = brio__potential_plan(s->potential, s->dissipation->friction >= 0, s->linear);
+    if (status == BRIO_OK && s->constraints)
+        status = brio__constraints_plan(s->constraints, s->linear);
+    status = brio__share_agree(s->system->share, status);
+    if (status == BRIO_OK) return status;
+    brio__linear_free(s->linear); /* the next try starts afresh */
+    s->linear = NULL;
+    snprintf(s->message, sizeof s->message, "the %s solver could not be set up: %s%s", type->name,
+             brio_status_text(status),
+             status == BRIO_ERROR_TOO_LARGE ? "; solver: {linear: pcg} needs no factor" : "");
+    return status;
+}
+
+/* The objective decides: rods, one linear step, or what the options say. */
+static BrioStatus solve(const BrioProblem *p, const BrioSolverType *type, double *q,
+                        BrioValue *value)
+{
+    if (p->solver->constraints) return brio__rods_minimise(p, q, value);
+    if (p->objective->linear) return brio__linear_step(p, q, value);
+    return type->minimise(p, q, value);
+}
+
+BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjective *objective,
+                          double *q, BrioValue *value)
+{
+    const BrioSolverType *type = objective->massless ? types[0] : s->type;
+    s->message[0] = 0;
+    s->limit.term = NULL;
+    s->iterations = 0;
+    s->speed = 0;
+    s->massless = objective->massless;
+    s->totals.minimisations++;
+    if (s->constraints && (objective->massless || objective->linear)) {
+        snprintf(
+            s->message, sizeof s->message,
+            "static equilibria and linearised steps do not take rods in this version of brio");
+        return BRIO_ERROR_UNSUPPORTED;
+    }
+    if (!type->unfinished) BRIO_CHECK(brio__solver_prepare(s, state));
+    BrioContact *contact = brio__potential_contact(s->potential);
+    if (contact) brio__contact_out_of_memory(contact); /* what was is over */
+    BrioProblem problem = brio__problem(s, state, objective);
+    BrioStatus status = solve(&problem, type, q, value);
+    /* whatever came of it: pairs were missing */
+    if (contact && brio__share_any(s->system->share, brio__contact_out_of_memory(contact))) {
+        status = BRIO_ERROR_MEMORY;
+        s->message[0] = 0;
+    }
+    if (status < 0 && !s->message[0])
+        snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));
+    return status;
+}

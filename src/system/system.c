@@ -1,0 +1,544 @@
+#include "system.h"
+
+#include <string.h>
+
+/* ---- state ------------------------------------------------------------------------------ */
+
+static size_t padded(int64_t doubles)
+{
+    return ((size_t)doubles * sizeof(double) + BRIO_ALIGN - 1) & ~(size_t)(BRIO_ALIGN - 1);
+}
+
+/* Sets the array pointers of a state whose lengths are known; returns the size of the block. */
+static size_t lay_out(BrioState *state)
+{
+    size_t at = (sizeof(BrioState) + BRIO_ALIGN - 1) & ~(size_t)(BRIO_ALIGN - 1);
+    char *base = (char *)state;
+    state->q = (double *)(base + at), at += padded(state->coordinates);
+    state->v = (double *)(base + at), at += padded(state->coordinates);
+    state->anchor = (double *)(base + at), at += padded(state->held);
+    state->param = (double *)(base + at), at += padded(state->params);
+    state->past = (double *)(base + at), at += padded(state->coordinates * state->history);
+    return at;
+}
+
+size_t brio__state_layout(const BrioState *head, size_t begin[5])
+{
+    BrioState copy = *head;
+    size_t bytes = lay_out(&copy);
+    const double *array[5] = {copy.q, copy.v, copy.anchor, copy.param, copy.past};
+    for (int i = 0; i < 5; i++) begin[i] = (size_t)((const char *)array[i] - (const char *)&copy);
+    return bytes;
+}
+
+BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state)
+{
+    BrioState head = {.coordinates = 3 * (int64_t)system->block_count,
+                      .held = 3 * system->held_count,
+                      .params = system->param_count,
+                      .history = history,
+                      .target = NAN,
+                      .alpha = NAN};
+    head.bytes = lay_out(&head);
+    BrioState *made = brio__calloc(head.bytes, 1);
+    if (!made) return BRIO_ERROR_MEMORY;
+    *made = head;
+    lay_out(made);
+    *state = made;
+    return BRIO_OK;
+}
+
+BrioStatus brio_state_copy(const BrioState *from, BrioState **copy)
+{
+    BrioState *made = brio__alloc(from->bytes, 1);
+    if (!made) return BRIO_ERROR_MEMORY;
+    memcpy(made, from, from->bytes);
+    lay_out(made);
+    *copy = made;
+    return BRIO_OK;
+}
+
+/* `to` keeps its own room for history: the same system may be stepped by integrators that need more
+ * or less of it. */
+typedef struct CopyWork {
+    double *to;
+    const double *from;
+} CopyWork;
+
+static void copy_chunk(void *context, int64_t begin, int64_t end)
+{
+    const CopyWork *work = context;
+    memcpy(work->to + begin, work->from + begin, (size_t)(end - begin) * sizeof *work->to);
+}
+
+static void copy(double *to, const double *from, int64_t count)
+{
+    brio__parallel_for(count, 8192, copy_chunk, &(CopyWork){to, from});
+}
+
+void brio_state_assign(BrioState *to, const BrioState *from)
+{
+    if (to == from) return;
+    if (to->coordinates != from->coordinates || to->held != from->held ||
+        to->params != from->params) {
+        brio__log(BRIO_LOG_ERROR,
+                  "a state cannot be assigned to one of another system: nothing was changed");
+        return;
+    }
+    BrioState head = *from;
+    head.bytes = to->bytes;
+    head.history = to->history;
+    head.history_used = BRIO_MIN(from->history_used, to->history);
+    *to = head;
+    lay_out(to);
+    copy(to->q, from->q, to->coordinates);
+    copy(to->v, from->v, to->coordinates);
+    memcpy(to->anchor, from->anchor, (size_t)to->held * sizeof(double));
+    memcpy(to->param, from->param, (size_t)to->params * sizeof(double));
+    copy(to->past, from->past, to->coordinates * BRIO_MIN(to->history, from->history));
+}
+
+void brio_state_free(BrioState *state) { brio__free(state); }
+const double *brio_state_q(const BrioState *state) { return state->q; }
+const double *brio_state_v(const BrioState *state) { return state->v; }
+
+/* ---- the map x = J q + b(t) ------------------------------------------------------------- */
+
+static void script_shift(const BrioScript *script, double time, double shift[3], double rate[3])
+{
+    const double *keys = script->keys;
+    int64_t n = script->key_count, k = 0;
+    for (int r = 0; r < 3; r++) shift[r] = rate[r] = 0;
+    if (n == 0) return;
+    while (k < n && keys[4 * k] <= time) k++;
+    const double *a = keys + 4 * BRIO_MAX(k - 1, 0), *b = keys + 4 * BRIO_MIN(k, n - 1);
+    double length = b[0] - a[0], part = length > 0 ? (time - a[0]) / length : 0;
+    for (int r = 0; r < 3; r++) {
+        shift[r] = a[1 + r] + part * (b[1 + r] - a[1 + r]);
+        if (length > 0) rate[r] = (b[1 + r] - a[1 + r]) / length;
+    }
+}
+
+/* Where a point that starts at X is at a time: Rodrigues' rotation, then shifts; and its velocity v
+ * from then on. */
+static void script_move(const BrioScript *script, double time, const double *X, double *x,
+                        double *v)
+{
+    double elapsed = fmin(fmax(time, script->start), script->end) - script->start;
+    const double *w = script->angular;
+    double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), shift[3], shift_rate[3];
+    bool moves = time >= script->start && time < script->end;
+    double d[3], y[3];
+    for (int r = 0; r < 3; r++) y[r] = d[r] = X[r] - script->about[r];
+    if (rate > 0) {
+        double n[3] = {w[0] / rate, w[1] / rate, w[2] / rate};
+        double c = cos(rate * elapsed);
+        double s = sin(rate * elapsed);
+        double along = n[0] * d[0] + n[1] * d[1] + n[2] * d[2];
+        for (int r = 0; r < 3; r++) {
+            int p = (r + 1) % 3, q = (r + 2) % 3;
+            y[r] = c * d[r] + s * (n[p] * d[q] - n[q] * d[p]) + (1 - c) * along * n[r];
+        }
+    }
+    script_shift(script, time, shift, shift_rate);
+    for (int r = 0; r < 3; r++) {
+        int p = (r + 1) % 3, q = (r + 2) % 3;
+        x[r] = script->about[r] + y[r] + script->velocity[r] * elapsed + shift[r];
+        v[r] = shift_rate[r] + (moves ? script->velocity[r] + w[p] * y[q] - w[q] * y[p] : 0);
+    }
+}
+
+void brio__system_held(const BrioSystem *system, const BrioState *state, double time, double *x)
+{
+    for (int64_t i = 0; i < system->held_count; i++)
+        for (int r = 0; r < 3; r++) x[3 * (int64_t)system->held[i] + r] = state->anchor[3 * i + r];
+    for (int s = 0; s < system->scripted_count; s++) {
+        const BrioScripted *set = &system->scripted[s];
+        for (int64_t k = 0; k < set->count; k++) {
+            int32_t i = set->held[k];
+            double v[3];
+            script_move(&set->script, time, state->anchor + 3 * (int64_t)i,
+                        x + 3 * (int64_t)system->held[i], v);
+        }
+    }
+}
+
+typedef struct MapWork {
+    const BrioSystem *system;
+    const double *q;
+    double *x;
+} MapWork;
+
+static void map_chunk(void *context, int64_t begin, int64_t end)
+{
+    const MapWork *work = context;
+    const BrioSystem *system = work->system;
+    for (int64_t v = begin; v < end; v++) {
+        int32_t k = system->map_start[v], last = system->map_start[v + 1];
+        if (k == last) continue; /* held: not ours */
+        double x[3] = {0, 0, 0};
+        for (; k < last; k++) {
+            const double *q = work->q + 3 * (int64_t)system->map_block[k];
+            double w = system->map_weight[k];
+            for (int r = 0; r < 3; r++) x[r] += w * q[r];
+        }
+        for (int r = 0; r < 3; r++) work->x[3 * v + r] = x[r];
+    }
+}
+
+static void map_apply(const BrioSystem *system, const double *q, double *x)
+{
+    brio__parallel_for(system->vertex_count, 4096, map_chunk, &(MapWork){system, q, x});
+}
+
+void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
+                            double time, double *x)
+{
+    map_apply(system, q, x);
+    brio__system_held(system, state, time, x);
+}
+
+void brio__system_directions(const BrioSystem *system, const double *d, double *dx)
+{
+    map_apply(system, d, dx);
+    for (int64_t i = 0; i < system->held_count; i++)
+        for (int r = 0; r < 3; r++) dx[3 * (int64_t)system->held[i] + r] = 0;
+}
+
+void brio__system_positions_on_way(const BrioSystem *s, const BrioState *state, const double *q,
+                                   double time, const BrioWay *way, double *x)
+{
+    brio__system_positions(s, state, q, time, x);
+    for (int64_t i = 0; way->fraction < 1 && i < s->held_count; i++)
+        for (int r = 0; r < 3; r++) {
+            int64_t k = 3 * (int64_t)s->held[i] + r;
+            x[k] = way->fraction * x[k] + (1 - way->fraction) * way->start[k];
+        }
+}
+
+void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v,
+                             double time, double *w)
+{
+    brio__system_directions(system, v, w);
+    for (int s = 0; s < system->scripted_count; s++) {
+        const BrioScripted *set = &system->scripted[s];
+        for (int64_t k = 0; k < set->count; k++) {
+            int32_t i = set->held[k];
+            double x[3];
+            script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x,
+                        w + 3 * (int64_t)system->held[i]);
+        }
+    }
+}
+
+int brio__system_owner(const BrioSystem *s, int64_t vertex)
+{
+    bool body = vertex < s->body_vertices;
+    if (!body && vertex < (s->obstacle_count ? s->obstacle[0].first : s->vertex_count)) {
+        for (int i = 0; i < s->body_count; i++)
+            if (s->body[i].mass_point >= 0 && vertex >= s->body[i].mass_point &&
+                vertex < s->body[i].mass_point + 4)
+                return i;
+        return -1;
+    }
+    int low = 0, high = (body ? s->body_count : s->obstacle_count) - 1;
+    while (low < high) { /* the first that ends behind the vertex */
+        int middle = (low + high) / 2;
+        int64_t end = body ? s->body[middle].first + s->body[middle].count
+                           : s->obstacle[middle].first + s->obstacle[middle].count;
+        if (vertex < end)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return body ? low : s->body_count + low;
+}
+
+void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block,
+                              const double *x, double distance[LANES])
+{
+    const BrioEnergy *energy = term->energy;
+    energy->eval(&(BrioBatch){.end = 1,
+                              .node = term->node + block * LANES,
+                              .rest = term->rest + block * energy->rest * LANES,
+                              .params = param ? param + term->params : NULL,
+                              .table = term->table,
+                              .x = x,
+                              .distance = distance});
+}
+
+/* ---- vectors ---------------------------------------------------------------------------- */
+
+typedef struct VectorWork {
+    double alpha, beta;
+    const double *x, *y;
+    double *out;
+} VectorWork;
+
+static double dot_chunk(void *context, int64_t begin, int64_t end)
+{
+    const VectorWork *work = context;
+    double sum[4] = {0, 0, 0, 0};
+    int64_t i = begin;
+    for (; i + 4 <= end; i += 4)
+        for (int k = 0; k < 4; k++) sum[k] += work->x[i + k] * work->y[i + k];
+    for (; i < end; i++) sum[0] += work->x[i] * work->y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+double brio__dot(const BrioSystem *system, const double *x, const double *y)
+{
+    double sum = brio__parallel_sum(3 * (int64_t)brio__owned(system), dot_chunk,
+                                    &(VectorWork){.x = x, .y = y});
+    brio__share_sum(system->share, &sum, 1);
+    return sum;
+}
+
+double brio__norm_max(const BrioSystem *system, const double *x)
+{
+    double most = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)brio__owned(system); i++) {
+        double size = fabs(x[i]);
+        if (!(size <= most)) most = size; /* lets a NaN through */
+    }
+    return brio__share_most(system->share, most);
+}
+
+static void combine_chunk(void *context, int64_t begin, int64_t end)
+{
+    const VectorWork *work = context;
+    for (int64_t i = begin; i < end; i++)
+        work->out[i] = work->alpha * work->x[i] + work->beta * work->y[i];
+}
+
+void brio__combine(const BrioSystem *system, double alpha, const double *x, double beta,
+                   const double *y, double *out)
+{
+    brio__parallel_for(3 * (int64_t)system->block_count, 8192, combine_chunk,
+                       &(VectorWork){alpha, beta, x, y, out});
+}
+
+typedef struct DistanceWork {
+    const BrioSystem *system;
+    const double *q, *target;
+    double mass, scale, *gradient;
+} DistanceWork;
+
+/* Chunks of coordinates; a block is of the chunk that has its first one. */
+static double distance_chunk(void *context, int64_t begin, int64_t end)
+{
+    const DistanceWork *work = context;
+    const double *q = work->q, *target = work->target, *mass = work->system->mass;
+    double *gradient = work->gradient, m = work->mass, s = work->scale, square[3] = {0, 0, 0};
+    int64_t first = (begin + 2) / 3;
+    int64_t last = (end + 2) / 3;
+    int64_t counted = BRIO_MIN(last, (int64_t)brio__owned(work->system));
+    for (int64_t b = first; b < counted; b++)
+        for (int r = 0; r < 3; r++) {
+            double d = q[3 * b + r] - target[3 * b + r];
+            square[r] += mass[b] * d * d;
+        }
+    for (int64_t b = first; gradient && b < last; b++)
+        for (int r = 0; r < 3; r++)
+            gradient[3 * b + r] =
+                m * mass[b] * (q[3 * b + r] - target[3 * b + r]) + s * gradient[3 * b + r];
+    return square[0] + square[1] + square[2];
+}
+
+double brio__mass_distance(const BrioSystem *system, const double *q, const double *target,
+                           double mass, double scale, double *gradient)
+{
+    DistanceWork work = {system, q, target, mass, scale, gradient};
+    double sum = brio__parallel_sum(3 * (int64_t)system->block_count, distance_chunk, &work);
+    brio__share_sum(system->share, &sum, 1);
+    return sum;
+}
+
+static void mass_chunk(void *context, int64_t begin, int64_t end)
+{
+    const VectorWork *work = context;
+    for (int64_t b = begin; b < end; b++)
+        for (int r = 0; r < 3; r++) work->out[3 * b + r] = work->x[b] * work->y[3 * b + r];
+}
+
+static void inverse_mass_chunk(void *context, int64_t begin, int64_t end)
+{
+    const VectorWork *work = context;
+    for (int64_t b = begin; b < end; b++)
+        for (int r = 0; r < 3; r++) work->out[3 * b + r] = work->y[3 * b + r] / work->x[b];
+}
+
+void brio__mass_multiply(const BrioSystem *system, const double *v, double *p)
+{
+    brio__parallel_for(system->block_count, 4096, mass_chunk,
+                       &(VectorWork){.x = system->mass, .y = v, .out = p});
+}
+
+void brio__mass_solve(const BrioSystem *system, const double *p, double *v)
+{
+    brio__parallel_for(system->block_count, 4096, inverse_mass_chunk,
+                       &(VectorWork){.x = system->mass, .y = p, .out = v});
+}
+
+/* ---- public readers --------------------------------------------------------------------- */
+
+int64_t brio_system_vertices(const BrioSystem *system) { return system->body_vertices; }
+int64_t brio_system_coordinates(const BrioSystem *system)
+{
+    return 3 * (int64_t)system->block_count;
+}
+int brio_system_bodies(const BrioSystem *system) { return system->body_count; }
+
+int brio_system_body(const BrioSystem *system, const char *name)
+{
+    for (int i = 0; i < system->body_count; i++)
+        if (!strcmp(system->body[i].name, name)) return i;
+    return -1;
+}
+
+static const BrioBody *body_at(const BrioSystem *system, int body)
+{
+    return body >= 0 && body < system->body_count ? &system->body[body] : NULL;
+}
+
+const char *brio_body_name(const BrioSystem *system, int body)
+{
+    const BrioBody *b = body_at(system, body);
+    return b ? b->name : NULL;
+}
+
+int64_t brio_body_vertices(const BrioSystem *system, int body)
+{
+    const BrioBody *b = body_at(system, body);
+    return b ? b->count : 0;
+}
+
+const int32_t *brio_body_triangles(const BrioSystem *system, int body, int64_t *count)
+{
+    const BrioBody *b = body_at(system, body);
+    *count = b ? b->triangle_count : 0;
+    return b ? b->triangle : NULL;
+}
+
+const int32_t *brio_body_edges(const BrioSystem *system, int body, int64_t *count)
+{
+    const BrioBody *b = body_at(system, body);
+    *count = b ? b->edge_count : 0;
+    return b ? b->edge : NULL;
+}
+
+const int32_t *brio_body_tets(const BrioSystem *system, int body, int64_t *count)
+{
+    const BrioBody *b = body_at(system, body);
+    *count = b ? b->tet_count : 0;
+    return b ? b->tet : NULL;
+}
+
+void brio_system_free(BrioSystem *system)
+{
+    if (!system) return;
+    for (int i = 0; i < system->body_count; i++) {
+        brio__free(system->body[i].name);
+        brio__free(system->body[i].triangle);
+        brio__free(system->body[i].edge);
+        brio__free(system->body[i].tet);
+        brio__skin_free(system->body[i].skin);
+    }
+    for (int i = 0; i < system->obstacle_count; i++) {
+        brio__free(system->obstacle[i].name);
+        brio__free(system->obstacle[i].triangle);
+        brio__free(system->obstacle[i].table);
+    }
+    for (int i = 0; i < system->term_count; i++) {
+        brio__free(system->term[i].node);
+        brio__free(system->term[i].rest);
+    }
+    for (int i = 0; i < system->scripted_count; i++) {
+        brio__free((void *)system->scripted[i].script.keys);
+        brio__free(system->scripted[i].held);
+    }
+    brio__free(system->map_start);
+    brio__free(system->map_block);
+    brio__free(system->map_weight);
+    brio__free(system->held);
+    brio__free(system->vertex_mass);
+    brio__free(system->mass);
+    brio__free(system->body);
+    brio__free(system->term);
+    brio__free(system->scripted);
+    brio__free(system->rod);
+    brio__free(system->obstacle);
+    brio__surface_free(system->surface);
+    brio__free(system->friction);
+    brio__free(system->excluded);
+    if (system->share) system->share->destroy(system->share);
+    brio__free(system);
+}
+
+int64_t brio__system_held_index(const BrioSystem *s, int32_t vertex)
+{
+    int64_t low = 0, high = s->held_count - 1;
+    while (low < high) { /* held[] ascends */
+        int64_t middle = (low + high) / 2;
+        if (s->held[middle] < vertex)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void brio__system_tables(BrioSystem *s)
+{
+    for (int t = 0; t < s->term_count; t++)
+        if (s->term[t].energy->element == BRIO_ELEMENT_CONTACT &&
+            s->term[t].obstacle < s->obstacle_count)
+            s->term[t].table = s->obstacle[s->term[t].obstacle].table;
+}
+
+int64_t brio__obstacle_room(const BrioSystem *s)
+{
+    int64_t blocks = 0;
+    for (int k = 0; k < s->plane_count; k++)
+        blocks = BRIO_MAX(blocks, s->term[s->plane_term + k].blocks);
+    return 3 * LANES * blocks;
+}
+
+void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x,
+                              double *gradients)
+{
+    term->energy->eval(&(BrioBatch){.end = term->blocks,
+                                    .node = term->node,
+                                    .rest = term->rest,
+                                    .params = param + term->params,
+                                    .table = term->table,
+                                    .x = x,
+                                    .gradient = gradients});
+}
+
+double brio__obstacle_push(const double *gradients, int64_t element, double n[3])
+{
+    const double *g = gradients + element / LANES * 3 * LANES + element % LANES;
+    double size = sqrt(g[0] * g[0] + g[LANES] * g[LANES] + g[2 * LANES] * g[2 * LANES]);
+    for (int r = 0; r < 3 && size > 0; r++) n[r] = g[r * LANES] / size;
+    return size;
+}
+
+double brio__state_fingerprint(const BrioSystem *system, const BrioState *state, const double *more,
+                               int64_t more_count)
+{
+    const void *array[4] = {state->param, state->anchor, state->hand, more};
+    int64_t count[4] = {state->params, state->held, sizeof state->hand / (sizeof(uint64_t)),
+                        more_count};
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int a = 0; a < 4; a++)
+        for (int64_t i = 0; i < count[a]; i++) {
+            uint64_t bits;
+            memcpy(&bits, (const char *)array[a] + i * (int64_t)sizeof bits, sizeof bits);
+            hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+            hash ^= hash >> 29;
+        }
+    double number = (double)(hash >> 11);
+    brio__share_sum(system->share, &number, 1);
+    return fmod(number, 0x1p53) + 1;
+}

@@ -1,0 +1,248 @@
+/* The system (constant during a run) and the state (small, copyable, saveable).
+ *
+ * World vertices are an affine function of the generalized coordinates, x = J q + b(t), with J =
+ * J_s (x) I_3: every world vertex is a list of at most four (coordinate block, weight). A free
+ * vertex has one of weight 1, a vertex of an affine body has four, a fixed or scripted vertex has
+ * none and stands where b(t) puts it.
+ *
+ * World vertices come in this order: the vertices of body 0, body 1, ..., then anchors (points of
+ * attachments, without mass), then mass points (four for each affine body, which carry its mass and
+ * its coordinates: affine.h), then those of obstacle 0, obstacle 1, ... (without mass and
+ * coordinates; planes have none). Only vertices that have a block of their own or none have mass: M
+ * = diag(m) (x) I_3. */
+#ifndef BRIO_SYSTEM_H
+#define BRIO_SYSTEM_H
+
+#include "surface.h"
+#include "../energy/energy.h"
+#include "../share.h"
+#include "skin.h"
+
+typedef struct BrioBody {
+    char *name;
+    int64_t first, count; /* world vertices */
+    /* of an affine body: the first of its four mass points among the world vertices; -1
+     * otherwise */
+    int64_t mass_point;
+    int term, term_count; /* its elastic terms: of its material, then of a shell's bending */
+    int values;           /* offset of its material's field values in the state's parameters */
+    int64_t triangle_count;
+    int32_t *triangle; /* surface, in the body's own vertex numbers */
+    int64_t edge_count;
+    int32_t *edge; /* springs, likewise; none for solids and shells */
+    int64_t tet_count;
+    int32_t *tet;
+    BrioSkin *skin; /* what is seen instead of the triangles; NULL: nothing else */
+} BrioBody;
+
+/* One energy over many elements. */
+typedef struct BrioTerm {
+    const BrioEnergy *energy;
+    int body;     /* whose; -1: of all */
+    int obstacle; /* of contacts: with which */
+    int64_t elements, blocks;
+    int32_t *node;       /* [block][nodes][8]: three times the vertex number */
+    double *rest;        /* [block][rest][8] */
+    int params;          /* offset of its parameters in the state's */
+    int live;            /* offset of its elements' own parameters there: [block][live][8] */
+    const double *table; /* of contacts: that of the obstacle, which owns it */
+} BrioTerm;
+
+/* World vertex of node k of an element. */
+static inline int32_t brio__term_vertex(const BrioTerm *term, int64_t element, int k)
+{
+    return term->node[(element / LANES * term->energy->nodes + k) * LANES + element % LANES] / 3;
+}
+
+/* Something that bodies meet and that they do not move: a plane, or triangles that stand still or
+ * follow a script. */
+typedef struct BrioObstacle {
+    char *name;
+    int plane;            /* which of those with a formula; -1: triangles */
+    int64_t first, count; /* world vertices */
+    int64_t triangle_count;
+    int32_t *triangle; /* in the obstacle's own vertex numbers */
+    /* what its distance is read from (energy/obstacle.h: its first entry counts all); NULL: only
+     * from the rest data of its contacts */
+    double *table;
+} BrioObstacle;
+
+/* Two world vertices that stay this far apart. */
+typedef struct BrioRod {
+    int32_t vertex[2];
+    double length;
+} BrioRod;
+
+/* Vertices without coordinates that move together. */
+typedef struct BrioScripted {
+    BrioScript script; /* keys owned */
+    int64_t count;
+    int32_t *held; /* indices into the held vertices */
+} BrioScripted;
+
+struct BrioSystem {
+    int64_t vertex_count;  /* world vertices, anchors and mass points included */
+    int64_t body_vertices; /* without them */
+    int32_t block_count;   /* coordinate blocks: q has 3 * block_count numbers */
+    /* the map */
+    int32_t *map_start; /* vertex_count + 1 */
+    int32_t *map_block;
+    double *map_weight;
+    int64_t held_count; /* vertices without coordinates */
+    int32_t *held;      /* their vertex numbers, ascending */
+    /* masses */
+    double *vertex_mass; /* of world vertices */
+    double *mass;        /* one per block */
+    /* what is in it */
+    int body_count;
+    BrioBody *body;
+    int term_count;
+    BrioTerm *term;
+    int gravity_term; /* -1: none */
+    int obstacle_count;
+    BrioObstacle *obstacle;
+    /* obstacles with a formula (contact/obstacle.h); each has a term of contacts */
+    int plane_count;
+    int plane_term; /* the first of them */
+    int law;        /* of contact: brio__law_at */
+    bool barrier;   /* the law forbids touching */
+    /* what bodies and obstacles touch each other with; NULL: there are planes at most */
+    BrioSurface *surface;
+    /* offset of kappa, dhat, thickness of contact in the state's parameters */
+    int contact_params;
+    double epsv; /* m/s: speed below which friction holds */
+    /* coefficients of pairs of owners (bodies, then obstacles), a full matrix; NULL: all zero */
+    double *friction;
+    bool *excluded; /* pairs of owners that do not see each other, likewise; NULL: none */
+    int scripted_count;
+    BrioScripted *scripted;
+    int rod_count;
+    BrioRod *rod;
+    int param_count;
+    BrioShare *share; /* of a system on several processes (share.h); NULL: all is here */
+};
+
+/* Coordinate blocks that this process answers for: the first ones. */
+static inline int32_t brio__owned(const BrioSystem *system)
+{
+    return system->share ? system->share->owned : system->block_count;
+}
+
+enum { BRIO_LOSSES = BRIO_DAMPING_MOST + 1 }; /* damping models and friction */
+
+/* A hand that holds a point of a body (hands.h). Without padding: states are saved byte by byte. */
+typedef struct BrioGrip {
+    int32_t body;
+    int32_t vertex[3]; /* world vertices that have coordinates; -1: no more */
+    double weight[3];  /* their sum is 1 */
+    double k;          /* N/m; 0: nobody holds */
+    double point[3];   /* where the hand is */
+} BrioGrip;
+
+/* One block of memory: the arrays follow the struct. */
+struct BrioState {
+    size_t bytes;            /* of the whole block */
+    double time, time_error; /* the sum of all h, compensated [Kahan 1965] */
+    int64_t step;
+    int64_t history_used; /* how many history vectors hold something */
+    double last_h;
+    double first;         /* total energy at the start of the ledger */
+    double target, alpha; /* energy control; NAN where there is none */
+    /* the ledger's sums; the last by damping model, friction after them */
+    double added, unfinished, dissipated[BRIO_LOSSES];
+    double memo[4]; /* what the integrator keeps beside the history */
+    BrioGrip hand[BRIO_HANDS_MOST];
+    /* lengths: 3*blocks, 3*held vertices, parameters, history vectors */
+    int64_t coordinates, held, params, history;
+    double *q, *v;
+    double *anchor; /* base positions of the held vertices, before their scripts */
+    /* live parameters: gravity, materials, and the materials' field values that these were made
+     * from */
+    double *param;
+    double *past; /* history vectors */
+};
+
+/* The elastic energy of a body, given that of all terms. */
+static inline double brio__body_energy(const BrioBody *body, const double *term_energy)
+{
+    double sum = 0;
+    for (int t = body->term; t < body->term + body->term_count; t++) sum += term_energy[t];
+    return sum;
+}
+
+/* What the integrator knew of earlier steps no longer holds: the state was set from outside. */
+static inline void brio__state_forget(BrioState *state)
+{
+    state->history_used = 0;
+    for (int k = 0; k < 4; k++) state->memo[k] = 0;
+}
+
+/* A whole number from 1 to 2^53 that tells parameters, anchors, hands and `count` more numbers from
+ * other ones. */
+double brio__state_fingerprint(const BrioSystem *system, const BrioState *state, const double *more,
+                               int64_t count);
+
+BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state);
+/* Bytes of the block of a state whose lengths are set, and where its five arrays (q, v, anchor,
+ * param, past) begin in it. */
+size_t brio__state_layout(const BrioState *head, size_t begin[5]);
+/* Positions of all held vertices at a time: b(t), into the rows of x that belong to them. */
+void brio__system_held(const BrioSystem *system, const BrioState *state, double time, double *x);
+/* Which of the held vertices a world vertex is that has no coordinates. */
+int64_t brio__system_held_index(const BrioSystem *system, int32_t vertex);
+/* World positions x = J q + b(t), and velocities J v + db/dt. */
+void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
+                            double time, double *x);
+/* Where held vertices are on their way through a step: `fraction` of it, from `start` (world
+ * positions, of which only the rows of held vertices count); fraction 1 is where they end it. */
+typedef struct BrioWay {
+    double fraction;
+    const double *start;
+} BrioWay;
+void brio__system_positions_on_way(const BrioSystem *system, const BrioState *state,
+                                   const double *q, double time, const BrioWay *way, double *x);
+void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v,
+                             double time, double *w);
+/* World directions J d (held vertices: zero). */
+void brio__system_directions(const BrioSystem *system, const double *d, double *dx);
+
+/* The world vertices that carry a body's mass: its own, or its mass points. */
+static inline int64_t brio__body_masses(const BrioBody *body, int64_t *count)
+{
+    *count = body->mass_point < 0 ? body->count : 4;
+    return body->mass_point < 0 ? body->first : body->mass_point;
+}
+
+/* Whose a world vertex is: a body, its mass points included, or body_count + an obstacle. Anchors
+ * are nobody's: -1. */
+int brio__system_owner(const BrioSystem *system, int64_t vertex);
+
+/* Distances of a block's vertices from the plane or shape of a term of contacts, at world positions
+ * x. `distance` is aligned like lanes; `param` may be NULL. */
+void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block,
+                              const double *x, double distance[LANES]);
+
+/* Lets the terms of contacts know the tables of their obstacles. */
+void brio__system_tables(BrioSystem *system);
+
+/* Gradients of all contacts with the plane or shape of a term, [block][3][8]: room for those of any
+ * term, and the contact of one element as the size of its gradient, with its direction in n
+ * (untouched if the size is 0). */
+int64_t brio__obstacle_room(const BrioSystem *system);
+void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x,
+                              double *gradients);
+double brio__obstacle_push(const double *gradients, int64_t element, double n[3]);
+
+/* Vectors of the length of q. All sums are in a fixed order. */
+double brio__dot(const BrioSystem *system, const double *x, const double *y);
+double brio__norm_max(const BrioSystem *system, const double *x);
+void brio__combine(const BrioSystem *system, double alpha, const double *x, double beta,
+                   const double *y, double *out);
+/* The square of the distance of q and target in the mass norm; gradient (unless NULL) = mass M (q -
+ * target) + scale gradient. */
+double brio__mass_distance(const BrioSystem *system, const double *q, const double *target,
+                           double mass, double scale, double *gradient);
+void brio__mass_multiply(const BrioSystem *system, const double *v, double *p); /* p may be v */
+void brio__mass_solve(const BrioSystem *system, const double *p, double *v);    /* v may be p */
+
+#endif
