@@ -5,12 +5,7 @@
  * 2/omega [Hairer2006, I.1]. */
 #include "proof.h"
 
-#include "analyze/measure.h"
-#include "analyze/modes.h"
-#include "contact/contact.h"
-#include "mesh/mesh.h"
-#include "output/json.h"
-#include "output/run.h"
+#include "internal.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

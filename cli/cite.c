@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "reference.h"
 
-#include "output/json.h"
+#include "internal.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "commands.h"
 
 #ifdef BRIO_HAVE_MPI
-#include "cluster/cluster.h"
+#include "internal.h"
 
 #include <signal.h>
 #include <string.h>
@@ -10,21 +10,31 @@
 
 static char last_words[4608];
 
+/* The others wait for this process in vain: nothing can be saved, the job ends. */
+static void on_loss(const char *why)
+{
+    fprintf(stderr, "brio: process %d of %d cannot go on: %s\n", brio__process(), brio__processes(),
+            why);
+    fflush(stderr);
+    brio__processes_abort();
+}
+
 bool cluster_begin(void)
 {
     BrioError error = {0};
-    if (!brio__cluster_launched()) return true;
+    if (!brio__processes_launched()) return true;
+    brio__processes_on_loss(on_loss);
     brio_set_threads(1); /* processes share the cores; --threads changes it */
-    if (brio__cluster_start(&error) == BRIO_OK) return true;
+    if (brio__processes_start(&error) == BRIO_OK) return true;
     say_error(&error, EXIT_FAILED);
     return false;
 }
 
-void cluster_end(void) { brio__cluster_stop(); }
-bool cluster_speaks(void) { return brio__cluster_process() == 0; }
+void cluster_end(void) { brio__processes_stop(); }
+bool cluster_speaks(void) { return brio__process() == 0; }
 BrioStatus cluster_same(BrioStatus status, BrioError *error)
 {
-    return brio__cluster_same(status, error);
+    return brio__processes_same(status, error);
 }
 
 /* mpirun ends all processes this way when one of them is gone. The step at hand will never end:
@@ -45,7 +55,7 @@ static void on_stop(int number)
 
 void cluster_last_words(const char *out)
 {
-    if (!brio__cluster_launched()) return;
+    if (!brio__processes_launched()) return;
     signal(SIGUSR1, on_stop); /* which mpirun passes on, and Slurm sends before the time is over */
     if (!cluster_speaks()) return;
     snprintf(last_words, sizeof last_words,

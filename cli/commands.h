@@ -5,7 +5,7 @@
 #ifndef BRIO_COMMANDS_H
 #define BRIO_COMMANDS_H
 
-#include "base.h"
+#include "internal.h"
 
 #include <signal.h>
 

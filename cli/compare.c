@@ -11,8 +11,7 @@
  * [Richardson1911]; p is found by bisection, so that the ratios need not be equal. */
 #include "compare.h"
 
-#include "sim/ledger.h"
-#include "output/run.h"
+#include "internal.h"
 #include "progress.h"
 #include "report.h"
 
@@ -390,7 +389,7 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
         }
         double clock = brio__seconds(), before = sim->state->time;
         BrioStatus status =
-            brio_sim_step_by(sim, k == steps && shorter ? end - sim->state->time : h);
+            brio_sim_step_by(sim, k == steps && shorter ? end - sim->state->time : h, NULL);
         t->value[WALL] += brio__seconds() - clock;
         t->value[HALVED] += sim->stepper->halvings > 0;
         c->done_steps++;

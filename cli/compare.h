@@ -5,9 +5,7 @@
 
 #include "commands.h"
 
-#include "output/motion.h"
-#include "output/writer.h"
-#include "scene/scene.h"
+#include "internal.h"
 
 /* X(symbol, key in files, head, unit, which table, digits). What a trial does not have is NAN.
  * Shares are of Comparison.scale. */

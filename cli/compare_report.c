@@ -4,9 +4,7 @@
 #include "report.h"
 #include "table.h"
 
-#include "output/html.h"
-#include "output/json.h"
-#include "output/svg.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,7 @@
 #include "commands.h"
 #include "progress.h"
 
-#include "number.h"
-#include "output/film.h"
+#include "internal.h"
 
 #include <fcntl.h>
 #include <string.h>

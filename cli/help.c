@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 100 };
+enum { COLUMNS = 100 };
 
 static void print_lines(FILE *file, const char *before, const char *lines)
 {
@@ -21,7 +21,7 @@ void print_help(const Command *c, FILE *file)
     snprintf(before, sizeof before, "    brio %s ", c->name);
     print_lines(file, before, c->synopsis);
     fputc('\n', file);
-    print_wrapped(file, c->about, 0, WIDTH);
+    print_wrapped(file, c->about, 0, COLUMNS);
     if (c->options && c->options[0].name) fputs("\nOptions\n", file);
     for (const Option *o = c->options; o && o->name; o++) {
         char left[64], brief[8] = "    ";
@@ -217,7 +217,8 @@ const Command command_help = {
     .about = "Without a name: all commands. `scene` is the reference of the scene file: every key "
              "with what it takes, "
              "its default and "
-             "what it means, and the parameters of shapes, materials, integrators and solvers. "
+             "what it means, and the parameters of shapes, materials, damping models, integrators "
+             "and solvers. "
              "`commands` is the help of all commands.",
     .options = options,
     .examples = "brio help run\nbrio help scene",

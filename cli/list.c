@@ -14,6 +14,15 @@ static void print_fields(const BrioField *fields)
     }
 }
 
+static void print_keys(const BrioKey *keys)
+{
+    for (const BrioKey *k = keys; k && k->field.name; k++) {
+        KeyText t = key_text(k);
+        printf("    %-15s %s%s%s%s  %s\n", k->field.name, t.takes, t.initial[0] ? " [" : "",
+               t.initial, t.initial[0] ? "]" : "", k->field.summary);
+    }
+}
+
 static void list_text(const Family *family, bool verbose)
 {
     Entry e;
@@ -25,6 +34,7 @@ static void list_text(const Family *family, bool verbose)
             printf("    %s%s%s%s\n", e.note ? e.note : "", e.citation ? " [" : "",
                    e.citation ? e.citation : "", e.citation ? "]" : "");
         print_fields(e.fields);
+        print_keys(e.keys);
     }
     if (i == 0) puts(family->empty);
 }
@@ -76,8 +86,7 @@ const Command command_list = {
     .name = "list",
     .summary = "Show what there is: integrators, materials, shapes, scenes, ...",
     .synopsis = "integrators|energies|materials|presets|laws|obstacles|damping|solvers|shapes|"
-                "scenes|frames|"
-                "meshes [--verbose] [--json]",
+                "scenes|frames|meshes|keys [--verbose] [--json]",
     .about = "Without a name: the lists that there are, and where a scene says which one it wants.",
     .options = options,
     .examples = "brio list integrators\nbrio list materials --json",

@@ -1,14 +1,7 @@
 /* The program: finds the command, and what all commands share. */
 #include "commands.h"
-#ifdef BRIO_HAVE_MPI
-#include "cluster/cluster.h"
-#endif
+#include "internal.h"
 #include "progress.h"
-
-#include "energy/energy.h"
-#include "linear/blas.h"
-#include "linear/linear.h"
-#include "mesh/tetrahedralise.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -292,7 +285,7 @@ static int version(void)
 #endif
 #ifdef BRIO_HAVE_MPI
     char cluster[256];
-    brio__cluster_version(cluster, sizeof cluster);
+    brio__processes_version(cluster, sizeof cluster);
     printf("processes        %s\n", cluster);
 #else
     printf("processes        one (make MPI=1 builds for several)\n");

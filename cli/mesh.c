@@ -2,9 +2,7 @@
 #include "commands.h"
 #include "progress.h"
 
-#include "analyze/measure.h"
-#include "mesh/tetrahedralise.h"
-#include "output/json.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

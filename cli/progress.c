@@ -1,3 +1,4 @@
+/* The progress bar of a terminal, and plain lines now and then without one. */
 #include "progress.h"
 
 #include "commands.h"

@@ -3,7 +3,7 @@
 #ifndef BRIO_PROGRESS_H
 #define BRIO_PROGRESS_H
 
-#include "output/run.h"
+#include "internal.h"
 
 void progress_show(void *user, const BrioRunProgress *progress); /* for BrioRunOptions.progress */
 /* One line of any text instead. */

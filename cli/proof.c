@@ -4,9 +4,7 @@
  * too, is checked by exact predicates. */
 #include "proof.h"
 
-#include "number.h"
-#include "output/csv.h"
-#include "output/json.h"
+#include "internal.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -166,7 +164,7 @@ static BrioStatus replay(Proof *p, BrioError *error)
                     error, BRIO_STOPPED,
                     "stopped on request after step %lld: nothing is said of the rest",
                     (long long)state->step);
-            BrioStatus status = brio_sim_step(p->sim);
+            BrioStatus status = brio_sim_step(p->sim, NULL);
             if (status != BRIO_OK)
                 return brio__error(error, status,
                                    "the replay fails in step %lld, which is in energy.csv: %s",

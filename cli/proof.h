@@ -3,7 +3,7 @@
 #ifndef BRIO_PROOF_H
 #define BRIO_PROOF_H
 
-#include "contact/exact.h"
+#include "internal.h"
 #include "commands.h"
 
 /* Replays the run whose results are in a folder, checks every accepted state and compares every row

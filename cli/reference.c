@@ -1,15 +1,10 @@
+/* What users can choose from and set: families of plug-ins with their parameters, and the keys of a
+ * scene. `brio list`, `brio help scene` and the playground print the same rows. */
 #include "reference.h"
 
 #include "commands.h"
 
-#include "contact/law.h"
-#include "contact/obstacle.h"
-#include "damping/damping.h"
-#include "linear/linear.h"
-#include "mesh/mesh.h"
-#include "output/json.h"
-#include "presets.h"
-#include "scene/scene.h"
+#include "internal.h"
 
 #include <dirent.h>
 #include <float.h>
@@ -45,36 +40,112 @@ FieldText field_text(const BrioField *field)
              word.text);
     if (field->type == BRIO_CHOICE) {
         snprintf(t.standard, sizeof t.standard, "%s",
-                 brio__field_word(field, (int)field->standard).text);
+                 brio__field_word(field, (int)field->default_value).text);
         snprintf(t.range, sizeof t.range, "%s", field->unit);
         return t;
     }
     if (field->type == BRIO_LIST)
         snprintf(t.standard, sizeof t.standard, "none");
-    else if (isnan(field->standard))
+    else if (isnan(field->default_value))
         snprintf(t.standard, sizeof t.standard, "%s", field->required ? "required" : "none");
+    else if (field->default_value == INFINITY && word.text[0])
+        snprintf(t.standard, sizeof t.standard, "%s", word.text);
     else if (field->type == BRIO_BOOLEAN)
-        snprintf(t.standard, sizeof t.standard, "%s", field->standard != 0 ? "true" : "false");
+        snprintf(t.standard, sizeof t.standard, "%s", field->default_value != 0 ? "true" : "false");
     else
-        number(field->standard, t.standard, sizeof t.standard);
+        number(field->default_value, t.standard, sizeof t.standard);
     if (field->type == BRIO_BOOLEAN) return t;
     char low[32], high[32];
-    double least = nearby(field->least), most = nearby(field->most);
-    bool below = field->least > -DBL_MAX, above = field->most < DBL_MAX;
+    double least = nearby(field->min), most = nearby(field->max);
+    bool below = field->min > -DBL_MAX, above = field->max < DBL_MAX;
     number(least, low, sizeof low);
     number(most, high, sizeof high);
-    if (below && field->least > 0 && field->least <= 1e-100)
+    if (below && field->min > 0 && field->min <= 1e-100)
         snprintf(t.range, sizeof t.range, above ? "positive, up to %s" : "positive", high);
     else if (below && above)
-        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->least > least ? "above" : "from",
-                 low, field->most < most ? "below" : "", high);
+        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->min > least ? "above" : "from",
+                 low, field->max < most ? "below" : "", high);
     else if (below)
-        snprintf(t.range, sizeof t.range, "%s %s", field->least > least ? "above" : "at least",
-                 low);
+        snprintf(t.range, sizeof t.range, "%s %s", field->min > least ? "above" : "at least", low);
     else if (above)
-        snprintf(t.range, sizeof t.range, "%s %s", field->most < most ? "below" : "at most", high);
+        snprintf(t.range, sizeof t.range, "%s %s", field->max < most ? "below" : "at most", high);
     for (char *twice; (twice = strstr(t.range, "  "));) memmove(twice, twice + 1, strlen(twice));
     return t;
+}
+
+/* ---- keys of a scene -------------------------------------------------------------------- */
+
+/* "a | b" of "a|b" */
+static void choices(const BrioField *field, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int k = 0; brio__field_word(field, k).text[0] && used < size; k++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", k ? " | " : "",
+                                 brio__field_word(field, k).text);
+}
+
+static void default_text(const BrioKey *key, char *text, size_t size)
+{
+    int width = brio__key_width(key);
+    bool several = width == 3 && (key->components || !isnan(key->field.default_value));
+    text[0] = 0;
+    if (key->field.required) {
+        snprintf(text, size, "required");
+    } else if (key->words || key->text) {
+        snprintf(text, size, "%s", key->words ? key->words : key->text);
+    } else if (key->form == BRIO_KEY_SCALE) {
+        number(key->field.default_value, text, size);
+    } else if (several) {
+        char part[3][24];
+        for (int i = 0; i < 3; i++)
+            number(key->components ? key->components[i] : key->field.default_value, part[i],
+                   sizeof part[i]);
+        snprintf(text, size, "[%s, %s, %s]", part[0], part[1], part[2]);
+    } else if (key->form == BRIO_KEY_FIELD && !isnan(key->field.default_value)) {
+        snprintf(text, size, "%s", field_text(&key->field).standard);
+    }
+}
+
+KeyText key_text(const BrioKey *key)
+{
+    static const char *const forms[] = {[BRIO_KEY_SCALE] = "number, or three",
+                                        [BRIO_KEY_COUNTS] = "three whole numbers",
+                                        [BRIO_KEY_BALL] = "[[x, y, z], number]",
+                                        [BRIO_KEY_BOX] = "[[x, y, z], [x, y, z]]",
+                                        [BRIO_KEY_MATRIX] = "three rows of three numbers",
+                                        [BRIO_KEY_TEXT] = "text",
+                                        [BRIO_KEY_FILE] = "file name",
+                                        [BRIO_KEY_LIST] = "list",
+                                        [BRIO_KEY_MAP] = "map",
+                                        [BRIO_KEY_OTHER] = "value"};
+    bool ranged =
+        key->form == BRIO_KEY_FIELD || key->form == BRIO_KEY_SCALE || key->form == BRIO_KEY_COUNTS;
+    FieldText field = field_text(&key->field);
+    BrioWord unit = brio__field_unit(&key->field);
+    KeyText t;
+    default_text(key, t.initial, sizeof t.initial);
+    if (key->form == BRIO_KEY_FIELD && key->field.type == BRIO_CHOICE) {
+        choices(&key->field, t.takes, sizeof t.takes);
+        return t;
+    }
+    const char *range = ranged ? field.range : "";
+    snprintf(t.takes, sizeof t.takes, "%s%s%s%s%s",
+             key->takes                    ? key->takes
+             : key->form == BRIO_KEY_FIELD ? field.type
+                                           : forms[key->form],
+             unit.text[0] ? ", " : "", unit.text, range[0] ? "; " : "", range);
+    return t;
+}
+
+static bool section_at(int i, Entry *e)
+{
+    const BrioSection *found = brio__scene_section_at(i);
+    if (!found) return false;
+    *e = (Entry){.name = found->path[0] ? found->path : "scene",
+                 .summary = found->summary,
+                 .keys = found->keys};
+    return true;
 }
 
 /* ---- families --------------------------------------------------------------------------- */
@@ -99,26 +170,18 @@ static bool integrator_at(int i, Entry *e)
     for (size_t k = 0; k < BRIO_COUNT(traits); k++)
         if (found->traits & traits[k].trait)
             used += snprintf(note + used, sizeof note - (size_t)used, ", %s", traits[k].name);
-    *e = (Entry){found->name, found->summary, found->citation, found->fields, note};
+    *e = (Entry){found->name, found->summary, found->citation, found->fields, note, NULL};
     return true;
 }
 
 static Entry energy_entry(const BrioEnergy *energy)
 {
-    static const char *const notes[] = {[BRIO_ELEMENT_VERTEX] = "every vertex",
-                                        [BRIO_ELEMENT_SPRING] = "springs",
-                                        [BRIO_ELEMENT_ANCHOR] = "springs to points",
-                                        [BRIO_ELEMENT_TET] = "solids",
-                                        [BRIO_ELEMENT_BAR] = "bars along x",
-                                        [BRIO_ELEMENT_CONTACT] = "obstacles",
-                                        [BRIO_ELEMENT_POINT] = "points",
-                                        [BRIO_ELEMENT_TRIANGLE] = "shells",
-                                        [BRIO_ELEMENT_HINGE] = "hinges of shells",
-                                        [BRIO_ELEMENT_PAIR] = "pairs that come close",
-                                        [BRIO_ELEMENT_FRICTION] = "pairs in contact",
-                                        [BRIO_ELEMENT_AFFINE] = "affine bodies"};
-    return (Entry){energy->name, energy->summary, energy->citation, energy->fields,
-                   notes[energy->element]};
+    return (Entry){energy->name,
+                   energy->summary,
+                   energy->citation,
+                   energy->fields,
+                   brio__element(energy)->note,
+                   NULL};
 }
 
 static bool energy_at(int i, Entry *e)
@@ -132,8 +195,11 @@ static bool law_at(int i, Entry *e)
 {
     const BrioLaw *law = brio__law_at(i);
     if (!law) return false;
-    *e = (Entry){law->name, law->summary, law->citation, law->fields,
-                 law->traits & BRIO_LAW_VERTICES ? "between vertices" : "between surfaces"};
+    *e = (Entry){.name = law->name,
+                 .summary = law->summary,
+                 .citation = law->citation,
+                 .fields = law->fields,
+                 .note = law->traits & BRIO_LAW_VERTICES ? "between vertices" : "between surfaces"};
     return true;
 }
 
@@ -141,7 +207,7 @@ static bool obstacle_at(int i, Entry *e)
 {
     const BrioObstacleType *type = brio__obstacle_type_at(i);
     if (!type) return false;
-    *e = (Entry){type->name, type->summary, NULL, type->fields, NULL};
+    *e = (Entry){.name = type->name, .summary = type->summary, .fields = type->fields};
     return true;
 }
 
@@ -159,37 +225,49 @@ static bool damping_at(int i, Entry *e)
 {
     const BrioDampingModel *found = brio__damping_model_at(i);
     if (!found) return false;
-    *e = (Entry){found->name, found->summary, found->citation, found->fields,
+    *e = (Entry){found->name,
+                 found->summary,
+                 found->citation,
+                 found->fields,
                  found->brakes_translation ? "brakes translation and rotation too"
                  : found->brakes_rotation  ? "brakes rotation too"
-                                           : "deformation only"};
+                                           : "deformation only",
+                 NULL};
     return true;
 }
 
 static bool solver_at(int i, Entry *e)
 {
     if (i == 0) {
-        *e = (Entry){"newton", "Projected Newton with a line search; keys in the section `solver`.",
-                     "Teran2005", NULL, "solver.type"};
+        *e = (Entry){
+            "newton",      "Projected Newton with a line search; keys in the section `solver`.",
+            "Teran2005",   NULL,
+            "solver.type", NULL};
         return true;
     }
     if (i == 1) {
         *e = (Entry){"root",
                      "Newton on gradient = 0 with the merit |gradient|^2: slower than minimising, "
                      "kept for comparison.",
-                     "Kharevych2006", NULL, "solver.type"};
+                     "Kharevych2006",
+                     NULL,
+                     "solver.type",
+                     NULL};
         return true;
     }
     if (i == 2) {
         *e = (Entry){"local-global",
                      "A fixed number of iterations with one constant matrix (Projective Dynamics, "
                      "L-BFGS where energies are no projections): real time.",
-                     "Bouaziz2014", NULL, "solver.type"};
+                     "Bouaziz2014",
+                     NULL,
+                     "solver.type",
+                     NULL};
         return true;
     }
     const BrioLinearType *found = brio__linear_at(i - 3);
     if (!found) return false;
-    *e = (Entry){found->name, found->summary, found->citation, NULL, "solver.linear"};
+    *e = (Entry){found->name, found->summary, found->citation, NULL, "solver.linear", NULL};
     return true;
 }
 
@@ -197,7 +275,7 @@ static bool shape_at(int i, Entry *e)
 {
     const BrioShape *found = brio__shape_at(i);
     if (!found) return false;
-    *e = (Entry){found->name, found->summary, NULL, found->fields, found->kind};
+    *e = (Entry){found->name, found->summary, NULL, found->fields, found->kind, NULL};
     return true;
 }
 
@@ -211,7 +289,7 @@ static bool preset_at(int i, Entry *e)
         n += snprintf(summary + n, sizeof summary - (size_t)n, ", %s: %g", found->value[k].field,
                       found->value[k].value);
     snprintf(summary + n, sizeof summary - (size_t)n, "}");
-    *e = (Entry){found->name, summary, NULL, NULL, NULL};
+    *e = (Entry){found->name, summary, NULL, NULL, NULL, NULL};
     return true;
 }
 
@@ -219,7 +297,7 @@ static bool frames_at(int i, Entry *e)
 {
     const BrioFrameFormat *found = brio__frames_at(i);
     if (!found) return false;
-    *e = (Entry){found->name, found->summary, NULL, NULL, NULL};
+    *e = (Entry){found->name, found->summary, NULL, NULL, NULL, NULL};
     return true;
 }
 
@@ -227,7 +305,7 @@ static bool reader_at(int i, Entry *e)
 {
     const BrioMeshReader *found = brio__mesh_reader_at(i);
     if (!found) return false;
-    *e = (Entry){found->extension, found->summary, NULL, NULL, NULL};
+    *e = (Entry){found->extension, found->summary, NULL, NULL, NULL, NULL};
     return true;
 }
 
@@ -259,7 +337,7 @@ static bool scene_at(int i, Entry *e)
         node = brio__node_get(tree, "title");
     if (node && node->text) snprintf(title, sizeof title, "%s", node->text);
     brio__tree_free(tree);
-    *e = (Entry){names[i], title, NULL, NULL, NULL};
+    *e = (Entry){names[i], title, NULL, NULL, NULL, NULL};
     return true;
 }
 
@@ -281,6 +359,7 @@ static const Family families[] = {
     {"scenes", "`brio run NAME`", "No scenes were found beside the program.", scene_at},
     {"frames", "`output: {frames: [NAME]}`", "", frames_at},
     {"meshes", "`mesh: FILE` of a body, by the ending of the name", "", reader_at},
+    {"keys", "the maps of a scene file and their keys", "", section_at},
 };
 
 const Family *family_at(int i)
@@ -290,6 +369,15 @@ const Family *family_at(int i)
 
 /* ---- as JSON ---------------------------------------------------------------------------- */
 
+static void json_words(BrioJson *json, const BrioField *field)
+{
+    if (!brio__field_word(field, 0).text[0]) return;
+    brio__json_open(json, "words", '[');
+    for (int k = 0; brio__field_word(field, k).text[0]; k++)
+        brio__json_text(json, NULL, brio__field_word(field, k).text);
+    brio__json_close(json, ']');
+}
+
 static void json_fields(BrioJson *json, const BrioField *fields)
 {
     brio__json_open(json, "fields", '[');
@@ -298,15 +386,49 @@ static void json_fields(BrioJson *json, const BrioField *fields)
         brio__json_text(json, "name", f->name);
         brio__json_text(json, "type", field_text(f).type);
         brio__json_text(json, "unit", brio__field_unit(f).text);
-        if (brio__field_word(f, 0).text[0]) {
-            brio__json_open(json, "words", '[');
-            for (int k = 0; brio__field_word(f, k).text[0]; k++)
-                brio__json_text(json, NULL, brio__field_word(f, k).text);
-            brio__json_close(json, ']');
-        }
-        brio__json_real(json, "default", f->standard);
-        brio__json_real(json, "least", f->least);
-        brio__json_real(json, "most", f->most);
+        json_words(json, f);
+        brio__json_real(json, "default", f->default_value);
+        brio__json_real(json, "least", f->min);
+        brio__json_real(json, "most", f->max);
+        brio__json_boolean(json, "required", f->required);
+        brio__json_text(json, "summary", f->summary);
+        brio__json_close(json, '}');
+    }
+    brio__json_close(json, ']');
+}
+
+/* The default of a key: a number, a list of them, a text, or null where words tell it. */
+static void json_default(BrioJson *json, const BrioKey *key)
+{
+    int width = brio__key_width(key);
+    if (key->text) {
+        brio__json_text(json, "default", key->text);
+    } else if (width <= 1) {
+        brio__json_real(json, "default", key->field.default_value);
+    } else {
+        brio__json_open(json, "default", '[');
+        for (int i = 0; i < width; i++)
+            brio__json_real(json, NULL,
+                            key->components ? key->components[i] : key->field.default_value);
+        brio__json_close(json, ']');
+    }
+}
+
+static void json_keys(BrioJson *json, const BrioKey *keys)
+{
+    brio__json_open(json, "keys", '[');
+    for (const BrioKey *k = keys; k->field.name; k++) {
+        const BrioField *f = &k->field;
+        KeyText text = key_text(k);
+        brio__json_open(json, NULL, '{');
+        brio__json_text(json, "name", f->name);
+        brio__json_text(json, "takes", text.takes);
+        brio__json_text(json, "unit", brio__field_unit(f).text);
+        json_words(json, f);
+        json_default(json, k);
+        brio__json_text(json, "default_text", text.initial);
+        brio__json_real(json, "least", f->min);
+        brio__json_real(json, "most", f->max);
         brio__json_boolean(json, "required", f->required);
         brio__json_text(json, "summary", f->summary);
         brio__json_close(json, '}');
@@ -325,7 +447,10 @@ void family_json(FILE *file, const Family *family)
         brio__json_text(&json, "summary", e.summary);
         if (e.note) brio__json_text(&json, "note", e.note);
         if (e.citation) brio__json_text(&json, "citation", e.citation);
-        json_fields(&json, e.fields);
+        if (e.keys)
+            json_keys(&json, e.keys);
+        else
+            json_fields(&json, e.fields);
         brio__json_close(&json, '}');
     }
     brio__json_close(&json, ']');
@@ -373,25 +498,26 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
                 s->summary, s->path[0] ? ": `" : "", s->path, s->path[0] ? "`" : "");
     else
         fprintf(file, "\n%s%s%s\n", s->summary, s->path[0] ? ": " : "", s->path);
-    for (const BrioKey *k = s->keys; k->name; k++) {
+    for (const BrioKey *k = s->keys; k->field.name; k++) {
+        KeyText t = key_text(k);
         if (markdown) {
-            fprintf(file, "| `%s` |", k->name);
-            print_cell(file, k->value);
-            print_cell(file, k->standard);
-            print_cell(file, k->summary);
+            fprintf(file, "| `%s` |", k->field.name);
+            print_cell(file, t.takes);
+            print_cell(file, t.initial);
+            print_cell(file, k->field.summary);
             fputc('\n', file);
         } else {
-            fprintf(file, "  %-15s %s%s%s%s\n", k->name, k->value, k->standard[0] ? " [" : "",
-                    k->standard, k->standard[0] ? "]" : "");
-            print_wrapped(file, k->summary, 18, 110);
+            fprintf(file, "  %-15s %s%s%s%s\n", k->field.name, t.takes, t.initial[0] ? " [" : "",
+                    t.initial, t.initial[0] ? "]" : "");
+            print_wrapped(file, k->field.summary, 18, 110);
         }
     }
 }
 
 void print_reference(FILE *file, bool markdown)
 {
-    static const char *const shown[] = {"shapes",  "materials", "presets", "integrators",
-                                        "solvers", "frames",    "meshes"};
+    static const char *const shown[] = {"shapes",  "materials",   "presets", "laws",   "obstacles",
+                                        "damping", "integrators", "solvers", "frames", "meshes"};
     if (markdown)
         fputs("# The scene file\n\n<!-- Written by `brio help scene --markdown`: change the tables "
               "in src/, not this "

@@ -2,18 +2,25 @@
 #ifndef BRIO_REFERENCE_H
 #define BRIO_REFERENCE_H
 
-#include "field.h"
+#include "internal.h"
 
 typedef struct FieldText {
     char type[64], standard[48], range[160];
 } FieldText;
 FieldText field_text(const BrioField *field);
 
+/* A key of a scene in words: what it takes, with unit and range, and its default. */
+typedef struct KeyText {
+    char takes[320], initial[128];
+} KeyText;
+KeyText key_text(const BrioKey *key);
+
 /* One thing of a family that users choose by name. */
 typedef struct Entry {
     const char *name, *summary, *citation; /* citation: key or NULL */
     const BrioField *fields;               /* may be NULL */
     const char *note;                      /* "order 2, implicit", or NULL */
+    const BrioKey *keys;                   /* of a section of a scene; otherwise NULL */
 } Entry;
 
 typedef struct Family {

@@ -4,9 +4,7 @@
 #include "progress.h"
 #include "results.h"
 
-#include "picture/font.h"
-#include "picture/png.h"
-#include "picture/stage.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,8 @@
+/* The parts of report.html that all reports share: page, charts, pictures, the moving scene. */
 #include "report.h"
 #include "report_script.h"
 
-#include "output/html.h"
-#include "output/json.h"
-#include "picture/font.h"
-#include "picture/png.h"
-#include "picture/stage.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>

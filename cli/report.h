@@ -6,9 +6,7 @@
 
 #include "commands.h"
 
-#include "output/motion.h"
-#include "output/svg.h"
-#include "output/writer.h"
+#include "internal.h"
 
 typedef struct Report {
     FILE *file;

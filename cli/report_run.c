@@ -4,9 +4,7 @@
 #include "report.h"
 #include "results.h"
 
-#include "output/html.h"
-#include "output/run.h"
-#include "scene/tree.h"
+#include "internal.h"
 
 #include <ctype.h>
 #include <errno.h>

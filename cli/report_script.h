@@ -1,3 +1,4 @@
+/* The script of report.html, bundled by cmake/report.cmake and put into the program. */
 #ifndef BRIO_REPORT_SCRIPT_H
 #define BRIO_REPORT_SCRIPT_H
 

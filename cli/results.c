@@ -1,6 +1,7 @@
+/* What run.json says of earlier results. */
 #include "results.h"
 
-#include "scene/tree.h"
+#include "internal.h"
 
 #include <string.h>
 

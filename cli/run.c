@@ -3,7 +3,7 @@
 #include "progress.h"
 #include "report.h"
 
-#include "output/json.h"
+#include "internal.h"
 
 #include <string.h>
 #include <unistd.h>

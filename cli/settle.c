@@ -3,9 +3,7 @@
 #include "commands.h"
 #include "progress.h"
 
-#include "sim/ledger.h"
-#include "output/csv.h"
-#include "output/json.h"
+#include "internal.h"
 
 #include <string.h>
 
@@ -88,7 +86,7 @@ static BrioStatus settle(Settled *w, bool force, BrioFolder *folder, BrioFolder 
     BRIO_CHECK(brio__results_open(w->out, force, false, folder, error));
     brio_sim_ledger(w->sim, &w->before);
     *failed = true;
-    BrioStatus status = brio_sim_settle(w->sim);
+    BrioStatus status = brio_sim_settle(w->sim, NULL);
     if (status != BRIO_OK)
         return brio__error(error, status,
                            "no equilibrium was found: %s; solver.max_iterations may be too low, or "

@@ -5,15 +5,9 @@
  * that the kinetic energies add up to that of the state; the potentials do as far as the elastic
  * energy is quadratic in u. A free body is brought back by its best rigid motion first: u then is
  * deformation only, and v is seen from the turned body. */
-#include "affine.h"
+#include "internal.h"
 #include "commands.h"
 #include "table.h"
-
-#include "sim/ledger.h"
-#include "analyze/modes.h"
-#include "output/json.h"
-#include "output/run.h"
-#include "output/svg.h"
 
 #include <string.h>
 #include <unistd.h>

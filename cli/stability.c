@@ -5,10 +5,7 @@
 #include "commands.h"
 #include "table.h"
 
-#include "analyze/modes.h"
-#include "analyze/stability.h"
-#include "output/json.h"
-#include "scene/scene.h"
+#include "internal.h"
 
 #include <string.h>
 
@@ -206,7 +203,7 @@ static BrioStatus find_frequencies(Analysis *a, BrioStiffness *stiffness)
 
 static BrioStatus measure_method(Analysis *a, const BrioIntegrator *integrator)
 {
-    BrioSimDef def = brio_sim_def(integrator->name);
+    BrioSimDef def = brio_default_sim(integrator->name);
     BrioOscillator *o = NULL;
     unsigned traits = integrator->traits;
     if (integrator->check) integrator->check(def.values, &traits, (char[1]){""}, 1);

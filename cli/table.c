@@ -1,3 +1,4 @@
+/* Tables of text with columns as wide as their longest entry. */
 #include "table.h"
 
 #include <stdarg.h>

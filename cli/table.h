@@ -3,7 +3,7 @@
 #ifndef BRIO_TABLE_H
 #define BRIO_TABLE_H
 
-#include "base.h"
+#include "internal.h"
 
 typedef struct TableColumn {
     const char *head, *unit; /* unit: NULL or "" if none */

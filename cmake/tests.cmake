@@ -108,7 +108,15 @@ if(TARGET brio_kernels_avx2)
   endforeach()
 endif()
 
-# The form of the sources.
+# The form of the sources: who may include whom, lengths, opening comments; and clang-format.
+find_program(BRIO_PYTHON3 NAMES python3)
+mark_as_advanced(BRIO_PYTHON3)
+if(BRIO_PYTHON3)
+  add_test(NAME layers COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/layers.py)
+else()
+  add_test(NAME layers COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no python3; apt-get install python3")
+endif()
+set_tests_properties(layers PROPERTIES LABELS quick TIMEOUT 60)
 add_test(NAME format COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/format_test.sh ${PROJECT_SOURCE_DIR})
 set_tests_properties(format PROPERTIES LABELS quick TIMEOUT 300 SKIP_RETURN_CODE 77)
 

@@ -15,20 +15,20 @@ int main(int argc, char **argv)
     const double eye[3] = {0, 2, 0.1}, down[3] = {0, -1, 0};
     double hit[3];
     int hand;
-    if (brio_sim_grab_ray(sim, eye, down, NAN, &hand, hit))
-        return fprintf(stderr, "%s\n", brio_sim_reason(sim)), 1;
+    if (brio_sim_grab_ray(sim, eye, down, NAN, &hand, hit, &error))
+        return fprintf(stderr, "%s\n", error.message), 1;
     if (hand < 0) return fprintf(stderr, "there is nothing below\n"), 1;
-    if (brio_sim_set_integrator(sim, "a-search", NULL))
-        return fprintf(stderr, "%s\n", brio_sim_reason(sim)), 1;
+    if (brio_sim_set_integrator(sim, "a-search", NULL, &error))
+        return fprintf(stderr, "%s\n", error.message), 1;
     for (int k = 0; k < 90; k++) {
         BrioHand held;
         double to[3] = {hit[0], hit[1] + fmin(1, k / 60.0), hit[2]};
-        if (k < 75) brio_sim_drag(sim, hand, to);
-        if (k == 70) brio_sim_set_material(sim, 0, "k", 400);
+        if (k < 75) brio_sim_drag(sim, hand, to, NULL);
+        if (k == 70) brio_sim_set_material(sim, 0, "k", 400, NULL);
         if (k % 15 == 0 && !brio_sim_hand(sim, hand, &held))
             printf("hand at y = %.2f m, cloth at %.2f m\n", held.point[1], held.grip[1]);
-        if (k == 75) brio_sim_release(sim, hand);
-        if (brio_sim_step(sim)) return fprintf(stderr, "%s\n", brio_sim_reason(sim)), 1;
+        if (k == 75) brio_sim_release(sim, hand, NULL);
+        if (brio_sim_step(sim, &error)) return fprintf(stderr, "%s\n", error.message), 1;
     }
     BrioLedger now;
     brio_sim_ledger(sim, &now);

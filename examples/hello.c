@@ -18,11 +18,12 @@ int main(int argc, char **argv)
     brio_sim_positions(sim, 0, x);
     brio_sim_velocities(sim, 0, v);
     for (int64_t i = 0; i < n; i++) x[3 * i + 1] += 0.001, v[3 * i + 1] += 0.5; /* y is up */
-    if (brio_sim_set_positions(sim, 0, x) || brio_sim_set_velocities(sim, 0, v)) return 1;
+    if (brio_sim_set_positions(sim, 0, x, &error) || brio_sim_set_velocities(sim, 0, v, &error))
+        return fprintf(stderr, "%s\n", error.message), 1;
     for (int k = 0; k < 10; k++) {
         BrioLedger now;
-        if (brio_sim_step(sim) || brio_sim_ledger(sim, &now))
-            return fprintf(stderr, "%s\n", brio_sim_reason(sim)), 1;
+        if (brio_sim_step(sim, &error) || brio_sim_ledger(sim, &now))
+            return fprintf(stderr, "%s\n", error.message), 1;
         printf("t = %.3f s: kinetic %.4f + potential %.4f = %.4f J\n", now.time, now.kinetic,
                now.potential, now.total);
     }

@@ -39,13 +39,14 @@ int main(int argc, char **argv)
     BrioError error = {0};
     char text[2048];
     BrioLedger now;
-    if (brio_register_integrator(&leapfrog)) return 1;
+    if (brio_register_integrator(&leapfrog, &error))
+        return fprintf(stderr, "%s\n", error.message), 1;
     if (argc < 2) return fprintf(stderr, "usage: leapfrog SCENE (with integrator: leapfrog)\n"), 2;
     if (brio_sim_load(argv[1], &sim, &error))
         return brio_error_text(&error, text, sizeof text), fprintf(stderr, "%s\n", text), 2;
     for (int k = 0; k <= 100; k++) {
-        if ((k > 0 && brio_sim_step(sim)) || brio_sim_ledger(sim, &now))
-            return fprintf(stderr, "%s\n", brio_sim_reason(sim)), 1;
+        if ((k > 0 && brio_sim_step(sim, &error)) || brio_sim_ledger(sim, &now))
+            return fprintf(stderr, "%s\n", error.message), 1;
         if (k % 20 == 0) printf("t = %.4f s: total energy %.6f J\n", now.time, now.total);
     }
     brio_sim_free(sim);

@@ -60,7 +60,7 @@ int main(void)
         brio_sim_parse(scene, strlen(scene), "rope", &sim, &error))
         return fprintf(stderr, "%s\n", error.message), 2;
     for (int k = 0; k <= 100; k++) {
-        if (k > 0 && brio_sim_step(sim)) return fprintf(stderr, "%s\n", brio_sim_reason(sim)), 1;
+        if (k > 0 && brio_sim_step(sim, &error)) return fprintf(stderr, "%s\n", error.message), 1;
         brio_sim_positions(sim, 0, x);
         if (k % 20 == 0)
             printf("t = %.1f s: the free end is at x = %.3f m, y = %.3f m\n", brio_sim_time(sim),

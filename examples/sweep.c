@@ -39,8 +39,8 @@ static void run_case(int i, Case *result)
     if (count > 2048)
         snprintf(result->problem, sizeof result->problem, "there is no room for %lld vertices",
                  (long long)count);
-    else if (brio_sim_positions(sim, 0, first), brio_sim_settle(sim))
-        snprintf(result->problem, sizeof result->problem, "%s", brio_sim_reason(sim));
+    else if (brio_sim_positions(sim, 0, first), brio_sim_settle(sim, &error))
+        snprintf(result->problem, sizeof result->problem, "%s", error.message);
     else
         brio_sim_positions(sim, 0, x);
     for (int64_t v = 0; !result->problem[0] && v < count; v++)

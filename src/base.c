@@ -1,3 +1,5 @@
+/* Status names, log and errors, memory with its limit, nearest names, threads with sums in a fixed
+ * order, the instruction set, clocks. */
 #include "base.h"
 
 #include <stdarg.h>
@@ -92,6 +94,11 @@ BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file,
     fill_error(error, status, file, line, column, path, format, arguments);
     va_end(arguments);
     return status;
+}
+
+BrioStatus brio__no_memory(BrioError *error)
+{
+    return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
 }
 
 void brio_error_text(const BrioError *error, char *text, size_t size)

@@ -31,6 +31,9 @@ BrioStatus brio__error_at(BrioError *error, BrioStatus status, const char *file,
                           int column, const char *path, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
 
+/* Out of memory, with its sentence. */
+BrioStatus brio__no_memory(BrioError *error);
+
 /* The name of `names` (count of them) nearest to `word`, or NULL if none is near enough to
  * suggest. */
 const char *brio__nearest(const char *word, const char *const *names, int count);

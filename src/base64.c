@@ -1,3 +1,4 @@
+/* Base64 of RFC 4648, three bytes to four letters. */
 #include "base64.h"
 
 #include <string.h>

@@ -10,7 +10,7 @@
 
 int brio__field_width(const BrioField *field)
 {
-    return field->type == BRIO_VECTOR ? 3 : field->type == BRIO_LIST ? 1 + BRIO_LIST_MOST : 1;
+    return field->type == BRIO_VECTOR ? 3 : field->type == BRIO_LIST ? 1 + BRIO_MAX_LIST : 1;
 }
 
 /* The k-th word of "one|two|three"; its length through `length`. NULL past the last. */
@@ -68,7 +68,7 @@ void brio_fields_defaults(const BrioField *fields, double *values)
 {
     for (const BrioField *field = fields; field && field->name; field++)
         for (int i = 0; i < brio__field_width(field); i++)
-            *values++ = field->type == BRIO_LIST ? 0 : field->standard;
+            *values++ = field->type == BRIO_LIST ? 0 : field->default_value;
 }
 
 /* ---- ranges ----------------------------------------------------------------------------- */
@@ -89,20 +89,20 @@ static double round_bound(double bound)
 
 static void range_text(const BrioField *field, char *text, size_t size)
 {
-    bool below = field->least > -DBL_MAX, above = field->most < DBL_MAX;
-    double least = round_bound(field->least), most = round_bound(field->most);
+    bool below = field->min > -DBL_MAX, above = field->max < DBL_MAX;
+    double least = round_bound(field->min), most = round_bound(field->max);
     char low[64] = "", high[64] = "";
-    if (below && field->least > 0 && field->least <= TINY)
+    if (below && field->min > 0 && field->min <= TINY)
         snprintf(low, sizeof low, "positive");
     else if (below)
-        snprintf(low, sizeof low, "%s %s", field->least > least ? "more than" : "at least",
+        snprintf(low, sizeof low, "%s %s", field->min > least ? "more than" : "at least",
                  number(least).text);
-    if (above && field->most < 0 && field->most >= -TINY)
+    if (above && field->max < 0 && field->max >= -TINY)
         snprintf(high, sizeof high, "negative");
     else if (above)
-        snprintf(high, sizeof high, "%s %s", field->most < most ? "less than" : "at most",
+        snprintf(high, sizeof high, "%s %s", field->max < most ? "less than" : "at most",
                  number(most).text);
-    if (below && above && field->least == least && field->most == most &&
+    if (below && above && field->min == least && field->max == most &&
         !(least > 0 && least <= TINY))
         snprintf(text, size, "must be between %s and %s", number(least).text, number(most).text);
     else
@@ -117,9 +117,10 @@ static BrioStatus check_value(const BrioField *field, int component, double valu
         snprintf(name, sizeof name, "%s[%d]", field->name, component);
     else
         snprintf(name, sizeof name, "%s", field->name);
-    if (value == field->standard || (isnan(value) && isnan(field->standard) && !field->required))
+    if (value == field->default_value ||
+        (isnan(value) && isnan(field->default_value) && !field->required))
         return BRIO_OK;
-    if (isnan(value) && isnan(field->standard))
+    if (isnan(value) && isnan(field->default_value))
         return brio__error(error, BRIO_ERROR_INPUT, "%s has no value, and no default", name);
     if (field->type == BRIO_BOOLEAN) {
         if (value == 0 || value == 1) return BRIO_OK;
@@ -141,7 +142,7 @@ static BrioStatus check_value(const BrioField *field, int component, double valu
     if (field->type == BRIO_INTEGER && value != floor(value))
         return brio__error(error, BRIO_ERROR_INPUT, "%s = %s is not a whole number", name,
                            number(value).text);
-    if (value >= field->least && value <= field->most) return BRIO_OK;
+    if (value >= field->min && value <= field->max) return BRIO_OK;
     char range[192];
     range_text(field, range, sizeof range);
     return brio__error(error, BRIO_ERROR_INPUT, "%s = %s%s%s is out of range: %s", name,
@@ -154,23 +155,39 @@ BrioStatus brio__fields_check(const BrioField *fields, const double *values, Bri
          values += brio__field_width(field++)) {
         bool list = field->type == BRIO_LIST;
         if (list &&
-            !(values[0] >= 0 && values[0] <= BRIO_LIST_MOST && values[0] == floor(values[0])))
+            !(values[0] >= 0 && values[0] <= BRIO_MAX_LIST && values[0] == floor(values[0])))
             return brio__error(error, BRIO_ERROR_INPUT, "%s holds %s numbers: at most %d",
-                               field->name, number(values[0]).text, BRIO_LIST_MOST);
+                               field->name, number(values[0]).text, BRIO_MAX_LIST);
         int count = list ? (int)values[0] : brio__field_width(field);
         for (int i = 0; i < count; i++) BRIO_CHECK(check_value(field, i, values[i + list], error));
     }
     return BRIO_OK;
 }
 
+static void list_names(const BrioField *fields, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (; fields && fields->name && used < size; fields++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", fields->name);
+}
+
 BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name,
-                           const double *value)
+                           const double *value, BrioError *error)
 {
     int offset;
     const BrioField *field = name ? find_field(fields, name, &offset) : NULL;
-    if (!field || !value) return BRIO_ERROR_ARGUMENT;
+    if (!field) {
+        char names[512];
+        list_names(fields, names, sizeof names);
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no field \"%s\": there are %s",
+                           name ? name : "", names[0] ? names : "none");
+    }
+    if (!value) return brio__error(error, BRIO_ERROR_ARGUMENT, "no value for %s", name);
     const BrioField row[2] = {*field, {0}};
-    if (brio__fields_check(row, value, NULL) != BRIO_OK) return BRIO_ERROR_ARGUMENT;
+    BrioError inner = {0};
+    if (brio__fields_check(row, value, &inner) != BRIO_OK)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "%s", inner.message);
     memcpy(values + offset, value, (size_t)brio__field_width(field) * sizeof *value);
     return BRIO_OK;
 }

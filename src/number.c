@@ -1,3 +1,4 @@
+/* Numbers are written with the fewest digits that read back as the same bits, in the C locale. */
 #include "number.h"
 
 #include <stdlib.h>

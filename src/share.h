@@ -55,6 +55,7 @@ struct BrioShare {
     void (*traffic)(BrioShare *share, double sent[3]);
     void (*destroy)(BrioShare *share);
     void *channel;
+    BrioStatus status; /* the first failure of a message; brio__share_agree reports it */
 };
 
 /* Joins numbers of all processes: their sums, the largest (a NAN counts as infinite), the
@@ -94,6 +95,7 @@ static inline void brio__share_spread(BrioShare *share, double *vector)
 static inline BrioStatus brio__share_agree(BrioShare *share, BrioStatus status)
 {
     if (!share) return status;
+    if (status == BRIO_OK) status = share->status;
     double worst[2] = {status < 0 ? -(double)status : 0, status > 0 ? (double)status : 0};
     share->most(share, worst, 2);
     return worst[0] > 0 ? (BrioStatus)-worst[0] : (BrioStatus)worst[1];

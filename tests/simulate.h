@@ -27,7 +27,7 @@ static BrioSim *parse(const char *format, ...)
 static inline void step(BrioSim *sim, int count)
 {
     for (int i = 0; i < count; i++) {
-        BrioStatus status = brio_sim_step(sim);
+        BrioStatus status = brio_sim_step(sim, NULL);
         if (status != BRIO_OK)
             fail_msg("step %d: %s: %s", i, brio_status_name(status), brio_sim_reason(sim));
     }

@@ -1,6 +1,6 @@
 /* Affine bodies: their moments, what the mass points make of energies and momenta, torque-free
  * rotation, falling, contact with a plane, holding and setting them, and what is refused. */
-#include "affine.h"
+#include "build/affine.h"
 #include "mesh/mesh.h"
 #include "sim/sim.h"
 
@@ -22,7 +22,7 @@ static BrioMesh *shape(const char *name, const char *const *keys, const double *
     BrioError error = {0};
     brio_fields_defaults(brio_shape_fields(name), all);
     for (int i = 0; keys[i]; i++)
-        assert_int_equal(brio_fields_set(brio_shape_fields(name), all, keys[i], values + i),
+        assert_int_equal(brio_fields_set(brio_shape_fields(name), all, keys[i], values + i, NULL),
                          BRIO_OK);
     if (brio_mesh_shape(name, all, &mesh, &error) != BRIO_OK) fail_msg("%s", error.message);
     return mesh;
@@ -32,7 +32,8 @@ static BrioAffine moments_of(BrioMesh *mesh)
 {
     BrioAffine body;
     BrioError error = {0};
-    BrioStatus status = mesh->tet_count ? brio_mesh_surface(mesh) : brio__mesh_close(mesh, &error);
+    BrioStatus status =
+        mesh->tet_count ? brio_mesh_surface(mesh, NULL) : brio__mesh_close(mesh, &error);
     if (status != BRIO_OK || brio__affine_body(mesh, &body, &error) != BRIO_OK)
         fail_msg("%s", error.message);
     return body;
@@ -563,8 +564,8 @@ static void nearest_affine(void **unused)
         y[3 * i + 1] = p[1] + 0.2 * pattern;
         y[3 * i + 2] = p[2];
     }
-    assert_int_equal(brio_sim_set_positions(sim, 0, y), BRIO_OK);
-    assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_OK);
+    assert_int_equal(brio_sim_set_positions(sim, 0, y, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
     double at[24], w[24];
     brio_sim_positions(sim, 0, at);
     brio_sim_velocities(sim, 0, w);

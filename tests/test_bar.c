@@ -3,7 +3,7 @@
  * what may not be asked for, the columns of energy.csv. */
 #include "program.h"
 
-#include "builder.h"
+#include "system/system.h"
 #include "memory.h"
 #include "mesh/mesh.h"
 #include "sim/sim.h"
@@ -99,7 +99,7 @@ static BrioLedger ledger_of(BrioSim *sim)
 
 static void step(BrioSim *sim)
 {
-    if (brio_sim_step(sim) != BRIO_OK)
+    if (brio_sim_step(sim, NULL) != BRIO_OK)
         fail_msg("t = %g s: %s", brio_sim_time(sim), brio_sim_reason(sim));
 }
 
@@ -345,7 +345,7 @@ static void gravity_along_and_across(void **state)
                     v[3 * i + 2] == 0);
         near(v[3 * i], -2 * 0.1, 1e-8); /* falls freely along x */
     }
-    assert_int_equal(brio_sim_settle(sim), BRIO_OK);
+    assert_int_equal(brio_sim_settle(sim, NULL), BRIO_OK);
     brio_sim_positions(sim, 0, x);
     double d = x[0], force = 1e5 * (2 * (d - 0.01) * log(d / 0.01) + (d - 0.01) * (d - 0.01) / d);
     near(force, 8 * 2, 1e-6);
@@ -390,7 +390,7 @@ static void integrators_that_do_not_fit(void **state)
     BrioState *first;
     BrioBuilder *builder;
     BrioError error = {0};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     BrioMesh *mesh;
     double values[BRIO_MAX_VALUES], zero[3] = {0, 0, 0}, up[3] = {5, 0, 0};
     brio_fields_defaults(brio_shape_fields("line"), values);
@@ -398,9 +398,9 @@ static void integrators_that_do_not_fit(void **state)
     def.name = "bar";
     def.mesh = mesh;
     def.translate[0] = 1;
-    assert_int_equal(brio_material("neo-hookean-1d", &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material("neo-hookean-1d", &def.material, NULL), BRIO_OK);
     for (int again = 0; again < 3; again++) {
-        assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+        assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
         assert_int_equal(brio_builder_body(builder, &def, NULL, &error), BRIO_OK);
         assert_int_equal(brio_builder_plane(builder, NULL, zero, zero, &error), BRIO_ERROR_INPUT);
         assert_int_equal(brio_builder_plane(builder, NULL, zero, up, &error), BRIO_OK);
@@ -416,7 +416,7 @@ static void integrators_that_do_not_fit(void **state)
                 "contact with dhat = 0.01 m and kappa = -1 N/m: both must be positive");
             continue;
         }
-        BrioSimDef sim_def = brio_sim_def(again ? "backward-euler" : "symplectic-euler");
+        BrioSimDef sim_def = brio_default_sim(again ? "backward-euler" : "symplectic-euler");
         BrioSim *made = NULL;
         if (again) first->q[0] = -0.5; /* as no builder would leave it */
         assert_int_equal(brio_sim_create(system, first, &sim_def, &made, &error),
@@ -437,17 +437,17 @@ static void set_from_outside(void **state)
     brio_sim_positions(sim, 0, x);
     brio_sim_velocities(sim, 0, v);
     for (int i = 0; i <= CELLS; i++) x[3 * i] -= 0.095;
-    assert_int_equal(brio_sim_set_positions(sim, 0, x), BRIO_OK);
+    assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
     near(ledger_of(sim).min_distance, 0.005, 1e-14);
     near(ledger_of(sim).contact, 1e6 * 0.005 * 0.005 * log(2), 1e-9);
     assert_int_equal(ledger_of(sim).contacts, 1);
     for (int i = 0; i <= CELLS; i++) x[3 * i] -= 0.01; /* behind the wall */
-    assert_int_equal(brio_sim_set_positions(sim, 0, x), BRIO_STEP_REJECTED);
+    assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_STEP_REJECTED);
     for (int i = 0; i <= CELLS; i++) x[3 * i] += 0.5;
     x[4] = 1e-3; /* across */
-    assert_int_equal(brio_sim_set_positions(sim, 0, x), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_ERROR_ARGUMENT);
     v[3 * CELLS + 2] = 1;
-    assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_ERROR_ARGUMENT);
     near(ledger_of(sim).min_distance, 0.005, 1e-14);
     near(ledger_of(sim).momentum[0], -10, 1e-13);
     assert_true(ledger_of(sim).momentum[2] == 0);

@@ -308,7 +308,7 @@ static BrioSim *two_springs(double k, double m, double x0, double v0, double h)
     double start[18] = {0, 1, 0, 0, 0, 0, x0, 0, 0, v0, 0, 0, 0, -1, 0, 0, 0, 0};
     int32_t edge[] = {0, 1, 1, 2}, pins[] = {0, 2};
     BrioMesh mesh = {.vertex_count = 3, .edge_count = 2, .x = rest, .edge = edge};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     BrioBuilder *builder;
     BrioSystem *system;
     BrioState *state;
@@ -319,15 +319,15 @@ static BrioSim *two_springs(double k, double m, double x0, double v0, double h)
     def.kind = BRIO_KIND_SPRINGS;
     def.spring = spring;
     def.state = start;
-    assert_int_equal(brio_material("hooke", &def.material), BRIO_OK);
-    assert_int_equal(brio_material_set(&def.material, "vertex_mass", m), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_default_material("hooke", &def.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&def.material, "vertex_mass", m, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     brio_builder_gravity(builder, (const double[3]){0, 0, 0});
     if (brio_builder_body(builder, &def, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
     assert_int_equal(brio_builder_fix(builder, 0, pins, 2, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     brio_builder_free(builder);
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     sim_def.h = h;
     sim_def.solver.tol = 1e-12;
     assert_int_equal(brio_sim_create(system, state, &sim_def, &sim, &error), BRIO_OK);
@@ -414,7 +414,7 @@ static void blend_keeps_the_energy(void **unused)
     BrioLedger first, now;
     double most = 0;
     brio_sim_ledger(sim, &first);
-    for (int n = 0; n < 400 && most < 10 && brio_sim_step(sim) == BRIO_OK; n++) {
+    for (int n = 0; n < 400 && most < 10 && brio_sim_step(sim, NULL) == BRIO_OK; n++) {
         brio_sim_ledger(sim, &now);
         most = fmax(most, now.total / first.total);
     }
@@ -454,7 +454,7 @@ static void targets_are_tracked(void **unused)
             int roots = 0;
             brio_sim_ledger(sim, &first);
             for (int n = 0; n < 40; n++) {
-                if (n == 30) brio_sim_set_gravity(sim, (const double[3]){1, -5, 0});
+                if (n == 30) brio_sim_set_gravity(sim, (const double[3]){1, -5, 0}, NULL);
                 step(sim, 1);
                 brio_sim_ledger(sim, &now);
                 play = fmax(play, now.kinetic);
@@ -540,8 +540,8 @@ static void midpoint_that_fails(void **unused)
                                  "  - shape: {type: box, size: [1, 1, 1], cells: [1, 1, 1]}\n"
                                  "    material: {type: neo-hookean, E: 1e4, nu: 0.3, rho: 1000}\n",
                                  names[k]);
-            assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_OK);
-            through[k] = brio_sim_step(sim) == BRIO_OK;
+            assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
+            through[k] = brio_sim_step(sim, NULL) == BRIO_OK;
             brio_sim_positions(sim, 0, x[k]);
             brio_sim_ledger(sim, &now[k]);
             brio_sim_free(sim);

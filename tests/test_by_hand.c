@@ -1,6 +1,6 @@
 /* Small answers worked out by hand: masses, elastic moduli, springs of their own, settling, the
  * clock, and what Newton does with its start, its last step and the end of a midpoint step. */
-#include "builder.h"
+#include "system/system.h"
 #include "mesh/mesh.h"
 #include "mesh/shapes.h"
 #include "sim/sim.h"
@@ -17,16 +17,16 @@
 
 static BrioBodyDef body_def(const BrioMesh *mesh, const char *material)
 {
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     def.name = "body";
     def.mesh = mesh;
-    assert_int_equal(brio_material(material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(material, &def.material, NULL), BRIO_OK);
     return def;
 }
 
 static void set(BrioBodyDef *def, const char *name, double value)
 {
-    assert_int_equal(brio_material_set(&def->material, name, value), BRIO_OK);
+    assert_int_equal(brio_material_set(&def->material, name, value, NULL), BRIO_OK);
 }
 
 /* `hold` adds what fixes the body; may be NULL. */
@@ -38,7 +38,7 @@ static BrioSim *make(const BrioBodyDef *body, const double *gravity,
     BrioState *state;
     BrioSim *sim;
     BrioError error = {0};
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     if (gravity) brio_builder_gravity(builder, gravity);
     if (brio_builder_body(builder, body, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
     if (hold) hold(builder);
@@ -51,7 +51,7 @@ static BrioSim *make(const BrioBodyDef *body, const double *gravity,
 
 static void step(BrioSim *sim)
 {
-    if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
+    if (brio_sim_step(sim, NULL) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
 }
 
 /* Two vertices, 1 m apart, and the spring between them; a tet with edges of 1 m along the axes. */
@@ -114,7 +114,7 @@ static double size_of(const BrioMesh *mesh)
 /* By the vertices, and by the momentum of a body that moves at 2 m/s. */
 static double total_mass(BrioBodyDef *def)
 {
-    BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+    BrioSimDef sim_def = brio_default_sim("symplectic-euler");
     BrioLedger ledger;
     def->velocity[1] = 2;
     BrioSim *sim = make(def, NULL, NULL, &sim_def);
@@ -169,7 +169,7 @@ static void masses(void **unused)
     } single[] = {{&solid, 12.0 / 6 / 4}, {&face, 12.0 / 2 / 3}, {&pair, 12.0 / 2}};
     for (size_t k = 0; k < BRIO_COUNT(single); k++) {
         BrioBodyDef def = body_def(single[k].mesh, k ? "hooke" : "corotated");
-        BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+        BrioSimDef sim_def = brio_default_sim("symplectic-euler");
         set(&def, "rho", 12);
         BrioSim *sim = make(&def, NULL, NULL, &sim_def);
         for (int64_t v = 0; v < single[k].mesh->vertex_count; v++)
@@ -189,15 +189,15 @@ typedef struct Moduli {
 static Moduli moduli(const BrioEnergy *energy, double nu, BrioMaterial *material)
 {
     const double E = 3e4, c1 = 1.1e4, c2 = 5e3, kappa = 7e4;
-    assert_int_equal(brio_material(energy->name, material), BRIO_OK);
+    assert_int_equal(brio_default_material(energy->name, material, NULL), BRIO_OK);
     if (!strcmp(energy->name, "mooney-rivlin")) {
-        assert_int_equal(brio_material_set(material, "c1", c1), BRIO_OK);
-        assert_int_equal(brio_material_set(material, "c2", c2), BRIO_OK);
-        assert_int_equal(brio_material_set(material, "kappa", kappa), BRIO_OK);
+        assert_int_equal(brio_material_set(material, "c1", c1, NULL), BRIO_OK);
+        assert_int_equal(brio_material_set(material, "c2", c2, NULL), BRIO_OK);
+        assert_int_equal(brio_material_set(material, "kappa", kappa, NULL), BRIO_OK);
         return (Moduli){kappa, 2 * (c1 + c2)};
     }
-    assert_int_equal(brio_material_set(material, "E", E), BRIO_OK);
-    assert_int_equal(brio_material_set(material, "nu", nu), BRIO_OK);
+    assert_int_equal(brio_material_set(material, "E", E, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(material, "nu", nu, NULL), BRIO_OK);
     double shear = E / (2 + 2 * nu);
     if (!strcmp(energy->name, "arap")) return (Moduli){2.0 / 3 * shear, shear}; /* lambda = 0 */
     return (Moduli){E / (3 - 6 * nu), shear};
@@ -263,7 +263,7 @@ static double strained(const BrioMaterial *material, const BrioMesh *mesh, doubl
 {
     double *first = calloc((size_t)mesh->vertex_count * 6, sizeof *first), energy = 0;
     BrioBodyDef def = body_def(mesh, material->type);
-    BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+    BrioSimDef sim_def = brio_default_sim("symplectic-euler");
     def.material = *material;
     def.state = first;
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -299,8 +299,10 @@ static void moduli_of_materials(void **unused)
     BrioMesh *mesh;
     int checked = 0;
     brio_fields_defaults(brio_shape_fields("box"), values);
-    assert_int_equal(brio_fields_set(brio_shape_fields("box"), values, "size", size), BRIO_OK);
-    assert_int_equal(brio_fields_set(brio_shape_fields("box"), values, "cells", cells), BRIO_OK);
+    assert_int_equal(brio_fields_set(brio_shape_fields("box"), values, "size", size, NULL),
+                     BRIO_OK);
+    assert_int_equal(brio_fields_set(brio_shape_fields("box"), values, "cells", cells, NULL),
+                     BRIO_OK);
     assert_int_equal(brio_mesh_shape("box", values, &mesh, NULL), BRIO_OK);
     for (int i = 0; brio__energy_at(i); i++) {
         const BrioEnergy *energy = brio__energy_at(i);
@@ -328,7 +330,7 @@ static void springs_of_their_own(void **unused)
 {
     (void)unused;
     static const double own[4] = {30, 0.8, 500, 1.5};
-    BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+    BrioSimDef sim_def = brio_default_sim("symplectic-euler");
     for (int k = 0; k < 2; k++) {
         BrioBodyDef def = spring_def(&chain, k ? 7 : 1, 1);
         def.spring = own;
@@ -350,14 +352,14 @@ static void settling(void **unused)
     (void)unused;
     const double g[3] = {10, 0, 0}; /* along the spring */
     BrioBodyDef def = spring_def(&pair, 200, 2);
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     double x[6], v[6];
     def.velocity[0] = 3;
     def.velocity[1] = -1;
     BrioSim *sim = make(&def, g, hang, &sim_def);
     brio_sim_velocities(sim, 0, v);
     assert_true(v[3] == 3 && v[4] == -1);
-    if (brio_sim_settle(sim) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
+    if (brio_sim_settle(sim, NULL) != BRIO_OK) fail_msg("%s", brio_sim_reason(sim));
     brio_sim_positions(sim, 0, x);
     brio_sim_velocities(sim, 0, v);
     assert_true(fabs(x[3] - 1.1) < 1e-12 && x[4] == 0 && x[5] == 0);
@@ -372,7 +374,7 @@ static void long_time(void **unused)
 {
     (void)unused;
     BrioBodyDef def = spring_def(&pair, 1, 1);
-    BrioSimDef sim_def = brio_sim_def("symplectic-euler");
+    BrioSimDef sim_def = brio_default_sim("symplectic-euler");
     sim_def.h = 0.1;
     BrioSim *sim = make(&def, NULL, NULL, &sim_def);
     for (int n = 0; n < 100000; n++) step(sim);
@@ -390,7 +392,7 @@ static void free_flight(void **unused)
 {
     (void)unused;
     BrioBodyDef def = body_def(&solid, "neo-hookean");
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     def.velocity[0] = 5;
     def.velocity[2] = -3;
     BrioSim *sim = make(&def, NULL, NULL, &sim_def);
@@ -422,7 +424,7 @@ static void last_step_taken(void **unused)
     (void)unused;
     const double h = 0.1, m = 0.5, k = 40, p[3] = {1, 2, 3};
     BrioBodyDef def = spring_def(&pair, 1e-200, m);
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     BrioLedger ledger;
     double x[6];
     sim_def.h = h;
@@ -448,7 +450,7 @@ static void tolerance_is_a_speed(void **unused)
     const double h = 1e-3, m = 0.5;
     for (int loose = 0; loose < 2; loose++) {
         BrioBodyDef def = spring_def(&pair, 1e-200, m);
-        BrioSimDef sim_def = brio_sim_def("backward-euler");
+        BrioSimDef sim_def = brio_default_sim("backward-euler");
         BrioLedger ledger;
         sim_def.h = h;
         sim_def.solver.tol = loose ? 1 : 0.01;
@@ -472,7 +474,7 @@ static void midpoint_end_is_allowed(void **unused)
     static const double first[24] = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
                                      0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, -15};
     BrioBodyDef def = body_def(&solid, "neo-hookean");
-    BrioSimDef sim_def = brio_sim_def("implicit-midpoint");
+    BrioSimDef sim_def = brio_default_sim("implicit-midpoint");
     def.state = first;
     set(&def, "E", 3000);
     set(&def, "rho", 1000);

@@ -5,7 +5,7 @@
 
 #include "memory.h"
 #include "output/film.h"
-#include "output/run.h"
+#include "run/run.h"
 
 static const char cloth_obj[] =
     "o sheet\n"
@@ -93,7 +93,7 @@ static int set_up(void **state)
         brio__system_velocities(sim->system, s, s->v, s->time, world);
         keep_truth(sim, world, truth_v[k]);
         for (int step = 0; step < 2; step++)
-            if (brio_sim_step(sim) != BRIO_OK) return -1;
+            if (brio_sim_step(sim, NULL) != BRIO_OK) return -1;
     }
     free(world);
     brio_sim_free(sim);
@@ -721,7 +721,8 @@ static BrioMesh *ball(int cells)
     BrioMesh *mesh;
     double values[BRIO_MAX_VALUES];
     brio_fields_defaults(brio_shape_fields("box"), values);
-    brio_fields_set(brio_shape_fields("box"), values, "cells", (double[]){cells, cells, cells});
+    brio_fields_set(brio_shape_fields("box"), values, "cells", (double[]){cells, cells, cells},
+                    NULL);
     assert_int_equal(brio_mesh_shape("box", values, &mesh, NULL), BRIO_OK);
     BrioRandom random = {3};
     /* no two tets alike */

@@ -506,9 +506,9 @@ static void usage(void **state)
 static void lists_and_citations(void **state)
 {
     (void)state;
-    static const char *const lists[] = {"integrators", "energies", "materials",
-                                        "damping",     "solvers",  "shapes",
-                                        "scenes",      "frames",   "meshes"};
+    static const char *const lists[] = {"integrators", "energies", "materials", "damping",
+                                        "solvers",     "shapes",   "scenes",    "frames",
+                                        "meshes",      "keys"};
     for (size_t i = 0; i < BRIO_COUNT(lists); i++) {
         const Outcome *o = BRIO("list", lists[i], "--json");
         assert_int_equal(o->code, 0);

@@ -13,7 +13,7 @@
 #include "contact/exact.h"
 #include "distance.h"
 #include "memory.h"
-#include "output/run.h"
+#include "run/run.h"
 #include "scene/scene.h"
 #include "simulate.h"
 
@@ -416,7 +416,7 @@ static void state_only(void **unused)
         BrioSim *sim = heap(names[i], 0, "", 1e-4), *fresh = heap(names[i], 0, "", 1e-4);
         BrioState *middle;
         step(sim, 6);
-        assert_int_equal(brio_state_copy(sim->state, &middle), BRIO_OK);
+        assert_int_equal(brio_state_copy(sim->state, &middle, NULL), BRIO_OK);
         step(sim, 4);
         uint64_t once = hash(sim->state);
         step(sim, 5);
@@ -452,7 +452,7 @@ static void no_allocation(void **unused)
               "material: {type: corotated, E: 1e7, rho: 800},"
               " transform: {rotate: [[0, 1, 0], 20], translate: [0.01, 0.153, 0]}}\n");
     BrioState *first;
-    assert_int_equal(brio_state_copy(sim->state, &first), BRIO_OK);
+    assert_int_equal(brio_state_copy(sim->state, &first, NULL), BRIO_OK);
     int quiet = 0;
     int64_t analyses = 0;
     for (int again = 0; again < 2; again++) {
@@ -492,14 +492,14 @@ static void failing_memory(void **unused)
         bool failed = false;
         for (int n = 0; n < 3; n++) {
             uint64_t before = hash(sim->state);
-            BrioStatus status = brio_sim_step(sim);
+            BrioStatus status = brio_sim_step(sim, NULL);
             if (status == BRIO_OK) continue;
             failed = true;
             if (status != BRIO_ERROR_MEMORY)
                 fail_msg("allocation %lld failed and the outcome is %s: %s", (long long)k,
                          brio_status_name(status), brio_sim_reason(sim));
             assert_true(brio_sim_reason(sim)[0] != 0 && hash(sim->state) == before);
-            assert_int_equal(brio_sim_step(sim), BRIO_OK);
+            assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         }
         assert_int_equal(failed, memory.failed);
         in_steps += failed;
@@ -660,7 +660,7 @@ static void squeezed(void **unused)
               "1]}, material: {type: neo-hookean, E: 1e6, rho: 1000}, transform: {translate: [0, "
               "0.05, 0]}}\n");
     BrioStatus status = BRIO_OK;
-    for (int n = 0; n < 20 && status == BRIO_OK; n++) status = brio_sim_step(sim);
+    for (int n = 0; n < 20 && status == BRIO_OK; n++) status = brio_sim_step(sim, NULL);
     print_message("  %s\n", brio_sim_reason(sim));
     assert_true(status > 0);
     const char *parts[] = {"continuous collision detection limited the last step to ", "\"cube\"",

@@ -1,6 +1,6 @@
 /* The core: derivatives of whole systems, the affine map, determinism, memory, states and halved
  * steps, inversion, the reasons that Newton gives, scripts, the public interface, the ledger. */
-#include "builder.h"
+#include "system/system.h"
 #include "memory.h"
 #include "mesh/mesh.h"
 #include "sim/sim.h"
@@ -25,8 +25,8 @@ static BrioStatus box(double a, double b, double c, int i, int j, int k, BrioMes
     const BrioField *fields = brio_shape_fields("box");
     double values[BRIO_MAX_VALUES], size[3] = {a, b, c}, cells[3] = {i, j, k};
     brio_fields_defaults(fields, values);
-    assert_int_equal(brio_fields_set(fields, values, "size", size), BRIO_OK);
-    assert_int_equal(brio_fields_set(fields, values, "cells", cells), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "size", size, NULL), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "cells", cells, NULL), BRIO_OK);
     return brio_mesh_shape("box", values, mesh, NULL);
 }
 
@@ -45,14 +45,16 @@ static const BrioMesh pair_of_points = {
 static BrioBodyDef body_def(const char *name, const BrioMesh *mesh, const char *material,
                             double stiffness, double shift)
 {
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     def.name = name;
     def.mesh = mesh;
     def.translate[2] = shift;
-    assert_int_equal(brio_material(material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(material, &def.material, NULL), BRIO_OK);
     bool springs = !strcmp(material, "hooke");
-    assert_int_equal(brio_material_set(&def.material, springs ? "k" : "E", stiffness), BRIO_OK);
-    if (springs) assert_int_equal(brio_material_set(&def.material, "vertex_mass", 0.02), BRIO_OK);
+    assert_int_equal(brio_material_set(&def.material, springs ? "k" : "E", stiffness, NULL),
+                     BRIO_OK);
+    if (springs)
+        assert_int_equal(brio_material_set(&def.material, "vertex_mass", 0.02, NULL), BRIO_OK);
     return def;
 }
 
@@ -71,7 +73,8 @@ static BrioStatus build_mixed(int cells, BrioSystem **system, BrioState **state,
     int first = -1, second = -1, third = -1, fourth = -1;
     double keys[12] = {0, 0, 0, 0, 0.1, 0.01, 0, 0, 0.3, -0.01, 0.02, 0};
     double gravity[3] = {0.3, -9.8, 0.1};
-    BrioScript turning = brio_script(), stepping = brio_script(), pulled = brio_script();
+    BrioScript turning = brio_default_script(), stepping = brio_default_script(),
+               pulled = brio_default_script();
     turning.angular[0] = 0.7;
     turning.end = 0.2;
     stepping.keys = keys;
@@ -79,7 +82,7 @@ static BrioStatus build_mixed(int cells, BrioSystem **system, BrioState **state,
     pulled.velocity[0] = 0.05;
     *system = NULL;
     *state = NULL;
-    BrioStatus status = brio_builder_create(&builder);
+    BrioStatus status = brio_builder_create(&builder, NULL);
     TRY(box(0.2, 0.1, 0.1, 2 * cells, cells, cells, &mesh));
     if (status == BRIO_OK) {
         brio_builder_gravity(builder, gravity);
@@ -145,7 +148,7 @@ static BrioSim *mixed_sim(int cells, const char *integrator, const char *linear)
     BrioState *state;
     BrioError error = {0};
     if (build_mixed(cells, &system, &state, &error) != BRIO_OK) fail_msg("%s", error.message);
-    BrioSimDef def = brio_sim_def(integrator);
+    BrioSimDef def = brio_default_sim(integrator);
     def.h = brio_integrator(integrator)->traits & BRIO_IMPLICIT ? 1.0 / 60 : 1e-4;
     def.solver.linear = linear;
     def.solver.tol = 1e-6;
@@ -166,7 +169,7 @@ static BrioSim *one_body(const BrioBodyDef *body, bool clamp, const BrioScript *
     BrioSystem *system;
     BrioState *state;
     BrioError error = {0};
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     if (gravity) brio_builder_gravity(builder, gravity);
     if (brio_builder_body(builder, body, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
     double least = INFINITY;
@@ -183,7 +186,7 @@ static BrioSim *one_body(const BrioBodyDef *body, bool clamp, const BrioScript *
 static void step(BrioSim *sim, int count)
 {
     for (int i = 0; i < count; i++) {
-        BrioStatus status = brio_sim_step(sim);
+        BrioStatus status = brio_sim_step(sim, NULL);
         if (status != BRIO_OK)
             fail_msg("%s, step %d: %s: %s", sim->stepper->integrator->name, i,
                      brio_status_name(status), brio_sim_reason(sim));
@@ -352,7 +355,7 @@ static void derivatives(void **unused)
             BrioSystem *system;
             BrioState *state;
             BrioSolver *solver;
-            BrioSolverOptions options = brio_solver_options();
+            BrioSolverOptions options = brio_default_solver();
             options.linear = solvers[k];
             assert_int_equal(build_mixed(cells, &system, &state, NULL), BRIO_OK);
             BrioPotential *sum;
@@ -440,7 +443,7 @@ static BrioSim *affine_sim(const BrioMesh *mesh, double stretch, const double *g
     def.angular[2] = 5;
     def.velocity[1] = 0.4;
     int32_t vertex = 0;
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     brio_builder_gravity(builder, gravity);
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
     assert_int_equal(brio_builder_fix(builder, 0, &vertex, 1, NULL, NULL), BRIO_ERROR_INPUT);
@@ -448,7 +451,7 @@ static BrioSim *affine_sim(const BrioMesh *mesh, double stretch, const double *g
     brio_builder_free(builder);
     free(first);
     assert_int_equal(brio_system_coordinates(system), 12);
-    BrioSimDef sim = brio_sim_def(integrator);
+    BrioSimDef sim = brio_default_sim(integrator);
     sim.h = h;
     sim.solver.tol = 1e-12;
     return make_sim(system, state, &sim);
@@ -493,7 +496,7 @@ static void affine_flight(void **unused)
                 assert_true(fabs((x[3 * v + r] + x[3 * w + r]) / 2 - last.centre[r]) < 1e-12);
         }
     double *again = numbers(3 * mesh->vertex_count);
-    assert_int_equal(brio_sim_set_positions(sim, 0, x), BRIO_OK);
+    assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
     brio_sim_positions(sim, 0, again);
     for (int64_t k = 0; k < 3 * mesh->vertex_count; k++) assert_true(fabs(again[k] - x[k]) < 1e-14);
     free(again);
@@ -566,7 +569,7 @@ static void no_allocation(void **unused)
             if (memory.calls != before)
                 fail_msg("%s with %s: %lld allocations in 5 steps", brio_integrator_at(i)->name,
                          solvers[k], (long long)(memory.calls - before));
-            assert_int_equal(brio_sim_settle(sim), BRIO_OK);
+            assert_int_equal(brio_sim_settle(sim, NULL), BRIO_OK);
             if (brio_integrator_at(i)->traits & BRIO_IMPLICIT)
                 assert_int_equal(memory.calls, before);
             brio_sim_free(sim);
@@ -587,7 +590,7 @@ static BrioStatus whole_life(const char *linear, Memory *memory)
         assert_null(system);
         return status;
     }
-    BrioSimDef def = brio_sim_def("backward-euler");
+    BrioSimDef def = brio_default_sim("backward-euler");
     def.solver.linear = linear;
     status = brio_sim_create(system, state, &def, &sim, &error);
     if (status != BRIO_OK) {
@@ -596,15 +599,15 @@ static BrioStatus whole_life(const char *linear, Memory *memory)
         return status;
     }
     uint64_t before = hash(brio_sim_state(sim));
-    status = brio_sim_step(sim);
+    status = brio_sim_step(sim, NULL);
     if (status != BRIO_OK) {
         assert_true(brio_sim_reason(sim)[0] != 0);
         assert_true(hash(brio_sim_state(sim)) == before && brio_sim_time(sim) == 0);
         memory->fail_at = -1;
-        assert_int_equal(brio_sim_step(sim), BRIO_OK);
+        assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     }
-    TRY(brio_sim_settle(sim));
-    TRY(brio_state_copy(brio_sim_state(sim), &copy));
+    TRY(brio_sim_settle(sim, NULL));
+    TRY(brio_state_copy(brio_sim_state(sim), &copy, NULL));
     brio_state_free(copy);
     brio_sim_free(sim);
     return status;
@@ -664,7 +667,7 @@ static BrioStatus load_life(const char *file, Memory *memory)
         assert_true(error.message[0] != 0);
         return status;
     }
-    status = brio_sim_step(sim);
+    status = brio_sim_step(sim, NULL);
     brio_sim_free(sim);
     return status;
 }
@@ -702,7 +705,7 @@ static void replay(void **unused)
         BrioSim *sim = mixed_sim(1, brio_integrator_at(i)->name, "cholesky");
         BrioState *copy;
         step(sim, 3);
-        assert_int_equal(brio_state_copy(brio_sim_state(sim), &copy), BRIO_OK);
+        assert_int_equal(brio_state_copy(brio_sim_state(sim), &copy, NULL), BRIO_OK);
         assert_true(hash(copy) == hash(brio_sim_state(sim)) && copy->time == brio_sim_time(sim));
         step(sim, 4);
         uint64_t once = hash(brio_sim_state(sim));
@@ -725,7 +728,7 @@ static BrioSim *flying_tip(const char *integrator, double h, int halvings)
                                      0, 0.1, 0, 0, 0, 0, 0,   0, 0.1, 0, 0, -1};
     BrioBodyDef body = body_def("tip", &corner_solid, "neo-hookean", 1e4, 0);
     body.state = first;
-    BrioSimDef def = brio_sim_def(integrator);
+    BrioSimDef def = brio_default_sim(integrator);
     def.h = h;
     def.solver.max_halvings = halvings;
     return one_body(&body, false, NULL, NULL, &def);
@@ -743,7 +746,7 @@ static void halving(void **unused)
     char warning[256] = "";
     brio_set_log(remember, warning);
     BrioSim *sim = flying_tip("symplectic-euler", 0.12, 6);
-    assert_int_equal(brio_sim_step(sim), BRIO_OK);
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     assert_true(sim->stepper->halvings > 0);
     assert_true(brio_sim_time(sim) == 0.12);
     assert_int_equal(brio_sim_state(sim)->step, 1);
@@ -754,7 +757,7 @@ static void halving(void **unused)
     BrioSim *other = flying_tip("symplectic-euler", 0.12, 0);
     bool even = true; /* all pieces of one length? */
     for (int k = 0; even && k < pieces; k++)
-        even = brio_sim_step_by(other, 0.12 / pieces) == BRIO_OK;
+        even = brio_sim_step_by(other, 0.12 / pieces, NULL) == BRIO_OK;
     if (even && sim->stepper->halvings == 1)
         assert_true(hash(brio_sim_state(sim)) == hash(brio_sim_state(other)));
     brio_sim_free(other);
@@ -763,16 +766,16 @@ static void halving(void **unused)
 
     sim = flying_tip("symplectic-euler", 0.12, 0);
     uint64_t before = hash(brio_sim_state(sim));
-    assert_int_equal(brio_sim_step(sim), BRIO_STEP_REJECTED);
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_STEP_REJECTED);
     assert_string_equal(brio_sim_reason(sim),
                         "the step of 0.12 s would invert tet 0 of body \"tip\" (vertices 0 1 2 3)");
     assert_true(hash(brio_sim_state(sim)) == before && brio_sim_time(sim) == 0 &&
                 brio_sim_state(sim)->step == 0);
-    assert_int_equal(brio_sim_step_by(sim, 0.03), BRIO_OK); /* and it can go on */
+    assert_int_equal(brio_sim_step_by(sim, 0.03, NULL), BRIO_OK); /* and it can go on */
     assert_string_equal(brio_sim_reason(sim), "");
     static const double bad[] = {0, -1, NAN, INFINITY};
     for (size_t k = 0; k < BRIO_COUNT(bad); k++)
-        assert_int_equal(brio_sim_step_by(sim, bad[k]), BRIO_ERROR_ARGUMENT);
+        assert_int_equal(brio_sim_step_by(sim, bad[k], NULL), BRIO_ERROR_ARGUMENT);
     brio_sim_free(sim);
 }
 
@@ -784,18 +787,18 @@ static void failed_halves(void **unused)
     assert_int_equal(box(0.1, 0.1, 0.1, 1, 1, 1, &mesh), BRIO_OK);
     /* at 0.5 s the clamp jumps through the body and far on */
     double keys[12] = {0, 0, 0, 0, 0.5, 0, 0, 0, 0.5 + 1e-9, 3, 0, 0};
-    BrioScript script = brio_script();
+    BrioScript script = brio_default_script();
     script.keys = keys;
     script.key_count = 3;
     BrioBodyDef body = body_def("cube", mesh, "neo-hookean", 1e4, 0);
-    BrioSimDef def = brio_sim_def("backward-euler");
+    BrioSimDef def = brio_default_sim("backward-euler");
     def.h = 0.6;
     def.solver.max_halvings = 3;
     def.solver.max_iterations = 1;
     BrioSim *sim = one_body(&body, true, &script, NULL, &def);
     uint64_t before = hash(brio_sim_state(sim));
     /* the clamp waits for the tets in its way, in vain */
-    assert_int_equal(brio_sim_step(sim), BRIO_NOT_CONVERGED);
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_NOT_CONVERGED);
     assert_int_equal(sim->stepper->halvings, 3);
     assert_int_equal(sim->stepper->solver->reason, BRIO_REASON_ITERATIONS);
     assert_non_null(strstr(
@@ -851,16 +854,16 @@ static void violence(void **unused)
                     first[6 * v + 3 + r] = scenes[k].noise * brio__random_normal(&random);
                 }
             BrioBodyDef body = body_def("bar", mesh, "neo-hookean", scenes[k].E, 0);
-            assert_int_equal(brio_material_set(&body.material, "nu", scenes[k].nu), BRIO_OK);
+            assert_int_equal(brio_material_set(&body.material, "nu", scenes[k].nu, NULL), BRIO_OK);
             body.state = first;
             body.velocity[0] = scenes[k].velocity;
             body.angular[0] = scenes[k].spin;
-            BrioSimDef def = brio_sim_def(integrators[i]);
+            BrioSimDef def = brio_default_sim(integrators[i]);
             def.h = 0.1;
             def.solver.tol = 1e-4;
             BrioSim *sim = one_body(&body, true, NULL, gravity, &def);
             for (int n = 0; n < 10; n++) {
-                BrioStatus status = brio_sim_step(sim);
+                BrioStatus status = brio_sim_step(sim, NULL);
                 if (!(least_volume(sim) > 0))
                     fail_msg("%s, %s: inverted after step %d", scenes[k].name, integrators[i], n);
                 if (status == BRIO_OK) {
@@ -936,7 +939,7 @@ static void expect_reason(const BrioEnergy *energy, const char *linear, double v
     double point[3] = {0.5, 0.2, 0};
     BrioBodyDef def = body_def("point", &pair_of_points, "hooke", 1e-9, 0);
     def.velocity[0] = velocity;
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
     assert_int_equal(brio_builder_fix(builder, 0, &fixed, 1, NULL, NULL), BRIO_OK);
     assert_int_equal(brio_builder_attach(builder, 0, 1, point, 1000, NULL, NULL), BRIO_OK);
@@ -944,12 +947,12 @@ static void expect_reason(const BrioEnergy *energy, const char *linear, double v
     brio_builder_free(builder);
     assert_int_equal(system->term[1].energy->element, BRIO_ELEMENT_ANCHOR);
     if (energy) system->term[1].energy = energy;
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     if (options) sim_def.solver = *options;
     sim_def.solver.linear = linear;
     sim_def.solver.max_halvings = 0;
     BrioSim *sim = make_sim(system, state, &sim_def);
-    BrioStatus got = brio_sim_step(sim);
+    BrioStatus got = brio_sim_step(sim, NULL);
     const BrioSolver *solver = sim->stepper->solver;
     if (got != status || solver->reason != reason ||
         (status != BRIO_OK && !strstr(brio_sim_reason(sim), text)))
@@ -975,7 +978,7 @@ static void reasons(void **unused)
     none.eval = no_force;
     blank.eval = no_matrix;
     stuck.max_step = no_room;
-    BrioSolverOptions exact = brio_solver_options();
+    BrioSolverOptions exact = brio_default_solver();
     exact.tol = 1e-300;
     for (size_t k = 0; k < BRIO_COUNT(solvers); k++) {
         expect_reason(NULL, solvers[k], 0, NULL, BRIO_OK, BRIO_REASON_TOLERANCE, "");
@@ -999,12 +1002,12 @@ static void reasons(void **unused)
     assert_int_equal(box(0.4, 0.1, 0.1, 4, 1, 1, &mesh), BRIO_OK);
     BrioBodyDef body = body_def("bar", mesh, "stable-neo-hookean", 1e4, 0);
     body.velocity[1] = 3;
-    BrioSimDef def = brio_sim_def("backward-euler");
+    BrioSimDef def = brio_default_sim("backward-euler");
     def.solver.max_iterations = 1;
     def.solver.max_halvings = 0;
     BrioSim *sim = one_body(&body, true, NULL, NULL, &def);
     uint64_t before = hash(brio_sim_state(sim));
-    assert_int_equal(brio_sim_step(sim), BRIO_NOT_CONVERGED);
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_NOT_CONVERGED);
     assert_int_equal(sim->stepper->solver->reason, BRIO_REASON_ITERATIONS);
     assert_non_null(strstr(brio_sim_reason(sim), "Newton stopped after 1 iterations at "));
     assert_non_null(strstr(brio_sim_reason(sim),
@@ -1015,7 +1018,7 @@ static void reasons(void **unused)
     def.solver.linear = "pcg";
     def.solver.linear_tol = 1e-30;
     sim = one_body(&body, true, NULL, NULL, &def);
-    assert_int_equal(brio_sim_step(sim), BRIO_NOT_CONVERGED);
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_NOT_CONVERGED);
     assert_int_equal(sim->stepper->solver->reason, BRIO_REASON_LINEAR);
     assert_non_null(strstr(
         brio_sim_reason(sim),
@@ -1041,12 +1044,12 @@ static void settle_unsupported(void **unused)
             for (int falls = 0; falls < 2; falls++) {
                 BrioBodyDef body = body_def("cube", mesh, materials[m], 1e4, 0);
                 body.state = first;
-                BrioSimDef def = brio_sim_def("static");
+                BrioSimDef def = brio_default_sim("static");
                 def.solver.linear = solvers[k];
                 BrioSim *sim = one_body(&body, false, NULL, falls ? gravity : NULL, &def);
                 uint64_t before = hash(brio_sim_state(sim));
                 double start = brio__seconds();
-                BrioStatus status = brio_sim_settle(sim);
+                BrioStatus status = brio_sim_settle(sim, NULL);
                 double energy = brio_sim_body_energy(sim, 0);
                 print_message("%-12s %-8s %s: %s after %d iterations, %.2f s: %s\n", materials[m],
                               solvers[k], falls ? "falling" : "weightless",
@@ -1077,7 +1080,7 @@ static void held_at(const BrioScript *script, double time, double x[3], double v
     int32_t fixed = 1; /* at (0.1, 0, 0) */
     double world[6];
     BrioBodyDef def = body_def("point", &pair_of_points, "hooke", 1, 0);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
     assert_int_equal(brio_builder_fix(builder, 0, &fixed, 1, script, NULL), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, NULL), BRIO_OK);
@@ -1105,7 +1108,7 @@ static void expect_held(const BrioScript *script, double time, double x, double 
 static void scripts(void **unused)
 {
     (void)unused;
-    BrioScript script = brio_script();
+    BrioScript script = brio_default_script();
     expect_held(&script, 3, 0.1, 0, 0, 0, 0, 0);
     script.velocity[0] = 1;
     script.velocity[2] = -2;
@@ -1116,7 +1119,7 @@ static void scripts(void **unused)
     expect_held(&script, 7, 2.1, 0, -4, 0, 0, 0);
 
     double keys[12] = {1, 0.1, 0, 0, 2, 0.3, 0.4, 0, 4, 0, 0, -1};
-    script = brio_script();
+    script = brio_default_script();
     script.keys = keys;
     script.key_count = 3;
     expect_held(&script, 0, 0.2, 0, 0, 0, 0, 0);
@@ -1125,7 +1128,7 @@ static void scripts(void **unused)
     expect_held(&script, 40, 0.1, 0, -1, 0, 0, 0);
 
     const double pi = 3.14159265358979323846, s = sqrt(0.5);
-    script = brio_script();
+    script = brio_default_script();
     script.angular[2] = pi / 2;
     expect_held(&script, 1, 0, 0.1, 0, -0.05 * pi, 0, 0);
     expect_held(&script, 0.5, 0.1 * s, 0.1 * s, 0, -0.05 * pi * s, 0.05 * pi * s, 0);
@@ -1144,10 +1147,10 @@ static void scripts(void **unused)
     BrioError error;
     int32_t vertex = 0;
     BrioBodyDef def = body_def("point", &pair_of_points, "hooke", 1, 0);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
     BrioScript bad[6];
-    for (int k = 0; k < 6; k++) bad[k] = brio_script();
+    for (int k = 0; k < 6; k++) bad[k] = brio_default_script();
     bad[0].start = 2, bad[0].end = 1;
     bad[1].start = NAN;
     keys[4] = 1;
@@ -1186,20 +1189,20 @@ static void oscillator(void **unused)
             BrioSystem *system;
             BrioState *state;
             int32_t fixed = 0;
-            BrioScript script = brio_script();
+            BrioScript script = brio_default_script();
             script.keys = keys;
             script.key_count = 3;
             script.angular[1] = 0.5;
             double point[3] = {0.5, 0.2, 0.1};
             BrioBodyDef def = body_def("point", &pair_of_points, "hooke", 1e-300, 0);
             def.velocity[1] = 0.3;
-            assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+            assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
             assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
             assert_int_equal(brio_builder_fix(builder, 0, &fixed, 1, NULL, NULL), BRIO_OK);
             assert_int_equal(brio_builder_attach(builder, 0, 1, point, k, &script, NULL), BRIO_OK);
             assert_int_equal(brio_builder_finish(builder, &system, &state, NULL), BRIO_OK);
             brio_builder_free(builder);
-            BrioSimDef sim_def = brio_sim_def(methods[i]);
+            BrioSimDef sim_def = brio_default_sim(methods[i]);
             sim_def.h = h;
             sim_def.solver.linear = solvers[j];
             sim_def.solver.linear_tol = 1e-14;
@@ -1271,8 +1274,8 @@ static void positions(void **unused)
     brio_sim_positions(sim, 0, x);
     brio_sim_positions(sim, 1, other);
     for (int64_t k = 0; k < 3 * vertices; k++) y[k] = x[k] + 0.001 * (double)(k % 5);
-    assert_int_equal(brio_sim_set_positions(sim, 0, y), BRIO_OK);
-    assert_int_equal(brio_sim_set_velocities(sim, 0, y), BRIO_OK);
+    assert_int_equal(brio_sim_set_positions(sim, 0, y, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_set_velocities(sim, 0, y, NULL), BRIO_OK);
     double *x_new = numbers(3 * vertices), *v_new = numbers(3 * vertices);
     brio_sim_positions(sim, 0, x_new);
     brio_sim_velocities(sim, 0, v_new);
@@ -1295,14 +1298,14 @@ static void positions(void **unused)
 
     uint64_t before = hash(brio_sim_state(sim)); /* what is refused changes nothing */
     y[3 * vertices - 1] = NAN;
-    assert_int_equal(brio_sim_set_positions(sim, 0, y), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_sim_set_velocities(sim, 0, y), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_positions(sim, 0, y, NULL), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_velocities(sim, 0, y, NULL), BRIO_ERROR_ARGUMENT);
     y[3 * vertices - 1] = INFINITY;
-    assert_int_equal(brio_sim_set_velocities(sim, 0, y), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_velocities(sim, 0, y, NULL), BRIO_ERROR_ARGUMENT);
     for (int64_t k = 0; k < 3 * vertices; k++) y[k] = k % 3 ? x[k] : -3 * x[k]; /* inside out */
-    assert_int_equal(brio_sim_set_positions(sim, 0, y), BRIO_STEP_REJECTED);
-    assert_int_equal(brio_sim_set_positions(sim, 4, x), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_sim_set_positions(sim, -1, x), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_positions(sim, 0, y, NULL), BRIO_STEP_REJECTED);
+    assert_int_equal(brio_sim_set_positions(sim, 4, x, NULL), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_positions(sim, -1, x, NULL), BRIO_ERROR_ARGUMENT);
     assert_true(hash(brio_sim_state(sim)) == before);
     assert_true(isnan(brio_sim_body_energy(sim, 4)));
     free(x), free(y), free(x_new), free(v_new);
@@ -1331,7 +1334,7 @@ static void refusals(void **unused)
         Memory memory;
         memory_start(&memory, -1, false);
         assert_int_equal(build_mixed(1, &system, &state, &error), BRIO_OK);
-        BrioSimDef def = brio_sim_def(defs[k].integrator);
+        BrioSimDef def = brio_default_sim(defs[k].integrator);
         def.solver.linear = defs[k].linear;
         def.h = defs[k].h;
         def.solver.tol = defs[k].tol;
@@ -1346,7 +1349,7 @@ static void refusals(void **unused)
     BrioState *state = NULL, *second_state = NULL;
     BrioError error = {0};
     int32_t outside = 4, all[4] = {0, 1, 2, 3};
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_ERROR_INPUT);
     assert_string_equal(error.message, "there are no bodies");
     BrioBodyDef def = body_def("one", &corner_solid, "neo-hookean", 1e4, 0);
@@ -1379,7 +1382,7 @@ static void refusals(void **unused)
     brio_state_free(state);
     brio_system_free(system);
 
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
     assert_int_equal(brio_builder_fix(builder, 0, all, 4, NULL, NULL), BRIO_OK);
     error = (BrioError){0};
@@ -1392,12 +1395,12 @@ static void refusals(void **unused)
     for (int k = 0; k < 12; k++) first[6 * (k / 3) + k % 3] = k == 11 ? -corner[k] : corner[k];
     BrioSim *sim = NULL;
     def.state = first;
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, NULL), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, NULL), BRIO_OK);
     brio_builder_free(builder);
     error = (BrioError){0};
-    BrioSimDef sim_def = brio_sim_def("backward-euler");
+    BrioSimDef sim_def = brio_default_sim("backward-euler");
     assert_int_equal(brio_sim_create(system, state, &sim_def, &sim, &error), BRIO_ERROR_INPUT);
     assert_string_equal(error.message, "tet 0 of body \"one\" (vertices 0 1 2 3) is inverted in "
                                        "the first state, and its material forbids that");
@@ -1452,18 +1455,19 @@ static void registered(void **unused)
         .name = "test-idle", .summary = "Never ends a step.", .step = lazy};
     int count = 0;
     while (brio_integrator_at(count)) count++;
-    assert_int_equal(brio_register_integrator(&bdf2), BRIO_OK);
-    assert_int_equal(brio_register_integrator(&bdf2), BRIO_ERROR_ARGUMENT); /* the name is taken */
-    assert_int_equal(brio_register_integrator(NULL), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_register_integrator(&(BrioIntegrator){.name = "test-none"}),
+    assert_int_equal(brio_register_integrator(&bdf2, NULL), BRIO_OK);
+    assert_int_equal(brio_register_integrator(&bdf2, NULL),
+                     BRIO_ERROR_ARGUMENT); /* the name is taken */
+    assert_int_equal(brio_register_integrator(NULL, NULL), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_register_integrator(&(BrioIntegrator){.name = "test-none"}, NULL),
                      BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_register_integrator(&idle), BRIO_OK);
+    assert_int_equal(brio_register_integrator(&idle, NULL), BRIO_OK);
     assert_ptr_equal(brio_integrator_at(count), &bdf2);
     assert_ptr_equal(brio_integrator("test-bdf2"), &bdf2);
     assert_null(brio_integrator_at(count + 2));
 
     BrioSim *sim = mixed_sim(1, "test-idle", "cholesky");
-    assert_int_equal(brio_sim_step(sim), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_ERROR_ARGUMENT);
     assert_string_equal(brio_sim_reason(sim),
                         "the integrator test-idle ended a step without accepting a state");
     brio_sim_free(sim);
@@ -1471,7 +1475,7 @@ static void registered(void **unused)
     /* a falling tet: BDF2 follows v = g t after a first step that is exact there */
     const double gravity[3] = {0, -9.8, 0}, h = 0.01;
     BrioBodyDef body = body_def("tet", &corner_solid, "stable-neo-hookean", 1e4, 0);
-    BrioSimDef def = brio_sim_def("test-bdf2");
+    BrioSimDef def = brio_default_sim("test-bdf2");
     assert_true(def.values[0] == 2.0 / 3);
     def.h = h;
     def.solver.tol = 1e-12;
@@ -1482,7 +1486,7 @@ static void registered(void **unused)
         double c = n ? 2.0 / 3 : 1;
         double q_star = n ? (4 * q - past_q) / 3 : q;
         double v_star = n ? (4 * v - past_v) / 3 : v;
-        if (n == 20) assert_int_equal(brio_state_copy(brio_sim_state(sim), &copy), BRIO_OK);
+        if (n == 20) assert_int_equal(brio_state_copy(brio_sim_state(sim), &copy, NULL), BRIO_OK);
         past_q = q;
         past_v = v;
         v = v_star - 9.8 * c * h;

@@ -1,6 +1,6 @@
 /* What damping models do and do not do: free fall, rates at different steps, momenta, the ledger's
  * entries, derivatives, signs. */
-#include "builder.h"
+#include "system/system.h"
 #include "field.h"
 #include "sim/sim.h"
 
@@ -34,17 +34,17 @@ static BrioDamping damping_of(const char *model, double stiffness_only)
                     {"strain-energy", "beta", 3e-4}};
     BrioDamping damping;
     bool known = false;
-    assert_int_equal(brio_damping(model, &damping), BRIO_OK);
+    assert_int_equal(brio_default_damping(model, &damping, NULL), BRIO_OK);
     for (size_t i = 0; i < BRIO_COUNT(strength); i++)
         if (!strcmp(strength[i].model, model)) {
-            assert_int_equal(brio_damping_set(&damping, strength[i].field, strength[i].value),
+            assert_int_equal(brio_damping_set(&damping, strength[i].field, strength[i].value, NULL),
                              BRIO_OK);
             known = true;
         }
     if (!known) fail_msg("no strength is chosen here for the new model %s", model);
     if (stiffness_only > 0) {
-        assert_int_equal(brio_damping_set(&damping, "alpha", 0), BRIO_OK);
-        assert_int_equal(brio_damping_set(&damping, "beta", stiffness_only), BRIO_OK);
+        assert_int_equal(brio_damping_set(&damping, "alpha", 0, NULL), BRIO_OK);
+        assert_int_equal(brio_damping_set(&damping, "beta", stiffness_only, NULL), BRIO_OK);
     }
     return damping;
 }
@@ -62,10 +62,10 @@ static BrioSim *make(const Setup *s)
     BrioState *state;
     BrioSim *sim;
     BrioError error = {0};
-    BrioBodyDef body = brio_body_def();
+    BrioBodyDef body = brio_default_body();
     brio_fields_defaults(fields, values);
-    assert_int_equal(brio_fields_set(fields, values, "size", size), BRIO_OK);
-    assert_int_equal(brio_fields_set(fields, values, "cells", cells), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "size", size, NULL), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "cells", cells, NULL), BRIO_OK);
     assert_int_equal(brio_mesh_shape("box", values, &mesh, NULL), BRIO_OK);
     double *first = calloc((size_t)mesh->vertex_count, 6 * sizeof *first);
     for (int64_t v = 0; v < mesh->vertex_count; v++)
@@ -76,18 +76,18 @@ static BrioSim *make(const Setup *s)
     body.state = first;
     body.angular[1] = s->spin;
     body.angular[2] = s->spin / 3;
-    assert_int_equal(brio_material("stable-neo-hookean", &body.material), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "E", s->E), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "nu", 0.3), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "rho", 1000), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_default_material("stable-neo-hookean", &body.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "E", s->E, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "nu", 0.3, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "rho", 1000, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     brio_builder_gravity(builder, gravity);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     brio_builder_free(builder);
     brio_mesh_free(mesh);
     free(first);
-    BrioSimDef def = brio_sim_def(s->integrator);
+    BrioSimDef def = brio_default_sim(s->integrator);
     def.h = s->h;
     def.solver.tol = 1e-13;
     if (s->model) def.damping[def.damping_count++] = damping_of(s->model, s->stiffness_only);
@@ -98,7 +98,7 @@ static BrioSim *make(const Setup *s)
 
 static void step(BrioSim *sim)
 {
-    if (brio_sim_step(sim) != BRIO_OK)
+    if (brio_sim_step(sim, NULL) != BRIO_OK)
         fail_msg("%s: %s", sim->stepper->integrator->name, brio_sim_reason(sim));
 }
 
@@ -362,14 +362,14 @@ static BrioSim *chain(const BrioSimDef *def, const BrioScript *script)
     BrioState *state;
     BrioSim *sim;
     BrioError error = {0};
-    BrioBodyDef body = brio_body_def();
+    BrioBodyDef body = brio_default_body();
     body.name = "chain";
     body.mesh = &mesh;
     body.state = state_of;
-    assert_int_equal(brio_material("hooke", &body.material), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "k", 100), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "vertex_mass", 0.5), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_default_material("hooke", &body.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "k", 100, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "vertex_mass", 0.5, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_fix(builder, 0, &fixed, 1, NULL, &error), BRIO_OK);
     assert_int_equal(brio_builder_attach(builder, 0, LINKS - 1, point, 70, script, &error),
@@ -386,15 +386,15 @@ static void entries(void **unused)
 {
     (void)unused;
     const double h = 0.02, drag = 0.3, k = 70, keys[] = {0, 0, 0, 0, 1, 0.8, 0, 0, 2.5, -0.5, 0, 0};
-    BrioSimDef def = brio_sim_def("implicit-midpoint");
-    BrioScript script = brio_script();
+    BrioSimDef def = brio_default_sim("implicit-midpoint");
+    BrioScript script = brio_default_script();
     script.key_count = 3;
     script.keys = keys;
     def.h = h;
     def.solver.tol = 1e-12;
     def.damping_count = 1;
-    assert_int_equal(brio_damping("ether-drag", &def.damping[0]), BRIO_OK);
-    assert_int_equal(brio_damping_set(&def.damping[0], "k", drag), BRIO_OK);
+    assert_int_equal(brio_default_damping("ether-drag", &def.damping[0], NULL), BRIO_OK);
+    assert_int_equal(brio_damping_set(&def.damping[0], "k", drag, NULL), BRIO_OK);
     BrioSim *sim = chain(&def, &script);
     double before[3 * LINKS], now[3 * LINKS];
     double lost = 0;
@@ -434,7 +434,7 @@ static void entries(void **unused)
 static void unfinished(void **unused)
 {
     (void)unused;
-    BrioSimDef def = brio_sim_def("implicit-midpoint");
+    BrioSimDef def = brio_default_sim("implicit-midpoint");
     def.h = 0.2;
     def.solver.tol = 1e6;
     def.solver.linear = "pcg";

@@ -1,7 +1,7 @@
 /* Eigenvalues: general matrices with known roots, defective ones, symmetric ones by both methods;
  * vibrations of bodies with known frequencies; the power method beside the dense solution. */
 #include "analyze/modes.h"
-#include "builder.h"
+#include "system/system.h"
 #include "linear/blas.h"
 #include "mesh/mesh.h"
 
@@ -310,20 +310,20 @@ static Body make(const char *shape, const char *const *keys, const double (*numb
     BrioBuilder *builder;
     BrioMesh *mesh;
     BrioError error = {0};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     double shape_values[BRIO_MAX_VALUES];
     const BrioField *fields = brio_shape_fields(shape);
     brio_fields_defaults(fields, shape_values);
     for (int i = 0; keys[i]; i++)
-        assert_int_equal(brio_fields_set(fields, shape_values, keys[i], numbers[i]), BRIO_OK);
+        assert_int_equal(brio_fields_set(fields, shape_values, keys[i], numbers[i], NULL), BRIO_OK);
     assert_int_equal(brio_mesh_shape(shape, shape_values, &mesh, NULL), BRIO_OK);
     def.name = "body";
     def.mesh = mesh;
     if (affine) def.kind = BRIO_KIND_AFFINE;
-    assert_int_equal(brio_material(material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(material, &def.material, NULL), BRIO_OK);
     for (int i = 0; names[i]; i++)
-        assert_int_equal(brio_material_set(&def.material, names[i], values[i]), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+        assert_int_equal(brio_material_set(&def.material, names[i], values[i], NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, &error), BRIO_OK);
     for (int32_t v = 0; fix && v < mesh->vertex_count; v++)
         if (mesh->x[3 * (int64_t)v] < fix->below)

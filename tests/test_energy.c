@@ -1,6 +1,7 @@
 /* Every registered energy, for every instruction set that this machine runs: derivatives by Taylor
  * slope, invariance under rigid motions, no force at rest, positive semidefinite projection,
  * degenerate states. */
+#include "build/build.h"
 #include "energy/energy.h"
 #include "field.h"
 
@@ -501,13 +502,38 @@ static void test_inversion_limit(void **state)
     for_each(inversion_limit);
 }
 
+/* Rows of energy/element.def and of build/kinds.c: every material makes a body of one kind, and
+ * what makes a body is a material. */
+static void test_kinds(void **state)
+{
+    (void)state;
+    int materials = 0;
+    for (int i = 0; brio__energy_at(i); i++) {
+        const BrioEnergy *energy = brio__energy_at(i);
+        const BrioBodyKind *kind = brio__body_kind(energy);
+        assert_int_equal(brio__energy_is_material(energy), kind != NULL);
+        if (!kind) continue;
+        materials++;
+        assert_string_equal(brio__kind_name(kind->kind), kind->name);
+        assert_non_null(kind->masses);
+        assert_non_null(kind->terms);
+        assert_int_equal(brio__element(energy)->part, BRIO_LEDGER_ELASTIC);
+    }
+    assert_true(materials >= 13);
+    assert_int_equal(brio__element(brio__energy("gravity"))->part, BRIO_LEDGER_GRAVITY);
+    assert_int_equal(brio__element(brio__energy("attachment"))->part, BRIO_LEDGER_ATTACHMENT);
+    assert_int_equal(brio__element(brio__energy("plane-ipc"))->part, BRIO_LEDGER_CONTACT);
+    assert_int_equal(brio__element(brio__energy("friction"))->part, BRIO_LEDGER_NONE);
+    assert_true(brio__energy_is_elastic(brio__energy("hinge")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slopes_random),  cmocka_unit_test(test_slopes_degenerate),
         cmocka_unit_test(test_projection),     cmocka_unit_test(test_rigid),
         cmocka_unit_test(test_nearly_at_rest), cmocka_unit_test(test_inversion_limit),
-        cmocka_unit_test(collapsed_spring),
+        cmocka_unit_test(collapsed_spring),    cmocka_unit_test(test_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

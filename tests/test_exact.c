@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include "contact/exact.h"
+#include "mesh/predicate.h"
 #include "simulate.h"
 
 #include <float.h>

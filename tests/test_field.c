@@ -44,20 +44,22 @@ static void test_set(void **state)
     (void)state;
     double values[8];
     brio_fields_defaults(fields, values);
-    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, 3}), BRIO_OK);
-    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9}), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, 3}, NULL), BRIO_OK);
+    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9}, NULL), BRIO_OK);
     assert_true(values[0] == 1e5 && values[1] == 1 && values[2] == 2 && values[3] == 3 &&
                 values[4] == 9);
-    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9.5}),
+    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){9.5}, NULL),
                      BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){NAN}),
+    assert_int_equal(brio_fields_set(fields, values, "cells", (double[]){NAN}, NULL),
                      BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, -3}),
+    assert_int_equal(brio_fields_set(fields, values, "size", (double[]){1, 2, -3}, NULL),
                      BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "nu", (double[]){1}), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, NULL, (double[]){1}), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(fields, values, "E", NULL), BRIO_ERROR_ARGUMENT);
-    assert_int_equal(brio_fields_set(NULL, values, "E", (double[]){1}), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(fields, values, "nu", (double[]){1}, NULL),
+                     BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(fields, values, NULL, (double[]){1}, NULL),
+                     BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(fields, values, "E", NULL, NULL), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_fields_set(NULL, values, "E", (double[]){1}, NULL), BRIO_ERROR_ARGUMENT);
     assert_true(values[3] == 3 && values[4] == 9);
 }
 
@@ -77,29 +79,29 @@ static void test_ranges(void **state)
     complains(real, (double[]){NAN}, "x = nan is not a finite number");
     complains(real, (double[]){INFINITY}, "x = inf is not a finite number");
     real.unit = "";
-    real.most = 0.5;
+    real.max = 0.5;
     complains(real, (double[]){0.1 + 0.6}, "x = 0.7 is out of range: must be between 0 and 0.5");
-    real.most = nextafter(0.5, 0);
+    real.max = nextafter(0.5, 0);
     complains(real, (double[]){0.5},
               "x = 0.5 is out of range: must be at least 0 and less than 0.5");
-    real.least = nextafter(-1, 0);
+    real.min = nextafter(-1, 0);
     complains(real, (double[]){-1},
               "x = -1 is out of range: must be more than -1 and less than 0.5");
-    real.least = DBL_MIN;
+    real.min = DBL_MIN;
     complains(real, (double[]){0}, "x = 0 is out of range: must be positive and less than 0.5");
-    real.most = 3;
+    real.max = 3;
     complains(real, (double[]){0}, "x = 0 is out of range: must be positive and at most 3");
-    real.most = DBL_MAX;
+    real.max = DBL_MAX;
     complains(real, (double[]){0}, "x = 0 is out of range: must be positive");
-    real.least = -INFINITY;
-    real.most = -DBL_MIN;
+    real.min = -INFINITY;
+    real.max = -DBL_MIN;
     complains(real, (double[]){0}, "x = 0 is out of range: must be negative");
-    real.most = 1.0 / 3;
-    real.standard = 0;
+    real.max = 1.0 / 3;
+    real.default_value = 0;
     complains(real, (double[]){1e-9 + 1.0 / 3},
               "x = 0.33333333433333334 is out of range: must be at most 0.3333333333333333");
     real.required = 1;
-    real.standard = NAN;
+    real.default_value = NAN;
     complains(real, (double[]){NAN}, "x has no value, and no default");
     complains(fields[1], (double[]){1, 2, 0},
               "size[2] = 0 m is out of range: must be positive and at most 10");

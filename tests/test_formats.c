@@ -3,7 +3,7 @@
 #include "memory.h"
 #include "mesh_seeds.h"
 
-#include "analyze/measure.h"
+#include "mesh/measure.h"
 #include "mesh/readers.h"
 
 #include <setjmp.h>

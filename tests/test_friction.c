@@ -63,7 +63,7 @@ static void push(BrioSim *sim, double speed)
     static double v[3 * 64];
     brio_sim_velocities(sim, 0, v);
     for (int i = 0; i < 64; i++) v[3 * i] += speed;
-    assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_OK);
+    assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
 }
 
 /* On a floor that gravity meets at an angle, x pointing down; at rest on the barrier for speeds

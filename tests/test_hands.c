@@ -3,7 +3,7 @@
  * and integrators changed between steps, what is refused, and a thousand random operations whose
  * energies must add up. */
 #include "potential/hands.h"
-#include "output/checkpoint.h"
+#include "run/checkpoint.h"
 #include "sim/sim.h"
 
 #include <stdlib.h>
@@ -41,14 +41,14 @@
 static int grab(BrioSim *sim, int body, double x, double y, double z, double k)
 {
     int hand;
-    if (brio_sim_grab(sim, body, (double[3]){x, y, z}, k, &hand) != BRIO_OK)
+    if (brio_sim_grab(sim, body, (double[3]){x, y, z}, k, &hand, NULL) != BRIO_OK)
         fail_msg("%s", brio_sim_reason(sim));
     return hand;
 }
 
 static void drag(BrioSim *sim, int hand, double x, double y, double z)
 {
-    if (brio_sim_drag(sim, hand, (double[3]){x, y, z}) != BRIO_OK)
+    if (brio_sim_drag(sim, hand, (double[3]){x, y, z}, NULL) != BRIO_OK)
         fail_msg("%s", brio_sim_reason(sim));
 }
 
@@ -133,33 +133,34 @@ static void places(void **unused)
         double up = k % 2 ? 1 : -1;
         double from[3] = {u + 0.3, 2 * up, w - 0.2}, along[3] = {-0.3 * 7, -2 * up * 7, 0.2 * 7};
         if (fabs(u) < 0.21 && w < 0.12) continue;
-        assert_int_equal(brio_sim_grab_ray(sim, from, along, 10, &h, hit), BRIO_OK);
+        assert_int_equal(brio_sim_grab_ray(sim, from, along, 10, &h, hit, NULL), BRIO_OK);
         assert_int_equal(h, 0);
         assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
         assert_int_equal(hand.body, fabs(hit[1]) > 1e-12);
         if (hand.body == 0)
             assert_true(apart(hit, (double[3]){u, 0, w}) < 1e-12 && apart(hand.grip, hit) < 1e-12 &&
                         apart(hand.point, hand.grip) == 0);
-        assert_int_equal(brio_sim_release(sim, h), BRIO_OK);
+        assert_int_equal(brio_sim_release(sim, h, NULL), BRIO_OK);
     }
-    assert_int_equal(
-        brio_sim_grab_ray(sim, (double[3]){0.1, 1, 0.05}, (double[3]){0, -1, 0}, NAN, &h, hit),
-        BRIO_OK);
+    assert_int_equal(brio_sim_grab_ray(sim, (double[3]){0.1, 1, 0.05}, (double[3]){0, -1, 0}, NAN,
+                                       &h, hit, NULL),
+                     BRIO_OK);
     assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
     assert_int_equal(hand.body, 1);
     /* 8 kg */
     assert_true(fabs(hit[1] - 0.1) < 1e-12 && fabs(hand.k - 4 * M_PI * M_PI * 25 * 8) < 1e-6);
-    brio_sim_release(sim, h);
+    brio_sim_release(sim, h, NULL);
     /* the chain has no triangles: its vertex nearest to the ray, within an angle */
-    assert_int_equal(
-        brio_sim_grab_ray(sim, (double[3]){0.61, -1.02, 3}, (double[3]){0, 0, -1}, 10, &h, hit),
-        BRIO_OK);
+    assert_int_equal(brio_sim_grab_ray(sim, (double[3]){0.61, -1.02, 3}, (double[3]){0, 0, -1}, 10,
+                                       &h, hit, NULL),
+                     BRIO_OK);
     assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
     assert_true(hand.body == 2 && hand.vertex[0] == 3 && hand.vertex[1] == -1 &&
                 apart(hit, (double[3]){0.6, -1, 0}) < 1e-12);
-    brio_sim_release(sim, h);
+    brio_sim_release(sim, h, NULL);
     assert_int_equal(
-        brio_sim_grab_ray(sim, (double[3]){5, 5, 5}, (double[3]){1, 1, 0}, 10, &h, hit), BRIO_OK);
+        brio_sim_grab_ray(sim, (double[3]){5, 5, 5}, (double[3]){1, 1, 0}, 10, &h, hit, NULL),
+        BRIO_OK);
     assert_int_equal(h, -1);
     /* nearest points: no point of the surface that chance finds is nearer, and chance comes close
      * to it */
@@ -181,7 +182,7 @@ static void places(void **unused)
         }
         assert_true(apart(hand.grip, point) <= least + 1e-12);
         worst = fmax(worst, least - apart(hand.grip, point));
-        brio_sim_release(sim, h);
+        brio_sim_release(sim, h, NULL);
     }
     print_message("nearest of 20000 random points of the surface is farther by %.1e m at most\n",
                   worst);
@@ -212,7 +213,7 @@ static void follow(const char *what, const char *integrator, const char *more, c
         if (part < 1 || n * h < 0.6)
             drag(sim, i, part * to[0] + (1 - part) * 0.05, part * to[1],
                  part * to[2] + (1 - part) * 0.03);
-        if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s: %s", what, brio_sim_reason(sim));
+        if (brio_sim_step(sim, NULL) != BRIO_OK) fail_msg("%s: %s", what, brio_sim_reason(sim));
     }
     brio_sim_hand(sim, i, &hand);
     double sag = mass * 2 / k, wrong = apart(hand.grip, (double[3]){to[0], to[1] - sag, to[2]});
@@ -308,7 +309,7 @@ static void along_x(void **unused)
               "{type: neo-hookean-1d, E: 100, rho: 1}}\n");
     BrioHand hand;
     int h;
-    assert_int_equal(brio_sim_grab_vertex(sim, 0, 5, 50, &h), BRIO_OK);
+    assert_int_equal(brio_sim_grab_vertex(sim, 0, 5, 50, &h, NULL), BRIO_OK);
     drag(sim, h, 2, 3, 4);
     step(sim, 100);
     brio_sim_hand(sim, h, &hand);
@@ -361,7 +362,7 @@ static void woodbury(void **unused)
         if (round < 9)
             grab(sim, round % 2, brio__random(&random) - 0.5, 0.8 * (round % 2),
                  brio__random(&random) - 0.5, pow(10, 4 * brio__random(&random)));
-        if (round == 9) assert_int_equal(brio_sim_release(sim, 3), BRIO_OK);
+        if (round == 9) assert_int_equal(brio_sim_release(sim, 3, NULL), BRIO_OK);
         if (round == 10) { /* the same place again */
             BrioHand hand;
             brio_sim_hand(sim, 0, &hand);
@@ -371,7 +372,7 @@ static void woodbury(void **unused)
             brio__hand_solve_begin(&solve, &columns, s, sim->state, scale, factor, scratch),
             BRIO_OK);
         memcpy(B, A, (size_t)(n * n) * sizeof *B);
-        for (int h = 0; h < BRIO_HANDS_MOST; h++) {
+        for (int h = 0; h < BRIO_MAX_HANDS; h++) {
             if (sim->state->hand[h].k == 0) continue;
             BrioGripBlocks at;
             brio__grip_blocks(s, &sim->state->hand[h], &at);
@@ -448,12 +449,12 @@ static void nothing_anew(void **unused)
         drag(sim, a, 0.01 * n, 0.2, 0);
         if (n <= 20 || n > 30) drag(sim, b, 0, 0.01 * n, 0.3);
         step(sim, 1);
-        if (n == 20) assert_int_equal(brio_sim_release(sim, b), BRIO_OK);
+        if (n == 20) assert_int_equal(brio_sim_release(sim, b, NULL), BRIO_OK);
         if (n == 30) b = grab(sim, 0, 0.3, 0, 0.3, 20);
     }
     assert_int_equal(memory.calls, calls);
     assert_int_equal(solver->totals.factorisations, factors);
-    assert_int_equal(brio_sim_set_material(sim, 0, "k", 300), BRIO_OK);
+    assert_int_equal(brio_sim_set_material(sim, 0, "k", 300, NULL), BRIO_OK);
     step(sim, 20);
     assert_int_equal(memory.calls, calls);
     assert_int_equal(solver->totals.factorisations, factors + 1);
@@ -522,7 +523,7 @@ static void traces(void **unused)
             assert_int_equal(brio_sim_hand(other, h, &hand), BRIO_OK);
         }
         assert_true(same_motion(sim, other));
-        brio_sim_release(sim, h);
+        brio_sim_release(sim, h, NULL);
         brio_state_assign(third->state, sim->state);
         memset(third->state->hand, 0, sizeof third->state->hand);
         step(sim, 10), step(third, 10);
@@ -559,63 +560,66 @@ static void refusals(void **unused)
         "{translate: [0, 1, 0]}}\n"
         "  - {name: block, shape: {type: box, cells: [1, 1, 1]}, material: {type: neo-hookean, E: "
         "1e5}, transform: {translate: [0, 3, 0]}, fix: [{box: [[-9, -9, -9], [9, 9, 9]]}]}\n");
-    refused(sim, brio_sim_grab(sim, 3, point, 1, &h), "there is no body 3: the scene has 3");
-    refused(sim, brio_sim_grab(sim, 0, broken, 1, &h),
+    refused(sim, brio_sim_grab(sim, 3, point, 1, &h, NULL), "there is no body 3: the scene has 3");
+    refused(sim, brio_sim_grab(sim, 0, broken, 1, &h, NULL),
             "a hand cannot be at a point that is not finite");
-    refused(sim, brio_sim_grab(sim, 0, point, -1, &h),
+    refused(sim, brio_sim_grab(sim, 0, point, -1, &h, NULL),
             "a hand's stiffness k = -1 N/m must be positive; NAN lets brio choose");
-    refused(sim, brio_sim_grab_vertex(sim, 0, 1, 1, &h),
+    refused(sim, brio_sim_grab_vertex(sim, 0, 1, 1, &h, NULL),
             "body \"net\" is fixed there (vertex 1): a hand can hold only what moves");
-    refused(sim, brio_sim_grab_vertex(sim, 0, 9, 1, &h),
+    refused(sim, brio_sim_grab_vertex(sim, 0, 9, 1, &h, NULL),
             "there is no vertex 9 of body 0: count both from 0");
-    refused(sim, brio_sim_grab_ray(sim, point, point, 1, &h, NULL),
+    refused(sim, brio_sim_grab_ray(sim, point, point, 1, &h, NULL, NULL),
             "a ray needs a direction that is finite and not zero");
-    assert_int_equal(brio_sim_grab(sim, 2, point, 1, &h), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_grab(sim, 2, point, 1, &h, NULL), BRIO_ERROR_ARGUMENT);
     assert_int_equal(h, -1);
-    refused(sim, brio_sim_drag(sim, 0, point),
+    refused(sim, brio_sim_drag(sim, 0, point, NULL),
             "hand 0 holds nothing: it was not grabbed with, or was released");
-    for (int n = 0; n < BRIO_HANDS_MOST; n++) assert_int_equal(grab(sim, 0, 0, 0, 0.5, 1), n);
-    refused(sim, brio_sim_grab(sim, 0, point, 1, &h), "all 16 hands are in use: release one first");
-    refused(sim, brio_sim_drag(sim, 3, broken), "a hand cannot be at a point that is not finite");
+    for (int n = 0; n < BRIO_MAX_HANDS; n++) assert_int_equal(grab(sim, 0, 0, 0, 0.5, 1), n);
+    refused(sim, brio_sim_grab(sim, 0, point, 1, &h, NULL),
+            "all 16 hands are in use: release one first");
+    refused(sim, brio_sim_drag(sim, 3, broken, NULL),
+            "a hand cannot be at a point that is not finite");
     step(sim, 2);
-    refused(sim, brio_sim_release(sim, 16),
+    refused(sim, brio_sim_release(sim, 16, NULL),
             "hand 16 holds nothing: it was not grabbed with, or was released");
-    refused(sim, brio_sim_move_attachment(sim, 2, point),
+    refused(sim, brio_sim_move_attachment(sim, 2, point, NULL),
             "there is no attachment 2: the scene has 2");
-    refused(sim, brio_sim_move_attachment(sim, 1, point),
+    refused(sim, brio_sim_move_attachment(sim, 1, point, NULL),
             "attachment 1 follows a script of the scene: take its motion out, or hold the body "
             "with a hand");
-    refused(sim, brio_sim_set_material(sim, 0, "E", 3),
+    refused(sim, brio_sim_set_material(sim, 0, "E", 3, NULL),
             "material hooke of body \"net\" has no \"E\": it has k, vertex_mass, rho");
-    refused(sim, brio_sim_set_material(sim, 0, "vertex_mass", 3),
+    refused(sim, brio_sim_set_material(sim, 0, "vertex_mass", 3, NULL),
             "vertex_mass of body \"net\" is in its masses or rest shape, which were made with the "
             "scene: change it there and load it anew");
-    refused(sim, brio_sim_set_material(sim, 1, "E", 2e6),
+    refused(sim, brio_sim_set_material(sim, 1, "E", 2e6, NULL),
             "E of body \"drum\" is in its masses or rest shape, which were made with the scene: "
             "change it there and load it anew");
-    refused(sim, brio_sim_set_material(sim, 1, "rho", 2e3),
+    refused(sim, brio_sim_set_material(sim, 1, "rho", 2e3, NULL),
             "rho of body \"drum\" is in its masses or rest shape, which were made with the scene: "
             "change it there and load it anew");
-    assert_int_equal(brio_sim_set_material(sim, 0, "k", -1), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_material(sim, 0, "k", -1, NULL), BRIO_ERROR_ARGUMENT);
     print_message("%s\n", brio_sim_reason(sim));
-    assert_int_equal(brio_sim_set_material(sim, 1, "bending", 5e5), BRIO_OK);
-    assert_int_equal(brio_sim_set_material(sim, 2, "nu", 0.2), BRIO_OK);
+    assert_int_equal(brio_sim_set_material(sim, 1, "bending", 5e5, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_set_material(sim, 2, "nu", 0.2, NULL), BRIO_OK);
     assert_int_equal(brio_sim_material(sim, 2, "nu", &value), BRIO_OK);
     assert_true(value == 0.2 && !strcmp(brio_body_material(sim->system, 2), "neo-hookean"));
     assert_int_equal(brio_sim_material(sim, 2, "k", &value), BRIO_ERROR_ARGUMENT);
-    refused(sim, brio_sim_set_damping(sim, 1, "alpha", 1),
+    refused(sim, brio_sim_set_damping(sim, 1, "alpha", 1, NULL),
             "there is no damping model 1: the simulation was made with 1; give it one of strength "
             "0 to switch on later");
-    refused(sim, brio_sim_set_damping(sim, 0, "gamma", 1),
+    refused(sim, brio_sim_set_damping(sim, 0, "gamma", 1, NULL),
             "damping rayleigh has no \"gamma\": it has alpha, beta");
-    assert_int_equal(brio_sim_set_damping(sim, 0, "beta", -1), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_damping(sim, 0, "beta", -1, NULL), BRIO_ERROR_ARGUMENT);
     print_message("%s\n", brio_sim_reason(sim));
-    assert_int_equal(brio_sim_set_damping(sim, 0, "beta", 0.1), BRIO_OK);
+    assert_int_equal(brio_sim_set_damping(sim, 0, "beta", 0.1, NULL), BRIO_OK);
     assert_int_equal(brio_sim_damping(sim, 0, "beta", &value), BRIO_OK);
     assert_true(value == 0.1 && !strcmp(brio_sim_damping_type(sim, 0), "rayleigh") &&
                 !brio_sim_damping_type(sim, 1));
-    refused(sim, brio_sim_set_integrator(sim, "bdf9", NULL), "no integrator \"bdf9\"");
-    assert_int_equal(brio_sim_set_integrator(sim, "pbd-verlet", NULL), BRIO_ERROR_UNSUPPORTED);
+    refused(sim, brio_sim_set_integrator(sim, "bdf9", NULL, NULL), "no integrator \"bdf9\"");
+    assert_int_equal(brio_sim_set_integrator(sim, "pbd-verlet", NULL, NULL),
+                     BRIO_ERROR_UNSUPPORTED);
     print_message("%s\n", brio_sim_reason(sim));
     assert_string_equal(brio_sim_integrator(sim, NULL), "backward-euler");
     step(sim, 2);
@@ -643,7 +647,7 @@ static void live_material(void **unused)
             snprintf(text, sizeof text, body[i][0], body[i][1 + k]);
             sim[k] = parse("time: {h: 1/60}\nintegrator: bdf2\nbodies:\n  - {%s}\n", text);
         }
-        assert_int_equal(brio_sim_set_material(sim[0], 0, "E", 3e4), BRIO_OK);
+        assert_int_equal(brio_sim_set_material(sim[0], 0, "E", 3e4, NULL), BRIO_OK);
         for (int k = 0; k < 2; k++) {
             drag(sim[k], grab(sim[k], 0, 0.2, 0, 0, 100), 0.5, 0.3, 0.1);
             step(sim[k], 10);
@@ -663,7 +667,7 @@ static void switching(void **unused)
     step(sim, 30);
     BrioLedger before = ledger(sim);
     assert_true(isnan(before.target) && before.total < -0.01);
-    assert_int_equal(brio_sim_set_integrator(sim, "a-search", NULL), BRIO_OK);
+    assert_int_equal(brio_sim_set_integrator(sim, "a-search", NULL, NULL), BRIO_OK);
     step(sim, 1);
     BrioLedger after = ledger(sim);
     assert_true(fabs(after.target - before.total) < 1e-12 * fabs(before.total));
@@ -671,15 +675,16 @@ static void switching(void **unused)
     double target = ledger(sim).target, values[BRIO_MAX_VALUES];
     brio_sim_integrator(sim, values);
     values[1] = 1.05; /* alpha_max */
-    assert_int_equal(brio_sim_set_integrator(sim, "a-search", values), BRIO_OK);
+    assert_int_equal(brio_sim_set_integrator(sim, "a-search", values, NULL), BRIO_OK);
     step(sim, 60);
     after = ledger(sim);
     print_message("target %.6f J, %.6f J two seconds later, energy then %.6f J\n", before.total,
                   after.target, after.total);
     assert_true(after.target == target && fabs(after.total - target) < 0.02 * fabs(target));
     for (int i = 0; brio_integrator_at(i); i++) { /* there and back: no memory of the wrong size */
-        if (brio_sim_set_integrator(sim, brio_integrator_at(i)->name, NULL) != BRIO_OK) continue;
-        assert_int_equal(brio_sim_step_by(sim, 1e-4), BRIO_OK);
+        if (brio_sim_set_integrator(sim, brio_integrator_at(i)->name, NULL, NULL) != BRIO_OK)
+            continue;
+        assert_int_equal(brio_sim_step_by(sim, 1e-4, NULL), BRIO_OK);
     }
     brio_sim_free(sim);
 }
@@ -696,7 +701,7 @@ static void attachments(void **unused)
     assert_int_equal(brio_sim_attachments(sim), 2);
     assert_int_equal(brio_sim_attachment(sim, 1, &at), BRIO_OK);
     assert_true(at.body == 0 && at.vertex[0] == 6 && at.k == 3000 && apart(at.point, at.grip) == 0);
-    assert_int_equal(brio_sim_move_attachment(sim, 1, (double[3]){0.3, 1, -0.5}), BRIO_OK);
+    assert_int_equal(brio_sim_move_attachment(sim, 1, (double[3]){0.3, 1, -0.5}, NULL), BRIO_OK);
     BrioLedger l = ledger(sim);
     double square = pow(apart((double[3]){0.3, 1, -0.5}, at.grip), 2);
     assert_true(fabs(l.added - 1500 * square) < 1e-12 * l.added &&
@@ -744,7 +749,7 @@ static void run_script(const Script *script, uint64_t seed)
 {
     BrioSim *sim = parse("%s", script->text);
     BrioRandom random = {seed};
-    bool held[BRIO_HANDS_MOST] = {false};
+    bool held[BRIO_MAX_HANDS] = {false};
     double worst_added = 0;
     double worst_loss = 0;
     double worst_target = 0;
@@ -756,14 +761,14 @@ static void run_script(const Script *script, uint64_t seed)
     for (int n = 0; n < 1000; n++) {
         BrioLedger before = ledger(sim), after;
         int what = (int)(brio__random(&random) * 14);
-        int hand = (int)(brio__random(&random) * BRIO_HANDS_MOST);
+        int hand = (int)(brio__random(&random) * BRIO_MAX_HANDS);
         int got, chosen;
         double u[4], point[3];
         for (int i = 0; i < 4; i++) u[i] = brio__random(&random);
         for (int r = 0; r < 3; r++) point[r] = before.centre[r] + 0.8 * (u[r] - 0.5);
         switch (what) {
         case 0: /* grab */
-            if (brio_sim_grab(sim, -1, point, script->low * (0.1 + u[3]), &got) == BRIO_OK) {
+            if (brio_sim_grab(sim, -1, point, script->low * (0.1 + u[3]), &got, NULL) == BRIO_OK) {
                 assert_false(held[got]);
                 held[got] = true;
             } else {
@@ -772,34 +777,34 @@ static void run_script(const Script *script, uint64_t seed)
             break;
         case 1: /* grab by a ray */
             assert_true(brio_sim_grab_ray(sim, (double[3]){point[0], 5, point[2]},
-                                          (double[3]){0, -1, 0}, NAN, &got, NULL) <= 0);
+                                          (double[3]){0, -1, 0}, NAN, &got, NULL, NULL) <= 0);
             if (got >= 0) held[got] = true;
             break;
         case 2:
         case 3:
         case 4: /* drag */
-            if (held[hand]) assert_int_equal(brio_sim_drag(sim, hand, point), BRIO_OK);
+            if (held[hand]) assert_int_equal(brio_sim_drag(sim, hand, point, NULL), BRIO_OK);
             break;
         case 5: /* release */
-            assert_int_equal(brio_sim_release(sim, hand),
+            assert_int_equal(brio_sim_release(sim, hand, NULL),
                              held[hand] ? BRIO_OK : BRIO_ERROR_ARGUMENT);
             held[hand] = false;
             break;
         case 6:
             if (brio_sim_attachments(sim))
-                assert_int_equal(
-                    brio_sim_move_attachment(sim, (int)(u[3] * brio_sim_attachments(sim)), point),
-                    BRIO_OK);
+                assert_int_equal(brio_sim_move_attachment(
+                                     sim, (int)(u[3] * brio_sim_attachments(sim)), point, NULL),
+                                 BRIO_OK);
             break;
         case 7:
-            assert_int_equal(
-                brio_sim_set_gravity(sim, (double[3]){4 * u[0] - 2, -10 * u[1], 4 * u[2] - 2}),
-                BRIO_OK);
+            assert_int_equal(brio_sim_set_gravity(
+                                 sim, (double[3]){4 * u[0] - 2, -10 * u[1], 4 * u[2] - 2}, NULL),
+                             BRIO_OK);
             break;
         case 8:
             assert_int_equal(
                 brio_sim_set_material(sim, 0, script->stiffness,
-                                      script->low * pow(script->high / script->low, u[0])),
+                                      script->low * pow(script->high / script->low, u[0]), NULL),
                 BRIO_OK);
             break;
         case 9:
@@ -807,14 +812,16 @@ static void run_script(const Script *script, uint64_t seed)
                 assert_int_equal(brio_sim_set_damping(sim, 0, u[0] < 0.5 ? "alpha" : "beta",
                                                       u[0] < 0.5   ? 2 * u[1]
                                                       : u[1] < 0.5 ? 0
-                                                                   : 0.01 * u[2]),
+                                                                   : 0.01 * u[2],
+                                                      NULL),
                                  BRIO_OK);
             if (u[3] >= 0.5)
-                assert_int_equal(brio_sim_set_damping(sim, 1, "k", script->drag_k * u[0]), BRIO_OK);
+                assert_int_equal(brio_sim_set_damping(sim, 1, "k", script->drag_k * u[0], NULL),
+                                 BRIO_OK);
             break;
         case 10:
             chosen = (int)(u[0] * integrators);
-            if (brio_sim_set_integrator(sim, script->integrators[chosen], NULL) != BRIO_OK)
+            if (brio_sim_set_integrator(sim, script->integrators[chosen], NULL, NULL) != BRIO_OK)
                 fail_msg("%s", brio_sim_reason(sim));
             break;
         default: what = 11;
@@ -840,7 +847,7 @@ static void run_script(const Script *script, uint64_t seed)
             /* so that no round-off of earlier sums is in the difference */
             memset(sim->state->dissipated, 0, sizeof sim->state->dissipated);
             before = ledger(sim);
-            if (brio_sim_step(sim) != BRIO_OK)
+            if (brio_sim_step(sim, NULL) != BRIO_OK)
                 fail_msg("%s: operation %d, %s: %s", script->what, n,
                          brio_sim_integrator(sim, NULL), brio_sim_reason(sim));
             after = ledger(sim);

@@ -320,7 +320,7 @@ static void test_tetrahedralise(void **state)
         assert_int_equal(brio__mesh_check_solid(solid, NULL), BRIO_OK);
         /* the surface's vertices come first */
         assert_memory_equal(solid->x, surface->x, 24 * (size_t)surface->vertex_count);
-        brio_mesh_surface(solid);
+        brio_mesh_surface(solid, NULL);
         assert_int_equal(solid->triangle_count, surface->triangle_count);
         printf("%s: %lld vertices and %lld triangles became %lld vertices and %lld tets\n", tool,
                (long long)surface->vertex_count, (long long)surface->triangle_count,

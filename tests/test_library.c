@@ -75,7 +75,7 @@ static void energy_equals_hooke(void **unused)
     int64_t n = brio_system_coordinates(brio_sim_system(sim[0]));
     double most = 0;
     for (int k = 0; k < 20; k++) {
-        for (int i = 0; i < 2; i++) assert_int_equal(brio_sim_step(sim[i]), BRIO_OK);
+        for (int i = 0; i < 2; i++) assert_int_equal(brio_sim_step(sim[i], NULL), BRIO_OK);
         const double *a = brio_state_q(brio_sim_state(sim[0]));
         const double *b = brio_state_q(brio_sim_state(sim[1]));
         for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
@@ -84,10 +84,10 @@ static void energy_equals_hooke(void **unused)
     assert_true(calls > 0 && most < 1e-11); /* both are solved to h tol = 2e-12 m, which adds up */
     double before = brio_sim_time(sim[1]);
     calls = -1;
-    assert_int_not_equal(brio_sim_step(sim[1]), BRIO_OK);
+    assert_int_not_equal(brio_sim_step(sim[1], NULL), BRIO_OK);
     assert_true(brio_sim_time(sim[1]) == before);
     calls = 0;
-    assert_int_equal(brio_sim_step(sim[1]), BRIO_OK);
+    assert_int_equal(brio_sim_step(sim[1], NULL), BRIO_OK);
     for (int i = 0; i < 2; i++) brio_sim_free(sim[i]);
 }
 
@@ -138,6 +138,59 @@ static void energies_refused(void **unused)
     assert_null(brio__energy("a"));
 }
 
+/* ---- errors ----------------------------------------------------------------------------- */
+
+static void expect(BrioStatus status, BrioStatus expected, BrioError *error, const char *said)
+{
+    assert_int_equal(status, expected);
+    assert_int_equal(error->status, expected);
+    if (!strstr(error->message, said)) fail_msg("no '%s' in: %s", said, error->message);
+    *error = (BrioError){0};
+}
+
+/* What is refused is refused with a sentence, in the last argument, wherever it comes from. */
+static void refusals(void **unused)
+{
+    (void)unused;
+    static const char scene[] = "gravity: [0, -9.8, 0]\n"
+                                "bodies: [{shape: {type: box, cells: [1, 1, 1]}, "
+                                "material: {type: neo-hookean, E: 1e5}}]\n";
+    BrioError error = {0};
+    BrioMaterial material;
+    BrioDamping damping;
+    BrioSim *sim = NULL;
+    expect(brio_default_material("ruber", &material, &error), BRIO_ERROR_ARGUMENT, &error,
+           "no material \"ruber\"");
+    assert_int_equal(brio_default_material("hooke", &material, &error), BRIO_OK);
+    expect(brio_material_set(&material, "E", 1, &error), BRIO_ERROR_ARGUMENT, &error,
+           "no field \"E\": there are k, ");
+    expect(brio_material_set(&material, "k", -1, &error), BRIO_ERROR_ARGUMENT, &error, "k = -1");
+    expect(brio_default_damping("oil", &damping, &error), BRIO_ERROR_ARGUMENT, &error,
+           "no damping model \"oil\"");
+    expect(brio_register_integrator(brio_integrator("bdf2"), &error), BRIO_ERROR_ARGUMENT, &error,
+           "\"bdf2\" already");
+    expect(brio_register_integrator(&(BrioIntegrator){.name = "a"}, &error), BRIO_ERROR_ARGUMENT,
+           &error, "needs a name and a step");
+    assert_int_equal(brio_sim_parse(scene, strlen(scene), "test", &sim, &error), BRIO_OK);
+    int64_t n = 3 * brio_body_vertices(brio_sim_system(sim), 0);
+    double *x = calloc((size_t)n, sizeof *x);
+    assert_non_null(x);
+    expect(brio_sim_set_positions(sim, 0, x, &error), BRIO_STEP_REJECTED, &error, "forbidden");
+    assert_non_null(strstr(brio_sim_reason(sim), "forbidden"));
+    expect(brio_sim_set_velocities(sim, 7, x, &error), BRIO_ERROR_ARGUMENT, &error, "no body");
+    x[0] = NAN;
+    expect(brio_sim_set_velocities(sim, 0, x, &error), BRIO_ERROR_ARGUMENT, &error, "not finite");
+    expect(brio_sim_set_gravity(sim, x, &error), BRIO_ERROR_ARGUMENT, &error, "not finite");
+    expect(brio_sim_step_by(sim, 0, &error), BRIO_ERROR_ARGUMENT, &error, "must be positive");
+    expect(brio_sim_release(sim, 3, &error), BRIO_ERROR_ARGUMENT, &error, "hand 3 holds nothing");
+    expect(brio_sim_set_integrator(sim, "bdf9", NULL, &error), BRIO_ERROR_ARGUMENT, &error,
+           "no integrator \"bdf9\"");
+    assert_int_equal(brio_sim_step(sim, &error), BRIO_OK);
+    assert_int_equal(error.status, BRIO_OK);
+    free(x);
+    brio_sim_free(sim);
+}
+
 /* ---- checkpoints and runs --------------------------------------------------------------- */
 
 static char folder[] = "/tmp/brio-library-XXXXXX";
@@ -160,15 +213,15 @@ static void checkpoints(void **unused)
     BrioSim *c = open_scene("cloth", 0, NULL);
     BrioSim *d = open_scene("spinning-cube", 0, NULL);
     BrioError error = {0};
-    for (int k = 0; k < 3; k++) assert_int_equal(brio_sim_step(a), BRIO_OK);
+    for (int k = 0; k < 3; k++) assert_int_equal(brio_sim_step(a, NULL), BRIO_OK);
     assert_int_equal(brio_sim_save(a, at("saved"), 0, &error), BRIO_OK);
     assert_int_equal(brio_sim_save(a, at("saved"), 0, &error), BRIO_ERROR_EXISTS);
     assert_int_equal(brio_sim_save(a, at("saved"), 1, NULL), BRIO_OK);
     assert_int_equal(brio_sim_restore(b, at("saved"), NULL), BRIO_OK);
     size_t bytes = (size_t)brio_system_coordinates(brio_sim_system(a)) * sizeof(double);
     for (int k = 0; k < 3; k++) {
-        assert_int_equal(brio_sim_step(a), BRIO_OK);
-        assert_int_equal(brio_sim_step(b), BRIO_OK);
+        assert_int_equal(brio_sim_step(a, NULL), BRIO_OK);
+        assert_int_equal(brio_sim_step(b, NULL), BRIO_OK);
     }
     assert_memory_equal(brio_state_q(brio_sim_state(a)), brio_state_q(brio_sim_state(b)), bytes);
     assert_memory_equal(brio_state_v(brio_sim_state(a)), brio_state_v(brio_sim_state(b)), bytes);
@@ -265,6 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_equals_hooke), cmocka_unit_test(projection),
-        cmocka_unit_test(energies_refused), cmocka_unit_test(checkpoints), cmocka_unit_test(runs)};
+        cmocka_unit_test(energies_refused),    cmocka_unit_test(refusals),
+        cmocka_unit_test(checkpoints),         cmocka_unit_test(runs)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

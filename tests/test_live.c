@@ -60,7 +60,7 @@ static void letting_go(void **unused)
     BrioSim *sim = parse();
     BrioLedger ledger, falling;
     const BrioTerm *term = attachments(sim);
-    for (int k = 0; k < 20; k++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
+    for (int k = 0; k < 20; k++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     brio_sim_ledger(sim, &ledger);
     assert_true(ledger.attachment > 0.01);
     double before = ledger.attachment;
@@ -71,7 +71,7 @@ static void letting_go(void **unused)
         before = ledger.attachment;
     }
     assert_true(ledger.attachment == 0);
-    for (int k = 0; k < 20; k++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
+    for (int k = 0; k < 20; k++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     brio_sim_ledger(sim, &falling);
     double t = falling.time - ledger.time, mass = 1; /* 1 kg: momentum is velocity */
     double fall = ledger.momentum[1] / mass * t - 0.5 * 9.8 * t * t;
@@ -84,15 +84,15 @@ static void changing_gravity(void **unused)
 {
     (void)unused;
     BrioSim *sim = parse();
-    for (int k = 0; k < 7; k++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
+    for (int k = 0; k < 7; k++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     BrioLedger before, after;
     const double sideways[3] = {3, -1, 0.5}, broken[3] = {0, NAN, 0};
     brio_sim_ledger(sim, &before);
-    assert_int_equal(brio_sim_set_gravity(sim, sideways), BRIO_OK);
+    assert_int_equal(brio_sim_set_gravity(sim, sideways, NULL), BRIO_OK);
     brio_sim_ledger(sim, &after);
     assert_true(fabs(after.added - (after.total - before.total)) < 1e-12 &&
                 fabs(after.added) > 1e-3);
-    assert_int_equal(brio_sim_set_gravity(sim, broken), BRIO_ERROR_ARGUMENT);
+    assert_int_equal(brio_sim_set_gravity(sim, broken, NULL), BRIO_ERROR_ARGUMENT);
     brio_sim_free(sim);
 }
 
@@ -135,7 +135,7 @@ static void several_evaluators(void **unused)
 {
     (void)unused;
     BrioSim *sim = parse();
-    for (int k = 0; k < 5; k++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
+    for (int k = 0; k < 5; k++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     const BrioSystem *s = brio_sim_system(sim);
     BrioSolver *solver = sim->stepper->solver;
     BrioState *state = brio_sim_state(sim);

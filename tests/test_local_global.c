@@ -146,7 +146,7 @@ static void as_dense(const char *what, const char *body, double a)
                 }
             dense_solve(d.n, A, x);
         }
-        assert_int_equal(brio_sim_step(d.sim), BRIO_OK);
+        assert_int_equal(brio_sim_step(d.sim, NULL), BRIO_OK);
         for (int k = 0; k < 3 * d.n; k++) {
             worst = fmax(worst, fabs(d.sim->state->q[k] - x[k]));
             way = fmax(way, fabs(x[k] - q[k]));
@@ -351,7 +351,7 @@ static void weight_changes(void **unused)
             step(sim, 1);
             double change = ledger(sim).momentum[1] - before;
             assert_true(fabs(change - (turn % 2 ? falls : 0)) < 1e-9 * mass);
-            assert_int_equal(brio_sim_set_gravity(sim, g[turn % 2]), BRIO_OK);
+            assert_int_equal(brio_sim_set_gravity(sim, g[turn % 2], NULL), BRIO_OK);
         }
         brio_sim_free(sim);
     }

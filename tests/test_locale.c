@@ -3,9 +3,9 @@
 
 #include "field.h"
 #include "number.h"
-#include "output/csv.h"
+#include "run/tables.h"
 #include "output/json.h"
-#include "output/run.h"
+#include "run/run.h"
 #include "scene/scene.h"
 
 static bool comma(void)

@@ -251,7 +251,7 @@ static void run_drop(const Drop *drop, const Known *known, Outcome *outcome)
     }
     for (int64_t n = 0, all = (int64_t)ceil(duration / steps[drop->step] - 1e-6);
          status == BRIO_OK && n < all && outcome->verdict == FINE; n++) {
-        status = brio_sim_step(sim);
+        status = brio_sim_step(sim, NULL);
         if (status != BRIO_OK) {
             outcome->verdict = STUCK;
             snprintf(outcome->reason, sizeof outcome->reason, "step %lld: %s", (long long)n + 1,

@@ -77,7 +77,7 @@ static void rests(void **state)
     for (int k = 0; k < steps; k++) {
         if (k == steps - back)
             brio__system_positions(system, sim->state, sim->state->q, sim->state->time, then);
-        if (brio_sim_step(sim) != BRIO_OK)
+        if (brio_sim_step(sim, NULL) != BRIO_OK)
             fail_msg("%s, step %d: %s", c->scene, k + 1, brio_sim_reason(sim));
         brio__exact_watch(&watch, sim->state);
     }

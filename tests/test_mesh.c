@@ -340,34 +340,33 @@ static void test_surface(void **state)
     assert_int_equal(brio__mesh_create(5, 2, 0, 0, &mesh, NULL), BRIO_OK);
     memcpy(mesh->x, (double[]){0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1}, 15 * sizeof(double));
     memcpy(mesh->tet, (int32_t[]){0, 1, 2, 3, 1, 2, 3, 4}, 8 * sizeof(int32_t));
-    assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+    assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
     assert_int_equal(mesh->triangle_count, 6);
     assert_closed(mesh);
     assert_true(fabs(enclosed_volume(mesh) - volume(mesh)) < 1e-15);
 
     /* The same tet twice, and a third on the face that they share. */
-    brio_set_log(keep_log, NULL);
-    mesh->tet_count = 1;
-    brio_mesh_surface(mesh);
+    BrioError error = {0};
     BrioMesh *overlap;
+    mesh->tet_count = 1;
+    assert_int_equal(brio_mesh_surface(mesh, &error), BRIO_OK);
     assert_int_equal(brio__mesh_create(5, 3, 0, 0, &overlap, NULL), BRIO_OK);
     memcpy(overlap->x, mesh->x, 15 * sizeof(double));
     memcpy(overlap->tet, (int32_t[]){0, 1, 2, 3, 0, 1, 2, 3, 1, 2, 3, 4}, 12 * sizeof(int32_t));
-    assert_int_equal(brio_mesh_surface(overlap), BRIO_ERROR_INPUT);
+    assert_int_equal(brio_mesh_surface(overlap, &error), BRIO_ERROR_INPUT);
     assert_string_equal(
-        last_log,
-        "surface of a mesh: the face of vertices 1 2 3 belongs to more than two tets, among "
-        "them 0, 1 and 2 (all counted from 0); remove the tets that occur twice or overlap");
+        error.message,
+        "the face of vertices 1 2 3 belongs to more than two tets, among them 0, 1 and 2 (all "
+        "counted from 0); remove the tets that occur twice or overlap");
     overlap->tet[0] = 17;
-    assert_int_equal(brio_mesh_surface(overlap), BRIO_ERROR_INPUT);
-    assert_int_equal(brio_mesh_surface(NULL), BRIO_ERROR_ARGUMENT);
-    brio_set_log(NULL, NULL);
+    assert_int_equal(brio_mesh_surface(overlap, NULL), BRIO_ERROR_INPUT);
+    assert_int_equal(brio_mesh_surface(NULL, NULL), BRIO_ERROR_ARGUMENT);
     brio_mesh_free(overlap);
 
     /* Without tets, triangles stay. */
     mesh->tet_count = 0;
     int32_t *kept = mesh->triangle;
-    assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+    assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
     assert_ptr_equal(mesh->triangle, kept);
     brio_mesh_free(mesh);
 }
@@ -416,7 +415,7 @@ static void test_registry(void **state)
         int values = 0;
         for (const BrioField *field = shape->fields; field->name; field++) {
             values += brio__field_width(field);
-            assert_true(field->standard >= field->least && field->standard <= field->most);
+            assert_true(field->default_value >= field->min && field->default_value <= field->max);
             assert_true(field->summary && field->summary[strlen(field->summary) - 1] == '.');
         }
         assert_true(values <= BRIO_MAX_VALUES);
@@ -1245,7 +1244,7 @@ static BrioStatus mesh_life(int which)
     int32_t *neighbour = NULL;
     status =
         mesh->tet_count ? brio__mesh_check_solid(mesh, &error) : brio__mesh_check(mesh, &error);
-    if (!status) status = brio_mesh_surface(mesh);
+    if (!status) status = brio_mesh_surface(mesh, NULL);
     if (!status) status = brio__mesh_edges_from_triangles(mesh);
     if (!status) status = brio__mesh_adjacency(mesh, &start, &neighbour);
     brio__free(start);
@@ -1323,7 +1322,7 @@ static void test_shared_meshes(void **state)
         assert_int_equal(mesh->tet_count, 34055);
         assert_int_equal(mesh->triangle_count, 6966);
         assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
-        assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+        assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
         /* its tets fill the convex hull of the bunny */
         assert_int_equal(mesh->triangle_count, 670);
         assert_closed(mesh);

@@ -73,11 +73,11 @@ static void by_the_builder(void **state)
         BrioMesh *mesh = NULL;
         double values[BRIO_MAX_VALUES];
         char name[8];
-        BrioContactDef contact = brio_contact_def();
-        BrioBodyDef body = brio_body_def();
+        BrioContactDef contact = brio_default_contact();
+        BrioBodyDef body = brio_default_body();
         strcpy(name, known ? "cubic" : "cubik");
         contact.law = name;
-        assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+        assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
         brio_builder_contact(builder, &contact);
         memset(name, 'x', sizeof name - 1);
         assert_int_equal(
@@ -87,7 +87,7 @@ static void by_the_builder(void **state)
         body.name = "box";
         body.mesh = mesh;
         body.translate[1] = 2;
-        assert_int_equal(brio_material("neo-hookean", &body.material), BRIO_OK);
+        assert_int_equal(brio_default_material("neo-hookean", &body.material, NULL), BRIO_OK);
         int number;
         if (brio_builder_body(builder, &body, &number, &error) != BRIO_OK)
             fail_msg("%s", error.message);

@@ -1,6 +1,6 @@
 /* Every integrator's own code on the damped oscillator m x'' + c x' + k x = 0, read off as a matrix
  * column by column: beside the closed forms, and its spectral radius. */
-#include "builder.h"
+#include "system/system.h"
 #include "integrate/tableau.h"
 #include "sim/sim.h"
 
@@ -26,13 +26,13 @@ static BrioSim *oscillator(const BrioSimDef *def, double m, double k)
     BrioState *state;
     BrioSim *sim;
     BrioError error = {0};
-    BrioBodyDef body = brio_body_def();
+    BrioBodyDef body = brio_default_body();
     body.name = "points";
     body.mesh = &pair;
-    assert_int_equal(brio_material("hooke", &body.material), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "k", 1e-200), BRIO_OK);
-    assert_int_equal(brio_material_set(&body.material, "vertex_mass", m), BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_default_material("hooke", &body.material, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "k", 1e-200, NULL), BRIO_OK);
+    assert_int_equal(brio_material_set(&body.material, "vertex_mass", m, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     for (int32_t v = 0; v < 2; v++)
         assert_int_equal(brio_builder_attach(builder, 0, v, points + 3 * v, k, NULL, &error),
@@ -54,8 +54,8 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
     def.h = o.h;
     if (o.c > 0) {
         def.damping_count = 1;
-        assert_int_equal(brio_damping("ether-drag", &def.damping[0]), BRIO_OK);
-        assert_int_equal(brio_damping_set(&def.damping[0], "k", o.c), BRIO_OK);
+        assert_int_equal(brio_default_damping("ether-drag", &def.damping[0], NULL), BRIO_OK);
+        assert_int_equal(brio_damping_set(&def.damping[0], "k", o.c, NULL), BRIO_OK);
     }
     BrioSim *sim = oscillator(&def, o.m, o.k);
     BrioState *state = brio_sim_state(sim);
@@ -68,7 +68,8 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
         *(j == 0 ? state->q : j == 1 ? state->v : state->past + 6 * (j - 2)) = 1;
         state->history_used = state->history;
         state->last_h = o.h;
-        if (brio_sim_step(sim) != BRIO_OK) fail_msg("%s: %s", def.integrator, brio_sim_reason(sim));
+        if (brio_sim_step(sim, NULL) != BRIO_OK)
+            fail_msg("%s: %s", def.integrator, brio_sim_reason(sim));
         for (int i = 0; i < n; i++)
             A[i * n + j] = *(i == 0 ? state->q : i == 1 ? state->v : state->past + 6 * (i - 2));
     }
@@ -78,10 +79,10 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
 
 static BrioSimDef with(const char *integrator, const char *name, double value)
 {
-    BrioSimDef def = brio_sim_def(integrator);
+    BrioSimDef def = brio_default_sim(integrator);
     if (name)
         assert_int_equal(
-            brio_fields_set(brio_integrator(integrator)->fields, def.values, name, &value),
+            brio_fields_set(brio_integrator(integrator)->fields, def.values, name, &value, NULL),
             BRIO_OK);
     return def;
 }
@@ -91,7 +92,8 @@ static BrioSimDef with_two(const char *integrator, const char *name, double valu
 {
     BrioSimDef def = with(integrator, name, value);
     assert_int_equal(
-        brio_fields_set(brio_integrator(integrator)->fields, def.values, second, &other), BRIO_OK);
+        brio_fields_set(brio_integrator(integrator)->fields, def.values, second, &other, NULL),
+        BRIO_OK);
     return def;
 }
 
@@ -222,7 +224,7 @@ static void closed_forms(void **unused)
                 !strcmp(tableau->name, "midpoint") ? "implicit-midpoint" : tableau->name;
             if (!brio_integrator(name)) continue;
             runge_kutta(tableau, o, exact);
-            def = brio_sim_def(name);
+            def = brio_default_sim(name);
             compare(name, &def, o, exact, 2);
             checked++;
         }
@@ -256,7 +258,7 @@ static void closed_forms(void **unused)
             checked += 2;
         }
         runge_kutta(brio__tableau("backward-euler"), o, exact);
-        def = brio_sim_def("linearly-implicit-euler");
+        def = brio_default_sim("linearly-implicit-euler");
         compare("linearly-implicit-euler", &def, o, exact, 2);
         /* Verlet: v' takes drag at v and at the guess v + h a; newmark with beta = 0 is the same */
         double a[2] = {-o.k / o.m, -o.c / o.m}, h = o.h;
@@ -265,7 +267,7 @@ static void closed_forms(void **unused)
             exact[j] = q;
             exact[2 + j] = (j == 1) + h / 2 * (a[j] - (o.k * q + o.c * guess) / o.m);
         }
-        def = brio_sim_def("verlet");
+        def = brio_default_sim("verlet");
         compare("verlet", &def, o, exact, 2);
         def = with("newmark", "beta", 0);
         compare("newmark, explicit", &def, o, exact, 2);
@@ -321,7 +323,7 @@ static void growth(void **unused)
         "linearly-implicit-euler"};
     for (size_t i = 0; i < BRIO_COUNT(stable); i++)
         for (double x = 1e-3; x < 1e4; x *= 1.5) {
-            BrioSimDef def = brio_sim_def(stable[i]);
+            BrioSimDef def = brio_default_sim(stable[i]);
             double radius = radius_of(&def, x);
             if (!(radius <= 1 + 1e-9))
                 fail_msg("%s grows by %.3e at h omega = %g", stable[i], radius - 1, x);
@@ -332,7 +334,7 @@ static void growth(void **unused)
     } growing[] = {{"bdf3", 4.6, 1.14}, {"bdf4", 19.1, 1.86}};
     for (size_t i = 0; i < BRIO_COUNT(growing); i++) {
         double most = 0, at = 0, first = 0, last = 0;
-        BrioSimDef def = brio_sim_def(growing[i].name);
+        BrioSimDef def = brio_default_sim(growing[i].name);
         for (double x = 0.01; x < 100; x *= 1.01) {
             double radius = radius_of(&def, x);
             if (radius > most) most = radius, at = x;

@@ -2,9 +2,9 @@
 #include "program.h"
 
 #include "memory.h"
-#include "output/csv.h"
+#include "run/tables.h"
 #include "output/json.h"
-#include "output/run.h"
+#include "run/run.h"
 
 static BrioFolder folder;
 
@@ -164,7 +164,7 @@ static void checkpoint_round_trip(void **state)
     s->step = 11;
     s->time = 1.0 / 3;
     s->target = 5;
-    assert_int_equal(brio_state_copy(s, &back), BRIO_OK);
+    assert_int_equal(brio_state_copy(s, &back, NULL), BRIO_OK);
     assert_int_equal(brio__checkpoint_write(&folder, &c, s, NULL, &error), BRIO_OK);
     back->step = 0;
     back->q[0] = back->v[1] = back->param[0] = -1;

@@ -90,7 +90,7 @@ static void out_of_shape(void **unused)
                         &scene);
     brio_sim_ledger(sim, &first);
     for (int n = 0; n < 60; n++) {
-        assert_int_equal(brio_sim_step(sim), BRIO_OK);
+        assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         brio_sim_ledger(sim, &now);
         most = fmax(most, now.total / first.total);
     }

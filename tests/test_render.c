@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "program.h"
 
-#include "output/run.h"
+#include "run/run.h"
 #include "picture/png.h"
 #include "picture/stage.h"
 

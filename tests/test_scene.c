@@ -111,19 +111,23 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    surface: {mesh: gem.obj, weights: "
      "smoth}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:3:39: bodies[0].surface.weights: no weights \"smoth\"; did you mean \"smooth\"?"},
+     "scene.yaml:3:39: bodies[0].surface.weights: weights cannot be \"smoth\"; did you mean "
+     "\"smooth\"?"},
     {"a surface without a file",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    surface: {weights: linear}\n    "
      "material: {type: neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:3:14: bodies[0].surface: missing key \"mesh\""},
+     NULL, NULL, NULL,
+     "scene.yaml:3:14: bodies[0].surface: missing key \"mesh\": The surface, relative to the scene "
+     "file and in the place of the body's mesh; polygons, textures and groups of an OBJ are kept."},
     {"a texture that is no number",
      "bodies:\n  - mesh: gem.obj\n    material: {type: hooke, rho: 1}\n", "gem.obj",
      "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 here\nf 1/1 2/1 3/1\n", NULL,
      "gem.obj:4:6: expected a texture coordinate of vt no. 1, found \"here\""},
     {"no bodies", "title: empty\n", NULL, NULL, NULL,
-     "scene.yaml:1:1: missing key \"bodies\": a scene needs at least one body"},
+     "scene.yaml:1:1: missing key \"bodies\": What is simulated; a scene needs at least one body."},
     {"no material", "bodies:\n  - shape: {type: box}\n", NULL, NULL, NULL,
-     "scene.yaml:2:5: bodies[0]: missing key \"material\""},
+     "scene.yaml:2:5: bodies[0]: missing key \"material\": A material of `materials`, a preset "
+     "(`brio list presets`), or the map itself; its `type` may be any of these names."},
     {"neither shape nor mesh", "bodies:\n  - material: neo-hookean\n", NULL, NULL, NULL,
      "scene.yaml:2:5: bodies[0]: missing key: a body needs a shape or a mesh"},
     {"no such mesh file", "bodies:\n  - mesh: bunny.msh\n    material: neo-hookean\n", NULL, NULL,
@@ -141,11 +145,14 @@ static const Case cases[] = {
     {"time step zero",
      "time: {h: 0}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:1:11: time.h: h = 0 must be positive"},
+     NULL, NULL, NULL,
+     "scene.yaml:1:11: time.h: h = 0 s is out of range: must be positive and at most 1e+06"},
     {"time step negative",
      "time: {h: -1/30}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:1:11: time.h: h = -0.0333333 must be positive"},
+     NULL, NULL, NULL,
+     "scene.yaml:1:11: time.h: h = -0.03333333333333333 s is out of range: must be positive and at "
+     "most 1e+06"},
     {"Poisson ratio",
      "bodies:\n  - shape: {type: box}\n    material: {type: neo-hookean, nu: 0.5}\n", NULL, NULL,
      NULL,
@@ -279,7 +286,7 @@ static const Case cases[] = {
     {"a pull to nowhere",
      "bodies:\n  - shape: {type: box}\n    material: corotated\n    deform: {pull: {sphere: [[0, "
      "0, 0], 1]}}\n",
-     NULL, NULL, NULL, "scene.yaml:4:20: bodies[0].deform.pull: missing key \"by\""},
+     NULL, NULL, NULL, "scene.yaml:4:20: bodies[0].deform.pull: missing key \"by\" (m): Shift."},
     {"a pull of no size",
      "bodies:\n  - shape: {type: box}\n    material: corotated\n    deform: {pull: {sphere: [[0, "
      "0, 0], 0], by: [1, 0, 0]}}\n",
@@ -288,7 +295,7 @@ static const Case cases[] = {
     {"scattered backwards",
      "bodies:\n  - shape: {type: box}\n    material: corotated\n    deform: {scatter: -1}\n", NULL,
      NULL, NULL,
-     "scene.yaml:4:23: bodies[0].deform.scatter: scatter = -1 is out of range: must be between 0 "
+     "scene.yaml:4:23: bodies[0].deform.scatter: scatter = -1 m is out of range: must be between 0 "
      "and 1e+09"},
     {"too coarse a figure",
      "bodies:\n  - shape: {type: figure, of: bunny, cells: 10}\n    material: corotated\n", NULL,
@@ -319,9 +326,9 @@ static const Case cases[] = {
      "scene.yaml:1:13: integrator: alpha = 0 has no meaning with points = 2: leave it out, or take "
      "points: 1"},
     {"no such constraint", ROD("{type: road, a: [chain, 1], b: [chain, 2]}"), NULL, NULL, NULL,
-     "scene.yaml:8:12: constraints[0].type: no constraint \"road\"; did you mean \"rod\"?"},
+     "scene.yaml:8:12: constraints[0].type: type cannot be \"road\"; did you mean \"rod\"?"},
     {"rod of one end", ROD("{type: rod, a: [chain, 1]}"), NULL, NULL, NULL,
-     "scene.yaml:8:5: constraints[0]: missing key \"b\""},
+     "scene.yaml:8:5: constraints[0]: missing key \"b\": The other end."},
     {"rod to itself", ROD("{type: rod, a: [chain, 2], b: {vertex: 2}}"), NULL, NULL, NULL,
      "scene.yaml:8:5: constraints[0]: both ends of the rod are vertex 2 of body \"chain\": a rod "
      "needs two vertices"},
@@ -377,7 +384,8 @@ static const Case cases[] = {
     {"friction without a coefficient",
      "contact: {type: ipc, friction: [{between: [body0, body0]}]}\nbodies:\n  - shape: {type: box, "
      "cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:1:33: contact.friction[0]: missing key \"mu\""},
+     NULL, NULL, NULL,
+     "scene.yaml:1:33: contact.friction[0]: missing key \"mu\": Their coefficient of friction."},
     {"exclusion of one",
      "contact: {type: ipc, exclude: [[body0]]}\nbodies:\n  - shape: {type: box, cells: [1, 1, "
      "1]}\n    material: {type: neo-hookean}\n",
@@ -459,7 +467,9 @@ static const Case cases[] = {
      "contact: {type: penalty, kappa: 0}\nobstacles:\n  - {type: plane, point: [-1, 0, 0], normal: "
      "[1, 0, 0]}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:1:33: contact.kappa: kappa = 0 must be positive"},
+     NULL, NULL, NULL,
+     "scene.yaml:1:33: contact.kappa: kappa = 0 N/m is out of range: must be positive and at most "
+     "1e+15"},
     {"negative friction",
      "contact: {type: ipc, mu: -0.2}\nobstacles:\n  - {type: plane, point: [-1, 0, 0], normal: [1, "
      "0, 0]}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
@@ -470,7 +480,9 @@ static const Case cases[] = {
      "contact: {type: ipc, dhat: 0}\nobstacles:\n  - {type: plane, point: [-1, 0, 0], normal: [1, "
      "0, 0]}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:1:28: contact.dhat: dhat = 0 must be positive"},
+     NULL, NULL, NULL,
+     "scene.yaml:1:28: contact.dhat: dhat = 0 m is out of range: must be positive and at most "
+     "1e+09"},
     {"unknown key of contact",
      "contact: {type: ipc, kapa: 1}\nobstacles:\n  - {type: plane, point: [-1, 0, 0], normal: [1, "
      "0, 0]}\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
@@ -490,7 +502,9 @@ static const Case cases[] = {
     {"plane without normal",
      "contact: {type: ipc}\nobstacles: [{type: plane}]\nbodies:\n  - shape: {type: box, cells: [1, "
      "1, 1]}\n    material: {type: neo-hookean}\n",
-     NULL, NULL, NULL, "scene.yaml:2:13: obstacles[0]: missing key \"normal\""},
+     NULL, NULL, NULL,
+     "scene.yaml:2:13: obstacles[0]: missing key \"normal\": The side on which bodies are; of any "
+     "length."},
     {"normal of no length",
      "contact: {type: ipc}\nobstacles: [{type: plane, normal: [0, 0, 0]}]\nbodies:\n  - shape: "
      "{type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
@@ -587,7 +601,8 @@ static const Case cases[] = {
     {"no such kind",
      "bodies:\n  - name: bar\n    shape: {type: line, cells: 4}\n    material: neo-hookean-1d\n    "
      "kind: bar\n",
-     NULL, NULL, NULL, "scene.yaml:5:11: bodies[0].kind: no kind \"bar\"; did you mean \"bar1d\"?"},
+     NULL, NULL, NULL,
+     "scene.yaml:5:11: bodies[0].kind: kind cannot be \"bar\"; did you mean \"bar1d\"?"},
     {"everything fixed",
      "bodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: neo-hookean\n    fix:\n     "
      " - {box: [[-1, -1, "
@@ -803,7 +818,7 @@ static const Case cases[] = {
      "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: baraff-witkin\n    "
      "velocity: {mode: {type: string}}\n",
      NULL, NULL, NULL,
-     "scene.yaml:4:29: bodies[0].velocity.mode.type: no mode \"string\"; there are: drum"},
+     "scene.yaml:4:29: bodies[0].velocity.mode.type: type must be one of drum, found \"string\""},
     {"a mode without a circle",
      "bodies:\n  - shape: {type: grid, cells_x: 2, cells_z: 2}\n    material: baraff-witkin\n    "
      "velocity: {mode: {type: drum, n: 0}}\n",

@@ -31,7 +31,8 @@ static BrioMesh *make(const char *shape, ...)
             for (int k = 1; k < 3; k++) value[k] = va_arg(list, double);
             name = name[0] == 's' ? "size" : "cells";
         }
-        assert_int_equal(brio_fields_set(brio_shape_fields(shape), values, name, value), BRIO_OK);
+        assert_int_equal(brio_fields_set(brio_shape_fields(shape), values, name, value, NULL),
+                         BRIO_OK);
     }
     va_end(list);
     if (brio_mesh_shape(shape, values, &mesh, &error) != BRIO_OK)
@@ -105,7 +106,7 @@ static void check_solid(const char *name, BrioMesh *coarse, BrioMesh *fine, Brio
         BrioMesh *mesh = i ? fine : coarse;
         assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
         worst[i] = worst_shape(mesh, &mean);
-        assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+        assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
         assert_int_equal(characteristic(mesh), euler);
         error[i] = enclosed_volume(mesh) / exact - 1;
     }
@@ -298,7 +299,7 @@ static void figures(void **unused)
             dihedral_angles(mesh, &small, &large);
             least = fmin(least, small);
             most = fmax(most, large);
-            assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+            assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
             assert_int_equal(characteristic(mesh), 2);
             volume[i] = enclosed_volume(mesh);
             /* as a sum of many equal terms is rounded */
@@ -341,7 +342,7 @@ static void figures_at_any_resolution(void **unused)
             assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
             dihedral_angles(mesh, &least, &most);
             assert_true(least > 10.7 && most < 164.8);
-            assert_int_equal(brio_mesh_surface(mesh), BRIO_OK);
+            assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
             assert_int_equal(characteristic(mesh), 2);
             double low = 1, high = -1;
             for (int64_t v = 0; v < mesh->vertex_count; v++) {
@@ -410,7 +411,8 @@ static void refused(const char *shape, const char *name, double value, const cha
     BrioMesh *mesh;
     BrioError error = {0};
     brio_fields_defaults(brio_shape_fields(shape), values);
-    assert_int_equal(brio_fields_set(brio_shape_fields(shape), values, name, &value), BRIO_OK);
+    assert_int_equal(brio_fields_set(brio_shape_fields(shape), values, name, &value, NULL),
+                     BRIO_OK);
     assert_int_equal(brio_mesh_shape(shape, values, &mesh, &error), BRIO_ERROR_INPUT);
     assert_null(mesh);
     assert_string_equal(error.message, text);

@@ -25,7 +25,7 @@ static BrioMesh *shape(const char *name, int count, const char *const *fields, c
     BrioError error = {0};
     brio_fields_defaults(brio_shape_fields(name), all);
     for (int i = 0; i < count; i++)
-        assert_int_equal(brio_fields_set(brio_shape_fields(name), all, fields[i], &values[i]),
+        assert_int_equal(brio_fields_set(brio_shape_fields(name), all, fields[i], &values[i], NULL),
                          BRIO_OK);
     assert_int_equal(brio_mesh_shape(name, all, &mesh, &error), BRIO_OK);
     return mesh;
@@ -88,15 +88,15 @@ static BrioSim *shell(BrioMesh *mesh, const char *material, const Setting *setti
     BrioState *state;
     BrioSim *sim = NULL;
     BrioError error = {0};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     def.name = "shell";
     def.mesh = mesh;
     def.kind = BRIO_KIND_SHELL;
-    assert_int_equal(brio_material(material, &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material(material, &def.material, NULL), BRIO_OK);
     for (; settings->name; settings++)
-        if (brio_material_set(&def.material, settings->name, settings->value) != BRIO_OK)
+        if (brio_material_set(&def.material, settings->name, settings->value, NULL) != BRIO_OK)
             fail_msg("%s.%s", material, settings->name);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     if (brio_builder_body(builder, &def, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
     if (fixed) {
         uint8_t *rim = malloc((size_t)mesh->vertex_count);
@@ -108,7 +108,7 @@ static BrioSim *shell(BrioMesh *mesh, const char *material, const Setting *setti
     }
     if (brio_builder_finish(builder, &system, &state, &error) != BRIO_OK)
         fail_msg("%s", error.message);
-    BrioSimDef simulation = brio_sim_def("backward-euler");
+    BrioSimDef simulation = brio_default_sim("backward-euler");
     assert_int_equal(brio_sim_create(system, state, &simulation, &sim, &error), BRIO_OK);
     brio_builder_free(builder);
     brio_mesh_free(mesh);
@@ -203,7 +203,7 @@ static void patch(void **unused)
                          .triangle_count = sim->system->body[0].triangle_count,
                          .triangle = sim->system->body[0].triangle};
         assert_int_equal(brio__mesh_boundary(&view, rim), BRIO_OK);
-        assert_int_equal(brio_sim_set_positions(sim, 0, x), BRIO_OK);
+        assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
         double energy = brio_sim_body_energy(sim, 0);
         double *g = malloc(3 * (size_t)n * sizeof *g);
         double inside = 0;
@@ -338,7 +338,7 @@ static void roll(BrioSim *sim, const double *X, double kappa, double angle)
         x[3 * v + 1] = (1 - cos(kappa * along)) / kappa;
         x[3 * v + 2] = s * turned + c * across;
     }
-    assert_int_equal(brio_sim_set_positions(sim, 0, x), BRIO_OK);
+    assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
     free(x);
 }
 
@@ -385,18 +385,18 @@ static void strip(BrioMesh *mesh, int columns, double EI, double L, double nu, d
     BrioState *state;
     BrioSim *sim = NULL;
     BrioError error = {0};
-    BrioBodyDef def = brio_body_def();
-    BrioSimDef simulation = brio_sim_def("backward-euler");
+    BrioBodyDef def = brio_default_body();
+    BrioSimDef simulation = brio_default_sim("backward-euler");
     int32_t held[64];
     def.name = "strip";
     def.mesh = mesh;
-    assert_int_equal(brio_material("membrane-stvk", &def.material), BRIO_OK);
+    assert_int_equal(brio_default_material("membrane-stvk", &def.material, NULL), BRIO_OK);
     const Setting settings[] = {
         {"E", 12 * EI / (t * t * t)}, {"nu", nu}, {"thickness", t}, {"areal", areal}};
     for (int k = 0; k < 4; k++)
-        assert_int_equal(brio_material_set(&def.material, settings[k].name, settings[k].value),
-                         BRIO_OK);
-    assert_int_equal(brio_builder_create(&builder), BRIO_OK);
+        assert_int_equal(
+            brio_material_set(&def.material, settings[k].name, settings[k].value, NULL), BRIO_OK);
+    assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, &error), BRIO_OK);
     for (int k = 0; k < 2 * columns; k++) held[k] = k;
     assert_int_equal(brio_builder_fix(builder, 0, held, 2 * columns, NULL, &error), BRIO_OK);
@@ -405,7 +405,7 @@ static void strip(BrioMesh *mesh, int columns, double EI, double L, double nu, d
     assert_int_equal(brio_sim_create(system, state, &simulation, &sim, &error), BRIO_OK);
     brio_builder_free(builder);
     frequencies(sim, 1, squared);
-    assert_int_equal(brio_sim_settle(sim), BRIO_OK);
+    assert_int_equal(brio_sim_settle(sim, NULL), BRIO_OK);
     brio_sim_positions(sim, 0, x);
     *tip = 0;
     for (int k = 1; k <= columns; k++) *tip -= x[3 * (n - k) + 1] / columns;
@@ -462,7 +462,7 @@ static void rigid(void **unused)
             x[3 * v] = 0.6 * X[0] - 0.8 * X[1] + 3;
             x[3 * v + 1] = 0.8 * X[0] + 0.6 * X[1] - 2;
         }
-        assert_int_equal(brio_sim_set_positions(sim, 0, x), BRIO_OK);
+        assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
         frequencies(sim, 7, squared);
         double force = largest_force(sim);
         double stiffness = sim->state->param[sim->system->term[0].params];
@@ -553,7 +553,7 @@ static void crushed(void **unused)
     double *v = calloc(3 * (size_t)n, sizeof *v), *x = malloc(3 * (size_t)n * sizeof *x), least = 1;
     v[3 * 40] = 60;
     v[3 * 40 + 2] = 35;
-    assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_OK);
+    assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
     for (int k = 0; k < 20; k++) {
         step(sim, 1);
         brio_sim_positions(sim, 0, x);

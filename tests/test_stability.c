@@ -12,12 +12,12 @@
 
 static BrioOscillator *oscillator(const char *integrator, const char *field, double value, double m)
 {
-    BrioSimDef def = brio_sim_def(integrator);
+    BrioSimDef def = brio_default_sim(integrator);
     BrioOscillator *o = NULL;
     BrioError error = {0};
     if (field)
         assert_int_equal(
-            brio_fields_set(brio_integrator(integrator)->fields, def.values, field, &value),
+            brio_fields_set(brio_integrator(integrator)->fields, def.values, field, &value, NULL),
             BRIO_OK);
     if (brio__oscillator_create(&def, m, &o, &error) != BRIO_OK) fail_msg("%s", error.message);
     return o;
@@ -287,13 +287,13 @@ static void refusals(void **state)
                   BRIO_ERROR_UNSUPPORTED},
                  {"rk5", "no integrator \"rk5\"", BRIO_ERROR_INPUT}};
     for (size_t c = 0; c < BRIO_COUNT(cases); c++) {
-        BrioSimDef def = brio_sim_def(cases[c].name);
+        BrioSimDef def = brio_default_sim(cases[c].name);
         BrioOscillator *o = NULL;
         BrioError error = {0};
         assert_int_equal(brio__oscillator_create(&def, 1, &o, &error), cases[c].status);
         assert_string_equal(error.message, cases[c].message);
     }
-    assert_int_equal(brio_register_integrator(&bent), BRIO_OK);
+    assert_int_equal(brio_register_integrator(&bent, NULL), BRIO_OK);
     BrioOscillator *o = oscillator("test-bent", NULL, 0, 1);
     BrioAmplification a;
     BrioError error = {0};
@@ -361,11 +361,11 @@ static double growth(double h, const char *integrator, const char *more, int ste
     double v[3 * 64], most = 0;
     for (int64_t i = 0; i < 3 * brio_body_vertices(brio_sim_system(sim), 0); i++)
         v[i] = 1e-7 * brio__random_normal(&random);
-    assert_int_equal(brio_sim_set_velocities(sim, 0, v), BRIO_OK);
+    assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
     BrioLedger first, now;
     brio_sim_ledger(sim, &first);
     for (int n = 0; n < steps; n++) {
-        if (brio_sim_step(sim) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) {
+        if (brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) {
             most = INFINITY;
             break;
         }
@@ -499,13 +499,13 @@ static void inner_steps(void **state)
 {
     (void)state;
     for (int form = 0; form < 2; form++) {
-        BrioSimDef def = brio_sim_def("linearized-explicit");
+        BrioSimDef def = brio_default_sim("linearized-explicit");
         const BrioField *fields = brio_integrator("linearized-explicit")->fields;
         BrioOscillator *o;
         BrioOscillator *plain = oscillator(form ? "symplectic-euler" : "forward-euler", NULL, 0, 1);
         double value = form, inner = 7;
-        assert_int_equal(brio_fields_set(fields, def.values, "form", &value), BRIO_OK);
-        assert_int_equal(brio_fields_set(fields, def.values, "inner", &inner), BRIO_OK);
+        assert_int_equal(brio_fields_set(fields, def.values, "form", &value, NULL), BRIO_OK);
+        assert_int_equal(brio_fields_set(fields, def.values, "inner", &inner, NULL), BRIO_OK);
         assert_int_equal(brio__oscillator_create(&def, 1, &o, NULL), BRIO_OK);
         BrioAmplification one = measure(plain, 40, 0.4, 0.02), all = measure(o, 40, 0.4, 0.14);
         Matrix Q = {{one.matrix[0], one.matrix[1], one.matrix[2], one.matrix[3]}}, power = Q;
@@ -549,7 +549,7 @@ static void divergence(void **state)
     brio_sim_ledger(sim, &first);
     int least = 1 << 30, most = 0;
     for (int n = 0; n < 60; n++) {
-        if (brio_sim_step(sim) != BRIO_OK) fail_msg("step %d: %s", n, brio_sim_reason(sim));
+        if (brio_sim_step(sim, NULL) != BRIO_OK) fail_msg("step %d: %s", n, brio_sim_reason(sim));
         brio_sim_ledger(sim, &ledger);
         least = BRIO_MIN(least, ledger.iterations);
         most = BRIO_MAX(most, ledger.iterations);
@@ -562,7 +562,7 @@ static void divergence(void **state)
     /* too few steps, given by hand: refused in the end, with the remedy */
     sim = cloth(0.05, "{type: linearized-explicit, inner: 2}", "gravity: [0, -9.8, 0]");
     BrioStatus status = BRIO_OK;
-    for (int n = 0; n < 20 && status == BRIO_OK; n++) status = brio_sim_step(sim);
+    for (int n = 0; n < 20 && status == BRIO_OK; n++) status = brio_sim_step(sim, NULL);
     assert_int_equal(status, BRIO_STEP_REJECTED);
     assert_string_equal(
         brio_sim_reason(sim),
@@ -598,8 +598,8 @@ static void position_based(void **state)
     double x[15], v[15], start[15];
     brio_sim_positions(sim, 0, start);
     brio_sim_velocities(sim, 0, v);
-    assert_int_equal(brio_sim_step(sim), BRIO_OK);
-    assert_int_equal(brio_sim_step(sim), BRIO_OK);
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     double p[15], kept = pow(0.9, 60 * h);
     memcpy(p, start, sizeof p);
     for (int step = 0; step < 2; step++) {
@@ -629,12 +629,12 @@ static void position_based(void **state)
 
     /* free fall without damping, and a held end that is moved pulls the chain along */
     sim = chain("{type: pbd-verlet, damping: 1}", h, "");
-    for (int n = 0; n < 25; n++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
+    for (int n = 0; n < 25; n++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     brio_sim_positions(sim, 0, x);
     for (int i = 0; i < 5; i++) assert_true(fabs(x[3 * i + 1] + 9.8 * h * h * 25 * 26 / 2) < 1e-12);
     brio_sim_free(sim);
     sim = chain("pbd-verlet", h, "    fix: [{vertices: [0], script: {velocity: [-1, 0, 0]}}]\n");
-    for (int n = 0; n < 100; n++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
+    for (int n = 0; n < 100; n++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
     brio_sim_positions(sim, 0, x);
     assert_true(fabs(x[0] - start[0] + 2) < 1e-12 && x[12] < start[12] - 1);
     brio_sim_free(sim);
@@ -644,7 +644,7 @@ static void position_based(void **state)
     for (int k = 0; k < 2; k++) {
         sim = chain(k ? "{type: pbd-verlet, iterations: 40}" : "pbd-verlet", h,
                     "    fix: [{vertices: [0, 4]}]\n");
-        for (int n = 0; n < 600; n++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
+        for (int n = 0; n < 600; n++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         brio_sim_positions(sim, 0, x);
         sag[k] = -x[7];
         brio_sim_free(sim);
@@ -674,9 +674,9 @@ static void springs_only_core(void **state)
     for (int threads = 1; threads <= 2; threads++) {
         brio_set_threads(threads);
         BrioSim *sim = cloth(0.01, "pbd-verlet", "gravity: [0, -9.8, 0]");
-        assert_int_equal(brio_sim_step(sim), BRIO_OK);
+        assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         int64_t before = memory.calls;
-        for (int n = 0; n < 20; n++) assert_int_equal(brio_sim_step(sim), BRIO_OK);
+        for (int n = 0; n < 20; n++) assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         assert_int_equal(memory.calls, before);
         bits[threads - 1] = 0;
         for (int64_t i = 0; i < sim->state->coordinates; i++) {

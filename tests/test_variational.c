@@ -242,9 +242,9 @@ static void free_chain(void **unused)
         BrioSim *sim = chain(takers[i], 2e-3, 5, "");
         /* across the rods */
         const double velocity[18] = {0, 1, 3, 0, 3, 2, 0, -2, 3, 0, 1, 0, 0, -4, 3, 0, 6, 1};
-        assert_int_equal(brio_sim_set_velocities(sim, 0, velocity), BRIO_OK);
+        assert_int_equal(brio_sim_set_velocities(sim, 0, velocity, NULL), BRIO_OK);
         const double none[3] = {0, 0, 0};
-        assert_int_equal(brio_sim_set_gravity(sim, none), BRIO_OK);
+        assert_int_equal(brio_sim_set_gravity(sim, none, NULL), BRIO_OK);
         BrioLedger first = ledger(sim), last = first;
         double rods = 0, low = INFINITY, high = 0;
         for (int n = 0; n < 1000; n++) {
@@ -354,7 +354,7 @@ static void failing_memory(void **unused)
         Memory memory;
         memory_start(&memory, failed, true);
         BrioStatus status = brio_sim_parse(text, sizeof text - 1, "test.yaml", &sim, &error);
-        if (status == BRIO_OK) status = brio_sim_step(sim);
+        if (status == BRIO_OK) status = brio_sim_step(sim, NULL);
         done = status == BRIO_OK;
         if (!done) assert_int_equal(status, BRIO_ERROR_MEMORY);
         brio_sim_free(sim);
@@ -374,10 +374,10 @@ static void refusals(void **unused)
               "{name: p, shape: {type: line, cells: 2}, material: {type: mass, vertex_mass: 1}}\n"
               "constraints:\n  - {type: rod, a: [p, 0], b: [p, 1]}\n  - {type: rod, a: [p, 1], b: "
               "[p, 2]}\n  - {type: rod, a: [p, 0], b: [p, 2]}\n");
-    assert_true(brio_sim_step(sim) > 0);
+    assert_true(brio_sim_step(sim, NULL) > 0);
     print_message("three rods along one line: %s\n", brio_sim_reason(sim));
     assert_non_null(strstr(brio_sim_reason(sim), "redundant"));
-    assert_int_equal(brio_sim_settle(sim), BRIO_ERROR_UNSUPPORTED);
+    assert_int_equal(brio_sim_settle(sim, NULL), BRIO_ERROR_UNSUPPORTED);
     assert_non_null(strstr(brio_sim_reason(sim), "rods"));
     brio_sim_free(sim);
 }

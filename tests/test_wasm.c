@@ -45,7 +45,7 @@ static void compare(const char *folder, const char *name)
     double *x = malloc(width * sizeof *x), *first = malloc(width * sizeof *x);
     brio_sim_positions(sim, 0, first);
     for (size_t n = 0; n < STEPS; n++) {
-        assert_int_equal(brio_sim_step(sim), BRIO_OK);
+        assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         brio_sim_positions(sim, 0, x);
         for (size_t i = 0; i < width; i++) {
             worst = fmax(worst, fabs(x[i] - rows[n * width + i]));
@@ -130,15 +130,16 @@ static void page_of_the_cloth(void **state)
     assert_true(pow(kept, 60 * 0x1p-6) == 0.99);
     brio_sim_integrator(sim, values);
     assert_int_equal(
-        brio_fields_set(brio_integrator("pbd-verlet")->fields, values, "damping", &kept), BRIO_OK);
-    assert_int_equal(brio_sim_set_integrator(sim, "pbd-verlet", values), BRIO_OK);
+        brio_fields_set(brio_integrator("pbd-verlet")->fields, values, "damping", &kept, NULL),
+        BRIO_OK);
+    assert_int_equal(brio_sim_set_integrator(sim, "pbd-verlet", values, NULL), BRIO_OK);
     size_t count;
     snprintf(path, sizeof path, "%s/frames.bin", folder);
     double *rows = read_rows(path, &count), x[3 * COUNT], worst = 0, way = 0;
     assert_int_equal(count, FRAMES * 2 * COUNT);
     assert_int_equal(brio_body_vertices(brio_sim_system(sim), 0), COUNT);
     for (size_t n = 0; n < FRAMES; n++) {
-        assert_int_equal(brio_sim_step(sim), BRIO_OK);
+        assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         brio_sim_positions(sim, 0, x);
         for (size_t i = 0; i < COUNT; i++)
             for (size_t r = 0; r < 2; r++) {

@@ -37,7 +37,7 @@ static Trace follow(Report *r, BrioSim *sim, int64_t steps, double limit, const 
     double spin = length(first.angular);
     int64_t small = 0;
     for (; t.steps < steps && !t.exploded; t.steps++) {
-        if (brio_sim_step(sim) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) {
+        if (brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) {
             t.exploded = true;
             break;
         }
@@ -270,7 +270,7 @@ static Bounce bounce(Report *r, const char *integrator)
     brio_sim_ledger(sim, &now);
     y[0] = now.centre[1];
     for (int n = 1; n <= STEPS && !b.failed; n++) {
-        b.failed = brio_sim_step(sim) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK;
+        b.failed = brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK;
         y[n] = now.centre[1];
         report_progress(r, (double)n / STEPS, "%s", integrator);
     }
@@ -358,7 +358,7 @@ static void substeps_with_newton(Report *r)
         double drift = 0, fall = 0;
         bool failed = false;
         for (int n = 0; n < BAR_FRAMES * substeps[k] && !failed; n++) {
-            failed = brio_sim_step(sim) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK;
+            failed = brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK;
             if (failed) break;
             fall = fmax(fall, first.gravity - now.gravity);
             drift = fmax(drift, now.total - first.total);
@@ -416,7 +416,7 @@ static void figure1(Report *r)
         double deepest = 0;
         way[k] = 0;
         for (int n = 1; n <= FRAMES; n++) {
-            if (brio_sim_step(sim) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) {
+            if (brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) {
                 report_fact(r, false, "%s stopped in frame %d: %s", integrators[k], n,
                             brio_sim_reason(sim));
                 break;
@@ -472,11 +472,11 @@ static BrioSim *make(Report *r, BrioBodyDef *def, const int32_t *fixed, int fixe
     BrioState *state;
     BrioSim *sim;
     BrioError error = {0};
-    BrioSimDef sim_def = brio_sim_def(integrator);
+    BrioSimDef sim_def = brio_default_sim(integrator);
     const double none[3] = {0, 0, 0};
     sim_def.h = h;
     sim_def.solver.tol = 1e-10;
-    BrioStatus status = brio_builder_create(&builder);
+    BrioStatus status = brio_builder_create(&builder, NULL);
     if (status == BRIO_OK) {
         brio_builder_gravity(builder, none);
         status = brio_builder_body(builder, def, NULL, &error);
@@ -542,15 +542,15 @@ static Orbit spring_orbit(Report *r, double k, double h)
     double x[6];
     int32_t edge[] = {0, 1}, pin = 0;
     BrioMesh mesh = {.vertex_count = 2, .edge_count = 1, .x = rest, .edge = edge};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     Orbit o = {0};
     def.name = "springs";
     def.mesh = &mesh;
     def.kind = BRIO_KIND_SPRINGS;
     def.state = start;
     def.spring = spring;
-    brio_material("hooke", &def.material);
-    brio_material_set(&def.material, "vertex_mass", 0.5);
+    brio_default_material("hooke", &def.material, NULL);
+    brio_material_set(&def.material, "vertex_mass", 0.5, NULL);
     BrioSim *sim = make(r, &def, &pin, 1, "implicit-midpoint", h);
     if (!sim) return o;
     BrioLedger first, now;
@@ -558,7 +558,7 @@ static Orbit spring_orbit(Report *r, double k, double h)
     o.first = first.total;
     int steps = (int)fmax(200, ceil(0.198 / h));
     for (int n = 1; n <= steps; n++) {
-        if (brio_sim_step(sim) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) break;
+        if (brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) break;
         brio_sim_positions(sim, 0, x);
         if (n * h < 0.2) o.radius = fmax(o.radius, length(x + 3));
         o.most = fmax(o.most, now.total);
@@ -639,13 +639,13 @@ static void figure18(Report *r)
     double rest[] = {0, 1, 0, x0, 0, 0, 0, -1, 0}, spring[] = {k, sqrt(2), k, sqrt(2)}, x[9];
     int32_t edge[] = {0, 1, 1, 2}, pins[] = {0, 2};
     BrioMesh mesh = {.vertex_count = 3, .edge_count = 2, .x = rest, .edge = edge};
-    BrioBodyDef def = brio_body_def();
+    BrioBodyDef def = brio_default_body();
     def.name = "springs";
     def.mesh = &mesh;
     def.kind = BRIO_KIND_SPRINGS;
     def.spring = spring;
-    brio_material("hooke", &def.material);
-    brio_material_set(&def.material, "vertex_mass", m);
+    brio_default_material("hooke", &def.material, NULL);
+    brio_material_set(&def.material, "vertex_mass", m, NULL);
     BrioSim *sim = make(r, &def, pins, 2, "backward-euler", h);
     if (!sim) return;
     BrioLedger first, now, last;
@@ -656,7 +656,7 @@ static void figure18(Report *r)
     FILE *csv = report_file(r, "dinev2018-fig18.csv");
     if (csv) fprintf(csv, "step,x,H\n");
     for (int n = 1; n <= STEPS; n++) {
-        if (brio_sim_step(sim) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) {
+        if (brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) {
             report_fact(r, false, "step %d: %s", n, brio_sim_reason(sim));
             break;
         }

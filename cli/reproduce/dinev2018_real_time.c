@@ -141,7 +141,7 @@ typedef struct Cost {
 static bool timed_step(Report *r, BrioSim *sim, const char *name, double *ms)
 {
     double before = brio__seconds();
-    bool fine = brio_sim_step(sim) == BRIO_OK;
+    bool fine = brio_sim_step(sim, NULL) == BRIO_OK;
     *ms = 1e3 * (brio__seconds() - before);
     if (!fine) report_fact(r, false, "%s: %s", name, brio_sim_reason(sim));
     return fine;
@@ -285,7 +285,7 @@ static double motion(Report *r, const Model *model, int frames, double *ms)
     for (int f = 0; f <= frames && fine; f++) {
         BrioLedger now;
         if (f == 1) before = brio__seconds();
-        fine = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
+        fine = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (fine) most = fmax(most, now.kinetic);
         report_progress(r, (double)f / frames, "%s, blend", model->name);
     }
@@ -306,7 +306,7 @@ static double made_energy(Report *r, const Model *model, int pieces, int frames,
     int f = 0;
     for (; f < frames && fine && most < 100; f++) {
         for (int k = 0; k < pieces && fine; k++)
-            fine = brio_sim_step_by(sim, h / pieces) == BRIO_OK;
+            fine = brio_sim_step_by(sim, h / pieces, NULL) == BRIO_OK;
         fine = fine && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (fine) most = fmax(most, (now.total - first.total - now.added + now.dissipated) / scale);
         report_progress(r, (double)f / frames, "%s, %d substeps", model->name, pieces);

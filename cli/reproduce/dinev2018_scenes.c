@@ -59,11 +59,12 @@ static double settled(Report *r, const Scene *what, int64_t frames)
     BrioLedger ledger;
     double rest = INFINITY;
     if (sim && what->falls) {
-        for (int64_t n = 0; n < frames && brio_sim_step(sim) == BRIO_OK &&
+        for (int64_t n = 0; n < frames && brio_sim_step(sim, NULL) == BRIO_OK &&
                             brio_sim_ledger(sim, &ledger) == BRIO_OK;
              n++)
             rest = fmin(rest, ledger.potential);
-    } else if (sim && brio_sim_settle(sim) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK) {
+    } else if (sim && brio_sim_settle(sim, NULL) == BRIO_OK &&
+               brio_sim_ledger(sim, &ledger) == BRIO_OK) {
         rest = ledger.potential;
     } else if (sim) {
         report_fact(r, false, "%s does not settle: %s", what->name, brio_sim_reason(sim));
@@ -92,7 +93,7 @@ static Kept follow(Report *r, const Scene *what, BrioSim *sim, double rest, doub
     int64_t per_second = (int64_t)floor(1 / h + 0.5);
     brio_sim_ledger(sim, &first);
     for (int64_t n = 1; n <= frames; n++) {
-        if (brio_sim_step(sim) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) break;
+        if (brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) break;
         double target = isnan(now.target) ? first.total + now.added - now.dissipated : now.target;
         double ratio = (now.total - rest) / (target - rest);
         if (!(ratio < 100)) break;

@@ -2,7 +2,7 @@
  * the cloth of its first page. */
 #include "reproduce.h"
 
-#include "output/svg.h"
+#include "internal.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ static bool follow(Report *r, const char *integrator, Path *path)
         brio_sim_velocities(sim, 0, v);
         path->q[n] = x[3] - 1;
         path->v[n] = v[3];
-        fine = n == STEPS || brio_sim_step(sim) == BRIO_OK;
+        fine = n == STEPS || brio_sim_step(sim, NULL) == BRIO_OK;
     }
     brio_sim_free(sim);
     return fine;
@@ -217,7 +217,8 @@ static void linearly_implicit(Report *r)
         BrioLedger start_ledger, ledger;
         brio_sim_ledger(sim, &start_ledger);
         for (int n = 0; n < 1200; n++) {
-            bool done = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK;
+            bool done =
+                brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK;
             if (m == 0)
                 solves = BRIO_MAX(solves, done ? ledger.iterations : 1000),
                 calm &= done && ledger.total < start_ledger.total + 1e-3 * fabs(start_ledger.total);

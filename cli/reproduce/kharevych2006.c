@@ -42,7 +42,7 @@ static int swing(Report *r, const char *name, const char *integrator, double h, 
         amplitude[n] = 0;
         for (int k = 0; fine && k < STEPS_A_PERIOD; k++) {
             BrioLedger ledger;
-            fine = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK;
+            fine = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK;
             brio_sim_positions(sim, 0, x);
             amplitude[n] = fmax(amplitude[n], fabs(atan2(x[3] - x[0], x[1] - x[4])));
             rods = fmax(rods, ledger.rods);
@@ -148,7 +148,7 @@ static BrioSim *free_rod(Report *r, const char *integrator, double h, const char
         p[1] = cos(angle) * y - sin(angle) * z + 0.2 * s * s;
         p[2] = sin(angle) * y + cos(angle) * z;
     }
-    brio_sim_set_positions(sim, 0, x);
+    brio_sim_set_positions(sim, 0, x, NULL);
     free(x);
     return sim;
 }
@@ -210,7 +210,7 @@ static bool record(Report *r, BrioSim *sim, int64_t steps, int every, Record *ou
         l = fmax(l, fabs(first.angular[k]));
     }
     for (int64_t n = 0; n <= steps; n++) {
-        if (n > 0 && brio_sim_step(sim) != BRIO_OK) return false;
+        if (n > 0 && brio_sim_step(sim, NULL) != BRIO_OK) return false;
         if (n % every) continue;
         brio_sim_ledger(sim, &now);
         out->time[out->count] = now.time;
@@ -387,14 +387,15 @@ static Timing time_solver(Report *r, const int *cells, double E, double twist, c
         p[1] = cos(2 * twist * s) * y - sin(2 * twist * s) * z + twist * s * s;
         p[2] = sin(2 * twist * s) * y + cos(2 * twist * s) * z;
     }
-    brio_sim_set_positions(sim, 0, x);
+    brio_sim_set_positions(sim, 0, x, NULL);
     free(x);
     /* the first step analyses the matrix */
-    Timing timing = {.fine = brio_sim_step(sim) == BRIO_OK};
+    Timing timing = {.fine = brio_sim_step(sim, NULL) == BRIO_OK};
     const BrioSolveTotals *totals = &sim->stepper->solver->totals;
     int64_t iterations = totals->iterations, evaluations = totals->evaluations;
     double started = brio__seconds();
-    for (int n = 0; timing.fine && n < steps; n++) timing.fine = brio_sim_step(sim) == BRIO_OK;
+    for (int n = 0; timing.fine && n < steps; n++)
+        timing.fine = brio_sim_step(sim, NULL) == BRIO_OK;
     timing.seconds = (brio__seconds() - started) / steps;
     timing.iterations = (double)(totals->iterations - iterations) / steps;
     timing.evaluations = (double)(totals->evaluations - evaluations) / steps;

@@ -2,9 +2,7 @@
 #include "reproduce.h"
 
 #include "commands.h"
-#include "field.h"
-#include "output/json.h"
-#include "output/writer.h"
+#include "internal.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -192,7 +190,7 @@ BrioSim *report_shipped(Report *r, const char *name, const char *const *sets, in
 bool report_steps(Report *r, BrioSim *sim, int64_t steps, double most, const char *what)
 {
     for (int64_t k = 0; k < steps; k++) {
-        if (brio_sim_step(sim) != BRIO_OK) return false;
+        if (brio_sim_step(sim, NULL) != BRIO_OK) return false;
         if (isfinite(most)) {
             BrioLedger ledger;
             if (brio_sim_ledger(sim, &ledger) != BRIO_OK || ledger.total > most) return false;

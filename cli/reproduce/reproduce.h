@@ -7,8 +7,7 @@
 #ifndef BRIO_REPRODUCE_H
 #define BRIO_REPRODUCE_H
 
-#include "sim/sim.h"
-#include "scene/scene.h"
+#include "internal.h"
 
 typedef struct Report Report;
 

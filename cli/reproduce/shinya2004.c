@@ -2,9 +2,7 @@
  * methods cost over the number of particles, the stiffness and the step. */
 #include "reproduce.h"
 
-#include "analyze/modes.h"
-#include "analyze/stability.h"
-#include "output/svg.h"
+#include "internal.h"
 
 #include <complex.h>
 #include <string.h>
@@ -64,7 +62,7 @@ static void regions(Report *r)
     report_section(r, "regions of stability on a grid of %d x %d in X = h d < %g, Y = h^2 k < %g",
                    COLUMNS, ROWS, width, height);
     for (int m = 0; m < 4; m++) {
-        BrioSimDef def = brio_sim_def(methods[m].integrator);
+        BrioSimDef def = brio_default_sim(methods[m].integrator);
         BrioOscillator *o = NULL;
         BrioError error = {0};
         if (brio__oscillator_create(&def, 1, &o, &error) != BRIO_OK) {
@@ -221,10 +219,10 @@ static Cost run_once(Report *r, Cloth cloth, double h, const char *integrator, d
     int64_t steps = (int64_t)ceil(duration / h);
     BrioLedger ledger = {0};
     /* the first one also prepares everything */
-    if (brio_sim_step(sim) != BRIO_OK) cost.failed = true;
+    if (brio_sim_step(sim, NULL) != BRIO_OK) cost.failed = true;
     double before = processor_seconds();
     for (int64_t n = 1; n < steps && !cost.failed; n++) {
-        cost.failed = brio_sim_step(sim) != BRIO_OK;
+        cost.failed = brio_sim_step(sim, NULL) != BRIO_OK;
         cost.work += sim->stepper->iterations;
     }
     cost.seconds = (processor_seconds() - before) / ((double)(steps - 1) * h);

@@ -1,8 +1,7 @@
 /* Reproductions of [You2026]. */
 #include "reproduce.h"
 
-#include "analyze/modes.h"
-#include "output/svg.h"
+#include "internal.h"
 
 #include <string.h>
 
@@ -282,7 +281,7 @@ static bool collide(Report *r, double beta, const char *integrator, const char *
     bool fine = sim;
     for (int k = 1; k < 7 && fine; k++) {
         BrioLedger ledger;
-        fine = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK;
+        fine = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &ledger) == BRIO_OK;
         v[k] = fine ? ledger.momentum[0] / 2 : NAN;
     }
     brio_sim_free(sim);
@@ -389,7 +388,7 @@ static Outcome watch(Report *r, BrioSim *sim, const double pivot[2], double seco
     int64_t steps = (int64_t)round(seconds / sim->h), kept = 0;
     brio_sim_ledger(sim, &first);
     for (int64_t k = 0; k <= steps; k++) {
-        if (k > 0) o.finished = brio_sim_step(sim) == BRIO_OK;
+        if (k > 0) o.finished = brio_sim_step(sim, NULL) == BRIO_OK;
         if (brio_sim_ledger(sim, &now) != BRIO_OK) o.finished = false;
         if (!o.finished) break;
         double above = (now.total - first.total) / first.kinetic;
@@ -600,7 +599,7 @@ static BrioSim *twisted(Report *r, const char *integrator, double rate)
         p[1] = cos(angle) * y - sin(angle) * z + 0.04 * s * s;
         p[2] = sin(angle) * y + cos(angle) * z;
     }
-    brio_sim_set_positions(sim, 0, x);
+    brio_sim_set_positions(sim, 0, x, NULL);
     return sim;
 }
 
@@ -653,7 +652,7 @@ static Swing swing(Report *r, const Method *method, double rest, double *curve)
     brio_sim_ledger(sim, &first);
     s.finished = true;
     for (int64_t k = 1; k <= steps; k++) {
-        s.finished = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
+        s.finished = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (!s.finished) break;
         if (k % every == 0) curve[k / every] = now.total - rest;
         if (now.time > 6) {
@@ -687,7 +686,8 @@ static void figure7(Report *r)
     Swing s[METHODS];
     BrioSim *still = twisted(r, "backward-euler", 30);
     BrioLedger rest;
-    if (!still || brio_sim_settle(still) != BRIO_OK || brio_sim_ledger(still, &rest) != BRIO_OK) {
+    if (!still || brio_sim_settle(still, NULL) != BRIO_OK ||
+        brio_sim_ledger(still, &rest) != BRIO_OK) {
         report_fact(r, false, "the bar does not settle: %s", still ? brio_sim_reason(still) : "");
         return brio_sim_free(still);
     }
@@ -794,7 +794,8 @@ static void membrane(Report *r, const Method *method, int rings, Drum *out)
         out->mode[0] = out->other[0] = 0;
     }
     for (int64_t k = 1; out->finished && k <= steps; k++) {
-        out->finished = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
+        out->finished =
+            brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (!out->finished) break;
         out->iterations += now.iterations;
         report_progress(r, (double)k / (double)steps, "%s", method->name);

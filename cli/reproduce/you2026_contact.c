@@ -1,7 +1,7 @@
 /* Reproductions of [You2026]: bodies in contact (Sec. 5.3), and the suspended body of Sec. 5.2. */
 #include "reproduce.h"
 
-#include "output/svg.h"
+#include "internal.h"
 
 #include <string.h>
 
@@ -25,8 +25,8 @@ static void follow(Report *r, BrioSim *sim, double seconds, const char *what, Cu
     int steps = (int)lround(seconds / sim->h);
     *c = (Curve){.finished = true};
     for (int k = 0; k <= steps && k < CURVE; k++) {
-        c->finished =
-            (k == 0 || brio_sim_step(sim) == BRIO_OK) && brio_sim_ledger(sim, &now) == BRIO_OK;
+        c->finished = (k == 0 || brio_sim_step(sim, NULL) == BRIO_OK) &&
+                      brio_sim_ledger(sim, &now) == BRIO_OK;
         if (!c->finished) break;
         c->time[k] = now.time, c->energy[k] = now.total, c->target[k] = now.target,
         c->alpha[k] = now.alpha;
@@ -111,7 +111,7 @@ static double rest_of(Report *r, const Drop *d)
                            "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-4, max_iterations: 1000}\n%s",
                            d->text);
     BrioLedger ledger = {.total = NAN};
-    if (sim && (brio_sim_settle(sim) != BRIO_OK || brio_sim_ledger(sim, &ledger) != BRIO_OK))
+    if (sim && (brio_sim_settle(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &ledger) != BRIO_OK))
         report_fact(r, false, "%s: does not settle: %s", d->name, brio_sim_reason(sim));
     brio_sim_free(sim);
     return ledger.total;
@@ -276,7 +276,7 @@ static void roll(Report *r, const char *integrator, double rate, double seconds,
     o->finished = brio_sim_ledger(sim, &first) == BRIO_OK;
     for (int i = 0; i < DICE; i++) pose(sim, i, from[i], &turning);
     for (int64_t k = 1; k <= steps && o->finished; k++) {
-        o->finished = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
+        o->finished = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (!o->finished) break;
         o->iterations += now.iterations;
         for (int i = 0; i < DICE; i++) {
@@ -448,7 +448,7 @@ static void sway(Report *r, const char *integrator, double rate, const char *wha
     BrioLedger now;
     o->finished = true;
     for (int64_t k = 1; k <= llround(4 * rate) && o->finished; k++) {
-        o->finished = brio_sim_step(sim) == BRIO_OK;
+        o->finished = brio_sim_step(sim, NULL) == BRIO_OK;
         if (!o->finished) break;
         report_progress(r, (double)k / (4 * rate), "%s", what);
         brio_sim_ledger(sim, &now);

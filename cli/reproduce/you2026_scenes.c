@@ -2,8 +2,7 @@
  * table of costs. */
 #include "reproduce.h"
 
-#include "output/run.h"
-#include "output/svg.h"
+#include "internal.h"
 
 #include <string.h>
 
@@ -57,7 +56,7 @@ static Bounces drop(Report *r, const char *scene, const char *integrator, double
     int64_t steps = (int64_t)round(CURVE_SPAN * inverse_h), before = 0;
     b.energy[0] = 1;
     for (int64_t k = 1; k <= steps && b.finished; k++) {
-        b.finished = brio_sim_step(sim) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
+        b.finished = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
         if (!b.finished) break;
         double energy = (now.total - ground) / (weight * fall);
         double ratio = (now.total - ground) / (now.target - ground);
@@ -332,7 +331,7 @@ static double cost(Report *r, const Row *row, int column)
     bool fine = brio_sim_ledger(sim, &first) == BRIO_OK;
     double begin = brio__seconds();
     for (int64_t k = 0; k < steps && fine; k++) {
-        fine = brio_sim_step(sim) == BRIO_OK;
+        fine = brio_sim_step(sim, NULL) == BRIO_OK;
         iterations += sim->stepper->iterations;
         report_progress(r, (double)k / (double)steps, "%s, %s, h = 1/%g s", row->scene, name,
                         inverse_h);
@@ -343,7 +342,7 @@ static double cost(Report *r, const Row *row, int column)
     if (fine && brio_sim_ledger(sim, &last) == BRIO_OK) {
         if (!isnan(first.min_distance))
             rest.total = first.total - first.gravity / first.centre[1] * first.min_distance;
-        else if (brio_sim_settle(sim) != BRIO_OK || brio_sim_ledger(sim, &rest) != BRIO_OK)
+        else if (brio_sim_settle(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &rest) != BRIO_OK)
             rest.total = NAN;
         kept = (last.total - rest.total) / (first.total - rest.total);
     }

@@ -7,9 +7,15 @@
  *                           -> integrator -> minimise -> energies, linear solver -> next state
  *
  * Conventions. SI units, y is up, angles in radians unless a name says degrees. Arrays of points
- * hold x, y, z per vertex. Functions that can fail return a BrioStatus: zero is fine, positive
- * values are outcomes of the mathematics that the caller may act on, negative values are errors.
- * The library never prints and never exits: it calls the log hook.
+ * hold x, y, z per vertex. The library never prints and never exits: it calls the log hook.
+ *
+ * Errors. Functions that can fail return a BrioStatus: zero is fine, positive values are outcomes
+ * of the mathematics that the caller may act on, negative values are errors. Those that can refuse
+ * for a reason worth a sentence take a `BrioError *error` last, which receives the sentence if they
+ * fail; it may be NULL. What fails leaves its outputs and the object as they were.
+ *
+ * Definitions. What creates something takes a struct that describes it, and brio_default_NAME
+ * returns that struct with its defaults: take it and set what differs.
  *
  * Licence: MIT. */
 #ifndef BRIO_BRIO_H
@@ -35,7 +41,7 @@ extern "C" {
  * before could go wrong with the new library: a struct, a constant or the parameters of a function
  * became others, or something went away. New functions, and new structs, leave it as it is. A
  * program that loads the library at run time compares this number with brio_abi(). */
-#define BRIO_ABI 1
+#define BRIO_ABI 2
 
 /* --------------------------------------------------------------------------------------
  * Status
@@ -124,15 +130,15 @@ typedef enum BrioFieldType {
 
 typedef struct BrioField {
     const char *name;
-    /* BRIO_VECTOR takes three values, BRIO_LIST 1 + BRIO_LIST_MOST, the others one */
+    /* BRIO_VECTOR takes three values, BRIO_LIST 1 + BRIO_MAX_LIST, the others one */
     BrioFieldType type;
     /* "Pa", "" for none; "J|rest": the word may stand for the number, and is stored as INFINITY; of
      * a BRIO_CHOICE the words to choose from, "inner|outer": stored is which, from 0 */
     const char *unit;
     /* default (each component of a vector); NAN: no default, see `required`; a list is empty */
-    double standard;
+    double default_value;
     /* allowed range, ends included; use nextafter-like values to exclude an end */
-    double least, most;
+    double min, max;
     int required;
     const char *summary; /* one sentence */
 } BrioField;
@@ -140,7 +146,7 @@ typedef struct BrioField {
 /* A table ends with a row whose name is NULL. Values are stored one after the other. A list (in a
  * scene: a number, a list of numbers, or a list of such lists, row by row) is stored as its length
  * and then its numbers. */
-#define BRIO_LIST_MOST 40
+#define BRIO_MAX_LIST 40
 #define BRIO_MAX_VALUES 112
 
 /* --------------------------------------------------------------------------------------
@@ -192,13 +198,13 @@ BRIO_API const char *brio_shape_at(int i); /* names, i = 0, 1, ...; NULL past th
 
 /* Fills triangle[] with the boundary of the tets, outward; a mesh without tets keeps its
  * triangles. */
-BRIO_API BrioStatus brio_mesh_surface(BrioMesh *mesh);
+BRIO_API BrioStatus brio_mesh_surface(BrioMesh *mesh, BrioError *error);
 BRIO_API void brio_mesh_free(BrioMesh *mesh);
 
 /* Values of a field table: its defaults, and one value (or vector) by name. */
 BRIO_API void brio_fields_defaults(const BrioField *fields, double *values);
 BRIO_API BrioStatus brio_fields_set(const BrioField *fields, double *values, const char *name,
-                                    const double *value);
+                                    const double *value, BrioError *error);
 
 /* --------------------------------------------------------------------------------------
  * Building a system from C. (Most programs load a scene file instead: next section.)
@@ -214,9 +220,11 @@ typedef struct BrioMaterial {
     double values[BRIO_MAX_VALUES]; /* of the material's field table */
 } BrioMaterial;
 
-/* with its defaults; or the name of a preset, with its type and numbers */
-BRIO_API BrioStatus brio_material(const char *type, BrioMaterial *material);
-BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value);
+/* With its defaults; or the name of a preset, with its type and numbers. */
+BRIO_API BrioStatus brio_default_material(const char *type, BrioMaterial *material,
+                                          BrioError *error);
+BRIO_API BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value,
+                                      BrioError *error);
 BRIO_API const char *brio_material_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 /* likewise, of presets ("rubber", "silk", ...: docs/materials.md) */
 BRIO_API const char *brio_preset_at(int i);
@@ -252,7 +260,7 @@ typedef struct BrioBodyDef {
     /* optional edge_count x 2: k, rest length of each edge (kind springs) */
     const double *spring;
 } BrioBodyDef;
-BRIO_API BrioBodyDef brio_body_def(void);
+BRIO_API BrioBodyDef brio_default_body(void);
 
 /* How points without coordinates (fixed vertices, attachment points) move: turned by `angular`
  * about `about` and shifted by `velocity` from `start` to `end`, then shifted by `keys` (rows t,
@@ -263,9 +271,9 @@ typedef struct BrioScript {
     int64_t key_count;
     const double *keys; /* copied */
 } BrioScript;
-BRIO_API BrioScript brio_script(void); /* at rest, from 0 to infinity */
+BRIO_API BrioScript brio_default_script(void); /* at rest, from 0 to infinity */
 
-BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder);
+BRIO_API BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error);
 BRIO_API void brio_builder_free(BrioBuilder *builder);
 BRIO_API void brio_builder_gravity(BrioBuilder *builder, const double gravity[3]);
 /* Returns the body's number through `body`. The error names the element or vertex that is at
@@ -302,7 +310,7 @@ typedef struct BrioContactDef {
     double mu;        /* coefficient of friction, unless brio_builder_friction says otherwise */
     double epsv;      /* m/s: friction holds below this speed instead of sliding */
 } BrioContactDef;
-BRIO_API BrioContactDef brio_contact_def(void); /* ipc, 1e-3, 0, 1e5, 0, 0, 1e-3 */
+BRIO_API BrioContactDef brio_default_contact(void); /* ipc, 1e-3, 0, 1e5, 0, 0, 1e-3 */
 /* Without it, bodies meet planes only, by such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
 /* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be
@@ -331,7 +339,7 @@ typedef struct BrioObstacleDef {
     double linear[9], translate[3];
     const BrioScript *script; /* may be NULL; copied */
 } BrioObstacleDef;
-BRIO_API BrioObstacleDef brio_obstacle_def(void);
+BRIO_API BrioObstacleDef brio_default_obstacle(void);
 BRIO_API BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *def,
                                           BrioError *error);
 /* Two bodies or obstacles by number, BRIO_OBSTACLE(k) for the latter: their coefficient of
@@ -358,7 +366,7 @@ BRIO_API const int32_t *brio_body_triangles(const BrioSystem *system, int body, 
 BRIO_API const int32_t *brio_body_edges(const BrioSystem *system, int body, int64_t *count);
 BRIO_API const int32_t *brio_body_tets(const BrioSystem *system, int body, int64_t *count);
 
-BRIO_API BrioStatus brio_state_copy(const BrioState *from, BrioState **copy);
+BRIO_API BrioStatus brio_state_copy(const BrioState *from, BrioState **copy, BrioError *error);
 BRIO_API void brio_state_assign(BrioState *to, const BrioState *from); /* of the same system */
 BRIO_API void brio_state_free(BrioState *state);
 /* Coordinates and their velocities, 3 for each block of coordinates, to look at: they are there as
@@ -391,16 +399,17 @@ typedef struct BrioSolverOptions {
     /* of linear solvers that have some of their own (petsc: "-pc_type ..."); NULL: none */
     const char *linear_options;
 } BrioSolverOptions;
-BRIO_API BrioSolverOptions brio_solver_options(void);
+BRIO_API BrioSolverOptions brio_default_solver(void);
 
 /* A damping model with its values; several may act together. */
 typedef struct BrioDamping {
     const char *type;               /* "rayleigh", ...: `brio list damping` */
     double values[BRIO_MAX_VALUES]; /* of the model's field table */
 } BrioDamping;
-enum { BRIO_DAMPING_MOST = 8 };
-BRIO_API BrioStatus brio_damping(const char *type, BrioDamping *damping); /* with its defaults */
-BRIO_API BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value);
+enum { BRIO_MAX_DAMPING = 8 };
+BRIO_API BrioStatus brio_default_damping(const char *type, BrioDamping *damping, BrioError *error);
+BRIO_API BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value,
+                                     BrioError *error);
 BRIO_API const char *brio_damping_at(int i); /* names, i = 0, 1, ...; NULL past the last */
 BRIO_API const BrioField *brio_damping_fields(const char *type); /* NULL: no such model */
 
@@ -409,10 +418,10 @@ typedef struct BrioSimDef {
     const char *integrator;         /* `brio list integrators` */
     double values[BRIO_MAX_VALUES]; /* of the integrator's field table */
     int damping_count;
-    BrioDamping damping[BRIO_DAMPING_MOST];
+    BrioDamping damping[BRIO_MAX_DAMPING];
     BrioSolverOptions solver;
 } BrioSimDef;
-BRIO_API BrioSimDef brio_sim_def(const char *integrator); /* with the integrator's defaults */
+BRIO_API BrioSimDef brio_default_sim(const char *integrator); /* with the integrator's defaults */
 
 /* Takes over system and state: brio_sim_free frees them; if it fails, they are freed at once. */
 BRIO_API BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
@@ -432,15 +441,18 @@ typedef struct BrioSource {
     const char *const *sets;
     int set_count;
 } BrioSource;
+BRIO_API BrioSource brio_default_source(void); /* nothing: give at least the name */
 BRIO_API BrioStatus brio_sim_open(const BrioSource *source, BrioSim **sim, BrioError *error);
 BRIO_API const char *brio_scenes_folder(void); /* of the scenes that ship, NAME.yaml */
 BRIO_API void brio_sim_free(BrioSim *sim);
 
 /* One step of the scene's h, or of any h. A step that cannot be solved is tried again in halves; if
- * that fails too, the state is left as it was and brio_sim_reason tells why. */
-BRIO_API BrioStatus brio_sim_step(BrioSim *sim);
-BRIO_API BrioStatus brio_sim_step_by(BrioSim *sim, double h);
-BRIO_API BrioStatus brio_sim_settle(BrioSim *sim); /* static equilibrium; velocities become zero */
+ * that fails too, the state is left as it was and `error` tells why. */
+BRIO_API BrioStatus brio_sim_step(BrioSim *sim, BrioError *error);
+BRIO_API BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error);
+/* Static equilibrium; velocities become zero. */
+BRIO_API BrioStatus brio_sim_settle(BrioSim *sim, BrioError *error);
+/* The sentence of the last call that failed; steps clear it. */
 BRIO_API const char *brio_sim_reason(const BrioSim *sim);
 
 BRIO_API const BrioSystem *brio_sim_system(const BrioSim *sim);
@@ -453,11 +465,13 @@ BRIO_API double brio_sim_h(const BrioSim *sim); /* of brio_sim_step */
  * body takes the nearest affine motion (least squares over its vertices). */
 BRIO_API void brio_sim_positions(const BrioSim *sim, int body, double *x);
 BRIO_API void brio_sim_velocities(const BrioSim *sim, int body, double *v);
-BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x);
-BRIO_API BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v);
+BRIO_API BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x,
+                                           BrioError *error);
+BRIO_API BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v,
+                                            BrioError *error);
 
 /* Gravity from now on; the jump of the potential is booked in `added`. */
-BRIO_API BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3]);
+BRIO_API BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError *error);
 
 /* What the system holds at an instant. Gravity energy is -sum m g.x, zero at the origin. */
 typedef struct BrioLedger {
@@ -465,7 +479,7 @@ typedef struct BrioLedger {
     double target, alpha; /* of energy-controlled integrators; NAN with others */
     /* J put in by changes from outside, and taken by damping models */
     double added, dissipated;
-    double dissipated_by[BRIO_DAMPING_MOST + 1]; /* the latter by each model, then friction */
+    double dissipated_by[BRIO_MAX_DAMPING + 1]; /* the latter by each model, then friction */
     /* total - first total - added + dissipated: what the method itself did, */
     double remainder;
     /* of it the work of the forces that the solves left unbalanced; the rest is the scheme's */
@@ -509,6 +523,7 @@ typedef struct BrioRunDef {
     int (*progress)(void *user, const BrioProgress *progress);
     void *user;
 } BrioRunDef;
+BRIO_API BrioRunDef brio_default_run(void); /* nothing: give the source and the folder */
 /* BRIO_OK: completed. BRIO_STOPPED: on request; to be resumed. Otherwise `error` says why. `last`
  * (may be NULL) receives where it ended. */
 BRIO_API BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error);
@@ -521,38 +536,38 @@ BRIO_API BrioStatus brio_run_open(const char *folder, BrioSim **sim, BrioError *
  *
  * All of it is done between steps, from the thread that steps. What a change does to the energy is
  * booked in the ledger's `added`, exactly, and moves the target of integrators that control energy
- * [Dinev2018, Alg. 1]. What is refused changes nothing, and brio_sim_reason says why. Reading
+ * [Dinev2018, Alg. 1]. What is refused changes nothing, and `error` says why. Reading
  * positions, hands or the ledger changes nothing either.
  * -------------------------------------------------------------------------------------- */
 
 /* A hand holds a point of a body by a spring of no length, E = k/2 |grip - point|^2, and pulls it
  * to where it is dragged. At first it is where the grip is and pulls at nothing. `k` (N/m) is how
  * firm it is; NAN: (2 pi 5/s)^2 times the body's mass, which lets the body hang about 1 cm below
- * the hand. Up to BRIO_HANDS_MOST hands hold at the same time; `hand` receives a number from 0, -1
+ * the hand. Up to BRIO_MAX_HANDS hands hold at the same time; `hand` receives a number from 0, -1
  * if there is none.
  *
  * A hand is a part of the state: copies and checkpoints have it. No matrix is factored or analysed
  * anew when hands come, move and go. */
-enum { BRIO_HANDS_MOST = 16 };
+enum { BRIO_MAX_HANDS = 16 };
 /* At the point nearest to `point` of a body's surface, or its nearest vertex if it has no
  * triangles; body -1: of all bodies. A grip never leans on fixed vertices: those of the triangle
  * are left out, and where all of them are fixed the hand is refused. Where a net of springs has
  * triangles with sides that are no springs, it holds the nearest side that is one. */
 BRIO_API BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k,
-                                  int *hand);
+                                  int *hand, BrioError *error);
 BRIO_API BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k,
-                                         int *hand);
+                                         int *hand, BrioError *error);
 /* For a mouse: where the ray first meets a body's surface, from either side. Of bodies without
  * triangles it takes the vertex that is nearest to the ray in angle, up to 0.02 rad, if no surface
  * is in front of it. BRIO_OK and the hand -1: it meets nothing. `hit` (may be NULL) receives the
  * place. Obstacles do not stand in its way. */
 BRIO_API BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3],
-                                      const double direction[3], double k, int *hand,
-                                      double hit[3]);
+                                      const double direction[3], double k, int *hand, double hit[3],
+                                      BrioError *error);
 /* The hand goes to a point; a bar1d follows along x only. Nothing is allocated, and nothing is
  * evaluated but this hand's energy. */
-BRIO_API BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3]);
-BRIO_API BrioStatus brio_sim_release(BrioSim *sim, int hand);
+BRIO_API BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3], BrioError *error);
+BRIO_API BrioStatus brio_sim_release(BrioSim *sim, int hand, BrioError *error);
 
 typedef struct BrioHand {
     int body;
@@ -569,7 +584,8 @@ BRIO_API BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out);
  * point. One that follows a script is refused. */
 BRIO_API int brio_sim_attachments(const BrioSim *sim);
 BRIO_API BrioStatus brio_sim_attachment(const BrioSim *sim, int i, BrioHand *out);
-BRIO_API BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3]);
+BRIO_API BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3],
+                                             BrioError *error);
 
 /* Parameters of a body's material by the names of its field table. Those that masses or rest shapes
  * were made from (rho, vertex_mass, pretension, ...) are refused. */
@@ -577,19 +593,22 @@ BRIO_API BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double p
 BRIO_API const char *brio_body_material(const BrioSystem *system, int body);
 BRIO_API BrioStatus brio_sim_material(const BrioSim *sim, int body, const char *name,
                                       double *value);
-BRIO_API BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value);
+BRIO_API BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value,
+                                          BrioError *error);
 
 /* Values of the damping models that the simulation was made with, i = 0, 1, ...; to switch one on
  * later, make it with strength 0. They are no part of the state. */
 BRIO_API const char *brio_sim_damping_type(const BrioSim *sim, int i); /* NULL past the last */
 BRIO_API BrioStatus brio_sim_damping(const BrioSim *sim, int i, const char *name, double *value);
-BRIO_API BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value);
+BRIO_API BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value,
+                                         BrioError *error);
 
 /* Another integrator, or other values of the one that there is, from now on (NULL: the defaults).
  * Its history begins anew. One that controls energy takes up with the energy that there is; if only
  * values change, it keeps its target. The state may move to another place in memory: ask
  * brio_sim_state again. */
-BRIO_API BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values);
+BRIO_API BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values,
+                                            BrioError *error);
 /* its name; values (may be NULL): BRIO_MAX_VALUES */
 BRIO_API const char *brio_sim_integrator(const BrioSim *sim, double *values);
 
@@ -629,6 +648,7 @@ typedef struct BrioEnergyDef {
      * and a step that cannot avoid it fails. */
     BrioStatus (*eval)(void *user, const BrioElements *elements);
 } BrioEnergyDef;
+BRIO_API BrioEnergyDef brio_default_energy(void); /* of springs: give name, fields and eval */
 /* `def` and what it points to must stay in memory. ERROR_ARGUMENT: the name is taken, or something
  * is missing. */
 BRIO_API BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error);

@@ -52,8 +52,8 @@ typedef struct BrioIntegrator {
      * and changes those traits that depend on values. May be NULL. */
     BrioStatus (*check)(const double *values, unsigned *traits, char *reason, size_t size);
 } BrioIntegrator;
-/* must stay in memory */
-BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator);
+/* It must stay in memory. */
+BRIO_API BrioStatus brio_register_integrator(const BrioIntegrator *integrator, BrioError *error);
 BRIO_API const BrioIntegrator *brio_integrator(const char *name);
 BRIO_API const BrioIntegrator *brio_integrator_at(int i); /* i = 0, 1, ...; NULL past the last */
 

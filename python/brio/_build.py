@@ -40,7 +40,7 @@ class Builder:
 
     def __init__(self, gravity: Vector = (0, -9.8, 0)):
         pointer = c_void_p()
-        status = lib.brio_builder_create(byref(pointer))
+        status = lib.brio_builder_create(byref(pointer), None)
         if status:
             raise Error("out of memory", status)
         self._pointer: Optional[int] = pointer.value
@@ -80,12 +80,12 @@ class Builder:
         given = dict(material) if isinstance(material, Mapping) else {"type": material}
         words: CMaterial = CMaterial()
         kind_of_material = str(given.pop("type", ""))
-        status = lib.brio_material(kind_of_material.encode(), byref(words))
+        status = lib.brio_default_material(kind_of_material.encode(), byref(words), None)
         if status:
             raise Error(f'no material "{kind_of_material}"; brio.materials() names them', status)
         words.values[:] = field_values(lib.brio_material_fields(kind_of_material.encode()), given, f"material {kind_of_material}")[:]
         mesh = CMesh(len(x), len(parts[0]), len(parts[1]), len(parts[2]), x.ctypes.data, *(part.ctypes.data for part in parts), None)
-        definition: CBodyDef = lib.brio_body_def()
+        definition: CBodyDef = lib.brio_default_body()
         definition.name = (name or f"body{len(self._counts)}").encode()
         definition.mesh, definition.kind, definition.material = ctypes.pointer(mesh), _KINDS[kind], words
         for field, value in (("velocity", velocity), ("angular", angular), ("about", about)):
@@ -120,7 +120,7 @@ class Builder:
         if not found:
             raise Error(f'no integrator "{integrator}"; brio.integrators() names them')
         name = integrator.encode()
-        definition: CSimDef = lib.brio_sim_def(name)
+        definition: CSimDef = lib.brio_default_sim(name)
         definition.h = h
         definition.values[:] = field_values(found.contents.fields, values, f"integrator {integrator}")[:]
         if tol is not None:

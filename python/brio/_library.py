@@ -16,9 +16,9 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_do
                     c_void_p)
 from typing import Any, List, Optional
 
-ABI = 1  # BRIO_ABI of the header that this file was written after
+ABI = 2  # BRIO_ABI of the header that this file was written after
 MAX_VALUES = 112
-DAMPING_MOST = 8
+MAX_DAMPING = 8
 SCRATCH = 40
 
 _double_p = POINTER(c_double)
@@ -34,7 +34,7 @@ class CError(Structure):
 
 
 class CField(Structure):
-    _fields_ = [("name", c_char_p), ("type", c_int), ("unit", c_char_p), ("standard", c_double), ("least", c_double), ("most", c_double),
+    _fields_ = [("name", c_char_p), ("type", c_int), ("unit", c_char_p), ("default_value", c_double), ("min", c_double), ("max", c_double),
                 ("required", c_int), ("summary", c_char_p)]
 
 
@@ -45,7 +45,7 @@ class CSource(Structure):
 class CLedger(Structure):
     _fields_ = [("time", c_double), ("kinetic", c_double), ("elastic", c_double), ("gravity", c_double), ("attachment", c_double),
                 ("contact", c_double), ("potential", c_double), ("total", c_double), ("target", c_double), ("alpha", c_double),
-                ("added", c_double), ("dissipated", c_double), ("_dissipated_by", c_double * (DAMPING_MOST + 1)),
+                ("added", c_double), ("dissipated", c_double), ("_dissipated_by", c_double * (MAX_DAMPING + 1)),
                 ("remainder", c_double), ("unfinished", c_double), ("_momentum", c_double * 3), ("_angular", c_double * 3),
                 ("_centre", c_double * 3), ("friction", c_double), ("min_distance", c_double), ("rods", c_double), ("step", c_int64),
                 ("iterations", c_int), ("contacts", c_int)]
@@ -120,7 +120,7 @@ class CDamping(Structure):
 
 
 class CSimDef(Structure):
-    _fields_ = [("h", c_double), ("integrator", c_char_p), ("values", c_double * MAX_VALUES), ("damping_count", c_int), ("damping", CDamping * DAMPING_MOST),
+    _fields_ = [("h", c_double), ("integrator", c_char_p), ("values", c_double * MAX_VALUES), ("damping_count", c_int), ("damping", CDamping * MAX_DAMPING),
                 ("solver", CSolverOptions)]
 
 
@@ -227,9 +227,9 @@ _PROTOTYPES: Any = {
     "brio_damping_at": (c_char_p, c_int),
     "brio_integrator": (POINTER(CIntegrator), c_char_p),
     "brio_integrator_at": (POINTER(CIntegrator), c_int),
-    "brio_material": (c_int, c_char_p, POINTER(CMaterial)),
-    "brio_body_def": (CBodyDef,),
-    "brio_builder_create": (c_int, POINTER(c_void_p)),
+    "brio_default_material": (c_int, c_char_p, POINTER(CMaterial), _error),
+    "brio_default_body": (CBodyDef,),
+    "brio_builder_create": (c_int, POINTER(c_void_p), _error),
     "brio_builder_free": (None, c_void_p),
     "brio_builder_gravity": (None, c_void_p, _p),
     "brio_builder_body": (c_int, c_void_p, POINTER(CBodyDef), POINTER(c_int), _error),
@@ -237,13 +237,13 @@ _PROTOTYPES: Any = {
     "brio_builder_attach": (c_int, c_void_p, c_int, c_int32, _p, c_double, c_void_p, _error),
     "brio_builder_plane": (c_int, c_void_p, c_char_p, _p, _p, _error),
     "brio_builder_finish": (c_int, c_void_p, POINTER(c_void_p), POINTER(c_void_p), _error),
-    "brio_sim_def": (CSimDef, c_char_p),
+    "brio_default_sim": (CSimDef, c_char_p),
     "brio_sim_create": (c_int, c_void_p, c_void_p, POINTER(CSimDef), POINTER(_sim), _error),
     "brio_sim_open": (c_int, POINTER(CSource), POINTER(_sim), _error),
     "brio_sim_free": (None, _sim),
-    "brio_sim_step": (c_int, _sim),
-    "brio_sim_step_by": (c_int, _sim, c_double),
-    "brio_sim_settle": (c_int, _sim),
+    "brio_sim_step": (c_int, _sim, _error),
+    "brio_sim_step_by": (c_int, _sim, c_double, _error),
+    "brio_sim_settle": (c_int, _sim, _error),
     "brio_sim_reason": (c_char_p, _sim),
     "brio_sim_system": (c_void_p, _sim),
     "brio_sim_state": (c_void_p, _sim),
@@ -251,28 +251,28 @@ _PROTOTYPES: Any = {
     "brio_sim_h": (c_double, _sim),
     "brio_sim_positions": (None, _sim, c_int, _p),
     "brio_sim_velocities": (None, _sim, c_int, _p),
-    "brio_sim_set_positions": (c_int, _sim, c_int, _p),
-    "brio_sim_set_velocities": (c_int, _sim, c_int, _p),
-    "brio_sim_set_gravity": (c_int, _sim, _p),
+    "brio_sim_set_positions": (c_int, _sim, c_int, _p, _error),
+    "brio_sim_set_velocities": (c_int, _sim, c_int, _p, _error),
+    "brio_sim_set_gravity": (c_int, _sim, _p, _error),
     "brio_sim_ledger": (c_int, _sim, POINTER(CLedger)),
     "brio_sim_body_energy": (c_double, _sim, c_int),
     "brio_sim_save": (c_int, _sim, c_char_p, c_int, _error),
     "brio_sim_restore": (c_int, _sim, c_char_p, _error),
-    "brio_sim_grab": (c_int, _sim, c_int, _p, c_double, POINTER(c_int)),
-    "brio_sim_grab_vertex": (c_int, _sim, c_int, c_int64, c_double, POINTER(c_int)),
-    "brio_sim_grab_ray": (c_int, _sim, _p, _p, c_double, POINTER(c_int), _p),
-    "brio_sim_drag": (c_int, _sim, c_int, _p),
-    "brio_sim_release": (c_int, _sim, c_int),
+    "brio_sim_grab": (c_int, _sim, c_int, _p, c_double, POINTER(c_int), _error),
+    "brio_sim_grab_vertex": (c_int, _sim, c_int, c_int64, c_double, POINTER(c_int), _error),
+    "brio_sim_grab_ray": (c_int, _sim, _p, _p, c_double, POINTER(c_int), _p, _error),
+    "brio_sim_drag": (c_int, _sim, c_int, _p, _error),
+    "brio_sim_release": (c_int, _sim, c_int, _error),
     "brio_sim_hand": (c_int, _sim, c_int, POINTER(CHand)),
     "brio_sim_attachments": (c_int, _sim),
     "brio_sim_attachment": (c_int, _sim, c_int, POINTER(CHand)),
-    "brio_sim_move_attachment": (c_int, _sim, c_int, _p),
+    "brio_sim_move_attachment": (c_int, _sim, c_int, _p, _error),
     "brio_sim_material": (c_int, _sim, c_int, c_char_p, POINTER(c_double)),
-    "brio_sim_set_material": (c_int, _sim, c_int, c_char_p, c_double),
+    "brio_sim_set_material": (c_int, _sim, c_int, c_char_p, c_double, _error),
     "brio_sim_damping_type": (c_char_p, _sim, c_int),
     "brio_sim_damping": (c_int, _sim, c_int, c_char_p, POINTER(c_double)),
-    "brio_sim_set_damping": (c_int, _sim, c_int, c_char_p, c_double),
-    "brio_sim_set_integrator": (c_int, _sim, c_char_p, _p),
+    "brio_sim_set_damping": (c_int, _sim, c_int, c_char_p, c_double, _error),
+    "brio_sim_set_integrator": (c_int, _sim, c_char_p, _p, _error),
     "brio_sim_integrator": (c_char_p, _sim, _p),
     "brio_run": (c_int, POINTER(CRunDef), POINTER(CProgress), _error),
     "brio_run_open": (c_int, c_char_p, POINTER(_sim), _error),
@@ -284,13 +284,13 @@ _PROTOTYPES: Any = {
     "brio_body_triangles": (c_void_p, c_void_p, c_int, POINTER(c_int64)),
     "brio_body_edges": (c_void_p, c_void_p, c_int, POINTER(c_int64)),
     "brio_body_tets": (c_void_p, c_void_p, c_int, POINTER(c_int64)),
-    "brio_state_copy": (c_int, c_void_p, POINTER(c_void_p)),
+    "brio_state_copy": (c_int, c_void_p, POINTER(c_void_p), _error),
     "brio_state_assign": (None, c_void_p, c_void_p),
     "brio_state_free": (None, c_void_p),
     "brio_state_q": (c_void_p, c_void_p),
     "brio_state_v": (c_void_p, c_void_p),
     "brio_register_energy": (c_int, POINTER(CEnergyDef), _error),
-    "brio_register_integrator": (c_int, POINTER(CIntegrator)),
+    "brio_register_integrator": (c_int, POINTER(CIntegrator), _error),
     "brio_stepper_coordinates": (c_int64, c_void_p),
     "brio_stepper_q": (c_void_p, c_void_p),
     "brio_stepper_v": (c_void_p, c_void_p),

@@ -22,10 +22,10 @@ __all__ = ["Elements", "Field", "Rejected", "Stepper", "Trait", "energy", "integ
 class Field(NamedTuple):
     """A parameter that scenes can set: its default, unit, range and a sentence on it."""
 
-    standard: float
+    default: float
     unit: str = ""
-    least: float = -1e300
-    most: float = 1e300
+    min: float = -1e300
+    max: float = 1e300
     summary: str = ""
 
 
@@ -36,7 +36,7 @@ def _table(fields: Dict[str, Field]) -> "ctypes.Array[CField]":
     table = (CField * (len(fields) + 1))()
     for row, (name, field) in zip(table, fields.items()):
         row.name, row.unit, row.summary = name.encode(), field.unit.encode(), field.summary.encode()
-        row.standard, row.least, row.most = field.standard, field.least, field.most
+        row.default_value, row.min, row.max = field.default, field.min, field.max
     return table
 
 
@@ -379,10 +379,10 @@ def integrator(name: str, order: int = 0, traits: Trait = Trait(0), fields: Fiel
         c_table = _table(table)
         c_integrator = CIntegrator(name.encode(), (summary or (function.__doc__ or "").split("\n")[0]).encode(), citation.encode() if citation else None, order,
                                    history, int(traits), c_table, step, CheckFunction())
-        status = lib.brio_register_integrator(byref(c_integrator))
+        error = CError()
+        status = lib.brio_register_integrator(byref(c_integrator), byref(error))
         if status:
-            reason = f'there is an integrator "{name}" already; choose another name' if lib.brio_integrator(name.encode()) else "no more integrators can be registered"
-            raise Error(reason, status)
+            raise error_of(status, error)
         slot.kept = (c_integrator, c_table, step)
         _slots["integrator", name] = slot
         _callbacks.registered = True

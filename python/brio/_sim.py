@@ -262,12 +262,12 @@ class Hand:
 
     def drag(self, point: Vector) -> None:
         """The hand goes to a point; what it holds follows in the next steps."""
-        self.sim._check(self.sim._call(lib.brio_sim_drag, self._number(), vector(point, "drag").ctypes))
+        self.sim._check(self.sim._call(lib.brio_sim_drag, self._number(), vector(point, "drag").ctypes, None))
 
     def release(self) -> None:
         """Lets go. A second time does nothing."""
         if self.number >= 0:
-            self.sim._check(self.sim._call(lib.brio_sim_release, self.number))
+            self.sim._check(self.sim._call(lib.brio_sim_release, self.number, None))
             self.number = -1
 
     @property
@@ -367,13 +367,13 @@ class Sim:
         A step that cannot be done raises ``brio.Error`` and leaves the state as it was before that step.
         """
         for _ in range(count):
-            status = self._call(lib.brio_sim_step) if h is None else self._call(lib.brio_sim_step_by, h)
+            status = self._call(lib.brio_sim_step, None) if h is None else self._call(lib.brio_sim_step_by, h, None)
             if status:
                 self._check(status, "" if h is None or (h > 0 and np.isfinite(h)) else f"a step of {h} s: it must be positive and finite")
 
     def settle(self) -> None:
         """To static equilibrium; velocities become zero."""
-        self._check(self._call(lib.brio_sim_settle))
+        self._check(self._call(lib.brio_sim_settle, None))
 
     @property
     def time(self) -> float:
@@ -443,7 +443,7 @@ class Sim:
         array = np.ascontiguousarray(values, dtype=np.float64)
         if array.shape != self._shape(number):
             raise ValueError(f'{what} of body "{self._names[number]}": expected an array of shape {self._shape(number)}, got {array.shape}')
-        status = self._call(function, number, array.ctypes)
+        status = self._call(function, number, array.ctypes, None)
         if status:
             bad = np.argwhere(~np.isfinite(array))
             reason = f"{what} of body \"{self._names[number]}\": "
@@ -517,7 +517,7 @@ class Sim:
     def snapshot(self) -> State:
         """A copy of the state, for ``restore``."""
         pointer = c_void_p()
-        self._check(self._call(lambda sim: lib.brio_state_copy(lib.brio_sim_state(sim), byref(pointer))))
+        self._check(self._call(lambda sim: lib.brio_state_copy(lib.brio_sim_state(sim), byref(pointer), None)))
         return State(pointer.value or 0, self._alive())
 
     def restore(self, state: State) -> None:
@@ -558,7 +558,7 @@ class Sim:
         number = c_int(-1)
         place = vector(point, "grab")
         which = -1 if body is None else self._body(body)
-        self._check(self._call(lib.brio_sim_grab, which, place.ctypes, np.nan if k is None else k, byref(number)))
+        self._check(self._call(lib.brio_sim_grab, which, place.ctypes, np.nan if k is None else k, byref(number), None))
         return Hand(self, number.value)
 
     def grab_vertex(self, vertex: int, body: Body = 0, k: Optional[float] = None) -> Hand:
@@ -567,14 +567,14 @@ class Sim:
         count = self.vertices(body)
         if not 0 <= int(vertex) < count:
             raise Error(f'there is no vertex {vertex} in body "{self._names[self._body(body)]}", which has {count}')
-        self._check(self._call(lib.brio_sim_grab_vertex, self._body(body), int(vertex), np.nan if k is None else k, byref(number)))
+        self._check(self._call(lib.brio_sim_grab_vertex, self._body(body), int(vertex), np.nan if k is None else k, byref(number), None))
         return Hand(self, number.value)
 
     def grab_ray(self, origin: Vector, direction: Vector, k: Optional[float] = None) -> Optional[Hand]:
         """A hand where a ray first meets a body, with the place as ``hit``; None if it meets nothing."""
         number, hit = c_int(-1), np.zeros(3)
         start, along = vector(origin, "grab_ray"), vector(direction, "grab_ray")
-        self._check(self._call(lib.brio_sim_grab_ray, start.ctypes, along.ctypes, np.nan if k is None else k, byref(number), hit.ctypes))
+        self._check(self._call(lib.brio_sim_grab_ray, start.ctypes, along.ctypes, np.nan if k is None else k, byref(number), hit.ctypes, None))
         return Hand(self, number.value, hit) if number.value >= 0 else None
 
     @property
@@ -592,11 +592,11 @@ class Sim:
         count = self._call(lib.brio_sim_attachments)
         if not 0 <= i < count:
             raise Error(f"there is no attachment {i}; there are {count}")
-        self._check(self._call(lib.brio_sim_move_attachment, i, vector(point, "move_attachment").ctypes), "")
+        self._check(self._call(lib.brio_sim_move_attachment, i, vector(point, "move_attachment").ctypes, None), "")
 
     def set_gravity(self, gravity: Vector) -> None:
         """From now on, in m/s2."""
-        self._check(self._call(lib.brio_sim_set_gravity, vector(gravity, "gravity").ctypes), "gravity must be finite")
+        self._check(self._call(lib.brio_sim_set_gravity, vector(gravity, "gravity").ctypes, None), "gravity must be finite")
 
     def material(self, name: str, body: Body = 0) -> float:
         """A parameter of a body's material."""
@@ -608,11 +608,11 @@ class Sim:
 
     def set_material(self, name: str, value: float, body: Body = 0) -> None:
         """Changes a parameter of a body's material. Masses and rest shapes cannot be changed."""
-        self._check(self._call(lib.brio_sim_set_material, self._body(body), name.encode(), value))
+        self._check(self._call(lib.brio_sim_set_material, self._body(body), name.encode(), value, None))
 
     def set_damping(self, i: int, name: str, value: float) -> None:
         """Changes a value of the scene's i-th damping model."""
-        self._check(self._call(lib.brio_sim_set_damping, i, name.encode(), value))
+        self._check(self._call(lib.brio_sim_set_damping, i, name.encode(), value, None))
 
     def damping(self, i: int, name: str) -> float:
         """A value of the scene's i-th damping model."""
@@ -640,4 +640,4 @@ class Sim:
         if now.history != found.contents.history and len(handle.views):
             raise Error(f"{len(handle.views)} arrays look into the state (q, v), and {name} needs another room for its history, so that the state moves: "
                         "drop them first, or keep copies")
-        self._check(self._call(lib.brio_sim_set_integrator, name.encode(), filled))
+        self._check(self._call(lib.brio_sim_set_integrator, name.encode(), filled, None))

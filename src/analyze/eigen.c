@@ -1,3 +1,6 @@
+/* Closed forms for 2 x 2; double-shift QR on Hessenberg matrices [Francis1961] for general ones;
+ * tridiagonal form and implicit QL for symmetric ones, or the BLAS library's own routine where it
+ * has one; the power method for the largest eigenvalue of an operator. */
 #include "eigen.h"
 
 #include "../linear/blas.h"

@@ -23,15 +23,15 @@ static BrioStatus build(double m, BrioSystem **system, BrioState **state, BrioEr
     double x[6] = {0, 0, 0, 1, 0, 0}, spring[2] = {1, 0};
     int32_t edge[2] = {0, 1}, fixed = 0;
     const BrioMesh mesh = {.vertex_count = 2, .edge_count = 1, .x = x, .edge = edge};
-    BrioBodyDef body = brio_body_def();
+    BrioBodyDef body = brio_default_body();
     BrioBuilder *builder;
     body.name = "oscillator";
     body.mesh = &mesh;
     body.spring = spring;
-    BRIO_CHECK(brio_material("hooke", &body.material));
-    BRIO_CHECK(brio_material_set(&body.material, "k", 1));
-    BRIO_CHECK(brio_material_set(&body.material, "vertex_mass", m));
-    BRIO_CHECK(brio_builder_create(&builder));
+    BRIO_CHECK(brio_default_material("hooke", &body.material, NULL));
+    BRIO_CHECK(brio_material_set(&body.material, "k", 1, NULL));
+    BRIO_CHECK(brio_material_set(&body.material, "vertex_mass", m, NULL));
+    BRIO_CHECK(brio_builder_create(&builder, NULL));
     BrioStatus status = brio_builder_body(builder, &body, NULL, error);
     if (status == BRIO_OK) status = brio_builder_fix(builder, 0, &fixed, 1, NULL, error);
     if (status == BRIO_OK) status = brio_builder_finish(builder, system, state, error);
@@ -79,11 +79,12 @@ BrioStatus brio__oscillator_create(const BrioSimDef *def, double m, BrioOscillat
     BrioState *state = NULL;
     BRIO_CHECK(build(m, &system, &state, error));
     BrioOscillator *o = brio__calloc(1, sizeof *o);
-    BrioSimDef own = brio_sim_def(integrator->name);
+    BrioSimDef own = brio_default_sim(integrator->name);
     memcpy(own.values, def->values, sizeof own.values);
     own.h = 1;
     own.damping_count = 1;
-    BrioStatus status = o ? brio_damping("ether-drag", &own.damping[0]) : BRIO_ERROR_MEMORY;
+    BrioStatus status =
+        o ? brio_default_damping("ether-drag", &own.damping[0], NULL) : BRIO_ERROR_MEMORY;
     own.solver.tol = 1e-300; /* to round-off */
     own.solver.linear_tol = 1e-14;
     own.solver.max_halvings = 0;
@@ -94,7 +95,7 @@ BrioStatus brio__oscillator_create(const BrioSimDef *def, double m, BrioOscillat
         brio_system_free(system);
         brio_state_free(state);
     }
-    if (status == BRIO_OK) status = brio_state_copy(o->sim->state, &o->first);
+    if (status == BRIO_OK) status = brio_state_copy(o->sim->state, &o->first, NULL);
     if (status != BRIO_OK) {
         brio__oscillator_free(o);
         return brio__error(error, status, "%s", brio_status_text(status));
@@ -128,7 +129,7 @@ static BrioStatus respond(BrioOscillator *o, const double *in, double *out, Brio
     for (int k = 0; k < o->used; k++) state->past[k * n] = in[2 + k];
     state->history_used = o->used;
     state->last_h = o->step;
-    BrioStatus status = brio_sim_step_by(o->sim, o->step);
+    BrioStatus status = brio_sim_step_by(o->sim, o->step, NULL);
     if (status != BRIO_OK)
         return brio__error(error, status, "%s cannot do a step of %g s: %s",
                            o->sim->stepper->integrator->name, o->step, brio_sim_reason(o->sim));
@@ -145,7 +146,7 @@ static BrioStatus fill_history(BrioOscillator *o, BrioError *error)
     o->used = 0;
     if (state->history == 0) return BRIO_OK;
     for (int64_t n = 0; n <= state->history && state->history_used < state->history; n++) {
-        BrioStatus status = brio_sim_step_by(o->sim, o->step);
+        BrioStatus status = brio_sim_step_by(o->sim, o->step, NULL);
         if (status != BRIO_OK)
             return brio__error(error, status, "%s cannot do a step of %g s: %s",
                                o->sim->stepper->integrator->name, o->step, brio_sim_reason(o->sim));

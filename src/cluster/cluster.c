@@ -1,5 +1,9 @@
+/* The messages of a share over PETSc's star forests, the partition of a system, and how process 0
+ * shares a scene out. A failure of one process becomes the status of all wherever they can still
+ * agree on it. */
 #include "cluster.h"
 
+#include "../processes.h"
 #include "split.h"
 
 #include <petscksp.h>
@@ -8,83 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool started;
-static int process, processes = 1;
-
-int brio__cluster_process(void) { return process; }
-
-bool brio__cluster_launched(void)
-{
-    static const char *const sign[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK",
-                                       "MPI_LOCALNRANKS"};
-    for (size_t i = 0; i < BRIO_COUNT(sign); i++)
-        if (getenv(sign[i])) return true;
-    return false;
-}
-
-/* PETSc's own words, for what is a fault of a program or of its options. */
-static PetscErrorCode say_petsc(MPI_Comm comm, int line, const char *function, const char *file,
-                                PetscErrorCode code, PetscErrorType type, const char *message,
-                                void *context)
-{
-    (void)comm, (void)line, (void)function, (void)file, (void)context;
-    if (type == PETSC_ERROR_INITIAL && message && process == 0)
-        brio__log(BRIO_LOG_ERROR, "PETSc: %s", message);
-    return code;
-}
-
-BrioStatus brio__cluster_start(BrioError *error)
-{
-    if (started) return BRIO_OK;
-    static const char *const fixed[] = {"-options_left 0", "-no_signal_handler"};
-    if (PetscInitializeNoArguments())
-        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "PETSc and MPI could not be started");
-    started = true;
-    PetscPushErrorHandler(say_petsc, NULL);
-    MPI_Comm_rank(PETSC_COMM_WORLD, &process);
-    MPI_Comm_size(PETSC_COMM_WORLD, &processes);
-    for (size_t i = 0; i < BRIO_COUNT(fixed); i++) PetscOptionsInsertString(NULL, fixed[i]);
-    return BRIO_OK;
-}
-
-void brio__cluster_stop(void)
-{
-    if (started) PetscFinalize();
-    started = false;
-}
-
-void brio__cluster_version(char *text, size_t size)
-{
-    char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    MPI_Get_library_version(mpi, &length); /* allowed before MPI_Init */
-    mpi[strcspn(mpi, ",\n")] = 0;
-    snprintf(text, size, "PETSc %d.%d.%d, %s", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR,
-             PETSC_VERSION_SUBMINOR, mpi);
-}
-
-void brio__cluster_abort(const char *why)
-{
-    fprintf(stderr, "brio: process %d of %d cannot go on: %s\n", process, processes, why);
-    fflush(stderr);
-    MPI_Abort(MPI_COMM_WORLD, 1);
-    abort();
-}
-
-static void must(bool fine, const char *what)
-{
-    if (!fine) brio__cluster_abort(what);
-}
-
-BrioStatus brio__cluster_same(BrioStatus status, BrioError *error)
-{
-    if (processes == 1) return status;
-    int code = status;
-    MPI_Bcast(&code, 1, MPI_INT, 0, PETSC_COMM_WORLD);
-    if (code != BRIO_OK && error) MPI_Bcast(error, sizeof *error, MPI_BYTE, 0, PETSC_COMM_WORLD);
-    return (BrioStatus)code;
-}
-
 /* ---- messages --------------------------------------------------------------------------- */
 
 /* Ghosts are leaves, owned blocks are roots; a unit is three numbers. */
@@ -92,6 +19,13 @@ typedef struct Channel {
     PetscSF ghosts;
     MPI_Datatype point;
 } Channel;
+
+/* Of an operation that the others wait in. */
+static void lose(BrioShare *share, const char *why)
+{
+    share->status = BRIO_ERROR_UNSUPPORTED;
+    brio__processes_lose(why);
+}
 
 static void sum(BrioShare *share, double *value, int64_t count)
 {
@@ -108,17 +42,17 @@ static void most(BrioShare *share, double *value, int64_t count)
 static void spread(BrioShare *share, double *vector)
 {
     Channel *c = share->channel;
-    must(!PetscSFBcastBegin(c->ghosts, c->point, vector, vector, MPI_REPLACE) &&
-             !PetscSFBcastEnd(c->ghosts, c->point, vector, vector, MPI_REPLACE),
-         "ghosts could not be sent");
+    bool sent = !PetscSFBcastBegin(c->ghosts, c->point, vector, vector, MPI_REPLACE) &&
+                !PetscSFBcastEnd(c->ghosts, c->point, vector, vector, MPI_REPLACE);
+    if (!sent) lose(share, "ghosts could not be sent");
 }
 
 static void complete(BrioShare *share, double *vector)
 {
     Channel *c = share->channel;
-    must(!PetscSFReduceBegin(c->ghosts, c->point, vector, vector, MPIU_SUM) &&
-             !PetscSFReduceEnd(c->ghosts, c->point, vector, vector, MPIU_SUM),
-         "shares could not be added up");
+    bool added = !PetscSFReduceBegin(c->ghosts, c->point, vector, vector, MPIU_SUM) &&
+                 !PetscSFReduceEnd(c->ghosts, c->point, vector, vector, MPIU_SUM);
+    if (!added) lose(share, "parts of processes could not be added up");
     spread(share, vector);
 }
 
@@ -128,41 +62,71 @@ static void tell(BrioShare *share, int from, void *data, size_t size)
     MPI_Bcast(data, (int)size, MPI_BYTE, from, PETSC_COMM_WORLD);
 }
 
+/* What this process gives to a vector of the whole: places in [begin, end) and their numbers. */
+typedef struct Given {
+    int count;
+    int64_t *place;
+    double *value;
+} Given;
+
+static bool give(const double *value, const int64_t *number, const uint8_t *tells, int64_t count,
+                 int width, int64_t begin, int64_t end, Given *given)
+{
+    *given = (Given){0};
+    for (int64_t i = 0; i < count; i++)
+        given->count += (!tells || tells[i]) && number[i] >= begin && number[i] < end;
+    given->place = brio__alloc((size_t)given->count + 1, sizeof *given->place);
+    given->value = brio__alloc((size_t)given->count * (size_t)width + 1, sizeof *given->value);
+    if (!given->place || !given->value) return false;
+    int at = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if ((tells && !tells[i]) || number[i] < begin || number[i] >= end) continue;
+        given->place[at] = number[i] - begin;
+        memcpy(given->value + (int64_t)at++ * width, value + i * width,
+               (size_t)width * sizeof *value);
+    }
+    return true;
+}
+
+/* Whether all processes have the memory that they need; if not, the share has failed on all. */
+static bool all_have(BrioShare *share, bool memory)
+{
+    if (!brio__share_any(share, !memory)) return true;
+    if (share->status == BRIO_OK) share->status = BRIO_ERROR_MEMORY;
+    return false;
+}
+
 static void collect(BrioShare *share, const double *value, const int64_t *number,
                     const uint8_t *tells, int64_t count, int width, int64_t begin, int64_t end,
                     double *out)
 {
-    int here = 0, *counts = NULL, *starts = NULL, all = 0;
-    for (int64_t i = 0; i < count; i++)
-        here += (!tells || tells[i]) && number[i] >= begin && number[i] < end;
-    int64_t *place = brio__alloc((size_t)here + 1, sizeof *place), *places = NULL;
-    double *kept = brio__alloc((size_t)here * (size_t)width + 1, sizeof *kept), *values = NULL;
-    must(place && kept, "out of memory while the state was collected");
-    int at = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if ((tells && !tells[i]) || number[i] < begin || number[i] >= end) continue;
-        place[at] = number[i] - begin;
-        memcpy(kept + (int64_t)at++ * width, value + i * width, (size_t)width * sizeof *value);
+    Given here;
+    int *counts = brio__calloc((size_t)share->processes, sizeof *counts);
+    int *starts = brio__calloc((size_t)share->processes, sizeof *starts), all = 0;
+    int64_t *places = NULL;
+    double *values = NULL;
+    bool memory = give(value, number, tells, count, width, begin, end, &here) && counts && starts;
+    if (!all_have(share, memory)) goto done;
+    MPI_Gather(&here.count, 1, MPI_INT, counts, 1, MPI_INT, 0, PETSC_COMM_WORLD);
+    for (int p = 0; share->process == 0 && p < share->processes; p++) {
+        starts[p] = all;
+        all += counts[p];
     }
-    if (share->process == 0) {
-        counts = brio__calloc((size_t)share->processes, sizeof *counts);
-        starts = brio__calloc((size_t)share->processes, sizeof *starts);
-        must(counts && starts, "out of memory while the state was collected");
+    places = brio__alloc((size_t)all + 1, sizeof *places);
+    values = brio__alloc((size_t)all * (size_t)width + 1, sizeof *values);
+    if (!all_have(share, places && values)) goto done;
+    MPI_Gatherv(here.place, here.count, MPI_INT64_T, places, counts, starts, MPI_INT64_T, 0,
+                PETSC_COMM_WORLD);
+    for (int p = 0; p < share->processes; p++) {
+        starts[p] *= width;
+        counts[p] *= width;
     }
-    MPI_Gather(&here, 1, MPI_INT, counts, 1, MPI_INT, 0, PETSC_COMM_WORLD);
-    for (int p = 0; counts && p < share->processes; p++) starts[p] = all, all += counts[p];
-    if (share->process == 0) {
-        places = brio__alloc((size_t)all + 1, sizeof *places);
-        values = brio__alloc((size_t)all * (size_t)width + 1, sizeof *values);
-        must(places && values, "out of memory while the state was collected");
-    }
-    MPI_Gatherv(place, here, MPI_INT64_T, places, counts, starts, MPI_INT64_T, 0, PETSC_COMM_WORLD);
-    for (int p = 0; counts && p < share->processes; p++) starts[p] *= width, counts[p] *= width;
-    MPI_Gatherv(kept, here * width, MPI_DOUBLE, values, counts, starts, MPI_DOUBLE, 0,
+    MPI_Gatherv(here.value, here.count * width, MPI_DOUBLE, values, counts, starts, MPI_DOUBLE, 0,
                 PETSC_COMM_WORLD);
     for (int i = 0; i < all; i++)
         memcpy(out + places[i] * width, values + (int64_t)i * width, (size_t)width * sizeof *out);
-    void *arrays[] = {counts, starts, place, places, kept, values};
+done:;
+    void *arrays[] = {counts, starts, here.place, places, here.value, values};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
 }
 
@@ -178,7 +142,7 @@ static void traffic(BrioShare *share, double sent[3])
 static void destroy(BrioShare *share)
 {
     Channel *c = share->channel;
-    if (c && started) {
+    if (c && brio__processes_launched()) {
         PetscSFDestroy(&c->ghosts);
         MPI_Type_free(&c->point);
     }
@@ -186,24 +150,31 @@ static void destroy(BrioShare *share)
     brio__share_free(share);
 }
 
-static void open_channel(BrioSystem *system, const int32_t *ghost)
+static BrioStatus open_channel(BrioSystem *system, const int32_t *ghost)
 {
     BrioShare *share = system->share;
     PetscInt ghosts = system->block_count - share->owned, *leaf = NULL;
     PetscSFNode *root = NULL;
     Channel *c = brio__calloc(1, sizeof *c);
-    must(c && !PetscMalloc1(ghosts, &leaf) && !PetscMalloc1(ghosts, &root), "out of memory");
+    bool memory = c && !PetscMalloc1(ghosts, &leaf) && !PetscMalloc1(ghosts, &root);
+    BrioStatus status = brio__processes_agree(memory ? BRIO_OK : BRIO_ERROR_MEMORY, NULL);
+    if (status != BRIO_OK) {
+        PetscFree(leaf);
+        PetscFree(root);
+        brio__free(c);
+        return status;
+    }
     for (PetscInt i = 0; i < ghosts; i++) {
         leaf[i] = share->owned + i;
         root[i] = (PetscSFNode){.rank = ghost[2 * i], .index = ghost[2 * i + 1]};
     }
     MPI_Type_contiguous(3, MPI_DOUBLE, &c->point);
     MPI_Type_commit(&c->point);
-    must(!PetscSFCreate(PETSC_COMM_WORLD, &c->ghosts) &&
-             !PetscSFSetGraph(c->ghosts, share->owned, ghosts, leaf, PETSC_OWN_POINTER, root,
-                              PETSC_OWN_POINTER) &&
-             !PetscSFSetUp(c->ghosts),
-         "the ghosts could not be set up");
+    bool made = !PetscSFCreate(PETSC_COMM_WORLD, &c->ghosts) &&
+                !PetscSFSetGraph(c->ghosts, share->owned, ghosts, leaf, PETSC_OWN_POINTER, root,
+                                 PETSC_OWN_POINTER) &&
+                !PetscSFSetUp(c->ghosts);
+    if (!made) lose(share, "the ghosts could not be set up");
     share->channel = c;
     share->sum = sum;
     share->most = most;
@@ -213,6 +184,7 @@ static void open_channel(BrioSystem *system, const int32_t *ghost)
     share->collect = collect;
     share->traffic = traffic;
     share->destroy = destroy;
+    return share->status;
 }
 
 /* ---- who owns what ---------------------------------------------------------------------- */
@@ -246,6 +218,7 @@ static BrioStatus partition(const BrioSystem *s, int32_t **owner_out)
     int32_t *owner = brio__calloc((size_t)s->block_count, sizeof *owner);
     if (!owner) return BRIO_ERROR_MEMORY;
     *owner_out = owner;
+    int processes = brio__processes();
     if (processes == 1) return BRIO_OK;
     if (s->block_count < 8 * processes) { /* too few for a partitioner: by number */
         for (int64_t b = 0; b < s->block_count; b++)
@@ -283,22 +256,29 @@ static BrioStatus partition(const BrioSystem *s, int32_t **owner_out)
 
 enum { PIECE = 1 << 30 }; /* bytes of one message */
 
-static void send(int to, const char *bytes, size_t size)
+/* A length, the answer whether there is memory for it, and then the bytes. A length of zero says
+ * that there will be none. */
+static bool send(int to, const char *bytes, size_t size)
 {
-    uint64_t length = size;
+    uint64_t length = bytes ? size : 0;
+    int taken = 0;
     MPI_Send(&length, 1, MPI_UINT64_T, to, 0, PETSC_COMM_WORLD);
-    for (size_t at = 0; at < size; at += PIECE)
+    if (length) MPI_Recv(&taken, 1, MPI_INT, to, 2, PETSC_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (size_t at = 0; taken && at < size; at += PIECE)
         MPI_Send(bytes + at, (int)BRIO_MIN(size - at, (size_t)PIECE), MPI_BYTE, to, 1,
                  PETSC_COMM_WORLD);
+    return taken;
 }
 
+/* NULL: process 0 has none for this process, or there is no memory for it. */
 static char *receive(size_t *size)
 {
     uint64_t length;
     MPI_Recv(&length, 1, MPI_UINT64_T, 0, 0, PETSC_COMM_WORLD, MPI_STATUS_IGNORE);
-    char *bytes = brio__alloc(length, 1);
-    must(bytes, "out of memory for its share of the scene");
-    for (size_t at = 0; at < length; at += PIECE)
+    char *bytes = length ? brio__alloc(length, 1) : NULL;
+    int taken = bytes != NULL;
+    if (length) MPI_Send(&taken, 1, MPI_INT, 0, 2, PETSC_COMM_WORLD);
+    for (size_t at = 0; taken && at < length; at += PIECE)
         MPI_Recv(bytes + at, (int)BRIO_MIN(length - at, (size_t)PIECE), MPI_BYTE, 0, 1,
                  PETSC_COMM_WORLD, MPI_STATUS_IGNORE);
     *size = length;
@@ -308,9 +288,9 @@ static char *receive(size_t *size)
 /* What a process that has read no scene needs of it. Names are those of tables that all processes
  * have. */
 typedef struct Settings {
-    double end, fps, h, values[BRIO_MAX_VALUES], damping_values[BRIO_DAMPING_MOST][BRIO_MAX_VALUES];
+    double end, fps, h, values[BRIO_MAX_VALUES], damping_values[BRIO_MAX_DAMPING][BRIO_MAX_VALUES];
     char integrator[64], solver[32], linear[32], linear_options[1024],
-        damping[BRIO_DAMPING_MOST][64], format[BRIO_MOST_FORMATS][16], isa[16];
+        damping[BRIO_MAX_DAMPING][64], format[BRIO_MOST_FORMATS][16], isa[16];
     BrioSolverOptions options; /* its texts come from those above */
     int64_t every, energy_every;
     int damping_count, format_count, probe_count;
@@ -345,11 +325,17 @@ static void settings_of(const BrioScene *scene, Settings *n)
         snprintf(n->format[i], sizeof n->format[i], "%s", scene->format[i]->name);
 }
 
-static BrioScene *scene_of(const Settings *n)
+static BrioStatus scene_of(const Settings *n, BrioScene **made, BrioError *error)
 {
     static char linear_options[1024];
+    const BrioIntegrator *integrator = brio_integrator(n->integrator);
+    const BrioLinearType *linear = brio__linear_type(n->linear);
+    *made = NULL;
+    if (!integrator || !linear)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED, "another brio runs on process %d",
+                           brio__process());
     BrioScene *scene = brio__calloc(1, sizeof *scene);
-    must(scene, "out of memory");
+    if (!scene) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     scene->end = n->end;
     scene->fps = n->fps;
     scene->every = n->every;
@@ -359,9 +345,6 @@ static BrioScene *scene_of(const Settings *n)
     scene->file = brio__strdup("");
     scene->title = brio__strdup("");
     scene->def = (BrioSimDef){.h = n->h, .solver = n->options, .damping_count = n->damping_count};
-    const BrioIntegrator *integrator = brio_integrator(n->integrator);
-    const BrioLinearType *linear = brio__linear_type(n->linear);
-    must(integrator && linear, "another brio runs on another process");
     scene->def.integrator = integrator->name;
     scene->def.solver.linear = linear->name;
     snprintf(linear_options, sizeof linear_options, "%s", n->linear_options);
@@ -376,98 +359,151 @@ static BrioScene *scene_of(const Settings *n)
     }
     for (int i = 0; i < n->format_count; i++) scene->format[i] = brio__frames(n->format[i]);
     scene->format_count = n->format_count;
-    return scene;
+    *made = scene;
+    return BRIO_OK;
 }
 
-/* Process 0: one share after the other, its own last. */
-static BrioStatus share_out(BrioScene *scene, uint64_t hash, int32_t **local_of, BrioSystem **own,
-                            BrioState **own_state, int32_t **own_ghost)
+/* What one process holds of the scene. */
+typedef struct Piece {
+    BrioSystem *system;
+    BrioState *state;
+    int32_t *ghost;
+} Piece;
+
+static void free_piece(Piece *piece)
+{
+    brio_system_free(piece->system);
+    brio_state_free(piece->state);
+    brio__free(piece->ghost);
+    *piece = (Piece){0};
+}
+
+static BrioStatus divide(BrioScene *scene, BrioDivision *division)
 {
     BrioSystem *whole = scene->system;
-    BrioDivision d = {0};
     int32_t *owner = NULL;
     int64_t *probe = brio__alloc((size_t)scene->probe_count + 1, sizeof *probe);
-    *local_of = brio__alloc((size_t)whole->vertex_count, sizeof **local_of);
-    BrioStatus status = probe && *local_of ? partition(whole, &owner) : BRIO_ERROR_MEMORY;
+    BrioStatus status = probe ? partition(whole, &owner) : BRIO_ERROR_MEMORY;
     for (int i = 0; status == BRIO_OK && i < scene->probe_count; i++)
         probe[i] = whole->body[scene->probe[i].body].first + scene->probe[i].vertex;
     if (status == BRIO_OK)
-        status = brio__division_create(whole, processes, owner, probe, scene->probe_count, &d);
+        status = brio__division_create(whole, brio__processes(), owner, probe, scene->probe_count,
+                                       division);
     brio__free(probe);
-    status = brio__cluster_same(status, NULL);
-    if (status != BRIO_OK) return status;
-    for (int p = processes - 1; p >= 0; p--) {
-        BrioSystem *share;
-        BrioState *state;
-        int32_t *ghost;
-        must(brio__split(whole, scene->state, &d, p, &share, &state, &ghost,
-                         p == 0 ? *local_of : NULL) == BRIO_OK,
-             "out of memory while the scene was shared out");
-        share->share->scene = hash;
+    return status;
+}
+
+/* Process 0: one piece after the other, its own last. After a failure all others are told that
+ * there is none for them. */
+static BrioStatus share_out(BrioScene *scene, uint64_t hash, int32_t **local_of, Piece *own)
+{
+    BrioSystem *whole = scene->system;
+    BrioDivision d = {0};
+    *local_of = brio__alloc((size_t)whole->vertex_count, sizeof **local_of);
+    BrioStatus status = *local_of ? divide(scene, &d) : BRIO_ERROR_MEMORY;
+    for (int p = brio__processes() - 1; p >= 0; p--) {
+        Piece piece = {0};
+        char *bytes = NULL;
+        size_t size = 0;
+        if (status == BRIO_OK)
+            status = brio__split(whole, scene->state, &d, p, &piece.system, &piece.state,
+                                 &piece.ghost, p == 0 ? *local_of : NULL);
+        if (status == BRIO_OK) piece.system->share->scene = hash;
         if (p == 0) {
-            *own = share, *own_state = state, *own_ghost = ghost;
+            *own = piece;
             break;
         }
-        char *bytes;
-        size_t size;
-        must(brio__pack(share, state, ghost, &bytes, &size) == BRIO_OK,
-             "out of memory while the scene was shared out");
-        brio_system_free(share);
-        brio_state_free(state);
-        brio__free(ghost);
-        send(p, bytes, size);
+        if (status == BRIO_OK)
+            status = brio__pack(piece.system, piece.state, piece.ghost, &bytes, &size);
+        free_piece(&piece);
+        if (!send(p, bytes, size) && status == BRIO_OK) status = BRIO_ERROR_MEMORY;
         brio__free(bytes);
     }
     brio__division_free(&d);
-    return BRIO_OK;
+    return status;
+}
+
+/* Process 0 keeps the scene, with its own piece for the system, and probes in the numbers there. */
+static void take_piece(BrioScene *scene, const Piece *own, const int32_t *local_of)
+{
+    brio_system_free(scene->system);
+    brio_state_free(scene->state);
+    brio__free(scene->rest);
+    scene->rest = NULL;
+    for (int i = 0; i < scene->probe_count; i++) {
+        BrioProbe *p = &scene->probe[i];
+        p->vertex = (int32_t)(local_of[own->system->share->body[p->body].first + p->vertex] -
+                              own->system->body[p->body].first);
+    }
+}
+
+/* The settings of process 0 on all, which must compute with the same instructions. */
+static BrioStatus spread_settings(BrioScene *scene, Settings *settings, BrioError *error)
+{
+    if (brio__process() == 0) {
+        BrioSolverOptions *o = &scene->def.solver;
+        if (!strcmp(o->linear, "auto")) o->linear = brio__linear_type("petsc")->name;
+        settings_of(scene, settings);
+        snprintf(settings->isa, sizeof settings->isa, "%s", brio_isa());
+    }
+    MPI_Bcast(settings, sizeof *settings, MPI_BYTE, 0, PETSC_COMM_WORLD);
+    BrioStatus status = BRIO_OK;
+    if (strcmp(settings->isa, brio_isa()))
+        status = brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                             "the machine of process %d has another instruction set (%s) than that "
+                             "of process 0 (%s), which gives other last bits; set BRIO_ISA to one "
+                             "that all have",
+                             brio__process(), brio_isa(), settings->isa);
+    return brio__processes_agree(status, error);
+}
+
+static BrioStatus no_piece(BrioStatus status, BrioError *error)
+{
+    return brio__error(error, status, "the scene could not be shared out: %s",
+                       brio_status_text(status));
 }
 
 BrioStatus brio__cluster_split(BrioScene **scene, uint64_t hash, int32_t **local_of,
                                BrioError *error)
 {
     static Settings settings;
-    BrioSystem *own = NULL;
-    BrioState *state = NULL;
-    int32_t *ghost = NULL;
+    BrioError own_error = {0};
+    Piece own = {0};
+    BrioScene *made = NULL;
+    BrioStatus status;
+    if (!error) error = &own_error;
     *local_of = NULL;
-    if (process == 0) {
-        BrioSolverOptions *o = &(*scene)->def.solver;
-        if (!strcmp(o->linear, "auto")) o->linear = brio__linear_type("petsc")->name;
-        settings_of(*scene, &settings);
-        snprintf(settings.isa, sizeof settings.isa, "%s", brio_isa());
-    }
-    MPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, PETSC_COMM_WORLD);
-    must(!strcmp(settings.isa, brio_isa()),
-         "its machine has another instruction set than that of process 0, which gives other last "
-         "bits; set BRIO_ISA to one that all have");
-    if (process == 0) {
-        BrioStatus status = share_out(*scene, hash, local_of, &own, &state, &ghost);
-        if (status != BRIO_OK)
-            return brio__error(error, status, "the scene could not be shared out: %s",
-                               brio_status_text(status));
-        brio_system_free((*scene)->system);
-        brio_state_free((*scene)->state);
-        brio__free((*scene)->rest);
-        (*scene)->rest = NULL;
-        for (int i = 0; i < (*scene)->probe_count; i++) { /* their numbers here */
-            BrioProbe *p = &(*scene)->probe[i];
-            p->vertex = (int32_t)((*local_of)[own->share->body[p->body].first + p->vertex] -
-                                  own->body[p->body].first);
-        }
+    BRIO_CHECK(spread_settings(*scene, &settings, error));
+    if (brio__process() == 0) {
+        status = share_out(*scene, hash, local_of, &own);
+        if (status != BRIO_OK) no_piece(status, error);
     } else {
-        BrioStatus status = brio__cluster_same(BRIO_OK, NULL);
-        if (status != BRIO_OK)
-            return brio__error(error, status, "the scene could not be shared out");
         size_t size;
         char *bytes = receive(&size);
-        must(brio__unpack(bytes, size, &own, &state, &ghost) == BRIO_OK,
-             "out of memory for its share of the scene");
+        status = bytes ? brio__unpack(bytes, size, &own.system, &own.state, &own.ghost)
+                       : BRIO_ERROR_MEMORY;
         brio__free(bytes);
-        *scene = scene_of(&settings);
+        if (status != BRIO_OK) no_piece(status, error);
+        if (status == BRIO_OK) status = scene_of(&settings, &made, error);
     }
-    open_channel(own, ghost);
-    brio__free(ghost);
-    (*scene)->system = own;
-    (*scene)->state = state;
+    status = brio__processes_agree(status, error);
+    if (status == BRIO_OK) {
+        status = open_channel(own.system, own.ghost);
+        if (status != BRIO_OK) no_piece(status, error);
+    }
+    if (status != BRIO_OK) {
+        brio__scene_free(made);
+        free_piece(&own);
+        brio__free(*local_of);
+        *local_of = NULL;
+        return status;
+    }
+    brio__free(own.ghost);
+    if (brio__process() == 0)
+        take_piece(*scene, &own, *local_of);
+    else
+        *scene = made;
+    (*scene)->system = own.system;
+    (*scene)->state = own.state;
     return BRIO_OK;
 }

@@ -1,51 +1,16 @@
-/* The proof that nothing intersects: signs of determinants of double coordinates without any
- * rounding, and with them every edge of a surface against every triangle. It shares no code with
- * the distances, the barriers and the collision detection that it judges.
- *
- * What counts. An edge and a triangle (or two edges of bodies without triangles) that have no
- * vertex in common intersect if they have a point in common; touching counts. Two triangles without
- * a common vertex intersect if and only if an edge of one meets the other, and two that share one
- * vertex if and only if the edge opposite to it in one meets the other, so all edges against all
- * triangles is enough. Two triangles that share an edge and lie folded exactly upon each other have
- * only that edge and its vertices to meet in: not counted. */
+/* The proof that nothing intersects in a state: every edge of a surface against every triangle, by
+ * exact predicates (mesh/intersect.h says what counts, mesh/predicate.h how it is decided); no tet
+ * of a material that forbids it is inverted; nothing is behind a plane. It shares no code with the
+ * distances, the barriers and the collision detection that it judges. */
 #ifndef BRIO_EXACT_H
 #define BRIO_EXACT_H
 
+#include "../mesh/intersect.h"
 #include "../system/system.h"
 
-/* ---- predicates, exact for all finite numbers ------------------------------------------- */
-
-/* Sign of det[b - a, c - a, d - a]: positive if d is on the side from which a, b, c turn
- * counterclockwise; of a tet, of its volume. */
-int brio__exact_orient3d(const double *a, const double *b, const double *c, const double *d);
-/* Sign of n.(x - p). */
-int brio__exact_side(const double *n, const double *p, const double *x);
-/* Whether the closed segment pq and the closed triangle abc have a common point; either may be
- * degenerate. */
-bool brio__exact_segment_triangle(const double *p, const double *q, const double *a,
-                                  const double *b, const double *c);
-bool brio__exact_segments(const double *p, const double *q, const double *r, const double *s);
-
-/* ---- a whole state ---------------------------------------------------------------------- */
-
-/* All surfaces in world vertices. Of bodies with triangles their edges count, springs inside or
- * across do not; of others all edges. Bodies that move along x only have no surface. An owner is a
- * body or, counted on after the bodies, an obstacle. */
-typedef struct BrioExactSurface {
-    int64_t triangle_count, edge_count;
-    int64_t line_first; /* edges from here on belong to no triangle */
-    int32_t *triangle, *edge;
-    int32_t *triangle_owner, *edge_owner;
-    int64_t *triangle_first; /* of each owner: its first triangle */
-} BrioExactSurface;
-
-/* An edge and what it meets. */
-typedef struct BrioIntersection {
-    int owner[2];
-    int32_t edge[2];  /* world vertices */
-    int32_t other[3]; /* of the triangle; of an edge the last is -1 */
-    int64_t triangle; /* its number in its owner; -1: an edge */
-} BrioIntersection;
+/* Of bodies with triangles their edges count, springs inside or across do not; of others all edges.
+ * Bodies that move along x only have no surface. An owner is a body or, counted on after the
+ * bodies, an obstacle. */
 
 typedef struct BrioExactReport {
     int64_t not_finite; /* world vertices; if there are any, nothing else was looked at */
@@ -85,10 +50,6 @@ int64_t brio__exact_find(BrioExact *exact, const double *x, BrioIntersection *fo
 /* The same for once; -1: no memory. */
 int64_t brio__exact_intersections(const BrioSystem *system, const double *x,
                                   BrioIntersection *found, int64_t room);
-
-/* The same for the triangles of a mesh by itself: every edge against every triangle without a
- * common vertex; owners are 0. */
-int64_t brio__exact_mesh(const BrioMesh *mesh, BrioIntersection *found, int64_t room);
 
 /* What a run of states adds up to. */
 typedef struct BrioExactWatch {

@@ -1,3 +1,5 @@
+/* The registry of contact laws: laws.def as a table, found by name; and the energies of a law,
+ * which are named after what it acts with and the law ("plane-ipc"). */
 #include "law.h"
 
 #include "../field.h"
@@ -25,7 +27,7 @@ int brio__law_find(const char *name)
 double brio__law_default(const BrioLaw *law, const char *field, double otherwise)
 {
     for (const BrioField *f = law->fields; f->name; f++)
-        if (!strcmp(f->name, field)) return f->standard;
+        if (!strcmp(f->name, field)) return f->default_value;
     return otherwise;
 }
 

@@ -1,3 +1,5 @@
+/* The registry of obstacles with a formula: obstacles.def as a table, found by name; their
+ * placement X -> R X + t, where R must be a rotation; and triangles to draw solids by. */
 #include "obstacle.h"
 
 #include "../mesh/mesh.h"

@@ -38,20 +38,22 @@ const BrioField *brio_damping_fields(const char *type)
     return model ? model->fields : NULL;
 }
 
-BrioStatus brio_damping(const char *type, BrioDamping *damping)
+BrioStatus brio_default_damping(const char *type, BrioDamping *damping, BrioError *error)
 {
     const BrioDampingModel *model = brio__damping_model(type);
-    if (!model) return BRIO_ERROR_ARGUMENT;
+    if (!model) return brio__error(error, BRIO_ERROR_ARGUMENT, "no damping model \"%s\"", type);
     *damping = (BrioDamping){.type = model->name};
     brio_fields_defaults(model->fields, damping->values);
     return BRIO_OK;
 }
 
-BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value)
+BrioStatus brio_damping_set(BrioDamping *damping, const char *name, double value, BrioError *error)
 {
-    const BrioDampingModel *model = brio__damping_model(damping->type);
-    return model ? brio_fields_set(model->fields, damping->values, name, &value)
-                 : BRIO_ERROR_ARGUMENT;
+    const BrioDampingModel *model = damping->type ? brio__damping_model(damping->type) : NULL;
+    if (!model)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no damping model \"%s\"",
+                           damping->type ? damping->type : "");
+    return brio_fields_set(model->fields, damping->values, name, &value, error);
 }
 
 BrioStatus brio__elastic_evaluator(const BrioSystem *system, BrioTerm **terms, int *count,

@@ -17,7 +17,7 @@ static BrioStatus add(BrioDissipation *d, const BrioDampingModel *model, const d
 BrioStatus brio__dissipation_create(const BrioSystem *system, const BrioDamping *damping, int count,
                                     BrioDissipation **dissipation)
 {
-    if (count > BRIO_DAMPING_MOST) return BRIO_ERROR_ARGUMENT;
+    if (count > BRIO_MAX_DAMPING) return BRIO_ERROR_ARGUMENT;
     BrioDissipation *d = brio__calloc(1, sizeof *d);
     if (!d) return BRIO_ERROR_MEMORY;
     d->system = system;

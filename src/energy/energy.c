@@ -1,5 +1,5 @@
-/* The registry of energies: one table per instruction set, filled from list.def and
- * laws.def. */
+/* The registry of energies: one table per instruction set, filled from list.def and laws.def; and
+ * the kinds of elements, from element.def. */
 #include "energy.h"
 
 #include "law.h"
@@ -100,16 +100,22 @@ const BrioEnergy *brio__energy_for(const char *name, BrioIsa isa)
 
 const BrioEnergy *brio__energy(const char *name) { return brio__energy_for(name, brio__isa()); }
 
-bool brio__energy_is_material(const BrioEnergy *energy)
+static const BrioElementInfo elements[] = {
+#define ELEMENT(symbol, name, note, part, material) {name, note, BRIO_LEDGER_##part, material},
+#include "element.def"
+#undef ELEMENT
+};
+
+const BrioElementInfo *brio__element(const BrioEnergy *energy)
 {
-    return energy->element == BRIO_ELEMENT_TET || energy->element == BRIO_ELEMENT_SPRING ||
-           energy->element == BRIO_ELEMENT_BAR || energy->element == BRIO_ELEMENT_POINT ||
-           energy->element == BRIO_ELEMENT_AFFINE || energy->element == BRIO_ELEMENT_TRIANGLE;
+    return &elements[energy->element];
 }
+
+bool brio__energy_is_material(const BrioEnergy *energy) { return brio__element(energy)->material; }
 
 bool brio__energy_is_elastic(const BrioEnergy *energy)
 {
-    return brio__energy_is_material(energy) || energy->element == BRIO_ELEMENT_HINGE;
+    return brio__element(energy)->part == BRIO_LEDGER_ELASTIC;
 }
 
 double brio__energy_one(const BrioEnergy *energy, const double *params, const double *rest,

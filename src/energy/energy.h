@@ -7,28 +7,40 @@
  * `max_step` if some states are forbidden. Looping, threads, assembly and the map x = J q + b are
  * done elsewhere, once. Tet materials provide less still: see tet.h.
  *
- * Every file here except energy.c is compiled once per instruction set; the registry hands out the
- * descriptors of the one in use. */
+ * A new kind of element is a row in element.def and, if bodies are made of it, a row in
+ * build/kinds.c.
+ *
+ * Every file here except energy.c, material.c and registered.c is compiled once per instruction
+ * set; the registry hands out the descriptors of the one in use. */
 #ifndef BRIO_ENERGY_H
 #define BRIO_ENERGY_H
 
 #include "../base.h"
 #include "../lane.h"
 
+/* Kinds of elements: element.def says what each is. */
 typedef enum BrioElement {
-    BRIO_ELEMENT_VERTEX, /* every vertex: gravity */
-    BRIO_ELEMENT_SPRING, /* an edge of a body */
-    BRIO_ELEMENT_ANCHOR, /* a vertex and a point without coordinates */
-    BRIO_ELEMENT_TET,
-    BRIO_ELEMENT_BAR,      /* an edge of a body that moves along x only */
-    BRIO_ELEMENT_CONTACT,  /* a vertex and a plane or another obstacle with a formula */
-    BRIO_ELEMENT_POINT,    /* a body of points: it has no elements */
-    BRIO_ELEMENT_TRIANGLE, /* of a shell: its membrane */
-    BRIO_ELEMENT_HINGE,    /* two triangles of a shell and their common edge: its bending */
-    BRIO_ELEMENT_PAIR, /* a vertex and a triangle, two edges, or two vertices, that come close */
-    BRIO_ELEMENT_FRICTION, /* the same pairs (or a vertex and a plane), lagged */
-    BRIO_ELEMENT_AFFINE    /* the four mass points of an affine body */
+#define ELEMENT(symbol, name, note, part, material) BRIO_ELEMENT_##symbol,
+#include "element.def"
+#undef ELEMENT
 } BrioElement;
+
+/* Where the ledger books the energy of an element. */
+typedef enum BrioLedgerPart {
+    BRIO_LEDGER_NONE,
+    BRIO_LEDGER_ELASTIC,
+    BRIO_LEDGER_GRAVITY,
+    BRIO_LEDGER_ATTACHMENT,
+    BRIO_LEDGER_CONTACT,
+    BRIO_LEDGER_PARTS
+} BrioLedgerPart;
+
+/* A row of element.def. */
+typedef struct BrioElementInfo {
+    const char *name, *note;
+    BrioLedgerPart part;
+    bool material;
+} BrioElementInfo;
 
 enum {                         /* traits of energies */
        BRIO_ENERGY_LINEAR = 1, /* no Hessian */
@@ -135,8 +147,9 @@ typedef struct BrioEnergy {
 static inline int brio__pairs(int nodes) { return nodes * (nodes + 1) / 2; }
 static inline int brio__pair(int i, int j) { return i * (i + 1) / 2 + j; } /* i >= j */
 
-const BrioEnergy *brio__energy(const char *name); /* NULL: none of that name */
-const BrioEnergy *brio__energy_at(int i);         /* NULL past the last */
+const BrioElementInfo *brio__element(const BrioEnergy *energy); /* of its elements */
+const BrioEnergy *brio__energy(const char *name);               /* NULL: none of that name */
+const BrioEnergy *brio__energy_at(int i);                       /* NULL past the last */
 /* of those that were registered at run time; NULL past the last */
 const BrioEnergy *brio__registered_energy_at(int i);
 bool brio__energy_is_material(const BrioEnergy *energy);

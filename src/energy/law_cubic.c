@@ -11,11 +11,13 @@
 #include "law.h"
 
 static const BrioField fields[] = {
-    {"kappa", BRIO_REAL, "N/m", 1e5, 1e-300, 1e15, 0,
-     "Stiffness of the barrier: a contact carries 2 kappa dhat at most."},
-    {"dhat", BRIO_REAL, "m", 1e-3, 1e-300, 1e15, 0, "Distance below which the barrier acts."},
-    {"thickness", BRIO_REAL, "m", 0, 0, 1e15, 0,
-     "Distance that is kept: the barrier sees what exceeds it."},
+    {"kappa", BRIO_REAL, "N/m|auto", 1e5, 1e-300, 1e15, 0,
+     "Stiffness: a contact carries 2 kappa dhat at most. auto: kappa dhat is twenty times the "
+     "weight "
+     "of the heaviest body."},
+    {"dhat", BRIO_REAL, "m", 1e-3, 1e-300, 1e9, 0, "Distance below which the barrier acts."},
+    {"thickness", BRIO_REAL, "m", 0, 0, 1e9, 0,
+     "Distances count from there: surfaces stay that far apart at least."},
     {0}};
 
 #ifdef BRIO_KERNEL_ISA

@@ -10,7 +10,8 @@
 #define PENALTY_FIELDS                                                             \
     {"kappa", BRIO_REAL, "N/m", 1e5, 1e-300, 1e15, 0, "Stiffness of the spring."}, \
     {                                                                              \
-        "dhat", BRIO_REAL, "m", 0, 0, 1e15, 0, "Distance below which it acts."     \
+        "dhat", BRIO_REAL, "m", 0, 0, 1e9, 0,                                      \
+            "Distance from an obstacle below which the spring acts."               \
     }
 
 #ifdef BRIO_KERNEL_ISA
@@ -49,8 +50,8 @@ static const BrioField fields[] = {PENALTY_FIELDS, {0}};
 static const BrioField fields[] = {
     PENALTY_FIELDS,
     {"self", BRIO_REAL, "m", 0, 0, 1e9, 0,
-     "Below this distance vertices of bodies push each other apart; 0: bodies pass through each "
-     "other."},
+     "Vertices of bodies push each other apart below this distance; of one body those that are "
+     "farther apart at rest. 0: bodies pass through each other."},
     {0}};
 
 static double force(const double *params, double mu, double d)

@@ -215,7 +215,7 @@ static BrioStatus heightfield_make(const double *values, int columns, int rows,
     if (!made || !work) {
         brio__free(made);
         brio__free(work);
-        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        return brio__no_memory(error);
     }
     made[BRIO_TABLE_COUNT] = (double)(HEIGHT_FIRST + count);
     made[HEIGHT_COLUMNS] = columns;

@@ -334,7 +334,7 @@ static const BrioField decoupled_fields[] = {
 
 static BrioStatus choose(const double *values, BrioTableau *phi, char *reason, size_t size)
 {
-    const double *A = values + 1, *b = A + 1 + BRIO_LIST_MOST;
+    const double *A = values + 1, *b = A + 1 + BRIO_MAX_LIST;
     if (values[0] > 0)
         *phi = *brio__tableau_at((int)values[0] - 1);
     else

@@ -35,11 +35,18 @@ const BrioIntegrator *brio_integrator(const char *name)
     return NULL;
 }
 
-BrioStatus brio_register_integrator(const BrioIntegrator *integrator)
+BrioStatus brio_register_integrator(const BrioIntegrator *integrator, BrioError *error)
 {
-    if (!integrator || !integrator->name || !integrator->step || brio_integrator(integrator->name))
-        return BRIO_ERROR_ARGUMENT;
-    if (table_count == MOST) return BRIO_ERROR_UNSUPPORTED;
+    if (!integrator || !integrator->name || !integrator->step)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "an integrator needs a name and a step");
+    if (brio_integrator(integrator->name))
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "there is an integrator \"%s\" already; choose another name",
+                           integrator->name);
+    if (table_count == MOST)
+        return brio__error(error, BRIO_ERROR_UNSUPPORTED,
+                           "%d integrators are registered already, and there is no room for more",
+                           MOST);
     table[table_count++] = integrator;
     return BRIO_OK;
 }

@@ -52,7 +52,7 @@ static const BrioField fields[] = {
 
 static BrioStatus read_own(const double *values, BrioTableau *tableau, char *reason, size_t size)
 {
-    const double *A = values, *b = values + 1 + BRIO_LIST_MOST;
+    const double *A = values, *b = values + 1 + BRIO_MAX_LIST;
     if (A[0] > 0 || b[0] > 0)
         return brio__tableau_read(A + 1, (int)A[0], b + 1, (int)b[0], tableau, reason, size);
     *tableau = *brio__tableau("midpoint");

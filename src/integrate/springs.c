@@ -37,7 +37,7 @@ int brio_stepper_spring(const BrioStepper *s, int64_t i, BrioSpring *spring)
 
 int brio_stepper_pull(const BrioStepper *s, int i, BrioPull *pull)
 {
-    for (int h = 0; i >= 0 && h < BRIO_HANDS_MOST; h++) {
+    for (int h = 0; i >= 0 && h < BRIO_MAX_HANDS; h++) {
         const BrioGrip *grip = &s->state->hand[h];
         if (grip->k == 0 || i-- > 0) continue;
         *pull = (BrioPull){0};

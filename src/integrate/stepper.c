@@ -44,8 +44,8 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     BrioStatus status = create_solver(s, options, damping, damping_count);
     if (status == BRIO_OK && (integrator->traits & BRIO_USES_COMPONENTS))
         status = brio__parts_create(s->system, &s->parts);
-    if (status == BRIO_OK) status = brio_state_copy(state, &s->state);
-    if (status == BRIO_OK) status = brio_state_copy(state, &s->before);
+    if (status == BRIO_OK) status = brio_state_copy(state, &s->state, NULL);
+    if (status == BRIO_OK) status = brio_state_copy(state, &s->before, NULL);
     if (status == BRIO_OK) status = create_vectors(s);
     if (status == BRIO_OK)
         *stepper = s;

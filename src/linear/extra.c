@@ -1,3 +1,5 @@
+/* A hash table of extra blocks, and the joined matrix that is factored: its pattern is made anew
+ * only when a block has no place. */
 #include "extra.h"
 #include "order.h"
 

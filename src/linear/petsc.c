@@ -12,7 +12,7 @@
  * worth it; it is then made for the rigid motions of the positions as they are. */
 #include "extra.h"
 
-#include "../cluster/cluster.h"
+#include "../processes.h"
 
 #include <petscksp.h>
 
@@ -285,7 +285,7 @@ static BrioStatus number_blocks(Petsc *s)
 static BrioStatus petsc_create(const BrioMatrix *A, const BrioLinearOptions *options, void **self)
 {
     *self = NULL;
-    BRIO_CHECK(brio__cluster_start(NULL));
+    BRIO_CHECK(brio__processes_start(NULL));
     Petsc *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
     s->options = options;

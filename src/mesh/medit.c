@@ -2,6 +2,7 @@
  * reference number. Vertices, Edges, Triangles and Tetrahedra are read; sections that say nothing
  * about the shape (Corners, Normals, ...) are passed over. */
 #include "readers.h"
+#include "writers.h"
 
 #include <string.h>
 
@@ -115,3 +116,29 @@ static BrioStatus read_medit(const char *file, const char *text, size_t size, Br
 }
 
 const BrioMeshReader brio__reader_medit = {".mesh", "Medit, ASCII", read_medit};
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static void write_medit(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    (void)ascii;
+    static const char *const name[3] = {"Edges", "Triangles", "Tetrahedra"};
+    BrioMeshGroup group[3];
+    brio__mesh_groups(mesh, group);
+    fprintf(file, "MeshVersionFormatted 2\nDimension 3\nVertices\n%lld\n",
+            (long long)mesh->vertex_count);
+    brio__put_points(mesh, "", " 0\n", file);
+    for (int g = 0; g < 3; g++) {
+        if (!group[g].count) continue;
+        fprintf(file, "%s\n%lld\n", name[g], (long long)group[g].count);
+        brio__put_elements(group[g].vertex, group[g].count, group[g].corners, 1, "", " 0\n", file);
+    }
+    fputs("End\n", file);
+}
+
+const BrioMeshWriter brio__writer_medit = {.extension = ".mesh",
+                                           .tets = true,
+                                           .triangles = true,
+                                           .edges = true,
+                                           .has_ascii = true,
+                                           .write = write_medit};

@@ -348,13 +348,10 @@ BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error)
     return status;
 }
 
-BrioStatus brio_mesh_surface(BrioMesh *mesh)
+BrioStatus brio_mesh_surface(BrioMesh *mesh, BrioError *error)
 {
-    if (!mesh) return BRIO_ERROR_ARGUMENT;
-    BrioError error = {0};
-    BrioStatus status = brio__mesh_surface(mesh, &error);
-    if (status != BRIO_OK) brio__log(BRIO_LOG_ERROR, "surface of a mesh: %s", error.message);
-    return status;
+    if (!mesh) return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no mesh");
+    return brio__mesh_surface(mesh, error);
 }
 
 BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh)

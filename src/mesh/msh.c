@@ -3,6 +3,7 @@
  * tags, which may have gaps and be of any size, so they are found by search. Lines, triangles and
  * tets are read, points passed over, all other elements refused. */
 #include "readers.h"
+#include "writers.h"
 
 #include <string.h>
 
@@ -460,3 +461,91 @@ static BrioStatus read_msh(const char *file, const char *text, size_t size, Brio
 }
 
 const BrioMeshReader brio__reader_msh = {".msh", "Gmsh 2.2 and 4.1, ASCII and binary", read_msh};
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static void write_nodes(const BrioMesh *mesh, bool ascii, bool big, FILE *file)
+{
+    int dimension = mesh->tet_count ? 3 : mesh->triangle_count ? 2 : 1;
+    if (ascii) {
+        fprintf(file, "1 %lld 1 %lld\n%d 1 0 %lld\n", (long long)mesh->vertex_count,
+                (long long)mesh->vertex_count, dimension, (long long)mesh->vertex_count);
+        for (int64_t v = 1; v <= mesh->vertex_count; v++) fprintf(file, "%lld\n", (long long)v);
+        brio__put_points(mesh, "", "\n", file);
+        return;
+    }
+    const int64_t head[] = {1, mesh->vertex_count, 1, mesh->vertex_count};
+    for (int k = 0; k < 4; k++) brio__put_int64(head[k], big, file);
+    brio__put_int32(dimension, big, file);
+    brio__put_int32(1, big, file);
+    brio__put_int32(0, big, file);
+    brio__put_int64(mesh->vertex_count, big, file);
+    for (int64_t v = 1; v <= mesh->vertex_count; v++) brio__put_int64(v, big, file);
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) brio__put_double(mesh->x[i], big, file);
+    fputc('\n', file);
+}
+
+/* The elements of one dimension, tagged on from `tag`. */
+static void write_group(const BrioMeshGroup *group, int dimension, int64_t tag, bool ascii,
+                        bool big, FILE *file)
+{
+    if (ascii) {
+        fprintf(file, "%d 1 %d %lld\n", dimension, group->gmsh, (long long)group->count);
+    } else {
+        brio__put_int32(dimension, big, file);
+        brio__put_int32(1, big, file);
+        brio__put_int32(group->gmsh, big, file);
+        brio__put_int64(group->count, big, file);
+    }
+    for (int64_t e = 0; e < group->count; e++) {
+        const int32_t *v = group->vertex + group->corners * e;
+        if (ascii) {
+            fprintf(file, "%lld ", (long long)(tag + e));
+            brio__put_elements(v, 1, group->corners, 1, "", "\n", file);
+            continue;
+        }
+        brio__put_int64(tag + e, big, file);
+        for (int k = 0; k < group->corners; k++) brio__put_int64((int64_t)v[k] + 1, big, file);
+    }
+}
+
+/* Version 4.1; nodes belong to the entity of the highest dimension, elements to those of their
+ * own. */
+static void write_msh(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    const uint16_t one = 1;
+    bool big = *(const unsigned char *)&one == 0;
+    BrioMeshGroup group[3];
+    int blocks = 0;
+    int64_t cells = brio__mesh_cells(mesh), tag = 1;
+    brio__mesh_groups(mesh, group);
+    for (int g = 0; g < 3; g++) blocks += group[g].count > 0;
+    fprintf(file, "$MeshFormat\n4.1 %d 8\n", !ascii);
+    if (!ascii) {
+        brio__put_int32(1, big, file);
+        fputc('\n', file);
+    }
+    fputs("$EndMeshFormat\n$Nodes\n", file);
+    write_nodes(mesh, ascii, big, file);
+    fputs("$EndNodes\n$Elements\n", file);
+    const int64_t head[] = {blocks, cells, 1, cells};
+    for (int k = 0; k < 4; k++) {
+        if (ascii)
+            fprintf(file, "%lld%c", (long long)head[k], k < 3 ? ' ' : '\n');
+        else
+            brio__put_int64(head[k], big, file);
+    }
+    for (int g = 0; g < 3; g++) {
+        if (group[g].count) write_group(&group[g], g + 1, tag, ascii, big, file);
+        tag += group[g].count;
+    }
+    fputs(ascii ? "$EndElements\n" : "\n$EndElements\n", file);
+}
+
+const BrioMeshWriter brio__writer_msh = {.extension = ".msh",
+                                         .tets = true,
+                                         .triangles = true,
+                                         .edges = true,
+                                         .has_ascii = true,
+                                         .has_binary = true,
+                                         .write = write_msh};

@@ -3,6 +3,7 @@
  * for results. Negative numbers count back from the one read last. Everything else is passed
  * over. */
 #include "readers.h"
+#include "writers.h"
 
 #include <string.h>
 
@@ -279,3 +280,16 @@ static BrioStatus read_obj(const char *file, const char *text, size_t size, Brio
 }
 
 const BrioMeshReader brio__reader_obj = {".obj", "Wavefront OBJ", read_obj};
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static void write_obj(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    (void)ascii;
+    brio__put_points(mesh, "v ", "\n", file);
+    brio__put_elements(mesh->triangle, mesh->triangle_count, 3, 1, "f ", "\n", file);
+    brio__put_elements(mesh->edge, mesh->edge_count, 2, 1, "l ", "\n", file);
+}
+
+const BrioMeshWriter brio__writer_obj = {
+    .extension = ".obj", .triangles = true, .edges = true, .has_ascii = true, .write = write_obj};

@@ -2,6 +2,7 @@
  * and texture coordinates after the values (COFF, NOFF, STOFF) are passed over; polygons become
  * fans of triangles. */
 #include "readers.h"
+#include "writers.h"
 
 #include <string.h>
 
@@ -64,3 +65,18 @@ static BrioStatus read_off(const char *file, const char *text, size_t size, Brio
 }
 
 const BrioMeshReader brio__reader_off = {".off", "OFF, ASCII", read_off};
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static void write_off(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    (void)ascii;
+    fprintf(file, "OFF\n%lld %lld 0\n", (long long)mesh->vertex_count,
+            (long long)(mesh->triangle_count + mesh->edge_count));
+    brio__put_points(mesh, "", "\n", file);
+    brio__put_elements(mesh->triangle, mesh->triangle_count, 3, 0, "3 ", "\n", file);
+    brio__put_elements(mesh->edge, mesh->edge_count, 2, 0, "2 ", "\n", file);
+}
+
+const BrioMeshWriter brio__writer_off = {
+    .extension = ".off", .triangles = true, .edges = true, .has_ascii = true, .write = write_off};

@@ -3,6 +3,7 @@
  * `face` the list of vertices (fans of triangles), of `edge` its two vertices; other properties and
  * elements are passed over. */
 #include "readers.h"
+#include "writers.h"
 
 #include <string.h>
 
@@ -294,3 +295,38 @@ static BrioStatus read_ply(const char *file, const char *text, size_t size, Brio
 }
 
 const BrioMeshReader brio__reader_ply = {".ply", "PLY, ASCII and binary", read_ply};
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static void write_ply(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    fprintf(file,
+            "ply\nformat %s 1.0\ncomment written by brio\nelement vertex %lld\nproperty double "
+            "x\nproperty double y\nproperty double z\n",
+            ascii ? "ascii" : "binary_little_endian", (long long)mesh->vertex_count);
+    fprintf(file, "element face %lld\nproperty list uchar int vertex_indices\n",
+            (long long)mesh->triangle_count);
+    if (mesh->edge_count)
+        fprintf(file, "element edge %lld\nproperty int vertex1\nproperty int vertex2\n",
+                (long long)mesh->edge_count);
+    fputs("end_header\n", file);
+    if (ascii) {
+        brio__put_points(mesh, "", "\n", file);
+        brio__put_elements(mesh->triangle, mesh->triangle_count, 3, 0, "3 ", "\n", file);
+        brio__put_elements(mesh->edge, mesh->edge_count, 2, 0, "", "\n", file);
+        return;
+    }
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) brio__put_double(mesh->x[i], false, file);
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        fputc(3, file);
+        for (int k = 0; k < 3; k++) brio__put_int32(mesh->triangle[3 * t + k], false, file);
+    }
+    for (int64_t i = 0; i < 2 * mesh->edge_count; i++) brio__put_int32(mesh->edge[i], false, file);
+}
+
+const BrioMeshWriter brio__writer_ply = {.extension = ".ply",
+                                         .triangles = true,
+                                         .edges = true,
+                                         .has_ascii = true,
+                                         .has_binary = true,
+                                         .write = write_ply};

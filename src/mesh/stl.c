@@ -2,6 +2,7 @@
  * become one vertex (-0 and 0 are equal), in the order in which they first occur; triangles that
  * lose a corner by that are left out, with a warning. */
 #include "readers.h"
+#include "writers.h"
 
 #include <string.h>
 
@@ -175,3 +176,56 @@ static BrioStatus read_stl(const char *file, const char *text, size_t size, Brio
 }
 
 const BrioMeshReader brio__reader_stl = {".stl", "STL, ASCII and binary", read_stl};
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static void normal_of(const BrioMesh *mesh, const int32_t *v, double n[3])
+{
+    const double *a = mesh->x + 3 * (int64_t)v[0];
+    const double *b = mesh->x + 3 * (int64_t)v[1];
+    const double *c = mesh->x + 3 * (int64_t)v[2];
+    double length = 0;
+    for (int k = 0; k < 3; k++) {
+        int s = (k + 1) % 3, t = (k + 2) % 3;
+        n[k] = (b[s] - a[s]) * (c[t] - a[t]) - (b[t] - a[t]) * (c[s] - a[s]);
+        length += n[k] * n[k];
+    }
+    for (int k = 0; k < 3; k++) n[k] = length > 0 ? n[k] / sqrt(length) : 0;
+}
+
+static void write_stl(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    if (ascii) {
+        fputs("solid brio\n", file);
+    } else {
+        char head[80] = "binary STL written by brio";
+        fwrite(head, 1, sizeof head, file);
+        brio__put_int32(mesh->triangle_count, false, file);
+    }
+    for (int64_t t = 0; t < mesh->triangle_count; t++) {
+        const int32_t *v = mesh->triangle + 3 * t;
+        double n[3];
+        normal_of(mesh, v, n);
+        if (ascii) fprintf(file, "facet normal %.9g %.9g %.9g\nouter loop\n", n[0], n[1], n[2]);
+        for (int k = 0; !ascii && k < 3; k++) brio__put_float(n[k], false, file);
+        for (int i = 0; i < 3; i++) {
+            const double *p = mesh->x + 3 * (int64_t)v[i];
+            if (ascii) {
+                fputs("vertex ", file);
+                brio__put_point(p, file);
+                fputc('\n', file);
+            }
+            for (int k = 0; !ascii && k < 3; k++) brio__put_float(p[k], false, file);
+        }
+        fputs(ascii ? "endloop\nendfacet\n" : "", file);
+        if (!ascii) fwrite("\0", 1, 2, file);
+    }
+    if (ascii) fputs("endsolid brio\n", file);
+}
+
+const BrioMeshWriter brio__writer_stl = {.extension = ".stl",
+                                         .triangles = true,
+                                         .has_ascii = true,
+                                         .has_binary = true,
+                                         .single = true,
+                                         .write = write_stl};

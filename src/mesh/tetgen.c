@@ -2,6 +2,7 @@
  * numbered from 0 or 1, which the first row of the .node file decides; attributes and markers at
  * the end of a row are passed over. */
 #include "readers.h"
+#include "writers.h"
 
 #include <string.h>
 
@@ -145,3 +146,40 @@ const BrioMeshReader brio__reader_tetgen_node = {".node", "TetGen, with its .ele
                                                  read_node};
 const BrioMeshReader brio__reader_tetgen_ele = {".ele", "TetGen, with its .node beside it",
                                                 read_ele};
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static void write_node(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    (void)ascii;
+    fprintf(file, "%lld 3 0 0\n", (long long)mesh->vertex_count);
+    for (int64_t v = 0; v < mesh->vertex_count; v++) {
+        fprintf(file, "%lld ", (long long)v);
+        brio__put_point(mesh->x + 3 * v, file);
+        fputc('\n', file);
+    }
+}
+
+static void write_ele(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    (void)ascii;
+    fprintf(file, "%lld 4 0\n", (long long)mesh->tet_count);
+    for (int64_t t = 0; t < mesh->tet_count; t++) {
+        fprintf(file, "%lld ", (long long)t);
+        brio__put_elements(mesh->tet + 4 * t, 1, 4, 0, "", "\n", file);
+    }
+}
+
+const BrioMeshWriter brio__writer_tetgen_node = {.extension = ".node",
+                                                 .tets = true,
+                                                 .has_ascii = true,
+                                                 .second = ".ele",
+                                                 .write = write_node,
+                                                 .write_second = write_ele};
+
+const BrioMeshWriter brio__writer_tetgen_ele = {.extension = ".ele",
+                                                .tets = true,
+                                                .has_ascii = true,
+                                                .second = ".node",
+                                                .write = write_ele,
+                                                .write_second = write_node};

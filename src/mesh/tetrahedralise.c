@@ -1,8 +1,11 @@
+/* Files for TetGen or Gmsh in a private folder, the process and its time limit, the result read
+ * back and checked, and a cache of results by the hash of the surface and the options. */
 #include "tetrahedralise.h"
 
-#include "../analyze/measure.h"
+#include "measure.h"
+#include "predicate.h"
 #include "../number.h"
-#include "../output/writer.h"
+#include "../writer.h"
 #include "readers.h"
 
 #include <dirent.h>

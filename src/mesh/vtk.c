@@ -3,6 +3,7 @@
  * vertices before it, or since version 5.1 as two arrays OFFSETS and CONNECTIVITY. What is said
  * about points and cells (POINT_DATA, CELL_DATA, FIELD, METADATA) is passed over. */
 #include "readers.h"
+#include "writers.h"
 
 #include <string.h>
 
@@ -384,3 +385,47 @@ static BrioStatus read_vtk(const char *file, const char *text, size_t size, Brio
 }
 
 const BrioMeshReader brio__reader_vtk = {".vtk", "legacy VTK, ASCII and binary", read_vtk};
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static void write_vtk(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    BrioMeshGroup group[3];
+    brio__mesh_groups(mesh, group);
+    fprintf(file,
+            "# vtk DataFile Version 3.0\nwritten by brio\n%s\nDATASET UNSTRUCTURED_GRID\nPOINTS "
+            "%lld double\n",
+            ascii ? "ASCII" : "BINARY", (long long)mesh->vertex_count);
+    if (ascii) brio__put_points(mesh, "", "\n", file);
+    for (int64_t i = 0; !ascii && i < 3 * mesh->vertex_count; i++)
+        brio__put_double(mesh->x[i], true, file);
+    fprintf(file, "\nCELLS %lld %lld\n", (long long)brio__mesh_cells(mesh),
+            (long long)(brio__mesh_cells(mesh) + brio__mesh_corners(mesh)));
+    for (int g = 0; g < 3; g++) {
+        const char before[] = {(char)('0' + group[g].corners), ' ', 0};
+        if (ascii)
+            brio__put_elements(group[g].vertex, group[g].count, group[g].corners, 0, before, "\n",
+                               file);
+        for (int64_t e = 0; !ascii && e < group[g].count; e++) {
+            brio__put_int32(group[g].corners, true, file);
+            for (int k = 0; k < group[g].corners; k++)
+                brio__put_int32(group[g].vertex[group[g].corners * e + k], true, file);
+        }
+    }
+    fprintf(file, "\nCELL_TYPES %lld\n", (long long)brio__mesh_cells(mesh));
+    for (int g = 0; g < 3; g++)
+        for (int64_t e = 0; e < group[g].count; e++) {
+            if (ascii)
+                fprintf(file, "%d\n", group[g].vtk);
+            else
+                brio__put_int32(group[g].vtk, true, file);
+        }
+}
+
+const BrioMeshWriter brio__writer_vtk = {.extension = ".vtk",
+                                         .tets = true,
+                                         .triangles = true,
+                                         .edges = true,
+                                         .has_ascii = true,
+                                         .has_binary = true,
+                                         .write = write_vtk};

@@ -3,7 +3,9 @@
  * every Piece the points, connectivity, offsets and types are read; all that is said about points
  * and cells is passed over. The XML is read as far as such files use it: elements, attributes,
  * comments. */
+#include "../base64.h"
 #include "readers.h"
+#include "writers.h"
 
 #include <string.h>
 
@@ -633,3 +635,110 @@ static BrioStatus read_vtu(const char *file, const char *text, size_t size, Brio
 }
 
 const BrioMeshReader brio__reader_vtu = {".vtu", "VTK XML unstructured grid", read_vtu};
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static void open_array(const char *type, const char *name, int components, bool ascii, FILE *file)
+{
+    fprintf(file, "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" format=\"%s\">\n",
+            type, name, components, ascii ? "ascii" : "binary");
+}
+
+/* Binary arrays are of the machine's byte order, as the head of the file says. */
+static void write_positions(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    BrioBase64 base64 = {.file = file};
+    uint64_t bytes = 24 * (uint64_t)mesh->vertex_count;
+    open_array("Float64", "position", 3, ascii, file);
+    if (ascii) {
+        brio__put_points(mesh, "", "\n", file);
+    } else {
+        brio__base64_put(&base64, &bytes, sizeof bytes);
+        brio__base64_put(&base64, mesh->x, (size_t)bytes);
+        brio__base64_end(&base64);
+    }
+}
+
+static void write_connectivity(const BrioMesh *mesh, const BrioMeshGroup group[3], bool ascii,
+                               FILE *file)
+{
+    BrioBase64 base64 = {.file = file};
+    uint64_t bytes = 4 * (uint64_t)brio__mesh_corners(mesh);
+    open_array("Int32", "connectivity", 1, ascii, file);
+    if (!ascii) brio__base64_put(&base64, &bytes, sizeof bytes);
+    for (int g = 0; g < 3; g++) {
+        if (ascii)
+            brio__put_elements(group[g].vertex, group[g].count, group[g].corners, 0, "", "\n",
+                               file);
+        else
+            brio__base64_put(&base64, group[g].vertex,
+                             (size_t)(group[g].count * group[g].corners) * 4);
+    }
+    if (!ascii) brio__base64_end(&base64);
+}
+
+static void write_offsets(const BrioMesh *mesh, const BrioMeshGroup group[3], bool ascii,
+                          FILE *file)
+{
+    BrioBase64 base64 = {.file = file};
+    uint64_t bytes = 8 * (uint64_t)brio__mesh_cells(mesh);
+    int64_t offset = 0;
+    open_array("Int64", "offsets", 1, ascii, file);
+    if (!ascii) brio__base64_put(&base64, &bytes, sizeof bytes);
+    for (int g = 0; g < 3; g++)
+        for (int64_t e = 0; e < group[g].count; e++) {
+            offset += group[g].corners;
+            if (ascii)
+                fprintf(file, "%lld\n", (long long)offset);
+            else
+                brio__base64_put(&base64, &offset, sizeof offset);
+        }
+    if (!ascii) brio__base64_end(&base64);
+}
+
+static void write_types(const BrioMesh *mesh, const BrioMeshGroup group[3], bool ascii, FILE *file)
+{
+    BrioBase64 base64 = {.file = file};
+    uint64_t bytes = (uint64_t)brio__mesh_cells(mesh);
+    open_array("UInt8", "types", 1, ascii, file);
+    if (!ascii) brio__base64_put(&base64, &bytes, sizeof bytes);
+    for (int g = 0; g < 3; g++)
+        for (int64_t e = 0; e < group[g].count; e++) {
+            unsigned char type = (unsigned char)group[g].vtk;
+            if (ascii)
+                fprintf(file, "%d\n", type);
+            else
+                brio__base64_put(&base64, &type, 1);
+        }
+    if (!ascii) brio__base64_end(&base64);
+}
+
+static void write_vtu(const BrioMesh *mesh, bool ascii, FILE *file)
+{
+    static const char end[] = "\n</DataArray>\n";
+    BrioMeshGroup group[3];
+    const uint16_t one = 1;
+    brio__mesh_groups(mesh, group);
+    fprintf(file,
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+            "byte_order=\"%s\" header_type=\"UInt64\">\n<UnstructuredGrid>\n",
+            *(const unsigned char *)&one ? "LittleEndian" : "BigEndian");
+    fprintf(file, "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n<Points>\n",
+            (long long)mesh->vertex_count, (long long)brio__mesh_cells(mesh));
+    write_positions(mesh, ascii, file);
+    fprintf(file, "%s</Points>\n<Cells>\n", end);
+    write_connectivity(mesh, group, ascii, file);
+    fputs(end, file);
+    write_offsets(mesh, group, ascii, file);
+    fputs(end, file);
+    write_types(mesh, group, ascii, file);
+    fprintf(file, "%s</Cells>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n", end);
+}
+
+const BrioMeshWriter brio__writer_vtu = {.extension = ".vtu",
+                                         .tets = true,
+                                         .triangles = true,
+                                         .edges = true,
+                                         .has_ascii = true,
+                                         .has_binary = true,
+                                         .write = write_vtu};

@@ -1,6 +1,6 @@
+/* Names and order of the files of a film, and its frames one part at a time, so that memory does
+ * not grow with the length of a run. */
 #include "film.h"
-
-#include "../picture/stage.h"
 
 #include <string.h>
 
@@ -242,117 +242,6 @@ BrioStatus brio__film_write(BrioFilm *f, const BrioFrameFormat *format, const Br
             BRIO_CHECK(write_film(f, format, part, folder, name, error));
     }
     return BRIO_OK;
-}
-
-/* ---- shading ---------------------------------------------------------------------------- */
-
-void brio__shade_free(BrioShade *shade)
-{
-    if (!shade) return;
-    brio__free(shade->corner_slot);
-    brio__free(shade->slot_vertex);
-    brio__free(shade->triangle_corner);
-    brio__free(shade);
-}
-
-/* Slots are the different pairs of vertex and key; those of a vertex hang on a chain. */
-static BrioStatus pair_slots(const int32_t *vertex, const int32_t *key, int64_t corners,
-                             int64_t vertices, int32_t *slot, int32_t *slot_vertex, int64_t *count)
-{
-    int32_t *head = brio__alloc((size_t)vertices + 1, sizeof *head);
-    int32_t *next = brio__alloc((size_t)corners + 1, sizeof *next);
-    int32_t *of = brio__alloc((size_t)corners + 1, sizeof *of);
-    bool room = head && next && of;
-    for (int64_t v = 0; room && v < vertices; v++) head[v] = -1;
-    *count = 0;
-    for (int64_t c = 0; room && c < corners; c++) {
-        int32_t s = head[vertex[c]];
-        while (s >= 0 && of[s] != key[c]) s = next[s];
-        if (s < 0) {
-            s = (int32_t)(*count)++;
-            of[s] = key[c];
-            next[s] = head[vertex[c]];
-            head[vertex[c]] = s;
-            slot_vertex[s] = vertex[c];
-        }
-        slot[c] = s;
-    }
-    brio__free(head);
-    brio__free(next);
-    brio__free(of);
-    return room ? BRIO_OK : BRIO_ERROR_MEMORY;
-}
-
-/* By the creases of the rest shape. A corner of a polygon has the slot of one of its triangles. */
-static BrioStatus crease_slots(const BrioMotionPart *p, BrioShade *s)
-{
-    size_t corners = 3 * (size_t)p->triangle_count;
-    int32_t *slot = brio__alloc(corners + 1, sizeof *slot);
-    int32_t *vertex = brio__alloc(corners + 1, sizeof *vertex);
-    s->slot_count = slot && vertex ? brio__smooth_slots(p->rest, p->vertex_count, p->triangle,
-                                                        p->triangle_count, slot, vertex)
-                                   : -1;
-    bool done = s->slot_count >= 0;
-    for (int64_t k = (int64_t)corners - 1; done && k >= 0; k--)
-        s->corner_slot[s->triangle_corner[k]] = slot[k];
-    s->slot_vertex = vertex;
-    brio__free(slot);
-    return done ? BRIO_OK : BRIO_ERROR_MEMORY;
-}
-
-BrioStatus brio__shade_create(const BrioMotionPart *p, BrioShade **shade)
-{
-    const BrioFaces *f = p->faces;
-    BrioShade *s = brio__calloc(1, sizeof *s);
-    *shade = s;
-    if (!s) return BRIO_ERROR_MEMORY;
-    s->triangle_count = p->triangle_count;
-    s->corner_count = f ? f->start[f->count] : 3 * (int64_t)p->triangle_count;
-    s->corner_slot = brio__calloc((size_t)s->corner_count + 1, sizeof *s->corner_slot);
-    s->triangle_corner = brio__alloc(3 * (size_t)s->triangle_count + 1, sizeof *s->triangle_corner);
-    BrioStatus status = s->corner_slot && s->triangle_corner ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK) {
-        if (f) brio__faces_fan(f, s->triangle_corner);
-        for (int64_t k = 0; !f && k < s->corner_count; k++) s->triangle_corner[k] = (int32_t)k;
-        if (f && f->corner_normal) {
-            s->slot_vertex = brio__alloc((size_t)s->corner_count + 1, sizeof *s->slot_vertex);
-            status = s->slot_vertex
-                         ? pair_slots(f->vertex, f->corner_normal, s->corner_count, p->vertex_count,
-                                      s->corner_slot, s->slot_vertex, &s->slot_count)
-                         : BRIO_ERROR_MEMORY;
-        } else {
-            status = crease_slots(p, s);
-        }
-    }
-    if (status == BRIO_OK) return BRIO_OK;
-    brio__shade_free(s);
-    *shade = NULL;
-    return status;
-}
-
-void brio__shade_normals(const BrioShade *s, const float *x, float *normal)
-{
-    memset(normal, 0, 3 * (size_t)s->slot_count * sizeof *normal);
-    for (int64_t t = 0; t < s->triangle_count; t++) {
-        int32_t slot[3];
-        const float *p[3];
-        double a[3], b[3];
-        for (int i = 0; i < 3; i++) {
-            slot[i] = s->corner_slot[s->triangle_corner[3 * t + i]];
-            p[i] = x + 3 * (size_t)s->slot_vertex[slot[i]];
-        }
-        for (int r = 0; r < 3; r++)
-            a[r] = (double)p[1][r] - p[0][r], b[r] = (double)p[2][r] - p[0][r];
-        for (int r = 0; r < 3; r++) {
-            double area = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
-            for (int i = 0; i < 3; i++) normal[3 * (size_t)slot[i] + (size_t)r] += (float)area;
-        }
-    }
-    for (int64_t k = 0; k < s->slot_count; k++) {
-        float *n = normal + 3 * k;
-        double length = sqrt((double)n[0] * n[0] + (double)n[1] * n[1] + (double)n[2] * n[2]);
-        for (int r = 0; r < 3; r++) n[r] = length > 0 ? (float)(n[r] / length) : (float)(r == 1);
-    }
 }
 
 /* ---- bytes ------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 #define BRIO_FILM_H
 
 #include "frames.h"
-#include "writer.h"
+#include "../writer.h"
 
 struct BrioFilm {
     BrioMotionFile *motion;
@@ -36,24 +36,6 @@ BrioStatus brio__film_write(BrioFilm *film, const BrioFrameFormat *format, const
 /* The name of the i-th file that this writes, false past the last. */
 bool brio__film_file(const BrioFilm *film, const BrioFrameFormat *format, const char *stem,
                      int64_t i, char *name, size_t size);
-
-/* ---- shading ---------------------------------------------------------------------------- */
-
-/* Normals of a surface: one for each set of corners at a vertex that are shaded alike, which are
- * those that share a normal in the file, or else those that no sharp edge of the rest shape
- * divides. */
-typedef struct BrioShade {
-    int64_t corner_count; /* of the faces, or 3 a triangle */
-    int32_t *corner_slot;
-    int64_t slot_count;
-    int32_t *slot_vertex;
-    int64_t triangle_count;
-    int32_t *triangle_corner; /* 3 a triangle */
-} BrioShade;
-BrioStatus brio__shade_create(const BrioMotionPart *part, BrioShade **shade);
-void brio__shade_free(BrioShade *shade);
-/* Unit normals of all slots, weighted by area; a slot without area looks up. */
-void brio__shade_normals(const BrioShade *shade, const float *x, float *normal);
 
 /* ---- bytes ------------------------------------------------------------------------------ */
 

@@ -10,8 +10,7 @@
  * bounds and sizes, which the JSON has before the data, then for the data. */
 #include "film.h"
 #include "json.h"
-
-#include "../picture/stage.h"
+#include "shade.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Styles and elements of a page in one file. */
 #include "html.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* JSON as it is written: commas and indentation by the depth, strings escaped as RFC 8259 wants. */
 #include "json.h"
 
 #include "../number.h"

@@ -1,7 +1,9 @@
+/* Which vertices are seen, their numbers of 24 bits in a frame, and the file read again; what a
+ * file claims is checked before memory is taken for it. */
 #include "motion.h"
 
 #include "../contact/obstacle.h"
-#include "run.h"
+#include "../writer.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * or its springs as lines where it has no surface. Normals are written where the file had some,
  * since they say which edges are sharp. */
 #include "film.h"
+#include "shade.h"
 
 /* A name must stay on its line. */
 static void write_name(const char *statement, const char *name, FILE *file)

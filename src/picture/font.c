@@ -1,3 +1,4 @@
+/* Letters as strokes, drawn by the distance of a pixel from the pen's way. */
 #include "font.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* PNG [ISO 15948]: chunks with their checksums around one zlib stream; without zlib, stored blocks.
+ */
 #include "png.h"
 
 #include <stdlib.h>

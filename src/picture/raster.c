@@ -1,4 +1,9 @@
+/* Tiles of pixels with eight samples each, in parallel; a map of depths for the shadows of the key
+ * light, with percentage-closer soft shadows [Fernando2005]; colours in linear light, written as
+ * sRGB. */
 #include "raster.h"
+
+#include "../vecf.h"
 
 #include <string.h>
 
@@ -66,30 +71,12 @@ struct BrioRaster {
     size_t pitch;
 };
 
-static inline float dot3(const float *a, const float *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
 static inline float mix(float a, float b, float t) { return a + (b - a) * t; }
 static inline float clamp01(float x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
 static inline float smooth(float low, float high, float x)
 {
     float t = clamp01((x - low) / (high - low));
     return t * t * (3 - 2 * t);
-}
-
-static void unit3(float *v)
-{
-    float length = sqrtf(dot3(v, v));
-    if (length > 0)
-        for (int r = 0; r < 3; r++) v[r] /= length;
-}
-
-static void cross3(const float *a, const float *b, float *c)
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
 }
 
 /* ---- colours ---------------------------------------------------------------------------- */
@@ -163,7 +150,7 @@ void brio__view_light(const BrioView *view, float light[3])
         float back = flat > 1e-6f && k != 1 ? -(float)view->forward[k] / flat : 0;
         light[k] = 0.66f * back - 0.56f * (float)view->right[k] + (k == 1 ? 0.95f : 0);
     }
-    unit3(light);
+    brio__normalise3f(light);
 }
 
 /* ---- maps of depths --------------------------------------------------------------------- */
@@ -172,12 +159,13 @@ static void map_aim(DepthMap *map, int size, const float centre[3], float radius
 {
     const float other[3] = {fabsf(w[1]) > 0.9f, fabsf(w[1]) <= 0.9f, 0};
     memcpy(map->w, w, sizeof map->w);
-    cross3(other, w, map->u);
-    unit3(map->u);
-    cross3(w, map->u, map->v);
+    brio__cross3f(other, w, map->u);
+    brio__normalise3f(map->u);
+    brio__cross3f(w, map->u, map->v);
     map->size = size;
     map->texel = 2 * radius / (float)(size - 4);
-    float at[3] = {dot3(centre, map->u), dot3(centre, map->v), dot3(centre, w)};
+    float at[3] = {brio__dot3f(centre, map->u), brio__dot3f(centre, map->v),
+                   brio__dot3f(centre, w)};
     /* whole texels: shadows do not shimmer */
     for (int k = 0; k < 2; k++)
         at[k] = map->texel * (floorf(at[k] / map->texel) - 0.5f * (float)size);
@@ -188,9 +176,9 @@ static void map_aim(DepthMap *map, int size, const float centre[3], float radius
 static void map_place(const DepthMap *map, const float x[3], float at[3])
 {
     const float d[3] = {x[0] - map->origin[0], x[1] - map->origin[1], x[2] - map->origin[2]};
-    at[0] = dot3(d, map->u) / map->texel;
-    at[1] = dot3(d, map->v) / map->texel;
-    at[2] = dot3(d, map->w);
+    at[0] = brio__dot3f(d, map->u) / map->texel;
+    at[1] = brio__dot3f(d, map->v) / map->texel;
+    at[2] = brio__dot3f(d, map->w);
 }
 
 typedef struct MapWork {
@@ -325,15 +313,16 @@ static float lit_share(const DepthMap *map, float x, float y, float depth)
 static float key_visibility(const BrioRaster *r, const float x[3], const float n[3])
 {
     const DepthMap *map = &r->key;
-    float at[3], off[3], slope[2], facing = -dot3(n, map->w);
+    float at[3], off[3], slope[2], facing = -brio__dot3f(n, map->w);
     for (int k = 0; k < 3; k++) off[k] = x[k] + 1.5f * map->texel * n[k];
     map_place(map, off, at);
     if (!(at[0] >= 0 && at[1] >= 0 && at[0] < MAP && at[1] < MAP)) return 1;
     if (r->coarse[(int)at[1] / COARSE * BLOCKS + (int)at[0] / COARSE] >= at[2] - 0.5f * map->texel)
         return 1;
     float steep = map->texel / fmaxf(facing, 0.25f);
-    slope[0] = dot3(n, map->u) * steep; /* a step of a texel along u lowers the receiver by it */
-    slope[1] = dot3(n, map->v) * steep;
+    slope[0] =
+        brio__dot3f(n, map->u) * steep; /* a step of a texel along u lowers the receiver by it */
+    slope[1] = brio__dot3f(n, map->v) * steep;
     float bias = 1.2f * map->texel, wide = REACH, blocked = 0, sum = 0;
     for (int k = 0; k < SEARCH; k++) {
         const float *tap = r->tap[k * TAPS / SEARCH];
@@ -437,24 +426,25 @@ static void shade_facet(const BrioRaster *r, const BrioFacet *f, const Setup *s,
             base[q] += w * f->corner[k].c[q];
         }
     }
-    unit3(n);
+    brio__normalise3f(n);
     for (int q = 0; q < 3; q++) eye[q] = (float)(view->eye[q] - x[q]);
-    unit3(eye);
-    float seen = dot3(n, eye);
+    brio__normalise3f(eye);
+    float seen = brio__dot3f(n, eye);
     bool back = seen < 0 && !(f->flags & BRIO_FACET_CLOSED);
     if (back) {
         for (int q = 0; q < 3; q++) n[q] = -n[q];
         seen = -seen;
     }
-    float facing = dot3(n, r->light), lit = facing > 0 ? facing * key_visibility(r, x, n) : 0;
+    float facing = brio__dot3f(n, r->light),
+          lit = facing > 0 ? facing * key_visibility(r, x, n) : 0;
     float sky = 0.5f + 0.5f * n[1], near = 1, grazing = 1 - clamp01(seen);
     if (view->ground)
         near = 1 - 0.55f * (1 - sky) * expf(-fmaxf(x[1] - view->floor, 0) / (0.25f * view->size));
     for (int q = 0; q < 3; q++) half[q] = r->light[q] + eye[q];
-    unit3(half);
+    brio__normalise3f(half);
     bool matte = f->flags & BRIO_FACET_MATTE;
     float fresnel = grazing * grazing * grazing * grazing;
-    float shine = matte || !(lit > 0) ? 0 : 0.30f * lit * powf(fmaxf(dot3(n, half), 0), 48);
+    float shine = matte || !(lit > 0) ? 0 : 0.30f * lit * powf(fmaxf(brio__dot3f(n, half), 0), 48);
     /* thin sheets let some light through */
     float through = f->flags & BRIO_FACET_CLOSED || facing > 0 ? 0 : -0.25f * facing;
     for (int q = 0; q < 3; q++) {
@@ -491,8 +481,8 @@ static void shade_walls(const BrioView *view, float i, float j, double depth, fl
         double at = gap / along;
         if (!(at > 0) || !(at < depth)) continue;
         for (int k = 0; k < 3; k++) x[k] = (float)(view->eye[k] + at * d[k]) - p[k];
-        float u = dot3(x, s) / dot3(s, s);
-        float v = dot3(x, t) / dot3(t, t);
+        float u = brio__dot3f(x, s) / brio__dot3f(s, s);
+        float v = brio__dot3f(x, t) / brio__dot3f(t, t);
         float edge = fmaxf(fabsf(u), fabsf(v));
         if (edge > 1) continue;
         float share = edge > 0.985f ? 0.5f : 0.24f;

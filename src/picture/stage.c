@@ -1,14 +1,12 @@
+/* From motions to facets: bodies, springs and rods as tubes, obstacles, the ground; the camera that
+ * sees everything at all times; colours by body, strain or speed. */
 #include "stage.h"
 
+#include "../vecf.h"
 #include "font.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const unsigned brio__body_colours[BRIO_BODY_COLOURS] = {0x3f7fae, 0xe08b45, 0x5aa37c, 0xc9564f,
-                                                        0x8a78c0, 0xd8b23f, 0x3fa3a6, 0xb5699d};
-const unsigned brio__scale_colours[BRIO_SCALE_COLOURS] = {0x3b55ad, 0x2f8dbb, 0x45ae8d,
-                                                          0xb4c84f, 0xf0b23a, 0xd3402c};
 
 enum { TUBE = 6, MOST_SCANNED = 240, MOST_VALUED = 48 };
 
@@ -18,90 +16,7 @@ struct StagePart {
     float *normal; /* of slots */
 };
 
-static inline float dot3(const float *a, const float *b)
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-static void cross3(const float *a, const float *b, float *c)
-{
-    c[0] = a[1] * b[2] - a[2] * b[1];
-    c[1] = a[2] * b[0] - a[0] * b[2];
-    c[2] = a[0] * b[1] - a[1] * b[0];
-}
-static void unit3(float *v)
-{
-    float length = sqrtf(dot3(v, v));
-    for (int r = 0; length > 0 && r < 3; r++) v[r] /= length;
-}
-static void face_normal(const float *x, const int32_t *t, float n[3])
-{
-    float a[3], b[3];
-    for (int r = 0; r < 3; r++) {
-        a[r] = x[3 * t[1] + r] - x[3 * t[0] + r];
-        b[r] = x[3 * t[2] + r] - x[3 * t[0] + r];
-    }
-    cross3(a, b, n);
-}
-
 /* ---- shapes ----------------------------------------------------------------------------- */
-
-static int32_t root(int32_t *above, int32_t i)
-{
-    while (above[i] != i) i = above[i] = above[above[i]];
-    return i;
-}
-
-/* Do two triangles at a vertex share an edge there and meet at less than 40 degrees? */
-static bool smooth_edge(const int32_t *s, const int32_t *t, int32_t vertex, const float *ns,
-                        const float *nt)
-{
-    bool shared = false;
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b < 3; b++) shared |= s[a] == t[b] && s[a] != vertex;
-    return shared && dot3(ns, nt) > 0.766f;
-}
-
-int64_t brio__smooth_slots(const float *rest, int64_t vertices, const int32_t *triangle,
-                           int64_t triangles, int32_t *slot, int32_t *slot_vertex)
-{
-    int32_t *start = brio__calloc((size_t)vertices + 2, sizeof *start),
-            *corner = brio__alloc(3 * (size_t)triangles + 1, sizeof *corner),
-            *above = brio__alloc(3 * (size_t)triangles + 1, sizeof *above);
-    float *normal = brio__alloc(3 * (size_t)triangles + 1, sizeof *normal);
-    int64_t count = -1;
-    if (start && corner && above && normal) {
-        count = 0;
-        for (int64_t t = 0; t < triangles; t++) {
-            face_normal(rest, triangle + 3 * t, normal + 3 * t);
-            unit3(normal + 3 * t);
-        }
-        for (int64_t k = 0; k < 3 * triangles; k++) start[triangle[k] + 2]++;
-        for (int64_t v = 0; v < vertices; v++) start[v + 2] += start[v + 1];
-        for (int64_t k = 0; k < 3 * triangles; k++) {
-            corner[start[triangle[k] + 1]++] = (int32_t)k;
-            above[k] = (int32_t)k;
-        }
-        for (int64_t v = 0; v < vertices; v++)
-            for (int32_t i = start[v]; i < start[v + 1]; i++)
-                for (int32_t j = start[v]; j < i; j++) {
-                    int32_t s = corner[i] / 3, t = corner[j] / 3;
-                    if (smooth_edge(triangle + 3 * (int64_t)s, triangle + 3 * (int64_t)t,
-                                    (int32_t)v, normal + 3 * (int64_t)s, normal + 3 * (int64_t)t))
-                        above[root(above, corner[i])] = root(above, corner[j]);
-                }
-        for (int64_t k = 0; k < 3 * triangles; k++)
-            if (root(above, (int32_t)k) == k) {
-                slot_vertex[count] = triangle[k];
-                slot[k] = (int32_t)count++;
-            }
-        for (int64_t k = 0; k < 3 * triangles; k++) slot[k] = slot[root(above, (int32_t)k)];
-    }
-    brio__free(start);
-    brio__free(corner);
-    brio__free(above);
-    brio__free(normal);
-    return count;
-}
 
 /* Principal stretches of a triangle: with the rest edges a, b in their plane and the deformed ones
  * p, q, F^T F is 2 x 2. */
@@ -114,19 +29,19 @@ static float triangle_strain(const float *rest, const float *x, const int32_t *t
         p[r] = x[3 * t[1] + r] - x[3 * t[0] + r];
         q[r] = x[3 * t[2] + r] - x[3 * t[0] + r];
     }
-    cross3(a, b, n);
-    float twice = sqrtf(dot3(n, n)), u = sqrtf(dot3(a, a));
+    brio__cross3f(a, b, n);
+    float twice = sqrtf(brio__dot3f(n, n)), u = sqrtf(brio__dot3f(a, a));
     *area = twice;
     if (!(twice > 0)) return 0;
-    float bu = dot3(a, b) / u, bv = twice / u; /* a = (u, 0), b = (bu, bv) */
+    float bu = brio__dot3f(a, b) / u, bv = twice / u; /* a = (u, 0), b = (bu, bv) */
     float f0[3], f1[3];
     for (int r = 0; r < 3; r++) {
         f0[r] = p[r] / u;
         f1[r] = (q[r] - bu * f0[r]) / bv;
     }
-    float c = dot3(f0, f0);
-    float d = dot3(f1, f1);
-    float e = dot3(f0, f1);
+    float c = brio__dot3f(f0, f0);
+    float d = brio__dot3f(f1, f1);
+    float e = brio__dot3f(f0, f1);
     float middle = 0.5f * (c + d);
     float half = sqrtf(0.25f * (c - d) * (c - d) + e * e);
     return fmaxf(fabsf(sqrtf(middle + half) - 1), fabsf(sqrtf(fmaxf(middle - half, 0)) - 1));
@@ -177,7 +92,7 @@ static BrioStatus measure_values(BrioStage *s, int which, double time, BrioError
             float d[3] = {s->after[3 * v] - s->before[3 * v],
                           s->after[3 * v + 1] - s->before[3 * v + 1],
                           s->after[3 * v + 2] - s->before[3 * v + 2]};
-            s->value[v] = span > 0 ? sqrtf(dot3(d, d)) / span : 0;
+            s->value[v] = span > 0 ? sqrtf(brio__dot3f(d, d)) / span : 0;
         }
         return BRIO_OK;
     }
@@ -304,7 +219,7 @@ static BrioStatus gather(BrioStage *s, Corners *c, BrioError *error)
                 s->high[r] = fmaxf(s->high[r], whole[1][r]);
                 half[r] = 0.5f * (whole[1][r] - whole[0][r]);
             }
-            s->largest = fmaxf(s->largest, sqrtf(dot3(half, half)));
+            s->largest = fmaxf(s->largest, sqrtf(brio__dot3f(half, half)));
         }
         add_obstacles(s, m, c);
     }
@@ -412,10 +327,10 @@ static void set_scenery(BrioStage *s)
             float other[3] = {0, fabsf(n[1]) < 0.9f, fabsf(n[1]) >= 0.9f};
             float length;
             for (int r = 0; r < 3; r++) off[r] = middle[r] - p[r];
-            length = dot3(off, n);
-            cross3(other, n, w + 6);
-            unit3(w + 6);
-            cross3(n, w + 6, w + 9);
+            length = brio__dot3f(off, n);
+            brio__cross3f(other, n, w + 6);
+            brio__normalise3f(w + 6);
+            brio__cross3f(n, w + 6, w + 9);
             for (int r = 0; r < 3; r++) {
                 w[r] = middle[r] - length * n[r];
                 w[3 + r] = n[r];
@@ -497,7 +412,7 @@ BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, 
     if (status == BRIO_OK) {
         float side[3];
         for (int r = 0; r < 3; r++) side[r] = s->high[r] - s->low[r];
-        s->thick = 0.006f * sqrtf(dot3(side, side));
+        s->thick = 0.006f * sqrtf(brio__dot3f(side, side));
         set_scenery(s);
         aim(s, &corners);
         s->most = def->most;
@@ -554,11 +469,11 @@ static void add_surface(BrioStage *s, int64_t *count, const BrioMotionPart *p, s
     memset(at->normal, 0, 3 * (size_t)at->slot_count * sizeof *at->normal);
     for (int t = 0; t < p->triangle_count; t++) {
         float n[3];
-        face_normal(x, p->triangle + 3 * t, n);
+        brio__triangle_normalf(x, p->triangle + 3 * t, n);
         for (int k = 0; k < 3; k++)
             for (int r = 0; r < 3; r++) at->normal[3 * (int64_t)at->slot[3 * t + k] + r] += n[r];
     }
-    for (int64_t k = 0; k < at->slot_count; k++) unit3(at->normal + 3 * k);
+    for (int64_t k = 0; k < at->slot_count; k++) brio__normalise3f(at->normal + 3 * k);
     for (int t = 0; t < p->triangle_count; t++) {
         BrioFacet *f = &s->facet[(*count)++];
         f->flags = flags;
@@ -578,11 +493,11 @@ static void add_tube(BrioStage *s, int64_t *count, const float *x, int32_t a, in
 {
     float along[3], side[3], other[3], colour[2][3];
     for (int r = 0; r < 3; r++) along[r] = x[3 * (int64_t)b + r] - x[3 * (int64_t)a + r];
-    unit3(along);
+    brio__normalise3f(along);
     const float helper[3] = {fabsf(along[0]) > 0.6f ? 0 : 1, fabsf(along[0]) > 0.6f ? 1 : 0, 0};
-    cross3(helper, along, side);
-    unit3(side);
-    cross3(along, side, other);
+    brio__cross3f(helper, along, side);
+    brio__normalise3f(side);
+    brio__cross3f(along, side, other);
     paint_vertex(paint, a, colour[0]);
     paint_vertex(paint, b, colour[1]);
     for (int k = 0; k < TUBE; k++) {
@@ -694,8 +609,8 @@ static void set_shadow(BrioStage *s, const BrioMotionFile *m)
         if (m->part[i].kind != BRIO_MOTION_OBSTACLE) continue;
         brio__motion_box(m, i, s->x, box[0], box[1]);
         float half[3] = {box[1][0] - box[0][0], box[1][1] - box[0][1], box[1][2] - box[0][2]};
-        reach =
-            fmaxf(reach, fminf(1.1f * sqrtf(dot3(half, half)), 4 * s->largest + 2 * s->view.size));
+        reach = fmaxf(
+            reach, fminf(1.1f * sqrtf(brio__dot3f(half, half)), 4 * s->largest + 2 * s->view.size));
     }
     for (int r = 0; r < 3; r++) s->view.centre[r] = 0.5f * (low[r] + high[r]);
     s->view.radius = reach;

@@ -3,7 +3,7 @@
 #ifndef BRIO_STAGE_H
 #define BRIO_STAGE_H
 
-#include "../output/motion.h"
+#include "../output/shade.h"
 #include "raster.h"
 
 typedef enum BrioColouring {
@@ -60,18 +60,6 @@ BrioStatus brio__stage_draw(BrioStage *stage, int which, double time, uint8_t *r
  * apart. */
 void brio__stage_legend(const BrioStage *stage, uint8_t *rgb, size_t pitch, int width, int height);
 
-/* The colours, for reports as well: of bodies one after the other, and from low to high values. */
-enum { BRIO_BODY_COLOURS = 8, BRIO_SCALE_COLOURS = 6 };
-extern const unsigned brio__body_colours[BRIO_BODY_COLOURS],
-    brio__scale_colours[BRIO_SCALE_COLOURS];
-#define BRIO_OBSTACLE_COLOUR 0xb4b8bfu
-
-/* Corners that share a normal: those at one vertex whose triangles meet at less than 40 degrees in
- * the undeformed shape. slot[3 t + k] is the place of corner k of triangle t among them and
- * slot_vertex the vertex of each; both have room for 3 * triangles. Returns how many there are, -1
- * without memory. */
-int64_t brio__smooth_slots(const float *rest, int64_t vertices, const int32_t *triangle,
-                           int64_t triangles, int32_t *slot, int32_t *slot_vertex);
 /* The largest principal strain |sigma - 1| of the triangles at each vertex, or of the edges; `area`
  * is scratch of the same length. */
 void brio__surface_strain(const BrioMotionPart *part, const float *x, float *strain, float *area);

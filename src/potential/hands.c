@@ -34,7 +34,7 @@ double brio__hands_evaluate(const BrioSystem *s, const BrioState *state, const d
                             double *gradient)
 {
     double sum = 0;
-    for (int h = 0; h < BRIO_HANDS_MOST; h++) {
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) {
         const BrioGrip *grip = &state->hand[h];
         if (grip->k == 0) continue;
         double c[3] = {0, 0, 0};
@@ -82,7 +82,7 @@ static void add_multiple(BrioMatrix *A, int32_t a, int32_t b, double value)
 void brio__hands_assemble(const BrioSystem *s, const BrioState *state, double weight,
                           BrioLinear *linear)
 {
-    for (int h = 0; h < BRIO_HANDS_MOST; h++) {
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) {
         if (state->hand[h].k == 0) continue;
         BrioGripBlocks at;
         brio__grip_blocks(s, &state->hand[h], &at);
@@ -137,12 +137,12 @@ BRIO_MEMBER(hands){
 
 void brio__hand_columns_forget(BrioHandColumns *columns)
 {
-    for (int h = 0; h < BRIO_HANDS_MOST; h++) columns->made[h].k = 0;
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) columns->made[h].k = 0;
 }
 
 void brio__hand_columns_free(BrioHandColumns *columns)
 {
-    for (int h = 0; h < BRIO_HANDS_MOST; h++) brio__free(columns->column[h]);
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) brio__free(columns->column[h]);
 }
 
 static bool same_place(const BrioGrip *a, const BrioGrip *b)
@@ -185,7 +185,7 @@ BrioStatus brio__hand_solve_begin(BrioHandSolve *solve, BrioHandColumns *columns
                                   const BrioScalarFactor *factor, double *scratch)
 {
     solve->count = 0;
-    for (int h = 0; h < BRIO_HANDS_MOST; h++) {
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) {
         const BrioGrip *grip = &state->hand[h];
         if (grip->k == 0) continue;
         BrioGripBlocks *at = &solve->at[solve->count];
@@ -231,7 +231,7 @@ static void correct_chunk(void *context, int64_t begin, int64_t end)
 
 void brio__hand_solve_correct(const BrioHandSolve *solve, const BrioSystem *system, double *y)
 {
-    double share[BRIO_HANDS_MOST][3];
+    double share[BRIO_MAX_HANDS][3];
     if (!solve->count) return;
     for (int h = 0; h < solve->count; h++) gather(&solve->at[h], y, share[h]);
     for (int r = 0; r < 3; r++) {

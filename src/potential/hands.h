@@ -48,8 +48,8 @@ void brio__grip_blocks(const BrioSystem *system, const BrioGrip *grip, BrioGripB
 
 /* Columns of Z for one factor. */
 typedef struct BrioHandColumns {
-    BrioGrip made[BRIO_HANDS_MOST]; /* for whom; k = 0: not made */
-    double *column[BRIO_HANDS_MOST];
+    BrioGrip made[BRIO_MAX_HANDS]; /* for whom; k = 0: not made */
+    double *column[BRIO_MAX_HANDS];
 } BrioHandColumns;
 void brio__hand_columns_forget(BrioHandColumns *columns); /* the factor is another */
 void brio__hand_columns_free(BrioHandColumns *columns);
@@ -57,10 +57,10 @@ void brio__hand_columns_free(BrioHandColumns *columns);
 /* The hands of one solve. */
 typedef struct BrioHandSolve {
     int count;
-    BrioGripBlocks at[BRIO_HANDS_MOST];
-    const double *column[BRIO_HANDS_MOST];
-    double root[BRIO_HANDS_MOST];                   /* D */
-    double lower[BRIO_HANDS_MOST][BRIO_HANDS_MOST]; /* I + D W^T Z D = lower lower^T */
+    BrioGripBlocks at[BRIO_MAX_HANDS];
+    const double *column[BRIO_MAX_HANDS];
+    double root[BRIO_MAX_HANDS];                  /* D */
+    double lower[BRIO_MAX_HANDS][BRIO_MAX_HANDS]; /* I + D W^T Z D = lower lower^T */
 } BrioHandSolve;
 
 /* Before solves with A + s sum k w w^T, A being factored. Makes columns that are missing: memory is

@@ -55,17 +55,6 @@ bool brio__scene_films(const BrioScene *scene);
 /* The path of a scene that ships (false: none of that name). */
 bool brio__scene_path(const char *name, char *path, size_t size);
 
-/* The scene reference: every map of a scene file and its keys, for `brio help scene` and the
- * documentation. */
-typedef struct BrioKey {
-    const char *name, *value, *standard, *summary; /* value: what is expected, in words */
-} BrioKey;
-typedef struct BrioSection {
-    const char *path, *summary;
-    const BrioKey *keys; /* ends with a row whose name is NULL */
-} BrioSection;
-const BrioSection *brio__scene_section_at(int i); /* NULL past the last */
-
 /* ---- tables of numbers ------------------------------------------------------------------ */
 
 /* Reads rows of `columns` numbers separated by commas or blanks; a first line of words and lines

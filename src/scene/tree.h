@@ -62,6 +62,11 @@ BrioStatus brio__node_text(const BrioNode *node, const char **value, BrioError *
 /* a list of just count */
 BrioStatus brio__node_reals(const BrioNode *node, double *values, int count, BrioError *error);
 
+/* One value by its row: type and range are checked. */
+BrioStatus brio__node_field(const BrioNode *node, const BrioField *field, double *values,
+                            BrioError *error);
+/* Says that the map has no such key (`map` NULL: that nothing has it), and what it means. */
+BrioStatus brio__node_missing(const BrioNode *map, const BrioField *field, BrioError *error);
 /* Reads a map by a field table into values (defaults first): types, ranges, required rows and
  * unknown keys are checked with positions. `also` are keys of the map that somebody else reads (may
  * be NULL). `fields` may be NULL (no parameters), and so may `map` (nothing given: defaults, or the

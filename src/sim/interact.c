@@ -11,15 +11,15 @@
 #include <stdarg.h>
 #include <string.h>
 
-static BrioStatus refuse(BrioSim *sim, BrioStatus status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static BrioStatus refuse(BrioSim *sim, BrioStatus status, const char *format, ...)
+static BrioStatus refuse(BrioSim *sim, BrioError *error, BrioStatus status, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static BrioStatus refuse(BrioSim *sim, BrioError *error, BrioStatus status, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
     vsnprintf(sim->stepper->reason, sizeof sim->stepper->reason, format, list);
     va_end(list);
-    return status;
+    return brio__sim_report(sim, status, error);
 }
 
 static bool finite3(const double *x) { return isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]); }
@@ -198,19 +198,19 @@ static double mass_of(const BrioSystem *s, int body)
     return sum;
 }
 
-static BrioStatus hold(BrioSim *sim, const Place *place, double k, int *hand)
+static BrioStatus hold(BrioSim *sim, const Place *place, double k, int *hand, BrioError *error)
 {
     const BrioSystem *s = sim->system;
     BrioState *state = sim->state;
     BrioGrip grip;
     int h = 0;
-    while (h < BRIO_HANDS_MOST && state->hand[h].k != 0) h++;
-    if (h == BRIO_HANDS_MOST)
-        return refuse(sim, BRIO_ERROR_UNSUPPORTED, "all %d hands are in use: release one first",
-                      BRIO_HANDS_MOST);
+    while (h < BRIO_MAX_HANDS && state->hand[h].k != 0) h++;
+    if (h == BRIO_MAX_HANDS)
+        return refuse(sim, error, BRIO_ERROR_UNSUPPORTED,
+                      "all %d hands are in use: release one first", BRIO_MAX_HANDS);
     lean_on_free(s, place, &grip);
     if (grip.vertex[0] < 0)
-        return refuse(sim, BRIO_ERROR_ARGUMENT,
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "body \"%s\" is fixed there (vertex %lld): a hand can hold only what moves",
                       s->body[place->body].name,
                       (long long)(place->vertex[0] - s->body[place->body].first));
@@ -221,51 +221,55 @@ static BrioStatus hold(BrioSim *sim, const Place *place, double k, int *hand)
     return BRIO_OK;
 }
 
-static BrioStatus check_grab(BrioSim *sim, int body, const double *place, double k)
+static BrioStatus check_grab(BrioSim *sim, int body, const double *place, double k,
+                             BrioError *error)
 {
     if (body < -1 || body >= sim->system->body_count)
-        return refuse(sim, BRIO_ERROR_ARGUMENT, "there is no body %d: the scene has %d", body,
-                      sim->system->body_count);
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT, "there is no body %d: the scene has %d",
+                      body, sim->system->body_count);
     if (!finite3(place))
-        return refuse(sim, BRIO_ERROR_ARGUMENT, "a hand cannot be at a point that is not finite");
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
+                      "a hand cannot be at a point that is not finite");
     if (!isnan(k) && (!(k > 0) || isinf(k)))
-        return refuse(sim, BRIO_ERROR_ARGUMENT,
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "a hand's stiffness k = %g N/m must be positive; NAN lets brio choose", k);
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k, int *hand)
+BrioStatus brio_sim_grab(BrioSim *sim, int body, const double point[3], double k, int *hand,
+                         BrioError *error)
 {
     *hand = -1;
-    BRIO_CHECK(check_grab(sim, body, point, k));
+    BRIO_CHECK(check_grab(sim, body, point, k, error));
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
     Place place = nearest_place(sim->system, sim->world, body, point);
     keep_to_springs(sim->system, sim->world, &place);
-    return hold(sim, &place, k, hand);
+    return hold(sim, &place, k, hand, error);
 }
 
-BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k, int *hand)
+BrioStatus brio_sim_grab_vertex(BrioSim *sim, int body, int64_t vertex, double k, int *hand,
+                                BrioError *error)
 {
     *hand = -1;
-    BRIO_CHECK(check_grab(sim, BRIO_MAX(body, 0), (const double[3]){0, 0, 0}, k));
+    BRIO_CHECK(check_grab(sim, BRIO_MAX(body, 0), (const double[3]){0, 0, 0}, k, error));
     if (body < 0 || vertex < 0 || vertex >= sim->system->body[body].count)
-        return refuse(sim, BRIO_ERROR_ARGUMENT,
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "there is no vertex %lld of body %d: count both from 0", (long long)vertex,
                       body);
     return hold(
         sim,
         &(Place){body, {(int32_t)(sim->system->body[body].first + vertex), -1, -1}, {1, 0, 0}, 0},
-        k, hand);
+        k, hand, error);
 }
 
 BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3], const double direction[3],
-                             double k, int *hand, double hit[3])
+                             double k, int *hand, double hit[3], BrioError *error)
 {
     *hand = -1;
-    BRIO_CHECK(check_grab(sim, -1, origin, k));
+    BRIO_CHECK(check_grab(sim, -1, origin, k, error));
     double length = hypot(hypot(direction[0], direction[1]), direction[2]);
     if (!(length > 0) || isinf(length))
-        return refuse(sim, BRIO_ERROR_ARGUMENT,
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "a ray needs a direction that is finite and not zero");
     double e[3] = {direction[0] / length, direction[1] / length, direction[2] / length};
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
@@ -277,24 +281,25 @@ BrioStatus brio_sim_grab_ray(BrioSim *sim, const double origin[3], const double 
             hit[r] += place.weight[i] * sim->world[3 * (int64_t)place.vertex[i] + r];
     }
     keep_to_springs(sim->system, sim->world, &place);
-    return hold(sim, &place, k, hand);
+    return hold(sim, &place, k, hand, error);
 }
 
-static BrioGrip *hand_at(BrioSim *sim, int hand)
+static BrioGrip *hand_at(BrioSim *sim, int hand, BrioError *error)
 {
-    bool holds = hand >= 0 && hand < BRIO_HANDS_MOST && sim->state->hand[hand].k != 0;
+    bool holds = hand >= 0 && hand < BRIO_MAX_HANDS && sim->state->hand[hand].k != 0;
     if (!holds)
-        refuse(sim, BRIO_ERROR_ARGUMENT,
+        refuse(sim, error, BRIO_ERROR_ARGUMENT,
                "hand %d holds nothing: it was not grabbed with, or was released", hand);
     return holds ? &sim->state->hand[hand] : NULL;
 }
 
-BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3])
+BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3], BrioError *error)
 {
-    BrioGrip *grip = hand_at(sim, hand);
+    BrioGrip *grip = hand_at(sim, hand, error);
     if (!grip) return BRIO_ERROR_ARGUMENT;
     if (!finite3(point))
-        return refuse(sim, BRIO_ERROR_ARGUMENT, "a hand cannot be at a point that is not finite");
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
+                      "a hand cannot be at a point that is not finite");
     const BrioSystem *s = sim->system;
     double before = brio__grip_energy(s, grip, sim->state->q);
     int along = s->term[s->body[grip->body].term].energy->traits & BRIO_ENERGY_ALONG_X ? 1 : 3;
@@ -303,9 +308,9 @@ BrioStatus brio_sim_drag(BrioSim *sim, int hand, const double point[3])
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_release(BrioSim *sim, int hand)
+BrioStatus brio_sim_release(BrioSim *sim, int hand, BrioError *error)
 {
-    BrioGrip *grip = hand_at(sim, hand);
+    BrioGrip *grip = hand_at(sim, hand, error);
     if (!grip) return BRIO_ERROR_ARGUMENT;
     brio__sim_add(sim, -brio__grip_energy(sim->system, grip, sim->state->q));
     memset(grip, 0, sizeof *grip);
@@ -314,7 +319,7 @@ BrioStatus brio_sim_release(BrioSim *sim, int hand)
 
 BrioStatus brio_sim_hand(const BrioSim *sim, int hand, BrioHand *out)
 {
-    if (hand < 0 || hand >= BRIO_HANDS_MOST || sim->state->hand[hand].k == 0)
+    if (hand < 0 || hand >= BRIO_MAX_HANDS || sim->state->hand[hand].k == 0)
         return BRIO_ERROR_ARGUMENT;
     const BrioGrip *grip = &sim->state->hand[hand];
     *out = (BrioHand){.body = grip->body, .k = grip->k};
@@ -359,22 +364,22 @@ BrioStatus brio_sim_attachment(const BrioSim *sim, int i, BrioHand *out)
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3])
+BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3], BrioError *error)
 {
     const BrioSystem *s = sim->system;
     BrioHand now;
     if (brio_sim_attachment(sim, i, &now) != BRIO_OK)
-        return refuse(sim, BRIO_ERROR_ARGUMENT, "there is no attachment %d: the scene has %d", i,
-                      brio_sim_attachments(sim));
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
+                      "there is no attachment %d: the scene has %d", i, brio_sim_attachments(sim));
     if (!finite3(point))
-        return refuse(sim, BRIO_ERROR_ARGUMENT,
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "an attachment cannot be at a point that is not finite");
     int32_t vertex = brio__term_vertex(attachment_term(s), i, 1);
     int64_t held = brio__system_held_index(s, vertex);
     for (int k = 0; k < s->scripted_count; k++)
         for (int64_t n = 0; n < s->scripted[k].count; n++)
             if (s->scripted[k].held[n] == held)
-                return refuse(sim, BRIO_ERROR_UNSUPPORTED,
+                return refuse(sim, error, BRIO_ERROR_UNSUPPORTED,
                               "attachment %d follows a script of the scene: take its motion out, "
                               "or hold the body with a hand",
                               i);
@@ -434,13 +439,14 @@ static BrioStatus make_material(const BrioEnergy *energy, const double *values, 
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value)
+BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, double value,
+                                 BrioError *error)
 {
     const BrioSystem *s = sim->system;
     double *param = sim->state->param, values[BRIO_MAX_VALUES] = {0};
     if (body < 0 || body >= s->body_count)
-        return refuse(sim, BRIO_ERROR_ARGUMENT, "there is no body %d: the scene has %d", body,
-                      s->body_count);
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT, "there is no body %d: the scene has %d",
+                      body, s->body_count);
     const BrioBody *b = &s->body[body];
     const BrioEnergy *energy = s->term[b->term].energy;
     size_t count = (size_t)brio__fields_count(energy->fields), params = (size_t)energy->params;
@@ -448,24 +454,24 @@ BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, doubl
     char names[256];
     list_fields(energy->fields, names, sizeof names);
     if (at < 0)
-        return refuse(sim, BRIO_ERROR_ARGUMENT,
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "material %s of body \"%s\" has no \"%s\": it has %s", energy->name, b->name,
                       name, names);
     memcpy(values, param + b->values, count * sizeof *values);
     Made old, made;
-    BrioError error = {0};
-    BRIO_CHECK(make_material(energy, values, &old, &error));
+    BrioError inner = {0};
+    BRIO_CHECK(make_material(energy, values, &old, error));
     if (values[at] == value) return BRIO_OK;
     values[at] = value;
-    BrioStatus status = brio__fields_check(energy->fields, values, &error);
-    if (status == BRIO_OK) status = make_material(energy, values, &made, &error);
+    BrioStatus status = brio__fields_check(energy->fields, values, &inner);
+    if (status == BRIO_OK) status = make_material(energy, values, &made, &inner);
     if (status != BRIO_OK)
-        return refuse(sim, BRIO_ERROR_ARGUMENT, "body \"%s\": %s", b->name, error.message);
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT, "body \"%s\": %s", b->name, inner.message);
     bool bends = b->term_count > 1;
     bool same = !memcmp(old.params, made.params, params * sizeof(double)) &&
                 (!bends || old.sheet.bending == made.sheet.bending);
     if (made.sheet.areal != old.sheet.areal || made.sheet.stretch != old.sheet.stretch || same)
-        return refuse(sim, BRIO_ERROR_UNSUPPORTED,
+        return refuse(sim, error, BRIO_ERROR_UNSUPPORTED,
                       "%s of body \"%s\" is in its masses or rest shape, which were made with the "
                       "scene: change it there and load it anew",
                       name, b->name);
@@ -476,7 +482,7 @@ BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, doubl
         if (bends) param[s->term[b->term + 1].params] = now->sheet.bending;
         if (!again && isfinite(brio__sim_energy(sim))) break;
         if (again)
-            return refuse(sim, BRIO_STEP_REJECTED,
+            return refuse(sim, error, BRIO_STEP_REJECTED,
                           "with %s = %g the energy of body \"%s\" is too large for a number", name,
                           value, b->name);
     }
@@ -510,26 +516,28 @@ BrioStatus brio_sim_damping(const BrioSim *sim, int i, const char *name, double 
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value)
+BrioStatus brio_sim_set_damping(BrioSim *sim, int i, const char *name, double value,
+                                BrioError *error)
 {
     if (i < 0 || i >= damping_count(sim))
-        return refuse(sim, BRIO_ERROR_ARGUMENT,
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "there is no damping model %d: the simulation was made with %d; give it one "
                       "of strength 0 to switch on later",
                       i, damping_count(sim));
     BrioDamper *d = &sim->stepper->dissipation->damper[i];
     double values[BRIO_MAX_VALUES];
     char names[256];
-    BrioError error = {0};
+    BrioError inner = {0};
     memcpy(values, d->values, sizeof values);
     list_fields(d->model->fields, names, sizeof names);
     int at = brio__fields_offset(d->model->fields, name);
     if (at < 0)
-        return refuse(sim, BRIO_ERROR_ARGUMENT, "damping %s has no \"%s\": it has %s",
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT, "damping %s has no \"%s\": it has %s",
                       d->model->name, name, names);
     values[at] = value;
-    if (brio__fields_check(d->model->fields, values, &error) != BRIO_OK)
-        return refuse(sim, BRIO_ERROR_ARGUMENT, "damping %s: %s", d->model->name, error.message);
+    if (brio__fields_check(d->model->fields, values, &inner) != BRIO_OK)
+        return refuse(sim, error, BRIO_ERROR_ARGUMENT, "damping %s: %s", d->model->name,
+                      inner.message);
     memcpy(d->values, values, sizeof values);
     return BRIO_OK;
 }

@@ -56,23 +56,14 @@ static void add_potentials(BrioSim *sim, const double *x, BrioLedger *ledger)
     ledger->potential = sum.energy;
     ledger->contact = sum.member[BRIO_MEMBER_contact];
     ledger->attachment = sum.member[BRIO_MEMBER_hands];
-    for (int t = 0; t < s->term_count; t++) {
-        double energy = sim->term_energy[t];
-        switch (s->term[t].energy->element) {
-        case BRIO_ELEMENT_VERTEX: ledger->gravity += energy; break;
-        case BRIO_ELEMENT_ANCHOR: ledger->attachment += energy; break;
-        case BRIO_ELEMENT_PAIR:
-        case BRIO_ELEMENT_CONTACT: ledger->contact += energy; break;
-        case BRIO_ELEMENT_FRICTION: break; /* no potential */
-        case BRIO_ELEMENT_TRIANGLE:
-        case BRIO_ELEMENT_AFFINE:
-        case BRIO_ELEMENT_HINGE:
-        case BRIO_ELEMENT_POINT:
-        case BRIO_ELEMENT_BAR:
-        case BRIO_ELEMENT_SPRING:
-        case BRIO_ELEMENT_TET: ledger->elastic += energy; break;
-        }
-    }
+    double none = 0;
+    double *const part[BRIO_LEDGER_PARTS] = {[BRIO_LEDGER_NONE] = &none,
+                                             [BRIO_LEDGER_ELASTIC] = &ledger->elastic,
+                                             [BRIO_LEDGER_GRAVITY] = &ledger->gravity,
+                                             [BRIO_LEDGER_ATTACHMENT] = &ledger->attachment,
+                                             [BRIO_LEDGER_CONTACT] = &ledger->contact};
+    for (int t = 0; t < s->term_count; t++)
+        *part[brio__element(s->term[t].energy)->part] += sim->term_energy[t];
 }
 
 static void add_losses(const BrioSim *sim, BrioLedger *ledger)

@@ -1,6 +1,6 @@
 #include "sim.h"
 
-#include "../affine.h"
+#include "../build/affine.h"
 #include "../contact/exact.h"
 #include "../contact/law.h"
 #include "../field.h"
@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-BrioSimDef brio_sim_def(const char *integrator)
+BrioSimDef brio_default_sim(const char *integrator)
 {
-    BrioSimDef def = {.h = 1.0 / 30, .integrator = integrator, .solver = brio_solver_options()};
+    BrioSimDef def = {.h = 1.0 / 30, .integrator = integrator, .solver = brio_default_solver()};
     const BrioIntegrator *found = integrator ? brio_integrator(integrator) : NULL;
     if (found) brio_fields_defaults(found->fields, def.values);
     return def;
@@ -92,10 +92,10 @@ static BrioStatus check(const BrioSimDef *def, const BrioIntegrator **integrator
     if (!brio__solver_type(def->solver.type))
         return brio__error(error, BRIO_ERROR_INPUT, "no solver \"%s\"",
                            def->solver.type ? def->solver.type : "");
-    if (def->damping_count < 0 || def->damping_count > BRIO_DAMPING_MOST)
+    if (def->damping_count < 0 || def->damping_count > BRIO_MAX_DAMPING)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "%d damping models: at most %d can act together", def->damping_count,
-                           BRIO_DAMPING_MOST);
+                           BRIO_MAX_DAMPING);
     for (int i = 0; i < def->damping_count; i++) {
         const char *type = def->damping[i].type;
         if (!brio__damping_model(type))
@@ -329,19 +329,21 @@ static BrioStatus change_integrator(BrioSim *sim, const BrioIntegrator *integrat
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values)
+BrioStatus brio_sim_set_integrator(BrioSim *sim, const char *name, const double *values,
+                                   BrioError *error)
 {
     const BrioIntegrator *integrator = name ? brio_integrator(name) : NULL;
-    BrioError error = {0};
-    double standard[BRIO_MAX_VALUES] = {0};
-    if (integrator && !values) brio_fields_defaults(integrator->fields, standard);
+    BrioError inner = {0};
+    double defaults[BRIO_MAX_VALUES] = {0};
+    if (integrator && !values) brio_fields_defaults(integrator->fields, defaults);
     BrioStatus status =
         integrator
-            ? change_integrator(sim, integrator, values ? values : standard, &error)
-            : brio__error(&error, BRIO_ERROR_ARGUMENT, "no integrator \"%s\"", name ? name : "");
+            ? change_integrator(sim, integrator, values ? values : defaults, &inner)
+            : brio__error(&inner, BRIO_ERROR_ARGUMENT, "no integrator \"%s\"", name ? name : "");
     if (status == BRIO_OK) return status;
-    return brio_stepper_fail(sim->stepper, status,
-                             error.message[0] ? error.message : brio_status_text(status));
+    brio_stepper_fail(sim->stepper, status,
+                      inner.message[0] ? inner.message : brio_status_text(status));
+    return brio__sim_report(sim, status, error);
 }
 
 const char *brio_sim_integrator(const BrioSim *sim, double *values)
@@ -362,15 +364,31 @@ void brio_sim_free(BrioSim *sim)
     brio__free(sim);
 }
 
-BrioStatus brio_sim_step(BrioSim *sim) { return brio_sim_step_by(sim, sim->h); }
-
-BrioStatus brio_sim_step_by(BrioSim *sim, double h)
+BrioStatus brio__sim_report(const BrioSim *sim, BrioStatus status, BrioError *error)
 {
-    if (!(h > 0) || isinf(h)) return BRIO_ERROR_ARGUMENT;
-    return brio__stepper_advance(sim->stepper, sim->state, h);
+    const char *reason = sim->stepper->reason;
+    if (status == BRIO_OK) return status;
+    return brio__error(error, status, "%s", reason[0] ? reason : brio_status_text(status));
 }
 
-BrioStatus brio_sim_settle(BrioSim *sim)
+static BrioStatus refuse(BrioSim *sim, BrioStatus status, const char *reason, BrioError *error)
+{
+    return brio__sim_report(sim, brio_stepper_fail(sim->stepper, status, reason), error);
+}
+
+BrioStatus brio_sim_step(BrioSim *sim, BrioError *error)
+{
+    return brio_sim_step_by(sim, sim->h, error);
+}
+
+BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
+{
+    if (!(h > 0) || isinf(h))
+        return refuse(sim, BRIO_ERROR_ARGUMENT, "the step h must be positive and finite", error);
+    return brio__sim_report(sim, brio__stepper_advance(sim->stepper, sim->state, h), error);
+}
+
+static BrioStatus settle(BrioSim *sim)
 {
     BrioStepper *s = sim->stepper;
     BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 1};
@@ -387,6 +405,11 @@ BrioStatus brio_sim_settle(BrioSim *sim)
     brio__state_forget(sim->state);
     brio__sim_book(sim, before);
     return BRIO_OK;
+}
+
+BrioStatus brio_sim_settle(BrioSim *sim, BrioError *error)
+{
+    return brio__sim_report(sim, settle(sim), error);
 }
 
 const char *brio_sim_reason(const BrioSim *sim) { return sim->stepper->reason; }
@@ -415,19 +438,24 @@ void brio_sim_velocities(const BrioSim *sim, int body, double *v)
 
 /* Writes a body's vertex values into the coordinates that carry them one to one; of an affine body,
  * into those that come nearest. y and z of a body that moves along x only must be what they are. */
-static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, double *coordinates)
+static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, double *coordinates,
+                               BrioError *error)
 {
     const BrioSystem *s = sim->system;
-    if (body < 0 || body >= s->body_count) return BRIO_ERROR_ARGUMENT;
+    if (body < 0 || body >= s->body_count)
+        return refuse(sim, BRIO_ERROR_ARGUMENT, "there is no body of that number", error);
     const BrioBody *b = &s->body[body];
     for (int64_t k = 0; k < 3 * b->count; k++)
-        if (!isfinite(values[k])) return BRIO_ERROR_ARGUMENT;
+        if (!isfinite(values[k]))
+            return refuse(sim, BRIO_ERROR_ARGUMENT, "a value is not finite", error);
     bool along_x = s->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X;
     for (int64_t v = 0; along_x && v < b->count; v++) {
         int32_t k = s->map_start[b->first + v];
         if (s->map_start[b->first + v + 1] == k) continue;
         const double *now = coordinates + 3 * (int64_t)s->map_block[k], *next = values + 3 * v;
-        if (next[1] != now[1] || next[2] != now[2]) return BRIO_ERROR_ARGUMENT;
+        if (next[1] != now[1] || next[2] != now[2])
+            return refuse(sim, BRIO_ERROR_ARGUMENT,
+                          "a bar1d moves along x only: y and z must be what they are", error);
     }
     if (b->mass_point >= 0) {
         int32_t k = s->map_start[b->first];
@@ -444,36 +472,42 @@ static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, dou
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x)
+BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x, BrioError *error)
 {
     BrioStepper *s = sim->stepper;
     s->out_of_memory = false;
     double *q = brio_stepper_scratch(s, 0), before = brio__sim_energy(sim);
-    if (s->out_of_memory) return BRIO_ERROR_MEMORY;
+    if (s->out_of_memory)
+        return refuse(sim, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY), error);
     memcpy(q, sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
-    BRIO_CHECK(set_vertices(sim, body, x, q));
-    if (!isfinite(potential_at(sim, q, NULL)) ||
-        check_apart(sim->system, sim->positions, NULL) != BRIO_OK)
-        return BRIO_STEP_REJECTED;
+    BRIO_CHECK(set_vertices(sim, body, x, q, error));
+    if (!isfinite(potential_at(sim, q, NULL)))
+        return refuse(sim, BRIO_STEP_REJECTED,
+                      "these positions are forbidden: an element is inverted, or a contact touches",
+                      error);
+    BrioError inner = {0};
+    if (check_apart(sim->system, sim->positions, &inner) != BRIO_OK)
+        return refuse(sim, BRIO_STEP_REJECTED, inner.message, error);
     memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
     brio__state_forget(sim->state);
     brio__sim_book(sim, before);
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v)
+BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v, BrioError *error)
 {
     double before = brio__sim_energy(sim);
-    BRIO_CHECK(set_vertices(sim, body, v, sim->state->v));
+    BRIO_CHECK(set_vertices(sim, body, v, sim->state->v, error));
     brio__state_forget(sim->state);
     brio__sim_book(sim, before);
     return BRIO_OK;
 }
 
-BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3])
+BrioStatus brio_sim_set_gravity(BrioSim *sim, const double gravity[3], BrioError *error)
 {
     for (int r = 0; r < 3; r++)
-        if (!isfinite(gravity[r])) return BRIO_ERROR_ARGUMENT;
+        if (!isfinite(gravity[r]))
+            return refuse(sim, BRIO_ERROR_ARGUMENT, "gravity is not finite", error);
     double before = brio__sim_energy(sim);
     memcpy(sim->state->param + sim->system->term[sim->system->gravity_term].params, gravity,
            3 * sizeof *gravity);

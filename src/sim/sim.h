@@ -23,6 +23,10 @@ double brio__sim_energy(BrioSim *sim);
 void brio__sim_book(BrioSim *sim, double before);
 void brio__sim_add(BrioSim *sim, double change); /* the same for a jump that is known */
 
+/* Passes a status on. If it is not BRIO_OK, `error` (may be NULL) receives the stepper's reason, or
+ * the status's own sentence if it gives none. */
+BrioStatus brio__sim_report(const BrioSim *sim, BrioStatus status, BrioError *error);
+
 /* Whether the integrator may be used for the system; the error says why not and names those that
  * may. */
 BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integrator,

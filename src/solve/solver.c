@@ -28,7 +28,7 @@ const BrioSolverType *brio__solver_type(const char *name)
     return NULL;
 }
 
-BrioSolverOptions brio_solver_options(void)
+BrioSolverOptions brio_default_solver(void)
 {
     return (BrioSolverOptions){.type = types[0]->name,
                                .linear = brio__linear_at(0)->name,
@@ -45,8 +45,8 @@ static BrioStatus create_vectors(BrioSolver *s)
 {
     size_t coordinates = 3 * (size_t)s->system->block_count;
     size_t world = 3 * (size_t)s->system->vertex_count;
-    double **vector[] = {&s->gradient, &s->step, &s->trial, &s->blend, &s->difference,
-                         &s->damped_pose};
+    double **vector[] = {&s->gradient, &s->step,       &s->trial,
+                         &s->blend,    &s->difference, &s->damped_pose};
     double **positions[] = {&s->x, &s->dx, &s->x_held_n};
     bool all = true;
     for (size_t i = 0; i < BRIO_COUNT(vector); i++)
@@ -92,9 +92,8 @@ void brio__solver_free(BrioSolver *s)
     if (s->self) s->type->destroy(s->self);
     brio__constraints_free(s->constraints);
     brio__linear_free(s->linear);
-    double *arrays[] = {s->x,    s->dx,    s->x_held_n, s->gradient,
-                        s->step, s->trial, s->blend,    s->difference,
-                        s->damped_pose};
+    double *arrays[] = {s->x,     s->dx,    s->x_held_n,   s->gradient,   s->step,
+                        s->trial, s->blend, s->difference, s->damped_pose};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     brio__free((char *)s->options.linear_options);
     brio__free(s);
@@ -169,9 +168,8 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     s->massless = objective->massless;
     s->totals.minimisations++;
     if (s->constraints && (objective->massless || objective->linear)) {
-        snprintf(
-            s->message, sizeof s->message,
-            "static equilibria and linearised steps do not take rods in this version of brio");
+        snprintf(s->message, sizeof s->message,
+                 "static equilibria and linearised steps do not take rods in this version of brio");
         return BRIO_ERROR_UNSUPPORTED;
     }
     if (!type->unfinished) BRIO_CHECK(brio__solver_prepare(s, state));

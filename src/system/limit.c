@@ -47,14 +47,6 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
         snprintf(text, size, "no element");
         return;
     }
-    static const char *const names[] = {
-        [BRIO_ELEMENT_VERTEX] = "vertex",     [BRIO_ELEMENT_SPRING] = "spring",
-        [BRIO_ELEMENT_ANCHOR] = "attachment", [BRIO_ELEMENT_TET] = "tet",
-        [BRIO_ELEMENT_BAR] = "bar element",   [BRIO_ELEMENT_CONTACT] = "contact",
-        [BRIO_ELEMENT_POINT] = "point",       [BRIO_ELEMENT_TRIANGLE] = "triangle",
-        [BRIO_ELEMENT_HINGE] = "hinge",       [BRIO_ELEMENT_PAIR] = "pair",
-        [BRIO_ELEMENT_FRICTION] = "friction", [BRIO_ELEMENT_AFFINE] = "affine body",
-    };
     const BrioTerm *term = limit->term;
     if (term->energy->element == BRIO_ELEMENT_PAIR) {
         pair_text(s, limit, text, size);
@@ -72,7 +64,7 @@ void brio__limit_text(const BrioSystem *s, const BrioLimit *limit, char *text, s
         return;
     }
     int used =
-        snprintf(text, size, "%s %lld of body \"%s\" (vertices", names[term->energy->element],
+        snprintf(text, size, "%s %lld of body \"%s\" (vertices", brio__element(term->energy)->name,
                  (long long)limit->element, s->body[body].name);
     for (int k = 0; k < term->energy->nodes && used < (int)size; k++)
         if (brio__term_vertex(term, limit->element, k) <

@@ -1,6 +1,10 @@
+/* Skins: what is seen of a body instead of its triangles, moved by weights of the body's vertices.
+ * A point belongs to the nearest tet, found by a tree of boxes, and is written in its barycentric
+ * coordinates or, smoothly, by mean gradients at its corners (skin.h). */
 #include "skin.h"
 
 #include "../distance.h"
+#include "../vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,20 +117,13 @@ static void free_tets(Tets *m)
     brio__free(m->at);
 }
 
-static void cross(const double *a, const double *b, double *c)
-{
-    for (int r = 0; r < 3; r++)
-        c[r] = a[(r + 1) % 3] * b[(r + 2) % 3] - a[(r + 2) % 3] * b[(r + 1) % 3];
-}
-
 static void measure(Tets *m, int64_t t)
 {
     double e[3][3];
-    for (int k = 0; k < 3; k++)
-        for (int r = 0; r < 3; r++) e[k][r] = corner(m, t, k + 1)[r] - corner(m, t, 0)[r];
+    for (int k = 0; k < 3; k++) brio__subtract3(corner(m, t, k + 1), corner(m, t, 0), e[k]);
     double(*g)[3] = m->gradient[t];
-    for (int k = 0; k < 3; k++) cross(e[(k + 1) % 3], e[(k + 2) % 3], g[k + 1]);
-    m->volume[t] = e[0][0] * g[1][0] + e[0][1] * g[1][1] + e[0][2] * g[1][2];
+    for (int k = 0; k < 3; k++) brio__cross3(e[(k + 1) % 3], e[(k + 2) % 3], g[k + 1]);
+    m->volume[t] = brio__dot3(e[0], g[1]);
     for (int r = 0; r < 3; r++) {
         for (int k = 1; k < 4; k++) g[k][r] /= m->volume[t];
         g[0][r] = -g[1][r] - g[2][r] - g[3][r];
@@ -266,16 +263,11 @@ static void search(const Tets *m, int64_t begin, int64_t end, const double *p, N
 
 static double longest_edge(const Tets *m, int64_t t)
 {
-    double most = 0;
+    double longest = 0;
     for (int k = 1; k < 4; k++)
-        for (int l = 0; l < k; l++) {
-            double square = 0;
-            for (int r = 0; r < 3; r++)
-                square += (corner(m, t, k)[r] - corner(m, t, l)[r]) *
-                          (corner(m, t, k)[r] - corner(m, t, l)[r]);
-            most = fmax(most, square);
-        }
-    return sqrt(most);
+        for (int l = 0; l < k; l++)
+            longest = fmax(longest, brio__distance3(corner(m, t, k), corner(m, t, l)));
+    return longest;
 }
 
 /* ---- weights ---------------------------------------------------------------------------- */
@@ -307,8 +299,7 @@ static void add_gradient(const Tets *m, Stencil *s, int32_t v, double scale, con
         int64_t t = m->at[k];
         for (int j = 0; j < 4; j++) {
             const double *g = m->gradient[t][j];
-            add(s, m->tet[4 * t + j],
-                scale * m->volume[t] / volume * (g[0] * d[0] + g[1] * d[1] + g[2] * d[2]));
+            add(s, m->tet[4 * t + j], scale * m->volume[t] / volume * brio__dot3(g, d));
         }
     }
 }

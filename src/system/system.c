@@ -1,5 +1,7 @@
 #include "system.h"
 
+#include "../vec.h"
+
 #include <string.h>
 
 /* ---- state ------------------------------------------------------------------------------ */
@@ -48,10 +50,10 @@ BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState *
     return BRIO_OK;
 }
 
-BrioStatus brio_state_copy(const BrioState *from, BrioState **copy)
+BrioStatus brio_state_copy(const BrioState *from, BrioState **copy, BrioError *error)
 {
     BrioState *made = brio__alloc(from->bytes, 1);
-    if (!made) return BRIO_ERROR_MEMORY;
+    if (!made) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     memcpy(made, from, from->bytes);
     lay_out(made);
     *copy = made;
@@ -126,7 +128,7 @@ static void script_move(const BrioScript *script, double time, const double *X, 
 {
     double elapsed = fmin(fmax(time, script->start), script->end) - script->start;
     const double *w = script->angular;
-    double rate = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), shift[3], shift_rate[3];
+    double rate = brio__norm3(w), shift[3], shift_rate[3];
     bool moves = time >= script->start && time < script->end;
     double d[3], y[3];
     for (int r = 0; r < 3; r++) y[r] = d[r] = X[r] - script->about[r];
@@ -134,7 +136,7 @@ static void script_move(const BrioScript *script, double time, const double *X, 
         double n[3] = {w[0] / rate, w[1] / rate, w[2] / rate};
         double c = cos(rate * elapsed);
         double s = sin(rate * elapsed);
-        double along = n[0] * d[0] + n[1] * d[1] + n[2] * d[2];
+        double along = brio__dot3(n, d);
         for (int r = 0; r < 3; r++) {
             int p = (r + 1) % 3, q = (r + 2) % 3;
             y[r] = c * d[r] + s * (n[p] * d[q] - n[q] * d[p]) + (1 - c) * along * n[r];

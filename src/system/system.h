@@ -128,7 +128,7 @@ static inline int32_t brio__owned(const BrioSystem *system)
     return system->share ? system->share->owned : system->block_count;
 }
 
-enum { BRIO_LOSSES = BRIO_DAMPING_MOST + 1 }; /* damping models and friction */
+enum { BRIO_LOSSES = BRIO_MAX_DAMPING + 1 }; /* damping models and friction */
 
 /* A hand that holds a point of a body (hands.h). Without padding: states are saved byte by byte. */
 typedef struct BrioGrip {
@@ -151,7 +151,7 @@ struct BrioState {
     /* the ledger's sums; the last by damping model, friction after them */
     double added, unfinished, dissipated[BRIO_LOSSES];
     double memo[4]; /* what the integrator keeps beside the history */
-    BrioGrip hand[BRIO_HANDS_MOST];
+    BrioGrip hand[BRIO_MAX_HANDS];
     /* lengths: 3*blocks, 3*held vertices, parameters, history vectors */
     int64_t coordinates, held, params, history;
     double *q, *v;

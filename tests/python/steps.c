@@ -25,7 +25,7 @@ int main(int argc, char **argv)
         if (brio_sim_open(&source, &sim, &error)) return fprintf(stderr, "%s\n", error.message), 1;
         double start = seconds();
         for (int k = 0; k < atoi(argv[3]); k++)
-            if (brio_sim_step(sim)) return 1;
+            if (brio_sim_step(sim, NULL)) return 1;
         double took = seconds() - start;
         if (took < best) best = took;
         brio_sim_free(sim);

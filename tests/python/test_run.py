@@ -1,4 +1,6 @@
 """Runs through the program and through Python give the same bytes; stopping, resuming, comparing."""
+import inspect
+import json
 import os
 import subprocess
 import tempfile
@@ -26,6 +28,11 @@ class Runs(unittest.TestCase):
         for one in sets:
             command += ["--set", one]
         subprocess.run(command, check=True)
+
+    def test_defaults_are_those_of_scenes(self):
+        listed = subprocess.run([brio.program(), "list", "keys", "--json"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        sections = {section["name"]: {key["name"]: key for key in section["keys"]} for section in json.loads(listed)}
+        self.assertEqual(list(inspect.signature(brio.Builder).parameters["gravity"].default), sections["scene"]["gravity"]["default"])
 
     def test_same_bytes(self):
         for scene, end, extra in (("cloth", 0.5, {}), ("demo", 0.2, {"integrator": "a-search"}), ("dice", 0.05, {}), ("spinning-cube", 0.1, {"solver.linear": "cholesky"})):

@@ -4,11 +4,8 @@
  * Everything is called through plain numbers: a world is a pointer, arrays are pointers into the
  * heap that hold until the next call for that world, texts are UTF-8. A call that can fail returns
  * 0 (or NULL) for fine and otherwise a BrioStatus; web_reason has the sentence. */
-#include "analyze/modes.h"
-#include "analyze/stability.h"
-#include "output/json.h"
+#include "internal.h"
 #include "reference.h"
-#include "scene/scene.h"
 
 #include <emscripten/emscripten.h>
 #include <stdlib.h>
@@ -61,7 +58,7 @@ EMSCRIPTEN_KEEPALIVE const char *web_version(void) { return brio_version(); }
 /* {"integrators": [...], "materials": [...], ..., "citations": {"You2026": "...", ...}} */
 EMSCRIPTEN_KEEPALIVE const char *web_registry(void)
 {
-    static const char *const wanted[] = {"integrators", "materials", "damping"};
+    static const char *const wanted[] = {"integrators", "materials", "damping", "keys"};
     size_t size;
     FILE *file = begin(&text, &size);
     fputc('{', file);
@@ -170,7 +167,7 @@ static int answer(World *w, BrioStatus status)
 EMSCRIPTEN_KEEPALIVE int web_step(World *w, double h, int count)
 {
     for (int n = 0; n < count; n++) {
-        BrioStatus status = brio_sim_step_by(w->sim, h);
+        BrioStatus status = brio_sim_step_by(w->sim, h, NULL);
         if (status == BRIO_OK) continue;
         answer(w, status);
         return n;
@@ -259,9 +256,9 @@ EMSCRIPTEN_KEEPALIVE int web_continue(World *w, World *from)
         if (s->scripted_count == 0)
             memcpy(state->anchor + 3 * k, x + 3 * s->held[k], 3 * sizeof *x);
     for (int b = 0; b < s->body_count; b++) {
-        BrioStatus status = brio_sim_set_positions(w->sim, b, x + 3 * s->body[b].first);
+        BrioStatus status = brio_sim_set_positions(w->sim, b, x + 3 * s->body[b].first, NULL);
         if (status == BRIO_OK)
-            status = brio_sim_set_velocities(w->sim, b, v + 3 * s->body[b].first);
+            status = brio_sim_set_velocities(w->sim, b, v + 3 * s->body[b].first, NULL);
         if (status != BRIO_OK) return refuse(NULL, status);
     }
     brio_sim_ledger(w->sim, &after);
@@ -301,17 +298,17 @@ EMSCRIPTEN_KEEPALIVE const char *web_offers(World *w)
 EMSCRIPTEN_KEEPALIVE int web_grab(World *w, const double *ray, double *hit)
 {
     int hand = -1;
-    if (answer(w, brio_sim_grab_ray(w->sim, ray, ray + 3, NAN, &hand, hit)) != 0) return -1;
+    if (answer(w, brio_sim_grab_ray(w->sim, ray, ray + 3, NAN, &hand, hit, NULL)) != 0) return -1;
     return hand;
 }
 
 EMSCRIPTEN_KEEPALIVE int web_drag(World *w, int hand, const double *point)
 {
-    return answer(w, brio_sim_drag(w->sim, hand, point));
+    return answer(w, brio_sim_drag(w->sim, hand, point, NULL));
 }
 EMSCRIPTEN_KEEPALIVE int web_release(World *w, int hand)
 {
-    return answer(w, brio_sim_release(w->sim, hand));
+    return answer(w, brio_sim_release(w->sim, hand, NULL));
 }
 
 /* Where a hand is and what it holds: point, grip; NULL if it holds nothing. */
@@ -327,14 +324,14 @@ EMSCRIPTEN_KEEPALIVE const double *web_hand(World *w, int hand)
 
 EMSCRIPTEN_KEEPALIVE int web_set_gravity(World *w, double x, double y, double z)
 {
-    return answer(w, brio_sim_set_gravity(w->sim, (double[]){x, y, z}));
+    return answer(w, brio_sim_set_gravity(w->sim, (double[]){x, y, z}, NULL));
 }
 
 /* Of every body. */
 EMSCRIPTEN_KEEPALIVE int web_set_material(World *w, const char *name, double value)
 {
     for (int b = 0; b < w->sim->system->body_count; b++) {
-        int refused = answer(w, brio_sim_set_material(w->sim, b, name, value));
+        int refused = answer(w, brio_sim_set_material(w->sim, b, name, value, NULL));
         if (refused) return refused;
     }
     return 0;
@@ -342,7 +339,7 @@ EMSCRIPTEN_KEEPALIVE int web_set_material(World *w, const char *name, double val
 
 EMSCRIPTEN_KEEPALIVE int web_set_damping(World *w, int model, const char *name, double value)
 {
-    return answer(w, brio_sim_set_damping(w->sim, model, name, value));
+    return answer(w, brio_sim_set_damping(w->sim, model, name, value, NULL));
 }
 
 /* Assignments "integrator.NAME=VALUE", one a line, over an integrator's defaults. */
@@ -366,7 +363,7 @@ EMSCRIPTEN_KEEPALIVE int web_set_integrator(World *w, const char *name, const ch
     BrioError error = {0};
     BrioStatus status = integrator_values(name, sets, &def, &error);
     if (status != BRIO_OK) return refuse(&error, status);
-    return answer(w, brio_sim_set_integrator(w->sim, name, def.values));
+    return answer(w, brio_sim_set_integrator(w->sim, name, def.values, NULL));
 }
 
 /* The largest eigenvalue of M^-1 K in the present state, 1/s^2: an explicit method needs h below
@@ -383,7 +380,7 @@ EMSCRIPTEN_KEEPALIVE double web_stiffness(World *w)
 }
 
 /* To static equilibrium. */
-EMSCRIPTEN_KEEPALIVE int web_settle(World *w) { return answer(w, brio_sim_settle(w->sim)); }
+EMSCRIPTEN_KEEPALIVE int web_settle(World *w) { return answer(w, brio_sim_settle(w->sim, NULL)); }
 
 /* The energy that an integrator which controls it aims at from now on. */
 EMSCRIPTEN_KEEPALIVE void web_set_target(World *w, double target)

@@ -5,7 +5,7 @@
  * machine is busy with other things and has stopped a worker within a chunk, the caller does the
  * next jobs alone: waiting for it costs more than it helps. Workers look out for the next job for a
  * while, since in a step jobs follow each other closely, and then sleep. */
-#include "base.h"
+#include "internal.h"
 
 #include <emscripten/emscripten.h>
 #include <limits.h>

@@ -10,7 +10,7 @@ const box = (name, shape, material, more) => ({ name, shape, material, ...more }
 const floor = (y = 0) => [{ type: 'plane', name: 'floor', point: [0, y, 0], normal: [0, 1, 0] }];
 // `edge`: about the length of the surface's edges, which decides how far springs between vertices reach and how stiff they are: as stiff as what they push, since
 // those that come into reach within a step of local/global make energy.
-const contact = (p, edge, more = {}) => (p.contact === 'penalty' ? { type: 'penalty', self: edge, kappa: Number((p.E * edge).toPrecision(3)), dhat: 1e-3, ...more } : { type: 'ipc', dhat: 1e-3, kappa: 1e5, ...more });
+const contact = (p, edge, more = {}) => (p.contact === 'penalty' ? { type: 'penalty', self: edge, kappa: Number((p.E * edge).toPrecision(3)), dhat: 1e-3, ...more } : { type: 'ipc', ...more });
 // Where springs let anything happen, elements must be able to turn inside out and back.
 const soft = (p) => (p.contact === 'penalty' ? 'corotated' : 'neo-hookean');
 const walls = ({ x, z, floor: y }) => [

@@ -1,0 +1,28 @@
+/* What the benches share: figures, what the library holds, a body to measure on. A bench is one
+ * file and one line of list.def. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include "commands.h"
+#include "internal.h"
+
+enum { TRIES = 7 }; /* of which the least time counts */
+
+/* Each measures and prints; returns the exit code. */
+#define BENCH(bar, name, about) int bench_##name(void);
+#include "list.def"
+#undef BENCH
+
+extern bool bench_json;                 /* one JSON object, not a table for people */
+extern int64_t bench_held, bench_asked; /* by the library: bytes that it holds, calls */
+extern volatile double bench_sink;      /* results that must not be optimised away */
+
+void heading(const char *text); /* of a table; not in JSON */
+void figure(const char *bench, const char *name, double value, const char *unit);
+void say(const char *text); /* to people who wait */
+
+/* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its
+ * state. NULL: it could not be made; a sentence was said. */
+BrioSim *bench_bar(const char *material, int64_t tets, const char *linear, const char *integrator);
+
+#endif

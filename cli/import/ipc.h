@@ -1,0 +1,150 @@
+/* A scene of IPC while it is read, and what the files of the importer share. */
+#ifndef BRIO_IPC_H
+#define BRIO_IPC_H
+
+#include "import.h"
+
+#define PI 3.14159265358979323846
+enum { MOST_WORDS = 400, MOST_HOLDS = 32 };
+
+typedef struct Hold {
+    int line;
+    double low[3], high[3]; /* relative to the mesh's box */
+    double linear[3], angular[3], start, end;
+} Hold;
+
+typedef struct Shape {
+    int line;
+    char path[4096], name[64];
+    BrioMesh *mesh;
+    bool borrowed; /* the mesh is another shape's */
+    double translate[3], rotate[3][3], scale[3];
+    double density, E, nu; /* negative: of the scene */
+    bool kinematic, thrown;
+    double linear[3], angular[3];      /* of a kinematic one */
+    double turns;                      /* when it moves back; 0: never */
+    double first[3], first_angular[3]; /* of one that is thrown */
+    Hold hold[MOST_HOLDS];
+    int holds;
+    int count[3]; /* copies in a lattice */
+    double step[3];
+} Shape;
+
+typedef struct Obstacle {
+    int line;
+    bool plane;
+    char path[4096];
+    BrioMesh *mesh;
+    double point[3], normal[3]; /* of a plane */
+    double scale, rotate[3][3]; /* of a mesh */
+    double friction;
+} Obstacle;
+
+typedef struct Scene {
+    Shape *shape;
+    int shapes, shape_room;
+    Obstacle *obstacle;
+    int obstacles, obstacle_room;
+    char energy[8], integrator[8], script[32];
+    int energy_line, script_line, damping_line;
+    double beta, gamma;
+    double size, end, h, density, E, nu, damping_stiffness, damping_ratio;
+    double rotate_axis[3], rotate_degrees, handle;
+    /* by the diagonal of the solids: tol, and dhat and epsv unless `absolute` */
+    double dhat, epsv, tol, friction;
+    double hold_from, hold_to;
+    double script_value; /* the first behind the script's name; NAN: none */
+    bool gravity, self_collision, absolute;
+} Scene;
+
+typedef struct Reader {
+    const char *name;
+    char *text, *at; /* `at`: the next line */
+    int next;        /* its number */
+    int line;        /* of the words, which may go on over several */
+    char *word[MOST_WORDS];
+    const char *line_start;
+    int words, used;
+    Scene *scene;
+    ImportReport *report;
+    BrioError *error;
+} Reader;
+
+/* A script of the other code: parts of the whole box (shares of its extent) that are held or moved,
+ * and by how much all is lifted first. */
+typedef struct Grip {
+    double low[3], high[3], velocity[3], twist; /* twist: about x through the middle, rad/s */
+    /* the box ends at handleRatio from one end along x: low or high is replaced by it */
+    bool ends;
+} Grip;
+
+typedef struct Drive {
+    double linear[3], angular[3]; /* rad/s, about the middle of the shape's box */
+} Drive;
+
+typedef struct Script {
+    const char *name;
+    double lift_diagonal, lift_height;
+    int grips;
+    bool one; /* only the first vertex */
+    Grip grip[3];
+    int drives; /* of the first shapes, which are kinematic */
+    Drive drive[6];
+    bool turns;  /* they move back when the first two are 0.1 apart along x */
+    bool throws; /* all bodies along x, as fast as its first value says */
+} Script;
+
+/* An error at a word of the line, counted from 0. */
+BrioStatus ipc_fail(const Reader *r, int word, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Cuts the next line that holds words into them; false: the file ends. */
+bool ipc_next_line(Reader *r);
+
+/* ---- words: each takes the next ones of the line, or says what is missing */
+
+BrioStatus ipc_take_word(Reader *r, const char *what, const char **word);
+BrioStatus ipc_take_numbers(Reader *r, const char *what, int count, double *value);
+/* A number if one follows. */
+bool ipc_take_optional(Reader *r, double *value);
+BrioStatus ipc_take_count(Reader *r, const char *what, int most, int *count);
+/* The next of the numbers that stand below their keyword, one line after the other. */
+BrioStatus ipc_take_below(Reader *r, const char *what, double *value);
+
+/* ---- placement: x = rotate scale X + translate */
+
+void ipc_multiply(double a[3][3], double b[3][3], double out[3][3]);
+void ipc_apply(double a[3][3], const double *x, double *y);
+void ipc_turn(const double axis[3], double radians, double out[3][3]); /* Rodrigues */
+/* The axis and angle of a rotation, by its quaternion. */
+double ipc_axis_of(double m[3][3], double axis[3]);
+/* A path from a folder; both exist. */
+void ipc_relative_path(const char *folder, const char *file, char *out, size_t size);
+void ipc_box_of(const BrioMesh *mesh, double low[3], double high[3]);
+void ipc_place(const Shape *s, const double *X, double *x);
+Shape *ipc_add_shape(Reader *r);
+BrioStatus ipc_no_memory(const Reader *r);
+/* The word at `used`, the name of a mesh. */
+BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh);
+void ipc_short_name(const char *path, char *name, size_t size);
+
+/* ---- keywords, one function each */
+
+BrioStatus ipc_take_shapes(Reader *r);
+BrioStatus ipc_take_matrix(Reader *r);
+BrioStatus ipc_take_ground(Reader *r);
+BrioStatus ipc_take_half_space(Reader *r);
+/* Its middle (the mean of the vertices) goes to the origin, its largest extent becomes `scale`. */
+BrioStatus ipc_take_mesh_obstacle(Reader *r);
+
+/* ---- the whole */
+
+void ipc_whole_box(const Scene *s, bool only_solids, double low[3], double high[3]);
+double ipc_diagonal_of(const double low[3], const double high[3]);
+/* rotateModel, then size. */
+BrioStatus ipc_place_all(Reader *r);
+const Script *ipc_find_script(Reader *r);
+/* What the script moves as a whole; before all is lifted. */
+void ipc_apply_script(Scene *s, const Script *script);
+BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out);
+
+#endif

@@ -1,0 +1,392 @@
+/* Shapes and obstacles of a scene of IPC: their meshes, placements, boundary conditions. A shape is
+ * x = R S X + t with R = Rx Ry Rz. */
+#include "ipc.h"
+
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* ---- small matrices --------------------------------------------------------------------- */
+
+void ipc_multiply(double a[3][3], double b[3][3], double out[3][3])
+{
+    double c[3][3];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+    memcpy(out, c, sizeof c);
+}
+
+void ipc_apply(double a[3][3], const double *x, double *y)
+{
+    double z[3];
+    for (int i = 0; i < 3; i++) z[i] = a[i][0] * x[0] + a[i][1] * x[1] + a[i][2] * x[2];
+    memcpy(y, z, sizeof z);
+}
+
+void ipc_turn(const double axis[3], double radians, double out[3][3]) /* Rodrigues */
+{
+    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
+    double c = cos(radians);
+    double s = sin(radians);
+    double u[3];
+    for (int i = 0; i < 3; i++) u[i] = length > 0 ? axis[i] / length : 0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) out[i][j] = (i == j) * c + u[i] * u[j] * (1 - c);
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        out[j][i] += s * u[k];
+        out[i][j] -= s * u[k];
+    }
+}
+
+/* Rx Ry Rz, the angles in degrees. */
+static void turn_euler(const double degrees[3], double out[3][3])
+{
+    double part[3][3];
+    ipc_turn((const double[]){1, 0, 0}, degrees[0] * PI / 180, out);
+    ipc_turn((const double[]){0, 1, 0}, degrees[1] * PI / 180, part);
+    ipc_multiply(out, part, out);
+    ipc_turn((const double[]){0, 0, 1}, degrees[2] * PI / 180, part);
+    ipc_multiply(out, part, out);
+}
+
+/* The axis and angle of a rotation, by its quaternion. */
+double ipc_axis_of(double m[3][3], double axis[3])
+{
+    double q[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2],
+                   1 - m[0][0] + m[1][1] - m[2][2], 1 - m[0][0] - m[1][1] + m[2][2]};
+    int largest = 0;
+    for (int i = 1; i < 4; i++)
+        if (q[i] > q[largest]) largest = i;
+    double r = sqrt(q[largest]) / 2, w, v[3];
+    if (largest == 0) {
+        w = r;
+        for (int i = 0; i < 3; i++)
+            v[i] = (m[(i + 2) % 3][(i + 1) % 3] - m[(i + 1) % 3][(i + 2) % 3]) / (4 * r);
+    } else {
+        int i = largest - 1, j = (i + 1) % 3, k = (i + 2) % 3;
+        v[i] = r;
+        v[j] = (m[i][j] + m[j][i]) / (4 * r);
+        v[k] = (m[i][k] + m[k][i]) / (4 * r);
+        w = (m[k][j] - m[j][k]) / (4 * r);
+    }
+    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (int i = 0; i < 3; i++) axis[i] = length > 1e-15 ? v[i] / length : i == 0;
+    return length > 1e-15 ? 2 * atan2(length, w) * 180 / PI : 0;
+}
+
+/* ---- meshes ----------------------------------------------------------------------------- */
+
+/* Beside the scene, or in a folder above it. */
+static BrioStatus find_mesh(Reader *r, int word, char *path, size_t size)
+{
+    const char *given = r->word[word], *slash = strrchr(r->name, '/');
+    char folder[3000];
+    if (given[0] == '/') {
+        snprintf(path, size, "%s", given);
+        if (access(path, R_OK) == 0) return BRIO_OK;
+        return ipc_fail(r, word, "there is no file %.200s", given);
+    }
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - r->name) + 1 : 2,
+             slash ? r->name : "./");
+    for (int up = 0; up < 8; up++) {
+        if (snprintf(path, size, "%s%s", folder, given) < (int)size && access(path, R_OK) == 0)
+            return BRIO_OK;
+        if (strlen(folder) + 4 > sizeof folder) break;
+        strcat(folder, "../");
+    }
+    return ipc_fail(r, word,
+                    "there is no file \"%.200s\" beside the scene or in a folder above it; put it "
+                    "there, or correct the name",
+                    given);
+}
+
+/* A path from a folder; both exist. */
+void ipc_relative_path(const char *folder, const char *file, char *out, size_t size)
+{
+    char *from = realpath(folder, NULL), *to = realpath(file, NULL);
+    snprintf(out, size, "%s", file);
+    if (from && to) {
+        size_t common = 0, i = 0;
+        for (; from[i] && from[i] == to[i]; i++)
+            if (from[i] == '/') common = i + 1;
+        if (!from[i] && to[i] == '/') common = i + 1; /* the folder is above the file */
+        out[0] = 0;
+        size_t used = 0;
+        if (common <= strlen(from))
+            for (const char *c = from + common; *c;) {
+                used += (size_t)snprintf(out + used, used < size ? size - used : 0, "../");
+                c += strcspn(c, "/");
+                c += *c == '/';
+            }
+        snprintf(out + used, used < size ? size - used : 0, "%s", to + common);
+    }
+    free(from);
+    free(to);
+}
+
+void ipc_box_of(const BrioMesh *mesh, double low[3], double high[3])
+{
+    for (int k = 0; k < 3; k++) low[k] = INFINITY, high[k] = -INFINITY;
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) {
+        low[i % 3] = fmin(low[i % 3], mesh->x[i]);
+        high[i % 3] = fmax(high[i % 3], mesh->x[i]);
+    }
+}
+
+void ipc_place(const Shape *s, const double *X, double *x)
+{
+    double y[3];
+    for (int k = 0; k < 3; k++) y[k] = s->scale[k] * X[k];
+    ipc_apply(((Shape *)s)->rotate, y, x);
+    for (int k = 0; k < 3; k++) x[k] += s->translate[k];
+}
+
+Shape *ipc_add_shape(Reader *r)
+{
+    Scene *s = r->scene;
+    if (s->shapes == s->shape_room) {
+        int room = BRIO_MAX(8, 2 * s->shape_room);
+        Shape *grown = brio__realloc(s->shape, (size_t)s->shapes, (size_t)room, sizeof *grown);
+        if (!grown) return NULL;
+        s->shape = grown;
+        s->shape_room = room;
+    }
+    Shape *shape = &s->shape[s->shapes++];
+    *shape = (Shape){.line = r->line,
+                     .scale = {1, 1, 1},
+                     .rotate = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+                     .density = -1,
+                     .E = -1,
+                     .nu = -1,
+                     .count = {1, 1, 1}};
+    return shape;
+}
+
+BrioStatus ipc_no_memory(const Reader *r)
+{
+    return brio__error(r->error, BRIO_ERROR_MEMORY, "out of memory");
+}
+
+/* The word at `used`, the name of a mesh. */
+BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh)
+{
+    const char *word;
+    BRIO_CHECK(ipc_take_word(r, "the name of a mesh", &word));
+    const char *dot = strrchr(word, '.');
+    if (dot && (!strcmp(dot, ".seg") || !strcmp(dot, ".pt"))) {
+        path[0] = 0;
+        return BRIO_OK;
+    }
+    BRIO_CHECK(find_mesh(r, r->used - 1, path, size));
+    return brio_mesh_read(path, mesh, r->error);
+}
+
+void ipc_short_name(const char *path, char *name, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    snprintf(name, size, "%.*s", dot && dot > base ? (int)BRIO_MIN(dot - base, 40) : 40, base);
+    for (char *c = name; *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+              *c == '-' || *c == '_'))
+            *c = '-';
+}
+
+/* ---- shapes ----------------------------------------------------------------------------- */
+
+static BrioStatus take_extras(Reader *r, Shape *shape)
+{
+    while (r->used < r->words) {
+        const char *word = r->word[r->used++];
+        double v[12];
+        if (word[0] == '#') break;
+        if (!strcmp(word, "material")) {
+            BRIO_CHECK(ipc_take_numbers(r, "density, Young's modulus and Poisson's ratio", 3, v));
+            shape->density = v[0], shape->E = v[1], shape->nu = v[2];
+        } else if (!strcmp(word, "linearVelocity") || !strcmp(word, "angularVelocity")) {
+            bool angular = word[0] == 'a';
+            BRIO_CHECK(ipc_take_numbers(r, "a velocity", 3, v));
+            for (int k = 0; k < 3; k++)
+                (angular ? shape->angular : shape->linear)[k] = angular ? v[k] * PI / 180 : v[k];
+            shape->kinematic = true;
+        } else if (!strcmp(word, "initVel")) {
+            BRIO_CHECK(ipc_take_numbers(r, "a first velocity", 6, v));
+            for (int k = 0; k < 3; k++)
+                shape->first[k] = v[k], shape->first_angular[k] = v[3 + k] * PI / 180;
+            shape->thrown = true;
+        } else if (!strcmp(word, "DBC")) {
+            if (shape->holds == MOST_HOLDS)
+                return ipc_fail(r, r->used - 1, "more than %d DBC of one shape", MOST_HOLDS);
+            Hold *h = &shape->hold[shape->holds++];
+            *h = (Hold){.line = r->line, .start = r->scene->hold_from, .end = r->scene->hold_to};
+            BRIO_CHECK(
+                ipc_take_numbers(r, "two corners, a velocity and an angular velocity", 12, v));
+            for (int k = 0; k < 3; k++)
+                h->low[k] = v[k], h->high[k] = v[3 + k], h->linear[k] = v[6 + k],
+                h->angular[k] = v[9 + k] * PI / 180;
+            if (ipc_take_optional(r, &h->start)) ipc_take_optional(r, &h->end);
+        } else if (!strcmp(word, "NBC")) {
+            BRIO_CHECK(ipc_take_numbers(r, "two corners and an acceleration", 9, v));
+            while (ipc_take_optional(r, v)) continue;
+            import_note(r->report, r->line, "NBC: brio has no force on a part of a body; left out");
+        } else if (!strcmp(word, "meshSeq")) {
+            BRIO_CHECK(ipc_take_word(r, "a folder", &word));
+            shape->kinematic = true;
+            import_note(r->report, r->line,
+                        "meshSeq: brio does not move obstacles by a sequence of meshes; this one "
+                        "stays where it is");
+        } else {
+            import_note(r->report, r->line,
+                        "\"%.40s\" is not known, nor is what follows it on this line; left out",
+                        word);
+            break;
+        }
+    }
+    return BRIO_OK;
+}
+
+/* A line of `shapes`: mesh, translation, rotation, scale, and more. */
+static BrioStatus take_shape(Reader *r)
+{
+    double degrees[3];
+    Shape *shape = ipc_add_shape(r);
+    if (!shape) return ipc_no_memory(r);
+    BRIO_CHECK(ipc_take_mesh(r, shape->path, sizeof shape->path, &shape->mesh));
+    BRIO_CHECK(ipc_take_numbers(r, "a translation", 3, shape->translate));
+    BRIO_CHECK(ipc_take_numbers(r, "a rotation", 3, degrees));
+    BRIO_CHECK(ipc_take_numbers(r, "a scale", 3, shape->scale));
+    turn_euler(degrees, shape->rotate);
+    BRIO_CHECK(take_extras(r, shape));
+    if (shape->mesh) return BRIO_OK;
+    import_note(
+        r->report, shape->line,
+        "shape: brio's obstacles are surfaces; points (.pt) and segments (.seg) are left out");
+    r->scene->shapes--;
+    return BRIO_OK;
+}
+
+BrioStatus ipc_take_shapes(Reader *r)
+{
+    const char *word;
+    int count;
+    BRIO_CHECK(ipc_take_word(r, "\"input\"", &word));
+    if (strcmp(word, "input"))
+        return ipc_fail(
+            r, r->used - 1,
+            "shapes of type \"%.40s\" are not known; brio reads \"input\": meshes from files",
+            word);
+    BRIO_CHECK(ipc_take_count(r, "the number of shapes", 100000, &count));
+    for (int i = 0; i < count; i++) {
+        if (!ipc_next_line(r))
+            return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL,
+                                  "expected shape no. %d of %d, found the end of the file", i + 1,
+                                  count);
+        BRIO_CHECK(take_shape(r));
+    }
+    return BRIO_OK;
+}
+
+BrioStatus ipc_take_matrix(Reader *r)
+{
+    const char *word;
+    int count[3];
+    double corner[3] = {0, 0, 0};
+    BRIO_CHECK(ipc_take_word(r, "\"input\"", &word));
+    for (int k = 0; k < 3; k++)
+        BRIO_CHECK(ipc_take_count(r, "the number of copies", 1000, &count[k]));
+    for (int k = 0; k < 3; k++) ipc_take_optional(r, &corner[k]);
+    int before = r->scene->shapes;
+    if (!ipc_next_line(r))
+        return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL,
+                              "expected the shape of shapeMatrix, found the end of the file");
+    BRIO_CHECK(take_shape(r));
+    if (r->scene->shapes == before) return BRIO_OK;
+    Shape *shape = &r->scene->shape[before];
+    for (int k = 0; k < 3; k++) {
+        if (count[k] < 1)
+            return ipc_fail(r, 0, "shapeMatrix with no copies along one axis; leave it out");
+        shape->count[k] = count[k];
+        shape->step[k] = shape->translate[k];
+        shape->translate[k] = corner[k];
+    }
+    return BRIO_OK;
+}
+
+/* ---- obstacles -------------------------------------------------------------------------- */
+
+static Obstacle *add_obstacle(Reader *r)
+{
+    Scene *s = r->scene;
+    if (s->obstacles == s->obstacle_room) {
+        int room = BRIO_MAX(8, 2 * s->obstacle_room);
+        Obstacle *grown =
+            brio__realloc(s->obstacle, (size_t)s->obstacles, (size_t)room, sizeof *grown);
+        if (!grown) return NULL;
+        s->obstacle = grown;
+        s->obstacle_room = room;
+    }
+    Obstacle *o = &s->obstacle[s->obstacles++];
+    *o = (Obstacle){.line = r->line,
+                    .normal = {0, 1, 0},
+                    .scale = 1,
+                    .rotate = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    return o;
+}
+
+BrioStatus ipc_take_ground(Reader *r)
+{
+    Obstacle *o = add_obstacle(r);
+    double v[2];
+    if (!o) return ipc_no_memory(r);
+    BRIO_CHECK(ipc_take_numbers(r, "friction and height", 2, v));
+    o->plane = true;
+    o->friction = v[0];
+    o->point[1] = v[1];
+    return BRIO_OK;
+}
+
+BrioStatus ipc_take_half_space(Reader *r)
+{
+    Obstacle *o = add_obstacle(r);
+    double v[8];
+    if (!o) return ipc_no_memory(r);
+    BRIO_CHECK(ipc_take_numbers(r, "a point, a normal, a stiffness and a friction", 8, v));
+    o->plane = true;
+    memcpy(o->point, v, sizeof o->point);
+    memcpy(o->normal, v + 3, sizeof o->normal);
+    o->friction = v[7];
+    return BRIO_OK;
+}
+
+/* Its middle (the mean of the vertices) goes to the origin, its largest extent becomes `scale`. */
+BrioStatus ipc_take_mesh_obstacle(Reader *r)
+{
+    Obstacle *o = add_obstacle(r);
+    double v[6], degrees[3], low[3], high[3], mean[3] = {0, 0, 0}, extent = 0;
+    if (!o) return ipc_no_memory(r);
+    BRIO_CHECK(ipc_take_mesh(r, o->path, sizeof o->path, &o->mesh));
+    BRIO_CHECK(ipc_take_numbers(r, "an origin, a scale, a stiffness and a friction", 6, v));
+    o->friction = v[5];
+    if (r->used < r->words && !strcmp(r->word[r->used], "rotate")) {
+        r->used++;
+        BRIO_CHECK(ipc_take_numbers(r, "a rotation", 3, degrees));
+        turn_euler(degrees, o->rotate);
+    }
+    if (!o->mesh) {
+        import_note(r->report, o->line,
+                    "meshCO: brio's obstacles are surfaces; points and segments are left out");
+        r->scene->obstacles--;
+        return BRIO_OK;
+    }
+    ipc_box_of(o->mesh, low, high);
+    for (int64_t i = 0; i < 3 * o->mesh->vertex_count; i++)
+        mean[i % 3] += o->mesh->x[i] / (double)o->mesh->vertex_count;
+    for (int k = 0; k < 3; k++) extent = fmax(extent, high[k] - low[k]);
+    o->scale = extent > 0 ? v[3] / extent : 1;
+    ipc_apply(o->rotate, mean, mean);
+    for (int k = 0; k < 3; k++) o->point[k] = v[k] - o->scale * mean[k];
+    return BRIO_OK;
+}

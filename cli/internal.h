@@ -1,0 +1,51 @@
+/* What the command line and the page take from the library beside its public header, and why. A
+ * program of somebody else needs none of this; what one would need belongs into brio.h. */
+#ifndef BRIO_INTERNAL_H
+#define BRIO_INTERNAL_H
+
+/* clang-format off */
+#include "build/affine.h"                  /* spectrum: the mass points of affine bodies */
+#include "contact/exact.h"           /* check, proof: whether a state intersects */
+#include "sim/ledger.h"          /* compare, settle, spectrum: energies and momenta of an instant */
+#include "analyze/modes.h"           /* stability, spectrum, check: eigenvalues and modes of a system */
+#include "analyze/stability.h"       /* stability: the matrix of an integrator */
+#include "base.h"                    /* memory, seconds, nearest names, as in the library */
+#include "build/builder.h"                 /* bench: systems without a scene file */
+#include "contact/contact.h"         /* check: distances of the initial state */
+#include "contact/law.h"             /* reference: contact laws */
+#include "contact/obstacle.h"        /* reference: obstacles with a formula */
+#include "damping/damping.h"         /* reference: damping models and their fields */
+#include "energy/energy.h"           /* --version: how many energies there are */
+#include "field.h"                   /* reference, bench: tables of parameters */
+#include "linear/blas.h"             /* --version: the BLAS that was found */
+#include "linear/linear.h"           /* reference, bench, --version: linear solvers */
+#include "linear/scalar.h"           /* bench: the factorisation of local-global */
+#include "mesh/measure.h"            /* check, mesh: what a mesh is like */
+#include "mesh/mesh.h"               /* mesh, check, import: reading and writing meshes */
+#include "mesh/readers.h"            /* import: whole files */
+#include "mesh/tetrahedralise.h"     /* mesh: tets by an outside program */
+#include "number.h"                  /* numbers as text that reads back, whatever the locale */
+#include "output/film.h"             /* convert: motions as films */
+#include "output/html.h"             /* reports: escaped text */
+#include "output/json.h"             /* all commands with --json */
+#include "output/motion.h"           /* reports, render, convert: the motion of a run */
+#include "output/shade.h"            /* reports: colours and normals */
+#include "output/svg.h"              /* reports, reproduce, spectrum: charts */
+#include "picture/font.h"            /* render, reports: words in pictures */
+#include "picture/png.h"             /* render, reports: pictures as files */
+#include "picture/stage.h"           /* render, reports: a motion as a picture */
+#include "energy/material.h"                 /* reference: materials by name */
+#include "run/run.h"                 /* run, compare, check, spectrum, progress: runs and their results */
+#include "run/tables.h"              /* settle, proof: states as tables */
+#include "scene/scene.h"             /* all commands that take a scene */
+#include "scene/schema.h"            /* help, list: the rows of a scene */
+#include "scene/tree.h"              /* view, results: run.json */
+#include "sim/sim.h"                     /* bench, reproduce: the solver of a simulation */
+#include "vec.h"                     /* lengths and distances */
+#include "writer.h"                  /* reports, reproduce: files that replace others at once */
+#ifdef BRIO_HAVE_MPI
+#include "processes.h"               /* main, cluster: a program that mpirun starts */
+#endif
+/* clang-format on */
+
+#endif

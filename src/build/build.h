@@ -1,0 +1,207 @@
+/* What the files of this folder share: the plans that the builder collects, and the functions that
+ * make a system and its initial state of them.
+ *
+ * Way of the data: public setters check their arguments at once and add to a plan (BrioBuilder);
+ * brio_builder_finish (finish.c) checks what only the whole tells, and turns the plans into arrays
+ * in a fixed order: bodies and obstacles, the map x = J q + b, pairs, masses, terms, rods, scripts,
+ * surface, state. */
+#ifndef BRIO_BUILD_H
+#define BRIO_BUILD_H
+
+#include "../contact/law.h"
+#include "../contact/obstacle.h"
+#include "../field.h"
+#include "../mesh/mesh.h"
+#include "../vec.h"
+#include "affine.h"
+#include "builder.h"
+
+#include <string.h>
+
+typedef struct BrioBodyPlan BrioBodyPlan;
+
+/* ---- kinds of bodies -------------------------------------------------------------------- */
+
+enum { BRIO_BODY_TERMS = 2 }; /* most terms of a body: of its material, and of a shell's bending */
+
+/* A kind of body: a row of the table in kinds.c. */
+typedef struct BrioBodyKind {
+    BrioKind kind;
+    const char *name;
+    BrioElement element; /* of the materials that make a body one of this kind */
+    /* Fails if the mesh, as the caller gives it, lacks the elements of this kind. May be NULL. */
+    BrioStatus (*require)(const BrioMesh *mesh, BrioError *error);
+    /* Checks and completes the transformed mesh: surface, edges, hinges. May be NULL. */
+    BrioStatus (*shape)(BrioBodyPlan *plan, BrioError *error);
+    /* Masses, once the arrays per vertex are there. */
+    BrioStatus (*masses)(BrioBodyPlan *plan, BrioError *error);
+    /* Adds the elastic terms of body number `body`, that of its material first. */
+    BrioStatus (*terms)(const BrioBodyPlan *plan, BrioSystem *system, int body);
+    /* Parameters of the terms after the first, which has plan->params. May be NULL. */
+    void (*params)(const BrioBodyPlan *plan, const BrioSystem *system, int body, double *param);
+} BrioBodyKind;
+
+const BrioBodyKind *brio__body_kind(const BrioEnergy *energy); /* of a material */
+const char *brio__kind_name(BrioKind kind);
+
+/* ---- plans ------------------------------------------------------------------------------ */
+
+struct BrioBodyPlan {
+    char *name;
+    const BrioBodyKind *kind;
+    const BrioEnergy *energy;
+    /* of the material's fields, and what the energy makes of them */
+    double values[BRIO_MAX_VALUES], params[BRIO_MAX_VALUES];
+    BrioMesh *mesh;    /* with the transform applied: the rest shape */
+    double *x, *v;     /* initial state */
+    double *mass;      /* per vertex; of an affine body none */
+    BrioAffine affine; /* of an affine body, and its vertices' weights (four each) */
+    double *weight;    /* NULL: not affine */
+    double point_mass; /* a quarter of its mass */
+    double *spring;    /* edge_count x 2: weight, rest length; NULL: 1 and from the mesh */
+    BrioSheet sheet;   /* of shells */
+    int64_t hinge_count;
+    int32_t *hinge; /* x 4; NULL: no bending */
+    int32_t *fix;   /* per vertex: -1 free, otherwise which script (0: stands still) */
+};
+
+typedef struct BrioAttachmentPlan {
+    int body;
+    int32_t vertex;
+    double point[3], k;
+    int script;
+} BrioAttachmentPlan;
+
+typedef struct BrioRodPlan {
+    int body[2];
+    int32_t vertex[2];
+    double length;
+} BrioRodPlan;
+
+/* An obstacle with a formula. */
+typedef struct BrioFormulaPlan {
+    const BrioObstacleType *type;
+    /* what the energy's rest_shape takes after the vertex: of a plane its point and unit normal */
+    double data[BRIO_OBSTACLE_DATA];
+    double *table; /* moves to the system; NULL: the type has none */
+    int obstacle;
+} BrioFormulaPlan;
+
+typedef struct BrioObstaclePlan {
+    char *name;
+    int plane;      /* which of those with a formula; -1: a mesh */
+    BrioMesh *mesh; /* with the transform applied */
+    int script;
+} BrioObstaclePlan;
+
+/* What is known about two bodies or obstacles. */
+typedef struct BrioPairPlan {
+    int a, b;
+    double mu; /* NAN: nothing */
+    bool excluded;
+} BrioPairPlan;
+
+struct BrioBuilder {
+    bool finished; /* its plans are part of a system now */
+    double need;   /* bytes that simulating the bodies so far takes, about */
+    double gravity[3];
+    int body_count;
+    BrioBodyPlan *body;
+    int script_count; /* script 0 stands still */
+    BrioScript *script;
+    int64_t attachment_count;
+    BrioAttachmentPlan *attachment;
+    BrioContactDef contact; /* whose law is a name of the registry, or "" if there is none such */
+    bool contact_asked;     /* bodies meet each other too */
+    int plane_count;
+    BrioFormulaPlan *plane;
+    int obstacle_count;
+    BrioObstaclePlan *obstacle;
+    int obstacle_at_fault; /* -1: none */
+    int64_t obstacle_vertices;
+    int pair_count;
+    BrioPairPlan *pair;
+    int rod_count;
+    BrioRodPlan *rod;
+    int rod_at_fault; /* -1: none */
+};
+
+/* Bodies of some materials have no y and z (bar1d): nothing may push them there. */
+static inline bool brio__moves_along_x(const BrioBodyPlan *plan)
+{
+    return plan->energy->traits & BRIO_ENERGY_ALONG_X;
+}
+
+/* NULL: there is no law of the name that was given. */
+static inline const BrioLaw *brio__contact_law(const BrioBuilder *builder)
+{
+    return brio__law_at(brio__law_find(builder->contact.law));
+}
+
+/* Whether bodies meet by their vertices only. */
+static inline bool brio__meets_by_vertices(const BrioBuilder *builder)
+{
+    return brio__contact_law(builder)->traits & BRIO_LAW_VERTICES;
+}
+
+/* ---- builder.c -------------------------------------------------------------------------- */
+
+/* Every public function begins with it: clears the error, refuses a builder that is finished. */
+BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error);
+/* Room for one more element in an array of `count`, which doubles at the powers of two; NULL if
+ * there is no memory, and the array is kept. */
+void *brio__room_for_one(void *array, int64_t count, size_t size);
+
+/* ---- body.c, masses.c, fixed.c ---------------------------------------------------------- */
+
+void brio__free_body_plan(BrioBodyPlan *plan);
+/* A copy of a mesh with X -> linear X + translate; without its faces. */
+BrioStatus brio__plan_mesh(const BrioMesh *from, const double linear[9], const double translate[3],
+                           BrioMesh **copy, BrioError *error);
+BrioStatus brio__lumped_masses(BrioBodyPlan *plan, BrioError *error); /* of rho or vertex_mass */
+BrioStatus brio__shell_masses(BrioBodyPlan *plan, BrioError *error);
+BrioStatus brio__affine_masses(BrioBodyPlan *plan, BrioError *error);
+/* Copies a script and gives its number; NULL: number 0, which stands still. */
+BrioStatus brio__plan_script(BrioBuilder *builder, const BrioScript *script, int *number,
+                             BrioError *error);
+
+/* ---- terms.c ---------------------------------------------------------------------------- */
+
+/* A term with room for its elements, which brio__set_element fills. */
+BrioStatus brio__start_term(BrioSystem *system, const BrioEnergy *energy, int body,
+                            int64_t elements, BrioTerm **started);
+/* Element e of a term: world vertices, rest positions, and the scalars of rest_shape. */
+void brio__set_element(BrioTerm *term, int64_t e, const int32_t *vertex, const double *X,
+                       double scale, double length);
+/* One term of a body over elements of the body's own vertices; `length` is what the energy's
+ * rest_shape takes. */
+BrioStatus brio__body_term(const BrioBodyPlan *plan, BrioSystem *system, int body,
+                           const BrioEnergy *energy, const int32_t *element, int64_t elements,
+                           double length);
+
+/* ---- from the plans to the system: the steps of finish.c -------------------------------- */
+
+/* Errors that name an obstacle or a rod leave its number in the builder. */
+BrioStatus brio__check_contact(BrioBuilder *builder, BrioError *error);
+BrioStatus brio__check_rods(BrioBuilder *builder, BrioError *error);
+
+/* The only failure of these is a lack of memory, and of bodies TOO_LARGE. */
+BrioStatus brio__build_bodies(const BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__build_obstacles(const BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__build_map(const BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__build_masses(const BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__build_terms(const BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__contact_terms(const BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__build_rods(const BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__build_scripts(BrioBuilder *builder, BrioSystem *system);
+
+BrioStatus brio__build_pairs(const BrioBuilder *builder, BrioSystem *system, BrioError *error);
+BrioStatus brio__build_surface(const BrioBuilder *builder, BrioSystem *system, BrioError *error);
+/* kappa of contact, N/m. */
+double brio__contact_stiffness(const BrioBuilder *builder, const BrioSystem *system);
+void brio__build_state(const BrioBuilder *builder, const BrioSystem *system, BrioState *state);
+/* Fails if a vertex of the initial state is not in front of a plane. */
+BrioStatus brio__check_distances(BrioBuilder *builder, const BrioSystem *system,
+                                 const BrioState *state, BrioError *error);
+
+#endif

@@ -1,0 +1,86 @@
+/* The builder: an object that collects bodies, fixed vertices, attachments, rods, obstacles and
+ * contact until brio_builder_finish makes a system of them. Here are its life and the small
+ * questions; each kind of thing that it collects has a file of its own. */
+#include "build.h"
+
+BrioStatus brio__builder_open(const BrioBuilder *builder, BrioError *error)
+{
+    if (error) *error = (BrioError){0};
+    if (!builder->finished) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_ARGUMENT,
+                       "this builder was finished already: begin another one");
+}
+
+void *brio__room_for_one(void *array, int64_t count, size_t size)
+{
+    return count & (count - 1)
+               ? array
+               : brio__realloc(array, (size_t)count, count ? 2 * (size_t)count : 1, size);
+}
+
+BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
+{
+    BrioBuilder *made = brio__calloc(1, sizeof *made);
+    if (!made) return brio__no_memory(error);
+    made->script = brio__calloc(1, sizeof *made->script);
+    if (!made->script) {
+        brio__free(made);
+        return brio__no_memory(error);
+    }
+    made->script[0] = brio_default_script();
+    made->script_count = 1;
+    made->obstacle_at_fault = made->rod_at_fault = -1;
+    made->contact = brio_default_contact();
+    *builder = made;
+    return BRIO_OK;
+}
+
+void brio_builder_free(BrioBuilder *builder)
+{
+    if (!builder) return;
+    for (int i = 0; i < builder->body_count; i++) brio__free_body_plan(&builder->body[i]);
+    for (int i = 0; i < builder->script_count; i++) brio__free((void *)builder->script[i].keys);
+    brio__free(builder->body);
+    brio__free(builder->script);
+    brio__free(builder->attachment);
+    for (int i = 0; i < builder->obstacle_count; i++) {
+        brio__free(builder->obstacle[i].name);
+        brio_mesh_free(builder->obstacle[i].mesh);
+    }
+    brio__free(builder->obstacle);
+    for (int k = 0; k < builder->plane_count; k++) brio__free(builder->plane[k].table);
+    brio__free(builder->plane);
+    brio__free(builder->pair);
+    brio__free(builder->rod);
+    brio__free(builder);
+}
+
+void brio_builder_gravity(BrioBuilder *builder, const double gravity[3])
+{
+    memcpy(builder->gravity, gravity, sizeof builder->gravity);
+}
+
+int brio__builder_find(const BrioBuilder *builder, const char *name)
+{
+    for (int i = 0; i < builder->body_count; i++)
+        if (!strcmp(builder->body[i].name, name)) return i;
+    return -1;
+}
+
+const char *brio__builder_name(const BrioBuilder *builder, int body)
+{
+    return body >= 0 && body < builder->body_count ? builder->body[body].name : NULL;
+}
+
+BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex,
+                                      BrioError *error)
+{
+    if (body < 0 || body >= builder->body_count)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body %d", body);
+    const BrioBodyPlan *plan = &builder->body[body];
+    if (vertex < 0 || vertex >= plan->mesh->vertex_count)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "body \"%s\" has no vertex %lld: it has vertices 0 to %lld", plan->name,
+                           (long long)vertex, (long long)plan->mesh->vertex_count - 1);
+    return BRIO_OK;
+}

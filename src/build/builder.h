@@ -1,0 +1,24 @@
+/* What the scene reader asks of a builder beyond the public interface: names and their numbers,
+ * and what was at fault. */
+#ifndef BRIO_BUILD_BUILDER_H
+#define BRIO_BUILD_BUILDER_H
+
+#include "../system/system.h"
+
+/* Refuses a vertex that a body does not have. */
+BrioStatus brio__builder_check_vertex(const BrioBuilder *builder, int body, int64_t vertex,
+                                      BrioError *error);
+/* The number of a body by its name; -1: none. */
+int brio__builder_find(const BrioBuilder *builder, const char *name);
+const char *brio__builder_name(const BrioBuilder *builder, int body); /* NULL past the last */
+
+/* Likewise of obstacles. */
+int brio__builder_find_obstacle(const BrioBuilder *builder, const char *name);
+const char *brio__builder_obstacle_name(const BrioBuilder *builder, int obstacle);
+
+/* The obstacle because of which brio_builder_finish failed; -1: it was something else. */
+int brio__builder_obstacle_at_fault(const BrioBuilder *builder);
+/* Likewise the rod. */
+int brio__builder_rod_at_fault(const BrioBuilder *builder);
+
+#endif

@@ -1,0 +1,254 @@
+/* Contact between the bodies, themselves and obstacles: stiffness, which pairs rub and which do not
+ * see each other, terms of contacts with obstacles that have a formula, and the surface for all
+ * other pairs.
+ *
+ * The energy of a contact is that of a law, b(d) (energy/law.h); kappa auto is kappa dhat = 20 m g
+ * with the mass m of the heaviest body. */
+#include "../contact/contact.h"
+
+#include "build.h"
+
+BrioContactDef brio_default_contact(void)
+{
+    return (BrioContactDef){.law = "ipc", .dhat = 1e-3, .kappa = 1e5, .epsv = 1e-3};
+}
+
+void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
+{
+    const BrioLaw *law = brio__law_at(brio__law_find(def->law ? def->law : "ipc"));
+    builder->contact = *def;
+    builder->contact.law = law ? law->name : ""; /* refused when the builder is finished */
+    builder->contact_asked = true;
+}
+
+static BrioStatus add_pair(BrioBuilder *builder, const BrioPairPlan *pair, BrioError *error)
+{
+    BrioPairPlan *grown = brio__room_for_one(builder->pair, builder->pair_count, sizeof *grown);
+    if (!grown) return brio__no_memory(error);
+    builder->pair = grown;
+    grown[builder->pair_count++] = *pair;
+    return BRIO_OK;
+}
+
+BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu, BrioError *error)
+{
+    BRIO_CHECK(brio__builder_open(builder, error));
+    if (!(mu >= 0) || isinf(mu))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "the coefficient of friction %g must not be negative", mu);
+    return add_pair(builder, &(BrioPairPlan){a, b, mu, false}, error);
+}
+
+BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *error)
+{
+    BRIO_CHECK(brio__builder_open(builder, error));
+    return add_pair(builder, &(BrioPairPlan){a, b, NAN, true}, error);
+}
+
+static BrioStatus check_numbers(const BrioBuilder *b, BrioError *error)
+{
+    const BrioContactDef *c = &b->contact;
+    if (!brio__contact_law(b))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "there is no contact law of that name: `brio list laws` has them");
+    if (!(c->dhat == 0 && brio__law_default(brio__contact_law(b), "dhat", 1) == 0) &&
+        (!(c->dhat > 0) || isinf(c->dhat) || c->kappa <= 0 || isinf(c->kappa)))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact with dhat = %g m and kappa = %g N/m: both must be positive",
+                           c->dhat, c->kappa);
+    if (!(c->self >= 0) || isinf(c->self) || (c->self > 0 && !brio__meets_by_vertices(b)))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact with self = %g m: it is the distance below which vertices push "
+                           "each other apart, of contact of type penalty",
+                           c->self);
+    if (!(c->thickness >= 0) || isinf(c->thickness) || !(c->mu >= 0) || isinf(c->mu) ||
+        !(c->epsv > 0) || isinf(c->epsv))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact with thickness = %g m, mu = %g and epsv = %g m/s: none may be "
+                           "negative, and epsv must be positive",
+                           c->thickness, c->mu, c->epsv);
+    return BRIO_OK;
+}
+
+/* Obstacles with a formula serve all laws, meshes those between surfaces. */
+static BrioStatus check_types(BrioBuilder *b, BrioError *error)
+{
+    for (int i = 0; i < b->obstacle_count; i++) {
+        if (b->obstacle[i].plane >= 0 || !brio__meets_by_vertices(b)) continue;
+        b->obstacle_at_fault = i;
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "obstacle \"%s\" is a mesh, which is for contact between surfaces, such "
+                           "as type: ipc",
+                           b->obstacle[i].name);
+    }
+    return BRIO_OK;
+}
+
+/* A bar1d is pushed along x only if the plane stands across it. */
+static BrioStatus check_along_x(BrioBuilder *b, BrioError *error)
+{
+    for (int k = 0; k < b->plane_count; k++)
+        for (int i = 0; i < b->body_count; i++) {
+            const double *n = b->plane[k].data + 3;
+            if (!brio__moves_along_x(&b->body[i]) ||
+                (!b->plane[k].type->mesh && n[1] == 0 && n[2] == 0))
+                continue;
+            b->obstacle_at_fault = b->plane[k].obstacle;
+            if (b->plane[k].type->mesh)
+                return brio__error(error, BRIO_ERROR_INPUT,
+                                   "obstacle \"%s\" would push body \"%s\" in y or z: a bar1d "
+                                   "moves along x only, so its obstacles are planes across x",
+                                   b->obstacle[b->plane[k].obstacle].name, b->body[i].name);
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "obstacle %d with normal [%g, %g, %g] would push body \"%s\" in y "
+                               "or z: a bar1d moves along x only, so its obstacles "
+                               "need a normal along x",
+                               b->plane[k].obstacle, n[0], n[1], n[2], b->body[i].name);
+        }
+    return BRIO_OK;
+}
+
+BrioStatus brio__check_contact(BrioBuilder *b, BrioError *error)
+{
+    BRIO_CHECK(check_numbers(b, error));
+    BRIO_CHECK(check_types(b, error));
+    return check_along_x(b, error);
+}
+
+/* What `auto` is: kappa dhat is twenty weights of the heaviest body, on this planet where there is
+ * no gravity. */
+double brio__contact_stiffness(const BrioBuilder *b, const BrioSystem *s)
+{
+    if (!isnan(b->contact.kappa)) return b->contact.kappa;
+    double heaviest = 0, g = brio__hypot3(b->gravity);
+    for (int i = 0; i < s->body_count; i++) {
+        double mass = 0;
+        int64_t count, first = brio__body_masses(&s->body[i], &count);
+        for (int64_t v = first; v < first + count; v++) mass += s->vertex_mass[v];
+        heaviest = fmax(heaviest, mass);
+    }
+    return 20 * heaviest * (g > 0 ? g : 9.8) / b->contact.dhat;
+}
+
+/* Number among bodies and obstacles; -1: there is none of that number. */
+static int owner_of(const BrioSystem *s, int number)
+{
+    int owner = number >= 0 ? number : s->body_count - 1 - number;
+    return number < s->body_count && owner < s->body_count + s->obstacle_count ? owner : -1;
+}
+
+/* What is known of pairs of bodies and obstacles. */
+BrioStatus brio__build_pairs(const BrioBuilder *b, BrioSystem *s, BrioError *error)
+{
+    int owners = s->body_count + s->obstacle_count;
+    size_t pairs = (size_t)owners * (size_t)owners;
+    bool rubs = b->contact.mu > 0, excludes = false;
+    for (int i = 0; i < b->pair_count; i++) {
+        rubs |= b->pair[i].mu > 0;
+        excludes |= b->pair[i].excluded;
+    }
+    if (rubs) s->friction = brio__alloc(pairs, sizeof *s->friction);
+    if (excludes) s->excluded = brio__calloc(pairs, sizeof *s->excluded);
+    if ((rubs && !s->friction) || (excludes && !s->excluded)) return brio__no_memory(error);
+    for (size_t k = 0; rubs && k < pairs; k++) s->friction[k] = b->contact.mu;
+    for (int i = 0; i < b->pair_count; i++) {
+        const BrioPairPlan *pair = &b->pair[i];
+        int x = owner_of(s, pair->a), y = owner_of(s, pair->b);
+        if (x < 0 || y < 0)
+            return brio__error(error, BRIO_ERROR_ARGUMENT, "there is no body or obstacle %d",
+                               x < 0 ? pair->a : pair->b);
+        if (rubs && !isnan(pair->mu))
+            s->friction[x * owners + y] = s->friction[y * owners + x] = pair->mu;
+        if (pair->excluded) s->excluded[x * owners + y] = s->excluded[y * owners + x] = true;
+    }
+    return BRIO_OK;
+}
+
+/* A vertex that has coordinates may meet every plane and solid that its body is not excluded
+ * from. */
+static bool may_meet(const BrioSystem *s, int body, int64_t vertex, int obstacle)
+{
+    int owners = s->body_count + s->obstacle_count;
+    return s->map_start[vertex + 1] > s->map_start[vertex] &&
+           !(s->excluded && s->excluded[body * owners + s->body_count + obstacle]);
+}
+
+BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)
+{
+    s->plane_term = s->term_count;
+    s->plane_count = b->plane_count;
+    s->law = brio__law_find(b->contact.law);
+    s->barrier = brio__contact_law(b)->traits & BRIO_LAW_FORBIDS;
+    s->epsv = b->contact.epsv;
+    for (int k = 0; k < b->plane_count; k++) {
+        BrioTerm *term;
+        const BrioFormulaPlan *plane = &b->plane[k];
+        double X[16] = {0};
+        int64_t contacts = 0;
+        for (int i = 0; i < s->body_count; i++)
+            for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
+                contacts += may_meet(s, i, v, plane->obstacle);
+        const BrioEnergy *energy = brio__law_energy(brio__contact_law(b), plane->type->name);
+        BRIO_CHECK(brio__start_term(s, energy, -1, contacts, &term));
+        term->obstacle = plane->obstacle;
+        term->table = s->obstacle[plane->obstacle].table;
+        memcpy(X + 3, plane->data, sizeof plane->data);
+        contacts = 0;
+        for (int i = 0; i < s->body_count; i++)
+            for (int32_t v = (int32_t)s->body[i].first; v < s->body[i].first + s->body[i].count;
+                 v++)
+                if (may_meet(s, i, v, plane->obstacle))
+                    brio__set_element(term, contacts++, &v, X, 1, NAN);
+    }
+    return BRIO_OK;
+}
+
+BrioStatus brio__build_surface(const BrioBuilder *b, BrioSystem *s, BrioError *error)
+{
+    if (!b->contact_asked || (brio__meets_by_vertices(b) && b->contact.self == 0)) return BRIO_OK;
+    double *X = brio__calloc(6 * (size_t)s->vertex_count, sizeof *X), *x = X + 3 * s->vertex_count;
+    if (!X) return brio__no_memory(error);
+    for (int i = 0; i < s->body_count; i++) {
+        memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x,
+               3 * (size_t)s->body[i].count * sizeof *x);
+        memcpy(x + 3 * s->body[i].first, b->body[i].x, 3 * (size_t)s->body[i].count * sizeof *x);
+    }
+    for (int i = 0; i < s->obstacle_count; i++)
+        for (int k = 0; k < 2 && s->obstacle[i].count; k++)
+            memcpy((k ? x : X) + 3 * s->obstacle[i].first, b->obstacle[i].mesh->x,
+                   3 * (size_t)s->obstacle[i].count * sizeof *x);
+    BrioStatus status = brio__surface_create(s, X, x, &s->surface);
+    brio__free(X);
+    return status == BRIO_OK ? BRIO_OK : brio__no_memory(error);
+}
+
+BrioStatus brio__check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state,
+                                 BrioError *error)
+{
+    if (s->plane_count == 0 || !s->barrier) return BRIO_OK;
+    double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
+    if (!x) return brio__no_memory(error);
+    BrioStatus status = BRIO_OK;
+    _Alignas(sizeof(double) * LANES) double distance[LANES];
+    brio__system_positions(s, state, state->q, state->time, x);
+    for (int k = 0; k < s->plane_count && status == BRIO_OK; k++) {
+        const BrioTerm *term = &s->term[s->plane_term + k];
+        for (int64_t e = 0; e < term->elements && status == BRIO_OK; e++) {
+            if (e % LANES == 0)
+                brio__obstacle_distances(term, state->param, e / LANES, x, distance);
+            double d = distance[e % LANES];
+            if (d > b->contact.thickness) continue;
+            int64_t vertex = term->node[e] / 3; /* one node: blocks of eight in a row */
+            int body = brio__system_owner(s, vertex);
+            b->obstacle_at_fault = term->obstacle;
+            status =
+                brio__error(error, BRIO_ERROR_INPUT,
+                            "vertex %lld of body \"%s\" %s obstacle \"%s\" (distance %g m): begin "
+                            "in front of it",
+                            (long long)(vertex - s->body[body].first), s->body[body].name,
+                            d < 0 ? "is behind" : "touches", s->obstacle[term->obstacle].name, d);
+        }
+    }
+    brio__free(x);
+    return status;
+}

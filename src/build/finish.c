@@ -1,0 +1,52 @@
+/* From the plans of a builder to a system and its initial state, in order. What only the whole
+ * tells is checked first, so that a builder that fails there can still be changed. */
+#include "build.h"
+
+static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioError *error)
+{
+    BrioStatus status = brio__build_bodies(b, s);
+    if (status == BRIO_ERROR_TOO_LARGE)
+        return brio__error(error, status,
+                           "the scene has %lld vertices: more than %d are not supported",
+                           (long long)s->vertex_count, INT32_MAX / 3);
+    if (status == BRIO_OK) status = brio__build_obstacles(b, s);
+    if (status == BRIO_OK) status = brio__build_map(b, s);
+    if (status != BRIO_OK) return brio__no_memory(error);
+    if (s->block_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "every vertex is fixed: nothing can move");
+    BRIO_CHECK(brio__build_pairs(b, s, error));
+    if (brio__build_masses(b, s) != BRIO_OK || brio__build_terms(b, s) != BRIO_OK ||
+        brio__build_rods(b, s) != BRIO_OK || brio__build_scripts(b, s) != BRIO_OK)
+        return brio__no_memory(error);
+    BRIO_CHECK(brio__build_surface(b, s, error));
+    if (brio__state_create(s, 0, state) != BRIO_OK) return brio__no_memory(error);
+    brio__build_state(b, s, *state);
+    BrioStatus apart = brio__check_distances(b, s, *state, error);
+    if (apart != BRIO_OK) {
+        brio_state_free(*state);
+        *state = NULL;
+    }
+    return apart;
+}
+
+BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioState **state,
+                               BrioError *error)
+{
+    BRIO_CHECK(brio__builder_open(builder, error));
+    if (builder->body_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "there are no bodies");
+    for (int r = 0; r < 3; r++)
+        if (!isfinite(builder->gravity[r]))
+            return brio__error(error, BRIO_ERROR_INPUT, "gravity is not finite");
+    BRIO_CHECK(brio__check_contact(builder, error));
+    BRIO_CHECK(brio__check_rods(builder, error));
+    BrioSystem *made = brio__calloc(1, sizeof *made);
+    if (!made) return brio__no_memory(error);
+    builder->finished = true;
+    BrioStatus status = build(builder, made, state, error);
+    if (status == BRIO_OK)
+        *system = made;
+    else
+        brio_system_free(made);
+    return status;
+}

@@ -1,0 +1,128 @@
+/* World vertices and the map x = J q + b(t) (system.h).
+ *
+ * Rows of J_s: a free vertex has one block of coordinates of weight 1; a vertex of an affine body
+ * has the four blocks of the body's mass points with the weights w_k(X) of affine.h; a mass point
+ * has one of these blocks. Fixed vertices, attachment points and obstacles have none. */
+#include "build.h"
+
+BrioStatus brio__build_bodies(const BrioBuilder *b, BrioSystem *s)
+{
+    s->body = brio__calloc((size_t)b->body_count, sizeof *s->body);
+    if (!s->body) return BRIO_ERROR_MEMORY;
+    s->body_count = b->body_count;
+    for (int i = 0; i < b->body_count; i++) {
+        BrioBodyPlan *plan = &b->body[i];
+        BrioMesh *mesh = plan->mesh;
+        s->body[i] = (BrioBody){.first = s->body_vertices,
+                                .mass_point = -1,
+                                .count = mesh->vertex_count,
+                                .triangle_count = mesh->triangle_count,
+                                .edge_count = mesh->edge_count,
+                                .tet_count = mesh->tet_count};
+        s->body_vertices += mesh->vertex_count;
+        /* names and connectivity move from the plan to the system */
+        s->body[i].name = plan->name;
+        s->body[i].triangle = mesh->triangle;
+        s->body[i].edge = mesh->edge;
+        s->body[i].tet = mesh->tet;
+        plan->name = NULL;
+        mesh->triangle = mesh->edge = mesh->tet = NULL;
+    }
+    s->vertex_count = s->body_vertices + b->attachment_count;
+    for (int i = 0; i < b->body_count; i++)
+        if (b->body[i].weight) {
+            s->body[i].mass_point = s->vertex_count;
+            s->vertex_count += 4;
+        }
+    s->vertex_count += b->obstacle_vertices;
+    return s->vertex_count < INT32_MAX / 3 ? BRIO_OK : BRIO_ERROR_TOO_LARGE;
+}
+
+/* Rows of the map, written one after the other; counted only, in a first pass without `write`. */
+typedef struct Rows {
+    BrioSystem *s;
+    bool write;
+    int64_t entries;
+    int32_t blocks;
+} Rows;
+
+static void start_row(Rows *rows, int64_t vertex)
+{
+    rows->s->map_start[vertex] = (int32_t)rows->entries;
+}
+
+static void add_entry(Rows *rows, int32_t block, double weight)
+{
+    if (rows->write) {
+        rows->s->map_block[rows->entries] = block;
+        rows->s->map_weight[rows->entries] = weight;
+    }
+    rows->entries++;
+}
+
+/* A vertex without coordinates: an empty row. */
+static void add_fixed(Rows *rows, int64_t vertex)
+{
+    BrioSystem *s = rows->s;
+    start_row(rows, vertex);
+    if (rows->write) s->held[s->held_count] = (int32_t)vertex;
+    s->held_count++;
+}
+
+static void add_body(Rows *rows, const BrioBodyPlan *plan, const BrioBody *body)
+{
+    for (int64_t v = 0; v < body->count; v++) {
+        if (plan->fix[v] >= 0) {
+            add_fixed(rows, body->first + v);
+            continue;
+        }
+        start_row(rows, body->first + v);
+        for (int k = 0; plan->weight && k < 4; k++)
+            add_entry(rows, rows->blocks + k, plan->weight[4 * v + k]);
+        if (!plan->weight) add_entry(rows, rows->blocks++, 1);
+    }
+    if (plan->weight && plan->fix[0] < 0) rows->blocks += 4;
+}
+
+/* An affine body is fixed as a whole or not at all. */
+static void add_mass_points(Rows *rows, const BrioBodyPlan *plan, const BrioBody *body)
+{
+    const BrioSystem *s = rows->s;
+    for (int k = 0; body->mass_point >= 0 && k < 4; k++) {
+        int64_t v = body->mass_point + k;
+        if (plan->fix[0] >= 0) {
+            add_fixed(rows, v);
+            continue;
+        }
+        start_row(rows, v);
+        add_entry(rows, rows->write ? s->map_block[s->map_start[body->first] + k] : 0, 1);
+    }
+}
+
+static void add_all(const BrioBuilder *b, Rows *rows)
+{
+    BrioSystem *s = rows->s;
+    s->held_count = 0;
+    for (int i = 0; i < s->body_count; i++) add_body(rows, &b->body[i], &s->body[i]);
+    for (int64_t a = 0; a < b->attachment_count; a++) add_fixed(rows, s->body_vertices + a);
+    for (int i = 0; i < s->body_count; i++) add_mass_points(rows, &b->body[i], &s->body[i]);
+    for (int64_t v = s->vertex_count - b->obstacle_vertices; v < s->vertex_count; v++)
+        add_fixed(rows, v);
+    start_row(rows, s->vertex_count);
+    s->block_count = rows->blocks;
+}
+
+BrioStatus brio__build_map(const BrioBuilder *b, BrioSystem *s)
+{
+    Rows count = {.s = s};
+    Rows rows = {.s = s, .write = true};
+    s->map_start = brio__alloc((size_t)s->vertex_count + 1, sizeof *s->map_start);
+    if (!s->map_start) return BRIO_ERROR_MEMORY;
+    add_all(b, &count);
+    s->map_block = brio__alloc((size_t)count.entries, sizeof *s->map_block);
+    s->map_weight = brio__alloc((size_t)count.entries, sizeof *s->map_weight);
+    s->held = brio__alloc((size_t)s->held_count, sizeof *s->held);
+    if (!s->map_block || !s->map_weight || !s->held) return BRIO_ERROR_MEMORY;
+    add_all(b, &rows);
+    return BRIO_OK;
+}

@@ -1,0 +1,160 @@
+/* Obstacles: those with a formula for the signed distance (planes, solids, height fields), and
+ * triangles that stand still or follow a script (barriers). They are numbered together in the order
+ * of the calls. */
+#include "build.h"
+
+BrioObstacleDef brio_default_obstacle(void)
+{
+    return (BrioObstacleDef){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+}
+
+/* Takes over the mesh, which may be NULL. */
+static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int plane, BrioMesh *mesh,
+                               int script, BrioError *error)
+{
+    char default_name[32];
+    snprintf(default_name, sizeof default_name, "obstacle%d", builder->obstacle_count);
+    if (!name) name = default_name;
+    BrioStatus status = BRIO_OK;
+    if (!name[0])
+        status = brio__error(error, BRIO_ERROR_INPUT, "an obstacle's name must not be empty");
+    if (brio__builder_find_obstacle(builder, name) >= 0)
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "two obstacles are called \"%s\": give each a name of its own", name);
+    BrioObstaclePlan *grown =
+        status == BRIO_OK
+            ? brio__room_for_one(builder->obstacle, builder->obstacle_count, sizeof *grown)
+            : NULL;
+    if (grown) builder->obstacle = grown;
+    char *copy = grown ? brio__strdup(name) : NULL;
+    if (status == BRIO_OK && !copy) status = brio__no_memory(error);
+    if (status != BRIO_OK) {
+        brio_mesh_free(mesh);
+        return status;
+    }
+    builder->obstacle[builder->obstacle_count++] = (BrioObstaclePlan){copy, plane, mesh, script};
+    if (mesh) builder->obstacle_vertices += mesh->vertex_count;
+    return BRIO_OK;
+}
+
+BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *def, BrioError *error)
+{
+    BrioMesh *mesh = NULL;
+    int script;
+    BRIO_CHECK(brio__builder_open(builder, error));
+    if (!def->mesh || def->mesh->vertex_count == 0)
+        return brio__error(error, BRIO_ERROR_INPUT, "an obstacle needs a mesh");
+    BRIO_CHECK(brio__mesh_check(def->mesh, error));
+    BRIO_CHECK(brio__plan_mesh(def->mesh, def->linear, def->translate, &mesh, error));
+    BrioStatus status = mesh->tet_count ? brio__mesh_surface(mesh, error) : BRIO_OK;
+    if (status == BRIO_OK && mesh->triangle_count == 0)
+        status = brio__error(error, BRIO_ERROR_INPUT,
+                             "an obstacle needs triangles, and this mesh has none");
+    if (status == BRIO_OK) status = brio__plan_script(builder, def->script, &script, error);
+    if (status == BRIO_OK) return add_obstacle(builder, def->name, -1, mesh, script, error);
+    brio_mesh_free(mesh);
+    return status;
+}
+
+static BrioStatus add_plane(BrioBuilder *builder, const char *name, const BrioFormulaPlan *plane,
+                            BrioError *error)
+{
+    BrioFormulaPlan *grown =
+        brio__room_for_one(builder->plane, builder->plane_count, sizeof *plane);
+    if (!grown) return brio__no_memory(error);
+    builder->plane = grown;
+    BRIO_CHECK(add_obstacle(builder, name, builder->plane_count, NULL, 0, error));
+    grown[builder->plane_count++] = *plane;
+    return BRIO_OK;
+}
+
+BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3],
+                              const double normal[3], BrioError *error)
+{
+    BrioFormulaPlan made = {.type = brio__obstacle_type("plane"),
+                            .obstacle = builder->obstacle_count};
+    const double values[6] = {point[0], point[1], point[2], normal[0], normal[1], normal[2]};
+    BRIO_CHECK(brio__builder_open(builder, error));
+    BRIO_CHECK(made.type->prepare(values, made.data, error));
+    return add_plane(builder, name, &made, error);
+}
+
+BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape,
+                              const double *values, const double linear[9],
+                              const double translate[3], BrioError *error)
+{
+    const BrioField *fields = brio_shape_fields(shape);
+    BrioFormulaPlan made = {.type = brio__obstacle_type(shape),
+                            .obstacle = builder->obstacle_count};
+    BRIO_CHECK(brio__builder_open(builder, error));
+    if (!made.type || !fields)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "there is no formula for the distance from a %s (`brio list obstacles` "
+                           "names those that have one): take one of them, or triangles with "
+                           "contact of type ipc",
+                           shape);
+    BRIO_CHECK(brio__fields_check(fields, values, error));
+    double own[BRIO_MAX_VALUES]; /* without what divides a shape into cells */
+    int count = 0;
+    for (const BrioField *f = made.type->fields; f->name; f++)
+        for (int k = 0; k < brio__field_width(f); k++)
+            own[count++] = values[brio__fields_offset(fields, f->name) + k];
+    BRIO_CHECK(brio__obstacle_place(made.type, own, linear, translate, made.data, error));
+    return add_plane(builder, name, &made, error);
+}
+
+BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *name, int columns, int rows,
+                                    const double *height, double spacing, const double linear[9],
+                                    const double translate[3], BrioError *error)
+{
+    BrioFormulaPlan made = {.type = brio__obstacle_type("heightfield"),
+                            .obstacle = builder->obstacle_count};
+    BRIO_CHECK(brio__builder_open(builder, error));
+    BRIO_CHECK(brio__obstacle_place(made.type, &spacing, linear, translate, made.data, error));
+    BRIO_CHECK(made.type->table(&spacing, columns, rows, height, &made.table, error));
+    BrioStatus status = add_plane(builder, name, &made, error);
+    if (status != BRIO_OK) brio__free(made.table);
+    return status;
+}
+
+int brio__builder_obstacle_at_fault(const BrioBuilder *builder)
+{
+    return builder->obstacle_at_fault;
+}
+
+int brio__builder_find_obstacle(const BrioBuilder *builder, const char *name)
+{
+    for (int i = 0; i < builder->obstacle_count; i++)
+        if (!strcmp(builder->obstacle[i].name, name)) return i;
+    return -1;
+}
+
+const char *brio__builder_obstacle_name(const BrioBuilder *builder, int obstacle)
+{
+    return obstacle >= 0 && obstacle < builder->obstacle_count ? builder->obstacle[obstacle].name
+                                                               : NULL;
+}
+
+BrioStatus brio__build_obstacles(const BrioBuilder *b, BrioSystem *s)
+{
+    int64_t first = s->vertex_count - b->obstacle_vertices;
+    s->obstacle = brio__calloc((size_t)b->obstacle_count, sizeof *s->obstacle);
+    if (!s->obstacle) return BRIO_ERROR_MEMORY;
+    s->obstacle_count = b->obstacle_count;
+    for (int i = 0; i < b->obstacle_count; i++) {
+        BrioObstaclePlan *plan = &b->obstacle[i];
+        s->obstacle[i] = (BrioObstacle){.name = plan->name, .plane = plan->plane, .first = first};
+        plan->name = NULL;
+        if (plan->plane >= 0) {
+            s->obstacle[i].table = b->plane[plan->plane].table;
+            b->plane[plan->plane].table = NULL;
+        }
+        if (!plan->mesh) continue;
+        s->obstacle[i].count = plan->mesh->vertex_count;
+        s->obstacle[i].triangle_count = plan->mesh->triangle_count;
+        s->obstacle[i].triangle = plan->mesh->triangle;
+        plan->mesh->triangle = NULL;
+        first += plan->mesh->vertex_count;
+    }
+    return BRIO_OK;
+}

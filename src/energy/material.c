@@ -1,0 +1,66 @@
+/* Materials: the energies that a body can be made of, with the values of their fields; and presets,
+ * which are a material and numbers of a real substance. */
+#include "material.h"
+
+#include "../field.h"
+#include "energy.h"
+
+#include <string.h>
+
+static const BrioPreset presets[] = {
+#define PRESET(name, type, summary, ...) {name, type, summary, {__VA_ARGS__}},
+#include "presets.def"
+#undef PRESET
+};
+
+const BrioPreset *brio__preset_at(int i)
+{
+    return i >= 0 && i < (int)BRIO_COUNT(presets) ? &presets[i] : NULL;
+}
+
+const BrioPreset *brio__preset(const char *name)
+{
+    for (size_t i = 0; i < BRIO_COUNT(presets); i++)
+        if (!strcmp(presets[i].name, name)) return &presets[i];
+    return NULL;
+}
+
+const char *brio_preset_at(int i) { return brio__preset_at(i) ? brio__preset_at(i)->name : NULL; }
+
+BrioStatus brio_default_material(const char *type, BrioMaterial *material, BrioError *error)
+{
+    const BrioPreset *preset = brio__preset(type);
+    const BrioEnergy *energy = brio__energy(preset ? preset->type : type);
+    if (!energy || !brio__energy_is_material(energy))
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no material \"%s\"", type);
+    *material = (BrioMaterial){.type = energy->name};
+    brio_fields_defaults(energy->fields, material->values);
+    for (int i = 0; preset && preset->value[i].field; i++)
+        BRIO_CHECK(
+            brio_material_set(material, preset->value[i].field, preset->value[i].value, error));
+    return BRIO_OK;
+}
+
+const char *brio_material_at(int i)
+{
+    for (int k = 0; brio__energy_at(k); k++)
+        if (brio__energy_is_material(brio__energy_at(k)) && i-- == 0)
+            return brio__energy_at(k)->name;
+    return NULL;
+}
+
+const BrioField *brio_material_fields(const char *type)
+{
+    const BrioEnergy *energy = brio__energy(type);
+    return energy && brio__energy_is_material(energy) ? energy->fields : NULL;
+}
+
+BrioStatus brio_material_set(BrioMaterial *material, const char *name, double value,
+                             BrioError *error)
+{
+    const BrioEnergy *energy = material->type ? brio__energy(material->type) : NULL;
+    if (!energy)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "no material \"%s\"",
+                           material->type ? material->type : "");
+    return brio_fields_set(energy->fields, material->values, name, &value, error);
+}

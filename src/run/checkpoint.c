@@ -1,0 +1,465 @@
+/* One description of the file, visit(), serves for writing and reading; the checksum is FNV-1a. A
+ * file is refused unless scene, instruction set and sizes are those that are expected. */
+#include "checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char letters[8] = "brio-ckp";
+enum { VERSION = 3 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
+#define BYTE_ORDER_MARK 0x0102030405060708u
+
+/* ---- what is a scene -------------------------------------------------------------------- */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    return text ? brio__hash(hash, text, strlen(text) + 1) : brio__hash(hash, "\1", 2);
+}
+
+static bool is_end(const BrioNode *node, int depth)
+{
+    return depth == 2 && node->key && !strcmp(node->key, "end") && node->parent->key &&
+           !strcmp(node->parent->key, "time");
+}
+
+static uint64_t hash_node(uint64_t hash, const BrioNode *node, int depth)
+{
+    if (is_end(node, depth)) return hash;
+    /* `time` was made for it */
+    if (depth == 1 && node->count == 1 && is_end(node->child[0], 2)) return hash;
+    int32_t head[3] = {(int32_t)node->kind, node->quoted,
+                       node->kind == BRIO_NODE_LIST ? node->count : 0};
+    hash = brio__hash(hash, head, sizeof head);
+    hash = hash_text(hash, node->key);
+    hash = hash_text(hash, node->text);
+    for (int i = 0; i < node->count; i++) hash = hash_node(hash, node->child[i], depth + 1);
+    return hash;
+}
+
+static uint64_t hash_system(uint64_t hash, const BrioSystem *s)
+{
+    for (int t = 0; t < s->term_count; t++) {
+        const BrioTerm *term = &s->term[t];
+        size_t lanes = (size_t)term->blocks * LANES;
+        hash = hash_text(hash, term->energy->name);
+        hash =
+            brio__hash(hash, term->node, lanes * (size_t)term->energy->nodes * sizeof *term->node);
+        hash =
+            brio__hash(hash, term->rest, lanes * (size_t)term->energy->rest * sizeof *term->rest);
+    }
+    for (int i = 0; i < s->body_count; i++) { /* what is seen goes into results */
+        const BrioSkin *skin = s->body[i].skin;
+        if (!skin) continue;
+        hash = brio__hash(hash, skin->triangle,
+                          3 * (size_t)skin->triangle_count * sizeof *skin->triangle);
+        if (skin->faces && skin->faces->uv)
+            hash = brio__hash(hash, skin->faces->uv,
+                              2 * (size_t)skin->faces->uv_count * sizeof *skin->faces->uv);
+        if (skin->weight)
+            hash = brio__hash(hash, skin->weight,
+                              (size_t)skin->start[skin->vertex_count] * sizeof *skin->weight);
+    }
+    return hash;
+}
+
+uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const BrioState *first)
+{
+    uint64_t hash = hash_system(hash_node(BRIO_HASH_START, scene->tree, 0), s);
+    const struct {
+        const double *values;
+        int64_t count;
+    } part[] = {{first->q, first->coordinates},
+                {first->v, first->coordinates},
+                {first->anchor, first->held},
+                {first->param, first->params}};
+    for (size_t i = 0; i < BRIO_COUNT(part); i++)
+        hash = brio__hash(hash, part[i].values, (size_t)part[i].count * sizeof(double));
+    return hash;
+}
+
+/* ---- one description for writing and reading -------------------------------------------- */
+
+typedef struct Stream {
+    FILE *file; /* of processes that write together: NULL of all but the first */
+    BrioShare *share;
+    bool reading;
+    bool broken; /* ended too early, or does not fit */
+    uint64_t hash;
+} Stream;
+
+static void visit_bytes(Stream *s, void *data, size_t size)
+{
+    if (s->broken || size == 0 || !s->file) return;
+    if (s->reading)
+        s->broken = fread(data, 1, size, s->file) != size;
+    else
+        s->broken = fwrite(data, 1, size, s->file) != size;
+    s->hash = brio__hash(s->hash, data, size);
+}
+
+#define VISIT(s, field) visit_bytes(s, &(field), sizeof(field))
+
+static void visit_head(Stream *s, BrioCheckpoint *c, char found[8], uint32_t *version,
+                       uint64_t *mark)
+{
+    visit_bytes(s, found, 8);
+    VISIT(s, *version);
+    VISIT(s, *mark);
+    VISIT(s, c->scene);
+    VISIT(s, c->isa);
+}
+
+static void visit_nothing(Stream *s, size_t bytes)
+{
+    char zero[256] = {0};
+    for (size_t at = 0; at < bytes; at += sizeof zero)
+        visit_bytes(s, zero, BRIO_MIN(bytes - at, sizeof zero));
+}
+
+/* An array of the whole of which processes have shares, piece by piece: `width` numbers for each of
+ * `all`. */
+static void visit_shared(Stream *s, double *value, const int64_t *number, const uint8_t *tells,
+                         int64_t count, int64_t all, int width)
+{
+    enum { PIECE = 1 << 18 };
+    double *piece = brio__alloc((size_t)(PIECE * width), sizeof *piece);
+    bool memory = s->reading ? piece != NULL : !brio__share_any(s->share, !piece);
+    if (!memory) s->broken = true;
+    for (int64_t begin = 0; memory && begin < all; begin += PIECE) {
+        int64_t end = BRIO_MIN(all, begin + PIECE);
+        size_t bytes = (size_t)(end - begin) * (size_t)width * sizeof *piece;
+        memset(piece, 0, bytes);
+        if (!s->reading)
+            s->share->collect(s->share, value, number, tells, count, width, begin, end, piece);
+        if (s->share->status != BRIO_OK) s->broken = true;
+        visit_bytes(s, piece, bytes);
+        for (int64_t i = 0; s->reading && i < count; i++)
+            if (number[i] >= begin && number[i] < end)
+                memcpy(value + i * width, piece + (number[i] - begin) * width,
+                       (size_t)width * sizeof *piece);
+    }
+    brio__free(piece);
+}
+
+/* The same bytes as of a state that is whole. */
+static void visit_shares(Stream *s, BrioState *state, BrioState *head)
+{
+    const BrioShare *share = s->share;
+    const int64_t blocks = state->coordinates / 3, history = state->history;
+    size_t begin[5], at = sizeof *head;
+    head->coordinates = 3 * share->blocks;
+    head->held = 3 * share->held_vertices;
+    head->params = share->params;
+    head->bytes = brio__state_layout(head, begin);
+    BrioState whole = *head;
+    VISIT(s, *head);
+    if (s->reading) {
+        if (s->broken || head->bytes != whole.bytes || head->coordinates != whole.coordinates ||
+            head->held != whole.held || head->params != whole.params || head->history != history) {
+            s->broken = true;
+            return;
+        }
+        head->coordinates = state->coordinates, head->held = state->held,
+        head->params = state->params, head->bytes = state->bytes;
+        head->q = state->q, head->v = state->v, head->anchor = state->anchor,
+        head->param = state->param, head->past = state->past;
+        *state = *head;
+    }
+    const struct {
+        double *value;
+        const int64_t *number;
+        const uint8_t *tells;
+        int64_t count, all;
+        int width;
+    } part[4] = {
+        {state->q, share->block, NULL, s->reading ? blocks : share->owned, share->blocks, 3},
+        {state->v, share->block, NULL, s->reading ? blocks : share->owned, share->blocks, 3},
+        {state->anchor, share->held, share->tells_held, state->held / 3, share->held_vertices, 3},
+        {state->param, share->param, share->tells_param, state->params, share->params, 1}};
+    for (int i = 0; i < 5; i++) {
+        visit_nothing(s, begin[i] - at);
+        at = begin[i];
+        for (int64_t k = 0; i == 4 && k < history; k++) {
+            visit_shared(s, state->past + k * state->coordinates, part[0].number, NULL,
+                         part[0].count, share->blocks, 3);
+            at += 3 * (size_t)share->blocks * sizeof(double);
+        }
+        if (i == 4) break;
+        visit_shared(s, part[i].value, part[i].number, part[i].tells, part[i].count, part[i].all,
+                     part[i].width);
+        at += (size_t)(part[i].all * part[i].width) * sizeof(double);
+    }
+    visit_nothing(s, whole.bytes - at);
+}
+
+/* The whole block, so that nothing of the state can be forgotten; its pointers mean nothing in a
+ * file. */
+static void visit_state(Stream *s, BrioState *state)
+{
+    BrioState head = *state;
+    head.q = head.v = head.anchor = head.param = head.past = NULL;
+    if (s->share) {
+        visit_shares(s, state, &head);
+        return;
+    }
+    VISIT(s, head);
+    if (s->reading) {
+        if (s->broken || head.bytes != state->bytes || head.coordinates != state->coordinates ||
+            head.held != state->held || head.params != state->params ||
+            head.history != state->history) {
+            s->broken = true;
+            return;
+        }
+        head.q = state->q, head.v = state->v, head.anchor = state->anchor,
+        head.param = state->param, head.past = state->past;
+        *state = head;
+    }
+    visit_bytes(s, (char *)state + sizeof *state, state->bytes - sizeof *state);
+}
+
+static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
+{
+#define X(name) VISIT(s, c->totals.solve.name);
+    BRIO_PHASE_LIST(X)
+#undef X
+    VISIT(s, c->totals.solve.minimisations);
+    VISIT(s, c->totals.solve.iterations);
+    VISIT(s, c->totals.solve.evaluations);
+    VISIT(s, c->totals.solve.roundoff);
+    VISIT(s, c->totals.setup);
+    VISIT(s, c->totals.output);
+    VISIT(s, c->totals.wall);
+    VISIT(s, c->totals.halved_steps);
+    VISIT(s, c->totals.deepest_halving);
+    VISIT(s, c->totals.sessions);
+    VISIT(s, c->totals.first_energy);
+    VISIT(s, c->totals.last_energy);
+    VISIT(s, c->energy_length);
+    VISIT(s, c->probes_length);
+    VISIT(s, c->motion_length);
+    VISIT(s, c->motion_stride);
+    VISIT(s, c->frames_passed);
+    VISIT(s, c->frame_count);
+    if (s->reading && !s->broken) {
+        c->frame_time =
+            c->frame_count >= 0 ? brio__alloc((size_t)c->frame_count + 1, sizeof(double)) : NULL;
+        if (!c->frame_time) s->broken = true;
+    }
+    visit_bytes(s, c->frame_time, (size_t)c->frame_count * sizeof(double));
+    visit_state(s, state);
+}
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCheckpoint *c,
+                              BrioState *state, BrioShare *share, BrioError *error)
+{
+    FILE *file = NULL;
+    char found[8];
+    uint32_t version = VERSION;
+    uint64_t mark = BYTE_ORDER_MARK;
+    BrioStatus status =
+        brio__share_speaks(share) ? brio__replace_begin(folder, name, &file, error) : BRIO_OK;
+    BRIO_CHECK(brio__share_agree(share, status));
+    Stream s = {.file = file, .share = share, .hash = BRIO_HASH_START};
+    memcpy(found, letters, sizeof found);
+    visit_head(&s, c, found, &version, &mark);
+    visit(&s, c, state);
+    uint64_t sum = s.hash;
+    visit_bytes(&s, &sum, sizeof sum);
+    if (file && s.broken && !ferror(file)) { /* no memory: the last one stays */
+        brio__replace_cancel(folder, name, file);
+        return brio__share_agree(share, brio__error(error, BRIO_ERROR_MEMORY,
+                                                    "out of memory for %s/%s", folder->path, name));
+    }
+    if (file) status = brio__replace_end(folder, name, file, true, error);
+    if (file && status == BRIO_OK) status = brio__folder_sync(folder, error);
+    return brio__share_agree(share, status);
+}
+
+BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *c, BrioState *state,
+                                  BrioShare *share, BrioError *error)
+{
+    return write_named(folder, BRIO_CHECKPOINT_NAME, c, state, share, error);
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+static BrioStatus refuse(const BrioFolder *folder, BrioError *error, const char *why)
+{
+    return brio__error(error, BRIO_ERROR_INPUT, "%s/%s %s", folder->path, BRIO_CHECKPOINT_NAME,
+                       why);
+}
+
+/* The last eight bytes are the checksum of those before. */
+static bool whole(FILE *file)
+{
+    unsigned char buffer[65536 + 8];
+    size_t kept = 0, got;
+    uint64_t hash = BRIO_HASH_START, sum;
+    while ((got = fread(buffer + kept, 1, sizeof buffer - kept, file)) > 0) {
+        kept += got;
+        if (kept <= 8) continue;
+        hash = brio__hash(hash, buffer, kept - 8);
+        memmove(buffer, buffer + kept - 8, 8);
+        kept = 8;
+    }
+    if (kept < 8 || ferror(file)) return false;
+    memcpy(&sum, buffer, sizeof sum);
+    return sum == hash;
+}
+
+static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint *c,
+                            BrioState *state, BrioShare *share, BrioError *error)
+{
+    static const char *const damaged =
+        "is damaged or cut off: the run cannot be continued; start again with --force";
+    BrioCheckpoint found = {0};
+    char first[8] = "";
+    uint32_t version = 0;
+    uint64_t mark = 0;
+    Stream s = {.file = file, .share = share, .reading = true};
+    visit_head(&s, &found, first, &version, &mark);
+    if (s.broken || memcmp(first, letters, sizeof first)) return refuse(folder, error, damaged);
+    if (mark != BYTE_ORDER_MARK)
+        return refuse(folder, error,
+                      "was written on a machine with another byte order; start again with --force");
+    if (version != VERSION)
+        return refuse(folder, error,
+                      "was written by another version of brio; start again with --force");
+    rewind(file);
+    if (!whole(file)) return refuse(folder, error, damaged);
+    found.isa[sizeof found.isa - 1] = 0;
+    if (c->isa[0] && strcmp(found.isa, c->isa))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%s/%s was made with the instruction set %s and this run would use %s, "
+                           "which gives other last bits; set "
+                           "BRIO_ISA=%s, or start again with --force",
+                           folder->path, BRIO_CHECKPOINT_NAME, found.isa, c->isa, found.isa);
+    if (c->scene && found.scene != c->scene)
+        return refuse(folder, error,
+                      "belongs to another scene, or the scene or one of its files was changed "
+                      "(only time.end may be); run the "
+                      "scene as it was, or start again with --force");
+    rewind(file);
+    s.broken = false;
+    visit_head(&s, &found, first, &version, &mark);
+    visit(&s, &found, state);
+    if (s.broken) {
+        brio__free(found.frame_time);
+        return refuse(folder, error, damaged);
+    }
+    *c = found;
+    return BRIO_OK;
+}
+
+BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint,
+                                 BrioState *state, BrioShare *share, BrioError *error)
+{
+    int fd = openat(folder->fd, BRIO_CHECKPOINT_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (!file) {
+        int reason = errno;
+        if (fd >= 0) close(fd);
+        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s/%s: %s", folder->path,
+                           BRIO_CHECKPOINT_NAME, strerror(reason));
+    }
+    BrioState *copy = NULL;
+    BrioStatus status = brio_state_copy(state, &copy, NULL);
+    if (status == BRIO_OK) status = read_open(folder, file, checkpoint, copy, share, error);
+    if (status == BRIO_OK) brio_state_assign(state, copy);
+    brio_state_free(copy);
+    fclose(file);
+    return status;
+}
+
+bool brio__checkpoint_exists(const BrioFolder *folder)
+{
+    struct stat info;
+    return fstatat(folder->fd, BRIO_CHECKPOINT_NAME, &info, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* ---- checkpoints of a simulation without a run ------------------------------------------ */
+
+/* The folder of a file, and its name in it. */
+static BrioStatus open_folder_of(const char *file, BrioFolder *folder, const char **name,
+                                 BrioError *error)
+{
+    char path[4096];
+    const char *slash = strrchr(file, '/');
+    *name = slash ? slash + 1 : file;
+    int length = slash == file ? 1 : slash ? (int)(slash - file) : 1;
+    if (!**name || length >= (int)sizeof path)
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "\"%s\" is not the name of a file", file);
+    snprintf(path, sizeof path, "%.*s", length, slash ? file : ".");
+    return brio__folder_open(path, false, folder, error);
+}
+
+BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, BrioError *error)
+{
+    BrioFolder folder = {.fd = -1};
+    struct stat info;
+    const char *name;
+    BrioCheckpoint c = {.scene = hash_system(BRIO_HASH_START, sim->system)};
+    snprintf(c.isa, sizeof c.isa, "%s", brio_isa());
+    BRIO_CHECK(open_folder_of(file, &folder, &name, error));
+    BrioStatus status =
+        !replace && fstatat(folder.fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0
+            ? brio__error(error, BRIO_ERROR_EXISTS,
+                          "%s is there already: give another name, or ask to replace it", file)
+            : write_named(&folder, name, &c, sim->state, NULL, error);
+    brio__folder_close(&folder);
+    return status;
+}
+
+static BrioStatus restore(BrioSim *sim, const char *name, FILE *file, BrioState *copy,
+                          BrioError *error)
+{
+    BrioCheckpoint found = {0};
+    char first[8] = "";
+    uint32_t version = 0;
+    uint64_t mark = 0;
+    Stream s = {.file = file, .reading = true};
+    visit_head(&s, &found, first, &version, &mark);
+    if (s.broken || memcmp(first, letters, sizeof first))
+        return brio__error(error, BRIO_ERROR_INPUT, "%s is no checkpoint, or is cut off", name);
+    if (mark != BYTE_ORDER_MARK || version != VERSION)
+        return brio__error(
+            error, BRIO_ERROR_INPUT,
+            "%s was written by another version of brio, or on another kind of machine", name);
+    if (found.scene != hash_system(BRIO_HASH_START, sim->system))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%s belongs to other bodies than those of this simulation: load the "
+                           "scene that it was saved from",
+                           name);
+    rewind(file);
+    if (!whole(file)) return brio__error(error, BRIO_ERROR_INPUT, "%s is damaged or cut off", name);
+    rewind(file);
+    visit_head(&s, &found, first, &version, &mark);
+    visit(&s, &found, copy);
+    brio__free(found.frame_time);
+    if (s.broken)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "%s was saved under an integrator that remembers another number of "
+                           "steps than %s: set that integrator first",
+                           name, sim->stepper->integrator->name);
+    brio_state_assign(sim->state, copy);
+    return BRIO_OK;
+}
+
+BrioStatus brio_sim_restore(BrioSim *sim, const char *name, BrioError *error)
+{
+    BrioState *copy = NULL;
+    FILE *file = fopen(name, "re");
+    if (!file)
+        return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", name, strerror(errno));
+    BrioStatus status = brio_state_copy(sim->state, &copy, NULL);
+    status = status == BRIO_OK ? restore(sim, name, file, copy, error)
+                               : brio__error(error, status, "out of memory");
+    brio_state_free(copy);
+    fclose(file);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* The checkpoint of a run: all that is needed to go on to the same bits.
+ *
+ * A binary file: eight letters, version, mark of the byte order, then the fields in the order of
+ * visit() in checkpoint.c, and at the end a checksum of everything before it. It replaces the last
+ * one atomically. */
+#ifndef BRIO_CHECKPOINT_H
+#define BRIO_CHECKPOINT_H
+
+#include "../scene/scene.h"
+#include "../writer.h"
+
+#define BRIO_CHECKPOINT_NAME "checkpoint"
+
+/* What a run has done so far, over all its sessions. */
+typedef struct BrioRunTotals {
+    BrioSolveTotals solve;
+    double setup, output, wall; /* s: before the first step; writing; everything */
+    int64_t halved_steps;       /* steps that had to be done in halves */
+    int64_t deepest_halving;
+    int64_t sessions;                 /* 1, and one for each --resume */
+    double first_energy, last_energy; /* total, J */
+} BrioRunTotals;
+
+typedef struct BrioCheckpoint {
+    uint64_t scene; /* brio__scene_hash */
+    char isa[16];   /* other instruction sets give other last bits */
+    BrioRunTotals totals;
+    int64_t energy_length, probes_length; /* bytes; 0: not begun */
+    int64_t motion_length, motion_stride; /* of the motion: bytes; every so many-th instant */
+    int64_t frames_passed;                /* instants k/fps, written or not */
+    int64_t frame_count;                  /* frames written */
+    double *frame_time;                   /* of each of them */
+} BrioCheckpoint;
+
+/* Of the scene as it was resolved, meshes and first state included; without time.end, so that a run
+ * can be made longer. */
+uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *system, const BrioState *first);
+
+/* A state of which processes have shares (NULL: it is whole) gives the same file: process 0 writes
+ * it and all take part, so that any number of processes may go on from it, one too. */
+BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint,
+                                  BrioState *state, BrioShare *share, BrioError *error);
+/* `checkpoint` comes with the scene and isa that are expected (0 and "": whatever they are, to look
+ * and not to continue); frame_time is allocated. `state` is one of the same system, and changed
+ * only if all is well. */
+BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint,
+                                 BrioState *state, BrioShare *share, BrioError *error);
+bool brio__checkpoint_exists(const BrioFolder *folder);
+
+#endif

@@ -1,0 +1,799 @@
+/* The order of things on the disk makes every moment one from which a run can continue. A
+ * checkpoint is there before anything else; what it claims (bytes of the tables, frames) is on the
+ * disk before it; and what was written after it is cut off or written again, to the same bytes,
+ * when the run is resumed. */
+#include "run.h"
+
+#include "../sim/ledger.h"
+#include "../number.h"
+#include "tables.h"
+#include "../output/film.h"
+#include "../output/json.h"
+#include "../output/motion.h"
+
+#ifdef BRIO_HAVE_MPI
+#include "../cluster/cluster.h"
+#include "../processes.h"
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
+#include <unistd.h>
+
+static const char *const verdict_names[] = {"running", "completed", "stopped", "failed"};
+const char *brio__verdict_name(BrioVerdict verdict) { return verdict_names[verdict]; }
+
+#define FRAME_STEM "frame" /* frame_000012.vtu */
+#define FILM_STEM "frames" /* frames.glb */
+
+typedef struct Run {
+    BrioScene *scene;
+    BrioShare *share; /* of the system; NULL: this process has all of it */
+    bool speaks;      /* this process writes */
+    BrioSim *sim;
+    const BrioRunOptions *options;
+    BrioRunResult *result;
+    BrioFolder folder, frames;
+    BrioWriter energy, probes, moved;
+    /* what is seen; kept if scene->motion; NULL: neither kept nor wanted by a format, or another
+     * process speaks */
+    BrioMotionFile *motion;
+    BrioCheckpoint checkpoint; /* as of now; the lengths as of the last one written */
+    int64_t time_room;         /* of checkpoint.frame_time */
+    int64_t frames_saved;      /* frames that the last checkpoint counts */
+    double *x, *v;             /* world, for frames and probes */
+    double *seen;              /* vertices of the motion's parts, then their velocities */
+    double start, earlier;     /* clock at the start of this session; wall time of those before */
+    double checkpoint_at, checkpoint_cost;
+    int64_t checkpoint_step;
+    double peak; /* bytes of memory that all processes have had at most */
+    BrioLedger ledger;
+    BrioExactWatch watch; /* exact: NULL if there is none */
+} Run;
+
+int64_t brio__scene_steps(const BrioScene *scene)
+{
+    return (int64_t)ceil(scene->end / scene->def.h - 1e-6);
+}
+
+/* ---- run.json --------------------------------------------------------------------------- */
+
+static void json_totals(BrioJson *json, const Run *run)
+{
+    const BrioRunTotals *t = &run->checkpoint.totals;
+    BrioLinearStats stats = {0};
+    double solving = 0;
+    brio__json_open(json, "wall", '{');
+    brio__json_real(json, "total", t->wall);
+    brio__json_real(json, "setup", t->setup);
+#define X(name)                                  \
+    brio__json_real(json, #name, t->solve.name); \
+    solving += t->solve.name;
+    BRIO_PHASE_LIST(X)
+#undef X
+    brio__json_real(json, "output", t->output);
+    brio__json_real(json, "other", fmax(t->wall - t->setup - solving - t->output, 0));
+    brio__json_close(json, '}');
+
+    if (run->sim->stepper->solver->linear)
+        brio__linear_stats(run->sim->stepper->solver->linear, &stats);
+    brio__json_open(json, "totals", '{');
+    brio__json_integer(json, "steps", run->sim->state->step);
+    brio__json_real(json, "time", run->sim->state->time);
+    brio__json_integer(json, "minimisations", t->solve.minimisations);
+    brio__json_integer(json, "newton_iterations", t->solve.iterations);
+    brio__json_integer(json, "evaluations", t->solve.evaluations);
+    brio__json_integer(json, "roundoff_convergences", t->solve.roundoff);
+    brio__json_integer(json, "pattern_analyses", t->solve.analyses);
+    brio__json_integer(json, "factorisations", t->solve.factorisations);
+    brio__json_integer(json, "contact_searches", t->solve.searches);
+    brio__json_integer(json, "contact_candidates", t->solve.candidates);
+    brio__json_integer(json, "halved_steps", t->halved_steps);
+    brio__json_integer(json, "deepest_halving", t->deepest_halving);
+    brio__json_integer(json, "linear_iterations", stats.iterations);
+    brio__json_real(json, "factor_nonzeros", stats.factor_nonzeros);
+    if (run->peak > 0) brio__json_real(json, "peak_memory", run->peak);
+    if (run->share) { /* of the first process, in this session */
+        double sent[3];
+        run->share->traffic(run->share, sent);
+        brio__json_real(json, "messages", sent[0]);
+        brio__json_real(json, "message_bytes", sent[1]);
+        brio__json_real(json, "joint_operations", sent[2]);
+    }
+    brio__json_integer(json, "frames", run->checkpoint.frame_count);
+    brio__json_integer(json, "sessions", t->sessions);
+    brio__json_real(json, "first_energy", t->first_energy);
+    brio__json_real(json, "last_energy", t->last_energy);
+    brio__json_close(json, '}');
+}
+
+static void json_sizes(BrioJson *json, const BrioSystem *s)
+{
+    int64_t tets = 0, triangles = 0, springs = 0;
+    for (int i = 0; i < s->body_count; i++) {
+        const BrioBody *b = &s->body[i];
+        BrioWhole whole = s->share ? s->share->body[i]
+                                   : (BrioWhole){.tets = b->tet_count,
+                                                 .triangles = b->triangle_count,
+                                                 .edges = b->edge_count};
+        tets += whole.tets;
+        springs += whole.edges;
+        if (s->term[b->term].energy->element == BRIO_ELEMENT_TRIANGLE) triangles += whole.triangles;
+    }
+    brio__json_open(json, "sizes", '{');
+    brio__json_integer(json, "bodies", s->body_count);
+    brio__json_integer(json, "vertices", s->share ? s->share->vertices : s->body_vertices);
+    brio__json_integer(json, "tets", tets);
+    brio__json_integer(json, "triangles", triangles); /* of shells */
+    brio__json_integer(json, "springs", springs);
+    brio__json_integer(json, "coordinates", 3 * (s->share ? s->share->blocks : s->block_count));
+    brio__json_close(json, '}');
+    brio__json_open(json, "bodies", '[');
+    for (int i = 0; i < s->body_count; i++) brio__json_text(json, NULL, s->body[i].name);
+    brio__json_close(json, ']');
+}
+
+static void json_exact(BrioJson *json, const Run *run)
+{
+    const BrioExactWatch *w = &run->watch;
+    brio__json_open(json, "exact", '{'); /* of this session */
+    brio__json_integer(json, "from_step", run->result->step);
+    brio__json_integer(json, "states", w->states);
+    brio__json_integer(json, "pairs", w->pairs);
+    brio__json_integer(json, "intersections", w->intersections);
+    brio__json_integer(json, "inverted", w->inverted);
+    brio__json_integer(json, "behind_planes", w->behind);
+    brio__json_integer(json, "not_finite", w->not_finite);
+    brio__json_real(json, "wall", w->seconds);
+    brio__json_close(json, '}');
+}
+
+static BrioStatus write_own_json(Run *run, BrioVerdict verdict, const char *reason,
+                                 BrioError *error)
+{
+    FILE *file;
+    BRIO_CHECK(brio__replace_begin(&run->folder, "run.json", &file, error));
+    BrioJson json = {.file = file};
+    brio__json_open(&json, NULL, '{');
+    brio__json_text(&json, "title", run->scene->title);
+    brio__json_text(&json, "verdict", brio__verdict_name(verdict));
+    brio__json_text(&json, "reason", reason);
+    brio__json_text(&json, "version", brio_version());
+    brio__json_text(&json, "isa", brio_isa());
+    brio__json_text(&json, "blas", brio__blas_name());
+    brio__json_integer(&json, "threads", brio_threads());
+    brio__json_integer(&json, "processes", run->share ? run->share->processes : 1);
+    json_sizes(&json, run->sim->system);
+    json_totals(&json, run);
+    if (run->watch.exact) json_exact(&json, run);
+    brio__json_text(&json, "scene_file", run->scene->file);
+    brio__json_key(&json, "scene");
+    brio__tree_json(run->scene->tree, 2, file);
+    brio__json_close(&json, '}');
+    return brio__replace_end(&run->folder, "run.json", file, false, error);
+}
+
+static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, BrioError *error)
+{
+    return brio__share_agree(run->share,
+                             run->speaks ? write_own_json(run, verdict, reason, error) : BRIO_OK);
+}
+
+/* ---- outputs of a step ------------------------------------------------------------------ */
+
+static const char *frame_extension(const Run *run, const BrioFrameFormat *format)
+{
+    return run->share && format->join ? format->joint_extension : format->extension;
+}
+
+/* The file of frame k: what is written at once, or what names the pieces that processes have
+ * written. */
+static void frame_name(const Run *run, const BrioFrameFormat *format, int64_t k, char *text,
+                       size_t size)
+{
+    snprintf(text, size, FRAME_STEM "_%06lld.%s", (long long)k, frame_extension(run, format));
+}
+
+/* What this process has of a frame: all of it, or a piece. */
+static BrioStatus write_formats(Run *run, const BrioFrame *whole, const BrioFrame *piece,
+                                BrioError *error)
+{
+    int64_t k = run->checkpoint.frame_count;
+    for (int i = 0; i < run->scene->format_count; i++) {
+        const BrioFrameFormat *format = run->scene->format[i];
+        char name[64];
+        FILE *file;
+        bool joint = run->share && format->join;
+        if (format->film || (!joint && !run->speaks)) continue;
+        if (joint)
+            brio__frame_piece_name(format, FRAME_STEM, k, run->share->process, name, sizeof name);
+        else
+            frame_name(run, format, k, name, sizeof name);
+        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
+        format->write(joint ? piece : whole, file);
+        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
+        if (!joint || !run->speaks) continue;
+        frame_name(run, format, k, name, sizeof name);
+        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
+        format->join(FRAME_STEM, k, run->share->processes, file);
+        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus write_frame(Run *run, BrioError *error)
+{
+    const BrioState *state = run->sim->state;
+    BrioCheckpoint *c = &run->checkpoint;
+    double *seen_v = run->motion ? run->seen + 3 * run->motion->vertex_count : NULL;
+    BrioFrame frame = {.system = run->sim->system,
+                       .time = state->time,
+                       .x = run->x,
+                       .v = run->v,
+                       .motion = run->motion,
+                       .only = -1,
+                       .seen = run->seen,
+                       .seen_v = seen_v};
+    BrioFrame seen = frame;
+    /* the first process sees surfaces only */
+    if (run->share) seen.system = NULL, seen.x = seen.v = NULL;
+    if (c->frame_count >= run->time_room) {
+        int64_t room = 2 * c->frame_count + 64;
+        double *grown =
+            brio__realloc(c->frame_time, (size_t)c->frame_count, (size_t)room, sizeof *grown);
+        if (!grown) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        c->frame_time = grown;
+        run->time_room = room;
+    }
+    if (run->motion) {
+        brio__motion_seen(run->motion, run->x, false, run->seen);
+        brio__motion_seen(run->motion, run->v, true, seen_v);
+    }
+    BRIO_CHECK(write_formats(run, &seen, &frame, error));
+    c->frame_time[c->frame_count++] = state->time;
+    return BRIO_OK;
+}
+
+/* Rows and the frame of the state as it is, by every process what is its own: whether all have done
+ * it is for the caller to ask. `before` is the time of the last step, negative at the start. */
+static BrioStatus write_outputs(Run *run, double before, BrioError *error)
+{
+    const BrioScene *scene = run->scene;
+    const BrioState *state = run->sim->state;
+    if (state->step % scene->energy_every == 0) {
+        if (brio_sim_ledger(run->sim, &run->ledger) != BRIO_OK)
+            return brio__error(error, BRIO_NOT_FINITE,
+                               "the energy is not a finite number after step %lld",
+                               (long long)state->step);
+        run->checkpoint.totals.last_energy = run->ledger.total;
+        if (run->speaks) BRIO_CHECK(brio__energy_row(&run->energy, run->sim, &run->ledger, error));
+        if (run->speaks && scene->probe_count) {
+            brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
+            BRIO_CHECK(brio__probes_row(&run->probes, scene, run->sim->system, state->step,
+                                        state->time, run->x, error));
+        }
+    }
+    /* a frame whenever an instant k/fps is reached or passed; times carry round-off */
+    double now = floor(state->time * scene->fps + 1e-6);
+    double last = before < 0 ? -1 : floor(before * scene->fps + 1e-6);
+    if (now <= last) return BRIO_OK;
+    int64_t instant = run->checkpoint.frames_passed++;
+    bool frame = scene->format_count && instant % scene->every == 0;
+    bool moved = scene->motion && instant % run->checkpoint.motion_stride == 0;
+    if (!frame && !moved) return BRIO_OK;
+    brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
+    brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
+    if (moved && run->speaks) {
+        brio__motion_frame(run->motion, state->time, run->x, run->v);
+        BRIO_CHECK(brio__writer_put(&run->moved, (const char *)run->motion->buffer,
+                                    run->motion->frame_bytes, error));
+    }
+    return frame ? write_frame(run, error) : BRIO_OK;
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------ */
+
+static BrioStatus sync_frames(Run *run, BrioError *error)
+{
+    if (run->scene->format_count == 0) return BRIO_OK;
+    for (int i = 0; i < run->scene->format_count; i++) {
+        const BrioFrameFormat *format = run->scene->format[i];
+        char name[64];
+        if (format->film) continue;
+        for (int64_t k = run->frames_saved; k < run->checkpoint.frame_count; k++) {
+            frame_name(run, format, k, name, sizeof name);
+            int fd = openat(run->frames.fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+            if (fd < 0) return brio__write_failed(&run->frames, name, errno, error);
+            int failed = fsync(fd) && errno != EINVAL ? errno : 0;
+            close(fd);
+            if (failed) return brio__write_failed(&run->frames, name, failed, error);
+        }
+        if (!format->index) continue;
+        FILE *file;
+        snprintf(name, sizeof name, FILM_STEM ".%s", format->index_extension);
+        BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
+        format->index(FRAME_STEM, frame_extension(run, format), run->checkpoint.frame_time,
+                      run->checkpoint.frame_count, file);
+        BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
+    }
+    return brio__folder_sync(&run->frames, error);
+}
+
+static BrioStatus sync_outputs(Run *run, BrioError *error)
+{
+    BRIO_CHECK(sync_frames(run, error));
+    BRIO_CHECK(brio__writer_sync(&run->energy, error));
+    if (run->probes.file) BRIO_CHECK(brio__writer_sync(&run->probes, error));
+    return run->moved.file ? brio__writer_sync(&run->moved, error) : BRIO_OK;
+}
+
+static BrioStatus save(Run *run, BrioError *error)
+{
+    BrioCheckpoint next = run->checkpoint;
+    double before = brio__seconds();
+    BRIO_CHECK(
+        brio__share_agree(run->share, run->energy.file ? sync_outputs(run, error) : BRIO_OK));
+    if (run->energy.file) {
+        next.energy_length = run->energy.length;
+        next.probes_length = run->probes.length;
+        next.motion_length = run->moved.length;
+    }
+    next.totals.solve = run->sim->stepper->solver->totals;
+    next.totals.wall = run->earlier + brio__seconds() - run->start;
+    BRIO_CHECK(brio__checkpoint_write(&run->folder, &next, run->sim->state, run->share, error));
+    run->checkpoint = next;
+    run->frames_saved = next.frame_count;
+    run->checkpoint_step = run->sim->state->step;
+    run->checkpoint_at = brio__seconds();
+    run->checkpoint_cost = run->checkpoint_at - before;
+    run->checkpoint.totals.output += run->checkpoint_cost;
+    return BRIO_OK;
+}
+
+/* Large states are saved less often, so that saving stays below a twentieth of the time. */
+static bool save_is_due(const Run *run)
+{
+    const BrioRunOptions *o = run->options;
+    if (o->checkpoint_steps > 0)
+        return run->sim->state->step - run->checkpoint_step >= o->checkpoint_steps;
+    double every = o->checkpoint_seconds > 0 ? o->checkpoint_seconds : 5;
+    return brio__share_any(run->share, run->speaks && brio__seconds() - run->checkpoint_at >=
+                                                          fmax(every, 20 * run->checkpoint_cost));
+}
+
+/* ---- the run ---------------------------------------------------------------------------- */
+
+/* Frames beyond the checkpoint: written by a session that was killed. */
+static void remove_later_frames(Run *run)
+{
+    for (int i = 0; i < run->scene->format_count; i++) {
+        char name[64];
+        int64_t k = run->checkpoint.frame_count;
+        if (run->scene->format[i]->film) continue;
+        do frame_name(run, run->scene->format[i], k++, name, sizeof name);
+        while (unlinkat(run->frames.fd, name, 0) == 0);
+    }
+}
+
+static BrioStatus open_outputs(Run *run, BrioError *error)
+{
+    BrioCheckpoint *c = &run->checkpoint;
+    if (run->scene->format_count) {
+        BRIO_CHECK(brio__folder_inside(&run->folder, "frames", run->speaks, &run->frames, error));
+        if (run->speaks) remove_later_frames(run);
+    }
+    if (!run->speaks) return BRIO_OK;
+    BRIO_CHECK(
+        brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
+    if (run->scene->probe_count)
+        BRIO_CHECK(
+            brio__writer_open(&run->folder, "probes.csv", c->probes_length, &run->probes, error));
+    if (run->scene->motion)
+        BRIO_CHECK(brio__writer_open(&run->folder, BRIO_MOTION_NAME, c->motion_length, &run->moved,
+                                     error));
+    return BRIO_OK;
+}
+
+static BrioStatus write_motion_head(Run *run, BrioError *error)
+{
+    char *bytes = NULL;
+    size_t size;
+    if (brio__motion_head(run->motion, &bytes, &size) != BRIO_OK)
+        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    BrioStatus status = brio__writer_put(&run->moved, bytes, size, error);
+    free(bytes);
+    return status;
+}
+
+static BrioStatus write_heads(Run *run, BrioError *error)
+{
+    BRIO_CHECK(brio__energy_head(&run->energy, run->sim, error));
+    if (run->scene->probe_count) BRIO_CHECK(brio__probes_head(&run->probes, run->scene, error));
+    return run->scene->motion ? write_motion_head(run, error) : BRIO_OK;
+}
+
+/* Everything up to the first step: the first row and frame, or the place where an earlier session
+ * ended. */
+static BrioStatus begin(Run *run, BrioError *error)
+{
+    BrioCheckpoint *c = &run->checkpoint;
+    bool fresh = c->energy_length == 0;
+    if (!run->result->resumed) BRIO_CHECK(save(run, error));
+    /* makes the folder of frames, */
+    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? open_outputs(run, error) : BRIO_OK));
+    /* which the others find */
+    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? BRIO_OK : open_outputs(run, error)));
+    run->result->started = true;
+    if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
+    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? write_heads(run, error) : BRIO_OK));
+    BRIO_CHECK(brio__share_agree(run->share, write_outputs(run, -1, error)));
+    c->totals.first_energy = run->ledger.total;
+    c->totals.setup = brio__seconds() - run->start;
+    BRIO_CHECK(save(run, error));
+    return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
+}
+
+static void tell(const Run *run)
+{
+    const BrioRunOptions *o = run->options;
+    if (!o->progress || !run->speaks) return;
+    const BrioState *state = run->sim->state;
+    BrioRunProgress progress = {.step = state->step,
+                                .steps = run->result->steps,
+                                .time = state->time,
+                                .end = run->scene->end,
+                                .wall = brio__seconds() - run->start,
+                                .first = run->result->step,
+                                .energy = run->checkpoint.totals.last_energy,
+                                .iterations = run->sim->stepper->iterations,
+                                .contacts = run->ledger.contacts,
+                                .distance = run->ledger.min_distance};
+    o->progress(o->user, &progress);
+}
+
+/* The state as it is and, by the stepper's hook, those between the halves of the last step. */
+static BrioStatus watch(Run *run, BrioError *error)
+{
+    BrioExactWatch *w = &run->watch;
+    if (!w->exact) return BRIO_OK;
+    brio__exact_watch(w, run->sim->state);
+    brio__share_text(run->share, w->failed, w->reason, sizeof w->reason);
+    if (!brio__share_any(run->share, w->failed)) return BRIO_OK;
+    w->failed = true;
+    return brio__error(error, BRIO_STEP_REJECTED,
+                       "the exact check failed at t = %.9g s (after step %lld): %s", w->time,
+                       (long long)w->step, w->reason);
+}
+
+static BrioStatus loop(Run *run, BrioError *error)
+{
+    BrioState *state = run->sim->state;
+    BrioRunTotals *totals = &run->checkpoint.totals;
+    BRIO_CHECK(watch(run, error));
+    while (state->step < run->result->steps) {
+        if (brio__share_any(run->share, run->options->stop && *run->options->stop))
+            return BRIO_STOPPED;
+        double before = state->time;
+        BrioStatus status = brio_sim_step(run->sim, NULL);
+        if (status != BRIO_OK)
+            return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s",
+                               (long long)state->step + 1, state->time, run->scene->def.h,
+                               brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim)
+                                                            : brio_status_text(status));
+        totals->halved_steps += run->sim->stepper->halvings > 0;
+        totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
+        double clock = brio__seconds();
+        BRIO_CHECK(brio__share_agree(run->share, write_outputs(run, before, error)));
+        totals->output += brio__seconds() - clock;
+        BRIO_CHECK(watch(run, error));
+        tell(run);
+        if (save_is_due(run) && state->step < run->result->steps) {
+            BRIO_CHECK(save(run, error));
+            BRIO_CHECK(write_json(run, BRIO_VERDICT_RUNNING, NULL, error));
+        }
+    }
+    return BRIO_OK;
+}
+
+/* Films are made of the motion as it is on the disk; made again by a session that goes on. */
+static BrioStatus write_films(Run *run, BrioError *error)
+{
+    const BrioScene *scene = run->scene;
+    BrioMotionFile *motion = NULL;
+    BrioFilm *film = NULL;
+    if (!run->speaks || !brio__scene_films(scene) || run->checkpoint.frame_count == 0)
+        return BRIO_OK;
+    double before = brio__seconds();
+    BrioStatus status = brio__motion_open(run->options->out, &motion, error);
+    if (status == BRIO_OK) status = brio__film_create(motion, scene->every, &film, error);
+    for (int i = 0; status == BRIO_OK && i < scene->format_count; i++)
+        if (scene->format[i]->film)
+            status = brio__film_write(film, scene->format[i], &run->frames, FILM_STEM, error);
+    brio__film_free(film);
+    brio__motion_free(motion);
+    run->checkpoint.totals.output += brio__seconds() - before;
+    return status;
+}
+
+static double peak_memory(void)
+{
+#ifdef __linux__
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * (double)usage.ru_maxrss : 0;
+#else
+    return 0;
+#endif
+}
+
+/* The last checkpoint, unless writing is what failed: then the tables go back to the one before,
+ * which also makes room for the verdict on a full disk. */
+static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
+{
+    BrioRunResult *r = run->result;
+    if (status != BRIO_ERROR_FILE) {
+        BrioError last = {0};
+        BrioStatus saved = save(run, &last);
+        if (saved == BRIO_OK) saved = brio__share_agree(run->share, write_films(run, &last));
+        if (saved != BRIO_OK) {
+            status = saved;
+            if (error) *error = last;
+        }
+    }
+    r->verdict = status == BRIO_OK        ? BRIO_VERDICT_COMPLETED
+                 : status == BRIO_STOPPED ? BRIO_VERDICT_STOPPED
+                                          : BRIO_VERDICT_FAILED;
+    if (status == BRIO_STOPPED)
+        snprintf(r->reason, sizeof r->reason, "stopped on request at t = %g s",
+                 run->sim->state->time);
+    else if (status != BRIO_OK)
+        snprintf(r->reason, sizeof r->reason, "%s",
+                 error && error->message[0] ? error->message : brio_status_text(status));
+    if (status == BRIO_ERROR_FILE) {
+        brio__writer_cut(&run->energy, run->checkpoint.energy_length);
+        brio__writer_cut(&run->probes, run->checkpoint.probes_length);
+        brio__writer_cut(&run->moved, run->checkpoint.motion_length);
+    }
+    run->checkpoint.totals.wall = run->earlier + brio__seconds() - run->start;
+    run->peak = peak_memory();
+    brio__share_sum(run->share, &run->peak, 1);
+    BrioError unwritten = {0};
+    BrioStatus told = write_json(run, r->verdict, r->reason[0] ? r->reason : NULL, &unwritten);
+    if (told != BRIO_OK && status == BRIO_OK) {
+        status = told;
+        r->verdict = BRIO_VERDICT_FAILED;
+        snprintf(r->reason, sizeof r->reason, "%s", unwritten.message);
+        if (error) *error = unwritten;
+    }
+    return status;
+}
+
+/* The first process opens and locks it; the others find it there. */
+static BrioStatus open_folder(Run *run, BrioError *error)
+{
+    const BrioRunOptions *o = run->options;
+    BRIO_CHECK(brio__share_agree(
+        run->share, run->speaks
+                        ? brio__results_open(o->out, o->force, o->resume, &run->folder, error)
+                        : BRIO_OK));
+    return brio__share_agree(
+        run->share, run->speaks ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
+}
+
+/* What is to be seen of a scene. */
+static BrioStatus make_motion(Run *run, BrioError *error)
+{
+    const BrioScene *scene = run->scene;
+    const BrioSystem *system = scene->system;
+    const BrioState *state = scene->state;
+    if (!scene->motion && !scene->format_count) return BRIO_OK;
+    double instants = fmin(scene->end * scene->fps, (double)run->result->steps) + 1;
+    double *x = brio__alloc(3 * (size_t)system->vertex_count, sizeof *x);
+    BrioStatus status = x ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (x) brio__system_positions(system, state, state->q, state->time, x);
+    if (x)
+        status = brio__motion_create(system, scene->rest, x, scene->fps,
+                                     brio__scene_films(scene) ? 0 : instants, scene->velocities,
+                                     &run->motion);
+    brio__free(x);
+    return status == BRIO_OK ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+}
+
+#ifdef BRIO_HAVE_MPI
+/* Numbers of vertices of the motion become those of the share. */
+static void renumber_motion(BrioMotionFile *motion, const BrioSystem *share,
+                            const int32_t *local_of)
+{
+    for (int i = 0; motion && i < motion->part_count; i++) {
+        BrioMotionPart *p = &motion->part[i];
+        /* a shape with a formula has no world vertices */
+        if (p->kind != BRIO_MOTION_BODY && (p->kind != BRIO_MOTION_OBSTACLE || p->first == 0))
+            continue;
+        int64_t first = p->kind == BRIO_MOTION_BODY ? share->body[i].first : local_of[p->first];
+        for (int k = 0; k < p->carrier_count; k++)
+            p->vertex[k] = (int32_t)(local_of[p->first + p->vertex[k]] - first);
+        p->first = first;
+    }
+}
+#endif
+
+/* Ends with the simulation: of the scene or, of processes that run it together, of this one's share
+ * of it. */
+static BrioStatus make_sim(Run *run, BrioError *error)
+{
+    if (run->scene) {
+        run->result->steps = brio__scene_steps(run->scene);
+        run->checkpoint.scene = brio__scene_hash(run->scene, run->scene->system, run->scene->state);
+        BRIO_CHECK(make_motion(run, error));
+    }
+#ifdef BRIO_HAVE_MPI
+    if (brio__processes_launched()) {
+        int32_t *local_of;
+        BRIO_CHECK(brio__cluster_split(&run->scene, run->checkpoint.scene, &local_of, error));
+        if (local_of) renumber_motion(run->motion, run->scene->system, local_of);
+        brio__free(local_of);
+        run->share = run->scene->system->share;
+        run->speaks = run->share->process == 0;
+        run->result->steps = brio__scene_steps(run->scene);
+        run->checkpoint.scene = run->share->scene;
+    }
+#endif
+    return brio__scene_sim(run->scene, &run->sim, error);
+}
+
+static BrioStatus prepare(Run *run, BrioError *error)
+{
+    const BrioRunOptions *o = run->options;
+    BrioCheckpoint *c = &run->checkpoint;
+    size_t world = 3 * (size_t)run->sim->system->vertex_count;
+    run->x = brio__alloc(world, sizeof *run->x);
+    run->v = brio__alloc(world, sizeof *run->v);
+    if (!run->x || !run->v) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    double stride = run->motion ? (double)run->motion->stride : 0;
+    brio__share_sum(run->share, &stride, 1);
+    c->motion_stride = (int64_t)stride;
+    if (run->motion &&
+        !(run->seen = brio__alloc(6 * (size_t)run->motion->vertex_count + 1, sizeof *run->seen)))
+        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    if (o->exact) {
+        if (brio__exact_create(run->sim->system, &run->watch.exact) != BRIO_OK)
+            return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+        run->sim->stepper->observe = brio__exact_watch;
+        run->sim->stepper->observer = &run->watch;
+    }
+    snprintf(c->isa, sizeof c->isa, "%s", brio_isa());
+    BRIO_CHECK(open_folder(run, error));
+    if (brio__share_any(run->share,
+                        run->speaks && o->resume && brio__checkpoint_exists(&run->folder))) {
+        BRIO_CHECK(
+            brio__share_agree(run->share, brio__checkpoint_read(&run->folder, c, run->sim->state,
+                                                                run->share, error)));
+        run->result->resumed = true;
+        run->time_room = run->frames_saved = c->frame_count;
+        run->sim->stepper->solver->totals = c->totals.solve;
+        run->checkpoint_step = run->sim->state->step;
+        run->result->complete_before =
+            c->energy_length > 0 && run->sim->state->step >= run->result->steps;
+    }
+    run->checkpoint_at = brio__seconds();
+    run->earlier = c->totals.wall;
+    c->totals.sessions++;
+    run->result->step = run->sim->state->step;
+    return BRIO_OK;
+}
+
+BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result,
+                     BrioError *error)
+{
+    BrioError own = {0};
+    if (!error) error = &own;
+    *result = (BrioRunResult){0};
+    Run run = {.scene = scene,
+               .speaks = true,
+               .options = options,
+               .result = result,
+               .folder = {.fd = -1},
+               .frames = {.fd = -1},
+               .start = brio__seconds()};
+    BrioStatus status = make_sim(&run, error);
+    if (status != BRIO_OK) {
+        brio__motion_free(run.motion);
+        if (run.scene != scene) brio__scene_free(run.scene);
+        return status;
+    }
+    locale_t before = brio__c_locale_enter(); /* of every file that it writes */
+    status = prepare(&run, error);
+    if (status == BRIO_OK) {
+        status = begin(&run, error);
+        if (status == BRIO_OK) {
+            tell(&run);
+            status = loop(&run, error);
+        }
+        if (result->started) status = end(&run, status, error);
+    }
+    brio__c_locale_leave(before);
+    result->step = run.sim->state->step;
+    result->time = run.sim->state->time;
+    result->totals = run.checkpoint.totals;
+    result->frame_count = run.checkpoint.frame_count;
+    brio__exact_free(run.watch.exact);
+    run.watch.exact = NULL;
+    result->exact = run.watch;
+    brio__writer_close(&run.energy);
+    brio__writer_close(&run.probes);
+    brio__writer_close(&run.moved);
+    brio__motion_free(run.motion);
+    brio__folder_close(&run.frames);
+    brio__folder_close(&run.folder);
+    brio__free(run.checkpoint.frame_time);
+    brio__free(run.x);
+    brio__free(run.v);
+    brio__free(run.seen);
+    brio_sim_free(run.sim);
+    if (run.scene != scene) brio__scene_free(run.scene);
+    return status;
+}
+
+/* ---- for programs that see the public header only --------------------------------------- */
+
+typedef struct Teller {
+    const BrioRunDef *def;
+    BrioProgress last;
+    volatile sig_atomic_t stop;
+} Teller;
+
+static void tell_program(void *user, const BrioRunProgress *p)
+{
+    Teller *teller = user;
+    teller->last = (BrioProgress){
+        .step = p->step, .steps = p->steps, .time = p->time, .end = p->end, .energy = p->energy};
+    if (teller->def->progress && teller->def->progress(teller->def->user, &teller->last))
+        teller->stop = 1;
+}
+
+BrioRunDef brio_default_run(void) { return (BrioRunDef){.source = brio_default_source()}; }
+
+BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error)
+{
+    BrioScene *scene = NULL;
+    BrioRunResult result = {0};
+    Teller teller = {.def = def};
+    BrioRunOptions options = {.out = def->out,
+                              .force = def->force,
+                              .resume = def->resume,
+                              .stop = &teller.stop,
+                              .progress = tell_program,
+                              .user = &teller};
+    if (error) *error = (BrioError){0};
+    if (!def->out || !def->out[0])
+        return brio__error(error, BRIO_ERROR_ARGUMENT, "a run needs a folder for its results");
+    if (def->force && def->resume)
+        return brio__error(error, BRIO_ERROR_ARGUMENT,
+                           "force starts again and resume continues: give one of them");
+    BRIO_CHECK(brio__scene_open(&def->source, &scene, error));
+    BrioStatus status = brio__run(scene, &options, &result, error);
+    if (status != BRIO_OK)
+        brio__error(error, status, "%s",
+                    result.reason[0] ? result.reason : brio_status_text(status));
+    teller.last.end = scene->end;
+    teller.last.step = result.step;
+    teller.last.steps = result.steps;
+    teller.last.time = result.time;
+    teller.last.energy = result.totals.last_energy;
+    if (last) *last = teller.last;
+    brio__scene_free(scene);
+    return status;
+}
+
+BrioStatus brio_run_open(const char *folder, BrioSim **sim, BrioError *error)
+{
+    BrioScene *scene = NULL;
+    if (error) *error = (BrioError){0};
+    BRIO_CHECK(brio__run_load(folder, &scene, sim, error));
+    brio__scene_free(scene);
+    return BRIO_OK;
+}

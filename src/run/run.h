@@ -1,0 +1,86 @@
+/* A run with its results: steps a scene from its first state (or a checkpoint) to its end and
+ * writes energy.csv, probes.csv, frames, run.json and checkpoints into a folder. Prints nothing; a
+ * program without a command line can call it as well. */
+#ifndef BRIO_RUN_H
+#define BRIO_RUN_H
+
+#include "../contact/exact.h"
+#include "checkpoint.h"
+
+#include <signal.h>
+
+typedef struct BrioRunProgress {
+    int64_t step, steps;
+    double time, end; /* s, simulated */
+    double wall;      /* s, of this session */
+    int64_t first;    /* step at which this session began */
+    double energy;    /* total, J, of the last row */
+    int iterations;   /* of the last step */
+    int contacts;     /* pairs in contact, of the last row */
+    double distance;  /* m: the smallest of them, or of a vertex from a plane; NAN without either */
+} BrioRunProgress;
+
+typedef struct BrioRunOptions {
+    const char *out; /* folder */
+    /* remove earlier results of brio first */
+    bool force;
+    /* continue from the checkpoint, if there is one */
+    bool resume;
+    /* wall time between checkpoints; 0: 5 s */
+    double checkpoint_seconds;
+    int64_t checkpoint_steps; /* not 0: by steps instead */
+    /* every state is checked for intersections, exactly: the first ends the run */
+    bool exact;
+    /* not 0: end after this step; may be NULL */
+    const volatile sig_atomic_t *stop;
+    /* after every step; may be NULL */
+    void (*progress)(void *user, const BrioRunProgress *progress);
+    void *user;
+} BrioRunOptions;
+
+typedef enum BrioVerdict {
+    BRIO_VERDICT_RUNNING,
+    BRIO_VERDICT_COMPLETED,
+    BRIO_VERDICT_STOPPED,
+    BRIO_VERDICT_FAILED
+} BrioVerdict;
+const char *brio__verdict_name(BrioVerdict verdict);
+
+typedef struct BrioRunResult {
+    bool started; /* false: refused before anything was written */
+    BrioVerdict verdict;
+    char reason[1200];    /* why it stopped or failed */
+    bool resumed;         /* continued from a checkpoint ... */
+    bool complete_before; /* ... that was at the end already */
+    int64_t step, steps;
+    double time;
+    BrioRunTotals totals;
+    int64_t frame_count;
+    /* what the exact checks of this session add up to; without states if there were none */
+    BrioExactWatch exact;
+} BrioRunResult;
+
+/* Of processes that run a scene together all call it, the first with the scene and the others with
+ * NULL. Takes the scene's system and state. The status is that of the verdict: OK, STOPPED, or what
+ * failed. */
+BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result,
+                     BrioError *error);
+
+/* Results to look at: the scene that their run.json holds, built anew, and a simulation in the
+ * state of their checkpoint. Nothing is written. A scene whose files were changed since is refused,
+ * by its energy. */
+BrioStatus brio__run_load(const char *out, BrioScene **scene, BrioSim **sim, BrioError *error);
+
+/* The scene that the run.json of results holds, built anew. */
+BrioStatus brio__run_scene(const char *out, BrioScene **scene, BrioError *error);
+
+/* Steps until time.end: the last one ends at or after it. */
+int64_t brio__scene_steps(const BrioScene *scene);
+
+/* Opens the folder for results and locks it against other runs. Results that are there are removed
+ * if `force`, which touches only files that brio writes, and refused (ERROR_EXISTS) if not, unless
+ * `keep`. */
+BrioStatus brio__results_open(const char *out, bool force, bool keep, BrioFolder *folder,
+                              BrioError *error);
+
+#endif

@@ -1,0 +1,139 @@
+/* The columns of energy.csv, probes.csv and state.csv, as `%.17g`. */
+#include "tables.h"
+
+#include "../number.h"
+#include "../sim/sim.h"
+
+#include <string.h>
+
+/* The columns that users rely on come first, in this order; new ones go to the end. */
+static const char head[] =
+    "step,time,kinetic,elastic,gravity,contact,potential,total,target,alpha,added,dissipated,px,py,"
+    "pz,lx,ly,lz,"
+    "comx,comy,comz,iterations,contacts,min_distance,attachment,halvings,remainder,unfinished,rods";
+
+/* A row on its way to the writer. */
+typedef struct Row {
+    BrioWriter *writer;
+    BrioError *error;
+    BrioStatus status;
+    bool begun;
+} Row;
+
+static void put(Row *row, const char *text, int length)
+{
+    if (row->status == BRIO_OK)
+        row->status = brio__writer_put(row->writer, text, (size_t)length, row->error);
+    row->begun = true;
+}
+
+static void add_real(Row *row, double value)
+{
+    char text[40];
+    int used = 0;
+    if (row->begun) text[used++] = ',';
+    if (!isnan(value)) used += snprintf(text + used, sizeof text - (size_t)used, "%.17g", value);
+    put(row, text, used);
+}
+
+static void add_integer(Row *row, int64_t value)
+{
+    char text[40];
+    put(row, text, snprintf(text, sizeof text, "%s%lld", row->begun ? "," : "", (long long)value));
+}
+
+/* Then what there is of it: elastic energy by body if there are several, dissipation by damping
+ * model (numbered if one acts twice). */
+BrioStatus brio__energy_head(BrioWriter *writer, const BrioSim *sim, BrioError *error)
+{
+    const BrioDissipation *losses = sim->stepper->dissipation;
+    char text[256];
+    BRIO_CHECK(brio__writer_put(writer, head, sizeof head - 1, error));
+    for (int b = 0; sim->system->body_count > 1 && b < sim->system->body_count; b++) {
+        size_t length = strlen(sim->system->body[b].name), at;
+        BRIO_CHECK(brio__writer_put(writer, ",elastic.", 9, error));
+        /* without what would break the table */
+        for (const char *name = sim->system->body[b].name; length > 0; name += at, length -= at) {
+            at = strcspn(name, ",\"\n\r");
+            if (at == 0) at = 1;
+            BRIO_CHECK(
+                brio__writer_put(writer, strchr(",\"\n\r", name[0]) ? "_" : name, at, error));
+        }
+    }
+    for (int i = 0; i < losses->count; i++) {
+        int earlier = 0;
+        for (int k = 0; k < i; k++) earlier += losses->damper[k].model == losses->damper[i].model;
+        int used = snprintf(text, sizeof text, ",dissipated.%s", losses->damper[i].model->name);
+        if (earlier) used += snprintf(text + used, sizeof text - (size_t)used, ".%d", earlier + 1);
+        BRIO_CHECK(brio__writer_put(writer, text, (size_t)used, error));
+    }
+    return brio__writer_put(writer, "\n", 1, error);
+}
+
+BrioStatus brio__energy_row(BrioWriter *writer, const BrioSim *sim, const BrioLedger *l,
+                            BrioError *error)
+{
+    const BrioSystem *system = sim->system;
+    const BrioDissipation *losses = sim->stepper->dissipation;
+    const double parts[] = {l->time,    l->kinetic,   l->elastic,   l->gravity,
+                            l->contact, l->potential, l->total,     l->target,
+                            l->alpha,   l->added,     l->dissipated};
+    Row row = {.writer = writer, .error = error};
+    add_integer(&row, l->step);
+    for (size_t i = 0; i < BRIO_COUNT(parts); i++) add_real(&row, parts[i]);
+    for (int r = 0; r < 3; r++) add_real(&row, l->momentum[r]);
+    for (int r = 0; r < 3; r++) add_real(&row, l->angular[r]);
+    for (int r = 0; r < 3; r++) add_real(&row, l->centre[r]);
+    add_integer(&row, l->iterations);
+    add_integer(&row, l->contacts);
+    add_real(&row, l->min_distance);
+    add_real(&row, l->attachment);
+    add_integer(&row, sim->stepper->halvings);
+    add_real(&row, l->remainder);
+    add_real(&row, l->unfinished);
+    add_real(&row, l->rods);
+    /* as the ledger left them */
+    for (int b = 0; system->body_count > 1 && b < system->body_count; b++)
+        add_real(&row, brio__body_energy(&system->body[b], sim->term_energy));
+    for (int i = 0; i < losses->count; i++) add_real(&row, l->dissipated_by[i]);
+    put(&row, "\n", 1);
+    return row.status;
+}
+
+BrioStatus brio__probes_head(BrioWriter *writer, const BrioScene *scene, BrioError *error)
+{
+    BRIO_CHECK(brio__writer_put(writer, "step,time", 9, error));
+    for (int i = 0; i < scene->probe_count; i++)
+        for (int r = 0; r < 3; r++) {
+            const char *name = scene->probe[i].name, column[3] = {'.', (char)('x' + r), 0};
+            BRIO_CHECK(brio__writer_put(writer, ",", 1, error));
+            BRIO_CHECK(brio__writer_put(writer, name, strlen(name), error));
+            BRIO_CHECK(brio__writer_put(writer, column, 2, error));
+        }
+    return brio__writer_put(writer, "\n", 1, error);
+}
+
+BrioStatus brio__probes_row(BrioWriter *writer, const BrioScene *scene, const BrioSystem *system,
+                            int64_t step, double time, const double *x, BrioError *error)
+{
+    char text[128];
+    int used = snprintf(text, sizeof text, "%lld,%.17g", (long long)step, time);
+    BRIO_CHECK(brio__writer_put(writer, text, (size_t)used, error));
+    for (int i = 0; i < scene->probe_count; i++) {
+        const double *point =
+            x + 3 * (system->body[scene->probe[i].body].first + scene->probe[i].vertex);
+        used = snprintf(text, sizeof text, ",%.17g,%.17g,%.17g", point[0], point[1], point[2]);
+        BRIO_CHECK(brio__writer_put(writer, text, (size_t)used, error));
+    }
+    return brio__writer_put(writer, "\n", 1, error);
+}
+
+void brio__state_csv(FILE *file, const BrioBody *body, const double *x, const double *v)
+{
+    locale_t before = brio__c_locale_enter();
+    fputs("x,y,z,vx,vy,vz\n", file);
+    for (int64_t k = body->first; k < body->first + body->count; k++)
+        fprintf(file, "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", x[3 * k], x[3 * k + 1], x[3 * k + 2],
+                v[3 * k], v[3 * k + 1], v[3 * k + 2]);
+    brio__c_locale_leave(before);
+}

@@ -1,0 +1,75 @@
+/* Readers of the parts of a scene file. The first section has small readers over rows of the
+ * schema (read.c); then follows one reader for each part, in the file that is named after it. */
+#ifndef BRIO_SCENE_READ_H
+#define BRIO_SCENE_READ_H
+
+#include "../build/builder.h"
+#include "scene.h"
+#include "schema.h"
+
+/* ---- rows and values -------------------------------------------------------------------- */
+
+/* Reads a map by the rows of its section: refuses unknown keys, missing ones and values of the
+ * wrong type or out of range, and stores what is given in `into` (NULL: stores nothing). Values
+ * that are not given stay as they are. */
+BrioStatus brio__read_keys(BrioNode *map, const BrioKey *keys, void *into, BrioError *error);
+
+BrioStatus brio__expect(const BrioNode *node, BrioNodeKind kind, BrioError *error);
+/* `name` is none of the names: says so at the node, with the nearest. */
+BrioStatus brio__no_such(const BrioNode *node, const char *what, const char *name,
+                         const char *const *names, int count, BrioError *error);
+/* The name in `x: name` or in `x: {type: name, ...}`, and the node that holds it. */
+BrioStatus brio__type_of(BrioNode *node, const char **type, BrioError *error);
+BrioNode *brio__type_node(BrioNode *node);
+/* Parameters of a plug-in from the same node; a bare name means the defaults. */
+BrioStatus brio__values_of(BrioNode *node, const BrioField *fields, double *values,
+                           BrioError *error);
+/* A file named in the scene: relative to the scene file. */
+BrioStatus brio__file_path(const BrioScene *scene, const BrioNode *node, char *path, size_t size,
+                           BrioError *error);
+/* Passes on an error of another module: at the node, unless it has a place of its own. */
+BrioStatus brio__at_node(const BrioNode *node, BrioStatus status, BrioError *error,
+                         const BrioError *inner);
+
+/* ---- parts of a scene ------------------------------------------------------------------- */
+
+BrioStatus brio__read_time(BrioNode *root, BrioScene *scene, BrioError *error);
+BrioStatus brio__read_integrator(BrioNode *root, BrioScene *scene, BrioError *error);
+BrioStatus brio__read_solver(BrioNode *root, BrioScene *scene, BrioError *error);
+BrioStatus brio__read_damping(BrioNode *root, BrioScene *scene, BrioError *error);
+BrioStatus brio__read_output(BrioNode *root, BrioScene *scene, BrioError *error);
+BrioStatus brio__read_probes(BrioNode *root, BrioScene *scene, BrioError *error);
+BrioStatus brio__read_constraints(BrioNode *root, BrioBuilder *builder, BrioError *error);
+
+/* A material: a name of `materials`, of a preset or of a type, alone or as the type of a map that
+ * changes some of its values. */
+BrioStatus brio__read_material(BrioNode *materials, BrioNode *node, BrioMaterial *material,
+                               BrioError *error);
+/* Every material is checked, used or not. */
+BrioStatus brio__read_materials(BrioNode *materials, BrioError *error);
+BrioStatus brio__read_bodies(BrioNode *root, BrioScene *scene, BrioBuilder *builder,
+                             BrioError *error);
+
+/* Contact and obstacles come before the bodies, pairs of bodies after them. */
+BrioStatus brio__read_contact(BrioNode *root, const BrioScene *scene, BrioBuilder *builder,
+                              BrioError *error);
+/* The member that a field of a contact law sets; NULL: none of that name. */
+double *brio__contact_member(BrioContactDef *def, const char *field);
+BrioStatus brio__read_pairs(BrioNode *root, BrioBuilder *builder, BrioError *error);
+
+/* X -> linear X + translate, row by row. */
+typedef struct BrioPlacement {
+    double linear[9], translate[3];
+} BrioPlacement;
+BrioPlacement brio__placement(void); /* as it is */
+/* `node` may be NULL. */
+BrioStatus brio__read_transform(BrioNode *node, BrioPlacement *placement, BrioError *error);
+/* `keys` of the script are allocated: the caller frees them, also after an error. */
+BrioStatus brio__read_script(BrioNode *node, BrioScript *script, BrioError *error);
+
+/* ---- where scenes are ------------------------------------------------------------------- */
+
+/* Why there is no scene of this name, with the one that was probably meant. */
+BrioStatus brio__scene_missing(const char *name, BrioError *error);
+
+#endif

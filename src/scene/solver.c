@@ -1,0 +1,159 @@
+/* How a scene is stepped: `time`, `integrator`, `solver` and `damping`. */
+#include "read.h"
+
+#include <string.h>
+
+static const BrioKey time_keys[] = {
+    {KEY_REAL("h", "s", 1. / 30, KEY_POSITIVE, 1e6, "Time step."), KEY_WORDS("1/30"),
+     KEY_INTO(BrioScene, def.h)},
+    {KEY_REAL("end", "s", 10, 0, 1e9, "When the run ends."), KEY_INTO(BrioScene, end)},
+    {KEY_REAL("fps", "1/s", 30, KEY_POSITIVE, 1e9,
+              "Frames per second of simulated time; a step longer than a frame gives one frame per "
+              "step."),
+     KEY_INTO(BrioScene, fps)},
+    KEY_END};
+BRIO_SECTION(time){"time", "Time", time_keys};
+
+static const BrioKey solver_keys[] = {
+    {KEY_OTHER("type", "newton | root | local-global",
+               "Projected Newton with a line search; root solves gradient = 0 instead of "
+               "minimising, for comparison; local-global takes a fixed number of iterations with "
+               "one constant matrix, for real time."),
+     KEY_DEFAULT("newton"), KEY_INTO(BrioSolverOptions, type)},
+    {KEY_OTHER("linear", "a name, or a map",
+               "Linear solver: `brio list solvers`. On several processes auto is petsc."),
+     KEY_DEFAULT("auto"), KEY_INTO(BrioSolverOptions, linear)},
+    {KEY_REAL("tol", "m/s", 1e-8, KEY_POSITIVE, 1e9, "Newton stops when max|dq|/h is below it."),
+     KEY_INTO(BrioSolverOptions, tol)},
+    {KEY_INTEGER("max_iterations", 100, 1, 1000000,
+                 "Newton iterations before a step counts as failed; each of the first three "
+                 "halvings of a step doubles them."),
+     KEY_INTO(BrioSolverOptions, max_iterations)},
+    {KEY_REAL("linear_tol", "", 1e-6, 1e-16, 1, "Relative residual of iterative linear solvers."),
+     KEY_INTO(BrioSolverOptions, linear_tol)},
+    {KEY_INTEGER("max_halvings", 6, 0, 20, "How often a failed step is tried again in halves."),
+     KEY_INTO(BrioSolverOptions, max_halvings)},
+    {KEY_INTEGER("iterations", 10, 1, 1000000, "Of local-global: iterations of every solve."),
+     KEY_INTO(BrioSolverOptions, iterations)},
+    {KEY_CHOICE("precision", "double|single", 1,
+                "Of local-global: of the constant factor; residuals are in double precision "
+                "anyway."),
+     KEY_INTO(BrioSolverOptions, single_precision)},
+    {KEY_INTEGER("memory", -1, 0, 16,
+                 "Of local-global: iterations that L-BFGS looks back on; 0 is the default where "
+                 "all materials are projections (springs, arap, corotated)."),
+     KEY_WORDS("0 or 5"), KEY_INTO(BrioSolverOptions, memory)},
+    KEY_END};
+BRIO_SECTION(solver){"solver", "Solver", solver_keys};
+
+static const BrioKey linear_keys[] = {
+    {KEY_OTHER("type", "a name", "Linear solver: `brio list solvers`."), KEY_REQUIRED},
+    {KEY_TEXT("options",
+              "Of petsc: options of PETSc, as for its command lines; they come after those that "
+              "brio gives (docs/cluster.md)."),
+     KEY_INTO(BrioSolverOptions, linear_options)},
+    KEY_END};
+BRIO_SECTION(linear){"solver.linear", "A linear solver with options", linear_keys};
+
+BrioStatus brio__read_time(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    BrioNode *node = brio__node_get(root, "time");
+    brio__key_defaults(time_keys, scene);
+    if (node) BRIO_CHECK(brio__read_keys(node, time_keys, scene, error));
+    if (scene->end / scene->def.h > 1e12)
+        return brio__node_error(node ? node : root, error,
+                                "%g s in steps of %g s are %g steps: more than 1e12", scene->end,
+                                scene->def.h, scene->end / scene->def.h);
+    return BRIO_OK;
+}
+
+BrioStatus brio__read_integrator(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    BrioNode *node = brio__node_get(root, "integrator");
+    if (!node) return BRIO_OK;
+    const char *type, *names[128];
+    int count = 0;
+    BRIO_CHECK(brio__type_of(node, &type, error));
+    const BrioIntegrator *integrator = brio_integrator(type);
+    for (; count < (int)BRIO_COUNT(names) && brio_integrator_at(count); count++)
+        names[count] = brio_integrator_at(count)->name;
+    if (!integrator)
+        return brio__no_such(brio__type_node(node), "integrator", type, names, count, error);
+    scene->def.integrator = integrator->name;
+    BRIO_CHECK(brio__values_of(node, integrator->fields, scene->def.values, error));
+    char reason[256];
+    unsigned traits = integrator->traits;
+    if (!integrator->check ||
+        integrator->check(scene->def.values, &traits, reason, sizeof reason) == BRIO_OK)
+        return BRIO_OK;
+    return brio__node_error(node, error, "%s", reason);
+}
+
+static BrioStatus read_linear(BrioNode *node, BrioSolverOptions *options, BrioError *error)
+{
+    const char *type, *names[16];
+    int count = 0;
+    if (node->kind == BRIO_NODE_MAP) BRIO_CHECK(brio__read_keys(node, linear_keys, options, error));
+    BRIO_CHECK(brio__type_of(node, &type, error));
+    if (options->linear_options && strcmp(type, "petsc"))
+        return brio__node_error(brio__node_get(node, "options"), error,
+                                "%s takes no options: they are those of petsc", type);
+#ifndef BRIO_HAVE_MPI
+    if (!strcmp(type, "petsc"))
+        return brio__node_error(
+            brio__type_node(node), error,
+            "petsc is not in this brio: `make MPI=1` builds one that has it (docs/cluster.md)");
+#endif
+    const BrioLinearType *found = brio__linear_type(type);
+    for (; count < (int)BRIO_COUNT(names) && brio__linear_at(count); count++)
+        names[count] = brio__linear_at(count)->name;
+    if (!found)
+        return brio__no_such(brio__type_node(node), "linear solver", type, names, count, error);
+    options->linear = found->name;
+    return BRIO_OK;
+}
+
+BrioStatus brio__read_solver(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    BrioNode *node = brio__node_get(root, "solver"), *linear = NULL;
+    BrioSolverOptions *options = &scene->def.solver;
+    const char *type = options->type, *names[16];
+    int count = 0;
+    if (!node) return BRIO_OK;
+    if (node->kind == BRIO_NODE_MAP) {
+        BRIO_CHECK(brio__read_keys(node, solver_keys, options, error));
+        linear = brio__node_get(node, "linear");
+    }
+    if (node->kind != BRIO_NODE_MAP || brio__node_get(node, "type"))
+        BRIO_CHECK(brio__type_of(node, &type, error));
+    const BrioSolverType *solver = brio__solver_type(type);
+    for (; count < (int)BRIO_COUNT(names) && brio__solver_type_at(count); count++)
+        names[count] = brio__solver_type_at(count)->name;
+    if (!solver)
+        return brio__no_such(brio__type_node(node), "solver", type, names, count, error);
+    options->type = solver->name;
+    return linear ? read_linear(linear, options, error) : BRIO_OK;
+}
+
+BrioStatus brio__read_damping(BrioNode *root, BrioScene *scene, BrioError *error)
+{
+    BrioNode *list = brio__node_get(root, "damping");
+    if (!list) return BRIO_OK;
+    if (list->count > BRIO_MAX_DAMPING)
+        return brio__node_error(list, error, "%d damping models: at most %d can act together",
+                                list->count, BRIO_MAX_DAMPING);
+    for (int i = 0; i < list->count; i++) {
+        BrioNode *node = list->child[i];
+        const char *type, *names[64];
+        int count = 0;
+        BRIO_CHECK(brio__type_of(node, &type, error));
+        for (; count < (int)BRIO_COUNT(names) && brio_damping_at(count); count++)
+            names[count] = brio_damping_at(count);
+        if (brio_default_damping(type, &scene->def.damping[i], NULL) != BRIO_OK)
+            return brio__no_such(brio__type_node(node), "damping model", type, names, count, error);
+        BRIO_CHECK(
+            brio__values_of(node, brio_damping_fields(type), scene->def.damping[i].values, error));
+        scene->def.damping_count++;
+    }
+    return BRIO_OK;
+}

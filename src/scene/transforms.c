@@ -1,0 +1,93 @@
+/* `transform` and `script`, of bodies and of obstacles: where something starts and how it moves. */
+#include "read.h"
+
+typedef struct Transform {
+    double scale[3], rotate[4], translate[3];
+} Transform;
+
+static const BrioKey transform_keys[] = {
+    {KEY_SCALE("scale", 1, KEY_POSITIVE, DBL_MAX, "Scale, along the axes if three."),
+     KEY_INTO(Transform, scale)},
+    {KEY_BALL("rotate", "[[x, y, z], degrees]", "Turn about an axis through the origin."),
+     KEY_INTO(Transform, rotate)},
+    {KEY_VECTOR("translate", "m", 0, "Shift."), KEY_INTO(Transform, translate)},
+    KEY_END};
+BRIO_SECTION(transform){"bodies[].transform", "Where a body starts", transform_keys};
+
+static const BrioKey script_keys[] = {
+    {KEY_VECTOR("velocity", "m/s", 0, "Shift per second."), KEY_INTO(BrioScript, velocity)},
+    {KEY_VECTOR("angular", "rad/s", 0, "Turning."), KEY_INTO(BrioScript, angular)},
+    {KEY_VECTOR("about", "m", 0, "Point about which they turn."), KEY_INTO(BrioScript, about)},
+    {KEY_REAL("start", "s", 0, 0, 1e9, "When the motion starts."), KEY_INTO(BrioScript, start)},
+    {KEY_REAL("end", "s|never", INFINITY, 0, 1e9, "When it stops; they stay there."),
+     KEY_INTO(BrioScript, end)},
+    {KEY_LIST("keys", "Shifts at given times, linear in between, beside the motion above."),
+     KEY_TAKES("list of [t, dx, dy, dz]")},
+    KEY_END};
+BRIO_SECTION(script){"bodies[].fix[].script", "Scripts (also of attachments)", script_keys};
+
+BrioPlacement brio__placement(void)
+{
+    return (BrioPlacement){.linear = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+}
+
+/* The rotation by an angle about the axis n, by Rodrigues' formula:
+ * R = c I + s [n]x + (1 - c) n n^T for n of length 1. */
+static void rotation(const double n[3], double length, double degrees, double R[9])
+{
+    double angle = degrees * 3.14159265358979323846 / 180;
+    /* quarter turns exactly, so that boxes stay boxes */
+    double quarter = degrees / 90, c = cos(angle), s = sin(angle);
+    if (quarter == floor(quarter)) {
+        c = round(c);
+        s = round(s);
+    }
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            double cross = i == j ? 0 : ((j - i + 3) % 3 == 1 ? -1 : 1) * n[3 - i - j] / length;
+            R[3 * i + j] = c * (i == j) + s * cross + (1 - c) * n[i] * n[j] / (length * length);
+        }
+}
+
+BrioStatus brio__read_transform(BrioNode *node, BrioPlacement *placement, BrioError *error)
+{
+    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    Transform t;
+    brio__key_defaults(transform_keys, &t);
+    if (!node) return BRIO_OK;
+    BRIO_CHECK(brio__read_keys(node, transform_keys, &t, error));
+    const double *n = t.rotate;
+    if (!isnan(n[0])) {
+        double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+        if (!(length > 0))
+            return brio__node_error(brio__node_get(node, "rotate")->child[0], error,
+                                    "the axis has no length");
+        rotation(n, length, t.rotate[3], R);
+    }
+    for (int i = 0; i < 9; i++) placement->linear[i] = R[i] * t.scale[i % 3];
+    for (int r = 0; r < 3; r++) placement->translate[r] = t.translate[r];
+    return BRIO_OK;
+}
+
+BrioStatus brio__read_script(BrioNode *node, BrioScript *script, BrioError *error)
+{
+    BRIO_CHECK(brio__read_keys(node, script_keys, script, error));
+    if (script->end < script->start)
+        return brio__node_error(brio__node_get(node, "end"), error,
+                                "end = %g s is out of range: the motion starts at %g s",
+                                script->end, script->start);
+    BrioNode *keys = brio__node_get(node, "keys");
+    if (!keys) return BRIO_OK;
+    double *rows = brio__alloc((size_t)keys->count * 4, sizeof *rows);
+    if (!rows) return brio__no_memory(error);
+    script->keys = rows;
+    script->key_count = keys->count;
+    for (int k = 0; k < keys->count; k++) {
+        BRIO_CHECK(brio__node_reals(keys->child[k], rows + 4 * k, 4, error));
+        if (k > 0 && !(rows[4 * k] > rows[4 * k - 4]))
+            return brio__node_error(keys->child[k], error,
+                                    "the times of keys must rise: %g s comes after %g s",
+                                    rows[4 * k], rows[4 * k - 4]);
+    }
+    return BRIO_OK;
+}
