@@ -233,7 +233,7 @@ static void describe_limit(const BrioSolver *s, char *text, size_t size)
     if (brio__limit_is_here(&s->limit)) {
         BrioElement element = s->limit.term->energy->element;
         const char *who = element == BRIO_ELEMENT_PAIR      ? "continuous collision detection"
-                          : element == BRIO_ELEMENT_CONTACT ? "the distance from a plane"
+                          : element == BRIO_ELEMENT_CONTACT ? "the distance from an obstacle"
                                                             : "the check against inversion";
         brio__limit_text(s->system, &s->limit, name, sizeof name);
         snprintf(text, size, "; %s limited the last step to %.2g of its length: %s", who,
