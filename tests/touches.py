@@ -67,12 +67,12 @@ ALLOWED = {
     ("petsc", "src/scene/solver.c"): "says how to get it where it is not built",
     ("cholesky", "src/linear/auto.c"): "auto chooses among direct solvers",
     ("ldlt", "src/linear/auto.c"): "auto chooses among direct solvers",
-    ("pcg", "src/analyze/modes.c"): "solves with shifted matrices that are not definite",
+    ("pcg", "src/analyze/modes.c"): "of all the one that multiplies; nothing is solved",
     ("affine", "src/build/body.c"): "a solid of kind affine takes this energy",
     ("affine", "src/build/kinds.c"): "the kind of body has the same name",
     ("mass", "cli/check.c"): "a word of JSON",
-    ("check", "cli/proof.c"): "the part of that command that reads states",
-    ("run", "cli/main.c"): "what a scene file alone means",
+    ("check", "cli/proof.c"): "writes the files of that command, and speaks in its name",
+    ("run", "cli/main.c"): "the one command that runs on several processes",
 }
 ALLOWED.update({(member, "src/integrate/tableau.c"): "a tableau of that name" for member in (
     "backward_euler", "trapezoidal", "sdirk2", "tr_bdf2", "forward_euler", "rk2", "heun", "rk4")})
