@@ -79,7 +79,8 @@ ALLOWED.update({(member, "src/integrate/tableau.c"): "a tableau of that name" fo
 
 # How a member is added: the file it is made from, the words replaced in it, where its line goes,
 # the sources that read the table, and the command that must then print `shown`. What has no command
-# is only checked by the compiler: kernels with all obstacles take long to compile.
+# is only checked by the compiler: kernels with all obstacles take long, and a member changes a struct
+# that a hundred sources see.
 NEW = {
     "tet material": dict(
         source="src/energy/arap.c", made="src/energy/touched.c",
@@ -142,6 +143,31 @@ NEW = {
         table="cli/reproduce/list.def", line="REPRODUCE(touched)",
         registry=["cli/reproduce/reproduce.c"],
         command=["reproduce", "list"], shown="touched "),
+    "member of the potential": dict(
+        source="src/potential/potential.c", made="src/potential/member_touched.c", text="""
+/* A constant energy. */
+#include "potential.h"
+
+static BrioStatus create(const BrioSystem *system, BrioSolveTotals *totals, void **self)
+{
+    (void)system;
+    *self = totals;
+    return BRIO_OK;
+}
+
+static void destroy(void *self) { (void)self; }
+
+static double value(void *self, const BrioPose *pose, double *gradient)
+{
+    (void)self;
+    (void)gradient;
+    return pose->state->time;
+}
+
+BRIO_MEMBER(touched){.name = "touched", .create = create, .destroy = destroy, .value = value};
+""",
+        table="src/potential/members.def", line="MEMBER(touched)",
+        registry=["src/potential/potential.c", "src/sim/ledger.c"]),
     "contact law": dict(
         source="src/energy/law_penalty.c", made="src/energy/law_touched.c",
         words=[("LAW_SYMBOL penalty", "LAW_SYMBOL touched"), ('"penalty"', '"touched"'),
@@ -188,7 +214,7 @@ def member_files(table, symbol, member, texts):
     called = re.compile(r"^[A-Z_]+\(\s*%s\b" % member, re.M)
     beside = os.path.dirname(table) + "/"
     return [p for p, t in texts.items()
-            if defined.search(t) or p.startswith(beside) and called.search(t)]
+            if symbol in t and defined.search(t) or p.startswith(beside) and called.search(t)]
 
 
 def check_names():
@@ -208,14 +234,14 @@ def check_names():
             if family == "material" and not MATERIAL.search(texts[home[0]]):
                 continue
             symbols = re.compile(r"\b%s(?:_baseline|_avx2|_avx512)?\b" % (symbol % member))
-            name = re.compile('"%s"' % member.replace("_", "-"))
+            name = '"%s"' % member.replace("_", "-")
             for path, text in sorted(texts.items()):
                 if path == home[0]:
                     continue
-                hit = symbols.search(text)
-                if not hit and distinct:
+                hit = symbols.search(text) if symbol % member in text else None
+                if not hit and distinct and name in text:
                     uses = path.startswith(("cli/bench/", "cli/reproduce/", "cli/import/"))
-                    hit = None if uses else name.search(text)
+                    hit = None if uses else re.search(re.escape(name), text)
                 if not hit:
                     continue
                 if (member, path) in ALLOWED:
@@ -297,8 +323,8 @@ def add_member(copy, new):
         write(table, text[:at] + line + "\n" + text[at:], copy)
         jobs.update({name: name for name in registry})
     if "source" in new:
-        text = read(new["source"], copy)
-        for old, word in new["words"]:
+        text = new.get("text") or read(new["source"], copy)
+        for old, word in new.get("words", []):
             if old not in text:
                 raise ValueError("%s has no %s" % (new["source"], old))
             text = text.replace(old, word)
@@ -382,7 +408,8 @@ def check_members(build):
         for new in known.values():
             if "shown" not in new:
                 jobs.update(add_member(copy, new))
-        jobs.update({"src/energy/law_touched.c": "src/energy/law_penalty.c"} if jobs else {})
+        if "contact law" in known:  # whose kernels contain the new obstacle
+            jobs[NEW["contact law"]["made"]] = NEW["contact law"]["source"]
         return offences + compile_all(copy, jobs, entries, True)[1]
 
 
