@@ -41,6 +41,7 @@
 #include "scene/schema.h"         /* help, list: the rows of a scene */
 #include "scene/tree.h"           /* view, results: run.json */
 #include "sim/sim.h"              /* bench, reproduce: the solver of a simulation */
+#include "solve/solver.h"         /* reference, run: solvers and their names */
 #include "vec.h"                  /* lengths and distances */
 #include "writer.h"               /* reports, reproduce: files that replace others at once */
 #ifdef BRIO_HAVE_MPI

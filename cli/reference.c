@@ -236,36 +236,17 @@ static bool damping_at(int i, Entry *e)
     return true;
 }
 
+/* Those of the primitive first, then the linear ones. */
 static bool solver_at(int i, Entry *e)
 {
-    if (i == 0) {
-        *e = (Entry){
-            "newton",      "Projected Newton with a line search; keys in the section `solver`.",
-            "Teran2005",   NULL,
-            "solver.type", NULL};
+    int count = 0;
+    while (brio__solver_type_at(count)) count++;
+    if (i < count) {
+        const BrioSolverType *type = brio__solver_type_at(i);
+        *e = (Entry){type->name, type->summary, type->citation, NULL, "solver.type", NULL};
         return true;
     }
-    if (i == 1) {
-        *e = (Entry){"root",
-                     "Newton on gradient = 0 with the merit |gradient|^2: slower than minimising, "
-                     "kept for comparison.",
-                     "Kharevych2006",
-                     NULL,
-                     "solver.type",
-                     NULL};
-        return true;
-    }
-    if (i == 2) {
-        *e = (Entry){"local-global",
-                     "A fixed number of iterations with one constant matrix (Projective Dynamics, "
-                     "L-BFGS where energies are no projections): real time.",
-                     "Bouaziz2014",
-                     NULL,
-                     "solver.type",
-                     NULL};
-        return true;
-    }
-    const BrioLinearType *found = brio__linear_at(i - 3);
+    const BrioLinearType *found = brio__linear_at(i - count);
     if (!found) return false;
     *e = (Entry){found->name, found->summary, found->citation, NULL, "solver.linear", NULL};
     return true;

@@ -64,9 +64,10 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
     printf("%s%s%s: %lld of %lld steps, t = %g s, in %s\n", scene->title,
            scene->title[0] ? ": " : "", brio__verdict_name(r->verdict), (long long)r->step,
            (long long)r->steps, r->time, wall);
-    bool fixed = scene->def.solver.type && !strcmp(scene->def.solver.type, "local-global");
+    const BrioSolverType *type = brio__solver_type(scene->def.solver.type);
     printf("  %s iterations %lld (%.1f a step), energy %.6g J at the start, %.6g J now\n",
-           fixed ? "local/global" : "Newton", (long long)r->totals.solve.iterations,
+           type && type->unfinished ? "local/global" : "Newton",
+           (long long)r->totals.solve.iterations,
            r->step > 0 ? (double)r->totals.solve.iterations / (double)r->step : 0,
            r->totals.first_energy, r->totals.last_energy);
     if (r->totals.halved_steps)

@@ -109,15 +109,20 @@ if(TARGET brio_kernels_avx2)
   endforeach()
 endif()
 
-# The form of the sources: who may include whom, lengths, opening comments; and clang-format.
+# The form of the sources: who may include whom, lengths, opening comments; what a new plug-in touches; clang-format.
 find_program(BRIO_PYTHON3 NAMES python3)
 mark_as_advanced(BRIO_PYTHON3)
 if(BRIO_PYTHON3)
   add_test(NAME layers COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/layers.py)
+  add_test(NAME touches COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/touches.py ${PROJECT_BINARY_DIR})
 else()
-  add_test(NAME layers COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no python3; apt-get install python3")
+  foreach(name layers touches)
+    add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: there is no python3; apt-get install python3")
+  endforeach()
 endif()
 set_tests_properties(layers PROPERTIES LABELS quick TIMEOUT 60)
+set_tests_properties(touches PROPERTIES LABELS quick TIMEOUT 300)
+
 # What integrators leave to be linked is public (link-time optimisation, if switched on, hides the symbols).
 find_program(BRIO_NM nm)
 mark_as_advanced(BRIO_NM)

@@ -15,10 +15,8 @@ static const BrioKey time_keys[] = {
 BRIO_SECTION(time){"time", "Time", time_keys};
 
 static const BrioKey solver_keys[] = {
-    {KEY_OTHER("type", "newton | root | local-global",
-               "Projected Newton with a line search; root solves gradient = 0 instead of "
-               "minimising, for comparison; local-global takes a fixed number of iterations with "
-               "one constant matrix, for real time."),
+    {KEY_OTHER("type", "a name",
+               "How an implicit step is solved: `brio list solvers` has the names."),
      KEY_DEFAULT("newton"), KEY_INTO(BrioSolverOptions, type)},
     {KEY_OTHER("linear", "a name, or a map",
                "Linear solver: `brio list solvers`. On several processes auto is petsc."),
@@ -129,8 +127,7 @@ BrioStatus brio__read_solver(BrioNode *root, BrioScene *scene, BrioError *error)
     const BrioSolverType *solver = brio__solver_type(type);
     for (; count < (int)BRIO_COUNT(names) && brio__solver_type_at(count); count++)
         names[count] = brio__solver_type_at(count)->name;
-    if (!solver)
-        return brio__no_such(brio__type_node(node), "solver", type, names, count, error);
+    if (!solver) return brio__no_such(brio__type_node(node), "solver", type, names, count, error);
     options->type = solver->name;
     return linear ? read_linear(linear, options, error) : BRIO_OK;
 }

@@ -465,7 +465,8 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
 
 BRIO_SOLVER(local_global){
     .name = "local-global",
-    .summary = "A fixed number of iterations with one constant matrix, for real time.",
+    .summary = "A fixed number of iterations with one constant matrix (Projective Dynamics, L-BFGS "
+               "where energies are no projections): real time.",
     .citation = "Bouaziz2014",
     .unfinished = true,
     .minimise = minimise,

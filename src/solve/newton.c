@@ -210,6 +210,7 @@ BrioStatus brio__linear_step(const BrioProblem *p, double *q, BrioValue *value)
 
 BRIO_SOLVER(newton){
     .name = "newton",
-    .summary = "Projected Newton with a line search, to the tolerance.",
+    .summary = "Projected Newton with a line search; keys in the section `solver`.",
+    .citation = "Teran2005",
     .minimise = minimise,
 };

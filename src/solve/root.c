@@ -56,7 +56,9 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
 
 BRIO_SOLVER(root){
     .name = "root",
-    .summary = "Newton on gradient = 0 instead of minimising, for comparison.",
+    .summary =
+        "Newton on gradient = 0 with the merit |gradient|^2: slower than minimising, kept for "
+        "comparison.",
     .citation = "Kharevych2006",
     .minimise = minimise,
 };
