@@ -11,7 +11,7 @@ enum { JSON };
 /* The key that a name stands for; it may be a key itself. Collects the names on the way. */
 static const char *find_key(const char *name, const char **names, int most, int *count)
 {
-    static const char *const cited[] = {"integrators", "energies", "solvers"};
+    static const char *const cited[] = {"integrators", "energies", "laws", "solvers"};
     const char *key = NULL;
     Entry e;
     *count = 0;

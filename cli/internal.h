@@ -12,6 +12,8 @@
 #include "base.h"                 /* memory, seconds, nearest names, as in the library */
 #include "build/builder.h"        /* bench: systems without a scene file */
 #include "contact/contact.h"      /* check: distances of the initial state */
+#include "contact/law.h"          /* reference: contact laws */
+#include "contact/obstacle.h"     /* reference: obstacles with a formula */
 #include "damping/damping.h"      /* reference: damping models and their fields */
 #include "energy/energy.h"        /* --version: how many energies there are */
 #include "field.h"                /* reference, bench: tables of parameters */

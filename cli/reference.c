@@ -191,6 +191,26 @@ static bool energy_at(int i, Entry *e)
     return true;
 }
 
+static bool law_at(int i, Entry *e)
+{
+    const BrioLaw *law = brio__law_at(i);
+    if (!law) return false;
+    *e = (Entry){.name = law->name,
+                 .summary = law->summary,
+                 .citation = law->citation,
+                 .fields = law->fields,
+                 .note = law->traits & BRIO_LAW_VERTICES ? "between vertices" : "between surfaces"};
+    return true;
+}
+
+static bool obstacle_at(int i, Entry *e)
+{
+    const BrioObstacleType *type = brio__obstacle_type_at(i);
+    if (!type) return false;
+    *e = (Entry){.name = type->name, .summary = type->summary, .fields = type->fields};
+    return true;
+}
+
 static bool material_at(int i, Entry *e)
 {
     for (int k = 0; brio__energy_at(k); k++)
@@ -310,6 +330,9 @@ static const Family families[] = {
      "`material: NAME` or `material: {type: NAME, ...}` of a body, with numbers of a real "
      "substance",
      "", preset_at},
+    {"laws", "`contact: {type: NAME, ...}`", "", law_at},
+    {"obstacles", "`obstacles: [{type: NAME, ...}]`: those with a formula for the distance", "",
+     obstacle_at},
     {"damping", "`damping: [{type: NAME, ...}]`", "There are no damping models in this version.",
      damping_at},
     {"solvers", "`solver: {type: NAME, linear: NAME}`", "", solver_at},
@@ -474,8 +497,8 @@ static void print_section(FILE *file, const BrioSection *s, bool markdown)
 
 void print_reference(FILE *file, bool markdown)
 {
-    static const char *const shown[] = {"shapes",      "materials", "presets", "damping",
-                                        "integrators", "solvers",   "frames",  "meshes"};
+    static const char *const shown[] = {"shapes",  "materials",   "presets", "laws",   "obstacles",
+                                        "damping", "integrators", "solvers", "frames", "meshes"};
     if (markdown)
         fputs("# The scene file\n\n<!-- Written by `brio help scene --markdown`: change the tables "
               "in src/, not this "

@@ -6,16 +6,22 @@ the folders form layers, and data flows one way. Files directly in src/ are the 
 except those that ROOT gives a layer of their own. The command line and the page include
 brio/brio.h, the one header INTERNAL that says which internals they need and why, and their own.
 
+Integrators. A file of src/integrate/ that defines an integrator includes "integrator.h" or
+"tableau.h" and names no internal function but brio__tableau*. With --objects, neither do the
+undefined symbols of its object file: brio_stepper_*, brio__tableau* and the C library only.
+
 Sizes. A function has at most 60 lines, a source at most 800; tests may be longer. Every source
 opens with a comment that says what it computes.
 
     tests/layers.py            checks; exit 1 with every offence
     tests/layers.py --layers   checks the layers only
     tests/layers.py --form     checks the sizes and the opening comments only
+    tests/layers.py --objects FOLDER   checks the object files of integrators below a build folder
     tests/layers.py --graph    prints the layers and who includes whom, for docs/design.md
 """
 import os
 import re
+import subprocess
 import sys
 
 ROOT_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -172,6 +178,59 @@ def check_program():
     return offences
 
 
+INTEGRATOR_INCLUDES = {"integrator.h", "tableau.h"}
+OWN = re.compile(r"brio__(tableau|integrator_)")  # tableaus, and the descriptor itself
+
+
+def integrators():
+    """Files that define what list.def names; every name must have one."""
+    listed = set(re.findall(r"^INTEGRATOR\((\w+)\)", read("src/integrate/list.def"), re.M))
+    found, defined = [], set()
+    for path in sources("src/integrate"):
+        text = read(path)
+        if not path.endswith(".c") or "BRIO_INTEGRATOR(" not in text:
+            continue
+        # BRIO_INTEGRATOR(name){, or a macro of the file over it: MACRO(name, ...)
+        names = set(re.findall(r"^[A-Z_0-9]+\(\s*(\w+)", text, re.M)) & listed
+        if names:
+            found.append(path)
+            defined |= names
+    lost = ["src/integrate/list.def: no file defines %s" % name for name in listed - defined]
+    return found, sorted(lost)
+
+
+def check_integrators():
+    """Integrators see the public interface only."""
+    found, offences = integrators()
+    for path in found:
+        for number, name in includes(path):
+            if name not in INTEGRATOR_INCLUDES:
+                offences.append('%s:%d: #include "%s": an integrator takes "integrator.h" only'
+                                % (path, number, name))
+        for number, line in enumerate(read(path).split("\n"), 1):
+            for name in re.findall(r"\bbrio__\w+", line):
+                if not OWN.match(name):
+                    offences.append("%s:%d: %s is not public" % (path, number, name))
+    return offences
+
+
+def check_objects(build):
+    """What the object files of integrators leave to be linked is public."""
+    found, offences = integrators()
+    for path in found:
+        name = os.path.join(build, "CMakeFiles/brio_objects.dir", path + ".o")
+        listing = subprocess.run(["nm", "-u", "-P", name], capture_output=True, text=True)
+        if listing.returncode:
+            offences.append("%s: %s" % (name, listing.stderr.strip() or "nm fails"))
+        symbols = [line.split()[0] for line in listing.stdout.splitlines() if line.strip()]
+        if not any(symbol.startswith("brio_stepper_") for symbol in symbols):
+            offences.append("%s: calls nothing of the stepper; is it the right file?" % name)
+        for symbol in symbols:
+            if "brio" in symbol and not re.match(r"brio_stepper_|brio__tableau", symbol):
+                offences.append("%s: needs %s, which is not public" % (path, symbol))
+    return offences
+
+
 def functions(text):
     """(line, length, first line) of every function definition, signature included."""
     lines, start = text.split("\n"), None
@@ -219,22 +278,28 @@ def print_graph():
             print("| %s | %s | %s |" % (name, what, below or "nothing"))
 
 
+def tell(offences):
+    for offence in offences:
+        print(offence)
+    print("%d offences" % sum(not o.startswith(" ") for o in offences))
+    return 1 if offences else 0
+
+
 def main(arguments):
     if arguments == ["--graph"]:
         print_graph()
         return 0
+    if len(arguments) == 2 and arguments[0] == "--objects":
+        return tell(check_objects(arguments[1]))
     if arguments not in ([], ["--layers"], ["--form"]):
         sys.stderr.write(__doc__)
         return 2
     offences = []
     if arguments != ["--form"]:
-        offences += check_layers() + check_program()
+        offences += check_layers() + check_program() + check_integrators()
     if arguments != ["--layers"]:
         offences += check_form()
-    for offence in offences:
-        print(offence)
-    print("%d offences" % sum(not o.startswith(" ") for o in offences))
-    return 1 if offences else 0
+    return tell(offences)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ static void bar_by_hand(void **state)
 static void barrier_by_hand(void **state)
 {
     (void)state;
-    const BrioEnergy *energy = brio__energy("plane-barrier");
+    const BrioEnergy *energy = brio__energy("plane-ipc");
     double kappa = 3e4, dhat = 0.02, params[3] = {kappa, dhat, 0}, rest[16], g[3], H[9];
     const double n[3] = {2.0 / 3, -1.0 / 3, 2.0 / 3}, p[3] = {0.5, -1, 2};
     const double X[9] = {0, 0, 0, p[0], p[1], p[2], n[0], n[1], n[2]};

@@ -22,8 +22,8 @@
 #define BRIO_SOURCE_DIR "."
 #endif
 
-static const char *const barriers[] = {"barrier-vertex-face", "barrier-edge-edge",
-                                       "barrier-edge-edge-parallel"};
+static const char *const barriers[] = {"vertex-face-ipc", "edge-edge-ipc",
+                                       "edge-edge-parallel-ipc"};
 
 /* ---- closest points --------------------------------------------------------------------- */
 

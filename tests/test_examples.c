@@ -81,6 +81,8 @@ static void pages(void **unused)
         {"docs/energy.md", "examples/duffing.c"},
         {"docs/integrator.md", "examples/leapfrog.c"},
         {"docs/integrator.md", "examples/leapfrog.yaml"},
+        {"docs/integrator.md", "examples/energy_control.c"},
+        {"docs/integrator.md", "examples/energy_control.yaml"},
         {"README.md", "examples/hello.c"},
         {"docs/interaction.md", "examples/drag.c"},
         {"README.md", "examples/beam.yaml"},

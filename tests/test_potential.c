@@ -24,20 +24,24 @@ typedef struct Case {
     int64_t contacts; /* at least, so that a case is about what it says */
 } Case;
 
-#define CUBES CUBES_WITH("")
-#define CUBES_WITH(more)                                                           \
+#define CUBE                                                                       \
     "bodies:\n"                                                                    \
     "  - {name: a, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]},\n" \
-    "     material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}}\n"            \
-    "  - {name: b, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]},\n" \
-    "     material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000},\n"            \
-    "     transform: {translate: [0.013, 0.106, 0.017]}" more "}\n"
+    "     material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}}\n"
+#define CUBES CUBES_WITH("")
+#define CUBES_WITH(more)                                                                \
+    CUBE "  - {name: b, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]},\n" \
+         "     material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000},\n"            \
+         "     transform: {translate: [0.013, 0.106, 0.017]}" more "}\n"
 
 static const Case cases[] = {
     {"elements", "integrator: probe-stiffness\n" CUBES, false, 0},
     {"hand", "integrator: probe-stiffness\n" CUBES, true, 0},
     {"barrier contact between bodies",
      "integrator: probe-stiffness\ncontact: {type: ipc, dhat: 1e-2, kappa: 1e4}\n" CUBES, false, 4},
+    {"cubic barriers between bodies",
+     "integrator: probe-stiffness\ncontact: {type: cubic, dhat: 1e-2, kappa: 1e4}\n" CUBES, false,
+     4},
     {"penalty contact between vertices",
      "integrator: probe-stiffness\n"
      "contact: {type: penalty, dhat: 1e-2, self: 3e-2, kappa: 1e3}\n" CUBES,
@@ -45,6 +49,16 @@ static const Case cases[] = {
     {"barrier planes",
      "integrator: probe-stiffness\ncontact: {type: ipc, dhat: 1e-2, kappa: 1e4}\n"
      "obstacles:\n  - {type: plane, point: [0, -0.056, 0], normal: [0.01, 1, 0.02]}\n" CUBES,
+     false, 4},
+    {"a sphere under ipc",
+     "integrator: probe-stiffness\ncontact: {type: ipc, dhat: 1e-2, kappa: 1e4}\n"
+     "obstacles:\n  - {type: sphere, formula: true, radius: 0.5,\n"
+     "     transform: {translate: [0, -0.556, 0]}}\n" CUBE,
+     false, 4},
+    {"a capsule under cubic",
+     "integrator: probe-stiffness\ncontact: {type: cubic, dhat: 1e-2, kappa: 1e4}\n"
+     "obstacles:\n  - {type: capsule, formula: true, radius: 0.5, height: 2,\n"
+     "     transform: {rotate: [[0, 0, 1], 90], translate: [0, -0.556, 0]}}\n" CUBE,
      false, 4},
     {"penalty planes",
      "integrator: probe-stiffness\ncontact: {type: penalty, dhat: 1e-2, kappa: 1e4}\n"

@@ -394,6 +394,33 @@ static void without_ffmpeg(void **state)
 
 /* ---- the motion ------------------------------------------------------------------------- */
 
+/* Obstacles with a formula are drawn, and a table of heights may be a file. */
+static void formulas_are_drawn(void **state)
+{
+    (void)state;
+    write_text("heights.csv", "# rows along z\n0, 0.1, 0\n0.1, 0.2, 0.1\n");
+    write_text("formulas.yaml",
+               "brio: 1\ntime: {h: 0.01, end: 0.02}\ncontact: {type: cubic}\nobstacles:\n"
+               "  - {type: heightfield, name: ground, file: heights.csv}\n"
+               "  - {type: capsule, name: log, formula: true, transform: {translate: [0, 2, 0]}}\n"
+               "  - {type: plane, normal: [0, 1, 0], point: [0, -1, 0]}\n"
+               "bodies:\n  - {shape: {type: box, cells: [1, 1, 1]}, material: {type: neo-hookean}, "
+               "transform: {translate: [2, 2, 0]}}\n");
+    const Outcome *o = BRIO("run", "formulas.yaml", "-o", "formulas", "--quiet");
+    if (o->code) print_error("%s", o->err);
+    assert_int_equal(o->code, 0);
+    BrioMotionFile *motion;
+    BrioError error = {0};
+    assert_int_equal(brio__motion_open("formulas", &motion, &error), BRIO_OK);
+    assert_int_equal(motion->part_count, 3);
+    assert_int_equal(motion->plane_count, 1);
+    assert_string_equal(motion->part[1].name, "ground");
+    assert_int_equal(motion->part[1].triangle_count, 2 * 8 * 4); /* cells of 4 x 4 */
+    assert_string_equal(motion->part[2].name, "log");
+    assert_true(motion->part[2].triangle_count > 100);
+    brio__motion_free(motion);
+}
+
 static void positions_are_kept(void **state)
 {
     (void)state;
@@ -538,6 +565,7 @@ int main(void)
         cmocka_unit_test(every_kind_of_body),
         cmocka_unit_test(a_film),
         cmocka_unit_test(without_ffmpeg),
+        cmocka_unit_test(formulas_are_drawn),
         cmocka_unit_test(positions_are_kept),
         cmocka_unit_test(damaged_motion),
         cmocka_unit_test(bad_input),

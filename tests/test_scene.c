@@ -394,21 +394,65 @@ static const Case cases[] = {
      "contact: {type: penalty}\nobstacles: [{type: bar}]\nbodies:\n  - shape: {type: box, cells: "
      "[1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:20: obstacles[0].type: contact of type penalty knows planes, spheres, boxes, "
-     "cylinders and capsules only: take one of them, or type: ipc"},
+     "scene.yaml:2:20: obstacles[0].type: there is no formula for the distance from a bar (`brio "
+     "list obstacles` names those that have one): take one of them, or triangles with contact of "
+     "type ipc"},
     {"a scaled solid of penalty contact",
      "contact: {type: penalty}\nobstacles: [{type: sphere, transform: {scale: 2}}]\nbodies:\n  - "
      "shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:13: obstacles[0]: a solid of contact of type penalty cannot be scaled: give its "
-     "size by the keys of the sphere"},
+     "scene.yaml:2:13: obstacles[0]: an obstacle with a formula cannot be scaled: give its size by "
+     "the keys of the sphere"},
     {"a scripted solid of penalty contact",
      "contact: {type: penalty}\nobstacles: [{type: sphere, script: {velocity: [1, 0, "
      "0]}}]\nbodies:\n  - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: "
      "neo-hookean}\n",
      NULL, NULL, NULL,
-     "scene.yaml:2:28: obstacles[0]: obstacles of contact of type penalty stand still: leave the "
-     "script out, or take type: ipc"},
+     "scene.yaml:2:28: obstacles[0]: obstacles with a formula stand still: leave the script out, "
+     "or "
+     "take triangles (formula: false, contact of type ipc)"},
+    {"an obstacle that nobody knows",
+     "contact: {type: ipc}\nobstacles: [{type: capsul, formula: true}]\nbodies:\n  - shape: {type: "
+     "box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:2:20: obstacles[0].type: no obstacle type \"capsul\"; did you mean \"capsule\"?"},
+    {"triangles under penalty contact",
+     "contact: {type: penalty}\nobstacles: [{type: sphere, formula: false}]\nbodies:\n  - shape: "
+     "{type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:2:37: obstacles[0].formula: contact of type penalty knows no triangles: leave "
+     "formula out, or take type: ipc"},
+    {"a body in a formula",
+     "contact: {type: cubic}\nobstacles: [{type: sphere, formula: true, radius: 3}]\nbodies:\n  - "
+     "shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:2:13: obstacles[0]: vertex 0 of body \"body0\" is behind obstacle \"obstacle0\" "
+     "(distance -2.13397 m): begin in front of it"},
+    {"a capsule that is too short",
+     "contact: {type: cubic}\nobstacles: [{type: capsule, formula: true, height: 0.3}]\nbodies:\n  "
+     "- "
+     "shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:2:13: obstacles[0]: height = 0.3 m is less than twice the radius = 0.25 m"},
+    {"rows of heights that differ",
+     "contact: {type: ipc}\nobstacles: [{type: heightfield, heights: [[0, 0], [0, 0, "
+     "0]]}]\nbodies:\n "
+     " - shape: {type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:2:51: obstacles[0].heights[1]: this row has 3 heights, the first one 2"},
+    {"one row of heights",
+     "contact: {type: ipc}\nobstacles: [{type: heightfield, heights: [[0, 0]]}]\nbodies:\n  - "
+     "shape: "
+     "{type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:2:13: obstacles[0]: a height field of 1 rows of 2 heights: at least 2 of 2 are "
+     "needed"},
+    {"a height field of nothing",
+     "contact: {type: ipc}\nobstacles: [{type: heightfield, spacing: 2}]\nbodies:\n  - shape: "
+     "{type: "
+     "box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",
+     NULL, NULL, NULL,
+     "scene.yaml:2:13: obstacles[0]: a height field takes either heights or a file"},
     {"obstacles without contact",
      "obstacles:\n  - {type: plane, point: [-1, 0, 0], normal: [1, 0, 0]}\nbodies:\n  - shape: "
      "{type: box, cells: [1, 1, 1]}\n    material: {type: neo-hookean}\n",

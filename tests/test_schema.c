@@ -1,5 +1,6 @@
 /* The schema of scenes: rows are complete, and the defaults of C structs equal those of the rows.
  * (That docs/scene.md shows every row is part of the tests of the program.) */
+#include "contact/law.h"
 #include "scene/bodies.h"
 
 #include <setjmp.h>
@@ -97,8 +98,29 @@ static void defaults_in_c(void **state)
     compare("bodies[].velocity", &body, offsetof(BrioBodyWork, def), sizeof body.def, &body_room,
             sizeof body);
     print_message("%d defaults\n", compared);
-    assert_int_equal(compared, 1 + 9 + 1 + 5 + 5 + 2 + 3);
-    assert_int_equal(contact.penalty, 0); /* whose section is that of ipc */
+    assert_int_equal(compared, 1 + 9 + 1 + 2 + 5 + 2 + 3);
+}
+
+/* Every field of a law is a key of `contact` that the section does not have, and one number with a
+ * member to go to; the defaults in C are those of their law. */
+static void laws(void **state)
+{
+    (void)state;
+    BrioContactDef contact = brio_default_contact();
+    const BrioSection *section = brio__scene_section("contact");
+    assert_non_null(section);
+    for (int i = 0; brio__law_at(i); i++) {
+        const BrioLaw *law = brio__law_at(i);
+        for (const BrioField *f = law->fields; f->name; f++) {
+            assert_int_equal(brio__field_width(f), 1);
+            const double *member = brio__contact_member(&contact, f->name);
+            if (!member) fail_msg("%s.%s goes nowhere", law->name, f->name);
+            if (!strcmp(law->name, contact.law)) assert_true(*member == f->default_value);
+            for (const BrioKey *key = section->keys; key->field.name; key++)
+                assert_string_not_equal(key->field.name, f->name);
+        }
+    }
+    assert_true(brio__law_find(contact.law) >= 0);
     assert_true(contact.self == 0);
 }
 
@@ -126,7 +148,7 @@ static void transforms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_complete),
-                                       cmocka_unit_test(defaults_in_c),
+                                       cmocka_unit_test(defaults_in_c), cmocka_unit_test(laws),
                                        cmocka_unit_test(transforms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

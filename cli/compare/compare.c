@@ -1,7 +1,7 @@
 /* brio compare: one scene with many integrators and step sizes. Every trial starts from the same
  * initial state and ends at the same instant: where time.end is no multiple of h, the last step is
  * shorter. */
-#include "parts.h"
+#include "compare_parts.h"
 
 #include "progress.h"
 

@@ -1,5 +1,5 @@
 /* Methods, step sizes and the reference of a comparison, as they are given on the command line. */
-#include "parts.h"
+#include "compare_parts.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * h_3^p / (h_2^p - h_3^p)
  *
  * [Richardson1911]; p is found by bisection, so that the ratios need not be equal. */
-#include "parts.h"
+#include "compare_parts.h"
 
 #include <stdlib.h>
 

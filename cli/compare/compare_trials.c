@@ -1,6 +1,6 @@
 /* One method with one step size, run from the initial state to the end: what it does to energy and
  * momenta, what it costs, and its motion for the report. */
-#include "parts.h"
+#include "compare_parts.h"
 
 #include "progress.h"
 #include "report.h"

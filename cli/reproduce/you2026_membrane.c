@@ -41,9 +41,7 @@ static void membrane(Report *r, const Method *method, int rings, Drum *out)
     int64_t every = (int64_t)(method->inverse_h / 120);
     double *x = brio__alloc(3 * (size_t)n, sizeof *x);
     double *v = brio__alloc(3 * (size_t)n, sizeof *v);
-    double begin = brio__seconds();
-    double total = 0;
-    double square = 0;
+    double begin = brio__seconds(), total = 0, square = 0;
     const double *mass = sim->system->vertex_mass;
     BrioLedger first, now;
     out->finished = x && v;

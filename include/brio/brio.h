@@ -299,7 +299,8 @@ BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t v
  * push back what came closer than dhat to an obstacle or, with `self`, vertices that came closer
  * than that to each other; they may be passed. */
 typedef struct BrioContactDef {
-    int penalty; /* 0: barriers */
+    /* "ipc", "cubic", "penalty" ...: `brio list laws`; NULL: ipc */
+    const char *law;
     double dhat; /* m */
     /* m, of penalties: below this distance vertices push each other apart, those of one body if
      * they are farther apart at rest; 0: never */
@@ -309,7 +310,7 @@ typedef struct BrioContactDef {
     double mu;        /* coefficient of friction, unless brio_builder_friction says otherwise */
     double epsv;      /* m/s: friction holds below this speed instead of sliding */
 } BrioContactDef;
-BRIO_API BrioContactDef brio_default_contact(void); /* barriers, 1e-3, 0, 1e5, 0, 0, 1e-3 */
+BRIO_API BrioContactDef brio_default_contact(void); /* ipc, 1e-3, 0, 1e5, 0, 0, 1e-3 */
 /* Without it, bodies meet planes only, by such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
 /* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be
@@ -317,12 +318,19 @@ BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *d
 BRIO_API BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name,
                                        const double point[3], const double normal[3],
                                        BrioError *error);
-/* A solid that pushes vertices out by its signed distance, for contact by penalty: "sphere", "box",
- * "cylinder" or "capsule" with the values of the shape's field table (brio_shape_fields; those of
- * its mesh mean nothing). X -> linear X + translate, row by row, where linear is a rotation. */
+/* A solid that vertices meet by its signed distance: "sphere", "box", "cylinder" or "capsule" with
+ * the values of the shape's field table (brio_shape_fields; those of its mesh mean nothing). X ->
+ * linear X + translate, row by row, where linear is a rotation. For all contact laws; edges and
+ * faces between vertices do not see it. */
 BRIO_API BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape,
                                        const double *values, const double linear[9],
                                        const double translate[3], BrioError *error);
+/* Ground by its heights, `rows` rows along z of `columns` heights along x, `spacing` apart, centred
+ * at the origin, with a smooth surface through them. The placement is as above. */
+BRIO_API BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *name, int columns,
+                                             int rows, const double *height, double spacing,
+                                             const double linear[9], const double translate[3],
+                                             BrioError *error);
 /* Triangles (of the mesh's surface) that stand still or follow a script. X -> linear X + translate,
  * row by row. For contact by barriers. */
 typedef struct BrioObstacleDef {

@@ -170,7 +170,7 @@ BRIO_API BrioStatus brio_stepper_fit_velocities(BrioStepper *stepper, const doub
 /* ---- potential and forces --------------------------------------------------------------- */
 
 /* P(q) at a time, and its gradient if `gradient` is not NULL. The second also gives a bound on the
- * round-off of that sum. */
+ * round-off of that sum (`noise` may be NULL). */
 BRIO_API double brio_stepper_potential(BrioStepper *stepper, const double *q, double time,
                                        double *gradient);
 BRIO_API double brio_stepper_evaluate(BrioStepper *stepper, const double *q, double time,

@@ -1,3 +1,4 @@
+/* Stiffness, the largest eigenvalue and the modes of a system (modes.h). */
 #include "modes.h"
 
 #include "../linear/extra.h"

@@ -1,3 +1,5 @@
+/* The matrix of an integrator on the oscillator m x'' = -k x - d x', measured by running it; where
+ * it is stable (stability.h). */
 #include "stability.h"
 
 #include "../field.h"

@@ -8,6 +8,8 @@
 #ifndef BRIO_BUILD_H
 #define BRIO_BUILD_H
 
+#include "../contact/law.h"
+#include "../contact/obstacle.h"
 #include "../field.h"
 #include "../mesh/mesh.h"
 #include "../vec.h"
@@ -76,11 +78,12 @@ typedef struct BrioRodPlan {
     double length;
 } BrioRodPlan;
 
-/* An obstacle with a formula: a plane, or a solid of penalty contact. */
+/* An obstacle with a formula. */
 typedef struct BrioFormulaPlan {
-    const char *solid; /* name of the energy; NULL: a plane */
+    const BrioObstacleType *type;
     /* what the energy's rest_shape takes after the vertex: of a plane its point and unit normal */
-    double data[13];
+    double data[BRIO_OBSTACLE_DATA];
+    double *table; /* moves to the system; NULL: the type has none */
     int obstacle;
 } BrioFormulaPlan;
 
@@ -108,8 +111,8 @@ struct BrioBuilder {
     BrioScript *script;
     int64_t attachment_count;
     BrioAttachmentPlan *attachment;
-    BrioContactDef contact;
-    bool contact_asked; /* bodies meet each other too */
+    BrioContactDef contact; /* whose law is a name of the registry, or "" if there is none such */
+    bool contact_asked;     /* bodies meet each other too */
     int plane_count;
     BrioFormulaPlan *plane;
     int obstacle_count;
@@ -127,6 +130,18 @@ struct BrioBuilder {
 static inline bool brio__moves_along_x(const BrioBodyPlan *plan)
 {
     return plan->energy->traits & BRIO_ENERGY_ALONG_X;
+}
+
+/* NULL: there is no law of the name that was given. */
+static inline const BrioLaw *brio__contact_law(const BrioBuilder *builder)
+{
+    return brio__law_at(brio__law_find(builder->contact.law));
+}
+
+/* Whether bodies meet by their vertices only. */
+static inline bool brio__meets_by_vertices(const BrioBuilder *builder)
+{
+    return brio__contact_law(builder)->traits & BRIO_LAW_VERTICES;
 }
 
 /* ---- builder.c -------------------------------------------------------------------------- */

@@ -48,6 +48,7 @@ void brio_builder_free(BrioBuilder *builder)
         brio_mesh_free(builder->obstacle[i].mesh);
     }
     brio__free(builder->obstacle);
+    for (int k = 0; k < builder->plane_count; k++) brio__free(builder->plane[k].table);
     brio__free(builder->plane);
     brio__free(builder->pair);
     brio__free(builder->rod);

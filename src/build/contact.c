@@ -1,20 +1,23 @@
 /* Contact between the bodies, themselves and obstacles: stiffness, which pairs rub and which do not
- * see each other, terms of contacts with planes and solids, and the surface for all other pairs.
+ * see each other, terms of contacts with obstacles that have a formula, and the surface for all
+ * other pairs.
  *
- * Barriers -kappa (d - dhat)^2 ln(d/dhat) [Li2020] or penalties kappa/2 (dhat - d)^2; kappa auto is
- * kappa dhat = 20 m g with the mass m of the heaviest body. */
+ * The energy of a contact is that of a law, b(d) (energy/law.h); kappa auto is kappa dhat = 20 m g
+ * with the mass m of the heaviest body. */
 #include "../contact/contact.h"
 
 #include "build.h"
 
 BrioContactDef brio_default_contact(void)
 {
-    return (BrioContactDef){.dhat = 1e-3, .kappa = 1e5, .epsv = 1e-3};
+    return (BrioContactDef){.law = "ipc", .dhat = 1e-3, .kappa = 1e5, .epsv = 1e-3};
 }
 
 void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
 {
+    const BrioLaw *law = brio__law_at(brio__law_find(def->law ? def->law : "ipc"));
     builder->contact = *def;
+    builder->contact.law = law ? law->name : ""; /* refused when the builder is finished */
     builder->contact_asked = true;
 }
 
@@ -42,14 +45,18 @@ BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *e
     return add_pair(builder, &(BrioPairPlan){a, b, NAN, true}, error);
 }
 
-static BrioStatus check_numbers(const BrioContactDef *c, BrioError *error)
+static BrioStatus check_numbers(const BrioBuilder *b, BrioError *error)
 {
-    if (!(c->penalty && c->dhat == 0) &&
+    const BrioContactDef *c = &b->contact;
+    if (!brio__contact_law(b))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "there is no contact law of that name: `brio list laws` has them");
+    if (!(c->dhat == 0 && brio__law_default(brio__contact_law(b), "dhat", 1) == 0) &&
         (!(c->dhat > 0) || isinf(c->dhat) || c->kappa <= 0 || isinf(c->kappa)))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "contact with dhat = %g m and kappa = %g N/m: both must be positive",
                            c->dhat, c->kappa);
-    if (!(c->self >= 0) || isinf(c->self) || (c->self > 0 && !c->penalty))
+    if (!(c->self >= 0) || isinf(c->self) || (c->self > 0 && !brio__meets_by_vertices(b)))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "contact with self = %g m: it is the distance below which vertices push "
                            "each other apart, of contact of type penalty",
@@ -63,18 +70,16 @@ static BrioStatus check_numbers(const BrioContactDef *c, BrioError *error)
     return BRIO_OK;
 }
 
-/* Solids with a formula are for penalties, meshes for barriers; planes serve both. */
+/* Obstacles with a formula serve all laws, meshes those between surfaces. */
 static BrioStatus check_types(BrioBuilder *b, BrioError *error)
 {
     for (int i = 0; i < b->obstacle_count; i++) {
-        bool solid = b->obstacle[i].plane >= 0 && b->plane[b->obstacle[i].plane].solid;
-        bool mesh = b->obstacle[i].plane < 0;
-        if (b->contact.penalty ? !mesh : !solid) continue;
+        if (b->obstacle[i].plane >= 0 || !brio__meets_by_vertices(b)) continue;
         b->obstacle_at_fault = i;
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "obstacle \"%s\" is a %s, which is for contact of type %s",
-                           b->obstacle[i].name, solid ? "solid with a formula" : "mesh",
-                           solid ? "penalty" : "ipc");
+                           "obstacle \"%s\" is a mesh, which is for contact between surfaces, such "
+                           "as type: ipc",
+                           b->obstacle[i].name);
     }
     return BRIO_OK;
 }
@@ -85,10 +90,11 @@ static BrioStatus check_along_x(BrioBuilder *b, BrioError *error)
     for (int k = 0; k < b->plane_count; k++)
         for (int i = 0; i < b->body_count; i++) {
             const double *n = b->plane[k].data + 3;
-            if (!brio__moves_along_x(&b->body[i]) || (!b->plane[k].solid && n[1] == 0 && n[2] == 0))
+            if (!brio__moves_along_x(&b->body[i]) ||
+                (!b->plane[k].type->mesh && n[1] == 0 && n[2] == 0))
                 continue;
             b->obstacle_at_fault = b->plane[k].obstacle;
-            if (b->plane[k].solid)
+            if (b->plane[k].type->mesh)
                 return brio__error(error, BRIO_ERROR_INPUT,
                                    "obstacle \"%s\" would push body \"%s\" in y or z: a bar1d "
                                    "moves along x only, so its obstacles are planes across x",
@@ -104,7 +110,7 @@ static BrioStatus check_along_x(BrioBuilder *b, BrioError *error)
 
 BrioStatus brio__check_contact(BrioBuilder *b, BrioError *error)
 {
-    BRIO_CHECK(check_numbers(&b->contact, error));
+    BRIO_CHECK(check_numbers(b, error));
     BRIO_CHECK(check_types(b, error));
     return check_along_x(b, error);
 }
@@ -171,7 +177,8 @@ BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)
 {
     s->plane_term = s->term_count;
     s->plane_count = b->plane_count;
-    s->barrier = !b->contact.penalty;
+    s->law = brio__law_find(b->contact.law);
+    s->barrier = brio__contact_law(b)->traits & BRIO_LAW_FORBIDS;
     s->epsv = b->contact.epsv;
     for (int k = 0; k < b->plane_count; k++) {
         BrioTerm *term;
@@ -181,10 +188,10 @@ BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)
         for (int i = 0; i < s->body_count; i++)
             for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
                 contacts += may_meet(s, i, v, plane->obstacle);
-        const char *name = b->contact.penalty ? "plane-penalty" : "plane-barrier";
-        if (plane->solid) name = plane->solid;
-        BRIO_CHECK(brio__start_term(s, brio__energy(name), -1, contacts, &term));
+        const BrioEnergy *energy = brio__law_energy(brio__contact_law(b), plane->type->name);
+        BRIO_CHECK(brio__start_term(s, energy, -1, contacts, &term));
         term->obstacle = plane->obstacle;
+        term->table = s->obstacle[plane->obstacle].table;
         memcpy(X + 3, plane->data, sizeof plane->data);
         contacts = 0;
         for (int i = 0; i < s->body_count; i++)
@@ -198,7 +205,7 @@ BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)
 
 BrioStatus brio__build_surface(const BrioBuilder *b, BrioSystem *s, BrioError *error)
 {
-    if (!b->contact_asked || (b->contact.penalty && b->contact.self == 0)) return BRIO_OK;
+    if (!b->contact_asked || (brio__meets_by_vertices(b) && b->contact.self == 0)) return BRIO_OK;
     double *X = brio__calloc(6 * (size_t)s->vertex_count, sizeof *X), *x = X + 3 * s->vertex_count;
     if (!X) return brio__no_memory(error);
     for (int i = 0; i < s->body_count; i++) {
@@ -218,7 +225,7 @@ BrioStatus brio__build_surface(const BrioBuilder *b, BrioSystem *s, BrioError *e
 BrioStatus brio__check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state,
                                  BrioError *error)
 {
-    if (s->plane_count == 0 || b->contact.penalty) return BRIO_OK;
+    if (s->plane_count == 0 || !s->barrier) return BRIO_OK;
     double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
     if (!x) return brio__no_memory(error);
     BrioStatus status = BRIO_OK;

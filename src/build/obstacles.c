@@ -1,9 +1,7 @@
-/* Obstacles: planes, solids with a signed distance (penalty contact), and triangles that stand
- * still or follow a script (barriers). They are numbered together in the order of the calls. */
+/* Obstacles: those with a formula for the signed distance (planes, solids, height fields), and
+ * triangles that stand still or follow a script (barriers). They are numbered together in the order
+ * of the calls. */
 #include "build.h"
-
-/* Solids of penalty contact. */
-typedef enum Solid { SPHERE, BOX, CYLINDER, CAPSULE, SOLIDS } Solid;
 
 BrioObstacleDef brio_default_obstacle(void)
 {
@@ -73,90 +71,50 @@ static BrioStatus add_plane(BrioBuilder *builder, const char *name, const BrioFo
 BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3],
                               const double normal[3], BrioError *error)
 {
-    BrioFormulaPlan made = {.obstacle = builder->obstacle_count};
+    BrioFormulaPlan made = {.type = brio__obstacle_type("plane"),
+                            .obstacle = builder->obstacle_count};
+    const double values[6] = {point[0], point[1], point[2], normal[0], normal[1], normal[2]};
     BRIO_CHECK(brio__builder_open(builder, error));
-    double length = brio__hypot3(normal);
-    if (!(length > 0) || isinf(length))
-        return brio__error(
-            error, BRIO_ERROR_INPUT,
-            "the normal [%g, %g, %g] of a plane must have a finite length, and not none", normal[0],
-            normal[1], normal[2]);
-    for (int r = 0; r < 3; r++) {
-        made.data[r] = point[r];
-        made.data[3 + r] = normal[r] / length;
-        if (!isfinite(point[r]))
-            return brio__error(error, BRIO_ERROR_INPUT, "the point of a plane is not finite");
-    }
+    BRIO_CHECK(made.type->prepare(values, made.data, error));
     return add_plane(builder, name, &made, error);
-}
-
-/* Half the extents and the radius of a solid of penalty contact: a sphere and a capsule are boxes
- * rounded by their radius. */
-static BrioStatus solid_size(Solid kind, const char *shape, const double *values,
-                             BrioFormulaPlan *made, BrioError *error)
-{
-    double *half = made->data + 9, *radius = made->data + 12;
-    const BrioField *fields = brio_shape_fields(shape);
-    BRIO_CHECK(brio__fields_check(fields, values, error));
-    int size = brio__fields_offset(fields, "size");
-    int round = brio__fields_offset(fields, "radius");
-    int height = brio__fields_offset(fields, "height");
-    if (kind == BOX) {
-        for (int r = 0; r < 3; r++) half[r] = values[size + r] / 2;
-    } else if (kind == CYLINDER) {
-        made->solid = "cylinder-penalty";
-        half[0] = half[2] = values[round];
-        half[1] = values[height] / 2;
-    } else {
-        *radius = values[round];
-        if (kind == CAPSULE) half[1] = values[height] / 2 - values[round];
-        if (half[1] < 0)
-            return brio__error(error, BRIO_ERROR_INPUT,
-                               "height = %g m is less than twice the radius = %g m", values[height],
-                               values[round]);
-    }
-    return BRIO_OK;
-}
-
-/* Centre and two axes of a solid; `linear` must be a rotation. */
-static BrioStatus solid_place(const char *shape, const double linear[9], const double translate[3],
-                              BrioFormulaPlan *made, BrioError *error)
-{
-    for (int r = 0; r < 3; r++) {
-        made->data[r] = translate[r];
-        if (!isfinite(translate[r]))
-            return brio__error(error, BRIO_ERROR_INPUT, "the place of a solid is not finite");
-        for (int c = 0; c < 3; c++) {
-            double dot = 0;
-            for (int k = 0; k < 3; k++) dot += linear[3 * k + r] * linear[3 * k + c];
-            if (!(fabs(dot - (r == c)) < 1e-9))
-                return brio__error(error, BRIO_ERROR_INPUT,
-                                   "a solid of contact of type penalty cannot be scaled: give its "
-                                   "size by the keys of the %s",
-                                   shape);
-            if (c < 2) made->data[3 + 3 * c + r] = linear[3 * r + c]; /* axes are columns */
-        }
-    }
-    return BRIO_OK;
 }
 
 BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape,
                               const double *values, const double linear[9],
                               const double translate[3], BrioError *error)
 {
-    static const char *const shapes[] = {
-        [SPHERE] = "sphere", [BOX] = "box", [CYLINDER] = "cylinder", [CAPSULE] = "capsule"};
-    BrioFormulaPlan made = {.obstacle = builder->obstacle_count, .solid = "box-penalty"};
-    Solid kind = SPHERE;
+    const BrioField *fields = brio_shape_fields(shape);
+    BrioFormulaPlan made = {.type = brio__obstacle_type(shape),
+                            .obstacle = builder->obstacle_count};
     BRIO_CHECK(brio__builder_open(builder, error));
-    while (kind < SOLIDS && strcmp(shapes[kind], shape)) kind++;
-    if (kind == SOLIDS)
+    if (!made.type || !fields)
         return brio__error(error, BRIO_ERROR_INPUT,
-                           "contact of type penalty knows planes, spheres, boxes, cylinders and "
-                           "capsules only: take one of them, or type: ipc");
-    BRIO_CHECK(solid_size(kind, shape, values, &made, error));
-    BRIO_CHECK(solid_place(shape, linear, translate, &made, error));
+                           "there is no formula for the distance from a %s (`brio list obstacles` "
+                           "names those that have one): take one of them, or triangles with "
+                           "contact of type ipc",
+                           shape);
+    BRIO_CHECK(brio__fields_check(fields, values, error));
+    double own[BRIO_MAX_VALUES]; /* without what divides a shape into cells */
+    int count = 0;
+    for (const BrioField *f = made.type->fields; f->name; f++)
+        for (int k = 0; k < brio__field_width(f); k++)
+            own[count++] = values[brio__fields_offset(fields, f->name) + k];
+    BRIO_CHECK(brio__obstacle_place(made.type, own, linear, translate, made.data, error));
     return add_plane(builder, name, &made, error);
+}
+
+BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *name, int columns, int rows,
+                                    const double *height, double spacing, const double linear[9],
+                                    const double translate[3], BrioError *error)
+{
+    BrioFormulaPlan made = {.type = brio__obstacle_type("heightfield"),
+                            .obstacle = builder->obstacle_count};
+    BRIO_CHECK(brio__builder_open(builder, error));
+    BRIO_CHECK(brio__obstacle_place(made.type, &spacing, linear, translate, made.data, error));
+    BRIO_CHECK(made.type->table(&spacing, columns, rows, height, &made.table, error));
+    BrioStatus status = add_plane(builder, name, &made, error);
+    if (status != BRIO_OK) brio__free(made.table);
+    return status;
 }
 
 int brio__builder_obstacle_at_fault(const BrioBuilder *builder)
@@ -187,6 +145,10 @@ BrioStatus brio__build_obstacles(const BrioBuilder *b, BrioSystem *s)
         BrioObstaclePlan *plan = &b->obstacle[i];
         s->obstacle[i] = (BrioObstacle){.name = plan->name, .plane = plan->plane, .first = first};
         plan->name = NULL;
+        if (plan->plane >= 0) {
+            s->obstacle[i].table = b->plane[plan->plane].table;
+            b->plane[plan->plane].table = NULL;
+        }
         if (!plan->mesh) continue;
         s->obstacle[i].count = plan->mesh->vertex_count;
         s->obstacle[i].triangle_count = plan->mesh->triangle_count;

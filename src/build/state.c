@@ -60,12 +60,13 @@ static void fill_contact(const BrioBuilder *b, const BrioSystem *s, BrioState *s
 {
     const BrioContactDef *c = &b->contact;
     const double kappa = brio__contact_stiffness(b, s);
+    const bool vertices = brio__meets_by_vertices(b);
     const double plane[] = {[BRIO_CONTACT_KAPPA] = kappa,
                             [BRIO_CONTACT_DHAT] = c->dhat,
                             [BRIO_CONTACT_THICKNESS] = c->thickness};
     const double pairs[] = {[BRIO_CONTACT_KAPPA] = kappa,
-                            [BRIO_CONTACT_DHAT] = c->penalty ? c->self : c->dhat,
-                            [BRIO_CONTACT_THICKNESS] = c->penalty ? 0 : c->thickness};
+                            [BRIO_CONTACT_DHAT] = vertices ? c->self : c->dhat,
+                            [BRIO_CONTACT_THICKNESS] = vertices ? 0 : c->thickness};
     for (int k = 0; k < s->plane_count; k++) {
         const BrioTerm *term = &s->term[s->plane_term + k];
         memcpy(state->param + term->params, plane, (size_t)term->energy->params * sizeof *plane);

@@ -349,7 +349,7 @@ static BrioStatus scene_of(const Settings *n, BrioScene **made, BrioError *error
     scene->def.solver.linear = linear->name;
     snprintf(linear_options, sizeof linear_options, "%s", n->linear_options);
     scene->def.solver.linear_options = n->linear_options[0] ? linear_options : NULL;
-    scene->def.solver.type = brio__solver_type(n->solver);
+    scene->def.solver.type = brio__solver_type(n->solver)->name;
     memcpy(scene->def.values, n->values, sizeof n->values);
     for (int i = 0; i < n->damping_count; i++) {
         for (int k = 0; brio_damping_at(k); k++)

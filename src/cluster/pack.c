@@ -2,6 +2,8 @@
  * kind of machine: all processes of a job run on the same kind. */
 #include "split.h"
 
+#include "../contact/obstacle.h"
+
 #include <string.h>
 
 typedef struct Stream {
@@ -114,8 +116,8 @@ static void visit_system(Stream *s, BrioSystem *y)
     int scripts = y->scripted_count;
     VALUE(y->vertex_count), VALUE(y->body_vertices), VALUE(y->block_count), VALUE(y->held_count),
         VALUE(y->gravity_term), VALUE(y->plane_count), VALUE(y->plane_term);
-    VALUE(y->barrier), VALUE(y->contact_params), VALUE(y->epsv), VALUE(y->param_count),
-        VALUE(y->rod_count);
+    VALUE(y->law), VALUE(y->barrier), VALUE(y->contact_params), VALUE(y->epsv),
+        VALUE(y->param_count), VALUE(y->rod_count);
     VALUE(bodies), VALUE(terms), VALUE(obstacles), VALUE(scripts);
     ARRAY(y->map_start, y->vertex_count + 1);
     if (s->failed) return;
@@ -141,7 +143,13 @@ static void visit_system(Stream *s, BrioSystem *y)
         visit_text(s, &o->name);
         VALUE(o->plane), VALUE(o->first), VALUE(o->count), VALUE(o->triangle_count);
         ARRAY(o->triangle, 3 * o->triangle_count);
+        if (there(s, o->table)) {
+            int64_t numbers = o->table ? (int64_t)o->table[BRIO_TABLE_COUNT] : 0;
+            VALUE(numbers);
+            ARRAY(o->table, numbers);
+        }
     }
+    brio__system_tables(y);
     for (y->scripted_count = 0; !s->failed && y->scripted_count < scripts; y->scripted_count++) {
         BrioScripted *c = &y->scripted[y->scripted_count];
         VALUE(c->script), VALUE(c->count);

@@ -6,6 +6,8 @@
  * have no elements there. */
 #include "split.h"
 
+#include "../contact/obstacle.h"
+
 #include "../contact/contact.h"
 #include "../field.h"
 #include "../potential/parts.h"
@@ -351,6 +353,7 @@ static void split_terms(Split *w)
     to->gravity_term = s->gravity_term;
     to->plane_count = s->plane_count;
     to->plane_term = s->plane_term;
+    to->law = s->law;
     to->barrier = s->barrier;
     to->epsv = s->epsv;
     to->contact_params = to->param_count;
@@ -389,7 +392,11 @@ static void split_contact(Split *w)
             .count = o->count,
             .triangle_count = o->triangle_count,
             .triangle = copy_of(w, o->triangle, 3 * o->triangle_count, sizeof *o->triangle)};
+        if (o->table)
+            to->obstacle[i].table =
+                copy_of(w, o->table, (int64_t)o->table[BRIO_TABLE_COUNT], sizeof *o->table);
     }
+    brio__system_tables(to);
     if (!f || w->failed) return;
     BrioSurface *n = to->surface = room(w, 1, sizeof *n);
     if (!n) return;

@@ -1,7 +1,10 @@
+/* Pairs of surfaces that may touch: boxes, candidates, the pairs within reach, and how far a motion
+ * may go (contact.h). */
 #include "contact.h"
 
 #include "ccd.h"
 #include "../distance.h"
+#include "law.h"
 
 #include <string.h>
 
@@ -65,23 +68,23 @@ static const double *begin_call(BrioContact *c, const double *param)
     return param + c->system->contact_params;
 }
 
-double brio__barrier_slope(double kappa, double dhat, double d)
+static bool between_vertices(const BrioContact *c)
 {
-    if (d >= dhat) return 0;
-    double u = d / dhat, gap = 1 - u;
-    return kappa * dhat * gap * (2 * log(u) - gap / u);
+    return brio__law_at(c->system->law)->traits & BRIO_LAW_VERTICES;
 }
 
-/* Penalties are between vertices, barriers between all else. */
+/* A law is between vertices, or between all else. */
 static bool acts(const BrioContact *c, int kind)
 {
-    return c->system->barrier == (kind != BRIO_PAIR_VERTEX_VERTEX);
+    return between_vertices(c) == (kind == BRIO_PAIR_VERTEX_VERTEX);
 }
 
 BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
 {
-    static const char *const energies[] = {"barrier-vertex-face", "barrier-edge-edge",
-                                           "barrier-edge-edge-parallel", "repulsion"};
+    static const char *const kinds[] = {"vertex-face", "edge-edge", "edge-edge-parallel",
+                                        "vertex-vertex"};
+    const BrioLaw *law = brio__law_at(system->law);
+    const BrioEnergy *energy[BRIO_PAIR_KINDS];
     const BrioSurface *surface = system->surface;
     BrioContact *c = brio__calloc(1, sizeof *c);
     if (!c) return BRIO_ERROR_MEMORY;
@@ -105,17 +108,21 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     c->edge_box = brio__alloc((size_t)surface->edge_count, sizeof *c->edge_box);
     c->primitive_box = brio__alloc((size_t)surface->primitive_count, sizeof *c->primitive_box);
     c->node_box = brio__alloc((size_t)surface->node_count, sizeof *c->node_box);
+    for (int k = 0; k < BRIO_PAIR_KINDS; k++) /* kinds that do not act have no pairs */
+        energy[k] = brio__law_energy(law, kinds[acts(c, k)   ? k
+                                                : acts(c, 0) ? 0
+                                                             : BRIO_PAIR_VERTEX_VERTEX]);
     BrioStatus status = c->low && c->high && c->now && c->vertex_box && c->edge_box &&
                                 c->primitive_box && c->node_box
                             ? BRIO_OK
                             : BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS && status == BRIO_OK; k++)
-        status = brio__pairs_create(&c->pair[k], brio__energy(energies[k]), false,
+        status = brio__pairs_create(&c->pair[k], energy[k], false,
                                     acts(c, k) ? surface->primitive_count : 0);
     for (int k = 0; k < CANDIDATES && status == BRIO_OK; k++)
-        status = brio__pairs_create(&c->candidate[k], brio__energy(energies[kind_of[k]]), true,
+        status = brio__pairs_create(&c->candidate[k], energy[kind_of[k]], true,
                                     acts(c, kind_of[k]) ? likely : 0);
-    if (status == BRIO_OK && system->barrier) {
+    if (status == BRIO_OK && !between_vertices(c)) {
         c->edges = brio__alloc(2 * (size_t)likely, sizeof *c->edges);
         c->step = brio__alloc((size_t)likely, sizeof *c->step);
         c->edges_room = c->step_room = likely;
@@ -350,7 +357,7 @@ static void primitives_meet(BrioContact *c, int32_t i, int32_t j)
     const BrioPrimitive *p = &c->surface->primitive[i], *q = &c->surface->primitive[j];
     const Box *a = &c->primitive_box[i], *b = &c->primitive_box[j];
     if (!overlap(a, b)) return;
-    if (!c->system->barrier) {
+    if (between_vertices(c)) {
         vertices_with_vertices(c, p, q);
         return;
     }
@@ -614,7 +621,7 @@ double brio__contact_max_step(BrioContact *c, const double *param, const double 
     double t = 1, before = brio__seconds(), broad = c->totals.broad_phase;
     param = begin_call(c, param);
     limit->term = NULL;
-    if (!c->system->barrier) return 1;
+    if (!(brio__law_at(c->system->law)->traits & BRIO_LAW_FORBIDS)) return 1;
     ensure(c, param, x, dx);
     for (int k = 0; k < 2; k++) {
         BrioPairs *pairs = &c->candidate[k];

@@ -1,7 +1,7 @@
-/* Contact of everything with everything [Li2020]: the sum of barriers over all pairs of vertex and
- * triangle and of two edges that are closer than dhat, and how far a motion may go before two of
- * them meet. Or, of penalty contact, the sum of springs between all vertices that are closer than
- * dhat and were not so at rest, which forbid nothing.
+/* Contact of everything with everything [Li2020]: the sum of a law (energy/law.h) over all pairs of
+ * vertex and triangle and of two edges that are closer than dhat, and how far a motion may go
+ * before two of them meet. Or, of laws between vertices, the sum over all vertices that are closer
+ * than dhat and were not so at rest.
  *
  * Which pairs may come close is found on boxes (trees of surface.h) around where vertices are and
  * may go: the candidates. They stay valid, and are not looked for again, while every vertex is
@@ -23,7 +23,7 @@ enum {
     BRIO_PAIR_KINDS
 };
 
-/* Parameters of contact in the state, from system->contact_params on. */
+/* Parameters of contact in the state, from system->contact_params on: those of the law. */
 enum { BRIO_CONTACT_KAPPA, BRIO_CONTACT_DHAT, BRIO_CONTACT_THICKNESS, BRIO_CONTACT_PARAMS };
 
 BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact);
@@ -52,8 +52,6 @@ bool brio__contact_out_of_memory(BrioContact *contact);
 void brio__contact_refresh(BrioContact *contact, const double *param, const double *x);
 /* The pairs of one kind that were closer than dhat in the last evaluation. */
 const BrioPairs *brio__contact_pairs(const BrioContact *contact, int kind);
-/* Slope db/dd of a barrier (negative) at a distance, thickness taken off. */
-double brio__barrier_slope(double kappa, double dhat, double d);
 
 typedef struct BrioContactTotals {
     double broad_phase, ccd; /* seconds */

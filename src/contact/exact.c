@@ -121,7 +121,8 @@ static void check_tets(const BrioSystem *s, const double *x, BrioExactReport *re
 }
 
 /* The plane is the one that is stored: its unit normal was rounded when the scene was read, which
- * turned it by some 1e-16; from there on the sign of n.(x - p) is exact. */
+ * turned it by some 1e-16; from there on the sign of n.(x - p) is exact. Of other obstacles with a
+ * formula, the distance in doubles must be positive. */
 static void check_planes(const BrioSystem *s, const double *x, BrioExactReport *report)
 {
     for (int i = 0; i < s->term_count; i++) {
@@ -129,14 +130,20 @@ static void check_planes(const BrioSystem *s, const double *x, BrioExactReport *
         if (term->energy->element != BRIO_ELEMENT_CONTACT ||
             !(term->energy->traits & BRIO_ENERGY_INFINITE))
             continue;
+        _Alignas(sizeof(double) * LANES) double distance[LANES];
+        bool plane = term->energy->rest == BRIO_PLANE_REST;
         for (int64_t e = 0; e < term->elements; e++) {
-            const double *rest = term->rest + e / LANES * BRIO_PLANE_REST * LANES + e % LANES;
-            double n[3], p[3];
-            for (int r = 0; r < 3; r++) {
+            const double *rest = term->rest + e / LANES * term->energy->rest * LANES + e % LANES;
+            double n[3] = {0}, p[3] = {0};
+            if (!plane && e % LANES == 0)
+                brio__obstacle_distances(term, NULL, e / LANES, x, distance);
+            for (int r = 0; plane && r < 3; r++) {
                 n[r] = rest[(1 + r) * LANES];
                 p[r] = rest[(4 + r) * LANES];
             }
-            if (brio__exact_side(n, p, x + term->node[e]) > 0 || report->behind++) continue;
+            bool front =
+                plane ? brio__exact_side(n, p, x + term->node[e]) > 0 : distance[e % LANES] > 0;
+            if (front || report->behind++) continue;
             report->behind_obstacle = term->obstacle;
             report->first_behind = term->node[e] / 3;
         }

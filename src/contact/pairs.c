@@ -1,3 +1,4 @@
+/* Elements that come and go: room, distances, sums in the order of adding (pairs.h). */
 #include "pairs.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The sums over everything that dissipates (dissipation.h). */
 #include "dissipation.h"
 
 #include "friction.h"

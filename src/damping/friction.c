@@ -1,7 +1,7 @@
 /* Smoothed Coulomb friction, lagged [Li2020, Sec. 5].
  *
- * At the start of a step every pair closer than dhat, and every vertex that close to a plane or to
- * a shape of penalty contact, gets its normal force lambda = -db/dd, its closest points with their
+ * At the start of a step every pair closer than dhat, and every vertex that close to an obstacle
+ * with a formula, gets its normal force lambda = -db/dd, its closest points with their
  * weights w, and two tangents T, which hold for the whole step. With u = T^T sum w_i (x_i - x_i^n),
  * the way that the two points slide along each other from the start of the step on (obstacles move
  * too), the dissipation potential is
@@ -19,6 +19,7 @@
  * along with the contact, divided by the number of contacts that the same coordinates have. */
 #include "friction.h"
 
+#include "../contact/law.h"
 #include "../distance.h"
 
 #include <string.h>
@@ -132,16 +133,10 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
             double mu =
                 coefficient(s, brio__system_owner(s, vertex[0]),
                             brio__system_owner(s, vertex[kind == BRIO_PAIR_VERTEX_FACE ? 1 : 2]));
-            double force;
             if (mu == 0) continue;
             double d = closest(kind, x, w);
             if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
-            if (kind == BRIO_PAIR_VERTEX_VERTEX)
-                force = mu * param[BRIO_CONTACT_KAPPA] * (param[BRIO_CONTACT_DHAT] - d);
-            else
-                force =
-                    -mu * brio__barrier_slope(param[BRIO_CONTACT_KAPPA], param[BRIO_CONTACT_DHAT],
-                                              d - param[BRIO_CONTACT_THICKNESS]);
+            double force = brio__law_at(s->law)->force(param, mu, d);
             if (kind == BRIO_PAIR_PARALLEL)
                 force *= mollifier(x, pairs->term.rest[(e / LANES * 2 + 1) * LANES + e % LANES]);
             for (int k = 0; k < 4; k++)
@@ -231,8 +226,7 @@ static BrioStatus assemble(void *self, const double *values, const BrioState *st
     if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
     double param[2] = {eps, project ? 1 : 0};
-    return brio__pairs_assemble(&f->pairs, f->system, param, f->x, weight, true,
-                                matrix->extra);
+    return brio__pairs_assemble(&f->pairs, f->system, param, f->x, weight, true, matrix->extra);
 }
 
 /* One contact: where its vertices and its data are. */

@@ -26,26 +26,17 @@ static inline lane stretch(const Gradient *F, int j, lane n[3], lane *length, la
     return lane_select(*collapsed, lane_set(0), 1 - inverse);
 }
 
-static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle *t,
-                           const Gradient *F)
+/* A frame, as columns: along n0, in the plane of n0 and n1, and the normal of the triangle; any
+ * where there is none. */
+static inline mat3l frame(const lane n0[3], const lane n1[3])
 {
-    double k = batch->params[0], k_shear = batch->params[1];
-    lane zero = lane_set(0), one = lane_set(1), n[2][3], length, across[2], shear = zero, along[2];
-    lane_mask collapsed;
-    for (int j = 0; j < 2; j++) {
-        across[j] = k * stretch(F, j, n[j], &length, &collapsed);
-        across[j] = lane_select(collapsed, lane_set(k / 3), across[j]);
-        along[j] = lane_select(collapsed, zero, k - across[j]);
-    }
-    for (int r = 0; r < 3; r++) shear += F->m[r][0] * F->m[r][1];
-    /* the frame: e0 along w_u, e2 the normal of the triangle, or any where there is none */
-    lane e0[3], e1[3], e2[3], part = zero, size = zero;
-    lane_mask no_first =
-        lane_le(n[0][0] * n[0][0] + n[0][1] * n[0][1] + n[0][2] * n[0][2], lane_set(0.5));
-    for (int r = 0; r < 3; r++) e0[r] = lane_select(no_first, lane_set(r == 0), n[0][r]);
-    for (int r = 0; r < 3; r++) part += e0[r] * n[1][r];
+    lane zero = lane_set(0), one = lane_set(1);
+    lane e0[3], e1[3], part = zero, size = zero;
+    lane_mask no_first = lane_le(n0[0] * n0[0] + n0[1] * n0[1] + n0[2] * n0[2], lane_set(0.5));
+    for (int r = 0; r < 3; r++) e0[r] = lane_select(no_first, lane_set(r == 0), n0[r]);
+    for (int r = 0; r < 3; r++) part += e0[r] * n1[r];
     for (int r = 0; r < 3; r++) {
-        e1[r] = n[1][r] - part * e0[r];
+        e1[r] = n1[r] - part * e0[r];
         size += e1[r] * e1[r];
     }
     lane_mask no_plane = lane_le(size, lane_set(1e-24));
@@ -60,15 +51,51 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle
         size = lane_select(no_plane, square, size);
     }
     for (int r = 0; r < 3; r++) e1[r] /= lane_sqrt(size);
-    for (int r = 0; r < 3; r++)
-        e2[r] = e0[(r + 1) % 3] * e1[(r + 2) % 3] - e0[(r + 2) % 3] * e1[(r + 1) % 3];
     mat3l U;
-    lane w[2][2], m[2][2]; /* columns of F and their directions in the plane */
     for (int r = 0; r < 3; r++) {
         U.m[r][0] = e0[r];
         U.m[r][1] = e1[r];
-        U.m[r][2] = e2[r];
+        U.m[r][2] = e0[(r + 1) % 3] * e1[(r + 2) % 3] - e0[(r + 2) % 3] * e1[(r + 1) % 3];
     }
+    return U;
+}
+
+/* Node blocks from the Hessian by F in the frame U: A in the plane, `out` across it. */
+static inline void store(const BrioBatch *batch, int64_t block, const Triangle *t, const mat3l *U,
+                         const lane A[16], const lane out[4])
+{
+    mat3l blocks[3];
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j <= i; j++) {
+            mat3l h = {0};
+            for (int a = 0; a < 2; a++)
+                for (int b = 0; b < 2; b++) {
+                    lane weight = t->area * t->B[i][a] * t->B[j][b];
+                    for (int r = 0; r < 2; r++)
+                        for (int c = 0; c < 2; c++)
+                            h.m[r][c] += weight * A[4 * (2 * a + r) + 2 * b + c];
+                    h.m[2][2] += weight * out[2 * a + b];
+                }
+            h = mat3l_mul(U, &h);
+            blocks[i + j] = mat3l_mul_t(&h, U);
+        }
+    triangle_store_hessian(batch, block, blocks);
+}
+
+static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle *t,
+                           const Gradient *F)
+{
+    double k = batch->params[0], k_shear = batch->params[1];
+    lane zero = lane_set(0), n[2][3], length, across[2], shear = zero, along[2];
+    lane_mask collapsed;
+    for (int j = 0; j < 2; j++) {
+        across[j] = k * stretch(F, j, n[j], &length, &collapsed);
+        across[j] = lane_select(collapsed, lane_set(k / 3), across[j]);
+        along[j] = lane_select(collapsed, zero, k - across[j]);
+    }
+    for (int r = 0; r < 3; r++) shear += F->m[r][0] * F->m[r][1];
+    mat3l U = frame(n[0], n[1]);
+    lane w[2][2], m[2][2]; /* columns of F and their directions in the plane */
     for (int j = 0; j < 2; j++)
         for (int i = 0; i < 2; i++) {
             w[j][i] = U.m[0][i] * F->m[0][j] + U.m[1][i] * F->m[1][j] + U.m[2][i] * F->m[2][j];
@@ -89,22 +116,7 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle
         psd_project_any(4, A);
         psd_project_any(2, out);
     }
-    mat3l blocks[3];
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j <= i; j++) {
-            mat3l h = {0};
-            for (int a = 0; a < 2; a++)
-                for (int b = 0; b < 2; b++) {
-                    lane weight = t->area * t->B[i][a] * t->B[j][b];
-                    for (int r = 0; r < 2; r++)
-                        for (int c = 0; c < 2; c++)
-                            h.m[r][c] += weight * A[4 * (2 * a + r) + 2 * b + c];
-                    h.m[2][2] += weight * out[2 * a + b];
-                }
-            h = mat3l_mul(&U, &h);
-            blocks[i + j] = mat3l_mul_t(&h, &U);
-        }
-    triangle_store_hessian(batch, block, blocks);
+    store(batch, block, t, &U, A, out);
 }
 
 static void eval(const BrioBatch *batch)

@@ -1,6 +1,8 @@
-/* The registry of energies: one table per instruction set, filled from list.def; and the kinds of
- * elements, from element.def. */
+/* The registry of energies: one table per instruction set, filled from list.def and laws.def; and
+ * the kinds of elements, from element.def. */
 #include "energy.h"
+
+#include "law.h"
 
 #define ENERGY(symbol) extern const BrioEnergy brio__energy_##symbol##_baseline;
 #include "list.def"
@@ -9,6 +11,14 @@ static const BrioEnergy *const baseline[] = {
 #define ENERGY(symbol) &brio__energy_##symbol##_baseline,
 #include "list.def"
 #undef ENERGY
+};
+#define LAW(symbol) extern const BrioLawKernels brio__law_kernels_##symbol##_baseline;
+#include "laws.def"
+#undef LAW
+static const BrioLawKernels *const laws_baseline[] = {
+#define LAW(symbol) &brio__law_kernels_##symbol##_baseline,
+#include "laws.def"
+#undef LAW
 };
 
 #ifdef BRIO_HAVE_ISA_KERNELS
@@ -26,6 +36,21 @@ static const BrioEnergy *const avx512[] = {
 #include "list.def"
 #undef ENERGY
 };
+#define LAW(symbol)                                                \
+    extern const BrioLawKernels brio__law_kernels_##symbol##_avx2, \
+        brio__law_kernels_##symbol##_avx512;
+#include "laws.def"
+#undef LAW
+static const BrioLawKernels *const laws_avx2[] = {
+#define LAW(symbol) &brio__law_kernels_##symbol##_avx2,
+#include "laws.def"
+#undef LAW
+};
+static const BrioLawKernels *const laws_avx512[] = {
+#define LAW(symbol) &brio__law_kernels_##symbol##_avx512,
+#include "laws.def"
+#undef LAW
+};
 #endif
 
 static const BrioEnergy *const *table(BrioIsa isa)
@@ -38,22 +63,38 @@ static const BrioEnergy *const *table(BrioIsa isa)
     return baseline;
 }
 
-const BrioEnergy *brio__energy_at(int i)
+static const BrioLawKernels *const *laws(BrioIsa isa)
+{
+#ifdef BRIO_HAVE_ISA_KERNELS
+    if (isa == BRIO_ISA_AVX512) return laws_avx512;
+    if (isa == BRIO_ISA_AVX2) return laws_avx2;
+#endif
+    (void)isa;
+    return laws_baseline;
+}
+
+/* Those of list.def, those of the laws, those registered at run time. */
+static const BrioEnergy *energy_at(int i, BrioIsa isa)
 {
     if (i < 0) return NULL;
-    return i < (int)BRIO_COUNT(baseline)
-               ? table(brio__isa())[i]
-               : brio__registered_energy_at(i - (int)BRIO_COUNT(baseline));
+    if (i < (int)BRIO_COUNT(baseline)) return table(isa)[i];
+    i -= (int)BRIO_COUNT(baseline);
+    for (int k = 0; k < (int)BRIO_COUNT(laws_baseline); k++) {
+        const BrioLawKernels *law = laws(isa)[k];
+        if (i < law->count) return &law->energy[i];
+        i -= law->count;
+    }
+    return brio__registered_energy_at(i);
 }
+
+const BrioEnergy *brio__energy_at(int i) { return energy_at(i, brio__isa()); }
 
 const BrioEnergy *brio__energy_for(const char *name, BrioIsa isa)
 {
+    const BrioEnergy *energy;
     if (isa > brio__isa()) return NULL;
-    for (int i = 0; i < (int)BRIO_COUNT(baseline); i++)
-        if (!strcmp(table(isa)[i]->name, name)) return table(isa)[i];
-    for (int i = 0; brio__registered_energy_at(i); i++)
-        if (!strcmp(brio__registered_energy_at(i)->name, name))
-            return brio__registered_energy_at(i);
+    for (int i = 0; (energy = energy_at(i, isa)); i++)
+        if (!strcmp(energy->name, name)) return energy;
     return NULL;
 }
 
@@ -97,6 +138,7 @@ double brio__energy_one(const BrioEnergy *energy, const double *params, const do
                               .rest = rest_lanes,
                               .params = params,
                               .live = live,
+                              .table = energy->table,
                               .x = x,
                               .energy = &value,
                               .gradient = gradient ? g : NULL,

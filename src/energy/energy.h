@@ -67,6 +67,7 @@ typedef struct BrioBatch {
     const double *rest;   /* [block][rest][8] */
     const double *params; /* the same for all elements */
     const double *live;   /* [block][live][8]: parameters that each element has of its own */
+    const double *table;  /* of a contact: what its obstacle is made of (heights); may be NULL */
     const double *x;      /* world positions */
     const double *dx;     /* direction, for max_step only */
     /* wanted results, NULL if not */
@@ -128,6 +129,10 @@ typedef struct BrioEnergy {
     /* A random rest shape and a random allowed state of one element. */
     void (*sample)(BrioRandom *random, double *X, double *x);
     const BrioEnergyDef *def; /* registered at run time (registered.c); otherwise NULL */
+    /* of contacts with an obstacle: its type, and the table that `sample` and brio__energy_one use
+     * (NULL: the obstacle has none) */
+    const char *obstacle;
+    const double *table;
 } BrioEnergy;
 
 #define BRIO_PASTE_(a, b, c) a##b##_##c

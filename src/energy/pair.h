@@ -121,13 +121,8 @@ static inline Pair pair_vertex_face(const vec3l x[4])
 /* Nodes: the ends of one edge, then of the other. */
 static inline Pair pair_edge_edge(const vec3l x[4])
 {
-    lane zero = lane_set(0);
-    lane one = lane_set(1);
-    lane s = zero;
-    lane t = zero;
-    lane free_s = zero;
-    lane free_t = zero;
-    lane D = lane_set(INFINITY);
+    lane zero = lane_set(0), one = lane_set(1), D = lane_set(INFINITY);
+    lane s = zero, t = zero, free_s = zero, free_t = zero;
     vec3l e = vec3l_sub(x[1], x[0]), f = vec3l_sub(x[3], x[2]), r = {zero, zero, zero};
     vec3l from[2][2]; /* x_i - x_2+j */
     for (int k = 0; k < 4; k++) from[k / 2][k % 2] = vec3l_sub(x[k / 2], x[2 + k % 2]);

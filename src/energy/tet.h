@@ -179,90 +179,95 @@ static inline void project3(mat3l *A)
     *A = mat3l_mul_t(&w, &v);
 }
 
-static inline void tet_hessian(const BrioBatch *batch, int64_t block, const Tet *tet,
-                               const mat3l *F)
-{
-    mat3l U, V;
-    lane s[3];
-    svd3(F, &U, s, &V);
-    lane q0 = s[0] * s[0], q1 = s[1] * s[1], q2 = s[2] * s[2];
-    Invariants in = {s[0] + s[1] + s[2], q0 + q1 + q2, q0 * q1 + q0 * q2 + q1 * q2,
-                     s[0] * s[1] * s[2]};
-    if (NEEDS_POSITIVE_J) in.J = lane_select(lane_le(in.J, lane_set(0)), lane_set(1), in.J);
-    Derivatives d = {0};
-    material(batch->params, &in, 2, &d);
+/* The Hessian of psi by F in the frame of the singular vectors, F' = U^T F V: A couples the
+ * diagonal entries, and [[p, q], [q, p]] the pairs (F'_ij, F'_ji). */
+typedef struct TetFrame {
+    mat3l A, p, q;
+} TetFrame;
 
+/* A: second derivatives by the singular values s. */
+static inline mat3l tet_stretches(const Invariants *in, const Derivatives *d, const lane s[3])
+{
     /* derivatives of the invariants by the singular values */
     lane g2[3], gk[3], gJ[3] = {s[1] * s[2], s[0] * s[2], s[0] * s[1]};
     for (int i = 0; i < 3; i++) {
         g2[i] = 2 * s[i];
-        gk[i] = g2[i] * (in.i2 - s[i] * s[i]);
+        gk[i] = g2[i] * (in->i2 - s[i] * s[i]);
     }
     mat3l A;
     for (int i = 0; i < 3; i++)
         for (int j = i; j < 3; j++) {
             lane a = lane_set(0);
-            if (SECOND & D11) a += d.d11;
-            if (SECOND & D22) a += d.d22 * g2[i] * g2[j];
-            if (SECOND & DJJ) a += d.dJJ * gJ[i] * gJ[j];
-            if (SECOND & D2J) a += d.d2J * (g2[i] * gJ[j] + gJ[i] * g2[j]);
-            if (SECOND & DKJ) a += d.dkJ * (gk[i] * gJ[j] + gJ[i] * gk[j]);
+            if (SECOND & D11) a += d->d11;
+            if (SECOND & D22) a += d->d22 * g2[i] * g2[j];
+            if (SECOND & DJJ) a += d->dJJ * gJ[i] * gJ[j];
+            if (SECOND & D2J) a += d->d2J * (g2[i] * gJ[j] + gJ[i] * g2[j]);
+            if (SECOND & DKJ) a += d->dkJ * (gk[i] * gJ[j] + gJ[i] * gk[j]);
             if (i == j) {
-                a += 2 * d.d2;
-                if (FIRST & DK) a += 2 * d.dk * (in.i2 - s[i] * s[i]);
+                a += 2 * d->d2;
+                if (FIRST & DK) a += 2 * d->dk * (in->i2 - s[i] * s[i]);
             } else {
-                if (FIRST & DJ) a += d.dJ * s[3 - i - j];
-                if (FIRST & DK) a += 4 * d.dk * s[i] * s[j];
+                if (FIRST & DJ) a += d->dJ * s[3 - i - j];
+                if (FIRST & DK) a += 4 * d->dk * s[i] * s[j];
             }
             A.m[i][j] = A.m[j][i] = a;
         }
-    if (batch->project) project3(&A);
+    return A;
+}
 
-    /* off-diagonal pairs: [[p, q], [q, p]] on (F_ij, F_ji) */
-    mat3l p = {0}, q = {0};
+/* p and q, times the volume. */
+static inline void tet_turns(const Derivatives *d, const lane s[3], lane volume, bool project,
+                             TetFrame *f)
+{
     for (int i = 0; i < 3; i++)
         for (int j = i + 1; j < 3; j++) {
             lane t = s[3 - i - j];
-            lane even = 2 * d.d2, odd = 2 * d.d2;
+            lane even = 2 * d->d2, odd = 2 * d->d2;
             if (FIRST & DJ) {
-                even -= t * d.dJ;
-                odd += t * d.dJ;
+                even -= t * d->dJ;
+                odd += t * d->dJ;
             }
             if (FIRST & DK) {
-                even += 2 * d.dk * (t * t - s[i] * s[j]);
-                odd += 2 * d.dk * (t * t + s[i] * s[j]);
+                even += 2 * d->dk * (t * t - s[i] * s[j]);
+                odd += 2 * d->dk * (t * t + s[i] * s[j]);
             }
-            if (FIRST & D1) odd += 2 * d.d1 / lane_max(s[i] + s[j], 1e-12 * s[0] + 1e-290);
-            if (batch->project) {
+            if (FIRST & D1) odd += 2 * d->d1 / lane_max(s[i] + s[j], 1e-12 * s[0] + 1e-290);
+            if (project) {
                 even = lane_positive(even);
                 odd = lane_positive(odd);
             }
-            p.m[i][j] = p.m[j][i] = (even + odd) * 0.5 * tet->volume;
-            q.m[i][j] = q.m[j][i] = (even - odd) * 0.5 * tet->volume;
+            f->p.m[i][j] = f->p.m[j][i] = (even + odd) * 0.5 * volume;
+            f->q.m[i][j] = f->q.m[j][i] = (even - odd) * 0.5 * volume;
         }
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) A.m[i][j] *= tet->volume;
+}
 
-    /* node blocks U H' U^T, with the weights' gradients turned into the frame of V */
-    mat3l beta = mat3l_mul(&tet->B, &V); /* row i: V^T b_{i+1} */
-    double *H = batch->hessian + (block - batch->begin) * 90 * LANES;
+/* The block of two nodes whose weights have the gradients a and b in the frame of V. */
+static inline mat3l tet_block(const TetFrame *f, const lane a[3], const lane b[3])
+{
+    mat3l h;
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++) {
+            if (r != c) {
+                h.m[r][c] = a[r] * b[c] * f->A.m[r][c] + a[c] * b[r] * f->q.m[r][c];
+            } else {
+                int k = (r + 1) % 3, l = (r + 2) % 3;
+                h.m[r][r] = a[r] * b[r] * f->A.m[r][r] + a[k] * b[k] * f->p.m[r][k] +
+                            a[l] * b[l] * f->p.m[r][l];
+            }
+        }
+    return h;
+}
+
+/* Node blocks U H' U^T into H; those of node 0 are minus the sums of the others. beta: row i is V^T
+ * b_{i+1}. */
+static inline void tet_store(const TetFrame *f, const mat3l *U, const mat3l *beta, double *H)
+{
     lane corner[3][3][3] = {0}; /* blocks (i+1, 0) */
     for (int i = 0; i < 3; i++)
         for (int j = 0; j <= i; j++) {
-            const lane *a = beta.m[i], *b = beta.m[j];
-            mat3l h;
-            for (int r = 0; r < 3; r++)
-                for (int c = 0; c < 3; c++) {
-                    if (r != c) {
-                        h.m[r][c] = a[r] * b[c] * A.m[r][c] + a[c] * b[r] * q.m[r][c];
-                    } else {
-                        int k = (r + 1) % 3, l = (r + 2) % 3;
-                        h.m[r][r] = a[r] * b[r] * A.m[r][r] + a[k] * b[k] * p.m[r][k] +
-                                    a[l] * b[l] * p.m[r][l];
-                    }
-                }
-            h = mat3l_mul(&U, &h);
-            h = mat3l_mul_t(&h, &U);
+            mat3l h = tet_block(f, beta->m[i], beta->m[j]);
+            h = mat3l_mul(U, &h);
+            h = mat3l_mul_t(&h, U);
             double *out = H + brio__pair(i + 1, j + 1) * 9 * LANES;
             for (int r = 0; r < 3; r++)
                 for (int c = 0; c < 3; c++) {
@@ -278,6 +283,27 @@ static inline void tet_hessian(const BrioBatch *batch, int64_t block, const Tet 
             lane_store(H + (3 * r + c) * LANES,
                        -(corner[0][r][c] + corner[1][r][c] + corner[2][r][c]));
         }
+}
+
+static inline void tet_hessian(const BrioBatch *batch, int64_t block, const Tet *tet,
+                               const mat3l *F)
+{
+    mat3l U, V;
+    lane s[3];
+    svd3(F, &U, s, &V);
+    lane q0 = s[0] * s[0], q1 = s[1] * s[1], q2 = s[2] * s[2];
+    Invariants in = {s[0] + s[1] + s[2], q0 + q1 + q2, q0 * q1 + q0 * q2 + q1 * q2,
+                     s[0] * s[1] * s[2]};
+    if (NEEDS_POSITIVE_J) in.J = lane_select(lane_le(in.J, lane_set(0)), lane_set(1), in.J);
+    Derivatives d = {0};
+    material(batch->params, &in, 2, &d);
+    TetFrame f = {.A = tet_stretches(&in, &d, s)};
+    if (batch->project) project3(&f.A);
+    tet_turns(&d, s, tet->volume, batch->project, &f);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) f.A.m[i][j] *= tet->volume;
+    mat3l beta = mat3l_mul(&tet->B, &V);
+    tet_store(&f, &U, &beta, batch->hessian + (block - batch->begin) * 90 * LANES);
 }
 
 static void tet_eval(const BrioBatch *batch)

@@ -1,3 +1,4 @@
+/* Butcher tableaus as data, what can be said of them, and the step of any of them (tableau.h). */
 #include "tableau.h"
 
 #include <string.h>
@@ -146,79 +147,115 @@ BrioStatus brio__tableau_read(const double *A, int A_count, const double *b, int
     return BRIO_OK;
 }
 
+/* A step at work: room for vectors and the stages. */
+typedef struct Stages {
+    BrioStepper *s;
+    const BrioTableauStep *step;
+    double *target, *drift, *Q, *gradient, *from;
+    double *V[BRIO_STAGES_MOST], *A[BRIO_STAGES_MOST];
+} Stages;
+
+static Stages stages_of(BrioStepper *s, const BrioTableauStep *step)
+{
+    int first = step->scratch;
+    Stages w = {.s = s,
+                .step = step,
+                .target = brio_stepper_scratch(s, first),
+                .drift = brio_stepper_scratch(s, first + 1),
+                .Q = brio_stepper_scratch(s, first + 2),
+                .gradient = brio_stepper_scratch(s, first + 3),
+                .from = brio_stepper_scratch(s, first + 4)};
+    for (int i = 0; i < step->tableau->stages; i++) {
+        w.V[i] = brio_stepper_scratch(s, first + 5 + 2 * i);
+        w.A[i] = brio_stepper_scratch(s, first + 6 + 2 * i);
+    }
+    return w;
+}
+
+/* An implicit stage: V_i = (Q_i - from)/(a h), A_i = (Q_i - target)/(a h)^2. */
+static BrioStatus solve_stage(const Stages *w, int i, double a, double c, double weight)
+{
+    BrioStepper *s = w->s;
+    double h = w->step->h, square = a * a * h * h;
+    brio_stepper_combine(s, 1, w->target, 0, w->target, w->from);
+    brio_stepper_combine(s, 1, w->target, a * h, w->drift, w->target);
+    BrioObjective objective = {.target = w->target,
+                               .s = square,
+                               .a = 1,
+                               .time = brio_stepper_time(s) + c * h,
+                               .h = fabs(c != 0 ? c * h : a * h),
+                               .undamped = w->step->undamped,
+                               .weight = weight,
+                               .from = w->from,
+                               .over = a * h};
+    BRIO_CHECK(brio_stepper_minimise(s, &objective, w->Q));
+    brio_stepper_combine(s, 1 / square, w->Q, -1 / square, w->target, w->A[i]);
+    brio_stepper_combine(s, 1, w->drift, a * h, w->A[i], w->V[i]);
+    return BRIO_OK;
+}
+
+/* An explicit stage, but for the accelerations of a step without damping. */
+static void evaluate_stage(const Stages *w, int i, double time, double weight)
+{
+    BrioStepper *s = w->s;
+    brio_stepper_combine(s, 1, w->target, 0, w->target, w->Q);
+    brio_stepper_combine(s, 1, w->drift, 0, w->drift, w->V[i]);
+    if (w->step->undamped) return;
+    brio_stepper_force(s, w->Q, w->V[i], time, w->step->h, weight, w->A[i]);
+    brio_stepper_mass_solve(s, w->A[i], w->A[i]);
+}
+
+/* The slope of P at the stage, where it is wanted: for the sum, and for accelerations. */
+static void add_slope(const Stages *w, int i, double time, bool explicit_stage)
+{
+    BrioStepper *s = w->s;
+    double *slope = w->step->slope;
+    bool accelerates = explicit_stage && w->step->undamped;
+    if (!slope && !accelerates) return;
+    brio_stepper_potential(s, w->Q, time, w->gradient);
+    if (slope) brio_stepper_combine(s, 1, slope, w->step->tableau->b[i], w->gradient, slope);
+    if (!accelerates) return;
+    brio_stepper_mass_solve(s, w->gradient, w->A[i]);
+    brio_stepper_combine(s, -1, w->A[i], 0, w->A[i], w->A[i]);
+}
+
 BrioStatus brio__tableau_step(BrioStepper *s, const BrioTableauStep *step, double *q_end,
                               double *v_end)
 {
     const double *q = brio_stepper_q(s), *v = brio_stepper_v(s), h = step->h;
     const BrioTableau *t = step->tableau;
     int n = t->stages;
-    double *target = brio_stepper_scratch(s, step->scratch);
-    double *drift = brio_stepper_scratch(s, step->scratch + 1);
-    double *Q = brio_stepper_scratch(s, step->scratch + 2);
-    double *gradient = brio_stepper_scratch(s, step->scratch + 3);
-    double *from = brio_stepper_scratch(s, step->scratch + 4);
-    double *V[BRIO_STAGES_MOST], *A[BRIO_STAGES_MOST];
-    for (int i = 0; i < n; i++) {
-        V[i] = brio_stepper_scratch(s, step->scratch + 5 + 2 * i);
-        A[i] = brio_stepper_scratch(s, step->scratch + 6 + 2 * i);
-    }
+    Stages w = stages_of(s, step);
     if (step->slope) brio_stepper_combine(s, 0, q, 0, q, step->slope);
     for (int i = 0; i < n; i++) {
-        double a = t->A[i * n + i];
-        double c = a;
-        double share = step->weight == BRIO_NOT_COUNTED || t->b[i] == 0 ? BRIO_NOT_COUNTED
-                                                                        : step->weight * t->b[i];
-        brio_stepper_combine(s, 1, v, 0, v, drift);  /* v + h sum a_ij A_j */
-        brio_stepper_combine(s, 1, q, 0, q, target); /* q + h sum a_ij V_j */
+        double a = t->A[i * n + i], c = a;
+        bool counted = step->weight != BRIO_NOT_COUNTED && t->b[i] != 0;
+        double weight = counted ? step->weight * t->b[i] : BRIO_NOT_COUNTED;
+        brio_stepper_combine(s, 1, v, 0, v, w.drift);  /* v + h sum a_ij A_j */
+        brio_stepper_combine(s, 1, q, 0, q, w.target); /* q + h sum a_ij V_j */
         for (int j = 0; j < i; j++) {
             c += t->A[i * n + j];
-            brio_stepper_combine(s, 1, drift, h * t->A[i * n + j], A[j], drift);
-            brio_stepper_combine(s, 1, target, h * t->A[i * n + j], V[j], target);
+            brio_stepper_combine(s, 1, w.drift, h * t->A[i * n + j], w.A[j], w.drift);
+            brio_stepper_combine(s, 1, w.target, h * t->A[i * n + j], w.V[j], w.target);
         }
-        double time = brio_stepper_time(s) + c * h, square = a * a * h * h;
-        if (a != 0) { /* V_i = (Q_i - from)/(a h) */
-            brio_stepper_combine(s, 1, target, 0, target, from);
-            brio_stepper_combine(s, 1, target, a * h, drift, target);
-            BrioObjective objective = {.target = target,
-                                       .s = square,
-                                       .a = 1,
-                                       .time = time,
-                                       .h = fabs(c != 0 ? c * h : a * h),
-                                       .undamped = step->undamped,
-                                       .weight = share,
-                                       .from = from,
-                                       .over = a * h};
-            BRIO_CHECK(brio_stepper_minimise(s, &objective, Q));
-            brio_stepper_combine(s, 1 / square, Q, -1 / square, target, A[i]);
-            brio_stepper_combine(s, 1, drift, a * h, A[i], V[i]);
-        } else {
-            brio_stepper_combine(s, 1, target, 0, target, Q);
-            brio_stepper_combine(s, 1, drift, 0, drift, V[i]);
-        }
-        if (a == 0 && !step->undamped) {
-            brio_stepper_force(s, Q, V[i], time, h, share, A[i]);
-            brio_stepper_mass_solve(s, A[i], A[i]);
-        }
-        if (step->slope || (a == 0 && step->undamped)) {
-            brio_stepper_potential(s, Q, time, gradient);
-            if (step->slope)
-                brio_stepper_combine(s, 1, step->slope, t->b[i], gradient, step->slope);
-            if (a != 0 || !step->undamped) continue;
-            brio_stepper_mass_solve(s, gradient, A[i]);
-            brio_stepper_combine(s, -1, A[i], 0, A[i], A[i]);
-        }
+        double time = brio_stepper_time(s) + c * h;
+        if (a != 0)
+            BRIO_CHECK(solve_stage(&w, i, a, c, weight));
+        else
+            evaluate_stage(&w, i, time, weight);
+        add_slope(&w, i, time, a == 0);
     }
     /* the last stage is the end: to the bit, so that it is allowed if that was */
     if (brio__tableau_is_stiffly_accurate(t)) {
-        brio_stepper_combine(s, 1, Q, 0, Q, q_end);
-        brio_stepper_combine(s, 1, V[n - 1], 0, Q, v_end);
+        brio_stepper_combine(s, 1, w.Q, 0, w.Q, q_end);
+        brio_stepper_combine(s, 1, w.V[n - 1], 0, w.Q, v_end);
         return BRIO_OK;
     }
     brio_stepper_combine(s, 1, q, 0, q, q_end);
     brio_stepper_combine(s, 1, v, 0, v, v_end);
     for (int i = 0; i < n; i++) {
-        brio_stepper_combine(s, 1, q_end, h * t->b[i], V[i], q_end);
-        brio_stepper_combine(s, 1, v_end, h * t->b[i], A[i], v_end);
+        brio_stepper_combine(s, 1, q_end, h * t->b[i], w.V[i], q_end);
+        brio_stepper_combine(s, 1, v_end, h * t->b[i], w.A[i], v_end);
     }
     return BRIO_OK;
 }

@@ -147,14 +147,13 @@ double brio_stepper_evaluate(BrioStepper *s, const double *q, double time, doubl
     brio__system_positions(s->system, s->state, q, time, s->x);
     BrioSum sum =
         brio__potential_evaluate(s->potential, &(BrioPose){s->state, s->x}, gradient, NULL);
-    *noise = sum.noise;
+    if (noise) *noise = sum.noise;
     return sum.energy;
 }
 
 double brio_stepper_potential(BrioStepper *s, const double *q, double time, double *gradient)
 {
-    double noise;
-    return brio_stepper_evaluate(s, q, time, gradient, &noise);
+    return brio_stepper_evaluate(s, q, time, gradient, NULL);
 }
 
 void brio_stepper_uniform_gradient(BrioStepper *s, double *gradient)

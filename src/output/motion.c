@@ -2,6 +2,7 @@
  * file claims is checked before memory is taken for it. */
 #include "motion.h"
 
+#include "../contact/obstacle.h"
 #include "../writer.h"
 
 #include <errno.h>
@@ -10,8 +11,7 @@
 #include <sys/stat.h>
 
 static const char letters[8] = "brio-mot";
-/* ROUND: segments of a quarter of a circle */
-enum { VERSION = 2, LEVELS = (1 << 24) - 1, ROUND = 6 };
+enum { VERSION = 2, LEVELS = (1 << 24) - 1 };
 #define BYTE_ORDER_MARK 0x01020304u
 
 /* ---- what there is to see --------------------------------------------------------------- */
@@ -176,62 +176,8 @@ static BrioStatus add_rods(BrioMotionFile *m, const BrioSystem *s, const double 
     return BRIO_OK;
 }
 
-/* A solid of penalty contact as triangles, from rings about its second axis: `ring` points each,
- * joined, and closed by two fans. Corners are half * sign + radius * n over all directions n, with
- * each octant's own signs: so a box with round edges, a ball, a capsule. */
-static BrioStatus add_solid(BrioMotionFile *m, const char *name, bool cylinder,
-                            const double solid[BRIO_SOLID_REST])
-{
-    int rings = cylinder ? 2 : 2 * (ROUND + 1);
-    int ring = cylinder ? 8 * ROUND : 4 * (ROUND + 1);
-    int next = 0;
-    const double *centre = solid + 1, *half = solid + 10, *a = solid + 4, *b = solid + 7;
-    double c[3] = {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-    double quarter = acos(0.0);
-    BrioMotionPart *p = &m->part[m->part_count++];
-    p->kind = BRIO_MOTION_OBSTACLE;
-    p->still = true;
-    BRIO_CHECK(room(p, name, (int64_t)rings * ring + 2,
-                    2 * (int64_t)(rings - 1) * ring + 2 * (int64_t)ring, 0));
-    for (int i = 0; i < rings; i++)
-        for (int k = 0; k < ring; k++) {
-            double y[3];
-            double up = i % (ROUND + 1) * quarter / ROUND - (i <= ROUND ? quarter : 0);
-            double turn = (k % (ROUND + 1) + k / (ROUND + 1) * ROUND) * quarter / ROUND;
-            const double side[3] = {k / (ROUND + 1) == 0 || k / (ROUND + 1) == 3 ? 1 : -1,
-                                    i <= ROUND ? -1 : 1, k / (ROUND + 1) < 2 ? 1 : -1};
-            const double n[3] = {cos(up) * cos(turn), sin(up), cos(up) * sin(turn)};
-            for (int r = 0; r < 3; r++) y[r] = half[r] * side[r] + solid[13] * n[r];
-            if (cylinder)
-                y[0] = half[0] * cos(k * quarter * 4 / ring), y[1] = i ? half[1] : -half[1],
-                y[2] = half[0] * sin(k * quarter * 4 / ring);
-            for (int r = 0; r < 3; r++)
-                p->rest[3 * (i * ring + k) + r] =
-                    (float)(centre[r] + a[r] * y[0] + b[r] * y[1] + c[r] * y[2]);
-        }
-    for (int end = 0; end < 2; end++)
-        for (int r = 0; r < 3; r++)
-            p->rest[3 * (rings * ring + end) + r] =
-                (float)(centre[r] + (end ? 1 : -1) * (half[1] + solid[13]) * b[r]);
-    for (int k = 0; k < ring; k++) {
-        int after = (k + 1) % ring;
-        for (int i = 0; i + 1 < rings; i++) {
-            const int32_t q[6] = {i * ring + k, (i + 1) * ring + k,     (i + 1) * ring + after,
-                                  i * ring + k, (i + 1) * ring + after, i * ring + after};
-            memcpy(p->triangle + 3 * next, q, sizeof q);
-            next += 2;
-        }
-        const int32_t caps[6] = {
-            rings * ring,          k, after, rings * ring + 1, (rings - 1) * ring + after,
-            (rings - 1) * ring + k};
-        memcpy(p->triangle + 3 * next, caps, sizeof caps);
-        next += 2;
-    }
-    for (int v = 0; v < p->vertex_count; v++) p->vertex[v] = v;
-    return BRIO_OK;
-}
-
-/* Planes and solids keep their data with every vertex that may meet them. */
+/* An obstacle with a formula, as its type draws it. Its data stand with every vertex that may meet
+ * it. */
 static BrioStatus add_formula_obstacle(BrioMotionFile *m, const BrioSystem *s,
                                        const BrioObstacle *o)
 {
@@ -239,14 +185,29 @@ static BrioStatus add_formula_obstacle(BrioMotionFile *m, const BrioSystem *s,
     double data[BRIO_SOLID_REST];
     if (term->elements == 0) return BRIO_OK; /* nothing may meet it */
     for (int k = 0; k < term->energy->rest; k++) data[k] = term->rest[k * LANES];
-    if (term->energy->rest == BRIO_SOLID_REST)
-        return add_solid(m, o->name, !strcmp(term->energy->name, "cylinder-penalty"), data);
-    for (int r = 0; r < 3; r++) {
-        m->plane[m->plane_count][r] = (float)data[4 + r];
-        m->plane[m->plane_count][3 + r] = (float)data[1 + r];
+    const BrioObstacleType *type = brio__obstacle_type(term->energy->obstacle);
+    if (!type->mesh) {
+        for (int r = 0; r < 3; r++) {
+            m->plane[m->plane_count][r] = (float)data[4 + r];
+            m->plane[m->plane_count][3 + r] = (float)data[1 + r];
+        }
+        m->plane_count++;
+        return BRIO_OK;
     }
-    m->plane_count++;
-    return BRIO_OK;
+    BrioMesh *mesh = NULL;
+    BRIO_CHECK(type->mesh(data, term->table, &mesh, NULL));
+    BrioMotionPart *p = &m->part[m->part_count++];
+    p->kind = BRIO_MOTION_OBSTACLE;
+    p->still = true;
+    BrioStatus status = room(p, o->name, mesh->vertex_count, mesh->triangle_count, 0);
+    for (int64_t v = 0; status == BRIO_OK && v < mesh->vertex_count; v++) {
+        p->vertex[v] = (int32_t)v;
+        for (int r = 0; r < 3; r++) p->rest[3 * v + r] = (float)mesh->x[3 * v + r];
+    }
+    if (status == BRIO_OK)
+        memcpy(p->triangle, mesh->triangle, 3 * (size_t)mesh->triangle_count * sizeof *p->triangle);
+    brio_mesh_free(mesh);
+    return status;
 }
 
 static BrioStatus describe(BrioMotionFile *m, const BrioSystem *s, const double *rest,

@@ -1,3 +1,5 @@
+/* Sums over elements: energies, gradients gathered per coordinate block, Hessians gathered per
+ * matrix block, limits of steps; all in an order fixed when the evaluator is made (elements.h). */
 #include "elements.h"
 
 #include "../linear/extra.h"
@@ -267,6 +269,7 @@ static BrioBatch batch_of(const BrioTerm *term, const double *param, const doubl
                        .rest = term->rest,
                        .params = param + term->params,
                        .live = param + term->live,
+                       .table = term->table,
                        .x = x};
 }
 
@@ -745,7 +748,8 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
     brio__evaluate(e, param, x, NULL, NULL);
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
-        const BrioEnergy *energy = term->energy;
+        BrioEnergy one = *term->energy, *energy = &one;
+        one.table = term->table;
         for (int64_t b = 0; b < term->blocks; b++) {
             if (isfinite(e->energy[e->energy_start[t] + b])) continue;
             /* which of the eight */

@@ -1,3 +1,4 @@
+/* Hands: their energy, and Woodbury's formula for solves with a constant matrix (hands.h). */
 #include "hands.h"
 
 #include "potential.h"

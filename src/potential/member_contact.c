@@ -1,5 +1,6 @@
 /* Contact between surfaces as a member of the potential: barriers or springs over the pairs that
  * are close (contact/contact.h). */
+#include "../contact/law.h"
 #include "potential.h"
 
 #include <string.h>
@@ -52,8 +53,7 @@ static double value(void *self, const BrioPose *pose, double *gradient)
     Pairs *c = self;
     double start = brio__seconds();
     BrioContactTotals before = *brio__contact_totals(c->contact);
-    double energy =
-        brio__contact_evaluate(c->contact, pose->state->param, pose->x, gradient, NULL);
+    double energy = brio__contact_evaluate(c->contact, pose->state->param, pose->x, gradient, NULL);
     book(c, start, before);
     return energy;
 }
@@ -65,8 +65,7 @@ static void held_gradient(void *self, const BrioPose *pose, double *gradient)
     memset(c->world, 0, 3 * (size_t)s->vertex_count * sizeof *c->world);
     brio__contact_evaluate(c->contact, pose->state->param, pose->x, NULL, c->world);
     for (int64_t i = 0; i < s->held_count; i++)
-        for (int r = 0; r < 3; r++)
-            gradient[3 * i + r] += c->world[3 * (int64_t)s->held[i] + r];
+        for (int r = 0; r < 3; r++) gradient[3 * i + r] += c->world[3 * (int64_t)s->held[i] + r];
 }
 
 static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool project,
@@ -91,12 +90,14 @@ static double max_step(void *self, const BrioPose *pose, const double *dx, BrioL
     return t;
 }
 
-/* Springs between vertices: kappa (1, -1; -1, 1) along a normal, bounded by twice its diagonal. */
+/* Contacts between vertices: b'' (1, -1; -1, 1) along a normal, bounded by twice its diagonal. */
 static void bound(void *self, const BrioPose *pose, double *bound, BrioParts *parts)
 {
     Pairs *c = self;
     const BrioSystem *s = c->system;
-    double kappa = pose->state->param[s->contact_params + BRIO_CONTACT_KAPPA];
+    const BrioLaw *law = brio__law_at(s->law);
+    if (!law->stiffness) return;
+    double stiffness = law->stiffness(pose->state->param + s->contact_params);
     brio__contact_refresh(c->contact, pose->state->param, pose->x);
     const BrioPairs *pairs = brio__contact_pairs(c->contact, BRIO_PAIR_VERTEX_VERTEX);
     for (int64_t e = 0; e < pairs->term.elements; e++) {
@@ -105,7 +106,7 @@ static void bound(void *self, const BrioPose *pose, double *bound, BrioParts *pa
             int32_t vertex = brio__pairs_vertex(pairs, e, i);
             for (int32_t m = s->map_start[vertex]; m < s->map_start[vertex + 1]; m++) {
                 block[i] = s->map_block[m];
-                bound[BRIO_BOUND * (int64_t)block[i]] += 2 * kappa * fabs(s->map_weight[m]);
+                bound[BRIO_BOUND * (int64_t)block[i]] += 2 * stiffness * fabs(s->map_weight[m]);
             }
         }
         brio__parts_join(parts, block[0], block[1]);

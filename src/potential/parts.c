@@ -1,3 +1,5 @@
+/* Connected parts of the system: which fly, which nothing holds, which push each other (parts.h).
+ */
 #include "parts.h"
 
 #include <string.h>

@@ -1,60 +1,28 @@
-/* `contact` and `obstacles` of a scene: the contact law with its parameters, planes, meshes and
- * shapes that bodies meet, and what is said about single pairs. */
+/* `contact` and `obstacles` of a scene: the contact law with its parameters, what bodies meet, by a
+ * formula or by triangles, and what is said about single pairs. */
 #include "read.h"
 
+#include "../contact/law.h"
+#include "../contact/obstacle.h"
 #include "../mesh/mesh.h"
 
 #include <string.h>
 
-#define LAW_TYPE                                                                                \
-    {                                                                                           \
-        KEY_OTHER(                                                                              \
-            "type", "ipc | penalty",                                                            \
-            "ipc: a barrier that grows without bound, nothing ever touches; penalty: a spring " \
-            "that pushes out what sank in, for every integrator."),                             \
-            KEY_REQUIRED                                                                        \
-    }
-#define LAW_PAIRS                                                                             \
-    {KEY_REAL("thickness", "m", 0, 0, 1e9,                                                    \
-              "Distances count from there: surfaces stay that far apart at least."),          \
-     KEY_INTO(BrioContactDef, thickness)},                                                    \
-        {KEY_REAL("mu", "", 0, 0, 1e9,                                                        \
-                  "Coefficient of friction of all pairs that `friction` does not name."),     \
-         KEY_INTO(BrioContactDef, mu)},                                                       \
-        {KEY_REAL("epsv", "m/s", 1e-3, KEY_POSITIVE, 1e9,                                     \
-                  "Speed below which friction holds; what rests may creep that fast."),       \
-         KEY_INTO(BrioContactDef, epsv)},                                                     \
-        {KEY_LIST("friction", "Coefficients of single pairs."), KEY_WORDS("[]")},             \
-    {                                                                                         \
-        KEY_LIST("exclude", "Pairs of bodies, materials or obstacles that pass through each " \
-                            "other; [a, a]: a body and itself."),                             \
-            KEY_TAKES("list of [a, b]"), KEY_WORDS("[]")                                      \
-    }
-
-static const BrioKey ipc_keys[] = {
-    LAW_TYPE,
-    {KEY_REAL("dhat", "m", 1e-3, KEY_POSITIVE, 1e9, "Distance below which the barrier acts."),
-     KEY_INTO(BrioContactDef, dhat)},
-    {KEY_REAL("kappa", "N/m|auto", 1e5, KEY_POSITIVE, 1e15,
-              "Stiffness; auto: kappa dhat is twenty times the weight of the heaviest body."),
-     KEY_INTO(BrioContactDef, kappa)},
-    LAW_PAIRS,
+/* The law's own keys come besides. */
+static const BrioKey contact_keys[] = {
+    {KEY_OTHER("type", "a law", "The contact law: a name of `brio list laws`."), KEY_REQUIRED},
+    {KEY_REAL("mu", "", 0, 0, 1e9,
+              "Coefficient of friction of all pairs that `friction` does not name."),
+     KEY_INTO(BrioContactDef, mu)},
+    {KEY_REAL("epsv", "m/s", 1e-3, KEY_POSITIVE, 1e9,
+              "Speed below which friction holds; what rests may creep that fast."),
+     KEY_INTO(BrioContactDef, epsv)},
+    {KEY_LIST("friction", "Coefficients of single pairs."), KEY_WORDS("[]")},
+    {KEY_LIST("exclude", "Pairs of bodies, materials or obstacles that pass through each other; "
+                         "[a, a]: a body and itself."),
+     KEY_TAKES("list of [a, b]"), KEY_WORDS("[]")},
     KEY_END};
-BRIO_SECTION(ipc){"contact", "Contact of type ipc", ipc_keys};
-
-static const BrioKey penalty_keys[] = {
-    LAW_TYPE,
-    {KEY_REAL("dhat", "m", 0, 0, 1e9, "Distance from an obstacle below which the spring acts."),
-     KEY_INTO(BrioContactDef, dhat)},
-    {KEY_REAL("self", "m", 0, 0, 1e9,
-              "Vertices of bodies push each other apart below this distance; of one body those "
-              "that are farther apart at rest. 0: bodies pass through each other."),
-     KEY_INTO(BrioContactDef, self)},
-    {KEY_REAL("kappa", "N/m", 1e5, KEY_POSITIVE, 1e15, "Stiffness."),
-     KEY_INTO(BrioContactDef, kappa)},
-    LAW_PAIRS,
-    KEY_END};
-BRIO_SECTION(penalty){"contact of type penalty", "Contact of type penalty", penalty_keys};
+BRIO_SECTION(contact){"contact", "Contact, with the law's keys besides", contact_keys};
 
 typedef struct Friction {
     double mu;
@@ -72,19 +40,21 @@ BRIO_SECTION(friction){"contact.friction[]", "Friction of single pairs", frictio
 typedef struct Obstacle {
     const char *name;
     double point[3], normal[3];
+    double spacing;
+    bool formula;
 } Obstacle;
 
 /* clang-format off */
 #define OBSTACLE_TYPE                                                                             \
-    {KEY_OTHER("type", "plane | mesh | a shape",                                                  \
-               "What it is: a plane, the mesh of a file, or a shape of `brio list shapes` "       \
-               "(penalty: sphere, box, cylinder, capsule)."),                                     \
+    {KEY_OTHER("type", "an obstacle | mesh | a shape",                                            \
+               "What it is: one of `brio list obstacles`, the mesh of a file, or a shape of "     \
+               "`brio list shapes`."),                                                            \
      KEY_REQUIRED},                                                                               \
     {KEY_TEXT("name", "What it is called in messages and in contact."),                           \
      KEY_WORDS("obstacle0, obstacle1, ..."), KEY_INTO(Obstacle, name)}
 #define OBSTACLE_PLACE                                                                            \
-    {KEY_MAP("transform", "Scale (not of penalty), then rotate, then translate.")},               \
-    {KEY_MAP("script", "How it moves. Of ipc.")}
+    {KEY_MAP("transform", "Scale (not with a formula), then rotate, then translate.")},           \
+    {KEY_MAP("script", "How it moves. Not with a formula.")}
 /* clang-format on */
 
 static const BrioKey plane_keys[] = {
@@ -98,16 +68,46 @@ BRIO_SECTION(plane){"obstacles[]", "Obstacles: planes", plane_keys};
 static const BrioKey mesh_keys[] = {
     OBSTACLE_TYPE,
     {KEY_FILE("mesh", "Its file, relative to the scene file; triangles, or tets whose surface "
-                      "counts. Of ipc."),
+                      "counts. For laws between surfaces."),
      KEY_REQUIRED},
     OBSTACLE_PLACE,
     KEY_END};
 BRIO_SECTION(mesh_obstacle){"obstacles[] of type mesh", "Obstacles: meshes", mesh_keys};
 
 /* The shape's own keys come besides. */
-static const BrioKey shape_keys[] = {OBSTACLE_TYPE, OBSTACLE_PLACE, KEY_END};
+static const BrioKey shape_keys[] = {
+    OBSTACLE_TYPE,
+    {KEY_BOOLEAN("formula", 0,
+                 "Of a shape of `brio list obstacles`: its exact distance in place of triangles. "
+                 "Vertices of bodies meet it, edges and faces between them do not."),
+     KEY_WORDS("false; of laws between vertices true"), KEY_INTO(Obstacle, formula)},
+    OBSTACLE_PLACE,
+    KEY_END};
 BRIO_SECTION(shape_obstacle){"obstacles[] of a shape",
                              "Obstacles: shapes, with the shape's keys besides", shape_keys};
+
+static const BrioKey heightfield_keys[] = {
+    OBSTACLE_TYPE,
+    {KEY_LIST("heights",
+              "Rows along z of heights along x, centred at the origin: at least 2 of 2."),
+     KEY_TAKES("list of rows of numbers, m")},
+    {KEY_FILE("file", "In place of heights: a table of them (CSV), relative to the scene file.")},
+    {KEY_REAL("spacing", "m", 1, 1e-9, 1e9, "Distance of neighbouring heights."),
+     KEY_INTO(Obstacle, spacing)},
+    {KEY_MAP("transform", "Rotate, then translate.")},
+    KEY_END};
+BRIO_SECTION(heightfield){"obstacles[] of type heightfield", "Obstacles: height fields",
+                          heightfield_keys};
+
+/* A map by its rows and the fields of a plug-in besides. */
+static BrioStatus read_besides(BrioNode *map, const BrioKey *keys, void *into,
+                               const BrioField *fields, double *values, BrioError *error)
+{
+    const char *own[16];
+    int count = brio__key_names(keys, own, BRIO_COUNT(own));
+    BRIO_CHECK(brio__node_fields(map, fields, own, count, values, error));
+    return brio__read_keys(map, keys, into, error);
+}
 
 /* ---- obstacles -------------------------------------------------------------------------- */
 
@@ -122,22 +122,23 @@ static BrioStatus read_plane(BrioNode *node, BrioBuilder *builder, BrioError *er
                              : brio__at_node(brio__node_get(node, "normal"), status, error, &inner);
 }
 
-/* Values of a shape that stand among the obstacle's keys. */
+/* A shape's obstacle: its rows, and values of the shape besides. */
 static BrioStatus shape_values(BrioNode *node, const BrioShape *shape, double *values,
                                BrioError *error)
 {
-    const char *own[8];
-    int count = brio__key_names(shape_keys, own, BRIO_COUNT(own));
-    brio_fields_defaults(shape->fields, values);
-    return brio__node_fields(node, shape->fields, own, count, values, error);
+    Obstacle rows;
+    brio__key_defaults(shape_keys, &rows);
+    return read_besides(node, shape_keys, &rows, shape->fields, values, error);
 }
 
 static BrioStatus no_such_type(BrioNode *node, const char *type, BrioError *error)
 {
-    const char *names[64] = {"plane", "mesh"};
-    int count = 2;
+    const char *names[96] = {"mesh"};
+    int count = 1;
+    for (int i = 0; count < (int)BRIO_COUNT(names) && brio__obstacle_type_at(i); i++)
+        names[count++] = brio__obstacle_type_at(i)->name;
     for (int i = 0; count < (int)BRIO_COUNT(names) && brio__shape_at(i); i++)
-        names[count++] = brio__shape_at(i)->name;
+        if (!brio__obstacle_type(brio__shape_at(i)->name)) names[count++] = brio__shape_at(i)->name;
     return brio__no_such(brio__type_node(node), "obstacle type", type, names, count, error);
 }
 
@@ -189,60 +190,149 @@ static BrioStatus read_mesh_obstacle(const BrioScene *scene, BrioNode *node, con
     return status;
 }
 
-/* A shape of penalty contact: no mesh, but a formula for the distance from it. */
-static BrioStatus read_penalty_solid(BrioNode *node, const char *type, const char *name,
-                                     BrioBuilder *builder, BrioError *error)
+/* A shape without a mesh: a formula gives the distance from it. */
+static BrioStatus read_formula_obstacle(BrioNode *node, const char *type, const char *name,
+                                        BrioBuilder *builder, BrioError *error)
 {
     BrioPlacement placement = brio__placement();
-    BrioNode *given;
+    BrioNode *script = brio__node_get(node, "script");
     BrioError inner = {0};
     const BrioShape *shape = brio__shape(type);
+    bool known = shape && brio__obstacle_type(type);
     double values[BRIO_MAX_VALUES] = {0};
-    if ((given = brio__node_get(node, "script")))
-        return brio__node_key_error(given, error,
-                                    "obstacles of contact of type penalty stand still: leave the "
-                                    "script out, or take type: ipc");
-    given = brio__node_get(node, "transform");
-    BRIO_CHECK(brio__read_transform(given, &placement, error));
-    if (shape) BRIO_CHECK(shape_values(node, shape, values, error));
+    if (script)
+        return brio__node_key_error(script, error,
+                                    "obstacles with a formula stand still: leave the script out, "
+                                    "or take triangles (formula: false, contact of type ipc)");
+    if (!shape && strcmp(type, "mesh")) return no_such_type(node, type, error);
+    BRIO_CHECK(brio__read_transform(brio__node_get(node, "transform"), &placement, error));
+    if (known) BRIO_CHECK(shape_values(node, shape, values, error));
     BrioStatus status = brio_builder_solid(builder, name, type, values, placement.linear,
                                            placement.translate, &inner);
-    return status == BRIO_OK ? BRIO_OK
-                             : brio__at_node(given && shape ? node : brio__type_node(node), status,
-                                             error, &inner);
+    return status == BRIO_OK
+               ? BRIO_OK
+               : brio__at_node(known ? node : brio__type_node(node), status, error, &inner);
 }
 
-static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, bool penalty,
+/* Rows of numbers of equal length. The caller frees them, also after an error. */
+static BrioStatus read_heights(const BrioNode *list, double **height, int *columns, int64_t *rows,
+                               BrioError *error)
+{
+    if (list->count == 0) return brio__node_error(list, error, "there are no heights");
+    BRIO_CHECK(brio__expect(list->child[0], BRIO_NODE_LIST, error));
+    *columns = list->child[0]->count;
+    *rows = list->count;
+    *height = brio__alloc((size_t)*columns * (size_t)*rows + 1, sizeof **height);
+    if (!*height) return brio__no_memory(error);
+    for (int j = 0; j < list->count; j++) {
+        const BrioNode *row = list->child[j];
+        BRIO_CHECK(brio__expect(row, BRIO_NODE_LIST, error));
+        if (row->count != *columns)
+            return brio__node_error(row, error, "this row has %d heights, the first one %d",
+                                    (int)row->count, *columns);
+        for (int i = 0; i < row->count; i++)
+            BRIO_CHECK(brio__node_real(row->child[i], *height + (int64_t)j * *columns + i, error));
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus read_heightfield(const BrioScene *scene, BrioNode *node, BrioBuilder *builder,
+                                   BrioError *error)
+{
+    Obstacle ground;
+    BrioPlacement placement = brio__placement();
+    BrioNode *file = brio__node_get(node, "file"), *list = brio__node_get(node, "heights");
+    double *height = NULL;
+    int columns = 0;
+    int64_t rows = 0;
+    char path[4096];
+    BrioError inner = {0};
+    BrioStatus status;
+    brio__key_defaults(heightfield_keys, &ground);
+    BRIO_CHECK(brio__read_keys(node, heightfield_keys, &ground, error));
+    BRIO_CHECK(brio__read_transform(brio__node_get(node, "transform"), &placement, error));
+    if (!file == !list)
+        return brio__node_error(node, error, "a height field takes either heights or a file");
+    if (file) {
+        BRIO_CHECK(brio__file_path(scene, file, path, sizeof path, error));
+        status = brio__csv_grid(path, &height, &columns, &rows, error);
+    } else {
+        status = read_heights(list, &height, &columns, &rows, error);
+    }
+    if (status == BRIO_OK) {
+        status =
+            brio_builder_heightfield(builder, ground.name, columns, (int)rows, height,
+                                     ground.spacing, placement.linear, placement.translate, &inner);
+        if (status != BRIO_OK) brio__at_node(node, status, error, &inner);
+    }
+    brio__free(height);
+    return status;
+}
+
+/* Laws between vertices meet formulas only; others meet triangles unless a formula is asked for. */
+static BrioStatus read_obstacle(const BrioScene *scene, BrioNode *node, const BrioLaw *law,
                                 BrioBuilder *builder, BrioError *error)
 {
     const char *type, *name = NULL;
-    BrioNode *named;
+    BrioNode *given;
+    bool vertices = law->traits & BRIO_LAW_VERTICES, formula = vertices;
     BRIO_CHECK(brio__expect(node, BRIO_NODE_MAP, error));
     BRIO_CHECK(brio__type_of(node, &type, error));
-    if ((named = brio__node_get(node, "name"))) BRIO_CHECK(brio__node_text(named, &name, error));
     if (!strcmp(type, "plane")) return read_plane(node, builder, error);
-    if (penalty) return read_penalty_solid(node, type, name, builder, error);
+    if (!strcmp(type, "heightfield")) return read_heightfield(scene, node, builder, error);
+    if ((given = brio__node_get(node, "name"))) BRIO_CHECK(brio__node_text(given, &name, error));
+    if ((given = brio__node_get(node, "formula")))
+        BRIO_CHECK(brio__node_boolean(given, &formula, error));
+    if (vertices && !formula)
+        return brio__node_error(given, error,
+                                "contact of type %s knows no triangles: leave formula out, or take "
+                                "type: ipc",
+                                law->name);
+    if (formula) return read_formula_obstacle(node, type, name, builder, error);
     return read_mesh_obstacle(scene, node, type, name, builder, error);
 }
 
 /* ---- the law ---------------------------------------------------------------------------- */
 
-static BrioStatus read_law(BrioNode *node, BrioContactDef *def, BrioError *error)
+double *brio__contact_member(BrioContactDef *def, const char *field)
 {
-    static const char *const types[] = {"ipc", "penalty"};
-    const char *type;
+    if (!strcmp(field, "dhat")) return &def->dhat;
+    if (!strcmp(field, "kappa")) return &def->kappa;
+    if (!strcmp(field, "thickness")) return &def->thickness;
+    return strcmp(field, "self") ? NULL : &def->self;
+}
+
+static BrioStatus find_law(BrioNode *node, const BrioLaw **law, BrioError *error)
+{
+    const char *type, *names[32];
+    int count = 0;
     BRIO_CHECK(brio__type_of(node, &type, error));
-    def->penalty = !strcmp(type, "penalty");
-    if (!def->penalty && strcmp(type, "ipc"))
-        return brio__no_such(brio__type_node(node), "contact type", type, types, 2, error);
-    const BrioKey *keys = def->penalty ? penalty_keys : ipc_keys;
-    brio__key_defaults(keys, def);
-    if (node->kind != BRIO_NODE_MAP) return BRIO_OK;
-    if (!def->penalty && brio__node_get(node, "self"))
-        return brio__node_key_error(brio__node_get(node, "self"), error,
-                                    "contact of type ipc keeps bodies apart from each other "
-                                    "and themselves anyway: leave self out");
-    BRIO_CHECK(brio__read_keys(node, keys, def, error));
+    *law = brio__law_at(brio__law_find(type));
+    if (*law) return BRIO_OK;
+    for (; count < (int)BRIO_COUNT(names) && brio__law_at(count); count++)
+        names[count] = brio__law_at(count)->name;
+    return brio__no_such(brio__type_node(node), "contact type", type, names, count, error);
+}
+
+static BrioStatus read_law(BrioNode *node, const BrioLaw *law, BrioContactDef *def,
+                           BrioError *error)
+{
+    bool map = node->kind == BRIO_NODE_MAP;
+    BrioNode *self = map ? brio__node_get(node, "self") : NULL;
+    double values[BRIO_MAX_VALUES];
+    def->law = law->name;
+    brio__key_defaults(contact_keys, def);
+    if (self && !(law->traits & BRIO_LAW_VERTICES))
+        return brio__node_key_error(self, error,
+                                    "contact of type %s keeps bodies apart from each other and "
+                                    "themselves anyway: leave self out",
+                                    law->name);
+    if (map)
+        BRIO_CHECK(read_besides(node, contact_keys, def, law->fields, values, error));
+    else
+        brio_fields_defaults(law->fields, values);
+    for (int k = 0; law->fields[k].name; k++)
+        *brio__contact_member(def, law->fields[k].name) = values[k];
     if (isinf(def->kappa)) def->kappa = NAN; /* auto */
     return BRIO_OK;
 }
@@ -253,19 +343,22 @@ BrioStatus brio__read_contact(BrioNode *root, const BrioScene *scene, BrioBuilde
     BrioNode *contact = brio__node_get(root, "contact");
     BrioNode *obstacles = brio__node_get(root, "obstacles");
     BrioContactDef def = brio_default_contact();
+    const BrioLaw *law;
     bool any = obstacles && obstacles->count > 0;
     if (any && !contact)
         return brio__node_key_error(
             obstacles, error, "obstacles do nothing without contact: add contact: {type: ipc}");
     if (!contact) return BRIO_OK;
-    BRIO_CHECK(read_law(contact, &def, error));
-    if (def.penalty && !any && def.self == 0)
+    BRIO_CHECK(find_law(contact, &law, error));
+    BRIO_CHECK(read_law(contact, law, &def, error));
+    if (law->traits & BRIO_LAW_VERTICES && !any && def.self == 0)
         return brio__node_key_error(contact, error,
-                                    "contact of type penalty is between bodies and obstacles: add "
-                                    "obstacles, or self: DISTANCE, or take type: ipc");
+                                    "contact of type %s is between bodies and obstacles: add "
+                                    "obstacles, or self: DISTANCE, or take type: ipc",
+                                    law->name);
     brio_builder_contact(builder, &def);
     for (int i = 0; any && i < obstacles->count; i++)
-        BRIO_CHECK(read_obstacle(scene, obstacles->child[i], def.penalty, builder, error));
+        BRIO_CHECK(read_obstacle(scene, obstacles->child[i], law, builder, error));
     return BRIO_OK;
 }
 

@@ -41,9 +41,24 @@ static BrioStatus read_row(const char *file, Line *line, int columns, double *ro
     return BRIO_OK;
 }
 
-static BrioStatus read_rows(const char *file, const char *text, size_t size, int columns,
+/* How many numbers stand in a line. */
+static int count_numbers(Line line)
+{
+    int count = 0;
+    for (char *stop;; line.at = stop, count++) {
+        while (line.at < line.end && (isspace((unsigned char)*line.at) || *line.at == ','))
+            line.at++;
+        if (line.at == line.end) return count;
+        brio__text_real(line.at, &stop);
+        if (stop == line.at || stop > line.end) return count + 1; /* read_row says what it is */
+    }
+}
+
+/* *columns may be 0: as many as the first row has. */
+static BrioStatus read_rows(const char *file, const char *text, size_t size, int *of_row,
                             double **values, int64_t *rows, BrioError *error)
 {
+    int columns = *of_row;
     int64_t room = 0;
     Line line = {.number = 1};
     for (const char *at = text; at < text + size; line.number++) {
@@ -56,6 +71,7 @@ static BrioStatus read_rows(const char *file, const char *text, size_t size, int
         /* a heading */
         if (*rows == 0 && line.number == 1 && isalpha((unsigned char)*line.at)) continue;
         line.at = line.start;
+        if (columns == 0) columns = *of_row = count_numbers(line);
         if (*rows == room) {
             room = room ? 2 * room : 256;
             double *grown = brio__realloc(*values, (size_t)(*rows * columns),
@@ -74,8 +90,8 @@ static BrioStatus read_rows(const char *file, const char *text, size_t size, int
     return BRIO_OK;
 }
 
-BrioStatus brio__csv_read(const char *file, int columns, double **values, int64_t *rows,
-                          BrioError *error)
+static BrioStatus read_table(const char *file, int *columns, double **values, int64_t *rows,
+                             BrioError *error)
 {
     char *text = NULL;
     size_t size = 0;
@@ -89,4 +105,17 @@ BrioStatus brio__csv_read(const char *file, int columns, double **values, int64_
         *values = NULL;
     }
     return status;
+}
+
+BrioStatus brio__csv_read(const char *file, int columns, double **values, int64_t *rows,
+                          BrioError *error)
+{
+    return read_table(file, &columns, values, rows, error);
+}
+
+BrioStatus brio__csv_grid(const char *file, double **values, int *columns, int64_t *rows,
+                          BrioError *error)
+{
+    *columns = 0;
+    return read_table(file, columns, values, rows, error);
 }

@@ -61,5 +61,8 @@ bool brio__scene_path(const char *name, char *path, size_t size);
  * that start with # are passed over. */
 BrioStatus brio__csv_read(const char *file, int columns, double **values, int64_t *rows,
                           BrioError *error);
+/* The same with as many columns as the first row has. */
+BrioStatus brio__csv_grid(const char *file, double **values, int *columns, int64_t *rows,
+                          BrioError *error);
 
 #endif

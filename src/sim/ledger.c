@@ -17,9 +17,10 @@ static void add_contacts(BrioPotential *potential, const BrioState *state, const
     }
     for (int k = 0; k < s->plane_count; k++) {
         const BrioTerm *term = &s->term[s->plane_term + k];
-        const double *param = state->param + term->params; /* kappa, dhat, thickness of a barrier */
+        const double *param = state->param + term->params;
         _Alignas(sizeof(double) * LANES) double distance[LANES];
-        double reach = param[BRIO_CONTACT_DHAT] + (s->barrier ? param[BRIO_CONTACT_THICKNESS] : 0);
+        double reach = param[BRIO_CONTACT_DHAT];
+        if (term->energy->params > BRIO_CONTACT_THICKNESS) reach += param[BRIO_CONTACT_THICKNESS];
         for (int64_t i = 0; i < term->elements; i++) {
             if (i % LANES == 0)
                 brio__obstacle_distances(term, state->param, i / LANES, x, distance);

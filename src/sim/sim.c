@@ -1,7 +1,9 @@
+/* The simulation of the public interface: what fits together, steps, positions, energies. */
 #include "sim.h"
 
 #include "../build/affine.h"
 #include "../contact/exact.h"
+#include "../contact/law.h"
 #include "../field.h"
 #include "ledger.h"
 
@@ -166,10 +168,10 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
         return check_springs(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                       "%s does not go with contact: ipc: where its step ends is not where its "
+                       "%s does not go with contact: %s: where its step ends is not where its "
                        "equations were solved, so bodies may overlap there; "
                        "use one of %s",
-                       integrator->name, names);
+                       integrator->name, brio__law_at(system->law)->name, names);
 }
 
 BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *options,
@@ -209,9 +211,10 @@ static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioErr
     if (count == 0) return BRIO_OK;
     brio__intersection_text(system, &first, text, sizeof text);
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "%s in the first state, and %lld more pair%s so: contact: ipc needs bodies "
+                       "%s in the first state, and %lld more pair%s so: contact: %s needs bodies "
                        "that are apart; `brio check` lists them and draws them",
-                       text, (long long)count - 1, count == 2 ? "" : "s");
+                       text, (long long)count - 1, count == 2 ? "" : "s",
+                       brio__law_at(system->law)->name);
 }
 
 /* Why the energy of the first state is not a number, in words. */

@@ -1,3 +1,5 @@
+/* Rods: conditions, multipliers and the Schur complement over the factored matrix (constraint.h).
+ */
 #include "constraint.h"
 
 #include <string.h>

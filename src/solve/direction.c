@@ -1,3 +1,4 @@
+/* Newton's starting point, direction and line search (direction.h). */
 #include "direction.h"
 
 #include "../linear/extra.h"
@@ -11,8 +12,8 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
     BrioSolver *s = p->solver;
     double shift = 0;
     for (int attempt = 0; attempt < 24; attempt++) {
-        BRIO_CHECK(brio__share_agree(s->system->share,
-                                     brio__problem_hessian(p, q, projected, shift)));
+        BRIO_CHECK(
+            brio__share_agree(s->system->share, brio__problem_hessian(p, q, projected, shift)));
         double before = brio__seconds(), analysed = 0, earlier = s->totals.analysis;
         s->linear->options.position = q;
         s->totals.factorisations++;
@@ -100,8 +101,8 @@ BrioValue brio__newton_start(const BrioProblem *p, double *q)
 bool brio__lowered(BrioValue now, BrioValue next, double t, double slope)
 {
     bool drowned = fabs(slope) < now.noise;
-    return isfinite(next.value) && next.value <= now.value + 1e-4 * t * slope +
-                                                     (drowned ? fmax(now.noise, next.noise) : 0);
+    return isfinite(next.value) &&
+           next.value <= now.value + 1e-4 * t * slope + (drowned ? fmax(now.noise, next.noise) : 0);
 }
 
 double brio__line_search(const BrioProblem *p, const double *q, BrioValue now, double slope,

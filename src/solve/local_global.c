@@ -15,6 +15,7 @@
  * The objective's value comes with the gradient. Where a step has raised it, half of it is tried in
  * place of the next iteration, so that the cost is fixed and the best of what was seen is
  * returned. */
+#include "../contact/law.h"
 #include "../linear/scalar.h"
 #include "../potential/hands.h"
 #include "problem.h"
@@ -439,8 +440,9 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
         return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
     if (system->barrier && (system->plane_count || system->surface))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
-                           "local-global ends a step before it is solved, and contact: ipc needs "
-                           "it solved; take contact: {type: penalty}, or solver: newton");
+                           "local-global ends a step before it is solved, and contact: %s needs "
+                           "it solved; take contact: {type: penalty}, or solver: newton",
+                           brio__law_at(system->law)->name);
     if (system->rod_count)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "local-global does not take rods; take springs, or solver: newton");

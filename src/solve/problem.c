@@ -1,3 +1,5 @@
+/* The objective of a solve: value, gradient, Hessian, limits, motion of held vertices (problem.h).
+ */
 #include "problem.h"
 
 #include <float.h>
@@ -73,8 +75,8 @@ static BrioValue add_to_potential(const BrioProblem *p, const double *q, BrioSum
     }
     dissipation *= o->blend_damping ? o->s : o->s * o->a;
     if (p->mass != 0)
-        distance = p->mass / 2 *
-                   brio__mass_distance(system, q, o->target, p->mass, o->s * o->a, gradient);
+        distance =
+            p->mass / 2 * brio__mass_distance(system, q, o->target, p->mass, o->s * o->a, gradient);
     else if (gradient)
         brio__combine(system, o->s * o->a, gradient, 0, gradient, gradient);
     double noise = 16 * DBL_EPSILON * (distance + fabs(dissipation)) + o->s * sum.noise;
@@ -127,8 +129,7 @@ BrioStatus brio__problem_hessian(const BrioProblem *p, const double *q, double p
                                                  weight * (o->blend_damping ? o->a : 1), project,
                                                  s->linear));
         }
-        BRIO_CHECK(
-            brio__potential_hessian(p->potential, &pose, weight * o->a, project, s->linear));
+        BRIO_CHECK(brio__potential_hessian(p->potential, &pose, weight * o->a, project, s->linear));
     }
     if (s->constraints && !o->rods_from_start)
         brio__constraints_assemble(s->constraints, s->x, projected > 0, s->linear);
@@ -179,8 +180,7 @@ static bool pressed(const BrioProblem *p)
     const double *contact = p->state->param + s->system->contact_params;
     BrioContact *pairs = brio__potential_contact(p->potential);
     double least = INFINITY;
-    if (pairs && s->held_part > 0)
-        brio__contact_count(pairs, p->state->param, s->x, &least, NULL);
+    if (pairs && s->held_part > 0) brio__contact_count(pairs, p->state->param, s->x, &least, NULL);
     least = brio__share_least(s->system->share, least);
     return least - contact[BRIO_CONTACT_THICKNESS] < 0.25 * contact[BRIO_CONTACT_DHAT];
 }
@@ -233,7 +233,7 @@ static void describe_limit(const BrioSolver *s, char *text, size_t size)
     if (brio__limit_is_here(&s->limit)) {
         BrioElement element = s->limit.term->energy->element;
         const char *who = element == BRIO_ELEMENT_PAIR      ? "continuous collision detection"
-                          : element == BRIO_ELEMENT_CONTACT ? "the distance from a plane"
+                          : element == BRIO_ELEMENT_CONTACT ? "the distance from an obstacle"
                                                             : "the check against inversion";
         brio__limit_text(s->system, &s->limit, name, sizeof name);
         snprintf(text, size, "; %s limited the last step to %.2g of its length: %s", who,

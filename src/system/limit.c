@@ -30,7 +30,7 @@ static int vertices_text(const BrioSystem *s, const int32_t *vertex, int count, 
 
 static void pair_text(const BrioSystem *s, const BrioLimit *limit, char *text, size_t size)
 {
-    bool vertex_face = !strcmp(limit->term->energy->name, "barrier-vertex-face");
+    bool vertex_face = !strncmp(limit->term->energy->name, "vertex-face-", 12);
     int split = vertex_face ? 1 : 2;
     int used = vertices_text(s, limit->vertex, split, vertex_face ? "vertex" : "edge", text, size);
     if (used < (int)size) used += snprintf(text + used, size - (size_t)used, " and ");

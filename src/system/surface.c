@@ -1,3 +1,4 @@
+/* Surfaces: which vertices, edges and triangles touch, and trees over them (surface.h). */
 #include "surface.h"
 
 #include "system.h"

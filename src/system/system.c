@@ -1,3 +1,5 @@
+/* The state in one block of memory, the map x = J q + b, scripts, and sums of vectors (system.h).
+ */
 #include "system.h"
 
 #include "../vec.h"
@@ -263,7 +265,8 @@ void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t
     energy->eval(&(BrioBatch){.end = 1,
                               .node = term->node + block * LANES,
                               .rest = term->rest + block * energy->rest * LANES,
-                              .params = param + term->params,
+                              .params = param ? param + term->params : NULL,
+                              .table = term->table,
                               .x = x,
                               .distance = distance});
 }
@@ -448,6 +451,7 @@ void brio_system_free(BrioSystem *system)
     for (int i = 0; i < system->obstacle_count; i++) {
         brio__free(system->obstacle[i].name);
         brio__free(system->obstacle[i].triangle);
+        brio__free(system->obstacle[i].table);
     }
     for (int i = 0; i < system->term_count; i++) {
         brio__free(system->term[i].node);
@@ -488,6 +492,14 @@ int64_t brio__system_held_index(const BrioSystem *s, int32_t vertex)
     return low;
 }
 
+void brio__system_tables(BrioSystem *s)
+{
+    for (int t = 0; t < s->term_count; t++)
+        if (s->term[t].energy->element == BRIO_ELEMENT_CONTACT &&
+            s->term[t].obstacle < s->obstacle_count)
+            s->term[t].table = s->obstacle[s->term[t].obstacle].table;
+}
+
 int64_t brio__obstacle_room(const BrioSystem *s)
 {
     int64_t blocks = 0;
@@ -503,6 +515,7 @@ void brio__obstacle_gradients(const BrioTerm *term, const double *param, const d
                                     .node = term->node,
                                     .rest = term->rest,
                                     .params = param + term->params,
+                                    .table = term->table,
                                     .x = x,
                                     .gradient = gradients});
 }

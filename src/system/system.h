@@ -41,10 +41,11 @@ typedef struct BrioTerm {
     int body;     /* whose; -1: of all */
     int obstacle; /* of contacts: with which */
     int64_t elements, blocks;
-    int32_t *node; /* [block][nodes][8]: three times the vertex number */
-    double *rest;  /* [block][rest][8] */
-    int params;    /* offset of its parameters in the state's */
-    int live;      /* offset of its elements' own parameters there: [block][live][8] */
+    int32_t *node;       /* [block][nodes][8]: three times the vertex number */
+    double *rest;        /* [block][rest][8] */
+    int params;          /* offset of its parameters in the state's */
+    int live;            /* offset of its elements' own parameters there: [block][live][8] */
+    const double *table; /* of contacts: that of the obstacle, which owns it */
 } BrioTerm;
 
 /* World vertex of node k of an element. */
@@ -61,6 +62,9 @@ typedef struct BrioObstacle {
     int64_t first, count; /* world vertices */
     int64_t triangle_count;
     int32_t *triangle; /* in the obstacle's own vertex numbers */
+    /* what its distance is read from (energy/obstacle.h: its first entry counts all); NULL: only
+     * from the rest data of its contacts */
+    double *table;
 } BrioObstacle;
 
 /* Two world vertices that stay this far apart. */
@@ -97,11 +101,11 @@ struct BrioSystem {
     int gravity_term; /* -1: none */
     int obstacle_count;
     BrioObstacle *obstacle;
-    /* obstacles with a formula: planes and, of penalty contact, shapes; each has a term of
-     * contacts */
+    /* obstacles with a formula (contact/obstacle.h); each has a term of contacts */
     int plane_count;
     int plane_term; /* the first of them */
-    bool barrier;   /* contact forbids touching */
+    int law;        /* of contact: brio__law_at */
+    bool barrier;   /* the law forbids touching */
     /* what bodies and obstacles touch each other with; NULL: there are planes at most */
     BrioSurface *surface;
     /* offset of kappa, dhat, thickness of contact in the state's parameters */
@@ -214,9 +218,12 @@ static inline int64_t brio__body_masses(const BrioBody *body, int64_t *count)
 int brio__system_owner(const BrioSystem *system, int64_t vertex);
 
 /* Distances of a block's vertices from the plane or shape of a term of contacts, at world positions
- * x. `distance` is aligned like lanes. */
+ * x. `distance` is aligned like lanes; `param` may be NULL. */
 void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block,
                               const double *x, double distance[LANES]);
+
+/* Lets the terms of contacts know the tables of their obstacles. */
+void brio__system_tables(BrioSystem *system);
 
 /* Gradients of all contacts with the plane or shape of a term, [block][3][8]: room for those of any
  * term, and the contact of one element as the size of its gradient, with its direction in n

@@ -1,5 +1,5 @@
-/* The barrier between two edges e = x1 - x0 and f = x3 - x2 that may be parallel [Li2020, Eq. 24]:
- * E = m(c) b(d) with
+/* A contact law between two edges e = x1 - x0 and f = x3 - x2 that may be parallel [Li2020, Eq.
+ * 24]: E = m(c) b(d) with
  *
  *     c = |e x f|^2,    m = (c/eps) (2 - c/eps) for c < eps,    1 beyond,
  *
@@ -12,7 +12,10 @@
  *
  * Nothing changes when all nodes move together, so the Hessian is made on three combinations of the
  * nodes, orthonormal among themselves and to (1, 1, 1, 1), and projected there: 9 x 9. */
-#include "pair_barrier.h"
+#ifndef BRIO_PAIR_PARALLEL_H
+#define BRIO_PAIR_PARALLEL_H
+
+#include "pair_law.h"
 
 static const double combination[3][4] = {
     {0.5, 0.5, -0.5, -0.5}, {0.5, -0.5, 0.5, -0.5}, {0.5, -0.5, -0.5, 0.5}};
@@ -32,8 +35,8 @@ static inline void to_array(vec3l a, lane to[3])
     to[2] = a.z;
 }
 
-static inline void hessian(const PairBlock *p, const vec3l edge[2], const vec3l dc[2], lane m,
-                           lane m1, lane m2, bool project, double *H)
+static inline void parallel_hessian(const PairBlock *p, const vec3l edge[2], const vec3l dc[2],
+                                    lane m, lane m1, lane m2, bool project, double *H)
 {
     lane w[3], dw0[3], dw1[3], e[3], f[3], n[3], ce[3], cf[3], a[81];
     combine(p->pair.w, w);
@@ -83,7 +86,7 @@ static inline void hessian(const PairBlock *p, const vec3l edge[2], const vec3l 
     }
 }
 
-static void eval(const BrioBatch *batch)
+static void parallel_eval(const BrioBatch *batch)
 {
     for (int64_t block = batch->begin; block < batch->end; block++) {
         PairBlock p;
@@ -114,13 +117,13 @@ static void eval(const BrioBatch *batch)
             }
         }
         if (batch->hessian)
-            hessian(&p, edge, dc, m, m1, m2, batch->project,
-                    batch->hessian + (block - batch->begin) * 90 * LANES);
+            parallel_hessian(&p, edge, dc, m, m1, m2, batch->project,
+                             batch->hessian + (block - batch->begin) * 90 * LANES);
     }
 }
 
 /* length: eps, or NAN for that of the rest shape. */
-static void rest_shape(const double *X, double scale, double length, double *rest)
+static void parallel_rest_shape(const double *X, double scale, double length, double *rest)
 {
     double e = 0, f = 0;
     for (int r = 0; r < 3; r++) {
@@ -133,7 +136,7 @@ static void rest_shape(const double *X, double scale, double length, double *res
 
 /* The rest shape is much longer than the state, so that the factor m is at work at all angles;
  * never where it reaches 1. */
-static void sample(BrioRandom *random, double *X, double *x)
+static void parallel_sample(BrioRandom *random, double *X, double *x)
 {
     for (double c, rest[2];;) {
         pair_sample(random, pair_edge_edge, X, x);
@@ -141,7 +144,7 @@ static void sample(BrioRandom *random, double *X, double *x)
             X[3 + r] = X[r] + 2 * (X[3 + r] - X[r]);
             X[9 + r] = X[6 + r] + 2 * (X[9 + r] - X[6 + r]);
         }
-        rest_shape(X, 1, NAN, rest);
+        parallel_rest_shape(X, 1, NAN, rest);
         vec3l at[4];
         pair_load(x, at);
         vec3l cross = vec3l_cross(vec3l_sub(at[1], at[0]), vec3l_sub(at[3], at[2]));
@@ -151,10 +154,4 @@ static void sample(BrioRandom *random, double *X, double *x)
     }
 }
 
-BRIO_ENERGY(barrier_edge_edge_parallel){
-    .name = "barrier-edge-edge-parallel",
-    .summary = "Barrier that keeps edges off edges and fades out where they are parallel.",
-    .rest = 2,
-    .rest_shape = rest_shape,
-    PAIR_BARRIER_DESCRIPTOR,
-};
+#endif

@@ -1,5 +1,5 @@
-/* The barrier between a vertex and a triangle, or between two edges [Li2020]: b(d) of barrier.h
- * with d = |r| - thickness, r the vector between the closest points (pair.h). With n = r/|r|, the
+/* A contact law between a vertex and a triangle, or between two edges [Li2020]: b(d) with d = |r|,
+ * r the vector between the closest points (pair.h). With n = r/|r|, the
  * weights w of the nodes, orthonormal q_k along the free parameters and w'_k = dw/du_k, and B = -b'
  * > 0,
  *
@@ -11,10 +11,10 @@
  * The last part is negative semidefinite and orthogonal to the others: the projection drops it. The
  * others live in the span of w (x) n, w'_k (x) n and w (x) q_k: five dimensions at most, where the
  * projection is done. */
-#ifndef BRIO_PAIR_BARRIER_H
-#define BRIO_PAIR_BARRIER_H
+#ifndef BRIO_PAIR_LAW_H
+#define BRIO_PAIR_LAW_H
 
-#include "barrier.h"
+#include "law.h"
 #include "pair.h"
 #include "psd_lane.h"
 
@@ -71,8 +71,9 @@ static inline lane normalise4(lane a[4])
 
 /* The nearest semidefinite one, in the orthonormal basis e_0 (x) n, e_1 (x) n, e_2 (x) n, w/|w| (x)
  * q_0, w/|w| (x) q_1, where e_0, e_1, e_2 span w'_0, w'_1, w. */
-static inline void pair_hessian_project(PairHessian *h, const lane w[4], const lane *dw[2],
-                                        const vec3l q[2], lane length, lane slope, lane curvature)
+static KERNEL_INLINE void pair_hessian_project(PairHessian *h, const lane w[4], const lane *dw[2],
+                                               const vec3l q[2], lane length, lane slope,
+                                               lane curvature)
 {
     lane e[3][4], coordinate[3][3] = {0}; /* of w'_0, w'_1, w */
     for (int k = 0; k < 3; k++) {
@@ -112,21 +113,20 @@ static inline void pair_hessian_project(PairHessian *h, const lane w[4], const l
                                          a[19] * (q0[r] * q1[s] + q1[r] * q0[s]));
 }
 
-/* What a block of pairs knows: positions, closest points, the distance, and the barrier where some
- * pair is near. */
+/* What a block of pairs knows: positions, closest points, the distance, and the law where some pair
+ * is near. */
 typedef struct PairBlock {
     vec3l x[4], n, q[2];
     Pair pair;
     lane length;
-    Barrier b;
+    Law b;
     bool forbidden;
 } PairBlock;
 
 /* False if there is nothing more to do: distances were wanted, or all eight are far. */
-static inline bool pair_block(const BrioBatch *batch, int64_t block, int rest,
-                              Pair (*closest)(const vec3l x[4]), PairBlock *p)
+static KERNEL_INLINE bool pair_block(const BrioBatch *batch, int64_t block, int rest,
+                                     Pair (*closest)(const vec3l x[4]), PairBlock *p)
 {
-    double kappa = batch->params[0], dhat = batch->params[1], thickness = batch->params[2];
     lane zero = lane_set(0), one = lane_set(1);
     for (int i = 0; i < 4; i++)
         p->x[i] = vec3l_gather(batch->x, batch->node + (block * 4 + i) * LANES);
@@ -138,7 +138,7 @@ static inline bool pair_block(const BrioBatch *batch, int64_t block, int rest,
     }
     double *g = batch->gradient ? batch->gradient + block * 12 * LANES : NULL;
     double *H = batch->hessian ? batch->hessian + (block - batch->begin) * 90 * LANES : NULL;
-    if (!lane_any(lane_lt(length, lane_set(dhat + thickness)))) {
+    if (!lane_any(law_acts(batch->params, length))) {
         if (batch->energy) batch->energy[block] = 0;
         for (int k = 0; g && k < 12; k++) lane_store(g + k * LANES, zero);
         for (int k = 0; H && k < 90; k++) lane_store(H + k * LANES, zero);
@@ -148,17 +148,15 @@ static inline bool pair_block(const BrioBatch *batch, int64_t block, int rest,
         pair_frame(p->x, &p->pair, p->q);
         length = lane_sqrt(p->pair.D);
     }
-    lane u = (length - thickness) / dhat;
-    lane_mask forbidden = lane_le(u, zero);
+    lane_mask forbidden = law_forbids(batch->params, length);
     p->forbidden = lane_any(forbidden);
-    u = lane_select(forbidden, one, lane_min(u, one)); /* everything vanishes at 1 */
-    p->b = barrier_at(kappa * lane_load(batch->rest + block * rest * LANES), dhat, u);
+    p->b = law_at(batch->params, lane_load(batch->rest + block * rest * LANES), length);
     p->length = lane_select(forbidden, one, length);
     p->n = vec3l_along((vec3l){zero, zero, zero}, 1 / p->length, p->pair.r);
     return true;
 }
 
-static inline void pair_barrier_eval(const BrioBatch *batch, Pair (*closest)(const vec3l x[4]))
+static KERNEL_INLINE void pair_law_eval(const BrioBatch *batch, Pair (*closest)(const vec3l x[4]))
 {
     for (int64_t block = batch->begin; block < batch->end; block++) {
         PairBlock p;
@@ -244,12 +242,5 @@ static inline void pair_rest_shape(const double *X, double scale, double length,
     (void)length;
     rest[0] = scale;
 }
-
-static const BrioField pair_fields[] = {BARRIER_FIELDS, {0}};
-
-/* What the descriptors have in common; a file defines eval and sample. */
-#define PAIR_BARRIER_DESCRIPTOR                                                         \
-    .citation = "Li2020", .element = BRIO_ELEMENT_PAIR, .traits = BRIO_ENERGY_INFINITE, \
-    .nodes = 4, .params = 3, .fields = pair_fields, .eval = eval, .sample = sample
 
 #endif

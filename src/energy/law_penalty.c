@@ -1,0 +1,75 @@
+/* A one-sided spring [You2026, Eq. 14; Dinev2018, Eq. 38]:
+ *
+ *     b = kappa/2 (d - dhat)^2,    b' = kappa (d - dhat),    b'' = kappa    for d < dhat,    0
+ * beyond.
+ *
+ * What is pressed sinks in; nothing is forbidden, so every integrator may use it. Between bodies it
+ * acts between vertices, with `self` in place of dhat. */
+#include "law.h"
+
+#define PENALTY_FIELDS                                                             \
+    {"kappa", BRIO_REAL, "N/m", 1e5, 1e-300, 1e15, 0, "Stiffness of the spring."}, \
+    {                                                                              \
+        "dhat", BRIO_REAL, "m", 0, 0, 1e9, 0,                                      \
+            "Distance from an obstacle below which the spring acts."               \
+    }
+
+#ifdef BRIO_KERNEL_ISA
+
+static inline lane_mask law_acts(const double *params, lane d)
+{
+    return lane_lt(d, lane_set(params[BRIO_LAW_DHAT]));
+}
+
+static inline lane_mask law_forbids(const double *params, lane d)
+{
+    (void)params;
+    return lane_lt(d, d); /* none */
+}
+
+static inline Law law_at(const double *params, lane weight, lane d)
+{
+    lane zero = lane_set(0), depth = lane_min(d - params[BRIO_LAW_DHAT], zero);
+    lane kappa = params[BRIO_LAW_KAPPA] * weight;
+    return (Law){0.5 * kappa * depth * depth, kappa * depth,
+                 lane_select(lane_lt(depth, zero), kappa, zero)};
+}
+
+static const BrioField fields[] = {PENALTY_FIELDS, {0}};
+
+#define LAW_SYMBOL penalty
+#define LAW_NAME "penalty"
+#define LAW_CITATION "Dinev2018"
+#define LAW_VERTICES
+#define LAW_PARAMS 2
+#define LAW_STIFFNESS(params) params[BRIO_LAW_KAPPA] /* the largest b'' */
+#include "law_kernels.h"
+
+#else
+
+static const BrioField fields[] = {
+    PENALTY_FIELDS,
+    {"self", BRIO_REAL, "m", 0, 0, 1e9, 0,
+     "Vertices of bodies push each other apart below this distance; of one body those that are "
+     "farther apart at rest. 0: bodies pass through each other."},
+    {0}};
+
+static double force(const double *params, double mu, double d)
+{
+    return mu * params[BRIO_LAW_KAPPA] * (params[BRIO_LAW_DHAT] - d);
+}
+
+static double stiffness(const double *params) { return params[BRIO_LAW_KAPPA]; }
+
+BRIO_LAW(penalty){
+    .name = "penalty",
+    .summary = "One-sided spring: pushes out what sank in and forbids nothing, for every "
+               "integrator.",
+    .citation = "Dinev2018",
+    .traits = BRIO_LAW_VERTICES,
+    .fields = fields,
+    .force = force,
+    .stiffness = stiffness,
+};
+
+#endif
