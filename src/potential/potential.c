@@ -121,8 +121,7 @@ double brio__potential_max_step(BrioPotential *p, const BrioPose *pose, const do
 void brio__potential_bound(BrioPotential *p, const BrioPose *pose, double *bound, BrioParts *parts)
 {
     for (int i = 0; i < BRIO_MEMBER_COUNT; i++)
-        if (p->self[i] && members[i]->bound)
-            members[i]->bound(p->self[i], pose, bound, parts);
+        if (p->self[i] && members[i]->bound) members[i]->bound(p->self[i], pose, bound, parts);
 }
 
 bool brio__potential_find_forbidden(BrioPotential *p, const BrioPose *pose, BrioLimit *limit)

@@ -57,7 +57,7 @@ typedef struct BrioMember {
     void (*bound)(void *self, const BrioPose *pose, double *bound, BrioParts *parts);
 } BrioMember;
 
-#define BRIO_MEMBER(symbol)                       \
+#define BRIO_MEMBER(symbol)                        \
     extern const BrioMember brio__member_##symbol; \
     const BrioMember brio__member_##symbol =
 

@@ -67,8 +67,8 @@ static BrioStatus begin(Descent *d)
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
     if (isfinite(d->now.value)) return BRIO_OK;
     brio__problem_positions(d->p, d->q, s->x);
-    bool forbidden = brio__potential_find_forbidden(
-        d->p->potential, &(BrioPose){d->p->state, s->x}, &s->limit);
+    bool forbidden =
+        brio__potential_find_forbidden(d->p->potential, &(BrioPose){d->p->state, s->x}, &s->limit);
     brio__limit_join(s->system, forbidden ? 0 : 1, &s->limit);
     forbidden = s->limit.term;
     return brio__problem_finish(
@@ -126,8 +126,8 @@ static bool ended(Descent *d, double t)
     /* Near contact steps are as short as distances, however large the force that is left: there,
      * barriers must have come to rest too. */
     double change = fabs(d->now.barrier - barrier), size = fmax(d->now.barrier, barrier);
-    bool settled = d->drowned || change <= fmax(0.01 * size, 1e-9 * fabs(d->now.value /
-                                                                         d->p->objective->s));
+    bool settled =
+        d->drowned || change <= fmax(0.01 * size, 1e-9 * fabs(d->now.value / d->p->objective->s));
     if (d->small && (t == 1 || d->drowned) && (settled || ++d->unsettled > 30)) return true;
     d->last_speed = d->drowned ? s->speed : INFINITY;
     d->factored = t == 1 && settled && !s->linear->type->iterates;
@@ -156,9 +156,9 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
             return brio__problem_finish(p, d.small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF,
                                         BRIO_OK);
         if (t == 0)
-            return brio__problem_finish(
-                p, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
-                BRIO_LINE_SEARCH_STALLED);
+            return brio__problem_finish(p,
+                                        s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
+                                        BRIO_LINE_SEARCH_STALLED);
         bool end = ended(&d, t);
         *value = d.now;
         if (end) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
@@ -171,8 +171,8 @@ static bool forbids(const BrioSystem *system)
 {
     bool found = system->surface && system->barrier;
     for (int i = 0; i < system->term_count; i++)
-        found |= (system->term[i].energy->traits & BRIO_ENERGY_INFINITE) &&
-                 system->term[i].elements > 0;
+        found |=
+            (system->term[i].energy->traits & BRIO_ENERGY_INFINITE) && system->term[i].elements > 0;
     return found;
 }
 
@@ -186,8 +186,7 @@ BrioStatus brio__linear_step(const BrioProblem *p, double *q, BrioValue *value)
     s->held_part = 1;
     if (script_moves) brio__problem_start_script(p);
     BrioValue now = brio__newton_start(p, q);
-    if (!isfinite(now.value))
-        return brio__problem_finish(p, BRIO_REASON_START, BRIO_STEP_REJECTED);
+    if (!isfinite(now.value)) return brio__problem_finish(p, BRIO_REASON_START, BRIO_STEP_REJECTED);
     s->iterations = 0;
     BRIO_CHECK(brio__newton_direction(p, q, 1));
     double t = brio__problem_max_step(p, q);
@@ -195,9 +194,9 @@ BrioStatus brio__linear_step(const BrioProblem *p, double *q, BrioValue *value)
         BrioValue next;
         t = brio__line_search(p, q, now, brio__dot(s->system, s->gradient, s->step), t, &next);
         if (t == 0)
-            return brio__problem_finish(
-                p, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
-                BRIO_LINE_SEARCH_STALLED);
+            return brio__problem_finish(p,
+                                        s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
+                                        BRIO_LINE_SEARCH_STALLED);
     }
     brio__combine(s->system, 1, q, t, s->step, q);
     if (script_moves && !arrived(s)) {

@@ -19,9 +19,9 @@ struct BrioProblem {
 };
 
 struct BrioValue {
-    double value, noise;           /* of the objective, and a bound on its round-off */
+    double value, noise;               /* of the objective, and a bound on its round-off */
     double potential, potential_noise; /* P, and a bound on its round-off */
-    double barrier;                /* energy of what forbids contact, part of P */
+    double barrier;                    /* energy of what forbids contact, part of P */
 };
 
 BrioProblem brio__problem(BrioSolver *solver, const BrioState *state,

@@ -29,9 +29,9 @@ static Saddle residual(const BrioProblem *p, const double *q)
     if (!p->objective->rods_from_start) brio__constraints_pull_from_here(c);
     brio__constraints_add_force(c, s->gradient);
     brio__mass_solve(s->system, s->gradient, s->difference);
-    at.merit = isfinite(at.value.value) ? brio__dot(s->system, s->gradient, s->difference) +
-                                              brio__constraints_merit(c)
-                                        : INFINITY;
+    at.merit = isfinite(at.value.value)
+                   ? brio__dot(s->system, s->gradient, s->difference) + brio__constraints_merit(c)
+                   : INFINITY;
     return at;
 }
 
@@ -86,9 +86,9 @@ BrioStatus brio__rods_minimise(const BrioProblem *p, double *q, BrioValue *value
             *value = now.value;
             if (now.worst <= close && s->speed * p->objective->h <= close * c->longest)
                 return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
-            return brio__problem_finish(
-                p, s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
-                BRIO_LINE_SEARCH_STALLED);
+            return brio__problem_finish(p,
+                                        s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
+                                        BRIO_LINE_SEARCH_STALLED);
         }
         if (t == 1) s->limit.term = NULL;
         memcpy(q, s->trial, bytes);
