@@ -1,8 +1,8 @@
 /* brio check: what a scene or mesh holds, what is wrong with it, and how long its time step may be.
  *
- * The highest frequency is the square root of the largest eigenvalue of M^-1 K at the first state,
- * K the exact Hessian of the potential, by the power method; a symplectic step is stable up to h =
- * 2/omega [Hairer2006, I.1]. */
+ * The highest frequency is the square root of the largest eigenvalue of M^-1 K at the initial
+ * state, K the exact Hessian of the potential, by the power method; a symplectic step is stable up
+ * to h = 2/omega [Hairer2006, I.1]. */
 #include "proof.h"
 
 #include "internal.h"
@@ -16,9 +16,9 @@
 typedef struct Quality {
     double mass, volume;
     double low[3], high[3];
-    double edge_least, edge_most;
-    double tet_least, tet_most; /* volumes */
-    double worst;               /* longest edge cubed over volume, 1 for a regular tet */
+    double edge_min, edge_max;
+    double tet_min, tet_max; /* volumes */
+    double worst;            /* longest edge cubed over volume, 1 for a regular tet */
     int64_t worst_tet, inverted, first_inverted;
 } Quality;
 
@@ -28,9 +28,9 @@ static Quality measure(const double *x, int64_t vertices, const int32_t *tet, in
 {
     Quality q = {.low = {INFINITY, INFINITY, INFINITY},
                  .high = {-INFINITY, -INFINITY, -INFINITY},
-                 .edge_least = INFINITY,
-                 .tet_least = INFINITY,
-                 .tet_most = -INFINITY,
+                 .edge_min = INFINITY,
+                 .tet_min = INFINITY,
+                 .tet_max = -INFINITY,
                  .first_inverted = -1};
     for (int64_t v = 0; v < vertices; v++)
         for (int r = 0; r < 3; r++) {
@@ -45,14 +45,14 @@ static Quality measure(const double *x, int64_t vertices, const int32_t *tet, in
             for (int j = 0; j < i; j++) {
                 double length = brio__distance3(p[i], p[j]);
                 longest = fmax(longest, length);
-                q.edge_least = fmin(q.edge_least, length);
+                q.edge_min = fmin(q.edge_min, length);
             }
         double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6;
         double shape = volume > 0 ? longest * longest * longest / (6 * sqrt(2) * volume) : INFINITY;
-        q.edge_most = fmax(q.edge_most, longest);
+        q.edge_max = fmax(q.edge_max, longest);
         q.volume += volume;
-        q.tet_least = fmin(q.tet_least, volume);
-        q.tet_most = fmax(q.tet_most, volume);
+        q.tet_min = fmin(q.tet_min, volume);
+        q.tet_max = fmax(q.tet_max, volume);
         if (shape > q.worst) q.worst = shape, q.worst_tet = t;
         if (!(volume > 0) && q.inverted++ == 0) q.first_inverted = t;
     }
@@ -67,8 +67,8 @@ static Quality measure(const double *x, int64_t vertices, const int32_t *tet, in
                 const int32_t *n = lines[k].index + lines[k].corners * e;
                 double length = brio__distance3(x + 3 * (int64_t)n[i],
                                                 x + 3 * (int64_t)n[(i + 1) % lines[k].corners]);
-                q.edge_least = fmin(q.edge_least, length);
-                q.edge_most = fmax(q.edge_most, length);
+                q.edge_min = fmin(q.edge_min, length);
+                q.edge_max = fmax(q.edge_max, length);
             }
     return q;
 }
@@ -81,12 +81,12 @@ static void quality_json(BrioJson *json, const Quality *q, int64_t tets)
     brio__json_open(json, "high", '[');
     for (int r = 0; r < 3; r++) brio__json_real(json, NULL, q->high[r]);
     brio__json_close(json, ']');
-    brio__json_real(json, "edge_least", q->edge_least);
-    brio__json_real(json, "edge_most", q->edge_most);
+    brio__json_real(json, "edge_least", q->edge_min);
+    brio__json_real(json, "edge_most", q->edge_max);
     if (!tets) return;
     brio__json_real(json, "volume", q->volume);
-    brio__json_real(json, "tet_volume_least", q->tet_least);
-    brio__json_real(json, "tet_volume_most", q->tet_most);
+    brio__json_real(json, "tet_volume_least", q->tet_min);
+    brio__json_real(json, "tet_volume_most", q->tet_max);
     brio__json_real(json, "worst_shape", q->worst);
     brio__json_integer(json, "worst_tet", q->worst_tet);
     brio__json_integer(json, "inverted", q->inverted);
@@ -96,10 +96,10 @@ static void quality_text(const Quality *q, int64_t tets)
 {
     printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g m\n", q->low[0], q->low[1], q->low[2],
            q->high[0], q->high[1], q->high[2]);
-    printf("    edges        %.4g to %.4g m\n", q->edge_least, q->edge_most);
+    printf("    edges        %.4g to %.4g m\n", q->edge_min, q->edge_max);
     if (!tets) return;
-    printf("    volume       %.6g m3, of a tet %.4g to %.4g m3\n", q->volume, q->tet_least,
-           q->tet_most);
+    printf("    volume       %.6g m3, of a tet %.4g to %.4g m3\n", q->volume, q->tet_min,
+           q->tet_max);
     printf("    worst shape  %.3g at tet %lld (1 is a regular tet, above 20 is poor)\n", q->worst,
            (long long)q->worst_tet);
 }
@@ -261,9 +261,9 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     quality_text(&q, b->tet_count);
 }
 
-/* ---- intersections of the first state --------------------------------------------------- */
+/* ---- intersections of the initial state --------------------------------------------------- */
 
-enum { SHOWN = 5, MOST_WRITTEN = 100000 };
+enum { SHOWN = 5, MAX_WRITTEN = 100000 };
 
 static int by_length(const void *a, const void *b)
 {
@@ -291,28 +291,27 @@ static void check_dhat(const BrioScene *scene, const BrioExactSurface *f, BrioJs
         return;
     }
     qsort(length, (size_t)count, sizeof *length, by_length);
-    double least = length[0];
+    double min = length[0];
     double median = length[count / 2];
-    double fitting = fmin(0.5 * least, 0.05 * median);
+    double fitting = fmin(0.5 * min, 0.05 * median);
     brio__free(length);
     if (json) {
         brio__json_real(json, "dhat", dhat);
-        brio__json_real(json, "surface_edge_least", least);
+        brio__json_real(json, "surface_edge_least", min);
         brio__json_real(json, "surface_edge_median", median);
     } else {
         printf("  contact        dhat = %.4g m; edges of the surfaces from %.4g m, half of them "
                "below %.4g m\n",
-               dhat, least, median);
+               dhat, min, median);
     }
-    if (dhat > least || dhat > median / 2)
+    if (dhat > min || dhat > median / 2)
         find(found, false,
              "contact.dhat = %.3g m is larger than %s (%.3g m): neighbours at rest are within "
              "reach of the barrier and would push each other apart; "
              "take contact.dhat=%.2g or less, or a coarser mesh",
              dhat,
-             dhat > least ? "the shortest edge of a surface"
-                          : "half the median edge of the surfaces",
-             dhat > least ? least : median / 2, fitting);
+             dhat > min ? "the shortest edge of a surface" : "half the median edge of the surfaces",
+             dhat > min ? min : median / 2, fitting);
     else if (dhat < 1e-3 * median)
         find(found, false,
              "contact.dhat = %.3g m is less than a thousandth of the median edge (%.3g m): so thin "
@@ -336,7 +335,7 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     if (brio__exact_create(s, &exact) != BRIO_OK)
         return usage_error(&command_check, "out of memory");
     check_dhat(scene, brio__exact_surface(exact), json, found);
-    int64_t count = brio__exact_find(exact, x, NULL, 0), stored = BRIO_MIN(count, MOST_WRITTEN);
+    int64_t count = brio__exact_find(exact, x, NULL, 0), stored = BRIO_MIN(count, MAX_WRITTEN);
     if (count) list = brio__alloc((size_t)stored, sizeof *list);
     if (count && !list) {
         brio__exact_free(exact);
@@ -398,25 +397,25 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
         brio__stiffness_largest(stiffness, 0.01, 1000, &k0, &iterations);
     brio__stiffness_free(stiffness);
     brio_sim_free(sim);
-    double omega = sqrt(fabs(k0)), most = omega > 0 ? 2 / omega : INFINITY;
+    double omega = sqrt(fabs(k0)), max = omega > 0 ? 2 / omega : INFINITY;
     if (json) {
         brio__json_real(json, "h", h);
         brio__json_real(json, "highest_frequency", omega);
-        brio__json_real(json, "h_explicit", most);
+        brio__json_real(json, "h_explicit", max);
     } else {
         printf("  time step      h = %.6g s with %s\n", h, integrator->name);
         printf("    highest frequency of the mesh about %.4g rad/s: symplectic-euler is stable up "
                "to h = %.3g s\n",
-               omega, most);
+               omega, max);
         if (implicit)
             printf("    vibrations faster than %.3g rad/s (2/h) are not resolved by a step\n",
                    2 / h);
     }
-    if (!implicit && h > most)
+    if (!implicit && h > max)
         find(found, false,
              "h = %.3g s is above the limit of %s, %.3g s: take time.h=%.2g or less, or an "
              "implicit method",
-             h, integrator->name, most, 0.9 * most);
+             h, integrator->name, max, 0.9 * max);
 }
 
 static int check_scene(const char *name, const char *const *sets, int set_count,
@@ -441,21 +440,21 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
         brio__json_text(&json, "title", scene->title);
         brio__json_integer(&json, "steps", brio__scene_steps(scene));
         brio__json_integer(&json, "vertices", s->body_vertices);
-        brio__json_integer(&json, "held", s->held_count);
+        brio__json_integer(&json, "held", s->fixed_count);
         brio__json_integer(&json, "coordinates", 3 * (int64_t)s->block_count);
         brio__json_open(&json, "bodies", '[');
     } else {
-        char coordinates[32], held[32], of_obstacles[64] = "", count[32];
+        char coordinates[32], fixed[32], of_obstacles[64] = "", count[32];
         int64_t own = 0; /* of bodies; obstacles' vertices come after theirs */
-        for (int64_t k = 0; k < s->held_count; k++) own += s->held[k] < s->body_vertices;
+        for (int64_t k = 0; k < s->fixed_count; k++) own += s->fixed[k] < s->body_vertices;
         count_text(3 * (int64_t)s->block_count, coordinates, sizeof coordinates);
-        count_text(own, held, sizeof held);
-        count_text(s->held_count - own, count, sizeof count);
-        if (s->held_count > own)
+        count_text(own, fixed, sizeof fixed);
+        count_text(s->fixed_count - own, count, sizeof count);
+        if (s->fixed_count > own)
             snprintf(of_obstacles, sizeof of_obstacles, " (and %s of obstacles)", count);
         printf("%s%s%s\n", scene->file, scene->title[0] ? ": " : "", scene->title);
         printf("  %d %s, %s coordinates, %s points held or scripted%s, %lld steps to t = %g s\n",
-               s->body_count, s->body_count == 1 ? "body" : "bodies", coordinates, held,
+               s->body_count, s->body_count == 1 ? "body" : "bodies", coordinates, fixed,
                of_obstacles, (long long)brio__scene_steps(scene), scene->end);
     }
     for (int i = 0; i < s->body_count; i++) check_body(s, i, x, as_json ? &json : NULL, &found);

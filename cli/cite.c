@@ -9,7 +9,7 @@
 enum { JSON };
 
 /* The key that a name stands for; it may be a key itself. Collects the names on the way. */
-static const char *find_key(const char *name, const char **names, int most, int *count)
+static const char *find_key(const char *name, const char **names, int max, int *count)
 {
     static const char *const cited[] = {"integrators", "energies", "laws", "solvers"};
     const char *key = NULL;
@@ -20,11 +20,11 @@ static const char *find_key(const char *name, const char **names, int most, int 
             for (int i = 0; !strcmp(family_at(f)->name, cited[c]) && family_at(f)->at(i, &e); i++) {
                 if (!e.citation) continue;
                 if (!strcmp(e.name, name)) key = e.citation;
-                if (*count < most) names[(*count)++] = e.name;
+                if (*count < max) names[(*count)++] = e.name;
             }
     for (int i = 0; brio__citation_at(i); i++) {
         if (!strcmp(brio__citation_at(i), name)) key = brio__citation_at(i);
-        if (*count < most) names[(*count)++] = brio__citation_at(i);
+        if (*count < max) names[(*count)++] = brio__citation_at(i);
     }
     return key;
 }

@@ -31,7 +31,7 @@ bool cluster_begin(void)
 }
 
 void cluster_end(void) { brio__processes_stop(); }
-bool cluster_speaks(void) { return brio__process() == 0; }
+bool cluster_is_root(void) { return brio__process() == 0; }
 BrioStatus cluster_same(BrioStatus status, BrioError *error)
 {
     return brio__processes_same(status, error);
@@ -57,7 +57,7 @@ void cluster_last_words(const char *out)
 {
     if (!brio__processes_launched()) return;
     signal(SIGUSR1, on_stop); /* which mpirun passes on, and Slurm sends before the time is over */
-    if (!cluster_speaks()) return;
+    if (!cluster_is_root()) return;
     snprintf(last_words, sizeof last_words,
              "\nbrio: the job is being ended from outside, because a process is gone or somebody "
              "stopped it; the last checkpoint is in %s: --resume continues from it, on any number "
@@ -84,7 +84,7 @@ bool cluster_begin(void)
 }
 
 void cluster_end(void) {}
-bool cluster_speaks(void) { return true; }
+bool cluster_is_root(void) { return true; }
 void cluster_last_words(const char *out) { (void)out; }
 
 BrioStatus cluster_same(BrioStatus status, BrioError *error)

@@ -32,7 +32,7 @@ typedef struct Command {
 
 const Command *command_at(int i); /* NULL past the last */
 const Command *command_find(const char *name);
-int command_names(const char **names, int most);
+int command_names(const char **names, int max);
 const char *command_name_at(int i);                  /* NULL past the last */
 void print_help(const Command *command, FILE *file); /* what `brio help NAME` shows */
 
@@ -65,7 +65,7 @@ int unknown_name(const Command *command, const char *what, const char *word,
 /* The error as a sentence on stderr; returns `code`. */
 int say_error(const BrioError *error, int code);
 /* A whole number of at least 1, or false with a sentence. */
-bool read_count(const Command *command, const char *option, const char *text, int64_t most,
+bool read_count(const Command *command, const char *option, const char *text, int64_t max,
                 int64_t *value);
 
 /* Opens a file for a result: one that is there is not touched unless `force`. NULL with a sentence;
@@ -84,17 +84,17 @@ void catch_signals(void);
 /* Of a program that mpirun has started several times (cluster.c): only the first process speaks. */
 bool cluster_begin(void); /* false: it could not; a sentence was said */
 void cluster_end(void);
-bool cluster_speaks(void);
+bool cluster_is_root(void);
 BrioStatus cluster_same(BrioStatus status, BrioError *error); /* of the first process, on all */
 void cluster_last_words(const char *out); /* what is said when the job is ended from outside */
 
 /* ---- scenes ----------------------------------------------------------------------------- */
 
-enum { MOST_SETS = 256 };
+enum { MAX_SETS = 256 };
 
 /* What commands on scenes take alike: the scene's name, --set, --threads. */
 typedef struct SceneArguments {
-    const char *name, *sets[MOST_SETS];
+    const char *name, *sets[MAX_SETS];
     int set_count;
 } SceneArguments;
 /* Takes such an argument; anything else, or a bad one, is false with the exit code in

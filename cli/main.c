@@ -31,10 +31,10 @@ const Command *command_find(const char *name)
 
 const char *command_name_at(int i) { return command_at(i) ? command_at(i)->name : NULL; }
 
-int command_names(const char **names, int most)
+int command_names(const char **names, int max)
 {
     int count = 0;
-    for (; count < most && command_at(count); count++) names[count] = command_at(count)->name;
+    for (; count < max && command_at(count); count++) names[count] = command_at(count)->name;
     return count;
 }
 
@@ -126,12 +126,12 @@ int say_error(const BrioError *error, int code)
 
 static void say_log(void *user, BrioLogLevel level, const char *message)
 {
-    enum { MOST = 20 };
+    enum { MAX = 20 };
     static int told;
     (void)user;
-    if (level < BRIO_LOG_WARNING || told > MOST || !cluster_speaks()) return;
+    if (level < BRIO_LOG_WARNING || told > MAX || !cluster_is_root()) return;
     progress_clear();
-    if (told++ < MOST)
+    if (told++ < MAX)
         fprintf(stderr, "warning: %s\n", message);
     else
         fputs("warning: further warnings are not shown\n", stderr);
@@ -224,8 +224,8 @@ bool scene_argument(Arguments *a, int option, SceneArguments *scene)
         }
         scene->name = a->value;
     } else if (!strcmp(name, "--set")) {
-        if (scene->set_count == MOST_SETS) {
-            usage_error(a->command, "more than %d --set", MOST_SETS);
+        if (scene->set_count == MAX_SETS) {
+            usage_error(a->command, "more than %d --set", MAX_SETS);
             return false;
         }
         scene->sets[scene->set_count++] = a->value;
@@ -236,14 +236,14 @@ bool scene_argument(Arguments *a, int option, SceneArguments *scene)
     return true;
 }
 
-bool read_count(const Command *command, const char *option, const char *text, int64_t most,
+bool read_count(const Command *command, const char *option, const char *text, int64_t max,
                 int64_t *value)
 {
     char *end;
     *value = strtoll(text, &end, 10);
-    if (isdigit((unsigned char)text[0]) && !*end && *value >= 1 && *value <= most) return true;
+    if (isdigit((unsigned char)text[0]) && !*end && *value >= 1 && *value <= max) return true;
     usage_error(command, "%s %s: expected a whole number from 1 to %lld", option, text,
-                (long long)most);
+                (long long)max);
     return false;
 }
 
@@ -304,7 +304,7 @@ static int run_command(int argc, char **argv)
     }
     const char *name = argv[1];
     if (!strcmp(name, "--version") || !strcmp(name, "-V"))
-        return cluster_speaks() ? version() : EXIT_DONE;
+        return cluster_is_root() ? version() : EXIT_DONE;
     if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
     const Command *command = command_find(name);
     if (!command) {
@@ -313,7 +313,7 @@ static int run_command(int argc, char **argv)
         return unknown_name(NULL, name[0] == '-' ? "option" : "command", name, names, count);
     }
     /* the others are for one process */
-    if (!cluster_speaks() && command != &command_run) return EXIT_DONE;
+    if (!cluster_is_root() && command != &command_run) return EXIT_DONE;
     int code = command->run(argc - 1, argv + 1);
     if (fflush(stdout) || ferror(stdout)) {
         fprintf(stderr, "brio: cannot write to the standard output\n");

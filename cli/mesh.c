@@ -12,15 +12,15 @@
 
 /* ---- info ------------------------------------------------------------------------------- */
 
-enum { MOST_FINDINGS = 10 };
+enum { MAX_FINDINGS = 10 };
 
 typedef struct Findings {
     int count;
-    char text[MOST_FINDINGS][320];
+    char text[MAX_FINDINGS][320];
 } Findings;
 
 #define FIND(f, ...)                                                                \
-    ((f)->count < MOST_FINDINGS                                                     \
+    ((f)->count < MAX_FINDINGS                                                      \
          ? (void)snprintf((f)->text[(f)->count++], sizeof(f)->text[0], __VA_ARGS__) \
          : (void)0)
 
@@ -108,13 +108,13 @@ static void info_json(const char *name, const BrioMeasure *m, const Findings *fo
         double value;
     } reals[] = {{"volume", m->volume},
                  {"area", m->area},
-                 {"edge_least", m->edge_least},
+                 {"edge_least", m->edge_min},
                  {"edge_mean", m->edge_mean},
-                 {"edge_most", m->edge_most},
-                 {"quality_least", m->quality_least},
+                 {"edge_most", m->edge_max},
+                 {"quality_least", m->quality_min},
                  {"quality_mean", m->quality_mean},
-                 {"angle_least", m->angle_least},
-                 {"angle_most", m->angle_most}};
+                 {"angle_least", m->angle_min},
+                 {"angle_most", m->angle_max}};
     for (size_t i = 0; i < BRIO_COUNT(reals); i++)
         if (isfinite(reals[i].value)) brio__json_real(&json, reals[i].name, reals[i].value);
     brio__json_open(&json, "quality_histogram", '[');
@@ -129,7 +129,7 @@ static void info_json(const char *name, const BrioMeasure *m, const Findings *fo
 static void info_text(const char *name, const BrioMeasure *m, const Findings *found)
 {
     char vertices[32], tets[32], triangles[32];
-    int64_t elements = m->tets ? m->tets : m->triangles, most = 1;
+    int64_t elements = m->tets ? m->tets : m->triangles, max = 1;
     count_text(m->vertices, vertices, sizeof vertices);
     count_text(m->tets, tets, sizeof tets);
     count_text(m->triangles, triangles, sizeof triangles);
@@ -144,21 +144,21 @@ static void info_text(const char *name, const BrioMeasure *m, const Findings *fo
     if (isfinite(m->volume)) printf("    volume       %.6g\n", m->volume);
     if (m->triangles) printf("    area         %.6g\n", m->area);
     if (m->edges)
-        printf("    edges        %.4g to %.4g, mean %.4g\n", m->edge_least, m->edge_most,
+        printf("    edges        %.4g to %.4g, mean %.4g\n", m->edge_min, m->edge_max,
                m->edge_mean);
     if (elements) {
-        printf("    angles       %.1f to %.1f degrees %s\n", m->angle_least, m->angle_most,
+        printf("    angles       %.1f to %.1f degrees %s\n", m->angle_min, m->angle_max,
                m->tets ? "between faces of tets" : "in corners of triangles");
         printf(
             "    quality      %.3f at %s %lld, mean %.3f (1 is regular, 0 flat, below 0.1 poor)\n",
-            m->quality_least, m->tets ? "tet" : "triangle", (long long)m->quality_worst,
+            m->quality_min, m->tets ? "tet" : "triangle", (long long)m->quality_worst,
             m->quality_mean);
-        for (int b = 0; b < BRIO_QUALITY_BINS; b++) most = BRIO_MAX(most, m->quality[b]);
+        for (int b = 0; b < BRIO_QUALITY_BINS; b++) max = BRIO_MAX(max, m->quality[b]);
         for (int b = 0; b < BRIO_QUALITY_BINS; b++) {
             char count[32];
             count_text(m->quality[b], count, sizeof count);
             printf("      %.1f to %.1f %9s ", b / 10.0, (b + 1) / 10.0, count);
-            for (int64_t k = 0; k < (40 * m->quality[b] + most - 1) / most; k++) putchar('#');
+            for (int64_t k = 0; k < (40 * m->quality[b] + max - 1) / max; k++) putchar('#');
             putchar('\n');
         }
     }
@@ -359,13 +359,13 @@ static int tetrahedralise(const Given *g)
 
 enum { OUT, FORCE, ASCII, BINARY, EDGE, QUALITY, WITH, JSON };
 
-static bool read_number(const char *option, const char *text, double least, double *value)
+static bool read_number(const char *option, const char *text, double min, double *value)
 {
     char *end;
     *value = strtod(text, &end);
-    if (end != text && !*end && isfinite(*value) && *value >= least && *value > 0) return true;
-    if (least > 0)
-        usage_error(&command_mesh, "%s %s: expected a number of at least %g", option, text, least);
+    if (end != text && !*end && isfinite(*value) && *value >= min && *value > 0) return true;
+    if (min > 0)
+        usage_error(&command_mesh, "%s %s: expected a number of at least %g", option, text, min);
     else
         usage_error(&command_mesh, "%s %s: expected a positive number", option, text);
     return false;
@@ -400,7 +400,7 @@ static int run(int argc, char **argv)
             if (!read_number("--edge", a.value, 0, &g.edge)) return EXIT_USAGE;
             break;
         case QUALITY:
-            if (!read_number("--quality", a.value, BRIO_TET_QUALITY_LEAST, &g.quality))
+            if (!read_number("--quality", a.value, BRIO_TET_QUALITY_MIN, &g.quality))
                 return EXIT_USAGE;
             break;
         case WITH:

@@ -35,8 +35,8 @@ static bool find_page(char *path, size_t size)
 
 enum {
     USUAL_PORT = 8737,
-    MOST_REQUEST = 8192, /* bytes of a request's head */
-    MOST_CLIENTS = 64,
+    MAX_REQUEST = 8192, /* bytes of a request's head */
+    MAX_CLIENTS = 64,
     PATIENCE = 30 /* seconds for one client */
 };
 
@@ -88,13 +88,13 @@ static void refuse_request(int to, const char *status)
 /* One request: GET or HEAD of an address of the list. */
 static void answer_client(int client, const char *folder)
 {
-    char request[MOST_REQUEST + 1], path[4200], block[65536];
+    char request[MAX_REQUEST + 1], path[4200], block[65536];
     size_t have = 0;
     request[0] = 0;
     while (!strstr(request, "\r\n\r\n") && !strstr(request, "\n\n")) {
-        ssize_t got = have < MOST_REQUEST ? read(client, request + have, MOST_REQUEST - have) : 0;
+        ssize_t got = have < MAX_REQUEST ? read(client, request + have, MAX_REQUEST - have) : 0;
         if (got < 0 && errno == EINTR) continue;
-        if (have == MOST_REQUEST)
+        if (have == MAX_REQUEST)
             return refuse_request(client, "431 Request Header Fields Too Large");
         if (got <= 0 || memchr(request + have, 0, (size_t)got))
             return refuse_request(client, "400 Bad Request");
@@ -164,8 +164,7 @@ static int serve(const char *page, int port, bool print)
     catch_signals();
     if (!print) open_in_browser(address);
     while (!stop_wanted) {
-        while (clients > 0 && waitpid(-1, NULL, clients < MOST_CLIENTS ? WNOHANG : 0) > 0)
-            clients--;
+        while (clients > 0 && waitpid(-1, NULL, clients < MAX_CLIENTS ? WNOHANG : 0) > 0) clients--;
         if (poll(&(struct pollfd){.fd = listener, .events = POLLIN}, 1, 1000) <= 0) continue;
         int client = accept(listener, NULL, NULL);
         if (client < 0) continue;

@@ -56,19 +56,19 @@ FieldText field_text(const BrioField *field)
         number(field->default_value, t.standard, sizeof t.standard);
     if (field->type == BRIO_BOOLEAN) return t;
     char low[32], high[32];
-    double least = nearby(field->min), most = nearby(field->max);
+    double min = nearby(field->min), max = nearby(field->max);
     bool below = field->min > -DBL_MAX, above = field->max < DBL_MAX;
-    number(least, low, sizeof low);
-    number(most, high, sizeof high);
+    number(min, low, sizeof low);
+    number(max, high, sizeof high);
     if (below && field->min > 0 && field->min <= 1e-100)
         snprintf(t.range, sizeof t.range, above ? "positive, up to %s" : "positive", high);
     else if (below && above)
-        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->min > least ? "above" : "from",
-                 low, field->max < most ? "below" : "", high);
+        snprintf(t.range, sizeof t.range, "%s %s to %s %s", field->min > min ? "above" : "from",
+                 low, field->max < max ? "below" : "", high);
     else if (below)
-        snprintf(t.range, sizeof t.range, "%s %s", field->min > least ? "above" : "at least", low);
+        snprintf(t.range, sizeof t.range, "%s %s", field->min > min ? "above" : "at least", low);
     else if (above)
-        snprintf(t.range, sizeof t.range, "%s %s", field->max < most ? "below" : "at most", high);
+        snprintf(t.range, sizeof t.range, "%s %s", field->max < max ? "below" : "at most", high);
     for (char *twice; (twice = strstr(t.range, "  "));) memmove(twice, twice + 1, strlen(twice));
     return t;
 }
@@ -293,13 +293,13 @@ static bool reader_at(int i, Entry *e)
 /* Names of the scenes that ship, sorted, and the title of one. */
 static bool scene_at(int i, Entry *e)
 {
-    enum { MOST = 256 };
-    static char names[MOST][64], title[256];
+    enum { MAX = 256 };
+    static char names[MAX][64], title[256];
     static int count = -1;
     if (count < 0) {
         DIR *listing = opendir(brio_scenes_folder());
         count = 0;
-        for (struct dirent *entry; listing && count < MOST && (entry = readdir(listing));) {
+        for (struct dirent *entry; listing && count < MAX && (entry = readdir(listing));) {
             char *dot = strrchr(entry->d_name, '.');
             if (!dot || strcmp(dot, ".yaml") || (size_t)(dot - entry->d_name) >= sizeof names[0])
                 continue;

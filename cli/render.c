@@ -15,14 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_RUNS = 8, MOST_SHEET = 64, MOST_PIXELS = 16384 };
+enum { MAX_RUNS = 8, MAX_SHEET = 64, MAX_PIXELS = 16384 };
 
 typedef struct Render {
     const char *out;
     int run_count;
-    const char *run[MOST_RUNS];
-    BrioMotionFile *motion[MOST_RUNS];
-    char label[MOST_RUNS][256];
+    const char *run[MAX_RUNS];
+    BrioMotionFile *motion[MAX_RUNS];
+    char label[MAX_RUNS][256];
     BrioStageDef def;
     BrioStage *stage;
     double time, fps, speed, from, to;
@@ -193,7 +193,7 @@ static int film(Render *r)
 {
     int64_t count = film_frames(r), done = 0;
     double started = brio__seconds(), shown = started;
-    char part[4200];
+    char partial[4200];
     BrioError error = {0};
     pid_t child = -1;
     int input = -1, status = 0;
@@ -202,8 +202,8 @@ static int film(Render *r)
         return usage_error(&command_render,
                            "%s is there already: give another name, or --force to replace it",
                            r->out);
-    snprintf(part, sizeof part, "%s.part", r->out);
-    int reason = start_ffmpeg(r, part, &child, &input);
+    snprintf(partial, sizeof partial, "%s.part", r->out);
+    int reason = start_ffmpeg(r, partial, &child, &input);
     if (reason) {
         close(input);
         if (child > 0) waitpid(child, NULL, 0);
@@ -228,7 +228,7 @@ static int film(Render *r)
     waitpid(child, &status, 0);
     progress_clear();
     if (drawn == BRIO_OK && !stop_wanted && !broken && WIFEXITED(status) &&
-        WEXITSTATUS(status) == 0 && rename(part, r->out) == 0) {
+        WEXITSTATUS(status) == 0 && rename(partial, r->out) == 0) {
         char wall[32];
         seconds_text(brio__seconds() - started, wall, sizeof wall);
         if (!r->quiet)
@@ -236,7 +236,7 @@ static int film(Render *r)
                    r->width, r->height, r->fps, wall);
         return EXIT_DONE;
     }
-    unlink(part);
+    unlink(partial);
     if (drawn != BRIO_OK) return say_error(&error, EXIT_FAILED);
     if (stop_wanted)
         fprintf(stderr, "brio render: stopped on request; no film was left\n");
@@ -333,11 +333,11 @@ static bool read_size(const char *text, BrioStageDef *def)
 {
     char rest;
     if (sscanf(text, "%dx%d%c", &def->width, &def->height, &rest) == 2 && def->width >= 16 &&
-        def->height >= 16 && def->width <= MOST_PIXELS && def->height <= MOST_PIXELS)
+        def->height >= 16 && def->width <= MAX_PIXELS && def->height <= MAX_PIXELS)
         return true;
     usage_error(&command_render,
                 "--size %s: expected WIDTHxHEIGHT in pixels, from 16x16 to %dx%d, as in 1280x720",
-                text, MOST_PIXELS, MOST_PIXELS);
+                text, MAX_PIXELS, MAX_PIXELS);
     return false;
 }
 
@@ -365,7 +365,7 @@ enum {
     FPS,
     SPEED,
     COLOR,
-    MOST,
+    MAX,
     WIRE,
     OBSTACLES,
     NO_GROUND,
@@ -382,7 +382,7 @@ enum {
 
 static bool take(Arguments *a, int option, Render *r, bool *sized)
 {
-    static const char *const colours[] = {"body", "strain", "speed"}, *const looks[] = {
+    static const char *const colours[] = {"body", "strain", "speed"}, *const styles[] = {
                                                                           "solid", "glass", "none"};
     const char *name = option >= 0 ? a->command->options[option].name : "", *v = a->value;
     double number;
@@ -398,7 +398,7 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
         if (!read_number(name, v, 0, 1e12, &number)) return false;
         r->frame = (int64_t)number;
         return true;
-    case SHEET: return read_count(a->command, name, v, MOST_SHEET, &r->sheet);
+    case SHEET: return read_count(a->command, name, v, MAX_SHEET, &r->sheet);
     case FROM: return read_number(name, v, 0, 1e12, &r->from);
     case TO: return read_number(name, v, 0, 1e12, &r->to);
     case FPS: return read_number(name, v, 0.1, 1000, &r->fps);
@@ -407,11 +407,11 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
         if (!read_choice("colouring", v, colours, BRIO_COUNT(colours), &choice)) return false;
         r->def.colouring = (BrioColouring)choice;
         return true;
-    case MOST: return read_number(name, v, 1e-12, 1e12, &r->def.most);
+    case MAX: return read_number(name, v, 1e-12, 1e12, &r->def.max);
     case WIRE: r->def.lines = true; return true;
     case OBSTACLES:
-        if (!read_choice("look of obstacles", v, looks, BRIO_COUNT(looks), &choice)) return false;
-        r->def.obstacles = (BrioObstacleLook)choice;
+        if (!read_choice("look of obstacles", v, styles, BRIO_COUNT(styles), &choice)) return false;
+        r->def.obstacles = (BrioObstacleStyle)choice;
         return true;
     case NO_GROUND: r->def.no_ground = true; return true;
     case CAMERA: return read_point(name, v, r->def.eye);
@@ -427,8 +427,8 @@ static bool take(Arguments *a, int option, Render *r, bool *sized)
         brio_set_threads((int)threads);
         return true;
     default:
-        if (r->run_count == MOST_RUNS) {
-            usage_error(a->command, "more than %d runs do not fit side by side", MOST_RUNS);
+        if (r->run_count == MAX_RUNS) {
+            usage_error(a->command, "more than %d runs do not fit side by side", MAX_RUNS);
             return false;
         }
         r->run[r->run_count++] = v;
@@ -485,12 +485,12 @@ static int arrange(Render *r, Target target)
         r->def.width += r->def.width & 1;
         r->def.height += r->def.height & 1;
     }
-    if ((int64_t)r->columns * r->def.width > MOST_PIXELS ||
-        (int64_t)r->rows * r->def.height > MOST_PIXELS)
+    if ((int64_t)r->columns * r->def.width > MAX_PIXELS ||
+        (int64_t)r->rows * r->def.height > MAX_PIXELS)
         return usage_error(&command_render,
                            "%d x %d pictures of %d x %d pixels: more than %d pixels wide or high; "
                            "choose a smaller --size",
-                           r->columns, r->rows, r->def.width, r->def.height, MOST_PIXELS);
+                           r->columns, r->rows, r->def.width, r->def.height, MAX_PIXELS);
     r->width = r->columns * r->def.width;
     r->height = r->rows * r->def.height;
     r->pitch = 3 * (size_t)r->width;
@@ -577,9 +577,9 @@ static const Option options[] = {
                "Simulated seconds in a second of film; 0.25 is slow motion."},
     [COLOR] = {"--color", 'c', "body|strain|speed",
                "What colours show; strain and speed with a scale beside."},
-    [MOST] = {"--max", 0, "VALUE",
-              "Strain (0.1 is 10 %) or speed (m/s) at the upper end of the scale; otherwise from "
-              "the run."},
+    [MAX] = {"--max", 0, "VALUE",
+             "Strain (0.1 is 10 %) or speed (m/s) at the upper end of the scale; otherwise from "
+             "the run."},
     [WIRE] = {"--wire", 'w', NULL, "Draw the edges of the mesh."},
     [OBSTACLES] = {"--obstacles", 0, "solid|glass|none", "How obstacles look; solid."},
     [NO_GROUND] = {"--no-ground", 0, NULL, "No floor below bodies that have none."},

@@ -220,8 +220,8 @@ static BrioStatus code_frames(BrioMotionFile *m, Coded *c, float *x, const float
 {
     uint16_t *last = brio__calloc(2 * width + 1, sizeof *last);
     uint16_t *before = last ? last + width : NULL;
-    uint8_t *plane = brio__alloc(2 * width + 1, 1);
-    BrioStatus status = last && plane ? BRIO_OK : BRIO_ERROR_MEMORY;
+    uint8_t *byte_plane = brio__alloc(2 * width + 1, 1);
+    BrioStatus status = last && byte_plane ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int64_t k = 0, f = 0; status == BRIO_OK && k < m->frame_count; k += c->stride, f++) {
         size_t at = 0;
         const float *y = x;
@@ -235,18 +235,18 @@ static BrioStatus code_frames(BrioMotionFile *m, Coded *c, float *x, const float
                 uint16_t guess = f > 1 ? (uint16_t)(2 * last[at] - before[at]) : last[at];
                 int16_t rest = (int16_t)(uint16_t)(number - guess);
                 uint16_t code = (uint16_t)(rest < 0 ? -2 * rest - 1 : 2 * rest);
-                plane[at] = code & 255;
-                plane[width + at] = (uint8_t)(code >> 8);
+                byte_plane[at] = code & 255;
+                byte_plane[width + at] = (uint8_t)(code >> 8);
                 before[at] = last[at];
                 last[at] = number;
             }
             part++;
         }
-        if (status == BRIO_OK && !append(c, plane, 2 * width)) status = BRIO_ERROR_MEMORY;
+        if (status == BRIO_OK && !append(c, byte_plane, 2 * width)) status = BRIO_ERROR_MEMORY;
         c->frames = f + 1;
     }
     brio__free(last);
-    brio__free(plane);
+    brio__free(byte_plane);
     return status;
 }
 
@@ -281,19 +281,19 @@ static BrioStatus code_once(BrioMotionFile *m, Coded *c, float levels)
 
 /* Coarser first (a part in four thousand of the box is far below a pixel), then fewer frames, until
  * it fits. */
-static BrioStatus code_motion(BrioMotionFile *m, double most, Coded *c)
+static BrioStatus code_motion(BrioMotionFile *m, double max, Coded *c)
 {
     float levels = 65535;
     /* bounds the work: motion shrinks to a third, seldom below an eighth */
     *c = (Coded){.stride = (int64_t)ceil(6.0 * (double)m->vertex_count * (double)m->frame_count /
-                                         (8 * most))};
+                                         (8 * max))};
     c->stride = BRIO_MAX(c->stride, 1);
     c->slots = brio__calloc((size_t)m->part_count + 1, sizeof *c->slots);
     if (!c->slots) return BRIO_ERROR_MEMORY;
     for (;;) {
         BRIO_CHECK(code_once(m, c, levels));
-        if ((double)c->length <= most || c->stride >= m->frame_count) return BRIO_OK;
-        double ratio = (double)c->length / most;
+        if ((double)c->length <= max || c->stride >= m->frame_count) return BRIO_OK;
+        double ratio = (double)c->length / max;
         if (levels > 4095)
             levels = 4095;
         else
@@ -304,13 +304,13 @@ static BrioStatus code_motion(BrioMotionFile *m, double most, Coded *c)
 }
 
 static void json_motion(Report *r, const BrioMotionFile *m, const Coded *c, const char *label,
-                        const char *block)
+                        const char *stream_name)
 {
     BrioJson json = {.file = r->run_text, .flat = true};
     if (r->run_count++) fputc(',', r->run_text);
     brio__json_open(&json, NULL, '{');
     brio__json_text(&json, "label", label);
-    brio__json_text(&json, "block", block);
+    brio__json_text(&json, "block", stream_name);
     brio__json_real(&json, "fps", m->fps);
     brio__json_integer(&json, "stride", c->stride * m->stride);
     brio__json_open(&json, "parts", '[');
@@ -405,8 +405,8 @@ static BrioStatus put_motions(Report *r, BrioMotionFile **motion, const char *co
 {
     BrioStageDef def = brio__stage_defaults();
     BrioStage *stage = NULL;
-    char block[32];
-    int64_t most_stride = 1;
+    char stream_name[32];
+    int64_t max_stride = 1;
     fputs("<div id=\"motion\"><p class=\"note\">The motion appears here when the page's script has "
           "run.</p></div>\n",
           r->file);
@@ -414,28 +414,28 @@ static BrioStatus put_motions(Report *r, BrioMotionFile **motion, const char *co
     BrioStatus status = BRIO_OK;
     for (int k = 0; status == BRIO_OK && k < count; k++) {
         Coded coded;
-        double rest = REPORT_MOST_BYTES - 2e6; /* for the page, its script and charts */
+        double rest = REPORT_MAX_BYTES - 2e6; /* for the page, its script and charts */
         status = code_motion(motion[k], 0.75 * rest / count, &coded);
-        snprintf(block, sizeof block, "motion-%d", k);
+        snprintf(stream_name, sizeof stream_name, "motion-%d", k);
         if (status == BRIO_OK) {
-            put_block(r->file, block, coded.stream, coded.length);
-            json_motion(r, motion[k], &coded, label[k], block);
-            most_stride = BRIO_MAX(most_stride, coded.stride * motion[k]->stride);
+            put_block(r->file, stream_name, coded.stream, coded.length);
+            json_motion(r, motion[k], &coded, label[k], stream_name);
+            max_stride = BRIO_MAX(max_stride, coded.stride * motion[k]->stride);
         }
         brio__free(coded.bytes);
         brio__free(coded.stream);
         brio__free(coded.slots);
     }
     if (status == BRIO_OK) json_camera(r, stage);
-    if (most_stride > 1)
+    if (max_stride > 1)
         brio__html_element(r->file, "p class=\"note\"",
                            "Only every %lld%s frame is shown, so that this page stays below %.0f "
                            "MB; `brio render` draws all that %s holds.",
-                           (long long)most_stride,
-                           most_stride == 2   ? "nd"
-                           : most_stride == 3 ? "rd"
-                                              : "th",
-                           REPORT_MOST_BYTES / 1e6, BRIO_MOTION_NAME);
+                           (long long)max_stride,
+                           max_stride == 2   ? "nd"
+                           : max_stride == 3 ? "rd"
+                                             : "th",
+                           REPORT_MAX_BYTES / 1e6, BRIO_MOTION_NAME);
     brio__stage_free(stage);
     return status;
 }

@@ -26,8 +26,8 @@ typedef struct Report {
     int chart_count, run_count;
 } Report;
 
-enum { REPORT_MOST_RUNS = 6 };
-#define REPORT_MOST_BYTES 20e6 /* of the whole page */
+enum { REPORT_MAX_RUNS = 6 };
+#define REPORT_MAX_BYTES 20e6 /* of the whole page */
 
 void report_begin(Report *report, FILE *file, const char *title);
 /* A figure; `about` stands below it and may be NULL. */

@@ -13,15 +13,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_COLUMNS = 96, MOST_ROWS = 5000, TABLE_ROWS = 12 };
+enum { MAX_COLUMNS = 96, MAX_ROWS = 5000, TABLE_ROWS = 12 };
 
 /* energy.csv by columns. */
 typedef struct Ledger {
     int column_count;
-    char name[MOST_COLUMNS][64];
-    double *column[MOST_COLUMNS];
+    char name[MAX_COLUMNS][64];
+    double *column[MAX_COLUMNS];
     int64_t rows, all_rows, every;
-    double last[MOST_COLUMNS];
+    double last[MAX_COLUMNS];
 } Ledger;
 
 typedef struct RunReport {
@@ -72,7 +72,7 @@ static void read_row(Ledger *l, char *line, double *row)
     }
 }
 
-/* Long runs are thinned to MOST_ROWS rows; the last one is always there. */
+/* Long runs are thinned to MAX_ROWS rows; the last one is always there. */
 static BrioStatus read_ledger(const char *folder, Ledger *l, BrioError *error)
 {
     char path[4200], *line = NULL;
@@ -83,12 +83,12 @@ static BrioStatus read_ledger(const char *folder, Ledger *l, BrioError *error)
         return brio__error(error, BRIO_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
     while (getline(&line, &room, file) > 0) l->all_rows++;
     l->all_rows = BRIO_MAX(l->all_rows - 1, 0);
-    l->every = l->all_rows / MOST_ROWS + 1;
+    l->every = l->all_rows / MAX_ROWS + 1;
     rewind(file);
     BrioStatus status = BRIO_OK;
     if (getline(&line, &room, file) > 0)
         for (char *rest = line, *name;
-             l->column_count < MOST_COLUMNS && (name = strsep(&rest, ",\n")) && name[0];)
+             l->column_count < MAX_COLUMNS && (name = strsep(&rest, ",\n")) && name[0];)
             snprintf(l->name[l->column_count++], sizeof l->name[0], "%s", name);
     for (int k = 0; status == BRIO_OK && k < l->column_count; k++) {
         l->column[k] = brio__alloc((size_t)(l->all_rows / l->every) + 2, sizeof(double));
@@ -234,19 +234,19 @@ static void energy_sentence(const Ledger *l, char *text, size_t size)
         }
         largest = fmax(largest, sum);
     }
-    double share = 100 * remainder / largest;
+    double percent = 100 * remainder / largest;
     text[0] = 0;
-    if (!(largest > 0) || !isfinite(share)) return;
-    if (fabs(share) < 0.05)
+    if (!(largest > 0) || !isfinite(percent)) return;
+    if (fabs(percent) < 0.05)
         snprintf(text, size,
                  "The method kept the energy to %.1g %% of the largest kinetic and elastic energy "
                  "(%.4g J).",
-                 fmax(fabs(share), 1e-10), largest);
+                 fmax(fabs(percent), 1e-10), largest);
     else
         snprintf(text, size,
                  "The method itself %s %.4g J, %.3g %% of the largest kinetic and elastic energy "
                  "(%.4g J).",
-                 share < 0 ? "took" : "added", fabs(remainder), fabs(share), largest);
+                 percent < 0 ? "took" : "added", fabs(remainder), fabs(percent), largest);
 }
 
 static void put_words(RunReport *r)
@@ -369,19 +369,19 @@ static void put_phases(const RunReport *r)
     report_head(file, "share", "%", false);
     fputs("<th class=\"words\" aria-hidden=\"true\"></th></tr></thead>\n<tbody>\n", file);
     for (int i = 0; i < wall->count; i++) {
-        double seconds = number_at(wall, wall->child[i]->key), share = 100 * seconds / total;
+        double seconds = number_at(wall, wall->child[i]->key), percent = 100 * seconds / total;
         char text[32];
         if (!strcmp(wall->child[i]->key, "total") || !(seconds >= 0)) continue;
         fputs("<tr>", file);
         report_cell(file, "words", wall->child[i]->key);
         snprintf(text, sizeof text, "%.3g", seconds);
         report_cell(file, "", text);
-        snprintf(text, sizeof text, "%.1f", share);
+        snprintf(text, sizeof text, "%.1f", percent);
         report_cell(file, "", text);
         fprintf(file,
                 "<td class=\"words\" aria-hidden=\"true\"><span class=\"bar\" "
                 "style=\"width:%.1frem\"></span></td></tr>\n",
-                0.16 * share);
+                0.16 * percent);
     }
     fputs("</tbody>\n</table></div>\n", file);
 }
@@ -451,11 +451,12 @@ BrioStatus report_of_run(const char *folder, BrioError *error)
     if (status == BRIO_OK) status = brio__folder_open(folder, false, &out, error);
     if (status == BRIO_OK) status = brio__replace_begin(&out, "report.html", &file, error);
     if (status == BRIO_OK) {
-        BrioStatus made = write_page(&r, file);
+        BrioStatus written = write_page(&r, file);
         status = brio__replace_end(&out, "report.html", file, false, error);
-        if (made != BRIO_OK) {
+        if (written != BRIO_OK) {
             unlinkat(out.fd, "report.html", 0);
-            status = brio__error(error, made, "%s/report.html: %s", folder, brio_status_text(made));
+            status = brio__error(error, written, "%s/report.html: %s", folder,
+                                 brio_status_text(written));
         }
     }
     brio__folder_close(&out);

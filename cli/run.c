@@ -1,4 +1,4 @@
-/* brio run: a scene from its first state to its end, with results in a folder. */
+/* brio run: a scene from its initial state to its end, with results in a folder. */
 #include "commands.h"
 #include "progress.h"
 #include "report.h"
@@ -41,7 +41,7 @@ static void print_json(const BrioScene *scene, const char *out, const BrioRunRes
     brio__json_integer(&json, "evaluations", r->totals.solve.evaluations);
     brio__json_integer(&json, "roundoff_convergences", r->totals.solve.roundoff);
     brio__json_integer(&json, "halved_steps", r->totals.halved_steps);
-    brio__json_real(&json, "first_energy", r->totals.first_energy);
+    brio__json_real(&json, "first_energy", r->totals.initial_energy);
     brio__json_real(&json, "last_energy", r->totals.last_energy);
     brio__json_boolean(&json, "resumed", r->resumed);
     if (r->exact.states) {
@@ -69,7 +69,7 @@ static void print_summary(const BrioScene *scene, const char *out, const BrioRun
            type && type->unfinished ? "local/global" : "Newton",
            (long long)r->totals.solve.iterations,
            r->step > 0 ? (double)r->totals.solve.iterations / (double)r->step : 0,
-           r->totals.first_energy, r->totals.last_energy);
+           r->totals.initial_energy, r->totals.last_energy);
     if (r->totals.halved_steps)
         printf("  %lld steps were done in halves (at worst %d times halved)\n",
                (long long)r->totals.halved_steps, (int)r->totals.deepest_halving);
@@ -133,8 +133,8 @@ static int read_arguments(Arguments *a, Asked *asked, bool *done)
 }
 
 /* What became of a run that has started; returns the exit code. */
-static int tell(const Asked *asked, const BrioScene *scene, const BrioRunResult *result,
-                BrioStatus status)
+static int report_progress(const Asked *asked, const BrioScene *scene, const BrioRunResult *result,
+                           BrioStatus status)
 {
     const char *out = asked->options.out;
     BrioError error = {0};
@@ -165,7 +165,7 @@ static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
     Asked asked = {.options = {.stop = &stop_wanted, .progress = progress_show}};
-    bool done, speaks = cluster_speaks();
+    bool done, is_root = cluster_is_root();
     int code = read_arguments(&a, &asked, &done);
     if (done) return code;
     BrioScene *scene = NULL;
@@ -173,16 +173,17 @@ static int run(int argc, char **argv)
     BrioRunResult result = {0};
     const SceneArguments *given = &asked.scene;
     BrioStatus loaded =
-        speaks ? brio__scene_load(given->name, given->sets, given->set_count, &scene, &error)
-               : BRIO_OK;
+        is_root ? brio__scene_load(given->name, given->sets, given->set_count, &scene, &error)
+                : BRIO_OK;
     if (cluster_same(loaded, &error) != BRIO_OK)
-        return speaks ? say_error(&error, EXIT_USAGE) : EXIT_USAGE;
+        return is_root ? say_error(&error, EXIT_USAGE) : EXIT_USAGE;
     catch_signals();
     cluster_last_words(asked.options.out);
     BrioStatus status = brio__run(scene, &asked.options, &result, &error);
-    if (!speaks) return !result.started ? EXIT_USAGE : status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
+    if (!is_root) return !result.started ? EXIT_USAGE : status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
     progress_clear();
-    code = result.started ? tell(&asked, scene, &result, status) : say_error(&error, EXIT_USAGE);
+    code = result.started ? report_progress(&asked, scene, &result, status)
+                          : say_error(&error, EXIT_USAGE);
     brio__scene_free(scene);
     return code;
 }

@@ -33,7 +33,7 @@ typedef struct Work {
     double *frequency, *kinetic, *potential, *total, *cumulative;
     uint8_t *shown;
     double prestress; /* J: elastic and attachments at the reference */
-    bool held_moved;
+    bool fixed_moved;
     int zeros, unstable;
     double sum[3]; /* kinetic, potential, total over all modes */
 } Work;
@@ -81,7 +81,7 @@ static BrioStatus project_body(Work *k, int number)
     for (int64_t i = 0; i < count; i++) {
         int32_t at = s->map_start[first + i];
         if (at == s->map_start[first + i + 1]) {
-            k->held_moved |= brio__hypot_distance3(x + 3 * i, X + 3 * i) > 1e-9 * size;
+            k->fixed_moved |= brio__hypot_distance3(x + 3 * i, X + 3 * i) > 1e-9 * size;
             continue;
         }
         int64_t block = s->map_block[at];
@@ -175,10 +175,10 @@ static BrioStatus analyse(Work *k, BrioError *error)
     return BRIO_OK;
 }
 
-/* Those of most energy among the modes that are not rigid, `most` of them. */
-static void choose(Work *k, int64_t most)
+/* Those of most energy among the modes that are not rigid, `max` of them. */
+static void choose(Work *k, int64_t max)
 {
-    for (int64_t round = 0; round < most; round++) {
+    for (int64_t round = 0; round < max; round++) {
         int best = -1;
         for (int i = 0; i < k->modes.n; i++)
             if (k->frequency[i] != 0 && !k->shown[i] &&
@@ -206,7 +206,7 @@ static int notes(const Work *k, char text[6][320])
         snprintf(text[count++], sizeof text[0],
                  "The modes are about the rest shape, without gravity: where a body hangs from "
                  "something, its sag counts as potential of low modes.");
-    if (k->held_moved)
+    if (k->fixed_moved)
         snprintf(text[count++], sizeof text[0],
                  "Held vertices are not where the rest shape has them: the strain that they force "
                  "on the body is not the modes' alone.");
@@ -230,15 +230,15 @@ static int notes(const Work *k, char text[6][320])
 }
 
 static void row(Table *table, const char *name, const char *frequency, const double energy[3],
-                double share)
+                double fraction)
 {
     table_cell(table, "%s", name);
     table_cell(table, "%s", frequency);
     for (int i = 0; i < 3; i++) table_number(table, energy[i], 5);
-    if (isnan(share))
+    if (isnan(fraction))
         table_cell(table, "%s", "");
     else
-        table_cell(table, "%.2f", 100 * share);
+        table_cell(table, "%.2f", 100 * fraction);
 }
 
 static void print_table(const Work *k)
@@ -354,9 +354,9 @@ static void print_json(const Work *k)
 static BrioStatus draw(const Work *k, FILE *file)
 {
     char title[256];
-    double most = 0;
-    for (int i = 0; i < k->modes.n; i++) most = fmax(most, fmax(k->kinetic[i], k->potential[i]));
-    if (!(most > 0)) most = 1;
+    double max = 0;
+    for (int i = 0; i < k->modes.n; i++) max = fmax(max, fmax(k->kinetic[i], k->potential[i]));
+    if (!(max > 0)) max = 1;
     snprintf(title, sizeof title, "Energy by mode: %s, t = %g s",
              k->scene->title[0] ? k->scene->title : k->run, k->ledger.time);
     BrioPlotSeries energy[2] = {{.name = "kinetic",
@@ -369,21 +369,21 @@ static BrioStatus draw(const Work *k, FILE *file)
                                  .count = k->modes.n,
                                  .x = k->frequency,
                                  .y = k->potential}};
-    BrioPlotSeries share = {.count = k->modes.n, .x = k->frequency, .y = k->cumulative};
+    BrioPlotSeries fraction = {.count = k->modes.n, .x = k->frequency, .y = k->cumulative};
     BrioPlot plots[2] = {{.title = title,
                           .x = {.label = "frequency [Hz]"},
                           .y = {.label = "energy [J]",
                                 .log = true,
                                 .fixed = true,
-                                .low = 1e-14 * most,
-                                .high = 4 * most},
+                                .low = 1e-14 * max,
+                                .high = 4 * max},
                           .series_count = 2,
                           .series = energy},
                          {.title = "Share of the vibrations' energy up to a frequency",
                           .x = {.label = "frequency [Hz]"},
                           .y = {.label = "%", .fixed = true, .low = 0, .high = 105},
                           .series_count = 1,
-                          .series = &share}};
+                          .series = &fraction}};
     return brio__plot_write(file, plots, 2, 1);
 }
 
@@ -423,14 +423,13 @@ static int run(int argc, char **argv)
     Arguments a = {.command = &command_spectrum, .argc = argc, .argv = argv, .at = 1};
     Work k = {0};
     const char *picture = NULL;
-    int64_t most = 0, threads;
+    int64_t max = 0, threads;
     int option, code = EXIT_DONE;
     bool force = false, json = false;
     while ((option = argument_next(&a)) != ARGUMENT_END) {
         switch (option) {
         case MODES:
-            if (!read_count(a.command, "--modes", a.value, BRIO_MODES_MOST, &most))
-                return EXIT_USAGE;
+            if (!read_count(a.command, "--modes", a.value, BRIO_MODES_MAX, &max)) return EXIT_USAGE;
             break;
         case OUT: picture = a.value; break;
         case FORCE: force = true; break;
@@ -452,7 +451,7 @@ static int run(int argc, char **argv)
         return usage_error(a.command, "which results? Give the folder that `brio run` has written");
     BrioError error = {0};
     if (analyse(&k, &error) == BRIO_OK) {
-        choose(&k, most ? most : json ? k.modes.n : 12);
+        choose(&k, max ? max : json ? k.modes.n : 12);
         if (picture) code = write_picture(&k, picture, force);
         if (code == EXIT_DONE && json) print_json(&k);
         if (code == EXIT_DONE && !json) print(&k);

@@ -19,7 +19,7 @@ typedef struct Request {
 } Request;
 
 /* Numbers may be fractions, as in scenes. */
-static bool read_number(const Command *command, const char *option, const char *text, double least,
+static bool read_number(const Command *command, const char *option, const char *text, double min,
                         bool or_equal, double *value)
 {
     BrioNode *node = NULL;
@@ -27,9 +27,9 @@ static bool read_number(const Command *command, const char *option, const char *
     BrioStatus status = brio__tree_parse(text, strlen(text), option, &node, &error);
     if (status == BRIO_OK) status = brio__node_real(node, value, &error);
     brio__tree_free(node);
-    if (status == BRIO_OK && (*value > least || (or_equal && *value == least))) return true;
+    if (status == BRIO_OK && (*value > min || (or_equal && *value == min))) return true;
     usage_error(command, "%s %s: expected a number %s %g, such as 0.5 or 1/30", option, text,
-                or_equal ? "of at least" : "above", least);
+                or_equal ? "of at least" : "above", min);
     return false;
 }
 
@@ -103,7 +103,7 @@ static int oscillator(const Command *command, Request *r)
     static const struct {
         int option;
         const char *name, *standard;
-        double least;
+        double min;
         bool or_equal;
     } numbers[] = {{STIFFNESS, "--k", NULL, 0, false},
                    {MASS, "--m", "1", 0, false},
@@ -117,7 +117,7 @@ static int oscillator(const Command *command, Request *r)
                                "%s is missing: an oscillator needs --k (N/m) and --h (s); --m is 1 "
                                "kg and --d is 0 N s/m unless given",
                                numbers[i].name);
-        if (!read_number(command, numbers[i].name, text, numbers[i].least, numbers[i].or_equal,
+        if (!read_number(command, numbers[i].name, text, numbers[i].min, numbers[i].or_equal,
                          &r->value[numbers[i].option]))
             return EXIT_USAGE;
     }
@@ -146,7 +146,7 @@ static int oscillator(const Command *command, Request *r)
 
 static const double safety = 1.5;      /* on k0 [Shinya2004, Sec. 5.3] */
 static const double tolerance = 0.003; /* of k0 */
-enum { LOW_MODES = 3, FREQUENCIES = LOW_MODES + 1, MOST_METHODS = 128 };
+enum { LOW_MODES = 3, FREQUENCIES = LOW_MODES + 1, MAX_METHODS = 128 };
 
 typedef struct Explicit {
     const BrioIntegrator *integrator;
@@ -170,8 +170,8 @@ typedef struct Analysis {
     /* they are modes; otherwise round numbers stand for the low ones */
     bool modes;
     int explicit_count, implicit_count;
-    Explicit explicit_[MOST_METHODS];
-    Implicit implicit[MOST_METHODS];
+    Explicit explicit_[MAX_METHODS];
+    Implicit implicit[MAX_METHODS];
 } Analysis;
 
 /* The lowest vibrations if all modes can be had, otherwise 1, 10 and 100 Hz as far as they are
@@ -180,7 +180,7 @@ static BrioStatus find_frequencies(Analysis *a, BrioStiffness *stiffness)
 {
     BrioModes modes = {0};
     BrioError unused = {0};
-    BrioStatus status = 3 * (int64_t)a->sim->system->block_count <= BRIO_MODES_MOST
+    BrioStatus status = 3 * (int64_t)a->sim->system->block_count <= BRIO_MODES_MAX
                             ? brio__modes_create(stiffness, &modes, &unused)
                             : BRIO_ERROR_TOO_LARGE;
     if (status == BRIO_ERROR_MEMORY) return status;
@@ -252,14 +252,14 @@ static BrioStatus analyse(Analysis *a, BrioError *error)
                         a->k0);
     if (status == BRIO_OK) status = find_frequencies(a, stiffness);
     brio__stiffness_free(stiffness);
-    for (int i = 0; status == BRIO_OK && brio_integrator_at(i) && i < MOST_METHODS; i++)
+    for (int i = 0; status == BRIO_OK && brio_integrator_at(i) && i < MAX_METHODS; i++)
         status = measure_method(a, brio_integrator_at(i));
     return status == BRIO_OK ? BRIO_OK : brio__error(error, status, "%s", brio_status_text(status));
 }
 
-/* Eq. 30 for the point (X, Y): the share of the stiffness for a step that uses the whole region at
- * k = safety k0. */
-static double stiffness_share(const Explicit *m, double k, double d0, double *h)
+/* Eq. 30 for the point (X, Y): the fraction of the stiffness for a step that uses the whole region
+ * at k = safety k0. */
+static double stiffness_fraction(const Explicit *m, double k, double d0, double *h)
 {
     *h = sqrt(m->Y / k);
     return *h * (m->X - d0 * *h) / m->Y;
@@ -314,7 +314,7 @@ static void damped_text(const Analysis *a)
         const Explicit *m = &a->explicit_[i];
         double h, beta;
         if (!(m->Y > 0)) continue;
-        beta = stiffness_share(m, safety * a->k0, a->d0, &h);
+        beta = stiffness_fraction(m, safety * a->k0, a->d0, &h);
         table_cell(&table, "%s", m->integrator->name);
         table_number(&table, m->X, 5);
         table_number(&table, m->Y, 5);
@@ -381,7 +381,7 @@ static void analysis_json(const Analysis *a)
     brio__json_open(&json, "explicit", '[');
     for (int i = 0; i < a->explicit_count; i++) {
         const Explicit *m = &a->explicit_[i];
-        double h = NAN, beta = m->Y > 0 ? stiffness_share(m, safety * a->k0, a->d0, &h) : NAN;
+        double h = NAN, beta = m->Y > 0 ? stiffness_fraction(m, safety * a->k0, a->d0, &h) : NAN;
         brio__json_open(&json, NULL, '{');
         brio__json_text(&json, "integrator", m->integrator->name);
         brio__json_real(&json, "h_max", m->limit / root);

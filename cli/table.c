@@ -60,10 +60,10 @@ static void put(FILE *file, const Table *table, int column, const int *width, co
 
 void table_print(Table *table, FILE *file, int indent)
 {
-    enum { MOST = 32 };
-    int width[MOST] = {0}, owed = 0;
+    enum { MAX = 32 };
+    int width[MAX] = {0}, owed = 0;
     bool units = false;
-    for (int c = 0; c < table->columns && c < MOST; c++) {
+    for (int c = 0; c < table->columns && c < MAX; c++) {
         width[c] = BRIO_MAX(letters(table->column[c].head), letters(table->column[c].unit));
         units |= table->column[c].unit && table->column[c].unit[0];
     }

@@ -130,6 +130,8 @@ if(BRIO_PYTHON3 AND BRIO_NM AND NOT BRIO_SANITIZE AND NOT BRIO_COVERAGE)
   add_test(NAME integrator_symbols COMMAND ${BRIO_PYTHON3} -B ${PROJECT_SOURCE_DIR}/tests/layers.py --objects ${PROJECT_BINARY_DIR})
   set_tests_properties(integrator_symbols PROPERTIES LABELS quick TIMEOUT 60)
 endif()
+add_test(NAME words COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/words_test.sh ${PROJECT_SOURCE_DIR})
+set_tests_properties(words PROPERTIES LABELS quick TIMEOUT 300)
 add_test(NAME format COMMAND sh ${PROJECT_SOURCE_DIR}/cmake/format_test.sh ${PROJECT_SOURCE_DIR})
 set_tests_properties(format PROPERTIES LABELS quick TIMEOUT 300 SKIP_RETURN_CODE 77)
 

@@ -21,12 +21,12 @@ int main(int argc, char **argv)
     if (brio_sim_set_integrator(sim, "a-search", NULL, &error))
         return fprintf(stderr, "%s\n", error.message), 1;
     for (int k = 0; k < 90; k++) {
-        BrioHand held;
+        BrioHand grabbed;
         double to[3] = {hit[0], hit[1] + fmin(1, k / 60.0), hit[2]};
         if (k < 75) brio_sim_drag(sim, hand, to, NULL);
         if (k == 70) brio_sim_set_material(sim, 0, "k", 400, NULL);
-        if (k % 15 == 0 && !brio_sim_hand(sim, hand, &held))
-            printf("hand at y = %.2f m, cloth at %.2f m\n", held.point[1], held.grip[1]);
+        if (k % 15 == 0 && !brio_sim_hand(sim, hand, &grabbed))
+            printf("hand at y = %.2f m, cloth at %.2f m\n", grabbed.point[1], grabbed.grip[1]);
         if (k == 75) brio_sim_release(sim, hand, NULL);
         if (brio_sim_step(sim, &error)) return fprintf(stderr, "%s\n", error.message), 1;
     }

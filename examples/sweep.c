@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-enum { STIFFNESSES = 4, MESHES = 2, CASES = STIFFNESSES * MESHES, MOST_THREADS = 64 };
+enum { STIFFNESSES = 4, MESHES = 2, CASES = STIFFNESSES * MESHES, MAX_THREADS = 64 };
 static const double stiffness[STIFFNESSES] = {5e5, 1e6, 2e6, 4e6}; /* Pa */
 static const int cells[MESHES] = {8, 16};
 
@@ -58,9 +58,9 @@ static void *work(void *unused)
 
 int main(void)
 {
-    pthread_t thread[MOST_THREADS];
+    pthread_t thread[MAX_THREADS];
     /* as many as there are cores */
-    int count = brio_threads() < MOST_THREADS ? brio_threads() : MOST_THREADS, failed = 0;
+    int count = brio_threads() < MAX_THREADS ? brio_threads() : MAX_THREADS, failed = 0;
     brio_set_threads(1);
     for (int t = 0; t < count; t++)
         if (pthread_create(&thread[t], NULL, work, NULL)) count = t;

@@ -120,9 +120,9 @@ void brio_error_text(const BrioError *error, char *text, size_t size)
  * letters. */
 static int edit_distance(const char *a, const char *b)
 {
-    enum { MOST = 64 };
-    int na = (int)strnlen(a, MOST - 1), nb = (int)strnlen(b, MOST - 1);
-    int row[3][MOST];
+    enum { MAX = 64 };
+    int na = (int)strnlen(a, MAX - 1), nb = (int)strnlen(b, MAX - 1);
+    int row[3][MAX];
     for (int j = 0; j <= nb; j++) row[1][j] = j;
     for (int i = 1; i <= na; i++) {
         int *now = row[(i + 1) % 3], *last = row[i % 3], *before = row[(i + 2) % 3];
@@ -142,11 +142,11 @@ static int edit_distance(const char *a, const char *b)
 const char *brio__nearest(const char *word, const char *const *names, int count)
 {
     const char *nearest = NULL;
-    int least = (int)strlen(word) / 3 + 2; /* farther than this is no typing mistake */
+    int min = (int)strlen(word) / 3 + 2; /* farther than this is no typing mistake */
     for (int i = 0; i < count; i++) {
         int distance = edit_distance(word, names[i]);
-        if (distance < least) {
-            least = distance;
+        if (distance < min) {
+            min = distance;
             nearest = names[i];
         }
     }
@@ -161,10 +161,10 @@ static void *default_allocate(void *user, size_t size)
     return malloc(size);
 }
 
-static void default_release(void *user, void *block)
+static void default_release(void *user, void *memory)
 {
     (void)user;
-    free(block);
+    free(memory);
 }
 
 static BrioAllocator allocator = {default_allocate, default_release, NULL};
@@ -192,23 +192,23 @@ void *brio__alloc(size_t count, size_t size)
 
 void *brio__calloc(size_t count, size_t size)
 {
-    void *block = brio__alloc(count, size);
-    if (block) memset(block, 0, count * size);
-    return block;
+    void *memory = brio__alloc(count, size);
+    if (memory) memset(memory, 0, count * size);
+    return memory;
 }
 
-void *brio__realloc(void *block, size_t old, size_t count, size_t size)
+void *brio__realloc(void *memory, size_t old, size_t count, size_t size)
 {
     void *grown = brio__alloc(count, size);
     if (!grown) return NULL;
-    if (block) memcpy(grown, block, BRIO_MIN(old, count) * size);
-    brio__free(block);
+    if (memory) memcpy(grown, memory, BRIO_MIN(old, count) * size);
+    brio__free(memory);
     return grown;
 }
 
-void brio__free(void *block)
+void brio__free(void *memory)
 {
-    if (block) allocator.release(allocator.user, ((void **)block)[-1]);
+    if (memory) allocator.release(allocator.user, ((void **)memory)[-1]);
 }
 
 char *brio__strdup(const char *text)
@@ -237,10 +237,10 @@ static int threads_wanted;
 static int sharing_threads = 1;
 static BrioSharing *sharing;
 
-void brio__set_sharing(int threads, BrioSharing *share)
+void brio__set_sharing(int threads, BrioSharing *distribute)
 {
     sharing_threads = threads;
-    sharing = share;
+    sharing = distribute;
 }
 #endif
 

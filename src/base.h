@@ -46,8 +46,8 @@ void *brio__alloc(size_t count, size_t size);
 void *brio__calloc(size_t count, size_t size);
 /* Grows or makes an array, keeping its first `old` elements; NULL (and the old array kept) on
  * failure. */
-void *brio__realloc(void *block, size_t old, size_t count, size_t size);
-void brio__free(void *block);
+void *brio__realloc(void *memory, size_t old, size_t count, size_t size);
+void brio__free(void *memory);
 char *brio__strdup(const char *text);
 /* Bytes that may still be allocated on this machine (physical memory, or BRIO_MEMORY_LIMIT in
  * bytes). */
@@ -64,7 +64,7 @@ void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *cont
 /* Of builds without OpenMP: who shares out the chunks of brio__parallel_for, among up to `threads`
  * threads of which the caller is one. */
 typedef void BrioSharing(int threads, int64_t count, int64_t grain, BrioWork *work, void *context);
-void brio__set_sharing(int threads, BrioSharing *share);
+void brio__set_sharing(int threads, BrioSharing *distribute);
 
 /* Sums, over chunks whose size depends on count only, what term(context, begin, end) returns, in
  * order. */

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 /* Squares of sizes in this range neither overflow nor lose bits. */
-#define SIZE_MOST 1e140
-#define SIZE_LEAST 1e-140
+#define LARGEST_SIZE 1e140
+#define SMALLEST_SIZE 1e-140
 
 static inline double dot(const double a[3], const double b[3])
 {
@@ -35,15 +35,15 @@ static inline double largest(double size, const double a[3])
  * Keeps the nearest so far: returns true, with its square and s, if this one is nearer than
  * *least. */
 static inline bool nearer_on_segment(const double p[3], const double q[3], const double e[3],
-                                     double *least, double *s)
+                                     double *min, double *s)
 {
     double ee = dot(e, e), pe = dot(p, e), part = 0;
     if (pe > 0 && ee > 0) part = pe < ee ? pe / ee : 1;
     double d[3];
     for (int k = 0; k < 3; k++) d[k] = part < 1 ? p[k] - part * e[k] : q[k];
     double square = dot(d, d);
-    if (!(square < *least)) return false;
-    *least = square;
+    if (!(square < *min)) return false;
+    *min = square;
     *s = part;
     return true;
 }
@@ -92,7 +92,7 @@ double brio__closest_vertex_face(const double x[12], double w[4])
         size = largest(size, r[i]);
     }
     w[0] = 1;
-    if (size > 0 && (size < SIZE_LEAST || size > SIZE_MOST))
+    if (size > 0 && (size < SMALLEST_SIZE || size > LARGEST_SIZE))
         return rescaled(brio__closest_vertex_face, x, w, size);
 
     double e02[3], k1, k2, d[3];
@@ -103,14 +103,14 @@ double brio__closest_vertex_face(const double x[12], double w[4])
         w[3] = -k2;
         return sqrt(dot(d, d));
     }
-    double least = INFINITY, s = 0;
+    double min = INFINITY, s = 0;
     int edge = 0;
     for (int i = 0; i < 3; i++)
-        if (nearer_on_segment(r[i], r[(i + 1) % 3], e[i], &least, &s)) edge = i;
+        if (nearer_on_segment(r[i], r[(i + 1) % 3], e[i], &min, &s)) edge = i;
     w[1 + edge] = -(1 - s);
     w[1 + (edge + 1) % 3] = -s;
     w[1 + (edge + 2) % 3] = -0.0;
-    return sqrt(least);
+    return sqrt(min);
 }
 
 double brio__closest_edge_edge(const double x[12], double w[4])
@@ -124,29 +124,29 @@ double brio__closest_edge_edge(const double x[12], double w[4])
             subtract(b[j], a[i], ba[j][i]);
             size = largest(size, ab[i][j]);
         }
-    if (size > 0 && (size < SIZE_LEAST || size > SIZE_MOST))
+    if (size > 0 && (size < SMALLEST_SIZE || size > LARGEST_SIZE))
         return rescaled(brio__closest_edge_edge, x, w, size);
     subtract(a[1], a[0], ea);
     subtract(b[1], b[0], eb);
 
     /* b0 - a0 = s ea - t eb + rest */
-    double s, t, d[3], least = INFINITY;
+    double s, t, d[3], min = INFINITY;
     if (project_on_span(ba[0][0], ea, eb, &s, &t, d) && s >= 0 && s <= 1 && -t >= 0 && -t <= 1) {
         t = -t;
-        least = dot(d, d);
+        min = dot(d, d);
     } else {
         double part = 0;
         s = t = 0;
         for (int i = 0; i < 2; i++)
-            if (nearer_on_segment(ab[i][0], ab[i][1], eb, &least, &part)) s = i, t = part;
+            if (nearer_on_segment(ab[i][0], ab[i][1], eb, &min, &part)) s = i, t = part;
         for (int j = 0; j < 2; j++)
-            if (nearer_on_segment(ba[j][0], ba[j][1], ea, &least, &part)) s = part, t = j;
+            if (nearer_on_segment(ba[j][0], ba[j][1], ea, &min, &part)) s = part, t = j;
     }
     w[0] = 1 - s;
     w[1] = s;
     w[2] = -(1 - t);
     w[3] = -t;
-    return sqrt(least);
+    return sqrt(min);
 }
 
 double brio__cross_square(const double x[12])

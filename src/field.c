@@ -90,21 +90,20 @@ static double round_bound(double bound)
 static void range_text(const BrioField *field, char *text, size_t size)
 {
     bool below = field->min > -DBL_MAX, above = field->max < DBL_MAX;
-    double least = round_bound(field->min), most = round_bound(field->max);
+    double min = round_bound(field->min), max = round_bound(field->max);
     char low[64] = "", high[64] = "";
     if (below && field->min > 0 && field->min <= TINY)
         snprintf(low, sizeof low, "positive");
     else if (below)
-        snprintf(low, sizeof low, "%s %s", field->min > least ? "more than" : "at least",
-                 number(least).text);
+        snprintf(low, sizeof low, "%s %s", field->min > min ? "more than" : "at least",
+                 number(min).text);
     if (above && field->max < 0 && field->max >= -TINY)
         snprintf(high, sizeof high, "negative");
     else if (above)
-        snprintf(high, sizeof high, "%s %s", field->max < most ? "less than" : "at most",
-                 number(most).text);
-    if (below && above && field->min == least && field->max == most &&
-        !(least > 0 && least <= TINY))
-        snprintf(text, size, "must be between %s and %s", number(least).text, number(most).text);
+        snprintf(high, sizeof high, "%s %s", field->max < max ? "less than" : "at most",
+                 number(max).text);
+    if (below && above && field->min == min && field->max == max && !(min > 0 && min <= TINY))
+        snprintf(text, size, "must be between %s and %s", number(min).text, number(max).text);
     else
         snprintf(text, size, "must be %s%s%s", low, below && above ? " and " : "", high);
 }

@@ -28,7 +28,7 @@ static inline vec3l vec3l_select(lane_mask m, vec3l a, vec3l b)
     return (vec3l){lane_select(m, a.x, b.x), lane_select(m, a.y, b.y), lane_select(m, a.z, b.z)};
 }
 
-/* Node k of a block of elements: node[k*8 .. k*8+7] are vertex numbers times three. */
+/* Node k of a pack of elements: node[k*8 .. k*8+7] are vertex numbers times three. */
 static inline vec3l vec3l_gather(const double *x, const int32_t *node)
 {
     return (vec3l){lane_gather(x, node), lane_gather(x + 1, node), lane_gather(x + 2, node)};

@@ -47,12 +47,12 @@ static inline void real_minus(const real a[3], const real b[3], real c[3])
 
 static inline real real_size(const real *x, int count)
 {
-    real most = 0;
+    real max = 0;
     for (int i = 0; i < count; i++) {
-        if (x[i] > most) most = x[i];
-        if (-x[i] > most) most = -x[i];
+        if (x[i] > max) max = x[i];
+        if (-x[i] > max) max = -x[i];
     }
-    return most;
+    return max;
 }
 
 static inline real square_to_segment(const real p[3], const real a[3], const real b[3])
@@ -79,48 +79,48 @@ static inline bool aligned(const real e[3], const real f[3], const real n[3], co
 
 static inline real square_vertex_face(const real x[12])
 {
-    real least = square_to_segment(x, x + 3, x + 6), n[3], e[3][3], r[3][3];
+    real min = square_to_segment(x, x + 3, x + 6), n[3], e[3][3], r[3][3];
     for (int i = 1; i < 3; i++) {
         real square = square_to_segment(x, x + 3 + 3 * i, x + 3 + 3 * ((i + 1) % 3));
-        if (square < least) least = square;
+        if (square < min) min = square;
     }
     for (int i = 0; i < 3; i++) {
         real_minus(x + 3 + 3 * ((i + 1) % 3), x + 3 + 3 * i, e[i]);
         real_minus(x, x + 3 + 3 * i, r[i]);
     }
     real_cross(e[0], e[1], n);
-    if (aligned(e[0], e[1], n, r[0])) return least;
+    if (aligned(e[0], e[1], n, r[0])) return min;
     for (int i = 0; i < 3; i++) {
         real side[3];
         real_cross(e[i], r[i], side);
-        if (real_dot(side, n) < 0) return least;
+        if (real_dot(side, n) < 0) return min;
     }
     real height = real_dot(r[0], n), square = height * height / real_dot(n, n);
-    return square < least ? square : least;
+    return square < min ? square : min;
 }
 
 static inline real square_edge_edge(const real x[12])
 {
     const real *a0 = x, *a1 = x + 3, *b0 = x + 6, *b1 = x + 9;
-    real least = square_to_segment(a0, b0, b1),
+    real min = square_to_segment(a0, b0, b1),
          others[3] = {square_to_segment(a1, b0, b1), square_to_segment(b0, a0, a1),
                       square_to_segment(b1, a0, a1)};
     for (int i = 0; i < 3; i++)
-        if (others[i] < least) least = others[i];
+        if (others[i] < min) min = others[i];
     real ea[3], eb[3], r[3], n[3], c[3];
     real_minus(a1, a0, ea);
     real_minus(b1, b0, eb);
     real_minus(b0, a0, r);
     real_cross(ea, eb, n);
     real area = real_dot(n, n);
-    if (aligned(ea, eb, n, r)) return least;
+    if (aligned(ea, eb, n, r)) return min;
     real_cross(r, eb, c);
     real s = real_dot(c, n);
     real_cross(r, ea, c);
     real t = real_dot(c, n);
-    if (s < 0 || s > area || t < 0 || t > area) return least;
+    if (s < 0 || s > area || t < 0 || t > area) return min;
     real height = real_dot(r, n), square = height * height / area;
-    return square < least ? square : least;
+    return square < min ? square : min;
 }
 
 static inline real square_distance(int kind, const real x[12])

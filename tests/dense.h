@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-enum { DENSE_MOST = 64 }; /* rows */
+enum { DENSE_MAX = 64 }; /* rows */
 
 /* Solves A x = b for three right-hand sides by elimination. */
 static void dense_solve(int n, const double *A, double *x)
 {
-    static double B[DENSE_MOST * DENSE_MOST];
+    static double B[DENSE_MAX * DENSE_MAX];
     memcpy(B, A, (size_t)(n * n) * sizeof *B);
     for (int k = 0; k < n; k++)
         for (int i = k + 1; i < n; i++) {

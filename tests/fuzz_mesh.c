@@ -63,7 +63,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 /* Writes the seeds into the corpus, the first folder of the command line, before it is read. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    static Seed seed[MOST_SEEDS];
+    static Seed seed[MAX_SEEDS];
     const char *corpus = NULL;
     for (int i = 1; i < *argc && !corpus; i++)
         if ((*argv)[i][0] != '-') corpus = (*argv)[i];

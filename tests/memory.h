@@ -20,16 +20,16 @@ static void *memory_allocate(void *user, size_t size)
         m->failed = true;
         return NULL;
     }
-    void *block = malloc(size);
-    m->live += block != NULL;
-    return block;
+    void *memory = malloc(size);
+    m->live += memory != NULL;
+    return memory;
 }
 
-static void memory_release(void *user, void *block)
+static void memory_release(void *user, void *memory)
 {
     Memory *m = user;
-    m->live -= block != NULL;
-    free(block);
+    m->live -= memory != NULL;
+    free(memory);
 }
 
 /* From now on until brio_set_allocator(NULL). */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SEEDS = 64 };
+enum { MAX_SEEDS = 64 };
 
 typedef struct Seed {
     const char *extension; /* of its reader; of .node: both files, '%' in between */
@@ -251,7 +251,7 @@ static inline void make_vtu(Bytes *b, Packing packing, bool big, bool wide, bool
 static inline void keep(Seed *seed, int *count, const char *extension, const void *data,
                         size_t size)
 {
-    if (*count == MOST_SEEDS) abort();
+    if (*count == MAX_SEEDS) abort();
     seed[*count] = (Seed){extension, malloc(size + 1), size};
     memcpy(seed[*count].data, data, size);
     seed[(*count)++].data[size] = 0;
@@ -298,7 +298,7 @@ static inline void keep_written(Seed *seed, int *count)
     }
 }
 
-static inline int make_seeds(Seed seed[MOST_SEEDS])
+static inline int make_seeds(Seed seed[MAX_SEEDS])
 {
     int count = 0;
     Bytes *b = calloc(1, sizeof *b);

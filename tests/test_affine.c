@@ -267,14 +267,14 @@ static void matrix_of(BrioSim *sim, double A[9])
 
 static double skew_of(const double A[9])
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             double sum = i == j ? -1 : 0;
             for (int k = 0; k < 3; k++) sum += A[3 * k + i] * A[3 * k + j];
-            most = fmax(most, fabs(sum));
+            max = fmax(max, fabs(sum));
         }
-    return most;
+    return max;
 }
 
 /* Complete elliptic integral of the first kind by the arithmetic-geometric mean, m = k^2. */
@@ -312,13 +312,13 @@ static Spin spin(const char *integrator, double h, double end)
     int late = 0;
     while (brio_sim_time(sim) < end) {
         step(sim, 1);
-        double A[9], share = 0;
+        double A[9], along = 0;
         l = ledger(sim);
         matrix_of(sim, A);
-        for (int r = 0; r < 3; r++) share += A[3 * r + 1] * l.angular[r];
-        if (share * before < 0 && spin.count < 8)
-            spin.flips[spin.count++] = l.time - h * share / (share - before);
-        before = share;
+        for (int r = 0; r < 3; r++) along += A[3 * r + 1] * l.angular[r];
+        if (along * before < 0 && spin.count < 8)
+            spin.flips[spin.count++] = l.time - h * along / (along - before);
+        before = along;
         spin.skew = fmax(spin.skew, skew_of(A));
         double size = hypot(hypot(l.angular[0], l.angular[1]), l.angular[2]);
         double d[3] = {l.angular[0] - first.angular[0], l.angular[1] - first.angular[1],
@@ -358,9 +358,9 @@ static void intermediate_axis(void **unused)
         const char *integrator;
         double h;
     } runs[] = {{"a-search", 1.0 / 480}, {"bdf2", 1.0 / 480}, {"implicit-midpoint", 1.0 / 480}};
-    Spin made[3];
+    Spin spins[3];
     for (int i = 0; i < 3; i++) {
-        Spin *s = &made[i];
+        Spin *s = &spins[i];
         *s = spin(runs[i].integrator, runs[i].h, 6);
         print_message(
             "%-18s energy off by %.2e, |L| lost %.2e, L off by at most %.2e, |A^T A - 1| %.1e; %d "
@@ -369,15 +369,15 @@ static void intermediate_axis(void **unused)
             s->count > 1 ? (s->flips[s->count - 1] - s->flips[0]) / (s->count - 1) : NAN,
             expected / 2, expected);
     }
-    const Spin *search = &made[0], *bdf2 = &made[1];
+    const Spin *search = &spins[0], *bdf2 = &spins[1];
     /* loses less angular momentum */
     assert_true(search->energy < 0.01 && search->angular < bdf2->angular);
     for (int i = 0; i < 3; i++) {
-        assert_true(made[i].skew < 1e-3);
-        assert_true(made[i].count == 2 && fabs(made[i].flips[0] / (expected / 2) - 1) < 0.01 &&
-                    fabs((made[i].flips[1] - made[i].flips[0]) / expected - 1) < 0.01);
+        assert_true(spins[i].skew < 1e-3);
+        assert_true(spins[i].count == 2 && fabs(spins[i].flips[0] / (expected / 2) - 1) < 0.01 &&
+                    fabs((spins[i].flips[1] - spins[i].flips[0]) / expected - 1) < 0.01);
     }
-    assert_true(made[2].turned < 1e-9); /* quadratic invariants: to Newton's tolerance */
+    assert_true(spins[2].turned < 1e-9); /* quadratic invariants: to Newton's tolerance */
 }
 
 /* About a principal axis nothing happens but rotation, and no method loses more than on a circle.
@@ -432,7 +432,7 @@ static void bouncing(void **unused)
         BrioSim *sim = ball(names[i], 3, 1.05, "    velocity: {linear: [0.5, 0, 0.2]}\n");
         BrioLedger first = ledger(sim), l = first;
         int bounces = 0;
-        double speed = 0, least = 1, most = 0;
+        double speed = 0, min = 1, max = 0;
         for (int k = 0; k < 360; k++) {
             step(sim, 1);
             l = ledger(sim);
@@ -440,16 +440,16 @@ static void bouncing(void **unused)
             if (l.momentum[1] > 0 && bounces > 0 && bounces <= 3)
                 top[i][bounces - 1] = fmax(top[i][bounces - 1], l.centre[1] - 0.05);
             speed = l.momentum[1];
-            least = fmin(least, l.min_distance);
-            most = fmax(most, l.total - first.total);
+            min = fmin(min, l.min_distance);
+            max = fmax(max, l.total - first.total);
             /* TOLERANCE: unfinished solves, 1e-3 m/s x 0.5 kg in contact */
             assert_true(fabs(l.momentum[0] - first.momentum[0]) < 1e-6 &&
                         fabs(l.momentum[2] - first.momentum[2]) < 1e-6);
         }
         print_message("%-10s tops %.3f %.3f %.3f m of 1; nearest to the floor %.2e m; energy at "
                       "most %+.1e J of %.3f above the start\n",
-                      names[i], top[i][0], top[i][1], top[i][2], least, most, first.total);
-        assert_true(least > 0);
+                      names[i], top[i][0], top[i][1], top[i][2], min, max, first.total);
+        assert_true(min > 0);
         brio_sim_free(sim);
     }
     assert_true(top[0][0] > 0.85 && top[0][1] > 0.7 && top[0][1] > top[1][1]);

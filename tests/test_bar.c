@@ -255,13 +255,13 @@ static void the_bar_bounces(void **state)
         near(l.momentum[0], -10, 1e-13);
         near(l.min_distance, 0.1, 1e-15);
         assert_true(fabs(l.elastic) < 1e-12 && l.contact == 0 && l.contacts == 0);
-        double least = INFINITY, most = 0;
+        double min = INFINITY, max = 0;
         int touched = 0;
         for (int n = 0; n < 1500; n++) {
             step(sim);
             BrioLedger now = ledger_of(sim);
-            least = fmin(least, now.min_distance);
-            most = fmax(most, now.contact);
+            min = fmin(min, now.min_distance);
+            max = fmax(max, now.contact);
             touched += now.contacts > 0;
             assert_true(now.min_distance > 0 && now.total < l.total + 1e-9);
             assert_true((now.contacts > 0) == (now.contact > 0) && now.contacts <= 1);
@@ -273,8 +273,8 @@ static void the_bar_bounces(void **state)
         brio_sim_free(sim);
         print_message("nearest to the wall %g m, up to %g J in the barrier, %d steps in contact, "
                       "leaves with %.6f m/s\n",
-                      least, most, touched, l.momentum[0] / 10);
-        assert_true(least < 0.01 && most > 0 && touched > 10 && l.momentum[0] > 5);
+                      min, max, touched, l.momentum[0] / 10);
+        assert_true(min < 0.01 && max > 0 && touched > 10 && l.momentum[0] > 5);
     }
     brio_set_threads(0);
     assert_memory_equal(x[0], x[1], sizeof x[0]);
@@ -304,7 +304,7 @@ static void thrown_vertex(void **state)
                      "{type: plane, point: [0, 0.1, 0], normal: [0, -1, 0]}\n",
                      integrators[i], -speeds[k], -speeds[k]);
             BrioSim *sim = parse(text);
-            double least = INFINITY, x[6];
+            double min = INFINITY, x[6];
             int contacts = 0;
             for (int n = 0; n < 60; n++) {
                 step(sim);
@@ -313,12 +313,12 @@ static void thrown_vertex(void **state)
                 double first = (x[0] + 2 * (x[1] + 0.1)) / sqrt(5), second = 0.1 - x[1];
                 assert_true(first > 0 && second > 0);
                 near(l.min_distance, fmin(first, second), 8 * DBL_EPSILON * (1 + fabs(x[0])));
-                least = fmin(least, l.min_distance);
+                min = fmin(min, l.min_distance);
                 contacts += l.contacts;
             }
-            print_message("%s, %g m/s: nearest %g m, %d contacts\n", integrators[i], speeds[k],
-                          least, contacts);
-            assert_true(contacts > 0 && least < 0.01);
+            print_message("%s, %g m/s: nearest %g m, %d contacts\n", integrators[i], speeds[k], min,
+                          contacts);
+            assert_true(contacts > 0 && min < 0.01);
             brio_sim_free(sim);
         }
 }
@@ -417,9 +417,9 @@ static void integrators_that_do_not_fit(void **state)
             continue;
         }
         BrioSimDef sim_def = brio_default_sim(again ? "backward-euler" : "symplectic-euler");
-        BrioSim *made = NULL;
+        BrioSim *created = NULL;
         if (again) first->q[0] = -0.5; /* as no builder would leave it */
-        assert_int_equal(brio_sim_create(system, first, &sim_def, &made, &error),
+        assert_int_equal(brio_sim_create(system, first, &sim_def, &created, &error),
                          again ? BRIO_ERROR_INPUT : BRIO_ERROR_UNSUPPORTED);
         if (again)
             assert_string_equal(error.message,

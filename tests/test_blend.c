@@ -154,7 +154,7 @@ static void euler_on_convex_potentials(void **unused)
 {
     (void)unused;
     enum { SAMPLES = 20000 };
-    double least_rise = INFINITY, least_fall = INFINITY, identity = 0;
+    double min_rise = INFINITY, min_fall = INFINITY, identity = 0;
     for (int n = 0; n < SAMPLES; n++) {
         Convex p = random_convex();
         double h = log_between(1e-3, 10);
@@ -172,7 +172,7 @@ static void euler_on_convex_potentials(void **unused)
             along += (x1[r] - x[r]) * g[r];
         }
         double E1 = convex_energy(&p, x1, NULL, NULL), H1 = E1 + kinetic(&p, v1);
-        least_rise = fmin(least_rise, (H1 - H) / (H1 + H));
+        min_rise = fmin(min_rise, (H1 - H) / (H1 + H));
         identity =
             fmax(identity, fabs((H1 - H) - (E1 - E - along + h * h / 2 * square)) / (H1 + H));
 
@@ -185,15 +185,15 @@ static void euler_on_convex_potentials(void **unused)
             along += (x[r] - x1[r]) * g[r];
         }
         H1 = E1 + kinetic(&p, v1);
-        least_fall = fmin(least_fall, (H - H1) / (H + H1));
+        min_fall = fmin(min_fall, (H - H1) / (H + H1));
         identity =
             fmax(identity, fabs((H - H1) - (E - E1 - along + h * h / 2 * square)) / (H + H1));
     }
     print_message("%d random convex potentials: forward Euler's least rise %.2e, backward Euler's "
                   "least fall %.2e, identities to %.1e (relative)\n",
-                  SAMPLES, least_rise, least_fall, identity);
-    assert_true(least_rise >= -1e-9);
-    assert_true(least_fall >= -1e-9);
+                  SAMPLES, min_rise, min_fall, identity);
+    assert_true(min_rise >= -1e-9);
+    assert_true(min_fall >= -1e-9);
     assert_true(identity <= 1e-9);
 }
 
@@ -270,7 +270,7 @@ static void bound_of_two_springs(void **unused)
         double H = s.m / 2 * v * v + test_energy(s.k, x);
         double bound = fmax(H, Hc);
         for (int n = 0; n < 40; n++, steps++) {
-            double roots[3], most = -INFINITY, next = 0;
+            double roots[3], max = -INFINITY, next = 0;
             s.y = x + s.h * v;
             int count = all_roots(&s, roots);
             assert_true(count >= 1);
@@ -287,9 +287,9 @@ static void bound_of_two_springs(void **unused)
                 /* lemma 3 */
                 if (fabs(q) <= 1 && fabs(x) <= beta) assert_true(H1 <= Hc + slack);
                 rises += H1 > H + slack;
-                if (H1 > most) most = H1, next = q;
+                if (H1 > max) max = H1, next = q;
             }
-            v = (next - x) / s.h, x = next, H = most;
+            v = (next - x) / s.h, x = next, H = max;
             closest = fmax(closest, H / bound);
             assert_true(H <= bound * (1 + 1e-9));
         }
@@ -412,14 +412,14 @@ static void blend_keeps_the_energy(void **unused)
     }
     BrioSim *sim = parse(cube_scene, "implicit-midpoint", 12.0);
     BrioLedger first, now;
-    double most = 0;
+    double max = 0;
     brio_sim_ledger(sim, &first);
-    for (int n = 0; n < 400 && most < 10 && brio_sim_step(sim, NULL) == BRIO_OK; n++) {
+    for (int n = 0; n < 400 && max < 10 && brio_sim_step(sim, NULL) == BRIO_OK; n++) {
         brio_sim_ledger(sim, &now);
-        most = fmax(most, now.total / first.total);
+        max = fmax(max, now.total / first.total);
     }
-    print_message("implicit midpoint alone: energy x %.3g\n", most);
-    assert_true(most > 1.1);
+    print_message("implicit midpoint alone: energy x %.3g\n", max);
+    assert_true(max > 1.1);
     brio_sim_free(sim);
 }
 

@@ -165,7 +165,7 @@ static void masses(void **unused)
                                   .edge = edges};
     static const struct {
         const BrioMesh *mesh;
-        double share;
+        double expected;
     } single[] = {{&solid, 12.0 / 6 / 4}, {&face, 12.0 / 2 / 3}, {&pair, 12.0 / 2}};
     for (size_t k = 0; k < BRIO_COUNT(single); k++) {
         BrioBodyDef def = body_def(single[k].mesh, k ? "hooke" : "corotated");
@@ -173,7 +173,7 @@ static void masses(void **unused)
         set(&def, "rho", 12);
         BrioSim *sim = make(&def, NULL, NULL, &sim_def);
         for (int64_t v = 0; v < single[k].mesh->vertex_count; v++)
-            assert_true(fabs(brio_sim_system(sim)->vertex_mass[v] - single[k].share) < 1e-14);
+            assert_true(fabs(brio_sim_system(sim)->vertex_mass[v] - single[k].expected) < 1e-14);
         brio_sim_free(sim);
     }
 }
@@ -229,7 +229,7 @@ static void small_strains(const BrioEnergy *energy, double nu)
     Moduli m = moduli(energy, nu, &material);
     double params[BRIO_MAX_VALUES], X[12], x[12], rest[16], H[144], gradient[12], g[4][3];
     double lambda = m.bulk - 2.0 / 3 * m.shear;
-    double most = 0;
+    double max = 0;
     memcpy(params, material.values, sizeof params);
     if (energy->prepare) assert_int_equal(energy->prepare(material.values, params, NULL), BRIO_OK);
     BrioRandom random = {7};
@@ -240,7 +240,7 @@ static void small_strains(const BrioEnergy *energy, double nu)
     for (int project = 0; project < 2; project++) {
         double worst = 0, force = 0;
         brio__energy_one(energy, params, rest, X, gradient, H, project);
-        for (int i = 0; i < 144; i++) most = fmax(most, fabs(H[i]));
+        for (int i = 0; i < 144; i++) max = fmax(max, fabs(H[i]));
         for (int a = 0; a < 12; a++) {
             force = fmax(force, fabs(gradient[a]));
             for (int b = 0; b < 12; b++) {
@@ -251,9 +251,9 @@ static void small_strains(const BrioEnergy *energy, double nu)
                 worst = fmax(worst, fabs(H[12 * a + b] - exact));
             }
         }
-        if (!(worst <= 1e-9 * most))
-            fail_msg("%s, nu = %g: Hessian at rest off by %g of %g", energy->name, nu, worst, most);
-        assert_true(force <= 1e-12 * most);
+        if (!(worst <= 1e-9 * max))
+            fail_msg("%s, nu = %g: Hessian at rest off by %g of %g", energy->name, nu, worst, max);
+        assert_true(force <= 1e-12 * max);
     }
 }
 

@@ -402,14 +402,14 @@ static char *accessor(const Gltf *g, int64_t number, int width, int64_t *count)
     }
     BrioNode *low = brio__node_get(a, "min"), *high = brio__node_get(a, "max");
     for (int r = 0; low && r < width; r++) {
-        double least, most;
+        double min, max;
         float found[2] = {INFINITY, -INFINITY};
-        assert_int_equal(brio__node_real(low->child[r], &least, NULL), BRIO_OK);
-        assert_int_equal(brio__node_real(high->child[r], &most, NULL), BRIO_OK);
+        assert_int_equal(brio__node_real(low->child[r], &min, NULL), BRIO_OK);
+        assert_int_equal(brio__node_real(high->child[r], &max, NULL), BRIO_OK);
         for (int64_t k = 0; k < *count; k++)
             found[0] = fminf(found[0], float_at(out + 4 * (width * k + r), false)),
             found[1] = fmaxf(found[1], float_at(out + 4 * (width * k + r), false));
-        assert_true(found[0] == (float)least && found[1] == (float)most);
+        assert_true(found[0] == (float)min && found[1] == (float)max);
     }
     return out;
 }
@@ -511,7 +511,7 @@ static void stop_at_seven(void *user, const BrioRunProgress *progress)
     if (progress->step == 7) stop = 1;
 }
 
-static void same_files(const char *a, const char *b, int least)
+static void same_files(const char *a, const char *b, int min)
 {
     DIR *listing = opendir(a);
     assert_non_null(listing);
@@ -530,7 +530,7 @@ static void same_files(const char *a, const char *b, int least)
         count++;
     }
     closedir(listing);
-    assert_true(count >= least);
+    assert_true(count >= min);
 }
 
 static void interrupted(void **state)
@@ -798,14 +798,14 @@ static void continuous(void **state)
 {
     (void)state;
     BrioMesh *mesh = ball(4);
-    enum { MOST = 4000 };
-    double *points = malloc(4 * 3 * MOST * sizeof *points);
-    double *seen = malloc(4 * 3 * MOST * sizeof *seen);
+    enum { MAX = 4000 };
+    double *points = malloc(4 * 3 * MAX * sizeof *points);
+    double *seen = malloc(4 * 3 * MAX * sizeof *seen);
     double *x = malloc(3 * (size_t)mesh->vertex_count * sizeof *x);
     const double hair = 1e-9, step = 1e-4;
     int count = 0;
-    for (int64_t t = 0; t < mesh->tet_count && count < MOST; t++)
-        for (int f = 0; f < 4 && count < MOST; f++) {
+    for (int64_t t = 0; t < mesh->tet_count && count < MAX; t++)
+        for (int f = 0; f < 4 && count < MAX; f++) {
             double centre[3] = {0, 0, 0}, away[3] = {0, 0, 0}, length = 0;
             for (int k = 0; k < 4; k++)
                 for (int r = 0; r < 3; r++) {

@@ -220,7 +220,7 @@ static void test_steps(void **state)
         double d0 =
             kind == VERTEX_FACE ? brio__closest_vertex_face(x, w) : brio__closest_edge_edge(x, w);
         double thickness = i / 4 % 2 ? 0 : d0 * brio__random(&random), keep = i / 8 % 2 ? 0.1 : 0.2;
-        double least = thickness + keep * (d0 - thickness);
+        double min = thickness + keep * (d0 - thickness);
         double t = kind == VERTEX_FACE ? brio__ccd_vertex_face(x, dx, thickness, keep)
                                        : brio__ccd_edge_edge(x, dx, thickness, keep);
         assert_true(t >= 0 && t <= 1);
@@ -230,14 +230,14 @@ static void test_steps(void **state)
             real y[12];
             for (int k = 0; k < 12; k++) y[k] = x[k] + part * dx[k];
             end = square_distance(kind, y);
-            if (!(end >= (real)least * least))
+            if (!(end >= (real)min * min))
                 print_error("pair %d: nearer than what has to be kept at %g of %g\n", i, part, t);
-            assert_true(end >= (real)least * least);
-            if (least > 0) nearest = fmin(nearest, sqrt((double)(end / ((real)least * least))));
+            assert_true(end >= (real)min * min);
+            if (min > 0) nearest = fmin(nearest, sqrt((double)(end / ((real)min * min))));
         }
         count++;
         if (t > 0 && t < 1) {
-            double allowed = least + 0.05 * (d0 - least);
+            double allowed = min + 0.05 * (d0 - min);
             cut++;
             short_of_it += end > (real)allowed * allowed;
         }

@@ -38,9 +38,9 @@ typedef struct Answer {
 
 static double *numbers(int64_t count)
 {
-    double *made = count > 0 ? calloc((size_t)count, sizeof *made) : NULL;
-    assert_non_null(made);
-    return made;
+    double *created = count > 0 ? calloc((size_t)count, sizeof *created) : NULL;
+    assert_non_null(created);
+    return created;
 }
 
 static bool clamped(const BrioMesh *mesh, int64_t v) { return mesh->x[3 * v] < -length / 2 + 1e-9; }
@@ -267,21 +267,21 @@ static void compare(int across, double nu)
     BrioStatus status = brio_sim_settle(sim, NULL);
     if (status != BRIO_OK) fail_msg("settle: %s", brio_sim_reason(sim));
     brio_sim_positions(sim, 0, brio.u);
-    double most = 0, worst = 0;
+    double max = 0, worst = 0;
     for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) {
         brio.u[i] -= mesh->x[i];
-        most = fmax(most, fabs(ccx.u[i]));
+        max = fmax(max, fabs(ccx.u[i]));
         worst = fmax(worst, fabs(brio.u[i] - ccx.u[i]));
     }
     print_message("%lld tets, nu = %g: largest displacement %.6e m, %.1e of it apart; frequencies "
                   "of ccx %.6f and %.6f Hz, with its masses %+.1e and "
                   "%+.1e, lumped %.6f and %.6f Hz (%+.2f and %+.2f %%)\n",
-                  (long long)mesh->tet_count, nu, most, worst / most, ccx.frequency[0],
+                  (long long)mesh->tet_count, nu, max, worst / max, ccx.frequency[0],
                   ccx.frequency[1], same_masses.frequency[0] / ccx.frequency[0] - 1,
                   same_masses.frequency[1] / ccx.frequency[1] - 1, brio.frequency[0],
                   brio.frequency[1], 100 * (brio.frequency[0] / ccx.frequency[0] - 1),
                   100 * (brio.frequency[1] / ccx.frequency[1] - 1));
-    assert_true(worst < 1e-5 * most);
+    assert_true(worst < 1e-5 * max);
     for (int k = 0; k < MODES; k++) {
         assert_true(fabs(same_masses.frequency[k] / ccx.frequency[k] - 1) < 1e-5);
         assert_true(fabs(brio.frequency[k] / ccx.frequency[k] - 1) < 0.01);

@@ -120,7 +120,7 @@ static void results(void **state)
          *pvd = read_all("reference/frames/frames.pvd", NULL);
     assert_non_null(energy);
     assert_memory_equal(energy, columns, sizeof columns - 1);
-    assert_int_equal(rows("reference/energy.csv"), 302); /* head, first state, 300 steps */
+    assert_int_equal(rows("reference/energy.csv"), 302); /* head, initial state, 300 steps */
     assert_memory_equal(probes, "step,time,tip.x,tip.y,tip.z\n0,0,", 32);
     assert_int_equal(rows("reference/probes.csv"), 302);
     /* 1.5 s at 40 a second, and the first */
@@ -307,7 +307,7 @@ static void interrupted_and_resumed(void **state)
     }
 }
 
-static void made_longer(void **state)
+static void lengthened(void **state)
 {
     (void)state;
     reference();
@@ -621,7 +621,7 @@ int main(void)
         cmocka_unit_test(killed_and_resumed),
         cmocka_unit_test(killed_at_the_start),
         cmocka_unit_test(interrupted_and_resumed),
-        cmocka_unit_test(made_longer),
+        cmocka_unit_test(lengthened),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(damaged_checkpoints),
         cmocka_unit_test(other_instruction_set),

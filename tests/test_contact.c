@@ -48,9 +48,9 @@ static BrioSim *heap(const char *integrator, double thickness, const char *more,
 
 static double *numbers(int64_t count)
 {
-    double *made = calloc((size_t)count, sizeof *made);
-    assert_non_null(made);
-    return made;
+    double *created = calloc((size_t)count, sizeof *created);
+    assert_non_null(created);
+    return created;
 }
 
 static uint64_t hash(const BrioState *state)
@@ -95,31 +95,31 @@ static void derivatives(void **unused)
         double *Hd = numbers(count);
         double *dx = numbers(3 * s->vertex_count);
         double *y = numbers(3 * s->vertex_count);
-        double least;
+        double min;
         int64_t contacts = brio__contact_count(brio__potential_contact(solver->potential),
-                                               sim->state->param, x, &least, NULL);
+                                               sim->state->param, x, &min, NULL);
         if (contacts > 4) {
             for (int64_t i = 0; i < count; i++) d[i] = brio__random_normal(&random);
             brio__system_directions(s, d, dx);
-            double most = 0;
+            double max = 0;
             double E = brio__contact_evaluate(brio__potential_contact(solver->potential),
                                               sim->state->param, x, g, NULL);
             double slope = brio__dot(s, g, d);
             double curvature;
-            for (int64_t i = 0; i < 3 * s->vertex_count; i++) most = fmax(most, fabs(dx[i]));
+            for (int64_t i = 0; i < 3 * s->vertex_count; i++) max = fmax(max, fabs(dx[i]));
             brio__assemble_masses(s, 0, solver->linear); /* nothing but contact in the matrix */
             assert_int_equal(brio__contact_assemble(brio__potential_contact(solver->potential),
                                                     sim->state->param, x, 1, false,
-                                                    solver->linear->extra),
+                                                    solver->linear->overlay),
                              BRIO_OK);
             BrioLinear *joined;
-            assert_int_equal(brio__extra_join(solver->linear->extra, solver->linear, &joined),
+            assert_int_equal(brio__overlay_join(solver->linear->overlay, solver->linear, &joined),
                              BRIO_OK);
             brio__linear_multiply(joined, d, Hd);
             curvature = brio__dot(s, d, Hd);
             double order[2], rest[2][2];
             for (int k = 0; k < 2; k++) {
-                double e = (k ? 0.25 : 1) * 2e-3 * (least - 1e-3) / most;
+                double e = (k ? 0.25 : 1) * 2e-3 * (min - 1e-3) / max;
                 for (int64_t i = 0; i < 3 * s->vertex_count; i++) y[i] = x[i] + e * dx[i];
                 double change = brio__contact_evaluate(brio__potential_contact(solver->potential),
                                                        sim->state->param, y, NULL, NULL) -
@@ -129,10 +129,10 @@ static void derivatives(void **unused)
             }
             for (int k = 0; k < 2; k++) order[k] = log(rest[k][0] / rest[k][1]) / log(4);
             print_message("  %lld contacts from %.3g m: remainders of order %.3f and %.3f\n",
-                          (long long)contacts, least, order[0], order[1]);
+                          (long long)contacts, min, order[0], order[1]);
             assert_true(order[0] > 1.7);
             assert_true(order[1] > 2.7 || rest[1][1] < 1e-13 * E);
-            brio__extra_clear(solver->linear->extra);
+            brio__overlay_clear(solver->linear->overlay);
             tried++;
         }
         free(x), free(g), free(d), free(Hd), free(dx), free(y);
@@ -250,11 +250,11 @@ static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
             x[i] = start[i] +
                    (n && free_vertex ? (n % 3 ? 2e-3 : 2e-2) * brio__random_normal(&random) : 0);
         }
-        double least;
+        double min;
         double reach = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT] +
                        sim->state->param[s->contact_params + BRIO_CONTACT_THICKNESS];
         int64_t contacts = brio__contact_count(brio__potential_contact(solver->potential),
-                                               sim->state->param, x, &least, NULL);
+                                               sim->state->param, x, &min, NULL);
         PairList expected[2] = {{0}}, got[2] = {{0}};
         brute_force(s, brio__exact_surface(exact), x, reach, expected);
         for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
@@ -622,7 +622,7 @@ static void thickness(void **unused)
                  "hooke, k: 100, vertex_mass: 2e-3}, transform: {translate: [-0.03, 0.02, 0.01]}"}};
     for (size_t i = 0; i < BRIO_COUNT(things); i++)
         for (int thick = 0; thick < 2; thick++) {
-            double t = thick ? 5e-3 : 0, least = INFINITY;
+            double t = thick ? 5e-3 : 0, min = INFINITY;
             BrioSim *sim = parse("time: {h: 1/100, end: 1}\nintegrator: backward-euler\ncontact: "
                                  "{type: ipc, dhat: 1e-3, kappa: 1e4, mu: 0.2, thickness: %g}\n"
                                  "obstacles: [{type: box, size: [0.4, 0.2, 0.4], cells: [2, 1, 2], "
@@ -633,11 +633,11 @@ static void thickness(void **unused)
                 step(sim, 1);
                 BrioLedger now = ledger(sim);
                 contacts = BRIO_MAX(contacts, now.contacts);
-                least = fmin(least, now.contacts ? now.min_distance : INFINITY);
+                min = fmin(min, now.contacts ? now.min_distance : INFINITY);
             }
             print_message("  %s, thickness %g m: up to %d contacts, smallest distance %.4g m\n",
-                          things[i].name, t, contacts, least);
-            assert_true(contacts > 0 && least > t && least < t + 1e-3);
+                          things[i].name, t, contacts, min);
+            assert_true(contacts > 0 && min > t && min < t + 1e-3);
             brio_sim_free(sim);
         }
 }

@@ -189,9 +189,9 @@ static void load(const double x[LANES][12], vec3l at[4])
 
 static double extent(const double *x)
 {
-    double most = 0;
-    for (int k = 0; k < 9; k++) most = fmax(most, fabs(x[k + 3] - x[k % 3]));
-    return most;
+    double max = 0;
+    for (int k = 0; k < 9; k++) max = fmax(max, fabs(x[k + 3] - x[k % 3]));
+    return max;
 }
 
 /* TOLERANCE 16 eps of the largest difference of coordinates, for the distance and for that of the
@@ -397,7 +397,7 @@ static void nearest_semidefinite(void **state)
             int indefinite = 0;
             for (int again = 0; again < 1500; again++) {
                 Case c = {.params = {1e5, 1, 0.05}, .rest = {1, 1}};
-                double H[144], P[144], lambda[12], most = 0;
+                double H[144], P[144], lambda[12], max = 0;
                 make(&random, variant > 0,
                      again % 2 ? 0 : 1 + (int)((KINDS - 2) * brio__random(&random)), c.x);
                 double d = sqrt((double)reference(variant > 0, c.x).D);
@@ -411,14 +411,14 @@ static void nearest_semidefinite(void **state)
                 }
                 value(energy, &c, c.x, NULL, P, true);
                 assert_int_equal(brio__eigen_symmetric_builtin(12, H, lambda), BRIO_OK);
-                for (int k = 0; k < 12; k++) most = fmax(most, fabs(lambda[k]));
-                indefinite += lambda[0] < -1e-9 * most;
+                for (int k = 0; k < 12; k++) max = fmax(max, fabs(lambda[k]));
+                indefinite += lambda[0] < -1e-9 * max;
                 for (int i = 0; i < 12; i++)
                     for (int j = 0; j < 12; j++) {
                         double nearest = 0;
                         for (int k = 0; k < 12; k++)
                             nearest += fmax(lambda[k], 0) * H[12 * k + i] * H[12 * k + j];
-                        double error = fabs(P[12 * i + j] - nearest) / most;
+                        double error = fabs(P[12 * i + j] - nearest) / max;
                         if (!(error <= worst)) worst = error;
                     }
             }
@@ -437,9 +437,9 @@ static void nearest_semidefinite(void **state)
 static void mixed_lanes(void **state)
 {
     (void)state;
-    enum { BLOCKS = 40, ELEMENTS = BLOCKS * LANES };
+    enum { PACKS = 40, ELEMENTS = PACKS * LANES };
     static _Alignas(BRIO_ALIGN) int32_t node[4 * ELEMENTS];
-    static _Alignas(BRIO_ALIGN) double rest[2 * ELEMENTS], energy[BLOCKS], g[12 * ELEMENTS],
+    static _Alignas(BRIO_ALIGN) double rest[2 * ELEMENTS], energy[PACKS], g[12 * ELEMENTS],
         H[90 * ELEMENTS];
     static double x[12 * ELEMENTS];
     for (int isa = 0; isa <= (int)brio__isa(); isa++)
@@ -459,7 +459,7 @@ static void mixed_lanes(void **state)
             }
             double worst = 0;
             for (int project = 0; project < 2; project++) {
-                kernel->eval(&(BrioBatch){.end = BLOCKS,
+                kernel->eval(&(BrioBatch){.end = PACKS,
                                           .node = node,
                                           .rest = rest,
                                           .params = params,
@@ -468,7 +468,7 @@ static void mixed_lanes(void **state)
                                           .gradient = g,
                                           .hessian = H,
                                           .project = project});
-                for (int b = 0; b < BLOCKS; b++) {
+                for (int b = 0; b < PACKS; b++) {
                     double sum = 0;
                     for (int l = 0; l < LANES; l++) {
                         int e = b * LANES + l;
@@ -674,13 +674,13 @@ static void recorded_friction(void **state)
 static void seconds(void **state)
 {
     (void)state;
-    enum { BLOCKS = 32 };
-    int64_t elements = BLOCKS * LANES;
+    enum { PACKS = 32 };
+    int64_t elements = PACKS * LANES;
     int32_t *node = brio__alloc((size_t)(4 * elements), sizeof *node);
     double *rest = brio__alloc((size_t)(16 * elements), sizeof *rest),
            *g = brio__alloc((size_t)(12 * elements), sizeof *g),
            *H = brio__alloc((size_t)(90 * elements), sizeof *H),
-           *x = brio__alloc((size_t)(12 * elements), sizeof *x), energy[BLOCKS];
+           *x = brio__alloc((size_t)(12 * elements), sizeof *x), energy[PACKS];
     assert_true(node && rest && g && H && x);
     print_message("%-28s %9s %9s %9s %9s %9s %9s   ns a pair, instruction set %d\n", "", "distance",
                   "far", "value", "gradient", "Hessian", "projected", (int)brio__isa());
@@ -704,7 +704,7 @@ static void seconds(void **state)
         double ns[6] = {0};
         for (int what = variant < 3 ? 0 : 2; what < 6; what++) {
             double near[3] = {1, 1, 0}, far[3] = {1, 1e-3, 0};
-            BrioBatch batch = {.end = BLOCKS,
+            BrioBatch batch = {.end = PACKS,
                                .node = node,
                                .rest = rest,
                                .params = what == 1 ? far : near,
@@ -719,7 +719,7 @@ static void seconds(void **state)
                 if (what < 4)
                     kernel->eval(&batch);
                 else /* as the assembly does: a few blocks at a time */
-                    for (int b = 0; b < BLOCKS; b += 16) {
+                    for (int b = 0; b < PACKS; b += 16) {
                         batch.begin = b, batch.end = b + 16, batch.hessian = H;
                         kernel->eval(&batch);
                     }

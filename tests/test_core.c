@@ -172,11 +172,10 @@ static BrioSim *one_body(const BrioBodyDef *body, bool clamp, const BrioScript *
     assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     if (gravity) brio_builder_gravity(builder, gravity);
     if (brio_builder_body(builder, body, NULL, &error) != BRIO_OK) fail_msg("%s", error.message);
-    double least = INFINITY;
-    for (int64_t v = 0; v < body->mesh->vertex_count; v++)
-        least = fmin(least, body->mesh->x[3 * v]);
+    double min = INFINITY;
+    for (int64_t v = 0; v < body->mesh->vertex_count; v++) min = fmin(min, body->mesh->x[3 * v]);
     for (int32_t v = 0; clamp && v < body->mesh->vertex_count; v++)
-        if (body->mesh->x[3 * (int64_t)v] < least + 1e-9)
+        if (body->mesh->x[3 * (int64_t)v] < min + 1e-9)
             assert_int_equal(brio_builder_fix(builder, 0, &v, 1, script, &error), BRIO_OK);
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     brio_builder_free(builder);
@@ -206,9 +205,9 @@ static uint64_t hash(const BrioState *state) /* FNV-1a of the bits of q and v */
 
 static double *numbers(int64_t count)
 {
-    double *made = count > 0 ? calloc((size_t)count, sizeof *made) : NULL;
-    assert_non_null(made);
-    return made;
+    double *created = count > 0 ? calloc((size_t)count, sizeof *created) : NULL;
+    assert_non_null(created);
+    return created;
 }
 
 /* ---- derivatives of whole systems ------------------------------------------------------- */
@@ -267,9 +266,9 @@ static double potential(BrioSolver *solver, const BrioState *state, const double
 static void check_gradient(BrioSolver *solver, BrioState *state, double time)
 {
     int64_t n = state->coordinates;
-    double *g = numbers(n), most = 0, worst = 0;
+    double *g = numbers(n), max = 0, worst = 0;
     potential(solver, state, state->q, time, g);
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(g[i]));
+    for (int64_t i = 0; i < n; i++) max = fmax(max, fabs(g[i]));
     for (int64_t i = 0; i < n; i++) {
         double q = state->q[i], d = 1e-5;
         state->q[i] = q + d;
@@ -280,7 +279,7 @@ static void check_gradient(BrioSolver *solver, BrioState *state, double time)
         worst = fmax(worst, fabs((up - down) / (2 * d) - g[i]));
     }
     free(g);
-    if (!(worst <= 1e-6 * most)) fail_msg("gradient off by %g of %g", worst, most);
+    if (!(worst <= 1e-6 * max)) fail_msg("gradient off by %g of %g", worst, max);
 }
 
 /* Against differences of the gradient (TOLERANCE 1e-6 of the largest entry) and against the sum of
@@ -301,14 +300,14 @@ static void check_hessian(BrioSolver *solver, BrioState *state, double time)
         bool project = kind > 0;
         double a = kind == 2 ? 0.7 : 0;
         double b = kind == 2 ? 1.3e-4 : 1;
-        double most = 0;
+        double max = 0;
         double worst = 0;
         double worst_difference = 0;
-        double least = INFINITY;
+        double min = INFINITY;
         dense(s, state, x, a, b, project, A);
         brio__assemble(brio__potential_elements(solver->potential), state->param, x, a, b, project,
                        solver->linear, NULL);
-        for (int64_t i = 0; i < n * n; i++) most = fmax(most, fabs(A[i]));
+        for (int64_t i = 0; i < n * n; i++) max = fmax(max, fabs(A[i]));
         for (int64_t j = 0; j < n; j++) {
             unit[j] = 1;
             brio__linear_multiply(solver->linear, unit, column);
@@ -333,16 +332,16 @@ static void check_hessian(BrioSolver *solver, BrioState *state, double time)
                 unit[i] = again % 4 ? brio__random_normal(&random) : state->q[i];
             brio__linear_multiply(solver->linear, unit, column);
             for (int64_t i = 0; i < n; i++) curvature += unit[i] * column[i];
-            least = fmin(least, curvature);
+            min = fmin(min, curvature);
         }
         memset(unit, 0, (size_t)n * sizeof *unit);
-        if (!(worst <= 1e-12 * most))
+        if (!(worst <= 1e-12 * max))
             fail_msg("%s, kind %d: matrix off by %g of %g", solver->linear->type->name, kind, worst,
-                     most);
-        if (!(worst_difference <= 1e-6 * most))
+                     max);
+        if (!(worst_difference <= 1e-6 * max))
             fail_msg("%s: Hessian off by %g of %g", solver->linear->type->name, worst_difference,
-                     most);
-        if (project) assert_true(least >= -1e-9 * most);
+                     max);
+        if (project) assert_true(min >= -1e-9 * max);
     }
     free(A), free(unit), free(column), free(up), free(down), free(x);
 }
@@ -812,18 +811,18 @@ static void failed_halves(void **unused)
 
 /* ---- no element ever inverts ------------------------------------------------------------ */
 
-static double least_volume(BrioSim *sim)
+static double min_volume(BrioSim *sim)
 {
     const BrioBody *b = &sim->system->body[0];
-    double *x = numbers(3 * b->count), least = INFINITY;
+    double *x = numbers(3 * b->count), min = INFINITY;
     brio_sim_positions(sim, 0, x);
     for (int64_t t = 0; t < b->tet_count; t++) {
         const int32_t *n = b->tet + 4 * t;
-        least = fmin(least, brio__tet_volume6(x + 3 * (int64_t)n[0], x + 3 * (int64_t)n[1],
-                                              x + 3 * (int64_t)n[2], x + 3 * (int64_t)n[3]));
+        min = fmin(min, brio__tet_volume6(x + 3 * (int64_t)n[0], x + 3 * (int64_t)n[1],
+                                          x + 3 * (int64_t)n[2], x + 3 * (int64_t)n[3]));
     }
     free(x);
-    return least;
+    return min;
 }
 
 static void violence(void **unused)
@@ -864,7 +863,7 @@ static void violence(void **unused)
             BrioSim *sim = one_body(&body, true, NULL, gravity, &def);
             for (int n = 0; n < 10; n++) {
                 BrioStatus status = brio_sim_step(sim, NULL);
-                if (!(least_volume(sim) > 0))
+                if (!(min_volume(sim) > 0))
                     fail_msg("%s, %s: inverted after step %d", scenes[k].name, integrators[i], n);
                 if (status == BRIO_OK) {
                     accepted++;
@@ -1072,7 +1071,7 @@ static void settle_unsupported(void **unused)
 /* ---- scripts ---------------------------------------------------------------------------- */
 
 /* Where the fixed first point of a pair is at a time. */
-static void held_at(const BrioScript *script, double time, double x[3], double v[3])
+static void fixed_at(const BrioScript *script, double time, double x[3], double v[3])
 {
     BrioBuilder *builder;
     BrioSystem *system;
@@ -1094,11 +1093,11 @@ static void held_at(const BrioScript *script, double time, double x[3], double v
 }
 
 /* TOLERANCE 1e-15 m for positions, 1e-9 m/s for velocities. */
-static void expect_held(const BrioScript *script, double time, double x, double y, double z,
-                        double vx, double vy, double vz)
+static void expect_fixed(const BrioScript *script, double time, double x, double y, double z,
+                         double vx, double vy, double vz)
 {
     double at[3], v[3], right[3] = {x, y, z}, speed[3] = {vx, vy, vz};
-    held_at(script, time, at, v);
+    fixed_at(script, time, at, v);
     for (int r = 0; r < 3; r++)
         if (!(fabs(at[r] - right[r]) < 1e-15) || !(fabs(v[r] - speed[r]) < 1e-9))
             fail_msg("at %g s: (%g %g %g) moving (%g %g %g), expected (%g %g %g) moving (%g %g %g)",
@@ -1109,39 +1108,39 @@ static void scripts(void **unused)
 {
     (void)unused;
     BrioScript script = brio_default_script();
-    expect_held(&script, 3, 0.1, 0, 0, 0, 0, 0);
+    expect_fixed(&script, 3, 0.1, 0, 0, 0, 0, 0);
     script.velocity[0] = 1;
     script.velocity[2] = -2;
     script.start = 1;
     script.end = 3;
-    expect_held(&script, 0.5, 0.1, 0, 0, 0, 0, 0);
-    expect_held(&script, 1.5, 0.6, 0, -1, 1, 0, -2);
-    expect_held(&script, 7, 2.1, 0, -4, 0, 0, 0);
+    expect_fixed(&script, 0.5, 0.1, 0, 0, 0, 0, 0);
+    expect_fixed(&script, 1.5, 0.6, 0, -1, 1, 0, -2);
+    expect_fixed(&script, 7, 2.1, 0, -4, 0, 0, 0);
 
     double keys[12] = {1, 0.1, 0, 0, 2, 0.3, 0.4, 0, 4, 0, 0, -1};
     script = brio_default_script();
     script.keys = keys;
     script.key_count = 3;
-    expect_held(&script, 0, 0.2, 0, 0, 0, 0, 0);
-    expect_held(&script, 1.25, 0.25, 0.1, 0, 0.2, 0.4, 0);
-    expect_held(&script, 3, 0.25, 0.2, -0.5, -0.15, -0.2, -0.5);
-    expect_held(&script, 40, 0.1, 0, -1, 0, 0, 0);
+    expect_fixed(&script, 0, 0.2, 0, 0, 0, 0, 0);
+    expect_fixed(&script, 1.25, 0.25, 0.1, 0, 0.2, 0.4, 0);
+    expect_fixed(&script, 3, 0.25, 0.2, -0.5, -0.15, -0.2, -0.5);
+    expect_fixed(&script, 40, 0.1, 0, -1, 0, 0, 0);
 
     const double pi = 3.14159265358979323846, s = sqrt(0.5);
     script = brio_default_script();
     script.angular[2] = pi / 2;
-    expect_held(&script, 1, 0, 0.1, 0, -0.05 * pi, 0, 0);
-    expect_held(&script, 0.5, 0.1 * s, 0.1 * s, 0, -0.05 * pi * s, 0.05 * pi * s, 0);
+    expect_fixed(&script, 1, 0, 0.1, 0, -0.05 * pi, 0, 0);
+    expect_fixed(&script, 0.5, 0.1 * s, 0.1 * s, 0, -0.05 * pi * s, 0.05 * pi * s, 0);
     script.about[0] = 0.1; /* about itself: stays */
-    expect_held(&script, 0.5, 0.1, 0, 0, 0, 0, 0);
+    expect_fixed(&script, 0.5, 0.1, 0, 0, 0, 0, 0);
     script.about[0] = 0;
     script.about[1] = -0.1; /* (0.1, 0.1) from there */
     script.velocity[1] = 2;
     script.end = 1;
-    expect_held(&script, 0.5, -0, -0.1 + 0.1 * sqrt(2) + 1, 0, -0.05 * pi * sqrt(2), 2, 0);
-    expect_held(&script, 1, -0.1, 2, 0, 0, 0, 0); /* at a corner: from there on */
-    expect_held(&script, 9, -0.1, 2, 0, 0, 0, 0);
-    expect_held(&script, 1e7, -0.1, 2, 0, 0, 0, 0);
+    expect_fixed(&script, 0.5, -0, -0.1 + 0.1 * sqrt(2) + 1, 0, -0.05 * pi * sqrt(2), 2, 0);
+    expect_fixed(&script, 1, -0.1, 2, 0, 0, 0, 0); /* at a corner: from there on */
+    expect_fixed(&script, 9, -0.1, 2, 0, 0, 0, 0);
+    expect_fixed(&script, 1e7, -0.1, 2, 0, 0, 0, 0);
 
     BrioBuilder *builder;
     BrioError error;
@@ -1213,7 +1212,7 @@ static void oscillator(void **unused)
                 double t = brio_sim_time(sim);
                 /* the anchor is vertex 2 */
                 for (int e = 0; e < 2; e++)
-                    brio__system_held(sim->system, sim->state, t + e * h, b[e]);
+                    brio__system_fixed(sim->system, sim->state, t + e * h, b[e]);
                 for (int r = 0; r < 3; r++) {
                     double old = x[r], b0 = b[0][6 + r], b1 = b[1][6 + r], a = -k / m * (x[r] - b0);
                     switch (i) {
@@ -1279,20 +1278,20 @@ static void positions(void **unused)
     double *x_new = numbers(3 * vertices), *v_new = numbers(3 * vertices);
     brio_sim_positions(sim, 0, x_new);
     brio_sim_velocities(sim, 0, v_new);
-    int held = 0, scripted = 0;
+    int fixed = 0, scripted = 0;
     for (int64_t v = 0; v < vertices; v++) {
-        bool is_held = x[3 * v]<-0.0999, is_scripted = x[3 * v]> 0.0999 && v % 2;
-        held += is_held;
+        bool is_fixed = x[3 * v]<-0.0999, is_scripted = x[3 * v]> 0.0999 && v % 2;
+        fixed += is_fixed;
         scripted += is_scripted;
         for (int r = 0; r < 3; r++) {
-            assert_true(x_new[3 * v + r] == (is_held || is_scripted ? x : y)[3 * v + r]);
+            assert_true(x_new[3 * v + r] == (is_fixed || is_scripted ? x : y)[3 * v + r]);
             if (is_scripted)
                 assert_true(v_new[3 * v + r] == (r == 0 ? 0.05 : 0));
             else
-                assert_true(v_new[3 * v + r] == (is_held ? 0 : y[3 * v + r]));
+                assert_true(v_new[3 * v + r] == (is_fixed ? 0 : y[3 * v + r]));
         }
     }
-    assert_true(held == 4 && scripted > 0);
+    assert_true(fixed == 4 && scripted > 0);
     brio_sim_positions(sim, 1, other_after);
     assert_memory_equal(other, other_after, sizeof other);
 
@@ -1390,7 +1389,7 @@ static void refusals(void **unused)
     assert_string_equal(error.message, "every vertex is fixed: nothing can move");
     brio_builder_free(builder);
 
-    /* a first state that the material forbids */
+    /* a initial state that the material forbids */
     double first[24] = {0};
     for (int k = 0; k < 12; k++) first[6 * (k / 3) + k % 3] = k == 11 ? -corner[k] : corner[k];
     BrioSim *sim = NULL;

@@ -177,9 +177,9 @@ static double left(const char *integrator, const char *model, double h)
     BrioSim *sim = make(&s);
     double first = ledger_of(sim).total;
     for (int k = 0; k < (int)(0.1 / h + 0.5); k++) step(sim);
-    double share = ledger_of(sim).total / first;
+    double fraction = ledger_of(sim).total / first;
     brio_sim_free(sim);
-    return share;
+    return fraction;
 }
 
 /* TOLERANCE 10 % between rates at h and h/16, where the scheme itself loses nearly nothing. */
@@ -513,7 +513,7 @@ static void signs(void **unused)
     srand(2);
     for (int m = 0; brio_damping_at(m); m++) {
         const BrioDampingModel *model = brio__damping_model_at(m);
-        double least = INFINITY;
+        double min = INFINITY;
         for (int trial = 0; trial < 200; trial++) {
             BrioSim *sim = random_start(model->name, 0.02);
             const BrioDamper *d = &sim->stepper->dissipation->damper[0];
@@ -530,23 +530,23 @@ static void signs(void **unused)
                                  &(BrioMotion){q, state->q, h, h, {.fraction = 1}}, g);
                 taken = 0;
                 for (size_t k = 0; k < n; k++) taken += g[k] * (q[k] - state->q[k]);
-                least = fmin(least, taken / (size * size));
+                min = fmin(min, taken / (size * size));
             }
             if (model->force) {
                 memset(g, 0, n * 8);
                 model->force(d->self, d->values, state, state->q, state->v, 0, 1e-4, g);
                 taken = 0;
                 for (size_t k = 0; k < n; k++) taken -= g[k] * state->v[k];
-                least = fmin(least, taken);
+                min = fmin(min, taken);
             }
             if (model->filter)
-                least = fmin(least,
-                             model->filter(d->self, d->values, sim->system, state->q, h, state->v));
+                min = fmin(min,
+                           model->filter(d->self, d->values, sim->system, state->q, h, state->v));
             free(q), free(g);
             brio_sim_free(sim);
         }
-        print_message("%-20s takes at least %.3e\n", model->name, least);
-        assert_true(least >= 0);
+        print_message("%-20s takes at least %.3e\n", model->name, min);
+        assert_true(min >= 0);
     }
 }
 

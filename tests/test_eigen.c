@@ -246,8 +246,8 @@ static void check_symmetric(const char *name, Symmetric *solve, int n, const dou
 static void symmetric_matrices(void **state)
 {
     (void)state;
-    enum { MOST = 200 };
-    double *A = malloc(MOST * MOST * sizeof *A), a[MOST], b[MOST];
+    enum { MAX = 200 };
+    double *A = malloc(MAX * MAX * sizeof *A), a[MAX], b[MAX];
     const struct {
         const char *name;
         int n, kind;

@@ -14,12 +14,12 @@
 #include <cmocka.h>
 // clang-format on
 
-enum { MOST = 12 };
+enum { MAX = 12 };
 
 typedef struct Sample {
     const BrioEnergy *energy;
     double params[BRIO_MAX_VALUES];
-    double X[16], x[MOST], rest[16]; /* X of a contact: its obstacle too */
+    double X[16], x[MAX], rest[16]; /* X of a contact: its obstacle too */
     int size;
 } Sample;
 
@@ -65,7 +65,7 @@ static double dot(int n, const double *a, const double *b)
 static void remainders(const Sample *s, double e, BrioRandom random, double *first, double *second,
                        double *noise)
 {
-    double g[MOST], H[MOST * MOST], y[MOST], d[MOST], Hd[MOST];
+    double g[MAX], H[MAX * MAX], y[MAX], d[MAX], Hd[MAX];
     double E = value(s, s->x, g, H, false);
     *first = *second = *noise = 0;
     for (int k = 0; k < 16; k++) {
@@ -219,7 +219,7 @@ static void slopes_degenerate(const BrioEnergy *energy)
 }
 
 /* Cyclic Jacobi eigenvalues of a small symmetric matrix. */
-static void eigen_range(int n, double *A, double *least, double *most)
+static void eigen_range(int n, double *A, double *min, double *max)
 {
     for (int sweep = 0; sweep < 60; sweep++)
         for (int p = 0; p < n; p++)
@@ -239,10 +239,10 @@ static void eigen_range(int n, double *A, double *least, double *most)
                     A[p * n + k] = c * x - u * y, A[q * n + k] = u * x + c * y;
                 }
             }
-    *least = INFINITY, *most = 0;
+    *min = INFINITY, *max = 0;
     for (int k = 0; k < n; k++) {
-        *least = fmin(*least, A[k * n + k]);
-        *most = fmax(*most, fabs(A[k * n + k]));
+        *min = fmin(*min, A[k * n + k]);
+        *max = fmax(*max, fabs(A[k * n + k]));
     }
 }
 
@@ -261,12 +261,12 @@ static void nearly_at_rest(const BrioEnergy *energy)
     prepare(&s, energy);
     BrioRandom random = {19};
     for (int k = 0; k < 320; k++) {
-        double g[MOST], H[MOST * MOST];
+        double g[MAX], H[MAX * MAX];
         sample(&s, &random);
         /* a corner of a cube, where much is exactly zero */
         if (k % 2 && energy->element != BRIO_ELEMENT_CONTACT) {
             memset(s.X, 0, sizeof s.X);
-            for (int i = 0; i < 3; i++) s.X[3 * (i + 1) % MOST + i] = 1;
+            for (int i = 0; i < 3; i++) s.X[3 * (i + 1) % MAX + i] = 1;
             energy->rest_shape(s.X, 1, NAN, s.rest);
         }
         for (int i = 0; i < s.size; i++)
@@ -280,7 +280,7 @@ static void nearly_at_rest(const BrioEnergy *energy)
 
 static void check_projection(const Sample *s, const char *what)
 {
-    double H[MOST * MOST], P[MOST * MOST], least, most, exact_least, exact_most;
+    double H[MAX * MAX], P[MAX * MAX], min, max, exact_min, exact_max;
     if (!isfinite(value(s, s->x, NULL, H, false))) return;
     value(s, s->x, NULL, P, true);
     double difference = 0, scale = 0;
@@ -291,13 +291,13 @@ static void check_projection(const Sample *s, const char *what)
     for (int i = 0; i < s->size; i++)
         for (int j = 0; j < i; j++)
             assert_true(fabs(P[i * s->size + j] - P[j * s->size + i]) <= 1e-12 * scale);
-    eigen_range(s->size, H, &exact_least, &exact_most);
-    eigen_range(s->size, P, &least, &most);
-    if (least < -1e-9 * most)
+    eigen_range(s->size, H, &exact_min, &exact_max);
+    eigen_range(s->size, P, &min, &max);
+    if (min < -1e-9 * max)
         fail_msg("%s, %s: projected Hessian has eigenvalue %g, largest %g", s->energy->name, what,
-                 least, most);
+                 min, max);
     /* where the exact Hessian is semidefinite already, projecting changes nothing */
-    if (exact_least > -1e-13 * exact_most && difference > 1e-9 * scale)
+    if (exact_min > -1e-13 * exact_max && difference > 1e-9 * scale)
         fail_msg("%s, %s: projection changed a semidefinite Hessian by %g of %g", s->energy->name,
                  what, difference, scale);
 }
@@ -333,7 +333,7 @@ static void rigid(const BrioEnergy *energy)
         energy->element == BRIO_ELEMENT_FRICTION)
         return; /* weight, walls and tangents do not move along */
     for (int again = 0; again < 50; again++) {
-        double g[MOST], y[MOST], gy[MOST], R[9];
+        double g[MAX], y[MAX], gy[MAX], R[9];
         sample(&s, &random);
         random_turn(&random, energy->traits & BRIO_ENERGY_ALONG_X, R);
         double shift[3] = {brio__random(&random), brio__random(&random), brio__random(&random)};
@@ -377,9 +377,9 @@ static void collapsed_spring(void **state)
     assert_true(fabs(E - 0.5 * s.params[0] * 0.25) < 1e-9);
     for (int i = 0; i < 6; i++) assert_true(g[i] == 0);
     for (int i = 0; i < 36; i++) assert_true(isfinite(H[i]));
-    double least, most;
-    eigen_range(6, H, &least, &most);
-    assert_true(least > -1e-9 * most && most > 0);
+    double min, max;
+    eigen_range(6, H, &min, &max);
+    assert_true(min > -1e-9 * max && max > 0);
     s.rest[1] = 0;
     value(&s, x, g, H, true);
     for (int i = 0; i < 6; i++) assert_true(g[i] == 0);
@@ -418,9 +418,9 @@ static void inversion_limit(const BrioEnergy *energy)
     for (int again = 0; again < 2000; again++) {
         _Alignas(64) int32_t node[4 * LANES];
         _Alignas(64) double rest[16 * LANES];
-        double dx[MOST], y[MOST];
+        double dx[MAX], y[MAX];
         sample(&s, &random);
-        for (int k = 0; k < MOST; k++) dx[k] = 2 * brio__random_normal(&random);
+        for (int k = 0; k < MAX; k++) dx[k] = 2 * brio__random_normal(&random);
         /* in its own plane: in space triangles seldom collapse */
         if (energy->element == BRIO_ELEMENT_TRIANGLE && again % 4) {
             double a[2] = {brio__random_normal(&random), brio__random_normal(&random)};
@@ -457,14 +457,14 @@ static void inversion_limit(const BrioEnergy *energy)
                                     &element);
         assert_true(t > 0 && t <= 1);
         for (int k = 1; k <= 400; k++) { /* every point of the way is allowed */
-            for (int i = 0; i < MOST; i++) y[i] = s.x[i] + t * k / 400 * dx[i];
+            for (int i = 0; i < MAX; i++) y[i] = s.x[i] + t * k / 400 * dx[i];
             assert_true(isfinite(value(&s, y, NULL, NULL, false)));
         }
         if (t < 1) {
             assert_int_equal(element, 0);
             limited++;
             /* and it is not far too careful: it falls to about the tenth that is kept */
-            for (int i = 0; i < MOST; i++) y[i] = s.x[i] + fmin(1, 1.01 * t) * dx[i];
+            for (int i = 0; i < MAX; i++) y[i] = s.x[i] + fmin(1, 1.01 * t) * dx[i];
             assert_true(room(&s, y) < 0.25 * room(&s, s.x));
         }
     }

@@ -263,13 +263,13 @@ static int64_t loop_over_all(BrioExact *exact, const BrioSystem *s, const double
         const int32_t *n = f->edge + 2 * e;
         for (int64_t t = 0; t < f->triangle_count; t++) {
             const int32_t *m = f->triangle + 3 * t;
-            bool shared = false, all_held = true;
+            bool shared = false, all_fixed = true;
             for (int i = 0; i < 3; i++) shared |= m[i] == n[0] || m[i] == n[1];
             for (int i = 0; i < 5; i++) {
                 int32_t v = i < 3 ? m[i] : n[i - 3];
-                all_held &= s->map_start[v] == s->map_start[v + 1];
+                all_fixed &= s->map_start[v] == s->map_start[v + 1];
             }
-            if (!shared && !all_held)
+            if (!shared && !all_fixed)
                 count += brio__exact_segment_triangle(x + 3 * n[0], x + 3 * n[1], x + 3 * m[0],
                                                       x + 3 * m[1], x + 3 * m[2]);
         }
@@ -517,7 +517,7 @@ static void write_boxes(const char *name, const char *height, const char *speed,
 #define FLOOR \
     "contact: {type: ipc}\nobstacles: [{type: plane, point: [0, -3, 0], normal: [0, 1, 0]}]\n"
 
-static void first_states(void **state)
+static void initial_states(void **state)
 {
     (void)state;
     write_boxes("apart.yaml", "1.001", "0", FLOOR);
@@ -730,7 +730,7 @@ int main(void)
         cmocka_unit_test(cloth),
         cmocka_unit_test(time_of_many),
         cmocka_unit_test(states_between_halves),
-        cmocka_unit_test(first_states),
+        cmocka_unit_test(initial_states),
         cmocka_unit_test(obstacles),
         cmocka_unit_test(dhat),
         cmocka_unit_test(proof_of_a_run),

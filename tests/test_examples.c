@@ -14,14 +14,14 @@
 
 extern const BrioEnergy brio__energy_yeoh_example, brio__energy_duffing_example;
 
-enum { MOST = 12 };
+enum { MAX = 12 };
 
 /* Central differences of step 1e-5. TOLERANCE 1e-6 of the largest entry: their error is 1e-10 for
  * the third derivatives of these energies, and round-off of the energy (1e-16 relative) over 1e-5
  * gives 1e-11 of it, 1e-8 of small gradients. */
 static void check_derivatives(const BrioEnergy *energy)
 {
-    double values[BRIO_MAX_VALUES], X[MOST], x[MOST], rest[16], g[MOST], H[MOST * MOST], e = 1e-5;
+    double values[BRIO_MAX_VALUES], X[MAX], x[MAX], rest[16], g[MAX], H[MAX * MAX], e = 1e-5;
     int size = 3 * energy->nodes;
     BrioRandom random = {3};
     brio_fields_defaults(energy->fields, values);
@@ -31,7 +31,7 @@ static void check_derivatives(const BrioEnergy *energy)
         brio__energy_one(energy, values, rest, x, g, H, false);
         double scale_g = 0, scale_H = 0, wrong_g = 0, wrong_H = 0;
         for (int i = 0; i < size; i++) {
-            double y[MOST], low[MOST], high[MOST], E[2];
+            double y[MAX], low[MAX], high[MAX], E[2];
             memcpy(y, x, sizeof y);
             y[i] = x[i] - e;
             E[0] = brio__energy_one(energy, values, rest, y, low, NULL, false);

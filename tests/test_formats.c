@@ -414,7 +414,7 @@ static void test_wrong(void **state)
 static void test_cut_off(void **state)
 {
     (void)state;
-    static Seed seed[MOST_SEEDS];
+    static Seed seed[MAX_SEEDS];
     int count = make_seeds(seed), refused = 0, accepted = 0;
     for (int i = 0; i < count; i++) {
         char file[16];
@@ -445,7 +445,7 @@ static void test_cut_off(void **state)
 static void test_no_memory(void **state)
 {
     (void)state;
-    static Seed seed[MOST_SEEDS];
+    static Seed seed[MAX_SEEDS];
     int count = make_seeds(seed), refusals = 0;
     for (int i = 0; i < count; i++) {
         char file[16];
@@ -632,16 +632,16 @@ static void test_measure(void **state)
     if (brio__tet_volume6(x, x + 3, x + 6, x + 9) < 0) mesh->tet[2] = 3, mesh->tet[3] = 2;
     assert_int_equal(brio__measure(mesh, &m, NULL), BRIO_OK);
     assert_true(fabs(m.volume - 1.0 / 3) < 1e-15 && fabs(m.area - 2 * sqrt(3)) < 1e-14);
-    assert_true(fabs(m.quality_least - 1) < 1e-14 && m.quality[9] == 1);
-    assert_true(fabs(m.angle_least - 70.528779365509308) < 1e-10 &&
-                fabs(m.angle_most - 70.528779365509308) < 1e-10);
+    assert_true(fabs(m.quality_min - 1) < 1e-14 && m.quality[9] == 1);
+    assert_true(fabs(m.angle_min - 70.528779365509308) < 1e-10 &&
+                fabs(m.angle_max - 70.528779365509308) < 1e-10);
     assert_true(m.edges == 6 && fabs(m.edge_mean - sqrt(2)) < 1e-15 && m.components == 1 &&
                 m.open_edges == 0);
     int32_t swap = mesh->tet[2];
     mesh->tet[2] = mesh->tet[3], mesh->tet[3] = swap;
     assert_int_equal(brio__measure(mesh, &m, NULL), BRIO_OK);
-    assert_true(m.inverted == 1 && m.first_inverted == 0 && m.volume < 0 &&
-                m.quality_least < -0.99 && m.quality[0] == 1);
+    assert_true(m.inverted == 1 && m.first_inverted == 0 && m.volume < 0 && m.quality_min < -0.99 &&
+                m.quality[0] == 1);
     brio_mesh_free(mesh);
     /* two triangles that cross, and a third at one's edge: open, branching after a fourth */
     const double y[] = {0,   0,   0, 1,   0,   0,   0, 1, 0, 0.2, 0.2, -1,

@@ -156,13 +156,13 @@ static void stopping(const Kind *kind)
             BrioLedger first = ledger(sim), l = first;
             double begun = first.friction;
             double taken = begun;
-            double least = INFINITY;
+            double min = INFINITY;
             double way;
             double expected = s.speed * s.speed / (2 * s.mu * G);
             while (l.time < first.time + 1.5 && l.momentum[0] > 2 * EPSV * kind->mass) {
                 step(sim, 1);
                 l = ledger(sim);
-                least = fmin(least, l.friction - taken);
+                min = fmin(min, l.friction - taken);
                 taken = l.friction;
             }
             way = l.centre[0] - first.centre[0];
@@ -176,7 +176,7 @@ static void stopping(const Kind *kind)
             assert_true(fabs(way / expected - 1) < tolerance[k]);
             /* the same figures: what is lost at the start and the end */
             assert_true(fabs(l.friction / work - 1) < tolerance[k]);
-            assert_true(least >= 0 && l.dissipated == taken);
+            assert_true(min >= 0 && l.dissipated == taken);
             brio_sim_free(sim);
         }
 }
@@ -206,7 +206,7 @@ static void energy_controlled(void **state)
     double met = 0;
     double above = -INFINITY;
     double off_target = 0;
-    double least = INFINITY;
+    double min = INFINITY;
     double taken = second.friction;
     double all = second.target + second.dissipated;
     int clamped = 0;
@@ -218,18 +218,18 @@ static void energy_controlled(void **state)
         if (free) met = fmax(met, fabs(l.total - l.target));
         above = fmax(above, l.total - l.target);
         off_target = fmax(off_target, fabs(l.target + l.dissipated - all));
-        least = fmin(least, l.friction - taken);
+        min = fmin(min, l.friction - taken);
         taken = l.friction;
     }
     print_message(
         "a-search: friction took %.4f of %.4f J; target + dissipated off by %.2g J; total off the "
         "target by %.2g J where alpha has room, at most %.2g J above it, %d of 100 steps "
         "without room; least booked in a step %.2g J\n",
-        l.friction, first.kinetic, off_target, met, above, clamped, least);
+        l.friction, first.kinetic, off_target, met, above, clamped, min);
     assert_true(l.friction - first.friction > 0.7 * first.kinetic);
     /* above: alpha = 0 takes no more */
     assert_true(off_target < 1e-9 * first.kinetic && met < 1e-9 * first.kinetic &&
-                above < 1e-3 * first.kinetic && clamped < 100 && least >= 0);
+                above < 1e-3 * first.kinetic && clamped < 100 && min >= 0);
     brio_sim_free(sim);
 }
 
@@ -370,11 +370,11 @@ static void belt(const Kind *kind)
               kind->body, kind->half + 0.9e-3);
     step(sim, 120);
     BrioLedger first = ledger(sim), l = first;
-    double least = INFINITY, taken = first.friction, m = kind->mass;
+    double min = INFINITY, taken = first.friction, m = kind->mass;
     for (int n = 0; n < 240; n++) {
         step(sim, 1);
         l = ledger(sim);
-        least = fmin(least, l.friction - taken);
+        min = fmin(min, l.friction - taken);
         taken = l.friction;
     }
     l.added -= first.added;
@@ -384,10 +384,10 @@ static void belt(const Kind *kind)
         "%s on a belt of 1 m/s: %.5f m/s after 0.5 s; added %.4f J (m v^2 = %.4f), friction took "
         "%.4f J; change of total %.4f J, remainder %.2g J; least booked in a step %.2g J\n",
         kind->name, l.momentum[0] / m, l.added, m, l.friction, l.total - first.total, l.remainder,
-        least);
+        min);
     assert_true(fabs(l.momentum[0] / m - 1) < EPSV);
     assert_true(fabs(l.added / m - 1) < 0.03 && fabs(l.friction / (m / 2) - 1) < 0.03);
-    assert_true(fabs(l.remainder) < 0.01 * m && least >= 0);
+    assert_true(fabs(l.remainder) < 0.01 * m && min >= 0);
     brio_sim_free(sim);
 }
 static void test_belt(void **state)
@@ -444,17 +444,16 @@ static void linearly_implicit(void **state)
         "  - {shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, material: {type: "
         "neo-hookean, E: 1e6}, transform: {rotate: [[1, 0, 1], 20], translate: [0, 0.3, 0]}}\n");
     BrioLedger l = {0};
-    double least = INFINITY;
+    double min = INFINITY;
     for (int n = 0; n < 150; n++) {
         step(sim, 1);
         l = ledger(sim);
-        if (l.contacts) least = fmin(least, l.min_distance);
+        if (l.contacts) min = fmin(min, l.min_distance);
     }
     print_message("linearly-implicit-euler: rests at %.5f m with %.1e J of motion, %d contacts; "
                   "never nearer than %.2g m\n",
-                  l.centre[1], l.kinetic, l.contacts, least);
-    assert_true(least > 0 && l.contacts > 0 && l.kinetic < 1e-4 &&
-                fabs(l.centre[1] - 0.051) < 1e-3);
+                  l.centre[1], l.kinetic, l.contacts, min);
+    assert_true(min > 0 && l.contacts > 0 && l.kinetic < 1e-4 && fabs(l.centre[1] - 0.051) < 1e-3);
     brio_sim_free(sim);
 }
 

@@ -169,7 +169,7 @@ static void places(void **unused)
     brio_sim_positions(sim, 1, x);
     double worst = 0;
     for (int k = 0; k < 30; k++) {
-        double point[3], least = INFINITY;
+        double point[3], min = INFINITY;
         for (int r = 0; r < 3; r++) point[r] = 0.6 * (brio__random(&random) - 0.5);
         h = grab(sim, 1, point[0], point[1], point[2], 10);
         brio_sim_hand(sim, h, &hand);
@@ -178,10 +178,10 @@ static void places(void **unused)
             double a = brio__random(&random), b = (1 - a) * brio__random(&random), y[3];
             for (int r = 0; r < 3; r++)
                 y[r] = a * x[3 * t[0] + r] + b * x[3 * t[1] + r] + (1 - a - b) * x[3 * t[2] + r];
-            least = fmin(least, apart(y, point));
+            min = fmin(min, apart(y, point));
         }
-        assert_true(apart(hand.grip, point) <= least + 1e-12);
-        worst = fmax(worst, least - apart(hand.grip, point));
+        assert_true(apart(hand.grip, point) <= min + 1e-12);
+        worst = fmax(worst, min - apart(hand.grip, point));
         brio_sim_release(sim, h, NULL);
     }
     print_message("nearest of 20000 random points of the surface is farther by %.1e m at most\n",
@@ -284,18 +284,18 @@ static void firm(void **unused)
     (void)unused;
     BrioSim *sim = parse(
         "time: {h: 1/60}\ngravity: [0, -2, 0]\nintegrator: backward-euler\nbodies:\n" SQUARES);
-    int most = 0, h = grab(sim, 0, 0.05, 0, 0.03, 1e6);
+    int max = 0, h = grab(sim, 0, 0.05, 0, 0.03, 1e6);
     BrioHand hand;
     assert_int_equal(brio_sim_hand(sim, h, &hand), BRIO_OK);
     assert_true(hand.vertex[1] >= 0 && hand.vertex[2] == -1); /* on a spring */
     for (int n = 0; n < 60; n++) {
         drag(sim, h, hand.grip[0], 0.01 * n, hand.grip[2]);
         step(sim, 1);
-        most = BRIO_MAX(most, ledger(sim).iterations);
+        max = BRIO_MAX(max, ledger(sim).iterations);
     }
     print_message("a hand of 1e6 N/m on a net without diagonals: %d iterations a step at most\n",
-                  most);
-    assert_true(most <= 8);
+                  max);
+    assert_true(max <= 8);
     brio_sim_free(sim);
 }
 
@@ -319,7 +319,7 @@ static void along_x(void **unused)
 
 /* ---- solves ----------------------------------------------------------------------------- */
 
-enum { DENSE = DENSE_MOST };
+enum { DENSE = DENSE_MAX };
 
 /* Woodbury's formula against elimination of the whole matrix, random graphs and hands, two of them
  * at one place. TOLERANCE 1e-10 relative: condition 1e5 times round-off. */
@@ -749,11 +749,11 @@ static void run_script(const Script *script, uint64_t seed)
 {
     BrioSim *sim = parse("%s", script->text);
     BrioRandom random = {seed};
-    bool held[BRIO_MAX_HANDS] = {false};
+    bool grabbed[BRIO_MAX_HANDS] = {false};
     double worst_added = 0;
     double worst_loss = 0;
     double worst_target = 0;
-    double most_added = 0;
+    double max_added = 0;
     double *q_n = malloc((size_t)sim->state->coordinates * sizeof *q_n);
     int count[9] = {0}, steps = 0, compared = 0, integrators = 0;
     assert_int_equal(brio_sim_damping_type(sim, 2) == NULL, 1);
@@ -769,8 +769,8 @@ static void run_script(const Script *script, uint64_t seed)
         switch (what) {
         case 0: /* grab */
             if (brio_sim_grab(sim, -1, point, script->low * (0.1 + u[3]), &got, NULL) == BRIO_OK) {
-                assert_false(held[got]);
-                held[got] = true;
+                assert_false(grabbed[got]);
+                grabbed[got] = true;
             } else {
                 assert_int_equal(got, -1);
             }
@@ -778,17 +778,17 @@ static void run_script(const Script *script, uint64_t seed)
         case 1: /* grab by a ray */
             assert_true(brio_sim_grab_ray(sim, (double[3]){point[0], 5, point[2]},
                                           (double[3]){0, -1, 0}, NAN, &got, NULL, NULL) <= 0);
-            if (got >= 0) held[got] = true;
+            if (got >= 0) grabbed[got] = true;
             break;
         case 2:
         case 3:
         case 4: /* drag */
-            if (held[hand]) assert_int_equal(brio_sim_drag(sim, hand, point, NULL), BRIO_OK);
+            if (grabbed[hand]) assert_int_equal(brio_sim_drag(sim, hand, point, NULL), BRIO_OK);
             break;
         case 5: /* release */
             assert_int_equal(brio_sim_release(sim, hand, NULL),
-                             held[hand] ? BRIO_OK : BRIO_ERROR_ARGUMENT);
-            held[hand] = false;
+                             grabbed[hand] ? BRIO_OK : BRIO_ERROR_ARGUMENT);
+            grabbed[hand] = false;
             break;
         case 6:
             if (brio_sim_attachments(sim))
@@ -835,7 +835,7 @@ static void run_script(const Script *script, uint64_t seed)
                            fabs(before.gravity) + fabs(before.attachment);
             double jump = after.total - before.total, booked = after.added - before.added;
             worst_added = fmax(worst_added, fabs(jump - booked) / scale);
-            most_added = fmax(most_added, fabs(booked));
+            max_added = fmax(max_added, fabs(booked));
             if (isnan(before.target) == 0 && what != 10)
                 worst_target =
                     fmax(worst_target, fabs(after.target - before.target - booked) / scale);
@@ -873,7 +873,7 @@ static void run_script(const Script *script, uint64_t seed)
     }
     print_message("%s: %d steps; added against jumps of up to %.0f J: %.1e, targets: %.1e, losses "
                   "(%d): %.1e\n",
-                  script->what, steps, most_added, worst_added, worst_target, compared, worst_loss);
+                  script->what, steps, max_added, worst_added, worst_target, compared, worst_loss);
     assert_true(worst_added < 1e-10 && worst_target < 1e-10 && worst_loss < 1e-10 &&
                 compared > 100);
     for (int k = 0; k < 9; k++) assert_true(count[k] > 10 || (k == 1 && count[k] > 0));

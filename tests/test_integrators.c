@@ -332,7 +332,7 @@ static void loose_solves(void **unused)
 static void decay_in_pieces(void **unused)
 {
     (void)unused;
-    double share[2];
+    double fraction[2];
     for (int k = 0; k < 2; k++) {
         BrioSim *sim = parse("time: {h: %s}\nintegrator: {type: a-search, decay: [[0.5, 1], [1, "
                              "0.5]], ground: rest}\n%s",
@@ -343,12 +343,12 @@ static void decay_in_pieces(void **unused)
         double ground = ledger(still).total;
         brio_sim_free(still);
         step(sim, k ? 140 : 60);
-        share[k] = (ledger(sim).target - ground) / (first.total - ground);
+        fraction[k] = (ledger(sim).target - ground) / (first.total - ground);
         brio_sim_free(sim);
-        assert_true(fabs(share[k] - exp(-2.5)) < 1e-6);
+        assert_true(fabs(fraction[k] - exp(-2.5)) < 1e-6);
     }
     print_message("decay: target above rest x %.6f at 1/30 and %.6f at 1/70, exp(-2.5) = %.6f\n",
-                  share[0], share[1], exp(-2.5));
+                  fraction[0], fraction[1], exp(-2.5));
 }
 
 /* Damping's take is subtracted from the target, and the first target is the given share of the

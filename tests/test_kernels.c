@@ -81,8 +81,8 @@ static void choices(void **unused)
     (void)unused;
     lane a = {-3, -0.0, 0, 1, 2, -1e300, INFINITY, -INFINITY}, b = {1, 2, -1, 1, -2, 1e300, 0, 0};
     lane_mask less = lane_lt(a, b), at_most = lane_le(a, b);
-    lane least = lane_min(a, b);
-    lane most = lane_max(a, b);
+    lane min = lane_min(a, b);
+    lane max = lane_max(a, b);
     lane size = lane_abs(a);
     lane positive = lane_positive(a);
     lane sign = lane_sign(a);
@@ -90,7 +90,7 @@ static void choices(void **unused)
     for (int i = 0; i < WIDTH; i++) {
         assert_int_equal(lane_test(less, i), a[i] < b[i]);
         assert_int_equal(lane_test(at_most, i), a[i] <= b[i]);
-        assert_true(least[i] == fmin(a[i], b[i]) && most[i] == fmax(a[i], b[i]));
+        assert_true(min[i] == fmin(a[i], b[i]) && max[i] == fmax(a[i], b[i]));
         assert_true(size[i] == fabs(a[i]) && positive[i] == fmax(a[i], 0) &&
                     sign[i] == (a[i] < 0 ? -1 : 1));
         assert_true(chosen[i] == (a[i] < b[i] ? a[i] : b[i]) && root[i] == sqrt(fabs(a[i])));
@@ -162,7 +162,7 @@ typedef struct Case {
  * that all share, or each its own. */
 static Case make_case(BrioRandom *random, int first, int scale)
 {
-    Case made;
+    Case created;
     for (int i = 0; i < LANES; i++) {
         double U[3][3], V[3][3], one[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
         double s = scales[scale < SCALES ? scale : (first + i) % SCALES];
@@ -171,16 +171,16 @@ static Case make_case(BrioRandom *random, int first, int scale)
         random_rotation(random, V);
         if (brio__random(random) < 0.1) memcpy(U, one, sizeof one); /* exact zeros too */
         if (brio__random(random) < 0.1) memcpy(V, one, sizeof one);
-        for (int k = 0; k < 3; k++) made.sigma[i][k] = s * kind[k];
-        made.size[i] = made.sigma[i][0];
+        for (int k = 0; k < 3; k++) created.sigma[i][k] = s * kind[k];
+        created.size[i] = created.sigma[i][0];
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++) {
                 double sum = 0;
                 for (int k = 0; k < 3; k++) sum += U[r][k] * kind[k] * V[c][k];
-                made.f.m[r][c][i] = s * sum;
+                created.f.m[r][c][i] = s * sum;
             }
     }
-    return made;
+    return created;
 }
 
 /* How far m is from a rotation: of m^T m from 1, and of its determinant. */
@@ -270,11 +270,11 @@ static void eigenvalues(void **unused)
             lane d[3];
             /* the same eigenvalues on both sides, some negative */
             for (int i = 0; i < LANES; i++) {
-                double Q[3][3], most = 0;
+                double Q[3][3], max = 0;
                 random_rotation(&random, Q);
                 for (int k = 0; k < 3; k++) {
                     if (brio__random(&random) < 0.3) c.sigma[i][k] = -c.sigma[i][k];
-                    most = fmax(most, fabs(c.sigma[i][k]));
+                    max = fmax(max, fabs(c.sigma[i][k]));
                 }
                 for (int a = 0; a < 3; a++)
                     for (int b = 0; b <= a; b++) {
@@ -282,7 +282,7 @@ static void eigenvalues(void **unused)
                         for (int k = 0; k < 3; k++) sum += Q[a][k] * c.sigma[i][k] * Q[b][k];
                         c.f.m[a][b][i] = c.f.m[b][a][i] = sum;
                     }
-                c.size[i] = most;
+                c.size[i] = max;
             }
             s = c.f;
             eigen3(&s, &v);

@@ -73,15 +73,15 @@ static void energy_equals_hooke(void **unused)
                                 "bodies.0.material.type=plain"};
     BrioSim *sim[2] = {open_scene("cloth", 3, sets), open_scene("cloth", 4, sets)};
     int64_t n = brio_system_coordinates(brio_sim_system(sim[0]));
-    double most = 0;
+    double max = 0;
     for (int k = 0; k < 20; k++) {
         for (int i = 0; i < 2; i++) assert_int_equal(brio_sim_step(sim[i], NULL), BRIO_OK);
         const double *a = brio_state_q(brio_sim_state(sim[0]));
         const double *b = brio_state_q(brio_sim_state(sim[1]));
-        for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(a[i] - b[i]));
+        for (int64_t i = 0; i < n; i++) max = fmax(max, fabs(a[i] - b[i]));
     }
-    print_message("%.2g m apart from hooke after 20 steps, %d calls\n", most, calls);
-    assert_true(calls > 0 && most < 1e-11); /* both are solved to h tol = 2e-12 m, which adds up */
+    print_message("%.2g m apart from hooke after 20 steps, %d calls\n", max, calls);
+    assert_true(calls > 0 && max < 1e-11); /* both are solved to h tol = 2e-12 m, which adds up */
     double before = brio_sim_time(sim[1]);
     calls = -1;
     assert_int_not_equal(brio_sim_step(sim[1], NULL), BRIO_OK);

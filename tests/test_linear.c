@@ -3,7 +3,7 @@
  * The matrices are block diagonally dominant, hence positive definite, with off-diagonal blocks
  * that are not symmetric, so that a block taken for its transpose shows. */
 #include "linear/blas.h"
-#include "linear/extra.h"
+#include "linear/overlay.h"
 #include "linear/linear.h"
 #include "linear/order.h"
 #include "edges.h"
@@ -70,13 +70,13 @@ static Graph complete(const char *name, int32_t n)
     return finish(name, n, &e);
 }
 
-static Graph random_graph(int32_t n, double share, uint64_t seed)
+static Graph random_graph(int32_t n, double fraction, uint64_t seed)
 {
     Edges e = {0};
     BrioRandom random = {seed};
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = i + 1; j < n; j++)
-            if (brio__random(&random) < share) add_edge(&e, i, j);
+            if (brio__random(&random) < fraction) add_edge(&e, i, j);
     return finish("random", n, &e);
 }
 
@@ -324,8 +324,8 @@ static void test_random(void **state)
     FOR_EACH_SOLVER(type)
     for (int round = 0; round < 60; round++) {
         int32_t n = 1 + (int32_t)(60 * brio__random(&random));
-        double share = pow(brio__random(&random), 3);
-        Problem p = problem_of(random_graph(n, share, (uint64_t)round), 1);
+        double fraction = pow(brio__random(&random), 3);
+        Problem p = problem_of(random_graph(n, fraction, (uint64_t)round), 1);
         BrioLinear *linear = make(type, &p);
         assert_int_equal(brio__linear_factor(linear), BRIO_OK);
         check_solves(linear, &p);
@@ -705,7 +705,7 @@ static void test_no_allocation_in_steps(void **state)
     problem_free(&p);
 }
 
-/* ---- extra blocks ----------------------------------------------------------------------- */
+/* ---- overlay blocks ----------------------------------------------------------------------- */
 
 enum { APART = 9 * 8 * 7 }; /* vertices of each of two boxes */
 
@@ -722,33 +722,34 @@ static Graph boxes(int contacts)
 static bool is_extra(int32_t i, int32_t j) { return (i < APART) != (j < APART); }
 
 /* The blocks of p: those between the boxes, and half of each diagonal block, as extra ones. */
-static void fill_with_extra(BrioLinear *linear, const Problem *p, bool backwards)
+static void fill_with_overlay(BrioLinear *linear, const Problem *p, bool backwards)
 {
     const Graph *g = &p->graph;
-    brio__extra_clear(linear->extra);
+    brio__overlay_clear(linear->overlay);
     for (int32_t count = 0; count < g->n; count++) {
         int32_t i = backwards ? g->n - 1 - count : count;
         double half[9];
         for (int m = 0; m < 9; m++) half[m] = 0.5 * p->diagonal[9 * i + m];
         set_block(&linear->A, i, i, half);
-        assert_int_equal(brio__extra_add(linear->extra, i, i, half), BRIO_OK);
+        assert_int_equal(brio__overlay_add(linear->overlay, i, i, half), BRIO_OK);
         for (int64_t k = g->start[i]; k < g->start[i + 1]; k++) {
             int32_t j = g->neighbour[k];
             if (!is_extra(i, j))
                 set_block(&linear->A, i, j, p->other + 9 * k);
             else if (backwards == (i < j)) /* once, from either side */
-                assert_int_equal(brio__extra_add(linear->extra, i, j, p->other + 9 * k), BRIO_OK);
+                assert_int_equal(brio__overlay_add(linear->overlay, i, j, p->other + 9 * k),
+                                 BRIO_OK);
         }
     }
 }
 
-static BrioLinear *make_with_extra(const BrioLinearType *type)
+static BrioLinear *make_with_overlay(const BrioLinearType *type)
 {
     Graph base = boxes(0);
     BrioLinear *linear;
     assert_int_equal(brio__linear_create(type, &tight, base.n, base.start, base.neighbour, &linear),
                      BRIO_OK);
-    assert_int_equal(brio__extra_create(&linear->extra), BRIO_OK);
+    assert_int_equal(brio__overlay_create(&linear->overlay), BRIO_OK);
     free(base.start);
     free(base.neighbour);
     return linear;
@@ -757,33 +758,33 @@ static BrioLinear *make_with_extra(const BrioLinearType *type)
 /* A few and many contacts against products with all blocks; blocks that A has need no analysis; a
  * pattern that comes again, after others were forgotten, gives the same bits as one that is made
  * anew, for any number of threads. */
-static void test_extra_blocks(void **state)
+static void test_overlay(void **state)
 {
     (void)state;
     static const int contacts[] = {0, 3, 90, 3};
     FOR_EACH_SOLVER(type)
     {
-        BrioLinear *kept = make_with_extra(type);
+        BrioLinear *kept = make_with_overlay(type);
         double seconds;
         for (int round = 0; round < (int)BRIO_COUNT(contacts); round++) {
             Problem p = problem_of(boxes(contacts[round]), 1);
             int64_t length = 3 * (int64_t)p.graph.n;
-            int64_t before = brio__extra_analyses(kept->extra, &seconds);
+            int64_t before = brio__overlay_analyses(kept->overlay, &seconds);
             size_t bytes = (size_t)length * sizeof(double);
             double *b = random_vector(length, 3), *x[3];
-            brio__extra_forget(kept->extra);
+            brio__overlay_forget(kept->overlay);
             for (int again = 0; again < 2; again++) {
-                fill_with_extra(kept, &p, false);
+                fill_with_overlay(kept, &p, false);
                 assert_int_equal(brio__linear_factor(kept), BRIO_OK);
                 check_solves(kept, &p);
             }
             /* each round has another pattern */
-            assert_int_equal(brio__extra_analyses(kept->extra, &seconds), before + 1);
+            assert_int_equal(brio__overlay_analyses(kept->overlay, &seconds), before + 1);
             for (int t = 0; t < 3; t++) {
                 brio_set_threads(t == 1 ? 1 : 2);
-                BrioLinear *linear = t == 2 ? kept : make_with_extra(type);
+                BrioLinear *linear = t == 2 ? kept : make_with_overlay(type);
                 /* the order in which blocks come does not matter */
-                if (t < 2) fill_with_extra(linear, &p, t == 1);
+                if (t < 2) fill_with_overlay(linear, &p, t == 1);
                 x[t] = malloc(bytes);
                 assert_int_equal(brio__linear_factor(linear), BRIO_OK);
                 assert_int_equal(brio__linear_solve(linear, 1, b, x[t]), BRIO_OK);
@@ -877,7 +878,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_failing_allocator),
         cmocka_unit_test(test_no_allocation_in_steps),
-        cmocka_unit_test(test_extra_blocks),
+        cmocka_unit_test(test_overlay),
         cmocka_unit_test(test_multiply_without_memory),
         cmocka_unit_test(test_reexec),
     };

@@ -19,7 +19,7 @@
 
 /* ---- the iteration, done again ---------------------------------------------------------- */
 
-enum { MOST = DENSE_MOST };
+enum { MAX = DENSE_MAX };
 
 /* The rotation nearest to F by Higham's iteration. */
 static void nearest_rotation(const double F[9], double R[9])
@@ -41,8 +41,8 @@ static void nearest_rotation(const double F[9], double R[9])
  * (rows on nodes) and a projection. */
 typedef struct Dense {
     BrioSim *sim;
-    int vertices, n, at[MOST]; /* at: row of a vertex, -1: held */
-    double x[3 * MOST];        /* of all vertices */
+    int vertices, n, at[MAX]; /* at: row of a vertex, -1: held */
+    double x[3 * MAX];        /* of all vertices */
     double mass;
 } Dense;
 
@@ -54,13 +54,12 @@ static void add_elements(const Dense *d, const double *x, double *L, double *for
     const BrioTerm *term = &s->term[s->body[0].term];
     int nodes = term->energy->nodes;
     for (int64_t i = 0; i < term->elements; i++) {
-        int64_t block = i / LANES, lane_at = i % LANES;
+        int64_t pack = i / LANES, lane_at = i % LANES;
         double rest[16], G[3][4] = {{0}}, p[3][3] = {{0}}, w;
         int v[4], rows = nodes == 2 ? 1 : 3;
         for (int k = 0; k < term->energy->rest; k++)
-            rest[k] = term->rest[(block * term->energy->rest + k) * LANES + lane_at];
-        for (int k = 0; k < nodes; k++)
-            v[k] = term->node[(block * nodes + k) * LANES + lane_at] / 3;
+            rest[k] = term->rest[(pack * term->energy->rest + k) * LANES + lane_at];
+        for (int k = 0; k < nodes; k++) v[k] = term->node[(pack * nodes + k) * LANES + lane_at] / 3;
         if (nodes == 2) { /* G x = x1 - x0, its projection has the rest length */
             double e[3], l = 0;
             w = rest[0] * d->sim->state->param[term->params];
@@ -109,16 +108,16 @@ static void as_dense(const char *what, const char *body, double a)
                          a == 1 ? "backward-euler" : "implicit-midpoint", body)};
     const BrioSystem *s = d.sim->system;
     d.vertices = (int)s->body[0].count;
-    assert_true(d.vertices <= MOST);
+    assert_true(d.vertices <= MAX);
     for (int v = 0; v < d.vertices; v++) {
-        bool held = s->map_start[v] == s->map_start[v + 1];
-        d.at[v] = held ? -1 : s->map_block[s->map_start[v]];
-        d.n += !held;
+        bool fixed = s->map_start[v] == s->map_start[v + 1];
+        d.at[v] = fixed ? -1 : s->map_block[s->map_start[v]];
+        d.n += !fixed;
     }
     double worst = 0, way = 0;
     for (int step = 0; step < 5; step++) {
-        static double L[MOST * MOST], A[MOST * MOST], x[3 * MOST], y[3 * MOST], b[3 * MOST],
-            now[3 * MOST], q[3 * MOST];
+        static double L[MAX * MAX], A[MAX * MAX], x[3 * MAX], y[3 * MAX], b[3 * MAX], now[3 * MAX],
+            q[3 * MAX];
         brio_sim_positions(d.sim, 0, d.x);
         memcpy(now, d.x, sizeof now);
         memcpy(q, d.sim->state->q, 3 * (size_t)d.n * sizeof *q); /* rows are coordinate blocks */
@@ -281,22 +280,22 @@ static void energy(void **unused)
             "{type: hooke, k: 1000, vertex_mass: 0.0025}, fix: [{vertices: [0, 19]}]}\n",
             k ? 10 : 3);
         const double rest = -4.92228; /* J: settled */
-        double least = INFINITY, most = -INFINITY, highest = 0;
+        double min = INFINITY, max = -INFINITY, highest = 0;
         for (int second = 0; second < 20; second++) {
             double sum = 0;
             for (int f = 0; f < 30; f++) {
                 step(sim, 1);
                 BrioLedger l = ledger(sim);
-                double share = (l.total - rest) / (l.target - rest);
-                sum += share / 30;
-                highest = fmax(highest, share);
+                double fraction = (l.total - rest) / (l.target - rest);
+                sum += fraction / 30;
+                highest = fmax(highest, fraction);
             }
-            least = fmin(least, sum), most = fmax(most, sum);
+            min = fmin(min, sum), max = fmax(max, sum);
         }
         print_message("cloth, %2d iterations: mean energy over every second %.3f to %.3f of the "
                       "target, no frame above %.3f\n",
-                      k ? 10 : 3, least, most, highest);
-        assert_true(least > 0.9 && most < 1.1 && highest < 2.5);
+                      k ? 10 : 3, min, max, highest);
+        assert_true(min > 0.9 && max < 1.1 && highest < 2.5);
         brio_sim_free(sim);
     }
 }
@@ -317,17 +316,17 @@ static void momentum(void **unused)
               "arap, E: 1e4, rho: 1000}, transform: {translate: [0, 3, 0]}, velocity: {linear: "
               "[-0.1, 0, 0.1], angular: [0, 9, 0]}}\n");
     BrioLedger first = ledger(sim), l;
-    double worst = 0, least = INFINITY;
+    double worst = 0, min = INFINITY;
     for (int k = 0; k < 300; k++) {
         step(sim, 1);
         l = ledger(sim);
         for (int r = 0; r < 3; r++) worst = fmax(worst, fabs(l.momentum[r] - first.momentum[r]));
-        least = fmin(least, l.total / first.total);
+        min = fmin(min, l.total / first.total);
     }
     print_message("two spinning cubes: momentum off by %.1e of 60 kg m/s, energy not below %.3f of "
                   "the first in 10 s\n",
-                  worst, least);
-    assert_true(worst < 60e-12 && least > 0.8);
+                  worst, min);
+    assert_true(worst < 60e-12 && min > 0.8);
     brio_sim_free(sim);
 }
 
@@ -445,11 +444,11 @@ static void friction(void **unused)
 }
 
 /* The least distance of two vertices of the only body, but for those that are close at rest. */
-static double least_distance(BrioSim *sim, const double *X, double close)
+static double min_distance(BrioSim *sim, const double *X, double close)
 {
     static double x[3 * 1024];
     int64_t n = brio_body_vertices(sim->system, 0);
-    double least = INFINITY;
+    double min = INFINITY;
     brio_sim_positions(sim, 0, x);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++) {
@@ -458,9 +457,9 @@ static double least_distance(BrioSim *sim, const double *X, double close)
                 d[0] += (X[3 * i + r] - X[3 * j + r]) * (X[3 * i + r] - X[3 * j + r]);
                 d[1] += (x[3 * i + r] - x[3 * j + r]) * (x[3 * i + r] - x[3 * j + r]);
             }
-            if (sqrt(d[0]) >= close) least = fmin(least, sqrt(d[1]));
+            if (sqrt(d[0]) >= close) min = fmin(min, sqrt(d[1]));
         }
-    return least;
+    return min;
 }
 
 /* The halves of a cloth that is hung over a pole swing through each other, or do not; and two balls
@@ -469,7 +468,7 @@ static void self_contact(void **unused)
 {
     (void)unused;
     static double X[3 * 1024];
-    double least[2] = {INFINITY, INFINITY};
+    double min[2] = {INFINITY, INFINITY};
     for (int self = 0; self < 2; self++) {
         BrioSim *sim =
             parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\nintegrator: a-search\nsolver: {type: "
@@ -483,14 +482,14 @@ static void self_contact(void **unused)
         brio_sim_positions(sim, 0, X);
         for (int k = 0; k < 120; k++) {
             step(sim, 1);
-            least[self] = fmin(least[self], least_distance(sim, X, 0.03));
+            min[self] = fmin(min[self], min_distance(sim, X, 0.03));
         }
         brio_sim_free(sim);
     }
     print_message(
         "a cloth over a pole: vertices come as near as %.4f m, with self: 0.03 as near as %.4f m\n",
-        least[0], least[1]);
-    assert_true(least[0] < 0.006 && least[1] > 0.012);
+        min[0], min[1]);
+    assert_true(min[0] < 0.006 && min[1] > 0.012);
     for (int k = 0; k < 2; k++) {
         BrioSim *sim =
             parse("time: {h: 1/100}\ngravity: [0, 0, 0]\nintegrator: a-search\nsolver: "
@@ -501,14 +500,14 @@ static void self_contact(void **unused)
                   "rho: 500}, transform: {translate: [0.7, 0.05, 0]}}\n",
                   k ? "{type: local-global, iterations: 10}" : "{type: newton, tol: 1e-10}");
         BrioLedger first = ledger(sim), l = first;
-        double off = 0, most = 0;
+        double off = 0, max = 0;
         bool met = false;
         for (int i = 0; i < 200; i++) {
             step(sim, 1);
             l = ledger(sim);
             met |= l.contacts > 0;
             for (int r = 0; r < 3; r++) off = fmax(off, fabs(l.momentum[r] - first.momentum[r]));
-            most = fmax(most, l.total / first.total);
+            max = fmax(max, l.total / first.total);
         }
         double v[3 * 1024], mean = 0;
         brio_sim_velocities(sim, 1, v);
@@ -517,8 +516,8 @@ static void self_contact(void **unused)
         print_message("%s: a ball hits another, which goes on with %.2f m/s; momentum off by %.1e "
                       "of %.1f kg m/s; energy %.3f of the first, %.3f at most\n",
                       k ? "local-global" : "newton", mean, off, first.momentum[0],
-                      l.total / first.total, most);
-        assert_true(met && mean > 0.6 && off < 1e-9 * first.momentum[0] && most < 1.03 &&
+                      l.total / first.total, max);
+        assert_true(met && mean > 0.6 && off < 1e-9 * first.momentum[0] && max < 1.03 &&
                     l.total > 0.9 * first.total);
         brio_sim_free(sim);
     }
@@ -531,7 +530,7 @@ static void fixed_cost(void **unused)
 {
     (void)unused;
     static const char *const method[] = {"a-search", "blend", "backward-euler", "bdf2"};
-    static const double most[] = {11, 14, 11, 11};
+    static const double max[] = {11, 14, 11, 11};
     for (size_t k = 0; k < BRIO_COUNT(method); k++) {
         static Memory memory;
         memory_start(&memory, -1, false);
@@ -546,7 +545,7 @@ static void fixed_cost(void **unused)
         step(sim, 200);
         double frame = (double)(totals->evaluations - evaluations) / 200;
         print_message("%s: %.2f evaluations a frame\n", method[k], frame);
-        assert_true(frame <= most[k]);
+        assert_true(frame <= max[k]);
         assert_int_equal(memory.calls, calls);
         assert_int_equal(totals->factorisations, factors);
         brio_sim_free(sim);

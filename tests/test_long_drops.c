@@ -24,7 +24,7 @@ static const char *const integrators[] = {"a-search", "bdf2", "backward-euler", 
 static const double steps[] = {1.0 / 30, 1.0 / 60, 1.0 / 120, 1.0 / 240};
 static const double duration = 0.3; /* s */
 /* of a scene; one that needs more is listed and left */
-static const int64_t most_iterations = 20000;
+static const int64_t max_iterations = 20000;
 
 static uint64_t first_seed;
 static bool one_only;
@@ -269,7 +269,7 @@ static void run_drop(const Drop *drop, const Known *known, Outcome *outcome)
             printf("step %lld: %d iterations, %d times halved, %d contacts, distance %.3g m\n",
                    (long long)n + 1, sim->stepper->iterations, sim->stepper->halvings,
                    ledger.contacts, ledger.min_distance);
-        if (outcome->iterations > most_iterations && n + 1 < all) {
+        if (outcome->iterations > max_iterations && n + 1 < all) {
             outcome->verdict = SLOW;
             snprintf(outcome->reason, sizeof outcome->reason,
                      "%lld iterations in %lld of %lld steps", (long long)outcome->iterations,

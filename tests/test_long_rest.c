@@ -22,8 +22,8 @@
 
 typedef struct Case {
     const char *scene;
-    double seconds, most; /* m in the last second */
-    const char *slides;   /* a body that may move on, or NULL */
+    double seconds, max; /* m in the last second */
+    const char *slides;  /* a body that may move on, or NULL */
     const char *sets[12];
 } Case;
 
@@ -101,7 +101,7 @@ static void rests(void **state)
                   c->slides ? ", what slides on ice aside" : "", last.kinetic, first.total,
                   (long long)watch.states, (long long)watch.intersections);
     if (c->slides) print_message("%s slid %.3f m\n", c->slides, slid);
-    assert_true(worst < c->most);
+    assert_true(worst < c->max);
     assert_true(!watch.intersections && !watch.inverted && !watch.behind && !watch.not_finite);
     free(then);
     free(now);

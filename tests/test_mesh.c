@@ -139,9 +139,9 @@ static void assert_closed(const BrioMesh *mesh)
 }
 
 /* The least dihedral angle of all tets, in degrees. */
-static double least_angle(const BrioMesh *mesh)
+static double min_angle(const BrioMesh *mesh)
 {
-    double least = 180;
+    double min = 180;
     for (int64_t t = 0; t < mesh->tet_count; t++) {
         /* inward normal of the face opposite to each corner: the gradient of its coordinate */
         double n[4][3];
@@ -160,10 +160,10 @@ static double least_angle(const BrioMesh *mesh)
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < i; j++) {
                 double dot = n[i][0] * n[j][0] + n[i][1] * n[j][1] + n[i][2] * n[j][2];
-                least = fmin(least, acos(-dot / (length3(n[i]) * length3(n[j]))) * 180 / PI);
+                min = fmin(min, acos(-dot / (length3(n[i]) * length3(n[j]))) * 180 / PI);
             }
     }
-    return least;
+    return min;
 }
 
 /* Every vertex mirrored in the plane through 0 across `axis` is a vertex, to the last bit. */
@@ -477,8 +477,7 @@ static void test_box(void **state)
 
         /* The angles of the patterns: 5 tets have acos(1/sqrt(3)), 6 tets 45 degrees. */
         mesh = make("box", 7, 1., 1., 1., 2., 2., 2., (double)tets);
-        assert_true(fabs(least_angle(mesh) - (tets == 5 ? acos(1 / sqrt(3)) * 180 / PI : 45)) <
-                    1e-9);
+        assert_true(fabs(min_angle(mesh) - (tets == 5 ? acos(1 / sqrt(3)) * 180 / PI : 45)) < 1e-9);
         brio_mesh_free(mesh);
 
         /* No direction is preferred: exactly for five tets; for six when the cells are even in
@@ -497,13 +496,13 @@ static void test_box(void **state)
     assert_true(fabs(volume(bar) - 0.04) < 1e-15);
     assert_mirror(bar, 1);
     assert_mirror(bar, 2);
-    double least = 1, most = 0;
+    double min = 1, max = 0;
     for (int64_t i = 0; i < bar->vertex_count; i++) {
-        least = fmin(least, bar->x[3 * i]);
-        most = fmax(most, bar->x[3 * i]);
+        min = fmin(min, bar->x[3 * i]);
+        max = fmax(max, bar->x[3 * i]);
         assert_true(fabs(bar->x[3 * i + 1]) <= 0.05 && fabs(bar->x[3 * i + 2]) <= 0.1);
     }
-    assert_true(least == 0 && most == 2);
+    assert_true(min == 0 && max == 2);
     brio_mesh_free(bar);
 }
 
@@ -521,8 +520,8 @@ static void test_ball(void **state)
         assert_true(gap > 0 && gap < last_gap && gap < 0.56 / (n * n));
         assert_true(fabs(area(mesh) / (16 * PI) - 1) < 0.4 / (n * n));
         last_gap = gap;
-        if (!(least_angle(mesh) > 35))
-            fail_msg("%d layers: least dihedral angle %g", n, least_angle(mesh));
+        if (!(min_angle(mesh) > 35))
+            fail_msg("%d layers: least dihedral angle %g", n, min_angle(mesh));
         double smallest = INFINITY, largest = 0;
         for (int64_t t = 0; t < mesh->tet_count; t++) {
             smallest = fmin(smallest, tet_volume(mesh, t));
@@ -554,8 +553,8 @@ static void test_cylinder(void **state)
         assert_true(fabs(area(mesh) - (2 * polygon * 0.25 + mantle)) < 1e-13);
         if (rings <= 3)
             for (int axis = 0; axis < 3; axis++) assert_mirror(mesh, axis);
-        if (!(least_angle(mesh) > 30))
-            fail_msg("%d rings: least dihedral angle %g", rings, least_angle(mesh));
+        if (!(min_angle(mesh) > 30))
+            fail_msg("%d rings: least dihedral angle %g", rings, min_angle(mesh));
         brio_mesh_free(mesh);
     }
     BrioMesh *rod = make("rod", 4, 3., 0.1, 30., 1.);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static Seed seeds[MOST_SEEDS];
+static Seed seeds[MAX_SEEDS];
 static int seed_count;
 
 static int set_up(void **state)

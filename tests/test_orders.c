@@ -87,7 +87,7 @@ static const Case cases[] = {{"undamped", 0, 0, 9, 9, false},
                              {"driven and damped by mass", 4, 0, 9, 9, true},
                              {"damped by stiffness too", 4, 2e-3, 1, 2, false}};
 
-enum { VERTICES = 8, MOST = 3 * VERTICES };
+enum { VERTICES = 8, MAX = 3 * VERTICES };
 static const double T = 0.064;
 
 static BrioSim *make(const Variant *variant, const Case *damped, double h)
@@ -124,11 +124,11 @@ static BrioSim *make(const Variant *variant, const Case *damped, double h)
     brio_builder_gravity(builder, gravity);
     assert_int_equal(brio_builder_body(builder, &body, NULL, &error), BRIO_OK);
     if (damped->driven) {
-        const int32_t held[2] = {0, 1};
+        const int32_t fixed[2] = {0, 1};
         BrioScript script = brio_default_script();
         script.angular[0] = 15;
         script.angular[1] = 10;
-        assert_int_equal(brio_builder_fix(builder, 0, held, 2, &script, &error), BRIO_OK);
+        assert_int_equal(brio_builder_fix(builder, 0, fixed, 2, &script, &error), BRIO_OK);
         assert_int_equal(
             brio_builder_attach(builder, 0, 7, (double[3]){0.1, 0.1, 0}, 20, &script, &error),
             BRIO_OK);
@@ -160,7 +160,7 @@ static void finish(const Variant *variant, const Case *damped, int steps, double
     for (int i = 0; i < steps; i++)
         if (brio_sim_step(sim, NULL) != BRIO_OK)
             fail_msg("%s: %s", variant->label, brio_sim_reason(sim));
-    memset(q, 0, MOST * sizeof *q);
+    memset(q, 0, MAX * sizeof *q);
     memcpy(q, brio_sim_state(sim)->q, (size_t)brio_sim_state(sim)->coordinates * sizeof *q);
     brio_sim_free(sim);
 }
@@ -198,7 +198,7 @@ static void reference(const Case *damped, double *q)
     assert_int_equal(CVodeSetMaxNumSteps(cvode, 100000), CV_SUCCESS);
     assert_int_equal(CVodeSetStopTime(cvode, T), CV_SUCCESS);
     assert_true(CVode(cvode, T, y, &t, CV_NORMAL) >= 0);
-    memset(q, 0, MOST * sizeof *q);
+    memset(q, 0, MAX * sizeof *q);
     memcpy(q, N_VGetArrayPointer(y), bytes);
     CVodeFree(&cvode);
     SUNNonlinSolFree(solver);
@@ -210,14 +210,14 @@ static void reference(const Case *damped, double *q)
 static double distance(const double *a, const double *b)
 {
     double sum = 0;
-    for (int i = 0; i < MOST; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    for (int i = 0; i < MAX; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
     return sqrt(sum / VERTICES);
 }
 
 /* TOLERANCE 0.2 of the declared order, by halving T/128. */
 static int wrong(const Variant *variant, const Case *damped, const double *exact)
 {
-    double q[MOST], error[2];
+    double q[MAX], error[2];
     BrioSim *sim = make(variant, damped, 1e-3);
     bool implicit = sim->stepper->traits & BRIO_IMPLICIT;
     brio_sim_free(sim);
@@ -243,7 +243,7 @@ static void orders(void **unused)
     (void)unused;
     int bad = 0;
     for (size_t c = 0; c < BRIO_COUNT(cases); c++) {
-        double exact[MOST], fine[MOST];
+        double exact[MAX], fine[MAX];
         reference(&cases[c], exact);
         finish(&(Variant){"rk4", "rk4", 4, {{0}}}, &cases[c], 2048, fine);
         print_message("%s: rk4 with T/2048 is %.1e m from CVODE\n", cases[c].name,

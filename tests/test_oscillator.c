@@ -13,7 +13,7 @@
 #include <cmocka.h>
 // clang-format on
 
-enum { MOST = 10 }; /* q, v and the history */
+enum { MAX = 10 }; /* q, v and the history */
 
 /* Two points on springs of no length; the spring between them is of no strength. */
 static BrioSim *oscillator(const BrioSimDef *def, double m, double k)
@@ -60,7 +60,7 @@ static int matrix(const BrioSimDef *given, Oscillator o, double *A)
     BrioSim *sim = oscillator(&def, o.m, o.k);
     BrioState *state = brio_sim_state(sim);
     int n = 2 + (int)state->history;
-    assert_true(n <= MOST);
+    assert_true(n <= MAX);
     for (int j = 0; j < n; j++) {
         memset(state->v, 0, 6 * sizeof(double));
         memset(state->past, 0, (size_t)(6 * state->history) * sizeof(double));
@@ -101,7 +101,7 @@ static BrioSimDef with_two(const char *integrator, const char *name, double valu
  * comparable. */
 static double spectral_radius(const double *A, int n, const double *scale)
 {
-    double B[MOST * MOST], C[MOST * MOST], logarithm = 0, weight = 1;
+    double B[MAX * MAX], C[MAX * MAX], logarithm = 0, weight = 1;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) B[i * n + j] = A[i * n + j] * scale[i] / scale[j];
     for (int p = 0; p < 60; p++, weight /= 2) {
@@ -141,7 +141,7 @@ static void solve(double a, const double *Z, const double *B, double *X)
 static void runge_kutta(const BrioTableau *t, Oscillator o, double *R)
 {
     const double Z[4] = {0, o.h, -o.h * o.k / o.m, -o.h * o.c / o.m};
-    double K[BRIO_STAGES_MOST][4], sum[4] = {0}, image[4];
+    double K[BRIO_STAGES_MAX][4], sum[4] = {0}, image[4];
     for (int i = 0; i < t->stages; i++) {
         double known[4] = {1, 0, 0, 1};
         for (int j = 0; j < i; j++) {
@@ -201,7 +201,7 @@ static const Oscillator cases[] = {
 static void compare(const char *label, const BrioSimDef *def, Oscillator o, const double *exact,
                     int size)
 {
-    double A[MOST * MOST];
+    double A[MAX * MAX];
     int n = matrix(def, o, A);
     assert_int_equal(n, size);
     double off = difference(A, exact, n, o.h);
@@ -280,7 +280,7 @@ static void closed_forms(void **unused)
 
 static double radius_of(const BrioSimDef *def, double h_omega)
 {
-    double A[MOST * MOST], scale[MOST] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}; /* with h = 1 */
+    double A[MAX * MAX], scale[MAX] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}; /* with h = 1 */
     int n = matrix(def, (Oscillator){1, 0, h_omega * h_omega, 1}, A);
     return spectral_radius(A, n, scale);
 }
@@ -333,18 +333,18 @@ static void growth(void **unused)
         double percent, at; /* what docs/integrators.md says */
     } growing[] = {{"bdf3", 4.6, 1.14}, {"bdf4", 19.1, 1.86}};
     for (size_t i = 0; i < BRIO_COUNT(growing); i++) {
-        double most = 0, at = 0, first = 0, last = 0;
+        double max = 0, at = 0, first = 0, last = 0;
         BrioSimDef def = brio_default_sim(growing[i].name);
         for (double x = 0.01; x < 100; x *= 1.01) {
             double radius = radius_of(&def, x);
-            if (radius > most) most = radius, at = x;
+            if (radius > max) max = radius, at = x;
             if (radius > 1 + 1e-6 && first == 0) first = x;
             if (radius > 1 + 1e-6) last = x;
         }
         print_message("%s: undamped oscillations grow for h omega from %.3f to %.3f, at most by "
                       "%.2f %% a step, at %.3f\n",
-                      growing[i].name, first, last, 100 * (most - 1), at);
-        assert_true(fabs(100 * (most - 1) - growing[i].percent) < 0.1 &&
+                      growing[i].name, first, last, 100 * (max - 1), at);
+        assert_true(fabs(100 * (max - 1) - growing[i].percent) < 0.1 &&
                     fabs(at - growing[i].at) < 0.02);
     }
 }

@@ -173,7 +173,7 @@ static void checkpoint_round_trip(void **state)
     assert_int_equal(back->step, 11);
     assert_memory_equal(back->q, s->q, (size_t)s->coordinates * sizeof(double));
     assert_memory_equal(back->v, s->v, (size_t)s->coordinates * sizeof(double));
-    assert_memory_equal(back->anchor, s->anchor, (size_t)s->held * sizeof(double));
+    assert_memory_equal(back->anchor, s->anchor, (size_t)s->fixed * sizeof(double));
     assert_memory_equal(back->param, s->param, (size_t)s->params * sizeof(double));
     assert_true(back->time == s->time && back->target == 5);
     assert_int_equal(d.frame_count, 3);

@@ -200,13 +200,13 @@ static void stops(void **state)
         for (size_t k = 0; k < sizeof rubbing / sizeof *rubbing; k++) {
             BrioSim *sim =
                 block(rubbing[k].name, rubbing[k].h, f ? FLOOR_BOX : FLOOR_PLANE, 0, 0.3, 1);
-            double way = 1 / (2 * 0.3 * G), back = 0, least = INFINITY, taken = 0;
+            double way = 1 / (2 * 0.3 * G), back = 0, min = INFINITY, taken = 0;
             BrioLedger first = ledger(sim), l = first;
             for (int n = 0; n < (int)(0.5 / rubbing[k].h); n++) {
                 step(sim, 1);
                 l = ledger(sim);
                 back = fmin(back, l.momentum[0] / 0.4);
-                least = fmin(least, l.friction - taken);
+                min = fmin(min, l.friction - taken);
                 taken = l.friction;
             }
             double went = l.centre[0] - first.centre[0];
@@ -214,7 +214,7 @@ static void stops(void **state)
                 "%s on a %s: stops after %.4f m, expected %.4f (%+.2f %%); friction took %.4f J of "
                 "%.4f J, at least %.1e J in a step; fastest backwards %.1e m/s\n",
                 rubbing[k].name, f ? "box" : "plane", went, way, 100 * (went / way - 1), l.friction,
-                first.kinetic, least, -back);
+                first.kinetic, min, -back);
             assert_true(fabs(went / way - 1) < 0.03);
             assert_true(fabs(l.friction / first.kinetic - 1) < 0.05);
             assert_true(back > -0.02);
@@ -238,15 +238,15 @@ static void never_turns_round(void **state)
                 "vertex_mass: 0.1}, "
                 "transform: {translate: [0, -0.098, 0.0015]}, velocity: {linear: [1, 0, 0]}}\n",
                 steps[k], rubbing[i].name);
-            double least = INFINITY, v[6];
+            double min = INFINITY, v[6];
             for (int n = 0; n < (int)(0.5 / steps[k]); n++) {
                 step(sim, 1);
                 brio_sim_velocities(sim, 0, v);
-                least = fmin(least, fmin(v[0], v[3]));
+                min = fmin(min, fmin(v[0], v[3]));
             }
             print_message("%s, h 1/%g s: slowest %.2e m/s, ends at %.2e m/s\n", rubbing[i].name,
-                          1 / steps[k], least, v[0]);
-            assert_true(least >= 0 && v[0] < 0.05);
+                          1 / steps[k], min, v[0]);
+            assert_true(min >= 0 && v[0] < 0.05);
             brio_sim_free(sim);
         }
 }

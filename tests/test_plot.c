@@ -101,7 +101,7 @@ static void assert_well_formed(const char *text)
 }
 
 /* The points of the n-th path of a class: x, y; "M" starts are counted in *pieces. */
-static int path_points(const char *text, const char *class, int n, double (*points)[2], int most,
+static int path_points(const char *text, const char *class, int n, double (*points)[2], int max,
                        int *pieces)
 {
     char head[64];
@@ -118,7 +118,7 @@ static int path_points(const char *text, const char *class, int n, double (*poin
         assert_true(*text == 'M' || *text == 'L');
         *pieces += *text == 'M';
         char *end;
-        assert_true(count < most);
+        assert_true(count < max);
         points[count][0] = strtod(text + 1, &end);
         points[count][1] = strtod(end, &end);
         count++;

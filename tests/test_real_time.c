@@ -1,5 +1,5 @@
 /* What the real-time scenes rest on: first positions that are pulled and scattered, and energies
- * that a-search keeps on solves that end early, from first states that are out of shape. */
+ * that a-search keeps on solves that end early, from initial states that are out of shape. */
 #include "scene/scene.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ static double *first(const char *deform, int64_t *vertices)
     return x;
 }
 
-static void first_positions(void **unused)
+static void initial_positions(void **unused)
 {
     (void)unused;
     int64_t n;
@@ -51,7 +51,7 @@ static void first_positions(void **unused)
     double *again = first("{scatter: 0.2, seed: 1}", &n);
     double *other = first("{scatter: 0.2, seed: 2}", &n);
     double *pulled = first("{pull: {sphere: [[0.2, 0.6, 0], 0.3], by: [0.1, 0.2, 0.3]}}", &n);
-    double mean = 0, square = 0, most = 0, wrong = 0;
+    double mean = 0, square = 0, max = 0, wrong = 0;
     size_t bytes = 3 * (size_t)n * sizeof *rest;
     assert_memory_equal(scattered, again, bytes);
     assert_int_not_equal(memcmp(scattered, other, bytes), 0);
@@ -62,26 +62,26 @@ static void first_positions(void **unused)
         square += d * d / (double)(3 * n);
         const double *X = rest + k / 3 * 3;
         const double r = hypot(hypot(X[0] - 0.2, X[1] - 0.6), X[2]) / 0.3;
-        const double share = r < 1 ? (1 - r * r) * (1 - r * r) : 0;
-        wrong = fmax(wrong, fabs(pulled[k] - rest[k] - share * 0.1 * (double)(k % 3 + 1)));
-        most = fmax(most, fabs(pulled[k] - rest[k]));
+        const double fraction = r < 1 ? (1 - r * r) * (1 - r * r) : 0;
+        wrong = fmax(wrong, fabs(pulled[k] - rest[k] - fraction * 0.1 * (double)(k % 3 + 1)));
+        max = fmax(max, fabs(pulled[k] - rest[k]));
     }
     print_message("scattered: mean %.4f m, mean square %.5f m2 (uniform: 0, %.5f); pulled: by up "
                   "to %.3f m, off by %.1e m\n",
-                  mean, square, 0.04 / 3, most, wrong);
+                  mean, square, 0.04 / 3, max, wrong);
     assert_true(fabs(mean) < 4 * 0.2 / sqrt(9.0 * (double)n) &&
                 fabs(square / (0.04 / 3) - 1) < 0.05);
-    assert_true(wrong < 1e-15 && most > 0.1);
+    assert_true(wrong < 1e-15 && max > 0.1);
     double *all[] = {rest, scattered, again, other, pulled};
     for (size_t i = 0; i < BRIO_COUNT(all); i++) free(all[i]);
 }
 
-/* A bent horn: the forces of the first state are mostly those of vibrations that a step does not
+/* A bent horn: the forces of the initial state are mostly those of vibrations that a step does not
  * resolve. They must not become motion. */
 static void out_of_shape(void **unused)
 {
     (void)unused;
-    double most = 0;
+    double max = 0;
     BrioScene *scene;
     BrioLedger first, now;
     BrioSim *sim = make("integrator: a-search\nsolver: {type: local-global, iterations: 10}",
@@ -92,17 +92,17 @@ static void out_of_shape(void **unused)
     for (int n = 0; n < 60; n++) {
         assert_int_equal(brio_sim_step(sim, NULL), BRIO_OK);
         brio_sim_ledger(sim, &now);
-        most = fmax(most, now.total / first.total);
+        max = fmax(max, now.total / first.total);
     }
-    print_message("bent horn, 10 iterations: no frame above %.2f of the first energy\n", most);
-    assert_true(most < 2.5);
+    print_message("bent horn, 10 iterations: no frame above %.2f of the first energy\n", max);
+    assert_true(max < 2.5);
     brio_sim_free(sim);
     brio__scene_free(scene);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(first_positions),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(initial_positions),
                                        cmocka_unit_test(out_of_shape)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

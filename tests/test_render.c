@@ -85,8 +85,8 @@ static const uint8_t *pixel(const Image *image, double x, double y)
 static int light_of(const uint8_t *p) { return (p[0] + p[1] + p[2]) / 3; }
 static int colour_of(const uint8_t *p) /* how far from grey */
 {
-    int most = BRIO_MAX(p[0], BRIO_MAX(p[1], p[2])), least = BRIO_MIN(p[0], BRIO_MIN(p[1], p[2]));
-    return most - least;
+    int max = BRIO_MAX(p[0], BRIO_MAX(p[1], p[2])), min = BRIO_MIN(p[0], BRIO_MIN(p[1], p[2]));
+    return max - min;
 }
 
 static bool same_bytes(const char *a, const char *b)
@@ -261,9 +261,9 @@ static void colours_show_values(void **state)
 
 /* ---- other kinds of bodies -------------------------------------------------------------- */
 
-/* At the projections of a part's vertices the picture must have colour; at least `share` of them
+/* At the projections of a part's vertices the picture must have colour; at least `fraction` of them
  * (others may be hidden or on an edge). */
-static void assert_drawn(const char *name, const char *scene, double share)
+static void assert_drawn(const char *name, const char *scene, double fraction)
 {
     char file[64], folder[64], picture[64];
     snprintf(file, sizeof file, "%s.yaml", name);
@@ -290,7 +290,7 @@ static void assert_drawn(const char *name, const char *scene, double share)
             seen += colour_of(pixel(&image, at[0], at[1])) > 30;
     }
     print_message("%s: %d of %d vertices are seen\n", name, seen, count);
-    assert_true(seen >= share * count);
+    assert_true(seen >= fraction * count);
     free(x);
     brio__stage_free(stage);
     brio__motion_free(motion);

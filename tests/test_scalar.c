@@ -151,7 +151,7 @@ static double *random_vector(int64_t count, uint64_t seed)
 /* Backward error: max over rows and coordinates of |b - A x| / (|A|_inf |x|_inf + |b|_inf). */
 static double residual(const Problem *p, const double *b, const double *x)
 {
-    double most = 0, norm_A = 0, norm_x = 0, norm_b = 0;
+    double max = 0, norm_A = 0, norm_x = 0, norm_b = 0;
     for (int32_t i = 0; i < p->n; i++) {
         double row = fabs(p->diagonal[i]);
         for (int64_t k = p->start[i]; k < p->start[i + 1]; k++) row += fabs(p->off[k]);
@@ -160,12 +160,12 @@ static double residual(const Problem *p, const double *b, const double *x)
             double left = b[3 * (int64_t)i + r] - p->diagonal[i] * x[3 * (int64_t)i + r];
             for (int64_t k = p->start[i]; k < p->start[i + 1]; k++)
                 left -= p->off[k] * x[3 * (int64_t)p->neighbour[k] + r];
-            most = isfinite(left) ? fmax(most, fabs(left)) : INFINITY;
+            max = isfinite(left) ? fmax(max, fabs(left)) : INFINITY;
             norm_x = fmax(norm_x, fabs(x[3 * (int64_t)i + r]));
             norm_b = fmax(norm_b, fabs(b[3 * (int64_t)i + r]));
         }
     }
-    return most / (norm_A * norm_x + norm_b);
+    return max / (norm_A * norm_x + norm_b);
 }
 
 static void analyse(const Problem *p, bool single, BrioScalarPattern **pattern,
@@ -225,7 +225,7 @@ static void tiny_numbers(void **state)
     Problem p = make(CLOTH);
     double *b = random_vector(3 * (int64_t)p.n, 100);
     double *x = random_vector(3 * (int64_t)p.n, 101);
-    double least[2] = {INFINITY, INFINITY};
+    double min[2] = {INFINITY, INFINITY};
     for (int64_t k = 0; k < p.start[p.n]; k++) p.off[k] *= 1e-4;
     for (int single = 0; single < 2; single++) {
         BrioScalarPattern *pattern;
@@ -235,7 +235,7 @@ static void tiny_numbers(void **state)
         for (int again = 0; again < 20; again++) {
             double before = brio__seconds();
             brio__scalar_solve(factor, b, x);
-            least[single] = fmin(least[single], brio__seconds() - before);
+            min[single] = fmin(min[single], brio__seconds() - before);
         }
         assert_true(residual(&p, b, x) <= 1e-6);
         brio__scalar_factor_free(factor);
@@ -243,8 +243,8 @@ static void tiny_numbers(void **state)
     }
     printf("  with an inverse that falls off fast a solve takes %.3f ms in double, %.3f in single "
            "precision\n",
-           1e3 * least[0], 1e3 * least[1]);
-    assert_true(least[1] < 4 * least[0]);
+           1e3 * min[0], 1e3 * min[1]);
+    assert_true(min[1] < 4 * min[0]);
     volatile double half = DBL_MIN;
     half /= 2;
     assert_true(half > 0);
@@ -264,7 +264,7 @@ static void counts(void **state)
     BrioScalarStats stats;
     brio__scalar_stats(factor, &stats);
     assert_true(stats.nonzeros >= 2 * p.n - 1 && stats.nonzeros < 4 * p.n);
-    assert_true(stats.least_bytes >= 16 * stats.nonzeros && stats.solve_bytes >= stats.least_bytes);
+    assert_true(stats.min_bytes >= 16 * stats.nonzeros && stats.solve_bytes >= stats.min_bytes);
     brio__scalar_factor_free(factor);
     brio__scalar_pattern_free(pattern);
     drop(&p);

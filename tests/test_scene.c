@@ -921,9 +921,9 @@ static void does_not_fit_into_memory(void **state)
     assert_int_equal(count_files("."), 1);
 }
 
-/* Turned inside out by its first state: not a wrong file, but nothing that neo-Hookean solids can
+/* Turned inside out by its initial state: not a wrong file, but nothing that neo-Hookean solids can
  * start from. */
-static void inverted_first_state(void **state)
+static void inverted_initial_state(void **state)
 {
     (void)state;
     FILE *file = fopen("flat.csv", "w");
@@ -1051,7 +1051,7 @@ int main(void)
         cmocka_unit_test(broken_scenes),
         cmocka_unit_test(broken_meshes),
         cmocka_unit_test(does_not_fit_into_memory),
-        cmocka_unit_test(inverted_first_state),
+        cmocka_unit_test(inverted_initial_state),
         cmocka_unit_test(files_that_are_not_scenes),
         cmocka_unit_test(mesh_instead_of_shape),
         cmocka_unit_test(shipped_scenes),

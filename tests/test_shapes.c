@@ -99,7 +99,7 @@ static double worst_shape(const BrioMesh *mesh, double *mean)
 
 /* A solid with two resolutions and its surface: genus, volumes of second order, quality. */
 static void check_solid(const char *name, BrioMesh *coarse, BrioMesh *fine, BrioMesh *surface,
-                        double exact, int64_t euler, double most)
+                        double exact, int64_t euler, double max)
 {
     double error[2], mean, worst[2];
     for (int i = 0; i < 2; i++) {
@@ -122,7 +122,7 @@ static void check_solid(const char *name, BrioMesh *coarse, BrioMesh *fine, Brio
                   (long long)surface->vertex_count, (long long)surface->triangle_count);
     /* inscribed; second order */
     assert_true(error[0] < 0 && error[0] / error[1] > 3.6 && error[0] / error[1] < 4.4);
-    assert_true(worst[0] < most && worst[1] < most);
+    assert_true(worst[0] < max && worst[1] < max);
     brio_mesh_free(coarse);
     brio_mesh_free(fine);
     brio_mesh_free(surface);
@@ -244,10 +244,10 @@ static void steps(void **unused)
 }
 
 /* The least and the largest dihedral angle of all tets, in degrees. */
-static void dihedral_angles(const BrioMesh *mesh, double *least, double *most)
+static void dihedral_angles(const BrioMesh *mesh, double *min, double *max)
 {
-    *least = 180;
-    *most = 0;
+    *min = 180;
+    *max = 0;
     for (int64_t t = 0; t < mesh->tet_count; t++) {
         double normal[4][3];
         for (int i = 0; i < 4; i++) { /* inward, of the side across corner i */
@@ -269,8 +269,8 @@ static void dihedral_angles(const BrioMesh *mesh, double *least, double *most)
                 double cosine = -normal[i][0] * normal[j][0] - normal[i][1] * normal[j][1] -
                                 normal[i][2] * normal[j][2];
                 double angle = acos(fmin(fmax(cosine, -1), 1)) * (180 / M_PI);
-                *least = fmin(*least, angle);
-                *most = fmax(*most, angle);
+                *min = fmin(*min, angle);
+                *max = fmax(*max, angle);
             }
     }
 }
@@ -285,7 +285,7 @@ static void figures(void **unused)
     (void)unused;
     static const double coarsest[FIGURES] = {16, 8, 9, 12, 16};
     for (int f = 0; f < FIGURES; f++) {
-        double volume[3], least = 180, most = 0;
+        double volume[3], min = 180, max = 0;
         for (int i = 0; i < 3; i++) {
             BrioMesh *mesh = make("figure", "of", (double)f, "cells", coarsest[f] * (1 << i), NULL);
             double sum = 0, small, large;
@@ -297,8 +297,8 @@ static void figures(void **unused)
                        6;
             }
             dihedral_angles(mesh, &small, &large);
-            least = fmin(least, small);
-            most = fmax(most, large);
+            min = fmin(min, small);
+            max = fmax(max, large);
             assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
             assert_int_equal(characteristic(mesh), 2);
             volume[i] = enclosed_volume(mesh);
@@ -311,9 +311,9 @@ static void figures(void **unused)
         }
         double ratio = (volume[1] - volume[0]) / (volume[2] - volume[1]);
         print_message("volume %.5f %.5f %.5f (differences %.2f : 1), angles %.1f to %.1f degrees\n",
-                      volume[0], volume[1], volume[2], ratio, least, most);
+                      volume[0], volume[1], volume[2], ratio, min, max);
         assert_true(ratio > 2.5 && ratio < 6);
-        assert_true(least > 10.7 && most < 164.8);
+        assert_true(min > 10.7 && max < 164.8);
     }
 }
 
@@ -325,7 +325,7 @@ static void figures_at_any_resolution(void **unused)
     int refusals = 0;
     for (int f = 0; f < FIGURES; f++)
         for (int cells = 4; cells <= 24; cells++) {
-            double values[BRIO_MAX_VALUES] = {f, 0.5, cells}, least, most;
+            double values[BRIO_MAX_VALUES] = {f, 0.5, cells}, min, max;
             char text[200];
             BrioMesh *mesh;
             BrioError error = {0};
@@ -340,8 +340,8 @@ static void figures_at_any_resolution(void **unused)
                 continue;
             }
             assert_int_equal(brio__mesh_check_solid(mesh, NULL), BRIO_OK);
-            dihedral_angles(mesh, &least, &most);
-            assert_true(least > 10.7 && most < 164.8);
+            dihedral_angles(mesh, &min, &max);
+            assert_true(min > 10.7 && max < 164.8);
             assert_int_equal(brio_mesh_surface(mesh, NULL), BRIO_OK);
             assert_int_equal(characteristic(mesh), 2);
             double low = 1, high = -1;

@@ -118,12 +118,12 @@ static BrioSim *shell(BrioMesh *mesh, const char *material, const Setting *setti
 /* The largest force on a vertex that has coordinates. */
 static double largest_force(BrioSim *sim)
 {
-    double *g = malloc((size_t)sim->state->coordinates * sizeof *g), most = 0;
+    double *g = malloc((size_t)sim->state->coordinates * sizeof *g), max = 0;
     BrioPose pose = {sim->state, brio__sim_world(sim)};
     brio__potential_evaluate(sim->stepper->potential, &pose, g, NULL);
-    for (int64_t k = 0; k < sim->state->coordinates; k++) most = fmax(most, fabs(g[k]));
+    for (int64_t k = 0; k < sim->state->coordinates; k++) max = fmax(max, fabs(g[k]));
     free(g);
-    return most;
+    return max;
 }
 
 /* w^2 of the lowest `count` vibrations about the present state. */
@@ -211,8 +211,8 @@ static void patch(void **unused)
         BrioPose pose = {sim->state, brio__sim_world(sim)};
         brio__potential_evaluate(sim->stepper->potential, &pose, g, NULL);
         for (int64_t k = 0; k < 3 * n; k++) {
-            double *most = rim[k / 3] ? &outside : &inside;
-            *most = fmax(*most, fabs(g[k]));
+            double *max = rim[k / 3] ? &outside : &inside;
+            *max = fmax(*max, fabs(g[k]));
         }
         print_message("%-21s energy %.15g J, exact %.15g; force inside %.1e, at the rim %.3g N\n",
                       cases[c].material, energy, 0.8 * cases[c].psi, inside, outside);
@@ -241,12 +241,12 @@ static void pretension(void **unused)
                     {"E", 1e5}, {"thickness", 0.002}, {"areal", 1}, {"pretension", wanted}, {0}},
                 true);
             const BrioSystem *s = sim->system;
-            double *held = malloc(3 * (size_t)s->held_count * sizeof *held), side = 0;
+            double *fixed = malloc(3 * (size_t)s->fixed_count * sizeof *fixed), side = 0;
             brio__system_positions(s, sim->state, sim->state->q, 0, sim->world);
-            brio__potential_held_gradient(sim->stepper->potential,
-                                          &(BrioPose){sim->state, sim->world}, held);
-            for (int64_t i = 0; i < s->held_count; i++)
-                if (sim->world[3 * (int64_t)s->held[i]] > 0.499) side += held[3 * i];
+            brio__potential_fixed_gradient(sim->stepper->potential,
+                                           &(BrioPose){sim->state, sim->world}, fixed);
+            for (int64_t i = 0; i < s->fixed_count; i++)
+                if (sim->world[3 * (int64_t)s->fixed[i]] > 0.499) side += fixed[3 * i];
             double inside = largest_force(sim);
             print_message("%-21s pretension %4.1f N/m: a side of 1 m is pulled with %.12g N; force "
                           "inside %.1e N\n",
@@ -256,7 +256,7 @@ static void pretension(void **unused)
             step(sim, 3); /* and it stays there */
             BrioLedger l = ledger(sim);
             assert_true(l.kinetic < 1e-20 * l.elastic);
-            free(held);
+            free(fixed);
             brio_sim_free(sim);
         }
 }
@@ -387,7 +387,7 @@ static void strip(BrioMesh *mesh, int columns, double EI, double L, double nu, d
     BrioError error = {0};
     BrioBodyDef def = brio_default_body();
     BrioSimDef simulation = brio_default_sim("backward-euler");
-    int32_t held[64];
+    int32_t fixed[64];
     def.name = "strip";
     def.mesh = mesh;
     assert_int_equal(brio_default_material("membrane-stvk", &def.material, NULL), BRIO_OK);
@@ -398,8 +398,8 @@ static void strip(BrioMesh *mesh, int columns, double EI, double L, double nu, d
             brio_material_set(&def.material, settings[k].name, settings[k].value, NULL), BRIO_OK);
     assert_int_equal(brio_builder_create(&builder, NULL), BRIO_OK);
     assert_int_equal(brio_builder_body(builder, &def, NULL, &error), BRIO_OK);
-    for (int k = 0; k < 2 * columns; k++) held[k] = k;
-    assert_int_equal(brio_builder_fix(builder, 0, held, 2 * columns, NULL, &error), BRIO_OK);
+    for (int k = 0; k < 2 * columns; k++) fixed[k] = k;
+    assert_int_equal(brio_builder_fix(builder, 0, fixed, 2 * columns, NULL, &error), BRIO_OK);
     brio_builder_gravity(builder, (double[3]){0, -g, 0});
     assert_int_equal(brio_builder_finish(builder, &system, &state, &error), BRIO_OK);
     assert_int_equal(brio_sim_create(system, state, &simulation, &sim, &error), BRIO_OK);
@@ -485,10 +485,10 @@ static void boundary_and_hinges(void **unused)
     BrioMesh *mesh = grid(1, 1, 3, 2);
     uint8_t on[12];
     int32_t *hinge;
-    int64_t count, held = 0;
+    int64_t count, fixed = 0;
     assert_int_equal(brio__mesh_boundary(mesh, on), BRIO_OK);
-    for (int v = 0; v < 12; v++) held += on[v];
-    assert_int_equal(held, 10); /* all but the two in the middle */
+    for (int v = 0; v < 12; v++) fixed += on[v];
+    assert_int_equal(fixed, 10); /* all but the two in the middle */
     assert_int_equal(brio__mesh_hinges(mesh, &hinge, &count, NULL), BRIO_OK);
     assert_int_equal(count, 6 + 3 + 4); /* diagonals, edges inside along x and z */
     for (int64_t h = 0; h < count; h++)
@@ -516,7 +516,7 @@ static void drum_mode(void **unused)
     int64_t n = sim->system->body[0].count;
     double *v = malloc(3 * (size_t)n * sizeof *v);
     double *x = malloc(3 * (size_t)n * sizeof *x);
-    double most = 0;
+    double max = 0;
     double rim = 0;
     double sum = 0;
     brio_sim_velocities(sim, 0, v);
@@ -525,7 +525,7 @@ static void drum_mode(void **unused)
         double a = x[3 * k] - 1, b = x[3 * k + 1] - 2;
         /* the normal is along z now */
         assert_true(fabs(v[3 * k]) < 1e-12 && fabs(v[3 * k + 1]) < 1e-12);
-        most = fmax(most, fabs(v[3 * k + 2]));
+        max = fmax(max, fabs(v[3 * k + 2]));
         sum += v[3 * k + 2];
         if (hypot(a, b) > 0.0999) rim = fmax(rim, fabs(v[3 * k + 2]));
         if (fabs(a * a - b * b) > 1e-6 && hypot(a, b) < 0.099)
@@ -533,8 +533,8 @@ static void drum_mode(void **unused)
                             ((x[57] - 1) * (x[57] - 1) - (x[58] - 2) * (x[58] - 2)) >
                         0);
     }
-    print_message("largest speed %.6f m/s, at the rim %.1e\n", most, rim);
-    assert_true(fabs(most - 1) < 1e-3 && most <= 1 && rim < 1e-6 && fabs(sum) < 1e-9 * (double)n);
+    print_message("largest speed %.6f m/s, at the rim %.1e\n", max, rim);
+    assert_true(fabs(max - 1) < 1e-3 && max <= 1 && rim < 1e-6 && fabs(sum) < 1e-9 * (double)n);
     free(v);
     free(x);
     brio_sim_free(sim);
@@ -550,7 +550,7 @@ static void crushed(void **unused)
                          "    material: {type: membrane-neo-hookean, thickness: 0.001, areal: "
                          "0.4}\n    fix: [{boundary: true}]\n");
     int64_t n = sim->system->body[0].count;
-    double *v = calloc(3 * (size_t)n, sizeof *v), *x = malloc(3 * (size_t)n * sizeof *x), least = 1;
+    double *v = calloc(3 * (size_t)n, sizeof *v), *x = malloc(3 * (size_t)n * sizeof *x), min = 1;
     v[3 * 40] = 60;
     v[3 * 40 + 2] = 35;
     assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
@@ -564,11 +564,11 @@ static void crushed(void **unused)
             double up = (p[1][2] - p[0][2]) * (p[2][0] - p[0][0]) -
                         (p[1][0] - p[0][0]) * (p[2][2] - p[0][2]);
             assert_true(up > 0);
-            least = fmin(least, up * 64);
+            min = fmin(min, up * 64);
         }
     }
-    print_message("smallest area of a triangle on the way: %.3g of its first\n", least);
-    assert_true(least < 0.7);
+    print_message("smallest area of a triangle on the way: %.3g of its first\n", min);
+    assert_true(min < 0.7);
     free(v);
     free(x);
     brio_sim_free(sim);

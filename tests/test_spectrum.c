@@ -59,7 +59,7 @@ static void run_scene(const char *scene, const char *out)
     if (o->code) fail_msg("%s", o->err);
 }
 
-/* The scene starts from a state file, so the rest shape is not the first state; springs along a
+/* The scene starts from a state file, so the rest shape is not the initial state; springs along a
  * line have a quadratic energy, so the potentials are exact. TOLERANCE 1e-8: the solver's. */
 static void one_mode(void **state)
 {

@@ -113,16 +113,16 @@ static void decoupled_sdirk2(void **state)
 {
     (void)state;
     BrioOscillator *o = oscillator("decoupled", NULL, 0, 1);
-    double least = 0, where = 0;
+    double min = 0, where = 0;
     for (double Y = 20; Y < 100; Y += 0.05) {
         double trace = measure(o, Y, 0, 1).trace;
-        if (trace < least) least = trace, where = Y;
+        if (trace < min) min = trace, where = Y;
     }
     BrioAmplification there = measure(o, where, 0, 1), far = measure(o, 1e10, 0, 1);
     print_message(
         "decoupled sdirk2: least trace %.5f at Y = %.2f, radius %.4f; trace %.5f at Y = 1e10\n",
-        least, where, there.radius, far.trace);
-    assert_true(fabs(least + 2.163) < 1e-3 && fabs(where - 44.2) < 0.1);
+        min, where, there.radius, far.trace);
+    assert_true(fabs(min + 2.163) < 1e-3 && fabs(where - 44.2) < 0.1);
     assert_true(there.radius > 1.4);
     assert_true(fabs(far.trace + M_SQRT2 + 0.5) < 1e-3);
     brio__oscillator_free(o);
@@ -358,7 +358,7 @@ static double growth(double h, const char *integrator, const char *more, int ste
     snprintf(still, sizeof still, "gravity: [0, 0, 0]\n%s", more);
     BrioSim *sim = cloth(h, integrator, still);
     BrioRandom random = {3};
-    double v[3 * 64], most = 0;
+    double v[3 * 64], max = 0;
     for (int64_t i = 0; i < 3 * brio_body_vertices(brio_sim_system(sim), 0); i++)
         v[i] = 1e-7 * brio__random_normal(&random);
     assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
@@ -366,13 +366,13 @@ static double growth(double h, const char *integrator, const char *more, int ste
     brio_sim_ledger(sim, &first);
     for (int n = 0; n < steps; n++) {
         if (brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) {
-            most = INFINITY;
+            max = INFINITY;
             break;
         }
-        most = fmax(most, now.total / first.total);
+        max = fmax(max, now.total / first.total);
     }
     brio_sim_free(sim);
-    return most;
+    return max;
 }
 
 static double dense_k0(void)
@@ -430,18 +430,18 @@ static void scene_limits(void **state)
             assert_true(below < 100);
             assert_true(above > 1e6);
         } else { /* the Rayleigh coefficients make it stable */
-            double X = json_number(at, "X", 0), step = sqrt(damped / exact), share[2], result[2];
+            double X = json_number(at, "X", 0), step = sqrt(damped / exact), beta[2], result[2];
             char damping[128];
             for (int k = 0; k < 2; k++) {
                 double scale = k ? 1.02 : 0.98;
-                share[k] = step * (X - d0 * step) / damped;
+                beta[k] = step * (X - d0 * step) / damped;
                 snprintf(damping, sizeof damping,
-                         "damping: [{type: rayleigh, alpha: %.17g, beta: %.17g}]", d0, share[k]);
+                         "damping: [{type: rayleigh, alpha: %.17g, beta: %.17g}]", d0, beta[k]);
                 result[k] = growth(scale * step, name, damping, 2000);
             }
             print_message("%-18s grows undamped; with beta = %.4g s: energy x %.3g at 0.98 h, x "
                           "%.3g at 1.02 h\n",
-                          name, share[0], result[0], result[1]);
+                          name, beta[0], result[0], result[1]);
             assert_true(growth(0.9 * step, name, "", 2000) > 1e6);
             assert_true(result[0] < 100 && result[1] > 1e6);
         }
@@ -547,16 +547,16 @@ static void divergence(void **state)
     assert_int_equal(brio_sim_parse(text, sizeof text - 1, "box", &sim, NULL), BRIO_OK);
     BrioLedger ledger, first;
     brio_sim_ledger(sim, &first);
-    int least = 1 << 30, most = 0;
+    int min = 1 << 30, max = 0;
     for (int n = 0; n < 60; n++) {
         if (brio_sim_step(sim, NULL) != BRIO_OK) fail_msg("step %d: %s", n, brio_sim_reason(sim));
         brio_sim_ledger(sim, &ledger);
-        least = BRIO_MIN(least, ledger.iterations);
-        most = BRIO_MAX(most, ledger.iterations);
+        min = BRIO_MIN(min, ledger.iterations);
+        max = BRIO_MAX(max, ledger.iterations);
     }
     print_message("a box pressed together: %d to %d inner steps a step, energy %.3f of %.3f J\n",
-                  least, most, ledger.total, first.total);
-    assert_true(most > least);
+                  min, max, ledger.total, first.total);
+    assert_true(max > min);
     assert_true(ledger.total < 2 * first.total);
     brio_sim_free(sim);
     /* too few steps, given by hand: refused in the end, with the remedy */

@@ -106,14 +106,14 @@ static double largest(const char *integrator, double square)
                          "    material: {type: hooke, k: 1, vertex_mass: 1}\n    fix: [{vertices: "
                          "[0]}]\n    velocity: {linear: [1e-6, 0, 0]}\n",
                          sqrt(square), integrator);
-    double most = 0, x[6];
+    double max = 0, x[6];
     for (int i = 0; i < 600; i++) {
         step(sim, 1);
         brio_sim_positions(sim, 0, x);
-        most = fmax(most, fabs(x[3] - 1));
+        max = fmax(max, fabs(x[3] - 1));
     }
     brio_sim_free(sim);
-    return most;
+    return max;
 }
 
 /* One mass on a spring, k = m = 1: bounded just below (h w)^2 = 4/(1 - 2 alpha)^2, growing just

@@ -33,23 +33,23 @@ void say(const char *text) { fprintf(stderr, "%s\n", text); }
 /* ---- memory: what the library holds, counted where it asks for it; CHOLMOD's factor does not pass
  * here ---- */
 
-int64_t bench_held, bench_asked; /* bytes, calls */
+int64_t bench_fixed, bench_asked; /* bytes, calls */
 
 static void *count_allocate(void *user, size_t size)
 {
     (void)user;
-    void *block = malloc(size);
+    void *memory = malloc(size);
     __atomic_add_fetch(&bench_asked, 1, __ATOMIC_RELAXED);
-    if (block)
-        __atomic_add_fetch(&bench_held, (int64_t)malloc_usable_size(block), __ATOMIC_RELAXED);
-    return block;
+    if (memory)
+        __atomic_add_fetch(&bench_fixed, (int64_t)malloc_usable_size(memory), __ATOMIC_RELAXED);
+    return memory;
 }
 
-static void count_release(void *user, void *block)
+static void count_release(void *user, void *memory)
 {
     (void)user;
-    __atomic_sub_fetch(&bench_held, (int64_t)malloc_usable_size(block), __ATOMIC_RELAXED);
-    free(block);
+    __atomic_sub_fetch(&bench_fixed, (int64_t)malloc_usable_size(memory), __ATOMIC_RELAXED);
+    free(memory);
 }
 
 /* ---- bodies to measure on --------------------------------------------------------------- */

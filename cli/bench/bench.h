@@ -13,9 +13,9 @@ enum { TRIES = 7 }; /* of which the least time counts */
 #include "list.def"
 #undef BENCH
 
-extern bool bench_json;                 /* one JSON object, not a table for people */
-extern int64_t bench_held, bench_asked; /* by the library: bytes that it holds, calls */
-extern volatile double bench_sink;      /* results that must not be optimised away */
+extern bool bench_json;                  /* one JSON object, not a table for people */
+extern int64_t bench_fixed, bench_asked; /* by the library: bytes that it holds, calls */
+extern volatile double bench_sink;       /* results that must not be optimised away */
 
 void heading(const char *text); /* of a table; not in JSON */
 void figure(const char *bench, const char *name, double value, const char *unit);

@@ -124,10 +124,10 @@ static double time_kernel(const Bench *b, const BrioEnergy *energy, bool one_lan
     double best = INFINITY;
     for (int k = 0; k < TRIES; k++) {
         double before = brio__seconds();
-        for (int64_t block = 0; block < b->term->blocks; block += CHUNK)
+        for (int64_t pack = 0; pack < b->term->packs; pack += CHUNK)
             for (int sub = 0; sub < (one_lane ? LANES : 1); sub++) {
-                BrioBatch batch = {.begin = block,
-                                   .end = BRIO_MIN(block + CHUNK, b->term->blocks),
+                BrioBatch batch = {.begin = pack,
+                                   .end = BRIO_MIN(pack + CHUNK, b->term->packs),
                                    .node = b->term->node + sub,
                                    .rest = b->term->rest + sub,
                                    .params = b->sim->state->param + b->term->params,
@@ -160,14 +160,14 @@ static bool start_elements(Bench *b, const char *material, int64_t tets)
     if (!b->sim) return false;
     b->term = &b->sim->system->term[0];
     b->evaluator = brio__potential_elements(b->sim->stepper->potential);
-    b->gradient = brio__alloc((size_t)b->term->blocks * LANES * 12, sizeof(double));
+    b->gradient = brio__alloc((size_t)b->term->packs * LANES * 12, sizeof(double));
     b->hessian = brio__alloc((size_t)CHUNK * LANES * 90, sizeof(double));
-    b->energy = brio__alloc((size_t)b->term->blocks, sizeof(double));
+    b->energy = brio__alloc((size_t)b->term->packs, sizeof(double));
     b->q_gradient = brio__alloc(3 * (size_t)b->sim->system->block_count, sizeof(double));
     b->x = b->sim->positions;
     if (!b->gradient || !b->hessian || !b->energy || !b->q_gradient) return false;
     brio__system_positions(b->sim->system, b->sim->state, b->sim->state->q, 0, b->x);
-    memset(b->gradient, 0, (size_t)b->term->blocks * LANES * 12 * sizeof(double));
+    memset(b->gradient, 0, (size_t)b->term->packs * LANES * 12 * sizeof(double));
     return true;
 }
 

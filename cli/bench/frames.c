@@ -14,16 +14,16 @@ typedef struct RealTime {
 /* Grabs another vertex every 60 frames, and drags it about. */
 static void play(BrioSim *sim, int frame, int *hand, BrioRandom *random)
 {
-    BrioHand held_by;
+    BrioHand grabbed;
     if (frame % 60 == 0) {
         if (*hand >= 0) brio_sim_release(sim, *hand, NULL);
         int32_t vertex =
             (int32_t)(brio__random(random) * (double)brio_body_vertices(sim->system, 0));
         if (brio_sim_grab_vertex(sim, 0, vertex, 50, hand, NULL) != BRIO_OK) *hand = -1;
-    } else if (*hand >= 0 && brio_sim_hand(sim, *hand, &held_by) == BRIO_OK) {
+    } else if (*hand >= 0 && brio_sim_hand(sim, *hand, &grabbed) == BRIO_OK) {
         for (int r = 0; r < 3; r++)
-            held_by.point[r] = held_by.grip[r] + 0.05 * (brio__random(random) - 0.5);
-        brio_sim_drag(sim, *hand, held_by.point, NULL);
+            grabbed.point[r] = grabbed.grip[r] + 0.05 * (brio__random(random) - 0.5);
+        brio_sim_drag(sim, *hand, grabbed.point, NULL);
     }
 }
 
@@ -66,7 +66,7 @@ int bench_frames(void)
                                      {"rt-cloth", "output.frames=[]", true},
                                      {"rt-fall", NULL, false},
                                      {"rt-slide", "bodies.0.shape.cells=15", false}};
-    double *ms = brio__alloc(2 * FRAMES, sizeof *ms), *least = ms + FRAMES;
+    double *ms = brio__alloc(2 * FRAMES, sizeof *ms), *min = ms + FRAMES;
     if (!ms) return EXIT_FAILED;
     bool fine = true;
     heading("frames: 10,000 frames of scenes in real time, a-search, ten iterations; ms, and "
@@ -82,19 +82,18 @@ int bench_frames(void)
                      cases[i].scene, k + 1, RUNS);
             say(text);
             fine = run_frames(&cases[i], ms, &vertices, &allocations);
-            for (int f = 0; f < FRAMES; f++) least[f] = k ? fmin(least[f], ms[f]) : ms[f];
+            for (int f = 0; f < FRAMES; f++) min[f] = k ? fmin(min[f], ms[f]) : ms[f];
             if (k > 0) continue;
             qsort(ms, FRAMES, sizeof *ms, brio__ascending);
             one = ms[FRAMES - 1] / ms[FRAMES / 2];
         }
         if (!fine) break;
-        qsort(least, FRAMES, sizeof *least, brio__ascending);
-        double median = least[FRAMES / 2], slowest = least[FRAMES - 1];
+        qsort(min, FRAMES, sizeof *min, brio__ascending);
+        double median = min[FRAMES / 2], slowest = min[FRAMES - 1];
         if (!bench_json)
             printf("  %-18s %8lld %8.3f %6.3f %8.3f %9.3f %9.2f %12.2f %13lld\n", cases[i].scene,
-                   (long long)vertices, median, least[FRAMES / 100 * 99],
-                   least[FRAMES / 1000 * 999], slowest, one, slowest / median,
-                   (long long)allocations);
+                   (long long)vertices, median, min[FRAMES / 100 * 99], min[FRAMES / 1000 * 999],
+                   slowest, one, slowest / median, (long long)allocations);
         snprintf(text, sizeof text, "%s: median frame", cases[i].scene);
         if (bench_json) figure("frames", text, median, "ms");
         snprintf(text, sizeof text, "%s: slowest / median, one run", cases[i].scene);

@@ -5,7 +5,7 @@ int bench_newton(void)
 {
     char text[160];
     say("measuring Newton iterations at 24 thousand tets ...");
-    int64_t before = bench_held;
+    int64_t before = bench_fixed;
     BrioSim *sim = bench_bar("neo-hookean", 24000, brio__linear_at(0)->name, "backward-euler");
     if (!sim) return EXIT_FAILED;
     const BrioSystem *system = sim->system;
@@ -43,7 +43,7 @@ int bench_newton(void)
            "(goal: below 1)");
     figure("newton", "factorisation", stats.factor_flops / best[3] * 1e-6, "GFlop/s");
     figure("newton", "nonzeros of the factor", stats.factor_nonzeros * 1e-6, "million");
-    figure("newton", "memory without the factor", (double)(bench_held - before) / tets,
+    figure("newton", "memory without the factor", (double)(bench_fixed - before) / tets,
            "B a tet (goal: below 1000)");
     figure("newton", "memory of the factor", stats.bytes / tets, "B a tet");
     brio_sim_free(sim);

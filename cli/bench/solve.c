@@ -142,22 +142,22 @@ static double read_lanes(const double *a, int64_t count)
 
 typedef struct Reading {
     const double *a;
-    int64_t share; /* doubles of a thread, a multiple of 64 */
+    int64_t per_thread; /* doubles of a thread, a multiple of 64 */
 } Reading;
 
 /* Twice, as a solve does. */
-static void read_share(void *context, int64_t begin, int64_t end)
+static void read_slice(void *context, int64_t begin, int64_t end)
 {
     const Reading *reading = context;
     for (int64_t w = begin; w < end; w++)
         for (int pass = 0; pass < 2; pass++) {
 #if defined(__x86_64__)
             if (brio__isa() == BRIO_ISA_AVX512) {
-                bench_sink = read_avx512(reading->a + w * reading->share, reading->share);
+                bench_sink = read_avx512(reading->a + w * reading->per_thread, reading->per_thread);
                 continue;
             }
 #endif
-            bench_sink = read_lanes(reading->a + w * reading->share, reading->share);
+            bench_sink = read_lanes(reading->a + w * reading->per_thread, reading->per_thread);
         }
 }
 
@@ -188,8 +188,8 @@ static BrioStatus start_solve(Solving *s)
     for (int32_t i = 0; i < net->n; i++) s->heavier[i] = 1.001 * net->diagonal[i];
     BRIO_CHECK(brio__scalar_factor_create(s->pattern, s->single, &s->factor));
     brio__scalar_stats(s->factor, &s->stats);
-    s->reading.share = (int64_t)(s->stats.solve_bytes / 2 / 8 / 64 / s->threads + 1) * 64;
-    s->array = brio__calloc((size_t)(s->reading.share * s->threads), sizeof *s->array);
+    s->reading.per_thread = (int64_t)(s->stats.solve_bytes / 2 / 8 / 64 / s->threads + 1) * 64;
+    s->array = brio__calloc((size_t)(s->reading.per_thread * s->threads), sizeof *s->array);
     s->reading.a = s->array;
     return s->array ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
@@ -213,7 +213,7 @@ static BrioStatus time_solves(Solving *s)
         }
         for (int i = 0; i < rounds; i++) {
             before = brio__seconds();
-            brio__parallel_for(s->threads, 1, read_share, &s->reading);
+            brio__parallel_for(s->threads, 1, read_slice, &s->reading);
             s->read = fmin(s->read, brio__seconds() - before);
         }
     }
@@ -222,14 +222,14 @@ static BrioStatus time_solves(Solving *s)
 
 static void print_solve(const Solving *s)
 {
-    double bandwidth = 16.0 * (double)(s->reading.share * s->threads) / s->read;
-    double limit = s->stats.least_bytes / bandwidth;
+    double bandwidth = 16.0 * (double)(s->reading.per_thread * s->threads) / s->read;
+    double limit = s->stats.min_bytes / bandwidth;
     const char *precision = s->single ? "single" : "double";
     if (!bench_json) {
         printf("  %-16s %7d %10.0f  %-6s %7d %9.0f %8.2f %8.2f %8.3f %8.2f %8.2f %7.1f %8.3f "
                "%6.2f\n",
                s->name, s->net->n, s->stats.nonzeros, precision, s->threads, 1e3 * s->analyse,
-               1e3 * s->factorise, 1e3 * s->cholmod, 1e3 * s->solve, 1e-6 * s->stats.least_bytes,
+               1e3 * s->factorise, 1e3 * s->cholmod, 1e3 * s->solve, 1e-6 * s->stats.min_bytes,
                1e-6 * s->stats.solve_bytes, 1e-9 * bandwidth, 1e3 * limit, s->solve / limit);
         return;
     }
@@ -242,7 +242,7 @@ static void print_solve(const Solving *s)
                    {"factorisation", "ms", 1e3 * s->factorise},
                    {"CHOLMOD's solve, one thread", "ms", 1e3 * s->cholmod},
                    {"solve", "ms", 1e3 * s->solve},
-                   {"to be read", "MB", 1e-6 * s->stats.least_bytes},
+                   {"to be read", "MB", 1e-6 * s->stats.min_bytes},
                    {"read", "MB", 1e-6 * s->stats.solve_bytes},
                    {"reading", "GB/s", 1e-9 * bandwidth},
                    {"limit", "ms", 1e3 * limit},
@@ -302,17 +302,17 @@ int bench_solve(void)
         char text[80];
         snprintf(text, sizeof text, "measuring solves of %s ...", problems[i].name);
         say(text);
-        bool made = network_make(&net, problems[i].size, problems[i].step, problems[i].steps);
-        if (!made) fprintf(stderr, "brio bench: %s\n", brio_status_text(BRIO_ERROR_MEMORY));
-        double cholmod = made ? cholmod_seconds(&net) : NAN;
-        for (int single = 0; single < 2 && made; single++) {
-            made = measure_solve(problems[i].name, &net, single, 1, cholmod);
-            if (made && threads > 1)
-                made = measure_solve(problems[i].name, &net, single, threads, cholmod);
+        bool good = network_make(&net, problems[i].size, problems[i].step, problems[i].steps);
+        if (!good) fprintf(stderr, "brio bench: %s\n", brio_status_text(BRIO_ERROR_MEMORY));
+        double cholmod = good ? cholmod_seconds(&net) : NAN;
+        for (int single = 0; single < 2 && good; single++) {
+            good = measure_solve(problems[i].name, &net, single, 1, cholmod);
+            if (good && threads > 1)
+                good = measure_solve(problems[i].name, &net, single, threads, cholmod);
         }
         brio_set_threads(threads);
         network_free(&net);
-        if (!made) exit = EXIT_FAILED;
+        if (!good) exit = EXIT_FAILED;
     }
     return exit;
 }

@@ -39,7 +39,7 @@ static int measure_steps(const char *solver, int64_t tets, StepRow *row)
     snprintf(text, sizeof text, "measuring steps at %lld tets with %s ...", (long long)tets,
              solver);
     say(text);
-    int64_t before = bench_held;
+    int64_t before = bench_fixed;
     BrioSim *sim = bench_bar("neo-hookean", tets, solver, "backward-euler");
     if (!sim) return EXIT_FAILED;
     const BrioSolveTotals *totals = &sim->stepper->solver->totals;
@@ -61,7 +61,7 @@ static int measure_steps(const char *solver, int64_t tets, StepRow *row)
         brio__linear_stats(sim->stepper->solver->linear, &stats);
         row->newton = (double)totals->iterations / steps;
         row->cg = (double)stats.iterations / (double)totals->iterations;
-        row->memory = (double)(bench_held - before) / row->tets;
+        row->memory = (double)(bench_fixed - before) / row->tets;
         row->factor = stats.factor_nonzeros > 0 ? stats.bytes / row->tets : 0;
     } else {
         fprintf(stderr, "brio bench: %s\n", brio_sim_reason(sim));

@@ -40,13 +40,13 @@ static BrioStatus plan(Comparison *c, bool has_reference, BrioError *error)
         c->trial[i].method = &c->method[i / c->size_count];
         c->trial[i].size = &c->size[i % c->size_count];
         if (has_reference && !strcmp(c->trial[i].method->label, c->method[c->method_count].label) &&
-            c->trial[i].size->h == c->size[MOST_SIZES].h)
+            c->trial[i].size->h == c->size[MAX_SIZES].h)
             c->reference = &c->trial[i];
     }
     if (has_reference && !c->reference) {
         c->reference = &c->trial[c->trial_count++];
         c->reference->method = &c->method[c->method_count];
-        c->reference->size = &c->size[MOST_SIZES];
+        c->reference->size = &c->size[MAX_SIZES];
         c->is_extra = true;
     }
     for (int i = 0; i < c->trial_count; i++) {
@@ -117,8 +117,8 @@ static void release(Comparison *c)
         brio__motion_free(c->trial[i].motion);
         for (int k = 0; k < CURVE_COUNT; k++) brio__free(c->trial[i].curve[k]);
     }
-    for (int i = 0; i <= MOST_METHODS; i++) brio__free(c->method[i].assignment);
-    for (int i = 0; i <= MOST_SIZES; i++) brio__free(c->size[i].assignment);
+    for (int i = 0; i <= MAX_METHODS; i++) brio__free(c->method[i].assignment);
+    for (int i = 0; i <= MAX_SIZES; i++) brio__free(c->size[i].assignment);
     brio__free(c->trial);
     brio__free(c->vertex_mass);
     brio__scene_free(c->scene);

@@ -14,11 +14,11 @@ enum { FILES_ONLY, ENERGY_TABLE, COST_TABLE };
     X(STEPS, "steps", "steps", "", ENERGY_TABLE, 9)                                              \
     X(REACHED, "end", "end", "s", ENERGY_TABLE, 5)                                               \
     X(CHANGE, "energy_change", "change", "J", ENERGY_TABLE, 4) /* of the total energy */         \
-    X(CHANGE_SHARE, "energy_change_percent", "change", "%", ENERGY_TABLE, 3)                     \
+    X(CHANGE_PERCENT, "energy_change_percent", "change", "%", ENERGY_TABLE, 3)                   \
     X(ABOVE, "highest_above", "above", "J", FILES_ONLY, 4) /* at most above the first */         \
-    X(ABOVE_SHARE, "highest_above_percent", "above", "%", ENERGY_TABLE, 3)                       \
+    X(ABOVE_PERCENT, "highest_above_percent", "above", "%", ENERGY_TABLE, 3)                     \
     X(REMAINDER, "remainder", "remainder", "J", ENERGY_TABLE, 4) /* of the ledger */             \
-    X(REMAINDER_SHARE, "remainder_percent", "remainder", "%", FILES_ONLY, 4)                     \
+    X(REMAINDER_PERCENT, "remainder_percent", "remainder", "%", FILES_ONLY, 4)                   \
     X(UNFINISHED, "unfinished", "unfinished", "J", ENERGY_TABLE, 3)                              \
     X(ADDED, "added", "added", "J", FILES_ONLY, 4)                                               \
     X(DISSIPATED, "dissipated", "damped", "J", FILES_ONLY, 4)                                    \
@@ -69,8 +69,8 @@ typedef struct StepSize {
     double h;
 } StepSize;
 
-/* A trial has exploded when its kinetic and elastic energy is so many times that of the first state
- * and what gravity (by free fall until the end) and scripts can bring. */
+/* A trial has exploded when its kinetic and elastic energy is so many times that of the initial
+ * state and what gravity (by free fall until the end) and scripts can bring. */
 #define TRIAL_EXPLOSION 1e6
 
 /* One method with one step size. */
@@ -87,7 +87,7 @@ typedef struct Trial {
     BrioMotionFile *motion; /* as it is read back once the trial has ended; NULL: not kept */
 } Trial;
 
-enum { MOST_METHODS = 64, MOST_SIZES = 32 };
+enum { MAX_METHODS = 64, MAX_SIZES = 32 };
 
 typedef struct Comparison {
     SceneArguments given;
@@ -95,8 +95,8 @@ typedef struct Comparison {
     bool force, json, quiet;
     BrioScene *scene; /* as it is, for its title, text and end */
     int method_count, size_count;
-    Method method[MOST_METHODS + 1]; /* the last for the reference */
-    StepSize size[MOST_SIZES + 1];   /* from large to small */
+    Method method[MAX_METHODS + 1]; /* the last for the reference */
+    StepSize size[MAX_SIZES + 1];   /* from large to small */
     /* method by method, in each from large to small steps; then the reference, if it is none of
      * them */
     int trial_count;
@@ -107,9 +107,9 @@ typedef struct Comparison {
     bool is_known, keeps_linear, keeps_angular;
     int64_t vertex_count;
     double *vertex_mass, mass;
-    double first_motion; /* J: kinetic, elastic, attachments, contact of the first state */
+    double first_motion; /* J: kinetic, elastic, attachments, contact of the initial state */
     double gravity;      /* m/s^2 */
-    /* what shares are taken of */
+    /* what percentages are taken of */
     double scale; /* J; NAN: none */
     /* first_motion; otherwise (gravity or scripts bring energy) the median of the trials'
      * largest */
@@ -125,9 +125,10 @@ typedef struct Comparison {
 
 const char *trial_outcome_name(TrialOutcome outcome);
 void trial_verdict(const Comparison *comparison, const Trial *trial, char *text, size_t size);
-/* What the shares are taken of, and other remarks for the reader: sentences. Returns how many. */
-enum { MOST_NOTES = 8 };
-int comparison_notes(const Comparison *comparison, char text[MOST_NOTES][512]);
+/* What the percentages are taken of, and other remarks for the reader: sentences. Returns how many.
+ */
+enum { MAX_NOTES = 8 };
+int comparison_notes(const Comparison *comparison, char text[MAX_NOTES][512]);
 
 void comparison_print(const Comparison *comparison);
 void comparison_json(const Comparison *comparison, FILE *file);

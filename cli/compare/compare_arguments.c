@@ -152,9 +152,9 @@ BrioStatus comparison_read_lists(Comparison *c, char *methods, char *sizes, char
                                  BrioError *error)
 {
     for (char *piece; (piece = next_piece(&methods));) {
-        if (c->method_count == MOST_METHODS)
+        if (c->method_count == MAX_METHODS)
             return at_option("--integrators",
-                             brio__error(error, BRIO_ERROR_INPUT, "more than %d", MOST_METHODS),
+                             brio__error(error, BRIO_ERROR_INPUT, "more than %d", MAX_METHODS),
                              error);
         BRIO_CHECK(at_option("--integrators",
                              read_method(piece, &c->method[c->method_count++], error), error));
@@ -166,9 +166,9 @@ BrioStatus comparison_read_lists(Comparison *c, char *methods, char *sizes, char
                                  error);
     }
     for (char *piece; (piece = next_piece(&sizes));) {
-        if (c->size_count == MOST_SIZES)
-            return at_option(
-                "--h", brio__error(error, BRIO_ERROR_INPUT, "more than %d", MOST_SIZES), error);
+        if (c->size_count == MAX_SIZES)
+            return at_option("--h", brio__error(error, BRIO_ERROR_INPUT, "more than %d", MAX_SIZES),
+                             error);
         BRIO_CHECK(
             at_option("--h", comparison_read_size(piece, &c->size[c->size_count++], error), error));
         for (int i = 0; i < c->size_count - 1; i++)
@@ -188,6 +188,6 @@ BrioStatus comparison_read_lists(Comparison *c, char *methods, char *sizes, char
     *at = 0;
     BRIO_CHECK(at_option("--reference", read_method(reference, &c->method[c->method_count], error),
                          error));
-    return at_option("--reference", comparison_read_size(at + 1, &c->size[MOST_SIZES], error),
+    return at_option("--reference", comparison_read_size(at + 1, &c->size[MAX_SIZES], error),
                      error);
 }

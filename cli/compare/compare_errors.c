@@ -59,10 +59,10 @@ static BrioStatus by_extrapolation(Comparison *c, Trial **t, int count)
     if (count < 3 || isnan(t[count - 1]->value[ORDER])) return BRIO_OK;
     const Trial *last = t[count - 1], *before = t[count - 2];
     double *limit = brio__alloc(3 * (size_t)c->vertex_count, sizeof(double));
-    double share = 1 / expm1(last->value[ORDER] * log(before->size->h / last->size->h));
+    double factor = 1 / expm1(last->value[ORDER] * log(before->size->h / last->size->h));
     if (!limit) return BRIO_ERROR_MEMORY;
     for (int64_t k = 0; k < 3 * c->vertex_count; k++)
-        limit[k] = last->x[k] + share * (last->x[k] - before->x[k]);
+        limit[k] = last->x[k] + factor * (last->x[k] - before->x[k]);
     for (int i = 0; i < count; i++) t[i]->value[ERROR] = separation(c, t[i]->x, limit);
     c->errors_are_estimates = true;
     brio__free(limit);
@@ -73,7 +73,7 @@ BrioStatus comparison_measure_errors(Comparison *c)
 {
     bool reference = c->reference && c->reference->outcome == TRIAL_COMPLETED;
     for (int m = 0; m < c->method_count; m++) {
-        Trial *found[MOST_SIZES];
+        Trial *found[MAX_SIZES];
         int count = 0;
         for (int k = 0; k < c->size_count; k++) {
             Trial *t = &c->trial[m * c->size_count + k];
@@ -108,10 +108,10 @@ BrioStatus comparison_measure_shares(Comparison *c)
     c->scale = c->scale_is_first ? c->first_motion : count ? largest[(count - 1) / 2] : NAN;
     if (!(c->scale > 0)) c->scale = NAN;
     brio__free(largest);
-    static const Quantity shares[][2] = {
-        {CHANGE, CHANGE_SHARE}, {ABOVE, ABOVE_SHARE}, {REMAINDER, REMAINDER_SHARE}};
+    static const Quantity percents[][2] = {
+        {CHANGE, CHANGE_PERCENT}, {ABOVE, ABOVE_PERCENT}, {REMAINDER, REMAINDER_PERCENT}};
     for (int i = 0; i < c->trial_count; i++)
-        for (size_t k = 0; k < BRIO_COUNT(shares); k++)
-            c->trial[i].value[shares[k][1]] = 100 * c->trial[i].value[shares[k][0]] / c->scale;
+        for (size_t k = 0; k < BRIO_COUNT(percents); k++)
+            c->trial[i].value[percents[k][1]] = 100 * c->trial[i].value[percents[k][0]] / c->scale;
     return BRIO_OK;
 }

@@ -42,7 +42,7 @@ static const char *reference_mark(const Comparison *c, const Trial *t)
 /* Energy is judged by the remainder: what damping takes and scripts bring is not the method's. */
 void trial_verdict(const Comparison *c, const Trial *t, char *text, size_t size)
 {
-    double percent = t->value[REMAINDER_SHARE], above = t->value[ABOVE_SHARE];
+    double percent = t->value[REMAINDER_PERCENT], above = t->value[ABOVE_PERCENT];
     if (t->outcome == TRIAL_EXPLODED) {
         snprintf(text, size, "explodes at %.3g s", t->value[REACHED]);
         return;
@@ -80,7 +80,7 @@ void trial_verdict(const Comparison *c, const Trial *t, char *text, size_t size)
                  above);
 }
 
-int comparison_notes(const Comparison *c, char text[MOST_NOTES][512])
+int comparison_notes(const Comparison *c, char text[MAX_NOTES][512])
 {
     int count = 0;
     bool exploded = false, failed = c->reference && c->reference->outcome != TRIAL_COMPLETED;
@@ -157,10 +157,10 @@ static const char *number_text(const Trial *t, Quantity q, char text[32])
 /* At most so many letters, the last a dot where more followed. */
 static void short_label(const Comparison *c, const Trial *t, char text[200])
 {
-    enum { MOST = 24 };
+    enum { MAX = 24 };
     snprintf(text, 200, "%s%s", t->method->label, reference_mark(c, t));
-    if (strlen(text) <= MOST) return;
-    int at = MOST - 1;
+    if (strlen(text) <= MAX) return;
+    int at = MAX - 1;
     while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) at--;
     snprintf(text + at, 200 - (size_t)at, "…");
 }
@@ -195,7 +195,7 @@ static void print_table(const Comparison *c, int which)
 
 void comparison_print(const Comparison *c)
 {
-    char text[MOST_NOTES][512], line[1600];
+    char text[MAX_NOTES][512], line[1600];
     printf("%s%s%d integrators, %d step size%s, to t = %g s\n\n", c->scene->title,
            c->scene->title[0] ? ": " : "", c->method_count, c->size_count,
            c->size_count == 1 ? "" : "s", c->scene->end);
@@ -272,7 +272,7 @@ static void json_trial(const Comparison *c, const Trial *t, BrioJson *json)
 void comparison_json(const Comparison *c, FILE *file)
 {
     BrioJson json = {.file = file};
-    char text[MOST_NOTES][512];
+    char text[MAX_NOTES][512];
     bool complete = true;
     for (int i = 0; i < c->trial_count; i++)
         complete &= c->trial[i].outcome != TRIAL_WAITING && c->trial[i].outcome != TRIAL_STOPPED;
@@ -372,7 +372,7 @@ static void add_series(Picture *p, const Trial *t, Curve curve, bool sized)
 
 /* A trial that runs away would press all others flat: the axis is that of the trials that stay
  * between so many times the scale. */
-static void cut(const Comparison *c, BrioPlot *plot, char *title, double least, double most)
+static void cut(const Comparison *c, BrioPlot *plot, char *title, double min, double max)
 {
     double low = INFINITY, high = -INFINITY, lowest = INFINITY, highest = -INFINITY;
     for (int s = 0; s < plot->series_count; s++) {
@@ -383,12 +383,12 @@ static void cut(const Comparison *c, BrioPlot *plot, char *title, double least, 
         }
         lowest = fmin(lowest, bottom);
         highest = fmax(highest, top);
-        if (bottom < least * c->scale || top > most * c->scale) continue;
+        if (bottom < min * c->scale || top > max * c->scale) continue;
         low = fmin(low, bottom);
         high = fmax(high, top);
     }
-    if (isnan(c->scale) || (lowest >= least * c->scale && highest <= most * c->scale)) return;
-    if (!(high > low)) low = fmax(lowest, least * c->scale), high = fmin(highest, most * c->scale);
+    if (isnan(c->scale) || (lowest >= min * c->scale && highest <= max * c->scale)) return;
+    if (!(high > low)) low = fmax(lowest, min * c->scale), high = fmin(highest, max * c->scale);
     double room = 0.15 * (high - low);
     size_t used = strlen(title);
     plot->y.fixed = true;
@@ -407,7 +407,7 @@ static void curve_charts(Picture *p, Curve curve, const char *title, const char 
         for (int i = 0; i < c->trial_count; i++) {
             const Trial *t = &c->trial[i];
             if ((sized && t->size != &c->size[size]) || !plotted(t, curve)) continue;
-            if (!plot || plot->series_count == BRIO_PLOT_MOST_SERIES) {
+            if (!plot || plot->series_count == BRIO_PLOT_MAX_SERIES) {
                 plot = new_chart(p);
                 plot->x.label = "time [s]";
                 plot->y = (BrioPlotAxis){.label = label, .log = log};
@@ -462,7 +462,7 @@ static void precision_charts(Picture *p)
             y[count++] = t->value[ERROR];
         }
         if (count == 0) continue;
-        if (!plot || plot->series_count == BRIO_PLOT_MOST_SERIES) {
+        if (!plot || plot->series_count == BRIO_PLOT_MAX_SERIES) {
             plot = new_chart(p);
             plot->x = (BrioPlotAxis){.label = "wall time [s]", .log = true};
             plot->y = (BrioPlotAxis){.label = "error of positions [m]", .log = true};
@@ -590,9 +590,9 @@ static void html_scene(const Comparison *c, FILE *file)
 /* The first trials that got anywhere, side by side. */
 static void html_motions(const Comparison *c, Report *report)
 {
-    BrioMotionFile *motion[REPORT_MOST_RUNS];
-    char label[REPORT_MOST_RUNS][256];
-    const char *labels[REPORT_MOST_RUNS];
+    BrioMotionFile *motion[REPORT_MAX_RUNS];
+    char label[REPORT_MAX_RUNS][256];
+    const char *labels[REPORT_MAX_RUNS];
     int count = 0, left_out = 0;
     for (int i = 0; i < c->trial_count; i++) {
         const Trial *t = &c->trial[i];
@@ -616,7 +616,7 @@ static void html_motions(const Comparison *c, Report *report)
 
 static BrioStatus write_html(const Comparison *c, FILE *file)
 {
-    char notes[MOST_NOTES][512], line[1600];
+    char notes[MAX_NOTES][512], line[1600];
     const char *title = c->scene->title[0] ? c->scene->title : c->given.name;
     bool drawn;
     Report report;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST_SAMPLES = 20000 }; /* of a trial */
+enum { MAX_SAMPLES = 20000 }; /* of a trial */
 
 /* ---- trials ----------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static double motion_energy(const BrioLedger *l)
 BrioStatus comparison_load(const Comparison *c, const char *method, const char *size,
                            BrioScene **scene, BrioError *error)
 {
-    const char *sets[MOST_SETS + 2];
+    const char *sets[MAX_SETS + 2];
     int count = 0;
     for (; count < c->given.set_count; count++) sets[count] = c->given.sets[count];
     if (method) sets[count++] = method;
@@ -53,7 +53,7 @@ static BrioStatus learn(Comparison *c, BrioSim *sim, const BrioLedger *first)
     c->gravity =
         s->gravity_term < 0 ? 0 : brio__hypot3(sim->state->param + s->term[s->gravity_term].params);
     c->keeps_linear = c->keeps_angular =
-        c->gravity == 0 && s->held_count == 0 && s->obstacle_count == 0;
+        c->gravity == 0 && s->fixed_count == 0 && s->obstacle_count == 0;
     for (int i = 0; i < losses->count; i++) {
         c->keeps_linear &= !losses->damper[i].model->brakes_translation;
         c->keeps_angular &= !losses->damper[i].model->brakes_rotation;
@@ -90,20 +90,20 @@ static void observe(const Comparison *c, Trial *t, const BrioLedger *l, const Br
 static void show(Comparison *c, const Trial *t, const BrioLedger *l)
 {
     double now = brio__seconds();
-    double share = c->planned_steps > 0 ? c->done_steps / c->planned_steps : 1;
+    double fraction = c->planned_steps > 0 ? c->done_steps / c->planned_steps : 1;
     double wall = now - c->started;
     char spent[32], left[48] = "";
     if (c->quiet || now - c->shown < (isatty(STDERR_FILENO) ? 0.1 : 10)) return;
     c->shown = now;
     seconds_text(wall, spent, sizeof spent);
-    if (share > 0 && share < 1) {
+    if (fraction > 0 && fraction < 1) {
         char eta[24];
-        seconds_text(wall / share * (1 - share), eta, sizeof eta);
+        seconds_text(wall / fraction * (1 - fraction), eta, sizeof eta);
         snprintf(left, sizeof left, ", ETA %s", eta);
     }
     progress_text(
         "%3.0f %%  %d of %d: %s, h = %s  t = %.3f of %g s  wall %s%s  E = %.5g J  %d iterations",
-        floor(100 * share), (int)(t - c->trial) + 1, c->trial_count, t->method->label,
+        floor(100 * fraction), (int)(t - c->trial) + 1, c->trial_count, t->method->label,
         t->size->text, l->time, c->scene->end, spent, left, l->total, l->iterations);
 }
 
@@ -138,7 +138,7 @@ static void tape_begin(Comparison *c, const Trial *t, const BrioScene *scene, co
     char *head = NULL;
     size_t size = 0;
     c->tape_instants = 0;
-    if (c->tape_count >= REPORT_MOST_RUNS || !scene->motion) return;
+    if (c->tape_count >= REPORT_MAX_RUNS || !scene->motion) return;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, t->x);
     c->tape_file = tmpfile();
     bool whole = c->tape_file &&
@@ -170,7 +170,7 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
                             int64_t steps)
 {
     BrioLedger l = *first;
-    int64_t every = steps / MOST_SAMPLES + 1;
+    int64_t every = steps / MAX_SAMPLES + 1;
     double h = t->size->h;
     double end = c->scene->end;
     double fall = 0.5 * c->mass * c->gravity * end * c->gravity * end;
@@ -214,7 +214,7 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
 
 static BrioStatus start(Comparison *c, Trial *t, BrioSim *sim, int64_t steps, BrioLedger *first)
 {
-    size_t room = (size_t)(steps / (steps / MOST_SAMPLES + 1)) + 3;
+    size_t room = (size_t)(steps / (steps / MAX_SAMPLES + 1)) + 3;
     BRIO_CHECK(brio_sim_ledger(sim, first));
     BRIO_CHECK(learn(c, sim, first));
     t->x = brio__alloc(3 * (size_t)sim->system->vertex_count, sizeof(double));

@@ -200,12 +200,12 @@ typedef struct Keyword {
     const char *name;
     BrioStatus (*take)(Reader *);
     size_t value; /* of one number: its place in Scene */
-    double least;
+    double min;
 } Keyword;
 
-#define NUMBER(name, member, least)                \
-    {                                              \
-        name, NULL, offsetof(Scene, member), least \
+#define NUMBER(name, member, min)                \
+    {                                            \
+        name, NULL, offsetof(Scene, member), min \
     }
 
 static const Keyword keywords[] = {
@@ -263,7 +263,7 @@ static BrioStatus take_line(Reader *r)
         if (strcmp(name, k->name)) continue;
         if (k->take) return k->take(r);
         BRIO_CHECK(ipc_take_numbers(r, "a value", 1, v));
-        if (!(v[0] >= k->least)) return ipc_fail(r, 1, "%s is %g; it must be positive", name, v[0]);
+        if (!(v[0] >= k->min)) return ipc_fail(r, 1, "%s is %g; it must be positive", name, v[0]);
         memcpy((char *)s + k->value, v, sizeof *v);
         if (!strncmp(name, "damping", 7)) s->damping_line = r->line;
         return BRIO_OK;

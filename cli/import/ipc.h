@@ -5,7 +5,7 @@
 #include "import.h"
 
 #define PI 3.14159265358979323846
-enum { MOST_WORDS = 400, MOST_HOLDS = 32 };
+enum { MAX_WORDS = 400, MAX_HOLDS = 32 };
 
 typedef struct Hold {
     int line;
@@ -24,7 +24,7 @@ typedef struct Shape {
     double linear[3], angular[3];      /* of a kinematic one */
     double turns;                      /* when it moves back; 0: never */
     double first[3], first_angular[3]; /* of one that is thrown */
-    Hold hold[MOST_HOLDS];
+    Hold hold[MAX_HOLDS];
     int holds;
     int count[3]; /* copies in a lattice */
     double step[3];
@@ -62,7 +62,7 @@ typedef struct Reader {
     char *text, *at; /* `at`: the next line */
     int next;        /* its number */
     int line;        /* of the words, which may go on over several */
-    char *word[MOST_WORDS];
+    char *word[MAX_WORDS];
     const char *line_start;
     int words, used;
     Scene *scene;
@@ -70,8 +70,8 @@ typedef struct Reader {
     BrioError *error;
 } Reader;
 
-/* A script of the other code: parts of the whole box (shares of its extent) that are held or moved,
- * and by how much all is lifted first. */
+/* A script of the other code: parts of the whole box (fractions of its extent) that are held or
+ * moved, and by how much all is lifted first. */
 typedef struct Grip {
     double low[3], high[3], velocity[3], twist; /* twist: about x through the middle, rad/s */
     /* the box ends at handleRatio from one end along x: low or high is replaced by it */
@@ -106,7 +106,7 @@ BrioStatus ipc_take_word(Reader *r, const char *what, const char **word);
 BrioStatus ipc_take_numbers(Reader *r, const char *what, int count, double *value);
 /* A number if one follows. */
 bool ipc_take_optional(Reader *r, double *value);
-BrioStatus ipc_take_count(Reader *r, const char *what, int most, int *count);
+BrioStatus ipc_take_count(Reader *r, const char *what, int max, int *count);
 /* The next of the numbers that stand below their keyword, one line after the other. */
 BrioStatus ipc_take_below(Reader *r, const char *what, double *value);
 

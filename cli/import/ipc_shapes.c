@@ -217,8 +217,8 @@ static BrioStatus take_extras(Reader *r, Shape *shape)
                 shape->first[k] = v[k], shape->first_angular[k] = v[3 + k] * PI / 180;
             shape->thrown = true;
         } else if (!strcmp(word, "DBC")) {
-            if (shape->holds == MOST_HOLDS)
-                return ipc_fail(r, r->used - 1, "more than %d DBC of one shape", MOST_HOLDS);
+            if (shape->holds == MAX_HOLDS)
+                return ipc_fail(r, r->used - 1, "more than %d DBC of one shape", MAX_HOLDS);
             Hold *h = &shape->hold[shape->holds++];
             *h = (Hold){.line = r->line, .start = r->scene->hold_from, .end = r->scene->hold_to};
             BRIO_CHECK(

@@ -43,7 +43,7 @@ bool ipc_next_line(Reader *r)
             char *stop = c + strcspn(c, " \t\r\f\v");
             bool last = !*stop;
             *stop = 0;
-            if (r->words < MOST_WORDS) r->word[r->words++] = c;
+            if (r->words < MAX_WORDS) r->word[r->words++] = c;
             c = last ? stop : stop + 1;
         }
     }
@@ -87,14 +87,14 @@ bool ipc_take_optional(Reader *r, double *value)
     return true;
 }
 
-BrioStatus ipc_take_count(Reader *r, const char *what, int most, int *count)
+BrioStatus ipc_take_count(Reader *r, const char *what, int max, int *count)
 {
     double value;
     *count = 0;
     BRIO_CHECK(ipc_take_numbers(r, what, 1, &value));
-    if (value != floor(value) || value < 0 || value > most)
+    if (value != floor(value) || value < 0 || value > max)
         return ipc_fail(r, r->used - 1, "%s is %g; it must be a whole number from 0 to %d", what,
-                        value, most);
+                        value, max);
     *count = (int)value;
     return BRIO_OK;
 }

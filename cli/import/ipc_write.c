@@ -74,10 +74,10 @@ typedef struct Chosen {
 /* `relative`: the box is of the mesh before it is placed. Vertices in `taken` (unless NULL) are
  * held already; with a list, what it names is taken. */
 static Chosen choose(const Shape *s, const double low[3], const double high[3], bool relative,
-                     uint8_t *taken, FILE *list, int64_t most)
+                     uint8_t *taken, FILE *list, int64_t max)
 {
     Chosen c = {.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
-    for (int64_t v = 0; v < s->mesh->vertex_count && c.count < most; v++) {
+    for (int64_t v = 0; v < s->mesh->vertex_count && c.count < max; v++) {
         const double *X = s->mesh->x + 3 * v;
         double x[3];
         ipc_place(s, X, x);
@@ -100,10 +100,10 @@ static Chosen choose(const Shape *s, const double low[3], const double high[3], 
 }
 
 static void put_chosen(FILE *out, const Shape *s, const double low[3], const double high[3],
-                       bool relative, uint8_t *taken, int64_t most)
+                       bool relative, uint8_t *taken, int64_t max)
 {
     fputs("      - vertices: [", out);
-    choose(s, low, high, relative, taken, out, most);
+    choose(s, low, high, relative, taken, out, max);
     fputs("]\n", out);
 }
 
@@ -130,7 +130,7 @@ static bool same_box(const Hold *a, const Hold *b)
  * begins or ends. */
 static void put_keys(FILE *out, const Shape *s, const Hold *h, double end)
 {
-    double time[2 * MOST_HOLDS], shift[3] = {0, 0, 0};
+    double time[2 * MAX_HOLDS], shift[3] = {0, 0, 0};
     int times = 0;
     for (int i = 0; i < s->holds; i++)
         if (same_box(h, &s->hold[i])) {

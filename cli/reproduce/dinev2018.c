@@ -15,13 +15,13 @@ typedef struct Trace {
     /* that were taken: fewer than asked for if it exploded or a step failed */
     int64_t steps;
     bool exploded;
-    double least, most, last; /* energy over the first energy, from step 1 on */
-    double angular;           /* |L|/|L_0| at the end */
+    double min, max, last; /* energy over the first energy, from step 1 on */
+    double angular;        /* |L|/|L_0| at the end */
     /* mean of H/H_0 - (L/L_0)^2: energy that is no turning, if all of the first was */
     double shaking;
     double worst_error; /* |H - target| over the first energy */
     int64_t hist[BINS], controlled;
-    double small; /* share of steps with |alpha| <= 0.1 */
+    double small; /* fraction of steps with |alpha| <= 0.1 */
     double mean_alpha;
 } Trace;
 
@@ -31,7 +31,7 @@ static double length(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] 
 static Trace follow(Report *r, BrioSim *sim, int64_t steps, double limit, const char *what,
                     FILE *csv)
 {
-    Trace t = {.least = INFINITY, .most = -INFINITY};
+    Trace t = {.min = INFINITY, .max = -INFINITY};
     BrioLedger first, now;
     brio_sim_ledger(sim, &first);
     double spin = length(first.angular);
@@ -42,8 +42,8 @@ static Trace follow(Report *r, BrioSim *sim, int64_t steps, double limit, const 
             break;
         }
         t.last = now.total / first.total;
-        t.least = fmin(t.least, t.last);
-        t.most = fmax(t.most, t.last);
+        t.min = fmin(t.min, t.last);
+        t.max = fmax(t.max, t.last);
         t.exploded = t.last > limit;
         t.angular = spin > 0 ? length(now.angular) / spin : 0;
         t.shaking += t.last - t.angular * t.angular;
@@ -129,7 +129,7 @@ static void figure4(Report *r)
                 "trapezoidal survives longer than implicit midpoint");
     report_fact(r, t[BUDGET].steps > t[MIDPOINT].steps,
                 "energy-budget survives longer than implicit midpoint");
-    report_bound(r, t[BUDGET].most, 2, INFINITY, "energy-budget explodes too: its most");
+    report_bound(r, t[BUDGET].max, 2, INFINITY, "energy-budget explodes too: its most");
     report_fact(r, !t[BLEND].exploded && t[BLEND].steps == STEPS, "blend is stable");
     report_bound(r, t[BLEND].worst_error, -INFINITY, 0.01 / 0.99,
                  "blend: worst |H - H_0|/H_0, at most eps/(1 - eps)");
@@ -203,7 +203,7 @@ static void figure12(Report *r)
         BrioSim *sim = cube(r, integrator, paper_step);
         if (!sim) return;
         t[k] = follow(r, sim, STEPS, 100, integrator, NULL);
-        swing[k] = t[k].most - t[k].least;
+        swing[k] = t[k].max - t[k].min;
         brio_sim_free(sim);
     }
     report_section(r, "%d steps with eps = 0.01 and 0.5", STEPS);
@@ -253,7 +253,7 @@ static BrioSim *bar(Report *r, const char *integrator, double h)
 
 typedef struct Bounce {
     int frame;     /* of the second return */
-    double top;    /* share of the first fall of the centre that is won back then */
+    double top;    /* fraction of the first fall of the centre that is won back then */
     int low_frame; /* of the first low */
     bool failed;
 } Bounce;
@@ -334,8 +334,8 @@ static void substeps_with_newton(Report *r)
         snprintf(what, sizeof what, "cube, %d substeps", substeps[k]);
         Trace t = follow(r, sim, (int64_t)CUBE_FRAMES * substeps[k], 100, what, NULL);
         brio_sim_free(sim);
-        stable[k] = !t.exploded && t.most < 1.5;
-        report_number(r, NAN, t.most, "%d substeps: %s", substeps[k],
+        stable[k] = !t.exploded && t.max < 1.5;
+        report_number(r, NAN, t.max, "%d substeps: %s", substeps[k],
                       stable[k] ? "stable" : "not stable");
     }
     report_fact(r, !stable[0], "the cube is not stable without substeps");
@@ -344,7 +344,7 @@ static void substeps_with_newton(Report *r)
     if (!sim) return;
     Trace t = follow(r, sim, CUBE_FRAMES, 100, "cube, blend", NULL);
     brio_sim_free(sim);
-    report_bound(r, t.most, 0.98, 1.02, "blend is stable without: largest energy over the first");
+    report_bound(r, t.max, 0.98, 1.02, "blend is stable without: largest energy over the first");
 
     report_section(r,
                    "Bar, implicit midpoint, %d frames: largest drift of the energy over the depth "
@@ -529,9 +529,9 @@ static bool quartic_midpoint(double k, double m, double h, double x[2], double v
 }
 
 typedef struct Orbit {
-    double radius;      /* largest over the first six large steps (0.198 s) */
-    double first, most; /* energy, and its most over 200 steps */
-    double angular;     /* largest relative change of the angular momentum */
+    double radius;     /* largest over the first six large steps (0.198 s) */
+    double first, max; /* energy, and its most over 200 steps */
+    double angular;    /* largest relative change of the angular momentum */
 } Orbit;
 
 static Orbit spring_orbit(Report *r, double k, double h)
@@ -561,7 +561,7 @@ static Orbit spring_orbit(Report *r, double k, double h)
         if (brio_sim_step(sim, NULL) != BRIO_OK || brio_sim_ledger(sim, &now) != BRIO_OK) break;
         brio_sim_positions(sim, 0, x);
         if (n * h < 0.2) o.radius = fmax(o.radius, length(x + 3));
-        o.most = fmax(o.most, now.total);
+        o.max = fmax(o.max, now.total);
         o.angular = fmax(o.angular, fabs(now.angular[2] / first.angular[2] - 1));
     }
     brio_sim_free(sim);
@@ -576,7 +576,7 @@ static Orbit quartic_orbit(double k, double h)
     for (int n = 1; n <= steps && quartic_midpoint(k, m, h, x, v); n++) {
         double s = x[0] * x[0] + x[1] * x[1] - 1;
         if (n * h < 0.2) o.radius = fmax(o.radius, sqrt(s + 1));
-        o.most = fmax(o.most, k / 2 * s * s + m / 2 * (v[0] * v[0] + v[1] * v[1]));
+        o.max = fmax(o.max, k / 2 * s * s + m / 2 * (v[0] * v[0] + v[1] * v[1]));
         o.angular = fmax(o.angular, fabs((x[0] * v[1] - x[1] * v[0]) / first - 1));
     }
     return o;
@@ -602,7 +602,7 @@ static void figure2(Report *r)
                      "h = 0.00033 s stays within 1.5 m: largest radius, m");
         report_bound(r, large.radius, 1.6, INFINITY,
                      "h = 0.033 s extends beyond it: largest radius, m");
-        report_bound(r, large.most / large.first, 100, INFINITY,
+        report_bound(r, large.max / large.first, 100, INFINITY,
                      "h = 0.033 s, orders of magnitude more energy: most over first");
         report_bound(r, large.angular, 0, 1e-6,
                      "h = 0.033 s keeps angular momentum: relative change");
@@ -652,7 +652,7 @@ static void figure18(Report *r)
     brio_sim_ledger(sim, &first);
     last = first;
     int rises = 0, row = 0, longest = 0, outside = 0;
-    double most = first.total;
+    double max = first.total;
     FILE *csv = report_file(r, "dinev2018-fig18.csv");
     if (csv) fprintf(csv, "step,x,H\n");
     for (int n = 1; n <= STEPS; n++) {
@@ -667,7 +667,7 @@ static void figure18(Report *r)
         row = rise ? row + 1 : 0;
         longest = row > longest ? row : longest;
         outside += rise && fabs(x[3]) > 1;
-        most = fmax(most, now.total);
+        max = fmax(max, now.total);
         last = now;
     }
     report_close(r, csv);
@@ -680,7 +680,7 @@ static void figure18(Report *r)
     report_bound(r, last.total / first.total, 0, 0.9,
                  "the trend is dissipative: last energy over the first");
     double bound = fmax(first.total, test_energy(k, 0) + m / 2 * (beta + 1) / h * (beta + 1) / h);
-    report_bound(r, most, 0, bound, "theorem 1: largest energy, J");
+    report_bound(r, max, 0, bound, "theorem 1: largest energy, J");
 }
 
 REPRODUCTION(dinev2018_fig18){

@@ -128,7 +128,7 @@ static double in_solves(const BrioSim *sim)
     return sum;
 }
 
-enum { BACKWARD, BLEND, SEARCH, METHODS, FRAMES_MOST = 30 };
+enum { BACKWARD, BLEND, SEARCH, METHODS, FRAMES_MAX = 30 };
 static const char *const method[METHODS] = {"backward-euler", "blend", "a-search"};
 
 typedef struct Cost {
@@ -168,9 +168,9 @@ static double median_of(double *ms, int count)
 static Cost measure(Report *r, const Model *model, const char *solver, int methods, int warm,
                     int frames, int times)
 {
-    static double ms[METHODS][FRAMES_MOST], plain_ms[METHODS][FRAMES_MOST], outside[FRAMES_MOST];
+    static double ms[METHODS][FRAMES_MAX], plain_ms[METHODS][FRAMES_MAX], outside[FRAMES_MAX];
     Cost cost = {.fine = true};
-    for (int f = 0; f < FRAMES_MOST; f++) {
+    for (int f = 0; f < FRAMES_MAX; f++) {
         outside[f] = INFINITY;
         for (int k = 0; k < METHODS; k++) ms[k][f] = plain_ms[k][f] = INFINITY;
     }
@@ -225,10 +225,10 @@ static void table1(Report *r)
                        "the least of three",
                        model->name, (long long)sim->system->body[0].count,
                        (long long)sim->system->term[sim->system->body[0].term].elements, h,
-                       FRAMES_MOST);
+                       FRAMES_MAX);
         brio_sim_free(sim);
         Cost cost =
-            measure(r, model, "{type: local-global, iterations: 10}", METHODS, 3, FRAMES_MOST, 3);
+            measure(r, model, "{type: local-global, iterations: 10}", METHODS, 3, FRAMES_MAX, 3);
         if (!cost.fine) continue;
         report_number(r, model->global[0], cost.mean[BACKWARD],
                       "local/global, ten iterations: backward Euler");
@@ -279,41 +279,41 @@ REPRODUCTION(dinev2018_table1){
  * for the settled pose, does not count in *ms. */
 static double motion(Report *r, const Model *model, int frames, double *ms)
 {
-    double most = 0, before = 0;
+    double max = 0, before = 0;
     BrioSim *sim = make(r, model, "blend", "{type: local-global, iterations: 10}", NULL);
     bool fine = sim != NULL;
     for (int f = 0; f <= frames && fine; f++) {
         BrioLedger now;
         if (f == 1) before = brio__seconds();
         fine = brio_sim_step(sim, NULL) == BRIO_OK && brio_sim_ledger(sim, &now) == BRIO_OK;
-        if (fine) most = fmax(most, now.kinetic);
+        if (fine) max = fmax(max, now.kinetic);
         report_progress(r, (double)f / frames, "%s, blend", model->name);
     }
     *ms = 1e3 * (brio__seconds() - before) / frames;
     brio_sim_free(sim);
-    return fine ? most : NAN;
+    return fine ? max : NAN;
 }
 
 /* Energy that implicit midpoint makes, over that motion, and ms a frame. Ends when that is 100. */
-static double made_energy(Report *r, const Model *model, int pieces, int frames, double scale,
-                          double *ms)
+static double gained_energy(Report *r, const Model *model, int pieces, int frames, double scale,
+                            double *ms)
 {
-    double h = 0, most = 0;
+    double h = 0, max = 0;
     BrioSim *sim = make(r, model, "implicit-midpoint", "{type: local-global, iterations: 10}", &h);
     BrioLedger first, now;
     bool fine = sim && brio_sim_ledger(sim, &first) == BRIO_OK;
     double before = brio__seconds();
     int f = 0;
-    for (; f < frames && fine && most < 100; f++) {
+    for (; f < frames && fine && max < 100; f++) {
         for (int k = 0; k < pieces && fine; k++)
             fine = brio_sim_step_by(sim, h / pieces, NULL) == BRIO_OK;
         fine = fine && brio_sim_ledger(sim, &now) == BRIO_OK;
-        if (fine) most = fmax(most, (now.total - first.total - now.added + now.dissipated) / scale);
+        if (fine) max = fmax(max, (now.total - first.total - now.added + now.dissipated) / scale);
         report_progress(r, (double)f / frames, "%s, %d substeps", model->name, pieces);
     }
     *ms = 1e3 * (brio__seconds() - before) / BRIO_MAX(f, 1);
     brio_sim_free(sim);
-    return fine ? most : INFINITY;
+    return fine ? max : INFINITY;
 }
 
 static void table2(Report *r)
@@ -322,7 +322,7 @@ static void table2(Report *r)
     for (size_t m = 0; m < BRIO_COUNT(models); m++) {
         const Model *model = &models[m];
         if (isnan(model->midpoint[0])) continue;
-        double ms, scale, made[SUBSTEPS];
+        double ms, scale, gained[SUBSTEPS];
         int frames = model->large ? LARGE_FRAMES : FRAMES;
         int count = model->large && !report_fine(r) ? 2 : SUBSTEPS;
         scale = motion(r, model, frames, &ms);
@@ -334,10 +334,10 @@ static void table2(Report *r)
         if (!(scale > 0)) continue;
         report_number(r, model->global[1], ms, "blend");
         for (int k = 0; k < count; k++) {
-            made[k] = made_energy(r, model, substeps[k], frames, scale, &ms);
+            gained[k] = gained_energy(r, model, substeps[k], frames, scale, &ms);
             report_number(r, model->midpoint[k], ms, "implicit midpoint, %d substep%s: %s (%.3g)",
-                          substeps[k], k ? "s" : "", made[k] < 0.1 ? "stable" : "not stable",
-                          made[k]);
+                          substeps[k], k ? "s" : "", gained[k] < 0.1 ? "stable" : "not stable",
+                          gained[k]);
         }
     }
     if (!report_fine(r))

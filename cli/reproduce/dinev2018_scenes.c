@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MOST_SETS = 8 };
+enum { MAX_SETS = 8 };
 
 typedef struct Scene {
     const char *name, *set[3]; /* a scene that ships, and what is changed */
@@ -36,7 +36,7 @@ static const Scene scenes[] = {
 static BrioSim *load(Report *r, const Scene *what, const char *integrator, const char *solver,
                      BrioScene **scene)
 {
-    const char *sets[MOST_SETS];
+    const char *sets[MAX_SETS];
     char chosen[2][128];
     int count = 0;
     snprintf(chosen[0], sizeof chosen[0], "integrator=%s", integrator);
@@ -77,16 +77,16 @@ static double settled(Report *r, const Scene *what, int64_t frames)
 /* Energies above the settled state over the target's. */
 typedef struct Kept {
     int64_t frames; /* fewer than asked for: it exploded */
-    double mean, least_second, most_second, least, most, last_second;
+    double mean, min_second, max_second, min, max, last_second;
 } Kept;
 
 static Kept follow(Report *r, const Scene *what, BrioSim *sim, double rest, double h,
                    int64_t frames, const char *method)
 {
-    Kept k = {.least_second = INFINITY,
-              .most_second = -INFINITY,
-              .least = INFINITY,
-              .most = -INFINITY,
+    Kept k = {.min_second = INFINITY,
+              .max_second = -INFINITY,
+              .min = INFINITY,
+              .max = -INFINITY,
               .last_second = NAN};
     BrioLedger first, now;
     double second = 0;
@@ -99,12 +99,12 @@ static Kept follow(Report *r, const Scene *what, BrioSim *sim, double rest, doub
         if (!(ratio < 100)) break;
         k.frames = n;
         k.mean += ratio / (double)frames;
-        k.least = fmin(k.least, ratio);
-        k.most = fmax(k.most, ratio);
+        k.min = fmin(k.min, ratio);
+        k.max = fmax(k.max, ratio);
         second += ratio / (double)per_second;
         if (n % per_second == 0) {
-            k.least_second = fmin(k.least_second, second);
-            k.most_second = fmax(k.most_second, second);
+            k.min_second = fmin(k.min_second, second);
+            k.max_second = fmax(k.max_second, second);
             k.last_second = second;
             second = 0;
         }
@@ -157,15 +157,15 @@ static void energy(Report *r)
         for (int iterations = 10; iterations >= 3; iterations -= 7) {
             if (!run_scene(r, what, rest, frames, "a-search", iterations, &k)) continue;
             report_fact(r, k.frames == frames, "a-search, %d iterations: all frames", iterations);
-            report_bound(r, k.least_second, 0.9, 1.1, "  least mean over a second");
-            report_bound(r, k.most_second, 0.9, 1.1, "  largest mean over a second");
-            report_bound(r, k.most, 0, 2.5, "  largest of a frame");
+            report_bound(r, k.min_second, 0.9, 1.1, "  least mean over a second");
+            report_bound(r, k.max_second, 0.9, 1.1, "  largest mean over a second");
+            report_bound(r, k.max, 0, 2.5, "  largest of a frame");
         }
         if (run_scene(r, what, rest, frames, "blend", 10, &k)) {
             report_fact(r, k.frames == frames, "blend: all frames");
             report_number(r, NAN, k.mean, "  mean");
-            report_number(r, NAN, k.least, "  least of a frame");
-            report_number(r, NAN, k.most, "  largest of a frame");
+            report_number(r, NAN, k.min, "  least of a frame");
+            report_number(r, NAN, k.max, "  largest of a frame");
         }
         if (run_scene(r, what, rest, frames, "backward-euler", 10, &k)) {
             if (what->dies)
@@ -182,7 +182,7 @@ static void energy(Report *r)
             else
                 report_number(r, NAN, (double)k.frames,
                               "implicit midpoint: frames until 100 times the energy, or all");
-            report_number(r, NAN, k.most, "  largest of a frame up to then");
+            report_number(r, NAN, k.max, "  largest of a frame up to then");
         }
     }
 }

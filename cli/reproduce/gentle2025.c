@@ -93,7 +93,7 @@ static void phase(Report *r)
     report_value(r, 1 / growth, radius(&path[1], STEPS) / start, 1e-10,
                  "backward Euler spirals in: its inverse");
     bool out = true, in = true;
-    double least = INFINITY, most = 0, drift = 0, first = 0;
+    double min = INFINITY, max = 0, drift = 0, first = 0;
     for (int n = 0; n <= STEPS; n++) {
         if (n > 0)
             out &= radius(&path[0], n) > radius(&path[0], n - 1),
@@ -102,13 +102,13 @@ static void phase(Report *r)
         double q = path[2].q[n], v = path[2].v[n], ellipse = q * q + v * v - step * q * v;
         if (n == 0) first = ellipse;
         drift = fmax(drift, fabs(ellipse / first - 1));
-        least = fmin(least, radius(&path[2], n) / start);
-        most = fmax(most, radius(&path[2], n) / start);
+        min = fmin(min, radius(&path[2], n) / start);
+        max = fmax(max, radius(&path[2], n) / start);
     }
     report_fact(r, out, "forward Euler moves out in every step");
     report_fact(r, in, "backward Euler moves in in every step");
     report_bound(r, drift, 0, 1e-12, "symplectic Euler stays on q^2 + v^2 - h q v = const to");
-    report_value(r, sqrt((1 + step / 2) / (1 - step / 2)), most / least, 2e-3,
+    report_value(r, sqrt((1 + step / 2) / (1 - step / 2)), max / min, 2e-3,
                  "an ellipse with axes of the ratio sqrt((2 + h)/(2 - h))");
     report_value(r, pow(1 + square * square / 4, STEPS / 2.0), radius(&path[3], STEPS) / start,
                  1e-10, "Heun: (1 + h^4/4)^(n/2)");
@@ -143,20 +143,20 @@ static BrioSim *cloth(Report *r, double h, const char *integrator, double k, con
                         h, integrator, damping, k, 0, 10, 19);
 }
 
-/* The largest stretch of a spring, as a share of its length. */
+/* The largest stretch of a spring, as a fraction of its length. */
 static double largest_strain(const BrioSim *sim)
 {
-    enum { MOST = 20 * 15 };
+    enum { MAX = 20 * 15 };
     const BrioBody *body = &sim->system->body[0];
-    double x[3 * MOST], most = 0;
+    double x[3 * MAX], max = 0;
     brio_sim_positions(sim, 0, x);
     for (int64_t e = 0; e < body->edge_count; e++) {
         const double *a = x + 3 * (int64_t)body->edge[2 * e];
         const double *b = x + 3 * (int64_t)body->edge[2 * e + 1];
         double l = sqrt(pow(b[0] - a[0], 2) + pow(b[1] - a[1], 2) + pow(b[2] - a[2], 2));
-        most = fmax(most, l / 0.025 - 1);
+        max = fmax(max, l / 0.025 - 1);
     }
-    return most;
+    return max;
 }
 
 static double strain_after(Report *r, double h, const char *integrator, double k,
@@ -205,12 +205,12 @@ REPRODUCTION(gentle2025_position_based){
     .run = position_based,
 };
 
-/* (M - h^2 K) v' = M v + h f with held vertices taken out of the unknowns: the page's method for
+/* (M - h^2 K) v' = M v + h f with fixed vertices taken out of the unknowns: the page's method for
  * cloth. */
 static void linearly_implicit(Report *r)
 {
-    enum { MOST = 20 * 15 };
-    double first[3 * MOST], now[3 * MOST], moved = 0, strain[2] = {NAN, NAN};
+    enum { MAX = 20 * 15 };
+    double first[3 * MAX], now[3 * MAX], moved = 0, strain[2] = {NAN, NAN};
     static const char *const names[2] = {"linearly-implicit-euler", "backward-euler"};
     int solves = 0;
     bool calm = true;
@@ -231,10 +231,10 @@ static void linearly_implicit(Report *r)
             report_progress(r, (m * 1200.0 + n) / 2400, "%s", names[m]);
         }
         brio_sim_positions(sim, 0, now);
-        const int held[3] = {0, 10, 19};
+        const int fixed[3] = {0, 10, 19};
         for (int i = 0; i < 3 && m == 0; i++)
             for (int k = 0; k < 3; k++)
-                moved = fmax(moved, fabs(now[3 * held[i] + k] - first[3 * held[i] + k]));
+                moved = fmax(moved, fabs(now[3 * fixed[i] + k] - first[3 * fixed[i] + k]));
         strain[m] = largest_strain(sim);
         brio_sim_free(sim);
     }

@@ -189,7 +189,7 @@ static double internal_energy(BrioSim *sim, const BrioLedger *l)
 typedef struct Record {
     int count;
     double *time, *internal; /* samples */
-    double least, most;      /* total energy */
+    double min, max;         /* total energy */
     double linear, angular;  /* largest relative change of the momenta */
 } Record;
 
@@ -198,8 +198,8 @@ static bool record(Report *r, BrioSim *sim, int64_t steps, int every, Record *ou
 {
     BrioLedger first, now;
     int count = (int)(steps / every) + 1;
-    *out = (Record){.least = INFINITY,
-                    .most = -INFINITY,
+    *out = (Record){.min = INFINITY,
+                    .max = -INFINITY,
                     .time = malloc((size_t)count * sizeof(double)),
                     .internal = malloc((size_t)count * sizeof(double))};
     if (!out->time || !out->internal) abort();
@@ -214,8 +214,8 @@ static bool record(Report *r, BrioSim *sim, int64_t steps, int every, Record *ou
         if (n % every) continue;
         brio_sim_ledger(sim, &now);
         out->time[out->count] = now.time;
-        out->least = fmin(out->least, now.total);
-        out->most = fmax(out->most, now.total);
+        out->min = fmin(out->min, now.total);
+        out->max = fmax(out->max, now.total);
         out->internal[out->count++] = internal_energy(sim, &now);
         for (int k = 0; k < 3; k++) {
             out->linear = fmax(out->linear, fabs(now.momentum[k] - first.momentum[k]) / p);
@@ -273,7 +273,7 @@ static void conservation(Report *r)
         report_bound(r, record_.linear, 0, 1e-9, "largest relative change of linear momentum");
         report_bound(r, record_.angular, 0, 1e-9, "largest relative change of angular momentum");
         report_number(r, NAN, mean, "mean internal energy, J");
-        report_bound(r, (record_.most - record_.least) / mean, 0, 0.05,
+        report_bound(r, (record_.max - record_.min) / mean, 0, 0.05,
                      "swing of the total energy over the mean internal energy");
         report_bound(r, low / mean, 0.95, 1, "internal energy, least over mean");
         report_bound(r, high / mean, 1, 1.05, "internal energy, most over mean");

@@ -100,17 +100,17 @@ void report_value(Report *r, double paper, double ours, double tolerance, const 
     line(r, label, paper, ours, limit, judge(r, fabs(ours - paper) <= tolerance));
 }
 
-void report_bound(Report *r, double ours, double least, double most, const char *format, ...)
+void report_bound(Report *r, double ours, double min, double max, const char *format, ...)
 {
     LABEL(label, format);
     char limit[64];
-    if (isinf(least))
-        snprintf(limit, sizeof limit, "at most %.4g", most);
-    else if (isinf(most))
-        snprintf(limit, sizeof limit, "at least %.4g", least);
+    if (isinf(min))
+        snprintf(limit, sizeof limit, "at most %.4g", max);
+    else if (isinf(max))
+        snprintf(limit, sizeof limit, "at least %.4g", min);
     else
-        snprintf(limit, sizeof limit, "%.4g to %.4g", least, most);
-    line(r, label, NAN, ours, limit, judge(r, ours >= least && ours <= most));
+        snprintf(limit, sizeof limit, "%.4g to %.4g", min, max);
+    line(r, label, NAN, ours, limit, judge(r, ours >= min && ours <= max));
 }
 
 void report_fact(Report *r, bool holds, const char *format, ...)
@@ -158,7 +158,7 @@ BrioSim *report_scene(Report *r, const char *format, ...)
     return NULL;
 }
 
-void report_progress(Report *r, double share, const char *format, ...)
+void report_progress(Report *r, double fraction, const char *format, ...)
 {
     LABEL(label, format);
     double now = brio__seconds();
@@ -167,19 +167,19 @@ void report_progress(Report *r, double share, const char *format, ...)
     r->shown = now;
     char wall[32];
     seconds_text(now - r->started, wall, sizeof wall);
-    progress_text("%3.0f %%  %s  wall %s", 100 * share, label, wall);
+    progress_text("%3.0f %%  %s  wall %s", 100 * fraction, label, wall);
 }
 
 BrioSim *report_shipped(Report *r, const char *name, const char *const *sets, int count,
                         BrioScene **scene)
 {
-    BrioScene *made = NULL;
+    BrioScene *created = NULL;
     BrioSim *sim = NULL;
     BrioError error = {0};
-    BrioStatus status = brio__scene_load(name, sets, count, &made, &error);
-    if (status == BRIO_OK) status = brio__scene_sim(made, &sim, &error);
-    if (scene) *scene = status == BRIO_OK ? made : NULL;
-    if (!scene || status != BRIO_OK) brio__scene_free(made);
+    BrioStatus status = brio__scene_load(name, sets, count, &created, &error);
+    if (status == BRIO_OK) status = brio__scene_sim(created, &sim, &error);
+    if (scene) *scene = status == BRIO_OK ? created : NULL;
+    if (!scene || status != BRIO_OK) brio__scene_free(created);
     if (status == BRIO_OK) return sim;
     char message[2048];
     brio_error_text(&error, message, sizeof message);
@@ -187,13 +187,13 @@ BrioSim *report_shipped(Report *r, const char *name, const char *const *sets, in
     return NULL;
 }
 
-bool report_steps(Report *r, BrioSim *sim, int64_t steps, double most, const char *what)
+bool report_steps(Report *r, BrioSim *sim, int64_t steps, double max, const char *what)
 {
     for (int64_t k = 0; k < steps; k++) {
         if (brio_sim_step(sim, NULL) != BRIO_OK) return false;
-        if (isfinite(most)) {
+        if (isfinite(max)) {
             BrioLedger ledger;
-            if (brio_sim_ledger(sim, &ledger) != BRIO_OK || ledger.total > most) return false;
+            if (brio_sim_ledger(sim, &ledger) != BRIO_OK || ledger.total > max) return false;
         }
         if (k % 16 == 0) report_progress(r, (double)k / (double)steps, "%s", what);
     }

@@ -32,7 +32,7 @@ void report_section(Report *report, const char *format, ...) __attribute__((form
 void report_value(Report *report, double paper, double ours, double tolerance, const char *format,
                   ...) __attribute__((format(printf, 5, 6)));
 /* A bound on our number: met if least <= ours <= most (-INFINITY, INFINITY: no bound). */
-void report_bound(Report *report, double ours, double least, double most, const char *format, ...)
+void report_bound(Report *report, double ours, double min, double max, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* A yes or no. */
 void report_fact(Report *report, bool holds, const char *format, ...)
@@ -50,11 +50,11 @@ BrioSim *report_scene(Report *report, const char *format, ...)
  * NULL. NULL, reported as missed, if it cannot be made. */
 BrioSim *report_shipped(Report *report, const char *name, const char *const *sets, int count,
                         BrioScene **scene);
-/* Steps it; false if a step failed or (if `most` is finite) the total energy passed `most`: an
+/* Steps it; false if a step failed or (if `max` is finite) the total energy passed `max`: an
  * explosion is a result, so this reports nothing. Shows progress as `what`. */
-bool report_steps(Report *report, BrioSim *sim, int64_t steps, double most, const char *what);
+bool report_steps(Report *report, BrioSim *sim, int64_t steps, double max, const char *what);
 /* Shows how far a long loop is; clears itself. */
-void report_progress(Report *report, double share, const char *format, ...)
+void report_progress(Report *report, double fraction, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Whether references that take long are wanted too (--fine). */

@@ -299,10 +299,10 @@ static BrioPlot plot_of(const Curve *c, const char *title, const char *label,
                       .series = series};
 }
 
-static void measure_point(Report *r, Curve *c, int at, Cloth cloth, double k0, double share)
+static void measure_point(Report *r, Curve *c, int at, Cloth cloth, double k0, double fraction)
 {
     for (int m = 0; m < METHODS; m++) {
-        report_progress(r, share, "%d x %d cells, %s", cloth.cells, cloth.cells, method_name[m]);
+        report_progress(r, fraction, "%d x %d cells, %s", cloth.cells, cloth.cells, method_name[m]);
         Cost cost = run_method(r, m, cloth, k0, long_step, 0.1, 3);
         c->failed[m] |= cost.failed;
         c->seconds[m][at] = cost.seconds;

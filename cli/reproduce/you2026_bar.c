@@ -292,8 +292,8 @@ static void collisions(Report *r)
 {
     const char *wall = "{type: penalty, kappa: 1e10}";
     double v[7], worst_a1 = 0, worst_low = 0, worst_high = 0, gains = 0, worst_v2 = 0, worst_v3 = 0,
-                 worst_v3_kinetic = 0, worst_v4 = 0, worst_over = 0, over_least = INFINITY,
-                 over_most = -INFINITY;
+                 worst_v3_kinetic = 0, worst_v4 = 0, worst_over = 0, over_min = INFINITY,
+                 over_max = -INFINITY;
     const int phases = 99;
     for (int k = 1; k <= phases; k++) {
         double beta = k / (phases + 1.0);
@@ -315,7 +315,7 @@ static void collisions(Report *r)
         }
         if (collide(r, beta, "{type: a-search, energy_scale: 1.44}", wall, 0, v)) {
             worst_over = fmax(worst_over, fabs(v[4] - 1));
-            over_least = fmin(over_least, v[4]), over_most = fmax(over_most, v[4]);
+            over_min = fmin(over_min, v[4]), over_max = fmax(over_max, v[4]);
         }
     }
     report_section(r,
@@ -331,8 +331,8 @@ static void collisions(Report *r)
     report_bound(r, worst_v4, 0, 1e-4, "A-search: largest |v_4 - 1|");
     report_number(r, NAN, worst_over,
                   "A-search aiming at speed 1.2: largest |v_4 - 1| (the paper: 0)");
-    report_number(r, NAN, over_least, "A-search aiming at speed 1.2: least v_4");
-    report_number(r, NAN, over_most, "A-search aiming at speed 1.2: largest v_4");
+    report_number(r, NAN, over_min, "A-search aiming at speed 1.2: least v_4");
+    report_number(r, NAN, over_max, "A-search aiming at speed 1.2: largest v_4");
 
     report_section(r, "IPC barrier, dhat = 1e-3, kappa = 1e10: leaves in the same way");
     double worst = 0, slowest = INFINITY, fastest = 0;

@@ -50,7 +50,7 @@ static double middle_alpha(const Curve *c)
     return count ? sorted[count / 2] : NAN;
 }
 
-/* Root mean square of energy - target over all steps, as a share of the first energy above the
+/* Root mean square of energy - target over all steps, as a fraction of the first energy above the
  * ground. */
 static double off_target(const Curve *c, double ground)
 {
@@ -245,7 +245,7 @@ typedef struct Roll {
     double way[DICE];    /* m: how far each die's centre moved over the floor */
     double turned[DICE]; /* rad: integral of the speed of its turning */
     double kinetic;      /* J: mean from 0.75 s on */
-    double kept;         /* share of the first energy at the end */
+    double kept;         /* fraction of the first energy at the end */
     double wall;
     int64_t iterations;
     double time[CURVE], energy[CURVE]; /* at 60 Hz */
@@ -431,7 +431,7 @@ typedef struct Sway {
     double kinetic; /* J: mean from 3 s to 4 s */
     /* m: root mean square over vertices and that second of the way from their mean place */
     double motion;
-    /* share of the velocities' square that changes sign from step to step, in that second */
+    /* fraction of the velocities' square that changes sign from step to step, in that second */
     double alternate;
     double wall;
     double time[CURVE], curve[CURVE];

@@ -6,10 +6,10 @@
 /* What a run did; energies in J. */
 typedef struct Outcome {
     bool finished;
-    double time;                                /* when it ended */
-    double first_kinetic, last_kinetic, change; /* of the total energy, over the run */
+    double time;                                  /* when it ended */
+    double initial_kinetic, last_kinetic, change; /* of the total energy, over the run */
     /* largest total energy above the first, over the first kinetic */
-    double most;
+    double max;
     double spin; /* last angular momentum about z over the first */
     double mean; /* mean change of the total energy over the run */
     double wall;
@@ -36,7 +36,7 @@ static Outcome watch(Report *r, BrioSim *sim, const double pivot[2], double seco
         if (brio_sim_ledger(sim, &now) != BRIO_OK) o.finished = false;
         if (!o.finished) break;
         double above = (now.total - first.total) / first.kinetic;
-        o.most = fmax(o.most, above);
+        o.max = fmax(o.max, above);
         if (now.time * 30 > (double)kept - 1e-6) {
             if (energy) energy[kept] = now.total;
             if (spin) spin[kept] = turning(&now, pivot);
@@ -51,7 +51,7 @@ static Outcome watch(Report *r, BrioSim *sim, const double pivot[2], double seco
     }
     o.wall = brio__seconds() - begin;
     o.time = now.time;
-    o.first_kinetic = first.kinetic;
+    o.initial_kinetic = first.kinetic;
     o.last_kinetic = now.kinetic;
     o.change = now.total - first.total;
     o.spin = turning(&now, pivot) / turning(&first, pivot);
@@ -99,37 +99,37 @@ static void run_cube(Report *r, int m, double E, bool pinned, Cubes *c)
     Outcome *o = &c->o[m];
     for (int i = 0; i < SAMPLES; i++) c->energy[m][i] = c->spin[m][i] = NAN;
     BrioSim *sim = cube(r, &cube_methods[m], E, pinned);
-    *o = (Outcome){.change = NAN, .last_kinetic = NAN, .first_kinetic = NAN, .spin = NAN};
+    *o = (Outcome){.change = NAN, .last_kinetic = NAN, .initial_kinetic = NAN, .spin = NAN};
     if (!sim) return;
     *o = watch(r, sim, pivot, 10, 20, name, c->energy[m], c->spin[m]);
     brio_sim_free(sim);
     if (o->finished)
-        report_number(r, NAN, o->change / o->first_kinetic,
+        report_number(r, NAN, o->change / o->initial_kinetic,
                       "%s (mean %+.3f, highest %+.3f%s%.3f; %.1f s)", name,
-                      o->mean / o->first_kinetic, o->most,
+                      o->mean / o->initial_kinetic, o->max,
                       pinned ? ", last/first kinetic " : ", angular momentum x ",
-                      pinned ? o->last_kinetic / o->first_kinetic : o->spin, o->wall);
+                      pinned ? o->last_kinetic / o->initial_kinetic : o->spin, o->wall);
     else
         report_note(r,
                     "%s: ends at %.2f s, energy up to %.3g times the first kinetic energy above "
                     "the start",
-                    name, o->time, o->most);
+                    name, o->time, o->max);
 }
 
 static void judge_cubes(Report *r, bool pinned, const Outcome o[CUBE_METHODS])
 {
-    report_bound(r, fabs(o[SEARCH].change) / o[SEARCH].first_kinetic, 0, 0.02,
+    report_bound(r, fabs(o[SEARCH].change) / o[SEARCH].initial_kinetic, 0, 0.02,
                  "A-search: |change|");
-    report_bound(r, fabs(o[BLEND].change) / o[BLEND].first_kinetic, 0, 0.02, "blend: |change|");
-    report_bound(r, o[BACKWARD].last_kinetic / o[BACKWARD].first_kinetic, 0, 0.1,
+    report_bound(r, fabs(o[BLEND].change) / o[BLEND].initial_kinetic, 0, 0.02, "blend: |change|");
+    report_bound(r, o[BACKWARD].last_kinetic / o[BACKWARD].initial_kinetic, 0, 0.1,
                  "backward Euler: last kinetic energy / first");
-    report_fact(r, o[BDF2].change < o[SEARCH].change - 0.1 * o[SEARCH].first_kinetic,
+    report_fact(r, o[BDF2].change < o[SEARCH].change - 0.1 * o[SEARCH].initial_kinetic,
                 "BDF2 at 1/30 ends well below A-search");
-    report_bound(r, o[MIDPOINT].most, 10, INFINITY,
+    report_bound(r, o[MIDPOINT].max, 10, INFINITY,
                  "implicit midpoint: largest energy above the start / first kinetic");
-    report_fact(r, o[A1].finished && o[A1].most < 2, "A-1 does not blow up");
+    report_fact(r, o[A1].finished && o[A1].max < 2, "A-1 does not blow up");
     if (pinned) return;
-    report_bound(r, o[TRAPEZOIDAL].most, 10, INFINITY,
+    report_bound(r, o[TRAPEZOIDAL].max, 10, INFINITY,
                  "trapezoidal: largest energy above the start / first kinetic");
     double others = INFINITY;
     for (int m = 0; m < CUBE_METHODS; m++)
@@ -151,7 +151,7 @@ static void plot_cubes(Report *r, bool pinned, const char *kind, const Cubes *c)
     if (!file) return;
     double time[SAMPLES], turn = 0;
     BrioPlotSeries series[2][CUBE_METHODS];
-    double scale = c->o[REFERENCE].first_kinetic;
+    double scale = c->o[REFERENCE].initial_kinetic;
     double low = c->energy[REFERENCE][0] - 1.2 * scale;
     double high = c->energy[REFERENCE][0] + scale;
     for (int i = 0; i < SAMPLES; i++) time[i] = i / 30.0;

@@ -29,7 +29,7 @@ typedef struct Bounces {
     bool finished;
     int rebounds, contacts; /* counted up to REBOUNDS and CONTACTS */
     double top[REBOUNDS];
-    double least, most;   /* energy over its target in the first step after each contact */
+    double min, max;      /* energy over its target in the first step after each contact */
     double highest;       /* energy over its target in any step */
     double energy[CURVE]; /* evenly over CURVE_SPAN */
     double seconds;
@@ -39,7 +39,7 @@ typedef struct Bounces {
 static Bounces drop(Report *r, const char *scene, const char *integrator, double inverse_h,
                     int cells, const char *what)
 {
-    Bounces b = {.finished = true, .least = INFINITY, .most = -INFINITY, .highest = -INFINITY};
+    Bounces b = {.finished = true, .min = INFINITY, .max = -INFINITY, .highest = -INFINITY};
     for (int i = 0; i < REBOUNDS; i++) b.top[i] = NAN;
     for (int i = 0; i < CURVE; i++) b.energy[i] = NAN;
     char layers[64];
@@ -66,7 +66,7 @@ static Bounces drop(Report *r, const char *scene, const char *integrator, double
         if (ratio > b.highest) b.highest = ratio;
         if (now.contacts == 0 && before > 0 && b.contacts < CONTACTS) {
             b.contacts++;
-            b.least = fmin(b.least, ratio), b.most = fmax(b.most, ratio);
+            b.min = fmin(b.min, ratio), b.max = fmax(b.max, ratio);
         }
         if (now.contacts == 0 && b.contacts > 0) top = fmax(top, rise);
         if (now.contacts > 0) {
@@ -209,7 +209,7 @@ static void figure11(Report *r)
                 report_number(r, NAN, b[k][m].energy[CURVE - 1], "%s: last energy over the first",
                               bounce_method[m].name);
             else
-                report_bound(r, b[k][m].least, 0.95, INFINITY, "%s: least of %d contacts",
+                report_bound(r, b[k][m].min, 0.95, INFINITY, "%s: least of %d contacts",
                              bounce_method[m].name, b[k][m].contacts);
             if (m == BOUNCE_DECAY)
                 report_number(r, NAN, b[k][m].highest, "%s: largest of any step, before a contact",

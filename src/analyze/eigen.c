@@ -146,7 +146,7 @@ static void francis(int n, double *H, int low, int high, double trace, double de
 /* Splits off eigenvalues at the lower end until none is left. */
 static BrioStatus shifted_qr(int n, double *H, double *re, double *im)
 {
-    enum { MOST = 60 }; /* sweeps for one eigenvalue; three are usual */
+    enum { MAX = 60 }; /* sweeps for one eigenvalue; three are usual */
     double norm = 0;
     for (int i = 0; i < n * n; i++) norm = fmax(norm, fabs(H[i]));
     int high = n - 1, sweeps = 0;
@@ -167,7 +167,7 @@ static BrioStatus shifted_qr(int n, double *H, double *re, double *im)
             double block[4] = {H(low, low), H(low, high), H(high, low), H(high, high)};
             brio__eigenvalues_2(block, re + low, im + low);
             high -= 2, sweeps = 0;
-        } else if (++sweeps > MOST) {
+        } else if (++sweeps > MAX) {
             return BRIO_NOT_CONVERGED;
         } else {
             double trace = H(high - 1, high - 1) + H(high, high);
@@ -278,7 +278,7 @@ static void tridiagonal(int n, double *A, double *d, double *e, double *v, doubl
  * [Golub2013, 8.3]. */
 static BrioStatus implicit_ql(int n, double *d, double *e, double *Z)
 {
-    enum { MOST = 80 };
+    enum { MAX = 80 };
     if (n > 0) e[n - 1] = 0;
     for (int l = 0; l < n; l++) {
         for (int sweep = 0;; sweep++) {
@@ -287,7 +287,7 @@ static BrioStatus implicit_ql(int n, double *d, double *e, double *Z)
                    fabs(e[m]) > DBL_MIN)
                 m++;
             if (m == l) break;
-            if (sweep == MOST) return BRIO_NOT_CONVERGED;
+            if (sweep == MAX) return BRIO_NOT_CONVERGED;
             double g = (d[l + 1] - d[l]) / (2 * e[l]), r = hypot(g, 1), s = 1, c = 1, p = 0;
             g = d[m] - d[l] + e[l] / (g + copysign(r, g));
             int i = m - 1;
@@ -326,13 +326,13 @@ static void sort_rows(int n, double *value, double *Z, double *spare)
 {
     size_t bytes = (size_t)n * sizeof *Z;
     for (int i = 0; i < n; i++) {
-        int least = i;
+        int min = i;
         for (int j = i + 1; j < n; j++)
-            if (value[j] < value[least]) least = j;
-        if (least == i) continue;
+            if (value[j] < value[min]) min = j;
+        if (min == i) continue;
         double swap = value[i];
-        value[i] = value[least], value[least] = swap;
-        double *a = Z + (size_t)i * (size_t)n, *b = Z + (size_t)least * (size_t)n;
+        value[i] = value[min], value[min] = swap;
+        double *a = Z + (size_t)i * (size_t)n, *b = Z + (size_t)min * (size_t)n;
         memcpy(spare, a, bytes);
         memcpy(a, b, bytes);
         memcpy(b, spare, bytes);
@@ -370,7 +370,7 @@ BrioStatus brio__eigen_symmetric(int n, double *A, double *value)
 
 /* ---- the largest one -------------------------------------------------------------------- */
 
-BrioStatus brio__power_method(int64_t n, BrioApply *apply, void *context, double tol, int64_t most,
+BrioStatus brio__power_method(int64_t n, BrioApply *apply, void *context, double tol, int64_t max,
                               double *value, int64_t *iterations, double *vector)
 {
     double *x = brio__alloc((size_t)n, sizeof *x), *y = brio__alloc((size_t)n, sizeof *y);
@@ -378,7 +378,7 @@ BrioStatus brio__power_method(int64_t n, BrioApply *apply, void *context, double
     BrioRandom random = {.state = 1};
     for (int64_t i = 0; x && i < n; i++) x[i] = brio__random_normal(&random);
     *value = 0;
-    for (*iterations = 0; status == BRIO_NOT_CONVERGED && *iterations < most; ++*iterations) {
+    for (*iterations = 0; status == BRIO_NOT_CONVERGED && *iterations < max; ++*iterations) {
         double xx = 0, xy = 0, yy = 0;
         for (int64_t i = 0; i < n; i++) xx += x[i] * x[i];
         for (int64_t i = 0; i < n; i++) x[i] /= sqrt(xx);

@@ -28,9 +28,9 @@ typedef void BrioApply(void *context, const double *x, double *y);
  * a fixed pseudo-random vector. Ends when the residual says that an eigenvalue lies within tol of
  * the Rayleigh quotient, relatively: |A x - theta x| <= tol |theta| for |x| = 1. That it is the
  * largest is then almost sure: the start has a share of every eigenvector, and shares of smaller
- * ones fade by their ratio at each iteration. NOT_CONVERGED after `most` iterations (value is the
+ * ones fade by their ratio at each iteration. NOT_CONVERGED after `max` iterations (value is the
  * best so far, a lower bound of the modulus). `vector`, if not NULL, receives x. */
-BrioStatus brio__power_method(int64_t n, BrioApply *apply, void *context, double tol, int64_t most,
+BrioStatus brio__power_method(int64_t n, BrioApply *apply, void *context, double tol, int64_t max,
                               double *value, int64_t *iterations, double *vector);
 
 #endif

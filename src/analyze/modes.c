@@ -1,7 +1,7 @@
 /* Stiffness, the largest eigenvalue and the modes of a system (modes.h). */
 #include "modes.h"
 
-#include "../linear/extra.h"
+#include "../linear/overlay.h"
 
 #include <float.h>
 #include <string.h>
@@ -58,7 +58,7 @@ void brio__stiffness_free(BrioStiffness *k)
 
 BrioStatus brio__stiffness_at(BrioStiffness *k, const BrioState *state, const double *x)
 {
-    if (k->linear->extra) brio__extra_forget(k->linear->extra);
+    if (k->linear->overlay) brio__overlay_forget(k->linear->overlay);
     brio__assemble_masses(k->system, 0, k->linear);
     return brio__potential_hessian(k->potential, &(BrioPose){state, x}, 1, false, k->linear);
 }
@@ -100,10 +100,10 @@ static void apply_scaled(void *context, const double *x, double *y)
     root_solve(k, y);
 }
 
-BrioStatus brio__stiffness_largest(BrioStiffness *k, double tol, int64_t most, double *k0,
+BrioStatus brio__stiffness_largest(BrioStiffness *k, double tol, int64_t max, double *k0,
                                    int64_t *iterations)
 {
-    return brio__power_method(3 * (int64_t)k->system->block_count, apply_scaled, k, tol, most, k0,
+    return brio__power_method(3 * (int64_t)k->system->block_count, apply_scaled, k, tol, max, k0,
                               iterations, NULL);
 }
 
@@ -123,12 +123,12 @@ BrioStatus brio__modes_create(BrioStiffness *k, BrioModes *modes, BrioError *err
 {
     int64_t coordinates = 3 * (int64_t)k->system->block_count;
     *modes = (BrioModes){0};
-    if (coordinates > BRIO_MODES_MOST)
+    if (coordinates > BRIO_MODES_MAX)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
                            "there are %lld coordinates, and all modes of more than %d take too "
                            "long: a coarser mesh of the same body has nearly "
                            "the same low modes",
-                           (long long)coordinates, BRIO_MODES_MOST);
+                           (long long)coordinates, BRIO_MODES_MAX);
     size_t n = (size_t)coordinates;
     modes->n = (int)n;
     modes->squared = brio__alloc(n, sizeof *modes->squared);

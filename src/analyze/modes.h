@@ -23,11 +23,11 @@ void brio__stiffness_dense(const BrioStiffness *stiffness, double *K);
 /* The largest eigenvalue k0 of M^-1 K, in 1/s^2, by brio__power_method with its rule of stopping:
  * of greatest modulus, so negative where compression makes K that indefinite. An explicit method
  * needs h below c / sqrt(k0). */
-BrioStatus brio__stiffness_largest(BrioStiffness *stiffness, double tol, int64_t most, double *k0,
+BrioStatus brio__stiffness_largest(BrioStiffness *stiffness, double tol, int64_t max, double *k0,
                                    int64_t *iterations);
 
 /* coordinates: a dense matrix of 72 MB, a minute of work without LAPACK */
-enum { BRIO_MODES_MOST = 3000 };
+enum { BRIO_MODES_MAX = 3000 };
 
 typedef struct BrioModes {
     int n;
@@ -37,7 +37,7 @@ typedef struct BrioModes {
 } BrioModes;
 
 /* All modes about the positions of the last brio__stiffness_at. ERROR_TOO_LARGE beyond
- * BRIO_MODES_MOST, with a sentence. */
+ * BRIO_MODES_MAX, with a sentence. */
 BrioStatus brio__modes_create(BrioStiffness *stiffness, BrioModes *modes, BrioError *error);
 void brio__modes_free(BrioModes *modes);
 /* a_k = phi_k . M u for all k: then u is the sum of a_k phi_k. `scratch` has n numbers. */

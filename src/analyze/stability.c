@@ -154,10 +154,10 @@ static BrioStatus fill_history(BrioOscillator *o, BrioError *error)
                                o->sim->stepper->integrator->name, o->step, brio_sim_reason(o->sim));
     }
     o->used = (int)state->history_used;
-    if (2 + o->used > BRIO_AMPLIFICATION_MOST)
+    if (2 + o->used > BRIO_AMPLIFICATION_MAX)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "%s remembers %d vectors, more than the %d that fit here",
-                           o->sim->stepper->integrator->name, o->used, BRIO_AMPLIFICATION_MOST - 2);
+                           o->sim->stepper->integrator->name, o->used, BRIO_AMPLIFICATION_MAX - 2);
     return BRIO_OK;
 }
 
@@ -169,7 +169,7 @@ static double difference_of_products(double a, double d, double b, double c)
 }
 
 /* The products of a 2 x 2 determinant may be far larger than it is (h^4 for explicit methods at
- * long steps), and entries are known to their last place only. Then the first state is sheared
+ * long steps), and entries are known to their last place only. Then the initial state is sheared
  * along the second, which changes no area, so that its image has hardly any velocity: the remaining
  * product does not cancel. */
 static BrioStatus determinant_2(BrioOscillator *o, BrioAmplification *a, BrioError *error)
@@ -186,7 +186,7 @@ static BrioStatus determinant_2(BrioOscillator *o, BrioAmplification *a, BrioErr
 /* By elimination with pivots. */
 static double determinant(int n, const double *matrix)
 {
-    long double A[BRIO_AMPLIFICATION_MOST][BRIO_AMPLIFICATION_MOST], det = 1;
+    long double A[BRIO_AMPLIFICATION_MAX][BRIO_AMPLIFICATION_MAX], det = 1;
     for (int i = 0; i < n * n; i++) A[i / n][i % n] = matrix[i];
     for (int k = 0; k < n; k++) {
         int pivot = k;
@@ -199,8 +199,8 @@ static double determinant(int n, const double *matrix)
         }
         det *= pivot == k ? A[k][k] : -A[k][k];
         for (int i = k + 1; i < n; i++) {
-            long double share = A[i][k] / A[k][k];
-            for (int j = k; j < n; j++) A[i][j] -= share * A[k][j];
+            long double factor = A[i][k] / A[k][k];
+            for (int j = k; j < n; j++) A[i][j] -= factor * A[k][j];
         }
     }
     return (double)det;
@@ -229,7 +229,7 @@ static BrioStatus check_linear(BrioOscillator *o, const BrioAmplification *a, Br
     BrioRandom random = {7};
     int n = a->size;
     for (int trial = 0; trial < 2; trial++) {
-        double in[BRIO_AMPLIFICATION_MOST] = {0}, out[BRIO_AMPLIFICATION_MOST];
+        double in[BRIO_AMPLIFICATION_MAX] = {0}, out[BRIO_AMPLIFICATION_MAX];
         for (int j = 0; j < n; j++)
             in[j] = brio__random_normal(&random) * (j == 1 ? 1 / o->step : 1);
         BRIO_CHECK(respond(o, in, out, error));
@@ -268,7 +268,7 @@ BrioStatus brio__oscillator_measure(BrioOscillator *o, double k, double d, doubl
     *a = (BrioAmplification){.size = 2 + o->used};
     long double trace = 0;
     for (int j = 0; j < a->size; j++) {
-        double in[BRIO_AMPLIFICATION_MOST] = {0}, out[BRIO_AMPLIFICATION_MOST];
+        double in[BRIO_AMPLIFICATION_MAX] = {0}, out[BRIO_AMPLIFICATION_MAX];
         in[j] = 1;
         BRIO_CHECK(respond(o, in, out, error));
         for (int i = 0; i < a->size; i++) a->matrix[i * a->size + j] = out[i];
@@ -319,20 +319,20 @@ double brio__oscillator_limit(BrioOscillator *o)
     return low;
 }
 
-/* The largest stable Y above `least`; 0: none. Looked for from `most` downward, since regions need
+/* The largest stable Y above `min`; 0: none. Looked for from `max` downward, since regions need
  * not begin at Y = 0. */
-static double highest_above(BrioOscillator *o, double X, double least, double most)
+static double highest_above(BrioOscillator *o, double X, double min, double max)
 {
     enum { LEVELS = 160 };
-    double low = 0, high = most;
-    for (int k = LEVELS; k > 0 && low == 0 && most * (k + 1) / LEVELS > least; k--) {
-        double Y = most * k / LEVELS;
+    double low = 0, high = max;
+    for (int k = LEVELS; k > 0 && low == 0 && max * (k + 1) / LEVELS > min; k--) {
+        double Y = max * k / LEVELS;
         if (brio__oscillator_is_stable(o, X, Y))
             low = Y;
         else
             high = Y;
     }
-    if (low == 0 || low == most) return low;
+    if (low == 0 || low == max) return low;
     for (int n = 0; n < 50 && high - low > 1e-11 * high; n++) {
         double middle = (low + high) / 2;
         *(brio__oscillator_is_stable(o, X, middle) ? &low : &high) = middle;
@@ -340,21 +340,21 @@ static double highest_above(BrioOscillator *o, double X, double least, double mo
     return low;
 }
 
-double brio__oscillator_highest(BrioOscillator *o, double X, double most)
+double brio__oscillator_highest(BrioOscillator *o, double X, double max)
 {
-    return highest_above(o, X, 0, most);
+    return highest_above(o, X, 0, max);
 }
 
-double brio__oscillator_peak(BrioOscillator *o, double most, double *X)
+double brio__oscillator_peak(BrioOscillator *o, double max, double *X)
 {
     enum { COLUMNS = 80 };
-    double width = most / COLUMNS, best = 0;
+    double width = max / COLUMNS, best = 0;
     *X = 0;
     for (int k = 0; k <= COLUMNS; k++) {
-        double Y = highest_above(o, k * width, best, most);
+        double Y = highest_above(o, k * width, best, max);
         if (Y > best) best = Y, *X = k * width;
     }
-    double ceiling = fmin(most, 1.2 * best);
+    double ceiling = fmin(max, 1.2 * best);
     while (width > 1e-6 && best > 0) { /* to a neighbour if it is higher, otherwise nearer */
         double left = *X - width, right = *X + width;
         double Y = left >= 0 ? highest_above(o, left, best, ceiling) : 0;

@@ -10,16 +10,16 @@
 
 #include "../sim/sim.h"
 
-enum { BRIO_AMPLIFICATION_MOST = 16 };
+enum { BRIO_AMPLIFICATION_MAX = 16 };
 
 typedef struct BrioAmplification {
     int size; /* 2, and one for each vector that the method remembers */
-    double matrix[BRIO_AMPLIFICATION_MOST * BRIO_AMPLIFICATION_MOST]; /* row by row, size x size */
+    double matrix[BRIO_AMPLIFICATION_MAX * BRIO_AMPLIFICATION_MAX]; /* row by row, size x size */
     double det, trace;
     /* the largest modulus of an eigenvalue */
     double radius;
     /* eigenvalues, largest modulus first */
-    double re[BRIO_AMPLIFICATION_MOST], im[BRIO_AMPLIFICATION_MOST];
+    double re[BRIO_AMPLIFICATION_MAX], im[BRIO_AMPLIFICATION_MAX];
 } BrioAmplification;
 
 /* An oscillator of mass m under an integrator: `def` gives its name and values; its h, solver and
@@ -42,9 +42,9 @@ bool brio__oscillator_is_stable(BrioOscillator *oscillator, double X, double Y);
 /* The largest h sqrt(k/m) up to which undamped vibrations do not grow, by bisection; 0: they grow
  * at every step; INFINITY: at none up to 10^4. */
 double brio__oscillator_limit(BrioOscillator *oscillator);
-/* The largest stable Y for a given X, up to `most`; 0: none. The largest over all X up to `most`,
+/* The largest stable Y for a given X, up to `max`; 0: none. The largest over all X up to `max`,
  * and where it is. */
-double brio__oscillator_highest(BrioOscillator *oscillator, double X, double most);
-double brio__oscillator_peak(BrioOscillator *oscillator, double most, double *X);
+double brio__oscillator_highest(BrioOscillator *oscillator, double X, double max);
+double brio__oscillator_peak(BrioOscillator *oscillator, double max, double *X);
 
 #endif

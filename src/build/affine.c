@@ -20,12 +20,13 @@ static double integrals(const BrioMesh *mesh, const double origin[3], double fir
                 p[i][r] = mesh->x[3 * (int64_t)mesh->triangle[3 * t + i] + r] - origin[r];
                 p[3][r] += p[i][r];
             }
-        double part = brio__triple3(p[0], p[1], p[2]) / 6;
-        volume += part;
+        double tet_volume = brio__triple3(p[0], p[1], p[2]) / 6;
+        volume += tet_volume;
         for (int r = 0; r < 3; r++) {
-            first[r] += part / 4 * p[3][r];
+            first[r] += tet_volume / 4 * p[3][r];
             for (int c = 0; c < 3; c++)
-                for (int i = 0; i < 4; i++) second[3 * r + c] += part / 20 * p[i][r] * p[i][c];
+                for (int i = 0; i < 4; i++)
+                    second[3 * r + c] += tet_volume / 20 * p[i][r] * p[i][c];
         }
     }
     return volume;

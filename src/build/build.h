@@ -89,7 +89,7 @@ typedef struct BrioFormulaPlan {
 
 typedef struct BrioObstaclePlan {
     char *name;
-    int plane;      /* which of those with a formula; -1: a mesh */
+    int analytic;   /* which of those with a formula; -1: a mesh */
     BrioMesh *mesh; /* with the transform applied */
     int script;
 } BrioObstaclePlan;
@@ -113,8 +113,8 @@ struct BrioBuilder {
     BrioAttachmentPlan *attachment;
     BrioContactDef contact; /* whose law is a name of the registry, or "" if there is none such */
     bool contact_asked;     /* bodies meet each other too */
-    int plane_count;
-    BrioFormulaPlan *plane;
+    int analytic_count;
+    BrioFormulaPlan *analytic;
     int obstacle_count;
     BrioObstaclePlan *obstacle;
     int obstacle_at_fault; /* -1: none */

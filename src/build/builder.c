@@ -20,18 +20,18 @@ void *brio__room_for_one(void *array, int64_t count, size_t size)
 
 BrioStatus brio_builder_create(BrioBuilder **builder, BrioError *error)
 {
-    BrioBuilder *made = brio__calloc(1, sizeof *made);
-    if (!made) return brio__no_memory(error);
-    made->script = brio__calloc(1, sizeof *made->script);
-    if (!made->script) {
-        brio__free(made);
+    BrioBuilder *created = brio__calloc(1, sizeof *created);
+    if (!created) return brio__no_memory(error);
+    created->script = brio__calloc(1, sizeof *created->script);
+    if (!created->script) {
+        brio__free(created);
         return brio__no_memory(error);
     }
-    made->script[0] = brio_default_script();
-    made->script_count = 1;
-    made->obstacle_at_fault = made->rod_at_fault = -1;
-    made->contact = brio_default_contact();
-    *builder = made;
+    created->script[0] = brio_default_script();
+    created->script_count = 1;
+    created->obstacle_at_fault = created->rod_at_fault = -1;
+    created->contact = brio_default_contact();
+    *builder = created;
     return BRIO_OK;
 }
 
@@ -48,8 +48,8 @@ void brio_builder_free(BrioBuilder *builder)
         brio_mesh_free(builder->obstacle[i].mesh);
     }
     brio__free(builder->obstacle);
-    for (int k = 0; k < builder->plane_count; k++) brio__free(builder->plane[k].table);
-    brio__free(builder->plane);
+    for (int k = 0; k < builder->analytic_count; k++) brio__free(builder->analytic[k].table);
+    brio__free(builder->analytic);
     brio__free(builder->pair);
     brio__free(builder->rod);
     brio__free(builder);

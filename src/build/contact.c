@@ -74,7 +74,7 @@ static BrioStatus check_numbers(const BrioBuilder *b, BrioError *error)
 static BrioStatus check_types(BrioBuilder *b, BrioError *error)
 {
     for (int i = 0; i < b->obstacle_count; i++) {
-        if (b->obstacle[i].plane >= 0 || !brio__meets_by_vertices(b)) continue;
+        if (b->obstacle[i].analytic >= 0 || !brio__meets_by_vertices(b)) continue;
         b->obstacle_at_fault = i;
         return brio__error(error, BRIO_ERROR_INPUT,
                            "obstacle \"%s\" is a mesh, which is for contact between surfaces, such "
@@ -87,23 +87,23 @@ static BrioStatus check_types(BrioBuilder *b, BrioError *error)
 /* A bar1d is pushed along x only if the plane stands across it. */
 static BrioStatus check_along_x(BrioBuilder *b, BrioError *error)
 {
-    for (int k = 0; k < b->plane_count; k++)
+    for (int k = 0; k < b->analytic_count; k++)
         for (int i = 0; i < b->body_count; i++) {
-            const double *n = b->plane[k].data + 3;
+            const double *n = b->analytic[k].data + 3;
             if (!brio__moves_along_x(&b->body[i]) ||
-                (!b->plane[k].type->mesh && n[1] == 0 && n[2] == 0))
+                (!b->analytic[k].type->mesh && n[1] == 0 && n[2] == 0))
                 continue;
-            b->obstacle_at_fault = b->plane[k].obstacle;
-            if (b->plane[k].type->mesh)
+            b->obstacle_at_fault = b->analytic[k].obstacle;
+            if (b->analytic[k].type->mesh)
                 return brio__error(error, BRIO_ERROR_INPUT,
                                    "obstacle \"%s\" would push body \"%s\" in y or z: a bar1d "
                                    "moves along x only, so its obstacles are planes across x",
-                                   b->obstacle[b->plane[k].obstacle].name, b->body[i].name);
+                                   b->obstacle[b->analytic[k].obstacle].name, b->body[i].name);
             return brio__error(error, BRIO_ERROR_INPUT,
                                "obstacle %d with normal [%g, %g, %g] would push body \"%s\" in y "
                                "or z: a bar1d moves along x only, so its obstacles "
                                "need a normal along x",
-                               b->plane[k].obstacle, n[0], n[1], n[2], b->body[i].name);
+                               b->analytic[k].obstacle, n[0], n[1], n[2], b->body[i].name);
         }
     return BRIO_OK;
 }
@@ -175,29 +175,29 @@ static bool may_meet(const BrioSystem *s, int body, int64_t vertex, int obstacle
 
 BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)
 {
-    s->plane_term = s->term_count;
-    s->plane_count = b->plane_count;
+    s->analytic_term = s->term_count;
+    s->analytic_count = b->analytic_count;
     s->law = brio__law_find(b->contact.law);
     s->barrier = brio__contact_law(b)->traits & BRIO_LAW_FORBIDS;
     s->epsv = b->contact.epsv;
-    for (int k = 0; k < b->plane_count; k++) {
+    for (int k = 0; k < b->analytic_count; k++) {
         BrioTerm *term;
-        const BrioFormulaPlan *plane = &b->plane[k];
+        const BrioFormulaPlan *analytic = &b->analytic[k];
         double X[16] = {0};
         int64_t contacts = 0;
         for (int i = 0; i < s->body_count; i++)
             for (int64_t v = s->body[i].first; v < s->body[i].first + s->body[i].count; v++)
-                contacts += may_meet(s, i, v, plane->obstacle);
-        const BrioEnergy *energy = brio__law_energy(brio__contact_law(b), plane->type->name);
+                contacts += may_meet(s, i, v, analytic->obstacle);
+        const BrioEnergy *energy = brio__law_energy(brio__contact_law(b), analytic->type->name);
         BRIO_CHECK(brio__start_term(s, energy, -1, contacts, &term));
-        term->obstacle = plane->obstacle;
-        term->table = s->obstacle[plane->obstacle].table;
-        memcpy(X + 3, plane->data, sizeof plane->data);
+        term->obstacle = analytic->obstacle;
+        term->table = s->obstacle[analytic->obstacle].table;
+        memcpy(X + 3, analytic->data, sizeof analytic->data);
         contacts = 0;
         for (int i = 0; i < s->body_count; i++)
             for (int32_t v = (int32_t)s->body[i].first; v < s->body[i].first + s->body[i].count;
                  v++)
-                if (may_meet(s, i, v, plane->obstacle))
+                if (may_meet(s, i, v, analytic->obstacle))
                     brio__set_element(term, contacts++, &v, X, 1, NAN);
     }
     return BRIO_OK;
@@ -225,20 +225,20 @@ BrioStatus brio__build_surface(const BrioBuilder *b, BrioSystem *s, BrioError *e
 BrioStatus brio__check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state,
                                  BrioError *error)
 {
-    if (s->plane_count == 0 || !s->barrier) return BRIO_OK;
+    if (s->analytic_count == 0 || !s->barrier) return BRIO_OK;
     double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
     if (!x) return brio__no_memory(error);
     BrioStatus status = BRIO_OK;
     _Alignas(sizeof(double) * LANES) double distance[LANES];
     brio__system_positions(s, state, state->q, state->time, x);
-    for (int k = 0; k < s->plane_count && status == BRIO_OK; k++) {
-        const BrioTerm *term = &s->term[s->plane_term + k];
+    for (int k = 0; k < s->analytic_count && status == BRIO_OK; k++) {
+        const BrioTerm *term = &s->term[s->analytic_term + k];
         for (int64_t e = 0; e < term->elements && status == BRIO_OK; e++) {
             if (e % LANES == 0)
                 brio__obstacle_distances(term, state->param, e / LANES, x, distance);
             double d = distance[e % LANES];
             if (d > b->contact.thickness) continue;
-            int64_t vertex = term->node[e] / 3; /* one node: blocks of eight in a row */
+            int64_t vertex = term->node[e] / 3; /* one node: packs of eight in a row */
             int body = brio__system_owner(s, vertex);
             b->obstacle_at_fault = term->obstacle;
             status =

@@ -40,13 +40,13 @@ BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system, BrioSt
             return brio__error(error, BRIO_ERROR_INPUT, "gravity is not finite");
     BRIO_CHECK(brio__check_contact(builder, error));
     BRIO_CHECK(brio__check_rods(builder, error));
-    BrioSystem *made = brio__calloc(1, sizeof *made);
-    if (!made) return brio__no_memory(error);
+    BrioSystem *created = brio__calloc(1, sizeof *created);
+    if (!created) return brio__no_memory(error);
     builder->finished = true;
-    BrioStatus status = build(builder, made, state, error);
+    BrioStatus status = build(builder, created, state, error);
     if (status == BRIO_OK)
-        *system = made;
+        *system = created;
     else
-        brio_system_free(made);
+        brio_system_free(created);
     return status;
 }

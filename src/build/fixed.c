@@ -97,14 +97,14 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex,
                                const double point[3], double k, const BrioScript *script,
                                BrioError *error)
 {
-    BrioAttachmentPlan made = {.body = body, .vertex = vertex, .k = k};
+    BrioAttachmentPlan created = {.body = body, .vertex = vertex, .k = k};
     BRIO_CHECK(brio__builder_open(builder, error));
     BRIO_CHECK(brio__builder_check_vertex(builder, body, vertex, error));
     if (!(k > 0) || isinf(k))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "the attachment's stiffness k = %g N/m must be positive", k);
     for (int r = 0; r < 3; r++) {
-        made.point[r] = point[r];
+        created.point[r] = point[r];
         if (!isfinite(point[r]))
             return brio__error(error, BRIO_ERROR_INPUT, "the attachment's point is not finite");
     }
@@ -116,12 +116,12 @@ BrioStatus brio_builder_attach(BrioBuilder *builder, int body, int32_t vertex,
                            "bar1d moves along x only",
                            point[0], point[1], point[2], vertex, plan->name);
     BRIO_CHECK(check_script_along_x(plan, script, error));
-    BRIO_CHECK(brio__plan_script(builder, script, &made.script, error));
+    BRIO_CHECK(brio__plan_script(builder, script, &created.script, error));
     BrioAttachmentPlan *grown =
-        brio__room_for_one(builder->attachment, builder->attachment_count, sizeof made);
+        brio__room_for_one(builder->attachment, builder->attachment_count, sizeof created);
     if (!grown) return brio__no_memory(error);
     builder->attachment = grown;
-    grown[builder->attachment_count++] = made;
+    grown[builder->attachment_count++] = created;
     return BRIO_OK;
 }
 
@@ -146,14 +146,14 @@ BrioStatus brio__build_scripts(BrioBuilder *b, BrioSystem *s)
             BrioScripted *set = &s->scripted[k - 1];
             set->script = b->script[k];
             b->script[k].keys = NULL;
-            set->held = brio__alloc((size_t)count[k], sizeof *set->held);
+            set->fixed = brio__alloc((size_t)count[k], sizeof *set->fixed);
             s->scripted_count = k;
-            if (!set->held) status = BRIO_ERROR_MEMORY;
+            if (!set->fixed) status = BRIO_ERROR_MEMORY;
         }
-        for (int64_t i = 0; status == BRIO_OK && i < s->held_count; i++) {
-            int32_t script = vertex_script(b, s, s->held[i]);
+        for (int64_t i = 0; status == BRIO_OK && i < s->fixed_count; i++) {
+            int32_t script = vertex_script(b, s, s->fixed[i]);
             if (script == 0) continue;
-            if (pass) s->scripted[script - 1].held[s->scripted[script - 1].count++] = (int32_t)i;
+            if (pass) s->scripted[script - 1].fixed[s->scripted[script - 1].count++] = (int32_t)i;
             count[script]++;
         }
     }

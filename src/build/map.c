@@ -65,8 +65,8 @@ static void add_fixed(Rows *rows, int64_t vertex)
 {
     BrioSystem *s = rows->s;
     start_row(rows, vertex);
-    if (rows->write) s->held[s->held_count] = (int32_t)vertex;
-    s->held_count++;
+    if (rows->write) s->fixed[s->fixed_count] = (int32_t)vertex;
+    s->fixed_count++;
 }
 
 static void add_body(Rows *rows, const BrioBodyPlan *plan, const BrioBody *body)
@@ -102,7 +102,7 @@ static void add_mass_points(Rows *rows, const BrioBodyPlan *plan, const BrioBody
 static void add_all(const BrioBuilder *b, Rows *rows)
 {
     BrioSystem *s = rows->s;
-    s->held_count = 0;
+    s->fixed_count = 0;
     for (int i = 0; i < s->body_count; i++) add_body(rows, &b->body[i], &s->body[i]);
     for (int64_t a = 0; a < b->attachment_count; a++) add_fixed(rows, s->body_vertices + a);
     for (int i = 0; i < s->body_count; i++) add_mass_points(rows, &b->body[i], &s->body[i]);
@@ -121,8 +121,8 @@ BrioStatus brio__build_map(const BrioBuilder *b, BrioSystem *s)
     add_all(b, &count);
     s->map_block = brio__alloc((size_t)count.entries, sizeof *s->map_block);
     s->map_weight = brio__alloc((size_t)count.entries, sizeof *s->map_weight);
-    s->held = brio__alloc((size_t)s->held_count, sizeof *s->held);
-    if (!s->map_block || !s->map_weight || !s->held) return BRIO_ERROR_MEMORY;
+    s->fixed = brio__alloc((size_t)s->fixed_count, sizeof *s->fixed);
+    if (!s->map_block || !s->map_weight || !s->fixed) return BRIO_ERROR_MEMORY;
     add_all(b, &rows);
     return BRIO_OK;
 }

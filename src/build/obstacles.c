@@ -9,7 +9,7 @@ BrioObstacleDef brio_default_obstacle(void)
 }
 
 /* Takes over the mesh, which may be NULL. */
-static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int plane, BrioMesh *mesh,
+static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int analytic, BrioMesh *mesh,
                                int script, BrioError *error)
 {
     char default_name[32];
@@ -32,7 +32,7 @@ static BrioStatus add_obstacle(BrioBuilder *builder, const char *name, int plane
         brio_mesh_free(mesh);
         return status;
     }
-    builder->obstacle[builder->obstacle_count++] = (BrioObstaclePlan){copy, plane, mesh, script};
+    builder->obstacle[builder->obstacle_count++] = (BrioObstaclePlan){copy, analytic, mesh, script};
     if (mesh) builder->obstacle_vertices += mesh->vertex_count;
     return BRIO_OK;
 }
@@ -56,27 +56,27 @@ BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *de
     return status;
 }
 
-static BrioStatus add_plane(BrioBuilder *builder, const char *name, const BrioFormulaPlan *plane,
-                            BrioError *error)
+static BrioStatus add_analytic(BrioBuilder *builder, const char *name,
+                               const BrioFormulaPlan *analytic, BrioError *error)
 {
     BrioFormulaPlan *grown =
-        brio__room_for_one(builder->plane, builder->plane_count, sizeof *plane);
+        brio__room_for_one(builder->analytic, builder->analytic_count, sizeof *analytic);
     if (!grown) return brio__no_memory(error);
-    builder->plane = grown;
-    BRIO_CHECK(add_obstacle(builder, name, builder->plane_count, NULL, 0, error));
-    grown[builder->plane_count++] = *plane;
+    builder->analytic = grown;
+    BRIO_CHECK(add_obstacle(builder, name, builder->analytic_count, NULL, 0, error));
+    grown[builder->analytic_count++] = *analytic;
     return BRIO_OK;
 }
 
 BrioStatus brio_builder_plane(BrioBuilder *builder, const char *name, const double point[3],
                               const double normal[3], BrioError *error)
 {
-    BrioFormulaPlan made = {.type = brio__obstacle_type("plane"),
-                            .obstacle = builder->obstacle_count};
+    BrioFormulaPlan created = {.type = brio__obstacle_type("plane"),
+                               .obstacle = builder->obstacle_count};
     const double values[6] = {point[0], point[1], point[2], normal[0], normal[1], normal[2]};
     BRIO_CHECK(brio__builder_open(builder, error));
-    BRIO_CHECK(made.type->prepare(values, made.data, error));
-    return add_plane(builder, name, &made, error);
+    BRIO_CHECK(created.type->prepare(values, created.data, error));
+    return add_analytic(builder, name, &created, error);
 }
 
 BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char *shape,
@@ -84,10 +84,10 @@ BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char
                               const double translate[3], BrioError *error)
 {
     const BrioField *fields = brio_shape_fields(shape);
-    BrioFormulaPlan made = {.type = brio__obstacle_type(shape),
-                            .obstacle = builder->obstacle_count};
+    BrioFormulaPlan created = {.type = brio__obstacle_type(shape),
+                               .obstacle = builder->obstacle_count};
     BRIO_CHECK(brio__builder_open(builder, error));
-    if (!made.type || !fields)
+    if (!created.type || !fields)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "there is no formula for the distance from a %s (`brio list obstacles` "
                            "names those that have one): take one of them, or triangles with "
@@ -96,24 +96,25 @@ BrioStatus brio_builder_solid(BrioBuilder *builder, const char *name, const char
     BRIO_CHECK(brio__fields_check(fields, values, error));
     double own[BRIO_MAX_VALUES]; /* without what divides a shape into cells */
     int count = 0;
-    for (const BrioField *f = made.type->fields; f->name; f++)
+    for (const BrioField *f = created.type->fields; f->name; f++)
         for (int k = 0; k < brio__field_width(f); k++)
             own[count++] = values[brio__fields_offset(fields, f->name) + k];
-    BRIO_CHECK(brio__obstacle_place(made.type, own, linear, translate, made.data, error));
-    return add_plane(builder, name, &made, error);
+    BRIO_CHECK(brio__obstacle_place(created.type, own, linear, translate, created.data, error));
+    return add_analytic(builder, name, &created, error);
 }
 
 BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *name, int columns, int rows,
                                     const double *height, double spacing, const double linear[9],
                                     const double translate[3], BrioError *error)
 {
-    BrioFormulaPlan made = {.type = brio__obstacle_type("heightfield"),
-                            .obstacle = builder->obstacle_count};
+    BrioFormulaPlan created = {.type = brio__obstacle_type("heightfield"),
+                               .obstacle = builder->obstacle_count};
     BRIO_CHECK(brio__builder_open(builder, error));
-    BRIO_CHECK(brio__obstacle_place(made.type, &spacing, linear, translate, made.data, error));
-    BRIO_CHECK(made.type->table(&spacing, columns, rows, height, &made.table, error));
-    BrioStatus status = add_plane(builder, name, &made, error);
-    if (status != BRIO_OK) brio__free(made.table);
+    BRIO_CHECK(
+        brio__obstacle_place(created.type, &spacing, linear, translate, created.data, error));
+    BRIO_CHECK(created.type->table(&spacing, columns, rows, height, &created.table, error));
+    BrioStatus status = add_analytic(builder, name, &created, error);
+    if (status != BRIO_OK) brio__free(created.table);
     return status;
 }
 
@@ -143,11 +144,12 @@ BrioStatus brio__build_obstacles(const BrioBuilder *b, BrioSystem *s)
     s->obstacle_count = b->obstacle_count;
     for (int i = 0; i < b->obstacle_count; i++) {
         BrioObstaclePlan *plan = &b->obstacle[i];
-        s->obstacle[i] = (BrioObstacle){.name = plan->name, .plane = plan->plane, .first = first};
+        s->obstacle[i] =
+            (BrioObstacle){.name = plan->name, .analytic = plan->analytic, .first = first};
         plan->name = NULL;
-        if (plan->plane >= 0) {
-            s->obstacle[i].table = b->plane[plan->plane].table;
-            b->plane[plan->plane].table = NULL;
+        if (plan->analytic >= 0) {
+            s->obstacle[i].table = b->analytic[plan->analytic].table;
+            b->analytic[plan->analytic].table = NULL;
         }
         if (!plan->mesh) continue;
         s->obstacle[i].count = plan->mesh->vertex_count;

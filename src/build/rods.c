@@ -4,15 +4,15 @@
 BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, int body_b,
                             int32_t vertex_b, double length, BrioError *error)
 {
-    BrioRodPlan made = {{body_a, body_b}, {vertex_a, vertex_b}, length};
+    BrioRodPlan created = {{body_a, body_b}, {vertex_a, vertex_b}, length};
     BRIO_CHECK(brio__builder_open(builder, error));
     for (int k = 0; k < 2; k++) {
-        BRIO_CHECK(brio__builder_check_vertex(builder, made.body[k], made.vertex[k], error));
-        if (brio__moves_along_x(&builder->body[made.body[k]]))
+        BRIO_CHECK(brio__builder_check_vertex(builder, created.body[k], created.vertex[k], error));
+        if (brio__moves_along_x(&builder->body[created.body[k]]))
             return brio__error(
                 error, BRIO_ERROR_INPUT,
                 "a rod at body \"%s\" would push it in y or z: a bar1d moves along x only",
-                builder->body[made.body[k]].name);
+                builder->body[created.body[k]].name);
     }
     if (body_a == body_b && vertex_a == vertex_b)
         return brio__error(
@@ -28,8 +28,8 @@ BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, 
         return brio__error(
             error, BRIO_ERROR_INPUT,
             "the ends of the rod are at the same place in the first state: a rod needs a length");
-    if (isnan(length)) made.length = apart;
-    if (fabs(apart - made.length) > 1e-6 * made.length)
+    if (isnan(length)) created.length = apart;
+    if (fabs(apart - created.length) > 1e-6 * created.length)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "the ends of the rod are %.9g m apart in the first state, and its "
                            "length is %.9g m: move them, or leave length out",
@@ -37,15 +37,15 @@ BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t vertex_a, 
     for (int i = 0; i < builder->rod_count; i++) {
         const BrioRodPlan *other = &builder->rod[i];
         for (int k = 0; k < 2; k++)
-            if (other->body[0] == made.body[k] && other->vertex[0] == made.vertex[k] &&
-                other->body[1] == made.body[1 - k] && other->vertex[1] == made.vertex[1 - k])
+            if (other->body[0] == created.body[k] && other->vertex[0] == created.vertex[k] &&
+                other->body[1] == created.body[1 - k] && other->vertex[1] == created.vertex[1 - k])
                 return brio__error(error, BRIO_ERROR_INPUT,
                                    "rod %d joins the same two vertices: leave one out", i);
     }
-    BrioRodPlan *grown = brio__room_for_one(builder->rod, builder->rod_count, sizeof made);
+    BrioRodPlan *grown = brio__room_for_one(builder->rod, builder->rod_count, sizeof created);
     if (!grown) return brio__no_memory(error);
     builder->rod = grown;
-    grown[builder->rod_count++] = made;
+    grown[builder->rod_count++] = created;
     return BRIO_OK;
 }
 
@@ -56,18 +56,18 @@ BrioStatus brio__check_rods(BrioBuilder *b, BrioError *error)
 {
     for (int i = 0; i < b->rod_count; i++) {
         const BrioRodPlan *rod = &b->rod[i];
-        int held = 0;
+        int fixed = 0;
         b->rod_at_fault = i;
         for (int k = 0; k < 2; k++) {
             const BrioBodyPlan *plan = &b->body[rod->body[k]];
-            held += plan->fix[rod->vertex[k]] >= 0;
+            fixed += plan->fix[rod->vertex[k]] >= 0;
             if (plan->fix[rod->vertex[k]] > 0)
                 return brio__error(error, BRIO_ERROR_INPUT,
                                    "vertex %d of body \"%s\" is moved by a script: the ends of a "
                                    "rod are free or stand still in this version of brio",
                                    rod->vertex[k], plan->name);
         }
-        if (held == 2)
+        if (fixed == 2)
             return brio__error(error, BRIO_ERROR_INPUT,
                                "both ends of rod %d are fixed: leave it out", i);
     }

@@ -31,15 +31,15 @@ static void fill_coordinates(const BrioBodyPlan *plan, const BrioSystem *s, cons
  * of bodies, attachment points, mass points, obstacles. */
 static void fill_anchors(const BrioBuilder *b, const BrioSystem *s, BrioState *state)
 {
-    for (int64_t i = 0; i < s->held_count; i++) {
-        int64_t vertex = s->held[i], past = vertex - s->body_vertices;
+    for (int64_t i = 0; i < s->fixed_count; i++) {
+        int64_t vertex = s->fixed[i], past = vertex - s->body_vertices;
         if (past >= b->attachment_count) break; /* mass points and obstacles: below */
         int body = brio__system_owner(s, vertex);
         const double *from = past >= 0 ? b->attachment[past].point
                                        : b->body[body].x + 3 * (vertex - s->body[body].first);
         memcpy(state->anchor + 3 * i, from, 3 * sizeof(double));
     }
-    int64_t at = s->held_count - b->obstacle_vertices;
+    int64_t at = s->fixed_count - b->obstacle_vertices;
     int64_t first = s->vertex_count - b->obstacle_vertices;
     for (int i = 0; i < s->obstacle_count; i++) {
         const BrioObstacle *obstacle = &s->obstacle[i];
@@ -61,15 +61,16 @@ static void fill_contact(const BrioBuilder *b, const BrioSystem *s, BrioState *s
     const BrioContactDef *c = &b->contact;
     const double kappa = brio__contact_stiffness(b, s);
     const bool vertices = brio__meets_by_vertices(b);
-    const double plane[] = {[BRIO_CONTACT_KAPPA] = kappa,
-                            [BRIO_CONTACT_DHAT] = c->dhat,
-                            [BRIO_CONTACT_THICKNESS] = c->thickness};
+    const double analytic[] = {[BRIO_CONTACT_KAPPA] = kappa,
+                               [BRIO_CONTACT_DHAT] = c->dhat,
+                               [BRIO_CONTACT_THICKNESS] = c->thickness};
     const double pairs[] = {[BRIO_CONTACT_KAPPA] = kappa,
                             [BRIO_CONTACT_DHAT] = vertices ? c->self : c->dhat,
                             [BRIO_CONTACT_THICKNESS] = vertices ? 0 : c->thickness};
-    for (int k = 0; k < s->plane_count; k++) {
-        const BrioTerm *term = &s->term[s->plane_term + k];
-        memcpy(state->param + term->params, plane, (size_t)term->energy->params * sizeof *plane);
+    for (int k = 0; k < s->analytic_count; k++) {
+        const BrioTerm *term = &s->term[s->analytic_term + k];
+        memcpy(state->param + term->params, analytic,
+               (size_t)term->energy->params * sizeof *analytic);
     }
     memcpy(state->param + s->contact_params, pairs, BRIO_CONTACT_PARAMS * sizeof *pairs);
 }
@@ -90,6 +91,6 @@ void brio__build_state(const BrioBuilder *b, const BrioSystem *s, BrioState *sta
     memcpy(state->param + s->term[s->gravity_term].params, b->gravity, sizeof b->gravity);
     fill_contact(b, s, state);
     for (int t = 0; t < s->term_count; t++)
-        for (int64_t k = 0; k < s->term[t].blocks * LANES * s->term[t].energy->live; k++)
+        for (int64_t k = 0; k < s->term[t].packs * LANES * s->term[t].energy->live; k++)
             state->param[s->term[t].live + k] = 1;
 }

@@ -1,4 +1,4 @@
-/* Terms: one energy over many elements, in blocks of eight lanes (BrioTerm), and where their
+/* Terms: one energy over many elements, in packs of eight lanes (BrioTerm), and where their
  * parameters are in the state. The order is: the elastic terms of each body, attachments, gravity,
  * planes and solids. */
 #include "../contact/contact.h"
@@ -12,17 +12,17 @@ BrioStatus brio__start_term(BrioSystem *s, const BrioEnergy *energy, int body, i
     *term = (BrioTerm){.energy = energy,
                        .body = body,
                        .elements = elements,
-                       .blocks = (elements + LANES - 1) / LANES,
+                       .packs = (elements + LANES - 1) / LANES,
                        .params = s->param_count};
     term->node =
-        brio__alloc((size_t)term->blocks * LANES * (size_t)energy->nodes, sizeof *term->node);
+        brio__alloc((size_t)term->packs * LANES * (size_t)energy->nodes, sizeof *term->node);
     term->rest =
-        brio__alloc((size_t)term->blocks * LANES * (size_t)energy->rest, sizeof *term->rest);
+        brio__alloc((size_t)term->packs * LANES * (size_t)energy->rest, sizeof *term->rest);
     s->term_count++;
     s->param_count += energy->params;
     if (energy->live) { /* read as lanes: aligned */
         term->live = (s->param_count + LANES - 1) / LANES * LANES;
-        s->param_count = term->live + (int)term->blocks * LANES * energy->live;
+        s->param_count = term->live + (int)term->packs * LANES * energy->live;
     }
     *started = term;
     return term->node && term->rest ? BRIO_OK : BRIO_ERROR_MEMORY;
@@ -35,13 +35,13 @@ void brio__set_element(BrioTerm *term, int64_t e, const int32_t *vertex, const d
     double rest[16];
     energy->rest_shape(X, scale, length, rest);
     /* the last element fills its block, weightless */
-    int64_t last = e == term->elements - 1 ? term->blocks * LANES : e + 1;
+    int64_t last = e == term->elements - 1 ? term->packs * LANES : e + 1;
     for (int64_t i = e; i < last; i++) {
-        int64_t block = i / LANES, lane_number = i % LANES;
+        int64_t pack = i / LANES, lane_number = i % LANES;
         for (int k = 0; k < energy->nodes; k++)
-            term->node[(block * energy->nodes + k) * LANES + lane_number] = 3 * vertex[k];
+            term->node[(pack * energy->nodes + k) * LANES + lane_number] = 3 * vertex[k];
         for (int k = 0; k < energy->rest; k++)
-            term->rest[(block * energy->rest + k) * LANES + lane_number] =
+            term->rest[(pack * energy->rest + k) * LANES + lane_number] =
                 i > e && k == 0 ? 0 : rest[k];
     }
 }
@@ -109,7 +109,7 @@ static BrioStatus gravity_term(const BrioBuilder *b, BrioSystem *s)
 
 BrioStatus brio__build_terms(const BrioBuilder *b, BrioSystem *s)
 {
-    s->term = brio__calloc(BRIO_BODY_TERMS * (size_t)b->body_count + 2 + (size_t)b->plane_count,
+    s->term = brio__calloc(BRIO_BODY_TERMS * (size_t)b->body_count + 2 + (size_t)b->analytic_count,
                            sizeof *s->term);
     if (!s->term) return BRIO_ERROR_MEMORY;
     for (int i = 0; i < b->body_count; i++) {

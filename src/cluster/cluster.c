@@ -1,5 +1,5 @@
-/* The messages of a share over PETSc's star forests, the partition of a system, and how process 0
- * shares a scene out. A failure of one process becomes the status of all wherever they can still
+/* The messages of a partition over PETSc's star forests, the partition of a system, and how process
+ * 0 shares a scene out. A failure of one process becomes the status of all wherever they can still
  * agree on it. */
 #include "cluster.h"
 
@@ -21,44 +21,44 @@ typedef struct Channel {
 } Channel;
 
 /* Of an operation that the others wait in. */
-static void lose(BrioShare *share, const char *why)
+static void lose(BrioPartition *partition, const char *why)
 {
-    share->status = BRIO_ERROR_UNSUPPORTED;
+    partition->status = BRIO_ERROR_UNSUPPORTED;
     brio__processes_lose(why);
 }
 
-static void sum(BrioShare *share, double *value, int64_t count)
+static void sum(BrioPartition *partition, double *value, int64_t count)
 {
-    (void)share;
+    (void)partition;
     MPI_Allreduce(MPI_IN_PLACE, value, (int)count, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD);
 }
 
-static void most(BrioShare *share, double *value, int64_t count)
+static void max(BrioPartition *partition, double *value, int64_t count)
 {
-    (void)share;
+    (void)partition;
     MPI_Allreduce(MPI_IN_PLACE, value, (int)count, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD);
 }
 
-static void spread(BrioShare *share, double *vector)
+static void spread(BrioPartition *partition, double *vector)
 {
-    Channel *c = share->channel;
+    Channel *c = partition->channel;
     bool sent = !PetscSFBcastBegin(c->ghosts, c->point, vector, vector, MPI_REPLACE) &&
                 !PetscSFBcastEnd(c->ghosts, c->point, vector, vector, MPI_REPLACE);
-    if (!sent) lose(share, "ghosts could not be sent");
+    if (!sent) lose(partition, "ghosts could not be sent");
 }
 
-static void complete(BrioShare *share, double *vector)
+static void complete(BrioPartition *partition, double *vector)
 {
-    Channel *c = share->channel;
+    Channel *c = partition->channel;
     bool added = !PetscSFReduceBegin(c->ghosts, c->point, vector, vector, MPIU_SUM) &&
                  !PetscSFReduceEnd(c->ghosts, c->point, vector, vector, MPIU_SUM);
-    if (!added) lose(share, "parts of processes could not be added up");
-    spread(share, vector);
+    if (!added) lose(partition, "parts of processes could not be added up");
+    spread(partition, vector);
 }
 
-static void tell(BrioShare *share, int from, void *data, size_t size)
+static void broadcast(BrioPartition *partition, int from, void *data, size_t size)
 {
-    (void)share;
+    (void)partition;
     MPI_Bcast(data, (int)size, MPI_BYTE, from, PETSC_COMM_WORLD);
 }
 
@@ -69,18 +69,18 @@ typedef struct Given {
     double *value;
 } Given;
 
-static bool give(const double *value, const int64_t *number, const uint8_t *tells, int64_t count,
+static bool give(const double *value, const int64_t *number, const uint8_t *writes, int64_t count,
                  int width, int64_t begin, int64_t end, Given *given)
 {
     *given = (Given){0};
     for (int64_t i = 0; i < count; i++)
-        given->count += (!tells || tells[i]) && number[i] >= begin && number[i] < end;
+        given->count += (!writes || writes[i]) && number[i] >= begin && number[i] < end;
     given->place = brio__alloc((size_t)given->count + 1, sizeof *given->place);
     given->value = brio__alloc((size_t)given->count * (size_t)width + 1, sizeof *given->value);
     if (!given->place || !given->value) return false;
     int at = 0;
     for (int64_t i = 0; i < count; i++) {
-        if ((tells && !tells[i]) || number[i] < begin || number[i] >= end) continue;
+        if ((writes && !writes[i]) || number[i] < begin || number[i] >= end) continue;
         given->place[at] = number[i] - begin;
         memcpy(given->value + (int64_t)at++ * width, value + i * width,
                (size_t)width * sizeof *value);
@@ -88,36 +88,36 @@ static bool give(const double *value, const int64_t *number, const uint8_t *tell
     return true;
 }
 
-/* Whether all processes have the memory that they need; if not, the share has failed on all. */
-static bool all_have(BrioShare *share, bool memory)
+/* Whether all processes have the memory that they need; if not, the partition has failed on all. */
+static bool all_have(BrioPartition *partition, bool memory)
 {
-    if (!brio__share_any(share, !memory)) return true;
-    if (share->status == BRIO_OK) share->status = BRIO_ERROR_MEMORY;
+    if (!brio__partition_any(partition, !memory)) return true;
+    if (partition->status == BRIO_OK) partition->status = BRIO_ERROR_MEMORY;
     return false;
 }
 
-static void collect(BrioShare *share, const double *value, const int64_t *number,
-                    const uint8_t *tells, int64_t count, int width, int64_t begin, int64_t end,
+static void collect(BrioPartition *partition, const double *value, const int64_t *number,
+                    const uint8_t *writes, int64_t count, int width, int64_t begin, int64_t end,
                     double *out)
 {
     Given here;
-    int *counts = brio__calloc((size_t)share->processes, sizeof *counts);
-    int *starts = brio__calloc((size_t)share->processes, sizeof *starts), all = 0;
+    int *counts = brio__calloc((size_t)partition->processes, sizeof *counts);
+    int *starts = brio__calloc((size_t)partition->processes, sizeof *starts), all = 0;
     int64_t *places = NULL;
     double *values = NULL;
-    bool memory = give(value, number, tells, count, width, begin, end, &here) && counts && starts;
-    if (!all_have(share, memory)) goto done;
+    bool memory = give(value, number, writes, count, width, begin, end, &here) && counts && starts;
+    if (!all_have(partition, memory)) goto done;
     MPI_Gather(&here.count, 1, MPI_INT, counts, 1, MPI_INT, 0, PETSC_COMM_WORLD);
-    for (int p = 0; share->process == 0 && p < share->processes; p++) {
+    for (int p = 0; partition->process == 0 && p < partition->processes; p++) {
         starts[p] = all;
         all += counts[p];
     }
     places = brio__alloc((size_t)all + 1, sizeof *places);
     values = brio__alloc((size_t)all * (size_t)width + 1, sizeof *values);
-    if (!all_have(share, places && values)) goto done;
+    if (!all_have(partition, places && values)) goto done;
     MPI_Gatherv(here.place, here.count, MPI_INT64_T, places, counts, starts, MPI_INT64_T, 0,
                 PETSC_COMM_WORLD);
-    for (int p = 0; p < share->processes; p++) {
+    for (int p = 0; p < partition->processes; p++) {
         starts[p] *= width;
         counts[p] *= width;
     }
@@ -131,29 +131,29 @@ done:;
 }
 
 /* PETSc counts the calls of MPI, ours too. */
-static void traffic(BrioShare *share, double sent[3])
+static void traffic(BrioPartition *partition, double sent[3])
 {
-    (void)share;
+    (void)partition;
     sent[0] = petsc_isend_ct + petsc_send_ct;
     sent[1] = petsc_isend_len + petsc_send_len;
     sent[2] = petsc_allreduce_ct + petsc_gather_ct + petsc_scatter_ct;
 }
 
-static void destroy(BrioShare *share)
+static void destroy(BrioPartition *partition)
 {
-    Channel *c = share->channel;
+    Channel *c = partition->channel;
     if (c && brio__processes_launched()) {
         PetscSFDestroy(&c->ghosts);
         MPI_Type_free(&c->point);
     }
     brio__free(c);
-    brio__share_free(share);
+    brio__partition_free(partition);
 }
 
 static BrioStatus open_channel(BrioSystem *system, const int32_t *ghost)
 {
-    BrioShare *share = system->share;
-    PetscInt ghosts = system->block_count - share->owned, *leaf = NULL;
+    BrioPartition *partition = system->partition;
+    PetscInt ghosts = system->block_count - partition->owned, *leaf = NULL;
     PetscSFNode *root = NULL;
     Channel *c = brio__calloc(1, sizeof *c);
     bool memory = c && !PetscMalloc1(ghosts, &leaf) && !PetscMalloc1(ghosts, &root);
@@ -165,26 +165,26 @@ static BrioStatus open_channel(BrioSystem *system, const int32_t *ghost)
         return status;
     }
     for (PetscInt i = 0; i < ghosts; i++) {
-        leaf[i] = share->owned + i;
+        leaf[i] = partition->owned + i;
         root[i] = (PetscSFNode){.rank = ghost[2 * i], .index = ghost[2 * i + 1]};
     }
     MPI_Type_contiguous(3, MPI_DOUBLE, &c->point);
     MPI_Type_commit(&c->point);
-    bool made = !PetscSFCreate(PETSC_COMM_WORLD, &c->ghosts) &&
-                !PetscSFSetGraph(c->ghosts, share->owned, ghosts, leaf, PETSC_OWN_POINTER, root,
-                                 PETSC_OWN_POINTER) &&
-                !PetscSFSetUp(c->ghosts);
-    if (!made) lose(share, "the ghosts could not be set up");
-    share->channel = c;
-    share->sum = sum;
-    share->most = most;
-    share->spread = spread;
-    share->complete = complete;
-    share->tell = tell;
-    share->collect = collect;
-    share->traffic = traffic;
-    share->destroy = destroy;
-    return share->status;
+    bool allocated = !PetscSFCreate(PETSC_COMM_WORLD, &c->ghosts) &&
+                     !PetscSFSetGraph(c->ghosts, partition->owned, ghosts, leaf, PETSC_OWN_POINTER,
+                                      root, PETSC_OWN_POINTER) &&
+                     !PetscSFSetUp(c->ghosts);
+    if (!allocated) lose(partition, "the ghosts could not be set up");
+    partition->channel = c;
+    partition->sum = sum;
+    partition->max = max;
+    partition->spread = spread;
+    partition->complete = complete;
+    partition->broadcast = broadcast;
+    partition->collect = collect;
+    partition->traffic = traffic;
+    partition->destroy = destroy;
+    return partition->status;
 }
 
 /* ---- who owns what ---------------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static BrioStatus graph_of(const BrioSystem *s, PetscInt **start_out, PetscInt *
 }
 
 /* On one process: graphs are small beside what is computed on them. */
-static BrioStatus partition(const BrioSystem *s, int32_t **owner_out)
+static BrioStatus choose_owners(const BrioSystem *s, int32_t **owner_out)
 {
     PetscInt *start = NULL, *neighbour = NULL;
     int32_t *owner = brio__calloc((size_t)s->block_count, sizeof *owner);
@@ -290,7 +290,7 @@ static char *receive(size_t *size)
 typedef struct Settings {
     double end, fps, h, values[BRIO_MAX_VALUES], damping_values[BRIO_MAX_DAMPING][BRIO_MAX_VALUES];
     char integrator[64], solver[32], linear[32], linear_options[1024],
-        damping[BRIO_MAX_DAMPING][64], format[BRIO_MOST_FORMATS][16], isa[16];
+        damping[BRIO_MAX_DAMPING][64], format[BRIO_MAX_FORMATS][16], isa[16];
     BrioSolverOptions options; /* its texts come from those above */
     int64_t every, energy_every;
     int damping_count, format_count, probe_count;
@@ -325,12 +325,12 @@ static void settings_of(const BrioScene *scene, Settings *n)
         snprintf(n->format[i], sizeof n->format[i], "%s", scene->format[i]->name);
 }
 
-static BrioStatus scene_of(const Settings *n, BrioScene **made, BrioError *error)
+static BrioStatus scene_of(const Settings *n, BrioScene **created, BrioError *error)
 {
     static char linear_options[1024];
     const BrioIntegrator *integrator = brio_integrator(n->integrator);
     const BrioLinearType *linear = brio__linear_type(n->linear);
-    *made = NULL;
+    *created = NULL;
     if (!integrator || !linear)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED, "another brio runs on process %d",
                            brio__process());
@@ -359,7 +359,7 @@ static BrioStatus scene_of(const Settings *n, BrioScene **made, BrioError *error
     }
     for (int i = 0; i < n->format_count; i++) scene->format[i] = brio__frames(n->format[i]);
     scene->format_count = n->format_count;
-    *made = scene;
+    *created = scene;
     return BRIO_OK;
 }
 
@@ -383,7 +383,7 @@ static BrioStatus divide(BrioScene *scene, BrioDivision *division)
     BrioSystem *whole = scene->system;
     int32_t *owner = NULL;
     int64_t *probe = brio__alloc((size_t)scene->probe_count + 1, sizeof *probe);
-    BrioStatus status = probe ? partition(whole, &owner) : BRIO_ERROR_MEMORY;
+    BrioStatus status = probe ? choose_owners(whole, &owner) : BRIO_ERROR_MEMORY;
     for (int i = 0; status == BRIO_OK && i < scene->probe_count; i++)
         probe[i] = whole->body[scene->probe[i].body].first + scene->probe[i].vertex;
     if (status == BRIO_OK)
@@ -395,7 +395,7 @@ static BrioStatus divide(BrioScene *scene, BrioDivision *division)
 
 /* Process 0: one piece after the other, its own last. After a failure all others are told that
  * there is none for them. */
-static BrioStatus share_out(BrioScene *scene, uint64_t hash, int32_t **local_of, Piece *own)
+static BrioStatus distribute_scene(BrioScene *scene, uint64_t hash, int32_t **local_of, Piece *own)
 {
     BrioSystem *whole = scene->system;
     BrioDivision d = {0};
@@ -408,13 +408,13 @@ static BrioStatus share_out(BrioScene *scene, uint64_t hash, int32_t **local_of,
         if (status == BRIO_OK)
             status = brio__split(whole, scene->state, &d, p, &piece.system, &piece.state,
                                  &piece.ghost, p == 0 ? *local_of : NULL);
-        if (status == BRIO_OK) piece.system->share->scene = hash;
+        if (status == BRIO_OK) piece.system->partition->scene = hash;
         if (p == 0) {
             *own = piece;
             break;
         }
         if (status == BRIO_OK)
-            status = brio__pack(piece.system, piece.state, piece.ghost, &bytes, &size);
+            status = brio__message_pack(piece.system, piece.state, piece.ghost, &bytes, &size);
         free_piece(&piece);
         if (!send(p, bytes, size) && status == BRIO_OK) status = BRIO_ERROR_MEMORY;
         brio__free(bytes);
@@ -432,7 +432,7 @@ static void take_piece(BrioScene *scene, const Piece *own, const int32_t *local_
     scene->rest = NULL;
     for (int i = 0; i < scene->probe_count; i++) {
         BrioProbe *p = &scene->probe[i];
-        p->vertex = (int32_t)(local_of[own->system->share->body[p->body].first + p->vertex] -
+        p->vertex = (int32_t)(local_of[own->system->partition->body[p->body].first + p->vertex] -
                               own->system->body[p->body].first);
     }
 }
@@ -469,22 +469,22 @@ BrioStatus brio__cluster_split(BrioScene **scene, uint64_t hash, int32_t **local
     static Settings settings;
     BrioError own_error = {0};
     Piece own = {0};
-    BrioScene *made = NULL;
+    BrioScene *created = NULL;
     BrioStatus status;
     if (!error) error = &own_error;
     *local_of = NULL;
     BRIO_CHECK(spread_settings(*scene, &settings, error));
     if (brio__process() == 0) {
-        status = share_out(*scene, hash, local_of, &own);
+        status = distribute_scene(*scene, hash, local_of, &own);
         if (status != BRIO_OK) no_piece(status, error);
     } else {
         size_t size;
         char *bytes = receive(&size);
-        status = bytes ? brio__unpack(bytes, size, &own.system, &own.state, &own.ghost)
+        status = bytes ? brio__message_unpack(bytes, size, &own.system, &own.state, &own.ghost)
                        : BRIO_ERROR_MEMORY;
         brio__free(bytes);
         if (status != BRIO_OK) no_piece(status, error);
-        if (status == BRIO_OK) status = scene_of(&settings, &made, error);
+        if (status == BRIO_OK) status = scene_of(&settings, &created, error);
     }
     status = brio__processes_agree(status, error);
     if (status == BRIO_OK) {
@@ -492,7 +492,7 @@ BrioStatus brio__cluster_split(BrioScene **scene, uint64_t hash, int32_t **local
         if (status != BRIO_OK) no_piece(status, error);
     }
     if (status != BRIO_OK) {
-        brio__scene_free(made);
+        brio__scene_free(created);
         free_piece(&own);
         brio__free(*local_of);
         *local_of = NULL;
@@ -502,7 +502,7 @@ BrioStatus brio__cluster_split(BrioScene **scene, uint64_t hash, int32_t **local
     if (brio__process() == 0)
         take_piece(*scene, &own, *local_of);
     else
-        *scene = made;
+        *scene = created;
     (*scene)->system = own.system;
     (*scene)->state = own.state;
     return BRIO_OK;

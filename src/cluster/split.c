@@ -10,7 +10,7 @@
 
 #include "../contact/contact.h"
 #include "../field.h"
-#include "../potential/parts.h"
+#include "../potential/components.h"
 
 #include <string.h>
 
@@ -22,7 +22,7 @@ static bool has_coordinates(const BrioSystem *s, int64_t v)
 static int owner_of_vertex(const BrioSystem *s, const BrioDivision *d, int64_t v)
 {
     return has_coordinates(s, v) ? d->owner[s->map_block[s->map_start[v]]]
-                                 : d->held_owner[brio__system_held_index(s, (int32_t)v)];
+                                 : d->fixed_owner[brio__system_fixed_index(s, (int32_t)v)];
 }
 
 static int owner_of_element(const BrioSystem *s, const BrioDivision *d, const BrioTerm *term,
@@ -56,11 +56,11 @@ BrioStatus brio__division_create(const BrioSystem *s, int processes, int32_t *ow
 {
     *d = (BrioDivision){.processes = processes, .owner = owner};
     d->place = brio__alloc((size_t)s->block_count, sizeof *d->place);
-    d->held_owner = brio__calloc((size_t)s->held_count, sizeof *d->held_owner);
-    d->part = brio__alloc((size_t)s->block_count, sizeof *d->part);
+    d->fixed_owner = brio__calloc((size_t)s->fixed_count, sizeof *d->fixed_owner);
+    d->component = brio__alloc((size_t)s->block_count, sizeof *d->component);
     d->seen = brio__calloc((size_t)s->vertex_count, 1);
     int32_t *next = brio__calloc((size_t)processes, sizeof *next);
-    BrioStatus status = d->owner && d->place && d->held_owner && d->part && d->seen && next
+    BrioStatus status = d->owner && d->place && d->fixed_owner && d->component && d->seen && next
                             ? BRIO_OK
                             : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) {
@@ -70,11 +70,11 @@ BrioStatus brio__division_create(const BrioSystem *s, int processes, int32_t *ow
                 for (int k = 0; k < s->term[t].energy->nodes; k++) {
                     int32_t v = brio__term_vertex(&s->term[t], e, k);
                     if (!has_coordinates(s, v))
-                        d->held_owner[brio__system_held_index(s, v)] =
+                        d->fixed_owner[brio__system_fixed_index(s, v)] =
                             owner_of_element(s, d, &s->term[t], e);
                 }
         mark_seen(s, also, also_count, d->seen);
-        status = brio__parts_find(s, d->part, &d->part_count, &d->part_held);
+        status = brio__components_find(s, d->component, &d->component_count, &d->component_fixed);
     }
     brio__free(next);
     if (status != BRIO_OK) brio__division_free(d);
@@ -85,24 +85,24 @@ void brio__division_free(BrioDivision *d)
 {
     brio__free(d->owner);
     brio__free(d->place);
-    brio__free(d->held_owner);
-    brio__free(d->part);
-    brio__free(d->part_held);
+    brio__free(d->fixed_owner);
+    brio__free(d->component);
+    brio__free(d->component_fixed);
     brio__free(d->seen);
     *d = (BrioDivision){0};
 }
 
-void brio__share_free(BrioShare *share)
+void brio__partition_free(BrioPartition *partition)
 {
-    if (!share) return;
-    void *arrays[] = {share->block, share->vertex,     share->held,
-                      share->param, share->tells_held, share->tells_param,
-                      share->body,  share->part,       share->part_held};
+    if (!partition) return;
+    void *arrays[] = {partition->block, partition->vertex,       partition->fixed,
+                      partition->param, partition->writes_fixed, partition->writes_param,
+                      partition->body,  partition->component,    partition->component_fixed};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
-    brio__free(share);
+    brio__free(partition);
 }
 
-/* ---- one share -------------------------------------------------------------------------- */
+/* ---- one partition -------------------------------------------------------------------------- */
 
 typedef struct Split {
     const BrioSystem *from;
@@ -110,7 +110,7 @@ typedef struct Split {
     const BrioDivision *d;
     int process;
     BrioSystem *to;
-    BrioShare *share;
+    BrioPartition *partition;
     int32_t *vertex; /* of the whole: its number here, -1 for none */
     int32_t *block;
     int32_t *ghost;
@@ -120,9 +120,9 @@ typedef struct Split {
 
 static void *room(Split *w, int64_t count, size_t size)
 {
-    void *made = brio__calloc((size_t)count + 1, size);
-    if (!made) w->failed = true;
-    return made;
+    void *created = brio__calloc((size_t)count + 1, size);
+    if (!created) w->failed = true;
+    return created;
 }
 
 static void choose_vertices(Split *w)
@@ -165,22 +165,22 @@ static void choose_blocks(Split *w)
     for (int ghosts = 0; ghosts < 2; ghosts++) {
         for (int32_t b = 0; b < s->block_count; b++)
             if (w->block[b] >= 0 && (w->d->owner[b] != w->process) == ghosts) w->block[b] = next++;
-        if (!ghosts) w->share->owned = next;
+        if (!ghosts) w->partition->owned = next;
     }
     w->to->block_count = next;
-    w->share->block = room(w, next, sizeof *w->share->block);
-    w->share->part = room(w, next, sizeof *w->share->part);
-    w->ghost = room(w, 2 * (int64_t)(next - w->share->owned), sizeof *w->ghost);
+    w->partition->block = room(w, next, sizeof *w->partition->block);
+    w->partition->component = room(w, next, sizeof *w->partition->component);
+    w->ghost = room(w, 2 * (int64_t)(next - w->partition->owned), sizeof *w->ghost);
     w->to->mass = room(w, next, sizeof *w->to->mass);
     for (int32_t b = 0; !w->failed && b < s->block_count; b++) {
         int32_t here = w->block[b];
         if (here < 0) continue;
-        w->share->block[here] = b;
-        w->share->part[here] = w->d->part[b];
+        w->partition->block[here] = b;
+        w->partition->component[here] = w->d->component[b];
         w->to->mass[here] = s->mass[b];
-        if (here < w->share->owned) continue;
-        w->ghost[2 * (here - w->share->owned)] = w->d->owner[b];
-        w->ghost[2 * (here - w->share->owned) + 1] = w->d->place[b];
+        if (here < w->partition->owned) continue;
+        w->ghost[2 * (here - w->partition->owned)] = w->d->owner[b];
+        w->ghost[2 * (here - w->partition->owned) + 1] = w->d->place[b];
     }
 }
 
@@ -188,24 +188,24 @@ static void split_map(Split *w)
 {
     const BrioSystem *s = w->from;
     BrioSystem *to = w->to;
-    int64_t entries = 0, held = 0;
+    int64_t entries = 0, fixed = 0;
     for (int64_t v = 0; v < s->vertex_count; v++)
         if (w->vertex[v] >= 0)
-            entries += s->map_start[v + 1] - s->map_start[v], held += !has_coordinates(s, v);
+            entries += s->map_start[v + 1] - s->map_start[v], fixed += !has_coordinates(s, v);
     to->map_start = room(w, to->vertex_count, sizeof *to->map_start);
     to->map_block = room(w, entries, sizeof *to->map_block);
     to->map_weight = room(w, entries, sizeof *to->map_weight);
-    to->held = room(w, held, sizeof *to->held);
+    to->fixed = room(w, fixed, sizeof *to->fixed);
     to->vertex_mass = room(w, to->vertex_count, sizeof *to->vertex_mass);
-    w->share->vertex = room(w, to->vertex_count, sizeof *w->share->vertex);
-    w->share->held = room(w, held, sizeof *w->share->held);
-    w->share->tells_held = room(w, held, 1);
+    w->partition->vertex = room(w, to->vertex_count, sizeof *w->partition->vertex);
+    w->partition->fixed = room(w, fixed, sizeof *w->partition->fixed);
+    w->partition->writes_fixed = room(w, fixed, 1);
     int32_t at = 0;
     for (int64_t v = 0; !w->failed && v < s->vertex_count; v++) {
         int32_t here = w->vertex[v];
         if (here < 0) continue;
         bool own = owner_of_vertex(s, w->d, v) == w->process;
-        w->share->vertex[here] = v;
+        w->partition->vertex[here] = v;
         if (own) to->vertex_mass[here] = s->vertex_mass[v];
         for (int32_t m = s->map_start[v]; m < s->map_start[v + 1]; m++, at++) {
             to->map_block[at] = w->block[s->map_block[m]];
@@ -213,9 +213,9 @@ static void split_map(Split *w)
         }
         to->map_start[here + 1] = at;
         if (has_coordinates(s, v)) continue;
-        w->share->held[to->held_count] = brio__system_held_index(s, (int32_t)v);
-        w->share->tells_held[to->held_count] = own;
-        to->held[to->held_count++] = here;
+        w->partition->fixed[to->fixed_count] = brio__system_fixed_index(s, (int32_t)v);
+        w->partition->writes_fixed[to->fixed_count] = own;
+        to->fixed[to->fixed_count++] = here;
     }
 }
 
@@ -240,8 +240,8 @@ static void split_bodies(Split *w)
     const BrioSystem *s = w->from;
     BrioSystem *to = w->to;
     to->body = room(w, s->body_count, sizeof *to->body);
-    w->share->body = room(w, s->body_count, sizeof *w->share->body);
-    w->share->body_count = s->body_count;
+    w->partition->body = room(w, s->body_count, sizeof *w->partition->body);
+    w->partition->body_count = s->body_count;
     for (int i = 0; !w->failed && i < s->body_count; i++, to->body_count++) {
         const BrioBody *b = &s->body[i];
         BrioBody *n = &to->body[i];
@@ -252,8 +252,8 @@ static void split_bodies(Split *w)
                         .term = b->term,
                         .term_count = b->term_count};
         n->count = first_here(w, b->first + b->count) - n->first;
-        w->share->body[i] =
-            (BrioWhole){b->first, b->count, b->tet_count, b->triangle_count, b->edge_count};
+        w->partition->body[i] =
+            (BrioGlobalBody){b->first, b->count, b->tet_count, b->triangle_count, b->edge_count};
         if (!n->name) w->failed = true;
         if (w->surfaces || w->process == 0) {
             n->triangle = own_numbers(w, b->triangle, 3 * b->triangle_count, b->first, n->first);
@@ -284,18 +284,18 @@ static void split_term(Split *w, int t)
                     .params = w->to->param_count};
     for (int64_t e = 0; e < term->elements; e++)
         n->elements += owner_of_element(w->from, w->d, term, e) == w->process;
-    n->blocks = (n->elements + LANES - 1) / LANES;
-    n->node = room(w, n->blocks * LANES * energy->nodes, sizeof *n->node);
-    n->rest = room(w, n->blocks * LANES * energy->rest, sizeof *n->rest);
+    n->packs = (n->elements + LANES - 1) / LANES;
+    n->node = room(w, n->packs * LANES * energy->nodes, sizeof *n->node);
+    n->rest = room(w, n->packs * LANES * energy->rest, sizeof *n->rest);
     w->to->param_count += energy->params;
     if (energy->live) {
         n->live = (w->to->param_count + LANES - 1) / LANES * LANES;
-        w->to->param_count = n->live + (int)n->blocks * LANES * energy->live;
+        w->to->param_count = n->live + (int)n->packs * LANES * energy->live;
     }
     for (int64_t e = 0, at = 0; !w->failed && e < term->elements; e++) {
         if (owner_of_element(w->from, w->d, term, e) != w->process) continue;
         /* the last element fills its block, weightless */
-        int64_t last = at == n->elements - 1 ? n->blocks * LANES : at + 1;
+        int64_t last = at == n->elements - 1 ? n->packs * LANES : at + 1;
         for (int64_t i = at; i < last; i++) {
             for (int k = 0; k < energy->nodes; k++)
                 n->node[(i / LANES * energy->nodes + k) * LANES + i % LANES] =
@@ -315,31 +315,32 @@ static void number_params(Split *w)
 {
     const BrioSystem *s = w->from;
     BrioSystem *to = w->to;
-    int64_t *number = w->share->param;
+    int64_t *number = w->partition->param;
     for (int64_t k = 0; k < to->param_count; k++) number[k] = -1;
     for (int t = 0; t < s->term_count; t++) {
         const BrioTerm *term = &s->term[t], *n = &to->term[t];
         int live = term->energy->live;
         for (int k = 0; k < term->energy->params; k++)
             number[n->params + k] = term->params + k,
-                               w->share->tells_param[n->params + k] = w->process == 0;
+                               w->partition->writes_param[n->params + k] = w->process == 0;
         for (int64_t e = 0, at = 0; live && e < term->elements; e++) {
             if (owner_of_element(s, w->d, term, e) != w->process) continue;
             for (int k = 0; k < live; k++) {
                 int64_t here = n->live + (at / LANES * live + k) * LANES + at % LANES;
                 number[here] = term->live + (e / LANES * live + k) * LANES + e % LANES;
-                w->share->tells_param[here] = 1;
+                w->partition->writes_param[here] = 1;
             }
             at++;
         }
     }
     for (int k = 0; k < BRIO_CONTACT_PARAMS; k++)
         number[to->contact_params + k] = s->contact_params + k,
-                                    w->share->tells_param[to->contact_params + k] = w->process == 0;
+                                    w->partition->writes_param[to->contact_params + k] =
+                                        w->process == 0;
     for (int i = 0; i < s->body_count; i++)
         for (int k = 0; k < brio__fields_count(s->term[s->body[i].term].energy->fields); k++) {
             number[to->body[i].values + k] = s->body[i].values + k;
-            w->share->tells_param[to->body[i].values + k] = w->process == 0;
+            w->partition->writes_param[to->body[i].values + k] = w->process == 0;
         }
 }
 
@@ -351,8 +352,8 @@ static void split_terms(Split *w)
     for (int t = 0; !w->failed && t < s->term_count; t++, to->term_count++) split_term(w, t);
     if (w->failed) return;
     to->gravity_term = s->gravity_term;
-    to->plane_count = s->plane_count;
-    to->plane_term = s->plane_term;
+    to->analytic_count = s->analytic_count;
+    to->analytic_term = s->analytic_term;
     to->law = s->law;
     to->barrier = s->barrier;
     to->epsv = s->epsv;
@@ -362,16 +363,16 @@ static void split_terms(Split *w)
         to->body[i].values = to->param_count;
         to->param_count += brio__fields_count(s->term[s->body[i].term].energy->fields);
     }
-    w->share->param = room(w, to->param_count, sizeof *w->share->param);
-    w->share->tells_param = room(w, to->param_count, 1);
+    w->partition->param = room(w, to->param_count, sizeof *w->partition->param);
+    w->partition->writes_param = room(w, to->param_count, 1);
     if (!w->failed) number_params(w);
 }
 
 static void *copy_of(Split *w, const void *from, int64_t count, size_t size)
 {
-    void *made = room(w, count, size);
-    if (made && count) memcpy(made, from, (size_t)count * size);
-    return made;
+    void *created = room(w, count, size);
+    if (created && count) memcpy(created, from, (size_t)count * size);
+    return created;
 }
 
 static void split_contact(Split *w)
@@ -387,7 +388,7 @@ static void split_contact(Split *w)
         const BrioObstacle *o = &s->obstacle[i];
         to->obstacle[i] = (BrioObstacle){
             .name = brio__strdup(o->name),
-            .plane = o->plane,
+            .analytic = o->analytic,
             .first = first_here(w, o->first),
             .count = o->count,
             .triangle_count = o->triangle_count,
@@ -403,7 +404,7 @@ static void split_contact(Split *w)
     *n = *f;
     n->vertex = copy_of(w, f->vertex, f->vertex_count, sizeof *f->vertex);
     n->rest = copy_of(w, f->rest, 3 * (int64_t)f->vertex_count, sizeof *f->rest);
-    n->held = copy_of(w, f->held, f->vertex_count, sizeof *f->held);
+    n->fixed = copy_of(w, f->fixed, f->vertex_count, sizeof *f->fixed);
     n->edge = copy_of(w, f->edge, 2 * (int64_t)f->edge_count, sizeof *f->edge);
     n->edge_square = copy_of(w, f->edge_square, f->edge_count, sizeof *f->edge_square);
     n->primitive = copy_of(w, f->primitive, f->primitive_count, sizeof *f->primitive);
@@ -424,15 +425,15 @@ static void split_scripts(Split *w)
         n->script = f->script;
         n->script.keys =
             copy_of(w, f->script.keys, 4 * f->script.key_count, sizeof *f->script.keys);
-        n->held = room(w, f->count, sizeof *n->held);
+        n->fixed = room(w, f->count, sizeof *n->fixed);
         for (int64_t k = 0; !w->failed && k < f->count; k++) {
-            int32_t here = w->vertex[s->held[f->held[k]]];
-            if (here >= 0) n->held[n->count++] = (int32_t)brio__system_held_index(to, here);
+            int32_t here = w->vertex[s->fixed[f->fixed[k]]];
+            if (here >= 0) n->fixed[n->count++] = (int32_t)brio__system_fixed_index(to, here);
         }
     }
 }
 
-static BrioStatus split_state(Split *w, BrioState **made)
+static BrioStatus split_state(Split *w, BrioState **created)
 {
     const BrioState *from = w->from_state;
     const BrioSystem *to = w->to;
@@ -442,21 +443,22 @@ static BrioStatus split_state(Split *w, BrioState **made)
     n->last_h = from->last_h;
     for (int32_t b = 0; b < to->block_count; b++)
         for (int r = 0; r < 3; r++) {
-            n->q[3 * (int64_t)b + r] = from->q[3 * w->share->block[b] + r];
-            n->v[3 * (int64_t)b + r] = from->v[3 * w->share->block[b] + r];
+            n->q[3 * (int64_t)b + r] = from->q[3 * w->partition->block[b] + r];
+            n->v[3 * (int64_t)b + r] = from->v[3 * w->partition->block[b] + r];
         }
-    for (int64_t i = 0; i < to->held_count; i++)
-        for (int r = 0; r < 3; r++) n->anchor[3 * i + r] = from->anchor[3 * w->share->held[i] + r];
+    for (int64_t i = 0; i < to->fixed_count; i++)
+        for (int r = 0; r < 3; r++)
+            n->anchor[3 * i + r] = from->anchor[3 * w->partition->fixed[i] + r];
     /* 1: lanes that only fill a block */
     for (int k = 0; k < to->param_count; k++)
-        n->param[k] = w->share->param[k] < 0 ? 1 : from->param[w->share->param[k]];
-    *made = n;
+        n->param[k] = w->partition->param[k] < 0 ? 1 : from->param[w->partition->param[k]];
+    *created = n;
     return BRIO_OK;
 }
 
 BrioStatus brio__split(const BrioSystem *system, const BrioState *state, const BrioDivision *d,
-                       int process, BrioSystem **share, BrioState **share_state, int32_t **ghost,
-                       int32_t *local_of)
+                       int process, BrioSystem **local_system, BrioState **partition_state,
+                       int32_t **ghost, int32_t *local_of)
 {
     Split w = {.from = system,
                .from_state = state,
@@ -464,21 +466,22 @@ BrioStatus brio__split(const BrioSystem *system, const BrioState *state, const B
                .process = process,
                .surfaces = system->surface};
     w.to = room(&w, 1, sizeof *w.to);
-    w.share = room(&w, 1, sizeof *w.share);
+    w.partition = room(&w, 1, sizeof *w.partition);
     w.vertex = local_of ? local_of : room(&w, system->vertex_count, sizeof *w.vertex);
     w.block = room(&w, system->block_count, sizeof *w.block);
     if (!w.failed) {
-        w.to->share = w.share;
+        w.to->partition = w.partition;
         w.to->rod_count = system->rod_count; /* for the check that refuses them */
-        w.share->process = process;
-        w.share->processes = d->processes;
-        w.share->destroy = brio__share_free;
-        w.share->blocks = system->block_count;
-        w.share->vertices = system->body_vertices;
-        w.share->held_vertices = system->held_count;
-        w.share->params = system->param_count;
-        w.share->part_count = d->part_count;
-        w.share->part_held = copy_of(&w, d->part_held, d->part_count, sizeof *d->part_held);
+        w.partition->process = process;
+        w.partition->processes = d->processes;
+        w.partition->destroy = brio__partition_free;
+        w.partition->blocks = system->block_count;
+        w.partition->vertices = system->body_vertices;
+        w.partition->fixed_vertices = system->fixed_count;
+        w.partition->params = system->param_count;
+        w.partition->component_count = d->component_count;
+        w.partition->component_fixed =
+            copy_of(&w, d->component_fixed, d->component_count, sizeof *d->component_fixed);
         choose_vertices(&w);
         choose_blocks(&w);
     }
@@ -487,16 +490,16 @@ BrioStatus brio__split(const BrioSystem *system, const BrioState *state, const B
     if (!w.failed) split_terms(&w);
     if (!w.failed) split_contact(&w);
     if (!w.failed) split_scripts(&w);
-    if (!w.failed) w.failed = split_state(&w, share_state) != BRIO_OK;
+    if (!w.failed) w.failed = split_state(&w, partition_state) != BRIO_OK;
     if (!local_of) brio__free(w.vertex);
     brio__free(w.block);
     if (w.failed) {
-        if (!w.to || !w.to->share) brio__free(w.share);
+        if (!w.to || !w.to->partition) brio__free(w.partition);
         brio_system_free(w.to);
         brio__free(w.ghost);
         return BRIO_ERROR_MEMORY;
     }
-    *share = w.to;
+    *local_system = w.to;
     *ghost = w.ghost;
     return BRIO_OK;
 }

@@ -49,9 +49,9 @@
 
 #define U 0x1p-53
 #define TINY 1e-300      /* > all underflow errors of n.(a - b), |n|_max = 1 */
-#define TINY_CUBE 1e-280 /* > all underflow errors of det for sizes up to SIZE_MOST */
-#define SIZE_MOST 1e30
-#define SIZE_LEAST 1e-30
+#define TINY_CUBE 1e-280 /* > all underflow errors of det for sizes up to LARGEST_SIZE */
+#define LARGEST_SIZE 1e30
+#define SMALLEST_SIZE 1e-30
 #define SEPARATED 2.0 /* a "time" after the end */
 
 /* A power of two that brings a size near 1. */
@@ -85,9 +85,9 @@ static inline double smaller(double a, double b) { return b < a ? b : a; }
 
 static inline double largest(int count, const double *x)
 {
-    double most = 0;
-    for (int i = 0; i < count; i++) most = larger(most, fabs(x[i]));
-    return most;
+    double max = 0;
+    for (int i = 0; i < count; i++) max = larger(max, fabs(x[i]));
+    return max;
 }
 
 static inline double dot(const double a[3], const double b[3])
@@ -100,8 +100,8 @@ static inline void make_orthogonal(const double e[3], double n[3])
 {
     double square = dot(e, e);
     if (!(square > 0)) return;
-    double part = dot(e, n) / square;
-    for (int k = 0; k < 3; k++) n[k] -= part * e[k];
+    double fraction = dot(e, n) / square;
+    for (int k = 0; k < 3; k++) n[k] -= fraction * e[k];
 }
 
 static inline void normalise(double n[3])
@@ -214,7 +214,7 @@ static inline double norm_of_cross(const double a[2][3], const double b[2][3], i
 static void coplanarity(const double a[2][3], const double b[2][3], const double c[2][3],
                         double margin, Cubic *cubic)
 {
-    double sum[4] = {0, 0, 0, 0}, most[3][3], size = 0;
+    double sum[4] = {0, 0, 0, 0}, max[3][3], size = 0;
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++)
             for (int k = 0; k < 2; k++) sum[i + j + k] += determinant(a[i], b[j], c[k]);
@@ -223,13 +223,13 @@ static void coplanarity(const double a[2][3], const double b[2][3], const double
     cubic->c[2] = sum[2] / 3;
     cubic->c[3] = sum[3];
     for (int k = 0; k < 3; k++) {
-        most[0][k] = larger(fabs(a[0][k]), fabs(a[1][k]));
-        most[1][k] = larger(fabs(b[0][k]), fabs(b[1][k]));
-        most[2][k] = larger(fabs(c[0][k]), fabs(c[1][k]));
+        max[0][k] = larger(fabs(a[0][k]), fabs(a[1][k]));
+        max[1][k] = larger(fabs(b[0][k]), fabs(b[1][k]));
+        max[2][k] = larger(fabs(c[0][k]), fabs(c[1][k]));
     }
     for (int k = 0; k < 3; k++) { /* the sizes of the six terms, at most */
         int i = (k + 1) % 3, j = (k + 2) % 3;
-        size += most[0][k] * (most[1][i] * most[2][j] + most[1][j] * most[2][i]);
+        size += max[0][k] * (max[1][i] * max[2][j] + max[1][j] * max[2][i]);
     }
     cubic->error = size < 1e300 ? 33 * U * size + TINY_CUBE : INFINITY;
     if (!(margin > 0)) return;
@@ -237,20 +237,20 @@ static void coplanarity(const double a[2][3], const double b[2][3], const double
     double elevated[4] = {n[0], (n[0] + 2 * n[1]) / 3, (2 * n[1] + n[2]) / 3, n[2]};
     double sign = cubic->c[0] < 0 ? -1 : 1;
     for (int k = 0; k < 4; k++) cubic->c[k] = sign * cubic->c[k] - margin * elevated[k];
-    cubic->error += 33 * U * margin * (most[1][0] + most[1][1] + most[1][2]) *
-                    (most[2][0] + most[2][1] + most[2][2]);
+    cubic->error +=
+        33 * U * margin * (max[1][0] + max[1][1] + max[1][2]) * (max[2][0] + max[2][1] + max[2][2]);
 }
 
 /* The Bernstein coefficients on [low, high]. */
 static void restrict_cubic(const Cubic *cubic, double low, double high, double c[4])
 {
-    double part = low < 1 ? (high - low) / (1 - low) : 0;
+    double fraction = low < 1 ? (high - low) / (1 - low) : 0;
     for (int k = 0; k < 4; k++) c[k] = cubic->c[k];
     for (int level = 3; level > 0; level--)
         for (int k = 0; k < level; k++) c[k] = (1 - low) * c[k] + low * c[k + 1];
-    if (part < 1)
+    if (fraction < 1)
         for (int level = 1; level < 4; level++)
-            for (int k = 3; k >= level; k--) c[k] = (1 - part) * c[k - 1] + part * c[k];
+            for (int k = 3; k >= level; k--) c[k] = (1 - fraction) * c[k - 1] + fraction * c[k];
 }
 
 /* A time up to which the cubic has no zero from `t` on (`t` if it may vanish there); SEPARATED if
@@ -315,20 +315,20 @@ static void query_cubic(int pairs, const double x0[12], const double x1[12], Cub
 static int query(int pairs, const double x0[12], const double x1[12], double *toi)
 {
     *toi = 0;
-    double most = larger(largest(12, x0), largest(12, x1)), sum = 0;
+    double max = larger(largest(12, x0), largest(12, x1)), sum = 0;
     for (int i = 0; i < 12; i++) sum += x0[i] * 0 + x1[i] * 0;
     if (!(sum == 0)) return 1; /* not finite */
 
     /* Only differences matter: bring the largest into a range where neither they nor their products
      * overflow. */
-    double y[2][12], early = most > 1e300 ? 0x1p-10 : 1;
+    double y[2][12], early = max > 1e300 ? 0x1p-10 : 1;
     Motion motion = {.pairs = pairs};
     differences(pairs, x0, motion.from);
     differences(pairs, x1, motion.to);
     double size =
         larger(largest(3 * pairs, &motion.from[0][0]), largest(3 * pairs, &motion.to[0][0]));
     if (size == 0) return 1;
-    if (size > SIZE_MOST || size < SIZE_LEAST) {
+    if (size > LARGEST_SIZE || size < SMALLEST_SIZE) {
         double scale = early * scale_for(size);
         for (int i = 0; i < 12; i++) {
             y[0][i] = scale * x0[i];
@@ -399,8 +399,8 @@ static double advance_off_plane(const Motion *motion, double margin, double t)
     Cubic cubic;
     coplanarity(d[0], d[1], d[2], margin, &cubic);
     if (!(cubic.c[0] > 0)) return t;
-    double part = advance_cubic(&cubic, 0, STEP_CLIPS);
-    return part > 1 ? SEPARATED : larger(t, (t + part * (1 - t)) * (1 - 16 * U));
+    double fraction = advance_cubic(&cubic, 0, STEP_CLIPS);
+    return fraction > 1 ? SEPARATED : larger(t, (t + fraction * (1 - t)) * (1 - 16 * U));
 }
 
 static double step(int pairs, const double x[12], const double dx[12], double thickness,
@@ -412,7 +412,7 @@ static double step(int pairs, const double x[12], const double dx[12], double th
     differences(pairs, dx, velocity);
     double size =
         larger(largest(3 * pairs, &motion.from[0][0]), largest(3 * pairs, &velocity[0][0]));
-    if (size > 0 && (size > SIZE_MOST || size < SIZE_LEAST)) {
+    if (size > 0 && (size > LARGEST_SIZE || size < SMALLEST_SIZE)) {
         double y[12], dy[12], scale = scale_for(size);
         if (!(size <= 1e300)) return 0;
         for (int i = 0; i < 12; i++) {

@@ -12,7 +12,7 @@
  * for further motion by MARGIN. */
 #define NEAR 0.5
 #define MARGIN 0.5
-#define KEEP 0.1 /* the share of its distance that a pair keeps in a step */
+#define KEEP 0.1 /* the fraction of its distance that a pair keeps in a step */
 
 typedef float v4 __attribute__((vector_size(16)));
 typedef int i4 __attribute__((vector_size(16)));
@@ -95,11 +95,11 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
     c->surface = surface;
     c->now_reach = NAN;
     c->end = surface->primitive_count;
-    if (system->share) {
-        c->first = (int32_t)((int64_t)surface->primitive_count * system->share->process /
-                             system->share->processes);
-        c->end = (int32_t)((int64_t)surface->primitive_count * (system->share->process + 1) /
-                           system->share->processes);
+    if (system->partition) {
+        c->first = (int32_t)((int64_t)surface->primitive_count * system->partition->process /
+                             system->partition->processes);
+        c->end = (int32_t)((int64_t)surface->primitive_count * (system->partition->process + 1) /
+                           system->partition->processes);
     }
     c->low = brio__alloc(3 * n, sizeof(double));
     c->high = brio__alloc(3 * n, sizeof(double));
@@ -168,12 +168,12 @@ static inline bool overlap(const Box *a, const Box *b)
 }
 
 static inline v4 choose(i4 mask, v4 a, v4 b) { return (v4)(((i4)a & mask) | ((i4)b & ~mask)); }
-static inline v4 least(v4 a, v4 b) { return choose(a < b, a, b); }
-static inline v4 most(v4 a, v4 b) { return choose(a > b, a, b); }
+static inline v4 min(v4 a, v4 b) { return choose(a < b, a, b); }
+static inline v4 max(v4 a, v4 b) { return choose(a > b, a, b); }
 
 static inline Box join(const Box *a, const Box *b)
 {
-    return (Box){least(a->low, b->low), most(a->high, b->high)};
+    return (Box){min(a->low, b->low), max(a->high, b->high)};
 }
 
 typedef struct BoxWork {
@@ -275,7 +275,7 @@ static bool covered(const BrioContact *c, const double *x, const double *dx)
 static void add_candidate(BrioContact *c, int kind, const int32_t node[4])
 {
     const BrioSurface *s = c->surface;
-    if (s->held[node[0]] && s->held[node[1]] && s->held[node[2]] && s->held[node[3]]) return;
+    if (s->fixed[node[0]] && s->fixed[node[1]] && s->fixed[node[2]] && s->fixed[node[3]]) return;
     int32_t vertex[4];
     double rest = 1;
     for (int k = 0; k < 4; k++) vertex[k] = s->vertex[node[k]];
@@ -321,7 +321,7 @@ static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioP
                 if (!more) {
                     c->out_of_memory = true;
                     c->candidate[1].term.elements = before;
-                    c->candidate[1].term.blocks = (before + LANES - 1) / LANES;
+                    c->candidate[1].term.packs = (before + LANES - 1) / LANES;
                     continue;
                 }
                 c->edges = more;
@@ -523,14 +523,15 @@ double brio__contact_evaluate(BrioContact *c, const double *param, const double 
 }
 
 BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const double *x,
-                                  double weight, bool project, BrioExtra *extra)
+                                  double weight, bool project, BrioOverlay *overlay)
 {
     param = begin_call(c, param);
     refresh(c, param, x);
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
     for (int k = 0; k < BRIO_PAIR_KINDS; k++)
-        BRIO_CHECK(brio__pairs_assemble(&c->pair[k], c->system, param, x, weight, project, extra));
-    if (!brio__extra_any(extra) || brio__extra_fits(extra)) return BRIO_OK;
+        BRIO_CHECK(
+            brio__pairs_assemble(&c->pair[k], c->system, param, x, weight, project, overlay));
+    if (!brio__overlay_any(overlay) || brio__overlay_fits(overlay)) return BRIO_OK;
     /* pairs may be those of x while the candidates are of where a step was tried since */
     ensure(c, param, x, NULL);
     if (c->out_of_memory) return BRIO_ERROR_MEMORY;
@@ -541,27 +542,27 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
             int32_t vertex[4];
             if (!(from->distance[e] < c->reach)) continue;
             brio__pairs_vertices(from, e, vertex);
-            BRIO_CHECK(brio__pairs_reserve(c->system, vertex, extra));
+            BRIO_CHECK(brio__pairs_reserve(c->system, vertex, overlay));
         }
     }
     return BRIO_OK;
 }
 
 int64_t brio__contact_count(BrioContact *c, const double *param, const double *x,
-                            double *least_distance, BrioLimit *nearest)
+                            double *min_distance, BrioLimit *nearest)
 {
     int64_t count = 0;
     param = begin_call(c, param);
     refresh(c, param, x);
-    *least_distance = INFINITY;
+    *min_distance = INFINITY;
     if (nearest) nearest->term = NULL;
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) {
         BrioPairs *pairs = &c->pair[k];
         brio__pairs_measure(pairs, param, x);
         count += pairs->term.elements;
         for (int64_t e = 0; e < pairs->term.elements; e++) {
-            if (!(pairs->distance[e] < *least_distance)) continue;
-            *least_distance = pairs->distance[e];
+            if (!(pairs->distance[e] < *min_distance)) continue;
+            *min_distance = pairs->distance[e];
             if (!nearest) continue;
             *nearest =
                 (BrioLimit){.term = &pairs->term, .element = e, .distance = pairs->distance[e]};

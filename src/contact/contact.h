@@ -36,7 +36,7 @@ double brio__contact_evaluate(BrioContact *contact, const double *param, const d
 /* The matrix += weight times the Hessian. Pairs that are a little farther apart get places in its
  * pattern too, since they come next. */
 BrioStatus brio__contact_assemble(BrioContact *contact, const double *param, const double *x,
-                                  double weight, bool project, BrioExtra *extra);
+                                  double weight, bool project, BrioOverlay *overlay);
 /* The largest t in (0,1] such that no two surfaces meet on x + [0,t] dx: a tenth of each distance
  * is kept. */
 double brio__contact_max_step(BrioContact *contact, const double *param, const double *x,
@@ -44,8 +44,8 @@ double brio__contact_max_step(BrioContact *contact, const double *param, const d
 
 /* Pairs closer than dhat at x, the least distance of theirs (INFINITY: none), and the nearest
  * pair. */
-int64_t brio__contact_count(BrioContact *contact, const double *param, const double *x,
-                            double *least, BrioLimit *nearest);
+int64_t brio__contact_count(BrioContact *contact, const double *param, const double *x, double *min,
+                            BrioLimit *nearest);
 /* Whether pairs were left out for want of memory since this was last asked. */
 bool brio__contact_out_of_memory(BrioContact *contact);
 /* Finds the pairs that are closer than dhat at x, unless they are known. */

@@ -58,23 +58,24 @@ BrioStatus brio__exact_create(const BrioSystem *system, BrioExact **exact)
 {
     int owners = owner_count(system);
     BrioExactPart *part = brio__alloc((size_t)owners + 1, sizeof *part);
-    BrioExact *made = brio__calloc(1, sizeof *made);
-    BrioStatus status = made && part ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioExact *created = brio__calloc(1, sizeof *created);
+    BrioStatus status = created && part ? BRIO_OK : BRIO_ERROR_MEMORY;
     *exact = NULL;
     if (status == BRIO_OK) {
-        made->system = system;
-        made->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof *made->x);
+        created->system = system;
+        created->x = brio__alloc(3 * (size_t)system->vertex_count, sizeof *created->x);
         for (int i = 0; i < owners; i++) part[i] = part_of(system, i).surface;
-        status = made->x ? brio__intersector_create(part, owners, &made->in) : BRIO_ERROR_MEMORY;
-        made->in.fixed = fixed;
-        made->in.excluded = excluded;
-        made->in.context = system;
+        status =
+            created->x ? brio__intersector_create(part, owners, &created->in) : BRIO_ERROR_MEMORY;
+        created->in.fixed = fixed;
+        created->in.excluded = excluded;
+        created->in.context = system;
     }
     brio__free(part);
     if (status == BRIO_OK)
-        *exact = made;
+        *exact = created;
     else
-        brio__exact_free(made);
+        brio__exact_free(created);
     return status;
 }
 
@@ -193,7 +194,7 @@ void brio__exact_watch(void *watch, const BrioState *state)
 
 bool brio__exact_forbidden(const BrioSystem *system)
 {
-    return system->barrier && (system->surface || system->plane_count);
+    return system->barrier && (system->surface || system->analytic_count);
 }
 
 /* ---- in words --------------------------------------------------------------------------- */

@@ -57,7 +57,7 @@ typedef struct BrioExactWatch {
     int64_t states, pairs, intersections, inverted, behind, not_finite;
     double seconds;
     bool failed;
-    int64_t step; /* of the first state that failed: the last whole step before or at it */
+    int64_t step; /* of the initial state that failed: the last whole step before or at it */
     double time;
     char reason[320]; /* what is wrong there */
 } BrioExactWatch;

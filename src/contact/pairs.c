@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Kernel calls cover GRAIN blocks of eight; Hessians are made CHUNK blocks at a time. */
+/* Kernel calls cover GRAIN packs of eight; Hessians are made CHUNK packs at a time. */
 enum { GRAIN = 32, CHUNK = 128, NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2 };
 
 void brio__pairs_free(BrioPairs *pairs)
@@ -16,7 +16,7 @@ void brio__pairs_free(BrioPairs *pairs)
     brio__free(pairs->distance);
 }
 
-void brio__pairs_clear(BrioPairs *pairs) { pairs->term.elements = pairs->term.blocks = 0; }
+void brio__pairs_clear(BrioPairs *pairs) { pairs->term.elements = pairs->term.packs = 0; }
 
 static BrioStatus grow(BrioPairs *pairs, size_t room)
 {
@@ -53,29 +53,29 @@ BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool c
 BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const double *rest)
 {
     BrioTerm *term = &pairs->term;
-    int64_t e = term->elements, block = e / LANES, place = e % LANES;
-    if (block == pairs->room) BRIO_CHECK(grow(pairs, 2 * (size_t)pairs->room));
-    for (int k = 0; k < NODES; k++) term->node[(block * NODES + k) * LANES + place] = 3 * vertex[k];
+    int64_t e = term->elements, pack = e / LANES, place = e % LANES;
+    if (pack == pairs->room) BRIO_CHECK(grow(pairs, 2 * (size_t)pairs->room));
+    for (int k = 0; k < NODES; k++) term->node[(pack * NODES + k) * LANES + place] = 3 * vertex[k];
     for (int k = 0; k < term->energy->rest; k++)
-        term->rest[(block * term->energy->rest + k) * LANES + place] = rest[k];
+        term->rest[(pack * term->energy->rest + k) * LANES + place] = rest[k];
     term->elements++;
-    term->blocks = block + 1;
+    term->packs = pack + 1;
     return BRIO_OK;
 }
 
-/* The last element fills its block, weightless. */
+/* The last element fills its pack, weightless. */
 void brio__pairs_finish(BrioPairs *pairs)
 {
     BrioTerm *term = &pairs->term;
     int size = term->energy->rest;
-    for (int64_t e = term->elements; e > 0 && e < term->blocks * LANES; e++) {
-        int64_t block = e / LANES, place = e % LANES;
+    for (int64_t e = term->elements; e > 0 && e < term->packs * LANES; e++) {
+        int64_t pack = e / LANES, place = e % LANES;
         for (int k = 0; k < NODES; k++) {
-            int32_t *node = term->node + (block * NODES + k) * LANES;
+            int32_t *node = term->node + (pack * NODES + k) * LANES;
             node[place] = node[place - 1];
         }
         for (int k = 0; k < size; k++) {
-            double *rest = term->rest + (block * size + k) * LANES;
+            double *rest = term->rest + (pack * size + k) * LANES;
             rest[place] = k ? rest[place - 1] : 0;
         }
     }
@@ -109,7 +109,7 @@ void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x)
 {
     Work work = work_on(pairs, param, x);
     work.batch.distance = pairs->distance;
-    brio__parallel_for(pairs->term.blocks, GRAIN, run, &work);
+    brio__parallel_for(pairs->term.packs, GRAIN, run, &work);
 }
 
 double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *s, const double *param,
@@ -120,8 +120,8 @@ double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *s, const double 
     double sum = 0;
     work.batch.energy = pairs->energy;
     work.batch.gradient = gradient || world ? pairs->gradient : NULL;
-    brio__parallel_for(term->blocks, GRAIN, run, &work);
-    for (int64_t b = 0; b < term->blocks; b++) sum += pairs->energy[b];
+    brio__parallel_for(term->packs, GRAIN, run, &work);
+    for (int64_t b = 0; b < term->packs; b++) sum += pairs->energy[b];
     for (int64_t e = 0; work.batch.gradient && e < term->elements; e++)
         for (int k = 0; k < NODES; k++) {
             const double *g = pairs->gradient + (e / LANES * NODES + k) * 3 * LANES + e % LANES;
@@ -159,19 +159,19 @@ static void reach(const BrioSystem *s, const int32_t vertex[4], Reach *to)
         }
 }
 
-BrioStatus brio__pairs_reserve(const BrioSystem *s, const int32_t vertex[4], BrioExtra *extra)
+BrioStatus brio__pairs_reserve(const BrioSystem *s, const int32_t vertex[4], BrioOverlay *overlay)
 {
     Reach to;
     reach(s, vertex, &to);
     for (int a = 0; a < to.blocks; a++)
         for (int b = 0; b <= a; b++)
-            BRIO_CHECK(brio__extra_reserve(extra, to.block[a], to.block[b]));
+            BRIO_CHECK(brio__overlay_reserve(overlay, to.block[a], to.block[b]));
     return BRIO_OK;
 }
 
 /* J^T H J of one element, from the right and then from the left. H: its blocks in its lane. */
 static BrioStatus add_element(const BrioSystem *s, const int32_t vertex[4], const double *H,
-                              double weight, BrioExtra *extra)
+                              double weight, BrioOverlay *overlay)
 {
     Reach to;
     double h[NODES][NODES][9], right[NODES][4 * NODES][9], sum[4 * NODES][4 * NODES][9];
@@ -193,27 +193,27 @@ static BrioStatus add_element(const BrioSystem *s, const int32_t vertex[4], cons
                 sum[a][b][k] += weight * to.entry[p].weight * right[to.entry[p].node][b][k];
     for (int a = 0; a < to.blocks; a++)
         for (int b = 0; b <= a; b++)
-            BRIO_CHECK(brio__extra_add(extra, to.block[a], to.block[b], sum[a][b]));
+            BRIO_CHECK(brio__overlay_add(overlay, to.block[a], to.block[b], sum[a][b]));
     return BRIO_OK;
 }
 
 BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const double *param,
-                                const double *x, double weight, bool project, BrioExtra *extra)
+                                const double *x, double weight, bool project, BrioOverlay *overlay)
 {
     const BrioTerm *term = &pairs->term;
     Work work = work_on(pairs, param, x);
     work.batch.project = project;
     work.hessian = pairs->hessian;
-    for (int64_t first = 0; first < term->blocks; first += CHUNK) {
+    for (int64_t first = 0; first < term->packs; first += CHUNK) {
         work.first = first;
-        brio__parallel_for(BRIO_MIN((int64_t)CHUNK, term->blocks - first), GRAIN, run, &work);
+        brio__parallel_for(BRIO_MIN((int64_t)CHUNK, term->packs - first), GRAIN, run, &work);
         for (int64_t e = first * LANES; e < BRIO_MIN(term->elements, (first + CHUNK) * LANES);
              e++) {
             int32_t vertex[NODES];
             brio__pairs_vertices(pairs, e, vertex);
             BRIO_CHECK(add_element(
                 s, vertex, pairs->hessian + (e / LANES - first) * HESSIAN * LANES + e % LANES,
-                weight, extra));
+                weight, overlay));
         }
     }
     return BRIO_OK;

@@ -4,20 +4,20 @@
 #ifndef BRIO_PAIRS_H
 #define BRIO_PAIRS_H
 
-#include "../linear/extra.h"
+#include "../linear/overlay.h"
 #include "../system/system.h"
 
 #include <string.h>
 
 typedef struct BrioPairs {
-    /* energy, elements, blocks, node, rest; its parameters are given to each call */
+    /* energy, elements, packs, node, rest; its parameters are given to each call */
     BrioTerm term;
-    int64_t room;     /* blocks */
+    int64_t room;     /* packs */
     bool candidates;  /* only ever measured: without the arrays that evaluation needs */
-    double *energy;   /* [block] */
-    double *gradient; /* [block][3*nodes][8] */
-    double *hessian;  /* of a few blocks */
-    double *distance; /* [block][8] */
+    double *energy;   /* [pack] */
+    double *gradient; /* [pack][3*nodes][8] */
+    double *hessian;  /* of a few packs */
+    double *distance; /* [pack][8] */
 } BrioPairs;
 
 /* `energy` of four nodes; room for so many elements at first. */
@@ -27,7 +27,7 @@ void brio__pairs_free(BrioPairs *pairs);
 void brio__pairs_clear(BrioPairs *pairs);
 /* `vertex`: world vertices; `rest`: the energy's rest data. */
 BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const double *rest);
-void brio__pairs_finish(BrioPairs *pairs); /* after the last one: fills the last block */
+void brio__pairs_finish(BrioPairs *pairs); /* after the last one: fills the last pack */
 
 static inline int32_t brio__pairs_vertex(const BrioPairs *pairs, int64_t element, int k)
 {
@@ -56,8 +56,9 @@ double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *system, const do
                             const double *x, double *gradient, double *world);
 /* extra += weight times the Hessian by q. */
 BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *system, const double *param,
-                                const double *x, double weight, bool project, BrioExtra *extra);
+                                const double *x, double weight, bool project, BrioOverlay *overlay);
 /* Reserves the blocks that an element with these vertices would add to. */
-BrioStatus brio__pairs_reserve(const BrioSystem *system, const int32_t vertex[4], BrioExtra *extra);
+BrioStatus brio__pairs_reserve(const BrioSystem *system, const int32_t vertex[4],
+                               BrioOverlay *overlay);
 
 #endif

@@ -18,7 +18,7 @@
 #include "../potential/potential.h"
 
 /* What an implicit method asks a model about: the pose q at `time`, reached with the velocity (q -
- * from)/over, all within the step that began at the state's q_n and time; held vertices are on
+ * from)/over, all within the step that began at the state's q_n and time; fixed vertices are on
  * their way. */
 typedef struct BrioMotion {
     const double *q, *from;
@@ -30,6 +30,8 @@ typedef struct BrioDampingModel {
     const char *name, *summary, *citation;
     bool brakes_translation; /* a body in free fall notices it */
     bool brakes_rotation;
+    /* its Hessian is in blocks that come and go with contacts, and is summed before theirs */
+    bool overlay;
     const BrioField *fields;
     /* What it keeps beside its values; NULL: nothing. */
     BrioStatus (*create)(const BrioSystem *system, const double *values, void **self);
@@ -58,9 +60,9 @@ typedef struct BrioDampingModel {
                   const double *v, double time, double h, double *f);
     double (*filter)(void *self, const double *values, const BrioSystem *system, const double *q,
                      double h, double *v);
-    /* Of a model that also acts on held vertices: held (3 each) += weight times minus its force on
-     * them, as of the last `potential` with a gradient or `force`. May be NULL. */
-    void (*held)(void *self, const BrioSystem *system, double weight, double *held);
+    /* Of a model that also acts on fixed vertices: fixed (3 each) += weight times minus its force
+     * on them, as of the last `potential` with a gradient or `force`. May be NULL. */
+    void (*fixed)(void *self, const BrioSystem *system, double weight, double *fixed);
 } BrioDampingModel;
 
 /* A model at work. */

@@ -26,7 +26,7 @@ BrioStatus brio__dissipation_create(const BrioSystem *system, const BrioDamping 
     BrioStatus status = BRIO_OK;
     for (int i = 0; i < count && status == BRIO_OK; i++)
         status = add(d, brio__damping_model(damping[i].type), damping[i].values);
-    if (status == BRIO_OK && system->friction && (system->surface || system->plane_count)) {
+    if (status == BRIO_OK && system->friction && (system->surface || system->analytic_count)) {
         d->friction = d->count;
         status = add(d, &brio__friction_model, NULL);
     }
@@ -80,11 +80,11 @@ double brio__dissipation_value(BrioDissipation *d, const BrioState *state, const
 
 BrioStatus brio__dissipation_hessian(BrioDissipation *d, const BrioState *state,
                                      const BrioMotion *motion, double weight, bool project,
-                                     BrioLinear *matrix)
+                                     bool overlay, BrioLinear *matrix)
 {
     for (int i = 0; i < d->count; i++) {
         const BrioDamper *damper = &d->damper[i];
-        if (damper->model->assemble)
+        if (damper->model->assemble && damper->model->overlay == overlay)
             BRIO_CHECK(damper->model->assemble(damper->self, damper->values, state, motion, weight,
                                                project, matrix));
     }

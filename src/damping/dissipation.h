@@ -34,10 +34,10 @@ BrioStatus brio__dissipation_lag(BrioDissipation *dissipation, BrioPotential *po
 /* D_n of a motion in W s; its gradient is added unless NULL. */
 double brio__dissipation_value(BrioDissipation *dissipation, const BrioState *state,
                                const BrioMotion *motion, double *gradient);
-/* Matrix += weight times the Hessian of D_n. */
+/* Matrix += weight times the Hessian of D_n: of the models with `overlay`, or of the others. */
 BrioStatus brio__dissipation_hessian(BrioDissipation *dissipation, const BrioState *state,
                                      const BrioMotion *motion, double weight, bool project,
-                                     BrioLinear *matrix);
+                                     bool overlay, BrioLinear *matrix);
 /* Bounds of its curvature that change with every step (bound.h): those of friction. */
 void brio__dissipation_bound(BrioDissipation *dissipation, const BrioState *state,
                              const BrioMotion *motion, double weight, double *bound);

@@ -29,8 +29,8 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
         for (int64_t v = first; v < first + count; v++)
             if (system->map_start[v] < system->map_start[v + 1])
                 d->vertices[system->map_block[system->map_start[v]]] =
-                    (double)(system->share ? system->share->body[b].vertices
-                                           : system->body[b].count) /
+                    (double)(system->partition ? system->partition->body[b].vertices
+                                               : system->body[b].count) /
                     (double)count;
     }
     *self = d;
@@ -47,7 +47,7 @@ static double potential(void *self, const double *values, const BrioState *state
         if (i < 3 * (int64_t)brio__owned(drag->system)) sum += c * d * d;
         if (gradient) gradient[i] += c * d;
     }
-    brio__share_sum(drag->system->share, &sum, 1);
+    brio__partition_sum(drag->system->partition, &sum, 1);
     return sum / 2;
 }
 

@@ -28,9 +28,9 @@ typedef struct Friction {
     const BrioSystem *system;
     BrioPairs pairs;
     double *x;       /* world positions, or velocities */
-    double *push;    /* gradients of the contacts with one obstacle: [block][3][8] */
+    double *push;    /* gradients of the contacts with one obstacle: [pack][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
-    /* the last gradient, by world positions; NULL where nothing moves held vertices */
+    /* the last gradient, by world positions; NULL where nothing moves fixed vertices */
     double *world;
     double *joined; /* on several processes: a vector of all that they have; NULL on one */
 } Friction;
@@ -59,13 +59,15 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
-    if (system->share) f->joined = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
-    bool made = f->x && f->push && f->shared && (f->world || !system->scripted_count) &&
-                (f->joined || !system->share);
-    BrioStatus status = made ? brio__pairs_create(&f->pairs, brio__energy("friction"), false,
-                                                  system->surface ? system->surface->primitive_count
-                                                                  : system->body_vertices / 8)
-                             : BRIO_ERROR_MEMORY;
+    if (system->partition)
+        f->joined = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
+    bool allocated = f->x && f->push && f->shared && (f->world || !system->scripted_count) &&
+                     (f->joined || !system->partition);
+    BrioStatus status = allocated
+                            ? brio__pairs_create(&f->pairs, brio__energy("friction"), false,
+                                                 system->surface ? system->surface->primitive_count
+                                                                 : system->body_vertices / 8)
+                            : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         *self = f;
     else
@@ -83,11 +85,11 @@ static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], c
                       double force)
 {
     double rest[13] = {force, w[0], w[1], w[2], w[3]}, *t = rest + 5, *u = rest + 8;
-    int least = 0; /* the axis most across n */
+    int min = 0; /* the axis most across n */
     for (int r = 1; r < 3; r++)
-        if (fabs(n[r]) < fabs(n[least])) least = r;
-    double length = sqrt(1 - n[least] * n[least]); /* |e - (e.n) n| */
-    for (int r = 0; r < 3; r++) t[r] = ((r == least) - n[least] * n[r]) / length;
+        if (fabs(n[r]) < fabs(n[min])) min = r;
+    double length = sqrt(1 - n[min] * n[min]); /* |e - (e.n) n| */
+    for (int r = 0; r < 3; r++) t[r] = ((r == min) - n[min] * n[r]) / length;
     for (int r = 0; r < 3; r++)
         u[r] = n[(r + 1) % 3] * t[(r + 2) % 3] - n[(r + 2) % 3] * t[(r + 1) % 3];
     for (int k = 0; k < 4; k++)
@@ -118,9 +120,9 @@ static double closest(int kind, const double x[12], double w[4])
 static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem *s,
                             const double *param)
 {
-    double least;
+    double min;
     brio__contact_out_of_memory(contact); /* what was is over */
-    brio__contact_count(contact, param, f->x, &least, NULL);
+    brio__contact_count(contact, param, f->x, &min, NULL);
     if (brio__contact_out_of_memory(contact)) return BRIO_ERROR_MEMORY;
     param += s->contact_params;
     for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
@@ -150,8 +152,8 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
 /* Of a contact with a plane or a shape, the gradient is the normal force along the normal. */
 static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *param)
 {
-    for (int k = 0; k < s->plane_count; k++) {
-        const BrioTerm *term = &s->term[s->plane_term + k];
+    for (int k = 0; k < s->analytic_count; k++) {
+        const BrioTerm *term = &s->term[s->analytic_term + k];
         brio__obstacle_gradients(term, param, f->x, f->push);
         for (int64_t e = 0; e < term->elements; e++) {
             const double w[4] = {1, 0, 0, 0};
@@ -189,7 +191,7 @@ static double *begin_join(Friction *f, const BrioSystem *s)
 }
 static void end_join(Friction *f, const BrioSystem *s, double *out)
 {
-    brio__share_complete(s->share, f->joined);
+    brio__partition_complete(s->partition, f->joined);
     brio__combine(s, 1, out, 1, f->joined, out);
 }
 
@@ -206,12 +208,12 @@ static double potential(void *self, const double *values, const BrioState *state
     double eps = slide(f->system, state, motion->time);
     if (f->world && gradient)
         memset(f->world, 0, 3 * (size_t)f->system->vertex_count * sizeof *f->world);
-    if ((f->pairs.term.elements == 0 && !f->system->share) || !(eps > 0)) return 0;
+    if ((f->pairs.term.elements == 0 && !f->system->partition) || !(eps > 0)) return 0;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
     double *sum = gradient && f->joined ? begin_join(f, f->system) : gradient;
     double D = brio__pairs_evaluate(&f->pairs, f->system, (double[2]){eps, 0}, f->x, sum,
                                     gradient ? f->world : NULL);
-    brio__share_sum(f->system->share, &D, 1);
+    brio__partition_sum(f->system->partition, &D, 1);
     if (sum != gradient) end_join(f, f->system, gradient);
     return D;
 }
@@ -226,7 +228,7 @@ static BrioStatus assemble(void *self, const double *values, const BrioState *st
     if (f->pairs.term.elements == 0 || !(eps > 0)) return BRIO_OK;
     brio__system_positions_on_way(f->system, state, motion->q, motion->time, &motion->way, f->x);
     double param[2] = {eps, project ? 1 : 0};
-    return brio__pairs_assemble(&f->pairs, f->system, param, f->x, weight, true, matrix->extra);
+    return brio__pairs_assemble(&f->pairs, f->system, param, f->x, weight, true, matrix->overlay);
 }
 
 /* One contact: where its vertices and its data are. */
@@ -301,8 +303,8 @@ static double mobility(const Friction *f, const BrioSystem *s, const Contact *c)
     for (int i = 0; i < 4; i++)
         for (int32_t m = s->map_start[c->vertex[i]];
              c->weight[i] != 0 && m < s->map_start[c->vertex[i] + 1]; m++) {
-            double share = c->weight[i] * s->map_weight[m];
-            sum += share * share / s->mass[s->map_block[m]];
+            double fraction = c->weight[i] * s->map_weight[m];
+            sum += fraction * fraction / s->mass[s->map_block[m]];
             shared = BRIO_MAX(shared, f->shared[s->map_block[m]]);
         }
     return sum * shared;
@@ -321,7 +323,7 @@ static void count_contacts(Friction *f, const BrioSystem *s)
     if (!f->joined) return;
     begin_join(f, s);
     for (int32_t b = 0; b < s->block_count; b++) f->joined[3 * (int64_t)b] = f->shared[b];
-    brio__share_complete(s->share, f->joined);
+    brio__partition_complete(s->partition, f->joined);
     for (int32_t b = 0; b < s->block_count; b++) f->shared[b] = (int32_t)f->joined[3 * (int64_t)b];
 }
 
@@ -332,7 +334,7 @@ static void force(void *self, const double *values, const BrioState *state, cons
     Friction *f = self;
     const BrioSystem *s = f->system;
     if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
-    if (f->pairs.term.elements == 0 && !s->share) return;
+    if (f->pairs.term.elements == 0 && !s->partition) return;
     brio__system_velocities(s, state, v, time, f->x);
     count_contacts(f, s);
     double *sum = f->joined ? begin_join(f, s) : out;
@@ -356,12 +358,12 @@ static void force(void *self, const double *values, const BrioState *state, cons
     if (sum != out) end_join(f, s, out);
 }
 
-static void held(void *self, const BrioSystem *system, double weight, double *out)
+static void fixed(void *self, const BrioSystem *system, double weight, double *out)
 {
     const Friction *f = self;
-    for (int64_t i = 0; i < system->held_count; i++)
+    for (int64_t i = 0; i < system->fixed_count; i++)
         for (int r = 0; r < 3; r++)
-            out[3 * i + r] += weight * f->world[3 * (int64_t)system->held[i] + r];
+            out[3 * i + r] += weight * f->world[3 * (int64_t)system->fixed[i] + r];
 }
 
 const BrioDampingModel brio__friction_model = {
@@ -369,6 +371,7 @@ const BrioDampingModel brio__friction_model = {
     .summary = "Smoothed Coulomb friction between what is in contact, with normal forces of the "
                "start of the step.",
     .citation = "Li2020",
+    .overlay = true,
     .create = create,
     .destroy = destroy,
     .lag = lag,
@@ -376,5 +379,5 @@ const BrioDampingModel brio__friction_model = {
     .assemble = assemble,
     .bound = bound,
     .force = force,
-    .held = held,
+    .fixed = fixed,
 };

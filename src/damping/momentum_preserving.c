@@ -1,5 +1,6 @@
 /* Momentum-preserving damping [Mueller2007; Dinev2018, Eq. 32-36]: after a step, the part of the
- * velocities that is no rigid motion of the body is made smaller by the share k for every 0.033 s,
+ * velocities that is no rigid motion of the body is made smaller by the fraction k for every 0.033
+ * s,
  *
  *     dv_i = v_i - (v_cm + w x r_i),     v_i -= (1 - (1 - k)^(h / 0.033 s)) dv_i.
  *
@@ -38,8 +39,8 @@ static void solve_inertia(double I[3][3], const double L[3], double w[3])
     for (int k = 0; k < 9; k++) w[k / 3] += C[k % 3][k / 3] * L[k % 3] / det;
 }
 
-static double filter_body(const BrioSystem *s, const BrioBody *body, const double *q, double share,
-                          double *v)
+static double filter_body(const BrioSystem *s, const BrioBody *body, const double *q,
+                          double fraction, double *v)
 {
     int64_t count, first = brio__body_masses(body, &count);
     double mass = 0;
@@ -58,7 +59,7 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
         for (int r = 0; r < 3; r++) centre[r] += m * x[r], speed[r] += m * u[r];
     }
     double first_sums[7] = {mass, centre[0], centre[1], centre[2], speed[0], speed[1], speed[2]};
-    brio__share_sum(s->share, first_sums, 7);
+    brio__partition_sum(s->partition, first_sums, 7);
     mass = first_sums[0];
     if (mass == 0) return 0;
     for (int r = 0; r < 3; r++)
@@ -75,8 +76,8 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
             for (int c = 0; c < 3; c++) I[r][c] += m * ((r == c ? square : 0) - d[r] * d[c]);
         }
     }
-    brio__share_sum(s->share, L, 3);
-    brio__share_sum(s->share, &I[0][0], 9);
+    brio__partition_sum(s->partition, L, 3);
+    brio__partition_sum(s->partition, &I[0][0], 9);
     solve_inertia(I, L, w);
     for (int64_t i = first; i < first + count; i++) {
         int32_t k = s->map_start[i];
@@ -87,11 +88,11 @@ static double filter_body(const BrioSystem *s, const BrioBody *body, const doubl
             int a = (r + 1) % 3, b = (r + 2) % 3;
             double rigid = speed[r] + w[a] * (x[b] - centre[b]) - w[b] * (x[a] - centre[a]);
             double before = u[r];
-            u[r] -= share * (u[r] - rigid);
+            u[r] -= fraction * (u[r] - rigid);
             taken += m / 2 * (before - u[r]) * (before + u[r]);
         }
     }
-    brio__share_sum(s->share, &taken, 1);
+    brio__partition_sum(s->partition, &taken, 1);
     return taken;
 }
 
@@ -99,9 +100,9 @@ static double filter(void *self, const double *values, const BrioSystem *system,
                      double h, double *v)
 {
     (void)self;
-    double share = 1 - pow(1 - values[0], h / paper_step), taken = 0;
+    double fraction = 1 - pow(1 - values[0], h / paper_step), taken = 0;
     for (int b = 0; b < system->body_count; b++)
-        taken += filter_body(system, &system->body[b], q, share, v);
+        taken += filter_body(system, &system->body[b], q, fraction, v);
     return taken;
 }
 

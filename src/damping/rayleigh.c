@@ -66,7 +66,7 @@ static BrioLinear view_of(const Rayleigh *r)
     (void)brio__matrix_rows(&r->matrix->A); /* so that products are threaded */
     BrioLinear view = *r->matrix;
     view.A.value = r->stiffness;
-    view.extra = NULL;
+    view.overlay = NULL;
     return view;
 }
 
@@ -114,7 +114,7 @@ static void apply(Rayleigh *r, const double *values, const double *d)
     if (values[BETA] > 0) {
         BrioLinear K = view_of(r);
         brio__linear_multiply(&K, d, r->image);
-        brio__share_complete(system->share, r->image);
+        brio__partition_complete(system->partition, r->image);
     } else {
         memset(r->image, 0, 3 * (size_t)system->block_count * sizeof(double));
     }

@@ -46,7 +46,7 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     BrioStatus status = brio__elastic_evaluator(system, &s->term, &s->count, &s->evaluator);
     for (int t = 0; t < s->count; t++) s->term[t].rest = NULL; /* each gets rest data of its own */
     for (int t = 0; t < s->count && status == BRIO_OK; t++) {
-        s->term[t].rest = brio__alloc((size_t)(s->term[t].blocks * s->term[t].energy->rest * LANES),
+        s->term[t].rest = brio__alloc((size_t)(s->term[t].packs * s->term[t].energy->rest * LANES),
                                       sizeof(double));
         if (!s->term[t].rest) status = BRIO_ERROR_MEMORY;
     }
@@ -81,7 +81,7 @@ static double own_scale(const BrioEnergy *energy, const double *rest)
     return 6 * rest[0] * det;
 }
 
-/* The pose x as the rest shape of blocks of elements. An element that is flat there (less than a
+/* The pose x as the rest shape of packs of elements. An element that is flat there (less than a
  * thousandth of its volume) has no strain to measure and is left out (weight 0 in its own rest
  * shape, where energies are finite); one that is inverted counts with its volume's size. */
 static void rest_chunk(void *context, int64_t begin, int64_t end)
@@ -90,21 +90,21 @@ static void rest_chunk(void *context, int64_t begin, int64_t end)
     const BrioTerm *term = work->term;
     const BrioEnergy *energy = term->energy;
     double X[12], rest[16];
-    for (int64_t block = begin; block < end; block++)
+    for (int64_t pack = begin; pack < end; pack++)
         for (int i = 0; i < LANES; i++) {
             for (int k = 0; k < energy->nodes; k++)
-                memcpy(X + 3 * k, work->x + term->node[(block * energy->nodes + k) * LANES + i],
+                memcpy(X + 3 * k, work->x + term->node[(pack * energy->nodes + k) * LANES + i],
                        3 * sizeof *X);
-            const double *original = work->original->rest + block * energy->rest * LANES + i;
+            const double *original = work->original->rest + pack * energy->rest * LANES + i;
             double own = original[0];
             energy->rest_shape(X, own_scale(energy, original), NAN, rest);
             rest[0] = fabs(rest[0]);
-            /* own = 0: lanes that only fill the last block */
+            /* own = 0: lanes that only fill the last pack */
             bool left_out = !(rest[0] > 1e-3 * own) || own == 0;
             for (int k = 0; k < energy->rest; k++)
-                term->rest[(block * energy->rest + k) * LANES + i] = !left_out ? rest[k]
-                                                                     : k > 0   ? original[k * LANES]
-                                                                               : 0;
+                term->rest[(pack * energy->rest + k) * LANES + i] = !left_out ? rest[k]
+                                                                    : k > 0   ? original[k * LANES]
+                                                                              : 0;
         }
 }
 
@@ -113,7 +113,7 @@ static void rest_from(StrainEnergy *s)
 {
     for (int t = 0, all = 0; t < s->count; t++, all++) {
         while (!brio__energy_is_elastic(s->original[all].energy)) all++;
-        brio__parallel_for(s->term[t].blocks, 512, rest_chunk,
+        brio__parallel_for(s->term[t].packs, 512, rest_chunk,
                            &(RestWork){&s->term[t], &s->original[all], s->x});
     }
 }
@@ -150,9 +150,9 @@ static double potential(void *self, const double *values, const BrioState *state
     brio__system_positions(s->system, state, motion->q, motion->time, s->x);
     double W =
         brio__evaluate(s->evaluator, state->param, s->x, gradient ? s->gradient : NULL, NULL);
-    brio__share_sum(s->system->share, &W, 1);
+    brio__partition_sum(s->system->partition, &W, 1);
     if (gradient) {
-        brio__share_complete(s->system->share, s->gradient);
+        brio__partition_complete(s->system->partition, s->gradient);
         brio__combine(s->system, 1, gradient, k, s->gradient, gradient);
     }
     return k * W;
@@ -181,7 +181,7 @@ static void force(void *self, const double *values, const BrioState *state, cons
     rest_from(s);
     brio__system_positions(s->system, state, q, time, s->x);
     brio__evaluate(s->evaluator, state->param, s->x, s->gradient, NULL);
-    brio__share_complete(s->system->share, s->gradient);
+    brio__partition_complete(s->system->partition, s->gradient);
     brio__combine(s->system, 1, f, -values[0] / h, s->gradient, f);
     /* implicit solves of the same step measure against its start */
     rest_from_start(s, state);

@@ -22,13 +22,13 @@ static inline lane material(const double *params, const Invariants *in, int orde
 {
     double mu = params[0];
     /* w is 0 from a tenth of the volume on */
-    lane u = lane_min(10 * in->J, lane_set(1)), w = 1 - u, ln = lane_log(u), part = w / u;
+    lane u = lane_min(10 * in->J, lane_set(1)), w = 1 - u, ln = lane_log(u), ratio = w / u;
     if (order > 0) {
         out->d2 = mu / 2 * (in->i2 - 1);
         out->dk = lane_set(-mu / 2);
-        out->dJ = 10 * mu * w * w * (3 * ln - part);
+        out->dJ = 10 * mu * w * w * (3 * ln - ratio);
         out->d22 = lane_set(mu / 2);
-        out->dJJ = 100 * mu * w * (part * (6 + part) - 6 * ln);
+        out->dJJ = 100 * mu * w * (ratio * (6 + ratio) - 6 * ln);
     }
     return mu / 4 * ((in->i2 - 2) * in->i2 - 2 * in->k + 3) - mu * w * w * w * ln;
 }

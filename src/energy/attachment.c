@@ -5,10 +5,9 @@
 
 static void eval(const BrioBatch *batch)
 {
-    for (int64_t block = batch->begin; block < batch->end; block++)
-        spring_block(batch, block,
-                     lane_load(batch->rest + block * LANES) *
-                         lane_load(batch->live + block * LANES),
+    for (int64_t pack = batch->begin; pack < batch->end; pack++)
+        spring_block(batch, pack,
+                     lane_load(batch->rest + pack * LANES) * lane_load(batch->live + pack * LANES),
                      lane_set(0));
 }
 

@@ -31,12 +31,12 @@ static inline lane stretch(const Gradient *F, int j, lane n[3], lane *length, la
 static inline mat3l frame(const lane n0[3], const lane n1[3])
 {
     lane zero = lane_set(0), one = lane_set(1);
-    lane e0[3], e1[3], part = zero, size = zero;
+    lane e0[3], e1[3], projection = zero, size = zero;
     lane_mask no_first = lane_le(n0[0] * n0[0] + n0[1] * n0[1] + n0[2] * n0[2], lane_set(0.5));
     for (int r = 0; r < 3; r++) e0[r] = lane_select(no_first, lane_set(r == 0), n0[r]);
-    for (int r = 0; r < 3; r++) part += e0[r] * n1[r];
+    for (int r = 0; r < 3; r++) projection += e0[r] * n1[r];
     for (int r = 0; r < 3; r++) {
-        e1[r] = n1[r] - part * e0[r];
+        e1[r] = n1[r] - projection * e0[r];
         size += e1[r] * e1[r];
     }
     lane_mask no_plane = lane_le(size, lane_set(1e-24));
@@ -61,7 +61,7 @@ static inline mat3l frame(const lane n0[3], const lane n1[3])
 }
 
 /* Node blocks from the Hessian by F in the frame U: A in the plane, `out` across it. */
-static inline void store(const BrioBatch *batch, int64_t block, const Triangle *t, const mat3l *U,
+static inline void store(const BrioBatch *batch, int64_t pack, const Triangle *t, const mat3l *U,
                          const lane A[16], const lane out[4])
 {
     mat3l blocks[3];
@@ -79,10 +79,10 @@ static inline void store(const BrioBatch *batch, int64_t block, const Triangle *
             h = mat3l_mul(U, &h);
             blocks[i + j] = mat3l_mul_t(&h, U);
         }
-    triangle_store_hessian(batch, block, blocks);
+    triangle_store_hessian(batch, pack, blocks);
 }
 
-static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle *t,
+static inline void hessian(const BrioBatch *batch, int64_t pack, const Triangle *t,
                            const Gradient *F)
 {
     double k = batch->params[0], k_shear = batch->params[1];
@@ -116,22 +116,22 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Triangle
         psd_project_any(4, A);
         psd_project_any(2, out);
     }
-    store(batch, block, t, &U, A, out);
+    store(batch, pack, t, &U, A, out);
 }
 
 static void eval(const BrioBatch *batch)
 {
     double k = batch->params[0], k_shear = batch->params[1];
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        Triangle t = triangle_rest(batch, block);
-        Gradient F = triangle_gradient(batch, block, batch->x, &t);
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        Triangle t = triangle_rest(batch, pack);
+        Gradient F = triangle_gradient(batch, pack, batch->x, &t);
         lane n[3], length[2], pull[2], shear = lane_set(0);
         lane_mask collapsed;
         for (int j = 0; j < 2; j++) pull[j] = k * stretch(&F, j, n, &length[j], &collapsed);
         for (int r = 0; r < 3; r++) shear += F.m[r][0] * F.m[r][1];
         lane u = length[0] - 1, v = length[1] - 1;
         if (batch->energy)
-            batch->energy[block] =
+            batch->energy[pack] =
                 lane_sum(t.area * (k / 2 * (u * u + v * v) + k_shear / 2 * shear * shear));
         if (batch->gradient) {
             lane P[3][2];
@@ -139,9 +139,9 @@ static void eval(const BrioBatch *batch)
                 P[r][0] = pull[0] * F.m[r][0] + k_shear * shear * F.m[r][1];
                 P[r][1] = pull[1] * F.m[r][1] + k_shear * shear * F.m[r][0];
             }
-            triangle_forces(batch, block, &t, P);
+            triangle_forces(batch, pack, &t, P);
         }
-        if (batch->hessian) hessian(batch, block, &t, &F);
+        if (batch->hessian) hessian(batch, pack, &t, &F);
     }
 }
 

@@ -58,25 +58,25 @@ enum {                         /* traits of energies */
  * two axes, half its extents, radius. */
 enum { BRIO_PLANE_REST = 7, BRIO_SOLID_REST = 14 };
 
-/* A batch: blocks [begin, end) of eight elements, structure of arrays. A partial block repeats its
+/* A batch: packs [begin, end) of eight elements, structure of arrays. A partial pack repeats its
  * last element with rest[0] = 0, and rest[0] multiplies the whole energy (volume, stiffness,
  * mass). */
 typedef struct BrioBatch {
     int64_t begin, end;
-    const int32_t *node;  /* [block][nodes][8]: three times the vertex number */
-    const double *rest;   /* [block][rest][8] */
+    const int32_t *node;  /* [pack][nodes][8]: three times the vertex number */
+    const double *rest;   /* [pack][rest][8] */
     const double *params; /* the same for all elements */
-    const double *live;   /* [block][live][8]: parameters that each element has of its own */
+    const double *live;   /* [pack][live][8]: parameters that each element has of its own */
     const double *table;  /* of a contact: what its obstacle is made of (heights); may be NULL */
     const double *x;      /* world positions */
     const double *dx;     /* direction, for max_step only */
     /* wanted results, NULL if not */
-    double *energy;   /* [block]: sum of the block; INFINITY at forbidden states */
-    double *gradient; /* [block][3*nodes][8] */
-    /* [block-begin][9*pairs][8]: 3x3 blocks, row by row, of the node pairs (i,j), i >= j, in the
+    double *energy;   /* [pack]: sum of the pack; INFINITY at forbidden states */
+    double *gradient; /* [pack][3*nodes][8] */
+    /* [pack-begin][9*pairs][8]: 3x3 blocks, row by row, of the node pairs (i,j), i >= j, in the
      * order (0,0) (1,0) (1,1) (2,0) ... */
     double *hessian;
-    /* [block][8]: of pairs and of contacts with obstacles, how far apart they are (nothing else is
+    /* [pack][8]: of pairs and of contacts with obstacles, how far apart they are (nothing else is
      * then computed) */
     double *distance;
     bool project;             /* to the nearest positive semidefinite matrix of each element */

@@ -21,14 +21,14 @@ static void eval(const BrioBatch *batch)
 {
     double eps = batch->params[0], bound = batch->params[1];
     lane zero = lane_set(0), one = lane_set(1);
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        const double *rest = batch->rest + block * REST * LANES;
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        const double *rest = batch->rest + pack * REST * LANES;
         lane force = lane_load(rest), w[4], t[2][3], u[2];
         vec3l slid = {zero, zero, zero};
         for (int i = 0; i < 4; i++) {
             w[i] = lane_load(rest + (WEIGHT + i) * LANES);
             slid = vec3l_along(slid, w[i],
-                               vec3l_gather(batch->x, batch->node + (block * 4 + i) * LANES));
+                               vec3l_gather(batch->x, batch->node + (pack * 4 + i) * LANES));
         }
         for (int k = 0; k < 2; k++) {
             for (int r = 0; r < 3; r++) t[k][r] = lane_load(rest + (TANGENT + 3 * k + r) * LANES);
@@ -39,19 +39,19 @@ static void eval(const BrioBatch *batch)
         lane_mask slides = lane_le(one, z), still = lane_le(y, lane_set(1e-150));
         lane inverse = 1 / lane_select(still, one, y);
         if (batch->energy)
-            batch->energy[block] = lane_sum(
+            batch->energy[pack] = lane_sum(
                 force * lane_select(slides, y, eps * (z * z * (1 - z * (1.0 / 3)) + 1.0 / 3)));
         lane across = force * lane_select(slides, inverse, (2 - z) / eps);
         lane along = lane_max(bound * across, force * lane_select(slides, zero, 2 * (1 - z) / eps));
         if (batch->gradient) {
-            double *g = batch->gradient + block * 12 * LANES;
+            double *g = batch->gradient + pack * 12 * LANES;
             for (int r = 0; r < 3; r++) {
                 lane pull = across * (u[0] * t[0][r] + u[1] * t[1][r]);
                 for (int i = 0; i < 4; i++) lane_store(g + (3 * i + r) * LANES, w[i] * pull);
             }
         }
         if (!batch->hessian) continue;
-        double *H = batch->hessian + (block - batch->begin) * 90 * LANES;
+        double *H = batch->hessian + (pack - batch->begin) * 90 * LANES;
         lane c = lane_select(still, one, u[0] * inverse);
         lane s = lane_select(still, zero, u[1] * inverse);
         lane a[3], b[3];
@@ -79,10 +79,10 @@ static void rest_shape(const double *X, double scale, double length, double *res
     for (int k = 0; k < 3; k++) r[k] = X[k] - (X[3 + k] + X[6 + k] + X[9 + k]) / 3;
     double size = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]);
     for (int k = 0; k < 3; k++) r[k] = size > 0 ? r[k] / size : k == 2;
-    int least = fabs(r[0]) < fabs(r[1]) ? 0 : 1; /* an axis that is not along r */
-    if (fabs(r[2]) < fabs(r[least])) least = 2;
-    double across = sqrt(1 - r[least] * r[least]);
-    for (int k = 0; k < 3; k++) t1[k] = ((k == least) - r[least] * r[k]) / across;
+    int min = fabs(r[0]) < fabs(r[1]) ? 0 : 1; /* an axis that is not along r */
+    if (fabs(r[2]) < fabs(r[min])) min = 2;
+    double across = sqrt(1 - r[min] * r[min]);
+    for (int k = 0; k < 3; k++) t1[k] = ((k == min) - r[min] * r[k]) / across;
     for (int k = 0; k < 3; k++)
         t2[k] = r[(k + 1) % 3] * t1[(k + 2) % 3] - r[(k + 2) % 3] * t1[(k + 1) % 3];
     for (int k = 0; k < 2; k++) {

@@ -6,16 +6,16 @@
 static void eval(const BrioBatch *batch)
 {
     const double *g = batch->params;
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        lane m = lane_load(batch->rest + block * 2 * LANES);
-        lane across = lane_load(batch->rest + (block * 2 + 1) * LANES);
-        vec3l x = vec3l_gather(batch->x, batch->node + block * LANES);
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        lane m = lane_load(batch->rest + pack * 2 * LANES);
+        lane across = lane_load(batch->rest + (pack * 2 + 1) * LANES);
+        vec3l x = vec3l_gather(batch->x, batch->node + pack * LANES);
         if (batch->energy)
-            batch->energy[block] =
+            batch->energy[pack] =
                 lane_sum(-m * (g[0] * x.x + across * g[1] * x.y + across * g[2] * x.z));
         if (batch->gradient)
             for (int r = 0; r < 3; r++)
-                lane_store(batch->gradient + (block * 3 + r) * LANES,
+                lane_store(batch->gradient + (pack * 3 + r) * LANES,
                            r ? -m * across * g[r] : -m * g[r]);
     }
 }

@@ -53,9 +53,9 @@ static inline lane dot(const lane a[3], const lane b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-static inline Hinge measure(const BrioBatch *batch, int64_t block)
+static inline Hinge measure(const BrioBatch *batch, int64_t pack)
 {
-    const int32_t *node = batch->node + block * 4 * LANES;
+    const int32_t *node = batch->node + pack * 4 * LANES;
     lane p[4][3], e[3], b[2][3], N[3], square, one = lane_set(1);
     Hinge h;
     for (int k = 0; k < 4; k++)
@@ -83,7 +83,7 @@ static inline Hinge measure(const BrioBatch *batch, int64_t block)
     cross(h.normal[0], h.normal[1], N);
     lane sine = dot(h.direction, N);
     lane cosine = dot(h.normal[0], h.normal[1]);
-    lane rest = lane_load(batch->rest + (block * HINGE_REST + 1) * LANES);
+    lane rest = lane_load(batch->rest + (pack * HINGE_REST + 1) * LANES);
     h.angle = lane_set(0);
     for (int i = 0; i < WIDTH; i++) {
         double angle = atan2(sine[i], cosine[i]) - rest[i];
@@ -131,7 +131,7 @@ static const double basis[4][3] = {{0.70710678118654752440, 0, 0.5},
                                    {0, 0.70710678118654752440, -0.5},
                                    {0, -0.70710678118654752440, -0.5}};
 
-static inline void hessian(const BrioBatch *batch, int64_t block, const Hinge *h, lane stiffness)
+static inline void hessian(const BrioBatch *batch, int64_t pack, const Hinge *h, lane stiffness)
 {
     lane zero = lane_set(0);
     lane one = lane_set(1);
@@ -166,7 +166,7 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Hinge *h
                 H[12 * b + a] = H[12 * a + b];
             }
     }
-    double *to = batch->hessian + (block - batch->begin) * 90 * LANES;
+    double *to = batch->hessian + (pack - batch->begin) * 90 * LANES;
     for (int i = 0; i < 4; i++)
         for (int j = 0; j <= i; j++)
             for (int r = 0; r < 3; r++)
@@ -177,12 +177,12 @@ static inline void hessian(const BrioBatch *batch, int64_t block, const Hinge *h
 
 static void eval(const BrioBatch *batch)
 {
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        Hinge h = measure(batch, block);
-        lane stiffness = batch->params[0] * lane_load(batch->rest + block * HINGE_REST * LANES);
-        if (batch->energy) batch->energy[block] = lane_sum(0.5 * stiffness * h.angle * h.angle);
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        Hinge h = measure(batch, pack);
+        lane stiffness = batch->params[0] * lane_load(batch->rest + pack * HINGE_REST * LANES);
+        if (batch->energy) batch->energy[pack] = lane_sum(0.5 * stiffness * h.angle * h.angle);
         if (batch->gradient) {
-            double *g = batch->gradient + block * 12 * LANES;
+            double *g = batch->gradient + pack * 12 * LANES;
             for (int r = 0; r < 3; r++) {
                 lane first = -stiffness * h.angle * h.normal[0][r] / h.height[0];
                 lane second = -stiffness * h.angle * h.normal[1][r] / h.height[1];
@@ -192,7 +192,7 @@ static void eval(const BrioBatch *batch)
                 lane_store(g + (9 + r) * LANES, second);
             }
         }
-        if (batch->hessian) hessian(batch, block, &h, stiffness);
+        if (batch->hessian) hessian(batch, pack, &h, stiffness);
     }
 }
 

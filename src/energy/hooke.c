@@ -4,9 +4,9 @@
 
 static void eval(const BrioBatch *batch)
 {
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        const double *rest = batch->rest + block * 2 * LANES;
-        spring_block(batch, block, batch->params[0] * lane_load(rest), lane_load(rest + LANES));
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        const double *rest = batch->rest + pack * 2 * LANES;
+        spring_block(batch, pack, batch->params[0] * lane_load(rest), lane_load(rest + LANES));
     }
 }
 

@@ -25,17 +25,17 @@
 #include "pair_parallel.h"
 #endif
 
-static inline void zero_block(const BrioBatch *batch, int64_t block)
+static inline void zero_block(const BrioBatch *batch, int64_t pack)
 {
     lane zero = lane_set(0);
-    if (batch->energy) batch->energy[block] = 0;
+    if (batch->energy) batch->energy[pack] = 0;
     for (int k = 0; batch->gradient && k < 3; k++)
-        lane_store(batch->gradient + (block * 3 + k) * LANES, zero);
+        lane_store(batch->gradient + (pack * 3 + k) * LANES, zero);
     for (int k = 0; batch->hessian && k < 9; k++)
-        lane_store(batch->hessian + ((block - batch->begin) * 9 + k) * LANES, zero);
+        lane_store(batch->hessian + ((pack - batch->begin) * 9 + k) * LANES, zero);
 }
 
-static KERNEL_INLINE void store_hessian(const BrioBatch *batch, int64_t block, const Shape *shape,
+static KERNEL_INLINE void store_hessian(const BrioBatch *batch, int64_t pack, const Shape *shape,
                                         Law b, const Distance *at, bool curved)
 {
     lane n[3] = {at->n.x, at->n.y, at->n.z}, H[9];
@@ -45,7 +45,7 @@ static KERNEL_INLINE void store_hessian(const BrioBatch *batch, int64_t block, c
     }
     if (batch->project && shape->kind == SHAPE_BENT) psd_project(3, H);
     for (int k = 0; k < 9; k++)
-        lane_store(batch->hessian + ((block - batch->begin) * 9 + k) * LANES, H[k]);
+        lane_store(batch->hessian + ((pack - batch->begin) * 9 + k) * LANES, H[k]);
 }
 
 /* Inlined, so that the shape is known. */
@@ -53,29 +53,29 @@ static KERNEL_INLINE void obstacle_eval(const BrioBatch *batch, const Shape *sha
 {
     bool curved = batch->hessian &&
                   (shape->kind == SHAPE_BENT || (shape->kind == SHAPE_CONVEX && !batch->project));
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        const double *rest = batch->rest + block * shape->rest * LANES;
-        vec3l x = vec3l_gather(batch->x, batch->node + block * LANES);
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        const double *rest = batch->rest + pack * shape->rest * LANES;
+        vec3l x = vec3l_gather(batch->x, batch->node + pack * LANES);
         Distance at = shape->distance(rest, batch->table, x, curved);
         if (batch->distance) {
-            lane_store(batch->distance + block * LANES, at.d);
+            lane_store(batch->distance + pack * LANES, at.d);
             continue;
         }
         if (!lane_any(law_acts(batch->params, at.d))) { /* the usual case */
-            zero_block(batch, block);
+            zero_block(batch, pack);
             continue;
         }
         Law b = law_at(batch->params, lane_load(rest), at.d);
         if (batch->energy)
-            batch->energy[block] =
+            batch->energy[pack] =
                 lane_any(law_forbids(batch->params, at.d)) ? INFINITY : lane_sum(b.value);
         if (batch->gradient) {
-            double *g = batch->gradient + block * 3 * LANES;
+            double *g = batch->gradient + pack * 3 * LANES;
             lane_store(g, b.slope * at.n.x);
             lane_store(g + LANES, b.slope * at.n.y);
             lane_store(g + 2 * LANES, b.slope * at.n.z);
         }
-        if (batch->hessian) store_hessian(batch, block, shape, b, &at, curved);
+        if (batch->hessian) store_hessian(batch, pack, shape, b, &at, curved);
     }
 }
 
@@ -112,12 +112,12 @@ static KERNEL_INLINE lane advance_curved(const BrioBatch *batch, const Shape *sh
 static KERNEL_INLINE double obstacle_max_step(const BrioBatch *batch, const Shape *shape,
                                               int64_t *element)
 {
-    double least = 1;
+    double min = 1;
     lane one = lane_set(1);
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        const double *rest = batch->rest + block * shape->rest * LANES;
-        vec3l x = vec3l_gather(batch->x, batch->node + block * LANES);
-        vec3l dx = vec3l_gather(batch->dx, batch->node + block * LANES);
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        const double *rest = batch->rest + pack * shape->rest * LANES;
+        vec3l x = vec3l_gather(batch->x, batch->node + pack * LANES);
+        vec3l dx = vec3l_gather(batch->dx, batch->node + pack * LANES);
         Distance at = shape->distance(rest, batch->table, x, false);
         lane room = 0.9 * (at.d - batch->params[BRIO_LAW_THICKNESS]);
         lane approach = -vec3l_dot(at.n, dx), t;
@@ -134,12 +134,12 @@ static KERNEL_INLINE double obstacle_max_step(const BrioBatch *batch, const Shap
             t = advance_curved(batch, shape, rest, x, dx, at.d - room, 0.02 * room, square, t);
         }
         for (int i = 0; i < WIDTH; i++)
-            if (t[i] < least) {
-                least = t[i];
-                *element = block * LANES + i;
+            if (t[i] < min) {
+                min = t[i];
+                *element = pack * LANES + i;
             }
     }
-    return least;
+    return min;
 }
 #endif
 

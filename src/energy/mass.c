@@ -4,10 +4,10 @@
 
 static void eval(const BrioBatch *batch)
 {
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        if (batch->energy) batch->energy[block] = 0;
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        if (batch->energy) batch->energy[pack] = 0;
         for (int r = 0; batch->gradient && r < 3; r++)
-            lane_store(batch->gradient + (3 * block + r) * LANES, lane_set(0));
+            lane_store(batch->gradient + (3 * pack + r) * LANES, lane_set(0));
     }
 }
 

@@ -47,7 +47,7 @@ static inline lane square_of_area(const Gradient *F)
     return sum;
 }
 
-static inline void membrane_value(const BrioBatch *batch, int64_t block, const Triangle *t,
+static inline void membrane_value(const BrioBatch *batch, int64_t pack, const Triangle *t,
                                   const Gradient *F, int order)
 {
     Derivatives d = {0};
@@ -62,7 +62,7 @@ static inline void membrane_value(const BrioBatch *batch, int64_t block, const T
     lane psi = material(batch->params, C00 + C11, k, order, &d);
     if (batch->energy) {
         double sum = lane_sum(t->area * psi);
-        batch->energy[block] = NEEDS_POSITIVE_J && lane_any(forbidden) ? INFINITY : sum;
+        batch->energy[pack] = NEEDS_POSITIVE_J && lane_any(forbidden) ? INFINITY : sum;
     }
     if (order == 0) return;
     lane P[3][2];
@@ -73,7 +73,7 @@ static inline void membrane_value(const BrioBatch *batch, int64_t block, const T
         P[r][0] = F->m[r][0] * w00 + F->m[r][1] * w01;
         P[r][1] = F->m[r][0] * w01 + F->m[r][1] * w11;
     }
-    triangle_forces(batch, block, t, P);
+    triangle_forces(batch, pack, t, P);
 }
 
 /* F = U diag(s) V^T: U a rotation whose third column is the normal, V a turn by (c, v). */
@@ -122,8 +122,8 @@ static inline void svd32(const Gradient *F, mat3l *U, lane s[2], lane *c, lane *
         lane ax = lane_abs(u0[0]), ay = lane_abs(u0[1]), az = lane_abs(u0[2]);
         lane ex = lane_select(lane_and(lane_le(ax, ay), lane_le(ax, az)), one, zero);
         lane ey = lane_select(lane_le(ay, az), 1 - ex, zero);
-        lane e[3] = {ex, ey, 1 - ex - ey}, part = e[0] * u0[0] + e[1] * u0[1] + e[2] * u0[2];
-        for (int r = 0; r < 3; r++) u1[r] = lane_select(none, e[r] - part * u0[r], u1[r]);
+        lane e[3] = {ex, ey, 1 - ex - ey}, projection = e[0] * u0[0] + e[1] * u0[1] + e[2] * u0[2];
+        for (int r = 0; r < 3; r++) u1[r] = lane_select(none, e[r] - projection * u0[r], u1[r]);
     }
     lane length = lane_sqrt(u1[0] * u1[0] + u1[1] * u1[1] + u1[2] * u1[2]);
     for (int r = 0; r < 3; r++) u1[r] /= length;
@@ -146,14 +146,14 @@ static inline void project2(lane *a, lane *b, lane *d)
     lane mean = 0.5 * (*a + *d), half = 0.5 * (*a - *d), radius = lane_sqrt(half * half + *b * *b);
     lane high = lane_positive(mean + radius), low = lane_positive(mean - radius);
     lane_mask round = lane_le(radius, lane_set(1e-290));
-    lane share = (high - low) / lane_select(round, lane_set(1), 2 * radius);
+    lane fraction = (high - low) / lane_select(round, lane_set(1), 2 * radius);
     lane middle = 0.5 * (high + low);
-    *a = middle + lane_select(round, zero, share * half);
-    *d = middle - lane_select(round, zero, share * half);
-    *b = lane_select(round, zero, share * *b);
+    *a = middle + lane_select(round, zero, fraction * half);
+    *d = middle - lane_select(round, zero, fraction * half);
+    *b = lane_select(round, zero, fraction * *b);
 }
 
-static inline void membrane_hessian(const BrioBatch *batch, int64_t block, const Triangle *t,
+static inline void membrane_hessian(const BrioBatch *batch, int64_t pack, const Triangle *t,
                                     const Gradient *F)
 {
     mat3l U;
@@ -194,17 +194,17 @@ static inline void membrane_hessian(const BrioBatch *batch, int64_t block, const
             h = mat3l_mul(&U, &h);
             blocks[i + j] = mat3l_mul_t(&h, &U);
         }
-    triangle_store_hessian(batch, block, blocks);
+    triangle_store_hessian(batch, pack, blocks);
 }
 
 static void membrane_eval(const BrioBatch *batch)
 {
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        Triangle t = triangle_rest(batch, block);
-        Gradient F = triangle_gradient(batch, block, batch->x, &t);
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        Triangle t = triangle_rest(batch, pack);
+        Gradient F = triangle_gradient(batch, pack, batch->x, &t);
         if (batch->gradient || batch->energy)
-            membrane_value(batch, block, &t, &F, batch->gradient ? 1 : 0);
-        if (batch->hessian) membrane_hessian(batch, block, &t, &F);
+            membrane_value(batch, pack, &t, &F, batch->gradient ? 1 : 0);
+        if (batch->hessian) membrane_hessian(batch, pack, &t, &F);
     }
 }
 
@@ -250,11 +250,11 @@ static inline lane membrane_advance(const lane p[5], lane t, lane end)
 
 static double membrane_max_step(const BrioBatch *batch, int64_t *element)
 {
-    double least = 1;
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        Triangle rest = triangle_rest(batch, block);
-        Gradient F = triangle_gradient(batch, block, batch->x, &rest),
-                 D = triangle_gradient(batch, block, batch->dx, &rest);
+    double min = 1;
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        Triangle rest = triangle_rest(batch, pack);
+        Gradient F = triangle_gradient(batch, pack, batch->x, &rest),
+                 D = triangle_gradient(batch, pack, batch->dx, &rest);
         lane p[5] = {lane_set(0), lane_set(0), lane_set(0), lane_set(0), lane_set(0)};
         for (int r = 0; r < 3; r++) {
             int a = (r + 1) % 3, b = (r + 2) % 3;
@@ -281,12 +281,12 @@ static double membrane_max_step(const BrioBatch *batch, int64_t *element)
             if (!lane_any(lane_lt(t + near, high))) break;
         }
         for (int i = 0; i < WIDTH; i++)
-            if (t[i] < least) {
-                least = t[i];
-                *element = block * LANES + i;
+            if (t[i] < min) {
+                min = t[i];
+                *element = pack * LANES + i;
             }
     }
-    return least;
+    return min;
 }
 #define MEMBRANE_MAX_STEP membrane_max_step
 #define MEMBRANE_TRAITS BRIO_ENERGY_INFINITE

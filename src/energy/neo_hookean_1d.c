@@ -7,37 +7,37 @@
  * there is nothing to project. y and z do not enter. */
 #include "energy.h"
 
-static inline lane ratio(const BrioBatch *batch, int64_t block,
+static inline lane ratio(const BrioBatch *batch, int64_t pack,
                          const double *y) /* F for y = x, its change for y = dx */
 {
-    const int32_t *node = batch->node + block * 2 * LANES;
+    const int32_t *node = batch->node + pack * 2 * LANES;
     return (lane_gather(y, node + LANES) - lane_gather(y, node)) *
-           lane_load(batch->rest + (block * 2 + 1) * LANES);
+           lane_load(batch->rest + (pack * 2 + 1) * LANES);
 }
 
 static void eval(const BrioBatch *batch)
 {
     double E = batch->params[0];
     lane zero = lane_set(0);
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        lane length = lane_load(batch->rest + block * 2 * LANES);
-        lane per_length = lane_load(batch->rest + (block * 2 + 1) * LANES);
-        lane F = ratio(batch, block, batch->x);
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        lane length = lane_load(batch->rest + pack * 2 * LANES);
+        lane per_length = lane_load(batch->rest + (pack * 2 + 1) * LANES);
+        lane F = ratio(batch, pack, batch->x);
         lane_mask forbidden = lane_le(F, zero);
         F = lane_select(forbidden, lane_set(1), F);
         lane inverse = 1 / F, strain = (F - 1) * (F + 1); /* F^2 - 1 */
         if (batch->energy) {
             double sum = lane_sum(E / 4 * length * (strain - 2 * lane_log(F)));
-            batch->energy[block] = lane_any(forbidden) ? INFINITY : sum;
+            batch->energy[pack] = lane_any(forbidden) ? INFINITY : sum;
         }
         if (batch->gradient) {
-            double *g = batch->gradient + block * 6 * LANES;
+            double *g = batch->gradient + pack * 6 * LANES;
             lane force = E / 2 * length * per_length * strain * inverse;
             for (int k = 0; k < 6; k++)
                 lane_store(g + k * LANES, k == 0 ? -force : k == 3 ? force : zero);
         }
         if (batch->hessian) {
-            double *H = batch->hessian + (block - batch->begin) * 27 * LANES;
+            double *H = batch->hessian + (pack - batch->begin) * 27 * LANES;
             lane K = E / 2 * length * per_length * per_length * (1 + inverse * inverse);
             for (int k = 0; k < 27; k++)
                 lane_store(H + k * LANES, k == 0 || k == 18 ? K : k == 9 ? -K : zero);
@@ -57,18 +57,18 @@ static double magnitude(const double *rest) { return rest[0]; }
 /* F + t dF falls to a tenth of F at t = 0.9 F/-dF. */
 static double max_step(const BrioBatch *batch, int64_t *element)
 {
-    double least = 1;
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        lane F = ratio(batch, block, batch->x), fall = -ratio(batch, block, batch->dx);
+    double min = 1;
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        lane F = ratio(batch, pack, batch->x), fall = -ratio(batch, pack, batch->dx);
         lane_mask limited = lane_lt(0.9 * F, fall);
         lane t = 0.9 * F / lane_select(limited, fall, lane_set(1));
         for (int i = 0; i < WIDTH; i++)
-            if (lane_test(limited, i) && t[i] < least) {
-                least = t[i];
-                *element = block * LANES + i;
+            if (lane_test(limited, i) && t[i] < min) {
+                min = t[i];
+                *element = pack * LANES + i;
             }
     }
-    return least;
+    return min;
 }
 
 /* Both nodes on a line along x, and F between 0.4 and 1.8. */

@@ -21,12 +21,12 @@ static inline void box_at(Solid *s, const double *table)
         q[i] = lane_positive(p[i]);
         square += q[i] * q[i];
     }
-    lane most = lane_max(p[0], lane_max(p[1], p[2])), length = lane_sqrt(square), left = one;
+    lane max = lane_max(p[0], lane_max(p[1], p[2])), length = lane_sqrt(square), left = one;
     lane_mask outside = lane_lt(lane_set(1e-100), length);
     lane inverse = 1 / lane_select(outside, length, one);
-    s->d = lane_select(outside, length, most);
+    s->d = lane_select(outside, length, max);
     for (int i = 0; i < 3; i++) {
-        lane face = lane_select(lane_le(most, p[i]), left, zero); /* the first of the largest */
+        lane face = lane_select(lane_le(max, p[i]), left, zero); /* the first of the largest */
         left -= face;
         s->n[i] = lane_sign(s->y[i]) * lane_select(outside, q[i] * inverse, face);
     }
@@ -47,15 +47,15 @@ static inline void box_sample(BrioRandom *random, bool outside, double *X, doubl
     for (int i = 0; i < 3; i++) half[i] = 0.5 + 0.5 * brio__random(random);
     for (int k = 0; k < 2; k++)
         for (bool fits = false; !fits;) {
-            double p[3], square = 0, most = -INFINITY, next = -INFINITY;
+            double p[3], square = 0, max = -INFINITY, next = -INFINITY;
             for (int i = 0; i < 3; i++) {
                 p[i] = solid_beyond(random, brio__random(random) < 0.4);
                 square += fmax(p[i], 0) * fmax(p[i], 0);
-                next = fmax(next, fmin(most, p[i]));
-                most = fmax(most, p[i]);
+                next = fmax(next, fmin(max, p[i]));
+                max = fmax(max, p[i]);
                 y[k][i] = (half[i] + p[i]) * (brio__random(random) < 0.5 ? -1 : 1);
             }
-            fits = square > 0 ? !solid_near_kink(sqrt(square)) : !outside && most - next > 0.03;
+            fits = square > 0 ? !solid_near_kink(sqrt(square)) : !outside && max - next > 0.03;
         }
     solid_place(random, half, 0, y[0], y[1], X, x);
 }

@@ -210,24 +210,24 @@ static BrioStatus heightfield_make(const double *values, int columns, int rows,
             return brio__error(error, BRIO_ERROR_INPUT,
                                "height %g m in row %d, column %d: it must be finite", height[k],
                                (int)(k / (size_t)columns), (int)(k % (size_t)columns));
-    double *made = brio__alloc(HEIGHT_FIRST + count, sizeof *made);
+    double *created = brio__alloc(HEIGHT_FIRST + count, sizeof *created);
     double *work = brio__alloc((size_t)BRIO_MAX(columns, rows), sizeof *work);
-    if (!made || !work) {
-        brio__free(made);
+    if (!created || !work) {
+        brio__free(created);
         brio__free(work);
         return brio__no_memory(error);
     }
-    made[BRIO_TABLE_COUNT] = (double)(HEIGHT_FIRST + count);
-    made[HEIGHT_COLUMNS] = columns;
-    made[HEIGHT_ROWS] = rows;
-    made[HEIGHT_SPACING] = values[0];
-    memcpy(made + HEIGHT_FIRST, height, count * sizeof *height);
+    created[BRIO_TABLE_COUNT] = (double)(HEIGHT_FIRST + count);
+    created[HEIGHT_COLUMNS] = columns;
+    created[HEIGHT_ROWS] = rows;
+    created[HEIGHT_SPACING] = values[0];
+    memcpy(created + HEIGHT_FIRST, height, count * sizeof *height);
     for (int j = 0; j < rows; j++)
-        height_solve(made + HEIGHT_FIRST + (int64_t)j * columns, columns, 1, work);
-    for (int i = 0; i < columns; i++) height_solve(made + HEIGHT_FIRST + i, rows, columns, work);
-    height_bounds(made);
+        height_solve(created + HEIGHT_FIRST + (int64_t)j * columns, columns, 1, work);
+    for (int i = 0; i < columns; i++) height_solve(created + HEIGHT_FIRST + i, rows, columns, work);
+    height_bounds(created);
     brio__free(work);
-    *table = made;
+    *table = created;
     return BRIO_OK;
 }
 

@@ -113,7 +113,7 @@ static KERNEL_INLINE void pair_hessian_project(PairHessian *h, const lane w[4], 
                                          a[19] * (q0[r] * q1[s] + q1[r] * q0[s]));
 }
 
-/* What a block of pairs knows: positions, closest points, the distance, and the law where some pair
+/* What a pack of pairs knows: positions, closest points, the distance, and the law where some pair
  * is near. */
 typedef struct PairBlock {
     vec3l x[4], n, q[2];
@@ -124,22 +124,22 @@ typedef struct PairBlock {
 } PairBlock;
 
 /* False if there is nothing more to do: distances were wanted, or all eight are far. */
-static KERNEL_INLINE bool pair_block(const BrioBatch *batch, int64_t block, int rest,
+static KERNEL_INLINE bool pair_block(const BrioBatch *batch, int64_t pack, int rest,
                                      Pair (*closest)(const vec3l x[4]), PairBlock *p)
 {
     lane zero = lane_set(0), one = lane_set(1);
     for (int i = 0; i < 4; i++)
-        p->x[i] = vec3l_gather(batch->x, batch->node + (block * 4 + i) * LANES);
+        p->x[i] = vec3l_gather(batch->x, batch->node + (pack * 4 + i) * LANES);
     p->pair = closest(p->x);
     lane length = lane_sqrt(p->pair.D);
     if (batch->distance) {
-        lane_store(batch->distance + block * LANES, length);
+        lane_store(batch->distance + pack * LANES, length);
         return false;
     }
-    double *g = batch->gradient ? batch->gradient + block * 12 * LANES : NULL;
-    double *H = batch->hessian ? batch->hessian + (block - batch->begin) * 90 * LANES : NULL;
+    double *g = batch->gradient ? batch->gradient + pack * 12 * LANES : NULL;
+    double *H = batch->hessian ? batch->hessian + (pack - batch->begin) * 90 * LANES : NULL;
     if (!lane_any(law_acts(batch->params, length))) {
-        if (batch->energy) batch->energy[block] = 0;
+        if (batch->energy) batch->energy[pack] = 0;
         for (int k = 0; g && k < 12; k++) lane_store(g + k * LANES, zero);
         for (int k = 0; H && k < 90; k++) lane_store(H + k * LANES, zero);
         return false;
@@ -150,7 +150,7 @@ static KERNEL_INLINE bool pair_block(const BrioBatch *batch, int64_t block, int 
     }
     lane_mask forbidden = law_forbids(batch->params, length);
     p->forbidden = lane_any(forbidden);
-    p->b = law_at(batch->params, lane_load(batch->rest + block * rest * LANES), length);
+    p->b = law_at(batch->params, lane_load(batch->rest + pack * rest * LANES), length);
     p->length = lane_select(forbidden, one, length);
     p->n = vec3l_along((vec3l){zero, zero, zero}, 1 / p->length, p->pair.r);
     return true;
@@ -158,18 +158,18 @@ static KERNEL_INLINE bool pair_block(const BrioBatch *batch, int64_t block, int 
 
 static KERNEL_INLINE void pair_law_eval(const BrioBatch *batch, Pair (*closest)(const vec3l x[4]))
 {
-    for (int64_t block = batch->begin; block < batch->end; block++) {
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
         PairBlock p;
-        if (!pair_block(batch, block, 1, closest, &p)) continue;
-        if (batch->energy) batch->energy[block] = p.forbidden ? INFINITY : lane_sum(p.b.value);
+        if (!pair_block(batch, pack, 1, closest, &p)) continue;
+        if (batch->energy) batch->energy[pack] = p.forbidden ? INFINITY : lane_sum(p.b.value);
         if (batch->gradient) {
-            double *g = batch->gradient + block * 12 * LANES;
+            double *g = batch->gradient + pack * 12 * LANES;
             lane n[3] = {p.n.x, p.n.y, p.n.z};
             for (int k = 0; k < 12; k++)
                 lane_store(g + k * LANES, p.b.slope * p.pair.w[k / 3] * n[k % 3]);
         }
         if (!batch->hessian) continue;
-        double *H = batch->hessian + (block - batch->begin) * 90 * LANES;
+        double *H = batch->hessian + (pack - batch->begin) * 90 * LANES;
         const lane *dw[2] = {p.pair.dw[0], p.pair.dw[1]};
         PairHessian h = pair_hessian(4, p.pair.w, dw, p.n, p.q, p.length, p.b.slope, p.b.curvature);
         if (batch->project)
@@ -192,7 +192,7 @@ static inline void pair_load(const double *x, vec3l at[4])
  * moving every coordinate by a few hundredths changes neither that number nor which nodes are
  * closest: D has no second derivative where that changes. */
 static inline void pair_draw(BrioRandom *random, Pair (*closest)(const vec3l x[4]), double spread,
-                             double least, double most, int free, double *x)
+                             double min, double max, int free, double *x)
 {
     for (;;) {
         vec3l at[4], q[2];
@@ -206,7 +206,7 @@ static inline void pair_draw(BrioRandom *random, Pair (*closest)(const vec3l x[4
             }
         Pair p = closest(at);
         double d = sqrt(p.D[0]);
-        bool fits = d > least && d < most;
+        bool fits = d > min && d < max;
         int count = 0;
         for (int k = 0; k < 2 && fits; k++) {
             double any = 0;

@@ -88,13 +88,13 @@ static inline void parallel_hessian(const PairBlock *p, const vec3l edge[2], con
 
 static void parallel_eval(const BrioBatch *batch)
 {
-    for (int64_t block = batch->begin; block < batch->end; block++) {
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
         PairBlock p;
-        if (!pair_block(batch, block, 2, pair_edge_edge, &p)) continue;
+        if (!pair_block(batch, pack, 2, pair_edge_edge, &p)) continue;
         lane zero = lane_set(0), one = lane_set(1);
         vec3l edge[2] = {vec3l_sub(p.x[1], p.x[0]), vec3l_sub(p.x[3], p.x[2])},
               cross = vec3l_cross(edge[0], edge[1]);
-        lane eps = lane_load(batch->rest + (block * 2 + 1) * LANES);
+        lane eps = lane_load(batch->rest + (pack * 2 + 1) * LANES);
         lane inverse = 1 / eps;
         lane c = vec3l_dot(cross, cross) * inverse;
         lane_mask parallel = lane_lt(c, one);
@@ -103,9 +103,9 @@ static void parallel_eval(const BrioBatch *batch)
         lane m2 = lane_select(parallel, -2 * inverse * inverse, zero);
         vec3l none = {zero, zero, zero}, two = vec3l_along(none, lane_set(2), cross),
               dc[2] = {vec3l_cross(edge[1], two), vec3l_cross(two, edge[0])};
-        if (batch->energy) batch->energy[block] = p.forbidden ? INFINITY : lane_sum(m * p.b.value);
+        if (batch->energy) batch->energy[pack] = p.forbidden ? INFINITY : lane_sum(m * p.b.value);
         if (batch->gradient) {
-            double *g = batch->gradient + block * 12 * LANES;
+            double *g = batch->gradient + pack * 12 * LANES;
             lane n[3], ce[3], cf[3];
             to_array(p.n, n);
             to_array(dc[0], ce);
@@ -118,7 +118,7 @@ static void parallel_eval(const BrioBatch *batch)
         }
         if (batch->hessian)
             parallel_hessian(&p, edge, dc, m, m1, m2, batch->project,
-                             batch->hessian + (block - batch->begin) * 90 * LANES);
+                             batch->hessian + (pack - batch->begin) * 90 * LANES);
     }
 }
 

@@ -13,28 +13,28 @@
 static void vertices_eval(const BrioBatch *batch)
 {
     lane zero = lane_set(0), one = lane_set(1);
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        const int32_t *node = batch->node + block * 4 * LANES;
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        const int32_t *node = batch->node + pack * 4 * LANES;
         vec3l r = vec3l_sub(vec3l_gather(batch->x, node), vec3l_gather(batch->x, node + LANES));
         lane d = lane_sqrt(vec3l_dot(r, r));
         if (batch->distance) {
-            lane_store(batch->distance + block * LANES, d);
+            lane_store(batch->distance + pack * LANES, d);
             continue;
         }
         lane_mask collapsed = lane_le(d, lane_set(1e-150));
-        Law b = law_at(batch->params, lane_load(batch->rest + block * LANES), d);
+        Law b = law_at(batch->params, lane_load(batch->rest + pack * LANES), d);
         lane inverse = lane_select(collapsed, zero, 1 / lane_select(collapsed, one, d));
         lane n[3] = {r.x * inverse, r.y * inverse, r.z * inverse};
         if (batch->energy)
-            batch->energy[block] =
+            batch->energy[pack] =
                 lane_any(law_forbids(batch->params, d)) ? INFINITY : lane_sum(b.value);
         if (batch->gradient) {
-            double *g = batch->gradient + block * 12 * LANES;
+            double *g = batch->gradient + pack * 12 * LANES;
             for (int k = 0; k < 12; k++)
                 lane_store(g + k * LANES, k < 6 ? (k < 3 ? 1.0 : -1.0) * b.slope * n[k % 3] : zero);
         }
         if (!batch->hessian) continue;
-        double *H = batch->hessian + (block - batch->begin) * 90 * LANES;
+        double *H = batch->hessian + (pack - batch->begin) * 90 * LANES;
         /* never positive */
         lane across = lane_select(collapsed, b.curvature * (1.0 / 3),
                                   batch->project ? zero : b.slope * inverse);

@@ -5,7 +5,7 @@
 
 #include "../lane.h"
 
-enum { PSD_MOST = 9 };
+enum { PSD_MAX = 9 };
 
 #ifdef NDEBUG
 #define PSD_INLINE \
@@ -19,8 +19,8 @@ enum { PSD_MOST = 9 };
  * independent and overlap in time. */
 static PSD_INLINE void psd_round(int n, int round, lane *a, lane *v)
 {
-    lane zero = lane_set(0), one = lane_set(1), c[PSD_MOST / 2], s[PSD_MOST / 2];
-    int p[PSD_MOST / 2], q[PSD_MOST / 2];
+    lane zero = lane_set(0), one = lane_set(1), c[PSD_MAX / 2], s[PSD_MAX / 2];
+    int p[PSD_MAX / 2], q[PSD_MAX / 2];
     for (int i = 0; i < n / 2; i++) {
         /* round/2 (mod n), to both sides */
         int middle = round * (n + 1) / 2;
@@ -61,7 +61,7 @@ static PSD_INLINE void psd_round(int n, int round, lane *a, lane *v)
  * in all eight; entries that are nothing beside the diagonal are passed over. */
 static PSD_INLINE void psd_project(int n, lane *a)
 {
-    lane zero = lane_set(0), one = lane_set(1), v[PSD_MOST * PSD_MOST], size = zero, unscale;
+    lane zero = lane_set(0), one = lane_set(1), v[PSD_MAX * PSD_MAX], size = zero, unscale;
     for (int k = 0; k < n * n; k++) size = lane_max(size, lane_abs(a[k]));
     lane scale = lane_unit_scale(size, &unscale);
     for (int k = 0; k < n * n; k++) {
@@ -84,7 +84,7 @@ static PSD_INLINE void psd_project(int n, lane *a)
             for (int round = 0; round < n; round++) psd_round(n, round, a, v);
         }
     }
-    lane lambda[PSD_MOST];
+    lane lambda[PSD_MAX];
     for (int k = 0; k < n; k++) lambda[k] = unscale * lane_positive(a[(n + 1) * k]);
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -97,7 +97,7 @@ static PSD_INLINE void psd_project(int n, lane *a)
 /* Whether every lane's matrix is positive definite: its pivots are. */
 static inline bool psd_is_definite(int n, const lane *A)
 {
-    lane L[PSD_MOST][PSD_MOST];
+    lane L[PSD_MAX][PSD_MAX];
     lane_mask bad = lane_lt(lane_set(1), lane_set(0));
     for (int j = 0; j < n; j++) {
         lane pivot = A[j * n + j];
@@ -113,11 +113,11 @@ static inline bool psd_is_definite(int n, const lane *A)
     return !lane_any(bad);
 }
 
-/* For any n < PSD_MOST, and nothing to do where all eight are positive definite: an even n is made
+/* For any n < PSD_MAX, and nothing to do where all eight are positive definite: an even n is made
  * odd by a row of zeros. */
 static inline void psd_project_any(int n, lane *a)
 {
-    lane padded[PSD_MOST * PSD_MOST];
+    lane padded[PSD_MAX * PSD_MAX];
     if (psd_is_definite(n, a)) return;
     if (n % 2) {
         psd_project(n, a);

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-enum { MOST = 64, NODES = 4, SIZE = 3 * NODES };
+enum { MAX = 64, NODES = 4, SIZE = 3 * NODES };
 
-static BrioEnergy registered[MOST];
+static BrioEnergy registered[MAX];
 static int registered_count;
 
 const BrioEnergy *brio__registered_energy_at(int i)
@@ -77,9 +77,9 @@ static void evaluate(const BrioBatch *batch, int nodes, int64_t first, int64_t c
            *x = rest + count * size, *energy = x + count * size, *gradient = energy + count,
            *hessian = gradient + count * size;
     for (int64_t e = 0; e < count; e++) {
-        int64_t block = (first + e) / LANES, lane_number = (first + e) % LANES;
-        const double *data = batch->rest + block * rests * LANES + lane_number;
-        const int32_t *node = batch->node + block * nodes * LANES + lane_number;
+        int64_t pack = (first + e) / LANES, lane_number = (first + e) % LANES;
+        const double *data = batch->rest + pack * rests * LANES + lane_number;
+        const int32_t *node = batch->node + pack * nodes * LANES + lane_number;
         weight[e] = data[0];
         length[e] = data[LANES];
         for (int k = 0; k < size; k++) rest[e * size + k] = data[(2 + k) * LANES];
@@ -99,16 +99,16 @@ static void evaluate(const BrioBatch *batch, int nodes, int64_t first, int64_t c
                              .hessian = second ? hessian : NULL};
     bool failed = batch->def->eval(batch->def->user, &elements) != BRIO_OK;
     for (int64_t e = 0; e < count; e++) {
-        int64_t block = (first + e) / LANES, lane_number = (first + e) % LANES;
-        bool filling = weight[e] == 0; /* it repeats the last element of a block that is not full */
-        if (batch->energy) batch->energy[block] += filling ? 0 : failed ? INFINITY : energy[e];
+        int64_t pack = (first + e) / LANES, lane_number = (first + e) % LANES;
+        bool filling = weight[e] == 0; /* it repeats the last element of a pack that is not full */
+        if (batch->energy) batch->energy[pack] += filling ? 0 : failed ? INFINITY : energy[e];
         for (int k = 0; slope && k < size; k++)
-            batch->gradient[(block * size + k) * LANES + lane_number] =
+            batch->gradient[(pack * size + k) * LANES + lane_number] =
                 filling || failed ? 0 : gradient[e * size + k];
         if (!second) continue;
         double *H = hessian + e * size * size;
         double *out =
-            batch->hessian + (block - batch->begin) * brio__pairs(nodes) * 9 * LANES + lane_number;
+            batch->hessian + (pack - batch->begin) * brio__pairs(nodes) * 9 * LANES + lane_number;
         if (filling || failed) memset(H, 0, (size_t)(size * size) * sizeof *H);
         if (batch->project) make_semidefinite(size, H);
         for (int i = 0; i < nodes; i++)
@@ -125,11 +125,11 @@ static void eval(const BrioBatch *batch)
     enum { ROOM = 16384 };
     double room[ROOM];
     int nodes = batch->def->kind == BRIO_KIND_SPRINGS ? 2 : 4, size = 3 * nodes;
-    int64_t most = ROOM / (3 + 3 * size + (batch->hessian ? size * size : 0)) / LANES * LANES;
-    for (int64_t block = batch->begin; batch->energy && block < batch->end; block++)
-        batch->energy[block] = 0;
-    for (int64_t first = batch->begin * LANES; first < batch->end * LANES; first += most)
-        evaluate(batch, nodes, first, BRIO_MIN(most, batch->end * LANES - first), room);
+    int64_t max = ROOM / (3 + 3 * size + (batch->hessian ? size * size : 0)) / LANES * LANES;
+    for (int64_t pack = batch->begin; batch->energy && pack < batch->end; pack++)
+        batch->energy[pack] = 0;
+    for (int64_t first = batch->begin * LANES; first < batch->end * LANES; first += max)
+        evaluate(batch, nodes, first, BRIO_MIN(max, batch->end * LANES - first), room);
 }
 
 static void rest_spring(const double *X, double scale, double length, double *rest)
@@ -186,10 +186,10 @@ BrioStatus brio_register_energy(const BrioEnergyDef *def, BrioError *error)
         return brio__error(error, BRIO_ERROR_ARGUMENT,
                            "energy %s: it has no mass; give it a field rho%s", def->name,
                            spring ? " or vertex_mass" : "");
-    if (registered_count == MOST)
+    if (registered_count == MAX)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "%d energies are registered already, and there is no room for more",
-                           MOST);
+                           MAX);
     registered[registered_count++] =
         (BrioEnergy){.name = def->name,
                      .summary = def->summary ? def->summary : "",

@@ -14,9 +14,9 @@
 #include "../mat3_lane.h"
 #include "energy.h"
 
-static inline void spring_block(const BrioBatch *batch, int64_t block, lane c, lane l0)
+static inline void spring_block(const BrioBatch *batch, int64_t pack, lane c, lane l0)
 {
-    const int32_t *node = batch->node + block * 2 * LANES;
+    const int32_t *node = batch->node + pack * 2 * LANES;
     vec3l d = vec3l_sub(vec3l_gather(batch->x, node + LANES), vec3l_gather(batch->x, node));
     lane l2 = vec3l_dot(d, d), l = lane_sqrt(l2), zero = lane_set(0);
     lane_mask collapsed = lane_le(l, lane_set(1e-150));
@@ -26,9 +26,9 @@ static inline void spring_block(const BrioBatch *batch, int64_t block, lane c, l
     /* c (l - l0) n = tension d, c (1 - l0/l) = tension: without division where l0 = 0 */
     lane tension =
         c * lane_select(no_length, lane_set(1), lane_select(collapsed, zero, 1 - l0 * inverse));
-    if (batch->energy) batch->energy[block] = lane_sum(0.5 * c * stretch * stretch);
+    if (batch->energy) batch->energy[pack] = lane_sum(0.5 * c * stretch * stretch);
     if (batch->gradient) {
-        double *g = batch->gradient + block * 6 * LANES;
+        double *g = batch->gradient + pack * 6 * LANES;
         lane f[3] = {tension * d.x, tension * d.y, tension * d.z};
         for (int r = 0; r < 3; r++) {
             lane_store(g + r * LANES, -f[r]);
@@ -36,7 +36,7 @@ static inline void spring_block(const BrioBatch *batch, int64_t block, lane c, l
         }
     }
     if (batch->hessian) {
-        double *H = batch->hessian + (block - batch->begin) * 27 * LANES;
+        double *H = batch->hessian + (pack - batch->begin) * 27 * LANES;
         lane n[3] = {d.x * inverse, d.y * inverse, d.z * inverse};
         lane across = batch->project ? lane_positive(tension) : tension;
         across = lane_select(lane_and(collapsed, lane_lt(zero, l0)), c * (1.0 / 3), across);

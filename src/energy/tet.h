@@ -83,9 +83,9 @@ typedef struct Tet {
     mat3l B; /* D_m^-1: row i is the gradient of the weight of node i+1 */
 } Tet;
 
-static inline Tet tet_rest(const BrioBatch *batch, int64_t block)
+static inline Tet tet_rest(const BrioBatch *batch, int64_t pack)
 {
-    const double *rest = batch->rest + block * TET_REST * LANES;
+    const double *rest = batch->rest + pack * TET_REST * LANES;
     Tet tet = {.volume = lane_load(rest)};
     for (int k = 0; k < 9; k++) tet.B.m[k / 3][k % 3] = lane_load(rest + (k + 1) * LANES);
     return tet;
@@ -93,10 +93,10 @@ static inline Tet tet_rest(const BrioBatch *batch, int64_t block)
 
 /* Sum over nodes 1..3 of (y_i - y_0) b_i^T for any field y on the nodes: F for y = x, its change
  * for y = dx. */
-static inline mat3l tet_gradient(const BrioBatch *batch, int64_t block, const double *y,
+static inline mat3l tet_gradient(const BrioBatch *batch, int64_t pack, const double *y,
                                  const mat3l *B)
 {
-    const int32_t *node = batch->node + block * 4 * LANES;
+    const int32_t *node = batch->node + pack * 4 * LANES;
     vec3l origin = vec3l_gather(y, node);
     mat3l D;
     for (int i = 0; i < 3; i++) {
@@ -113,7 +113,7 @@ static inline lane determinant(const mat3l *F, const mat3l *cof)
     return F->m[0][0] * cof->m[0][0] + F->m[0][1] * cof->m[0][1] + F->m[0][2] * cof->m[0][2];
 }
 
-static inline void tet_value(const BrioBatch *batch, int64_t block, const Tet *tet, const mat3l *F,
+static inline void tet_value(const BrioBatch *batch, int64_t pack, const Tet *tet, const mat3l *F,
                              int order)
 {
     Invariants in;
@@ -130,7 +130,7 @@ static inline void tet_value(const BrioBatch *batch, int64_t block, const Tet *t
 
     if (batch->energy) {
         double sum = lane_sum(tet->volume * psi);
-        batch->energy[block] = NEEDS_POSITIVE_J && lane_any(forbidden) ? INFINITY : sum;
+        batch->energy[pack] = NEEDS_POSITIVE_J && lane_any(forbidden) ? INFINITY : sum;
     }
     if (order == 0) return;
 
@@ -154,7 +154,7 @@ static inline void tet_value(const BrioBatch *batch, int64_t block, const Tet *t
             P.m[i][j] = p;
         }
     mat3l G = mat3l_mul_t(&P, &tet->B); /* column i: force on node i+1 */
-    double *g = batch->gradient + block * 12 * LANES;
+    double *g = batch->gradient + pack * 12 * LANES;
     for (int r = 0; r < 3; r++) {
         lane_store(g + r * LANES, -(G.m[r][0] + G.m[r][1] + G.m[r][2]));
         for (int i = 0; i < 3; i++) lane_store(g + (3 * (i + 1) + r) * LANES, G.m[r][i]);
@@ -285,8 +285,7 @@ static inline void tet_store(const TetFrame *f, const mat3l *U, const mat3l *bet
         }
 }
 
-static inline void tet_hessian(const BrioBatch *batch, int64_t block, const Tet *tet,
-                               const mat3l *F)
+static inline void tet_hessian(const BrioBatch *batch, int64_t pack, const Tet *tet, const mat3l *F)
 {
     mat3l U, V;
     lane s[3];
@@ -303,19 +302,19 @@ static inline void tet_hessian(const BrioBatch *batch, int64_t block, const Tet 
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) f.A.m[i][j] *= tet->volume;
     mat3l beta = mat3l_mul(&tet->B, &V);
-    tet_store(&f, &U, &beta, batch->hessian + (block - batch->begin) * 90 * LANES);
+    tet_store(&f, &U, &beta, batch->hessian + (pack - batch->begin) * 90 * LANES);
 }
 
 static void tet_eval(const BrioBatch *batch)
 {
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        Tet tet = tet_rest(batch, block);
-        mat3l F = tet_gradient(batch, block, batch->x, &tet.B);
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        Tet tet = tet_rest(batch, pack);
+        mat3l F = tet_gradient(batch, pack, batch->x, &tet.B);
         if (batch->gradient)
-            tet_value(batch, block, &tet, &F, 1);
+            tet_value(batch, pack, &tet, &F, 1);
         else if (batch->energy)
-            tet_value(batch, block, &tet, &F, 0);
-        if (batch->hessian) tet_hessian(batch, block, &tet, &F);
+            tet_value(batch, pack, &tet, &F, 0);
+        if (batch->hessian) tet_hessian(batch, pack, &tet, &F);
     }
 }
 
@@ -368,11 +367,11 @@ static inline lane advance(const lane c[4], lane t, lane end, lane floor)
  * of the element's present volume. */
 static double tet_max_step(const BrioBatch *batch, int64_t *element)
 {
-    double least = 1;
-    for (int64_t block = batch->begin; block < batch->end; block++) {
-        Tet tet = tet_rest(batch, block);
-        mat3l F = tet_gradient(batch, block, batch->x, &tet.B),
-              D = tet_gradient(batch, block, batch->dx, &tet.B);
+    double min = 1;
+    for (int64_t pack = batch->begin; pack < batch->end; pack++) {
+        Tet tet = tet_rest(batch, pack);
+        mat3l F = tet_gradient(batch, pack, batch->x, &tet.B),
+              D = tet_gradient(batch, pack, batch->dx, &tet.B);
         mat3l cofF = mat3l_cofactor(&F), cofD = mat3l_cofactor(&D);
         lane c[4] = {determinant(&F, &cofF), lane_set(0), lane_set(0), determinant(&D, &cofD)};
         for (int k = 0; k < 9; k++) {
@@ -390,12 +389,12 @@ static double tet_max_step(const BrioBatch *batch, int64_t *element)
             if (!lane_any(lane_lt(t + near, high))) break;
         }
         for (int i = 0; i < WIDTH; i++)
-            if (t[i] < least) {
-                least = t[i];
-                *element = block * LANES + i;
+            if (t[i] < min) {
+                min = t[i];
+                *element = pack * LANES + i;
             }
     }
-    return least;
+    return min;
 }
 #endif
 

@@ -24,19 +24,19 @@ typedef struct Gradient {
     lane m[3][2];
 } Gradient;
 
-static inline Triangle triangle_rest(const BrioBatch *batch, int64_t block)
+static inline Triangle triangle_rest(const BrioBatch *batch, int64_t pack)
 {
-    const double *rest = batch->rest + block * TRIANGLE_REST * LANES;
+    const double *rest = batch->rest + pack * TRIANGLE_REST * LANES;
     Triangle t = {.area = lane_load(rest)};
     for (int k = 0; k < 4; k++) t.B[k / 2][k % 2] = lane_load(rest + (k + 1) * LANES);
     return t;
 }
 
 /* F for y = x, its change for y = dx. */
-static inline Gradient triangle_gradient(const BrioBatch *batch, int64_t block, const double *y,
+static inline Gradient triangle_gradient(const BrioBatch *batch, int64_t pack, const double *y,
                                          const Triangle *t)
 {
-    const int32_t *node = batch->node + block * 3 * LANES;
+    const int32_t *node = batch->node + pack * 3 * LANES;
     vec3l origin = vec3l_gather(y, node), a = vec3l_sub(vec3l_gather(y, node + LANES), origin),
           b = vec3l_sub(vec3l_gather(y, node + 2 * LANES), origin);
     Gradient F;
@@ -49,10 +49,10 @@ static inline Gradient triangle_gradient(const BrioBatch *batch, int64_t block, 
 }
 
 /* The forces of A P, P = dpsi/dF. */
-static inline void triangle_forces(const BrioBatch *batch, int64_t block, const Triangle *t,
+static inline void triangle_forces(const BrioBatch *batch, int64_t pack, const Triangle *t,
                                    const lane P[3][2])
 {
-    double *g = batch->gradient + block * 9 * LANES;
+    double *g = batch->gradient + pack * 9 * LANES;
     for (int r = 0; r < 3; r++) {
         lane first = t->area * (P[r][0] * t->B[0][0] + P[r][1] * t->B[0][1]);
         lane second = t->area * (P[r][0] * t->B[1][0] + P[r][1] * t->B[1][1]);
@@ -78,9 +78,9 @@ static inline void triangle_laplacian(const double *rest, double c, double *weig
 
 /* Stores the Hessian from its blocks (1,1), (2,1), (2,2): those of node 0 follow, since the rows
  * add up to nothing. */
-static inline void triangle_store_hessian(const BrioBatch *batch, int64_t block, const mat3l h[3])
+static inline void triangle_store_hessian(const BrioBatch *batch, int64_t pack, const mat3l h[3])
 {
-    double *H = batch->hessian + (block - batch->begin) * 54 * LANES;
+    double *H = batch->hessian + (pack - batch->begin) * 54 * LANES;
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++) {
             /* (1,0) and (2,0) */

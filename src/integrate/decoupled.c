@@ -18,8 +18,8 @@
  *     (q', w) = Phi(q, v - h g/2),    v' = w + h g/2 - alpha dv,
  *
  * whose state (q, v) is that of the parabola at any h. What lies or hangs at rest would have v = h
- * g/2 that way, so each part of the system takes its share of h g/2 by how far nothing carries it
- * (parts.h). `flight: false` is the paper's form.
+ * g/2 that way, so each component takes its fraction of h g/2 by how far nothing carries it
+ * (components.h). `flight: false` is the paper's form.
  *
  * What a solve leaves unbalanced is a force R that acted too, M (w - v)/h = R - grad P(q') - grad
  * D. Without R, dv would take h^2 K times the solver's last correction for a change of force: a
@@ -292,12 +292,12 @@ static BrioStatus search_step(BrioStepper *s, double h)
 
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     double excess = potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
-    double gain = brio_stepper_value(s, "gain"), most = brio_stepper_value(s, "alpha_max");
+    double gain = brio_stepper_value(s, "gain"), max = brio_stepper_value(s, "alpha_max");
     if (isnan(gain)) gain = brio_stepper_unfinished(s) ? 1.15 : 1;
     /* more would go into motion that the solves do not resolve */
-    if (gain > 1) most = fmin(most, 1);
+    if (gain > 1) max = fmin(max, 1);
     double alpha =
-        fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), most);
+        fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), max);
     if (skips(s, excess - linear + square / 2)) alpha = 1;
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {

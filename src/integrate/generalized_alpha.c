@@ -10,8 +10,8 @@
  * systems. The acceleration a is no force over mass of the end state but a quantity of its own:
  * history.
  *
- * Damping is booked with the force of this step, though a share of the velocity change comes from
- * a_n, which holds those of earlier steps; the difference is in the ledger's remainder. */
+ * Damping is booked with the force of this step, though a fraction of the velocity change comes
+ * from a_n, which holds those of earlier steps; the difference is in the ledger's remainder. */
 #include "integrator.h"
 
 typedef struct Alphas {

@@ -20,10 +20,10 @@
 
 enum { FORM_FORWARD, FORM_SYMPLECTIC };
 enum { K0, D0 }; /* memos: the largest eigenvalues of M^-1 K, and of M^-1 D, times `safety` */
-enum { INNER_MOST = 1000000, LANCZOS_MOST = 60 };
+enum { INNER_MAX = 1000000, LANCZOS_MAX = 60 };
 
 static const BrioField fields[] = {
-    {"inner", BRIO_INTEGER, "", 0, 0, INNER_MOST, 0,
+    {"inner", BRIO_INTEGER, "", 0, 0, INNER_MAX, 0,
      "Inner steps in a step; 0: as many as stability asks for."},
     {"safety", BRIO_REAL, "", 1.5, 1, 100, 0,
      "Factor on the largest eigenvalue of the stiffness, for what it may grow by."},
@@ -73,12 +73,12 @@ static double largest_eigenvalue(BrioStepper *s, bool damping, double h)
     double *last = brio_stepper_scratch(s, 1);
     double *w = brio_stepper_scratch(s, 2);
     double *p = brio_stepper_scratch(s, 3);
-    double a[LANCZOS_MOST], b[LANCZOS_MOST], value = 0, before;
+    double a[LANCZOS_MAX], b[LANCZOS_MAX], value = 0, before;
     brio_stepper_random(s, 1, v);
     brio_stepper_mass_multiply(s, v, p);
     brio_stepper_combine(s, 1 / sqrt(brio_stepper_dot(s, v, p)), v, 0, v, v);
     brio_stepper_combine(s, 0, v, 0, v, last);
-    for (int n = 0; n < LANCZOS_MOST; n++) {
+    for (int n = 0; n < LANCZOS_MAX; n++) {
         multiply(s, damping, h, v, p);
         a[n] = brio_stepper_dot(s, v, p);
         brio_stepper_mass_solve(s, p, w);
@@ -155,7 +155,7 @@ static BrioStatus step(BrioStepper *s, double h)
                                             : 0;
         }
         double n = fixed ? fixed : inner_steps(h, *k0, *brio_stepper_memo(s, D0));
-        if (!(n <= INNER_MOST))
+        if (!(n <= INNER_MAX))
             return brio_stepper_fail(s, BRIO_STEP_REJECTED,
                                      "the stiffness asks for more than a million inner steps: take "
                                      "a shorter step or an implicit method");

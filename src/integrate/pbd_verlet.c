@@ -9,7 +9,7 @@
  * What would end behind a plane ends on it, with the part of u along its normal turned round [the
  * walls of that page].
  *
- * The two ends share a correction by the inverse of their masses; a held end leaves the other half
+ * The two ends share a correction by the inverse of their masses; a fixed end leaves the other half
  * of it, as there. How stiff the cloth appears depends on the iterations and the step, not on the
  * material's k. There: masses of 1, 3 iterations, stiffness 0.8, damping 0.99 a picture (here:
  * every 1/60 s, converted with the step). */

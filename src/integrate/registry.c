@@ -13,10 +13,10 @@ enum {
 #include "list.def"
 #undef INTEGRATOR
     ,
-    MOST = BUILT_IN + 64
+    MAX = BUILT_IN + 64
 };
 
-static const BrioIntegrator *table[MOST] = {
+static const BrioIntegrator *table[MAX] = {
 #define INTEGRATOR(symbol) &brio__integrator_##symbol,
 #include "list.def"
 #undef INTEGRATOR
@@ -43,10 +43,10 @@ BrioStatus brio_register_integrator(const BrioIntegrator *integrator, BrioError 
         return brio__error(error, BRIO_ERROR_ARGUMENT,
                            "there is an integrator \"%s\" already; choose another name",
                            integrator->name);
-    if (table_count == MOST)
+    if (table_count == MAX)
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "%d integrators are registered already, and there is no room for more",
-                           MOST);
+                           MAX);
     table[table_count++] = integrator;
     return BRIO_OK;
 }

@@ -21,9 +21,9 @@ int brio_stepper_spring(const BrioStepper *s, int64_t i, BrioSpring *spring)
             i -= term->elements;
             continue;
         }
-        int64_t block = i / LANES, place = i % LANES;
-        spring->length = anchors ? 0 : term->rest[(block * term->energy->rest + 1) * LANES + place];
-        spring->active = !anchors || s->state->param[term->live + block * LANES + place] != 0;
+        int64_t pack = i / LANES, place = i % LANES;
+        spring->length = anchors ? 0 : term->rest[(pack * term->energy->rest + 1) * LANES + place];
+        spring->active = !anchors || s->state->param[term->live + pack * LANES + place] != 0;
         for (int k = 0; k < 2; k++) {
             int32_t vertex = brio__term_vertex(term, i, k);
             spring->vertex[k] = vertex;
@@ -53,7 +53,7 @@ int brio_stepper_pull(const BrioStepper *s, int i, BrioPull *pull)
 }
 
 /* The i-th term of contacts with a plane; NULL past the last. */
-static const BrioTerm *plane_term(const BrioSystem *system, int i)
+static const BrioTerm *analytic_term(const BrioSystem *system, int i)
 {
     for (int t = 0; i >= 0 && t < system->term_count; t++)
         if (system->term[t].energy->element == BRIO_ELEMENT_CONTACT && i-- == 0)
@@ -63,7 +63,7 @@ static const BrioTerm *plane_term(const BrioSystem *system, int i)
 
 int brio_stepper_plane(const BrioStepper *s, int i, BrioPlane *plane)
 {
-    const BrioTerm *term = plane_term(s->system, i);
+    const BrioTerm *term = analytic_term(s->system, i);
     if (!term) return 0;
     *plane = (BrioPlane){.gap = s->state->param[term->params + 1], .count = term->elements};
     for (int r = 0; r < 3 && term->elements; r++) {
@@ -75,7 +75,7 @@ int brio_stepper_plane(const BrioStepper *s, int i, BrioPlane *plane)
 
 int64_t brio_stepper_plane_vertex(const BrioStepper *s, int i, int64_t k)
 {
-    const BrioTerm *term = plane_term(s->system, i);
+    const BrioTerm *term = analytic_term(s->system, i);
     if (!term || k < 0 || k >= term->elements) return -1;
     return coordinate_of(s->system, brio__term_vertex(term, k, 0));
 }

@@ -5,12 +5,12 @@
  *
  * where the ledger's own sums say what was added and dissipated on the way to q.
  *
- * `eps` is a share of the energy in play. An energy has no size as long as its zero is a matter of
- * taste (that of gravity is), so the paper's eps H is read as eps (H - P_0), with P_0 the potential
- * of the settled pose: found before the first step, kept in the history, and evaluated again in
- * every step because gravity and points may have moved. Where that makes no sense (a body that
- * falls freely settles nowhere; a pose may be left behind by points that move away) the kinetic
- * energy and the pose of the first step serve. `ground: 0` is the paper's own reading. */
+ * `eps` is a fraction of the energy in play. An energy has no size as long as its zero is a matter
+ * of taste (that of gravity is), so the paper's eps H is read as eps (H - P_0), with P_0 the
+ * potential of the settled pose: found before the first step, kept in the history, and evaluated
+ * again in every step because gravity and points may have moved. Where that makes no sense (a body
+ * that falls freely settles nowhere; a pose may be left behind by points that move away) the
+ * kinetic energy and the pose of the first step serve. `ground: 0` is the paper's own reading. */
 #include "integrator.h"
 
 static double energy(BrioStepper *s, const double *q, const double *v, double time)
@@ -44,7 +44,7 @@ static double aim(BrioStepper *s, double *now, double *gradient)
 
 /* The error that counts as none: eps times the energy in play, and not less than the round-off of
  * the sums. */
-static BrioStatus tolerance(BrioStepper *s, double now, double *most)
+static BrioStatus tolerance(BrioStepper *s, double now, double *max)
 {
     const double *q = brio_stepper_q(s);
     double ground = brio_stepper_value(s, "ground");
@@ -62,7 +62,7 @@ static BrioStatus tolerance(BrioStepper *s, double now, double *most)
         double with = brio_stepper_fingerprint(s, 1);
         scale = fmax(kinetic, now - remembered(s, P_REST, with, rest, NULL));
     }
-    *most = fmax(brio_stepper_value(s, "eps") * scale, 64 * DBL_EPSILON * (fabs(now) + kinetic));
+    *max = fmax(brio_stepper_value(s, "eps") * scale, 64 * DBL_EPSILON * (fabs(now) + kinetic));
     return BRIO_OK;
 }
 
@@ -82,7 +82,7 @@ static BrioStatus tolerance(BrioStepper *s, double now, double *most)
  *
  * (the paper bisects; see find_root) until |e| <= eps (H - P_0). alpha is 0 for implicit midpoint,
  * 1 for backward and -1 for forward Euler (Fig. 6). Without a root the other end is taken. Damping
- * forces are part of each step; the mixture's share of them is the mixture of theirs, because
+ * forces are part of each step; the mixture's fraction of them is the mixture of theirs, because
  * velocities change by forces linearly, and their work is that force times the mixture's own
  * displacement. */
 
@@ -185,7 +185,7 @@ typedef struct Mixed {
     double potential, noise, target, error;
 } Mixed;
 
-/* The mixture with the share `alpha` of the second end, for which (q, v) is room. `potential`:
+/* The mixture with the fraction `alpha` of the second end, for which (q, v) is room. `potential`:
  * there, if it is known, and otherwise NAN. */
 static Mixed mix(const Mixture *m, double alpha, double potential, double *q, double *v)
 {
@@ -221,8 +221,8 @@ static void balance(const Mixture *m, double *gradient)
 static BrioStatus accept_mixture(const Mixture *m, double alpha, const Mixed *at, double sign)
 {
     for (int i = 0; i < 2; i++) {
-        double share = i ? alpha : 1 - alpha;
-        if (share != 0) count(m->s, m->method[i], m->h, m->end[i].q, share, m->end[i].left);
+        double fraction = i ? alpha : 1 - alpha;
+        if (fraction != 0) count(m->s, m->method[i], m->h, m->end[i].q, fraction, m->end[i].left);
     }
     brio_stepper_set_target(m->s, at->target, sign * alpha);
     /* then the balance of the solve tells the gradient */
@@ -294,7 +294,7 @@ static double cubic_root(double e0, double slope0, double e1, double slope1)
  * potential is not known (NAN). First by the cubic of errors and slopes, then by a parabola, then
  * by regula falsi [Dowell and Jarratt 1971] between signs. (q, v) is room. Without a root it is the
  * other end. */
-static double find_root(const Mixture *m, const double error[2], const double slope[2], double most,
+static double find_root(const Mixture *m, const double error[2], const double slope[2], double max,
                         double known, double *q, double *v, Mixed *at)
 {
     bool guessed = isnan(known), crossed = !guessed && error[0] * error[1] < 0;
@@ -308,7 +308,7 @@ static double find_root(const Mixture *m, const double error[2], const double sl
         if (!between) alpha = bracketed ? (low + high) / 2 : 1;
         *at = mix(m, alpha, alpha == 1 ? known : NAN, q, v);
         bool same = at->error * error[0] > 0;
-        if (fabs(at->error) <= most || (alpha == 1 && same)) return alpha;
+        if (fabs(at->error) <= max || (alpha == 1 && same)) return alpha;
         double x = alpha;
         if (same) {
             /* what stays twice counts half, so that both sides close in */
@@ -355,7 +355,7 @@ static BrioStatus without_start(Mixture *m, double *q, double *v)
 }
 
 /* From a start whose energy is wrong to the mixture with the other end whose energy is right. */
-static BrioStatus correct(Mixture *m, const Mixed *start, double most, double *q, double *v)
+static BrioStatus correct(Mixture *m, const Mixed *start, double max, double *q, double *v)
 {
     double sign = start->error > 0 ? 1 : -1; /* of alpha, too */
     if (sign < 0) m->method[1] = FORWARD;
@@ -375,7 +375,7 @@ static BrioStatus correct(Mixture *m, const Mixed *start, double most, double *q
     }
     slopes(m, change, error, slope, q, v);
     Mixed at;
-    double alpha = find_root(m, error, slope, most, potential, q, v, &at);
+    double alpha = find_root(m, error, slope, max, potential, q, v, &at);
     return accept_mixture(m, alpha, &at, sign);
 }
 
@@ -390,10 +390,10 @@ static BrioStatus blend_step(BrioStepper *s, double h)
                          .v = brio_stepper_scratch(s, 3 + i),
                          .left = brio_stepper_scratch(s, 7 + i)};
     double *q = brio_stepper_scratch(s, 5), *v = brio_stepper_scratch(s, 6);
-    double fixed = brio_stepper_value(s, "alpha"), now, most;
+    double fixed = brio_stepper_value(s, "alpha"), now, max;
     m.target = aim(s, &now, brio_stepper_history(s, GRADIENT_N));
     if (!isnan(fixed)) return fixed_blend(&m, fixed, q, v);
-    BRIO_CHECK(tolerance(s, now, &most));
+    BRIO_CHECK(tolerance(s, now, &max));
     BrioStatus status = take(s, m.method[0], h, NULL, &m.end[0]);
     if (status < 0) return status;
     if (status > 0) return without_start(&m, q, v);
@@ -402,8 +402,8 @@ static BrioStatus blend_step(BrioStepper *s, double h)
     BRIO_CHECK(brio_stepper_prepare(s, &other));
     measure_work(&m, 0, 1);
     Mixed start = mix(&m, 0, NAN, q, v);
-    if (fabs(start.error) <= most) return accept_mixture(&m, 0, &start, 1);
-    return correct(&m, &start, most, q, v);
+    if (fabs(start.error) <= max) return accept_mixture(&m, 0, &start, 1);
+    return correct(&m, &start, max, q, v);
 }
 
 static const BrioField blend_fields[] = {
@@ -502,7 +502,7 @@ static BrioStatus energy_of_multiplier(const Multiplier *m, double mu, double *q
     return BRIO_OK;
 }
 
-static BrioStatus search_multiplier(const Multiplier *m, double most, double *q, double *v,
+static BrioStatus search_multiplier(const Multiplier *m, double max, double *q, double *v,
                                     double *target, double *mu)
 {
     double error, bound[2], at[2]; /* e and mu at both sides of the root */
@@ -510,7 +510,7 @@ static BrioStatus search_multiplier(const Multiplier *m, double most, double *q,
     *mu = 0;
     BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
     for (double reach = error > 0 ? 1 : -0x1p-6;
-         !(fabs(error) <= most) && !bracketed && *mu != 1 && fabs(reach) <= 0x1p10; reach *= 2) {
+         !(fabs(error) <= max) && !bracketed && *mu != 1 && fabs(reach) <= 0x1p10; reach *= 2) {
         bound[0] = error, at[0] = *mu;
         *mu = reach;
         BRIO_CHECK(energy_of_multiplier(m, *mu, q, v, target, &error));
@@ -518,7 +518,7 @@ static BrioStatus search_multiplier(const Multiplier *m, double most, double *q,
         bracketed = bound[0] * bound[1] < 0;
     }
     for (int k = 0, side = -1;
-         bracketed && k < 50 && !(fabs(error) <= most) && fabs(at[1] - at[0]) > 1e-15; k++) {
+         bracketed && k < 50 && !(fabs(error) <= max) && fabs(at[1] - at[0]) > 1e-15; k++) {
         /* bisection now and then */
         *mu = k % 10 == 9 ? (at[0] + at[1]) / 2
                           : at[1] - bound[1] * (at[1] - at[0]) / (bound[1] - bound[0]);
@@ -531,7 +531,7 @@ static BrioStatus search_multiplier(const Multiplier *m, double most, double *q,
     return BRIO_OK;
 }
 
-static BrioStatus newton_multiplier(const Multiplier *m, double most, double *q, double *v,
+static BrioStatus newton_multiplier(const Multiplier *m, double max, double *q, double *v,
                                     double *target, double *mu)
 {
     BrioStepper *s = m->s;
@@ -567,7 +567,7 @@ static BrioStatus newton_multiplier(const Multiplier *m, double most, double *q,
             return brio_stepper_fail(s, BRIO_NOT_FINITE,
                                      "Newton's method for the multiplier left the finite numbers; "
                                      "solve: search is safer");
-        if (speed < tol && fabs(error) <= most) {
+        if (speed < tol && fabs(error) <= max) {
             end_of_multiplier(m, q, v, target, &error);
             return BRIO_OK;
         }
@@ -585,18 +585,18 @@ static BrioStatus lagrange_step(BrioStepper *s, double h)
     double *q = brio_stepper_scratch(s, 3);
     double *v = brio_stepper_scratch(s, 4);
     Multiplier m = {.s = s, .h = h, .y = y, .c = c, .shifted = brio_stepper_scratch(s, 2)};
-    double now, most, target, mu, solve = brio_stepper_value(s, "solve");
+    double now, max, target, mu, solve = brio_stepper_value(s, "solve");
     m.target = aim(s, &now, NULL);
-    BRIO_CHECK(tolerance(s, now, &most));
+    BRIO_CHECK(tolerance(s, now, &max));
     brio_stepper_force(s, q_n, v_n, brio_stepper_time(s), h, 0.5, y);
     brio_stepper_mass_solve(s, y, y);
     brio_stepper_combine(s, h, v_n, h * h / 4, y, y);
     brio_stepper_combine(s, 1, q_n, 1, y, y);
     brio_stepper_combine(s, 1, q_n, h / 2, v_n, c);
     if (solve == 0)
-        BRIO_CHECK(search_multiplier(&m, most, q, v, &target, &mu));
+        BRIO_CHECK(search_multiplier(&m, max, q, v, &target, &mu));
     else
-        BRIO_CHECK(newton_multiplier(&m, most, q, v, &target, &mu));
+        BRIO_CHECK(newton_multiplier(&m, max, q, v, &target, &mu));
     BrioObjective objective = constrained(&m, mu, 0.5);
     brio_stepper_count_solve(s, &objective, q);
     brio_stepper_set_target(s, target, mu);

@@ -1,4 +1,4 @@
-/* No motion: every step is the static equilibrium, argmin P(q), of that instant (held vertices may
+/* No motion: every step is the static equilibrium, argmin P(q), of that instant (fixed vertices may
  * move). */
 #include "integrator.h"
 

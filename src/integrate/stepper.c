@@ -18,15 +18,16 @@ static BrioStatus create_solver(BrioStepper *s, const BrioSolverOptions *options
 static BrioStatus create_vectors(BrioStepper *s)
 {
     const BrioSystem *system = s->system;
-    size_t coordinates = 3 * (size_t)system->block_count, held = 3 * (size_t)system->held_count;
+    size_t coordinates = 3 * (size_t)system->block_count, fixed = 3 * (size_t)system->fixed_count;
     bool all = (s->difference = brio__calloc(coordinates, sizeof(double))) &&
                (s->unbalanced = brio__calloc(coordinates, sizeof(double))) &&
                (s->x = brio__calloc(3 * (size_t)system->vertex_count, sizeof(double)));
     for (int i = 0; all && i < s->dissipation->count; i++)
         all = (s->impulse[i] = brio__calloc(coordinates, sizeof(double)));
     for (int i = 0; all && system->scripted_count && i < 4; i++)
-        all = (s->held[i] = brio__calloc(held, sizeof(double)));
-    if (all && system->scripted_count) all = (s->held_impulse = brio__calloc(held, sizeof(double)));
+        all = (s->fixed[i] = brio__calloc(fixed, sizeof(double)));
+    if (all && system->scripted_count)
+        all = (s->fixed_impulse = brio__calloc(fixed, sizeof(double)));
     return all ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
@@ -43,7 +44,7 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
     memcpy(s->values, values, sizeof s->values);
     BrioStatus status = create_solver(s, options, damping, damping_count);
     if (status == BRIO_OK && (integrator->traits & BRIO_USES_COMPONENTS))
-        status = brio__parts_create(s->system, &s->parts);
+        status = brio__components_create(s->system, &s->components);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->state, NULL);
     if (status == BRIO_OK) status = brio_state_copy(state, &s->before, NULL);
     if (status == BRIO_OK) status = create_vectors(s);
@@ -57,19 +58,19 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
 BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator,
                                 const double *values, unsigned traits, BrioState **state)
 {
-    BrioState **old[3] = {&s->state, &s->before, state}, *made[3] = {NULL, NULL, NULL};
+    BrioState **old[3] = {&s->state, &s->before, state}, *created[3] = {NULL, NULL, NULL};
     BrioStatus status = BRIO_OK;
-    if (!s->parts && (integrator->traits & BRIO_USES_COMPONENTS))
-        status = brio__parts_create(s->system, &s->parts);
+    if (!s->components && (integrator->traits & BRIO_USES_COMPONENTS))
+        status = brio__components_create(s->system, &s->components);
     for (int i = 0; i < 3 && status == BRIO_OK && (*state)->history != integrator->history; i++)
-        status = brio__state_create(s->system, integrator->history, &made[i]);
+        status = brio__state_create(s->system, integrator->history, &created[i]);
     for (int i = 0; i < 3; i++) {
-        if (status == BRIO_OK && made[i]) {
-            brio_state_assign(made[i], *old[i]);
+        if (status == BRIO_OK && created[i]) {
+            brio_state_assign(created[i], *old[i]);
             brio_state_free(*old[i]);
-            *old[i] = made[i];
+            *old[i] = created[i];
         } else {
-            brio_state_free(made[i]);
+            brio_state_free(created[i]);
         }
     }
     BRIO_CHECK(status);
@@ -82,7 +83,7 @@ BrioStatus brio__stepper_change(BrioStepper *s, const BrioIntegrator *integrator
 void brio__stepper_free(BrioStepper *s)
 {
     if (!s) return;
-    brio__parts_free(s->parts);
+    brio__components_free(s->components);
     brio__solver_free(s->solver);
     brio__potential_free(s->potential);
     brio__dissipation_free(s->dissipation);
@@ -90,8 +91,8 @@ void brio__stepper_free(BrioStepper *s)
     brio_state_free(s->before);
     for (int k = 0; k < BRIO_SCRATCH; k++) brio__free(s->scratch[k]);
     for (int i = 0; i < BRIO_LOSSES; i++) brio__free(s->impulse[i]);
-    for (int i = 0; i < 4; i++) brio__free(s->held[i]);
-    brio__free(s->held_impulse);
+    for (int i = 0; i < 4; i++) brio__free(s->fixed[i]);
+    brio__free(s->fixed_impulse);
     brio__free(s->unbalanced);
     brio__free(s->difference);
     brio__free(s->x);
@@ -109,7 +110,7 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
     memset(s->unbalanced, 0, bytes);
     for (int i = 0; i < s->dissipation->count; i++) memset(s->impulse[i], 0, bytes);
     if (s->system->scripted_count) {
-        memset(s->held_impulse, 0, 3 * (size_t)s->system->held_count * sizeof(double));
+        memset(s->fixed_impulse, 0, 3 * (size_t)s->system->fixed_count * sizeof(double));
         brio__stepper_hold(s, s->state->q, s->state->time, 0);
     }
     BRIO_CHECK(brio__solver_begin(s->solver, s->state));

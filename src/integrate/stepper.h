@@ -12,24 +12,25 @@ struct BrioStepper {
     double values[BRIO_MAX_VALUES]; /* of the integrator's fields */
     BrioPotential *potential;
     BrioDissipation *dissipation;
-    BrioSolver *solver; /* of both */
-    BrioParts *parts;   /* for integrators with the trait BRIO_USES_COMPONENTS */
+    BrioSolver *solver;         /* of both */
+    BrioComponents *components; /* for integrators with the trait BRIO_USES_COMPONENTS */
     /* what the integrator works on: a copy that replaces the caller's when all goes well */
     BrioState *state;
     BrioState *before;             /* the caller's at the start of the step, to put back */
     double *scratch[BRIO_SCRATCH]; /* each made when it is first asked for */
-    /* what the ledger books when the step is accepted: forces, weighted by their share in the
+    /* what the ledger books when the step is accepted: forces, weighted by their fraction in the
      * velocity change */
     double *impulse[BRIO_LOSSES]; /* of each damping model, the opposite of its force */
     double *unbalanced;           /* what solves left over */
     double *difference;
     double *x; /* world positions */
-    /* of held vertices: their positions and the forces that hold them, at the start and the end */
-    double *held[4];
-    double *held_impulse; /* what friction takes to be overcome there, weighted like the impulses */
-    bool out_of_memory;   /* for a scratch vector */
-    int iterations;       /* Newton iterations of this step */
-    int halvings;         /* deepest halving of this step */
+    /* of fixed vertices: their positions and the forces that hold them, at the start and the end */
+    double *fixed[4];
+    double
+        *fixed_impulse; /* what friction takes to be overcome there, weighted like the impulses */
+    bool out_of_memory; /* for a scratch vector */
+    int iterations;     /* Newton iterations of this step */
+    int halvings;       /* deepest halving of this step */
     bool accepted;
     /* sees every state between the halves of a step; may be NULL */
     void (*observe)(void *observer, const BrioState *state);
@@ -46,7 +47,7 @@ BrioStatus brio__stepper_create(const BrioSystem *system, const BrioIntegrator *
 BrioStatus brio__stepper_change(BrioStepper *stepper, const BrioIntegrator *integrator,
                                 const double *values, unsigned traits, BrioState **state);
 void brio__stepper_free(BrioStepper *stepper);
-/* Notes where held vertices are and the forces that hold them, for the coordinates q at a time, at
+/* Notes where fixed vertices are and the forces that hold them, for the coordinates q at a time, at
  * the start (end 0) or the end (1) of the step. */
 void brio__stepper_hold(BrioStepper *stepper, const double *q, double time, int end);
 /* Advances `state` by h, in halves if need be; on failure leaves it as it was. */

@@ -6,38 +6,39 @@
 
 /* ---- moved points ----------------------------------------------------------------------- */
 
-/* Forces on held vertices and where they are, for the coordinates q at a time, into held[2 * end],
- * held[2 * end + 1]. */
+/* Forces on fixed vertices and where they are, for the coordinates q at a time, into fixed[2 *
+ * end], fixed[2 * end + 1]. */
 void brio__stepper_hold(BrioStepper *s, const double *q, double time, int end)
 {
     brio__system_positions(s->system, s->state, q, time, s->x);
-    for (int64_t i = 0; i < s->system->held_count; i++)
-        memcpy(s->held[2 * end] + 3 * i, s->x + 3 * (int64_t)s->system->held[i],
+    for (int64_t i = 0; i < s->system->fixed_count; i++)
+        memcpy(s->fixed[2 * end] + 3 * i, s->x + 3 * (int64_t)s->system->fixed[i],
                3 * sizeof(double));
-    brio__potential_held_gradient(s->potential, &(BrioPose){s->state, s->x}, s->held[2 * end + 1]);
+    brio__potential_fixed_gradient(s->potential, &(BrioPose){s->state, s->x},
+                                   s->fixed[2 * end + 1]);
 }
 
-/* Work of whoever moves the held vertices: the mean of the forces at both ends times the way, and
+/* Work of whoever moves the fixed vertices: the mean of the forces at both ends times the way, and
  * what overcomes friction, which is returned also in `rubbed`: friction takes it at once. */
-static double held_work(BrioStepper *s, const double *q, double h, double *rubbed)
+static double script_work(BrioStepper *s, const double *q, double h, double *rubbed)
 {
     *rubbed = 0;
     if (s->system->scripted_count == 0) return 0;
     double work = 0;
     bool moved = false;
-    brio__system_held(s->system, s->state, s->state->time + h, s->x);
-    for (int64_t i = 0; i < s->system->held_count && !moved; i++)
-        moved = memcmp(s->held[0] + 3 * i, s->x + 3 * (int64_t)s->system->held[i],
+    brio__system_fixed(s->system, s->state, s->state->time + h, s->x);
+    for (int64_t i = 0; i < s->system->fixed_count && !moved; i++)
+        moved = memcmp(s->fixed[0] + 3 * i, s->x + 3 * (int64_t)s->system->fixed[i],
                        3 * sizeof(double)) != 0;
-    if (!brio__share_any(s->system->share, moved)) return 0;
+    if (!brio__partition_any(s->system->partition, moved)) return 0;
     brio__stepper_hold(s, q, s->state->time + h, 1);
-    for (int64_t k = 0; k < 3 * s->system->held_count; k++) {
-        double way = s->held[2][k] - s->held[0][k];
-        work += (s->held[1][k] + s->held[3][k]) / 2 * way;
-        *rubbed += s->held_impulse[k] * way;
+    for (int64_t k = 0; k < 3 * s->system->fixed_count; k++) {
+        double way = s->fixed[2][k] - s->fixed[0][k];
+        work += (s->fixed[1][k] + s->fixed[3][k]) / 2 * way;
+        *rubbed += s->fixed_impulse[k] * way;
     }
     double joined[2] = {work, *rubbed};
-    brio__share_sum(s->system->share, joined, 2);
+    brio__partition_sum(s->system->partition, joined, 2);
     *rubbed = joined[1];
     return joined[0] + joined[1];
 }
@@ -49,7 +50,7 @@ void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added,
     for (int i = 0; i < s->dissipation->count; i++)
         *dissipated += brio__dot(s->system, s->impulse[i], s->difference);
     double rubbed;
-    *added = held_work(s, q, h, &rubbed);
+    *added = script_work(s, q, h, &rubbed);
     *dissipated += rubbed;
 }
 
@@ -58,8 +59,8 @@ void brio_stepper_work(BrioStepper *s, const double *q, double h, double *added,
 static BrioStatus must_be_finite(BrioStepper *s, double h, const double *q, const double *v)
 {
     int64_t count = 3 * (int64_t)brio__owned(s->system);
-    if (!brio__share_any(s->system->share,
-                         !brio__all_finite(count, q) || !brio__all_finite(count, v)))
+    if (!brio__partition_any(s->system->partition,
+                             !brio__all_finite(count, q) || !brio__all_finite(count, v)))
         return BRIO_OK;
     snprintf(s->reason, sizeof s->reason,
              "the step of %g s led to positions or velocities that are not finite", h);
@@ -77,7 +78,7 @@ static BrioStatus move_on(BrioStepper *s, double h, const double *q, const doubl
         state->dissipated[i] += brio__dot(s->system, s->impulse[i], s->difference);
     state->unfinished += brio__dot(s->system, s->unbalanced, s->difference);
     double rubbed;
-    state->added += held_work(s, q, h, &rubbed);
+    state->added += script_work(s, q, h, &rubbed);
     if (s->dissipation->friction >= 0) state->dissipated[s->dissipation->friction] += rubbed;
     memcpy(state->q, q, (size_t)state->coordinates * sizeof *q);
     memcpy(state->v, v, (size_t)state->coordinates * sizeof *v);
@@ -101,7 +102,7 @@ static BrioStatus refuse_forbidden(BrioStepper *s, double h, const double *q)
     brio__system_positions(s->system, s->state, q, s->state->time + h, s->x);
     bool here = brio__potential_find_forbidden(s->potential, &(BrioPose){s->state, s->x}, &limit);
     brio__limit_text(s->system, &limit, name, sizeof name);
-    brio__share_text(s->system->share, here, name, sizeof name);
+    brio__partition_text(s->system->partition, here, name, sizeof name);
     snprintf(s->reason, sizeof s->reason, "the step of %g s would invert %s", h, name);
     return BRIO_STEP_REJECTED;
 }

@@ -69,10 +69,10 @@ bool brio__tableau_is_stiffly_accurate(const BrioTableau *t)
 int brio__tableau_order(const BrioTableau *t)
 {
     int n = t->stages;
-    double c[BRIO_STAGES_MOST] = {0};
-    double Ac[BRIO_STAGES_MOST] = {0};
-    double Acc[BRIO_STAGES_MOST] = {0};
-    double AAc[BRIO_STAGES_MOST] = {0};
+    double c[BRIO_STAGES_MAX] = {0};
+    double Ac[BRIO_STAGES_MAX] = {0};
+    double Acc[BRIO_STAGES_MAX] = {0};
+    double AAc[BRIO_STAGES_MAX] = {0};
     double sum[8] = {0};
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) c[i] += t->A[i * n + j];
@@ -112,9 +112,9 @@ BrioStatus brio__tableau_read(const double *A, int A_count, const double *b, int
                               BrioTableau *t, char *reason, size_t size)
 {
     *t = (BrioTableau){.name = "own", .stages = b_count};
-    if (b_count < 1 || b_count > BRIO_STAGES_MOST)
+    if (b_count < 1 || b_count > BRIO_STAGES_MAX)
         return snprintf(reason, size, "a tableau has 1 to %d stages, and b has %d numbers",
-                        BRIO_STAGES_MOST, b_count),
+                        BRIO_STAGES_MAX, b_count),
                BRIO_ERROR_INPUT;
     if (A_count != b_count * b_count)
         return snprintf(reason, size,
@@ -152,7 +152,7 @@ typedef struct Stages {
     BrioStepper *s;
     const BrioTableauStep *step;
     double *target, *drift, *Q, *gradient, *from;
-    double *V[BRIO_STAGES_MOST], *A[BRIO_STAGES_MOST];
+    double *V[BRIO_STAGES_MAX], *A[BRIO_STAGES_MAX];
 } Stages;
 
 static Stages stages_of(BrioStepper *s, const BrioTableauStep *step)

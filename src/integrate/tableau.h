@@ -12,13 +12,13 @@
 
 #include "integrator.h"
 
-enum { BRIO_STAGES_MOST = 6 };
+enum { BRIO_STAGES_MAX = 6 };
 
 typedef struct BrioTableau {
     const char *name;
     int stages;
-    double A[BRIO_STAGES_MOST * BRIO_STAGES_MOST]; /* row by row, stages x stages */
-    double b[BRIO_STAGES_MOST];
+    double A[BRIO_STAGES_MAX * BRIO_STAGES_MAX]; /* row by row, stages x stages */
+    double b[BRIO_STAGES_MAX];
 } BrioTableau;
 
 /* The tableaus that have a name: "sdirk2", ...; NULL: none. For the choice fields, in this order:

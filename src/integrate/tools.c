@@ -68,8 +68,8 @@ int64_t brio_stepper_step(const BrioStepper *s) { return s->state->step; }
 double brio_stepper_fingerprint(BrioStepper *s, int scripted)
 {
     bool points = scripted && s->system->scripted_count;
-    return brio__state_fingerprint(s->system, s->state, points ? s->held[0] : NULL,
-                                   points ? 3 * s->system->held_count : 0);
+    return brio__state_fingerprint(s->system, s->state, points ? s->fixed[0] : NULL,
+                                   points ? 3 * s->system->fixed_count : 0);
 }
 
 /* ---- solving ---------------------------------------------------------------------------- */
@@ -161,15 +161,15 @@ void brio_stepper_uniform_gradient(BrioStepper *s, double *gradient)
     const double *weight =
         brio__linear_gradient(brio__potential_elements(s->potential), s->state->param, s->x);
     brio__combine(s->system, 1, weight, 0, weight, gradient);
-    brio__share_complete(s->system->share, gradient);
+    brio__partition_complete(s->system->partition, gradient);
 }
 
 /* After damping model i has been asked for its force. */
-static void count_held(BrioStepper *s, int i, double weight)
+static void count_fixed(BrioStepper *s, int i, double weight)
 {
     const BrioDamper *d = &s->dissipation->damper[i];
-    if (d->model->held && s->system->scripted_count)
-        d->model->held(d->self, s->system, weight, s->held_impulse);
+    if (d->model->fixed && s->system->scripted_count)
+        d->model->fixed(d->self, s->system, weight, s->fixed_impulse);
 }
 
 static void damping_force(BrioStepper *s, const double *q, const double *v, double time, double h,
@@ -185,7 +185,7 @@ static void damping_force(BrioStepper *s, const double *q, const double *v, doub
         brio__combine(s->system, 1, f, 1, s->difference, f);
         if (weight == BRIO_NOT_COUNTED) continue;
         brio__combine(s->system, 1, s->impulse[i], -weight, s->difference, s->impulse[i]);
-        count_held(s, i, weight);
+        count_fixed(s, i, weight);
     }
 }
 
@@ -228,7 +228,7 @@ BrioStatus brio_stepper_linearise(BrioStepper *s, const double *q, double time)
 void brio_stepper_stiffness(BrioStepper *s, const double *x, double *y)
 {
     brio__linear_multiply(s->solver->linear, x, y);
-    brio__share_complete(s->system->share, y);
+    brio__partition_complete(s->system->partition, y);
 }
 
 BrioStatus brio_stepper_linear_solve(BrioStepper *s, const double *q, double time, double weight,
@@ -252,7 +252,7 @@ static void count_damping(BrioStepper *s, const double *q, const BrioObjective *
         memset(s->difference, 0, (size_t)s->state->coordinates * sizeof(double));
         d->model->potential(d->self, d->values, s->state, &motion, s->difference);
         brio__combine(s->system, 1, s->impulse[i], weight, s->difference, s->impulse[i]);
-        count_held(s, i, weight);
+        count_fixed(s, i, weight);
     }
 }
 
@@ -345,16 +345,16 @@ void brio_stepper_random(BrioStepper *s, unsigned seed, double *x)
 {
     BrioRandom random = {seed};
     for (int64_t i = 0; i < s->state->coordinates; i++) x[i] = brio__random_normal(&random);
-    brio__share_spread(s->system->share, x);
+    brio__partition_spread(s->system->partition, x);
 }
 
 /* A stepper whose integrator did not declare the trait leaves everything as it is. */
 void brio_stepper_unsupported(BrioStepper *s, const double *gradient, double time, double *weight)
 {
-    if (s->parts) brio__parts_unsupported(s->parts, gradient, time, weight);
+    if (s->components) brio__components_unsupported(s->components, gradient, time, weight);
 }
 
 void brio_stepper_scale(BrioStepper *s, double missing, double gain, double *v)
 {
-    if (s->parts) brio__parts_scale(s->parts, missing, gain, v);
+    if (s->components) brio__components_scale(s->components, missing, gain, v);
 }

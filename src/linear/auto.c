@@ -11,7 +11,7 @@ extern const BrioLinearType brio__solver_ldlt;
 extern const BrioLinearType brio__solver_cholesky;
 #endif
 
-#define MOST_OPERATIONS 2e10 /* of a factorisation by ldlt */
+#define MAX_OPERATIONS 2e10 /* of a factorisation by ldlt */
 
 typedef struct Auto {
     const BrioLinearType *type;
@@ -41,7 +41,7 @@ static BrioStatus auto_create(const BrioMatrix *A, const BrioLinearOptions *opti
 #ifdef BRIO_HAVE_CHOLMOD
     BrioLinearStats stats = {0};
     if (status == BRIO_OK) a->type->stats(a->self, &stats);
-    if (status == BRIO_OK && stats.factor_flops > MOST_OPERATIONS) {
+    if (status == BRIO_OK && stats.factor_flops > MAX_OPERATIONS) {
         a->type->destroy(a->self);
         a->self = NULL;
         a->type = &brio__solver_cholesky;

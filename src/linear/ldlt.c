@@ -5,8 +5,8 @@
  * earlier panels that reach into it (left-looking [Ng1993]), and is factored as a dense matrix.
  * Ordering and pattern are found once, by create; factor and solve allocate nothing.
  *
- * Threads: the tree of supernodes is cut into subtrees, none of which is more than a fixed share of
- * the work, and the top that joins them. Subtrees know nothing of each other and are shared out;
+ * Threads: the tree of supernodes is cut into subtrees, none of which is more than a fixed fraction
+ * of the work, and the top that joins them. Subtrees know nothing of each other and are shared out;
  * the top follows, one panel after the other, whose rows are shared out if there is enough to do.
  * The cuts are a function of the pattern, and every sum has its fixed order: the bits do not depend
  * on the number of threads. */
@@ -25,7 +25,7 @@
 typedef struct Kernels {
     void (*update)(int64_t begin, int64_t rows, int64_t columns, int64_t stride, int64_t depth,
                    const double *x, const int32_t *place, double *panel, int64_t panel_stride,
-                   double *pack);
+                   double *packed_rows);
     void (*below)(int64_t rows, int64_t width, int64_t stride, const double *square, double *x);
     bool (*square)(int64_t width, int64_t stride, double *square);
     void (*forward)(int64_t height, int64_t width, const double *panel, double *x, double *sum);
@@ -34,8 +34,8 @@ typedef struct Kernels {
 } Kernels;
 
 enum {
-    MOST_ROWS = 16, /* of a tile on any instruction set: the padding of the panels */
-    SLICE = 96      /* columns that are multiplied at a time, so that they stay in the cache */
+    MAX_ROWS = 16, /* of a tile on any instruction set: the padding of the panels */
+    SLICE = 96     /* columns that are multiplied at a time, so that they stay in the cache */
 };
 
 #define KERNEL(name) name##_baseline
@@ -72,13 +72,13 @@ static const Kernels *choose_kernels(void)
 
 /* Sizes that decide what is shared among threads. */
 enum {
-    MOST_WORKERS = 16,
-    SUBTREE_SHARE = 6,       /* a subtree is at most this part of the work */
+    MAX_WORKERS = 16,
+    SUBTREE_DIVISOR = 6,     /* a subtree is at most this part of the work */
     SHARED_FACTOR = 3000000, /* operations from which a factorisation is shared out */
     SHARED_PANEL = 3000000,  /* and a panel of the top */
     SHARED_SOLVE = 400000,   /* entries of L from which a solve is */
     /* block rows of a shared panel that are done at a time, and into how many it is cut at most */
-    LEAST_CHUNK = 32,
+    MIN_CHUNK = 32,
     CHUNKS = 8,
     BATCH = 4 /* right-hand sides that are solved at a time */
 };
@@ -97,10 +97,10 @@ typedef struct Subtree {
 
 /* What a thread needs for itself. */
 typedef struct Worker {
-    int32_t *map;   /* n: block row -> row in the current panel */
-    int32_t *place; /* scalar rows of an update in the current panel */
-    double *below;  /* of solves */
-    double *pack;   /* of updates */
+    int32_t *map;        /* n: block row -> row in the current panel */
+    int32_t *place;      /* scalar rows of an update in the current panel */
+    double *below;       /* of solves */
+    double *packed_rows; /* of updates */
 } Worker;
 
 typedef struct Ldlt {
@@ -123,7 +123,7 @@ typedef struct Ldlt {
     int64_t spills;
     bool shares_solves;
     int workers;
-    Worker worker[MOST_WORKERS];
+    Worker worker[MAX_WORKERS];
     double blocks, flops; /* blocks of L without the zeros that supernodes add */
 } Ldlt;
 
@@ -148,11 +148,11 @@ void brio__ldlt_destroy(void *self)
     brio__free(f->subtree);
     brio__free(f->top);
     brio__free(f->spill);
-    for (int w = 0; w < MOST_WORKERS; w++) {
+    for (int w = 0; w < MAX_WORKERS; w++) {
         brio__free(f->worker[w].map);
         brio__free(f->worker[w].place);
         brio__free(f->worker[w].below);
-        brio__free(f->worker[w].pack);
+        brio__free(f->worker[w].packed_rows);
     }
     brio__free(f);
 }
@@ -201,8 +201,8 @@ static void count_columns(int32_t n, const Rows *rows, int32_t *parent, int32_t 
 static bool worth_merging(int64_t width, int64_t stored, int64_t zeros)
 {
     if (zeros == 0 || width <= 6) return true;
-    double share = (double)zeros / (double)stored;
-    return (width <= 24 && share < 0.4) || (width <= 72 && share < 0.1) || share < 0.05;
+    double fraction = (double)zeros / (double)stored;
+    return (width <= 24 && fraction < 0.4) || (width <= 72 && fraction < 0.1) || fraction < 0.05;
 }
 
 /* Supernodes of the postordered columns. A supernode takes the ones before it as long as they are
@@ -234,14 +234,14 @@ static int32_t find_supernodes(int block, int32_t n, const int32_t *parent, cons
 static BrioStatus make_workers(Ldlt *f, size_t tallest, size_t widest)
 {
     size_t block = (size_t)f->block;
-    f->workers = BRIO_MIN(brio_threads(), MOST_WORKERS);
+    f->workers = BRIO_MIN(brio_threads(), MAX_WORKERS);
     for (int i = 0; i < f->workers; i++) {
         Worker *w = &f->worker[i];
         w->map = brio__alloc((size_t)f->n, sizeof *w->map);
         w->place = brio__alloc(block * tallest, sizeof *w->place);
         w->below = brio__alloc(block * tallest, sizeof *w->below);
-        w->pack = brio__alloc(block * widest + 6, SLICE * sizeof *w->pack);
-        if (!w->map || !w->place || !w->below || !w->pack) return BRIO_ERROR_MEMORY;
+        w->packed_rows = brio__alloc(block * widest + 6, SLICE * sizeof *w->packed_rows);
+        if (!w->map || !w->place || !w->below || !w->packed_rows) return BRIO_ERROR_MEMORY;
     }
     return BRIO_OK;
 }
@@ -269,10 +269,10 @@ static BrioStatus make_structure(Ldlt *f, const Rows *rows, const int32_t *paren
             f->flops += (double)(block * height[s] - i) * (double)(block * height[s] - i);
     }
     double bytes =
-        8.0 * (double)(f->panel[f->count] + MOST_ROWS) + 4.0 * (double)f->row_start[f->count];
+        8.0 * (double)(f->panel[f->count] + MAX_ROWS) + 4.0 * (double)f->row_start[f->count];
     if (bytes > brio__memory_available()) return BRIO_ERROR_TOO_LARGE;
     f->row = brio__alloc((size_t)f->row_start[f->count], sizeof *f->row);
-    f->value = brio__calloc((size_t)f->panel[f->count] + MOST_ROWS, sizeof *f->value);
+    f->value = brio__calloc((size_t)f->panel[f->count] + MAX_ROWS, sizeof *f->value);
     if (!f->row || !f->value) return BRIO_ERROR_MEMORY;
 
     for (int32_t s = 0; s < f->count; s++) {
@@ -360,12 +360,12 @@ static BrioStatus make_subtrees(Ldlt *f, double *total, int32_t *parent, int32_t
         size[up] += size[s];
         first[up] = BRIO_MIN(first[up], first[s]);
     }
-    double most = ranges && all >= SHARED_FACTOR ? all / SUBTREE_SHARE : -1;
+    double max = ranges && all >= SHARED_FACTOR ? all / SUBTREE_DIVISOR : -1;
     enum { IN_SUBTREE, ROOT, TOP };
     int32_t *kind = size;
     for (int32_t s = f->count - 1; s >= 0; s--) {
         bool below_top = parent[s] < 0 || kind[parent[s]] == TOP;
-        kind[s] = !below_top ? IN_SUBTREE : total[s] > most ? TOP : ROOT;
+        kind[s] = !below_top ? IN_SUBTREE : total[s] > max ? TOP : ROOT;
         f->subtrees += kind[s] == ROOT;
         f->tops += kind[s] == TOP;
     }
@@ -463,7 +463,7 @@ static void work(void *context, int64_t begin, int64_t end)
             job->task(job, &job->f->worker[w], i);
 }
 
-static void share(Job *job, int32_t count, void (*task)(Job *job, Worker *worker, int32_t i))
+static void distribute(Job *job, int32_t count, void (*task)(Job *job, Worker *worker, int32_t i))
 {
     job->count = count;
     job->task = task;
@@ -515,7 +515,7 @@ static void apply_updates(const Ldlt *f, int32_t s, const int32_t *map, Worker *
         f->kernels->update(block * (low - from), block * (high - from), block * (to - from),
                            block * (int64_t)tall, block * width_of(f, d),
                            f->value + f->panel[d] + block * from, place, f->value + f->panel[s],
-                           block * (int64_t)height, worker->pack);
+                           block * (int64_t)height, worker->packed_rows);
     }
 }
 
@@ -531,7 +531,7 @@ static void finish_rows(const Ldlt *f, int32_t s, int64_t slice, int64_t begin, 
 }
 
 static void subtract_slice(const Ldlt *f, int32_t s, int64_t slice, int64_t begin, int64_t end,
-                           double *pack)
+                           double *packed_rows)
 {
     int64_t stride = f->block * (int64_t)height_of(f, s);
     int64_t width = f->block * (int64_t)width_of(f, s);
@@ -539,7 +539,7 @@ static void subtract_slice(const Ldlt *f, int32_t s, int64_t slice, int64_t begi
     double *panel = f->value + f->panel[s];
     f->kernels->update(begin - last, end - last, width - last, stride, SLICE,
                        panel + stride * slice + last, NULL, panel + stride * last + last, stride,
-                       pack);
+                       packed_rows);
 }
 
 static bool factor_square(const Ldlt *f, int32_t s, int64_t slice)
@@ -561,7 +561,7 @@ static bool factor_supernode(const Ldlt *f, const BrioMatrix *A, Worker *worker,
         int64_t last = BRIO_MIN(slice + SLICE, width);
         if (!factor_square(f, s, slice)) return false;
         finish_rows(f, s, slice, last, height);
-        if (last < width) subtract_slice(f, s, slice, last, height, worker->pack);
+        if (last < width) subtract_slice(f, s, slice, last, height, worker->packed_rows);
     }
     return true;
 }
@@ -608,26 +608,26 @@ static void subtract_chunk(Job *job, Worker *worker, int32_t i)
     int64_t height = job->f->block * (int64_t)height_of(job->f, job->supernode);
     int64_t begin = job->slice + SLICE + job->f->block * (int64_t)job->chunk * i;
     subtract_slice(job->f, job->supernode, job->slice, begin,
-                   BRIO_MIN(begin + job->f->block * job->chunk, height), worker->pack);
+                   BRIO_MIN(begin + job->f->block * job->chunk, height), worker->packed_rows);
 }
 
 static bool factor_shared(Job *job, int32_t s)
 {
     Ldlt *f = job->f;
     int32_t height = height_of(f, s), width = width_of(f, s), block = f->block;
-    int32_t chunk = BRIO_MAX(LEAST_CHUNK, (height + CHUNKS - 1) / CHUNKS);
+    int32_t chunk = BRIO_MAX(MIN_CHUNK, (height + CHUNKS - 1) / CHUNKS);
     job->supernode = s;
     job->chunk = chunk;
     map_rows(f, s, f->worker[0].map);
-    share(job, (width + chunk - 1) / chunk, load_chunk);
-    share(job, (height + chunk - 1) / chunk, update_chunk);
+    distribute(job, (width + chunk - 1) / chunk, load_chunk);
+    distribute(job, (height + chunk - 1) / chunk, update_chunk);
     for (job->slice = 0; job->slice < block * width; job->slice += SLICE) {
         int32_t last = BRIO_MIN(job->slice + SLICE, block * width);
         int32_t chunks = (block * (height + chunk) - last - 1) / (block * chunk);
         if (!factor_square(f, s, job->slice)) return false;
         if (last < block * width) {
-            share(job, chunks, finish_chunk);
-            share(job, chunks, subtract_chunk);
+            distribute(job, chunks, finish_chunk);
+            distribute(job, chunks, subtract_chunk);
         } else {
             finish_rows(f, s, job->slice, last, block * height);
         }
@@ -639,7 +639,7 @@ BrioStatus brio__ldlt_factor_again(void *self, const BrioMatrix *A, const bool *
 {
     Ldlt *f = self;
     Job job = {.f = f, .A = A, .changed = changed};
-    share(&job, f->subtrees, factor_subtree);
+    distribute(&job, f->subtrees, factor_subtree);
     for (int32_t t = 0; t < f->tops && !job.failed; t++) {
         int32_t s = f->top[t];
         if (changed && !changed[s]) continue;
@@ -739,13 +739,13 @@ static BrioStatus ldlt_solve(void *self, const BrioMatrix *A, int k, double *x)
                    .A = A,
                    .columns = BRIO_MIN(BATCH, k - done),
                    .x = x + 3 * (int64_t)f->n * done};
-        share(&job, f->subtrees, forward_subtree);
+        distribute(&job, f->subtrees, forward_subtree);
         add_spills(&job);
         for (int32_t t = 0; t < f->tops; t++)
             solve_forward(f, worker, f->top[t], job.columns, job.x, f->n, NULL);
         for (int32_t t = f->tops - 1; t >= 0; t--)
             solve_backward(f, worker, f->top[t], job.columns, job.x);
-        share(&job, f->subtrees, backward_subtree);
+        distribute(&job, f->subtrees, backward_subtree);
     }
     return BRIO_OK;
 }

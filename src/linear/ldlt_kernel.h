@@ -79,14 +79,15 @@ KERNEL_TARGET static inline void KERNEL(copy)(int width, int64_t count, int64_t 
 }
 
 /* panel -= X Y^T below the diagonal, for scalar rows from `begin` on: X has `rows` of them, Y the
- * first `columns`, both `depth` columns. Large ones go through `pack`, where what a tile reads lies
- * together, by slices of SLICE columns. What an entry becomes does not depend on `begin`. */
+ * first `columns`, both `depth` columns. Large ones go through `packed_rows`, where what a tile
+ * reads lies together, by slices of SLICE columns. What an entry becomes does not depend on
+ * `begin`. */
 /* clang-format takes KERNEL(name)(...) for a declaration */
 /* clang-format off */
 KERNEL_TARGET static void KERNEL(update)(int64_t begin, int64_t rows, int64_t columns,
                                          int64_t stride, int64_t depth, const double *x,
                                          const int32_t *place, double *panel, int64_t panel_stride,
-                                         double *pack)
+                                         double *packed_rows)
 {
     double out[6 * ROWS], strip[ROWS * SLICE], few[6 * SLICE];
     bool packed = columns > 12;
@@ -94,14 +95,14 @@ KERNEL_TARGET static void KERNEL(update)(int64_t begin, int64_t rows, int64_t co
         int64_t slice = BRIO_MIN(SLICE, depth - first);
         /* Y in strips of 6 */
         for (int64_t j = 0; packed && j < columns; j += 6)
-            KERNEL(copy)(6, BRIO_MIN(6, rows - j), slice, x + j, stride, pack + j * SLICE);
+            KERNEL(copy)(6, BRIO_MIN(6, rows - j), slice, x + j, stride, packed_rows + j * SLICE);
         for (int64_t i = begin; i < rows; i += ROWS) {
             int64_t some_rows = BRIO_MIN(ROWS, rows - i), end = BRIO_MIN(columns, i + ROWS);
             bool copied = packed || some_rows < ROWS;
             if (copied) KERNEL(copy)(ROWS, some_rows, slice, x + i, stride, strip);
             for (int64_t j = 0; j < end; j += 6) {
                 int some = columns - j > 3 ? 6 : 3;
-                const double *y = packed ? pack + j * SLICE : x + j;
+                const double *y = packed ? packed_rows + j * SLICE : x + j;
                 int64_t y_stride = packed ? 6 : stride;
                 if (!packed && j + some > rows) {
                     KERNEL(copy)(6, rows - j, slice, x + j, stride, few);

@@ -10,7 +10,7 @@
 #include "linear.h"
 
 #include "blas.h"
-#include "extra.h"
+#include "overlay.h"
 
 #include <string.h>
 
@@ -249,7 +249,7 @@ void brio__matrix_multiply(const BrioMatrix *A, const double *x, double *y)
 /* Nothing to solve; a process that has no rows takes part in what others solve. */
 static bool is_empty(const BrioLinear *linear)
 {
-    return linear->A.n == 0 && !linear->options.share;
+    return linear->A.n == 0 && !linear->options.partition;
 }
 
 BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptions *options,
@@ -265,25 +265,25 @@ BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLin
 {
     *linear = NULL;
     BRIO_CHECK(check_graph(n, start, neighbour));
-    BrioLinear *made = brio__calloc(1, sizeof *made);
-    if (!made) return BRIO_ERROR_MEMORY;
-    made->type = type;
-    made->columns = 2;
-    made->factored = made;
-    if (options) made->options = *options;
-    BrioStatus status = make_matrix(type, n, start, neighbour, order, &made->A);
+    BrioLinear *created = brio__calloc(1, sizeof *created);
+    if (!created) return BRIO_ERROR_MEMORY;
+    created->type = type;
+    created->columns = 2;
+    created->factored = created;
+    if (options) created->options = *options;
+    BrioStatus status = make_matrix(type, n, start, neighbour, order, &created->A);
     if (status == BRIO_OK) {
-        made->permuted = brio__alloc(2 * (size_t)n, 3 * sizeof *made->permuted);
-        if (!made->permuted) status = BRIO_ERROR_MEMORY;
+        created->permuted = brio__alloc(2 * (size_t)n, 3 * sizeof *created->permuted);
+        if (!created->permuted) status = BRIO_ERROR_MEMORY;
     }
     brio__blas_single();
-    if (status == BRIO_OK && !is_empty(made))
-        status = type->create(&made->A, &made->options, &made->self);
+    if (status == BRIO_OK && !is_empty(created))
+        status = type->create(&created->A, &created->options, &created->self);
     if (status != BRIO_OK) {
-        brio__linear_free(made);
+        brio__linear_free(created);
         return status;
     }
-    *linear = made;
+    *linear = created;
     return BRIO_OK;
 }
 
@@ -291,7 +291,7 @@ void brio__linear_free(BrioLinear *linear)
 {
     if (!linear) return;
     if (linear->self) linear->type->destroy(linear->self);
-    brio__extra_free(linear->extra);
+    brio__overlay_free(linear->overlay);
     matrix_free(&linear->A);
     brio__free(linear->permuted);
     brio__free(linear);
@@ -302,13 +302,14 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
     if (is_empty(linear)) return BRIO_OK;
     linear->factored = linear;
     const BrioLinearType *type = linear->type;
-    if (!type->factor_shares && linear->extra && brio__extra_any(linear->extra))
-        BRIO_CHECK(brio__extra_join(linear->extra, linear, &linear->factored));
+    if (!type->factor_partitions && linear->overlay && brio__overlay_any(linear->overlay))
+        BRIO_CHECK(brio__overlay_join(linear->overlay, linear, &linear->factored));
     BrioMatrix *A = &linear->factored->A;
-    if (brio__share_any(linear->options.share, !brio__all_finite(9 * A->start[A->n], A->value)))
+    if (brio__partition_any(linear->options.partition,
+                            !brio__all_finite(9 * A->start[A->n], A->value)))
         return BRIO_NOT_FINITE;
-    return type->factor_shares ? type->factor_shares(linear->self, A, linear->extra)
-                               : type->factor(linear->factored->self, A);
+    return type->factor_partitions ? type->factor_partitions(linear->self, A, linear->overlay)
+                                   : type->factor(linear->factored->self, A);
 }
 
 static void to_elimination(const BrioMatrix *A, const double *x, double *permuted)
@@ -357,6 +358,6 @@ void brio__linear_multiply(BrioLinear *linear, const double *x, double *y)
     (void)brio__matrix_rows(A); /* without memory for them the product is serial, not wrong */
     to_elimination(A, x, from);
     brio__matrix_multiply(A, from, to);
-    if (linear->extra) brio__extra_multiply_add(linear->extra, A->position, from, to);
+    if (linear->overlay) brio__overlay_multiply_add(linear->overlay, A->position, from, to);
     to_coordinates(A, to, y);
 }

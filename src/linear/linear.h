@@ -17,7 +17,7 @@
 #ifndef BRIO_LINEAR_H
 #define BRIO_LINEAR_H
 
-#include "../share.h"
+#include "../partition.h"
 
 /* A block left of the diagonal, seen from its row. */
 typedef struct BrioLeftBlock {
@@ -62,7 +62,7 @@ typedef struct BrioLinearOptions {
     int max_iterations; /* 0: their default */
     /* of a matrix whose rows several processes hold; only solvers that are `distributed` take
      * one */
-    BrioShare *share;
+    BrioPartition *partition;
     /* 3 for each coordinate block, as they are when a matrix is factored: rigid motions, near which
      * it is weak, are made of them; NULL: unknown */
     const double *position;
@@ -76,7 +76,7 @@ typedef struct BrioLinearStats {
     int64_t iterations; /* total so far */
 } BrioLinearStats;
 
-struct BrioExtra;
+struct BrioOverlay;
 
 typedef struct BrioLinearType {
     const char *name, *summary, *citation;
@@ -92,9 +92,9 @@ typedef struct BrioLinearType {
     void (*destroy)(void *self);
     bool multiplies; /* calls brio__matrix_multiply: the matrix comes with its rows */
     bool iterates;   /* a solve is as long as its accuracy asks */
-    /* Of a solver for several processes: adds up the shares of A that they have, and the blocks
-     * beside its pattern (which may be NULL). In place of factor; may change values of A. */
-    BrioStatus (*factor_shares)(void *self, BrioMatrix *A, struct BrioExtra *extra);
+    /* Of a solver for several processes: adds up the contributions to A that they have, and the
+     * blocks beside its pattern (which may be NULL). In place of factor; may change values of A. */
+    BrioStatus (*factor_partitions)(void *self, BrioMatrix *A, struct BrioOverlay *overlay);
 } BrioLinearType;
 
 const BrioLinearType *brio__linear_type(const char *name); /* NULL: none of that name */
@@ -108,7 +108,7 @@ typedef struct BrioLinear {
     BrioLinearOptions options;
     double *permuted;            /* scratch for right-hand sides */
     int columns;                 /* that it holds, two at least */
-    struct BrioExtra *extra;     /* blocks beside the pattern of A (extra.h); NULL: never any */
+    struct BrioOverlay *overlay; /* blocks beside the pattern of A (overlay.h); NULL: never any */
     struct BrioLinear *factored; /* what the last factorisation took: this, or the joined matrix */
 } BrioLinear;
 
@@ -121,7 +121,7 @@ BrioStatus brio__linear_create(const BrioLinearType *type, const BrioLinearOptio
 BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLinearOptions *options,
                                        int32_t n, const int64_t *start, const int32_t *neighbour,
                                        const int32_t *order, BrioLinear **linear);
-/* Of A and its extra blocks. NOT_POSITIVE_DEFINITE, or NOT_FINITE if a value of the matrix is
+/* Of A and its overlay blocks. NOT_POSITIVE_DEFINITE, or NOT_FINITE if a value of the matrix is
  * not. */
 BrioStatus brio__linear_factor(BrioLinear *linear);
 /* x = A^-1 b for k right-hand sides in coordinate order (each 3n long); x may be b. */
@@ -129,7 +129,7 @@ BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double
 void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats);
 void brio__linear_free(BrioLinear *linear);
 
-/* y = A x in coordinate order, extra blocks included; y may be x; the same bits for any number of
+/* y = A x in coordinate order, overlay blocks included; y may be x; the same bits for any number of
  * threads. */
 void brio__linear_multiply(BrioLinear *linear, const double *x, double *y);
 

@@ -8,9 +8,9 @@
  * still by moves of single vertices: a separator vertex may go to side A if its neighbours on side
  * B join the separator in exchange, which pays if there is at most one.
  *
- * A range [begin, end) of order[] holds the vertices of a part; part[v] = begin names it, since no
- * two parts that are still to be split begin at the same place. Vertices that are placed for good
- * have -1. */
+ * A range [begin, end) of order[] holds the vertices of a region; region[v] = begin names it, since
+ * no two regions that are still to be split begin at the same place. Vertices that are placed for
+ * good have -1. */
 #include "order.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ typedef struct Range {
 typedef struct Dissection {
     const int64_t *start;
     const int32_t *neighbour;
-    int32_t *order, *part;
+    int32_t *order, *region;
     int32_t *level; /* of the search; -1: not reached. Later the side of the separator. */
     int32_t *queue, *best;
     int32_t *distance[ENDS];
@@ -34,17 +34,17 @@ typedef struct Dissection {
     int32_t depth; /* of the stack: at most one range for each vertex */
 } Dissection;
 
-/* Breadth-first from `root` inside its part, written to queue; returns how many were reached. */
+/* Breadth-first from `root` inside its region, written to queue; returns how many were reached. */
 static int32_t search(Dissection *d, int32_t root, int32_t *queue)
 {
-    int32_t part = d->part[root], count = 1;
+    int32_t region = d->region[root], count = 1;
     queue[0] = root;
     d->level[root] = 0;
     for (int32_t i = 0; i < count; i++) {
         int32_t v = queue[i];
         for (int64_t k = d->start[v]; k < d->start[v + 1]; k++) {
             int32_t u = d->neighbour[k];
-            if (d->part[u] != part || d->level[u] >= 0) continue;
+            if (d->region[u] != region || d->level[u] >= 0) continue;
             d->level[u] = d->level[v] + 1;
             queue[count++] = u;
         }
@@ -75,7 +75,7 @@ static int32_t search_from_rim(Dissection *d, int32_t root, int32_t *queue)
 static void push(Dissection *d, int32_t begin, int32_t end)
 {
     if (begin == end) return;
-    for (int32_t i = begin; i < end; i++) d->part[d->order[i]] = begin;
+    for (int32_t i = begin; i < end; i++) d->region[d->order[i]] = begin;
     d->stack[d->depth++] = (Range){begin, end};
 }
 
@@ -88,30 +88,30 @@ static void find_ends(Dissection *d, const int32_t *vertices, int32_t count, int
         unreach(d, vertices, count);
         search(d, far, queue);
         for (int32_t i = 0; i < count; i++) d->distance[e][vertices[i]] = d->level[vertices[i]];
-        int32_t most = -1;
+        int32_t max = -1;
         for (int32_t i = 0; i < count; i++) {
-            int32_t v = vertices[i], least = d->distance[0][v];
-            for (int k = 1; k <= e; k++) least = BRIO_MIN(least, d->distance[k][v]);
-            if (least > most) {
-                most = least;
+            int32_t v = vertices[i], min = d->distance[0][v];
+            for (int k = 1; k <= e; k++) min = BRIO_MIN(min, d->distance[k][v]);
+            if (min > max) {
+                max = min;
                 far = v;
             }
         }
     }
 }
 
-/* The numbers that order a connected part from one end to another. */
+/* The numbers that order a connected region from one end to another. */
 static void find_keys(Dissection *d, const int32_t *vertices, int32_t count, const int32_t *from,
                       const int32_t *to)
 {
-    int32_t part = d->part[vertices[0]];
+    int32_t region = d->region[vertices[0]];
     for (int32_t i = 0; i < count; i++) d->key[vertices[i]] = from[vertices[i]] - to[vertices[i]];
     for (int pass = 0; pass < SMOOTHINGS; pass++) {
         for (int32_t i = 0; i < count; i++) {
             int32_t v = vertices[i], degree = 0;
             double sum = 0;
             for (int64_t k = d->start[v]; k < d->start[v + 1]; k++)
-                if (d->part[d->neighbour[k]] == part) {
+                if (d->region[d->neighbour[k]] == region) {
                     sum += d->key[d->neighbour[k]];
                     degree++;
                 }
@@ -153,7 +153,7 @@ static void sort(const Dissection *d, int32_t *vertices, int32_t count)
 static double find_cut(Dissection *d, const int32_t *vertices, int32_t count, int32_t *change,
                        int32_t *best)
 {
-    int32_t part = d->part[vertices[0]], *place = d->level;
+    int32_t region = d->region[vertices[0]], *place = d->level;
     for (int32_t i = 0; i < count; i++) {
         place[vertices[i]] = i;
         change[i] = 0;
@@ -162,36 +162,36 @@ static double find_cut(Dissection *d, const int32_t *vertices, int32_t count, in
     for (int32_t i = 0; i < count; i++) {
         int32_t last = i, v = vertices[i];
         for (int64_t k = d->start[v]; k < d->start[v + 1]; k++)
-            if (d->part[d->neighbour[k]] == part) last = BRIO_MAX(last, place[d->neighbour[k]]);
+            if (d->region[d->neighbour[k]] == region) last = BRIO_MAX(last, place[d->neighbour[k]]);
         if (last == i) continue;
         change[i + 1]++;
         if (last + 1 < count) change[last + 1]--;
     }
-    double least = INFINITY;
+    double min = INFINITY;
     for (int32_t t = 1, separator = 0; t < count; t++) {
         separator += change[t];
         if (t < 3 * (count / 8) || t > count - 3 * (count / 8)) continue;
         double a = t - separator, b = count - t, cost = separator * (1 + fabs(a - b) / count);
-        if (cost < least) {
-            least = cost;
+        if (cost < min) {
+            min = cost;
             *best = t;
         }
     }
-    return least;
+    return min;
 }
 
 /* Side A: the first `at` vertices without those that have neighbours among the others. */
 static void set_sides(Dissection *d, const int32_t *vertices, int32_t count, int32_t at,
                       int32_t size[3])
 {
-    int32_t part = d->part[vertices[0]], *side = d->level;
+    int32_t region = d->region[vertices[0]], *side = d->level;
     for (int32_t i = 0; i < count; i++) side[vertices[i]] = i < at ? SIDE_A : SIDE_B;
     size[SIDE_A] = at;
     size[SIDE_B] = count - at;
     size[SEPARATOR] = 0;
     for (int32_t i = 0; i < at; i++)
         for (int64_t k = d->start[vertices[i]]; k < d->start[vertices[i] + 1]; k++)
-            if (d->part[d->neighbour[k]] == part && side[d->neighbour[k]] == SIDE_B) {
+            if (d->region[d->neighbour[k]] == region && side[d->neighbour[k]] == SIDE_B) {
                 side[vertices[i]] = SEPARATOR;
                 size[SIDE_A]--;
                 size[SEPARATOR]++;
@@ -203,7 +203,7 @@ static void set_sides(Dissection *d, const int32_t *vertices, int32_t count, int
  * even. */
 static void refine(Dissection *d, const int32_t *vertices, int32_t count, int32_t size[3])
 {
-    int32_t part = d->part[vertices[0]], *side = d->level;
+    int32_t region = d->region[vertices[0]], *side = d->level;
     bool moved = true;
     for (int pass = 0; pass < PASSES && moved; pass++) {
         moved = false;
@@ -211,7 +211,7 @@ static void refine(Dissection *d, const int32_t *vertices, int32_t count, int32_
             int32_t v = vertices[i], touched[3] = {0, 0, 0};
             if (side[v] != SEPARATOR) continue;
             for (int64_t k = d->start[v]; k < d->start[v + 1]; k++)
-                if (d->part[d->neighbour[k]] == part) touched[side[d->neighbour[k]]]++;
+                if (d->region[d->neighbour[k]] == region) touched[side[d->neighbour[k]]]++;
             int32_t to = touched[SIDE_B] != touched[SIDE_A]
                              ? (touched[SIDE_B] < touched[SIDE_A] ? SIDE_A : SIDE_B)
                              : (size[SIDE_A] < size[SIDE_B] ? SIDE_A : SIDE_B);
@@ -223,14 +223,14 @@ static void refine(Dissection *d, const int32_t *vertices, int32_t count, int32_
             size[SEPARATOR] += pulled - 1;
             size[other] -= pulled;
             for (int64_t k = d->start[v]; pulled && k < d->start[v + 1]; k++)
-                if (d->part[d->neighbour[k]] == part && side[d->neighbour[k]] == other)
+                if (d->region[d->neighbour[k]] == region && side[d->neighbour[k]] == other)
                     side[d->neighbour[k]] = SEPARATOR;
             moved = true;
         }
     }
 }
 
-/* Orders a connected part, or splits it. */
+/* Orders a connected region, or splits it. */
 static void split(Dissection *d, int32_t begin, int32_t end)
 {
     int32_t count = end - begin;
@@ -241,7 +241,7 @@ static void split(Dissection *d, int32_t begin, int32_t end)
     memcpy(vertices, queue, (size_t)count * sizeof *vertices);
     int32_t size[3] = {0, 0, count}, next[3];
     if (count > LEAF && d->level[vertices[count - 1]] > 1) {
-        double least = INFINITY;
+        double min = INFINITY;
         int32_t at = 0;
         find_ends(d, vertices, count, queue);
         for (int e = 1; e < ENDS; e++)
@@ -250,8 +250,8 @@ static void split(Dissection *d, int32_t begin, int32_t end)
                 find_keys(d, vertices, count, d->distance[e], d->distance[f]);
                 sort(d, vertices, count);
                 double cost = find_cut(d, vertices, count, queue, &where);
-                if (cost >= least) continue;
-                least = cost;
+                if (cost >= min) continue;
+                min = cost;
                 at = where;
                 memcpy(d->best + begin, vertices, (size_t)count * sizeof *vertices);
             }
@@ -269,12 +269,12 @@ static void split(Dissection *d, int32_t begin, int32_t end)
         next[SIDE_A] = next[SIDE_B] = begin;
     }
     unreach(d, vertices, count);
-    for (int32_t i = next[SIDE_B]; i < end; i++) d->part[d->order[i]] = -1;
+    for (int32_t i = next[SIDE_B]; i < end; i++) d->region[d->order[i]] = -1;
     push(d, begin, next[SIDE_A]);
     push(d, next[SIDE_A], next[SIDE_B]);
 }
 
-/* Connected components become ranges of their own; a connected part is split. */
+/* Connected components become ranges of their own; a connected region is split. */
 static void dissect(Dissection *d, int32_t begin, int32_t end)
 {
     int32_t found = begin, first_end = begin;
@@ -388,13 +388,13 @@ BrioStatus brio__order_postorder(int32_t n, const int64_t *start, const int32_t 
  * search. */
 static int32_t place_dense(Dissection *d, int32_t n)
 {
-    int64_t most = (int64_t)(16 + 10 * sqrt((double)n));
+    int64_t max = (int64_t)(16 + 10 * sqrt((double)n));
     int32_t begin = 0, end = n;
     for (int32_t v = 0; v < n; v++) {
         d->level[v] = -1;
-        if (d->start[v + 1] - d->start[v] > most) {
+        if (d->start[v + 1] - d->start[v] > max) {
             d->order[--end] = v;
-            d->part[v] = -1;
+            d->region[v] = -1;
         } else {
             d->order[begin++] = v;
         }
@@ -418,7 +418,7 @@ BrioStatus brio__order_dissection(int32_t n, const int64_t *start, const int32_t
     Dissection d = {.start = start,
                     .neighbour = neighbour,
                     .order = order,
-                    .part = work,
+                    .region = work,
                     .level = work + size,
                     .queue = work + 2 * size,
                     .best = work + 3 * size,
@@ -444,7 +444,7 @@ BrioStatus brio__order_band(int32_t n, const int64_t *start, const int32_t *neig
     size_t size = (size_t)n;
     int32_t *work = brio__calloc(2 * size, sizeof *work);
     if (!work) return BRIO_ERROR_MEMORY;
-    Dissection d = {.start = start, .neighbour = neighbour, .part = work, .level = work + size};
+    Dissection d = {.start = start, .neighbour = neighbour, .region = work, .level = work + size};
     for (int32_t i = 0; i < n; i++) d.level[i] = -1;
     for (int32_t i = 0, found = 0; i < n; i++)
         if (d.level[i] < 0) found += search_from_rim(&d, i, order + found);

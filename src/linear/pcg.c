@@ -96,7 +96,7 @@ typedef struct Vectors {
     double factor;
 } Vectors;
 
-static double dot_part(void *context, int64_t begin, int64_t end)
+static double dot_chunk(void *context, int64_t begin, int64_t end)
 {
     const Vectors *v = context;
     double sum = 0;
@@ -108,7 +108,7 @@ static double dot_part(void *context, int64_t begin, int64_t end)
 
 static double dot(const Pcg *s, const double *x, double *y)
 {
-    return brio__parallel_sum(s->n, dot_part, &(Vectors){.x = x, .y = y});
+    return brio__parallel_sum(s->n, dot_chunk, &(Vectors){.x = x, .y = y});
 }
 
 /* y += factor x */
@@ -119,21 +119,21 @@ static void add_part(void *context, int64_t begin, int64_t end)
 }
 
 /* y = x + factor y */
-static void turn_part(void *context, int64_t begin, int64_t end)
+static void turn_chunk(void *context, int64_t begin, int64_t end)
 {
     const Vectors *v = context;
     for (int64_t i = 3 * begin; i < 3 * end; i++) v->y[i] = v->x[i] + v->factor * v->y[i];
 }
 
 /* y = x - y */
-static void difference_part(void *context, int64_t begin, int64_t end)
+static void difference_chunk(void *context, int64_t begin, int64_t end)
 {
     const Vectors *v = context;
     for (int64_t i = 3 * begin; i < 3 * end; i++) v->y[i] = v->x[i] - v->y[i];
 }
 
 /* y = P x */
-static void precondition_part(void *context, int64_t begin, int64_t end)
+static void precondition_chunk(void *context, int64_t begin, int64_t end)
 {
     const Vectors *v = context;
     for (int64_t i = begin; i < end; i++) {
@@ -147,7 +147,7 @@ static void precondition_part(void *context, int64_t begin, int64_t end)
 
 static double precondition(const Pcg *s, const double *x, double *y) /* returns x.P x */
 {
-    brio__parallel_for(s->n, GRAIN, precondition_part,
+    brio__parallel_for(s->n, GRAIN, precondition_chunk,
                        &(Vectors){.inverse = s->inverse, .x = x, .y = y});
     return dot(s, x, y);
 }
@@ -171,7 +171,7 @@ static BrioStatus iterate(Pcg *s, const BrioMatrix *A, double goal, int64_t *lef
                            &(Vectors){.x = s->ap, .y = s->r, .factor = -step});
         double before = rz;
         rz = precondition(s, s->r, s->z);
-        brio__parallel_for(s->n, GRAIN, turn_part,
+        brio__parallel_for(s->n, GRAIN, turn_chunk,
                            &(Vectors){.x = s->z, .y = s->p, .factor = rz / before});
         s->iterations++;
     }
@@ -190,7 +190,7 @@ static BrioStatus solve_one(Pcg *s, const BrioMatrix *A, double *x)
     while (residual > goal) {
         BRIO_CHECK(iterate(s, A, goal, &left, x));
         brio__matrix_multiply(A, x, s->r);
-        brio__parallel_for(s->n, GRAIN, difference_part, &(Vectors){.x = s->b, .y = s->r});
+        brio__parallel_for(s->n, GRAIN, difference_chunk, &(Vectors){.x = s->b, .y = s->r});
         double before = residual;
         residual = sqrt(precondition(s, s->r, s->z));
         if (residual > goal && !(residual < 0.5 * before)) return BRIO_NOT_CONVERGED;

@@ -2,15 +2,15 @@
  * preconditioned by smoothed aggregation [Balay2022] with the rigid motions as near-null space, or
  * whatever the options ask for.
  *
- * Each process has the share of A that its elements give, in rows of its own and of ghosts. Blocks
- * in rows of ghosts are sent to their owners, who add up what they have and what they receive in
- * the order of processes: PETSc's own way of doing that adds messages as they come in, which gives
- * other last bits in every run. Blocks beside the pattern of A (contacts) get places when they
- * first appear, and keep them while they come and go.
+ * Each process has the contribution to A that its elements give, in rows of its own and of ghosts.
+ * Blocks in rows of ghosts are sent to their owners, who add up what they have and what they
+ * receive in the order of processes: PETSc's own way of doing that adds messages as they come in,
+ * which gives other last bits in every run. Blocks beside the pattern of A (contacts) get places
+ * when they first appear, and keep them while they come and go.
  *
  * The interpolation of the multigrid is kept from solve to solve until it has become too old to be
  * worth it; it is then made for the rigid motions of the positions as they are. */
-#include "extra.h"
+#include "overlay.h"
 
 #include "../processes.h"
 
@@ -38,7 +38,7 @@ typedef struct Post {
 
 typedef struct Petsc {
     const BrioLinearOptions *options;
-    BrioShare *share;
+    BrioPartition *partition;
     MPI_Comm comm;
     int32_t n, owned;
     PetscInt *number; /* of each block in the distributed matrix */
@@ -136,14 +136,14 @@ static void keep_entry(void *context, int32_t row, int32_t column, int64_t place
     p->foreign[2 * at + 1] = s->number[column];
 }
 
-static int processes_of(const Petsc *s) { return s->share ? s->share->processes : 1; }
-static int process_of(const Petsc *s) { return s->share ? s->share->process : 0; }
+static int processes_of(const Petsc *s) { return s->partition ? s->partition->processes : 1; }
+static int process_of(const Petsc *s) { return s->partition ? s->partition->process : 0; }
 
 /* Sends `width` numbers of a type for each block in rows of ghosts to the rows' owners. */
 static void exchange(const Petsc *s, const void *sent, void *received, int width,
                      MPI_Datatype number)
 {
-    if (!s->share) return;
+    if (!s->partition) return;
     MPI_Datatype unit;
     MPI_Type_contiguous(width, number, &unit);
     MPI_Type_commit(&unit);
@@ -169,7 +169,7 @@ static BrioStatus plan_post(Petsc *s, const BrioMatrix *A, uint64_t **places, in
     if (!post->send || !post->send_start || !post->receive || !post->receive_start || !p.next)
         return BRIO_ERROR_MEMORY;
     each_entry(s, A, count_entry, &p);
-    if (s->share) MPI_Alltoall(post->send, 1, MPI_INT, post->receive, 1, MPI_INT, s->comm);
+    if (s->partition) MPI_Alltoall(post->send, 1, MPI_INT, post->receive, 1, MPI_INT, s->comm);
     for (int k = 0; k < processes; k++) {
         post->send_start[k] = (int)post->send_count;
         post->receive_start[k] = (int)post->receive_count;
@@ -189,7 +189,7 @@ static BrioStatus plan_post(Petsc *s, const BrioMatrix *A, uint64_t **places, in
     PetscInt *pairs = brio__alloc(2 * (size_t)post->receive_count + 1, sizeof *pairs);
     bool fine = p.place && p.foreign && s->entry && post->row && post->column && post->sent &&
                 post->received && pairs;
-    BrioStatus status = brio__share_agree(s->share, fine ? BRIO_OK : BRIO_ERROR_MEMORY);
+    BrioStatus status = brio__partition_agree(s->partition, fine ? BRIO_OK : BRIO_ERROR_MEMORY);
     if (status == BRIO_OK) {
         each_entry(s, A, keep_entry, &p);
         exchange(s, p.foreign, pairs, 2, MPIU_INT);
@@ -260,7 +260,7 @@ static BrioStatus number_blocks(Petsc *s)
     PetscInt own = s->owned, at = 0;
     double *spread = brio__alloc(3 * (size_t)s->n + 1, sizeof *spread);
     if (!spread) return BRIO_ERROR_MEMORY;
-    if (s->share)
+    if (s->partition)
         MPI_Allgather(&own, 1, MPIU_INT, s->first_of, 1, MPIU_INT, s->comm);
     else
         s->first_of[0] = own;
@@ -273,7 +273,7 @@ static BrioStatus number_blocks(Petsc *s)
         spread[3 * (int64_t)b] = b < s->owned ? (double)s->first_of[process_of(s)] + b : -1;
         spread[3 * (int64_t)b + 1] = process_of(s);
     }
-    brio__share_spread(s->share, spread);
+    brio__partition_spread(s->partition, spread);
     for (int32_t b = 0; b < s->n; b++) {
         s->number[b] = (PetscInt)spread[3 * (int64_t)b];
         s->owner[b] = (int)spread[3 * (int64_t)b + 1];
@@ -289,10 +289,10 @@ static BrioStatus petsc_create(const BrioMatrix *A, const BrioLinearOptions *opt
     Petsc *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
     s->options = options;
-    s->share = options->share;
-    s->comm = s->share ? PETSC_COMM_WORLD : PETSC_COMM_SELF;
+    s->partition = options->partition;
+    s->comm = s->partition ? PETSC_COMM_WORLD : PETSC_COMM_SELF;
     s->n = A->n;
-    s->owned = s->share ? s->share->owned : A->n;
+    s->owned = s->partition ? s->partition->owned : A->n;
     int64_t longest = 1;
     for (int32_t J = 0; J < A->n; J++) longest = BRIO_MAX(longest, A->start[J + 1] - A->start[J]);
     s->number = brio__alloc((size_t)A->n + 1, sizeof *s->number);
@@ -446,9 +446,9 @@ static int64_t find_key(const Petsc *s, uint64_t key, int64_t count)
 
 /* Adds the keys of blocks that are neither in A nor among those that have places; false without
  * memory. */
-static bool take_keys(Petsc *s, const BrioMatrix *A, const BrioExtra *extra, int64_t *added)
+static bool take_keys(Petsc *s, const BrioMatrix *A, const BrioOverlay *overlay, int64_t *added)
 {
-    int64_t count = brio__extra_count(extra), known = s->key_count;
+    int64_t count = brio__overlay_count(overlay), known = s->key_count;
     uint64_t *more =
         brio__realloc(s->key, (size_t)known, (size_t)(known + count) + 1, sizeof *more);
     if (!more) return false;
@@ -457,7 +457,7 @@ static bool take_keys(Petsc *s, const BrioMatrix *A, const BrioExtra *extra, int
     for (int64_t i = 0; i < count; i++) {
         int32_t a, b;
         bool transposed;
-        brio__extra_at(extra, i, &a, &b);
+        brio__overlay_at(overlay, i, &a, &b);
         uint64_t key = (uint64_t)a << 32 | (uint32_t)b;
         if (brio__matrix_find(A, a, b, &transposed) < 0 && find_key(s, key, known) < 0)
             s->key[known + (*added)++] = key;
@@ -468,13 +468,13 @@ static bool take_keys(Petsc *s, const BrioMatrix *A, const BrioExtra *extra, int
 }
 
 /* Values of the keys; blocks that A has too are added there. */
-static void sort_extra(Petsc *s, BrioMatrix *A, const BrioExtra *extra)
+static void sort_overlay(Petsc *s, BrioMatrix *A, const BrioOverlay *overlay)
 {
     memset(s->key_value, 0, 9 * (size_t)s->key_count * sizeof *s->key_value);
-    for (int64_t i = 0; i < brio__extra_count(extra); i++) {
+    for (int64_t i = 0; i < brio__overlay_count(overlay); i++) {
         int32_t a, b;
         bool transposed;
-        const double *H = brio__extra_at(extra, i, &a, &b);
+        const double *H = brio__overlay_at(overlay, i, &a, &b);
         int64_t block = brio__matrix_find(A, a, b, &transposed);
         int64_t at = block < 0 ? find_key(s, (uint64_t)a << 32 | (uint32_t)b, s->key_count) : -1;
         if (at >= 0) memcpy(s->key_value + 9 * at, H, 9 * sizeof *H);
@@ -488,24 +488,24 @@ static void sort_extra(Petsc *s, BrioMatrix *A, const BrioExtra *extra)
     }
 }
 
-static BrioStatus make_places(Petsc *s, const BrioMatrix *A, BrioExtra *extra)
+static BrioStatus make_places(Petsc *s, const BrioMatrix *A, BrioOverlay *overlay)
 {
     int64_t added = 0;
     double before = brio__seconds();
-    bool fine = take_keys(s, A, extra, &added);
-    BRIO_CHECK(brio__share_agree(s->share, fine ? BRIO_OK : BRIO_ERROR_MEMORY));
-    if (!brio__share_any(s->share, added > 0)) return BRIO_OK;
+    bool fine = take_keys(s, A, overlay, &added);
+    BRIO_CHECK(brio__partition_agree(s->partition, fine ? BRIO_OK : BRIO_ERROR_MEMORY));
+    if (!brio__partition_any(s->partition, added > 0)) return BRIO_OK;
     BRIO_CHECK(make_matrix(s, A));
-    brio__extra_settle(extra, brio__seconds() - before);
+    brio__overlay_settle(overlay, brio__seconds() - before);
     return BRIO_OK;
 }
 
-static BrioStatus petsc_factor(void *self, BrioMatrix *A, BrioExtra *extra)
+static BrioStatus petsc_factor(void *self, BrioMatrix *A, BrioOverlay *overlay)
 {
     Petsc *s = self;
-    if (extra) {
-        BRIO_CHECK(make_places(s, A, extra));
-        sort_extra(s, A, extra);
+    if (overlay) {
+        BRIO_CHECK(make_places(s, A, overlay));
+        sort_overlay(s, A, overlay);
     }
     PC pc;
     PCFailedReason failed;
@@ -584,7 +584,7 @@ static BrioStatus solve_one(Petsc *s, double *x)
     if (VecGetArray(s->x, &at)) return BRIO_ERROR_MEMORY;
     memcpy(x, at, 3 * (size_t)s->owned * sizeof *x);
     if (VecRestoreArray(s->x, &at)) return BRIO_ERROR_MEMORY;
-    brio__share_spread(s->share, x);
+    brio__partition_spread(s->partition, x);
     return BRIO_OK;
 }
 
@@ -609,7 +609,7 @@ const BrioLinearType brio__solver_petsc = {
                "multigrid, or what its options say.",
     .citation = "Balay2022",
     .create = petsc_create,
-    .factor_shares = petsc_factor,
+    .factor_partitions = petsc_factor,
     .solve = petsc_solve,
     .stats = petsc_stats,
     .destroy = petsc_destroy,

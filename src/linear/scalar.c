@@ -11,11 +11,11 @@
  * = [0; b_B] + P b_J, backward x_J = P^T [y_J; x_B]. The three right-hand sides share every number
  * that is read.
  *
- * Threads: the tree of supernodes is cut into subtrees, none of which is more than a fixed share of
- * L, and the supernodes that join them: the nodes of a coarse tree. A node has a vector of its own,
- * its columns and then the rows above that it contributes to, to which its parent adds those of its
- * children in their order: a function of the pattern, so that the bits do not depend on the number
- * of threads. */
+ * Threads: the tree of supernodes is cut into subtrees, none of which is more than a fixed fraction
+ * of L, and the supernodes that join them: the nodes of a coarse tree. A node has a vector of its
+ * own, its columns and then the rows above that it contributes to, to which its parent adds those
+ * of its children in their order: a function of the pattern, so that the bits do not depend on the
+ * number of threads. */
 #include "scalar.h"
 
 #include "ldlt.h"
@@ -35,9 +35,9 @@ enum {
     AHEAD = 4096,         /* bytes of P that are asked for before they are needed */
     ROWS_AHEAD = 16,      /* and rows of vectors in coordinate order */
     PIECE = 64,           /* most columns of a piece */
-    NODE_SHARE = 16,      /* a subtree is at most this part of L */
+    NODE_DIVISOR = 16,    /* a subtree is at most this part of L */
     SHARED_SOLVE = 60000, /* numbers of L from which a solve is shared out */
-    MOST_WORKERS = 16
+    MAX_WORKERS = 16
 };
 
 /* Rows of the strip that begins at `row` of a piece: few where it is a triangle, the rest of which
@@ -142,7 +142,7 @@ struct BrioScalarPattern {
     void *ldlt;
     BrioPanels L;
     bool *changed; /* supernodes whose numbers are not those of the factorisation before */
-    int64_t made, factorisations; /* which of them A and L hold; 0: none */
+    int64_t version, factorisations; /* which of them A and L hold; 0: none */
     int64_t pieces;
     Piece *piece;
     /* rows of each supernode in the vector of the node, and UNIT-1 times the row that fills up */
@@ -158,14 +158,14 @@ struct BrioScalarFactor {
     BrioScalarPattern *pattern;
     const Kernels *kernels;
     bool single;
-    int64_t made; /* with which factorisation of the pattern; 0: none */
+    int64_t version; /* with which factorisation of the pattern; 0: none */
     void *value;
     double *local; /* vectors of the nodes: four numbers a row, of which three count */
     /* children of each node that are not done forward; nodes that may go backward, -1 where none is
      * known yet */
     atomic_int *pending, *queue;
     int workers;
-    double *scratch[MOST_WORKERS];
+    double *scratch[MAX_WORKERS];
 };
 
 void brio__scalar_pattern_free(BrioScalarPattern *p)
@@ -290,7 +290,7 @@ static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *fir
     /* of a supernode that begins or is a node: -1; else -2 */
     for (int32_t s = L->count - 1; s >= 0; s--) {
         bool below_top =
-            parent[s] < 0 || (node_of[parent[s]] == -1 && total[parent[s]] > all / NODE_SHARE);
+            parent[s] < 0 || (node_of[parent[s]] == -1 && total[parent[s]] > all / NODE_DIVISOR);
         node_of[s] = shared && below_top ? -1 : -2;
         p->nodes += node_of[s] == -1;
     }
@@ -304,7 +304,7 @@ static BrioStatus make_nodes(BrioScalarPattern *p, int32_t *parent, int32_t *fir
     if (!shared) p->node[count++] = (Node){.first = 0, .last = L->count - 1};
     for (int32_t s = 0; shared && s < L->count; s++)
         if (node_of[s] == -1) {
-            bool top = total[s] > all / NODE_SHARE;
+            bool top = total[s] > all / NODE_DIVISOR;
             node_of[s] = count;
             p->node[count++] = (Node){.first = top ? s : first[s], .last = s};
         }
@@ -435,13 +435,13 @@ BrioStatus brio__scalar_factor_create(BrioScalarPattern *p, bool single_precisio
     f->local = brio__calloc((size_t)p->locals, 4 * sizeof *f->local);
     f->pending = brio__alloc((size_t)p->nodes, sizeof *f->pending);
     f->queue = brio__alloc((size_t)p->nodes, sizeof *f->queue);
-    f->workers = BRIO_MIN(brio_threads(), MOST_WORKERS);
-    bool made = f->value && f->local && f->pending && f->queue;
-    for (int w = 0; w < f->workers && made; w++) {
+    f->workers = BRIO_MIN(brio_threads(), MAX_WORKERS);
+    bool allocated = f->value && f->local && f->pending && f->queue;
+    for (int w = 0; w < f->workers && allocated; w++) {
         f->scratch[w] = brio__calloc(SCRATCH, sizeof *f->scratch[w]);
-        made = f->scratch[w] != NULL;
+        allocated = f->scratch[w] != NULL;
     }
-    if (!made) {
+    if (!allocated) {
         brio__scalar_factor_free(f);
         return BRIO_ERROR_MEMORY;
     }
@@ -526,11 +526,11 @@ static void fill(BrioScalarPattern *p, const double *diagonal, const double *off
 BrioStatus brio__scalar_factorise(BrioScalarFactor *f, const double *diagonal, const double *off)
 {
     BrioScalarPattern *p = f->pattern;
-    bool again = p->made && f->made == p->made, whole = !p->made;
+    bool again = p->version && f->version == p->version, whole = !p->version;
     fill(p, diagonal, off);
-    f->made = p->made = 0;
+    f->version = p->version = 0;
     BRIO_CHECK(brio__ldlt_factor_again(p->ldlt, &p->A, whole ? NULL : p->changed));
-    f->made = p->made = ++p->factorisations;
+    f->version = p->version = ++p->factorisations;
     Packing packing = {.factor = f, .changed = again ? p->changed : NULL};
     brio__parallel_for(BRIO_MIN(f->workers, p->pieces / SOME_PIECES + 1), 1, pack, &packing);
     return BRIO_OK;
@@ -674,7 +674,7 @@ void brio__scalar_stats(const BrioScalarFactor *f, BrioScalarStats *stats)
     for (int64_t k = 0; k < p->pieces; k++) indices += p->piece[k].height;
     *stats = (BrioScalarStats){
         .nonzeros = p->L.blocks, .stored = (double)p->values, .flops = p->L.flops};
-    stats->least_bytes = 2 * (number * p->L.blocks + 4 * (double)p->L.row_start[p->L.count]);
+    stats->min_bytes = 2 * (number * p->L.blocks + 4 * (double)p->L.row_start[p->L.count]);
     stats->solve_bytes = 2 * (number * (double)p->values + 4 * indices);
     stats->bytes =
         number * (double)p->values + 32.0 * (double)p->locals + 8.0 * f->workers * SCRATCH;

@@ -38,7 +38,7 @@ typedef struct BrioScalarStats {
     double stored;   /* numbers kept for L: with zeros that supernodes add, and padding */
     double flops;    /* of a factorisation */
     /* that a solve has to read: the nonzeros twice (forward, backward), and the row numbers */
-    double least_bytes;
+    double min_bytes;
     double solve_bytes; /* that it reads: what is stored, twice, and the row numbers */
     double bytes;       /* held by the factor; the pattern holds pattern_bytes */
     double pattern_bytes;

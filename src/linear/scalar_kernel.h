@@ -183,7 +183,7 @@ INLINE void KERNEL(reduce)(const KERNEL(Vector) * sum, double *own)
  * its last product. */
 /* clang-format takes KERNEL(name)(...) for a declaration */
 /* clang-format off */
-INLINE void KERNEL(forward_part)(const int vectors, const int phases, const bool half, int64_t rows,
+INLINE void KERNEL(forward_rows)(const int vectors, const int phases, const bool half, int64_t rows,
                                  int64_t columns, const KERNEL_VALUE *P, const KERNEL_VALUE *x,
                                  const int32_t *place, double *local)
 {
@@ -238,19 +238,19 @@ KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const v
     }
     for (int64_t begin = 0, rows; begin < height; begin += rows, place += rows) {
         rows = strip_rows(height, width, begin);
-        int64_t columns = BRIO_MIN(width, begin + rows), part = 0;
-        for (; part + 4 * KERNEL_LANES <= rows; part += 4 * KERNEL_LANES)
-            KERNEL(forward_part)(4, 1, false, rows, columns, P + part, x, place + part, local);
-        if (part + 2 * KERNEL_LANES <= rows) {
-            KERNEL(forward_part)(2, 2, false, rows, columns, P + part, x, place + part, local);
-            part += 2 * KERNEL_LANES;
+        int64_t columns = BRIO_MIN(width, begin + rows), row = 0;
+        for (; row + 4 * KERNEL_LANES <= rows; row += 4 * KERNEL_LANES)
+            KERNEL(forward_rows)(4, 1, false, rows, columns, P + row, x, place + row, local);
+        if (row + 2 * KERNEL_LANES <= rows) {
+            KERNEL(forward_rows)(2, 2, false, rows, columns, P + row, x, place + row, local);
+            row += 2 * KERNEL_LANES;
         }
-        if (part + KERNEL_LANES <= rows) {
-            KERNEL(forward_part)(1, 4, false, rows, columns, P + part, x, place + part, local);
-            part += KERNEL_LANES;
+        if (row + KERNEL_LANES <= rows) {
+            KERNEL(forward_rows)(1, 4, false, rows, columns, P + row, x, place + row, local);
+            row += KERNEL_LANES;
         }
-        if (part < rows)
-            KERNEL(forward_part)(1, 4, true, rows, columns, P + part, x, place + part, local);
+        if (row < rows)
+            KERNEL(forward_rows)(1, 4, true, rows, columns, P + row, x, place + row, local);
         P += rows * columns;
     }
 }
@@ -259,7 +259,7 @@ KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const v
 
 /* sum[4 j + r] (+)= lanes of column j of P times coordinate r of the rows of place[]; columns from
  * `known` on have no sum yet. */
-INLINE void KERNEL(backward_part)(const int vectors, const bool half, int64_t rows, int64_t known,
+INLINE void KERNEL(backward_rows)(const int vectors, const bool half, int64_t rows, int64_t known,
                                   int64_t columns, const KERNEL_VALUE *P, const char *next,
                                   const double *local, const int32_t *place, KERNEL(Vector) * sum)
 {
@@ -301,29 +301,29 @@ KERNEL_TARGET static void KERNEL(backward)(int64_t height, int64_t width, const 
     for (int64_t begin = 0, rows; begin < height; begin += rows, place += rows) {
         rows = strip_rows(height, width, begin);
         int64_t columns = BRIO_MIN(width, begin + rows);
-        int64_t part = 0;
+        int64_t row = 0;
         int64_t beyond = AHEAD - size * (end - P);
         const char *next = beyond < 0 ? (const char *)P + AHEAD : (const char *)next_piece + beyond;
-        for (; part + 4 * KERNEL_LANES <= rows; part += 4 * KERNEL_LANES, known = columns)
-            KERNEL(backward_part)(4, false, rows, known, columns, P + part, next + size * part,
-                local, place + part, sum);
-        if (part + 2 * KERNEL_LANES <= rows) {
-            KERNEL(backward_part)(2, false, rows, known, columns, P + part, next + size * part,
-                local, place + part,
+        for (; row + 4 * KERNEL_LANES <= rows; row += 4 * KERNEL_LANES, known = columns)
+            KERNEL(backward_rows)(4, false, rows, known, columns, P + row, next + size * row,
+                local, place + row, sum);
+        if (row + 2 * KERNEL_LANES <= rows) {
+            KERNEL(backward_rows)(2, false, rows, known, columns, P + row, next + size * row,
+                local, place + row,
              sum);
-            part += 2 * KERNEL_LANES;
+            row += 2 * KERNEL_LANES;
             known = columns;
         }
-        if (part + KERNEL_LANES <= rows) {
-            KERNEL(backward_part)(1, false, rows, known, columns, P + part, next + size * part,
-                local, place + part,
+        if (row + KERNEL_LANES <= rows) {
+            KERNEL(backward_rows)(1, false, rows, known, columns, P + row, next + size * row,
+                local, place + row,
              sum);
-            part += KERNEL_LANES;
+            row += KERNEL_LANES;
             known = columns;
         }
-        if (part < rows)
-            KERNEL(backward_part)(1, true, rows, known, columns, P + part, next + size * part,
-                local, place + part, sum);
+        if (row < rows)
+            KERNEL(backward_rows)(1, true, rows, known, columns, P + row, next + size * row,
+                local, place + row, sum);
         known = columns;
         P += rows * columns;
     }

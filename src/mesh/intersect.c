@@ -57,18 +57,18 @@ static BrioStatus make_surface(const BrioExactPart *part, int owners, BrioExactS
     f->edge = brio__alloc(2 * (size_t)edges + 1, sizeof *f->edge);
     f->edge_owner = brio__alloc((size_t)edges + 1, sizeof *f->edge_owner);
     uint64_t *pair = brio__alloc((size_t)edges + 1, sizeof *pair);
-    bool made =
+    bool allocated =
         f->triangle && f->triangle_owner && f->triangle_first && f->edge && f->edge_owner && pair;
-    for (int i = 0; made && i < owners; i++) add_triangles(f, &part[i], i, pair);
+    for (int i = 0; allocated && i < owners; i++) add_triangles(f, &part[i], i, pair);
     f->line_first = f->edge_count;
-    for (int i = 0; made && i < owners; i++) {
+    for (int i = 0; allocated && i < owners; i++) {
         const BrioExactPart *p = &part[i];
         for (int64_t e = 0; e < p->edge_count; e++)
             pair[e] = edge_key(p->first + p->edge[2 * e], p->first + p->edge[2 * e + 1]);
         add_edges(f, pair, p->edge_count, i);
     }
     brio__free(pair);
-    return made ? BRIO_OK : BRIO_ERROR_MEMORY;
+    return allocated ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
 /* ---- trees of boxes --------------------------------------------------------------------- */

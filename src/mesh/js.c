@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_CORNERS = 4 };
+enum { MAX_CORNERS = 4 };
 
 /* Closing brackets before the next value: 1 ends an item, 2 the list. */
 static int closings(BrioScan *scan, const char *text)
@@ -64,13 +64,13 @@ static BrioStatus read_cells(BrioScan *scan, const char *text, BrioDraft *draft)
 {
     int64_t number = 0;
     for (int closed = 1; closed == 1;) {
-        int32_t vertex[MOST_CORNERS];
+        int32_t vertex[MAX_CORNERS];
         int corners = 0;
         number++;
         for (closed = 0; !closed; corners++) {
-            if (corners == MOST_CORNERS)
+            if (corners == MAX_CORNERS)
                 return brio__scan_error(scan, "cell no. %lld has more than %d corners",
-                                        (long long)number, MOST_CORNERS);
+                                        (long long)number, MAX_CORNERS);
             BRIO_CHECK(brio__draft_index(scan, 0, draft->vertex_count, &vertex[corners]));
             closed = closings(scan, text);
         }

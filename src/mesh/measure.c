@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_VOLUME \
+#define MIN_VOLUME \
     1e-10 /* of a tet, relative to its longest edge cubed, as brio__mesh_check_solid has it */
-#define LEAST_AREA                                                                               \
+#define MIN_AREA                                                                                 \
     1e-8 /* of a triangle twice, relative to its longest edge squared, as brio__mesh_check_shell \
             has it */
 
@@ -33,13 +33,13 @@ static void take_quality(BrioMeasure *m, int64_t element, double quality)
     int bin = quality > 0 ? (int)(quality * BRIO_QUALITY_BINS) : 0;
     m->quality[BRIO_MIN(bin, BRIO_QUALITY_BINS - 1)]++;
     m->quality_mean += quality;
-    if (quality < m->quality_least) m->quality_least = quality, m->quality_worst = element;
+    if (quality < m->quality_min) m->quality_min = quality, m->quality_worst = element;
 }
 
 static void take_angle(BrioMeasure *m, double degrees)
 {
-    m->angle_least = fmin(m->angle_least, degrees);
-    m->angle_most = fmax(m->angle_most, degrees);
+    m->angle_min = fmin(m->angle_min, degrees);
+    m->angle_max = fmax(m->angle_max, degrees);
 }
 
 static void measure_tet(const BrioMesh *mesh, int64_t t, BrioMeasure *m)
@@ -55,7 +55,7 @@ static void measure_tet(const BrioMesh *mesh, int64_t t, BrioMeasure *m)
             longest = fmax(longest, square);
         }
     double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6;
-    double limit = LEAST_VOLUME * longest * sqrt(longest);
+    double limit = MIN_VOLUME * longest * sqrt(longest);
     m->volume += volume;
     if (volume < -limit && m->inverted++ == 0) m->first_inverted = t;
     if (fabs(volume) <= limit && m->flat++ == 0) m->first_flat = t;
@@ -82,7 +82,7 @@ static void measure_triangle(const BrioMesh *mesh, int64_t t, BrioMeasure *m, bo
     double twice = sqrt(brio__dot3(n, n));
     m->area += twice / 2;
     if (!element) return;
-    if (!(twice > LEAST_AREA * longest) && m->flat++ == 0) m->first_flat = t;
+    if (!(twice > MIN_AREA * longest) && m->flat++ == 0) m->first_flat = t;
     take_quality(m, t, squares > 0 ? 2 * sqrt(3) * twice / squares : 0);
     for (int i = 0; i < 3; i++) {
         double a[3], b[3];
@@ -137,8 +137,8 @@ static BrioStatus measure_lengths(const BrioMesh *mesh, BrioMeasure *m)
         if (k && key[k] == key[k - 1]) continue;
         double length = sqrt(brio__square_distance3(mesh->x + 3 * (int64_t)(key[k] >> 32),
                                                     mesh->x + 3 * (int64_t)(uint32_t)key[k]));
-        m->edge_least = fmin(m->edge_least, length);
-        m->edge_most = fmax(m->edge_most, length);
+        m->edge_min = fmin(m->edge_min, length);
+        m->edge_max = fmax(m->edge_max, length);
         m->edge_mean += length;
         m->edges++;
     }
@@ -229,13 +229,13 @@ BrioStatus brio__measure(BrioMesh *mesh, BrioMeasure *m, BrioError *error)
 {
     *m = (BrioMeasure){.low = {INFINITY, INFINITY, INFINITY},
                        .high = {-INFINITY, -INFINITY, -INFINITY},
-                       .edge_least = INFINITY,
-                       .quality_least = INFINITY,
+                       .edge_min = INFINITY,
+                       .quality_min = INFINITY,
                        .quality_worst = -1,
                        .first_inverted = -1,
                        .first_flat = -1,
-                       .angle_least = INFINITY,
-                       .angle_most = -INFINITY};
+                       .angle_min = INFINITY,
+                       .angle_max = -INFINITY};
     BRIO_CHECK(brio__mesh_check(mesh, error));
     if (mesh->tet_count) BRIO_CHECK(brio__mesh_surface(mesh, error));
     m->vertices = mesh->vertex_count;

@@ -16,7 +16,7 @@ typedef struct BrioMeasure {
     double volume; /* of the tets, or enclosed by a closed surface; NAN: of an open one */
     double area;   /* of the surface */
     int64_t edges; /* of the elements */
-    double edge_least, edge_mean, edge_most;
+    double edge_min, edge_mean, edge_max;
     /* of one triangle; of more than two; whose two triangles look to different sides */
     int64_t open_edges, branching_edges, turned_edges;
     int32_t first_open[2], first_branching[2], first_turned[2];
@@ -24,12 +24,12 @@ typedef struct BrioMeasure {
     int64_t first_inverted, first_flat;
     /* Of a tet 12 (3V)^(2/3) / sum of squared edges, of a triangle 4 sqrt(3) area / that sum: 1 for
      * a regular one, 0 for a flat one [Liu1994] */
-    double quality_least, quality_mean;
+    double quality_min, quality_mean;
     /* the element; how many from k/10 to (k+1)/10; inverted ones are in the first */
     int64_t quality_worst, quality[BRIO_QUALITY_BINS];
-    double angle_least, angle_most; /* degrees: between faces of tets, in corners of triangles */
-    int64_t intersections;          /* of edges of the surface with its triangles */
-    BrioIntersection first;         /* of them */
+    double angle_min, angle_max; /* degrees: between faces of tets, in corners of triangles */
+    int64_t intersections;       /* of edges of the surface with its triangles */
+    BrioIntersection first;      /* of them */
 } BrioMeasure;
 
 /* The triangles of a mesh with tets become its surface. */

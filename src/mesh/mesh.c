@@ -56,26 +56,26 @@ BrioStatus brio__mesh_create(int64_t vertices, int64_t tets, int64_t triangles, 
 {
     *mesh = NULL;
     BRIO_CHECK(refuse_size(vertices, tets, triangles, edges, error));
-    BrioMesh *made = brio__calloc(1, sizeof *made);
-    if (made) {
-        made->vertex_count = vertices;
-        made->tet_count = tets;
-        made->triangle_count = triangles;
-        made->edge_count = edges;
-        made->x = vertices ? brio__calloc((size_t)vertices, 3 * sizeof(double)) : NULL;
-        made->tet = tets ? brio__calloc((size_t)tets, 4 * sizeof(int32_t)) : NULL;
-        made->triangle = triangles ? brio__calloc((size_t)triangles, 3 * sizeof(int32_t)) : NULL;
-        made->edge = edges ? brio__calloc((size_t)edges, 2 * sizeof(int32_t)) : NULL;
-        made->edge_kind = edges ? brio__calloc((size_t)edges, 1) : NULL;
+    BrioMesh *created = brio__calloc(1, sizeof *created);
+    if (created) {
+        created->vertex_count = vertices;
+        created->tet_count = tets;
+        created->triangle_count = triangles;
+        created->edge_count = edges;
+        created->x = vertices ? brio__calloc((size_t)vertices, 3 * sizeof(double)) : NULL;
+        created->tet = tets ? brio__calloc((size_t)tets, 4 * sizeof(int32_t)) : NULL;
+        created->triangle = triangles ? brio__calloc((size_t)triangles, 3 * sizeof(int32_t)) : NULL;
+        created->edge = edges ? brio__calloc((size_t)edges, 2 * sizeof(int32_t)) : NULL;
+        created->edge_kind = edges ? brio__calloc((size_t)edges, 1) : NULL;
     }
-    if (!made || (vertices && !made->x) || (tets && !made->tet) || (triangles && !made->triangle) ||
-        (edges && (!made->edge || !made->edge_kind))) {
-        brio_mesh_free(made);
+    if (!created || (vertices && !created->x) || (tets && !created->tet) ||
+        (triangles && !created->triangle) || (edges && (!created->edge || !created->edge_kind))) {
+        brio_mesh_free(created);
         return brio__error(error, BRIO_ERROR_MEMORY,
                            "out of memory for a mesh of %lld vertices and %lld tets",
                            (long long)vertices, (long long)tets);
     }
-    *mesh = made;
+    *mesh = created;
     return BRIO_OK;
 }
 
@@ -176,8 +176,8 @@ static BrioStatus check_used(const BrioMesh *mesh, const char *name, const int32
                        (long long)first, name, unused > 1 ? ", nor do others" : "");
 }
 
-#define LEAST_VOLUME \
-    1e-10 /* of a tet, relative to its longest edge cubed; a regular tet has 0.118 */
+/* Of a tet, relative to its longest edge cubed; a regular tet has 0.118. */
+#define MIN_VOLUME 1e-10
 
 BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error)
 {
@@ -193,8 +193,8 @@ BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error)
         double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6, longest = 0;
         for (int i = 0; i < 4; i++)
             for (int j = 0; j < i; j++) longest = BRIO_MAX(longest, brio__distance3(p[i], p[j]));
-        if (volume > LEAST_VOLUME * longest * longest * longest) continue;
-        if (volume < -LEAST_VOLUME * longest * longest * longest)
+        if (volume > MIN_VOLUME * longest * longest * longest) continue;
+        if (volume < -MIN_VOLUME * longest * longest * longest)
             return brio__error(error, BRIO_ERROR_INPUT,
                                "tet %lld (vertices %d %d %d %d, all counted from 0) is inverted: "
                                "volume %.6g; swap two "

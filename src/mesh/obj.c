@@ -137,24 +137,24 @@ static BrioStatus add_face(BrioScan *scan, Corners *c)
 }
 
 /* A face (least = 3) or a line (least = 2). */
-static BrioStatus read_chain(BrioScan *scan, BrioDraft *draft, Corners *c, int least, int64_t total)
+static BrioStatus read_chain(BrioScan *scan, BrioDraft *draft, Corners *c, int min, int64_t total)
 {
     int32_t vertices[3];
     int64_t uv, normal, corners = 0;
-    if (least == 3) BRIO_CHECK(add_face(scan, c));
-    for (; brio__scan_more(scan) || corners < least; corners++) {
-        int place = (int)BRIO_MIN(corners, least - 1);
+    if (min == 3) BRIO_CHECK(add_face(scan, c));
+    for (; brio__scan_more(scan) || corners < min; corners++) {
+        int place = (int)BRIO_MIN(corners, min - 1);
         if (!brio__scan_more(scan))
             return brio__scan_error(scan, "a %s needs at least %d vertices, and this one has %d",
-                                    least == 3 ? "face" : "line", least, (int)corners);
+                                    min == 3 ? "face" : "line", min, (int)corners);
         BRIO_CHECK(
             read_corner(scan, c, draft->vertex_count, total, vertices + place, &uv, &normal));
-        if (least == 3) BRIO_CHECK(add_corner(scan, c, vertices[place], uv, normal));
-        if (corners < least - 1) continue;
-        BRIO_CHECK(brio__draft_element(draft, scan, least, vertices));
-        vertices[least - 2] = vertices[least - 1];
+        if (min == 3) BRIO_CHECK(add_corner(scan, c, vertices[place], uv, normal));
+        if (corners < min - 1) continue;
+        BRIO_CHECK(brio__draft_element(draft, scan, min, vertices));
+        vertices[min - 2] = vertices[min - 1];
     }
-    c->polygons |= least == 3 && corners > 3;
+    c->polygons |= min == 3 && corners > 3;
     return BRIO_OK;
 }
 
@@ -219,12 +219,12 @@ static BrioStatus parse(BrioScan *scan, BrioDraft *draft, Corners *c)
 }
 
 /* Numbers of `from` that are there, -1 for the others; how many are not. */
-static int64_t take_numbers(const int64_t *from, int64_t count, int64_t most, int32_t *to)
+static int64_t take_numbers(const int64_t *from, int64_t count, int64_t max, int32_t *to)
 {
     int64_t missing = 0;
     for (int64_t k = 0; k < count; k++) {
-        bool there = from[k] >= 0 && from[k] < most;
-        missing += from[k] >= most;
+        bool there = from[k] >= 0 && from[k] < max;
+        missing += from[k] >= max;
         to[k] = there ? (int32_t)from[k] : -1;
     }
     return missing;

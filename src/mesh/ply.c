@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_ELEMENTS = 16, MOST_PROPERTIES = 64 };
+enum { MAX_ELEMENTS = 16, MAX_PROPERTIES = 64 };
 
 typedef enum Role { ROLE_NONE, ROLE_X, ROLE_Y, ROLE_Z, ROLE_CORNERS, ROLE_FROM, ROLE_TO } Role;
 
@@ -24,7 +24,7 @@ typedef struct Element {
     Kind kind;
     int64_t count;
     int properties;
-    Property property[MOST_PROPERTIES];
+    Property property[MAX_PROPERTIES];
 } Element;
 
 static BrioStatus read_type(BrioScan *scan, BrioNumberType *type)
@@ -73,8 +73,8 @@ static Role role_of(const Element *element, const Property *p, const char *name)
 static BrioStatus read_property(BrioScan *scan, Element *element)
 {
     char word[32];
-    if (element->properties == MOST_PROPERTIES)
-        return brio__scan_error(scan, "more than %d properties of one element", MOST_PROPERTIES);
+    if (element->properties == MAX_PROPERTIES)
+        return brio__scan_error(scan, "more than %d properties of one element", MAX_PROPERTIES);
     Property *p = &element->property[element->properties];
     const char *start = scan->at;
     *p = (Property){0};
@@ -162,8 +162,8 @@ static BrioStatus read_header(BrioScan *scan, Element *element, int *elements, b
             has_format = true;
         } else if (!strcmp(word, "element")) {
             if (*elements) BRIO_CHECK(check_element(scan, &element[*elements - 1]));
-            if (*elements == MOST_ELEMENTS)
-                return brio__scan_error(scan, "more than %d kinds of elements", MOST_ELEMENTS);
+            if (*elements == MAX_ELEMENTS)
+                return brio__scan_error(scan, "more than %d kinds of elements", MAX_ELEMENTS);
             Element *e = &element[(*elements)++];
             *e = (Element){0};
             BRIO_CHECK(brio__scan_word(scan, "the name of the element", e->name, sizeof e->name));
@@ -284,7 +284,7 @@ static BrioStatus read_ply(const char *file, const char *text, size_t size, Brio
     BrioScan scan;
     BrioDraft draft = {0};
     *mesh = NULL;
-    Element *element = brio__alloc(MOST_ELEMENTS, sizeof *element);
+    Element *element = brio__alloc(MAX_ELEMENTS, sizeof *element);
     if (!element)
         return brio__error_at(error, BRIO_ERROR_MEMORY, file, 0, 0, NULL,
                               "out of memory while reading the mesh");

@@ -42,14 +42,14 @@ static uint64_t odd_part(double value, int *exponent)
 /* The largest power of two of which all values that are not zero are multiples. */
 static int common_exponent(const double *const *point, int points, int numbers)
 {
-    int least = 2000, exponent;
+    int min = 2000, exponent;
     for (int i = 0; i < points; i++)
         for (int r = 0; r < numbers; r++)
             if (point[i][r] != 0) {
                 odd_part(point[i][r], &exponent);
-                least = BRIO_MIN(least, exponent);
+                min = BRIO_MIN(min, exponent);
             }
-    return least;
+    return min;
 }
 
 /* value / 2^unit */

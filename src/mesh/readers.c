@@ -119,9 +119,9 @@ BrioStatus brio__draft_cell(BrioDraft *draft, const BrioScan *scan, int64_t type
                             const int32_t *v)
 {
     static const int8_t exact[] = {[3] = 2, [5] = 3, [8] = 4, [9] = 4, [10] = 4};
-    static const int8_t least[] = {[4] = 2, [6] = 3, [7] = 3};
+    static const int8_t min[] = {[4] = 2, [6] = 3, [7] = 3};
     int64_t need = type >= 0 && type < (int)BRIO_COUNT(exact) ? exact[type] : 0;
-    int64_t some = type >= 0 && type < (int)BRIO_COUNT(least) ? least[type] : 0;
+    int64_t some = type >= 0 && type < (int)BRIO_COUNT(min) ? min[type] : 0;
     if (type >= 0 && type <= 2) return BRIO_OK; /* nothing, points */
     if ((need && corners != need) || (some && corners < some))
         return brio__scan_error(scan, "a cell of type %lld has %lld vertices; it needs %s%lld",
@@ -191,13 +191,14 @@ static BrioStatus make_mesh(const BrioDraft *draft, const char *file, BrioMesh *
         return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL,
                               "the file holds vertices but no tets, triangles or edges");
     BRIO_CHECK(brio__mesh_create(draft->vertex_count, count[4], count[3], count[2], mesh, error));
-    BrioMesh *made = *mesh;
-    memcpy(made->x, draft->x, (size_t)draft->vertex_count * 3 * sizeof(double));
-    if (count[4]) memcpy(made->tet, draft->element[4], (size_t)count[4] * 4 * sizeof(int32_t));
-    if (count[3]) memcpy(made->triangle, draft->element[3], (size_t)count[3] * 3 * sizeof(int32_t));
-    if (count[2]) memcpy(made->edge, draft->element[2], (size_t)count[2] * 2 * sizeof(int32_t));
-    BRIO_CHECK(brio__mesh_check(made, error));
-    turn_negative_tets(made, file);
+    BrioMesh *created = *mesh;
+    memcpy(created->x, draft->x, (size_t)draft->vertex_count * 3 * sizeof(double));
+    if (count[4]) memcpy(created->tet, draft->element[4], (size_t)count[4] * 4 * sizeof(int32_t));
+    if (count[3])
+        memcpy(created->triangle, draft->element[3], (size_t)count[3] * 3 * sizeof(int32_t));
+    if (count[2]) memcpy(created->edge, draft->element[2], (size_t)count[2] * 2 * sizeof(int32_t));
+    BRIO_CHECK(brio__mesh_check(created, error));
+    turn_negative_tets(created, file);
     return BRIO_OK;
 }
 

@@ -137,7 +137,7 @@ bool brio__scan_next_line(BrioScan *scan)
 
 void brio__scan_found(const BrioScan *scan, char *text, size_t size)
 {
-    enum { MOST = 32 };
+    enum { MAX = 32 };
     const char *at = scan->token;
     if (at >= scan->end) {
         snprintf(text, size, "the end of the file");
@@ -146,9 +146,9 @@ void brio__scan_found(const BrioScan *scan, char *text, size_t size)
     } else if ((unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e) {
         snprintf(text, size, "the byte 0x%02x", (unsigned)(unsigned char)*at);
     } else {
-        char word[MOST + 1];
+        char word[MAX + 1];
         int length = 0;
-        for (; length < MOST && !ends_value(scan, at); at++, length++)
+        for (; length < MAX && !ends_value(scan, at); at++, length++)
             word[length] = (unsigned char)*at < 0x20 || (unsigned char)*at > 0x7e ? '?' : *at;
         word[length] = 0;
         snprintf(text, size, "\"%s%s\"", word, ends_value(scan, at) ? "" : "...");

@@ -145,13 +145,13 @@ static void extent(const Limb *limb, int count, double low[3], double high[3])
 enum { OWN = 7 };
 static const int way[OWN][3] = {{2, 0, 0},  {0, 2, 0},  {0, 0, 2}, {1, -1, -1},
                                 {1, -1, 1}, {1, 1, -1}, {1, 1, 1}};
-/* share of a long, of a short edge [Labelle2007, table 2] */
+/* fraction of a long, of a short edge [Labelle2007, table 2] */
 static const double closest[2] = {0.24999, 0.41189};
 
 /* A point with an edge that the surface cuts. */
 typedef struct Near {
     double x[3]; /* where it is now */
-    /* where the surface cuts its own edges, as a share of them; NAN: it does not */
+    /* where the surface cuts its own edges, as a fraction of them; NAN: it does not */
     double cut[OWN];
     int32_t number[OWN]; /* of the vertices there */
 } Near;
@@ -267,19 +267,19 @@ static void warp(Lattice *l)
 {
     for (int64_t p = 0; p < l->points; p++) {
         if (l->near[p] < 0) continue;
-        double least = INFINITY, to[3] = {0, 0, 0};
+        double min = INFINITY, to[3] = {0, 0, 0};
         for (int e = 0; e < OWN; e++)
             for (int forward = -1; forward <= 1; forward += 2) {
                 int64_t owner = forward > 0 ? p : step_along(l, p, e, -1);
                 if (owner < 0 || l->near[owner] < 0) continue;
                 const Near *near = &l->list[l->near[owner]];
-                double share = forward > 0 ? near->cut[e] : 1 - near->cut[e];
-                double distance = share * (e < 3 ? 2 : sqrt(3));
-                if (!(share < closest[e >= 3]) || !(distance < least)) continue;
-                least = distance;
+                double fraction = forward > 0 ? near->cut[e] : 1 - near->cut[e];
+                double distance = fraction * (e < 3 ? 2 : sqrt(3));
+                if (!(fraction < closest[e >= 3]) || !(distance < min)) continue;
+                min = distance;
                 for (int k = 0; k < 3; k++) to[k] = near->x[k] + near->cut[e] * l->half * way[e][k];
             }
-        if (least == INFINITY) continue;
+        if (min == INFINITY) continue;
         memcpy(l->list[l->near[p]].x, to, sizeof to);
         l->sign[p] = 0;
         for (int e = 0; e < OWN; e++) {

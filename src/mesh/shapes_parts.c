@@ -34,8 +34,8 @@ static BrioStatus make_chain_link(const double *values, BrioMesh **mesh, BrioErr
     if (half <= 1e-9 * length) straight = 0; /* a torus */
     int64_t side = bend + straight, count = 2 * side;
     BRIO_CHECK(brio__mesh_create(count * around, 0, 2 * count * around, 0, mesh, error));
-    BrioMesh *made = *mesh;
-    int32_t *triangle = made->triangle;
+    BrioMesh *created = *mesh;
+    int32_t *triangle = created->triangle;
     for (int64_t i = 0; i < count; i++) {
         /* a half circle from z < 0 to z > 0 at the right, then a straight part to the left; the
          * same again, turned by half */
@@ -47,7 +47,7 @@ static BrioStatus make_chain_link(const double *values, BrioMesh **mesh, BrioErr
         for (int64_t j = 0; j < around; j++) {
             double angle = 6.28318530717958647692 * ((double)j / (double)around);
             double out = radius + wire * cos(angle);
-            double *p = made->x + 3 * (i * around + j);
+            double *p = created->x + 3 * (i * around + j);
             p[0] = sign * (x + out * nx);
             p[1] = wire * sin(angle);
             p[2] = sign * out * nz;

@@ -19,7 +19,7 @@
 /* Replaces a solid by its closed surface, with the vertices on it and its edges. */
 static BrioStatus keep_surface(BrioMesh **mesh, BrioError *error)
 {
-    BrioMesh *solid = *mesh, *made = NULL;
+    BrioMesh *solid = *mesh, *created = NULL;
     *mesh = NULL;
     int32_t *number = brio__calloc((size_t)solid->vertex_count, sizeof *number);
     BrioStatus status = number
@@ -30,19 +30,20 @@ static BrioStatus keep_surface(BrioMesh **mesh, BrioError *error)
         for (int64_t i = 0; i < 3 * solid->triangle_count; i++) number[solid->triangle[i]] = 1;
         for (int64_t v = 0; v < solid->vertex_count; v++)
             number[v] = number[v] ? (int32_t)used++ : -1;
-        status = brio__mesh_create(used, 0, solid->triangle_count, 0, &made, error);
+        status = brio__mesh_create(used, 0, solid->triangle_count, 0, &created, error);
     }
     if (status == BRIO_OK) {
         for (int64_t v = 0; v < solid->vertex_count; v++)
             if (number[v] >= 0)
-                memcpy(made->x + 3 * (int64_t)number[v], solid->x + 3 * v, 3 * sizeof *made->x);
+                memcpy(created->x + 3 * (int64_t)number[v], solid->x + 3 * v,
+                       3 * sizeof *created->x);
         for (int64_t i = 0; i < 3 * solid->triangle_count; i++)
-            made->triangle[i] = number[solid->triangle[i]];
-        status = brio__shape_edges(&made, error);
+            created->triangle[i] = number[solid->triangle[i]];
+        status = brio__shape_edges(&created, error);
     }
     brio__free(number);
     brio_mesh_free(solid);
-    *mesh = made;
+    *mesh = created;
     return status;
 }
 
@@ -68,13 +69,13 @@ static double place(double half, double radius, int64_t cells, int64_t i)
 
 static void to_ball(double d[3])
 {
-    double most = fmax(fabs(d[0]), fmax(fabs(d[1]), fabs(d[2]))), square = 0;
-    if (most == 0) return;
+    double max = fmax(fabs(d[0]), fmax(fabs(d[1]), fabs(d[2]))), square = 0;
+    if (max == 0) return;
     for (int a = 0; a < 3; a++) {
-        d[a] = fabs(d[a]) == most ? copysign(1, d[a]) : tan(0.78539816339744830962 * (d[a] / most));
+        d[a] = fabs(d[a]) == max ? copysign(1, d[a]) : tan(0.78539816339744830962 * (d[a] / max));
         square += d[a] * d[a];
     }
-    for (int a = 0; a < 3; a++) d[a] *= most / sqrt(square);
+    for (int a = 0; a < 3; a++) d[a] *= max / sqrt(square);
 }
 
 /* cells[a] layers from the centre to the faces across axis a. */
@@ -87,7 +88,7 @@ static BrioStatus make_rounded(const double half[3], double radius, const int64_
     int64_t stride[3] = {1, n[0] + 1, (n[0] + 1) * (n[1] + 1)};
     BRIO_CHECK(
         brio__mesh_create(stride[2] * (n[2] + 1), 6 * n[0] * n[1] * n[2], 0, 0, mesh, error));
-    BrioMesh *made = *mesh;
+    BrioMesh *created = *mesh;
     int64_t at[3], v = 0, t = 0;
     for (at[2] = 0; at[2] <= n[2]; at[2]++)
         for (at[1] = 0; at[1] <= n[1]; at[1]++)
@@ -103,7 +104,7 @@ static BrioStatus make_rounded(const double half[3], double radius, const int64_
                     d[a] = x - q[a];
                 }
                 to_ball(d);
-                for (int a = 0; a < 3; a++) made->x[3 * v + a] = q[a] + d[a];
+                for (int a = 0; a < 3; a++) created->x[3 * v + a] = q[a] + d[a];
             }
     for (at[2] = 0; at[2] < n[2]; at[2]++)
         for (at[1] = 0; at[1] < n[1]; at[1]++)
@@ -117,7 +118,7 @@ static BrioStatus make_rounded(const double half[3], double radius, const int64_
                 for (int a = 0; a < 3; a++) inner |= (at[a] < cells[a]) << a;
                 for (int p = 0; p < 6; p++) {
                     int first = inner ^ order[p][0], second = first ^ order[p][1];
-                    brio__shape_tet(made, &t, corner[inner], corner[first], corner[second],
+                    brio__shape_tet(created, &t, corner[inner], corner[first], corner[second],
                                     corner[inner ^ 7]);
                 }
             }
@@ -244,13 +245,13 @@ static BrioStatus make_torus(const double *values, BrioMesh **mesh, BrioError *e
                            "minor = %g m must be less than major = %g m: the torus has a hole",
                            minor, major);
     BRIO_CHECK(brio__mesh_create(disk * segments, 3 * triangles * segments, 0, 0, mesh, error));
-    BrioMesh *made = *mesh;
+    BrioMesh *created = *mesh;
     int32_t *triangle = brio__alloc((size_t)triangles, 3 * sizeof *triangle);
     uint8_t *colour = brio__alloc((size_t)disk, 1);
     if (!triangle || !colour) {
         brio__free(triangle);
         brio__free(colour);
-        brio_mesh_free(made);
+        brio_mesh_free(created);
         *mesh = NULL;
         return brio__error(error, BRIO_ERROR_MEMORY, "out of memory for a torus");
     }
@@ -260,7 +261,7 @@ static BrioStatus make_torus(const double *values, BrioMesh **mesh, BrioError *e
             double point[2];
             brio__disk_point(k, spot, rings, point);
             for (int64_t s = 0; s < segments; s++) {
-                double *x = made->x + 3 * (s * disk + v);
+                double *x = created->x + 3 * (s * disk + v);
                 double angle = 6.28318530717958647692 * ((double)s / (double)segments);
                 double out = major + minor * point[0];
                 x[0] = out * cos(angle);
@@ -277,9 +278,9 @@ static BrioStatus make_torus(const double *values, BrioMesh **mesh, BrioError *e
                 low[colour[v]] = (s + s % 2) % segments * disk + v;
                 high[colour[v]] = (s + 1 - s % 2) % segments * disk + v;
             }
-            brio__shape_tet(made, &t, low[0], low[1], low[2], high[2]);
-            brio__shape_tet(made, &t, low[0], low[1], high[1], high[2]);
-            brio__shape_tet(made, &t, low[0], high[0], high[1], high[2]);
+            brio__shape_tet(created, &t, low[0], low[1], low[2], high[2]);
+            brio__shape_tet(created, &t, low[0], low[1], high[1], high[2]);
+            brio__shape_tet(created, &t, low[0], high[0], high[1], high[2]);
         }
     brio__free(triangle);
     brio__free(colour);

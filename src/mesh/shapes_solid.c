@@ -48,14 +48,14 @@ static BrioStatus make_cells(const double size[3], const int64_t n[3], const boo
     int64_t stride[3] = {1, n[0] + 1, (n[0] + 1) * (n[1] + 1)};
     BRIO_CHECK(brio__mesh_create(stride[2] * (n[2] + 1), per_cell * n[0] * n[1] * n[2], 0, 0, mesh,
                                  error));
-    BrioMesh *made = *mesh;
+    BrioMesh *created = *mesh;
     int64_t at[3], v = 0, t = 0;
     for (at[2] = 0; at[2] <= n[2]; at[2]++)
         for (at[1] = 0; at[1] <= n[1]; at[1]++)
             for (at[0] = 0; at[0] <= n[0]; at[0]++, v++)
                 for (int a = 0; a < 3; a++) {
                     int64_t twice = 2 * at[a] - (from_zero[a] ? 0 : n[a]);
-                    made->x[3 * v + a] = size[a] * ((double)twice / (double)(2 * n[a]));
+                    created->x[3 * v + a] = size[a] * ((double)twice / (double)(2 * n[a]));
                 }
     for (at[2] = 0; at[2] < n[2]; at[2]++)
         for (at[1] = 0; at[1] < n[1]; at[1]++)
@@ -69,16 +69,16 @@ static BrioStatus make_cells(const double size[3], const int64_t n[3], const boo
                     int m = (int)((at[0] & 1) | (at[1] & 1) << 1 | (at[2] & 1) << 2);
                     for (int p = 0; p < 6; p++) {
                         int first = m ^ order[p][0], second = first ^ order[p][1];
-                        brio__shape_tet(made, &t, corner[m], corner[first], corner[second],
+                        brio__shape_tet(created, &t, corner[m], corner[first], corner[second],
                                         corner[m ^ 7]);
                     }
                 } else {
                     int odd = (int)((at[0] + at[1] + at[2]) & 1); /* corner 0 is odd */
-                    brio__shape_tet(made, &t, corner[odd], corner[3 ^ odd], corner[5 ^ odd],
+                    brio__shape_tet(created, &t, corner[odd], corner[3 ^ odd], corner[5 ^ odd],
                                     corner[6 ^ odd]);
                     for (int c = 0; c < 8; c++)
                         if (((c ^ c >> 1 ^ c >> 2) & 1) != odd)
-                            brio__shape_tet(made, &t, corner[c], corner[c ^ 1], corner[c ^ 2],
+                            brio__shape_tet(created, &t, corner[c], corner[c ^ 1], corner[c ^ 2],
                                             corner[c ^ 4]);
                 }
             }
@@ -155,14 +155,14 @@ static int64_t ball_vertex(const BrioIcosahedron *ico, int face, const int64_t w
  * which looks the same from every face of the icosahedron; of three, `first`. */
 static void put_octahedron(BrioMesh *mesh, int64_t *t, const int64_t corner[6], int first)
 {
-    double square[3], least = INFINITY;
+    double square[3], min = INFINITY;
     for (int d = 0; d < 3; d++) {
         square[d] = brio__square_distance3(mesh->x + 3 * corner[d], mesh->x + 3 * corner[d + 3]);
-        least = fmin(least, square[d]);
+        min = fmin(min, square[d]);
     }
     int best = first;
     for (int d = 0; d < 3; d++) /* at most one is short while the one before it is not */
-        if (square[d] <= least * (1 + 1e-6) && square[(d + 2) % 3] > least * (1 + 1e-6)) best = d;
+        if (square[d] <= min * (1 + 1e-6) && square[(d + 2) % 3] > min * (1 + 1e-6)) best = d;
     int next = (best + 1) % 3, last = (best + 2) % 3;
     const int64_t ring[4] = {corner[next], corner[last], corner[next + 3], corner[last + 3]};
     for (int i = 0; i < 4; i++)
@@ -192,7 +192,7 @@ static BrioStatus make_ball(const double *values, BrioMesh **mesh, BrioError *er
     int64_t n = (int64_t)values[1];
     int64_t vertices = 1 + 10 * (n * (n + 1) * (2 * n + 1) / 6) + 2 * n;
     BRIO_CHECK(brio__mesh_create(vertices, 20 * n * n * n, 0, 0, mesh, error));
-    BrioMesh *made = *mesh;
+    BrioMesh *created = *mesh;
     BrioIcosahedron ico;
     brio__icosahedron(&ico);
     int64_t w[3], t = 0;
@@ -204,7 +204,7 @@ static BrioStatus make_ball(const double *values, BrioMesh **mesh, BrioError *er
                     if (layer == 0) continue; /* the centre stays zero */
                     double point[3], radius = values[0] * ((double)layer / (double)n);
                     brio__icosphere_point(&ico, face, w, point);
-                    double *x = made->x + 3 * ball_vertex(&ico, face, w);
+                    double *x = created->x + 3 * ball_vertex(&ico, face, w);
                     for (int k = 0; k < 3; k++) x[k] = radius * point[k];
                 }
     /* The cube of the lattice at w holds a tet at its near corner, an octahedron, and a tet at its
@@ -219,14 +219,14 @@ static BrioStatus make_ball(const double *values, BrioMesh **mesh, BrioError *er
                                                w[2] + (c >> 2 & 1)};
                         corner[c] = at[0] + at[1] + at[2] <= n ? ball_vertex(&ico, face, at) : -1;
                     }
-                    brio__shape_tet(made, &t, corner[0], corner[1], corner[2], corner[4]);
+                    brio__shape_tet(created, &t, corner[0], corner[1], corner[2], corner[4]);
                     if (room >= 2)
-                        put_octahedron(made, &t,
+                        put_octahedron(created, &t,
                                        (const int64_t[6]){corner[1], corner[2], corner[4],
                                                           corner[6], corner[5], corner[3]},
                                        distinct_corner(&ico, face, w[0]));
                     if (room >= 3)
-                        brio__shape_tet(made, &t, corner[3], corner[5], corner[6], corner[7]);
+                        brio__shape_tet(created, &t, corner[3], corner[5], corner[6], corner[7]);
                 }
     return BRIO_OK;
 }
@@ -248,13 +248,13 @@ static BrioStatus make_column(double radius, double length, int64_t rings, int64
     *mesh = NULL;
     int64_t disk = brio__disk_vertices(rings), triangles = brio__disk_triangles(rings);
     BRIO_CHECK(brio__mesh_create(disk * (layers + 1), 3 * triangles * layers, 0, 0, mesh, error));
-    BrioMesh *made = *mesh;
+    BrioMesh *created = *mesh;
     int32_t *triangle = brio__alloc((size_t)triangles, 3 * sizeof *triangle);
     uint8_t *colour = brio__alloc((size_t)disk, 1);
     if (!triangle || !colour) {
         brio__free(triangle);
         brio__free(colour);
-        brio_mesh_free(made);
+        brio_mesh_free(created);
         *mesh = NULL;
         return brio__error(error, BRIO_ERROR_MEMORY, "out of memory for a cylinder");
     }
@@ -265,7 +265,7 @@ static BrioStatus make_column(double radius, double length, int64_t rings, int64
             double point[2];
             brio__disk_point(k, place, rings, point);
             for (int64_t layer = 0; layer <= layers; layer++) {
-                double *x = made->x + 3 * (layer * disk + v);
+                double *x = created->x + 3 * (layer * disk + v);
                 int64_t twice = 2 * layer - (from_zero ? 0 : layers);
                 x[axis] = length * ((double)twice / (double)(2 * layers));
                 x[across] = radius * point[0];
@@ -281,9 +281,9 @@ static BrioStatus make_column(double radius, double length, int64_t rings, int64
                 low[colour[v]] = (layer + layer % 2) * disk + v;
                 high[colour[v]] = (layer + 1 - layer % 2) * disk + v;
             }
-            brio__shape_tet(made, &t, low[0], low[1], low[2], high[2]);
-            brio__shape_tet(made, &t, low[0], low[1], high[1], high[2]);
-            brio__shape_tet(made, &t, low[0], high[0], high[1], high[2]);
+            brio__shape_tet(created, &t, low[0], low[1], low[2], high[2]);
+            brio__shape_tet(created, &t, low[0], low[1], high[1], high[2]);
+            brio__shape_tet(created, &t, low[0], high[0], high[1], high[2]);
         }
     brio__free(triangle);
     brio__free(colour);

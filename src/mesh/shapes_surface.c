@@ -65,13 +65,14 @@ static BrioStatus make_grid(const double *values, BrioMesh **mesh, BrioError *er
     if (shear) edges += 2 * nx * nz;
     if (bend) edges += (nx - 1) * (nz + 1) + (nx + 1) * (nz - 1);
     BRIO_CHECK(brio__mesh_create((nx + 1) * (nz + 1), 0, 2 * nx * nz, edges, mesh, error));
-    BrioMesh *made = *mesh;
+    BrioMesh *created = *mesh;
     for (int64_t j = 0; j <= nz; j++)
         for (int64_t i = 0; i <= nx; i++) {
-            made->x[3 * (i + row * j)] = values[0] * ((double)(2 * i - nx) / (double)(2 * nx));
-            made->x[3 * (i + row * j) + 2] = values[1] * ((double)(2 * j - nz) / (double)(2 * nz));
+            created->x[3 * (i + row * j)] = values[0] * ((double)(2 * i - nx) / (double)(2 * nx));
+            created->x[3 * (i + row * j) + 2] =
+                values[1] * ((double)(2 * j - nz) / (double)(2 * nz));
         }
-    int32_t *triangle = made->triangle;
+    int32_t *triangle = created->triangle;
     for (int64_t j = 0; j < nz; j++)
         for (int64_t i = 0; i < nx; i++) {
             int32_t a = (int32_t)(i + row * j), b = a + 1, c = (int32_t)(a + row), d = c + 1;
@@ -84,14 +85,14 @@ static BrioStatus make_grid(const double *values, BrioMesh **mesh, BrioError *er
         int kind = step == 1 ? BRIO_EDGE_STRUCTURAL : BRIO_EDGE_BEND;
         for (int64_t j = 0; j <= nz; j++)
             for (int64_t i = 0; i + step <= nx; i++)
-                put_edge(made, &e, i + row * j, i + step + row * j, kind);
+                put_edge(created, &e, i + row * j, i + step + row * j, kind);
         for (int64_t j = 0; j + step <= nz; j++)
             for (int64_t i = 0; i <= nx; i++)
-                put_edge(made, &e, i + row * j, i + row * (j + step), kind);
+                put_edge(created, &e, i + row * j, i + row * (j + step), kind);
         for (int64_t j = 0; j < nz && step == 1 && shear; j++)
             for (int64_t i = 0; i < nx; i++) {
-                put_edge(made, &e, i + row * j, i + 1 + row * (j + 1), BRIO_EDGE_SHEAR);
-                put_edge(made, &e, i + 1 + row * j, i + row * (j + 1), BRIO_EDGE_SHEAR);
+                put_edge(created, &e, i + row * j, i + 1 + row * (j + 1), BRIO_EDGE_SHEAR);
+                put_edge(created, &e, i + 1 + row * j, i + row * (j + 1), BRIO_EDGE_SHEAR);
             }
     }
     return BRIO_OK;
@@ -185,15 +186,15 @@ static BrioStatus make_disk(const double *values, BrioMesh **mesh, BrioError *er
     int64_t rings = (int64_t)values[1];
     BRIO_CHECK(brio__mesh_create(brio__disk_vertices(rings), 0, brio__disk_triangles(rings), 0,
                                  mesh, error));
-    BrioMesh *made = *mesh;
+    BrioMesh *created = *mesh;
     for (int64_t k = 0, v = 0; k <= rings; k++)
         for (int64_t place = 0; place < BRIO_MAX(6 * k, 1); place++, v++) {
             double point[2];
             brio__disk_point(k, place, rings, point);
-            made->x[3 * v] = values[0] * point[0];
-            made->x[3 * v + 2] = -values[0] * point[1]; /* counterclockwise seen from above */
+            created->x[3 * v] = values[0] * point[0];
+            created->x[3 * v + 2] = -values[0] * point[1]; /* counterclockwise seen from above */
         }
-    brio__disk_topology(rings, made->triangle, NULL);
+    brio__disk_topology(rings, created->triangle, NULL);
     return brio__shape_edges(mesh, error);
 }
 
@@ -299,10 +300,10 @@ static BrioStatus make_sphere(const double *values, BrioMesh **mesh, BrioError *
 {
     int64_t n = (int64_t)1 << (int)values[1];
     BRIO_CHECK(brio__mesh_create(10 * n * n + 2, 0, 20 * n * n, 0, mesh, error));
-    BrioMesh *made = *mesh;
+    BrioMesh *created = *mesh;
     BrioIcosahedron ico;
     brio__icosahedron(&ico);
-    int32_t *triangle = made->triangle;
+    int32_t *triangle = created->triangle;
     for (int face = 0; face < 20; face++)
         for (int64_t c = 0; c <= n; c++)
             for (int64_t b = 0; b + c <= n; b++) {
@@ -310,7 +311,7 @@ static BrioStatus make_sphere(const double *values, BrioMesh **mesh, BrioError *
                 double point[3];
                 int64_t v = brio__icosphere_vertex(&ico, face, w);
                 brio__icosphere_point(&ico, face, w, point);
-                for (int k = 0; k < 3; k++) made->x[3 * v + k] = values[0] * point[k];
+                for (int k = 0; k < 3; k++) created->x[3 * v + k] = values[0] * point[k];
                 if (w[0] == 0) continue;
                 const int64_t right[3] = {w[0] - 1, b + 1, c}, up[3] = {w[0] - 1, b, c + 1};
                 int32_t r = (int32_t)brio__icosphere_vertex(&ico, face, right);

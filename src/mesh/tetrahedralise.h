@@ -17,7 +17,7 @@ typedef struct BrioTetOptions {
 } BrioTetOptions;
 
 #define BRIO_TET_QUALITY 1.4
-#define BRIO_TET_QUALITY_LEAST 1.1 /* below, TetGen is not known to end */
+#define BRIO_TET_QUALITY_MIN 1.1 /* below, TetGen is not known to end */
 
 /* Called some times a second while the program runs; true: end it. For all calls in this process,
  * so that also one inside of a scene can be shown and stopped; with `tool` NULL when it has ended.

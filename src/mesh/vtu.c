@@ -21,8 +21,14 @@ typedef struct Tag {
     bool closing, empty;          /* </name>, <name/> */
 } Tag;
 
-typedef enum Part { PART_POINTS, PART_CONNECTIVITY, PART_OFFSETS, PART_TYPES, PARTS } Part;
-static const char *const part_name[PARTS] = {"Points", "connectivity", "offsets", "types"};
+typedef enum ArrayKind {
+    ARRAY_POINTS,
+    ARRAY_CONNECTIVITY,
+    ARRAY_OFFSETS,
+    ARRAY_TYPES,
+    ARRAYS
+} ArrayKind;
+static const char *const array_name[ARRAYS] = {"Points", "connectivity", "offsets", "types"};
 
 typedef enum Layout { LAYOUT_TEXT, LAYOUT_BASE64, LAYOUT_APPENDED } Layout;
 
@@ -37,7 +43,7 @@ typedef struct Array {
 typedef struct Piece {
     const char *at;
     int64_t points, cells;
-    Array array[PARTS];
+    Array array[ARRAYS];
 } Piece;
 
 typedef struct Reader {
@@ -286,9 +292,9 @@ static BrioStatus read_structure(Reader *r)
                                         "this array stands outside of any Piece");
             Piece *piece = &r->piece[r->piece_count - 1];
             attribute(&tag, "Name", name, sizeof name);
-            for (int p = 0; p < PARTS; p++)
-                if (where == IN_POINTS ? p == PART_POINTS
-                                       : p != PART_POINTS && !strcmp(name, part_name[p]))
+            for (int p = 0; p < ARRAYS; p++)
+                if (where == IN_POINTS ? p == ARRAY_POINTS
+                                       : p != ARRAY_POINTS && !strcmp(name, array_name[p]))
                     BRIO_CHECK(read_array(r, &tag, &piece->array[p]));
         } else if (is_named(&tag, "AppendedData") && !tag.closing) {
             BRIO_CHECK(read_appended(r, &tag));
@@ -401,7 +407,7 @@ static BrioStatus decode_plain(Reader *r, Stream *s, Numbers *numbers)
  * blocks. */
 static BrioStatus decode_blocks(Reader *r, Stream *s, Numbers *numbers)
 {
-    enum { MOST_RATIO = 1100 }; /* deflate reaches 1032 */
+    enum { MAX_RATIO = 1100 }; /* deflate reaches 1032 */
     size_t head = (size_t)brio__number_size(r->header);
     char mark[24];
     Stream again = *s;
@@ -411,7 +417,7 @@ static BrioStatus decode_blocks(Reader *r, Stream *s, Numbers *numbers)
     uint64_t whole = header_at(r, mark + head);
     uint64_t last = header_at(r, mark + 2 * head);
     uint64_t left = bytes_left(&again);
-    if (blocks > left / head || last > whole || (whole && blocks > MOST_RATIO * left / whole))
+    if (blocks > left / head || last > whole || (whole && blocks > MAX_RATIO * left / whole))
         return too_long(r, start, blocks, &again);
     char *sizes = brio__alloc((3 + (size_t)blocks) * head, 1);
     if (!sizes) return no_memory(r);
@@ -422,7 +428,7 @@ static BrioStatus decode_blocks(Reader *r, Stream *s, Numbers *numbers)
         if (own > left || packed + own > left) status = too_long(r, start, own, &again);
         packed += own;
     }
-    if (status == BRIO_OK && (packed > bytes_left(&again) + 3 || unpacked / MOST_RATIO > packed))
+    if (status == BRIO_OK && (packed > bytes_left(&again) + 3 || unpacked / MAX_RATIO > packed))
         status = too_long(r, start, packed, &again);
     char *from = NULL, *to = NULL;
     if (status == BRIO_OK) {
@@ -504,24 +510,24 @@ static BrioStatus decode_text(Reader *r, const Array *array, bool real, Numbers 
     return BRIO_OK;
 }
 
-static BrioStatus read_numbers(Reader *r, const Piece *piece, Part part, int64_t expected,
+static BrioStatus read_numbers(Reader *r, const Piece *piece, ArrayKind kind, int64_t expected,
                                Numbers *numbers)
 {
-    const Array *array = &piece->array[part];
+    const Array *array = &piece->array[kind];
     if (!array->at)
         return brio__scan_error(place(r, piece->at), "this Piece has no array \"%s\"",
-                                part_name[part]);
+                                array_name[kind]);
     bool real = brio__number_real(array->type);
-    if (part != PART_POINTS && real)
+    if (kind != ARRAY_POINTS && real)
         return brio__scan_error(place(r, array->at), "the array \"%s\" must be of whole numbers",
-                                part_name[part]);
-    BRIO_CHECK(array->layout == LAYOUT_TEXT ? decode_text(r, array, part == PART_POINTS, numbers)
+                                array_name[kind]);
+    BRIO_CHECK(array->layout == LAYOUT_TEXT ? decode_text(r, array, kind == ARRAY_POINTS, numbers)
                                             : decode(r, array, numbers));
     if (expected >= 0 && numbers->count != expected)
         return brio__scan_error(place(r, array->at),
                                 "the array \"%s\" has %lld numbers where %lld are needed: the file "
                                 "is cut off, or the counts of its Piece are wrong",
-                                part_name[part], (long long)numbers->count, (long long)expected);
+                                array_name[kind], (long long)numbers->count, (long long)expected);
     return BRIO_OK;
 }
 
@@ -543,7 +549,7 @@ static double real_at(const Reader *r, const Array *array, const Numbers *n, int
 
 static BrioStatus take_points(Reader *r, const Piece *piece, const Numbers *n)
 {
-    const Array *array = &piece->array[PART_POINTS];
+    const Array *array = &piece->array[ARRAY_POINTS];
     BrioScan *scan = place(r, array->at);
     for (int64_t v = 0; v < piece->points; v++) {
         double point[3];
@@ -560,27 +566,27 @@ static BrioStatus take_points(Reader *r, const Piece *piece, const Numbers *n)
 }
 
 /* `first`: the mesh's vertex that is the piece's point 0. */
-static BrioStatus take_cells(Reader *r, const Piece *piece, const Numbers number[PARTS],
+static BrioStatus take_cells(Reader *r, const Piece *piece, const Numbers number[ARRAYS],
                              int64_t first, int32_t *vertex)
 {
     const Array *array = piece->array;
-    BrioScan *scan = place(r, array[PART_CONNECTIVITY].at);
-    int64_t corners = number[PART_CONNECTIVITY].count;
+    BrioScan *scan = place(r, array[ARRAY_CONNECTIVITY].at);
+    int64_t corners = number[ARRAY_CONNECTIVITY].count;
     for (int64_t k = 0; k < corners; k++) {
         BRIO_CHECK(brio__draft_number(
-            scan, integer_at(r, &array[PART_CONNECTIVITY], &number[PART_CONNECTIVITY], k), 0,
+            scan, integer_at(r, &array[ARRAY_CONNECTIVITY], &number[ARRAY_CONNECTIVITY], k), 0,
             piece->points, vertex + k));
         vertex[k] += (int32_t)first;
     }
     for (int64_t c = 0, start = 0; c < piece->cells; c++) {
-        int64_t end = integer_at(r, &array[PART_OFFSETS], &number[PART_OFFSETS], c);
+        int64_t end = integer_at(r, &array[ARRAY_OFFSETS], &number[ARRAY_OFFSETS], c);
         if (end < start || end > corners)
-            return brio__scan_error(place(r, array[PART_OFFSETS].at),
+            return brio__scan_error(place(r, array[ARRAY_OFFSETS].at),
                                     "offset %lld of cell %lld (counted from 0) is not in order: "
                                     "offsets rise to %lld, the length of \"connectivity\"",
                                     (long long)end, (long long)c, (long long)corners);
         BRIO_CHECK(brio__draft_cell(&r->draft, scan,
-                                    integer_at(r, &array[PART_TYPES], &number[PART_TYPES], c),
+                                    integer_at(r, &array[ARRAY_TYPES], &number[ARRAY_TYPES], c),
                                     end - start, vertex + start));
         start = end;
     }
@@ -589,7 +595,7 @@ static BrioStatus take_cells(Reader *r, const Piece *piece, const Numbers number
 
 static BrioStatus read_piece(Reader *r, const Piece *piece)
 {
-    Numbers number[PARTS] = {0};
+    Numbers number[ARRAYS] = {0};
     int64_t first = r->draft.vertex_count;
     int32_t *vertex = NULL;
     BrioStatus status = BRIO_OK;
@@ -598,22 +604,22 @@ static BrioStatus read_piece(Reader *r, const Piece *piece)
         return brio__scan_error(place(r, piece->at), "there are too many points: at most %d",
                                 INT32_MAX);
     if (status == BRIO_OK)
-        status = read_numbers(r, piece, PART_POINTS, 3 * piece->points, &number[PART_POINTS]);
-    if (status == BRIO_OK) status = take_points(r, piece, &number[PART_POINTS]);
+        status = read_numbers(r, piece, ARRAY_POINTS, 3 * piece->points, &number[ARRAY_POINTS]);
+    if (status == BRIO_OK) status = take_points(r, piece, &number[ARRAY_POINTS]);
     if (piece->cells) {
         if (status == BRIO_OK)
-            status = read_numbers(r, piece, PART_CONNECTIVITY, -1, &number[PART_CONNECTIVITY]);
+            status = read_numbers(r, piece, ARRAY_CONNECTIVITY, -1, &number[ARRAY_CONNECTIVITY]);
         if (status == BRIO_OK)
-            status = read_numbers(r, piece, PART_OFFSETS, piece->cells, &number[PART_OFFSETS]);
+            status = read_numbers(r, piece, ARRAY_OFFSETS, piece->cells, &number[ARRAY_OFFSETS]);
         if (status == BRIO_OK)
-            status = read_numbers(r, piece, PART_TYPES, piece->cells, &number[PART_TYPES]);
+            status = read_numbers(r, piece, ARRAY_TYPES, piece->cells, &number[ARRAY_TYPES]);
         if (status == BRIO_OK &&
-            !(vertex = brio__alloc((size_t)number[PART_CONNECTIVITY].count + 1, sizeof *vertex)))
+            !(vertex = brio__alloc((size_t)number[ARRAY_CONNECTIVITY].count + 1, sizeof *vertex)))
             status = no_memory(r);
         if (status == BRIO_OK) status = take_cells(r, piece, number, first, vertex);
     }
     brio__free(vertex);
-    for (int p = 0; p < PARTS; p++) brio__free(number[p].bytes);
+    for (int p = 0; p < ARRAYS; p++) brio__free(number[p].bytes);
     return status;
 }
 

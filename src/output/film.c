@@ -10,16 +10,16 @@ BrioStatus brio__film_create(BrioMotionFile *motion, int64_t every, BrioFilm **f
                              BrioError *error)
 {
     BrioFilm *f = brio__calloc(1, sizeof *f);
-    size_t most = 0;
+    size_t max = 0;
     for (int i = 0; i < motion->part_count; i++)
-        most = BRIO_MAX(most, 3 * (size_t)motion->part[i].vertex_count);
+        max = BRIO_MAX(max, 3 * (size_t)motion->part[i].vertex_count);
     *film = f;
     if (f) {
         f->motion = motion;
         f->frame = brio__alloc((size_t)motion->frame_count + 1, sizeof *f->frame);
-        f->x = brio__alloc(most + 1, sizeof *f->x);
-        f->v = brio__alloc(most + 1, sizeof *f->v);
-        f->scratch = brio__alloc(most + 1, sizeof *f->scratch);
+        f->x = brio__alloc(max + 1, sizeof *f->x);
+        f->v = brio__alloc(max + 1, sizeof *f->v);
+        f->scratch = brio__alloc(max + 1, sizeof *f->scratch);
     }
     if (!f || !f->frame || !f->x || !f->v || !f->scratch) {
         brio__film_free(f);

@@ -13,7 +13,7 @@ static const BrioFrameFormat *const formats[] = {
 #undef FRAMES
 };
 
-_Static_assert(BRIO_COUNT(formats) <= BRIO_MOST_FORMATS, "raise BRIO_MOST_FORMATS");
+_Static_assert(BRIO_COUNT(formats) <= BRIO_MAX_FORMATS, "raise BRIO_MOST_FORMATS");
 
 const BrioFrameFormat *brio__frames_at(int i)
 {

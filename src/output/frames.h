@@ -44,7 +44,7 @@ typedef struct BrioFrameFormat {
     bool velocities; /* it has them: a run keeps them for it */
 } BrioFrameFormat;
 
-enum { BRIO_MOST_FORMATS = 16 };                       /* room for so many in a scene */
+enum { BRIO_MAX_FORMATS = 16 };                        /* room for so many in a scene */
 const BrioFrameFormat *brio__frames(const char *name); /* NULL: none of that name */
 const BrioFrameFormat *brio__frames_at(int i);         /* NULL past the last */
 

@@ -140,7 +140,7 @@ static void free_glb(Glb *g)
 static BrioStatus prepare(Glb *g)
 {
     BrioMotionFile *m = g->film->motion;
-    int64_t most = 0, slots = 0;
+    int64_t max = 0, slots = 0;
     g->targets = g->film->count - 1;
     g->body = brio__calloc((size_t)m->part_count + 1, sizeof *g->body);
     if (!g->body) return BRIO_ERROR_MEMORY;
@@ -149,15 +149,15 @@ static BrioStatus prepare(Glb *g)
         Body *b = &g->body[g->body_count++];
         b->part = i;
         BRIO_CHECK(prepare_body(g, b));
-        most = BRIO_MAX(most, b->count);
+        max = BRIO_MAX(max, b->count);
         slots = BRIO_MAX(slots, b->shade ? b->shade->slot_count : 0);
     }
     g->view = brio__calloc(4 * (size_t)g->body_count + 4, sizeof *g->view);
     g->normal = brio__alloc(3 * (size_t)slots + 1, sizeof *g->normal);
     bool room = g->view && g->normal;
     for (int c = 0; c < CHANNELS; c++) {
-        g->base[c] = brio__alloc(3 * (size_t)most + 1, sizeof *g->base[c]);
-        g->now[c] = brio__alloc(3 * (size_t)most + 1, sizeof *g->now[c]);
+        g->base[c] = brio__alloc(3 * (size_t)max + 1, sizeof *g->base[c]);
+        g->now[c] = brio__alloc(3 * (size_t)max + 1, sizeof *g->now[c]);
         room = room && g->base[c] && g->now[c];
     }
     return room ? BRIO_OK : BRIO_ERROR_MEMORY;
@@ -184,12 +184,12 @@ static BrioStatus read_target(Glb *g, const Body *b, int64_t target, BrioError *
     BRIO_CHECK(read_frame(g, b, target + 1, g->now, error));
     for (int c = 0; c < (b->shade ? CHANNELS : 1); c++)
         for (int64_t v = 0; v < b->count; v++) {
-            float most = 0, *d = g->now[c] + 3 * v;
+            float max = 0, *d = g->now[c] + 3 * v;
             for (int r = 0; r < 3; r++) {
                 d[r] -= g->base[c][3 * v + r];
-                most = fmaxf(most, fabsf(d[r]));
+                max = fmaxf(max, fabsf(d[r]));
             }
-            if (most < (c == POSITION ? b->still : STILL_NORMAL)) d[0] = d[1] = d[2] = 0;
+            if (max < (c == POSITION ? b->still : STILL_NORMAL)) d[0] = d[1] = d[2] = 0;
         }
     return BRIO_OK;
 }

@@ -23,7 +23,7 @@ static size_t part_bytes(const BrioMotionPart *p)
 
 static BrioStatus measure(BrioMotionFile *m)
 {
-    int32_t most = 0;
+    int32_t max = 0;
     m->frame_bytes = sizeof(double);
     m->vertex_count = 0;
     for (int i = 0; i < m->part_count; i++) {
@@ -31,9 +31,9 @@ static BrioStatus measure(BrioMotionFile *m)
         p->offset = m->frame_bytes;
         m->frame_bytes += p->still ? 0 : part_bytes(p) * (m->velocities ? 2 : 1);
         m->vertex_count += p->vertex_count;
-        most = BRIO_MAX(most, p->carrier_count);
+        max = BRIO_MAX(max, p->carrier_count);
     }
-    m->scratch = brio__alloc(3 * (size_t)most + 1, sizeof *m->scratch);
+    m->scratch = brio__alloc(3 * (size_t)max + 1, sizeof *m->scratch);
     m->buffer = brio__calloc(m->frame_bytes, 1);
     return m->scratch && m->buffer ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
@@ -157,7 +157,7 @@ static BrioStatus add_mesh_obstacle(BrioMotionFile *m, const BrioSystem *s, cons
     }
     for (int k = 0; k < s->scripted_count; k++)
         for (int64_t i = 0; i < s->scripted[k].count; i++) {
-            int64_t vertex = s->held[s->scripted[k].held[i]];
+            int64_t vertex = s->fixed[s->scripted[k].fixed[i]];
             if (vertex >= o->first && vertex < o->first + o->count) p->still = false;
         }
     return BRIO_OK;
@@ -181,7 +181,7 @@ static BrioStatus add_rods(BrioMotionFile *m, const BrioSystem *s, const double 
 static BrioStatus add_formula_obstacle(BrioMotionFile *m, const BrioSystem *s,
                                        const BrioObstacle *o)
 {
-    const BrioTerm *term = &s->term[s->plane_term + o->plane];
+    const BrioTerm *term = &s->term[s->analytic_term + o->analytic];
     double data[BRIO_SOLID_REST];
     if (term->elements == 0) return BRIO_OK; /* nothing may meet it */
     for (int k = 0; k < term->energy->rest; k++) data[k] = term->rest[k * LANES];
@@ -214,12 +214,12 @@ static BrioStatus describe(BrioMotionFile *m, const BrioSystem *s, const double 
                            const double *x)
 {
     m->part = brio__calloc((size_t)(s->body_count + s->obstacle_count + 1), sizeof *m->part);
-    m->plane = brio__calloc((size_t)s->plane_count + 1, sizeof *m->plane);
+    m->plane = brio__calloc((size_t)s->analytic_count + 1, sizeof *m->plane);
     if (!m->part || !m->plane) return BRIO_ERROR_MEMORY;
     for (int i = 0; i < s->body_count; i++) BRIO_CHECK(add_body(m, &s->body[i], rest));
     for (int i = 0; i < s->obstacle_count; i++)
-        BRIO_CHECK(s->obstacle[i].plane >= 0 ? add_formula_obstacle(m, s, &s->obstacle[i])
-                                             : add_mesh_obstacle(m, s, &s->obstacle[i], x));
+        BRIO_CHECK(s->obstacle[i].analytic >= 0 ? add_formula_obstacle(m, s, &s->obstacle[i])
+                                                : add_mesh_obstacle(m, s, &s->obstacle[i], x));
     return s->rod_count ? add_rods(m, s, x) : BRIO_OK;
 }
 
@@ -234,7 +234,7 @@ BrioStatus brio__motion_create(const BrioSystem *system, const double *rest, con
     BrioStatus status = describe(m, system, rest, x);
     if (status == BRIO_OK) status = measure(m);
     m->stride =
-        (int64_t)fmin(fmax(ceil(frames * (double)m->frame_bytes / BRIO_MOTION_MOST), 1), 1e15);
+        (int64_t)fmin(fmax(ceil(frames * (double)m->frame_bytes / BRIO_MOTION_MAX), 1), 1e15);
     if (status == BRIO_OK) return BRIO_OK;
     brio__motion_free(m);
     *motion = NULL;
@@ -427,10 +427,10 @@ void brio__motion_seen(BrioMotionFile *m, const double *world, bool velocities, 
 
 static bool get(FILE *file, void *data, size_t size) { return fread(data, 1, size, file) == size; }
 
-static bool numbers_below(const int32_t *numbers, int64_t count, int32_t most)
+static bool numbers_below(const int32_t *numbers, int64_t count, int32_t max)
 {
     for (int64_t k = 0; k < count; k++)
-        if (numbers[k] < 0 || numbers[k] >= most) return false;
+        if (numbers[k] < 0 || numbers[k] >= max) return false;
     return true;
 }
 
@@ -495,11 +495,11 @@ static bool read_part(FILE *file, int64_t left, BrioMotionPart *p)
     if (!get(file, head, sizeof head)) return false;
     for (int k = 0; k < PART_HEAD; k++)
         if (head[k] < 0) return false;
-    int64_t least =
-        12 * (int64_t)head[VERTICES] + 4 * (int64_t)head[CARRIERS] + 12 * (int64_t)head[WEIGHTS] +
-        12 * (int64_t)head[TRIANGLES] + 8 * (int64_t)head[EDGES] + 4 * (int64_t)head[FACES] +
-        4 * (int64_t)head[CORNERS] + 16 * (int64_t)head[UVS] + 4 * (int64_t)head[GROUPS];
-    if (head[NAME] >= (int32_t)sizeof name || head[KIND] >= BRIO_MOTION_KINDS || least > left)
+    int64_t min = 12 * (int64_t)head[VERTICES] + 4 * (int64_t)head[CARRIERS] +
+                  12 * (int64_t)head[WEIGHTS] + 12 * (int64_t)head[TRIANGLES] +
+                  8 * (int64_t)head[EDGES] + 4 * (int64_t)head[FACES] + 4 * (int64_t)head[CORNERS] +
+                  16 * (int64_t)head[UVS] + 4 * (int64_t)head[GROUPS];
+    if (head[NAME] >= (int32_t)sizeof name || head[KIND] >= BRIO_MOTION_KINDS || min > left)
         return false;
     if (head[WEIGHTS] ? head[STILL] : head[CARRIERS] != head[VERTICES]) return false;
     if (!get(file, name, (size_t)head[NAME])) return false;
@@ -712,8 +712,8 @@ BrioStatus brio__motion_at(BrioMotionFile *m, double time, float *x, float *scra
     BRIO_CHECK(brio__motion_positions(m, k, x, error));
     if (k + 1 >= m->frame_count || time <= m->time[k] + 1e-6 / m->fps) return BRIO_OK;
     BRIO_CHECK(brio__motion_positions(m, k + 1, scratch, error));
-    float share = (float)((time - m->time[k]) / (m->time[k + 1] - m->time[k]));
-    for (int64_t v = 0; v < 3 * m->vertex_count; v++) x[v] += share * (scratch[v] - x[v]);
+    float fraction = (float)((time - m->time[k]) / (m->time[k + 1] - m->time[k]));
+    for (int64_t v = 0; v < 3 * m->vertex_count; v++) x[v] += fraction * (scratch[v] - x[v]);
     return BRIO_OK;
 }
 

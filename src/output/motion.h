@@ -50,7 +50,7 @@ typedef struct BrioMotionPart {
 
 typedef struct BrioMotionFile {
     double fps;
-    /* every so many-th instant is kept, so that the file stays below BRIO_MOTION_MOST */
+    /* every so many-th instant is kept, so that the file stays below BRIO_MOTION_MAX */
     int64_t stride;
     int part_count, plane_count;
     BrioMotionPart *part;
@@ -66,7 +66,7 @@ typedef struct BrioMotionFile {
     unsigned char *buffer; /* of a frame */
 } BrioMotionFile;
 
-#define BRIO_MOTION_MOST 5e8 /* bytes */
+#define BRIO_MOTION_MAX 5e8 /* bytes */
 
 /* What is to be seen of a system; `rest` as in BrioScene, `x` the first world positions. `frames`:
  * how many instants there will be; 0: keep every one. */

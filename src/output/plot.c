@@ -78,9 +78,9 @@ static BrioPlotRange axis_range(const BrioPlot *plot, int which)
     bool from_zero = which && bars && !axis->log;
     if (from_zero) include(&range, 0);
     double span = range.high - range.low;
-    double least = axis->log ? 0.2 : fmax(1e-9 * fmax(fabs(range.low), fabs(range.high)), 1e-290);
-    if (!(span > least)) { /* one value: room around it */
-        double room = axis->log ? 0.5 : fmax(range.low == 0 ? 1 : 0.05 * fabs(range.low), least);
+    double min = axis->log ? 0.2 : fmax(1e-9 * fmax(fabs(range.low), fabs(range.high)), 1e-290);
+    if (!(span > min)) { /* one value: room around it */
+        double room = axis->log ? 0.5 : fmax(range.low == 0 ? 1 : 0.05 * fabs(range.low), min);
         return (BrioPlotRange){range.low - room, range.high + room};
     }
     double pad = plot->region_count ? 0
@@ -94,11 +94,11 @@ static BrioPlotRange axis_range(const BrioPlot *plot, int which)
     return range;
 }
 
-/* 1, 2 or 5 times a power of ten, at least `least`; the power through `power`. */
-static double nice_step(double least, int *power)
+/* 1, 2 or 5 times a power of ten, at least `min`; the power through `power`. */
+static double nice_step(double min, int *power)
 {
-    *power = (int)floor(log10(least));
-    double unit = pow(10, *power), ratio = least / unit;
+    *power = (int)floor(log10(min));
+    double unit = pow(10, *power), ratio = min / unit;
     if (ratio <= 1.0000001) return unit;
     if (ratio <= 2.0000001) return 2 * unit;
     if (ratio <= 5.0000001) return 5 * unit;
@@ -114,11 +114,11 @@ static void power_text(BrioPlotTick *tick, const char *factor, int exponent)
                   (factor[0] ? 1 : 0);
 }
 
-/* A number that is a multiple of 10^power; those of an axis that reaches `most` are written
+/* A number that is a multiple of 10^power; those of an axis that reaches `max` are written
  * alike. */
-static void number_text(BrioPlotTick *tick, double value, int power, double most)
+static void number_text(BrioPlotTick *tick, double value, int power, double max)
 {
-    int top = most > 0 ? (int)floor(log10(most)) : 0;
+    int top = max > 0 ? (int)floor(log10(max)) : 0;
     char digits[64];
     if (value == 0) {
         snprintf(digits, sizeof digits, "0");
@@ -136,13 +136,13 @@ static void number_text(BrioPlotTick *tick, double value, int power, double most
     for (const char *c = digits; *c; c++) tick->width += ((unsigned char)*c & 0xc0) != 0x80;
 }
 
-static void linear_ticks(BrioPlotRange range, int most, BrioPlotTicks *ticks)
+static void linear_ticks(BrioPlotRange range, int max, BrioPlotTicks *ticks)
 {
     int power;
-    double step = nice_step((range.high - range.low) / most, &power), slack = 1e-9 * step;
+    double step = nice_step((range.high - range.low) / max, &power), slack = 1e-9 * step;
     double largest = fmax(fabs(range.low), fabs(range.high));
     for (double i = ceil((range.low - slack) / step);
-         i * step <= range.high + slack && ticks->count < MOST_TICKS; i++) {
+         i * step <= range.high + slack && ticks->count < MAX_TICKS; i++) {
         BrioPlotTick *tick = &ticks->tick[ticks->count++];
         tick->at = i * step;
         number_text(tick, i == 0 ? 0 : tick->at, power, largest);
@@ -150,20 +150,20 @@ static void linear_ticks(BrioPlotRange range, int most, BrioPlotTicks *ticks)
 }
 
 /* Powers of ten, every k-th if there are many; within few decades also 2 and 5 times them. */
-static void log_ticks(BrioPlotRange range, int most, BrioPlotTicks *ticks)
+static void log_ticks(BrioPlotRange range, int max, BrioPlotTicks *ticks)
 {
     double span = range.high - range.low, slack = 1e-9 * fmax(span, 1);
     int first = (int)floor(range.low), last = (int)ceil(range.high), every = 1;
     static const int steps[] = {1, 2, 3, 5, 10, 20, 50, 100, 200};
-    for (size_t i = 0; i < BRIO_COUNT(steps) && span / every > most; i++) every = steps[i];
-    bool between = span < 1.7 && 3 * span <= most;
+    for (size_t i = 0; i < BRIO_COUNT(steps) && span / every > max; i++) every = steps[i];
+    bool between = span < 1.7 && 3 * span <= max;
     for (int e = first; e <= last; e++) {
         for (int m = 1; m < 10; m++) {
             double at = e + log10(m);
             if (at < range.low - slack || at > range.high + slack) continue;
             bool labelled =
                 (m == 1 && (e % every + every) % every == 0) || (between && (m == 2 || m == 5));
-            if (labelled && ticks->count < MOST_TICKS) {
+            if (labelled && ticks->count < MAX_TICKS) {
                 BrioPlotTick *tick = &ticks->tick[ticks->count++];
                 tick->at = at;
                 if (e >= -2 && e <= 3 && between) {
@@ -183,9 +183,9 @@ static void log_ticks(BrioPlotRange range, int most, BrioPlotTicks *ticks)
     int power;
     double low = pow(10, range.low);
     double high = pow(10, range.high);
-    double step = nice_step((high - low) / most, &power);
+    double step = nice_step((high - low) / max, &power);
     for (double i = ceil(low / step - 1e-9);
-         i * step <= high * (1 + 1e-9) && ticks->count < MOST_TICKS; i++) {
+         i * step <= high * (1 + 1e-9) && ticks->count < MAX_TICKS; i++) {
         BrioPlotTick *tick = &ticks->tick[ticks->count++];
         tick->at = log10(i * step);
         number_text(tick, i * step, power, high);
@@ -195,12 +195,12 @@ static void log_ticks(BrioPlotRange range, int most, BrioPlotTicks *ticks)
 void brio__plot_find_ticks(const BrioPlotAxis *axis, BrioPlotRange range, double pixels,
                            double each, BrioPlotTicks *ticks)
 {
-    int most = BRIO_MAX(2, BRIO_MIN((int)(pixels / each), MOST_TICKS - 2));
+    int max = BRIO_MAX(2, BRIO_MIN((int)(pixels / each), MAX_TICKS - 2));
     ticks->count = ticks->minor_count = 0;
     if (axis->log)
-        log_ticks(range, most, ticks);
+        log_ticks(range, max, ticks);
     else
-        linear_ticks(range, most, ticks);
+        linear_ticks(range, max, ticks);
 }
 
 /* ---- text ------------------------------------------------------------------------------- */
@@ -227,9 +227,9 @@ static double text_width(const char *text, double size) { return 0.58 * size * l
 static int legend_entries(const BrioPlot *plot, const char *names[])
 {
     int count = 0;
-    for (int s = 0; s < plot->series_count && s < BRIO_PLOT_MOST_SERIES; s++)
+    for (int s = 0; s < plot->series_count && s < BRIO_PLOT_MAX_SERIES; s++)
         if (plot->series[s].name) names[count++] = plot->series[s].name;
-    for (int r = 0; r < plot->region_count && count < 2 * BRIO_PLOT_MOST_SERIES; r++)
+    for (int r = 0; r < plot->region_count && count < 2 * BRIO_PLOT_MAX_SERIES; r++)
         if (plot->region[r].name) names[count++] = plot->region[r].name;
     return count;
 }
@@ -256,8 +256,8 @@ static bool has_only_lines(const BrioPlot *plot)
  * the mean of what they want, less their rows), moved into the frame. */
 static void spread(const BrioPlotFrame *f, int count, const double *wanted, double *y)
 {
-    double mean[BRIO_PLOT_MOST_SERIES];
-    int size[BRIO_PLOT_MOST_SERIES], blocks = 0, i = 0;
+    double mean[BRIO_PLOT_MAX_SERIES];
+    int size[BRIO_PLOT_MAX_SERIES], blocks = 0, i = 0;
     for (int k = 0; k < count; k++) {
         mean[blocks] = wanted[k] - LEGEND_ROW * k;
         size[blocks++] = 1;
@@ -277,9 +277,9 @@ static void spread(const BrioPlotFrame *f, int count, const double *wanted, doub
 
 static void place_at_ends(const BrioPlot *plot, const BrioPlotFrame *f, BrioPlotLegend *legend)
 {
-    int order[BRIO_PLOT_MOST_SERIES], count = 0;
-    double wanted[BRIO_PLOT_MOST_SERIES], y[BRIO_PLOT_MOST_SERIES];
-    for (int s = 0; s < plot->series_count && s < BRIO_PLOT_MOST_SERIES; s++) {
+    int order[BRIO_PLOT_MAX_SERIES], count = 0;
+    double wanted[BRIO_PLOT_MAX_SERIES], y[BRIO_PLOT_MAX_SERIES];
+    for (int s = 0; s < plot->series_count && s < BRIO_PLOT_MAX_SERIES; s++) {
         const BrioPlotSeries *series = &plot->series[s];
         if (!series->name) continue;
         int64_t last = series->count - 1;
@@ -306,7 +306,7 @@ static void place_at_ends(const BrioPlot *plot, const BrioPlotFrame *f, BrioPlot
 
 BrioPlotLegend brio__plot_place(const BrioPlot *plot, BrioPlotFrame *frame)
 {
-    const char *names[2 * BRIO_PLOT_MOST_SERIES];
+    const char *names[2 * BRIO_PLOT_MAX_SERIES];
     BrioPlotLegend legend = {.count = legend_entries(plot, names), .columns = 1};
     double longest = 0;
     for (int i = 0; i < legend.count; i++) longest = fmax(longest, text_width(names[i], 12));

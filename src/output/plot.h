@@ -4,7 +4,7 @@
 
 #include "svg.h"
 
-enum { COLOURS = 7, MOST_TICKS = 64 };
+enum { COLOURS = 7, MAX_TICKS = 64 };
 enum { LEGEND_ROW = 20, LEGEND_SAMPLE = 34, TICK_LETTER = 7, LONGEST_BESIDE = 210 };
 
 typedef struct BrioPlotRange {
@@ -19,8 +19,8 @@ typedef struct BrioPlotTick {
 
 typedef struct BrioPlotTicks {
     int count, minor_count;
-    BrioPlotTick tick[MOST_TICKS];
-    double minor[10 * MOST_TICKS];
+    BrioPlotTick tick[MAX_TICKS];
+    double minor[10 * MAX_TICKS];
 } BrioPlotTicks;
 
 typedef struct BrioPlotLegend {
@@ -28,7 +28,7 @@ typedef struct BrioPlotLegend {
     double cell;  /* width */
     bool at_ends; /* beside the frame, each name where its line ends */
     /* then: of each name, and of its line at the right edge (NAN: it ends before that) */
-    double y[BRIO_PLOT_MOST_SERIES], end[BRIO_PLOT_MOST_SERIES];
+    double y[BRIO_PLOT_MAX_SERIES], end[BRIO_PLOT_MAX_SERIES];
 } BrioPlotLegend;
 
 extern const char *const brio__plot_palette[COLOURS];

@@ -470,7 +470,7 @@ BrioStatus brio__plot_write(FILE *file, const BrioPlot *plots, int count, int co
     int width = BRIO_PLOT_WIDTH * columns;
     int height = BRIO_PLOT_HEIGHT * ((count + columns - 1) / columns);
     for (int i = 0; i < count; i++)
-        if (plots[i].series_count > BRIO_PLOT_MOST_SERIES) return BRIO_ERROR_INPUT;
+        if (plots[i].series_count > BRIO_PLOT_MAX_SERIES) return BRIO_ERROR_INPUT;
     locale_t before = brio__c_locale_enter();
     fprintf(file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "

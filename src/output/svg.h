@@ -59,7 +59,7 @@ typedef struct BrioPlot {
     const BrioPlotRegion *region;
 } BrioPlot;
 
-enum { BRIO_PLOT_WIDTH = 820, BRIO_PLOT_HEIGHT = 460, BRIO_PLOT_MOST_SERIES = 12 };
+enum { BRIO_PLOT_WIDTH = 820, BRIO_PLOT_HEIGHT = 460, BRIO_PLOT_MAX_SERIES = 12 };
 
 /* The place of a series' colour in the palette, from 0, and its dashes (0: none, then finer ones);
  * `i` is its own place in the chart. */
@@ -75,7 +75,7 @@ typedef struct BrioPlotFrame {
 BrioPlotFrame brio__plot_frame(const BrioPlot *plot);
 
 /* A whole SVG document: the charts in rows of `columns`. ERROR_INPUT: a chart has more than
- * BRIO_PLOT_MOST_SERIES, or a fixed axis that does not ascend (on a logarithmic one: from a
+ * BRIO_PLOT_MAX_SERIES, or a fixed axis that does not ascend (on a logarithmic one: from a
  * positive number). That the stream took it all is for the caller to check. */
 BrioStatus brio__plot_write(FILE *file, const BrioPlot *plots, int count, int columns);
 

@@ -60,13 +60,13 @@ static Cells cells_of(const BrioFrame *frame, int owner)
     }
     const BrioBody *body = &frame->system->body[owner];
     const BrioTerm *term = &frame->system->term[body->term];
-    if (frame->system->share && body->mass_point < 0)
+    if (frame->system->partition && body->mass_point < 0)
         return (Cells){.corners = term->energy->nodes,
                        .count = term->energy->nodes > 1 ? term->elements : 0,
                        .term = term,
                        .first = body->first};
     /* what moves as one is the first process's affair */
-    if (!brio__share_speaks(frame->system->share)) return (Cells){0};
+    if (!brio__partition_is_root(frame->system->partition)) return (Cells){0};
     if (body->tet_count)
         return (Cells){.corners = 4, .count = body->tet_count, .vertex = body->tet};
     if (body->triangle_count)

@@ -194,11 +194,11 @@ static void draw_glyph(Pen *pen, const char *strokes, float x, float y, float un
     }
 }
 
-static void blend(uint8_t *pixel, unsigned colour, float share)
+static void blend(uint8_t *pixel, unsigned colour, float fraction)
 {
     for (int k = 0; k < 3; k++) {
         float goal = (float)(colour >> (16 - 8 * k) & 255);
-        pixel[k] = (uint8_t)((float)pixel[k] + (goal - (float)pixel[k]) * share + 0.5f);
+        pixel[k] = (uint8_t)((float)pixel[k] + (goal - (float)pixel[k]) * fraction + 0.5f);
     }
 }
 
@@ -228,9 +228,9 @@ void brio__text_draw(uint8_t *rgb, size_t pitch, int width, int height, float x,
 }
 
 void brio__box_draw(uint8_t *rgb, size_t pitch, int width, int height, int left, int top, int wide,
-                    int high, unsigned colour, float share)
+                    int high, unsigned colour, float fraction)
 {
     for (int j = BRIO_MAX(top, 0); j < BRIO_MIN(top + high, height); j++)
         for (int i = BRIO_MAX(left, 0); i < BRIO_MIN(left + wide, width); i++)
-            blend(rgb + (size_t)j * pitch + 3 * (size_t)i, colour, share);
+            blend(rgb + (size_t)j * pitch + 3 * (size_t)i, colour, fraction);
 }

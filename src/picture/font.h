@@ -11,8 +11,8 @@ float brio__text_width(const char *text, float size);
  * bytes. */
 void brio__text_draw(uint8_t *rgb, size_t pitch, int width, int height, float x, float y,
                      float size, unsigned colour, const char *text);
-/* A filled rectangle with a share of opacity. */
+/* A filled rectangle with a fraction of opacity. */
 void brio__box_draw(uint8_t *rgb, size_t pitch, int width, int height, int left, int top, int wide,
-                    int high, unsigned colour, float share);
+                    int high, unsigned colour, float fraction);
 
 #endif

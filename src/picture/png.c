@@ -34,12 +34,12 @@ BrioStatus brio__deflate(const uint8_t *data, size_t size, uint8_t **stream, siz
     out[used++] = 0x78;
     out[used++] = 0x01;
     for (size_t k = 0; k < blocks; k++) {
-        size_t part = k + 1 < blocks ? BLOCK : size - k * BLOCK;
-        const uint8_t head[5] = {k + 1 == blocks, part & 255, (uint8_t)(part >> 8), ~part & 255,
-                                 (uint8_t)(~part >> 8)};
+        size_t bytes = k + 1 < blocks ? BLOCK : size - k * BLOCK;
+        const uint8_t head[5] = {k + 1 == blocks, bytes & 255, (uint8_t)(bytes >> 8), ~bytes & 255,
+                                 (uint8_t)(~bytes >> 8)};
         memcpy(out + used, head, sizeof head);
-        if (part) memcpy(out + used + sizeof head, data + k * BLOCK, part);
-        used += sizeof head + part;
+        if (bytes) memcpy(out + used + sizeof head, data + k * BLOCK, bytes);
+        used += sizeof head + bytes;
     }
     for (size_t k = 0; k < size; k++) {
         a = (a + data[k]) % 65521;

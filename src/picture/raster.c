@@ -12,7 +12,7 @@ enum {
     SAMPLES = 8,
     MAP = 1536,
     COARSE = 16,
-    BLOCKS = MAP / COARSE,
+    TILES = MAP / COARSE,
     NEAR = 256,
     TAPS = 40,
     FEW = 8,
@@ -238,20 +238,20 @@ static void fill_map(BrioRaster *r, DepthMap *map)
 static void fill_coarse(BrioRaster *r)
 {
     enum { WIDE = (REACH + COARSE - 1) / COARSE };
-    float block[BLOCKS * BLOCKS];
-    for (int k = 0; k < BLOCKS * BLOCKS; k++) block[k] = INFINITY;
+    float tile[TILES * TILES];
+    for (int k = 0; k < TILES * TILES; k++) tile[k] = INFINITY;
     for (int j = 0; j < MAP; j++)
         for (int i = 0; i < MAP; i++) {
-            float *at = &block[j / COARSE * BLOCKS + i / COARSE];
+            float *at = &tile[j / COARSE * TILES + i / COARSE];
             *at = fminf(*at, r->key.depth[(int64_t)j * MAP + i]);
         }
-    for (int j = 0; j < BLOCKS; j++)
-        for (int i = 0; i < BLOCKS; i++) {
-            float least = INFINITY;
-            for (int b = BRIO_MAX(j - WIDE, 0); b <= BRIO_MIN(j + WIDE, BLOCKS - 1); b++)
-                for (int a = BRIO_MAX(i - WIDE, 0); a <= BRIO_MIN(i + WIDE, BLOCKS - 1); a++)
-                    least = fminf(least, block[b * BLOCKS + a]);
-            r->coarse[j * BLOCKS + i] = least;
+    for (int j = 0; j < TILES; j++)
+        for (int i = 0; i < TILES; i++) {
+            float min = INFINITY;
+            for (int b = BRIO_MAX(j - WIDE, 0); b <= BRIO_MIN(j + WIDE, TILES - 1); b++)
+                for (int a = BRIO_MAX(i - WIDE, 0); a <= BRIO_MIN(i + WIDE, TILES - 1); a++)
+                    min = fminf(min, tile[b * TILES + a]);
+            r->coarse[j * TILES + i] = min;
         }
 }
 
@@ -293,8 +293,8 @@ static float look_up(const float *map, int n, float x, float y)
     return mix(mix(at[0], at[1], x - (float)i), mix(at[n], at[n + 1], x - (float)i), y - (float)j);
 }
 
-/* The share of four texels around a place that is farther than `depth`. */
-static float lit_share(const DepthMap *map, float x, float y, float depth)
+/* The fraction of four texels around a place that is farther than `depth`. */
+static float lit_fraction(const DepthMap *map, float x, float y, float depth)
 {
     x -= 0.5f;
     y -= 0.5f;
@@ -317,7 +317,7 @@ static float key_visibility(const BrioRaster *r, const float x[3], const float n
     for (int k = 0; k < 3; k++) off[k] = x[k] + 1.5f * map->texel * n[k];
     map_place(map, off, at);
     if (!(at[0] >= 0 && at[1] >= 0 && at[0] < MAP && at[1] < MAP)) return 1;
-    if (r->coarse[(int)at[1] / COARSE * BLOCKS + (int)at[0] / COARSE] >= at[2] - 0.5f * map->texel)
+    if (r->coarse[(int)at[1] / COARSE * TILES + (int)at[0] / COARSE] >= at[2] - 0.5f * map->texel)
         return 1;
     float steep = map->texel / fmaxf(facing, 0.25f);
     slope[0] =
@@ -342,7 +342,8 @@ static float key_visibility(const BrioRaster *r, const float x[3], const float n
     int every = width > SHARP ? 1 : TAPS / FEW; /* within little more than a texel few will do */
     for (int k = 0; k < TAPS; k += every) {
         float dx = r->tap[k][0] * width, dy = r->tap[k][1] * width;
-        lit += lit_share(map, at[0] + dx, at[1] + dy, at[2] + slope[0] * dx + slope[1] * dy - bias);
+        lit +=
+            lit_fraction(map, at[0] + dx, at[1] + dy, at[2] + slope[0] * dx + slope[1] * dy - bias);
     }
     return lit * (float)every / TAPS;
 }
@@ -369,8 +370,8 @@ static bool floor_hit(const BrioView *view, double i, double j, float x[3], doub
     return true;
 }
 
-/* The share of a pixel that lines every `step` cover, given the pixel's width on the floor. */
-static float grid_share(float x, float step, float width, float pixel)
+/* The fraction of a pixel that lines every `step` cover, given the pixel's width on the floor. */
+static float grid_coverage(float x, float step, float width, float pixel)
 {
     float off = fabsf(x - step * roundf(x / step));
     return clamp01(0.5f + (0.5f * width - off) / pixel) * fminf(1, width / pixel) *
@@ -396,8 +397,8 @@ static double shade_behind(const BrioRaster *r, float i, float j, float c[3])
         float px = hypotf(beside[0] - x[0], beyond[0] - x[0]) + 1e-12f;
         float pz = hypotf(beside[2] - x[2], beyond[2] - x[2]) + 1e-12f;
         float thin = 0.012f * view->grid_step;
-        lines = fmaxf(grid_share(x[0], view->grid_step, thin, px),
-                      grid_share(x[2], view->grid_step, thin, pz)) *
+        lines = fmaxf(grid_coverage(x[0], view->grid_step, thin, px),
+                      grid_coverage(x[2], view->grid_step, thin, pz)) *
                 (1 - smooth(1.2f, 4.5f, away));
     }
     for (int k = 0; k < 3; k++)
@@ -485,9 +486,9 @@ static void shade_walls(const BrioView *view, float i, float j, double depth, fl
         float v = brio__dot3f(x, t) / brio__dot3f(t, t);
         float edge = fmaxf(fabsf(u), fabsf(v));
         if (edge > 1) continue;
-        float share = edge > 0.985f ? 0.5f : 0.24f;
+        float fraction = edge > 0.985f ? 0.5f : 0.24f;
         for (int k = 0; k < 3; k++)
-            c[k] = mix(c[k], (k == 2 ? 0.62f : k == 1 ? 0.55f : 0.47f), share);
+            c[k] = mix(c[k], (k == 2 ? 0.62f : k == 1 ? 0.55f : 0.47f), fraction);
     }
 }
 
@@ -666,7 +667,7 @@ BrioStatus brio__raster_create(BrioRaster **raster)
     if (!r) return BRIO_ERROR_MEMORY;
     r->key.depth = brio__alloc((size_t)MAP * MAP, sizeof(float));
     r->below.depth = brio__alloc((size_t)NEAR * NEAR, sizeof(float));
-    r->coarse = brio__alloc((size_t)BLOCKS * BLOCKS, sizeof(float));
+    r->coarse = brio__alloc((size_t)TILES * TILES, sizeof(float));
     r->darkness = brio__alloc((size_t)NEAR * NEAR, sizeof(float));
     for (int k = 0; k < TAPS; k++) { /* evenly over a disc [Vogel1979] */
         float radius = sqrtf(((float)k + 0.5f) / TAPS), turn = 2.39996323f * (float)k;

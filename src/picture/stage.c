@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TUBE = 6, MOST_SCANNED = 240, MOST_VALUED = 48 };
+enum { TUBE = 6, MAX_SCANNED = 240, MAX_VALUED = 48 };
 
 struct StagePart {
     int32_t *slot, *slot_vertex;
@@ -124,12 +124,12 @@ static int by_value(const void *a, const void *b)
 
 /* The upper end of the scale: what one vertex in two hundred exceeds at the instant where most
  * do. */
-static BrioStatus measure_most(BrioStage *s, BrioError *error)
+static BrioStatus measure_max(BrioStage *s, BrioError *error)
 {
-    double most = 0;
+    double max = 0;
     for (int which = 0; which < s->motion_count; which++) {
         BrioMotionFile *m = s->motion[which];
-        int64_t step = m->frame_count / MOST_VALUED + 1;
+        int64_t step = m->frame_count / MAX_VALUED + 1;
         for (int64_t k = 0; k < m->frame_count; k += step) {
             BRIO_CHECK(brio__motion_positions(m, k, s->x, error));
             BRIO_CHECK(measure_values(s, which, m->time[k], error));
@@ -140,10 +140,10 @@ static BrioStatus measure_most(BrioStage *s, BrioError *error)
                     s->value[kept++] = s->value[at + v];
             if (kept == 0) continue;
             qsort(s->value, (size_t)kept, sizeof *s->value, by_value);
-            most = fmax(most, s->value[kept - 1 - kept / 200]);
+            max = fmax(max, s->value[kept - 1 - kept / 200]);
         }
     }
-    s->most = round_up(most);
+    s->max = round_up(max);
     return BRIO_OK;
 }
 
@@ -187,7 +187,7 @@ static BrioStatus gather(BrioStage *s, Corners *c, BrioError *error)
     int64_t room = 0;
     for (int which = 0; which < s->motion_count; which++)
         room += 8 * (int64_t)s->motion[which]->part_count *
-                (BRIO_MIN(s->motion[which]->frame_count, MOST_SCANNED) + 1);
+                (BRIO_MIN(s->motion[which]->frame_count, MAX_SCANNED) + 1);
     c->x = brio__alloc((size_t)room + 8, sizeof *c->x);
     if (!c->x) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     for (int r = 0; r < 3; r++) {
@@ -196,7 +196,7 @@ static BrioStatus gather(BrioStage *s, Corners *c, BrioError *error)
     }
     for (int which = 0; which < s->motion_count; which++) {
         BrioMotionFile *m = s->motion[which];
-        int64_t frames = BRIO_MIN(m->frame_count, MOST_SCANNED);
+        int64_t frames = BRIO_MIN(m->frame_count, MAX_SCANNED);
         for (int64_t k = 0; k < frames; k++) {
             float whole[2][3] = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
             BRIO_CHECK(brio__motion_positions(
@@ -227,7 +227,7 @@ static BrioStatus gather(BrioStage *s, Corners *c, BrioError *error)
 }
 
 /* How far the eye must stand back along -forward from `target` for all corners to be within the
- * share `fill` of the picture. */
+ * fraction `fill` of the picture. */
 static double stand_back(const BrioView *v, const Corners *c, const double target[3], double fill)
 {
     double tx = fill * 0.5 * v->width / v->scale;
@@ -348,7 +348,7 @@ BrioStageDef brio__stage_defaults(void)
 {
     return (BrioStageDef){.width = 1280,
                           .height = 720,
-                          .most = NAN,
+                          .max = NAN,
                           .eye = {NAN, NAN, NAN},
                           .target = {NAN, NAN, NAN},
                           .azimuth = NAN,
@@ -358,17 +358,17 @@ BrioStageDef brio__stage_defaults(void)
 
 static BrioStatus prepare_parts(BrioStage *s)
 {
-    int64_t most = 0, count = 0;
+    int64_t max = 0, count = 0;
     for (int which = 0; which < s->motion_count; which++) {
-        most = BRIO_MAX(most, s->motion[which]->vertex_count);
+        max = BRIO_MAX(max, s->motion[which]->vertex_count);
         count += s->motion[which]->part_count;
     }
     s->part = brio__calloc((size_t)count + 1, sizeof *s->part);
-    s->x = brio__alloc(3 * (size_t)most + 1, sizeof *s->x);
-    s->scratch = brio__alloc(3 * (size_t)most + 1, sizeof *s->scratch);
-    s->before = brio__alloc(3 * (size_t)most + 1, sizeof *s->before);
-    s->after = brio__alloc(3 * (size_t)most + 1, sizeof *s->after);
-    s->value = brio__alloc((size_t)most + 1, sizeof *s->value);
+    s->x = brio__alloc(3 * (size_t)max + 1, sizeof *s->x);
+    s->scratch = brio__alloc(3 * (size_t)max + 1, sizeof *s->scratch);
+    s->before = brio__alloc(3 * (size_t)max + 1, sizeof *s->before);
+    s->after = brio__alloc(3 * (size_t)max + 1, sizeof *s->after);
+    s->value = brio__alloc((size_t)max + 1, sizeof *s->value);
     if (!s->part || !s->x || !s->scratch || !s->before || !s->after || !s->value)
         return BRIO_ERROR_MEMORY;
     struct StagePart *at = s->part;
@@ -415,8 +415,8 @@ BrioStatus brio__stage_create(const BrioStageDef *def, BrioMotionFile **motion, 
         s->thick = 0.006f * sqrtf(brio__dot3f(side, side));
         set_scenery(s);
         aim(s, &corners);
-        s->most = def->most;
-        if (def->colouring != BRIO_COLOUR_BODY && isnan(def->most)) status = measure_most(s, error);
+        s->max = def->max;
+        if (def->colouring != BRIO_COLOUR_BODY && isnan(def->max)) status = measure_max(s, error);
     }
     brio__free(corners.x);
     if (status == BRIO_OK) return BRIO_OK;
@@ -452,13 +452,13 @@ void brio__stage_free(BrioStage *s)
 typedef struct Paint {
     float base[3];
     const float *value; /* NULL: base everywhere */
-    float most;
+    float max;
 } Paint;
 
 static void paint_vertex(const Paint *paint, int32_t v, float c[3])
 {
     if (paint->value)
-        scale_colour(paint->value[v] / paint->most, c);
+        scale_colour(paint->value[v] / paint->max, c);
     else
         memcpy(c, paint->base, sizeof paint->base);
 }
@@ -629,7 +629,7 @@ BrioStatus brio__stage_draw(BrioStage *s, int which, double time, uint8_t *rgb, 
     if (s->def.colouring != BRIO_COLOUR_BODY) BRIO_CHECK(measure_values(s, which, time, error));
     for (int i = 0; i < m->part_count; i++) {
         const BrioMotionPart *p = &m->part[i];
-        Paint paint = {.most = (float)s->most};
+        Paint paint = {.max = (float)s->max};
         if (p->kind == BRIO_MOTION_BODY) {
             brio__colour_linear(brio__body_colours[body++ % BRIO_BODY_COLOURS], paint.base);
             if (s->def.colouring != BRIO_COLOUR_BODY) paint.value = s->value + first;
@@ -671,7 +671,7 @@ void brio__stage_legend(const BrioStage *s, uint8_t *rgb, size_t pitch, int widt
                  strain   ? "%.3g %%"
                  : k == 4 ? "%.3g m/s"
                           : "%.3g",
-                 (strain ? 100 : 1) * s->most * k / 4);
+                 (strain ? 100 : 1) * s->max * k / 4);
         float y = (float)(top + high) - (float)(high * k) / 4;
         brio__box_draw(rgb, pitch, width, height, left + wide, (int)y - (k == 4 ? 0 : 1),
                        (int)(0.35f * size) + 1, 1, 0x30343a, 0.8f);

@@ -12,20 +12,20 @@ typedef enum BrioColouring {
     BRIO_COLOUR_SPEED,
     BRIO_COLOUR_COUNT
 } BrioColouring;
-typedef enum BrioObstacleLook {
+typedef enum BrioObstacleStyle {
     BRIO_OBSTACLES_SOLID,
     BRIO_OBSTACLES_GLASS,
     BRIO_OBSTACLES_NONE
-} BrioObstacleLook;
+} BrioObstacleStyle;
 
 #define BRIO_STAGE_ANGLE 26.0 /* degrees: of the picture's height */
 
 typedef struct BrioStageDef {
     int width, height; /* of one picture, pixels */
     BrioColouring colouring;
-    double most; /* value at the upper end of the colours; NAN: from the motion */
-    bool lines;  /* draw the mesh */
-    BrioObstacleLook obstacles;
+    double max; /* value at the upper end of the colours; NAN: from the motion */
+    bool lines; /* draw the mesh */
+    BrioObstacleStyle obstacles;
     bool no_ground;            /* no floor below the bodies (one that is an obstacle is drawn) */
     double eye[3], target[3];  /* NAN: chosen so that everything is seen at all times */
     double azimuth, elevation; /* degrees from +z towards +x and upwards; NAN: chosen */
@@ -39,7 +39,7 @@ typedef struct BrioStage {
     BrioMotionFile **motion;
     BrioView view;
     double target[3];       /* where the camera looks */
-    double most;            /* of what colours show, a round number */
+    double max;             /* of what colours show, a round number */
     struct StagePart *part; /* of all motions */
     float *x, *scratch, *before, *after, *value;
     BrioFacet *facet;

@@ -2,43 +2,43 @@
  * matrix block, limits of steps; all in an order fixed when the evaluator is made (elements.h). */
 #include "elements.h"
 
-#include "../linear/extra.h"
+#include "../linear/overlay.h"
 
 #include <float.h>
 #include <string.h>
 
-/* Kernel calls cover VALUE_BLOCKS blocks of eight elements for values and gradients, HESSIAN_BLOCKS
+/* Kernel calls cover VALUE_PACKS packs of eight elements for values and gradients, HESSIAN_PACKS
  * for Hessians: some tens of microseconds each, which waking a thread is worth. Hessians are formed
- * CHUNK_BLOCKS at a time into a buffer that stays in the cache (90 lanes a tet: 1.5 MB) and summed
+ * CHUNK_PACKS at a time into a buffer that stays in the cache (90 lanes a tet: 1.5 MB) and summed
  * from there: memory for all element Hessians at once would be 720 bytes a tet. */
-enum { VALUE_BLOCKS = 128, HESSIAN_BLOCKS = 32, CHUNK_BLOCKS = 256 };
+enum { VALUE_PACKS = 128, HESSIAN_PACKS = 32, CHUNK_PACKS = 256 };
 
 #define TRANSPOSED 0x80000000u
 
-/* A chunk of one term's blocks and the matrix blocks that it adds to. */
+/* A chunk of one term's packs and the matrix blocks that it adds to. */
 typedef struct HessianChunk {
     int term;
     int64_t block, blocks;
     int64_t slot, slots; /* range in the slot arrays */
 } HessianChunk;
 
-typedef struct HeldNode {
-    int64_t element, held; /* which of the system's held vertices */
+typedef struct FixedNode {
+    int64_t element, fixed; /* which of the system's fixed vertices */
     int term, node;
-} HeldNode;
+} FixedNode;
 
 struct BrioEvaluator {
     const BrioSystem *system;
     const BrioTerm *term;
     int term_count;
-    int64_t *energy_start;   /* per term: first block in energy[] */
+    int64_t *energy_start;   /* per term: first pack in energy[] */
     int64_t *gradient_start; /* per term: first double in gradient[] */
-    double *energy;          /* of every block of every term */
+    double *energy;          /* of every pack of every term */
     double *gradient;        /* of every element */
     double *magnitude;       /* per term: the sum of its elements' */
     double *linear;          /* the gradient of terms that are linear in positions, */
     double *linear_with;     /* with these parameters, */
-    bool linear_made;        /* once it has been asked for */
+    bool linear_ready;       /* once it has been asked for */
     double *limit_step;      /* of every kernel call: results of max_step */
     int64_t *limit_element;
     /* gradient sums: coordinate block b adds gradient[entry], +8, +16 for entries start[b] ..
@@ -46,9 +46,9 @@ struct BrioEvaluator {
     int64_t *sum_start;
     uint32_t *sum_entry;
     double *sum_weight; /* NULL: all 1 */
-    /* nodes that are held vertices, in the order of terms and elements */
-    int64_t held_total;
-    HeldNode *held;
+    /* nodes that are fixed vertices, in the order of terms and elements */
+    int64_t fixed_total;
+    FixedNode *fixed;
     /* Hessian sums */
     int chunk_count;
     HessianChunk *chunk;
@@ -129,7 +129,7 @@ static void add_magnitudes(BrioEvaluator *e)
             e->magnitude[t] += term->energy->magnitude(rest);
         }
     }
-    brio__share_sum(e->system->share, e->magnitude, e->term_count);
+    brio__partition_sum(e->system->partition, e->magnitude, e->term_count);
 }
 
 double brio__evaluate_noise(const BrioEvaluator *e, const double *param, const double *term_energy)
@@ -137,32 +137,33 @@ double brio__evaluate_noise(const BrioEvaluator *e, const double *param, const d
     double size = 0;
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
-        double most = 0;
+        double max = 0;
         for (int k = 0; k < term->energy->params; k++)
-            most = fmax(most, fabs(param[term->params + k]));
-        size += fabs(term_energy[t]) + most * e->magnitude[t];
+            max = fmax(max, fabs(param[term->params + k]));
+        size += fabs(term_energy[t]) + max * e->magnitude[t];
     }
     return 16 * DBL_EPSILON * size;
 }
 
-static BrioStatus find_held(BrioEvaluator *e)
+static BrioStatus find_fixed(BrioEvaluator *e)
 {
     const BrioSystem *s = e->system;
     for (int pass = 0; pass < 2; pass++) {
-        e->held_total = 0;
+        e->fixed_total = 0;
         for (int t = 0; t < e->term_count; t++)
             for (int64_t i = 0; i < e->term[t].elements; i++)
                 for (int k = 0; k < e->term[t].energy->nodes; k++) {
                     int32_t v = brio__term_vertex(&e->term[t], i, k);
                     if (s->map_start[v] < s->map_start[v + 1]) continue;
                     if (pass)
-                        e->held[e->held_total] = (HeldNode){.element = i,
-                                                            .held = brio__system_held_index(s, v),
-                                                            .term = t,
-                                                            .node = k};
-                    e->held_total++;
+                        e->fixed[e->fixed_total] =
+                            (FixedNode){.element = i,
+                                        .fixed = brio__system_fixed_index(s, v),
+                                        .term = t,
+                                        .node = k};
+                    e->fixed_total++;
                 }
-        if (!pass && !(e->held = brio__alloc((size_t)e->held_total, sizeof *e->held)))
+        if (!pass && !(e->fixed = brio__alloc((size_t)e->fixed_total, sizeof *e->fixed)))
             return BRIO_ERROR_MEMORY;
     }
     return BRIO_OK;
@@ -185,12 +186,12 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
         int64_t calls = 0, linear_params = 0;
         for (int t = 0; t < e->term_count; t++) {
             const BrioTerm *term = &e->term[t];
-            e->energy_start[t + 1] = e->energy_start[t] + term->blocks;
+            e->energy_start[t + 1] = e->energy_start[t] + term->packs;
             e->gradient_start[t + 1] =
-                e->gradient_start[t] + term->blocks * LANES * 3 * term->energy->nodes;
-            calls = BRIO_MAX(calls, term->blocks / VALUE_BLOCKS + 1);
+                e->gradient_start[t] + term->packs * LANES * 3 * term->energy->nodes;
+            calls = BRIO_MAX(calls, term->packs / VALUE_PACKS + 1);
             if (term->energy->traits & BRIO_ENERGY_LINEAR)
-                linear_params += term->energy->params + term->blocks * term->energy->live * LANES;
+                linear_params += term->energy->params + term->packs * term->energy->live * LANES;
         }
         if (e->gradient_start[e->term_count] > UINT32_MAX) status = BRIO_ERROR_TOO_LARGE;
         e->energy = brio__alloc((size_t)e->energy_start[e->term_count], sizeof(double));
@@ -205,7 +206,7 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
     }
     if (status == BRIO_OK) add_magnitudes(e);
     if (status == BRIO_OK) status = plan_gradient(e);
-    if (status == BRIO_OK) status = find_held(e);
+    if (status == BRIO_OK) status = find_fixed(e);
     if (status == BRIO_OK)
         *evaluator = e;
     else
@@ -247,7 +248,7 @@ void brio__evaluator_free(BrioEvaluator *e)
     brio__free(e->sum_start);
     brio__free(e->sum_entry);
     brio__free(e->sum_weight);
-    brio__free(e->held);
+    brio__free(e->fixed);
     brio__free(e);
 }
 
@@ -257,14 +258,14 @@ typedef struct KernelWork {
     BrioEvaluator *e;
     const BrioTerm *term;
     BrioBatch batch;
-    double *hessian; /* of the chunk that starts at first_block */
-    int64_t first_block;
+    double *hessian; /* of the chunk that starts at first_pack */
+    int64_t first_pack;
 } KernelWork;
 
 static BrioBatch batch_of(const BrioTerm *term, const double *param, const double *x)
 {
     return (BrioBatch){.def = term->energy->def,
-                       .end = term->blocks,
+                       .end = term->packs,
                        .node = term->node,
                        .rest = term->rest,
                        .params = param + term->params,
@@ -277,14 +278,14 @@ static void kernel_chunk(void *context, int64_t begin, int64_t end)
 {
     const KernelWork *work = context;
     BrioBatch batch = work->batch;
-    batch.begin = work->first_block + begin;
-    batch.end = work->first_block + end;
+    batch.begin = work->first_pack + begin;
+    batch.end = work->first_pack + end;
     if (work->hessian)
         batch.hessian = work->hessian + begin * brio__pairs(work->term->energy->nodes) * 9 * LANES;
     work->term->energy->eval(&batch);
 }
 
-static double sum_blocks(void *context, int64_t begin, int64_t end)
+static double sum_packs(void *context, int64_t begin, int64_t end)
 {
     const double *energy = context;
     double sum = 0;
@@ -324,8 +325,8 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
         KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
         work.batch.energy = e->energy + e->energy_start[t];
         work.batch.gradient = gradient ? e->gradient + e->gradient_start[t] : NULL;
-        brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
-        double sum = brio__parallel_sum(term->blocks, sum_blocks, work.batch.energy);
+        brio__parallel_for(term->packs, VALUE_PACKS, kernel_chunk, &work);
+        double sum = brio__parallel_sum(term->packs, sum_packs, work.batch.energy);
         if (term_energy) term_energy[t] = sum;
         total += sum;
     }
@@ -338,19 +339,19 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
 static bool linear_is_known(BrioEvaluator *e, const double *param)
 {
     double *at = e->linear_with;
-    bool known = e->linear_made;
+    bool known = e->linear_ready;
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
         if (!(term->energy->traits & BRIO_ENERGY_LINEAR)) continue;
         const double *from[2] = {param + term->params, param + term->live};
         size_t count[2] = {(size_t)term->energy->params,
-                           (size_t)(term->blocks * term->energy->live * LANES)};
+                           (size_t)(term->packs * term->energy->live * LANES)};
         for (int k = 0; k < 2; at += count[k++]) {
             known &= !memcmp(at, from[k], count[k] * sizeof *at);
             memcpy(at, from[k], count[k] * sizeof *at);
         }
     }
-    e->linear_made = true;
+    e->linear_ready = true;
     return known;
 }
 
@@ -366,7 +367,7 @@ const double *brio__linear_gradient(BrioEvaluator *e, const double *param, const
         if (!(term->energy->traits & BRIO_ENERGY_LINEAR)) continue;
         KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
         work.batch.gradient = e->gradient + e->gradient_start[t];
-        brio__parallel_for(term->blocks, VALUE_BLOCKS, kernel_chunk, &work);
+        brio__parallel_for(term->packs, VALUE_PACKS, kernel_chunk, &work);
         for (int64_t i = 0; i < term->elements; i++)
             for (int k = 0; k < nodes; k++) {
                 const double *g =
@@ -381,24 +382,24 @@ const double *brio__linear_gradient(BrioEvaluator *e, const double *param, const
     return e->linear;
 }
 
-void brio__held_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
+void brio__fixed_gradient(BrioEvaluator *e, const double *param, const double *x, double *gradient)
 {
-    int64_t done = -1; /* block of eight, of the term before */
-    for (int64_t i = 0; i < e->held_total; i++) {
-        const HeldNode *at = &e->held[i];
+    int64_t done = -1; /* pack of eight, of the term before */
+    for (int64_t i = 0; i < e->fixed_total; i++) {
+        const FixedNode *at = &e->fixed[i];
         const BrioTerm *term = &e->term[at->term];
-        int64_t block = at->element / LANES;
+        int64_t pack = at->element / LANES;
         double *elements = e->gradient + e->gradient_start[at->term];
         if (i == 0 || at->term != at[-1].term) done = -1;
-        if (block != done) {
+        if (pack != done) {
             KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
             work.batch.gradient = elements;
-            kernel_chunk(&work, block, block + 1);
-            done = block;
+            kernel_chunk(&work, pack, pack + 1);
+            done = pack;
         }
         const double *g =
-            elements + (block * term->energy->nodes + at->node) * 3 * LANES + at->element % LANES;
-        for (int r = 0; r < 3; r++) gradient[3 * at->held + r] += g[r * LANES];
+            elements + (pack * term->energy->nodes + at->node) * 3 * LANES + at->element % LANES;
+        for (int r = 0; r < 3; r++) gradient[3 * at->fixed + r] += g[r * LANES];
     }
 }
 
@@ -503,17 +504,17 @@ static void plan_pair(void *context, int32_t a, int32_t b, int pair, bool transp
 {
     PlanWork *w = context;
     bool stored_transposed;
-    int64_t block = brio__matrix_find(w->A, a, b, &stored_transposed);
-    if (w->stamp[block] != w->chunk) { /* first time in this chunk */
-        w->stamp[block] = w->chunk;
-        w->slot_of[block] = (int32_t)(w->slots - w->e->chunk[w->chunk].slot);
+    int64_t pack = brio__matrix_find(w->A, a, b, &stored_transposed);
+    if (w->stamp[pack] != w->chunk) { /* first time in this chunk */
+        w->stamp[pack] = w->chunk;
+        w->slot_of[pack] = (int32_t)(w->slots - w->e->chunk[w->chunk].slot);
         if (w->fill) {
-            w->e->slot_target[w->slots] = brio__matrix_slot(w->A, w->column[block], block);
-            w->e->slot_stride[w->slots] = (int32_t)brio__matrix_stride(w->A, w->column[block]);
+            w->e->slot_target[w->slots] = brio__matrix_slot(w->A, w->column[pack], pack);
+            w->e->slot_stride[w->slots] = (int32_t)brio__matrix_stride(w->A, w->column[pack]);
         }
         w->slots++;
     }
-    int64_t slot = w->e->chunk[w->chunk].slot + w->slot_of[block];
+    int64_t slot = w->e->chunk[w->chunk].slot + w->slot_of[pack];
     if (!w->fill) return;
     int64_t at = w->count[slot]++;
     if (!w->e->slot_entry) return; /* counting */
@@ -548,7 +549,7 @@ static BrioStatus plan_arrays(BrioEvaluator *e, PlanWork *w)
     w->slot_of = brio__alloc((size_t)blocks, sizeof *w->slot_of);
     w->stamp = brio__alloc((size_t)blocks, sizeof *w->stamp);
     w->column = brio__alloc((size_t)blocks, sizeof *w->column);
-    e->hessian = brio__alloc((size_t)90 * LANES * CHUNK_BLOCKS, sizeof(double));
+    e->hessian = brio__alloc((size_t)90 * LANES * CHUNK_PACKS, sizeof(double));
     if (!w->slot_of || !w->stamp || !w->column || !e->hessian) return BRIO_ERROR_MEMORY;
     for (int32_t J = 0; J < w->A->n; J++)
         for (int64_t b = w->A->start[J]; b < w->A->start[J + 1]; b++) w->column[b] = J;
@@ -582,15 +583,15 @@ BrioStatus brio__evaluator_plan(BrioEvaluator *e, const BrioLinear *linear)
     free_plan(e); /* of a matrix that came to nothing */
     for (int t = 0; t < e->term_count; t++)
         if (has_hessian(&e->term[t]))
-            chunks += (int)((e->term[t].blocks + CHUNK_BLOCKS - 1) / CHUNK_BLOCKS);
+            chunks += (int)((e->term[t].packs + CHUNK_PACKS - 1) / CHUNK_PACKS);
     e->chunk = brio__alloc((size_t)chunks, sizeof *e->chunk);
     if (!e->chunk) return BRIO_ERROR_MEMORY;
     for (int t = 0; t < e->term_count; t++)
-        for (int64_t b = 0; has_hessian(&e->term[t]) && b < e->term[t].blocks; b += CHUNK_BLOCKS)
+        for (int64_t b = 0; has_hessian(&e->term[t]) && b < e->term[t].packs; b += CHUNK_PACKS)
             e->chunk[e->chunk_count++] =
                 (HessianChunk){.term = t,
                                .block = b,
-                               .blocks = BRIO_MIN((int64_t)CHUNK_BLOCKS, e->term[t].blocks - b)};
+                               .blocks = BRIO_MIN((int64_t)CHUNK_PACKS, e->term[t].packs - b)};
     PlanWork w = {.A = &linear->A, .e = e, .weighted = !all_weights_one(s)};
     BrioStatus status = plan_arrays(e, &w);
     brio__free(w.slot_of);
@@ -655,7 +656,7 @@ static void add_masses(const BrioSystem *s, double weight, BrioMatrix *A)
 void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear)
 {
     brio__parallel_for(linear->A.n, 4096, clear_columns, &(AssembleWork){.A = &linear->A});
-    if (linear->extra) brio__extra_clear(linear->extra);
+    if (linear->overlay) brio__overlay_clear(linear->overlay);
     add_masses(system, mass_weight, &linear->A);
 }
 
@@ -664,7 +665,7 @@ void brio__assemble_add_masses(const BrioSystem *system, double mass_weight, Bri
     add_masses(system, mass_weight, &linear->A);
 }
 
-void brio__assemble_diagonal(const BrioSystem *system, const double *share, double weight,
+void brio__assemble_diagonal(const BrioSystem *system, const double *diagonal, double weight,
                              BrioLinear *linear)
 {
     BrioMatrix *A = &linear->A;
@@ -672,7 +673,7 @@ void brio__assemble_diagonal(const BrioSystem *system, const double *share, doub
         int32_t J = A->position[b];
         /* the diagonal comes first */
         int64_t slot = brio__matrix_slot(A, J, A->start[J]), stride = brio__matrix_stride(A, J);
-        for (int r = 0; r < 3; r++) A->value[slot + r * stride + r] += weight * share[b];
+        for (int r = 0; r < 3; r++) A->value[slot + r * stride + r] += weight * diagonal[b];
     }
 }
 
@@ -689,9 +690,9 @@ void brio__assemble_add(BrioEvaluator *e, const double *param, const double *x, 
                              .term = term,
                              .batch = batch_of(term, param, x),
                              .hessian = e->hessian,
-                             .first_block = chunk->block};
+                             .first_pack = chunk->block};
         kernel.batch.project = project;
-        brio__parallel_for(chunk->blocks, HESSIAN_BLOCKS, kernel_chunk, &kernel);
+        brio__parallel_for(chunk->blocks, HESSIAN_PACKS, kernel_chunk, &kernel);
         kernels += brio__seconds() - start;
         work.chunk = chunk;
         brio__parallel_for(chunk->slots, 512, add_slots, &work);
@@ -718,29 +719,29 @@ static void limit_chunk(void *context, int64_t begin, int64_t end)
     batch.begin = begin;
     batch.end = end;
     int64_t element = -1;
-    work->e->limit_step[begin / VALUE_BLOCKS] = work->term->energy->max_step(&batch, &element);
-    work->e->limit_element[begin / VALUE_BLOCKS] = element;
+    work->e->limit_step[begin / VALUE_PACKS] = work->term->energy->max_step(&batch, &element);
+    work->e->limit_element[begin / VALUE_PACKS] = element;
 }
 
 double brio__max_step(BrioEvaluator *e, const double *param, const double *x, const double *dx,
                       BrioLimit *limit)
 {
-    double least = 1;
+    double min = 1;
     limit->term = NULL;
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
         if (!term->energy->max_step) continue;
         KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
         work.batch.dx = dx;
-        brio__parallel_for(term->blocks, VALUE_BLOCKS, limit_chunk, &work);
-        for (int64_t i = 0; i * VALUE_BLOCKS < term->blocks; i++)
-            if (e->limit_step[i] < least) {
-                least = e->limit_step[i];
+        brio__parallel_for(term->packs, VALUE_PACKS, limit_chunk, &work);
+        for (int64_t i = 0; i * VALUE_PACKS < term->packs; i++)
+            if (e->limit_step[i] < min) {
+                min = e->limit_step[i];
                 *limit = (BrioLimit){.term = term,
                                      .element = BRIO_MIN(e->limit_element[i], term->elements - 1)};
             }
     }
-    return least;
+    return min;
 }
 
 bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x, BrioLimit *limit)
@@ -750,7 +751,7 @@ bool brio__find_forbidden(BrioEvaluator *e, const double *param, const double *x
         const BrioTerm *term = &e->term[t];
         BrioEnergy one = *term->energy, *energy = &one;
         one.table = term->table;
-        for (int64_t b = 0; b < term->blocks; b++) {
+        for (int64_t b = 0; b < term->packs; b++) {
             if (isfinite(e->energy[e->energy_start[t] + b])) continue;
             /* which of the eight */
             for (int64_t i = b * LANES; i < BRIO_MIN((b + 1) * LANES, term->elements); i++) {

@@ -16,8 +16,8 @@ BrioStatus brio__evaluator_create(const BrioSystem *system, const BrioTerm *term
 void brio__evaluator_free(BrioEvaluator *evaluator);
 
 /* P at world positions x with the state's parameters; its gradient by q and the terms' energies if
- * wanted. Of a system on several processes this, like all that follows, is the share of this
- * process (share.h). */
+ * wanted. Of a system on several processes this, like all that follows, is the partition of this
+ * process (partition.h). */
 double brio__evaluate(BrioEvaluator *evaluator, const double *param, const double *x,
                       double *gradient, double *term_energy);
 
@@ -25,10 +25,10 @@ double brio__evaluate(BrioEvaluator *evaluator, const double *param, const doubl
 double brio__evaluate_noise(const BrioEvaluator *evaluator, const double *param,
                             const double *term_energy);
 
-/* Adds the gradient of P by the positions of the held vertices (3 each), the forces that hold them,
- * at x. */
-void brio__held_gradient(BrioEvaluator *evaluator, const double *param, const double *x,
-                         double *gradient);
+/* Adds the gradient of P by the positions of the fixed vertices (3 each), the forces that hold
+ * them, at x. */
+void brio__fixed_gradient(BrioEvaluator *evaluator, const double *param, const double *x,
+                          double *gradient);
 
 /* The gradient by q of the terms that are linear in the positions (weight): the same at every x.
  * Valid until it is asked for again. */
@@ -46,7 +46,7 @@ BrioStatus brio__evaluator_plan(BrioEvaluator *evaluator, const BrioLinear *line
 void brio__assemble_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear);
 void brio__assemble_add_masses(const BrioSystem *system, double mass_weight, BrioLinear *linear);
 /* A += weight diag(share), a number for each coordinate block. */
-void brio__assemble_diagonal(const BrioSystem *system, const double *share, double weight,
+void brio__assemble_diagonal(const BrioSystem *system, const double *diagonal, double weight,
                              BrioLinear *linear);
 void brio__assemble_add(BrioEvaluator *evaluator, const double *param, const double *x,
                         double weight, bool project, BrioLinear *linear, double seconds[2]);

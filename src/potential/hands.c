@@ -138,7 +138,7 @@ BRIO_MEMBER(hands){
 
 void brio__hand_columns_forget(BrioHandColumns *columns)
 {
-    for (int h = 0; h < BRIO_MAX_HANDS; h++) columns->made[h].k = 0;
+    for (int h = 0; h < BRIO_MAX_HANDS; h++) columns->grip[h].k = 0;
 }
 
 void brio__hand_columns_free(BrioHandColumns *columns)
@@ -191,10 +191,10 @@ BrioStatus brio__hand_solve_begin(BrioHandSolve *solve, BrioHandColumns *columns
         if (grip->k == 0) continue;
         BrioGripBlocks *at = &solve->at[solve->count];
         brio__grip_blocks(system, grip, at);
-        if (!same_place(&columns->made[h], grip)) {
-            columns->made[h].k = 0;
+        if (!same_place(&columns->grip[h], grip)) {
+            columns->grip[h].k = 0;
             BRIO_CHECK(make_column(columns, h, at, system->block_count, factor, scratch));
-            columns->made[h] = *grip;
+            columns->grip[h] = *grip;
         }
         solve->column[solve->count] = columns->column[h];
         solve->root[solve->count++] = sqrt(s * grip->k);
@@ -205,11 +205,11 @@ BrioStatus brio__hand_solve_begin(BrioHandSolve *solve, BrioHandColumns *columns
 
 typedef struct CorrectWork {
     const BrioHandSolve *solve;
-    double (*share)[3];
+    double (*pull)[3];
     double *y;
 } CorrectWork;
 
-/* A tile of Z times the shares at a time, so that y is read once, however many hands there are. */
+/* A tile of Z times the pulls at a time, so that y is read once, however many hands there are. */
 static void correct_chunk(void *context, int64_t begin, int64_t end)
 {
     enum { TILE = 64 };
@@ -218,7 +218,7 @@ static void correct_chunk(void *context, int64_t begin, int64_t end)
         int64_t size = BRIO_MIN(end - first, (int64_t)TILE);
         double sum[3][TILE] = {{0}}, *y = work->y + 3 * first;
         for (int h = 0; h < work->solve->count; h++) {
-            const double *z = work->solve->column[h] + first, *t = work->share[h];
+            const double *z = work->solve->column[h] + first, *t = work->pull[h];
             for (int64_t i = 0; i < size; i++) {
                 sum[0][i] += z[i] * t[0];
                 sum[1][i] += z[i] * t[1];
@@ -232,23 +232,23 @@ static void correct_chunk(void *context, int64_t begin, int64_t end)
 
 void brio__hand_solve_correct(const BrioHandSolve *solve, const BrioSystem *system, double *y)
 {
-    double share[BRIO_MAX_HANDS][3];
+    double pull[BRIO_MAX_HANDS][3];
     if (!solve->count) return;
-    for (int h = 0; h < solve->count; h++) gather(&solve->at[h], y, share[h]);
+    for (int h = 0; h < solve->count; h++) gather(&solve->at[h], y, pull[h]);
     for (int r = 0; r < 3; r++) {
         for (int i = 0; i < solve->count; i++) {
-            double sum = solve->root[i] * share[i][r];
-            for (int j = 0; j < i; j++) sum -= solve->lower[i][j] * share[j][r];
-            share[i][r] = sum / solve->lower[i][i];
+            double sum = solve->root[i] * pull[i][r];
+            for (int j = 0; j < i; j++) sum -= solve->lower[i][j] * pull[j][r];
+            pull[i][r] = sum / solve->lower[i][i];
         }
         for (int i = solve->count - 1; i >= 0; i--) {
-            double sum = share[i][r];
-            for (int j = i + 1; j < solve->count; j++) sum -= solve->lower[j][i] * share[j][r];
-            share[i][r] = sum / solve->lower[i][i];
+            double sum = pull[i][r];
+            for (int j = i + 1; j < solve->count; j++) sum -= solve->lower[j][i] * pull[j][r];
+            pull[i][r] = sum / solve->lower[i][i];
         }
-        for (int i = 0; i < solve->count; i++) share[i][r] *= solve->root[i];
+        for (int i = 0; i < solve->count; i++) pull[i][r] *= solve->root[i];
     }
-    brio__parallel_for(system->block_count, 4096, correct_chunk, &(CorrectWork){solve, share, y});
+    brio__parallel_for(system->block_count, 4096, correct_chunk, &(CorrectWork){solve, pull, y});
 }
 
 void brio__hand_solve_column_sums(const BrioHandSolve *solve, double *sum)

@@ -24,7 +24,7 @@
 #include "../linear/scalar.h"
 #include "../system/system.h"
 
-/* Where the held point of the body is, for the coordinates q, and the energy of the hand. */
+/* Where the grabbed point of the body is, for the coordinates q, and the energy of the hand. */
 void brio__grip_place(const BrioSystem *system, const BrioGrip *grip, const double *q, double c[3]);
 double brio__grip_energy(const BrioSystem *system, const BrioGrip *grip, const double *q);
 
@@ -48,7 +48,7 @@ void brio__grip_blocks(const BrioSystem *system, const BrioGrip *grip, BrioGripB
 
 /* Columns of Z for one factor. */
 typedef struct BrioHandColumns {
-    BrioGrip made[BRIO_MAX_HANDS]; /* for whom; k = 0: not made */
+    BrioGrip grip[BRIO_MAX_HANDS]; /* for whom; k = 0: not made */
     double *column[BRIO_MAX_HANDS];
 } BrioHandColumns;
 void brio__hand_columns_forget(BrioHandColumns *columns); /* the factor is another */

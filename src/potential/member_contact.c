@@ -58,14 +58,14 @@ static double value(void *self, const BrioPose *pose, double *gradient)
     return energy;
 }
 
-static void held_gradient(void *self, const BrioPose *pose, double *gradient)
+static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
 {
     Pairs *c = self;
     const BrioSystem *s = c->system;
     memset(c->world, 0, 3 * (size_t)s->vertex_count * sizeof *c->world);
     brio__contact_evaluate(c->contact, pose->state->param, pose->x, NULL, c->world);
-    for (int64_t i = 0; i < s->held_count; i++)
-        for (int r = 0; r < 3; r++) gradient[3 * i + r] += c->world[3 * (int64_t)s->held[i] + r];
+    for (int64_t i = 0; i < s->fixed_count; i++)
+        for (int r = 0; r < 3; r++) gradient[3 * i + r] += c->world[3 * (int64_t)s->fixed[i] + r];
 }
 
 static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool project,
@@ -75,7 +75,7 @@ static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool 
     double start = brio__seconds();
     BrioContactTotals before = *brio__contact_totals(c->contact);
     BrioStatus status = brio__contact_assemble(c->contact, pose->state->param, pose->x, weight,
-                                               project, matrix->extra);
+                                               project, matrix->overlay);
     book(c, start, before);
     return status;
 }
@@ -91,7 +91,7 @@ static double max_step(void *self, const BrioPose *pose, const double *dx, BrioL
 }
 
 /* Contacts between vertices: b'' (1, -1; -1, 1) along a normal, bounded by twice its diagonal. */
-static void bound(void *self, const BrioPose *pose, double *bound, BrioParts *parts)
+static void bound(void *self, const BrioPose *pose, double *bound, BrioComponents *components)
 {
     Pairs *c = self;
     const BrioSystem *s = c->system;
@@ -109,7 +109,7 @@ static void bound(void *self, const BrioPose *pose, double *bound, BrioParts *pa
                 bound[BRIO_BOUND * (int64_t)block[i]] += 2 * stiffness * fabs(s->map_weight[m]);
             }
         }
-        brio__parts_join(parts, block[0], block[1]);
+        brio__components_join(components, block[0], block[1]);
     }
 }
 
@@ -124,7 +124,7 @@ BRIO_MEMBER(contact){
     .create = create,
     .destroy = destroy,
     .value = value,
-    .held_gradient = held_gradient,
+    .fixed_gradient = fixed_gradient,
     .hessian = hessian,
     .max_step = max_step,
     .bound = bound,

@@ -43,10 +43,10 @@ static double value(void *self, const BrioPose *pose, double *gradient)
     return brio__evaluate(e->evaluator, pose->state->param, pose->x, gradient, e->term_energy);
 }
 
-static void held_gradient(void *self, const BrioPose *pose, double *gradient)
+static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
 {
     Elements *e = self;
-    brio__held_gradient(e->evaluator, pose->state->param, pose->x, gradient);
+    brio__fixed_gradient(e->evaluator, pose->state->param, pose->x, gradient);
 }
 
 static BrioStatus hessian(void *self, const BrioPose *pose, double weight, bool project,
@@ -72,8 +72,8 @@ static void touch(Elements *e, const BrioPose *pose, bool *mark, double *bound)
 {
     const BrioSystem *s = e->system;
     const double *param = pose->state->param;
-    for (int k = 0; k < s->plane_count; k++) {
-        const BrioTerm *term = &s->term[s->plane_term + k];
+    for (int k = 0; k < s->analytic_count; k++) {
+        const BrioTerm *term = &s->term[s->analytic_term + k];
         const BrioEnergy *energy = term->energy;
         brio__obstacle_gradients(term, param, pose->x, e->push);
         for (int64_t i = 0; i < term->elements; i++) {
@@ -93,9 +93,9 @@ static void touch(Elements *e, const BrioPose *pose, bool *mark, double *bound)
     }
 }
 
-static void bound(void *self, const BrioPose *pose, double *bound, BrioParts *parts)
+static void bound(void *self, const BrioPose *pose, double *bound, BrioComponents *components)
 {
-    (void)parts;
+    (void)components;
     touch(self, pose, NULL, bound);
 }
 
@@ -121,7 +121,7 @@ BRIO_MEMBER(elements){
     .create = create,
     .destroy = destroy,
     .value = value,
-    .held_gradient = held_gradient,
+    .fixed_gradient = fixed_gradient,
     .hessian = hessian,
     .max_step = max_step,
     .bound = bound,

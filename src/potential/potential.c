@@ -1,10 +1,10 @@
 /* P as the sum of its members: values, gradients, Hessians, limits and bounds, each summed once.
  *
  * Of a system on several processes each evaluates its own elements and pairs; energies are joined
- * by one sum, gradients by brio__share_complete. Limits are joined by brio__limit_join. */
+ * by one sum, gradients by brio__partition_complete. Limits are joined by brio__limit_join. */
 #include "potential.h"
 
-#include "../linear/extra.h"
+#include "../linear/overlay.h"
 
 #include <float.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static double barrier_energy(const BrioPotential *p, const double *member)
     const BrioSystem *s = p->system;
     if (!s->barrier) return 0;
     double sum = member[BRIO_MEMBER_contact];
-    for (int k = 0; k < s->plane_count; k++) sum += p->row[s->plane_term + k];
+    for (int k = 0; k < s->analytic_count; k++) sum += p->row[s->analytic_term + k];
     return sum;
 }
 
@@ -68,11 +68,11 @@ BrioSum brio__potential_evaluate(BrioPotential *p, const BrioPose *pose, double 
     }
     memcpy(p->row, brio__elements_energies(p->self[BRIO_MEMBER_elements]),
            (size_t)s->term_count * sizeof *p->row);
-    if (s->share) {
+    if (s->partition) {
         *all = sum.energy;
-        brio__share_sum(s->share, p->row, s->term_count + BRIO_MEMBER_COUNT + 1);
+        brio__partition_sum(s->partition, p->row, s->term_count + BRIO_MEMBER_COUNT + 1);
         sum.energy = *all;
-        if (gradient) brio__share_complete(s->share, gradient);
+        if (gradient) brio__partition_complete(s->partition, gradient);
     }
     sum.noise = brio__evaluate_noise(brio__potential_elements(p), pose->state->param, p->row);
     for (int i = 0; i < BRIO_MEMBER_COUNT; i++) {
@@ -85,12 +85,12 @@ BrioSum brio__potential_evaluate(BrioPotential *p, const BrioPose *pose, double 
     return sum;
 }
 
-void brio__potential_held_gradient(BrioPotential *p, const BrioPose *pose, double *gradient)
+void brio__potential_fixed_gradient(BrioPotential *p, const BrioPose *pose, double *gradient)
 {
-    memset(gradient, 0, 3 * (size_t)p->system->held_count * sizeof *gradient);
+    memset(gradient, 0, 3 * (size_t)p->system->fixed_count * sizeof *gradient);
     for (int i = 0; i < BRIO_MEMBER_COUNT; i++)
-        if (p->self[i] && members[i]->held_gradient)
-            members[i]->held_gradient(p->self[i], pose, gradient);
+        if (p->self[i] && members[i]->fixed_gradient)
+            members[i]->fixed_gradient(p->self[i], pose, gradient);
 }
 
 BrioStatus brio__potential_hessian(BrioPotential *p, const BrioPose *pose, double weight,
@@ -105,23 +105,24 @@ BrioStatus brio__potential_hessian(BrioPotential *p, const BrioPose *pose, doubl
 double brio__potential_max_step(BrioPotential *p, const BrioPose *pose, const double *dx,
                                 BrioLimit *limit)
 {
-    double least = 1;
+    double min = 1;
     limit->term = NULL;
     for (int i = 0; i < BRIO_MEMBER_COUNT; i++) {
         BrioLimit other;
         if (!p->self[i] || !members[i]->max_step) continue;
         double t = members[i]->max_step(p->self[i], pose, dx, &other);
-        if (!(t < least)) continue;
-        least = t;
+        if (!(t < min)) continue;
+        min = t;
         *limit = other;
     }
-    return brio__limit_join(p->system, least, limit);
+    return brio__limit_join(p->system, min, limit);
 }
 
-void brio__potential_bound(BrioPotential *p, const BrioPose *pose, double *bound, BrioParts *parts)
+void brio__potential_bound(BrioPotential *p, const BrioPose *pose, double *bound,
+                           BrioComponents *components)
 {
     for (int i = 0; i < BRIO_MEMBER_COUNT; i++)
-        if (p->self[i] && members[i]->bound) members[i]->bound(p->self[i], pose, bound, parts);
+        if (p->self[i] && members[i]->bound) members[i]->bound(p->self[i], pose, bound, components);
 }
 
 bool brio__potential_find_forbidden(BrioPotential *p, const BrioPose *pose, BrioLimit *limit)
@@ -137,7 +138,7 @@ BrioStatus brio__potential_graph(BrioPotential *p, int64_t **start, int32_t **ne
 BrioStatus brio__potential_plan(BrioPotential *p, bool overlay, BrioLinear *matrix)
 {
     BRIO_CHECK(brio__evaluator_plan(brio__potential_elements(p), matrix));
-    if (!matrix->extra && (overlay || brio__potential_contact(p)))
-        return brio__extra_create(&matrix->extra);
+    if (!matrix->overlay && (overlay || brio__potential_contact(p)))
+        return brio__overlay_create(&matrix->overlay);
     return BRIO_OK;
 }

@@ -14,7 +14,7 @@
 
 #include "../contact/contact.h"
 #include "elements.h"
-#include "parts.h"
+#include "components.h"
 
 /* Wall time by phase, in seconds, and counts; they add up over the life of a simulation. */
 /* clang-format off */
@@ -45,8 +45,8 @@ typedef struct BrioMember {
     /* The energy, and its gradient by q unless `gradient` is NULL. The first member sets the
      * gradient, the others add to it. */
     double (*value)(void *self, const BrioPose *pose, double *gradient);
-    /* Adds the gradient by the positions of the held vertices, three numbers each. */
-    void (*held_gradient)(void *self, const BrioPose *pose, double *gradient);
+    /* Adds the gradient by the positions of the fixed vertices, three numbers each. */
+    void (*fixed_gradient)(void *self, const BrioPose *pose, double *gradient);
     /* Matrix += weight d2E/dq2: exact, or projected element by element to semidefinite. */
     BrioStatus (*hessian)(void *self, const BrioPose *pose, double weight, bool project,
                           BrioLinear *matrix);
@@ -54,7 +54,7 @@ typedef struct BrioMember {
     double (*max_step)(void *self, const BrioPose *pose, const double *dx, BrioLimit *limit);
     /* For solves with a constant matrix: adds bounds of the curvature of contacts (bound.h), and
      * joins the parts that push each other. */
-    void (*bound)(void *self, const BrioPose *pose, double *bound, BrioParts *parts);
+    void (*bound)(void *self, const BrioPose *pose, double *bound, BrioComponents *components);
 } BrioMember;
 
 #define BRIO_MEMBER(symbol)                        \
@@ -98,9 +98,9 @@ typedef struct BrioSum {
  * NULL. */
 BrioSum brio__potential_evaluate(BrioPotential *potential, const BrioPose *pose, double *gradient,
                                  double *term_energy);
-/* The forces that hold the held vertices: the gradient by their positions, of this process. */
-void brio__potential_held_gradient(BrioPotential *potential, const BrioPose *pose,
-                                   double *gradient);
+/* The forces that hold the fixed vertices: the gradient by their positions, of this process. */
+void brio__potential_fixed_gradient(BrioPotential *potential, const BrioPose *pose,
+                                    double *gradient);
 /* Matrix += weight times the Hessian of P, of this process. */
 BrioStatus brio__potential_hessian(BrioPotential *potential, const BrioPose *pose, double weight,
                                    bool project, BrioLinear *matrix);
@@ -108,7 +108,7 @@ BrioStatus brio__potential_hessian(BrioPotential *potential, const BrioPose *pos
 double brio__potential_max_step(BrioPotential *potential, const BrioPose *pose, const double *dx,
                                 BrioLimit *limit);
 void brio__potential_bound(BrioPotential *potential, const BrioPose *pose, double *bound,
-                           BrioParts *parts);
+                           BrioComponents *components);
 /* Marks the coordinate blocks that touch an analytic obstacle. */
 void brio__potential_mark_touching(BrioPotential *potential, const BrioPose *pose, bool *mark);
 /* What makes P infinite or not a number at a pose; false: no single element does. */

@@ -43,7 +43,7 @@ static uint64_t hash_system(uint64_t hash, const BrioSystem *s)
 {
     for (int t = 0; t < s->term_count; t++) {
         const BrioTerm *term = &s->term[t];
-        size_t lanes = (size_t)term->blocks * LANES;
+        size_t lanes = (size_t)term->packs * LANES;
         hash = hash_text(hash, term->energy->name);
         hash =
             brio__hash(hash, term->node, lanes * (size_t)term->energy->nodes * sizeof *term->node);
@@ -73,7 +73,7 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
         int64_t count;
     } part[] = {{first->q, first->coordinates},
                 {first->v, first->coordinates},
-                {first->anchor, first->held},
+                {first->anchor, first->fixed},
                 {first->param, first->params}};
     for (size_t i = 0; i < BRIO_COUNT(part); i++)
         hash = brio__hash(hash, part[i].values, (size_t)part[i].count * sizeof(double));
@@ -84,7 +84,7 @@ uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *s, const Bri
 
 typedef struct Stream {
     FILE *file; /* of processes that write together: NULL of all but the first */
-    BrioShare *share;
+    BrioPartition *partition;
     bool reading;
     bool broken; /* ended too early, or does not fit */
     uint64_t hash;
@@ -119,22 +119,23 @@ static void visit_nothing(Stream *s, size_t bytes)
         visit_bytes(s, zero, BRIO_MIN(bytes - at, sizeof zero));
 }
 
-/* An array of the whole of which processes have shares, piece by piece: `width` numbers for each of
- * `all`. */
-static void visit_shared(Stream *s, double *value, const int64_t *number, const uint8_t *tells,
+/* An array of the whole of which processes have partitions, piece by piece: `width` numbers for
+ * each of `all`. */
+static void visit_shared(Stream *s, double *value, const int64_t *number, const uint8_t *writes,
                          int64_t count, int64_t all, int width)
 {
     enum { PIECE = 1 << 18 };
     double *piece = brio__alloc((size_t)(PIECE * width), sizeof *piece);
-    bool memory = s->reading ? piece != NULL : !brio__share_any(s->share, !piece);
+    bool memory = s->reading ? piece != NULL : !brio__partition_any(s->partition, !piece);
     if (!memory) s->broken = true;
     for (int64_t begin = 0; memory && begin < all; begin += PIECE) {
         int64_t end = BRIO_MIN(all, begin + PIECE);
         size_t bytes = (size_t)(end - begin) * (size_t)width * sizeof *piece;
         memset(piece, 0, bytes);
         if (!s->reading)
-            s->share->collect(s->share, value, number, tells, count, width, begin, end, piece);
-        if (s->share->status != BRIO_OK) s->broken = true;
+            s->partition->collect(s->partition, value, number, writes, count, width, begin, end,
+                                  piece);
+        if (s->partition->status != BRIO_OK) s->broken = true;
         visit_bytes(s, piece, bytes);
         for (int64_t i = 0; s->reading && i < count; i++)
             if (number[i] >= begin && number[i] < end)
@@ -145,24 +146,25 @@ static void visit_shared(Stream *s, double *value, const int64_t *number, const 
 }
 
 /* The same bytes as of a state that is whole. */
-static void visit_shares(Stream *s, BrioState *state, BrioState *head)
+static void visit_partitions(Stream *s, BrioState *state, BrioState *head)
 {
-    const BrioShare *share = s->share;
+    const BrioPartition *partition = s->partition;
     const int64_t blocks = state->coordinates / 3, history = state->history;
     size_t begin[5], at = sizeof *head;
-    head->coordinates = 3 * share->blocks;
-    head->held = 3 * share->held_vertices;
-    head->params = share->params;
+    head->coordinates = 3 * partition->blocks;
+    head->fixed = 3 * partition->fixed_vertices;
+    head->params = partition->params;
     head->bytes = brio__state_layout(head, begin);
     BrioState whole = *head;
     VISIT(s, *head);
     if (s->reading) {
         if (s->broken || head->bytes != whole.bytes || head->coordinates != whole.coordinates ||
-            head->held != whole.held || head->params != whole.params || head->history != history) {
+            head->fixed != whole.fixed || head->params != whole.params ||
+            head->history != history) {
             s->broken = true;
             return;
         }
-        head->coordinates = state->coordinates, head->held = state->held,
+        head->coordinates = state->coordinates, head->fixed = state->fixed,
         head->params = state->params, head->bytes = state->bytes;
         head->q = state->q, head->v = state->v, head->anchor = state->anchor,
         head->param = state->param, head->past = state->past;
@@ -171,24 +173,27 @@ static void visit_shares(Stream *s, BrioState *state, BrioState *head)
     const struct {
         double *value;
         const int64_t *number;
-        const uint8_t *tells;
+        const uint8_t *writes;
         int64_t count, all;
         int width;
-    } part[4] = {
-        {state->q, share->block, NULL, s->reading ? blocks : share->owned, share->blocks, 3},
-        {state->v, share->block, NULL, s->reading ? blocks : share->owned, share->blocks, 3},
-        {state->anchor, share->held, share->tells_held, state->held / 3, share->held_vertices, 3},
-        {state->param, share->param, share->tells_param, state->params, share->params, 1}};
+    } part[4] = {{state->q, partition->block, NULL, s->reading ? blocks : partition->owned,
+                  partition->blocks, 3},
+                 {state->v, partition->block, NULL, s->reading ? blocks : partition->owned,
+                  partition->blocks, 3},
+                 {state->anchor, partition->fixed, partition->writes_fixed, state->fixed / 3,
+                  partition->fixed_vertices, 3},
+                 {state->param, partition->param, partition->writes_param, state->params,
+                  partition->params, 1}};
     for (int i = 0; i < 5; i++) {
         visit_nothing(s, begin[i] - at);
         at = begin[i];
         for (int64_t k = 0; i == 4 && k < history; k++) {
             visit_shared(s, state->past + k * state->coordinates, part[0].number, NULL,
-                         part[0].count, share->blocks, 3);
-            at += 3 * (size_t)share->blocks * sizeof(double);
+                         part[0].count, partition->blocks, 3);
+            at += 3 * (size_t)partition->blocks * sizeof(double);
         }
         if (i == 4) break;
-        visit_shared(s, part[i].value, part[i].number, part[i].tells, part[i].count, part[i].all,
+        visit_shared(s, part[i].value, part[i].number, part[i].writes, part[i].count, part[i].all,
                      part[i].width);
         at += (size_t)(part[i].all * part[i].width) * sizeof(double);
     }
@@ -201,14 +206,14 @@ static void visit_state(Stream *s, BrioState *state)
 {
     BrioState head = *state;
     head.q = head.v = head.anchor = head.param = head.past = NULL;
-    if (s->share) {
-        visit_shares(s, state, &head);
+    if (s->partition) {
+        visit_partitions(s, state, &head);
         return;
     }
     VISIT(s, head);
     if (s->reading) {
         if (s->broken || head.bytes != state->bytes || head.coordinates != state->coordinates ||
-            head.held != state->held || head.params != state->params ||
+            head.fixed != state->fixed || head.params != state->params ||
             head.history != state->history) {
             s->broken = true;
             return;
@@ -235,7 +240,7 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
     VISIT(s, c->totals.halved_steps);
     VISIT(s, c->totals.deepest_halving);
     VISIT(s, c->totals.sessions);
-    VISIT(s, c->totals.first_energy);
+    VISIT(s, c->totals.initial_energy);
     VISIT(s, c->totals.last_energy);
     VISIT(s, c->energy_length);
     VISIT(s, c->probes_length);
@@ -255,16 +260,17 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
 /* ---- writing ---------------------------------------------------------------------------- */
 
 static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCheckpoint *c,
-                              BrioState *state, BrioShare *share, BrioError *error)
+                              BrioState *state, BrioPartition *partition, BrioError *error)
 {
     FILE *file = NULL;
     char found[8];
     uint32_t version = VERSION;
     uint64_t mark = BYTE_ORDER_MARK;
-    BrioStatus status =
-        brio__share_speaks(share) ? brio__replace_begin(folder, name, &file, error) : BRIO_OK;
-    BRIO_CHECK(brio__share_agree(share, status));
-    Stream s = {.file = file, .share = share, .hash = BRIO_HASH_START};
+    BrioStatus status = brio__partition_is_root(partition)
+                            ? brio__replace_begin(folder, name, &file, error)
+                            : BRIO_OK;
+    BRIO_CHECK(brio__partition_agree(partition, status));
+    Stream s = {.file = file, .partition = partition, .hash = BRIO_HASH_START};
     memcpy(found, letters, sizeof found);
     visit_head(&s, c, found, &version, &mark);
     visit(&s, c, state);
@@ -272,18 +278,19 @@ static BrioStatus write_named(const BrioFolder *folder, const char *name, BrioCh
     visit_bytes(&s, &sum, sizeof sum);
     if (file && s.broken && !ferror(file)) { /* no memory: the last one stays */
         brio__replace_cancel(folder, name, file);
-        return brio__share_agree(share, brio__error(error, BRIO_ERROR_MEMORY,
-                                                    "out of memory for %s/%s", folder->path, name));
+        return brio__partition_agree(
+            partition,
+            brio__error(error, BRIO_ERROR_MEMORY, "out of memory for %s/%s", folder->path, name));
     }
     if (file) status = brio__replace_end(folder, name, file, true, error);
     if (file && status == BRIO_OK) status = brio__folder_sync(folder, error);
-    return brio__share_agree(share, status);
+    return brio__partition_agree(partition, status);
 }
 
 BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *c, BrioState *state,
-                                  BrioShare *share, BrioError *error)
+                                  BrioPartition *partition, BrioError *error)
 {
-    return write_named(folder, BRIO_CHECKPOINT_NAME, c, state, share, error);
+    return write_named(folder, BRIO_CHECKPOINT_NAME, c, state, partition, error);
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -313,7 +320,7 @@ static bool whole(FILE *file)
 }
 
 static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint *c,
-                            BrioState *state, BrioShare *share, BrioError *error)
+                            BrioState *state, BrioPartition *partition, BrioError *error)
 {
     static const char *const damaged =
         "is damaged or cut off: the run cannot be continued; start again with --force";
@@ -321,7 +328,7 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
     char first[8] = "";
     uint32_t version = 0;
     uint64_t mark = 0;
-    Stream s = {.file = file, .share = share, .reading = true};
+    Stream s = {.file = file, .partition = partition, .reading = true};
     visit_head(&s, &found, first, &version, &mark);
     if (s.broken || memcmp(first, letters, sizeof first)) return refuse(folder, error, damaged);
     if (mark != BYTE_ORDER_MARK)
@@ -357,7 +364,7 @@ static BrioStatus read_open(const BrioFolder *folder, FILE *file, BrioCheckpoint
 }
 
 BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint,
-                                 BrioState *state, BrioShare *share, BrioError *error)
+                                 BrioState *state, BrioPartition *partition, BrioError *error)
 {
     int fd = openat(folder->fd, BRIO_CHECKPOINT_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
@@ -369,7 +376,7 @@ BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *check
     }
     BrioState *copy = NULL;
     BrioStatus status = brio_state_copy(state, &copy, NULL);
-    if (status == BRIO_OK) status = read_open(folder, file, checkpoint, copy, share, error);
+    if (status == BRIO_OK) status = read_open(folder, file, checkpoint, copy, partition, error);
     if (status == BRIO_OK) brio_state_assign(state, copy);
     brio_state_free(copy);
     fclose(file);

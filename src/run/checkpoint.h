@@ -17,8 +17,8 @@ typedef struct BrioRunTotals {
     double setup, output, wall; /* s: before the first step; writing; everything */
     int64_t halved_steps;       /* steps that had to be done in halves */
     int64_t deepest_halving;
-    int64_t sessions;                 /* 1, and one for each --resume */
-    double first_energy, last_energy; /* total, J */
+    int64_t sessions;                   /* 1, and one for each --resume */
+    double initial_energy, last_energy; /* total, J */
 } BrioRunTotals;
 
 typedef struct BrioCheckpoint {
@@ -32,19 +32,19 @@ typedef struct BrioCheckpoint {
     double *frame_time;                   /* of each of them */
 } BrioCheckpoint;
 
-/* Of the scene as it was resolved, meshes and first state included; without time.end, so that a run
- * can be made longer. */
+/* Of the scene as it was resolved, meshes and initial state included; without time.end, so that a
+ * run can be made longer. */
 uint64_t brio__scene_hash(const BrioScene *scene, const BrioSystem *system, const BrioState *first);
 
-/* A state of which processes have shares (NULL: it is whole) gives the same file: process 0 writes
- * it and all take part, so that any number of processes may go on from it, one too. */
+/* A state of which processes have partitions (NULL: it is whole) gives the same file: process 0
+ * writes it and all take part, so that any number of processes may go on from it, one too. */
 BrioStatus brio__checkpoint_write(const BrioFolder *folder, BrioCheckpoint *checkpoint,
-                                  BrioState *state, BrioShare *share, BrioError *error);
+                                  BrioState *state, BrioPartition *partition, BrioError *error);
 /* `checkpoint` comes with the scene and isa that are expected (0 and "": whatever they are, to look
  * and not to continue); frame_time is allocated. `state` is one of the same system, and changed
  * only if all is well. */
 BrioStatus brio__checkpoint_read(const BrioFolder *folder, BrioCheckpoint *checkpoint,
-                                 BrioState *state, BrioShare *share, BrioError *error);
+                                 BrioState *state, BrioPartition *partition, BrioError *error);
 bool brio__checkpoint_exists(const BrioFolder *folder);
 
 #endif

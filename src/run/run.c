@@ -32,8 +32,8 @@ const char *brio__verdict_name(BrioVerdict verdict) { return verdict_names[verdi
 
 typedef struct Run {
     BrioScene *scene;
-    BrioShare *share; /* of the system; NULL: this process has all of it */
-    bool speaks;      /* this process writes */
+    BrioPartition *partition; /* of the system; NULL: this process has all of it */
+    bool is_root;             /* this process writes */
     BrioSim *sim;
     const BrioRunOptions *options;
     BrioRunResult *result;
@@ -97,16 +97,16 @@ static void json_totals(BrioJson *json, const Run *run)
     brio__json_integer(json, "linear_iterations", stats.iterations);
     brio__json_real(json, "factor_nonzeros", stats.factor_nonzeros);
     if (run->peak > 0) brio__json_real(json, "peak_memory", run->peak);
-    if (run->share) { /* of the first process, in this session */
+    if (run->partition) { /* of the first process, in this session */
         double sent[3];
-        run->share->traffic(run->share, sent);
+        run->partition->traffic(run->partition, sent);
         brio__json_real(json, "messages", sent[0]);
         brio__json_real(json, "message_bytes", sent[1]);
         brio__json_real(json, "joint_operations", sent[2]);
     }
     brio__json_integer(json, "frames", run->checkpoint.frame_count);
     brio__json_integer(json, "sessions", t->sessions);
-    brio__json_real(json, "first_energy", t->first_energy);
+    brio__json_real(json, "first_energy", t->initial_energy);
     brio__json_real(json, "last_energy", t->last_energy);
     brio__json_close(json, '}');
 }
@@ -116,21 +116,22 @@ static void json_sizes(BrioJson *json, const BrioSystem *s)
     int64_t tets = 0, triangles = 0, springs = 0;
     for (int i = 0; i < s->body_count; i++) {
         const BrioBody *b = &s->body[i];
-        BrioWhole whole = s->share ? s->share->body[i]
-                                   : (BrioWhole){.tets = b->tet_count,
-                                                 .triangles = b->triangle_count,
-                                                 .edges = b->edge_count};
+        BrioGlobalBody whole = s->partition ? s->partition->body[i]
+                                            : (BrioGlobalBody){.tets = b->tet_count,
+                                                               .triangles = b->triangle_count,
+                                                               .edges = b->edge_count};
         tets += whole.tets;
         springs += whole.edges;
         if (s->term[b->term].energy->element == BRIO_ELEMENT_TRIANGLE) triangles += whole.triangles;
     }
     brio__json_open(json, "sizes", '{');
     brio__json_integer(json, "bodies", s->body_count);
-    brio__json_integer(json, "vertices", s->share ? s->share->vertices : s->body_vertices);
+    brio__json_integer(json, "vertices", s->partition ? s->partition->vertices : s->body_vertices);
     brio__json_integer(json, "tets", tets);
     brio__json_integer(json, "triangles", triangles); /* of shells */
     brio__json_integer(json, "springs", springs);
-    brio__json_integer(json, "coordinates", 3 * (s->share ? s->share->blocks : s->block_count));
+    brio__json_integer(json, "coordinates",
+                       3 * (s->partition ? s->partition->blocks : s->block_count));
     brio__json_close(json, '}');
     brio__json_open(json, "bodies", '[');
     for (int i = 0; i < s->body_count; i++) brio__json_text(json, NULL, s->body[i].name);
@@ -166,7 +167,7 @@ static BrioStatus write_own_json(Run *run, BrioVerdict verdict, const char *reas
     brio__json_text(&json, "isa", brio_isa());
     brio__json_text(&json, "blas", brio__blas_name());
     brio__json_integer(&json, "threads", brio_threads());
-    brio__json_integer(&json, "processes", run->share ? run->share->processes : 1);
+    brio__json_integer(&json, "processes", run->partition ? run->partition->processes : 1);
     json_sizes(&json, run->sim->system);
     json_totals(&json, run);
     if (run->watch.exact) json_exact(&json, run);
@@ -179,15 +180,15 @@ static BrioStatus write_own_json(Run *run, BrioVerdict verdict, const char *reas
 
 static BrioStatus write_json(Run *run, BrioVerdict verdict, const char *reason, BrioError *error)
 {
-    return brio__share_agree(run->share,
-                             run->speaks ? write_own_json(run, verdict, reason, error) : BRIO_OK);
+    return brio__partition_agree(
+        run->partition, run->is_root ? write_own_json(run, verdict, reason, error) : BRIO_OK);
 }
 
 /* ---- outputs of a step ------------------------------------------------------------------ */
 
 static const char *frame_extension(const Run *run, const BrioFrameFormat *format)
 {
-    return run->share && format->join ? format->joint_extension : format->extension;
+    return run->partition && format->join ? format->joint_extension : format->extension;
 }
 
 /* The file of frame k: what is written at once, or what names the pieces that processes have
@@ -207,19 +208,20 @@ static BrioStatus write_formats(Run *run, const BrioFrame *whole, const BrioFram
         const BrioFrameFormat *format = run->scene->format[i];
         char name[64];
         FILE *file;
-        bool joint = run->share && format->join;
-        if (format->film || (!joint && !run->speaks)) continue;
+        bool joint = run->partition && format->join;
+        if (format->film || (!joint && !run->is_root)) continue;
         if (joint)
-            brio__frame_piece_name(format, FRAME_STEM, k, run->share->process, name, sizeof name);
+            brio__frame_piece_name(format, FRAME_STEM, k, run->partition->process, name,
+                                   sizeof name);
         else
             frame_name(run, format, k, name, sizeof name);
         BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
         format->write(joint ? piece : whole, file);
         BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
-        if (!joint || !run->speaks) continue;
+        if (!joint || !run->is_root) continue;
         frame_name(run, format, k, name, sizeof name);
         BRIO_CHECK(brio__replace_begin(&run->frames, name, &file, error));
-        format->join(FRAME_STEM, k, run->share->processes, file);
+        format->join(FRAME_STEM, k, run->partition->processes, file);
         BRIO_CHECK(brio__replace_end(&run->frames, name, file, false, error));
     }
     return BRIO_OK;
@@ -240,7 +242,7 @@ static BrioStatus write_frame(Run *run, BrioError *error)
                        .seen_v = seen_v};
     BrioFrame seen = frame;
     /* the first process sees surfaces only */
-    if (run->share) seen.system = NULL, seen.x = seen.v = NULL;
+    if (run->partition) seen.system = NULL, seen.x = seen.v = NULL;
     if (c->frame_count >= run->time_room) {
         int64_t room = 2 * c->frame_count + 64;
         double *grown =
@@ -270,8 +272,8 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
                                "the energy is not a finite number after step %lld",
                                (long long)state->step);
         run->checkpoint.totals.last_energy = run->ledger.total;
-        if (run->speaks) BRIO_CHECK(brio__energy_row(&run->energy, run->sim, &run->ledger, error));
-        if (run->speaks && scene->probe_count) {
+        if (run->is_root) BRIO_CHECK(brio__energy_row(&run->energy, run->sim, &run->ledger, error));
+        if (run->is_root && scene->probe_count) {
             brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
             BRIO_CHECK(brio__probes_row(&run->probes, scene, run->sim->system, state->step,
                                         state->time, run->x, error));
@@ -287,7 +289,7 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
     if (!frame && !moved) return BRIO_OK;
     brio__system_positions(run->sim->system, state, state->q, state->time, run->x);
     brio__system_velocities(run->sim->system, state, state->v, state->time, run->v);
-    if (moved && run->speaks) {
+    if (moved && run->is_root) {
         brio__motion_frame(run->motion, state->time, run->x, run->v);
         BRIO_CHECK(brio__writer_put(&run->moved, (const char *)run->motion->buffer,
                                     run->motion->frame_bytes, error));
@@ -335,8 +337,8 @@ static BrioStatus save(Run *run, BrioError *error)
 {
     BrioCheckpoint next = run->checkpoint;
     double before = brio__seconds();
-    BRIO_CHECK(
-        brio__share_agree(run->share, run->energy.file ? sync_outputs(run, error) : BRIO_OK));
+    BRIO_CHECK(brio__partition_agree(run->partition,
+                                     run->energy.file ? sync_outputs(run, error) : BRIO_OK));
     if (run->energy.file) {
         next.energy_length = run->energy.length;
         next.probes_length = run->probes.length;
@@ -344,7 +346,7 @@ static BrioStatus save(Run *run, BrioError *error)
     }
     next.totals.solve = run->sim->stepper->solver->totals;
     next.totals.wall = run->earlier + brio__seconds() - run->start;
-    BRIO_CHECK(brio__checkpoint_write(&run->folder, &next, run->sim->state, run->share, error));
+    BRIO_CHECK(brio__checkpoint_write(&run->folder, &next, run->sim->state, run->partition, error));
     run->checkpoint = next;
     run->frames_saved = next.frame_count;
     run->checkpoint_step = run->sim->state->step;
@@ -361,8 +363,9 @@ static bool save_is_due(const Run *run)
     if (o->checkpoint_steps > 0)
         return run->sim->state->step - run->checkpoint_step >= o->checkpoint_steps;
     double every = o->checkpoint_seconds > 0 ? o->checkpoint_seconds : 5;
-    return brio__share_any(run->share, run->speaks && brio__seconds() - run->checkpoint_at >=
-                                                          fmax(every, 20 * run->checkpoint_cost));
+    return brio__partition_any(run->partition,
+                               run->is_root && brio__seconds() - run->checkpoint_at >=
+                                                   fmax(every, 20 * run->checkpoint_cost));
 }
 
 /* ---- the run ---------------------------------------------------------------------------- */
@@ -383,10 +386,10 @@ static BrioStatus open_outputs(Run *run, BrioError *error)
 {
     BrioCheckpoint *c = &run->checkpoint;
     if (run->scene->format_count) {
-        BRIO_CHECK(brio__folder_inside(&run->folder, "frames", run->speaks, &run->frames, error));
-        if (run->speaks) remove_later_frames(run);
+        BRIO_CHECK(brio__folder_inside(&run->folder, "frames", run->is_root, &run->frames, error));
+        if (run->is_root) remove_later_frames(run);
     }
-    if (!run->speaks) return BRIO_OK;
+    if (!run->is_root) return BRIO_OK;
     BRIO_CHECK(
         brio__writer_open(&run->folder, "energy.csv", c->energy_length, &run->energy, error));
     if (run->scene->probe_count)
@@ -424,23 +427,26 @@ static BrioStatus begin(Run *run, BrioError *error)
     bool fresh = c->energy_length == 0;
     if (!run->result->resumed) BRIO_CHECK(save(run, error));
     /* makes the folder of frames, */
-    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? open_outputs(run, error) : BRIO_OK));
+    BRIO_CHECK(
+        brio__partition_agree(run->partition, run->is_root ? open_outputs(run, error) : BRIO_OK));
     /* which the others find */
-    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? BRIO_OK : open_outputs(run, error)));
+    BRIO_CHECK(
+        brio__partition_agree(run->partition, run->is_root ? BRIO_OK : open_outputs(run, error)));
     run->result->started = true;
     if (!fresh) return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
-    BRIO_CHECK(brio__share_agree(run->share, run->speaks ? write_heads(run, error) : BRIO_OK));
-    BRIO_CHECK(brio__share_agree(run->share, write_outputs(run, -1, error)));
-    c->totals.first_energy = run->ledger.total;
+    BRIO_CHECK(
+        brio__partition_agree(run->partition, run->is_root ? write_heads(run, error) : BRIO_OK));
+    BRIO_CHECK(brio__partition_agree(run->partition, write_outputs(run, -1, error)));
+    c->totals.initial_energy = run->ledger.total;
     c->totals.setup = brio__seconds() - run->start;
     BRIO_CHECK(save(run, error));
     return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
 }
 
-static void tell(const Run *run)
+static void report_progress(const Run *run)
 {
     const BrioRunOptions *o = run->options;
-    if (!o->progress || !run->speaks) return;
+    if (!o->progress || !run->is_root) return;
     const BrioState *state = run->sim->state;
     BrioRunProgress progress = {.step = state->step,
                                 .steps = run->result->steps,
@@ -461,8 +467,8 @@ static BrioStatus watch(Run *run, BrioError *error)
     BrioExactWatch *w = &run->watch;
     if (!w->exact) return BRIO_OK;
     brio__exact_watch(w, run->sim->state);
-    brio__share_text(run->share, w->failed, w->reason, sizeof w->reason);
-    if (!brio__share_any(run->share, w->failed)) return BRIO_OK;
+    brio__partition_text(run->partition, w->failed, w->reason, sizeof w->reason);
+    if (!brio__partition_any(run->partition, w->failed)) return BRIO_OK;
     w->failed = true;
     return brio__error(error, BRIO_STEP_REJECTED,
                        "the exact check failed at t = %.9g s (after step %lld): %s", w->time,
@@ -475,7 +481,7 @@ static BrioStatus loop(Run *run, BrioError *error)
     BrioRunTotals *totals = &run->checkpoint.totals;
     BRIO_CHECK(watch(run, error));
     while (state->step < run->result->steps) {
-        if (brio__share_any(run->share, run->options->stop && *run->options->stop))
+        if (brio__partition_any(run->partition, run->options->stop && *run->options->stop))
             return BRIO_STOPPED;
         double before = state->time;
         BrioStatus status = brio_sim_step(run->sim, NULL);
@@ -487,10 +493,10 @@ static BrioStatus loop(Run *run, BrioError *error)
         totals->halved_steps += run->sim->stepper->halvings > 0;
         totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
         double clock = brio__seconds();
-        BRIO_CHECK(brio__share_agree(run->share, write_outputs(run, before, error)));
+        BRIO_CHECK(brio__partition_agree(run->partition, write_outputs(run, before, error)));
         totals->output += brio__seconds() - clock;
         BRIO_CHECK(watch(run, error));
-        tell(run);
+        report_progress(run);
         if (save_is_due(run) && state->step < run->result->steps) {
             BRIO_CHECK(save(run, error));
             BRIO_CHECK(write_json(run, BRIO_VERDICT_RUNNING, NULL, error));
@@ -505,7 +511,7 @@ static BrioStatus write_films(Run *run, BrioError *error)
     const BrioScene *scene = run->scene;
     BrioMotionFile *motion = NULL;
     BrioFilm *film = NULL;
-    if (!run->speaks || !brio__scene_films(scene) || run->checkpoint.frame_count == 0)
+    if (!run->is_root || !brio__scene_films(scene) || run->checkpoint.frame_count == 0)
         return BRIO_OK;
     double before = brio__seconds();
     BrioStatus status = brio__motion_open(run->options->out, &motion, error);
@@ -537,7 +543,8 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
     if (status != BRIO_ERROR_FILE) {
         BrioError last = {0};
         BrioStatus saved = save(run, &last);
-        if (saved == BRIO_OK) saved = brio__share_agree(run->share, write_films(run, &last));
+        if (saved == BRIO_OK)
+            saved = brio__partition_agree(run->partition, write_films(run, &last));
         if (saved != BRIO_OK) {
             status = saved;
             if (error) *error = last;
@@ -559,7 +566,7 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
     }
     run->checkpoint.totals.wall = run->earlier + brio__seconds() - run->start;
     run->peak = peak_memory();
-    brio__share_sum(run->share, &run->peak, 1);
+    brio__partition_sum(run->partition, &run->peak, 1);
     BrioError unwritten = {0};
     BrioStatus told = write_json(run, r->verdict, r->reason[0] ? r->reason : NULL, &unwritten);
     if (told != BRIO_OK && status == BRIO_OK) {
@@ -575,12 +582,13 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
 static BrioStatus open_folder(Run *run, BrioError *error)
 {
     const BrioRunOptions *o = run->options;
-    BRIO_CHECK(brio__share_agree(
-        run->share, run->speaks
-                        ? brio__results_open(o->out, o->force, o->resume, &run->folder, error)
-                        : BRIO_OK));
-    return brio__share_agree(
-        run->share, run->speaks ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
+    BRIO_CHECK(brio__partition_agree(
+        run->partition, run->is_root
+                            ? brio__results_open(o->out, o->force, o->resume, &run->folder, error)
+                            : BRIO_OK));
+    return brio__partition_agree(
+        run->partition,
+        run->is_root ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
 }
 
 /* What is to be seen of a scene. */
@@ -603,8 +611,8 @@ static BrioStatus make_motion(Run *run, BrioError *error)
 }
 
 #ifdef BRIO_HAVE_MPI
-/* Numbers of vertices of the motion become those of the share. */
-static void renumber_motion(BrioMotionFile *motion, const BrioSystem *share,
+/* Numbers of vertices of the motion become those of the partition. */
+static void renumber_motion(BrioMotionFile *motion, const BrioSystem *local_system,
                             const int32_t *local_of)
 {
     for (int i = 0; motion && i < motion->part_count; i++) {
@@ -612,7 +620,8 @@ static void renumber_motion(BrioMotionFile *motion, const BrioSystem *share,
         /* a shape with a formula has no world vertices */
         if (p->kind != BRIO_MOTION_BODY && (p->kind != BRIO_MOTION_OBSTACLE || p->first == 0))
             continue;
-        int64_t first = p->kind == BRIO_MOTION_BODY ? share->body[i].first : local_of[p->first];
+        int64_t first =
+            p->kind == BRIO_MOTION_BODY ? local_system->body[i].first : local_of[p->first];
         for (int k = 0; k < p->carrier_count; k++)
             p->vertex[k] = (int32_t)(local_of[p->first + p->vertex[k]] - first);
         p->first = first;
@@ -620,8 +629,8 @@ static void renumber_motion(BrioMotionFile *motion, const BrioSystem *share,
 }
 #endif
 
-/* Ends with the simulation: of the scene or, of processes that run it together, of this one's share
- * of it. */
+/* Ends with the simulation: of the scene or, of processes that run it together, of this one's
+ * partition of it. */
 static BrioStatus make_sim(Run *run, BrioError *error)
 {
     if (run->scene) {
@@ -635,10 +644,10 @@ static BrioStatus make_sim(Run *run, BrioError *error)
         BRIO_CHECK(brio__cluster_split(&run->scene, run->checkpoint.scene, &local_of, error));
         if (local_of) renumber_motion(run->motion, run->scene->system, local_of);
         brio__free(local_of);
-        run->share = run->scene->system->share;
-        run->speaks = run->share->process == 0;
+        run->partition = run->scene->system->partition;
+        run->is_root = run->partition->process == 0;
         run->result->steps = brio__scene_steps(run->scene);
-        run->checkpoint.scene = run->share->scene;
+        run->checkpoint.scene = run->partition->scene;
     }
 #endif
     return brio__scene_sim(run->scene, &run->sim, error);
@@ -653,7 +662,7 @@ static BrioStatus prepare(Run *run, BrioError *error)
     run->v = brio__alloc(world, sizeof *run->v);
     if (!run->x || !run->v) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     double stride = run->motion ? (double)run->motion->stride : 0;
-    brio__share_sum(run->share, &stride, 1);
+    brio__partition_sum(run->partition, &stride, 1);
     c->motion_stride = (int64_t)stride;
     if (run->motion &&
         !(run->seen = brio__alloc(6 * (size_t)run->motion->vertex_count + 1, sizeof *run->seen)))
@@ -666,11 +675,11 @@ static BrioStatus prepare(Run *run, BrioError *error)
     }
     snprintf(c->isa, sizeof c->isa, "%s", brio_isa());
     BRIO_CHECK(open_folder(run, error));
-    if (brio__share_any(run->share,
-                        run->speaks && o->resume && brio__checkpoint_exists(&run->folder))) {
-        BRIO_CHECK(
-            brio__share_agree(run->share, brio__checkpoint_read(&run->folder, c, run->sim->state,
-                                                                run->share, error)));
+    if (brio__partition_any(run->partition,
+                            run->is_root && o->resume && brio__checkpoint_exists(&run->folder))) {
+        BRIO_CHECK(brio__partition_agree(
+            run->partition,
+            brio__checkpoint_read(&run->folder, c, run->sim->state, run->partition, error)));
         run->result->resumed = true;
         run->time_room = run->frames_saved = c->frame_count;
         run->sim->stepper->solver->totals = c->totals.solve;
@@ -692,7 +701,7 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
     if (!error) error = &own;
     *result = (BrioRunResult){0};
     Run run = {.scene = scene,
-               .speaks = true,
+               .is_root = true,
                .options = options,
                .result = result,
                .folder = {.fd = -1},
@@ -709,7 +718,7 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
     if (status == BRIO_OK) {
         status = begin(&run, error);
         if (status == BRIO_OK) {
-            tell(&run);
+            report_progress(&run);
             status = loop(&run, error);
         }
         if (result->started) status = end(&run, status, error);

@@ -1,4 +1,4 @@
-/* A run with its results: steps a scene from its first state (or a checkpoint) to its end and
+/* A run with its results: steps a scene from its initial state (or a checkpoint) to its end and
  * writes energy.csv, probes.csv, frames, run.json and checkpoints into a folder. Prints nothing; a
  * program without a command line can call it as well. */
 #ifndef BRIO_RUN_H

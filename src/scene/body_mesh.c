@@ -119,43 +119,44 @@ BrioStatus brio__read_springs(BrioBodyWork *w, BrioError *error)
 }
 
 /* What is to be seen of a body, until there is a system to give it to. */
-struct BrioLook {
+struct BrioAppearance {
     BrioFaces *faces; /* of its own mesh */
     BrioSkin *skin;   /* a surface that rides on it */
 };
 
-static struct BrioLook *add_look(BrioScene *scene)
+static struct BrioAppearance *add_appearance(BrioScene *scene)
 {
-    if ((scene->look_count & (scene->look_count - 1)) == 0) { /* a power of two: full */
-        struct BrioLook *grown = brio__realloc(scene->look, (size_t)scene->look_count,
-                                               2 * (size_t)scene->look_count + 1, sizeof *grown);
+    if ((scene->appearance_count & (scene->appearance_count - 1)) == 0) { /* a power of two: full */
+        struct BrioAppearance *grown =
+            brio__realloc(scene->appearance, (size_t)scene->appearance_count,
+                          2 * (size_t)scene->appearance_count + 1, sizeof *grown);
         if (!grown) return NULL;
-        scene->look = grown;
+        scene->appearance = grown;
     }
-    scene->look[scene->look_count] = (struct BrioLook){0};
-    return &scene->look[scene->look_count++];
+    scene->appearance[scene->appearance_count] = (struct BrioAppearance){0};
+    return &scene->appearance[scene->appearance_count++];
 }
 
 void brio__scene_free_looks(BrioScene *scene)
 {
-    for (int i = 0; i < scene->look_count; i++) {
-        brio__faces_free(scene->look[i].faces);
-        brio__skin_free(scene->look[i].skin);
+    for (int i = 0; i < scene->appearance_count; i++) {
+        brio__faces_free(scene->appearance[i].faces);
+        brio__skin_free(scene->appearance[i].skin);
     }
-    brio__free(scene->look);
-    scene->look = NULL;
-    scene->look_count = 0;
+    brio__free(scene->appearance);
+    scene->appearance = NULL;
+    scene->appearance_count = 0;
 }
 
 BrioStatus brio__scene_give_looks(BrioScene *scene, BrioError *error)
 {
-    for (int i = 0; i < scene->look_count; i++) {
+    for (int i = 0; i < scene->appearance_count; i++) {
         BrioBody *body = &scene->system->body[i];
-        struct BrioLook *look = &scene->look[i];
-        body->skin = look->skin;
-        look->skin = NULL;
-        if (look->faces && brio__skin_faces(look->faces, body->triangle, body->triangle_count,
-                                            &body->skin) != BRIO_OK)
+        struct BrioAppearance *appearance = &scene->appearance[i];
+        body->skin = appearance->skin;
+        appearance->skin = NULL;
+        if (appearance->faces && brio__skin_faces(appearance->faces, body->triangle,
+                                                  body->triangle_count, &body->skin) != BRIO_OK)
             return brio__no_memory(error);
     }
     brio__scene_free_looks(scene);
@@ -199,10 +200,10 @@ BrioStatus brio__read_surface(BrioBodyWork *w, BrioError *error)
     BrioError inner = {0};
     Surface values;
     char path[4096];
-    struct BrioLook *look = add_look(w->scene);
-    if (!look) return brio__no_memory(error);
+    struct BrioAppearance *appearance = add_appearance(w->scene);
+    if (!appearance) return brio__no_memory(error);
     if (!node) {
-        look->faces = w->mesh->faces;
+        appearance->faces = w->mesh->faces;
         w->mesh->faces = NULL;
         return BRIO_OK;
     }
@@ -214,7 +215,7 @@ BrioStatus brio__read_surface(BrioBodyWork *w, BrioError *error)
     BRIO_CHECK(brio__file_path(w->scene, file, path, sizeof path, error));
     BrioStatus status = brio_mesh_read(path, &surface, &inner);
     if (status == BRIO_OK && surface->tet_count) status = brio__mesh_surface(surface, &inner);
-    status = status == BRIO_OK ? embed(w, file, surface, !values.linear, &look->skin, error)
+    status = status == BRIO_OK ? embed(w, file, surface, !values.linear, &appearance->skin, error)
                                : brio__at_node(file, status, error, &inner);
     brio_mesh_free(surface);
     return status;

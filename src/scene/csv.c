@@ -1,4 +1,4 @@
-/* Tables of numbers: first states and springs of a body. */
+/* Tables of numbers: initial states and springs of a body. */
 #include "../mesh/readers.h"
 #include "../number.h"
 #include "scene.h"

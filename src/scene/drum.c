@@ -28,9 +28,9 @@ double brio__bessel_zero(int m, int n)
 /* The largest |J_m| on the drum: where J_m turns first, which is before its first zero. */
 static double largest(int m, int n)
 {
-    double zero = brio__bessel_zero(m, n), most = 0;
-    for (int k = 0; k <= 4000 * n; k++) most = fmax(most, fabs(jn(m, zero * k / (4000 * n))));
-    return most;
+    double zero = brio__bessel_zero(m, n), max = 0;
+    for (int k = 0; k <= 4000 * n; k++) max = fmax(max, fabs(jn(m, zero * k / (4000 * n))));
+    return max;
 }
 
 static double unit(double a[3])
@@ -82,11 +82,11 @@ void brio__drum_add(const BrioDrum *drum, const BrioMesh *mesh, const double *x,
                 b += second[r] * (x[3 * k + r] - centre[r]);
             }
             if (!pass) radius = fmax(radius, hypot(a, b));
-            double share = hypot(a, b) / radius;
-            if (pass && share < 1)
+            double fraction = hypot(a, b) / radius;
+            if (pass && fraction < 1)
                 for (int r = 0; r < 3; r++)
-                    v[3 * k + r] +=
-                        scale * jn(drum->m, zero * share) * cos(drum->m * atan2(b, a)) * normal[r];
+                    v[3 * k + r] += scale * jn(drum->m, zero * fraction) *
+                                    cos(drum->m * atan2(b, a)) * normal[r];
         }
     }
 }

@@ -60,12 +60,12 @@ static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 /* The scene file of a folder whose name (without .yaml, if it is `bare`) is nearest to `word`. */
 static bool nearest_scene(const char *folder, const char *word, bool bare, char *name, size_t size)
 {
-    enum { MOST = 256, LETTERS = 64 };
-    char names[MOST][LETTERS];
-    const char *list[MOST], *nearest = NULL;
+    enum { MAX = 256, LETTERS = 64 };
+    char names[MAX][LETTERS];
+    const char *list[MAX], *nearest = NULL;
     int count = 0;
     DIR *listing = opendir(folder);
-    for (struct dirent *entry; listing && count < MOST && (entry = readdir(listing));) {
+    for (struct dirent *entry; listing && count < MAX && (entry = readdir(listing));) {
         const char *dot = strrchr(entry->d_name, '.');
         if (!dot || (strcmp(dot, ".yaml") && strcmp(dot, ".yml") && strcmp(dot, ".json")) ||
             strlen(entry->d_name) >= LETTERS)

@@ -8,7 +8,7 @@ BrioStatus brio__read_material(BrioNode *materials, BrioNode *node, BrioMaterial
                                BrioError *error)
 {
     const char *name, *names[160];
-    int count = 0, most = BRIO_COUNT(names);
+    int count = 0, max = BRIO_COUNT(names);
     BRIO_CHECK(brio__type_of(node, &name, error));
     BrioNode *defined = materials ? brio__node_get(materials, name) : NULL;
     if (defined && defined->kind == BRIO_NODE_MAP) {
@@ -16,8 +16,8 @@ BrioStatus brio__read_material(BrioNode *materials, BrioNode *node, BrioMaterial
     } else if (brio_default_material(name, material, NULL) != BRIO_OK) {
         for (int i = 0; materials && i < materials->count && count < 100; i++)
             names[count++] = materials->child[i]->key;
-        for (int i = 0; brio_preset_at(i) && count < most; i++) names[count++] = brio_preset_at(i);
-        for (int i = 0; brio_material_at(i) && count < most; i++)
+        for (int i = 0; brio_preset_at(i) && count < max; i++) names[count++] = brio_preset_at(i);
+        for (int i = 0; brio_material_at(i) && count < max; i++)
             names[count++] = brio_material_at(i);
         return brio__no_such(brio__type_node(node), materials ? "material" : "material type", name,
                              names, count, error);

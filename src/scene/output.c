@@ -95,9 +95,9 @@ BrioStatus brio__read_probes(BrioNode *root, BrioScene *scene, BrioError *error)
 
 BrioStatus brio__read_output(BrioNode *root, BrioScene *scene, BrioError *error)
 {
-    const char *names[BRIO_MOST_FORMATS];
+    const char *names[BRIO_MAX_FORMATS];
     int count = 0;
-    for (; count < BRIO_MOST_FORMATS && brio__frames_at(count); count++)
+    for (; count < BRIO_MAX_FORMATS && brio__frames_at(count); count++)
         names[count] = brio__frames_at(count)->name;
     BrioNode *node = brio__node_get(root, "output");
     brio__key_defaults(output_keys, scene);

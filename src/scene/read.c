@@ -75,7 +75,7 @@ static BrioStatus read_scale(const BrioNode *node, const BrioKey *key, double *v
 
 static BrioStatus read_value(BrioNode *node, const BrioKey *key, void *into, BrioError *error)
 {
-    double values[BRIO_KEY_MOST_NUMBERS] = {0};
+    double values[BRIO_KEY_MAX_NUMBERS] = {0};
     const char *text;
     switch (key->form) {
     case BRIO_KEY_FIELD: BRIO_CHECK(brio__node_field(node, &key->field, values, error)); break;

@@ -1,4 +1,4 @@
-/* A scene file read into a system, its first state and the settings of a run. Nothing is written
+/* A scene file read into a system, its initial state and the settings of a run. Nothing is written
  * anywhere. */
 #ifndef BRIO_SCENE_H
 #define BRIO_SCENE_H
@@ -25,13 +25,13 @@ typedef struct BrioScene {
     int probe_count;
     BrioProbe *probe;
     int format_count; /* of frames */
-    const BrioFrameFormat *format[BRIO_MOST_FORMATS];
+    const BrioFrameFormat *format[BRIO_MAX_FORMATS];
     int64_t every; /* write every so many-th frame */
     int64_t energy_every;
-    bool motion;           /* keep the motion, for pictures */
-    bool velocities;       /* and velocities with it */
-    struct BrioLook *look; /* of each body, what the system will be given as its skin */
-    int look_count;
+    bool motion;                       /* keep the motion, for pictures */
+    bool velocities;                   /* and velocities with it */
+    struct BrioAppearance *appearance; /* of each body, what the system will be given as its skin */
+    int appearance_count;
 } BrioScene;
 
 /* Finds, reads and builds a scene. `name` is a file or the name of a scene that ships with brio;

@@ -58,7 +58,7 @@ void brio__key_store(const BrioKey *key, const double *values, void *into)
 void brio__key_defaults(const BrioKey *keys, void *into)
 {
     for (const BrioKey *key = keys; key->field.name; key++) {
-        double values[BRIO_KEY_MOST_NUMBERS];
+        double values[BRIO_KEY_MAX_NUMBERS];
         int width = brio__key_width(key);
         if (key->store == BRIO_STORE_TEXT) *(const char **)((char *)into + key->offset) = key->text;
         for (int i = 0; i < width; i++)
@@ -70,9 +70,9 @@ void brio__key_defaults(const BrioKey *keys, void *into)
     }
 }
 
-int brio__key_names(const BrioKey *keys, const char **names, int most)
+int brio__key_names(const BrioKey *keys, const char **names, int max)
 {
     int count = 0;
-    for (; keys[count].field.name && count < most; count++) names[count] = keys[count].field.name;
+    for (; keys[count].field.name && count < max; count++) names[count] = keys[count].field.name;
     return count;
 }

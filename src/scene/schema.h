@@ -59,14 +59,14 @@ typedef struct BrioSection {
 const BrioSection *brio__scene_section_at(int i);         /* NULL past the last */
 const BrioSection *brio__scene_section(const char *path); /* NULL: none of that path */
 
-enum { BRIO_KEY_MOST_NUMBERS = 1 + BRIO_MAX_LIST };
+enum { BRIO_KEY_MAX_NUMBERS = 1 + BRIO_MAX_LIST };
 int brio__key_width(const BrioKey *key); /* numbers that it takes */
 /* Writes the defaults of all rows that have a place in the struct `into`. */
 void brio__key_defaults(const BrioKey *keys, void *into);
 /* Writes a row's numbers to its place. */
 void brio__key_store(const BrioKey *key, const double *values, void *into);
-/* Names of the keys, at most `most` of them; their count. */
-int brio__key_names(const BrioKey *keys, const char **names, int most);
+/* Names of the keys, at most `max` of them; their count. */
+int brio__key_names(const BrioKey *keys, const char **names, int max);
 
 /* ---- rows ------------------------------------------------------------------------------- */
 

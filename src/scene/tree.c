@@ -115,12 +115,12 @@ int brio__utf8_bytes(const unsigned char *text, size_t size)
 /* The beginning of a text on one line, for messages. */
 BrioExcerpt brio__excerpt(const char *text)
 {
-    enum { MOST = 48 };
+    enum { MAX = 48 };
     BrioExcerpt result;
     size_t size = strlen(text), used = 0;
     while (used < size) {
         int bytes = BRIO_MAX(brio__utf8_bytes((const unsigned char *)text + used, size - used), 1);
-        if (used + (size_t)bytes > MOST) break;
+        if (used + (size_t)bytes > MAX) break;
         memcpy(result.text + used, text + used, (size_t)bytes);
         if ((unsigned char)text[used] < 0x20 || text[used] == 0x7f) result.text[used] = ' ';
         used += (size_t)bytes;

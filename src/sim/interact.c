@@ -110,7 +110,7 @@ static Place place_of_ray(const BrioSystem *s, const double *x, const double *or
                           const double *e)
 {
     Place surface = {.body = -1}, vertex = {.body = -1};
-    double least = 0.02;
+    double min = 0.02;
     for (int b = 0; b < s->body_count; b++) {
         const BrioBody *one = &s->body[b];
         for (int64_t t = 0; t < one->triangle_count; t++) {
@@ -123,8 +123,8 @@ static Place place_of_ray(const BrioSystem *s, const double *x, const double *or
             double d[3];
             sub3(x + 3 * v, origin, d);
             double along = dot3(d, e), across = sqrt(fmax(dot3(d, d) - along * along, 0));
-            if (!(along > 0) || !(across < least * along)) continue;
-            least = across / along;
+            if (!(along > 0) || !(across < min * along)) continue;
+            min = across / along;
             vertex = (Place){b, {(int32_t)v, -1, -1}, {1, 0, 0}, along};
         }
     }
@@ -147,7 +147,7 @@ static void keep_to_springs(const BrioSystem *s, const double *x, Place *place)
 {
     const BrioBody *body = &s->body[place->body];
     if (s->term[body->term].energy->element != BRIO_ELEMENT_SPRING || place->vertex[2] < 0) return;
-    double p[3], least = INFINITY;
+    double p[3], min = INFINITY;
     int springs = 0, heaviest = 0;
     for (int r = 0; r < 3; r++) {
         p[r] = 0;
@@ -164,8 +164,8 @@ static void keep_to_springs(const BrioSystem *s, const double *x, Place *place)
         double square = dot3(ab, ab), t = square > 0 ? fmin(fmax(dot3(ap, ab) / square, 0), 1) : 0;
         double distance = dot3(ap, ap) - 2 * t * dot3(ap, ab) + t * t * square;
         springs++;
-        if (!(distance < least)) continue;
-        least = distance;
+        if (!(distance < min)) continue;
+        min = distance;
         nearest = (Place){place->body, {va, vb, -1}, {1 - t, t, 0}, place->distance};
     }
     if (springs < 3) *place = nearest;
@@ -375,10 +375,10 @@ BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3], 
         return refuse(sim, error, BRIO_ERROR_ARGUMENT,
                       "an attachment cannot be at a point that is not finite");
     int32_t vertex = brio__term_vertex(attachment_term(s), i, 1);
-    int64_t held = brio__system_held_index(s, vertex);
+    int64_t fixed = brio__system_fixed_index(s, vertex);
     for (int k = 0; k < s->scripted_count; k++)
         for (int64_t n = 0; n < s->scripted[k].count; n++)
-            if (s->scripted[k].held[n] == held)
+            if (s->scripted[k].fixed[n] == fixed)
                 return refuse(sim, error, BRIO_ERROR_UNSUPPORTED,
                               "attachment %d follows a script of the scene: take its motion out, "
                               "or hold the body with a hand",
@@ -388,7 +388,7 @@ BrioStatus brio_sim_move_attachment(BrioSim *sim, int i, const double point[3], 
     for (int r = 0; r < (along_x ? 1 : 3); r++) {
         double from = now.grip[r] - now.point[r], to = now.grip[r] - point[r];
         change += now.k / 2 * (to * to - from * from);
-        sim->state->anchor[3 * held + r] = point[r];
+        sim->state->anchor[3 * fixed + r] = point[r];
     }
     brio__sim_add(sim, change);
     return BRIO_OK;
@@ -424,18 +424,18 @@ static void list_fields(const BrioField *fields, char *text, size_t size)
 
 /* What a material's field values become in the state: parameters, and the stiffness of a shell's
  * bending if it has hinges. */
-typedef struct Made {
+typedef struct Prepared {
     double params[BRIO_MAX_VALUES];
     BrioSheet sheet;
-} Made;
+} Prepared;
 
-static BrioStatus make_material(const BrioEnergy *energy, const double *values, Made *made,
+static BrioStatus make_material(const BrioEnergy *energy, const double *values, Prepared *prepared,
                                 BrioError *error)
 {
-    *made = (Made){0};
-    if (energy->sheet) BRIO_CHECK(energy->sheet(values, &made->sheet, error));
-    if (energy->prepare) return energy->prepare(values, made->params, error);
-    memcpy(made->params, values, (size_t)energy->params * sizeof *values);
+    *prepared = (Prepared){0};
+    if (energy->sheet) BRIO_CHECK(energy->sheet(values, &prepared->sheet, error));
+    if (energy->prepare) return energy->prepare(values, prepared->params, error);
+    memcpy(prepared->params, values, (size_t)energy->params * sizeof *values);
     return BRIO_OK;
 }
 
@@ -458,26 +458,27 @@ BrioStatus brio_sim_set_material(BrioSim *sim, int body, const char *name, doubl
                       "material %s of body \"%s\" has no \"%s\": it has %s", energy->name, b->name,
                       name, names);
     memcpy(values, param + b->values, count * sizeof *values);
-    Made old, made;
+    Prepared old, prepared;
     BrioError inner = {0};
     BRIO_CHECK(make_material(energy, values, &old, error));
     if (values[at] == value) return BRIO_OK;
     values[at] = value;
     BrioStatus status = brio__fields_check(energy->fields, values, &inner);
-    if (status == BRIO_OK) status = make_material(energy, values, &made, &inner);
+    if (status == BRIO_OK) status = make_material(energy, values, &prepared, &inner);
     if (status != BRIO_OK)
         return refuse(sim, error, BRIO_ERROR_ARGUMENT, "body \"%s\": %s", b->name, inner.message);
     bool bends = b->term_count > 1;
-    bool same = !memcmp(old.params, made.params, params * sizeof(double)) &&
-                (!bends || old.sheet.bending == made.sheet.bending);
-    if (made.sheet.areal != old.sheet.areal || made.sheet.stretch != old.sheet.stretch || same)
+    bool same = !memcmp(old.params, prepared.params, params * sizeof(double)) &&
+                (!bends || old.sheet.bending == prepared.sheet.bending);
+    if (prepared.sheet.areal != old.sheet.areal || prepared.sheet.stretch != old.sheet.stretch ||
+        same)
         return refuse(sim, error, BRIO_ERROR_UNSUPPORTED,
                       "%s of body \"%s\" is in its masses or rest shape, which were made with the "
                       "scene: change it there and load it anew",
                       name, b->name);
     double before = brio__sim_energy(sim);
     for (int again = 0; again < 2; again++) { /* the second time: back */
-        const Made *now = again ? &old : &made;
+        const Prepared *now = again ? &old : &prepared;
         memcpy(param + s->term[b->term].params, now->params, params * sizeof(double));
         if (bends) param[s->term[b->term + 1].params] = now->sheet.bending;
         if (!again && isfinite(brio__sim_energy(sim))) break;

@@ -11,12 +11,12 @@ static void add_contacts(BrioPotential *potential, const BrioState *state, const
     BrioContact *pairs = brio__potential_contact(potential);
     double contacts = 0;
     if (pairs) {
-        double least;
-        contacts = (double)brio__contact_count(pairs, state->param, x, &least, NULL);
-        if (least < INFINITY) ledger->min_distance = least;
+        double min;
+        contacts = (double)brio__contact_count(pairs, state->param, x, &min, NULL);
+        if (min < INFINITY) ledger->min_distance = min;
     }
-    for (int k = 0; k < s->plane_count; k++) {
-        const BrioTerm *term = &s->term[s->plane_term + k];
+    for (int k = 0; k < s->analytic_count; k++) {
+        const BrioTerm *term = &s->term[s->analytic_term + k];
         const double *param = state->param + term->params;
         _Alignas(sizeof(double) * LANES) double distance[LANES];
         double reach = param[BRIO_CONTACT_DHAT];
@@ -29,12 +29,12 @@ static void add_contacts(BrioPotential *potential, const BrioState *state, const
             ledger->min_distance = fmin(ledger->min_distance, distance[i % LANES]);
         }
     }
-    brio__share_sum(s->share, &contacts, 1);
+    brio__partition_sum(s->partition, &contacts, 1);
     ledger->contacts = (int)contacts;
-    if (!s->share) return;
-    double least =
-        brio__share_least(s->share, isnan(ledger->min_distance) ? INFINITY : ledger->min_distance);
-    ledger->min_distance = least < INFINITY ? least : NAN;
+    if (!s->partition) return;
+    double min = brio__partition_min(s->partition,
+                                     isnan(ledger->min_distance) ? INFINITY : ledger->min_distance);
+    ledger->min_distance = min < INFINITY ? min : NAN;
 }
 
 static void add_rods(const BrioSystem *s, const double *x, BrioLedger *ledger)
@@ -95,7 +95,7 @@ static void add_momenta(BrioSim *sim, const double *positions, BrioLedger *ledge
             centre[r] += m * x[r];
         }
     }
-    brio__share_sum(s->share, sum, 10);
+    brio__partition_sum(s->partition, sum, 10);
     for (int r = 0; r < 3; r++) {
         ledger->momentum[r] = momentum[r];
         ledger->angular[r] = angular[r];

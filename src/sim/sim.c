@@ -163,7 +163,7 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                            "%s linearises forces at the start of the step, where friction holds, "
                            "so nothing would ever slide; take mu out, or use backward-euler",
                            integrator->name);
-    if (!system->barrier || (system->plane_count == 0 && !system->surface) ||
+    if (!system->barrier || (system->analytic_count == 0 && !system->surface) ||
         (traits & BRIO_END_IS_SOLVED))
         return check_springs(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
@@ -182,8 +182,8 @@ BrioStatus brio__solver_fits(const BrioSystem *system, const BrioSolverOptions *
 }
 
 /* What several processes can do together. */
-static BrioStatus check_share(const BrioSystem *system, const BrioSimDef *def, unsigned traits,
-                              BrioError *error)
+static BrioStatus check_partition(const BrioSystem *system, const BrioSimDef *def, unsigned traits,
+                                  BrioError *error)
 {
     const char *what = system->rod_count                                 ? "rods"
                        : brio__solver_type(def->solver.type)->unfinished ? "solver: local-global"
@@ -193,7 +193,7 @@ static BrioStatus check_share(const BrioSystem *system, const BrioSimDef *def, u
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED,
             "%s: on one process only in this version of brio; run the scene without mpirun", what);
-    if (brio__linear_type(def->solver.linear)->factor_shares) return BRIO_OK;
+    if (brio__linear_type(def->solver.linear)->factor_partitions) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                        "the linear solver %s is for one process; several take solver: {linear: "
                        "petsc}, which is also what auto becomes for them",
@@ -217,23 +217,23 @@ static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioErr
                        brio__law_at(system->law)->name);
 }
 
-/* Why the energy of the first state is not a number, in words. */
+/* Why the energy of the initial state is not a number, in words. */
 static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
 {
     BrioLimit limit;
     char name[160];
-    double least = INFINITY;
+    double min = INFINITY;
     BrioPotential *potential = sim->stepper->potential;
     BrioPose pose = {sim->state, brio__sim_world(sim)};
     BrioContact *pairs = brio__potential_contact(potential);
     BrioStatus status;
     bool found = brio__potential_find_forbidden(potential, &pose, &limit);
     if (!found && pairs) {
-        brio__contact_count(pairs, sim->state->param, pose.x, &least, &limit);
+        brio__contact_count(pairs, sim->state->param, pose.x, &min, &limit);
         found = limit.term;
     }
     brio__limit_text(sim->system, &limit, name, sizeof name);
-    if (found && least < INFINITY)
+    if (found && min < INFINITY)
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "%s are closer than the thickness of contact in the first state: "
                              "move them apart, or make it smaller",
@@ -251,7 +251,8 @@ static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
         status = brio__error(error, BRIO_ERROR_INPUT,
                              "the energy of %s is too large for a number in the first state",
                              found ? name : "all elements together");
-    if (error) brio__share_text(sim->system->share, found, error->message, sizeof error->message);
+    if (error)
+        brio__partition_text(sim->system->partition, found, error->message, sizeof error->message);
     return status;
 }
 
@@ -262,7 +263,7 @@ static BrioStatus check_all(const BrioSystem *system, const BrioSimDef *def,
     BRIO_CHECK(check(def, integrator, traits, error));
     BRIO_CHECK(brio__sim_fits(system, *integrator, def->values, error));
     BRIO_CHECK(brio__solver_fits(system, &def->solver, *integrator, error));
-    return system->share ? check_share(system, def, *traits, error) : BRIO_OK;
+    return system->partition ? check_partition(system, def, *traits, error) : BRIO_OK;
 }
 
 /* A simulation of a system and a state, which it takes over. */
@@ -288,30 +289,30 @@ BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDe
     const BrioIntegrator *integrator = NULL;
     unsigned traits = 0;
     if (error) *error = (BrioError){0};
-    BrioSim *made = brio__calloc(1, sizeof *made);
+    BrioSim *created = brio__calloc(1, sizeof *created);
     BrioStatus status = check_all(system, def, &integrator, &traits, error);
-    if (status == BRIO_OK && !made) status = BRIO_ERROR_MEMORY;
-    if (made) {
-        made->system = system;
-        made->state = state;
+    if (status == BRIO_OK && !created) status = BRIO_ERROR_MEMORY;
+    if (created) {
+        created->system = system;
+        created->state = state;
     }
-    if (status == BRIO_OK) status = fill(made, def, integrator, traits, error);
-    status = brio__share_agree(system->share, status);
-    if (status == BRIO_OK && !isfinite(potential_at(made, made->state->q, NULL)))
-        status = refuse_first_state(made, error);
+    if (status == BRIO_OK) status = fill(created, def, integrator, traits, error);
+    status = brio__partition_agree(system->partition, status);
+    if (status == BRIO_OK && !isfinite(potential_at(created, created->state->q, NULL)))
+        status = refuse_first_state(created, error);
     if (status != BRIO_OK) {
         brio__error(error, status, "%s", brio_status_text(status));
-        if (!made) {
+        if (!created) {
             brio_system_free(system);
             brio_state_free(state);
         }
-        brio_sim_free(made);
+        brio_sim_free(created);
         return status;
     }
-    brio__state_forget(made->state); /* whatever filled it was another integrator */
-    made->state->target = made->state->alpha = NAN;
-    made->state->first = brio__sim_energy(made);
-    *sim = made;
+    brio__state_forget(created->state); /* whatever filled it was another integrator */
+    created->state->target = created->state->alpha = NAN;
+    created->state->first = brio__sim_energy(created);
+    *sim = created;
     return BRIO_OK;
 }
 

@@ -12,8 +12,8 @@ BrioStatus brio__constraints_create(const BrioSystem *system, BrioConstraints **
     c->system = system;
     c->count = system->rod_count;
     const BrioEnergy *spring = brio__energy("attachment");
-    int64_t blocks = (system->rod_count + LANES - 1) / LANES;
-    c->term = (BrioTerm){.energy = spring, .body = -1, .elements = c->count, .blocks = blocks};
+    int64_t packs = (system->rod_count + LANES - 1) / LANES;
+    c->term = (BrioTerm){.energy = spring, .body = -1, .elements = c->count, .packs = packs};
     struct {
         double **array;
         size_t size;
@@ -28,16 +28,16 @@ BrioStatus brio__constraints_create(const BrioSystem *system, BrioConstraints **
                   {&c->schur, count * count},
                   {&c->world, 3 * (size_t)system->vertex_count},
                   {&c->force, coordinates},
-                  {&c->stiffness, (size_t)blocks * LANES},
-                  {&c->term.rest, (size_t)blocks * LANES}};
+                  {&c->stiffness, (size_t)packs * LANES},
+                  {&c->term.rest, (size_t)packs * LANES}};
     BrioStatus status = BRIO_OK;
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++)
         if (!(*arrays[i].array = brio__calloc(arrays[i].size, sizeof(double))))
             status = BRIO_ERROR_MEMORY;
-    c->term.node = brio__calloc((size_t)blocks * LANES * 2, sizeof *c->term.node);
+    c->term.node = brio__calloc((size_t)packs * LANES * 2, sizeof *c->term.node);
     if (!c->term.node) status = BRIO_ERROR_MEMORY;
     /* the last block repeats the last rod, weightless */
-    for (int64_t i = 0; status == BRIO_OK && i < blocks * LANES; i++) {
+    for (int64_t i = 0; status == BRIO_OK && i < packs * LANES; i++) {
         const BrioRod *rod = &system->rod[BRIO_MIN(i, (int64_t)c->count - 1)];
         for (int k = 0; k < 2; k++)
             c->term.node[(i / LANES * 2 + k) * LANES + i % LANES] = 3 * rod->vertex[k];

@@ -1,7 +1,7 @@
 /* Newton's starting point, direction and line search (direction.h). */
 #include "direction.h"
 
-#include "../linear/extra.h"
+#include "../linear/overlay.h"
 
 #include <string.h>
 
@@ -12,15 +12,15 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
     BrioSolver *s = p->solver;
     double shift = 0;
     for (int attempt = 0; attempt < 24; attempt++) {
-        BRIO_CHECK(
-            brio__share_agree(s->system->share, brio__problem_hessian(p, q, projected, shift)));
+        BRIO_CHECK(brio__partition_agree(s->system->partition,
+                                         brio__problem_hessian(p, q, projected, shift)));
         double before = brio__seconds(), analysed = 0, earlier = s->totals.analysis;
         s->linear->options.position = q;
         s->totals.factorisations++;
         BrioStatus status = brio__linear_factor(s->linear);
         s->linear->options.position = p->state->q; /* q is the caller's */
-        if (s->linear->extra) {
-            s->totals.analyses = brio__extra_analyses(s->linear->extra, &analysed);
+        if (s->linear->overlay) {
+            s->totals.analyses = brio__overlay_analyses(s->linear->overlay, &analysed);
             s->totals.analysis = analysed;
         }
         s->totals.factor += brio__seconds() - before - (s->totals.analysis - earlier);
@@ -84,7 +84,7 @@ BrioValue brio__newton_start(const BrioProblem *p, double *q)
     const double *weight =
         brio__linear_gradient(brio__potential_elements(p->potential), p->state->param, s->x);
     memcpy(s->step, weight, bytes);
-    brio__share_complete(system->share, s->step);
+    brio__partition_complete(system->partition, s->step);
     brio__mass_solve(system, s->step, s->step);
     brio__combine(system, 1, o->target, -o->s * o->a, s->step, s->step);
     brio__combine(system, 1, s->step, -1, q, s->step);
@@ -92,7 +92,7 @@ BrioValue brio__newton_start(const BrioProblem *p, double *q)
     brio__combine(system, 1, q, t, s->step, s->trial);
     BrioValue go = brio__problem_value(p, s->trial, NULL);
     /* what rests would begin pressed against what it rests on */
-    bool blocked = t < 1 && (system->surface || system->plane_count);
+    bool blocked = t < 1 && (system->surface || system->analytic_count);
     if (go.value < stay.value && !blocked) memcpy(q, s->trial, bytes);
     s->limit.term = NULL;
     return brio__problem_value(p, q, s->gradient);
@@ -109,7 +109,7 @@ double brio__line_search(const BrioProblem *p, const double *q, BrioValue now, d
                          double t, BrioValue *next)
 {
     BrioSolver *s = p->solver;
-    for (double least = t * 0x1p-50; t > least; t /= 2) {
+    for (double min = t * 0x1p-50; t > min; t /= 2) {
         brio__combine(s->system, 1, q, t, s->step, s->trial);
         *next = brio__problem_value(p, s->trial, NULL);
         if (brio__lowered(now, *next, t, slope)) return t;

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTORS = 4, MEMORY_MOST = 16 };
+enum { FACTORS = 4, MEMORY_MAX = 16 };
 
 /* M + scale (L + diag(touch)), factored. */
 typedef struct Global {
@@ -45,19 +45,19 @@ typedef struct BrioLocalGlobal {
     double *bound;
     bool *resting; /* blocks of vertices in contact where the step begins */
     double *param; /* the parameters that L was made with */
-    bool made;
+    bool ready;
     BrioScalarPattern *pattern;
     Global global[FACTORS];
     int oldest;
     /* L-BFGS: differences of points and gradients, a ring */
     int memory, used, last;
-    double *dq[MEMORY_MOST], *dg[MEMORY_MOST], slope[MEMORY_MOST];
+    double *dq[MEMORY_MAX], *dg[MEMORY_MAX], slope[MEMORY_MAX];
     /* room for a point beside the caller's, the gradient at the best one */
     double *spare, *best_gradient;
-    /* where the matrix or the solve is not exact: what keeps the momentum of parts that are not
-     * held */
-    BrioParts *parts;
-    /* of masses and hands, where there are any; L adds nothing to it in such parts */
+    /* where the matrix or the solve is not exact: what keeps the momentum of components that are
+     * not fixed */
+    BrioComponents *components;
+    /* of masses and hands, where there are any; L adds nothing to it in such components */
     double *column_sum;
     BrioHandSolve hands; /* those who hold on now: no part of L */
 } BrioLocalGlobal;
@@ -71,13 +71,13 @@ static void destroy(void *self)
         brio__hand_columns_free(&g->global[i].hands);
     }
     brio__scalar_pattern_free(g->pattern);
-    brio__parts_free(g->parts);
+    brio__components_free(g->components);
     void *arrays[] = {g->start,      g->neighbour,       g->off,   g->diagonal,
                       g->scaled_off, g->scaled_diagonal, g->touch, g->bound,
                       g->resting,    g->param,           g->spare, g->best_gradient,
                       g->column_sum};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
-    for (int i = 0; i < MEMORY_MOST; i++) {
+    for (int i = 0; i < MEMORY_MAX; i++) {
         brio__free(g->dq[i]);
         brio__free(g->dg[i]);
     }
@@ -103,7 +103,7 @@ static BrioStatus create(BrioSolver *s, void **out)
         plain &= system->term[t].elements == 0 ||
                  (traits & (BRIO_ENERGY_PROJECTION | BRIO_ENERGY_LINEAR));
     }
-    g->memory = s->options.memory < 0 ? (plain ? 0 : 5) : BRIO_MIN(s->options.memory, MEMORY_MOST);
+    g->memory = s->options.memory < 0 ? (plain ? 0 : 5) : BRIO_MIN(s->options.memory, MEMORY_MAX);
     BrioStatus status = brio__potential_graph(s->potential, &g->start, &g->neighbour);
     if (status == BRIO_OK) {
         for (size_t b = 0; b < n; b++)
@@ -117,7 +117,7 @@ static BrioStatus create(BrioSolver *s, void **out)
         g->touch = brio__calloc(n, sizeof(double));
         g->resting = brio__calloc(n, sizeof *g->resting);
         g->param = brio__alloc((size_t)system->param_count, sizeof(double));
-        bool contacts = system->plane_count > 0 || system->surface;
+        bool contacts = system->analytic_count > 0 || system->surface;
         if (contacts) g->bound = brio__alloc(BRIO_BOUND * n, sizeof(double));
         g->column_sum = brio__alloc(n, sizeof(double));
         g->spare = brio__alloc(coordinates, sizeof(double));
@@ -131,7 +131,7 @@ static BrioStatus create(BrioSolver *s, void **out)
         status = all ? brio__scalar_analyse((int32_t)n, g->start, g->neighbour, &g->pattern)
                      : BRIO_ERROR_MEMORY;
         if (status == BRIO_OK && (s->options.single_precision || g->memory || contacts))
-            status = brio__parts_create(s->system, &g->parts);
+            status = brio__components_create(s->system, &g->components);
     }
     if (status == BRIO_OK)
         *out = g;
@@ -196,20 +196,20 @@ static void detect(const BrioProblem *p, BrioLocalGlobal *g, const double *q)
             if (largest > 0) g->touch[b] = exp2(ceil(log2(largest))) - largest;
         }
     }
-    brio__parts_separate(g->parts);
+    brio__components_separate(g->components);
     brio__problem_positions(p, q, s->x);
-    brio__potential_bound(p->potential, &(BrioPose){p->state, s->x}, g->bound, g->parts);
+    brio__potential_bound(p->potential, &(BrioPose){p->state, s->x}, g->bound, g->components);
     for (int32_t b = 0; b < blocks; b++) g->touch[b] += g->bound[BRIO_BOUND * (int64_t)b];
 }
 
 /* Whether L must be made: a parameter that it depends on has changed. */
 static bool outdated(const BrioLocalGlobal *g, const double *param)
 {
-    if (!g->made) return true;
+    if (!g->ready) return true;
     for (int t = 0; t < g->system->term_count; t++) {
         const BrioTerm *term = &g->system->term[t];
         if (!is_constant(term)) continue;
-        size_t live = (size_t)(term->blocks * term->energy->live * LANES);
+        size_t live = (size_t)(term->packs * term->energy->live * LANES);
         if (memcmp(g->param + term->params, param + term->params,
                    (size_t)term->energy->params * sizeof *param))
             return true;
@@ -229,12 +229,12 @@ static void make(BrioLocalGlobal *g, const double *param)
         const BrioEnergy *e = term->energy;
         if (!is_constant(term)) continue;
         for (int64_t i = 0; i < term->elements; i++) {
-            int64_t block = i / LANES, at = i % LANES;
+            int64_t pack = i / LANES, at = i % LANES;
             double rest[16], live[16], weight[10];
             for (int k = 0; k < e->rest; k++)
-                rest[k] = term->rest[(block * e->rest + k) * LANES + at];
+                rest[k] = term->rest[(pack * e->rest + k) * LANES + at];
             for (int k = 0; k < e->live; k++)
-                live[k] = param[term->live + (block * e->live + k) * LANES + at];
+                live[k] = param[term->live + (pack * e->live + k) * LANES + at];
             e->laplacian(rest, param + term->params, live, weight);
             for (int a = 0; a < e->nodes; a++)
                 for (int b = 0; b < e->nodes; b++)
@@ -244,7 +244,7 @@ static void make(BrioLocalGlobal *g, const double *param)
     }
     memcpy(g->param, param, (size_t)s->param_count * sizeof *param);
     forget_factors(g);
-    g->made = true;
+    g->ready = true;
 }
 
 /* The factor of M + scale (L + diag(touch)). */
@@ -316,23 +316,23 @@ static void remember(BrioLocalGlobal *g, const double *q, const double *gradient
 static void direction(BrioLocalGlobal *g, const BrioScalarFactor *factor, double scale,
                       const double *gradient, double *step)
 {
-    double share[MEMORY_MOST];
+    double coefficient[MEMORY_MAX];
     const double *right = gradient;
     for (int k = 0; k < g->used; k++, right = step) {
         int i = (g->last - k + g->memory) % g->memory;
-        share[i] = brio__dot(g->system, g->dq[i], right) / g->slope[i];
-        brio__combine(g->system, 1, right, -share[i], g->dg[i], step);
+        coefficient[i] = brio__dot(g->system, g->dq[i], right) / g->slope[i];
+        brio__combine(g->system, 1, right, -coefficient[i], g->dg[i], step);
     }
     brio__scalar_solve(factor, right, step);
     brio__hand_solve_correct(&g->hands, g->system, step);
     for (int k = g->used - 1; k >= 0; k--) {
         int i = (g->last - k + g->memory) % g->memory;
         double back = brio__dot(g->system, g->dg[i], step) / g->slope[i];
-        brio__combine(g->system, 1, step, share[i] - back, g->dq[i], step);
+        brio__combine(g->system, 1, step, coefficient[i] - back, g->dq[i], step);
     }
-    if (g->parts)
-        brio__parts_balance(g->parts, g->hands.count ? g->column_sum : g->system->mass, g->bound,
-                            scale, gradient, step);
+    if (g->components)
+        brio__components_balance(g->components, g->hands.count ? g->column_sum : g->system->mass,
+                                 g->bound, scale, gradient, step);
 }
 
 /* Where weight alone would lead to (of what is in contact, velocity alone: something carries it),
@@ -353,7 +353,7 @@ static BrioValue begin(const BrioProblem *p, BrioLocalGlobal *g, double *q)
             s->system,
             brio__linear_gradient(brio__potential_elements(p->potential), p->state->param, s->x),
             s->step);
-        if (s->system->plane_count) {
+        if (s->system->analytic_count) {
             memset(g->resting, 0, (size_t)s->system->block_count * sizeof *g->resting);
             brio__system_positions(s->system, p->state, p->state->q, p->state->time, s->x);
             brio__potential_mark_touching(p->potential, &(BrioPose){p->state, s->x}, g->resting);
@@ -390,7 +390,7 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     BRIO_CHECK(global_of(s, g, p->state->param, o->s * o->a * o->a, &global));
     BRIO_CHECK(brio__hand_solve_begin(&g->hands, &global->hands, s->system, p->state,
                                       o->s * o->a * o->a, global->factor, s->trial));
-    if (g->parts && g->hands.count) {
+    if (g->components && g->hands.count) {
         memcpy(g->column_sum, s->system->mass,
                (size_t)s->system->block_count * sizeof *g->column_sum);
         brio__hand_solve_column_sums(&g->hands, g->column_sum);
@@ -438,7 +438,7 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
 {
     if (options->iterations < 1)
         return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
-    if (system->barrier && (system->plane_count || system->surface))
+    if (system->barrier && (system->analytic_count || system->surface))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "local-global ends a step before it is solved, and contact: %s needs "
                            "it solved; take contact: {type: penalty}, or solver: newton",

@@ -42,7 +42,7 @@ typedef struct Descent {
     Ladder ladder;
     double slope;      /* of the objective along the step */
     double last_speed; /* of the step before, where that drowned in round-off */
-    bool small;        /* the step is below the tolerance, and held vertices have arrived */
+    bool small;        /* the step is below the tolerance, and fixed vertices have arrived */
     bool drowned;      /* what the slope promises is round-off */
     bool factored;     /* the last factor is of the last point, from which a whole step led here */
     int unsettled;     /* small steps after which barriers had not come to rest */
@@ -54,14 +54,14 @@ static double inner_seconds(const BrioSolver *s)
     return s->totals.contact + s->totals.broad_phase + s->totals.ccd;
 }
 
-/* Whether held vertices are where they end the step. */
-static bool arrived(const BrioSolver *s) { return s->held_part == 1; }
+/* Whether fixed vertices are where they end the step. */
+static bool arrived(const BrioSolver *s) { return s->script_fraction == 1; }
 
 static BrioStatus begin(Descent *d)
 {
     BrioSolver *s = d->s;
     double before = brio__seconds(), inner = inner_seconds(s);
-    s->held_part = 1;
+    s->script_fraction = 1;
     if (brio__problem_scripted(d->p)) brio__problem_start_script(d->p);
     d->now = brio__newton_start(d->p, d->q);
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
@@ -105,12 +105,12 @@ static double descend(Descent *d)
     BrioSolver *s = d->s;
     BrioValue next = d->now;
     double before = brio__seconds(), inner = inner_seconds(s);
-    double most = s->speed > 0 ? brio__problem_max_step(d->p, d->q) : 1;
-    double t = brio__line_search(d->p, d->q, d->now, d->slope, most, &next);
+    double max = s->speed > 0 ? brio__problem_max_step(d->p, d->q) : 1;
+    double t = brio__line_search(d->p, d->q, d->now, d->slope, max, &next);
     s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
     if (t == 0) return 0;
     /* too far, across the kinks of friction */
-    if (s->dissipation->friction >= 0 && t < most) climb(&d->ladder, s->iterations);
+    if (s->dissipation->friction >= 0 && t < max) climb(&d->ladder, s->iterations);
     if (t == 1 && arrived(s)) s->limit.term = NULL;
     memcpy(d->q, s->trial, 3 * (size_t)s->system->block_count * sizeof *d->q);
     return t;
@@ -139,11 +139,11 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     BrioSolver *s = p->solver;
     Descent d = {.p = p, .s = s, .q = q, .ladder = {.wait = 1}, .last_speed = INFINITY};
     BRIO_CHECK(begin(&d));
-    int64_t most_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3);
+    int64_t max_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3);
     int64_t pushed = 0;
-    for (s->iterations = 0; s->iterations < most_iterations + pushed;) {
+    for (s->iterations = 0; s->iterations < max_iterations + pushed;) {
         if (!arrived(s)) {
-            if (brio__problem_move_held(p, q)) d.now = brio__problem_value(p, q, s->gradient);
+            if (brio__problem_move_fixed(p, q)) d.now = brio__problem_value(p, q, s->gradient);
             /* what scripts push aside makes way a little in each iteration: these do not count */
             pushed += pushed < 20 * s->options.max_iterations;
         }
@@ -183,7 +183,7 @@ BrioStatus brio__linear_step(const BrioProblem *p, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
     bool careful = forbids(s->system), script_moves = careful && s->system->scripted_count;
-    s->held_part = 1;
+    s->script_fraction = 1;
     if (script_moves) brio__problem_start_script(p);
     BrioValue now = brio__newton_start(p, q);
     if (!isfinite(now.value)) return brio__problem_finish(p, BRIO_REASON_START, BRIO_STEP_REJECTED);
@@ -200,7 +200,7 @@ BrioStatus brio__linear_step(const BrioProblem *p, double *q, BrioValue *value)
     }
     brio__combine(s->system, 1, q, t, s->step, q);
     if (script_moves && !arrived(s)) {
-        brio__problem_move_held(p, q);
+        brio__problem_move_fixed(p, q);
         if (!arrived(s)) return brio__problem_finish(p, BRIO_REASON_BLOCKED, BRIO_STEP_REJECTED);
     }
     *value = now; /* of the start: nobody asks for that of the end */

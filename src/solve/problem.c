@@ -1,4 +1,4 @@
-/* The objective of a solve: value, gradient, Hessian, limits, motion of held vertices (problem.h).
+/* The objective of a solve: value, gradient, Hessian, limits, motion of fixed vertices (problem.h).
  */
 #include "problem.h"
 
@@ -8,7 +8,7 @@
 BrioProblem brio__problem(BrioSolver *s, const BrioState *state, const BrioObjective *o)
 {
     bool damped = !o->massless && !o->undamped && s->dissipation->acts;
-    if (o->a != 1) brio__system_held(s->system, state, state->time, s->x_held_n);
+    if (o->a != 1) brio__system_fixed(s->system, state, state->time, s->x_fixed_n);
     return (BrioProblem){.solver = s,
                          .potential = s->potential,
                          .dissipation = damped ? s->dissipation : NULL,
@@ -19,7 +19,7 @@ BrioProblem brio__problem(BrioSolver *s, const BrioState *state, const BrioObjec
 
 static BrioWay way_of(const BrioSolver *s)
 {
-    return (BrioWay){.fraction = s->held_part, .start = s->x_held_n};
+    return (BrioWay){.fraction = s->script_fraction, .start = s->x_fixed_n};
 }
 
 void brio__problem_positions(const BrioProblem *p, const double *q, double *x)
@@ -34,10 +34,10 @@ void brio__problem_positions(const BrioProblem *p, const double *q, double *x)
     }
     brio__combine(system, a, q, 1 - a, p->state->q, s->blend);
     brio__system_positions(system, p->state, s->blend, p->objective->time, x);
-    for (int64_t i = 0; i < system->held_count; i++)
+    for (int64_t i = 0; i < system->fixed_count; i++)
         for (int r = 0; r < 3; r++) {
-            int64_t k = 3 * (int64_t)system->held[i] + r;
-            x[k] = a * x[k] + (1 - a) * s->x_held_n[k];
+            int64_t k = 3 * (int64_t)system->fixed[i] + r;
+            x[k] = a * x[k] + (1 - a) * s->x_fixed_n[k];
         }
 }
 
@@ -112,6 +112,17 @@ BrioValue brio__problem_value_known(const BrioProblem *p, const double *q, const
 
 /* ---- Hessian ---------------------------------------------------------------------------- */
 
+/* Adds what dissipates, in the fixed pattern or in the overlay; `weight` has the factor s a. */
+static BrioStatus add_dissipation(const BrioProblem *p, const double *q, double weight,
+                                  bool project, bool overlay)
+{
+    if (!p->dissipation) return BRIO_OK;
+    BrioMotion motion = brio__problem_motion(p, q);
+    double factor = p->objective->blend_damping ? p->objective->a : 1;
+    return brio__dissipation_hessian(p->dissipation, p->state, &motion, weight * factor, project,
+                                     overlay, p->solver->linear);
+}
+
 BrioStatus brio__problem_hessian(const BrioProblem *p, const double *q, double projected,
                                  double shift)
 {
@@ -123,13 +134,9 @@ BrioStatus brio__problem_hessian(const BrioProblem *p, const double *q, double p
     for (int project = 0; o->s != 0 && project < 2; project++) {
         double weight = (project ? projected : 1 - projected) * o->s * o->a;
         if (weight == 0) continue;
-        if (p->dissipation) {
-            BrioMotion motion = brio__problem_motion(p, q);
-            BRIO_CHECK(brio__dissipation_hessian(p->dissipation, p->state, &motion,
-                                                 weight * (o->blend_damping ? o->a : 1), project,
-                                                 s->linear));
-        }
+        BRIO_CHECK(add_dissipation(p, q, weight, project, true));
         BRIO_CHECK(brio__potential_hessian(p->potential, &pose, weight * o->a, project, s->linear));
+        BRIO_CHECK(add_dissipation(p, q, weight, project, false));
     }
     if (s->constraints && !o->rods_from_start)
         brio__constraints_assemble(s->constraints, s->x, projected > 0, s->linear);
@@ -139,16 +146,16 @@ BrioStatus brio__problem_hessian(const BrioProblem *p, const double *q, double p
 /* ---- how far a step may go -------------------------------------------------------------- */
 
 /* How far the world positions s->x may go along s->dx; notes what limits it. */
-static double allowed_here(const BrioProblem *p, double most)
+static double allowed_here(const BrioProblem *p, double max)
 {
     BrioSolver *s = p->solver;
     BrioLimit limit;
     double t = brio__potential_max_step(p->potential, &(BrioPose){p->state, s->x}, s->dx, &limit);
-    if (limit.term && t < most) {
+    if (limit.term && t < max) {
         s->limit = limit;
         s->limit_step = t;
     }
-    return fmin(t, most);
+    return fmin(t, max);
 }
 
 double brio__problem_max_step(const BrioProblem *p, const double *q)
@@ -165,7 +172,7 @@ double brio__problem_max_step(const BrioProblem *p, const double *q)
     return allowed_here(p, t);
 }
 
-/* ---- held vertices that scripts move ---------------------------------------------------- */
+/* ---- fixed vertices that scripts move ---------------------------------------------------- */
 
 bool brio__problem_scripted(const BrioProblem *p)
 {
@@ -179,17 +186,18 @@ static bool pressed(const BrioProblem *p)
     BrioSolver *s = p->solver;
     const double *contact = p->state->param + s->system->contact_params;
     BrioContact *pairs = brio__potential_contact(p->potential);
-    double least = INFINITY;
-    if (pairs && s->held_part > 0) brio__contact_count(pairs, p->state->param, s->x, &least, NULL);
-    least = brio__share_least(s->system->share, least);
-    return least - contact[BRIO_CONTACT_THICKNESS] < 0.25 * contact[BRIO_CONTACT_DHAT];
+    double min = INFINITY;
+    if (pairs && s->script_fraction > 0)
+        brio__contact_count(pairs, p->state->param, s->x, &min, NULL);
+    min = brio__partition_min(s->system->partition, min);
+    return min - contact[BRIO_CONTACT_THICKNESS] < 0.25 * contact[BRIO_CONTACT_DHAT];
 }
 
-bool brio__problem_move_held(const BrioProblem *p, const double *q)
+bool brio__problem_move_fixed(const BrioProblem *p, const double *q)
 {
     BrioSolver *s = p->solver;
     const BrioSystem *system = s->system;
-    BrioWay way = way_of(s), end = {.fraction = 1, .start = s->x_held_n};
+    BrioWay way = way_of(s), end = {.fraction = 1, .start = s->x_fixed_n};
     double length = 0;
     brio__system_positions_on_way(system, p->state, q, p->objective->time, &way, s->x);
     if (pressed(p)) return false;
@@ -198,18 +206,18 @@ bool brio__problem_move_held(const BrioProblem *p, const double *q)
         s->dx[k] -= s->x[k];
         length = fmax(length, fabs(s->dx[k]));
     }
-    length = brio__share_most(system->share, length);
+    length = brio__partition_max(system->partition, length);
     double t = length > 0 ? allowed_here(p, INFINITY) : 1;
-    s->held_part = t == 1 ? 1 : way.fraction + t / 2 * (1 - way.fraction);
-    return s->held_part > way.fraction;
+    s->script_fraction = t == 1 ? 1 : way.fraction + t / 2 * (1 - way.fraction);
+    return s->script_fraction > way.fraction;
 }
 
 void brio__problem_start_script(const BrioProblem *p)
 {
     BrioSolver *s = p->solver;
-    brio__system_held(s->system, p->state, p->state->time, s->x_held_n);
-    s->held_part = 0;
-    brio__problem_move_held(p, p->state->q);
+    brio__system_fixed(s->system, p->state, p->state->time, s->x_fixed_n);
+    s->script_fraction = 0;
+    brio__problem_move_fixed(p, p->state->q);
 }
 
 /* ---- the end ---------------------------------------------------------------------------- */
@@ -240,11 +248,11 @@ static void describe_limit(const BrioSolver *s, char *text, size_t size)
                  s->limit_step, name);
     }
     if (s->limit.term)
-        brio__share_text(s->system->share, brio__limit_is_here(&s->limit), text, size);
+        brio__partition_text(s->system->partition, brio__limit_is_here(&s->limit), text, size);
     size_t used = strlen(text);
-    if (s->held_part < 1)
+    if (s->script_fraction < 1)
         snprintf(text + used, size - used, "; scripted vertices came %.2g of their way",
-                 s->held_part);
+                 s->script_fraction);
 }
 
 BrioStatus brio__problem_finish(const BrioProblem *p, BrioReason reason, BrioStatus status)

@@ -1,5 +1,5 @@
 /* The primitive with what it is about: the objective's value, gradient and Hessian, how far a step
- * may go, and the motion of held vertices while it is solved.
+ * may go, and the motion of fixed vertices while it is solved.
  *
  *     F(q) = m/2 |q - target|^2_M + s P(y) + s a D_n(q),      y = a q + (1 - a) q_n
  *
@@ -42,14 +42,14 @@ double brio__problem_max_step(const BrioProblem *problem, const double *q);
 
 /* The pose and the velocity that damping acts on, for the coordinates q. */
 BrioMotion brio__problem_motion(const BrioProblem *problem, const double *q);
-/* World positions of y, held vertices as far as they have come. */
+/* World positions of y, fixed vertices as far as they have come. */
 void brio__problem_positions(const BrioProblem *problem, const double *q, double *x);
 
-/* Whether scripts move held vertices during this minimisation. If so: they start where they are at
+/* Whether scripts move fixed vertices during this minimisation. If so: they start where they are at
  * q_n and come as far as what stands there lets them, and then on; says whether they moved. */
 bool brio__problem_scripted(const BrioProblem *problem);
 void brio__problem_start_script(const BrioProblem *problem);
-bool brio__problem_move_held(const BrioProblem *problem, const double *q);
+bool brio__problem_move_fixed(const BrioProblem *problem, const double *q);
 
 /* Ends a minimisation: notes the reason, and where it failed a sentence. Returns the status. */
 BrioStatus brio__problem_finish(const BrioProblem *problem, BrioReason reason, BrioStatus status);

@@ -1,7 +1,7 @@
 /* The solver: its family, its matrix, and the way into a minimisation. */
 #include "solver.h"
 
-#include "../linear/extra.h"
+#include "../linear/overlay.h"
 #include "direction.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static BrioStatus create_vectors(BrioSolver *s)
     size_t world = 3 * (size_t)s->system->vertex_count;
     double **vector[] = {&s->gradient, &s->step,       &s->trial,
                          &s->blend,    &s->difference, &s->damped_pose};
-    double **positions[] = {&s->x, &s->dx, &s->x_held_n};
+    double **positions[] = {&s->x, &s->dx, &s->x_fixed_n};
     bool all = true;
     for (size_t i = 0; i < BRIO_COUNT(vector); i++)
         all &= (*vector[i] = brio__alloc(coordinates, sizeof(double))) != NULL;
@@ -65,7 +65,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     s->type = brio__solver_type(options->type);
     s->options = *options;
     s->options.linear_options = NULL;
-    s->held_part = 1;
+    s->script_fraction = 1;
     BrioStatus status = s->type ? create_vectors(s) : BRIO_ERROR_ARGUMENT;
     if (status == BRIO_OK && options->linear_options) {
         s->options.linear_options = brio__strdup(options->linear_options);
@@ -92,7 +92,7 @@ void brio__solver_free(BrioSolver *s)
     if (s->self) s->type->destroy(s->self);
     brio__constraints_free(s->constraints);
     brio__linear_free(s->linear);
-    double *arrays[] = {s->x,     s->dx,    s->x_held_n,   s->gradient,   s->step,
+    double *arrays[] = {s->x,     s->dx,    s->x_fixed_n,  s->gradient,   s->step,
                         s->trial, s->blend, s->difference, s->damped_pose};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
     brio__free((char *)s->options.linear_options);
@@ -101,8 +101,8 @@ void brio__solver_free(BrioSolver *s)
 
 BrioStatus brio__solver_begin(BrioSolver *s, const BrioState *state)
 {
-    s->held_part = 1;
-    if (s->linear && s->linear->extra) brio__extra_forget(s->linear->extra);
+    s->script_fraction = 1;
+    if (s->linear && s->linear->overlay) brio__overlay_forget(s->linear->overlay);
     if (brio__dissipation_needs_matrix(s->dissipation)) BRIO_CHECK(brio__solver_prepare(s, state));
     return brio__dissipation_lag(s->dissipation, s->potential, state, s->linear);
 }
@@ -113,7 +113,7 @@ static BrioStatus create_matrix(BrioSolver *s, const BrioLinearType *type, const
     int64_t *start = NULL;
     int32_t *neighbour = NULL;
     BrioLinearOptions options = {.tol = s->options.linear_tol,
-                                 .share = s->system->share,
+                                 .partition = s->system->partition,
                                  .position = state->q,
                                  .text = s->options.linear_options};
     BrioStatus status = brio__potential_graph(s->potential, &start, &neighbour);
@@ -138,7 +138,7 @@ BrioStatus brio__solver_prepare(BrioSolver *s, const BrioState *state)
         status = brio__potential_plan(s->potential, s->dissipation->friction >= 0, s->linear);
     if (status == BRIO_OK && s->constraints)
         status = brio__constraints_plan(s->constraints, s->linear);
-    status = brio__share_agree(s->system->share, status);
+    status = brio__partition_agree(s->system->partition, status);
     if (status == BRIO_OK) return status;
     brio__linear_free(s->linear); /* the next try starts afresh */
     s->linear = NULL;
@@ -178,7 +178,8 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
     BrioProblem problem = brio__problem(s, state, objective);
     BrioStatus status = solve(&problem, type, q, value);
     /* whatever came of it: pairs were missing */
-    if (contact && brio__share_any(s->system->share, brio__contact_out_of_memory(contact))) {
+    if (contact &&
+        brio__partition_any(s->system->partition, brio__contact_out_of_memory(contact))) {
         status = BRIO_ERROR_MEMORY;
         s->message[0] = 0;
     }

@@ -72,13 +72,13 @@ struct BrioSolver {
     BrioSolveTotals totals;
     int halved; /* how often the step was halved: the shorter, the more iterations it may take */
     /* room for vectors: world positions and directions, ... */
-    double *x, *dx, *x_held_n;
+    double *x, *dx, *x_fixed_n;
     /* ... and of the length of q; `gradient` is that of the objective, and after a minimisation
      * what the solve left unbalanced */
     double *gradient, *step, *trial, *blend, *difference, *damped_pose;
     /* the minimisation at hand, or the last one */
-    double held_part;  /* fraction of their way that held vertices have come */
-    BrioReason reason; /* why it ended */
+    double script_fraction; /* fraction of their way that fixed vertices have come */
+    BrioReason reason;      /* why it ended */
     int iterations;
     double speed; /* max|dq|/h of its last Newton step */
     bool massless;
@@ -98,7 +98,7 @@ BrioStatus brio__solver_begin(BrioSolver *solver, const BrioState *state);
 /* Makes and analyses the matrix if that has not been done. */
 BrioStatus brio__solver_prepare(BrioSolver *solver, const BrioState *state);
 
-/* `state` gives q_n, parameters and held vertices. q receives the minimiser; `value`: there. */
+/* `state` gives q_n, parameters and fixed vertices. q receives the minimiser; `value`: there. */
 BrioStatus brio__minimise(BrioSolver *solver, const BrioState *state,
                           const BrioObjective *objective, double *q, BrioValue *value);
 

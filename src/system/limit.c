@@ -6,8 +6,8 @@
 /* The number of a world vertex among those of its body. */
 static long long own_number(const BrioSystem *s, int32_t vertex, int body)
 {
-    return s->share ? s->share->vertex[vertex] - s->share->body[body].first
-                    : vertex - s->body[body].first;
+    return s->partition ? s->partition->vertex[vertex] - s->partition->body[body].first
+                        : vertex - s->body[body].first;
 }
 
 /* "vertex 3 of body "cube"", "triangle 4 5 6 of obstacle "stairs"": world vertices of one owner. */
@@ -79,15 +79,15 @@ static const BrioTerm elsewhere;
 
 double brio__limit_join(const BrioSystem *s, double step, BrioLimit *limit)
 {
-    if (!s->share) return step;
-    double least = brio__share_least(s->share, step);
-    double first = brio__share_least(s->share, limit->term && step == least ? s->share->process
-                                                                            : s->share->processes);
-    if (first == s->share->processes)
+    if (!s->partition) return step;
+    double min = brio__partition_min(s->partition, step);
+    double first = brio__partition_min(
+        s->partition, limit->term && step == min ? s->partition->process : s->partition->processes);
+    if (first == s->partition->processes)
         limit->term = NULL;
-    else if (first != s->share->process)
+    else if (first != s->partition->process)
         limit->term = &elsewhere;
-    return least;
+    return min;
 }
 
 bool brio__limit_is_here(const BrioLimit *limit)

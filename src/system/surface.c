@@ -12,7 +12,7 @@ void brio__surface_free(BrioSurface *s)
 {
     if (!s) return;
     brio__free(s->vertex);
-    brio__free(s->held);
+    brio__free(s->fixed);
     brio__free(s->edge);
     brio__free(s->edge_square);
     brio__free(s->rest);
@@ -149,7 +149,7 @@ static BrioStatus plant(BrioSurface *s, int32_t first, int32_t count, const doub
         for (int k = 0; k < 3; k++) {
             for (int r = 0; r < 3; r++)
                 centre[i].x[r] += x[3 * (int64_t)s->vertex[p->node[k]] + r] / 3;
-            moves |= !s->held[p->node[k]];
+            moves |= !s->fixed[p->node[k]];
         }
     }
     int32_t root = split(s, centre, first, count);
@@ -176,7 +176,7 @@ static void add_piece(BrioSurface *s, const BrioSystem *system, int owner, const
                 number[v] = s->vertex_count;
                 s->vertex[s->vertex_count] = (int32_t)v;
                 memcpy(s->rest + 3 * (int64_t)s->vertex_count, X + 3 * v, 3 * sizeof *X);
-                s->held[s->vertex_count] = system->map_start[v] == system->map_start[v + 1];
+                s->fixed[s->vertex_count] = system->map_start[v] == system->map_start[v + 1];
                 s->vertex_count++;
                 p->vertices |= (uint8_t)(1u << k);
             }
@@ -222,13 +222,13 @@ BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const
     if (!s) return BRIO_ERROR_MEMORY;
     s->vertex = brio__alloc((size_t)vertices, sizeof *s->vertex);
     s->rest = brio__alloc(3 * (size_t)vertices, sizeof *s->rest);
-    s->held = brio__alloc((size_t)vertices, sizeof *s->held);
+    s->fixed = brio__alloc((size_t)vertices, sizeof *s->fixed);
     s->primitive = brio__alloc((size_t)primitives, sizeof *s->primitive);
     s->node = brio__alloc(2 * (size_t)primitives + (size_t)owners, sizeof *s->node);
     s->part = brio__alloc((size_t)owners, sizeof *s->part);
     int32_t *number = brio__alloc((size_t)system->vertex_count, sizeof *number);
     BrioStatus status =
-        s->vertex && s->rest && s->held && s->primitive && s->node && s->part && number
+        s->vertex && s->rest && s->fixed && s->primitive && s->node && s->part && number
             ? BRIO_OK
             : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = fill(s, system, X, x, number);

@@ -36,7 +36,7 @@ typedef struct BrioSurface {
     int32_t vertex_count;
     int32_t *vertex; /* world vertices */
     double *rest;    /* their positions at rest */
-    bool *held;      /* has no coordinates */
+    bool *fixed;     /* has no coordinates */
     int32_t edge_count;
     int32_t *edge;       /* two surface vertices each */
     double *edge_square; /* squared rest lengths */

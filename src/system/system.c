@@ -20,7 +20,7 @@ static size_t lay_out(BrioState *state)
     char *base = (char *)state;
     state->q = (double *)(base + at), at += padded(state->coordinates);
     state->v = (double *)(base + at), at += padded(state->coordinates);
-    state->anchor = (double *)(base + at), at += padded(state->held);
+    state->anchor = (double *)(base + at), at += padded(state->fixed);
     state->param = (double *)(base + at), at += padded(state->params);
     state->past = (double *)(base + at), at += padded(state->coordinates * state->history);
     return at;
@@ -38,27 +38,27 @@ size_t brio__state_layout(const BrioState *head, size_t begin[5])
 BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState **state)
 {
     BrioState head = {.coordinates = 3 * (int64_t)system->block_count,
-                      .held = 3 * system->held_count,
+                      .fixed = 3 * system->fixed_count,
                       .params = system->param_count,
                       .history = history,
                       .target = NAN,
                       .alpha = NAN};
     head.bytes = lay_out(&head);
-    BrioState *made = brio__calloc(head.bytes, 1);
-    if (!made) return BRIO_ERROR_MEMORY;
-    *made = head;
-    lay_out(made);
-    *state = made;
+    BrioState *created = brio__calloc(head.bytes, 1);
+    if (!created) return BRIO_ERROR_MEMORY;
+    *created = head;
+    lay_out(created);
+    *state = created;
     return BRIO_OK;
 }
 
 BrioStatus brio_state_copy(const BrioState *from, BrioState **copy, BrioError *error)
 {
-    BrioState *made = brio__alloc(from->bytes, 1);
-    if (!made) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-    memcpy(made, from, from->bytes);
-    lay_out(made);
-    *copy = made;
+    BrioState *created = brio__alloc(from->bytes, 1);
+    if (!created) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    memcpy(created, from, from->bytes);
+    lay_out(created);
+    *copy = created;
     return BRIO_OK;
 }
 
@@ -83,7 +83,7 @@ static void copy(double *to, const double *from, int64_t count)
 void brio_state_assign(BrioState *to, const BrioState *from)
 {
     if (to == from) return;
-    if (to->coordinates != from->coordinates || to->held != from->held ||
+    if (to->coordinates != from->coordinates || to->fixed != from->fixed ||
         to->params != from->params) {
         brio__log(BRIO_LOG_ERROR,
                   "a state cannot be assigned to one of another system: nothing was changed");
@@ -97,7 +97,7 @@ void brio_state_assign(BrioState *to, const BrioState *from)
     lay_out(to);
     copy(to->q, from->q, to->coordinates);
     copy(to->v, from->v, to->coordinates);
-    memcpy(to->anchor, from->anchor, (size_t)to->held * sizeof(double));
+    memcpy(to->anchor, from->anchor, (size_t)to->fixed * sizeof(double));
     memcpy(to->param, from->param, (size_t)to->params * sizeof(double));
     copy(to->past, from->past, to->coordinates * BRIO_MIN(to->history, from->history));
 }
@@ -152,17 +152,17 @@ static void script_move(const BrioScript *script, double time, const double *X, 
     }
 }
 
-void brio__system_held(const BrioSystem *system, const BrioState *state, double time, double *x)
+void brio__system_fixed(const BrioSystem *system, const BrioState *state, double time, double *x)
 {
-    for (int64_t i = 0; i < system->held_count; i++)
-        for (int r = 0; r < 3; r++) x[3 * (int64_t)system->held[i] + r] = state->anchor[3 * i + r];
+    for (int64_t i = 0; i < system->fixed_count; i++)
+        for (int r = 0; r < 3; r++) x[3 * (int64_t)system->fixed[i] + r] = state->anchor[3 * i + r];
     for (int s = 0; s < system->scripted_count; s++) {
         const BrioScripted *set = &system->scripted[s];
         for (int64_t k = 0; k < set->count; k++) {
-            int32_t i = set->held[k];
+            int32_t i = set->fixed[k];
             double v[3];
             script_move(&set->script, time, state->anchor + 3 * (int64_t)i,
-                        x + 3 * (int64_t)system->held[i], v);
+                        x + 3 * (int64_t)system->fixed[i], v);
         }
     }
 }
@@ -179,7 +179,7 @@ static void map_chunk(void *context, int64_t begin, int64_t end)
     const BrioSystem *system = work->system;
     for (int64_t v = begin; v < end; v++) {
         int32_t k = system->map_start[v], last = system->map_start[v + 1];
-        if (k == last) continue; /* held: not ours */
+        if (k == last) continue; /* fixed: not ours */
         double x[3] = {0, 0, 0};
         for (; k < last; k++) {
             const double *q = work->q + 3 * (int64_t)system->map_block[k];
@@ -199,23 +199,23 @@ void brio__system_positions(const BrioSystem *system, const BrioState *state, co
                             double time, double *x)
 {
     map_apply(system, q, x);
-    brio__system_held(system, state, time, x);
+    brio__system_fixed(system, state, time, x);
 }
 
 void brio__system_directions(const BrioSystem *system, const double *d, double *dx)
 {
     map_apply(system, d, dx);
-    for (int64_t i = 0; i < system->held_count; i++)
-        for (int r = 0; r < 3; r++) dx[3 * (int64_t)system->held[i] + r] = 0;
+    for (int64_t i = 0; i < system->fixed_count; i++)
+        for (int r = 0; r < 3; r++) dx[3 * (int64_t)system->fixed[i] + r] = 0;
 }
 
 void brio__system_positions_on_way(const BrioSystem *s, const BrioState *state, const double *q,
                                    double time, const BrioWay *way, double *x)
 {
     brio__system_positions(s, state, q, time, x);
-    for (int64_t i = 0; way->fraction < 1 && i < s->held_count; i++)
+    for (int64_t i = 0; way->fraction < 1 && i < s->fixed_count; i++)
         for (int r = 0; r < 3; r++) {
-            int64_t k = 3 * (int64_t)s->held[i] + r;
+            int64_t k = 3 * (int64_t)s->fixed[i] + r;
             x[k] = way->fraction * x[k] + (1 - way->fraction) * way->start[k];
         }
 }
@@ -227,10 +227,10 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
     for (int s = 0; s < system->scripted_count; s++) {
         const BrioScripted *set = &system->scripted[s];
         for (int64_t k = 0; k < set->count; k++) {
-            int32_t i = set->held[k];
+            int32_t i = set->fixed[k];
             double x[3];
             script_move(&set->script, time, state->anchor + 3 * (int64_t)i, x,
-                        w + 3 * (int64_t)system->held[i]);
+                        w + 3 * (int64_t)system->fixed[i]);
         }
     }
 }
@@ -258,13 +258,13 @@ int brio__system_owner(const BrioSystem *s, int64_t vertex)
     return body ? low : s->body_count + low;
 }
 
-void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block,
+void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t pack,
                               const double *x, double distance[LANES])
 {
     const BrioEnergy *energy = term->energy;
     energy->eval(&(BrioBatch){.end = 1,
-                              .node = term->node + block * LANES,
-                              .rest = term->rest + block * energy->rest * LANES,
+                              .node = term->node + pack * LANES,
+                              .rest = term->rest + pack * energy->rest * LANES,
                               .params = param ? param + term->params : NULL,
                               .table = term->table,
                               .x = x,
@@ -294,18 +294,18 @@ double brio__dot(const BrioSystem *system, const double *x, const double *y)
 {
     double sum = brio__parallel_sum(3 * (int64_t)brio__owned(system), dot_chunk,
                                     &(VectorWork){.x = x, .y = y});
-    brio__share_sum(system->share, &sum, 1);
+    brio__partition_sum(system->partition, &sum, 1);
     return sum;
 }
 
 double brio__norm_max(const BrioSystem *system, const double *x)
 {
-    double most = 0;
+    double max = 0;
     for (int64_t i = 0; i < 3 * (int64_t)brio__owned(system); i++) {
         double size = fabs(x[i]);
-        if (!(size <= most)) most = size; /* lets a NaN through */
+        if (!(size <= max)) max = size; /* lets a NaN through */
     }
-    return brio__share_most(system->share, most);
+    return brio__partition_max(system->partition, max);
 }
 
 static void combine_chunk(void *context, int64_t begin, int64_t end)
@@ -354,7 +354,7 @@ double brio__mass_distance(const BrioSystem *system, const double *q, const doub
 {
     DistanceWork work = {system, q, target, mass, scale, gradient};
     double sum = brio__parallel_sum(3 * (int64_t)system->block_count, distance_chunk, &work);
-    brio__share_sum(system->share, &sum, 1);
+    brio__partition_sum(system->partition, &sum, 1);
     return sum;
 }
 
@@ -459,12 +459,12 @@ void brio_system_free(BrioSystem *system)
     }
     for (int i = 0; i < system->scripted_count; i++) {
         brio__free((void *)system->scripted[i].script.keys);
-        brio__free(system->scripted[i].held);
+        brio__free(system->scripted[i].fixed);
     }
     brio__free(system->map_start);
     brio__free(system->map_block);
     brio__free(system->map_weight);
-    brio__free(system->held);
+    brio__free(system->fixed);
     brio__free(system->vertex_mass);
     brio__free(system->mass);
     brio__free(system->body);
@@ -475,16 +475,16 @@ void brio_system_free(BrioSystem *system)
     brio__surface_free(system->surface);
     brio__free(system->friction);
     brio__free(system->excluded);
-    if (system->share) system->share->destroy(system->share);
+    if (system->partition) system->partition->destroy(system->partition);
     brio__free(system);
 }
 
-int64_t brio__system_held_index(const BrioSystem *s, int32_t vertex)
+int64_t brio__system_fixed_index(const BrioSystem *s, int32_t vertex)
 {
-    int64_t low = 0, high = s->held_count - 1;
-    while (low < high) { /* held[] ascends */
+    int64_t low = 0, high = s->fixed_count - 1;
+    while (low < high) { /* fixed[] ascends */
         int64_t middle = (low + high) / 2;
-        if (s->held[middle] < vertex)
+        if (s->fixed[middle] < vertex)
             low = middle + 1;
         else
             high = middle;
@@ -502,16 +502,16 @@ void brio__system_tables(BrioSystem *s)
 
 int64_t brio__obstacle_room(const BrioSystem *s)
 {
-    int64_t blocks = 0;
-    for (int k = 0; k < s->plane_count; k++)
-        blocks = BRIO_MAX(blocks, s->term[s->plane_term + k].blocks);
-    return 3 * LANES * blocks;
+    int64_t packs = 0;
+    for (int k = 0; k < s->analytic_count; k++)
+        packs = BRIO_MAX(packs, s->term[s->analytic_term + k].packs);
+    return 3 * LANES * packs;
 }
 
 void brio__obstacle_gradients(const BrioTerm *term, const double *param, const double *x,
                               double *gradients)
 {
-    term->energy->eval(&(BrioBatch){.end = term->blocks,
+    term->energy->eval(&(BrioBatch){.end = term->packs,
                                     .node = term->node,
                                     .rest = term->rest,
                                     .params = param + term->params,
@@ -532,7 +532,7 @@ double brio__state_fingerprint(const BrioSystem *system, const BrioState *state,
                                int64_t more_count)
 {
     const void *array[4] = {state->param, state->anchor, state->hand, more};
-    int64_t count[4] = {state->params, state->held, sizeof state->hand / (sizeof(uint64_t)),
+    int64_t count[4] = {state->params, state->fixed, sizeof state->hand / (sizeof(uint64_t)),
                         more_count};
     uint64_t hash = 0xcbf29ce484222325u;
     for (int a = 0; a < 4; a++)
@@ -543,6 +543,6 @@ double brio__state_fingerprint(const BrioSystem *system, const BrioState *state,
             hash ^= hash >> 29;
         }
     double number = (double)(hash >> 11);
-    brio__share_sum(system->share, &number, 1);
+    brio__partition_sum(system->partition, &number, 1);
     return fmod(number, 0x1p53) + 1;
 }

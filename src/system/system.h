@@ -15,7 +15,7 @@
 
 #include "surface.h"
 #include "../energy/energy.h"
-#include "../share.h"
+#include "../partition.h"
 #include "skin.h"
 
 typedef struct BrioBody {
@@ -40,11 +40,11 @@ typedef struct BrioTerm {
     const BrioEnergy *energy;
     int body;     /* whose; -1: of all */
     int obstacle; /* of contacts: with which */
-    int64_t elements, blocks;
-    int32_t *node;       /* [block][nodes][8]: three times the vertex number */
-    double *rest;        /* [block][rest][8] */
+    int64_t elements, packs;
+    int32_t *node;       /* [pack][nodes][8]: three times the vertex number */
+    double *rest;        /* [pack][rest][8] */
     int params;          /* offset of its parameters in the state's */
-    int live;            /* offset of its elements' own parameters there: [block][live][8] */
+    int live;            /* offset of its elements' own parameters there: [pack][live][8] */
     const double *table; /* of contacts: that of the obstacle, which owns it */
 } BrioTerm;
 
@@ -58,7 +58,7 @@ static inline int32_t brio__term_vertex(const BrioTerm *term, int64_t element, i
  * follow a script. */
 typedef struct BrioObstacle {
     char *name;
-    int plane;            /* which of those with a formula; -1: triangles */
+    int analytic;         /* which of those with a formula; -1: triangles */
     int64_t first, count; /* world vertices */
     int64_t triangle_count;
     int32_t *triangle; /* in the obstacle's own vertex numbers */
@@ -77,7 +77,7 @@ typedef struct BrioRod {
 typedef struct BrioScripted {
     BrioScript script; /* keys owned */
     int64_t count;
-    int32_t *held; /* indices into the held vertices */
+    int32_t *fixed; /* indices into the fixed vertices */
 } BrioScripted;
 
 struct BrioSystem {
@@ -88,8 +88,8 @@ struct BrioSystem {
     int32_t *map_start; /* vertex_count + 1 */
     int32_t *map_block;
     double *map_weight;
-    int64_t held_count; /* vertices without coordinates */
-    int32_t *held;      /* their vertex numbers, ascending */
+    int64_t fixed_count; /* vertices without coordinates */
+    int32_t *fixed;      /* their vertex numbers, ascending */
     /* masses */
     double *vertex_mass; /* of world vertices */
     double *mass;        /* one per block */
@@ -102,10 +102,10 @@ struct BrioSystem {
     int obstacle_count;
     BrioObstacle *obstacle;
     /* obstacles with a formula (contact/obstacle.h); each has a term of contacts */
-    int plane_count;
-    int plane_term; /* the first of them */
-    int law;        /* of contact: brio__law_at */
-    bool barrier;   /* the law forbids touching */
+    int analytic_count;
+    int analytic_term; /* the first of them */
+    int law;           /* of contact: brio__law_at */
+    bool barrier;      /* the law forbids touching */
     /* what bodies and obstacles touch each other with; NULL: there are planes at most */
     BrioSurface *surface;
     /* offset of kappa, dhat, thickness of contact in the state's parameters */
@@ -119,13 +119,14 @@ struct BrioSystem {
     int rod_count;
     BrioRod *rod;
     int param_count;
-    BrioShare *share; /* of a system on several processes (share.h); NULL: all is here */
+    BrioPartition
+        *partition; /* of a system on several processes (partition.h); NULL: all is here */
 };
 
 /* Coordinate blocks that this process answers for: the first ones. */
 static inline int32_t brio__owned(const BrioSystem *system)
 {
-    return system->share ? system->share->owned : system->block_count;
+    return system->partition ? system->partition->owned : system->block_count;
 }
 
 enum { BRIO_LOSSES = BRIO_MAX_DAMPING + 1 }; /* damping models and friction */
@@ -152,10 +153,10 @@ struct BrioState {
     double added, unfinished, dissipated[BRIO_LOSSES];
     double memo[4]; /* what the integrator keeps beside the history */
     BrioGrip hand[BRIO_MAX_HANDS];
-    /* lengths: 3*blocks, 3*held vertices, parameters, history vectors */
-    int64_t coordinates, held, params, history;
+    /* lengths: 3*blocks, 3*fixed vertices, parameters, history vectors */
+    int64_t coordinates, fixed, params, history;
     double *q, *v;
-    double *anchor; /* base positions of the held vertices, before their scripts */
+    double *anchor; /* base positions of the fixed vertices, before their scripts */
     /* live parameters: gravity, materials, and the materials' field values that these were made
      * from */
     double *param;
@@ -186,15 +187,15 @@ BrioStatus brio__state_create(const BrioSystem *system, int history, BrioState *
 /* Bytes of the block of a state whose lengths are set, and where its five arrays (q, v, anchor,
  * param, past) begin in it. */
 size_t brio__state_layout(const BrioState *head, size_t begin[5]);
-/* Positions of all held vertices at a time: b(t), into the rows of x that belong to them. */
-void brio__system_held(const BrioSystem *system, const BrioState *state, double time, double *x);
-/* Which of the held vertices a world vertex is that has no coordinates. */
-int64_t brio__system_held_index(const BrioSystem *system, int32_t vertex);
+/* Positions of all fixed vertices at a time: b(t), into the rows of x that belong to them. */
+void brio__system_fixed(const BrioSystem *system, const BrioState *state, double time, double *x);
+/* Which of the fixed vertices a world vertex is that has no coordinates. */
+int64_t brio__system_fixed_index(const BrioSystem *system, int32_t vertex);
 /* World positions x = J q + b(t), and velocities J v + db/dt. */
 void brio__system_positions(const BrioSystem *system, const BrioState *state, const double *q,
                             double time, double *x);
-/* Where held vertices are on their way through a step: `fraction` of it, from `start` (world
- * positions, of which only the rows of held vertices count); fraction 1 is where they end it. */
+/* Where fixed vertices are on their way through a step: `fraction` of it, from `start` (world
+ * positions, of which only the rows of fixed vertices count); fraction 1 is where they end it. */
 typedef struct BrioWay {
     double fraction;
     const double *start;
@@ -203,7 +204,7 @@ void brio__system_positions_on_way(const BrioSystem *system, const BrioState *st
                                    const double *q, double time, const BrioWay *way, double *x);
 void brio__system_velocities(const BrioSystem *system, const BrioState *state, const double *v,
                              double time, double *w);
-/* World directions J d (held vertices: zero). */
+/* World directions J d (fixed vertices: zero). */
 void brio__system_directions(const BrioSystem *system, const double *d, double *dx);
 
 /* The world vertices that carry a body's mass: its own, or its mass points. */
@@ -217,15 +218,15 @@ static inline int64_t brio__body_masses(const BrioBody *body, int64_t *count)
  * are nobody's: -1. */
 int brio__system_owner(const BrioSystem *system, int64_t vertex);
 
-/* Distances of a block's vertices from the plane or shape of a term of contacts, at world positions
+/* Distances of a pack's vertices from the plane or shape of a term of contacts, at world positions
  * x. `distance` is aligned like lanes; `param` may be NULL. */
-void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t block,
+void brio__obstacle_distances(const BrioTerm *term, const double *param, int64_t pack,
                               const double *x, double distance[LANES]);
 
 /* Lets the terms of contacts know the tables of their obstacles. */
 void brio__system_tables(BrioSystem *system);
 
-/* Gradients of all contacts with the plane or shape of a term, [block][3][8]: room for those of any
+/* Gradients of all contacts with the plane or shape of a term, [pack][3][8]: room for those of any
  * term, and the contact of one element as the size of its gradient, with its direction in n
  * (untouched if the size is 0). */
 int64_t brio__obstacle_room(const BrioSystem *system);

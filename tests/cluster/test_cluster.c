@@ -81,15 +81,15 @@ static double difference(const char *one, const char *other, const char *name)
     double worst = 0;
     for (int c = 0; c < columns; c++) {
         bool skip = false;
-        double most = 1, apart = 0;
+        double max = 1, apart = 0;
         for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
             skip |= !strcmp(column[c], left_out[i]);
         for (int r = 0; !skip && r < rows[0]; r++) {
-            most = fmax(most, fabs(value[0][r][c]));
+            max = fmax(max, fabs(value[0][r][c]));
             apart = fmax(apart, fabs(value[0][r][c] - value[1][r][c]));
             assert_true(isfinite(value[1][r][c]));
         }
-        worst = fmax(worst, apart / most);
+        worst = fmax(worst, apart / max);
     }
     return worst;
 }

@@ -20,8 +20,8 @@ typedef struct World {
     int32_t *edge; /* springs */
     int64_t edges;
     int32_t *body_start; /* first vertex of each body, and the end of the last */
-    uint8_t *held;       /* per vertex of bodies: has no coordinates */
-    /* largest eigenvalue of M^-1 K in the first state, 1/s^2; -1: not asked for yet */
+    uint8_t *fixed;      /* per vertex of bodies: has no coordinates */
+    /* largest eigenvalue of M^-1 K in the initial state, 1/s^2; -1: not asked for yet */
     double k0;
 } World;
 
@@ -92,7 +92,7 @@ EMSCRIPTEN_KEEPALIVE void web_free(World *w)
     brio__free(w->triangle);
     brio__free(w->edge);
     brio__free(w->body_start);
-    brio__free(w->held);
+    brio__free(w->fixed);
     brio__free(w);
 }
 
@@ -116,8 +116,8 @@ static bool list_parts(World *w)
     w->triangle = brio__alloc(3 * (size_t)triangles + 1, sizeof *w->triangle);
     w->edge = brio__alloc(2 * (size_t)edges + 1, sizeof *w->edge);
     w->body_start = brio__alloc((size_t)s->body_count + 1, sizeof *w->body_start);
-    w->held = brio__calloc((size_t)s->body_vertices + 1, 1);
-    if (!w->x || !w->v || !w->triangle || !w->edge || !w->body_start || !w->held) return false;
+    w->fixed = brio__calloc((size_t)s->body_vertices + 1, 1);
+    if (!w->x || !w->v || !w->triangle || !w->edge || !w->body_start || !w->fixed) return false;
     for (int b = 0; b < s->body_count; b++) {
         const BrioBody *body = &s->body[b];
         w->body_start[b] = (int32_t)body->first;
@@ -131,8 +131,8 @@ static bool list_parts(World *w)
         append_triangles(w, s->obstacle[o].triangle, s->obstacle[o].triangle_count,
                          s->obstacle[o].first);
     w->body_start[s->body_count] = (int32_t)s->body_vertices;
-    for (int64_t k = 0; k < s->held_count && s->held[k] < s->body_vertices; k++)
-        w->held[s->held[k]] = 1;
+    for (int64_t k = 0; k < s->fixed_count && s->fixed[k] < s->body_vertices; k++)
+        w->fixed[s->fixed[k]] = 1;
     return true;
 }
 
@@ -188,7 +188,7 @@ EMSCRIPTEN_KEEPALIVE int web_body_triangles(const World *w) { return (int)w->bod
 EMSCRIPTEN_KEEPALIVE const int32_t *web_triangle_list(const World *w) { return w->triangle; }
 EMSCRIPTEN_KEEPALIVE int web_edges(const World *w) { return (int)w->edges; }
 EMSCRIPTEN_KEEPALIVE const int32_t *web_edge_list(const World *w) { return w->edge; }
-EMSCRIPTEN_KEEPALIVE const uint8_t *web_held(const World *w) { return w->held; }
+EMSCRIPTEN_KEEPALIVE const uint8_t *web_held(const World *w) { return w->fixed; }
 
 /* Of all world vertices, those of obstacles included: 3 numbers each. */
 EMSCRIPTEN_KEEPALIVE const double *web_positions(World *w)
@@ -235,7 +235,7 @@ EMSCRIPTEN_KEEPALIVE const double *web_ledger(World *w)
 }
 
 /* Goes on from where `from`, a world of the same vertices, is: time, positions, velocities and the
- * ledger. Vertices that are held here stand where they stood there. Another integrator, other pins
+ * ledger. Vertices that are fixed here stand where they stood there. Another integrator, other pins
  * and springs, another material all go through this. */
 EMSCRIPTEN_KEEPALIVE int web_continue(World *w, World *from)
 {
@@ -252,9 +252,9 @@ EMSCRIPTEN_KEEPALIVE int web_continue(World *w, World *from)
     BrioLedger before, after;
     brio_sim_ledger(from->sim, &before);
     state->time = old->time, state->time_error = old->time_error, state->step = old->step;
-    for (int64_t k = 0; k < s->held_count && s->held[k] < s->body_vertices; k++)
+    for (int64_t k = 0; k < s->fixed_count && s->fixed[k] < s->body_vertices; k++)
         if (s->scripted_count == 0)
-            memcpy(state->anchor + 3 * k, x + 3 * s->held[k], 3 * sizeof *x);
+            memcpy(state->anchor + 3 * k, x + 3 * s->fixed[k], 3 * sizeof *x);
     for (int b = 0; b < s->body_count; b++) {
         BrioStatus status = brio_sim_set_positions(w->sim, b, x + 3 * s->body[b].first, NULL);
         if (status == BRIO_OK)

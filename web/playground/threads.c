@@ -13,7 +13,7 @@
 #include <stdatomic.h>
 
 enum {
-    LOOKS = 20000, /* some 50 microseconds */
+    SPINS = 20000, /* some 50 microseconds */
     ALONE = 2000   /* jobs of some 30 steps */
 };
 /* ms for which no worker goes on with a chunk unless it was stopped, or has more to do than the
@@ -52,7 +52,7 @@ static void *attend(void *number)
 {
     unsigned seen = 0;
     for (;;) {
-        for (int looks = 0; looks < LOOKS && atomic_load(&pool.jobs) == seen; looks++) continue;
+        for (int spins = 0; spins < SPINS && atomic_load(&pool.jobs) == seen; spins++) continue;
         if (atomic_load(&pool.jobs) == seen) {
             atomic_fetch_add(&pool.sleepers, 1);
             __builtin_wasm_memory_atomic_wait32((int *)&pool.jobs, (int)seen, -1);
@@ -75,7 +75,7 @@ static void do_alone(int64_t count, int64_t grain, BrioWork *work, void *context
         work(context, begin, BRIO_MIN(count, begin + grain));
 }
 
-static void share(int threads, int64_t count, int64_t grain, BrioWork *work, void *context)
+static void distribute(int threads, int64_t count, int64_t grain, BrioWork *work, void *context)
 {
     if (atomic_exchange(&pool.taken, true)) return do_alone(count, grain, work, context);
     if (pool.alone > 0) {
@@ -112,7 +112,7 @@ EMSCRIPTEN_KEEPALIVE int web_start_threads(int threads)
     while (started < threads &&
            pthread_create(&worker, NULL, attend, (void *)(intptr_t)started) == 0)
         started++;
-    if (started > 1) brio__set_sharing(started, share);
+    if (started > 1) brio__set_sharing(started, distribute);
     return started;
 }
 

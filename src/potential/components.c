@@ -1,6 +1,7 @@
-/* Connected parts of the system: which fly, which nothing holds, which push each other (parts.h).
+/* Connected components of the system: which fly, which nothing holds, which push each other
+ * (components.h).
  */
-#include "parts.h"
+#include "components.h"
 
 #include <string.h>
 
@@ -10,12 +11,13 @@ static int32_t root_of(int32_t *parent, int32_t b)
     return b;
 }
 
-/* Joins blocks that an element has both of; marks the parts that elements tie to vertices without
- * coordinates. */
-BrioStatus brio__parts_find(const BrioSystem *system, int32_t *part, int32_t *count, bool **held)
+/* Joins blocks that an element has both of; marks the components that elements tie to vertices
+ * without coordinates. */
+BrioStatus brio__components_find(const BrioSystem *system, int32_t *component, int32_t *count,
+                                 bool **fixed)
 {
     int32_t n = system->block_count;
-    for (int32_t b = 0; b < n; b++) part[b] = b;
+    for (int32_t b = 0; b < n; b++) component[b] = b;
     for (int pass = 0; pass < 2; pass++) {
         for (int t = 0; t < system->term_count; t++) {
             const BrioTerm *term = &system->term[t];
@@ -30,12 +32,12 @@ BrioStatus brio__parts_find(const BrioSystem *system, int32_t *part, int32_t *co
                          m++) {
                         if (first < 0) first = system->map_block[m];
                         if (pass) continue;
-                        int32_t one = root_of(part, first);
-                        int32_t other = root_of(part, system->map_block[m]);
-                        part[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
+                        int32_t one = root_of(component, first);
+                        int32_t other = root_of(component, system->map_block[m]);
+                        component[BRIO_MAX(one, other)] = BRIO_MIN(one, other);
                     }
                 }
-                if (pass && ties && first >= 0) (*held)[part[first]] = true;
+                if (pass && ties && first >= 0) (*fixed)[component[first]] = true;
             }
         }
         for (int k = 0; !pass && k < system->rod_count; k++) {
@@ -43,57 +45,59 @@ BrioStatus brio__parts_find(const BrioSystem *system, int32_t *part, int32_t *co
             for (int end = 0; end < 2; end++) {
                 int32_t m = system->map_start[system->rod[k].vertex[end]];
                 if (m < system->map_start[system->rod[k].vertex[end] + 1])
-                    block[end] = root_of(part, system->map_block[m]);
+                    block[end] = root_of(component, system->map_block[m]);
             }
             if (block[0] >= 0 && block[1] >= 0)
-                part[BRIO_MAX(block[0], block[1])] = BRIO_MIN(block[0], block[1]);
+                component[BRIO_MAX(block[0], block[1])] = BRIO_MIN(block[0], block[1]);
         }
         if (pass) break;
         *count = 0;
-        /* the least block of its part */
-        for (int32_t b = 0; b < n; b++) part[b] = root_of(part, b);
-        for (int32_t b = 0; b < n; b++) part[b] = part[b] == b ? (*count)++ : part[part[b]];
-        *held = brio__calloc((size_t)*count, sizeof **held);
-        if (!*held) return BRIO_ERROR_MEMORY;
+        /* the least block of its component */
+        for (int32_t b = 0; b < n; b++) component[b] = root_of(component, b);
+        for (int32_t b = 0; b < n; b++)
+            component[b] = component[b] == b ? (*count)++ : component[component[b]];
+        *fixed = brio__calloc((size_t)*count, sizeof **fixed);
+        if (!*fixed) return BRIO_ERROR_MEMORY;
     }
     return BRIO_OK;
 }
 
-BrioStatus brio__parts_create(const BrioSystem *system, BrioParts **parts)
+BrioStatus brio__components_create(const BrioSystem *system, BrioComponents **components)
 {
     int32_t n = system->block_count;
-    BrioParts *f = brio__calloc(1, sizeof *f);
+    BrioComponents *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
     f->system = system;
-    f->part = brio__alloc((size_t)n, sizeof *f->part);
-    BrioStatus status = f->part ? BRIO_OK : BRIO_ERROR_MEMORY;
-    const BrioShare *share = system->share;
-    if (status == BRIO_OK && share) {
-        f->count = share->part_count;
-        memcpy(f->part, share->part, (size_t)n * sizeof *f->part);
-        f->held = brio__alloc((size_t)f->count, sizeof *f->held);
-        if (f->held) memcpy(f->held, share->part_held, (size_t)f->count * sizeof *f->held);
+    f->component = brio__alloc((size_t)n, sizeof *f->component);
+    BrioStatus status = f->component ? BRIO_OK : BRIO_ERROR_MEMORY;
+    const BrioPartition *partition = system->partition;
+    if (status == BRIO_OK && partition) {
+        f->count = partition->component_count;
+        memcpy(f->component, partition->component, (size_t)n * sizeof *f->component);
+        f->fixed = brio__alloc((size_t)f->count, sizeof *f->fixed);
+        if (f->fixed)
+            memcpy(f->fixed, partition->component_fixed, (size_t)f->count * sizeof *f->fixed);
     } else if (status == BRIO_OK) {
-        status = brio__parts_find(system, f->part, &f->count, &f->held);
+        status = brio__components_find(system, f->component, &f->count, &f->fixed);
     }
     f->sum = brio__alloc(9 * (size_t)f->count + 1, sizeof *f->sum);
     f->group = brio__alloc((size_t)f->count, sizeof *f->group);
     f->stays = brio__alloc((size_t)f->count, sizeof *f->stays);
-    if (status == BRIO_OK && !(f->sum && f->held && f->group && f->stays))
+    if (status == BRIO_OK && !(f->sum && f->fixed && f->group && f->stays))
         status = BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK) brio__parts_separate(f);
+    if (status == BRIO_OK) brio__components_separate(f);
     if (status == BRIO_OK)
-        *parts = f;
+        *components = f;
     else
-        brio__parts_free(f);
+        brio__components_free(f);
     return status;
 }
 
-void brio__parts_free(BrioParts *f)
+void brio__components_free(BrioComponents *f)
 {
     if (!f) return;
-    brio__free(f->part);
-    brio__free(f->held);
+    brio__free(f->component);
+    brio__free(f->fixed);
     brio__free(f->group);
     brio__free(f->stays);
     brio__free(f->sum);
@@ -102,40 +106,41 @@ void brio__parts_free(BrioParts *f)
 
 enum { GRAIN = 2048 };
 
-typedef struct PartsWork {
-    const BrioParts *parts;
+typedef struct ComponentsWork {
+    const BrioComponents *components;
     double factor, *vector;
-} PartsWork;
+} ComponentsWork;
 
 static void fall_chunk(void *context, int64_t begin, int64_t end)
 {
-    const PartsWork *work = context;
-    const BrioParts *f = work->parts;
+    const ComponentsWork *work = context;
+    const BrioComponents *f = work->components;
     for (int64_t b = begin; b < end; b++) {
-        double impulse = work->factor * f->sum[6 * f->part[b]] / f->system->mass[b];
+        double impulse = work->factor * f->sum[6 * f->component[b]] / f->system->mass[b];
         for (int r = 0; r < 3; r++) work->vector[3 * b + r] *= impulse;
     }
 }
 
 static void scale_chunk(void *context, int64_t begin, int64_t end)
 {
-    const PartsWork *work = context;
+    const ComponentsWork *work = context;
     for (int64_t b = begin; b < end; b++) {
-        const double *mean = work->parts->sum + 6 * work->parts->part[b];
+        const double *mean = work->components->sum + 6 * work->components->component[b];
         double *v = work->vector + 3 * b;
         for (int r = 0; r < 3; r++) v[r] = mean[r] + work->factor * (v[r] - mean[r]);
     }
 }
 
-void brio__parts_unsupported(const BrioParts *f, const double *forces, double time, double *weight)
+void brio__components_unsupported(const BrioComponents *f, const double *forces, double time,
+                                  double *weight)
 {
     memset(f->sum, 0, 6 * (size_t)f->count * sizeof *f->sum);
     for (int32_t b = 0; b < brio__owned(f->system); b++)
         for (int r = 0; r < 3; r++) {
-            f->sum[6 * f->part[b] + r] += forces[3 * b + r] - weight[3 * b + r];
-            f->sum[6 * f->part[b] + 3 + r] += weight[3 * b + r];
+            f->sum[6 * f->component[b] + r] += forces[3 * b + r] - weight[3 * b + r];
+            f->sum[6 * f->component[b] + 3 + r] += weight[3 * b + r];
         }
-    brio__share_sum(f->system->share, f->sum, 6 * (int64_t)f->count);
+    brio__partition_sum(f->system->partition, f->sum, 6 * (int64_t)f->count);
     for (int32_t p = 0; p < f->count; p++) {
         double *R = f->sum + 6 * p;
         double *W = R + 3;
@@ -143,16 +148,17 @@ void brio__parts_unsupported(const BrioParts *f, const double *forces, double ti
         double heavy = hypot(hypot(W[0], W[1]), W[2]);
         *R = carried < heavy ? 1 - carried / heavy : 0;
     }
-    brio__parallel_for(f->system->block_count, GRAIN, fall_chunk, &(PartsWork){f, time, weight});
+    brio__parallel_for(f->system->block_count, GRAIN, fall_chunk,
+                       &(ComponentsWork){f, time, weight});
 }
 
-void brio__parts_scale(const BrioParts *f, double missing, double gain, double *v)
+void brio__components_scale(const BrioComponents *f, double missing, double gain, double *v)
 {
     const BrioSystem *system = f->system;
     double moving = 0; /* kinetic energy that is scaled */
     memset(f->sum, 0, 6 * (size_t)f->count * sizeof *f->sum);
     for (int32_t b = 0; b < brio__owned(system); b++) {
-        double *sum = f->sum + 6 * f->part[b];
+        double *sum = f->sum + 6 * f->component[b];
         for (int r = 0; r < 3; r++) {
             sum[r] += system->mass[b] * v[3 * b + r];
             moving += system->mass[b] / 2 * v[3 * b + r] * v[3 * b + r];
@@ -160,30 +166,30 @@ void brio__parts_scale(const BrioParts *f, double missing, double gain, double *
         sum[3] += system->mass[b];
     }
     f->sum[6 * (int64_t)f->count] = moving; /* there is room behind the sums */
-    brio__share_sum(system->share, f->sum, 6 * (int64_t)f->count + 1);
+    brio__partition_sum(system->partition, f->sum, 6 * (int64_t)f->count + 1);
     moving = f->sum[6 * (int64_t)f->count];
     for (int32_t p = 0; p < f->count; p++) {
         double *sum = f->sum + 6 * p;
         for (int r = 0; r < 3; r++) {
-            sum[r] = f->held[p] || !(sum[3] > 0) ? 0 : sum[r] / sum[3]; /* the mean velocity */
+            sum[r] = f->fixed[p] || !(sum[3] > 0) ? 0 : sum[r] / sum[3]; /* the mean velocity */
             moving -= sum[3] / 2 * sum[r] * sum[r];
         }
     }
     if (!(moving > 0)) return;
     double factor = fmin(fmax(sqrt(fmax(1 + missing / moving, 0)), 1 / gain), gain);
-    brio__parallel_for(system->block_count, GRAIN, scale_chunk, &(PartsWork){f, factor, v});
+    brio__parallel_for(system->block_count, GRAIN, scale_chunk, &(ComponentsWork){f, factor, v});
 }
 
-void brio__parts_separate(BrioParts *f)
+void brio__components_separate(BrioComponents *f)
 {
     for (int32_t k = 0; k < f->count; k++) f->group[k] = k;
-    memcpy(f->stays, f->held, (size_t)f->count * sizeof *f->stays);
+    memcpy(f->stays, f->fixed, (size_t)f->count * sizeof *f->stays);
 }
 
-void brio__parts_join(BrioParts *f, int32_t a, int32_t b)
+void brio__components_join(BrioComponents *f, int32_t a, int32_t b)
 {
-    int32_t one = a < 0 ? -1 : root_of(f->group, f->part[a]);
-    int32_t other = b < 0 ? -1 : root_of(f->group, f->part[b]);
+    int32_t one = a < 0 ? -1 : root_of(f->group, f->component[a]);
+    int32_t other = b < 0 ? -1 : root_of(f->group, f->component[b]);
     int32_t root = BRIO_MIN(one, other);
     if (root < 0) {
         if (BRIO_MAX(one, other) >= 0) f->stays[BRIO_MAX(one, other)] = true;
@@ -204,8 +210,8 @@ static void solve_symmetric(const double A[6], double x[3])
     x[2] = (c[2] * y[0] + c[4] * y[1] + c[5] * y[2]) / determinant;
 }
 
-void brio__parts_balance(const BrioParts *f, const double *mass, const double *bound, double scale,
-                         const double *gradient, double *step)
+void brio__components_balance(const BrioComponents *f, const double *mass, const double *bound,
+                              double scale, const double *gradient, double *step)
 {
     static const int at[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
     bool loose = false;
@@ -216,7 +222,7 @@ void brio__parts_balance(const BrioParts *f, const double *mass, const double *b
     if (!loose) return;
     memset(f->sum, 0, 9 * (size_t)f->count * sizeof *f->sum);
     for (int32_t b = 0; b < f->system->block_count; b++) {
-        double *sum = f->sum + 9 * (int64_t)f->group[f->part[b]], *matrix = sum + 3;
+        double *sum = f->sum + 9 * (int64_t)f->group[f->component[b]], *matrix = sum + 3;
         for (int r = 0; r < 3; r++) sum[r] += gradient[3 * b + r] - mass[b] * step[3 * b + r];
         for (int r = 0; r < 3; r++) matrix[at[r][r]] += mass[b];
         const double *contact = bound ? bound + BRIO_BOUND * (int64_t)b : NULL;
@@ -229,7 +235,7 @@ void brio__parts_balance(const BrioParts *f, const double *mass, const double *b
         if (f->group[k] == k && !f->stays[k])
             solve_symmetric(f->sum + 9 * (int64_t)k + 3, f->sum + 9 * (int64_t)k);
     for (int32_t b = 0; b < f->system->block_count; b++) {
-        int32_t group = f->group[f->part[b]];
+        int32_t group = f->group[f->component[b]];
         for (int r = 0; r < 3 && !f->stays[group]; r++)
             step[3 * b + r] += f->sum[9 * (int64_t)group + r];
     }

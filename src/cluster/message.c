@@ -1,4 +1,4 @@
-/* One description of a share serves for counting, writing and reading. Numbers are those of one
+/* One description of a partition serves for counting, writing and reading. Numbers are those of one
  * kind of machine: all processes of a job run on the same kind. */
 #include "split.h"
 
@@ -71,11 +71,11 @@ static void visit_term(Stream *s, BrioTerm *t)
         brio__free(name);
         if (!t->energy) s->failed = true;
     }
-    VALUE(t->body), VALUE(t->obstacle), VALUE(t->elements), VALUE(t->blocks), VALUE(t->params),
+    VALUE(t->body), VALUE(t->obstacle), VALUE(t->elements), VALUE(t->packs), VALUE(t->params),
         VALUE(t->live);
     if (s->failed) return;
-    ARRAY(t->node, t->blocks * LANES * t->energy->nodes);
-    ARRAY(t->rest, t->blocks * LANES * t->energy->rest);
+    ARRAY(t->node, t->packs * LANES * t->energy->nodes);
+    ARRAY(t->rest, t->packs * LANES * t->energy->rest);
 }
 
 static void visit_surface(Stream *s, BrioSurface *f)
@@ -84,7 +84,7 @@ static void visit_surface(Stream *s, BrioSurface *f)
         VALUE(f->part_count);
     ARRAY(f->vertex, f->vertex_count);
     ARRAY(f->rest, 3 * (int64_t)f->vertex_count);
-    ARRAY(f->held, f->vertex_count);
+    ARRAY(f->fixed, f->vertex_count);
     ARRAY(f->edge, 2 * (int64_t)f->edge_count);
     ARRAY(f->edge_square, f->edge_count);
     ARRAY(f->primitive, f->primitive_count);
@@ -92,20 +92,20 @@ static void visit_surface(Stream *s, BrioSurface *f)
     ARRAY(f->part, f->part_count);
 }
 
-static void visit_share(Stream *s, BrioShare *h, const BrioSystem *y)
+static void visit_partition(Stream *s, BrioPartition *h, const BrioSystem *y)
 {
     VALUE(h->process), VALUE(h->processes), VALUE(h->owned), VALUE(h->blocks), VALUE(h->vertices),
-        VALUE(h->held_vertices), VALUE(h->params);
-    VALUE(h->body_count), VALUE(h->part_count), VALUE(h->scene);
+        VALUE(h->fixed_vertices), VALUE(h->params);
+    VALUE(h->body_count), VALUE(h->component_count), VALUE(h->scene);
     ARRAY(h->block, y->block_count);
     ARRAY(h->vertex, y->vertex_count);
-    ARRAY(h->held, y->held_count);
+    ARRAY(h->fixed, y->fixed_count);
     ARRAY(h->param, y->param_count);
-    ARRAY(h->tells_held, y->held_count);
-    ARRAY(h->tells_param, y->param_count);
+    ARRAY(h->writes_fixed, y->fixed_count);
+    ARRAY(h->writes_param, y->param_count);
     ARRAY(h->body, h->body_count);
-    ARRAY(h->part, y->block_count);
-    ARRAY(h->part_held, h->part_count);
+    ARRAY(h->component, y->block_count);
+    ARRAY(h->component_fixed, h->component_count);
 }
 
 static void visit_system(Stream *s, BrioSystem *y)
@@ -114,8 +114,8 @@ static void visit_system(Stream *s, BrioSystem *y)
     int terms = y->term_count;
     int obstacles = y->obstacle_count;
     int scripts = y->scripted_count;
-    VALUE(y->vertex_count), VALUE(y->body_vertices), VALUE(y->block_count), VALUE(y->held_count),
-        VALUE(y->gravity_term), VALUE(y->plane_count), VALUE(y->plane_term);
+    VALUE(y->vertex_count), VALUE(y->body_vertices), VALUE(y->block_count), VALUE(y->fixed_count),
+        VALUE(y->gravity_term), VALUE(y->analytic_count), VALUE(y->analytic_term);
     VALUE(y->law), VALUE(y->barrier), VALUE(y->contact_params), VALUE(y->epsv),
         VALUE(y->param_count), VALUE(y->rod_count);
     VALUE(bodies), VALUE(terms), VALUE(obstacles), VALUE(scripts);
@@ -124,7 +124,7 @@ static void visit_system(Stream *s, BrioSystem *y)
     int64_t entries = y->map_start[y->vertex_count], owners = bodies + obstacles;
     ARRAY(y->map_block, entries);
     ARRAY(y->map_weight, entries);
-    ARRAY(y->held, y->held_count);
+    ARRAY(y->fixed, y->fixed_count);
     ARRAY(y->vertex_mass, y->vertex_count);
     ARRAY(y->mass, y->block_count);
     if (s->reading) {
@@ -141,7 +141,7 @@ static void visit_system(Stream *s, BrioSystem *y)
     for (y->obstacle_count = 0; !s->failed && y->obstacle_count < obstacles; y->obstacle_count++) {
         BrioObstacle *o = &y->obstacle[y->obstacle_count];
         visit_text(s, &o->name);
-        VALUE(o->plane), VALUE(o->first), VALUE(o->count), VALUE(o->triangle_count);
+        VALUE(o->analytic), VALUE(o->first), VALUE(o->count), VALUE(o->triangle_count);
         ARRAY(o->triangle, 3 * o->triangle_count);
         if (there(s, o->table)) {
             int64_t numbers = o->table ? (int64_t)o->table[BRIO_TABLE_COUNT] : 0;
@@ -154,7 +154,7 @@ static void visit_system(Stream *s, BrioSystem *y)
         BrioScripted *c = &y->scripted[y->scripted_count];
         VALUE(c->script), VALUE(c->count);
         ARRAY(c->script.keys, 4 * c->script.key_count);
-        ARRAY(c->held, c->count);
+        ARRAY(c->fixed, c->count);
     }
     if (there(s, y->friction)) ARRAY(y->friction, owners * owners);
     if (there(s, y->excluded)) ARRAY(y->excluded, owners * owners);
@@ -165,7 +165,7 @@ static void visit_system(Stream *s, BrioSystem *y)
         else
             s->failed = true;
     }
-    if (!s->failed) visit_share(s, y->share, y);
+    if (!s->failed) visit_partition(s, y->partition, y);
 }
 
 static void visit_all(Stream *s, BrioSystem *y, BrioState **state, int32_t **ghost)
@@ -178,39 +178,39 @@ static void visit_all(Stream *s, BrioSystem *y, BrioState **state, int32_t **gho
     VALUE(n->time), VALUE(n->time_error), VALUE(n->step), VALUE(n->last_h);
     visit(s, n->q, (size_t)n->coordinates * sizeof *n->q);
     visit(s, n->v, (size_t)n->coordinates * sizeof *n->v);
-    visit(s, n->anchor, (size_t)n->held * sizeof *n->anchor);
+    visit(s, n->anchor, (size_t)n->fixed * sizeof *n->anchor);
     visit(s, n->param, (size_t)n->params * sizeof *n->param);
-    ARRAY(*ghost, 2 * (int64_t)(y->block_count - y->share->owned));
+    ARRAY(*ghost, 2 * (int64_t)(y->block_count - y->partition->owned));
 }
 
-BrioStatus brio__pack(const BrioSystem *share, const BrioState *state, const int32_t *ghost,
-                      char **bytes, size_t *size)
+BrioStatus brio__message_pack(const BrioSystem *local_system, const BrioState *state,
+                              const int32_t *ghost, char **bytes, size_t *size)
 {
     Stream s = {0};
     BrioState *written = (BrioState *)state; /* only read from here on */
     int32_t *pairs = (int32_t *)ghost;
-    visit_all(&s, (BrioSystem *)share, &written, &pairs);
+    visit_all(&s, (BrioSystem *)local_system, &written, &pairs);
     *bytes = brio__alloc(s.at, 1);
     if (!*bytes) return BRIO_ERROR_MEMORY;
     s = (Stream){.bytes = *bytes, .size = *size = s.at, .writing = true};
-    visit_all(&s, (BrioSystem *)share, &written, &pairs);
+    visit_all(&s, (BrioSystem *)local_system, &written, &pairs);
     return BRIO_OK;
 }
 
-BrioStatus brio__unpack(const char *bytes, size_t size, BrioSystem **share, BrioState **state,
-                        int32_t **ghost)
+BrioStatus brio__message_unpack(const char *bytes, size_t size, BrioSystem **local_system,
+                                BrioState **state, int32_t **ghost)
 {
     Stream s = {.bytes = (char *)bytes, .size = size, .reading = true};
     BrioSystem *y = brio__calloc(1, sizeof *y);
     *state = NULL;
     *ghost = NULL;
-    if (y && (y->share = brio__calloc(1, sizeof *y->share))) {
-        y->share->destroy = brio__share_free;
+    if (y && (y->partition = brio__calloc(1, sizeof *y->partition))) {
+        y->partition->destroy = brio__partition_free;
         visit_all(&s, y, state, ghost);
     } else {
         s.failed = true;
     }
-    if (!s.failed) return *share = y, BRIO_OK;
+    if (!s.failed) return *local_system = y, BRIO_OK;
     brio_system_free(y);
     brio_state_free(*state);
     brio__free(*ghost);

@@ -1,6 +1,6 @@
-/* A hash table of extra blocks, and the joined matrix that is factored: its pattern is made anew
+/* A hash table of overlay blocks, and the joined matrix that is factored: its pattern is made anew
  * only when a block has no place. */
-#include "extra.h"
+#include "overlay.h"
 #include "order.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ typedef struct Place {
     bool transposed;
 } Place;
 
-struct BrioExtra {
+struct BrioOverlay {
     int64_t count, room; /* keys */
     uint64_t *key;       /* (larger block << 32) | smaller */
     double *value;       /* 9 each, row by row: row of the larger, column of the smaller */
@@ -33,9 +33,9 @@ struct BrioExtra {
     double seconds;
 };
 
-BrioStatus brio__extra_create(BrioExtra **extra)
+BrioStatus brio__overlay_create(BrioOverlay **overlay)
 {
-    BrioExtra *e = brio__calloc(1, sizeof *e);
+    BrioOverlay *e = brio__calloc(1, sizeof *e);
     if (!e) return BRIO_ERROR_MEMORY;
     e->table_size = 1024;
     e->table = brio__calloc(e->table_size, sizeof *e->table);
@@ -43,11 +43,11 @@ BrioStatus brio__extra_create(BrioExtra **extra)
         brio__free(e);
         return BRIO_ERROR_MEMORY;
     }
-    *extra = e;
+    *overlay = e;
     return BRIO_OK;
 }
 
-void brio__extra_free(BrioExtra *e)
+void brio__overlay_free(BrioOverlay *e)
 {
     if (!e) return;
     brio__linear_free(e->joined);
@@ -61,14 +61,14 @@ void brio__extra_free(BrioExtra *e)
     brio__free(e);
 }
 
-void brio__extra_forget(BrioExtra *e)
+void brio__overlay_forget(BrioOverlay *e)
 {
     if (e->count) memset(e->table, 0, e->table_size * sizeof *e->table);
     e->count = e->placed = 0;
     e->any = false;
 }
 
-void brio__extra_clear(BrioExtra *e)
+void brio__overlay_clear(BrioOverlay *e)
 {
     if (e->any) memset(e->value, 0, (size_t)e->count * 9 * sizeof *e->value);
     e->any = false;
@@ -82,14 +82,14 @@ static uint64_t hash(uint64_t key)
     return key ^ key >> 32;
 }
 
-static void enter(BrioExtra *e, int64_t index)
+static void enter(BrioOverlay *e, int64_t index)
 {
     uint64_t at = hash(e->key[index]) & (e->table_size - 1);
     while (e->table[at]) at = (at + 1) & (e->table_size - 1);
     e->table[at] = (int32_t)(index + 1);
 }
 
-static BrioStatus grow_table(BrioExtra *e)
+static BrioStatus grow_table(BrioOverlay *e)
 {
     int32_t *table = brio__calloc(2 * e->table_size, sizeof *table);
     if (!table) return BRIO_ERROR_MEMORY;
@@ -100,7 +100,7 @@ static BrioStatus grow_table(BrioExtra *e)
     return BRIO_OK;
 }
 
-static BrioStatus grow_keys(BrioExtra *e)
+static BrioStatus grow_keys(BrioOverlay *e)
 {
     size_t room = e->room ? 2 * (size_t)e->room : 512;
     uint64_t *key = brio__realloc(e->key, (size_t)e->count, room, sizeof *key);
@@ -115,7 +115,7 @@ static BrioStatus grow_keys(BrioExtra *e)
 }
 
 /* The index of the key of two blocks, made if it is new; -1 without memory. */
-static int64_t find(BrioExtra *e, int32_t larger, int32_t smaller)
+static int64_t find(BrioOverlay *e, int32_t larger, int32_t smaller)
 {
     uint64_t key = (uint64_t)larger << 32 | (uint32_t)smaller, at = hash(key) & (e->table_size - 1);
     for (; e->table[at]; at = (at + 1) & (e->table_size - 1))
@@ -128,12 +128,12 @@ static int64_t find(BrioExtra *e, int32_t larger, int32_t smaller)
     return e->count++;
 }
 
-BrioStatus brio__extra_reserve(BrioExtra *e, int32_t a, int32_t b)
+BrioStatus brio__overlay_reserve(BrioOverlay *e, int32_t a, int32_t b)
 {
     return find(e, BRIO_MAX(a, b), BRIO_MIN(a, b)) < 0 ? BRIO_ERROR_MEMORY : BRIO_OK;
 }
 
-BrioStatus brio__extra_add(BrioExtra *e, int32_t a, int32_t b, const double H[9])
+BrioStatus brio__overlay_add(BrioOverlay *e, int32_t a, int32_t b, const double H[9])
 {
     int64_t index = find(e, BRIO_MAX(a, b), BRIO_MIN(a, b));
     if (index < 0) return BRIO_ERROR_MEMORY;
@@ -144,13 +144,13 @@ BrioStatus brio__extra_add(BrioExtra *e, int32_t a, int32_t b, const double H[9]
     return BRIO_OK;
 }
 
-bool brio__extra_any(const BrioExtra *e) { return e->any; }
-void brio__extra_multiply_add(const BrioExtra *e, const int32_t *position, const double *x,
-                              double *y)
+bool brio__overlay_any(const BrioOverlay *e) { return e->any; }
+void brio__overlay_multiply_add(const BrioOverlay *e, const int32_t *position, const double *x,
+                                double *y)
 {
     for (int64_t i = 0; e->any && i < e->count; i++) {
         int32_t a, b;
-        const double *H = brio__extra_at(e, i, &a, &b);
+        const double *H = brio__overlay_at(e, i, &a, &b);
         const double *from[2] = {x + 3 * (int64_t)position[a], x + 3 * (int64_t)position[b]};
         double *to[2] = {y + 3 * (int64_t)position[a], y + 3 * (int64_t)position[b]};
         for (int r = 0; r < 3; r++)
@@ -161,24 +161,24 @@ void brio__extra_multiply_add(const BrioExtra *e, const int32_t *position, const
     }
 }
 
-int64_t brio__extra_analyses(const BrioExtra *e, double *seconds)
+int64_t brio__overlay_analyses(const BrioOverlay *e, double *seconds)
 {
     *seconds = e->seconds;
     return e->analyses;
 }
 
-bool brio__extra_fits(const BrioExtra *e) { return e->placed == e->count; }
+bool brio__overlay_fits(const BrioOverlay *e) { return e->placed == e->count; }
 
-int64_t brio__extra_count(const BrioExtra *e) { return e->count; }
+int64_t brio__overlay_count(const BrioOverlay *e) { return e->count; }
 
-const double *brio__extra_at(const BrioExtra *e, int64_t i, int32_t *a, int32_t *b)
+const double *brio__overlay_at(const BrioOverlay *e, int64_t i, int32_t *a, int32_t *b)
 {
     *a = (int32_t)(e->key[i] >> 32);
     *b = (int32_t)(uint32_t)e->key[i];
     return e->value + 9 * i;
 }
 
-void brio__extra_settle(BrioExtra *e, double seconds)
+void brio__overlay_settle(BrioOverlay *e, double seconds)
 {
     e->placed = e->count;
     e->analyses++;
@@ -199,7 +199,7 @@ static Place place_of(const BrioMatrix *A, int32_t a, int32_t b)
 }
 
 /* Full adjacency of A and of the sorted keys, which are not in it. */
-static BrioStatus join_graphs(const BrioExtra *e, int64_t new_keys, const BrioMatrix *A,
+static BrioStatus join_graphs(const BrioOverlay *e, int64_t new_keys, const BrioMatrix *A,
                               const int32_t *order, int64_t **start_out, int32_t **neighbour_out)
 {
     int32_t n = A->n;
@@ -238,7 +238,7 @@ static BrioStatus join_graphs(const BrioExtra *e, int64_t new_keys, const BrioMa
  * tried, and the one that leaves the blocks with new neighbours for last, whose fill grows with
  * their number only. If both need REORDER times the operations of A alone, the solver finds an
  * order of its own. */
-static BrioStatus order_joined(const BrioExtra *e, int64_t new_keys, const BrioLinear *linear,
+static BrioStatus order_joined(const BrioOverlay *e, int64_t new_keys, const BrioLinear *linear,
                                const int64_t *start, const int32_t *neighbour, int32_t *order,
                                bool *found)
 {
@@ -272,7 +272,7 @@ static BrioStatus order_joined(const BrioExtra *e, int64_t new_keys, const BrioL
     return status;
 }
 
-static BrioStatus analyse(BrioExtra *e, int64_t new_keys, const BrioLinear *linear)
+static BrioStatus analyse(BrioOverlay *e, int64_t new_keys, const BrioLinear *linear)
 {
     const BrioMatrix *A = &linear->A;
     size_t n = (size_t)A->n;
@@ -316,7 +316,7 @@ static BrioStatus analyse(BrioExtra *e, int64_t new_keys, const BrioLinear *line
 
 /* Finds a place for every key, in a joined matrix made anew if the one at hand has another pattern.
  * Keys of blocks that A has do not change it: contacts with a plane never do. */
-static BrioStatus find_places(BrioExtra *e, const BrioLinear *linear)
+static BrioStatus find_places(BrioOverlay *e, const BrioLinear *linear)
 {
     if (e->joined_room < e->room) {
         brio__free(e->sorted);
@@ -351,7 +351,7 @@ static BrioStatus find_places(BrioExtra *e, const BrioLinear *linear)
 }
 
 typedef struct Copy {
-    const BrioExtra *extra;
+    const BrioOverlay *overlay;
     const BrioMatrix *A;
     double *value;
 } Copy;
@@ -364,7 +364,7 @@ static void copy_columns(void *context, int64_t begin, int64_t end)
         int64_t stride = brio__matrix_stride(A, (int32_t)J);
         for (int64_t k = A->start[J]; k < A->start[J + 1]; k++) {
             const double *from = A->value + brio__matrix_slot(A, (int32_t)J, k);
-            const Place *to = &copy->extra->base[k];
+            const Place *to = &copy->overlay->base[k];
             for (int c = 0; c < 3; c++)
                 for (int r = 0; r < 3; r++)
                     copy->value[to->slot +
@@ -374,9 +374,9 @@ static void copy_columns(void *context, int64_t begin, int64_t end)
     }
 }
 
-BrioStatus brio__extra_join(BrioExtra *e, const BrioLinear *linear, BrioLinear **joined)
+BrioStatus brio__overlay_join(BrioOverlay *e, const BrioLinear *linear, BrioLinear **joined)
 {
-    if (!brio__extra_fits(e)) BRIO_CHECK(find_places(e, linear));
+    if (!brio__overlay_fits(e)) BRIO_CHECK(find_places(e, linear));
     BrioMatrix *J = &e->joined->A;
     memset(J->value, 0, 9 * (size_t)J->start[J->n] * sizeof *J->value);
     brio__parallel_for(J->n, 1024, copy_columns, &(Copy){e, &linear->A, J->value});

@@ -1,0 +1,62 @@
+#!/bin/sh
+# No identifier brings a retired word back: docs/glossary.md says which, and what to write instead.
+#   words_test.sh SOURCE_DIR
+set -eu
+cd "$1"
+
+# Whole identifiers. Words inside of them: held, most and least, but for phrases (at_most).
+retired='BrioShare|brio__share_\w*|BrioParts|brio__parts_\w*|PartsWork|BrioExtra|brio__extra_\w*'
+retired="$retired|BrioLook|BrioObstacleLook|look_count|BrioWhole|plane_term|add_plane|linear_made|Made|made"
+retired="$retired|first_states?|speaks|tells_\w*|[A-Z]+_SHARE|\w+_share|(VALUE|CHUNK|HESSIAN)_BLOCKS"
+retired="$retired|held|HeldNode|held_\w*|\w+_held|\w+_held_\w*|(most|least)_\w*|\w+_(most|least)"
+retired="$retired|(\w+_)?(MOST|LEAST)(_\w+)?"
+# The public interface has its own list of renamed things (CHANGELOG.md); the page calls web_held.
+allowed='at_most|at_least|web_held'
+
+# "file:line: identifiers" without comments and strings
+code() {
+    awk 'FNR == 1 { inside = 0 }
+    {
+        line = $0
+        gsub(/\\./, "", line)
+        out = ""
+        while (line != "") {
+            if (inside) {
+                if (!(at = index(line, "*/"))) break
+                line = substr(line, at + 2)
+                inside = 0
+            } else if (match(line, /\/\*|\/\/|"[^"]*"/)) {
+                out = out substr(line, 1, RSTART - 1) " "
+                start = substr(line, RSTART, 2)
+                if (start == "//") break
+                inside = start == "/*"
+                line = substr(line, RSTART + (inside ? 2 : RLENGTH))
+            } else {
+                out = out line
+                break
+            }
+        }
+        gsub(/[^A-Za-z0-9_]+/, " ", out)
+        print FILENAME ":" FNR ": " out
+    }' "$@"
+}
+find_retired() {
+    code "$@" | grep -E "^[^ ]+ (.* )?($retired)( |\$)" | sed -E "s/ /  /g; s/ ($allowed)( |\$)/\\2/g" |
+        grep -E "^[^ ]+ (.* )?($retired)( |\$)"
+}
+
+# The test can fail, and reads code only.
+sample=$(mktemp)
+trap 'rm -f "$sample"' EXIT
+printf 'int x; /* held_count\n made */ char *s = "BrioShare"; // plane_term\n' >"$sample"
+if find_retired "$sample" >/dev/null; then echo "comments or strings were read"; exit 1; fi
+for name in 'BrioShare *share;' 's->held_count' 'enum { MOST_ROWS };' 'x.edge_most'; do
+    printf '%s\n' "$name" >"$sample"
+    find_retired "$sample" >/dev/null || { echo "$name was not found"; exit 1; }
+done
+
+files=$(find include src cli tests examples web -name '*.[ch]' -o -name '*.def' | grep -v node_modules)
+if find_retired $files; then
+    echo "Retired words: docs/glossary.md has the ones to use."
+    exit 1
+fi
