@@ -169,9 +169,9 @@ static void obstacle_laplacian(const double *rest, const double *params, const d
 #include "obstacles.def"
 #undef OBSTACLE
 #define LAW_ENERGY_TRAITS BRIO_ENERGY_INFINITE
+#define LAW_MAX_STEP(type) type##_max_step
 #else
 #define OBSTACLE(type)                                                  \
-    enum { type##_max_step = 0 }; /* NULL */                            \
     static void type##_random(BrioRandom *random, double *X, double *x) \
     {                                                                   \
         type##_sample(random, false, X, x);                             \
@@ -179,6 +179,7 @@ static void obstacle_laplacian(const double *rest, const double *params, const d
 #include "obstacles.def"
 #undef OBSTACLE
 #define LAW_ENERGY_TRAITS 0
+#define LAW_MAX_STEP(type) NULL
 #endif
 
 #define OBSTACLE(type) \
@@ -209,7 +210,7 @@ static void edge_sample(BrioRandom *random, double *X, double *x)
      .rest = type##_rest,                                                         \
      .rest_shape = type##_rest_shape,                                             \
      .eval = type##_eval,                                                         \
-     .max_step = type##_max_step,                                                 \
+     .max_step = LAW_MAX_STEP(type),                                              \
      .laplacian = obstacle_laplacian,                                             \
      .sample = type##_random,                                                     \
      .obstacle = #type,                                                           \

@@ -373,8 +373,9 @@ EMSCRIPTEN_KEEPALIVE double web_stiffness(World *w)
     BrioStiffness *stiffness;
     int64_t iterations;
     if (brio__stiffness_create(w->sim->system, &stiffness) != BRIO_OK) return NAN;
-    brio__stiffness_at(stiffness, w->sim->state->param, web_positions(w));
-    if (brio__stiffness_largest(stiffness, 1e-3, 2000, &w->k0, &iterations) < 0) w->k0 = NAN;
+    if (brio__stiffness_at(stiffness, w->sim->state, web_positions(w)) != BRIO_OK ||
+        brio__stiffness_largest(stiffness, 1e-3, 2000, &w->k0, &iterations) < 0)
+        w->k0 = NAN;
     brio__stiffness_free(stiffness);
     return fabs(w->k0);
 }
