@@ -143,54 +143,15 @@ static void derivatives(void **unused)
 
 /* ---- completeness ----------------------------------------------------------------------- */
 
-static bool pair_less(const int32_t *a, const int32_t *b)
-{
-    for (int k = 0; k < 4; k++)
-        if (a[k] != b[k]) return a[k] < b[k];
-    return false;
-}
-
-static int by_vertices(const void *a, const void *b)
-{
-    return pair_less(a, b) ? -1 : pair_less(b, a);
-}
-
-/* One order for all ways to name the same pair. */
-static void normal_order(int32_t v[4], bool edges)
-{
-#define SWAP(a, b)      \
-    do {                \
-        int32_t t_ = a; \
-        a = b;          \
-        b = t_;         \
-    } while (0)
-    if (edges) {
-        if (v[0] > v[1]) SWAP(v[0], v[1]);
-        if (v[2] > v[3]) SWAP(v[2], v[3]);
-        if (v[0] > v[2] || (v[0] == v[2] && v[1] > v[3])) {
-            SWAP(v[0], v[2]);
-            SWAP(v[1], v[3]);
-        }
-        return;
-    }
-    if (v[1] > v[2]) SWAP(v[1], v[2]);
-    if (v[2] > v[3]) SWAP(v[2], v[3]);
-    if (v[1] > v[2]) SWAP(v[1], v[2]);
-#undef SWAP
-}
-
-typedef struct PairList {
-    int64_t count;
-    int32_t (*v)[4];
-} PairList;
-
-static void list_add(PairList *list, const int32_t v[4], bool edges)
-{
-    list->v = realloc(list->v, (size_t)(list->count + 1) * sizeof *list->v);
-    assert_non_null(list->v);
-    memcpy(list->v[list->count], v, 4 * sizeof *v);
-    normal_order(list->v[list->count++], edges);
-}
+/* A loop over everything: the surfaces that the exact check uses, where their vertices are, and
+ * whose they are. */
+typedef struct Everything {
+    const BrioSystem *s;
+    const BrioExactSurface *t;
+    const double *x, *param;
+    int *owner; /* of each world vertex; -1: of none */
+    int64_t near;
+} Everything;
 
 static bool moves(const BrioSystem *s, const int32_t v[4])
 {
@@ -199,50 +160,143 @@ static bool moves(const BrioSystem *s, const int32_t v[4])
     return false;
 }
 
-/* All pairs of all primitives of the surfaces that the exact check uses. */
-static void brute_force(const BrioSystem *s, const BrioExactSurface *t, const double *x,
-                        double reach, PairList found[2])
+static bool meet(const Everything *a, int one, int other)
 {
-    int owners = s->body_count + s->obstacle_count;
-    bool *seen = calloc((size_t)s->vertex_count, sizeof *seen);
-    int *owner = calloc((size_t)s->vertex_count, sizeof *owner);
-    for (int64_t e = 0; e < t->edge_count; e++)
-        for (int k = 0; k < 2; k++)
-            seen[t->edge[2 * e + k]] = true, owner[t->edge[2 * e + k]] = t->edge_owner[e];
-    for (int64_t i = 0; i < s->vertex_count; i++)
-        for (int64_t f = 0; seen[i] && f < t->triangle_count; f++) {
-            int32_t v[4] = {(int32_t)i, t->triangle[3 * f], t->triangle[3 * f + 1],
-                            t->triangle[3 * f + 2]};
-            if (v[0] == v[1] || v[0] == v[2] || v[0] == v[3] || !moves(s, v) ||
-                (s->excluded && s->excluded[owner[i] * owners + t->triangle_owner[f]]))
-                continue;
-            double p[12], w[4];
-            for (int k = 0; k < 4; k++) memcpy(p + 3 * k, x + 3 * (int64_t)v[k], 3 * sizeof *p);
-            if (brio__closest_vertex_face(p, w) < reach) list_add(&found[0], v, false);
-        }
-    for (int64_t a = 0; a < t->edge_count; a++)
-        for (int64_t b = 0; b < a; b++) {
-            int32_t v[4] = {t->edge[2 * a], t->edge[2 * a + 1], t->edge[2 * b], t->edge[2 * b + 1]};
-            if (v[0] == v[2] || v[0] == v[3] || v[1] == v[2] || v[1] == v[3] || !moves(s, v) ||
-                (s->excluded && s->excluded[t->edge_owner[a] * owners + t->edge_owner[b]]))
-                continue;
-            double p[12], w[4];
-            for (int k = 0; k < 4; k++) memcpy(p + 3 * k, x + 3 * (int64_t)v[k], 3 * sizeof *p);
-            if (brio__closest_edge_edge(p, w) < reach) list_add(&found[1], v, true);
-        }
-    free(seen), free(owner);
+    int owners = a->s->body_count + a->s->obstacle_count;
+    return !a->s->excluded || !a->s->excluded[one * owners + other];
 }
 
-/* Pairs at random states (shaken by much more than dhat, so that surfaces are anywhere) against a
- * loop over everything. */
+/* The barrier of [Li2020], and how many pairs it acts between. */
+static double barrier(Everything *a, double d)
+{
+    double dhat = a->param[BRIO_CONTACT_DHAT];
+    d -= a->param[BRIO_CONTACT_THICKNESS];
+    if (d >= dhat) return 0;
+    if (d <= 0) return INFINITY;
+    a->near++;
+    return -a->param[BRIO_CONTACT_KAPPA] * (d - dhat) * (d - dhat) * log(d / dhat);
+}
+
+static void positions(const Everything *a, const int32_t node[4], double p[12])
+{
+    for (int k = 0; k < 4; k++) memcpy(p + 3 * k, a->x + 3 * (int64_t)node[k], 3 * sizeof *p);
+}
+
+/* Of a vertex and a triangle, an edge (d = c) or a vertex. */
+static double barrier_of(Everything *a, int32_t v, int32_t b, int32_t c, int32_t d)
+{
+    int32_t node[4] = {v, b, c, d};
+    double p[12], w[4];
+    if (!moves(a->s, node)) return 0;
+    positions(a, node, p);
+    return barrier(a, brio__closest_vertex_face(p, w));
+}
+
+static bool corner(const int32_t *triangle, int32_t v)
+{
+    return triangle[0] == v || triangle[1] == v || triangle[2] == v;
+}
+
+/* Triangles with the corners b and c and without v. */
+static int triangles_of(const Everything *a, int32_t b, int32_t c, int32_t v)
+{
+    int count = 0;
+    for (int64_t f = 0; f < a->t->triangle_count; f++) {
+        const int32_t *t = a->t->triangle + 3 * f;
+        count += corner(t, b) && corner(t, c) && !corner(t, v);
+    }
+    return count;
+}
+
+/* How often the vertex u counts on the surface without v: 1 - triangles - sum of (1 - triangles)
+ * over its edges. */
+static int count_of(const Everything *a, int32_t u, int32_t v)
+{
+    int triangles = triangles_of(a, u, u, v), count = 1 - triangles;
+    for (int64_t e = 0; triangles && e < a->t->edge_count; e++) {
+        int32_t b = a->t->edge[2 * e], c = a->t->edge[2 * e + 1];
+        int of = b == u || c == u ? triangles_of(a, b, c, v) : 0;
+        if (of) count -= 1 - of;
+    }
+    return triangles ? count : 0;
+}
+
+/* The sum over the triangles, edges and vertices before v, all but those of its own triangles. */
+static double before_vertex(Everything *a, int32_t v)
+{
+    const BrioExactSurface *t = a->t;
+    double sum = 0;
+    for (int64_t f = 0; f < t->triangle_count; f++) {
+        const int32_t *c = t->triangle + 3 * f;
+        if (!corner(c, v) && meet(a, a->owner[v], t->triangle_owner[f]))
+            sum += barrier_of(a, v, c[0], c[1], c[2]);
+    }
+    for (int64_t e = 0; e < t->edge_count; e++) {
+        int32_t b = t->edge[2 * e], c = t->edge[2 * e + 1];
+        if (b == v || c == v || !meet(a, a->owner[v], t->edge_owner[e])) continue;
+        double E = barrier_of(a, v, b, c, c);
+        int triangles = E != 0 ? triangles_of(a, b, c, v) : 0;
+        if (triangles > 1) sum += (1 - triangles) * E;
+    }
+    for (int32_t u = 0; u < a->s->vertex_count; u++) {
+        if (a->owner[u] < 0 || u == v || !meet(a, a->owner[v], a->owner[u])) continue;
+        double E = barrier_of(a, v, u, u, u);
+        int count = E != 0 ? count_of(a, u, v) : 0;
+        if (count) sum += count * E;
+    }
+    return sum;
+}
+
+/* The edge of the surface between two world vertices. */
+static int32_t surface_edge(const BrioSurface *s, int32_t a, int32_t b)
+{
+    for (int32_t e = 0; e < s->edge_count; e++) {
+        int32_t c = s->vertex[s->edge[2 * e]], d = s->vertex[s->edge[2 * e + 1]];
+        if ((a == c && b == d) || (a == d && b == c)) return e;
+    }
+    fail_msg("no edge between the vertices %d and %d", a, b);
+    return -1;
+}
+
+/* The sum over all pairs of edges, with the factor of nearly parallel ones. */
+static double between_edges(Everything *a)
+{
+    const BrioExactSurface *t = a->t;
+    const BrioSurface *surface = a->s->surface;
+    double sum = 0;
+    for (int64_t i = 0; i < t->edge_count; i++)
+        for (int64_t j = 0; j < i; j++) {
+            int32_t v[4] = {t->edge[2 * i], t->edge[2 * i + 1], t->edge[2 * j], t->edge[2 * j + 1]};
+            double p[12], w[4];
+            if (v[0] == v[2] || v[0] == v[3] || v[1] == v[2] || v[1] == v[3] || !moves(a->s, v) ||
+                !meet(a, t->edge_owner[i], t->edge_owner[j]))
+                continue;
+            positions(a, v, p);
+            double E = barrier(a, brio__closest_edge_edge(p, w));
+            if (E == 0) continue;
+            int32_t e = surface_edge(surface, v[0], v[1]), f = surface_edge(surface, v[2], v[3]);
+            double c =
+                brio__cross_square(p) / (1e-3 * surface->edge_square[e] * surface->edge_square[f]);
+            E *= surface->edge_crease[e] * surface->edge_crease[f];
+            sum += c < 1 ? c * (2 - c) * E : E;
+        }
+    return sum;
+}
+
+/* The energy at random states (shaken by much more than dhat, so that surfaces are anywhere)
+ * against a loop over everything. TOLERANCE 1e-11 of the sum of both kinds: terms of both signs. */
 static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
 {
     const BrioSystem *s = sim->system;
-    BrioSolver *solver = sim->stepper->solver;
+    BrioContact *contact = brio__potential_contact(sim->stepper->solver->potential);
     BrioExact *exact;
     assert_int_equal(brio__exact_create(s, &exact), BRIO_OK);
+    const BrioExactSurface *t = brio__exact_surface(exact);
     BrioRandom random = {23};
     double *start = world_of(sim), *x = numbers(3 * s->vertex_count);
+    int *owner = calloc((size_t)s->vertex_count, sizeof *owner);
+    for (int64_t i = 0; i < s->vertex_count; i++) owner[i] = -1;
+    for (int64_t e = 0; e < 2 * t->edge_count; e++) owner[t->edge[e]] = t->edge_owner[e / 2];
     for (int n = 0; n < 6; n++) {
         for (int64_t i = 0; i < 3 * s->vertex_count; i++) {
             int32_t v = (int32_t)(i / 3);
@@ -250,38 +304,20 @@ static void compare_pairs(BrioSim *sim, const char *what, int64_t *total)
             x[i] = start[i] +
                    (n && free_vertex ? (n % 3 ? 2e-3 : 2e-2) * brio__random_normal(&random) : 0);
         }
-        double min;
-        double reach = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT] +
-                       sim->state->param[s->contact_params + BRIO_CONTACT_THICKNESS];
-        int64_t contacts = brio__contact_count(brio__potential_contact(solver->potential),
-                                               sim->state->param, x, &min, NULL);
-        PairList expected[2] = {{0}}, got[2] = {{0}};
-        brute_force(s, brio__exact_surface(exact), x, reach, expected);
-        for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
-            const BrioPairs *pairs =
-                brio__contact_pairs(brio__potential_contact(solver->potential), kind);
-            for (int64_t e = 0; e < pairs->term.elements; e++) {
-                int32_t v[4];
-                brio__pairs_vertices(pairs, e, v);
-                list_add(&got[kind > 0], v, kind > 0);
-            }
-        }
-        if (contacts != expected[0].count + expected[1].count)
-            fail_msg("%s, state %d: %lld pairs, a loop over all finds %lld", what, n,
-                     (long long)contacts, (long long)(expected[0].count + expected[1].count));
-        for (int k = 0; k < 2; k++) {
-            assert_int_equal(got[k].count, expected[k].count);
-            if (got[k].count) {
-                qsort(got[k].v, (size_t)got[k].count, sizeof *got[k].v, by_vertices);
-                qsort(expected[k].v, (size_t)expected[k].count, sizeof *expected[k].v, by_vertices);
-                assert_memory_equal(got[k].v, expected[k].v,
-                                    (size_t)got[k].count * sizeof *got[k].v);
-            }
-            *total += got[k].count;
-            free(got[k].v), free(expected[k].v);
-        }
+        Everything all = {s, t, x, sim->state->param + s->contact_params, owner, 0};
+        double expected = between_edges(&all);
+        for (int32_t i = 0; i < s->surface->vertex_count; i++)
+            if (s->surface->vertex_crease[i] > 0)
+                expected +=
+                    s->surface->vertex_crease[i] * before_vertex(&all, s->surface->vertex[i]);
+        double got = brio__contact_evaluate(contact, sim->state->param, x, NULL, NULL);
+        bool same = isfinite(expected) ? fabs(got - expected) <= 1e-11 * expected : isinf(got);
+        if (!same)
+            fail_msg("%s, state %d: %.17g J, a loop over all finds %.17g J", what, n, got,
+                     expected);
+        *total += all.near;
     }
-    free(start), free(x);
+    free(start), free(x), free(owner);
     brio__exact_free(exact);
 }
 
@@ -320,8 +356,8 @@ static void all_pairs(void **unused)
     sim = folded_cloth();
     compare_pairs(sim, "folded cloth", &pairs[3]);
     brio_sim_free(sim);
-    print_message("  %lld pairs, with thickness %lld, with exclusions %lld, of a folded cloth "
-                  "%lld: the same as of a loop over everything\n",
+    print_message("  the energies of %lld pairs, with thickness %lld, with exclusions %lld, of a "
+                  "folded cloth %lld: as of a loop over everything\n",
                   (long long)pairs[0], (long long)pairs[1], (long long)pairs[2],
                   (long long)pairs[3]);
     for (int k = 0; k < 4; k++) assert_true(pairs[k] > 50);

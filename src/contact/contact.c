@@ -4,6 +4,7 @@
 
 #include "ccd.h"
 #include "../distance.h"
+#include "features.h"
 #include "law.h"
 
 #include <string.h>
@@ -39,8 +40,11 @@ struct BrioContact {
     /* that candidates were looked for with: how far apart they may be, and must be at rest */
     double reach, apart;
     BrioPairs candidate[CANDIDATES];
-    int32_t *edges; /* of edge-edge candidates: the two edges */
-    int64_t edges_room;
+    /* of vertex-face candidates: the vertex and the triangle; of edge-edge candidates: the two
+     * edges */
+    int32_t *who[2];
+    int64_t who_room[2];
+    BrioFeatures features;           /* of the surface before its vertices, at `now` */
     BrioPairs pair[BRIO_PAIR_KINDS]; /* closer than dhat */
     double *now;                     /* positions of the surface vertices that `pair` is of */
     double now_reach;                /* dhat + thickness then; NAN: never */
@@ -123,10 +127,15 @@ BrioStatus brio__contact_create(const BrioSystem *system, BrioContact **contact)
         status = brio__pairs_create(&c->candidate[k], energy[kind_of[k]], true,
                                     acts(c, kind_of[k]) ? likely : 0);
     if (status == BRIO_OK && !between_vertices(c)) {
-        c->edges = brio__alloc(2 * (size_t)likely, sizeof *c->edges);
+        for (int k = 0; k < 2; k++) {
+            c->who[k] = brio__alloc(2 * (size_t)likely, sizeof *c->who[k]);
+            c->who_room[k] = likely;
+        }
         c->step = brio__alloc((size_t)likely, sizeof *c->step);
-        c->edges_room = c->step_room = likely;
-        if (!c->edges || !c->step) status = BRIO_ERROR_MEMORY;
+        c->step_room = likely;
+        status = c->who[0] && c->who[1] && c->step
+                     ? brio__features_create(&c->features, surface, surface->primitive_count)
+                     : BRIO_ERROR_MEMORY;
     }
     if (status == BRIO_OK)
         *contact = c;
@@ -147,7 +156,8 @@ void brio__contact_free(BrioContact *c)
     brio__free(c->edge_box);
     brio__free(c->primitive_box);
     brio__free(c->node_box);
-    brio__free(c->edges);
+    for (int k = 0; k < 2; k++) brio__free(c->who[k]);
+    brio__features_free(&c->features);
     brio__free(c->step);
     brio__free(c);
 }
@@ -272,14 +282,31 @@ static bool covered(const BrioContact *c, const double *x, const double *dx)
 
 /* ---- candidates ------------------------------------------------------------------------- */
 
-static void add_candidate(BrioContact *c, int kind, const int32_t node[4])
+static void add_candidate(BrioContact *c, int kind, const int32_t node[4], int32_t first,
+                          int32_t second)
 {
     const BrioSurface *s = c->surface;
     if (s->fixed[node[0]] && s->fixed[node[1]] && s->fixed[node[2]] && s->fixed[node[3]]) return;
+    int64_t at = c->candidate[kind].term.elements;
     int32_t vertex[4];
     double rest = 1;
+    if (kind < 2 && at == c->who_room[kind]) {
+        int32_t *more = brio__realloc(c->who[kind], 2 * (size_t)at, 4 * (size_t)at, sizeof *more);
+        if (!more) {
+            c->out_of_memory = true;
+            return;
+        }
+        c->who[kind] = more;
+        c->who_room[kind] = 2 * at;
+    }
     for (int k = 0; k < 4; k++) vertex[k] = s->vertex[node[k]];
-    if (brio__pairs_add(&c->candidate[kind], vertex, &rest) != BRIO_OK) c->out_of_memory = true;
+    if (brio__pairs_add(&c->candidate[kind], vertex, &rest) != BRIO_OK) {
+        c->out_of_memory = true;
+        return;
+    }
+    if (kind == 2) return;
+    c->who[kind][2 * at] = first;
+    c->who[kind][2 * at + 1] = second;
 }
 
 static void vertices_with_face(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *face,
@@ -293,7 +320,8 @@ static void vertices_with_face(BrioContact *c, const BrioPrimitive *p, const Bri
             continue;
         if (overlap(&c->vertex_box[v], box))
             add_candidate(c, BRIO_PAIR_VERTEX_FACE,
-                          (int32_t[4]){v, face->node[0], face->node[1], face->node[2]});
+                          (int32_t[4]){v, face->node[0], face->node[1], face->node[2]}, v,
+                          (int32_t)(face - c->surface->primitive));
     }
 }
 
@@ -312,23 +340,8 @@ static void edges_with_edges(BrioContact *c, const BrioPrimitive *p, const BrioP
             if (a[0] == b[0] || a[0] == b[1] || a[1] == b[0] || a[1] == b[1] ||
                 !overlap(first, &c->edge_box[q->edge[j]]))
                 continue;
-            int64_t before = c->candidate[1].term.elements;
-            add_candidate(c, BRIO_PAIR_EDGE_EDGE, (int32_t[4]){a[0], a[1], b[0], b[1]});
-            if (c->candidate[1].term.elements == before) continue;
-            if (before == c->edges_room) {
-                int32_t *more =
-                    brio__realloc(c->edges, 2 * (size_t)before, 4 * (size_t)before, sizeof *more);
-                if (!more) {
-                    c->out_of_memory = true;
-                    c->candidate[1].term.elements = before;
-                    c->candidate[1].term.packs = (before + LANES - 1) / LANES;
-                    continue;
-                }
-                c->edges = more;
-                c->edges_room = 2 * before;
-            }
-            c->edges[2 * before] = p->edge[i];
-            c->edges[2 * before + 1] = q->edge[j];
+            add_candidate(c, BRIO_PAIR_EDGE_EDGE, (int32_t[4]){a[0], a[1], b[0], b[1]}, p->edge[i],
+                          q->edge[j]);
         }
     }
 }
@@ -348,7 +361,7 @@ static void vertices_with_vertices(BrioContact *c, const BrioPrimitive *p, const
             if (p->owner == q->owner &&
                 r[0] * r[0] + r[1] * r[1] + r[2] * r[2] < c->apart * c->apart)
                 continue;
-            add_candidate(c, CANDIDATES - 1, (int32_t[4]){u, v, v, v});
+            add_candidate(c, CANDIDATES - 1, (int32_t[4]){u, v, v, v}, u, v);
         }
 }
 
@@ -461,8 +474,18 @@ static void ensure(BrioContact *c, const double *param, const double *x, const d
 
 static double parallel_bound(const BrioContact *c, int64_t candidate)
 {
-    const int32_t *e = c->edges + 2 * candidate;
+    const int32_t *e = c->who[1] + 2 * candidate;
     return 1e-3 * c->surface->edge_square[e[0]] * c->surface->edge_square[e[1]];
+}
+
+/* What a candidate counts for: nothing if one of the two lies in a flat part of what keeps its
+ * shape (creases.c). */
+static double crease(const BrioContact *c, int kind, int64_t candidate)
+{
+    const BrioSurface *s = c->surface;
+    if (kind == 2) return 1;
+    const int32_t *who = c->who[kind] + 2 * candidate;
+    return kind == 0 ? s->vertex_crease[who[0]] : s->edge_crease[who[0]] * s->edge_crease[who[1]];
 }
 
 static bool same_positions(BrioContact *c, const double *x)
@@ -474,6 +497,50 @@ static bool same_positions(BrioContact *c, const double *x)
     return true;
 }
 
+/* Vertices and triangles: the features that are left when all that are near are gathered. */
+static void choose_features(BrioContact *c, const double *x, double reach)
+{
+    const BrioSurface *s = c->surface;
+    BrioPairs *from = &c->candidate[0];
+    BrioFeatures *f = &c->features;
+    brio__features_clear(f);
+    for (int64_t e = 0; e < from->term.elements; e++) {
+        if (!(from->distance[e] < reach) || crease(c, 0, e) == 0) continue;
+        const int32_t *who = c->who[0] + 2 * e;
+        if (brio__features_add(f, who[0], who[1], x, reach) != BRIO_OK) c->out_of_memory = true;
+    }
+    for (int64_t i = 0; i < f->count; i++) {
+        const BrioFeature *g = &f->feature[i];
+        bool constant =
+            s->fixed[g->v] && s->fixed[g->node[0]] && s->fixed[g->node[1]] && s->fixed[g->node[2]];
+        double rest = constant ? 0 : g->count * s->vertex_crease[g->v];
+        int32_t vertex[4] = {s->vertex[g->v]};
+        for (int k = 0; k < 3; k++) vertex[1 + k] = s->vertex[g->node[k]];
+        if (rest != 0 && brio__pairs_add(&c->pair[BRIO_PAIR_VERTEX_FACE], vertex, &rest) != BRIO_OK)
+            c->out_of_memory = true;
+    }
+}
+
+/* Edges and edges, or vertices and vertices. */
+static void choose_pairs(BrioContact *c, int k, const double *x, double reach)
+{
+    BrioPairs *from = &c->candidate[k];
+    for (int64_t e = 0; e < from->term.elements; e++) {
+        double rest[2] = {crease(c, k, e), 0};
+        if (!(from->distance[e] < reach) || rest[0] == 0) continue;
+        int32_t vertex[4];
+        int kind = kind_of[k];
+        brio__pairs_vertices(from, e, vertex);
+        if (kind == BRIO_PAIR_EDGE_EDGE) {
+            double at[12];
+            brio__pairs_positions(from, e, x, at);
+            rest[1] = parallel_bound(c, e);
+            if (brio__cross_square(at) < rest[1]) kind = BRIO_PAIR_PARALLEL;
+        }
+        if (brio__pairs_add(&c->pair[kind], vertex, rest) != BRIO_OK) c->out_of_memory = true;
+    }
+}
+
 /* Chooses the pairs closer than dhat at x. */
 static void refresh(BrioContact *c, const double *param, const double *x)
 {
@@ -483,22 +550,11 @@ static void refresh(BrioContact *c, const double *param, const double *x)
     ensure(c, param, x, NULL);
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_clear(&c->pair[k]);
     for (int k = 0; k < CANDIDATES; k++) {
-        BrioPairs *from = &c->candidate[k];
-        brio__pairs_measure(from, param, x);
-        for (int64_t e = 0; e < from->term.elements; e++) {
-            if (!(from->distance[e] < reach)) continue;
-            int32_t vertex[4];
-            double rest[2] = {1, 0};
-            int kind = kind_of[k];
-            brio__pairs_vertices(from, e, vertex);
-            if (kind == BRIO_PAIR_EDGE_EDGE) {
-                double at[12];
-                brio__pairs_positions(from, e, x, at);
-                rest[1] = parallel_bound(c, e);
-                if (brio__cross_square(at) < rest[1]) kind = BRIO_PAIR_PARALLEL;
-            }
-            if (brio__pairs_add(&c->pair[kind], vertex, rest) != BRIO_OK) c->out_of_memory = true;
-        }
+        brio__pairs_measure(&c->candidate[k], param, x);
+        if (k == 0)
+            choose_features(c, x, reach);
+        else
+            choose_pairs(c, k, x, reach);
     }
     for (int k = 0; k < BRIO_PAIR_KINDS; k++) brio__pairs_finish(&c->pair[k]);
     for (int32_t i = 0; i < s->vertex_count; i++)
@@ -540,7 +596,7 @@ BrioStatus brio__contact_assemble(BrioContact *c, const double *param, const dou
         brio__pairs_measure(from, param, x);
         for (int64_t e = 0; e < from->term.elements; e++) {
             int32_t vertex[4];
-            if (!(from->distance[e] < c->reach)) continue;
+            if (!(from->distance[e] < c->reach) || crease(c, k, e) == 0) continue;
             brio__pairs_vertices(from, e, vertex);
             BRIO_CHECK(brio__pairs_reserve(c->system, vertex, overlay));
         }

@@ -39,6 +39,12 @@ static inline void brio__pairs_vertices(const BrioPairs *pairs, int64_t element,
     for (int k = 0; k < 4; k++) vertex[k] = brio__pairs_vertex(pairs, element, k);
 }
 
+/* The rest data of one element, LANES apart; its weight comes first. */
+static inline const double *brio__pairs_rest(const BrioPairs *pairs, int64_t element)
+{
+    return pairs->term.rest + element / LANES * pairs->term.energy->rest * LANES + element % LANES;
+}
+
 /* What x, of all world vertices, has for those of one element: positions, or a direction. */
 static inline void brio__pairs_positions(const BrioPairs *pairs, int64_t element, const double *x,
                                          double out[12])

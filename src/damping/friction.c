@@ -138,9 +138,9 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
             if (mu == 0) continue;
             double d = closest(kind, x, w);
             if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
-            double force = brio__law_at(s->law)->force(param, mu, d);
-            if (kind == BRIO_PAIR_PARALLEL)
-                force *= mollifier(x, pairs->term.rest[(e / LANES * 2 + 1) * LANES + e % LANES]);
+            const double *rest = brio__pairs_rest(pairs, e);
+            double force = rest[0] * brio__law_at(s->law)->force(param, mu, d);
+            if (kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, rest[LANES]);
             for (int k = 0; k < 4; k++)
                 for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
             if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));

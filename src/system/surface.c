@@ -11,6 +11,8 @@ enum { LEAF = 4 }; /* primitives in a leaf of a tree, at most */
 void brio__surface_free(BrioSurface *s)
 {
     if (!s) return;
+    brio__surface_free_creases(s);
+    brio__free(s->face_edge);
     brio__free(s->vertex);
     brio__free(s->fixed);
     brio__free(s->edge);
@@ -69,14 +71,15 @@ static BrioStatus find_edges(BrioSurface *s, const double *X)
     Side *side = brio__alloc((size_t)sides, sizeof *side);
     s->edge = brio__alloc(2 * (size_t)sides, sizeof *s->edge);
     s->edge_square = brio__alloc((size_t)sides, sizeof *s->edge_square);
-    if (!side || !s->edge || !s->edge_square) {
+    s->face_edge = brio__alloc(3 * (size_t)s->primitive_count, sizeof *s->face_edge);
+    if (!side || !s->edge || !s->edge_square || !s->face_edge) {
         brio__free(side);
         return BRIO_ERROR_MEMORY;
     }
     sides = 0;
     for (int32_t i = 0; i < s->primitive_count; i++) {
         BrioPrimitive *p = &s->primitive[i];
-        for (int k = 0; k < 3; k++) p->edge[k] = -1;
+        for (int k = 0; k < 3; k++) p->edge[k] = s->face_edge[3 * (int64_t)i + k] = -1;
         for (int k = 0; k < (p->corners == 3 ? 3 : p->corners == 2); k++) {
             int32_t a = p->node[k], b = p->node[(k + 1) % 3];
             side[sides++] = (Side){BRIO_MIN(a, b), BRIO_MAX(a, b), i, k};
@@ -84,8 +87,10 @@ static BrioStatus find_edges(BrioSurface *s, const double *X)
     }
     qsort(side, (size_t)sides, sizeof *side, by_ends);
     for (int64_t k = 0; k < sides; k++) {
-        if (k > 0 && side[k].a == side[k - 1].a && side[k].b == side[k - 1].b) continue;
-        int32_t e = s->edge_count++;
+        bool again = k > 0 && side[k].a == side[k - 1].a && side[k].b == side[k - 1].b;
+        int32_t e = again ? s->edge_count - 1 : s->edge_count++;
+        s->face_edge[3 * (int64_t)side[k].primitive + side[k].place] = e;
+        if (again) continue;
         s->edge[2 * e] = side[k].a;
         s->edge[2 * e + 1] = side[k].b;
         s->edge_square[e] = 0;
@@ -232,6 +237,7 @@ BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const
             ? BRIO_OK
             : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = fill(s, system, X, x, number);
+    if (status == BRIO_OK) status = brio__surface_creases(s, system);
     brio__free(number);
     if (status == BRIO_OK)
         *surface = s;

@@ -4,7 +4,14 @@
  * A primitive is a triangle, or a lone edge or vertex where a body has no triangles. Every vertex
  * and edge belongs to exactly one primitive that contains it, so that overlapping pairs of
  * primitives name every pair of vertex and triangle, and of two edges, just once [Curtis2008]. The
- * trees' shapes are fixed when the surface is made; only boxes follow the motion. */
+ * trees' shapes are fixed when the surface is made; only boxes follow the motion.
+ *
+ * What edges and vertices count for in sums over a surface (creases.c):
+ *
+ *     count_E = 1 - (triangles of E),
+ *     count_u = 1 - (triangles of u) - sum of count_E over the edges of u,
+ *
+ * so that the triangles, edges and vertices around any point of the surface add up to one. */
 #ifndef BRIO_SURFACE_H
 #define BRIO_SURFACE_H
 
@@ -40,8 +47,18 @@ typedef struct BrioSurface {
     int32_t edge_count;
     int32_t *edge;       /* two surface vertices each */
     double *edge_square; /* squared rest lengths */
+    /* triangles of each edge and of each vertex, and edges of each vertex: from start[i] to
+     * start[i + 1] */
+    int32_t *edge_face_start, *edge_face;
+    int32_t *vertex_face_start, *vertex_face;
+    int32_t *vertex_edge_start, *vertex_edge;
+    int32_t *edge_count_of, *vertex_count_of; /* count_E, count_u */
+    /* how sharp they are: 0 in a flat part of a rigid surface, 1 on what is sharp or bends */
+    double *edge_crease, *vertex_crease;
+    int32_t *vertex_owner; /* bodies come first, then obstacles */
     int32_t primitive_count;
     BrioPrimitive *primitive;
+    int32_t *face_edge; /* the three edges of each triangle, from node k to node k + 1 */
     int32_t node_count;
     BrioTreeNode *node;
     int part_count;
@@ -54,5 +71,17 @@ typedef struct BrioSystem BrioSystem;
 BrioStatus brio__surface_create(const BrioSystem *system, const double *X, const double *x,
                                 BrioSurface **surface);
 void brio__surface_free(BrioSurface *surface);
+
+/* Fills in what edges and vertices count for, when all else is there. */
+BrioStatus brio__surface_creases(BrioSurface *surface, const BrioSystem *system);
+void brio__surface_free_creases(BrioSurface *surface);
+
+/* The same counts on the part of a surface that does not touch its vertex v: those of the
+ * triangles without v. Zero triangles: the edge or vertex is not there. `face`: the first of the
+ * triangles. v < 0: of the whole surface. */
+int32_t brio__edge_count_without(const BrioSurface *surface, int32_t edge, int32_t v,
+                                 int32_t *face);
+int32_t brio__vertex_count_without(const BrioSurface *surface, int32_t vertex, int32_t v,
+                                   int32_t *face);
 
 #endif
