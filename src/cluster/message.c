@@ -82,14 +82,9 @@ static void visit_surface(Stream *s, BrioSurface *f)
 {
     VALUE(f->vertex_count), VALUE(f->edge_count), VALUE(f->primitive_count), VALUE(f->node_count),
         VALUE(f->part_count);
-    ARRAY(f->vertex, f->vertex_count);
-    ARRAY(f->rest, 3 * (int64_t)f->vertex_count);
-    ARRAY(f->fixed, f->vertex_count);
-    ARRAY(f->edge, 2 * (int64_t)f->edge_count);
-    ARRAY(f->edge_square, f->edge_count);
-    ARRAY(f->primitive, f->primitive_count);
-    ARRAY(f->node, f->node_count);
-    ARRAY(f->part, f->part_count);
+#define X(name, count) ARRAY(f->name, count);
+    BRIO_SURFACE_ARRAYS(X, f)
+#undef X
 }
 
 static void visit_partition(Stream *s, BrioPartition *h, const BrioSystem *y)

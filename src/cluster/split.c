@@ -402,14 +402,9 @@ static void split_contact(Split *w)
     BrioSurface *n = to->surface = room(w, 1, sizeof *n);
     if (!n) return;
     *n = *f;
-    n->vertex = copy_of(w, f->vertex, f->vertex_count, sizeof *f->vertex);
-    n->rest = copy_of(w, f->rest, 3 * (int64_t)f->vertex_count, sizeof *f->rest);
-    n->fixed = copy_of(w, f->fixed, f->vertex_count, sizeof *f->fixed);
-    n->edge = copy_of(w, f->edge, 2 * (int64_t)f->edge_count, sizeof *f->edge);
-    n->edge_square = copy_of(w, f->edge_square, f->edge_count, sizeof *f->edge_square);
-    n->primitive = copy_of(w, f->primitive, f->primitive_count, sizeof *f->primitive);
-    n->node = copy_of(w, f->node, f->node_count, sizeof *f->node);
-    n->part = copy_of(w, f->part, f->part_count, sizeof *f->part);
+#define X(name, count) n->name = copy_of(w, f->name, count, sizeof *f->name);
+    BRIO_SURFACE_ARRAYS(X, f)
+#undef X
     for (int32_t i = 0; !w->failed && i < n->vertex_count; i++)
         n->vertex[i] = w->vertex[f->vertex[i]];
 }

@@ -30,29 +30,14 @@
 
 static const double SHARP = 10 * 3.14159265358979323846 / 180;
 
-void brio__surface_free_creases(BrioSurface *s)
-{
-    brio__free(s->edge_face_start);
-    brio__free(s->edge_face);
-    brio__free(s->vertex_face_start);
-    brio__free(s->vertex_face);
-    brio__free(s->vertex_edge_start);
-    brio__free(s->vertex_edge);
-    brio__free(s->edge_count_of);
-    brio__free(s->vertex_count_of);
-    brio__free(s->edge_crease);
-    brio__free(s->vertex_crease);
-    brio__free(s->vertex_owner);
-}
-
 static BrioStatus allocate(BrioSurface *s)
 {
     size_t edges = (size_t)s->edge_count, vertices = (size_t)s->vertex_count;
     size_t faces = (size_t)s->primitive_count;
     s->edge_face_start = brio__calloc(edges + 1, sizeof(int32_t));
-    s->edge_face = brio__alloc(3 * faces, sizeof(int32_t));
+    s->edge_face = brio__calloc(3 * faces, sizeof(int32_t));
     s->vertex_face_start = brio__calloc(vertices + 1, sizeof(int32_t));
-    s->vertex_face = brio__alloc(3 * faces, sizeof(int32_t));
+    s->vertex_face = brio__calloc(3 * faces, sizeof(int32_t));
     s->vertex_edge_start = brio__calloc(vertices + 1, sizeof(int32_t));
     s->vertex_edge = brio__alloc(2 * edges, sizeof(int32_t));
     s->edge_count_of = brio__alloc(edges, sizeof(int32_t));

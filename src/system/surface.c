@@ -11,16 +11,9 @@ enum { LEAF = 4 }; /* primitives in a leaf of a tree, at most */
 void brio__surface_free(BrioSurface *s)
 {
     if (!s) return;
-    brio__surface_free_creases(s);
-    brio__free(s->face_edge);
-    brio__free(s->vertex);
-    brio__free(s->fixed);
-    brio__free(s->edge);
-    brio__free(s->edge_square);
-    brio__free(s->rest);
-    brio__free(s->primitive);
-    brio__free(s->node);
-    brio__free(s->part);
+#define X(name, count) brio__free(s->name);
+    BRIO_SURFACE_ARRAYS(X, s)
+#undef X
     brio__free(s);
 }
 

@@ -65,6 +65,24 @@ typedef struct BrioSurface {
     BrioSurfacePart *part;
 } BrioSurface;
 
+/* Its arrays with their lengths, for what copies, sends or frees a surface `s`. */
+/* clang-format off */
+#define BRIO_SURFACE_ARRAYS(X, s) \
+    X(vertex, (s)->vertex_count) X(rest, 3 * (int64_t)(s)->vertex_count) \
+    X(fixed, (s)->vertex_count) X(vertex_owner, (s)->vertex_count) \
+    X(vertex_count_of, (s)->vertex_count) X(vertex_crease, (s)->vertex_count) \
+    X(vertex_face_start, (int64_t)(s)->vertex_count + 1) \
+    X(vertex_edge_start, (int64_t)(s)->vertex_count + 1) \
+    X(vertex_edge, 2 * (int64_t)(s)->edge_count) \
+    X(edge, 2 * (int64_t)(s)->edge_count) X(edge_square, (s)->edge_count) \
+    X(edge_count_of, (s)->edge_count) X(edge_crease, (s)->edge_count) \
+    X(edge_face_start, (int64_t)(s)->edge_count + 1) \
+    X(primitive, (s)->primitive_count) X(face_edge, 3 * (int64_t)(s)->primitive_count) \
+    X(vertex_face, 3 * (int64_t)(s)->primitive_count) \
+    X(edge_face, 3 * (int64_t)(s)->primitive_count) \
+    X(node, (s)->node_count) X(part, (s)->part_count)
+/* clang-format on */
+
 typedef struct BrioSystem BrioSystem;
 /* From the bodies and obstacles of a system that is otherwise complete; X: positions of all world
  * vertices at rest, x: at the start. */
@@ -74,7 +92,6 @@ void brio__surface_free(BrioSurface *surface);
 
 /* Fills in what edges and vertices count for, when all else is there. */
 BrioStatus brio__surface_creases(BrioSurface *surface, const BrioSystem *system);
-void brio__surface_free_creases(BrioSurface *surface);
 
 /* The same counts on the part of a surface that does not touch its vertex v: those of the
  * triangles without v. Zero triangles: the edge or vertex is not there. `face`: the first of the
