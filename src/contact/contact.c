@@ -365,35 +365,41 @@ static void vertices_with_vertices(BrioContact *c, const BrioPrimitive *p, const
         }
 }
 
+/* Whether a primitive belongs to this process: pairs of edges are looked for by the process of the
+ * first of both, those of a vertex and triangles by the process of the vertex, so that all of one
+ * vertex are together. */
+static bool mine(const BrioContact *c, int32_t primitive)
+{
+    return primitive >= c->first && primitive < c->end;
+}
+
 static void primitives_meet(BrioContact *c, int32_t i, int32_t j)
 {
     const BrioPrimitive *p = &c->surface->primitive[i], *q = &c->surface->primitive[j];
     const Box *a = &c->primitive_box[i], *b = &c->primitive_box[j];
     if (!overlap(a, b)) return;
     if (between_vertices(c)) {
-        vertices_with_vertices(c, p, q);
+        if (mine(c, i)) vertices_with_vertices(c, p, q);
         return;
     }
-    vertices_with_face(c, p, q, b);
-    vertices_with_face(c, q, p, a);
-    edges_with_edges(c, p, q, b);
+    if (mine(c, i)) vertices_with_face(c, p, q, b);
+    if (mine(c, j)) vertices_with_face(c, q, p, a);
+    if (mine(c, i)) edges_with_edges(c, p, q, b);
 }
 
-/* Whether a node has primitives that are this process's affair. */
+/* Whether a node has primitives of this process. */
 static bool concerns(const BrioContact *c, const BrioTreeNode *a)
 {
     return a->first < c->end && a->first + a->count > c->first;
 }
 
-/* The order of descent depends on the shapes of the trees only. A pair is the affair of whose its
- * first primitive is. */
+/* The order of descent depends on the shapes of the trees only. */
 static void nodes_meet(BrioContact *c, int32_t i, int32_t j)
 {
     const BrioTreeNode *a = &c->surface->node[i], *b = &c->surface->node[j];
-    if (!concerns(c, a) || !overlap(&c->node_box[i], &c->node_box[j])) return;
+    if (!(concerns(c, a) || concerns(c, b)) || !overlap(&c->node_box[i], &c->node_box[j])) return;
     if (!a->right && !b->right) {
-        for (int32_t k = BRIO_MAX(a->first, c->first); k < BRIO_MIN(a->first + a->count, c->end);
-             k++)
+        for (int32_t k = a->first; k < a->first + a->count; k++)
             for (int32_t l = b->first; l < b->first + b->count; l++) primitives_meet(c, k, l);
     } else if (!b->right || (a->right && a->count >= b->count)) {
         nodes_meet(c, i + 1, j);
@@ -414,7 +420,7 @@ static void node_meets_itself(BrioContact *c, int32_t i)
         nodes_meet(c, i + 1, a->right);
         return;
     }
-    for (int32_t k = BRIO_MAX(a->first, c->first); k < BRIO_MIN(a->first + a->count, c->end); k++)
+    for (int32_t k = a->first; k < a->first + a->count; k++)
         for (int32_t l = a->first; l < k; l++) primitives_meet(c, k, l);
 }
 
