@@ -228,14 +228,13 @@ static double search(double excess, double linear, double square)
 }
 
 /* The first target, or that of the step before. */
-static BrioStatus target_at_start(BrioStepper *s, double ground, double *target)
+static double target_at_start(BrioStepper *s, double ground)
 {
-    *target = brio_stepper_target(s);
-    if (!isnan(*target)) return BRIO_OK;
+    double target = brio_stepper_target(s);
+    if (!isnan(target)) return target;
     double first = brio_stepper_kinetic(s, brio_stepper_v(s)) +
                    brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), NULL);
-    *target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
-    return BRIO_OK;
+    return ground + brio_stepper_value(s, "energy_scale") * (first - ground);
 }
 
 /* Backward Euler's step with what A-search chooses from: w, dv, M dv and P at its end. */
@@ -283,9 +282,9 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double *w = brio_stepper_scratch(s, 1);
     double *dv = brio_stepper_scratch(s, 2);
     double *p = brio_stepper_scratch(s, 5);
-    double ground, target, potential, added, dissipated;
+    double ground, potential, added, dissipated;
     BRIO_CHECK(ground_level(s, &ground));
-    BRIO_CHECK(target_at_start(s, ground, &target));
+    double target = target_at_start(s, ground);
     BRIO_CHECK(search_solve(s, h, q, w, dv, p, &potential));
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);
