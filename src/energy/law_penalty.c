@@ -1,7 +1,8 @@
 /* A one-sided spring [You2026, Eq. 14; Dinev2018, Eq. 38]:
  *
- *     b = kappa/2 (d - dhat)^2,    b' = kappa (d - dhat),    b'' = kappa    for d < dhat,    0
- * beyond.
+ *     b = kappa/2 (d - dhat)^2,    b' = kappa (d - dhat),    b'' = kappa
+ *
+ * for d < dhat, and 0 beyond.
  *
  * What is pressed sinks in; nothing is forbidden, so every integrator may use it. Between bodies it
  * acts between vertices, with `self` in place of dhat. */

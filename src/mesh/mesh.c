@@ -1,8 +1,8 @@
 /* The mesh: making, checking, boundary of the tets, edges, adjacency.
  *
  * Everything that looks for equal faces or edges sorts them by counting, one pass per vertex of the
- * key from the last to the first (least significant digit first), which takes O(elements +
- * vertices) whatever the mesh looks like, and gives the same order everywhere. */
+ * key from the last to the first (least significant digit first), which takes
+ * O(elements + vertices) whatever the mesh looks like, and gives the same order everywhere. */
 #include "mesh.h"
 
 #include "../vec.h"
@@ -233,8 +233,8 @@ typedef struct Side {
     int32_t from;
 } Side;
 
-/* Sorts by v[0], v[1], ... v[keys - 1]. `other` has the same size, `start` has room for vertices +
- * 1. Returns the one of the two arrays that holds the result. */
+/* Sorts by v[0], v[1], ... v[keys - 1]. `other` has the same size, `start` has room for
+ * vertices + 1 numbers. Returns the one of the two arrays that holds the result. */
 static Side *sort_sides(Side *side, Side *other, int64_t count, int keys, int64_t *start,
                         int64_t vertices)
 {
