@@ -2,10 +2,11 @@
  * spring's own weight.
  *
  * With n the unit vector of the spring, the force is E' = k w d (1 + beta d^2) along n, and the
- * Hessian
+ * Hessian, with
  *
- *     K = E'' n n^T + E'/l (I - n n^T),    E'' = k w (1 + 3 beta d^2),    blocks K on the diagonal,
- * -K off it.
+ *     K = E'' n n^T + E'/l (I - n n^T),    E'' = k w (1 + 3 beta d^2),
+ *
+ * has the blocks K on the diagonal and -K off it.
  *
  * E'' is positive; the projection clamps E'/l, the eigenvalue across the spring, at zero. */
 #include "mat3_lane.h"

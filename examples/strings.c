@@ -2,8 +2,9 @@
  *
  *     E = k w/2 max(l - l0, 0)^2,    l = |x1 - x0|.
  *
- * With n the direction of the spring, the gradient is E' n and the Hessian E'' n n^T + E'/l (I - n
- * n^T), both zero while it is slack. The program lets a rope of such springs swing.
+ * With n the direction of the spring, the gradient is E' n and the Hessian
+ * E'' n n^T + E'/l (I - n n^T), both zero while it is slack. The program lets a rope of such
+ * springs swing.
  *
  *     cc strings.c -o strings $(pkg-config --cflags --libs brio) -lm && ./strings */
 #include <brio/brio.h>

@@ -2,21 +2,11 @@
 #ifndef BRIO_BASE_H
 #define BRIO_BASE_H
 
-#include "brio/brio.h"
+#include "macros.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-
-#define BRIO_CHECK(call)                        \
-    do {                                        \
-        BrioStatus status_ = (call);            \
-        if (status_ != BRIO_OK) return status_; \
-    } while (0)
-
-#define BRIO_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define BRIO_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define BRIO_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- log and errors --------------------------------------------------------------------- */
 

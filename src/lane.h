@@ -144,9 +144,9 @@ static inline lane lane_unit_scale(lane a, lane *inverse)
 /* ---- logarithm -------------------------------------------------------------------------- */
 
 /* ln a for finite normal a > 0, to about one unit in the last place: a = m 2^e with m in
- * [sqrt(1/2), sqrt 2), ln m = 2 artanh(s), s = f/(2 + f), f = m - 1, by its series to s^23 (|s| <
- * 0.1716: the next term is below 2^-58), where 2 s is written f - f^2/2 + s f^2/2 so that the
- * leading term is exact. */
+ * [sqrt(1/2), sqrt 2), ln m = 2 artanh(s), s = f/(2 + f), f = m - 1, by its series to
+ * s^23 (|s| < 0.1716: the next term is below 2^-58), where 2 s is written f - f^2/2 + s f^2/2 so
+ * that the leading term is exact. */
 static inline lane lane_log(lane a)
 {
     lane_int bits = (lane_int)a;

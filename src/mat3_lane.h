@@ -226,14 +226,16 @@ static inline void svd3(const mat3l *f, mat3l *u, lane sigma[3], mat3l *v)
 /* The trace of the stretch, i1 = sigma_0 + sigma_1 + sigma_2 (sigma_2 signed), without a
  * decomposition: it is the largest root of
  *
- *     p(t) = t^4 - 2 i2 t^2 - 8 J t + i2^2 - 4 k,    i2 = sum sigma^2, k = sum of sigma_i^2
- * sigma_j^2, J = det f
+ *     p(t) = t^4 - 2 i2 t^2 - 8 J t + i2^2 - 4 k,
+ *     i2 = sum sigma_i^2,    k = sum of sigma_i^2 sigma_j^2,    J = det f
  *
  * (its four roots are the sums with an even number of minus signs), found by Newton's method from
- * above, where p is convex and the iteration monotone. The closest rotation is its derivative by f:
- * r = di1/df = -(p_i2 di2/df + p_J dJ/df + p_k dk/df)/p'(i1), with p'(i1) = 8
- * (s0+s1)(s0+s2)(s1+s2). Where that product is small the rotation is nearly undetermined and the
- * SVD decides it. */
+ * above, where p is convex and the iteration monotone. The closest rotation is its derivative by f,
+ *
+ *     r = di1/df = -(p_i2 di2/df + p_J dJ/df + p_k dk/df)/p'(i1),
+ *     p'(i1) = 8 (s0+s1)(s0+s2)(s1+s2).
+ *
+ * Where that product is small the rotation is nearly undetermined and the SVD decides it. */
 static inline lane polar3(const mat3l *f, const mat3l *cof, lane i2, lane k, lane J, mat3l *r)
 {
     lane t = lane_sqrt(3 * i2), c0 = i2 * i2 - 4 * k;

@@ -2,9 +2,9 @@
  * and the JSON that comes out reads back as the same JSON. The input is a document, a zero, and
  * assignments with zeros between them.
  *
- *     clang -g -O1 -std=gnu17 -fsanitize=fuzzer,address,undefined -DBRIO_HAVE_LIBFYAML -Isrc
- * -Iinclude \ tests/fuzz_tree.c src/scene/tree*.c src/scene/yaml.c src/scene/json.c src/field.c
- * src/base.c -lfyaml -lm */
+ *     clang -g -O1 -std=gnu17 -fsanitize=fuzzer,address,undefined -DBRIO_HAVE_LIBFYAML \
+ *         -Isrc -Iinclude tests/fuzz_tree.c src/scene/tree*.c src/scene/yaml.c src/scene/json.c \
+ *         src/field.c src/base.c -lfyaml -lm */
 #include "scene/parse.h"
 
 #include <stdlib.h>

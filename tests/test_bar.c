@@ -25,8 +25,8 @@ static void bar_by_hand(void **state)
     const BrioEnergy *energy = brio__energy("neo-hookean-1d");
     double E = 40, X[6] = {1, 5, 5, 1.5, 5, 5}, rest[16], g[6], H[36];
     energy->rest_shape(X, 1, NAN, rest);
-    /* F = 2: psi = 10 (3 - 2 ln 2), times L = 1/2; psi' = 20 (2 - 1/2) = 30; psi''/L = 20 (1 + 1/4)
-     * 2 = 50 */
+    /* F = 2: psi = 10 (3 - 2 ln 2), times L = 1/2; psi' = 20 (2 - 1/2) = 30;
+     * psi''/L = 20 (1 + 1/4) 2 = 50 */
     double x[6] = {-1, 7, 3, 0, 9, 4};
     near(brio__energy_one(energy, &E, rest, x, g, H, true), 5 * (3 - 2 * log(2)), 1e-14);
     const double expected[6] = {-30, 0, 0, 30, 0, 0};

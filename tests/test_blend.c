@@ -143,8 +143,8 @@ static void backward_euler(const Convex *p, double h, const double *x, const dou
     }
 }
 
-/* Eq. 43 and 45, both of which hold for every potential; with the Bregman distance B(a, b) = E(a) -
- * E(b) - (a - b).grad E(b), which is not negative for convex ones:
+/* Eq. 43 and 45, both of which hold for every potential; with the Bregman distance
+ * B(a, b) = E(a) - E(b) - (a - b).grad E(b), which is not negative for convex ones:
  *
  *     forward Euler   H' - H = B(x', x) + h^2/2 |M^-1 grad E(x)|^2_M >= 0,
  *     backward Euler  H - H' = B(x, x') + h^2/2 |M^-1 grad E(x')|^2_M >= 0.
@@ -205,8 +205,9 @@ static double test_energy(double k, double x)
 }
 static double test_slope(double k, double x) { return 2 * k * x * (1 - sqrt(2) / sqrt(x * x + 1)); }
 
-/* The positive beta with E(beta) = E(0) + (beta + 1) E'(x_max), k = 1. E'' = 2 - 2 sqrt(2)/(x^2 +
- * 1)^(3/2) vanishes at x^2 + 1 = 2^(1/3), so that x_max = -sqrt(2^(1/3) - 1). */
+/* The positive beta with E(beta) = E(0) + (beta + 1) E'(x_max), k = 1.
+ * E'' = 2 - 2 sqrt(2)/(x^2 + 1)^(3/2) vanishes at x^2 + 1 = 2^(1/3), so that
+ * x_max = -sqrt(2^(1/3) - 1). */
 static double find_beta(void)
 {
     double x_max = -sqrt(cbrt(2) - 1), low = 1, high = 10;
@@ -335,10 +336,10 @@ static BrioSim *two_springs(double k, double m, double x0, double v0, double h)
 }
 
 /* x0 in (0, 1), v0 = -x0/h: x1 = 0, v1 = v0 solves backward Euler's equations and the energy rises
- * by E(0) - E(x0). The same goes for x0 up to sqrt((2 sqrt(2) - 1)^2 - 1) = 1.5307, where E(x0) =
- * E(0). What the paper does not say: x1 = 0 minimises backward Euler's objective only if m + h^2
- * E''(0) > 0, that is 2 (sqrt(2) - 1) k h^2 < m. Beyond, a method that minimises goes elsewhere,
- * and the engine's does. */
+ * by E(0) - E(x0). The same goes for x0 up to sqrt((2 sqrt(2) - 1)^2 - 1) = 1.5307, where
+ * E(x0) = E(0). What the paper does not say: x1 = 0 minimises backward Euler's objective only if
+ * m + h^2 E''(0) > 0, that is 2 (sqrt(2) - 1) k h^2 < m. Beyond, a method that minimises goes
+ * elsewhere, and the engine's does. */
 static void counterexample(void **unused)
 {
     (void)unused;

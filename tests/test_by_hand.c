@@ -221,8 +221,9 @@ static double weight_gradients(const double *X, double g[4][3])
     return volume6 / 6;
 }
 
-/* The Hessian at rest is that of linear elasticity, V g_a C g_b with C_rjsk = lambda d_rj d_sk + mu
- * (d_rs d_jk + d_rk d_js), projected or not. TOLERANCE 1e-9 of the largest entry. */
+/* The Hessian at rest is that of linear elasticity, V g_a C g_b with
+ * C_rjsk = lambda d_rj d_sk + mu (d_rs d_jk + d_rk d_js), projected or not. TOLERANCE 1e-9 of the
+ * largest entry. */
 static void small_strains(const BrioEnergy *energy, double nu)
 {
     BrioMaterial material;
@@ -417,8 +418,8 @@ static void attach_two(BrioBuilder *builder)
 }
 
 /* Attachments alone are quadratic (the spring between the points is of no strength), so one Newton
- * step is exact: with any tolerance, since the last step is taken. (m + h^2 k) x' = m x + h^2 k
- * p. */
+ * step is exact: with any tolerance, since the last step is taken.
+ * (m + h^2 k) x' = m x + h^2 k p. */
 static void last_step_taken(void **unused)
 {
     (void)unused;

@@ -200,8 +200,8 @@ static void energy_meets_target(void **unused)
 }
 
 /* A body thrown: with weight treated exactly it is on the parabola with the parabola's energy at
- * steps of any length, after gravity has changed and after a push; the paper's form loses m (h
- * g)^2/2 in every step. No alpha acts on flight, so that decay cannot take from it: the energy
+ * steps of any length, after gravity has changed and after a push; the paper's form loses
+ * m (h g)^2/2 in every step. No alpha acts on flight, so that decay cannot take from it: the energy
  * stays above the target. */
 static void flight(void **unused)
 {
@@ -297,8 +297,8 @@ static void rest_is_still(void **unused)
 }
 
 /* A stiff ball bounces as high with a loose solve as with a tight one: what the solver leaves over
- * does not become vibration. Without the force that stands for it in dv the loose one rises to 0.54
- * m only. TOLERANCE 0.03 m: the way into and out of the barrier differs. */
+ * does not become vibration. Without the force that stands for it in dv the loose one rises to
+ * 0.54 m only. TOLERANCE 0.03 m: the way into and out of the barrier differs. */
 static void loose_solves(void **unused)
 {
     (void)unused;

@@ -302,8 +302,8 @@ static void energy(void **unused)
 
 /* Free bodies keep their momentum although velocities are scaled and the factor is in single
  * precision. They drift slowly and spin about themselves, so that the round-off of positions far
- * away is none of it. TOLERANCE 1e-12 of the momentum that halves of a cube have from its spin, 60
- * kg m/s. */
+ * away is none of it. TOLERANCE 1e-12 of the momentum that halves of a cube have from its spin,
+ * 60 kg m/s. */
 static void momentum(void **unused)
 {
     (void)unused;

@@ -71,8 +71,8 @@ static const Variant variants[] = {
     {"decoupled sdirk2, 0.5", "decoupled", 2, {{"alpha", {0.5}}}},
 };
 
-/* What damps. Implicit methods take Rayleigh's stiffness of the start of the step [You2026, Eq.
- * 17]: of first order. It is projected to semidefinite, so as a function of the pose it is
+/* What damps. Implicit methods take Rayleigh's stiffness of the start of the step [You2026,
+ * Eq. 17]: of first order. It is projected to semidefinite, so as a function of the pose it is
  * continuous with kinks, on which explicit methods above second order do not reach theirs. */
 typedef struct Case {
     const char *name;

@@ -136,8 +136,8 @@ static void solve(double a, const double *Z, const double *B, double *X)
     multiply(inverse, B, X);
 }
 
-/* I + Z sum b_i K_i with K_i = I + Z sum a_ij K_j: a Runge-Kutta method on z' = L z with Z = h
- * L. */
+/* I + Z sum b_i K_i with K_i = I + Z sum a_ij K_j: a Runge-Kutta method on z' = L z with
+ * Z = h L. */
 static void runge_kutta(const BrioTableau *t, Oscillator o, double *R)
 {
     const double Z[4] = {0, o.h, -o.h * o.k / o.m, -o.h * o.c / o.m};

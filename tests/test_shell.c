@@ -372,8 +372,8 @@ static void cylinder(void **unused)
 }
 
 /* The tip's fall under a small weight and the first frequency of a strip along z whose first two
- * rows are held, over those of a beam of stiffness EI per width and length L: the tip sinks by q
- * L^4/(8 EI), and w = 1.8751^2 sqrt(EI/(areal L^4)). */
+ * rows are held, over those of a beam of stiffness EI per width and length L: the tip sinks by
+ * q L^4/(8 EI), and w = 1.8751^2 sqrt(EI/(areal L^4)). */
 static void strip(BrioMesh *mesh, int columns, double EI, double L, double nu, double *tip,
                   double *frequency)
 {
@@ -417,8 +417,8 @@ static void strip(BrioMesh *mesh, int columns, double EI, double L, double nu, d
     brio_mesh_free(mesh);
 }
 
-/* Strips of equilateral triangles of nu = 1/3, the magnitude of the mesh's own, are beams of E
- * t^3/12. Holding two rows clamps the strip in the middle between them. TOLERANCE 3 % at the
+/* Strips of equilateral triangles of nu = 1/3, the magnitude of the mesh's own, are beams of
+ * E t^3/12. Holding two rows clamps the strip in the middle between them. TOLERANCE 3 % at the
  * finest. The grid's diagonals alternate, so that each row of vertices is measured at every other
  * place only and yields in between: a fifth softer than a plate. */
 static void cantilever(void **unused)

@@ -52,8 +52,8 @@ static Closed mixed(long double Y, double alpha)
 {
     return (Closed){(1 + alpha * (long double)Y) / (1 + Y), (2 + alpha * (long double)Y) / (1 + Y)};
 }
-/* Positions by SDIRK2, R = (1 + (1 - 2 g) z)/(1 - g z)^2, momenta by its adjoint, 1/R(-z); z = i
- * sqrt(Y). */
+/* Positions by SDIRK2, R = (1 + (1 - 2 g) z)/(1 - g z)^2, momenta by its adjoint, 1/R(-z);
+ * z = i sqrt(Y). */
 static Closed decoupled(long double Y, double alpha)
 {
     (void)alpha;

@@ -158,10 +158,11 @@ static BrioStatus create(const BrioSystem *system, BrioSolveTotals *totals, void
 
 static void destroy(void *self) { (void)self; }
 
-static double value(void *self, const BrioPose *pose, double *gradient)
+static double value(void *self, const BrioPose *pose, double *gradient, double *term_energy)
 {
     (void)self;
     (void)gradient;
+    (void)term_energy;
     return pose->state->time;
 }
 

@@ -1,9 +1,12 @@
-/* Errors and orders of a comparison. Distances of end positions are |x - y| = sqrt(sum m_i
- * |x_i - y_i|^2 / sum m_i). Against a reference x* the order between two step sizes is ln(e_1/e_2)
- * / ln(h_1/h_2). Without one, three step sizes h_1 > h_2 > h_3 of a method with x = x* + C h^p give
+/* Errors and orders of a comparison. Distances of end positions are
  *
- *     |x_1 - x_2| / |x_2 - x_3| = (h_1^p - h_2^p) / (h_2^p - h_3^p),      x* = x_3 + (x_3 - x_2)
- * h_3^p / (h_2^p - h_3^p)
+ *     |x - y| = sqrt(sum m_i |x_i - y_i|^2 / sum m_i).
+ *
+ * Against a reference x* the order between two step sizes is ln(e_1/e_2)/ln(h_1/h_2). Without one,
+ * three step sizes h_1 > h_2 > h_3 of a method with x = x* + C h^p give
+ *
+ *     |x_1 - x_2| / |x_2 - x_3| = (h_1^p - h_2^p) / (h_2^p - h_3^p),
+ *     x* = x_3 + (x_3 - x_2) h_3^p / (h_2^p - h_3^p)
  *
  * [Richardson1911]; p is found by bisection, so that the ratios need not be equal. */
 #include "compare_parts.h"

@@ -13,8 +13,8 @@
 enum { COLUMNS = 90, ROWS = 101 }; /* so that no point lies on the lines of Eq. 22 and 23 */
 static const double width = 4.5, height = 10; /* X = h d, Y = h^2 k */
 
-/* Stability from the polynomial 1 + z + z^2/2 + ... of the method at both eigenvalues z of h [[0,
- * 1], [-k, -d]]. */
+/* Stability from the polynomial 1 + z + z^2/2 + ... of the method at both eigenvalues z of
+ * h [[0, 1], [-k, -d]]. */
 static bool stable_polynomial(double X, double Y, int degree)
 {
     double complex root = csqrt(X * X - 4 * Y);

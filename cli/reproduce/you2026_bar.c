@@ -27,8 +27,8 @@ typedef struct Spectrum {
     double frequency[NODES], energy[NODES], total;
 } Spectrum;
 
-/* Free-free bar with half masses at its ends: w_k = 2 sqrt(k/m) sin(k pi / 2n), mode shapes cos(k
- * pi i / n), exactly. */
+/* Free-free bar with half masses at its ends: w_k = 2 sqrt(k/m) sin(k pi / 2n), mode shapes
+ * cos(k pi i / n), exactly. */
 static void bar_spectrum(BrioSim *sim, double c, Spectrum *s)
 {
     double x[3 * NODES], v[3 * NODES];

@@ -232,8 +232,8 @@ BRIO_API const BrioField *brio_material_fields(const char *type); /* NULL: no su
 
 /* AUTO takes the kind from the material. A bar1d is a line of edges along x that moves along x
  * only; points are vertices with mass and nothing between them; a shell is a sheet of triangles. An
- * affine body has twelve coordinates, whatever its mesh (tets or a closed surface): it moves as x =
- * A X + p, and the material `affine` keeps A close to a rotation; of the material of a solid it
+ * affine body has twelve coordinates, whatever its mesh (tets or a closed surface): it moves as
+ * x = A X + p, and the material `affine` keeps A close to a rotation; of the material of a solid it
  * takes E and rho. */
 typedef enum BrioKind {
     BRIO_KIND_AUTO,
@@ -507,8 +507,8 @@ BRIO_API BrioStatus brio_sim_save(BrioSim *sim, const char *file, int replace, B
 BRIO_API BrioStatus brio_sim_restore(BrioSim *sim, const char *file, BrioError *error);
 
 /* A run with its results in a folder, as `brio run` does it, to the same bytes: energy.csv,
- * probes.csv, frames, motion, run.json, a checkpoint. (The page report.html is made by `brio
- * view`.) */
+ * probes.csv, frames, motion, run.json, a checkpoint. (The page report.html is made by
+ * `brio view`.) */
 typedef struct BrioProgress {
     int64_t step, steps;
     double time, end; /* s, simulated */

@@ -159,9 +159,9 @@ BRIO_API BrioStatus brio_stepper_prepare(BrioStepper *stepper, const BrioObjecti
  * many of those there were, for reports. */
 BRIO_API double brio_stepper_tolerance(const BrioStepper *stepper, int *max_iterations);
 BRIO_API void brio_stepper_count_iterations(BrioStepper *stepper, int count);
-/* How many rods there are; the force f of those of the last solve, M (q - target) + s a grad(P + D)
- * = f; velocities fitted to the rods at q and a time: M^-1 times a sum of their pulls is taken out.
- * Without rods they change nothing (f = 0). */
+/* How many rods there are; the force f of those of the last solve,
+ * M (q - target) + s a grad(P + D) = f; velocities fitted to the rods at q and a time: M^-1 times a
+ * sum of their pulls is taken out. Without rods they change nothing (f = 0). */
 BRIO_API int brio_stepper_rods(const BrioStepper *stepper);
 BRIO_API void brio_stepper_rod_force(BrioStepper *stepper, double *f);
 BRIO_API BrioStatus brio_stepper_fit_velocities(BrioStepper *stepper, const double *q, double time,
@@ -210,9 +210,9 @@ BRIO_API void brio_stepper_count_damping(BrioStepper *stepper, const BrioObjecti
  * filter velocities). */
 BRIO_API int brio_stepper_dampers(const BrioStepper *stepper);
 BRIO_API int brio_stepper_damped(const BrioStepper *stepper);
-/* What has been counted in this step: f += scale times minus the damping forces, model by model; r
- * = what solves left unbalanced. The third forgets the damping forces, for a step that is discarded
- * and tried again. */
+/* What has been counted in this step: f += scale times minus the damping forces, model by model;
+ * r = what solves left unbalanced. The third forgets the damping forces, for a step that is
+ * discarded and tried again. */
 BRIO_API void brio_stepper_add_damping(BrioStepper *stepper, double scale, double *f);
 BRIO_API void brio_stepper_residual(BrioStepper *stepper, double *r);
 BRIO_API void brio_stepper_discard_damping(BrioStepper *stepper);

@@ -1,7 +1,7 @@
 /* The stiffness K = d2P/dq2 of a system at a configuration, exact (not made semidefinite), and the
  * vibrations about it: K phi = w^2 M phi with the engine's own masses, phi_i . M phi_j = delta_ij.
- * M^-1/2 K M^-1/2 is symmetric with the eigenvalues of M^-1 K; its eigenvectors y give phi = M^-1/2
- * y. */
+ * M^-1/2 K M^-1/2 is symmetric with the eigenvalues of M^-1 K; its eigenvectors y give
+ * phi = M^-1/2 y. */
 #ifndef BRIO_MODES_H
 #define BRIO_MODES_H
 
@@ -44,9 +44,9 @@ void brio__modes_free(BrioModes *modes);
 void brio__modes_project(const BrioSystem *system, const BrioModes *modes, const double *u,
                          double *amplitude, double *scratch);
 
-/* The rotation R (row by row) and shift t that bring points X nearest to x: least sum of m |R X + t
- * - x|^2, by the greatest eigenvector of a 4 x 4 matrix [Horn1987]. Where several rotations do
- * equally well (points on a line), the smallest one. */
+/* The rotation R (row by row) and shift t that bring points X nearest to x: least sum of
+ * m |R X + t - x|^2, by the greatest eigenvector of a 4 x 4 matrix [Horn1987]. Where several
+ * rotations do equally well (points on a line), the smallest one. */
 BrioStatus brio__rigid_fit(int64_t count, const double *mass, const double *X, const double *x,
                            double R[9], double t[3]);
 

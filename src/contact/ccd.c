@@ -62,8 +62,8 @@ static double scale_for(double size)
     return ldexp(1, exponent > -1000 ? -exponent : 1000);
 }
 
-/* The corners' differences a_i - b_j at both ends of the motion; for v f0 f1 f2 the pairs are (v,
- * f_i). */
+/* The corners' differences a_i - b_j at both ends of the motion; for v f0 f1 f2 the pairs are
+ * (v, f_i). */
 typedef struct Motion {
     int pairs; /* 3: vertex-face, 4: edge-edge */
     double from[4][3], to[4][3];
@@ -208,9 +208,9 @@ static inline double norm_of_cross(const double a[2][3], const double b[2][3], i
     return sqrt(square);
 }
 
-/* a.(b x c) as a function of time, for three vectors given at both ends; with a margin, |a.(b x c)|
- * - margin |b x c|, or rather a lower bound of it that uses the Bernstein form of b x c: |sum_k B_k
- * n_k| <= sum_k B_k |n_k|. */
+/* a.(b x c) as a function of time, for three vectors given at both ends; with a margin,
+ * |a.(b x c)| - margin |b x c|, or rather a lower bound of it that uses the Bernstein form of
+ * b x c: |sum_k B_k n_k| <= sum_k B_k |n_k|. */
 static void coplanarity(const double a[2][3], const double b[2][3], const double c[2][3],
                         double margin, Cubic *cubic)
 {

@@ -4,10 +4,11 @@
 #ifndef BRIO_CONTACT_CCD_H
 #define BRIO_CONTACT_CCD_H
 
-/* A t in [0, 1] such that on x + [0, t] dx the pair stays farther apart than thickness + keep (d0 -
- * thickness), d0 its distance at x, also after the rounding of x + t dx; 1 if nothing comes near.
- * For 0 < t < 1, what is left of d0 above that bound at t is a small part of it (or the iteration
- * limit was reached). 0 for d0 <= thickness and for input that is not finite. */
+/* A t in [0, 1] such that on x + [0, t] dx the pair stays farther apart than
+ * thickness + keep (d0 - thickness), d0 its distance at x, also after the rounding of x + t dx; 1
+ * if nothing comes near. For 0 < t < 1, what is left of d0 above that bound at t is a small part of
+ * it (or the iteration limit was reached). 0 for d0 <= thickness and for input that is not
+ * finite. */
 /* v f0 f1 f2 */
 double brio__ccd_vertex_face(const double x[12], const double dx[12], double thickness,
                              double keep);

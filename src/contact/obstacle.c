@@ -55,8 +55,9 @@ BrioStatus brio__obstacle_place(const BrioObstacleType *type, const double *valu
 
 enum { ROUND = 6 }; /* segments of a quarter of a circle */
 
-/* A point of a ring, in the solid's axes. Of a box with round edges, corners are half * sign +
- * radius * n over all directions n, with each octant's own signs: so a box, a ball, a capsule. */
+/* A point of a ring, in the solid's axes. Of a box with round edges, corners are
+ * half * sign + radius * n over all directions n, with each octant's own signs: so a box, a ball, a
+ * capsule. */
 static void ring_point(const double *half, double radius, int i, int k, double y[3])
 {
     double quarter = acos(0.0);

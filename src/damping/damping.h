@@ -3,9 +3,9 @@
  * A model takes energy in one of two ways, and always tells how much.
  *
  * As a force. Implicit methods need it as the gradient of a dissipation potential D_n(q) that is
- * lagged at the start of the step: -grad D_n is the force at the pose q for the velocity (q -
- * from)/over, and D_n enters the primitive with the weight s a beside s P. Explicit methods need
- * the force at (q, v). A model of this kind gives `lag`, `potential`, `assemble` and `force`.
+ * lagged at the start of the step: -grad D_n is the force at the pose q for the velocity
+ * (q - from)/over, and D_n enters the primitive with the weight s a beside s P. Explicit methods
+ * need the force at (q, v). A model of this kind gives `lag`, `potential`, `assemble` and `force`.
  *
  * As a filter of the velocities after the step: `filter` changes v and returns the kinetic energy
  * that it took.
@@ -17,9 +17,9 @@
 
 #include "../potential/potential.h"
 
-/* What an implicit method asks a model about: the pose q at `time`, reached with the velocity (q -
- * from)/over, all within the step that began at the state's q_n and time; fixed vertices are on
- * their way. */
+/* What an implicit method asks a model about: the pose q at `time`, reached with the velocity
+ * (q - from)/over, all within the step that began at the state's q_n and time; fixed vertices are
+ * on their way. */
 typedef struct BrioMotion {
     const double *q, *from;
     double over, time;

@@ -1,5 +1,5 @@
-/* Ether drag [Dinev2018, Eq. 31]: every vertex is braked by the force -k v, wherever it goes; D_n =
- * k/(2h) |q - q_n|^2 (with the velocity (q - q_n)/h, or what the method takes for it). */
+/* Ether drag [Dinev2018, Eq. 31]: every vertex is braked by the force -k v, wherever it goes;
+ * D_n = k/(2h) |q - q_n|^2 (with the velocity (q - q_n)/h, or what the method takes for it). */
 #include "damping.h"
 
 typedef struct Drag {

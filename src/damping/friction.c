@@ -6,8 +6,8 @@
  * the way that the two points slide along each other from the start of the step on (obstacles move
  * too), the dissipation potential is
  *
- *     D_n = mu lambda f0(|u|),   f0(y) = y for y >= eps,   y^2 (1/eps - y/(3 eps^2)) + eps/3 below,
- * eps = epsv (t - t_n).
+ *     D_n = mu lambda f0(|u|),    eps = epsv (t - t_n),
+ *     f0(y) = y for y >= eps,     y^2 (1/eps - y/(3 eps^2)) + eps/3 below.
  *
  * Its force has the size mu lambda where they slide, and less where they hold: there they creep by
  * epsv at most. Newton's method takes its Hessian where the others are exact too, and the bound of

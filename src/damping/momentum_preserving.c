@@ -1,6 +1,6 @@
 /* Momentum-preserving damping [Mueller2007; Dinev2018, Eq. 32-36]: after a step, the part of the
- * velocities that is no rigid motion of the body is made smaller by the fraction k for every 0.033
- * s,
+ * velocities that is no rigid motion of the body is made smaller by the fraction k for every
+ * 0.033 s,
  *
  *     dv_i = v_i - (v_cm + w x r_i),     v_i -= (1 - (1 - k)^(h / 0.033 s)) dv_i.
  *

@@ -7,10 +7,13 @@
  * stiffnesses belong to one mesh; here the energy has A, and k in N/m means the same on every mesh.
  * The bending of the paper's Sec. 4.4 is the hinge energy.
  *
- * Hessian by (w_u, w_v): the stretch of one direction n = w/|w| gives k (n n^T + (1 - 1/|w|) (I - n
- * n^T)), as a spring does, and the shear k s (0 I; I 0) + k (w_v; w_u)(w_v; w_u)^T with s = w_u .
- * w_v. In a frame whose third axis is the triangle's normal it falls into a 4x4 and a 2x2 matrix,
- * which are projected each for itself. */
+ * Hessian by (w_u, w_v): with n = w/|w| and s = w_u . w_v,
+ *
+ *     stretch of one direction  k (n n^T + (1 - 1/|w|) (I - n n^T)), as of a spring,
+ *     shear                     k s (0 I; I 0) + k (w_v; w_u)(w_v; w_u)^T.
+ *
+ * In a frame whose third axis is the triangle's normal it falls into a 4x4 and a 2x2 matrix, which
+ * are projected each for itself. */
 #include "psd_lane.h"
 #include "triangle.h"
 

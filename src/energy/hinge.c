@@ -5,8 +5,8 @@
  *
  * lengths and areas from the rest shape, D = E t^3/(12 (1 - nu^2)) the flexural rigidity of a plate
  * of thickness t. The factor: bending a plate to a cylinder of curvature kappa takes D/2 kappa^2 of
- * energy per area, in whatever direction. On a mesh of equilateral triangles the edges take D/2
- * |e|^2/(A1 + A2) theta^2 for that, whatever the direction, and on a grid of halved squares for
+ * energy per area, in whatever direction. On a mesh of equilateral triangles the edges take
+ * D/2 |e|^2/(A1 + A2) theta^2 for that, whatever the direction, and on a grid of halved squares for
  * directions along its sides. (Grinspun's 3 |e|^2/(A1 + A2) k theta^2 is the same with k = D/6.)
  * Being a sum over edges, the energy has a Poisson effect of the mesh's own, -1/3 on equilateral
  * triangles [Seung1988], so that narrow strips are beams of 8/9 D: E t^3/12 if nu = 1/3. The shape
@@ -14,20 +14,25 @@
  * and yields in between: it bends along its sides a fifth more than a plate, and resists twist
  * more.
  *
- * Nodes: x0, x1 the edge e, x2 and x3 the corners across it. N1 = e x (x2 - x0), N2 = (x3 - x0) x
- * e, theta = atan2(e/|e| . (N1 x N2), N1 . N2), whatever the orientation of the triangles. With
- * heights h_k and unit normals n_k, weights on the nodes w1 = (-(1-t1), -t1, 1, 0), w2 = (-(1-t2),
- * -t2, 0, 1), d = (-1, 1, 0, 0)/|e|, where t_k is the foot of the height along the edge, and the
- * directions tau_k from the edge to the corners [compare Tamstorf2013],
+ * Nodes: x0, x1 the edge e, x2 and x3 the corners across it. With
+ *
+ *     N1 = e x (x2 - x0),    N2 = (x3 - x0) x e,    theta = atan2(e/|e| . (N1 x N2), N1 . N2),
+ *
+ * whatever the orientation of the triangles, heights h_k and unit normals n_k, weights on the nodes
+ *
+ *     w1 = (-(1-t1), -t1, 1, 0),    w2 = (-(1-t2), -t2, 0, 1),    d = (-1, 1, 0, 0)/|e|,
+ *
+ * where t_k is the foot of the height along the edge, and the directions tau_k from the edge to the
+ * corners [compare Tamstorf2013],
  *
  *     grad theta = -sum_k w_k n_k/h_k,
- *     Hess theta = sum_k (w_k w_k^T/h_k^2 + d d^T/2) (n_k tau_k^T + tau_k n_k^T) + 1/h_k (w_k d^T ê
- * n_k^T + d w_k^T n_k ê^T)
+ *     Hess theta = sum_k (w_k w_k^T/h_k^2 + d d^T/2) (n_k tau_k^T + tau_k n_k^T)
+ *                        + 1/h_k (w_k d^T ê n_k^T + d w_k^T n_k ê^T)
  *
  * (Kronecker products of a matrix on the nodes and one in space). Neither sees translations, so the
- * projection is that of a 9x9 matrix on node weights that add up to nothing. The difference theta -
- * theta0 is taken in (-pi, pi]. A hinge with a triangle of no height has no angle: it exerts no
- * force. */
+ * projection is that of a 9x9 matrix on node weights that add up to nothing. The difference
+ * theta - theta0 is taken in (-pi, pi]. A hinge with a triangle of no height has no angle: it
+ * exerts no force. */
 #include "../mat3_lane.h"
 #include "energy.h"
 #include "psd_lane.h"

@@ -1,30 +1,29 @@
 /* Contact laws: a law is a function b(d) of a distance d, from a vertex to an obstacle or between
  * two parts of surfaces.
  *
- * To add one: write src/energy/law_NAME.c and add the line LAW(NAME) to laws.def. The file is
- * compiled once for each instruction set (BRIO_KERNEL_ISA), where it gives
+ * To add one: write src/energy/law_NAME.c and add the line LAW(NAME) to laws.def. The file defines
+ * LAW_SYMBOL, LAW_NAME, LAW_CITATION, LAW_TRAITS (below), the table `fields`, and
+ * LAW_STIFFNESS(params), the largest b'', if there is one. It is compiled once for each instruction
+ * set (BRIO_KERNEL_ISA), where it gives
  *
  *     law_acts(params, d)        where b is not zero,
  *     law_forbids(params, d)     where it is infinite,
  *     law_at(params, weight, d)  b, b' and b'' times weight; zero where it is zero or infinite,
  *
- * in lanes, the table `fields`, and LAW_SYMBOL, LAW_NAME, LAW_CITATION, LAW_PARAMS; also
- * LAW_FORBIDS and LAW_VERTICES (as the traits below) and LAW_STIFFNESS(params), the largest b'', if
- * there are such. Then it includes law_kernels.h, which makes the energies of the law with every
- * obstacle (obstacles.def) and every kind of pair. The file is compiled once more without kernels,
- * where it gives the descriptor below. */
+ * in lanes, and includes law_kernels.h, which makes the energies of the law with every obstacle
+ * (obstacles.def) and every kind of pair. The file is compiled once more without kernels, where it
+ * gives the descriptor below. */
 #ifndef BRIO_LAW_H
 #define BRIO_LAW_H
 
 #include "energy.h"
 
-enum { /* traits of laws */
-       /* infinite at d <= thickness: no step may lead there */
-       BRIO_LAW_FORBIDS = 1,
-       /* between bodies it acts between vertices only, below `self`; otherwise between surfaces:
-        * vertex and triangle, edge and edge */
-       BRIO_LAW_VERTICES = 2
-};
+/* Traits of laws: macros, because they decide which kernels a law has. */
+/* infinite at d <= thickness: no step may lead there */
+#define BRIO_LAW_FORBIDS 1
+/* between bodies it acts between vertices only, below `self`; otherwise between surfaces: vertex
+ * and triangle, edge and edge */
+#define BRIO_LAW_VERTICES 2
 
 /* Parameters of every law, in this order; `self` is a distance of the contact, not of the law. */
 enum { BRIO_LAW_KAPPA, BRIO_LAW_DHAT, BRIO_LAW_THICKNESS };
@@ -55,6 +54,19 @@ typedef struct Law {
     lane value, slope, curvature;
 } Law;
 #endif
+
+/* The fields of a barrier; each law says in a sentence what kappa means to it. */
+/* clang-format off */
+#define BRIO_BARRIER_FIELDS(sentence) \
+    {"kappa", BRIO_REAL, "N/m|auto", 1e5, 1e-300, 1e15, 0, sentence}, \
+    {"dhat", BRIO_REAL, "m", 1e-3, 1e-300, 1e9, 0, "Distance below which the barrier acts."}, \
+    {"thickness", BRIO_REAL, "m", 0, 0, 1e9, 0, \
+     "Distances count from there: surfaces stay that far apart at least."}
+/* clang-format on */
+
+/* What every descriptor takes from the definitions of its file. */
+#define BRIO_LAW_COMMON \
+    .name = LAW_NAME, .citation = LAW_CITATION, .traits = LAW_TRAITS, .fields = fields
 
 #define BRIO_LAW(symbol)                     \
     extern const BrioLaw brio__law_##symbol; \

@@ -10,14 +10,15 @@
  * kappa from masses and elasticity in every step; here it is given, or chosen by the weights. */
 #include "law.h"
 
+#define LAW_SYMBOL cubic
+#define LAW_NAME "cubic"
+#define LAW_CITATION "Ando2024"
+#define LAW_TRAITS BRIO_LAW_FORBIDS
+
 static const BrioField fields[] = {
-    {"kappa", BRIO_REAL, "N/m|auto", 1e5, 1e-300, 1e15, 0,
-     "Stiffness: a contact carries 2 kappa dhat at most. auto: kappa dhat is twenty times the "
-     "weight "
-     "of the heaviest body."},
-    {"dhat", BRIO_REAL, "m", 1e-3, 1e-300, 1e9, 0, "Distance below which the barrier acts."},
-    {"thickness", BRIO_REAL, "m", 0, 0, 1e9, 0,
-     "Distances count from there: surfaces stay that far apart at least."},
+    BRIO_BARRIER_FIELDS(
+        "Stiffness: a contact carries 2 kappa dhat at most. auto: kappa dhat is twenty times the "
+        "weight of the heaviest body."),
     {0}};
 
 #ifdef BRIO_KERNEL_ISA
@@ -41,11 +42,6 @@ static inline Law law_at(const double *params, lane weight, lane d)
     return (Law){c * gap * gap * gap * (1.0 / 3), -c * gap * gap, 2 * c * gap};
 }
 
-#define LAW_SYMBOL cubic
-#define LAW_NAME "cubic"
-#define LAW_CITATION "Ando2024"
-#define LAW_FORBIDS
-#define LAW_PARAMS 3
 #include "law_kernels.h"
 
 #else
@@ -57,11 +53,8 @@ static double force(const double *params, double mu, double d)
 }
 
 BRIO_LAW(cubic){
-    .name = "cubic",
+    BRIO_LAW_COMMON,
     .summary = "Cubic barrier: nothing ever touches, and a contact carries a largest force.",
-    .citation = "Ando2024",
-    .traits = BRIO_LAW_FORBIDS,
-    .fields = fields,
     .force = force,
 };
 

@@ -8,12 +8,14 @@
  * vanish at u = 1. */
 #include "law.h"
 
+#define LAW_SYMBOL ipc
+#define LAW_NAME "ipc"
+#define LAW_CITATION "Li2020"
+#define LAW_TRAITS BRIO_LAW_FORBIDS
+
 static const BrioField fields[] = {
-    {"kappa", BRIO_REAL, "N/m|auto", 1e5, 1e-300, 1e15, 0,
-     "Stiffness; auto: kappa dhat is twenty times the weight of the heaviest body."},
-    {"dhat", BRIO_REAL, "m", 1e-3, 1e-300, 1e9, 0, "Distance below which the barrier acts."},
-    {"thickness", BRIO_REAL, "m", 0, 0, 1e9, 0,
-     "Distances count from there: surfaces stay that far apart at least."},
+    BRIO_BARRIER_FIELDS(
+        "Stiffness; auto: kappa dhat is twenty times the weight of the heaviest body."),
     {0}};
 
 #ifdef BRIO_KERNEL_ISA
@@ -44,11 +46,6 @@ static inline Law law_at(const double *params, lane weight, lane d)
                  kappa * (part * (4 + part) - 2 * ln)};
 }
 
-#define LAW_SYMBOL ipc
-#define LAW_NAME "ipc"
-#define LAW_CITATION "Li2020"
-#define LAW_FORBIDS
-#define LAW_PARAMS 3
 #include "law_kernels.h"
 
 #else
@@ -63,11 +60,8 @@ static double force(const double *params, double mu, double d)
 }
 
 BRIO_LAW(ipc){
-    .name = "ipc",
+    BRIO_LAW_COMMON,
     .summary = "Logarithmic barrier: nothing ever touches, and forces grow without bound.",
-    .citation = "Li2020",
-    .traits = BRIO_LAW_FORBIDS,
-    .fields = fields,
     .force = force,
 };
 

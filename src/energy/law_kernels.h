@@ -19,7 +19,7 @@
 #include "obstacle.h"
 #include "pair_law.h"
 #include "psd_lane.h"
-#ifdef LAW_VERTICES
+#if LAW_TRAITS & BRIO_LAW_VERTICES
 #include "pair_vertices.h"
 #else
 #include "pair_parallel.h"
@@ -79,7 +79,7 @@ static KERNEL_INLINE void obstacle_eval(const BrioBatch *batch, const Shape *sha
     }
 }
 
-#ifdef LAW_FORBIDS
+#if LAW_TRAITS & BRIO_LAW_FORBIDS
 /* How far a lane may go on: where room - s approach - s^2 square falls to 0, never if it does
  * not. */
 static inline lane advance(lane room, lane approach, lane square)
@@ -156,7 +156,7 @@ static void obstacle_laplacian(const double *rest, const double *params, const d
 #endif
 
 /* Steps are limited, and samples lie outside, where the law forbids the inside. */
-#ifdef LAW_FORBIDS
+#if LAW_TRAITS & BRIO_LAW_FORBIDS
 #define OBSTACLE(type)                                                      \
     static double type##_max_step(const BrioBatch *batch, int64_t *element) \
     {                                                                       \
@@ -187,7 +187,7 @@ static void obstacle_laplacian(const double *rest, const double *params, const d
 #include "obstacles.def"
 #undef OBSTACLE
 
-#ifndef LAW_VERTICES
+#if !(LAW_TRAITS & BRIO_LAW_VERTICES)
 static void face_eval(const BrioBatch *batch) { pair_law_eval(batch, pair_vertex_face); }
 static void edge_eval(const BrioBatch *batch) { pair_law_eval(batch, pair_edge_edge); }
 static void face_sample(BrioRandom *random, double *X, double *x)
@@ -200,8 +200,9 @@ static void edge_sample(BrioRandom *random, double *X, double *x)
 }
 #endif
 
-#define LAW_COMMON \
-    .citation = LAW_CITATION, .traits = LAW_ENERGY_TRAITS, .params = LAW_PARAMS, .fields = fields
+#define LAW_COMMON                                                                           \
+    .citation = LAW_CITATION, .traits = LAW_ENERGY_TRAITS, .params = BRIO_COUNT(fields) - 1, \
+    .fields = fields
 #define OBSTACLE(type)                                                            \
     {.name = #type "-" LAW_NAME,                                                  \
      .summary = "Contact of vertices with a " #type ", by the law " LAW_NAME ".", \
@@ -220,7 +221,7 @@ static void edge_sample(BrioRandom *random, double *X, double *x)
 static const BrioEnergy energies[] = {
 #include "obstacles.def"
 #undef OBSTACLE
-#ifdef LAW_VERTICES
+#if LAW_TRAITS & BRIO_LAW_VERTICES
     {.name = "vertex-vertex-" LAW_NAME,
      .summary = "Contact of vertices with each other, by the law " LAW_NAME ".",
      .element = BRIO_ELEMENT_PAIR, .nodes = 4, .rest = 1, .rest_shape = pair_rest_shape,

@@ -1,18 +1,24 @@
 /* A one-sided spring [You2026, Eq. 14; Dinev2018, Eq. 38]:
  *
- *     b = kappa/2 (d - dhat)^2,    b' = kappa (d - dhat),    b'' = kappa    for d < dhat,    0
- * beyond.
+ *     b = kappa/2 (d - dhat)^2,    b' = kappa (d - dhat),    b'' = kappa
+ *
+ * for d < dhat, and 0 beyond.
  *
  * What is pressed sinks in; nothing is forbidden, so every integrator may use it. Between bodies it
  * acts between vertices, with `self` in place of dhat. */
 #include "law.h"
 
-#define PENALTY_FIELDS                                                             \
+#define LAW_SYMBOL penalty
+#define LAW_NAME "penalty"
+#define LAW_CITATION "Dinev2018"
+#define LAW_TRAITS BRIO_LAW_VERTICES
+#define LAW_STIFFNESS(params) params[BRIO_LAW_KAPPA] /* the largest b'' */
+
+/* clang-format off */
+#define PENALTY_FIELDS \
     {"kappa", BRIO_REAL, "N/m", 1e5, 1e-300, 1e15, 0, "Stiffness of the spring."}, \
-    {                                                                              \
-        "dhat", BRIO_REAL, "m", 0, 0, 1e9, 0,                                      \
-            "Distance from an obstacle below which the spring acts."               \
-    }
+    {"dhat", BRIO_REAL, "m", 0, 0, 1e9, 0, "Distance from an obstacle below which the spring acts."}
+/* clang-format on */
 
 #ifdef BRIO_KERNEL_ISA
 
@@ -37,12 +43,6 @@ static inline Law law_at(const double *params, lane weight, lane d)
 
 static const BrioField fields[] = {PENALTY_FIELDS, {0}};
 
-#define LAW_SYMBOL penalty
-#define LAW_NAME "penalty"
-#define LAW_CITATION "Dinev2018"
-#define LAW_VERTICES
-#define LAW_PARAMS 2
-#define LAW_STIFFNESS(params) params[BRIO_LAW_KAPPA] /* the largest b'' */
 #include "law_kernels.h"
 
 #else
@@ -59,15 +59,12 @@ static double force(const double *params, double mu, double d)
     return mu * params[BRIO_LAW_KAPPA] * (params[BRIO_LAW_DHAT] - d);
 }
 
-static double stiffness(const double *params) { return params[BRIO_LAW_KAPPA]; }
+static double stiffness(const double *params) { return LAW_STIFFNESS(params); }
 
 BRIO_LAW(penalty){
-    .name = "penalty",
+    BRIO_LAW_COMMON,
     .summary = "One-sided spring: pushes out what sank in and forbids nothing, for every "
                "integrator.",
-    .citation = "Dinev2018",
-    .traits = BRIO_LAW_VERTICES,
-    .fields = fields,
     .force = force,
     .stiffness = stiffness,
 };

@@ -1,19 +1,21 @@
 /* Isotropic membranes: triangles whose energy per area is psi(i2, k) with
  *
- *     i2 = |F|^2 = s0^2 + s1^2,    k = det F^T F = s0^2 s1^2 = J^2    (s are the singular values of
- * F, 3 x 2).
+ *     i2 = |F|^2 = s0^2 + s1^2,    k = det F^T F = s0^2 s1^2 = J^2,
+ *
+ * where s are the singular values of F (3 x 2).
  *
  * A material file defines, before it includes this one:
  *
  *     MEMBRANE             its symbol
  *     NEEDS_POSITIVE_J     1 if psi is infinite at J = 0
- *     static inline lane material(const double *params, lane i2, lane k, int order, Derivatives
- * *out) static double tension(const double params[2], double p)      of a sheet stretched by p in
- * all directions, N/m
+ *     static inline lane material(const double *params, lane i2, lane k, int order,
+ *                                 Derivatives *out)
+ *     static double tension(const double params[2], double p)
  *
- * with psi_2, psi_k and the second derivatives psi_22, psi_kk in `out` (none has psi_2k). params
- * are Lamé's constants of a sheet of thickness t in plane stress, t E/(2 (1 + nu)) and t E nu/(1 -
- * nu^2): the stress across the sheet is zero, so the second is smaller than the solid's. Then
+ * with psi_2, psi_k and the second derivatives psi_22, psi_kk in `out` (none has psi_2k), and the
+ * tension in N/m of a sheet stretched by p in all directions. params are Lamé's constants of a
+ * sheet of thickness t in plane stress, t E/(2 (1 + nu)) and t E nu/(1 - nu^2): the stress across
+ * the sheet is zero, so the second is smaller than the solid's. Then
  *
  *     P = 2 F (psi_2 I + psi_k adj F^T F),
  *
@@ -209,11 +211,12 @@ static void membrane_eval(const BrioBatch *batch)
 }
 
 #if NEEDS_POSITIVE_J
-/* The square of the area along x + t dx is a quartic in t, because f0 x f1 is a quadratic c0 + c1 t
- * + c2 t^2. In space it passes zero by chance only, but a triangle of a flat sheet that is crushed
- * within its plane goes through zero and comes out turned over. So steps end where the area has
- * fallen to a tenth. From a safe t the next one is the first root of the parabola that bounds the
- * quartic from below on [t, end]: value and slope at t, and the least second derivative there. */
+/* The square of the area along x + t dx is a quartic in t, because f0 x f1 is a quadratic,
+ * c0 + c1 t + c2 t^2. In space it passes zero by chance only, but a triangle of a flat sheet that
+ * is crushed within its plane goes through zero and comes out turned over. So steps end where the
+ * area has fallen to a tenth. From a safe t the next one is the first root of the parabola that
+ * bounds the quartic from below on [t, end]: value and slope at t, and the least second derivative
+ * there. */
 static inline lane quartic(const lane p[5], lane t)
 {
     return p[0] + (p[1] + (p[2] + (p[3] + p[4] * t) * t) * t) * t;

@@ -1,5 +1,5 @@
-/* Saint Venant-Kirchhoff membrane, in J/m2: psi = mu |E|^2 + lambda/2 tr^2 E with Green's strain E
- * = (F^T F - I)/2, so
+/* Saint Venant-Kirchhoff membrane, in J/m2: psi = mu |E|^2 + lambda/2 tr^2 E with Green's strain
+ * E = (F^T F - I)/2, so
  *
  *     psi = mu/4 (i2^2 - 2 k - 2 i2 + 2) + lambda/8 (i2 - 2)^2,
  *

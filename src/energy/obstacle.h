@@ -4,10 +4,10 @@
  * To add one: write src/energy/obstacle_NAME.h that ends in OBSTACLE(NAME), outside of its include
  * guard, and add its #include to obstacles.def. Kernels (BRIO_KERNEL_ISA) find there
  *
- *     NAME_rest, NAME_rest_shape   rest data of a vertex and the obstacle, weight first,
- *     NAME_shape                   a Shape: the distance, and whether it is flat, convex or
- * neither, NAME_sample                  a random vertex near it, outside only if that is asked for,
- *     NAME_table                   the table that samples lie in; NULL: it has none.
+ *     NAME_rest, NAME_rest_shape  rest data of a vertex and the obstacle, weight first,
+ *     NAME_shape                  a Shape: the distance, and whether it is flat, convex or neither,
+ *     NAME_sample                 a random vertex near it, outside only if that is asked for,
+ *     NAME_table                  the table that samples lie in; NULL: it has none.
  *
  * The library finds there a BrioObstacleType, NAME_type: keys, data, mesh. A distance must not be
  * larger than the true one, and |n| <= 1. Every obstacle works with every law. */

@@ -1,6 +1,6 @@
-/* A cylinder along its second axis, of radius R (the half
- * extents b_0, b_2) and height 2 H (b_1). In the half plane through the axis and the vertex, with
- * rho the distance from the axis, the cylinder is a box: p = (rho - R, |y_1| - H), q = max(p, 0),
+/* A cylinder along its second axis, of radius R (the half extents b_0, b_2) and height 2 H (b_1).
+ * In the half plane through the axis and the vertex, with rho the distance from the axis, the
+ * cylinder is a box: p = (rho - R, |y_1| - H), q = max(p, 0),
  *
  *     d = |q|,     n = q/|q|,     K = (diag(p >= 0) - n n^T)/|q|    outside,
  *     d = max p,   n = e_i where p_i is largest,   K = 0            inside,

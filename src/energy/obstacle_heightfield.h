@@ -163,8 +163,8 @@ static BrioStatus heightfield_prepare(const double *values, double *data, BrioEr
     return BRIO_OK;
 }
 
-/* Makes coefficients of heights along a line of n numbers, `stride` apart: (c_i-1 + 4 c_i +
- * c_i+1)/6 = h_i, the ends repeated. `work` has room for n numbers. */
+/* Makes coefficients of heights along a line of n numbers, `stride` apart:
+ * (c_i-1 + 4 c_i + c_i+1)/6 = h_i, the ends repeated. `work` has room for n numbers. */
 static void height_solve(double *c, int n, int64_t stride, double *work)
 {
     double pivot = 5;

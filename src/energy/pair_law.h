@@ -1,11 +1,10 @@
 /* A contact law between a vertex and a triangle, or between two edges [Li2020]: b(d) with d = |r|,
- * r the vector between the closest points (pair.h). With n = r/|r|, the
- * weights w of the nodes, orthonormal q_k along the free parameters and w'_k = dw/du_k, and B = -b'
- * > 0,
+ * r the vector between the closest points (pair.h). With n = r/|r|, the weights w of the nodes,
+ * orthonormal q_k along the free parameters and w'_k = dw/du_k, and B = -b' > 0,
  *
  *     gradient  b' w (x) n,
- *     Hessian   (b'' w w^T + B |r| sum_k w'_k w'_k^T) (x) n n^T + B sum_k (w w'_k^T (x) q_k n^T +
- * w'_k w^T (x) n q_k^T)
+ *     Hessian   (b'' w w^T + B |r| sum_k w'_k w'_k^T) (x) n n^T
+ *               + B sum_k (w w'_k^T (x) q_k n^T + w'_k w^T (x) n q_k^T)
  *               - B/|r| w w^T (x) (I - n n^T - sum_k q_k q_k^T).
  *
  * The last part is negative semidefinite and orthogonal to the others: the projection drops it. The
@@ -69,8 +68,8 @@ static inline lane normalise4(lane a[4])
     return length;
 }
 
-/* The nearest semidefinite one, in the orthonormal basis e_0 (x) n, e_1 (x) n, e_2 (x) n, w/|w| (x)
- * q_0, w/|w| (x) q_1, where e_0, e_1, e_2 span w'_0, w'_1, w. */
+/* The nearest semidefinite one, in the orthonormal basis e_0 (x) n, e_1 (x) n, e_2 (x) n,
+ * w/|w| (x) q_0, w/|w| (x) q_1, where e_0, e_1, e_2 span w'_0, w'_1, w. */
 static KERNEL_INLINE void pair_hessian_project(PairHessian *h, const lane w[4], const lane *dw[2],
                                                const vec3l q[2], lane length, lane slope,
                                                lane curvature)

@@ -1,5 +1,5 @@
-/* A contact law between two edges e = x1 - x0 and f = x3 - x2 that may be parallel [Li2020, Eq.
- * 24]: E = m(c) b(d) with
+/* A contact law between two edges e = x1 - x0 and f = x3 - x2 that may be parallel
+ * [Li2020, Eq. 24]: E = m(c) b(d) with
  *
  *     c = |e x f|^2,    m = (c/eps) (2 - c/eps) for c < eps,    1 beyond,
  *
@@ -7,8 +7,8 @@
  * rest lengths. By the edges,
  *
  *     dc/de = 2 f x (e x f),    dc/df = 2 (e x f) x e,
- *     d2c/dede = 2 (|f|^2 I - f f^T),    d2c/dfdf = 2 (|e|^2 I - e e^T),    d2c/dedf = 2 (2 e f^T -
- * f e^T - (e.f) I).
+ *     d2c/dede = 2 (|f|^2 I - f f^T),    d2c/dfdf = 2 (|e|^2 I - e e^T),
+ *     d2c/dedf = 2 (2 e f^T - f e^T - (e.f) I).
  *
  * Nothing changes when all nodes move together, so the Hessian is made on three combinations of the
  * nodes, orthonormal among themselves and to (1, 1, 1, 1), and projected there: 9 x 9. */

@@ -67,8 +67,8 @@ static void make_semidefinite(int n, double *A)
 
 /* ---- lanes and elements ----------------------------------------------------------------- */
 
-/* Elements [first, first + count) of the batch, where `room` has (2 + 3 * 3 nodes + (3 nodes)^2)
- * count numbers and one more for each. */
+/* Elements [first, first + count) of the batch, where `room` has
+ * (2 + 3 * 3 nodes + (3 nodes)^2) count numbers and one more for each. */
 static void evaluate(const BrioBatch *batch, int nodes, int64_t first, int64_t count, double *room)
 {
     int size = 3 * nodes, rests = 2 + size;

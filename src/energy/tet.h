@@ -3,28 +3,33 @@
  * F = D_s D_m^-1 is the deformation gradient of a linear tet, W = V psi(i1, i2, k, J) its energy,
  * with
  *
- *     i1 = s0 + s1 + s2        (trace of the stretch; s are the singular values, s2 signed as det
- * F) i2 = s0^2 + s1^2 + s2^2  (= |F|^2) k  = s0^2 s1^2 + s0^2 s2^2 + s1^2 s2^2 J  = s0 s1 s2 (= det
- * F).
+ *     i1 = s0 + s1 + s2        (trace of the stretch)
+ *     i2 = s0^2 + s1^2 + s2^2  (= |F|^2)
+ *     k  = s0^2 s1^2 + s0^2 s2^2 + s1^2 s2^2
+ *     J  = s0 s1 s2            (= det F)
+ *
+ * where s are the singular values, s2 signed as det F.
  *
  * A material file defines, before it includes this one:
  *
  *     MATERIAL             its symbol
  *     FIRST                the invariants that psi depends on: a sum of D1, D2, DK, DJ
- *     SECOND               the second derivatives that are not zero: a sum of D11, D22, DJJ, D2J,
- * DKJ NEEDS_POSITIVE_J     1 if psi is infinite at J <= 0 STIFFNESS(params)    the constant c of
- * c/2 |dF|^2 that stands for the Hessian in local/global solves, 2 mu + lambda at rest; may be left
- * out: then these solves do not take the material static inline lane material(const double *params,
- * const Invariants *in, int order, Derivatives *out)
+ *     SECOND               second derivatives that are not zero: a sum of D11, D22, DJJ, D2J, DKJ
+ *     NEEDS_POSITIVE_J     1 if psi is infinite at J <= 0
+ *     STIFFNESS(params)    the constant c of c/2 |dF|^2 that stands for the Hessian in local/global
+ *                          solves, 2 mu + lambda at rest; may be left out: then these solves do not
+ *                          take the material
+ *     static inline lane material(const double *params, const Invariants *in, int order,
+ *                                 Derivatives *out)
  *
  * where order says how many derivatives are wanted (0, 1, 2). This file makes the kernels from it:
  * value and gradient without any decomposition (polar3 where i1 is used), the Hessian and its
  * projection in the frame of the singular vectors. There, with pairs (i, j) and the third index k
  * [Teran2005; Smith2019],
  *
- *     d2psi/ds_i ds_j            couples the three diagonal entries (a 3x3 matrix A),
- *     (psi_i - psi_j)/(s_i - s_j)  is the eigenvalue of the symmetric part of each off-diagonal
- * pair, (psi_i + psi_j)/(s_i + s_j)  that of the antisymmetric part,
+ *     d2psi/ds_i ds_j              couples the three diagonal entries (a 3x3 matrix A),
+ *     (psi_i - psi_j)/(s_i - s_j)  is the eigenvalue of the symmetric part of off-diagonal pairs,
+ *     (psi_i + psi_j)/(s_i + s_j)  that of the antisymmetric part,
  *
  * and every division except the one of i1 cancels when written in invariants. Clamping the three
  * eigenvalues of A and the six others at zero is the projection. */

@@ -1,9 +1,9 @@
 /* Triangles of shells: what their materials share.
  *
- * F = D_s D_m^-1 (3 x 2) is the deformation gradient of a linear triangle: D_s has the edges x1 -
- * x0 and x2 - x0 in its columns, D_m those of the rest shape in a frame of its plane, whose first
- * axis (the warp of cloth) is the x axis projected into the plane, or the z axis where the plane
- * stands across x. The energy is W = A psi(F) with psi in J/m2: stiffnesses are in N/m.
+ * F = D_s D_m^-1 (3 x 2) is the deformation gradient of a linear triangle: D_s has the edges
+ * x1 - x0 and x2 - x0 in its columns, D_m those of the rest shape in a frame of its plane, whose
+ * first axis (the warp of cloth) is the x axis projected into the plane, or the z axis where the
+ * plane stands across x. The energy is W = A psi(F) with psi in J/m2: stiffnesses are in N/m.
  *
  * Pretension. A sheet that is stretched by p in all directions in the given shape has the rest
  * shape D_m/p of area A/p^2: rest data hold A/p^2 and p D_m^-1. */

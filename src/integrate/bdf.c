@@ -1,8 +1,9 @@
-/* Backward differentiation formulas, rows of one table [Hairer1996, Ch. III.3]: with z* = sum_j a_j
- * z_(n+1-j) of the last k states,
+/* Backward differentiation formulas, rows of one table [Hairer1996, Ch. III.3]: with
+ * z* = sum_j a_j z_(n+1-j) of the last k states,
  *
- *     q' = q* + beta h v',   v' = v* + beta h M^-1 F(q', v'):   the primitive with target q* + beta
- * h v* and s = (beta h)^2.
+ *     q' = q* + beta h v',   v' = v* + beta h M^-1 F(q', v'):
+ *
+ * the primitive with the target q* + beta h v* and s = (beta h)^2.
  *
  * Second order, A-stable and damping fast vibrations is BDF2 (its first step is backward Euler, as
  * in [You2026]). BDF3 and BDF4 start with SDIRK3, whose error of one step is of their order; near

@@ -1,8 +1,8 @@
 /* Decoupled methods [You2026]: positions of a Runge-Kutta method Phi, momenta mixed with those of
  * its adjoint Phi*,
  *
- *     (q', w) = Phi(q, v),    v' = w - alpha dv,    dv = h M^-1 sum_i b_i (grad P(Q*_i) - grad
- * P(Q_i)),
+ *     (q', w) = Phi(q, v),    v' = w - alpha dv,
+ *     dv = h M^-1 sum_i b_i (grad P(Q*_i) - grad P(Q_i)),
  *
  * with the stages Q of Phi and Q* of Phi*. For backward Euler dv = h M^-1 (grad P(q) - grad P(q')).
  * alpha = 0 is Phi itself; alpha = 1 is linearly symplectic for every Phi (Thm. 4.1) and, over
@@ -17,13 +17,14 @@
  *
  *     (q', w) = Phi(q, v - h g/2),    v' = w + h g/2 - alpha dv,
  *
- * whose state (q, v) is that of the parabola at any h. What lies or hangs at rest would have v = h
- * g/2 that way, so each component takes its fraction of h g/2 by how far nothing carries it
+ * whose state (q, v) is that of the parabola at any h. What lies or hangs at rest would have
+ * v = h g/2 that way, so each component takes its fraction of h g/2 by how far nothing carries it
  * (components.h). `flight: false` is the paper's form.
  *
- * What a solve leaves unbalanced is a force R that acted too, M (w - v)/h = R - grad P(q') - grad
- * D. Without R, dv would take h^2 K times the solver's last correction for a change of force: a
- * noise in the stiff modes. So grad P stands for grad P - R in dv; R of the step before is kept. */
+ * What a solve leaves unbalanced is a force R that acted too,
+ * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
+ * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in
+ * dv; R of the step before is kept. */
 #include "tableau.h"
 
 /* memos: steps in a row on one side of the target (its sign says which), the ground, with which
@@ -228,14 +229,13 @@ static double search(double excess, double linear, double square)
 }
 
 /* The first target, or that of the step before. */
-static BrioStatus target_at_start(BrioStepper *s, double ground, double *target)
+static double target_at_start(BrioStepper *s, double ground)
 {
-    *target = brio_stepper_target(s);
-    if (!isnan(*target)) return BRIO_OK;
+    double target = brio_stepper_target(s);
+    if (!isnan(target)) return target;
     double first = brio_stepper_kinetic(s, brio_stepper_v(s)) +
                    brio_stepper_potential(s, brio_stepper_q(s), brio_stepper_time(s), NULL);
-    *target = ground + brio_stepper_value(s, "energy_scale") * (first - ground);
-    return BRIO_OK;
+    return ground + brio_stepper_value(s, "energy_scale") * (first - ground);
 }
 
 /* Backward Euler's step with what A-search chooses from: w, dv, M dv and P at its end. */
@@ -246,8 +246,8 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
     bool flight = brio_stepper_value(s, "flight") != 0;
     const double *acted = acted_at_start(s), *v = brio_stepper_v(s);
     double *fall = brio_stepper_scratch(s, 4), *slower = brio_stepper_scratch(s, 6);
-    if (flight) { /* h g/2 of what flies, g being M^-1 times the force that is the same everywhere
-                   */
+    /* h g/2 of what flies, g being M^-1 times the force that is the same everywhere */
+    if (flight) {
         brio_stepper_uniform_gradient(s, fall);
         brio_stepper_unsupported(s, acted, -h / 2, fall);
         brio_stepper_combine(s, 1, v, -1, fall, slower);
@@ -283,9 +283,9 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double *w = brio_stepper_scratch(s, 1);
     double *dv = brio_stepper_scratch(s, 2);
     double *p = brio_stepper_scratch(s, 5);
-    double ground, target, potential, added, dissipated;
+    double ground, potential, added, dissipated;
     BRIO_CHECK(ground_level(s, &ground));
-    BRIO_CHECK(target_at_start(s, ground, &target));
+    double target = target_at_start(s, ground);
     BRIO_CHECK(search_solve(s, h, q, w, dv, p, &potential));
     brio_stepper_work(s, q, h, &added, &dissipated);
     target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);

@@ -1,14 +1,16 @@
 /* Generalized-alpha [Chung1993] and HHT-alpha [Hilber1977]: Newmark's formulas for q' and v' with
  * the balance of forces between the ends,
  *
- *     M ((1-alpha_m) a' + alpha_m a_n) = F(y, w),    y = (1-alpha_f) q' + alpha_f q_n,    w =
- * (1-alpha_f) v' + alpha_f v_n.
+ *     M ((1-alpha_m) a' + alpha_m a_n) = F(y, w),
+ *     y = (1-alpha_f) q' + alpha_f q_n,    w = (1-alpha_f) v' + alpha_f v_n.
  *
- * Without a' it is the primitive with a = 1 - alpha_f, the target q_n + h v_n + h^2 (1/2 - beta -
- * beta alpha_m/(1-alpha_m)) a_n and s a = beta h^2/(1-alpha_m). gamma = 1/2 - alpha_m + alpha_f
- * makes it second order, beta = (1 - alpha_m + alpha_f)^2/4 unconditionally stable on linear
- * systems. The acceleration a is no force over mass of the end state but a quantity of its own:
- * history.
+ * Without a' it is the primitive with a = 1 - alpha_f, s a = beta h^2/(1-alpha_m) and the target
+ *
+ *     q_n + h v_n + h^2 (1/2 - beta - beta alpha_m/(1-alpha_m)) a_n.
+ *
+ * gamma = 1/2 - alpha_m + alpha_f makes it second order, beta = (1 - alpha_m + alpha_f)^2/4
+ * unconditionally stable on linear systems. The acceleration a is no force over mass of the end
+ * state but a quantity of its own: history.
  *
  * Damping is booked with the force of this step, though a fraction of the velocity change comes
  * from a_n, which holds those of earlier steps; the difference is in the ledger's remainder. */

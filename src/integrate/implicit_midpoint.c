@@ -1,7 +1,7 @@
-/* Implicit midpoint: q' = argmin 1/2 |q - (q_n + h v_n)|^2_M + h^2 P((q + q_n)/2), v' = 2 (q' -
- * q_n)/h - v_n. Second order, symplectic, keeps linear and angular momentum; not stable at large
- * steps on nonlinear systems [Hairer2006; Dinev2018, Eq. 14-17]. Angular momentum changes by h sum
- * y x f with y = (q + q')/2: damping forces belong to that pose too. */
+/* Implicit midpoint: q' = argmin 1/2 |q - (q_n + h v_n)|^2_M + h^2 P((q + q_n)/2),
+ * v' = 2 (q' - q_n)/h - v_n. Second order, symplectic, keeps linear and angular momentum; not
+ * stable at large steps on nonlinear systems [Hairer2006; Dinev2018, Eq. 14-17]. Angular momentum
+ * changes by h sum y x f with y = (q + q')/2: damping forces belong to that pose too. */
 #include "integrator.h"
 
 static BrioStatus step(BrioStepper *s, double h)

@@ -9,8 +9,9 @@
  * the whole space of its iterates.
  *
  * Two forms. `symplectic` (velocities first) is stable without damping for h_l^2 k0 + 2 h_l d < 4,
- * d the largest eigenvalue of M^-1 D. `forward` is the paper's (its Eq. 10 and 11): h_l =
- * 2/sqrt(k0), and Rayleigh damping of that strength or the vibrations grow; see `brio stability`.
+ * d the largest eigenvalue of M^-1 D. `forward` is the paper's (its Eq. 10 and 11):
+ * h_l = 2/sqrt(k0), and Rayleigh damping of that strength or the vibrations grow; see
+ * `brio stability`.
  *
  * Divergence: the displacement of the step lives in modes beyond the limit, d.K d > (4/h_l^2) d.M
  * d, or is not finite. Then the result is discarded and k0 estimated again; if that does not help,

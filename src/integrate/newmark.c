@@ -1,13 +1,13 @@
 /* Newmark's family [Newmark1959]: with a = M^-1 F,
  *
- *     q' = q_n + h v_n + h^2 ((1/2 - beta) a_n + beta a'),      v' = v_n + h ((1 - gamma) a_n +
- * gamma a').
+ *     q' = q_n + h v_n + h^2 ((1/2 - beta) a_n + beta a'),
+ *     v' = v_n + h ((1 - gamma) a_n + gamma a').
  *
- * With beta > 0 it is the primitive with the target q_n + h v_n + h^2 (1/2 - beta) a_n and s = beta
- * h^2. (1/4, 1/2) is the trapezoidal rule; gamma = 1/2 is of second order, more than that damps and
- * is of first. With beta = 0 positions are explicit: central differences, and for gamma = 1/2
- * velocity Verlet. There damping forces at the end take the velocity v_n + h a_n, which keeps the
- * order. */
+ * With beta > 0 it is the primitive with the target q_n + h v_n + h^2 (1/2 - beta) a_n and
+ * s = beta h^2. (1/4, 1/2) is the trapezoidal rule; gamma = 1/2 is of second order, more than that
+ * damps and is of first. With beta = 0 positions are explicit: central differences, and for
+ * gamma = 1/2 velocity Verlet. There damping forces at the end take the velocity v_n + h a_n, which
+ * keeps the order. */
 #include "integrator.h"
 
 /* beta = 0 */

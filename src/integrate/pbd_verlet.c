@@ -3,8 +3,8 @@
  * all springs and moves both ends along the spring by `stiffness` times what is missing, then moves
  * every vertex by Verlet's rule with its velocity damped:
  *
- *     x_c = relaxed q_n,    u = damping (x_c - x_c of the step before),    q' = x_c + u + h^2 g, v'
- * = (q' - x_c)/h.
+ *     x_c = relaxed q_n,    u = damping (x_c - x_c of the step before),
+ *     q' = x_c + u + h^2 g,    v' = (q' - x_c)/h.
  *
  * What would end behind a plane ends on it, with the part of u along its normal turned round [the
  * walls of that page].

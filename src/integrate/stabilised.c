@@ -209,8 +209,8 @@ static Mixed mix(const Mixture *m, double alpha, double potential, double *q, do
     return at;
 }
 
-/* grad P + grad D at the end of backward Euler's step: h^2 of it is what the solve left minus h M
- * (v - v_n). */
+/* grad P + grad D at the end of backward Euler's step: h^2 of it is what the solve left minus
+ * h M (v - v_n). */
 static void balance(const Mixture *m, double *gradient)
 {
     brio_stepper_combine(m->s, -1 / m->h, m->end[1].v, 1 / m->h, brio_stepper_v(m->s), gradient);
@@ -429,15 +429,15 @@ BRIO_INTEGRATOR(blend){
 
 /* ---- a Lagrange multiplier for the energy ----------------------------------------------- */
 
-/* The trapezoidal rule is the minimum of F(q) = 2/h^2 |q - y|^2_M + P(q), y = q_n + h v_n + h^2/4
- * a_n, with the velocities v(q) = 2 (q - q_n)/h - v_n. Its energy is made a constraint, G(q) = P(q)
- * + 1/2 |v(q)|^2_M - H = 0, by a multiplier [Hughes1978]:
+/* The trapezoidal rule is the minimum of F(q) = 2/h^2 |q - y|^2_M + P(q),
+ * y = q_n + h v_n + h^2/4 a_n, with the velocities v(q) = 2 (q - q_n)/h - v_n. Its energy is made a
+ * constraint, G(q) = P(q) + 1/2 |v(q)|^2_M - H = 0, by a multiplier [Hughes1978]:
  *
  *     grad F + lambda grad G = 0,   G = 0.
  *
- * With c = q_n + h/2 v_n, where v(c) = 0, one has 1/2 |v(q)|^2_M = 2/h^2 |q - c|^2_M, so F + lambda
- * G is, up to a constant and the factor 1 + lambda, again the primitive of the rule with its target
- * moved toward c:
+ * With c = q_n + h/2 v_n, where v(c) = 0, one has 1/2 |v(q)|^2_M = 2/h^2 |q - c|^2_M, so
+ * F + lambda G is, up to a constant and the factor 1 + lambda, again the primitive of the rule with
+ * its target moved toward c:
  *
  *     q(mu) = argmin 1/2 |q - (y + mu (c - y))|^2_M + h^2/4 P(q),    mu = lambda/(1 + lambda) < 1.
  *
@@ -445,8 +445,8 @@ BRIO_INTEGRATOR(blend){
  * any q has, and as q = q_n with v = -v_n has G = 0, there is always a root in (-inf, 1]. `solve:
  * search` finds it by regula falsi [Dowell and Jarratt 1971].
  *
- * `solve: newton` treats both equations at once, as Newton's method for a constraint does: with g =
- * M (q - y - mu (c - y)) + h^2/4 grad P and A = M + h^2/4 K,
+ * `solve: newton` treats both equations at once, as Newton's method for a constraint does: with
+ * g = M (q - y - mu (c - y)) + h^2/4 grad P and A = M + h^2/4 K,
  *
  *     A dq - M (c - y) dmu = -g,    grad G.dq = -G.
  *
@@ -636,8 +636,8 @@ BRIO_INTEGRATOR(energy_lagrange){
 
 /* ---- velocities that make up the energy ------------------------------------------------- */
 
-/* After a step of the base method, velocities are scaled so that the energy meets its target, v' =
- * gamma v with gamma^2 K = target - P(q') [Su2013, in the way that Dinev2018, Fig. 5 compares
+/* After a step of the base method, velocities are scaled so that the energy meets its target,
+ * v' = gamma v with gamma^2 K = target - P(q') [Su2013, in the way that Dinev2018, Fig. 5 compares
  * with]. Where the potential alone is above the target, gamma = 0 and the excess stays: positions
  * are never touched, so that nothing bounds the potential. The ledger's alpha is gamma. */
 static BrioStatus budget_step(BrioStepper *s, double h)

@@ -6,8 +6,8 @@
 
 /* ---- moved points ----------------------------------------------------------------------- */
 
-/* Forces on fixed vertices and where they are, for the coordinates q at a time, into fixed[2 *
- * end], fixed[2 * end + 1]. */
+/* Forces on fixed vertices and where they are, for the coordinates q at a time, into
+ * fixed[2 * end], fixed[2 * end + 1]. */
 void brio__stepper_hold(BrioStepper *s, const double *q, double time, int end)
 {
     brio__system_positions(s->system, s->state, q, time, s->x);

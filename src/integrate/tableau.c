@@ -5,8 +5,8 @@
 
 #define GAMMA (1 - M_SQRT1_2) /* of SDIRK2 [Alexander1977]: L-stable and of order two */
 #define BETA (M_SQRT1_2 / 2)  /* of TR-BDF2 [Bank1985] with its middle point at 2 - sqrt 2 */
-/* SDIRK3 [Alexander1977]: L-stable and of order three; LAMBDA is the middle root of x^3 - 3 x^2 +
- * 3/2 x - 1/6. */
+/* SDIRK3 [Alexander1977]: L-stable and of order three; LAMBDA is the middle root of
+ * x^3 - 3 x^2 + 3/2 x - 1/6. */
 #define LAMBDA 0.43586652150845899942
 #define FIRST (-(6 * LAMBDA * LAMBDA - 16 * LAMBDA + 1) / 4)
 #define SECOND ((6 * LAMBDA * LAMBDA - 20 * LAMBDA + 5) / 4)

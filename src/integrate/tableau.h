@@ -4,9 +4,12 @@
  *
  *     V_i = v + h sum_j a_ij A_j,   Q_i = q + h sum_j a_ij V_j,   A_i = M^-1 F(Q_i, V_i),
  *
- * so that with a_ii > 0 it is the primitive with target q + h sum_{j<i} a_ij V_j + a_ii h (v + h
- * sum_{j<i} a_ij A_j) and s = (a_ii h)^2, and with a_ii = 0 an evaluation. The end is q + h sum b_i
- * V_i, v + h sum b_i A_i [Hairer2006, Ch. II.1]. */
+ * so that with a_ii = 0 it is an evaluation, and with a_ii > 0 the primitive with s = (a_ii h)^2
+ * and the target
+ *
+ *     q + h sum_{j<i} a_ij V_j + a_ii h (v + h sum_{j<i} a_ij A_j).
+ *
+ * The end is q + h sum b_i V_i, v + h sum b_i A_i [Hairer2006, Ch. II.1]. */
 #ifndef BRIO_TABLEAU_H
 #define BRIO_TABLEAU_H
 

@@ -1,7 +1,7 @@
 /* The theta method in its two forms [You2026, Eq. 1-2], with z = (q, v) and z' = f(z):
  *
- *     inner:  z' = z_n + h f((1-theta) z_n + theta z'),       outer:  z' = z_n + h ((1-theta)
- * f(z_n) + theta f(z')).
+ *     inner:  z' = z_n + h f((1-theta) z_n + theta z'),
+ *     outer:  z' = z_n + h ((1-theta) f(z_n) + theta f(z')).
  *
  * Without v', and with a_n = M^-1 F(q_n, v_n),
  *

@@ -1,7 +1,7 @@
 /* Trapezoidal rule = Newmark(1/4, 1/2): with a_n = M^-1 F(q_n, v_n),
  *
- *     q' = argmin 1/2 |q - (q_n + h v_n + h^2/4 a_n)|^2_M + h^2/4 P(q),    v' = 2 (q' - q_n)/h -
- * v_n.
+ *     q' = argmin 1/2 |q - (q_n + h v_n + h^2/4 a_n)|^2_M + h^2/4 P(q),
+ *     v' = 2 (q' - q_n)/h - v_n.
  *
  * Second order; on linear systems it keeps the energy exactly [Newmark1959]. */
 #include "integrator.h"

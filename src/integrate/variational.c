@@ -2,14 +2,17 @@
  * discrete action, so it is symplectic and keeps every momentum that the system keeps. The state's
  * velocity is M^-1 p throughout.
  *
- * points: 1. One point of quadrature, L_d(q_n, u) = h (1/2 u.M u - P(q_n + alpha h u)) with q' =
- * q_n + h u. With g = grad P at y = q_n + alpha h u, the discrete equations p' - p = D1 L_d = -h g
- * and h p' = D2 L_d = h (M u - alpha h g) give
+ * points: 1. One point of quadrature, L_d(q_n, u) = h (1/2 u.M u - P(q_n + alpha h u)) with
+ * q' = q_n + h u. With g = grad P at y = q_n + alpha h u, the discrete equations
+ * p' - p = D1 L_d = -h g and h p' = D2 L_d = h (M u - alpha h g) give
  *
  *     M u = p - h (1 - alpha) g(y),    p' = p - h g(y).
  *
- * The first, times h, is the derivative of 1/2 |q' - (q_n + h v)|^2_M + s P(alpha q' + (1 - alpha)
- * q_n) if s alpha = h^2 (1 - alpha): s = h^2 (1 - alpha)/alpha, the weight of the Lilyan
+ * The first, times h, is the derivative of
+ *
+ *     1/2 |q' - (q_n + h v)|^2_M + s P(alpha q' + (1 - alpha) q_n)
+ *
+ * if s alpha = h^2 (1 - alpha): s = h^2 (1 - alpha)/alpha, the weight of the Lilyan
  * [Kharevych2006, Sec. 5.3]. At alpha = 0 it is explicit (symplectic Euler), and at alpha = 1,
  * where that weight vanishes, too (its adjoint). The order is 2 for alpha = 1/2 (implicit
  * midpoint), else 1.
@@ -19,19 +22,20 @@
  * points: 3. Simpson's rule along a parabola through q_n, q_m, q' [Marsden2001]: the stationary
  * middle point and the momenta at both ends, written with a = -M^-1 g, are
  *
- *     q_m = q_n + h v/2 + h^2/24 (2 a_n + a_m),   q' = q_n + h v + h^2/6 (a_n + 2 a_m),   v' = v +
- * h/6 (a_n + 4 a_m + a'):
+ *     q_m = q_n + h v/2 + h^2/24 (2 a_n + a_m),   q' = q_n + h v + h^2/6 (a_n + 2 a_m),
+ *     v' = v + h/6 (a_n + 4 a_m + a'):
  *
  * one solve with s = h^2/24; order 4 (the Lobatto IIIA-IIIB pair of three stages).
  *
  * Forces without a potential enter as impulses F- at q_n and F+ at q' (discrete
- * Lagrange-d'Alembert, [Kharevych2006, Sec. 3.4]). Damping acts at y, where P does (F- = (1 -
- * alpha) F, F+ = alpha F: no torque if the force at y has none about y), explicitly at the ends
- * where P is taken there, and at the ends with points: 3.
+ * Lagrange-d'Alembert, [Kharevych2006, Sec. 3.4]). Damping acts at y, where P does
+ * (F- = (1 - alpha) F, F+ = alpha F: no torque if the force at y has none about y), explicitly at
+ * the ends where P is taken there, and at the ends with points: 3.
  *
- * Rods pull along their directions at q_n until they have their lengths at q' [Kharevych2006, Sec.
- * 3.5]: SHAKE [Ryckaert1977]. The momentum is then fitted to them, as in RATTLE [Andersen1983],
- * which does not change the motion: the next step's rods would take the same part out. */
+ * Rods pull along their directions at q_n until they have their lengths at q'
+ * [Kharevych2006, Sec. 3.5]: SHAKE [Ryckaert1977]. The momentum is then fitted to them, as in
+ * RATTLE [Andersen1983], which does not change the motion: the next step's rods would take the same
+ * part out. */
 #include "integrator.h"
 
 /* next = q_n + h u, or where rods take it; u becomes (next - q_n)/h, as a sum of pulls (which keeps

@@ -7,9 +7,12 @@
  *
  *     P = [T; -L_BJ T],  T = L_JJ^-1,
  *
- * with which both directions are products without any recurrence [Alvarado1993]: forward [y_J; b_B]
- * = [0; b_B] + P b_J, backward x_J = P^T [y_J; x_B]. The three right-hand sides share every number
- * that is read.
+ * with which both directions are products without any recurrence [Alvarado1993]:
+ *
+ *     forward   [y_J; b_B] = [0; b_B] + P b_J,
+ *     backward  x_J = P^T [y_J; x_B].
+ *
+ * The three right-hand sides share every number that is read.
  *
  * Threads: the tree of supernodes is cut into subtrees, none of which is more than a fixed fraction
  * of L, and the supernodes that join them: the nodes of a coarse tree. A node has a vector of its
@@ -122,8 +125,8 @@ typedef struct Piece {
     int64_t place; /* where its rows begin in place[] */
 } Piece;
 
-/* Supernodes [first, last] of the coarse tree, with pieces [piece, piece_end) and columns [column,
- * column_end). */
+/* Supernodes [first, last] of the coarse tree, with pieces [piece, piece_end) and columns
+ * [column, column_end). */
 typedef struct Node {
     int32_t first, last, column, column_end, spills;
     int32_t parent;           /* nodes - 1 is the root of all, without columns */

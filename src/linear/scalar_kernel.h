@@ -5,7 +5,9 @@
  *     KERNEL(name)      the name with the set's and the type's suffix
  *     KERNEL_TARGET     function attribute
  *     KERNEL_VALUE      type of the numbers of P, of products and of their sums within a piece:
- * double or float KERNEL_LANES      of them in a vector KERNEL_FMA(a,b,c) a*b + c on vectors
+ *                       double or float
+ *     KERNEL_LANES      of them in a vector
+ *     KERNEL_FMA(a,b,c) a*b + c on vectors
  *
  * Lanes are rows of P. P is cut into strips (strip_rows), each stored by columns, so that both
  * directions read it from beginning to end. A strip that ends at row r has no more than r columns,

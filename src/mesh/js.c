@@ -1,6 +1,6 @@
-/* Meshes as packages of npm have them: `exports.positions = [[x, y, z], ...]` and `exports.cells =
- * [[a, b, c], ...]`, or the same two lists in a JSON file. Cells of two corners are edges, of four
- * tets; vertices are counted from 0. What else the file holds is passed over.
+/* Meshes as packages of npm have them: `exports.positions = [[x, y, z], ...]` and
+ * `exports.cells = [[a, b, c], ...]`, or the same two lists in a JSON file. Cells of two corners
+ * are edges, of four tets; vertices are counted from 0. What else the file holds is passed over.
  *
  * The numbers are scanned in a copy of the text in which brackets and commas are blanks; the text
  * itself tells where lists end. */

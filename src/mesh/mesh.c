@@ -1,8 +1,8 @@
 /* The mesh: making, checking, boundary of the tets, edges, adjacency.
  *
  * Everything that looks for equal faces or edges sorts them by counting, one pass per vertex of the
- * key from the last to the first (least significant digit first), which takes O(elements +
- * vertices) whatever the mesh looks like, and gives the same order everywhere. */
+ * key from the last to the first (least significant digit first), which takes
+ * O(elements + vertices) whatever the mesh looks like, and gives the same order everywhere. */
 #include "mesh.h"
 
 #include "../vec.h"
@@ -44,8 +44,8 @@ static BrioStatus refuse_size(int64_t vertices, int64_t tets, int64_t triangles,
     if (need > have)
         return brio__error(error, BRIO_ERROR_TOO_LARGE,
                            "a mesh of %lld vertices, %lld tets, %lld triangles and %lld edges "
-                           "needs about %.3g GB to "
-                           "simulate, and %.3g GB are available; use a coarser mesh",
+                           "needs about %.3g GB to simulate, and %.3g GB are available; use a "
+                           "coarser mesh",
                            (long long)vertices, (long long)tets, (long long)triangles,
                            (long long)edges, need * 1e-9, have * 1e-9);
     return BRIO_OK;
@@ -132,8 +132,7 @@ BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error)
         if (!(fabs(mesh->x[i]) <= LARGEST_COORDINATE))
             return brio__error(error, BRIO_ERROR_INPUT,
                                "coordinate %c of vertex %lld (counted from 0) is %g: coordinates "
-                               "must be finite and at "
-                               "most %g",
+                               "must be finite and at most %g",
                                (int)('x' + i % 3), (long long)(i / 3), mesh->x[i],
                                LARGEST_COORDINATE);
     BRIO_CHECK(check_elements("tet", mesh->tet, mesh->tet_count, 4, n, error));
@@ -170,9 +169,8 @@ static BrioStatus check_used(const BrioMesh *mesh, const char *name, const int32
     brio__free(used);
     if (!unused) return BRIO_OK;
     return brio__error(error, BRIO_ERROR_INPUT,
-                       "vertex %lld (counted from 0) belongs to no %s and so has no mass%s; remove "
-                       "such vertices from "
-                       "the mesh",
+                       "vertex %lld (counted from 0) belongs to no %s and so has no mass%s; "
+                       "remove such vertices from the mesh",
                        (long long)first, name, unused > 1 ? ", nor do others" : "");
 }
 
@@ -197,13 +195,11 @@ BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error)
         if (volume < -MIN_VOLUME * longest * longest * longest)
             return brio__error(error, BRIO_ERROR_INPUT,
                                "tet %lld (vertices %d %d %d %d, all counted from 0) is inverted: "
-                               "volume %.6g; swap two "
-                               "of its vertices or repair the mesh",
+                               "volume %.6g; swap two of its vertices or repair the mesh",
                                (long long)t, v[0], v[1], v[2], v[3], volume);
         return brio__error(error, BRIO_ERROR_INPUT,
                            "tet %lld (vertices %d %d %d %d, all counted from 0) is flat: volume "
-                           "%.6g with a longest "
-                           "edge of %.6g; remove it or repair the mesh",
+                           "%.6g with a longest edge of %.6g; remove it or repair the mesh",
                            (long long)t, v[0], v[1], v[2], v[3], volume, longest);
     }
     return check_used(mesh, "tet", mesh->tet, mesh->tet_count, 4, error);
@@ -233,8 +229,8 @@ typedef struct Side {
     int32_t from;
 } Side;
 
-/* Sorts by v[0], v[1], ... v[keys - 1]. `other` has the same size, `start` has room for vertices +
- * 1. Returns the one of the two arrays that holds the result. */
+/* Sorts by v[0], v[1], ... v[keys - 1]. `other` has the same size, `start` has room for
+ * vertices + 1 numbers. Returns the one of the two arrays that holds the result. */
 static Side *sort_sides(Side *side, Side *other, int64_t count, int keys, int64_t *start,
                         int64_t vertices)
 {
@@ -318,8 +314,7 @@ BrioStatus brio__mesh_surface(BrioMesh *mesh, BrioError *error)
                 status = brio__error(
                     error, BRIO_ERROR_INPUT,
                     "the face of vertices %d %d %d belongs to more than two tets, among them %d, "
-                    "%d "
-                    "and %d (all counted from 0); remove the tets that occur twice or overlap",
+                    "%d and %d (all counted from 0); remove the tets that occur twice or overlap",
                     face[i].v[0], face[i].v[1], face[i].v[2], face[i].from, face[i + 1].from,
                     face[i + 2].from);
         if (status == BRIO_OK) {

@@ -1,7 +1,7 @@
 /* Meshes inside the library: growing arrays, checks, readers, shapes. The struct is public
  * (brio.h).
  *
- * To add a reader: one file with a BrioMeshReader and one line in readers.def. To add a shape:  one
+ * To add a reader: one file with a BrioMeshReader and one line in readers.def. To add a shape: one
  * function and field table in a shape file and one line in shapes.def. */
 #ifndef BRIO_MESH_H
 #define BRIO_MESH_H

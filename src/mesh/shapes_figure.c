@@ -2,10 +2,13 @@
  * well-shaped tets.
  *
  * A limb is the union of the balls whose centres go from a to b while their radii go from one to
- * the other. With u the place of a point along the axis, v its distance from it, k = (r_b - r_a)/|b
- * - a|, its distance is the least over 0 <= s <= |b - a| of sqrt((u - s)^2 + v^2) - r_a - k s,
- * taken at s = u + k v/sqrt(1 - k^2). Limbs join what stands before them in the table smoothly:
- * min(d, e) - m^2/(4 w), m = max(w - |d - e|, 0), where w is how softly.
+ * the other. With u the place of a point along the axis, v its distance from it and
+ * k = (r_b - r_a)/|b - a|, its distance is the least over 0 <= s <= |b - a| of
+ *
+ *     sqrt((u - s)^2 + v^2) - r_a - k s,    taken at s = u + k v/sqrt(1 - k^2).
+ *
+ * Limbs join what stands before them in the table smoothly: min(d, e) - m^2/(4 w),
+ * m = max(w - |d - e|, 0), where w is how softly.
  *
  * The inside is filled by isosurface stuffing [Labelle2007] with a uniform lattice: a body-centred
  * cubic lattice, whose vertices are those of cubes and their centres. Lattice vertices that the

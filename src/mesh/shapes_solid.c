@@ -1,11 +1,11 @@
 /* Shapes made of tets: box, bar, ball, cylinder, rod. All are conforming, and no pattern prefers a
  * direction.
  *
- * Box cells with five tets. The corners of the whole grid are coloured like a chessboard by i + j +
- * k. In each cell the four even corners make a regular tet, and each odd corner makes one with its
- * three neighbours in the cell. The diagonal of every cell face joins its two even corners,
- * whichever cell one looks from: conforming. The diagonals alternate, so that the sum of e e^T over
- * all edges is isotropic for every cube, to round-off.
+ * Box cells with five tets. The corners of the whole grid are coloured like a chessboard by
+ * i + j + k. In each cell the four even corners make a regular tet, and each odd corner makes one
+ * with its three neighbours in the cell. The diagonal of every cell face joins its two even
+ * corners, whichever cell one looks from: conforming. The diagonals alternate, so that the sum of
+ * e e^T over all edges is isotropic for every cube, to round-off.
  *
  * Box cells with six tets. Kuhn's: one tet for each order of the three axes, along the path from
  * one corner to the opposite one. Taking the same corner in every cell is conforming but has one

@@ -2,7 +2,8 @@
  * file a body, beside the body's rest shape as OBJ, whose vertices have the same order.
  *
  *     PC2, little endian: "POINTCACHE2", version 1, points, first frame, frames a sample, samples;
- * then the positions MDD, big endian: samples, points; times; then the positions */
+ *                         then the positions
+ *     MDD, big endian:    samples, points; times; then the positions */
 #include "film.h"
 
 static BrioStatus write_samples(BrioFilm *film, int part, bool big_endian, FILE *file,

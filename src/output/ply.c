@@ -27,8 +27,8 @@ static Counts count(const BrioFrame *frame)
     return c;
 }
 
-/* Polygons of more than 255 corners do not fit a list that counts in bytes: their lists count in 32
- * bits. */
+/* Polygons of more than 255 corners do not fit a list that counts in bytes: their lists count in
+ * 32 bits. */
 static void write_face(const BrioMotionPart *p, int64_t face, int32_t first, int32_t body,
                        bool textured, FILE *file)
 {

@@ -40,8 +40,9 @@ void brio__components_scale(const BrioComponents *components, double missing, do
  * coordinates, which holds the other). */
 void brio__components_separate(BrioComponents *components);
 void brio__components_join(BrioComponents *components, int32_t a, int32_t b);
-/* Shifts groups of components that are not fixed as a whole so that sum((mass + scale bound) step)
- * = sum(gradient) over each, to round-off. `bound` is that of bound.h, or NULL. */
+/* Shifts groups of components that are not fixed as a whole so that
+ * sum((mass + scale bound) step) = sum(gradient) over each, to round-off. `bound` is that of
+ * bound.h, or NULL. */
 void brio__components_balance(const BrioComponents *components, const double *mass,
                               const double *bound, double scale, const double *gradient,
                               double *step);

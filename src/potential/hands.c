@@ -113,8 +113,9 @@ static BrioStatus create(const BrioSystem *system, BrioSolveTotals *totals, void
 
 static void destroy(void *self) { (void)self; }
 
-static double value(void *self, const BrioPose *pose, double *gradient)
+static double value(void *self, const BrioPose *pose, double *gradient, double *term_energy)
 {
+    (void)term_energy;
     return brio__hands_evaluate(self, pose->state, pose->x, gradient);
 }
 

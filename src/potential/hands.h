@@ -1,12 +1,11 @@
 /* Hands that hold bodies while a simulation runs: springs of no length from a point of a body to a
  * point in space,
  *
- *     E = k/2 |c - p|^2,     c = sum_i w_i x_i     over one to three free world vertices, sum w_i =
- * 1,
+ *     E = k/2 |c - p|^2,     c = sum_i w_i x_i,     sum_i w_i = 1,
  *
- * as the moved points of [Dinev2018, Sec. 5]. Hands belong to the state (BrioGrip), so that copies,
- * halved steps and checkpoints carry them; they come and go without a new pattern, a new order or a
- * new factor:
+ * over one to three free world vertices, as the moved points of [Dinev2018, Sec. 5]. Hands belong
+ * to the state (BrioGrip), so that copies, halved steps and checkpoints carry them; they come and
+ * go without a new pattern, a new order or a new factor:
  *
  *  - Their Hessian k w_i w_j goes into blocks that the matrix has, since a grip is on one element
  *    (interact.c sees to that).
@@ -14,9 +13,8 @@
  *    D = diag(sqrt(s k)),
  *
  *        (A + W D^2 W^T)^-1 b = y - Z D (I + D W^T Z D)^-1 D W^T y,     y = A^-1 b,  Z = A^-1 W
- * [Woodbury 1950],
  *
- *    where Z depends on where hands hold, not on where they pull to. */
+ *    [Woodbury 1950], where Z depends on where hands hold, not on where they pull to. */
 #ifndef BRIO_HANDS_H
 #define BRIO_HANDS_H
 

@@ -48,8 +48,9 @@ static void book(Pairs *c, double start, BrioContactTotals before)
     c->totals->candidates = now->candidates;
 }
 
-static double value(void *self, const BrioPose *pose, double *gradient)
+static double value(void *self, const BrioPose *pose, double *gradient, double *term_energy)
 {
+    (void)term_energy;
     Pairs *c = self;
     double start = brio__seconds();
     BrioContactTotals before = *brio__contact_totals(c->contact);

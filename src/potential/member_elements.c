@@ -6,15 +6,13 @@ typedef struct Elements {
     const BrioSystem *system;
     BrioEvaluator *evaluator;
     BrioSolveTotals *totals;
-    double *term_energy; /* of the value that was asked for last */
-    double *push;        /* gradients of the contacts with one obstacle */
+    double *push; /* gradients of the contacts with one obstacle */
 } Elements;
 
 static void destroy(void *self)
 {
     Elements *e = self;
     brio__evaluator_free(e->evaluator);
-    brio__free(e->term_energy);
     brio__free(e->push);
     brio__free(e);
 }
@@ -25,9 +23,8 @@ static BrioStatus create(const BrioSystem *system, BrioSolveTotals *totals, void
     if (!e) return BRIO_ERROR_MEMORY;
     e->system = system;
     e->totals = totals;
-    e->term_energy = brio__calloc((size_t)system->term_count + 1, sizeof *e->term_energy);
     e->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof *e->push);
-    BrioStatus status = e->term_energy && e->push ? BRIO_OK : BRIO_ERROR_MEMORY;
+    BrioStatus status = e->push ? BRIO_OK : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK)
         status = brio__evaluator_create(system, system->term, system->term_count, &e->evaluator);
     if (status == BRIO_OK)
@@ -37,10 +34,10 @@ static BrioStatus create(const BrioSystem *system, BrioSolveTotals *totals, void
     return status;
 }
 
-static double value(void *self, const BrioPose *pose, double *gradient)
+static double value(void *self, const BrioPose *pose, double *gradient, double *term_energy)
 {
     Elements *e = self;
-    return brio__evaluate(e->evaluator, pose->state->param, pose->x, gradient, e->term_energy);
+    return brio__evaluate(e->evaluator, pose->state->param, pose->x, gradient, term_energy);
 }
 
 static void fixed_gradient(void *self, const BrioPose *pose, double *gradient)
@@ -108,12 +105,6 @@ BrioEvaluator *brio__potential_elements(const BrioPotential *p)
 {
     const Elements *e = p->self[BRIO_MEMBER_elements];
     return e->evaluator;
-}
-
-const double *brio__elements_energies(const void *self)
-{
-    const Elements *e = self;
-    return e->term_energy;
 }
 
 BRIO_MEMBER(elements){

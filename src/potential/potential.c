@@ -63,11 +63,9 @@ BrioSum brio__potential_evaluate(BrioPotential *p, const BrioPose *pose, double 
     double *member = p->row + s->term_count, *all = member + BRIO_MEMBER_COUNT;
     BrioSum sum = {0};
     for (int i = 0; i < BRIO_MEMBER_COUNT; i++) {
-        member[i] = p->self[i] ? members[i]->value(p->self[i], pose, gradient) : 0;
+        member[i] = p->self[i] ? members[i]->value(p->self[i], pose, gradient, p->row) : 0;
         sum.energy += member[i];
     }
-    memcpy(p->row, brio__elements_energies(p->self[BRIO_MEMBER_elements]),
-           (size_t)s->term_count * sizeof *p->row);
     if (s->partition) {
         *all = sum.energy;
         brio__partition_sum(s->partition, p->row, s->term_count + BRIO_MEMBER_COUNT + 1);

@@ -43,8 +43,9 @@ typedef struct BrioMember {
     BrioStatus (*create)(const BrioSystem *system, BrioSolveTotals *totals, void **self);
     void (*destroy)(void *self);
     /* The energy, and its gradient by q unless `gradient` is NULL. The first member sets the
-     * gradient, the others add to it. */
-    double (*value)(void *self, const BrioPose *pose, double *gradient);
+     * gradient, the others add to it. The elements write the energies of the system's terms to
+     * `term_energy`; no other member has terms. */
+    double (*value)(void *self, const BrioPose *pose, double *gradient, double *term_energy);
     /* Adds the gradient by the positions of the fixed vertices, three numbers each. */
     void (*fixed_gradient)(void *self, const BrioPose *pose, double *gradient);
     /* Matrix += weight d2E/dq2: exact, or projected element by element to semidefinite. */
@@ -78,9 +79,6 @@ typedef struct BrioPotential {
 BrioStatus brio__potential_create(const BrioSystem *system, BrioSolveTotals *totals,
                                   BrioPotential **potential);
 void brio__potential_free(BrioPotential *potential);
-
-/* Energies by term of the value that the elements were asked for last. */
-const double *brio__elements_energies(const void *self);
 
 /* The elements, and the pairs in contact (NULL: surfaces do not meet), for those who need more of
  * them than the sum: friction, reports. */

@@ -5,7 +5,7 @@
  * lists, maps, and the place in a struct to which the value goes.
  *
  * To add a key: add a row to the table of its section, in the file that reads the section. A row
- * with BRIO_INTO stores its value by itself. To add a section: end its table with BRIO_SECTION and
+ * with KEY_INTO stores its value by itself. To add a section: end its table with BRIO_SECTION and
  * add a line to sections.def. */
 #ifndef BRIO_SCHEMA_H
 #define BRIO_SCHEMA_H

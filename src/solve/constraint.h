@@ -1,6 +1,6 @@
-/* Rigid rods: holonomic conditions g_i(q) = (|x_a - x_b|^2 - l^2)/(2 l) = 0 on world vertices x = J
- * q + b(t), kept by multipliers. Row i of G = dg/dq pulls its two ends along (x_a - x_b)/l, which
- * has length 1 where the condition holds.
+/* Rigid rods: holonomic conditions g_i(q) = (|x_a - x_b|^2 - l^2)/(2 l) = 0 on world vertices
+ * x = J q + b(t), kept by multipliers. Row i of G = dg/dq pulls its two ends along (x_a - x_b)/l,
+ * which has length 1 where the condition holds.
  *
  * The rods' matrices are dense (one row and column a rod): meant for chains and frames of up to
  * some hundred rods. */
@@ -50,8 +50,12 @@ BrioStatus brio__constraints_plan(BrioConstraints *constraints, const BrioLinear
 void brio__constraints_assemble(BrioConstraints *constraints, const double *x, bool project,
                                 BrioLinear *linear);
 
-/* | A  F^T | | step   |   | -residual |      with F the rows that rods pull along and G those where
- * g was taken; A is factored | G  0   | | change | = | -g        |      in `linear`.
+/* Solves
+ *
+ *     | A  F^T | | step   |   | -residual |
+ *     | G  0   | | change | = | -g        |
+ *
+ * with F the rows that rods pull along and G those where g was taken; A is factored in `linear`.
  * NOT_POSITIVE_DEFINITE: the rods' conditions are not independent. */
 BrioStatus brio__constraints_solve(BrioConstraints *constraints, BrioLinear *linear,
                                    const double *residual, double *step);

@@ -2,9 +2,9 @@
  * Liu2017].
  *
  * For energies that are squared distances from a set, w/2 |G x - p|^2 with p the nearest point of
- * the set, the objective with p held is quadratic, and its minimiser is the global step (M + s a^2
- * L) q = M target + s a (J p - (1 - a) L q_n), L = sum w G^T G. Since grad P(x) = L x - J p(x),
- * that is
+ * the set, the objective with p held is quadratic, and its minimiser is the global step
+ * (M + s a^2 L) q = M target + s a (J p - (1 - a) L q_n), L = sum w G^T G. Since
+ * grad P(x) = L x - J p(x), that is
  *
  *     q <- q - (M + s a^2 L)^-1 grad(q):
  *

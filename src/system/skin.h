@@ -6,15 +6,14 @@
  * in a tet with barycentric coordinates b_i takes
  *
  *     linear:  sum_i b_i x_i
- *     smooth:  sum_i b_i (x_i + 1/2 G_i (X - X_i)),   G_i the mean of the deformation gradients of
- * the tets at vertex i, by volume.
+ *     smooth:  sum_i b_i (x_i + 1/2 G_i (X - X_i))
  *
- * Both are continuous and keep the vertices. The gradient of the first jumps from tet to tet, which
- * shows as creases of the coarse mesh; the second is exact for quadratic motions where the G_i are
- * (half the gradient, since the other half is in the differences of the x_i). Weighting by volume
- * makes flat tets harmless: V grad b is an area. A point outside takes the nearest point P of the
- * body instead and goes on from there with the gradient at P: that of the nearest tet, or sum_i
- * b_i(P) G_i. */
+ * with G_i the mean of the deformation gradients of the tets at vertex i, by volume. Both are
+ * continuous and keep the vertices. The gradient of the first jumps from tet to tet, which shows as
+ * creases of the coarse mesh; the second is exact for quadratic motions where the G_i are (half the
+ * gradient, since the other half is in the differences of the x_i). Weighting by volume makes flat
+ * tets harmless: V grad b is an area. A point outside takes the nearest point P of the body instead
+ * and goes on from there with the gradient at P: that of the nearest tet, or sum_i b_i(P) G_i. */
 #ifndef BRIO_SKIN_H
 #define BRIO_SKIN_H
 

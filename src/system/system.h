@@ -1,15 +1,15 @@
 /* The system (constant during a run) and the state (small, copyable, saveable).
  *
- * World vertices are an affine function of the generalized coordinates, x = J q + b(t), with J =
- * J_s (x) I_3: every world vertex is a list of at most four (coordinate block, weight). A free
+ * World vertices are an affine function of the generalized coordinates, x = J q + b(t), with
+ * J = J_s (x) I_3: every world vertex is a list of at most four (coordinate block, weight). A free
  * vertex has one of weight 1, a vertex of an affine body has four, a fixed or scripted vertex has
  * none and stands where b(t) puts it.
  *
  * World vertices come in this order: the vertices of body 0, body 1, ..., then anchors (points of
  * attachments, without mass), then mass points (four for each affine body, which carry its mass and
  * its coordinates: affine.h), then those of obstacle 0, obstacle 1, ... (without mass and
- * coordinates; planes have none). Only vertices that have a block of their own or none have mass: M
- * = diag(m) (x) I_3. */
+ * coordinates; planes have none). Only vertices that have a block of their own or none have mass:
+ * M = diag(m) (x) I_3. */
 #ifndef BRIO_SYSTEM_H
 #define BRIO_SYSTEM_H
 
@@ -239,8 +239,8 @@ double brio__dot(const BrioSystem *system, const double *x, const double *y);
 double brio__norm_max(const BrioSystem *system, const double *x);
 void brio__combine(const BrioSystem *system, double alpha, const double *x, double beta,
                    const double *y, double *out);
-/* The square of the distance of q and target in the mass norm; gradient (unless NULL) = mass M (q -
- * target) + scale gradient. */
+/* The square of the distance of q and target in the mass norm; unless it is NULL,
+ * gradient = mass M (q - target) + scale gradient. */
 double brio__mass_distance(const BrioSystem *system, const double *q, const double *target,
                            double mass, double scale, double *gradient);
 void brio__mass_multiply(const BrioSystem *system, const double *v, double *p); /* p may be v */
