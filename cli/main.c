@@ -253,8 +253,14 @@ volatile sig_atomic_t stop_wanted;
 
 static void on_signal(int number)
 {
-    stop_wanted = 1;
+    __atomic_store_n(&stop_wanted, 1, __ATOMIC_RELAXED); /* other threads read it */
     signal(number, SIG_DFL);
+}
+
+int stop_watch(void *user, const BrioIteration *iteration)
+{
+    (void)user, (void)iteration;
+    return stop_wanted;
 }
 
 void catch_signals(void)
