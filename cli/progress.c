@@ -39,12 +39,10 @@ void progress_text(const char *format, ...)
     fflush(stderr);
 }
 
-/* What a long step is doing; a narrow terminal shows the beginning, so what matters comes first. */
-static int describe_inside(const BrioRunProgress *p, char *text, size_t size)
+/* A narrow terminal shows the beginning, so what matters comes first. */
+static int describe_iteration(const BrioIteration *now, char *text, size_t size)
 {
-    const BrioIteration *now = p->inside;
-    char wall[32], left[96] = "", halved[48] = "", moved[64] = "", limit[192] = "";
-    seconds_text(p->inside_wall, wall, sizeof wall);
+    char left[96] = "", halved[48] = "", moved[64] = "", limit[192] = "";
     if (!isnan(now->speed))
         snprintf(left, sizeof left, " at %.2g m/s (tolerance %.2g)", now->speed, now->tol);
     if (now->limit[1])
@@ -55,9 +53,33 @@ static int describe_inside(const BrioRunProgress *p, char *text, size_t size)
     if (now->halvings) snprintf(halved, sizeof halved, "  in pieces of 1/%d", 1 << now->halvings);
     if (now->moved < 1)
         snprintf(moved, sizeof moved, "  scripts %.3g %% of their way", 100 * now->moved);
-    return snprintf(text, size, "step %lld of %lld, %s: iteration %d%s  %d contacts%s%s%s",
-                    (long long)now->step, (long long)p->steps, wall, now->iteration, left,
+    return snprintf(text, size, "iteration %d%s  %d contacts%s%s%s", now->iteration, left,
                     now->contacts, limit, halved, moved);
+}
+
+/* What a long step is doing. */
+static int describe_inside(const BrioRunProgress *p, char *text, size_t size)
+{
+    char wall[32], iteration[512];
+    seconds_text(p->inside_wall, wall, sizeof wall);
+    describe_iteration(p->inside, iteration, sizeof iteration);
+    return snprintf(text, size, "step %lld of %lld, %s: %s", (long long)p->inside->step,
+                    (long long)p->steps, wall, iteration);
+}
+
+int progress_watch(void *user, const BrioIteration *iteration)
+{
+    static double start = -1, last;
+    (void)user;
+    double now = brio__seconds();
+    char text[512];
+    if (start < 0) start = last = now;
+    bool terminal = isatty(STDERR_FILENO);
+    if (now - start < 1 || now - last < (terminal ? 0.1 : 10)) return 0;
+    last = now;
+    describe_iteration(iteration, text, sizeof text);
+    progress_text("%s", text);
+    return 0;
 }
 
 /* Everything but the bar. */

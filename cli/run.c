@@ -166,7 +166,7 @@ static int report_progress(const Asked *asked, const BrioScene *scene, const Bri
 /* ---- a run on a thread of its own -------------------------------------------------------- */
 
 /* s: how long a run has to end by itself, in its next iteration, and how often it is asked */
-static const double patience = 0.3, look_every = 0.02;
+static const double patience = 0.15, look_every = 0.02;
 
 /* So that a request to stop is answered in any phase: this thread does nothing but wait for it. */
 typedef struct Job {

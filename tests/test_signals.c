@@ -74,8 +74,8 @@ static bool same_state(const BrioState *a, const BrioState *b)
 typedef struct Watcher {
     int calls, stop_at; /* 0: never */
     int64_t step;
-    int halvings, most_contacts, most_iterations;
-    double least_moved;
+    int halvings, max_contacts, max_iterations;
+    double min_moved;
     bool speeds, named;
 } Watcher;
 
@@ -89,16 +89,16 @@ static int watch(void *user, const BrioIteration *now)
     w->speeds |= now->iteration > 0 && now->speed > 0 && now->tol > 0;
     w->named |= now->limit[0] && now->limit[1] && now->distance > 0;
     w->halvings = BRIO_MAX(w->halvings, now->halvings);
-    w->most_contacts = BRIO_MAX(w->most_contacts, now->contacts);
-    w->most_iterations = BRIO_MAX(w->most_iterations, now->iteration);
-    w->least_moved = fmin(w->least_moved, now->moved);
+    w->max_contacts = BRIO_MAX(w->max_contacts, now->contacts);
+    w->max_iterations = BRIO_MAX(w->max_iterations, now->iteration);
+    w->min_moved = fmin(w->min_moved, now->moved);
     return w->calls == w->stop_at;
 }
 
 /* Steps with a watch that never stops; what it saw. */
 static Watcher watched(BrioSim *sim)
 {
-    Watcher w = {.step = sim->state->step + 1, .least_moved = 1};
+    Watcher w = {.step = sim->state->step + 1, .min_moved = 1};
     brio_sim_watch(sim, watch, &w);
     step(sim, 1);
     brio_sim_watch(sim, NULL, NULL);
@@ -108,7 +108,7 @@ static Watcher watched(BrioSim *sim)
 static void stopped_anywhere(void **state)
 {
     (void)state;
-    Watcher all = {.least_moved = 1};
+    Watcher all = {.min_moved = 1};
     for (size_t i = 0; i < BRIO_COUNT(watched_scenes); i++) {
         BrioSim *plain = parse("%s", watched_scenes[i]), *whole = parse("%s", watched_scenes[i]),
                 *torn = parse("%s", watched_scenes[i]);
@@ -121,7 +121,7 @@ static void stopped_anywhere(void **state)
             if (w.calls == 0) fail_msg("nobody was asked: %s", watched_scenes[i]);
             const int at[] = {1, 2, w.calls / 2, w.calls - 1, w.calls};
             for (size_t k = 0; k < BRIO_COUNT(at); k++) {
-                Watcher stop = {.step = n + 1, .stop_at = at[k], .least_moved = 1};
+                Watcher stop = {.step = n + 1, .stop_at = at[k], .min_moved = 1};
                 if (at[k] < 1 || at[k] > w.calls) continue;
                 brio_state_assign(before, torn->state);
                 brio_sim_watch(torn, watch, &stop);
@@ -135,9 +135,9 @@ static void stopped_anywhere(void **state)
             if (!same_state(plain->state, torn->state))
                 fail_msg("step %d differs after stops: %s", n + 1, watched_scenes[i]);
             all.halvings = BRIO_MAX(all.halvings, w.halvings);
-            all.most_contacts = BRIO_MAX(all.most_contacts, w.most_contacts);
-            all.most_iterations = BRIO_MAX(all.most_iterations, w.most_iterations);
-            all.least_moved = fmin(all.least_moved, w.least_moved);
+            all.max_contacts = BRIO_MAX(all.max_contacts, w.max_contacts);
+            all.max_iterations = BRIO_MAX(all.max_iterations, w.max_iterations);
+            all.min_moved = fmin(all.min_moved, w.min_moved);
             all.speeds |= w.speeds;
             all.named |= w.named;
         }
@@ -148,7 +148,7 @@ static void stopped_anywhere(void **state)
     }
     /* the scenes are such that everything is met */
     assert_true(all.speeds && all.named && all.halvings > 0);
-    assert_true(all.most_contacts > 0 && all.most_iterations > 3 && all.least_moved < 1);
+    assert_true(all.max_contacts > 0 && all.max_iterations > 3 && all.min_moved < 1);
 }
 
 static void settling_stopped(void **state)
@@ -157,7 +157,7 @@ static void settling_stopped(void **state)
     BrioSim *sim = parse("time: {h: 1/30}\nintegrator: backward-euler\n" BEAM);
     BrioState *before;
     assert_int_equal(brio_state_copy(sim->state, &before, NULL), BRIO_OK);
-    Watcher stop = {.step = 1, .stop_at = 3, .least_moved = 1};
+    Watcher stop = {.step = 1, .stop_at = 3, .min_moved = 1};
     brio_sim_watch(sim, watch, &stop);
     assert_int_equal(brio_sim_settle(sim, NULL), BRIO_STOPPED);
     assert_true(same_state(before, sim->state));
