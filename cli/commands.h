@@ -80,6 +80,8 @@ extern volatile sig_atomic_t stop_wanted;
 /* From now on Ctrl-C and the like set stop_wanted (a second one ends the program at once), and a
  * file that may not grow or a closed pipe is an error of writing, with a sentence. */
 void catch_signals(void);
+/* Until then they end the program at once, with a sentence: nothing has been written. */
+void catch_early_signals(void);
 /* For brio_sim_watch: ends a step when stop_wanted is set. */
 int stop_watch(void *user, const BrioIteration *iteration);
 

@@ -243,6 +243,7 @@ static int run(int argc, char **argv)
     bool done, is_root = cluster_is_root();
     int code = read_arguments(&a, &asked, &done);
     if (done) return code;
+    if (cluster_is_one()) catch_early_signals();
     Job job = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
     const SceneArguments *given = &asked.scene;
     BrioStatus loaded = is_root ? brio__scene_load(given->name, given->sets, given->set_count,

@@ -284,7 +284,7 @@ static void killed_in_the_first_step(void **state)
     pause_for(0.5);
     kill(child, SIGINT);
     int code = wait_program(child);
-    assert_true(code == 1 || code == -SIGINT); /* or before it had begun to listen */
+    assert_true(code == 1 || code == -SIGINT); /* or before main */
     assert_int_equal(rows("first/energy.csv"), 2);
     assert_int_equal(access("first/checkpoint", F_OK), 0);
     remove_tree("first");
