@@ -7,6 +7,7 @@
 #include "../sim/ledger.h"
 #include "../number.h"
 #include "inside.h"
+#include "seen.h"
 #include "tables.h"
 #include "../output/film.h"
 #include "../output/json.h"
@@ -608,44 +609,6 @@ static BrioStatus open_folder(Run *run, BrioError *error)
         run->is_root ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
 }
 
-/* What is to be seen of a scene. */
-static BrioStatus make_motion(Run *run, BrioError *error)
-{
-    const BrioScene *scene = run->scene;
-    const BrioSystem *system = scene->system;
-    const BrioState *state = scene->state;
-    if (!scene->motion && !scene->format_count) return BRIO_OK;
-    double instants = fmin(scene->end * scene->fps, (double)run->result->steps) + 1;
-    double *x = brio__alloc(3 * (size_t)system->vertex_count, sizeof *x);
-    BrioStatus status = x ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (x) brio__system_positions(system, state, state->q, state->time, x);
-    if (x)
-        status = brio__motion_create(system, scene->rest, x, scene->fps,
-                                     brio__scene_films(scene) ? 0 : instants, scene->velocities,
-                                     &run->motion);
-    brio__free(x);
-    return status == BRIO_OK ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-}
-
-#ifdef BRIO_HAVE_MPI
-/* Numbers of vertices of the motion become those of the partition. */
-static void renumber_motion(BrioMotionFile *motion, const BrioSystem *local_system,
-                            const int32_t *local_of)
-{
-    for (int i = 0; motion && i < motion->part_count; i++) {
-        BrioMotionPart *p = &motion->part[i];
-        /* a shape with a formula has no world vertices */
-        if (p->kind != BRIO_MOTION_BODY && (p->kind != BRIO_MOTION_OBSTACLE || p->first == 0))
-            continue;
-        int64_t first =
-            p->kind == BRIO_MOTION_BODY ? local_system->body[i].first : local_of[p->first];
-        for (int k = 0; k < p->carrier_count; k++)
-            p->vertex[k] = (int32_t)(local_of[p->first + p->vertex[k]] - first);
-        p->first = first;
-    }
-}
-#endif
-
 /* Ends with the simulation: of the scene or, of processes that run it together, of this one's
  * partition of it. */
 static BrioStatus make_sim(Run *run, BrioError *error)
@@ -653,13 +616,13 @@ static BrioStatus make_sim(Run *run, BrioError *error)
     if (run->scene) {
         run->result->steps = brio__scene_steps(run->scene);
         run->checkpoint.scene = brio__scene_hash(run->scene, run->scene->system, run->scene->state);
-        BRIO_CHECK(make_motion(run, error));
+        BRIO_CHECK(brio__seen_create(run->scene, run->result->steps, &run->motion, error));
     }
 #ifdef BRIO_HAVE_MPI
     if (brio__processes_launched()) {
         int32_t *local_of;
         BRIO_CHECK(brio__cluster_split(&run->scene, run->checkpoint.scene, &local_of, error));
-        if (local_of) renumber_motion(run->motion, run->scene->system, local_of);
+        if (local_of) brio__seen_renumber(run->motion, run->scene->system, local_of);
         brio__free(local_of);
         run->partition = run->scene->system->partition;
         run->is_root = run->partition->process == 0;
