@@ -5,6 +5,7 @@
  * iterations than the test waits for, so that whoever waits for its end never returns. */
 #include "program.h"
 
+#include "memory.h"
 #include "run/run.h"
 #include "simulate.h"
 
@@ -149,6 +150,23 @@ static void stopped_anywhere(void **state)
     /* the scenes are such that everything is met */
     assert_true(all.speeds && all.named && all.halvings > 0);
     assert_true(all.max_contacts > 0 && all.max_iterations > 3 && all.min_moved < 1);
+}
+
+static void nothing_is_allocated(void **state)
+{
+    (void)state;
+    Memory memory;
+    memory_start(&memory, -1, false);
+    BrioSim *sim = parse("time: {h: 1/30}\nintegrator: backward-euler\n" BLOCKS);
+    step(sim, 2); /* makes what steps need */
+    int64_t calls = memory.calls;
+    Watcher stop = {.step = 3, .stop_at = 4, .min_moved = 1};
+    brio_sim_watch(sim, watch, &stop);
+    assert_int_equal(brio_sim_step(sim, NULL), BRIO_STOPPED);
+    assert_int_equal(memory.calls, calls);
+    brio_sim_free(sim);
+    assert_int_equal(memory.live, 0);
+    brio_set_allocator(NULL);
 }
 
 static void settling_stopped(void **state)
@@ -448,10 +466,10 @@ static void ended_by_another_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stopped_anywhere),         cmocka_unit_test(settling_stopped),
-        cmocka_unit_test(answered_inside),          cmocka_unit_test(resumed_to_the_same),
-        cmocka_unit_test(killed_in_the_first_step), cmocka_unit_test(shown_inside),
-        cmocka_unit_test(ended_by_another_thread),
+        cmocka_unit_test(stopped_anywhere),     cmocka_unit_test(settling_stopped),
+        cmocka_unit_test(nothing_is_allocated), cmocka_unit_test(answered_inside),
+        cmocka_unit_test(resumed_to_the_same),  cmocka_unit_test(killed_in_the_first_step),
+        cmocka_unit_test(shown_inside),         cmocka_unit_test(ended_by_another_thread),
     };
     int failed = cmocka_run_group_tests(tests, enter_folder, leave_folder);
     fflush(NULL);
