@@ -32,6 +32,7 @@ bool cluster_begin(void)
 
 void cluster_end(void) { brio__processes_stop(); }
 bool cluster_is_root(void) { return brio__process() == 0; }
+bool cluster_is_one(void) { return !brio__processes_launched(); }
 BrioStatus cluster_same(BrioStatus status, BrioError *error)
 {
     return brio__processes_same(status, error);
@@ -85,6 +86,7 @@ bool cluster_begin(void)
 
 void cluster_end(void) {}
 bool cluster_is_root(void) { return true; }
+bool cluster_is_one(void) { return true; }
 void cluster_last_words(const char *out) { (void)out; }
 
 BrioStatus cluster_same(BrioStatus status, BrioError *error)

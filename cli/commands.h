@@ -75,16 +75,21 @@ FILE *create_file(const Command *command, const char *name, bool force, const ch
 
 /* ---- signals ---------------------------------------------------------------------------- */
 
-/* the user has asked to stop: end after the step at hand */
+/* the user has asked to stop: end in the iteration at hand (stop_watch) */
 extern volatile sig_atomic_t stop_wanted;
 /* From now on Ctrl-C and the like set stop_wanted (a second one ends the program at once), and a
  * file that may not grow or a closed pipe is an error of writing, with a sentence. */
 void catch_signals(void);
+/* Until then they end the program at once, with a sentence: nothing has been written. */
+void catch_early_signals(void);
+/* For brio_sim_watch: ends a step when stop_wanted is set. */
+int stop_watch(void *user, const BrioIteration *iteration);
 
 /* Of a program that mpirun has started several times (cluster.c): only the first process speaks. */
 bool cluster_begin(void); /* false: it could not; a sentence was said */
 void cluster_end(void);
 bool cluster_is_root(void);
+bool cluster_is_one(void); /* this process has all of the scene */
 BrioStatus cluster_same(BrioStatus status, BrioError *error); /* of the first process, on all */
 void cluster_last_words(const char *out); /* what is said when the job is ended from outside */
 

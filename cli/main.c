@@ -253,15 +253,37 @@ volatile sig_atomic_t stop_wanted;
 
 static void on_signal(int number)
 {
-    stop_wanted = 1;
+    __atomic_store_n(&stop_wanted, 1, __ATOMIC_RELAXED); /* other threads read it */
     signal(number, SIG_DFL);
 }
 
-void catch_signals(void)
+int stop_watch(void *user, const BrioIteration *iteration)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    (void)user, (void)iteration;
+    return stop_wanted;
+}
+
+static void on_early_signal(int number)
+{
+    static const char words[] = "stopped on request before anything was written\n";
+    (void)number;
+    ssize_t written = write(STDERR_FILENO, words, sizeof words - 1);
+    (void)written;
+    _exit(EXIT_FAILED);
+}
+
+static void set_handler(void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     const int stops[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < BRIO_COUNT(stops); i++) sigaction(stops[i], &action, NULL);
+}
+
+void catch_early_signals(void) { set_handler(on_early_signal); }
+
+void catch_signals(void)
+{
+    set_handler(on_signal);
     signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
 }

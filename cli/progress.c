@@ -39,10 +39,54 @@ void progress_text(const char *format, ...)
     fflush(stderr);
 }
 
+/* A narrow terminal shows the beginning, so what matters comes first. */
+static int describe_iteration(const BrioIteration *now, char *text, size_t size)
+{
+    char left[96] = "", halved[48] = "", moved[64] = "", limit[192] = "";
+    if (!isnan(now->speed))
+        snprintf(left, sizeof left, " at %.2g m/s (tolerance %.2g)", now->speed, now->tol);
+    if (now->limit[1])
+        snprintf(limit, sizeof limit, "  limited by \"%.60s\" and \"%.60s\", %.2g m apart",
+                 now->limit[0], now->limit[1], now->distance);
+    else if (now->limit[0])
+        snprintf(limit, sizeof limit, "  limited by an element of \"%.60s\"", now->limit[0]);
+    if (now->halvings) snprintf(halved, sizeof halved, "  in pieces of 1/%d", 1 << now->halvings);
+    if (now->moved < 1)
+        snprintf(moved, sizeof moved, "  scripts %.3g %% of their way", 100 * now->moved);
+    return snprintf(text, size, "iteration %d%s  %d contacts%s%s%s", now->iteration, left,
+                    now->contacts, limit, halved, moved);
+}
+
+/* What a long step is doing. */
+static int describe_inside(const BrioRunProgress *p, char *text, size_t size)
+{
+    char wall[32], iteration[512];
+    seconds_text(p->inside_wall, wall, sizeof wall);
+    describe_iteration(p->inside, iteration, sizeof iteration);
+    return snprintf(text, size, "step %lld of %lld, %s: %s", (long long)p->inside->step,
+                    (long long)p->steps, wall, iteration);
+}
+
+int progress_watch(void *user, const BrioIteration *iteration)
+{
+    static double start = -1, last;
+    (void)user;
+    double now = brio__seconds();
+    char text[512];
+    if (start < 0) start = last = now;
+    bool terminal = isatty(STDERR_FILENO);
+    if (now - start < 1 || now - last < (terminal ? 0.1 : 10)) return 0;
+    last = now;
+    describe_iteration(iteration, text, sizeof text);
+    progress_text("%s", text);
+    return 0;
+}
+
 /* Everything but the bar. */
 static int describe(const BrioRunProgress *p, char *text, size_t size)
 {
     char wall[32], left[32] = "", contacts[64] = "";
+    if (p->inside) return describe_inside(p, text, size);
     int64_t done = p->step - p->first, more = p->steps - p->step;
     seconds_text(p->wall, wall, sizeof wall);
     if (done > 0 && more > 0) {
@@ -60,7 +104,7 @@ static int describe(const BrioRunProgress *p, char *text, size_t size)
 
 static void show_line(const BrioRunProgress *p)
 {
-    char text[256], bar[128];
+    char text[640], bar[128];
     int width = terminal_width() - 1;
     int length = describe(p, text, sizeof text);
     int room = BRIO_MIN(width - length - 3, 30);
@@ -78,14 +122,15 @@ void progress_show(void *user, const BrioRunProgress *p)
 {
     static double last = -1;
     (void)user;
-    bool terminal = isatty(STDERR_FILENO), edge = p->step == p->first || p->step >= p->steps;
+    bool terminal = isatty(STDERR_FILENO),
+         edge = !p->inside && (p->step == p->first || p->step >= p->steps);
     if (!edge && p->wall - last < (terminal ? 0.1 : 10)) return;
     last = p->wall;
     if (terminal) {
         show_line(p);
         return;
     }
-    char text[256];
+    char text[640];
     describe(p, text, sizeof text);
     fprintf(stderr, "%s\n", text);
 }

@@ -6,6 +6,8 @@
 #include "internal.h"
 
 void progress_show(void *user, const BrioRunProgress *progress); /* for BrioRunOptions.progress */
+/* For brio_sim_watch of a solve that may take long: what it is doing, after a second. */
+int progress_watch(void *user, const BrioIteration *iteration);
 /* One line of any text instead. */
 void progress_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* before anything else is written to stderr */

@@ -155,16 +155,17 @@ static BrioStatus replay(Proof *p, BrioError *error)
     BrioState *state = p->sim->state;
     p->sim->stepper->observe = brio__exact_watch;
     p->sim->stepper->observer = &p->watch;
+    brio_sim_watch(p->sim, stop_watch, NULL);
     brio__exact_watch(&p->watch, state);
     while (next_line(p)) {
         int64_t step = strtoll(p->line, NULL, 10);
         while (state->step < step) {
-            if (stop_wanted)
+            BrioStatus status = stop_wanted ? BRIO_STOPPED : brio_sim_step(p->sim, NULL);
+            if (status == BRIO_STOPPED)
                 return brio__error(
                     error, BRIO_STOPPED,
                     "stopped on request after step %lld: nothing is said of the rest",
                     (long long)state->step);
-            BrioStatus status = brio_sim_step(p->sim, NULL);
             if (status != BRIO_OK)
                 return brio__error(error, status,
                                    "the replay fails in step %lld, which is in energy.csv: %s",

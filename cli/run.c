@@ -5,7 +5,9 @@
 
 #include "internal.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void print_json(const BrioScene *scene, const char *out, const BrioRunResult *r,
@@ -161,6 +163,79 @@ static int report_progress(const Asked *asked, const BrioScene *scene, const Bri
     return status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* ---- a run on a thread of its own -------------------------------------------------------- */
+
+/* s: how long a run has to end by itself, in its next iteration, and how often it is asked */
+static const double patience = 0.15, look_every = 0.02;
+
+/* So that a request to stop is answered in any phase: this thread does nothing but wait for it. */
+typedef struct Job {
+    BrioScene *scene;
+    const BrioRunOptions *options;
+    BrioRunResult result;
+    BrioStatus status;
+    BrioError error;
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+    bool done;
+} Job;
+
+static void *work(void *user)
+{
+    Job *job = user;
+    job->status = brio__run(job->scene, job->options, &job->result, &job->error);
+    pthread_mutex_lock(&job->mutex);
+    job->done = true;
+    pthread_cond_signal(&job->ended);
+    pthread_mutex_unlock(&job->mutex);
+    return NULL;
+}
+
+/* Waits a little for the end. */
+static bool is_done(Job *job)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)(1e9 * look_every);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&job->mutex);
+    if (!job->done) pthread_cond_timedwait(&job->ended, &job->mutex, &until);
+    bool done = job->done;
+    pthread_mutex_unlock(&job->mutex);
+    return done;
+}
+
+/* brio__run, on a thread that is left to itself if it does not answer; `left`: so it was, and the
+ * program must end by _exit. */
+static BrioStatus run_aside(Job *job, BrioRunOptions *options, bool *left)
+{
+    BrioRunControl control = BRIO_RUN_CONTROL;
+    pthread_t thread;
+    double asked = -1;
+    *left = false;
+    options->control = &control;
+    job->options = options;
+    if (pthread_create(&thread, NULL, work, job)) { /* then on this one */
+        options->control = NULL;
+        return brio__run(job->scene, options, &job->result, &job->error);
+    }
+    while (!is_done(job)) {
+        BrioStatus status;
+        BrioRunResult result;
+        BrioError error = {0};
+        if (asked < 0 && stop_wanted) asked = brio__seconds();
+        if (asked < 0 || brio__seconds() - asked < patience) continue;
+        if (!brio__run_end(&control, &result, &status, &error)) continue;
+        *left = true;
+        job->result = result;
+        job->error = error;
+        return status;
+    }
+    pthread_join(thread, NULL);
+    return job->status;
+}
+
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
@@ -168,23 +243,30 @@ static int run(int argc, char **argv)
     bool done, is_root = cluster_is_root();
     int code = read_arguments(&a, &asked, &done);
     if (done) return code;
-    BrioScene *scene = NULL;
-    BrioError error = {0};
-    BrioRunResult result = {0};
+    if (cluster_is_one()) catch_early_signals();
+    Job job = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
     const SceneArguments *given = &asked.scene;
-    BrioStatus loaded =
-        is_root ? brio__scene_load(given->name, given->sets, given->set_count, &scene, &error)
-                : BRIO_OK;
-    if (cluster_same(loaded, &error) != BRIO_OK)
-        return is_root ? say_error(&error, EXIT_USAGE) : EXIT_USAGE;
+    BrioStatus loaded = is_root ? brio__scene_load(given->name, given->sets, given->set_count,
+                                                   &job.scene, &job.error)
+                                : BRIO_OK;
+    if (cluster_same(loaded, &job.error) != BRIO_OK)
+        return is_root ? say_error(&job.error, EXIT_USAGE) : EXIT_USAGE;
     catch_signals();
     cluster_last_words(asked.options.out);
-    BrioStatus status = brio__run(scene, &asked.options, &result, &error);
-    if (!is_root) return !result.started ? EXIT_USAGE : status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
+    BrioRunResult *result = &job.result;
+    bool left = false;
+    BrioStatus status = cluster_is_one() ? run_aside(&job, &asked.options, &left)
+                                         : brio__run(job.scene, &asked.options, result, &job.error);
+    if (!is_root)
+        return !result->started ? EXIT_USAGE : status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
     progress_clear();
-    code = result.started ? report_progress(&asked, scene, &result, status)
-                          : say_error(&error, EXIT_USAGE);
-    brio__scene_free(scene);
+    code = result->started ? report_progress(&asked, job.scene, result, status)
+                           : say_error(&job.error, left ? EXIT_FAILED : EXIT_USAGE);
+    if (left) { /* threads still compute on what would be freed */
+        fflush(NULL);
+        _exit(code);
+    }
+    brio__scene_free(job.scene);
     return code;
 }
 
@@ -210,17 +292,21 @@ const Command command_run = {
     .summary = "Simulate a scene and write its results.",
     .synopsis = "SCENE [-o FOLDER] [--force | --resume] [--set PATH=VALUE]... [--threads N] "
                 "[--exact] [--quiet] [--json]",
-    .about = "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). "
-             "The folder receives "
-             "report.html (the motion, energies and times in one page), energy.csv, probes.csv, "
-             "frames/, motion.bin, run.json and a checkpoint, which is renewed every few seconds. "
-             "Ctrl-C ends the run after the step at "
-             "hand, with a "
-             "checkpoint; --resume continues from it, also after a crash. A finished run can be "
-             "made longer: --resume --set "
-             "time.end=20.\n"
-             "Exit code 0: completed. 1: stopped or failed. 2: the scene or the command is not "
-             "valid; nothing was written.",
+    .about =
+        "SCENE is a file or the name of a scene that ships with brio (`brio list scenes`). "
+        "The folder receives "
+        "report.html (the motion, energies and times in one page), energy.csv, probes.csv, "
+        "frames/, motion.bin, run.json and a checkpoint, which is renewed every few seconds. "
+        "Ctrl-C, SIGTERM and SIGHUP end the run within an iteration of the step at hand (within "
+        "about a second, whatever it is doing), with the results and the checkpoint of the "
+        "last accepted state; --resume continues from it to the same bits, also after a "
+        "crash, and from the first step on. A finished run can be "
+        "made longer: --resume --set "
+        "time.end=20.\n"
+        "A step that takes more than a second shows what it is doing: the iteration, what is "
+        "left beside the tolerance (m/s), contacts, and which two limited it.\n"
+        "Exit code 0: completed. 1: stopped or failed. 2: the scene or the command is not "
+        "valid; nothing was written.",
     .options = options_,
     .examples =
         "brio run demo\n"

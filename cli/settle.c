@@ -86,7 +86,9 @@ static BrioStatus settle(Settled *w, bool force, BrioFolder *folder, BrioFolder 
     BRIO_CHECK(brio__results_open(w->out, force, false, folder, error));
     brio_sim_ledger(w->sim, &w->before);
     *failed = true;
+    brio_sim_watch(w->sim, progress_watch, NULL);
     BrioStatus status = brio_sim_settle(w->sim, NULL);
+    progress_clear();
     if (status != BRIO_OK)
         return brio__error(error, status,
                            "no equilibrium was found: %s; solver.max_iterations may be too low, or "

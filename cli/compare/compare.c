@@ -240,8 +240,8 @@ const Command command_compare = {
              "that are too long for the vibrations of the scene show no "
              "order at all; choose a short time.end and a small solver.tol to measure one.\n\n"
              "A method that the scene refuses, that fails or whose energy explodes is a row with "
-             "its reason. Ctrl-C ends after the step "
-             "at hand and keeps what is finished.\n"
+             "its reason. Ctrl-C ends within an "
+             "iteration and keeps what is finished.\n"
              "Exit code 0: all trials were run, whatever became of them. 1: none could run, or "
              "stopped. 2: the scene or the command is not "
              "valid; nothing was written.",

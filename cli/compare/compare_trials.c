@@ -165,6 +165,12 @@ static void tape_end(Comparison *c, Trial *t)
     tape_drop(c);
 }
 
+static TrialOutcome stopped(Trial *t, const BrioSim *sim)
+{
+    snprintf(t->reason, sizeof t->reason, "stopped on request at t = %.5g s", sim->state->time);
+    return TRIAL_STOPPED;
+}
+
 /* Steps to the end; what stops it on the way is a result. */
 static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLedger *first,
                             int64_t steps)
@@ -176,18 +182,16 @@ static TrialOutcome advance(Comparison *c, Trial *t, BrioSim *sim, const BrioLed
     double fall = 0.5 * c->mass * c->gravity * end * c->gravity * end;
     bool shorter = fabs((double)steps * h - end) > 1e-6 * h;
     t->value[WALL] = t->value[HALVED] = 0;
+    brio_sim_watch(sim, stop_watch, NULL);
     for (int64_t k = 1; k <= steps; k++) {
-        if (stop_wanted) {
-            snprintf(t->reason, sizeof t->reason, "stopped on request at t = %.5g s",
-                     sim->state->time);
-            return TRIAL_STOPPED;
-        }
+        if (stop_wanted) return stopped(t, sim);
         double clock = brio__seconds(), before = sim->state->time;
         BrioStatus status =
             brio_sim_step_by(sim, k == steps && shorter ? end - sim->state->time : h, NULL);
         t->value[WALL] += brio__seconds() - clock;
         t->value[HALVED] += sim->stepper->halvings > 0;
         c->done_steps++;
+        if (status == BRIO_STOPPED) return stopped(t, sim);
         if (status != BRIO_OK) {
             snprintf(t->reason, sizeof t->reason, "failed at t = %.5g s: %s", sim->state->time,
                      brio_sim_reason(sim)[0] ? brio_sim_reason(sim) : brio_status_text(status));

@@ -450,6 +450,31 @@ BRIO_API void brio_sim_free(BrioSim *sim);
  * that fails too, the state is left as it was and `error` tells why. */
 BRIO_API BrioStatus brio_sim_step(BrioSim *sim, BrioError *error);
 BRIO_API BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error);
+/* A look into a step while it is made: one iteration of one of its solves. */
+typedef struct BrioIteration {
+    int64_t step;   /* number of the step, from 1 */
+    double time, h; /* s: where the step, or the half of it that is tried, starts; its length */
+    int halvings;   /* how often the step was halved for it; 0: the whole step */
+    int iteration;  /* iterations of this solve that are done, from 0 */
+    /* m/s: max|dq|/h of the last of them, which is what is left to do, and at what it ends. Speed
+     * is NAN before the first; both are NAN of solvers that end after a fixed number. */
+    double speed, tol;
+    int contacts; /* pairs closer than dhat, as in the ledger; of this process */
+    /* fraction of their way in this step that scripted vertices have come */
+    double moved;
+    /* names of the bodies or obstacles between which the last iteration had to be cut short; the
+     * first alone: its elements would have inverted; NULL: nothing was cut */
+    const char *limit[2];
+    double distance; /* m, between the two; NAN: not of two */
+} BrioIteration;
+/* Not 0: end the step here. */
+typedef int BrioWatchFn(void *user, const BrioIteration *iteration);
+/* Has every iteration of steps and of brio_sim_settle call a function (NULL: none, as at first),
+ * also between the trials of a line search. It is called from the thread that steps, and may read
+ * what it is given and nothing else of the simulation. If it ends a step, that returns BRIO_STOPPED
+ * and the state is, to the bit, what it was at its start: a later step is as if nothing had been.
+ * Nothing is allocated. */
+BRIO_API void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user);
 /* Static equilibrium; velocities become zero. */
 BRIO_API BrioStatus brio_sim_settle(BrioSim *sim, BrioError *error);
 /* The sentence of the last call that failed; steps clear it. */
@@ -513,13 +538,16 @@ typedef struct BrioProgress {
     int64_t step, steps;
     double time, end; /* s, simulated */
     double energy;    /* total, J */
+    /* within a step that takes long: what it is doing; NULL: between steps */
+    const BrioIteration *inside;
 } BrioProgress;
 typedef struct BrioRunDef {
     BrioSource source;
     const char *out; /* folder */
     int force;       /* replace earlier results of brio there; otherwise ERROR_EXISTS */
     int resume;      /* continue from the checkpoint there, if there is one */
-    /* before the first and after every step; not 0: end the run here. May be NULL */
+    /* before the first and after every step, and ten times a second within one that takes more than
+     * a second; not 0: end the run here, with a checkpoint. May be NULL */
     int (*progress)(void *user, const BrioProgress *progress);
     void *user;
 } BrioRunDef;

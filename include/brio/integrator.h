@@ -159,6 +159,9 @@ BRIO_API BrioStatus brio_stepper_prepare(BrioStepper *stepper, const BrioObjecti
  * many of those there were, for reports. */
 BRIO_API double brio_stepper_tolerance(const BrioStepper *stepper, int *max_iterations);
 BRIO_API void brio_stepper_count_iterations(BrioStepper *stepper, int count);
+/* Whether whoever watches the step (brio_sim_watch) wants it to end, for iterations of your own
+ * that may take long: return BRIO_STOPPED then. Solves ask by themselves. */
+BRIO_API int brio_stepper_stopped(BrioStepper *stepper, int iteration);
 /* How many rods there are; the force f of those of the last solve,
  * M (q - target) + s a grad(P + D) = f; velocities fitted to the rods at q and a time: M^-1 times a
  * sum of their pulls is taken out. Without rods they change nothing (f = 0). */

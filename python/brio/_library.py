@@ -56,8 +56,16 @@ class CHand(Structure):
                 ("grip", c_double * 3)]
 
 
+class CIteration(Structure):
+    _fields_ = [("step", c_int64), ("time", c_double), ("h", c_double), ("halvings", c_int), ("iteration", c_int), ("speed", c_double), ("tol", c_double),
+                ("contacts", c_int), ("moved", c_double), ("limit", c_char_p * 2), ("distance", c_double)]
+
+
+WatchFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CIteration))
+
+
 class CProgress(Structure):
-    _fields_ = [("step", c_int64), ("steps", c_int64), ("time", c_double), ("end", c_double), ("energy", c_double)]
+    _fields_ = [("step", c_int64), ("steps", c_int64), ("time", c_double), ("end", c_double), ("energy", c_double), ("inside", POINTER(CIteration))]
 
 
 ProgressFunction = CFUNCTYPE(c_int, c_void_p, POINTER(CProgress))
@@ -244,6 +252,7 @@ _PROTOTYPES: Any = {
     "brio_sim_step": (c_int, _sim, _error),
     "brio_sim_step_by": (c_int, _sim, c_double, _error),
     "brio_sim_settle": (c_int, _sim, _error),
+    "brio_sim_watch": (None, _sim, WatchFunction, c_void_p),
     "brio_sim_reason": (c_char_p, _sim),
     "brio_sim_system": (c_void_p, _sim),
     "brio_sim_state": (c_void_p, _sim),

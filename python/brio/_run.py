@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _callbacks
 from ._library import CError, CProgress, CRunDef, Error, LogFunction, ProgressFunction, Status, _text, error_of, find_program, lib
-from ._sim import Scene, Sets, _assignments, _plain, source_of
+from ._sim import Iteration, Scene, Sets, _assignments, _plain, iteration_of, source_of
 
 __all__ = ["Progress", "RunResult", "compare", "integrators", "isa", "materials", "program", "read_energy", "run", "scenes", "set_log", "set_threads", "threads", "version"]
 
@@ -22,13 +22,14 @@ Folder = Union[str, "os.PathLike[str]"]
 
 
 class Progress(NamedTuple):
-    """Where a run is: steps done and in all, simulated time and its end (s), total energy (J)."""
+    """Where a run is: steps done and in all, simulated time and its end (s), total energy (J); within a step that takes long, what it is doing."""
 
     step: int
     steps: int
     time: float
     end: float
     energy: float
+    inside: Optional[Iteration] = None
 
 
 class RunResult(NamedTuple):
@@ -46,7 +47,7 @@ class RunResult(NamedTuple):
 
 
 def _of(raw: CProgress) -> Progress:
-    return Progress(raw.step, raw.steps, raw.time, raw.end, raw.energy)
+    return Progress(raw.step, raw.steps, raw.time, raw.end, raw.energy, iteration_of(raw.inside.contents) if raw.inside else None)
 
 
 def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume: bool = False, progress: Optional[Callable[[Progress], Any]] = None,
@@ -54,7 +55,8 @@ def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume
     """Runs a scene to its end and writes its results into a folder, as ``brio run`` does: the same bytes in energy.csv.
 
     A folder with results is left alone, with ``brio.Error``, unless ``force`` (begin again) or ``resume`` (continue). ``progress`` is called before the first and
-    after every step; if it returns True, the run stops there. Ctrl-C stops it as well, with a checkpoint. ``brio view FOLDER`` makes the page report.html.
+    after every step, and ten times a second within one that takes more than a second; if it returns True, the run stops there. Ctrl-C stops it as well, with a
+    checkpoint. ``brio view FOLDER`` makes the page report.html.
 
     >>> import brio, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -7,18 +7,18 @@ import os
 import threading
 import weakref
 from ctypes import byref, c_double, c_int, c_int64, c_void_p
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
 from . import _callbacks
-from ._library import MAX_VALUES, CError, CField, CHand, CLedger, CSource, Error, Status, _text, error_of, lib
+from ._library import MAX_VALUES, CError, CField, CHand, CIteration, CLedger, CSource, Error, Status, WatchFunction, _text, error_of, lib
 
 Scene = Union[str, "os.PathLike[str]", Mapping[str, Any]]
 Sets = Union[Mapping[str, Any], Sequence[str], None]
 Vector = Any  #: three numbers
 
-__all__ = ["Sim", "State", "Ledger", "Hand", "Attachment", "load", "parse", "open_run"]
+__all__ = ["Iteration", "Sim", "State", "Ledger", "Hand", "Attachment", "load", "parse", "open_run"]
 
 
 # ---- scenes ----------------------------------------------------------------------------------------
@@ -113,13 +113,37 @@ def open_run(folder: "Union[str, os.PathLike[str]]") -> "Sim":
 # ---- memory ----------------------------------------------------------------------------------------
 
 
+class Iteration(NamedTuple):
+    """A look into a step while it is made: the step's number from 1, start and length (s) of the piece of it that is tried and how often it was halved, iterations that
+    are done, what is left (m/s) beside the tolerance (NaN where there is none), contacts, the fraction of their way that scripted vertices have come, and who cut the
+    last iteration short: names of two bodies or obstacles and their distance (m), or of one body."""
+
+    step: int
+    time: float
+    h: float
+    halvings: int
+    iteration: int
+    speed: float
+    tol: float
+    contacts: int
+    moved: float
+    limit: Tuple[str, ...]
+    distance: float
+
+
+def iteration_of(raw: CIteration) -> Iteration:
+    limit = tuple(_text(name) for name in raw.limit if name)
+    return Iteration(raw.step, raw.time, raw.h, raw.halvings, raw.iteration, raw.speed, raw.tol, raw.contacts, raw.moved, limit, raw.distance)
+
+
 class _Handle:
     """Owns the C simulation, which goes when nobody refers to this any more: neither a Sim nor an array that looks into its memory."""
 
-    __slots__ = ("pointer", "lock", "views", "__weakref__")
+    __slots__ = ("pointer", "lock", "views", "watch", "__weakref__")
 
     def __init__(self, pointer: int):
         self.pointer = pointer
+        self.watch: Any = None  # the function that the library calls
         self.lock = threading.Lock()
         self.views: "weakref.WeakSet[_Memory]" = weakref.WeakSet()  # of the state, which another integrator may move
 
@@ -374,6 +398,29 @@ class Sim:
     def settle(self) -> None:
         """To static equilibrium; velocities become zero."""
         self._check(self._call(lib.brio_sim_settle, None))
+
+    def watch(self, function: Optional[Callable[[Iteration], Any]]) -> None:
+        """A function of a ``brio.Iteration`` that every iteration of a step calls; None: no more. If it returns True, the step ends: ``brio.Error`` with the status
+        STOPPED, and the state is as before the step. Exceptions of it, Ctrl-C included, come out of ``step``. It must not use the simulation.
+
+        >>> import brio, time
+        >>> sim = brio.load("cloth")
+        >>> start = time.time()
+        >>> sim.watch(lambda now: time.time() - start > 60)  # no step for longer than a minute
+        >>> sim.step()
+        """
+        if function is None:
+            hook = WatchFunction()
+        else:
+            heard = function
+
+            def look(_: Any, raw: Any) -> int:
+                return heard(iteration_of(raw.contents)) is True
+
+            hook = WatchFunction(_callbacks.guarded(look))
+            _callbacks.registered = True
+        self._call(lib.brio_sim_watch, hook, None)
+        self._alive().watch = hook
 
     @property
     def time(self) -> float:

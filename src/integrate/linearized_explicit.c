@@ -116,6 +116,7 @@ static bool go(BrioStepper *s, double h, int n, int form, const double *gradient
     brio_stepper_combine(s, 0, q0, 0, q0, d);
     brio_stepper_combine(s, 1, v0, 0, v0, v);
     for (int i = 0; i < n; i++) {
+        if (brio_stepper_stopped(s, i)) return false;
         brio_stepper_stiffness(s, d, f);
         brio_stepper_combine(s, -1, f, -1, gradient, f);
         if (brio_stepper_dampers(s)) {

@@ -104,7 +104,7 @@ static void relax(BrioStepper *s, double h, double *moved)
     brio_stepper_combine(s, 1, q, 0, q, moved);
     /* fixed vertices where they are going */
     const double *x = brio_stepper_positions(s, q, brio_stepper_time(s) + h);
-    for (int n = 0; n < iterations; n++) {
+    for (int n = 0; n < iterations && !brio_stepper_stopped(s, n); n++) {
         relax_springs(s, stiffness, x, moved);
         relax_hands(s, stiffness, moved);
     }

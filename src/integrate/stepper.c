@@ -104,6 +104,7 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
 {
     brio_state_assign(s->state, from);
     s->accepted = s->out_of_memory = false;
+    s->h = h;
     s->halvings = BRIO_MAX(s->halvings, depth);
     s->solver->halved = depth;
     size_t bytes = (size_t)s->state->coordinates * sizeof(double);
@@ -115,6 +116,7 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
     }
     BRIO_CHECK(brio__solver_begin(s->solver, s->state));
     BrioStatus status = s->integrator->step(s, h);
+    if (s->solver->stopped && status >= 0) status = BRIO_STOPPED; /* whatever came of it */
     if (status == BRIO_OK && !s->accepted) {
         snprintf(s->reason, sizeof s->reason,
                  "the integrator %s ended a step without accepting a state", s->integrator->name);
@@ -124,7 +126,8 @@ static BrioStatus advance(BrioStepper *s, BrioState *from, double h, int depth)
         brio_state_assign(from, s->state);
         return BRIO_OK;
     }
-    if (status < 0 || depth >= s->solver->options.max_halvings) return status;
+    if (status < 0 || status == BRIO_STOPPED || depth >= s->solver->options.max_halvings)
+        return status;
     /* from here on the first half of a failed step may have been taken */
     if (depth == 0) brio_state_assign(s->before, from);
     brio__log(BRIO_LOG_WARNING, "t = %g s: %s; trying two steps of %g s", from->time, s->reason,
@@ -139,6 +142,7 @@ BrioStatus brio__stepper_advance(BrioStepper *s, BrioState *state, double h)
     double before = state->time, rest = h - state->time_error, end = before + rest;
     s->iterations = s->halvings = 0;
     s->reason[0] = 0;
+    brio__solver_begin_step(s->solver);
     BrioStatus status = advance(s, state, h, 0);
     if (status == BRIO_OK) {
         state->time = end;
@@ -146,6 +150,7 @@ BrioStatus brio__stepper_advance(BrioStepper *s, BrioState *state, double h)
         state->step++;
     } else {
         if (s->halvings) brio_state_assign(state, s->before);
+        if (status == BRIO_STOPPED) snprintf(s->reason, sizeof s->reason, "%s", s->solver->message);
         if (!s->reason[0]) snprintf(s->reason, sizeof s->reason, "%s", brio_status_text(status));
     }
     return status;

@@ -29,6 +29,7 @@ struct BrioStepper {
     double
         *fixed_impulse; /* what friction takes to be overcome there, weighted like the impulses */
     bool out_of_memory; /* for a scratch vector */
+    double h;           /* s: of the step, or of the half that is tried */
     int iterations;     /* Newton iterations of this step */
     int halvings;       /* deepest halving of this step */
     bool accepted;

@@ -119,6 +119,16 @@ double brio_stepper_tolerance(const BrioStepper *s, int *max_iterations)
 
 void brio_stepper_count_iterations(BrioStepper *s, int count) { s->iterations += count; }
 
+int brio_stepper_stopped(BrioStepper *s, int iteration)
+{
+    BrioSolver *solver = s->solver;
+    if (!solver->watch) return 0;
+    solver->iterations = iteration;
+    solver->speed = NAN;
+    solver->limit.term = NULL;
+    return brio__solver_ask(solver, s->state, s->h) != BRIO_OK;
+}
+
 int brio_stepper_rods(const BrioStepper *s) { return s->system->rod_count; }
 
 void brio_stepper_rod_force(BrioStepper *s, double *f)

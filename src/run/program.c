@@ -10,10 +10,15 @@ typedef struct Teller {
 static void tell_program(void *user, const BrioRunProgress *p)
 {
     Teller *teller = user;
-    teller->last = (BrioProgress){
-        .step = p->step, .steps = p->steps, .time = p->time, .end = p->end, .energy = p->energy};
+    teller->last = (BrioProgress){.step = p->step,
+                                  .steps = p->steps,
+                                  .time = p->time,
+                                  .end = p->end,
+                                  .energy = p->energy,
+                                  .inside = p->inside};
     if (teller->def->progress && teller->def->progress(teller->def->user, &teller->last))
         teller->stop = 1;
+    teller->last.inside = NULL; /* gone with this call */
 }
 
 BrioRunDef brio_default_run(void) { return (BrioRunDef){.source = brio_default_source()}; }

@@ -6,6 +6,8 @@
 
 #include "../sim/ledger.h"
 #include "../number.h"
+#include "inside.h"
+#include "seen.h"
 #include "tables.h"
 #include "../output/film.h"
 #include "../output/json.h"
@@ -53,6 +55,7 @@ typedef struct Run {
     double peak; /* bytes of memory that all processes have had at most */
     BrioLedger ledger;
     BrioExactWatch watch; /* exact: NULL if there is none */
+    BrioInside inside;
 } Run;
 
 int64_t brio__scene_steps(const BrioScene *scene)
@@ -443,7 +446,7 @@ static BrioStatus begin(Run *run, BrioError *error)
     return write_json(run, BRIO_VERDICT_RUNNING, NULL, error);
 }
 
-static void report_progress(const Run *run)
+static void report_progress(const Run *run, const BrioIteration *inside, double seconds)
 {
     const BrioRunOptions *o = run->options;
     if (!o->progress || !run->is_root) return;
@@ -457,8 +460,26 @@ static void report_progress(const Run *run)
                                 .energy = run->checkpoint.totals.last_energy,
                                 .iterations = run->sim->stepper->iterations,
                                 .contacts = run->ledger.contacts,
-                                .distance = run->ledger.min_distance};
+                                .distance = run->ledger.min_distance,
+                                .inside = inside,
+                                .inside_wall = seconds};
     o->progress(o->user, &progress);
+}
+
+static void tell_inside(const void *run, const BrioIteration *iteration, double seconds)
+{
+    report_progress(run, iteration, seconds);
+}
+
+static BrioStatus step(Run *run, BrioError *error)
+{
+    const BrioState *state = run->sim->state;
+    BrioStatus status = brio__inside_step(&run->inside);
+    if (status == BRIO_OK || status == BRIO_STOPPED) return status;
+    return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s",
+                       (long long)state->step + 1, state->time, run->scene->def.h,
+                       brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim)
+                                                    : brio_status_text(status));
 }
 
 /* The state as it is and, by the stepper's hook, those between the halves of the last step. */
@@ -466,7 +487,9 @@ static BrioStatus watch(Run *run, BrioError *error)
 {
     BrioExactWatch *w = &run->watch;
     if (!w->exact) return BRIO_OK;
+    brio__inside_enter(&run->inside);
     brio__exact_watch(w, run->sim->state);
+    brio__inside_leave(&run->inside);
     brio__partition_text(run->partition, w->failed, w->reason, sizeof w->reason);
     if (!brio__partition_any(run->partition, w->failed)) return BRIO_OK;
     w->failed = true;
@@ -481,22 +504,17 @@ static BrioStatus loop(Run *run, BrioError *error)
     BrioRunTotals *totals = &run->checkpoint.totals;
     BRIO_CHECK(watch(run, error));
     while (state->step < run->result->steps) {
-        if (brio__partition_any(run->partition, run->options->stop && *run->options->stop))
+        if (brio__partition_any(run->partition, brio__inside_stop_asked(&run->inside)))
             return BRIO_STOPPED;
         double before = state->time;
-        BrioStatus status = brio_sim_step(run->sim, NULL);
-        if (status != BRIO_OK)
-            return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s",
-                               (long long)state->step + 1, state->time, run->scene->def.h,
-                               brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim)
-                                                            : brio_status_text(status));
+        BRIO_CHECK(step(run, error));
         totals->halved_steps += run->sim->stepper->halvings > 0;
         totals->deepest_halving = BRIO_MAX(totals->deepest_halving, run->sim->stepper->halvings);
         double clock = brio__seconds();
         BRIO_CHECK(brio__partition_agree(run->partition, write_outputs(run, before, error)));
         totals->output += brio__seconds() - clock;
         BRIO_CHECK(watch(run, error));
-        report_progress(run);
+        report_progress(run, NULL, 0);
         if (save_is_due(run) && state->step < run->result->steps) {
             BRIO_CHECK(save(run, error));
             BRIO_CHECK(write_json(run, BRIO_VERDICT_RUNNING, NULL, error));
@@ -591,44 +609,6 @@ static BrioStatus open_folder(Run *run, BrioError *error)
         run->is_root ? BRIO_OK : brio__folder_open(o->out, false, &run->folder, error));
 }
 
-/* What is to be seen of a scene. */
-static BrioStatus make_motion(Run *run, BrioError *error)
-{
-    const BrioScene *scene = run->scene;
-    const BrioSystem *system = scene->system;
-    const BrioState *state = scene->state;
-    if (!scene->motion && !scene->format_count) return BRIO_OK;
-    double instants = fmin(scene->end * scene->fps, (double)run->result->steps) + 1;
-    double *x = brio__alloc(3 * (size_t)system->vertex_count, sizeof *x);
-    BrioStatus status = x ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (x) brio__system_positions(system, state, state->q, state->time, x);
-    if (x)
-        status = brio__motion_create(system, scene->rest, x, scene->fps,
-                                     brio__scene_films(scene) ? 0 : instants, scene->velocities,
-                                     &run->motion);
-    brio__free(x);
-    return status == BRIO_OK ? BRIO_OK : brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
-}
-
-#ifdef BRIO_HAVE_MPI
-/* Numbers of vertices of the motion become those of the partition. */
-static void renumber_motion(BrioMotionFile *motion, const BrioSystem *local_system,
-                            const int32_t *local_of)
-{
-    for (int i = 0; motion && i < motion->part_count; i++) {
-        BrioMotionPart *p = &motion->part[i];
-        /* a shape with a formula has no world vertices */
-        if (p->kind != BRIO_MOTION_BODY && (p->kind != BRIO_MOTION_OBSTACLE || p->first == 0))
-            continue;
-        int64_t first =
-            p->kind == BRIO_MOTION_BODY ? local_system->body[i].first : local_of[p->first];
-        for (int k = 0; k < p->carrier_count; k++)
-            p->vertex[k] = (int32_t)(local_of[p->first + p->vertex[k]] - first);
-        p->first = first;
-    }
-}
-#endif
-
 /* Ends with the simulation: of the scene or, of processes that run it together, of this one's
  * partition of it. */
 static BrioStatus make_sim(Run *run, BrioError *error)
@@ -636,13 +616,13 @@ static BrioStatus make_sim(Run *run, BrioError *error)
     if (run->scene) {
         run->result->steps = brio__scene_steps(run->scene);
         run->checkpoint.scene = brio__scene_hash(run->scene, run->scene->system, run->scene->state);
-        BRIO_CHECK(make_motion(run, error));
+        BRIO_CHECK(brio__seen_create(run->scene, run->result->steps, &run->motion, error));
     }
 #ifdef BRIO_HAVE_MPI
     if (brio__processes_launched()) {
         int32_t *local_of;
         BRIO_CHECK(brio__cluster_split(&run->scene, run->checkpoint.scene, &local_of, error));
-        if (local_of) renumber_motion(run->motion, run->scene->system, local_of);
+        if (local_of) brio__seen_renumber(run->motion, run->scene->system, local_of);
         brio__free(local_of);
         run->partition = run->scene->system->partition;
         run->is_root = run->partition->process == 0;
@@ -667,6 +647,7 @@ static BrioStatus prepare(Run *run, BrioError *error)
     if (run->motion &&
         !(run->seen = brio__alloc(6 * (size_t)run->motion->vertex_count + 1, sizeof *run->seen)))
         return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
+    BRIO_CHECK(brio__inside_create(&run->inside, run->sim, error));
     if (o->exact) {
         if (brio__exact_create(run->sim->system, &run->watch.exact) != BRIO_OK)
             return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
@@ -674,6 +655,7 @@ static BrioStatus prepare(Run *run, BrioError *error)
         run->sim->stepper->observer = &run->watch;
     }
     snprintf(c->isa, sizeof c->isa, "%s", brio_isa());
+    brio__inside_leave(&run->inside); /* from here on the run leaves traces */
     BRIO_CHECK(open_folder(run, error));
     if (brio__partition_any(run->partition,
                             run->is_root && o->resume && brio__checkpoint_exists(&run->folder))) {
@@ -694,6 +676,30 @@ static BrioStatus prepare(Run *run, BrioError *error)
     return BRIO_OK;
 }
 
+/* How far it came. */
+static void fill_result(const Run *run)
+{
+    BrioRunResult *result = run->result;
+    result->step = run->sim->state->step;
+    result->time = run->sim->state->time;
+    result->totals = run->checkpoint.totals;
+    result->frame_count = run->checkpoint.frame_count;
+    result->exact = run->watch;
+    result->exact.exact = NULL;
+}
+
+/* Of a run that another thread ends: all but the simulation stays as it is. */
+static BrioStatus end_inside(const void *run, BrioSim *sim, BrioRunResult *result, BrioError *error)
+{
+    Run own = *(const Run *)run;
+    *result = *own.result;
+    own.result = result;
+    own.sim = sim;
+    BrioStatus status = end(&own, BRIO_STOPPED, error);
+    fill_result(&own);
+    return status;
+}
+
 BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result,
                      BrioError *error)
 {
@@ -707,6 +713,8 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
                .folder = {.fd = -1},
                .frames = {.fd = -1},
                .start = brio__seconds()};
+    run.inside =
+        (BrioInside){.run = &run, .tell = tell_inside, .end = end_inside, .options = options};
     BrioStatus status = make_sim(&run, error);
     if (status != BRIO_OK) {
         brio__motion_free(run.motion);
@@ -718,25 +726,21 @@ BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunRes
     if (status == BRIO_OK) {
         status = begin(&run, error);
         if (status == BRIO_OK) {
-            report_progress(&run);
+            report_progress(&run, NULL, 0);
             status = loop(&run, error);
         }
         if (result->started) status = end(&run, status, error);
     }
     brio__c_locale_leave(before);
-    result->step = run.sim->state->step;
-    result->time = run.sim->state->time;
-    result->totals = run.checkpoint.totals;
-    result->frame_count = run.checkpoint.frame_count;
+    fill_result(&run);
     brio__exact_free(run.watch.exact);
-    run.watch.exact = NULL;
-    result->exact = run.watch;
     brio__writer_close(&run.energy);
     brio__writer_close(&run.probes);
     brio__writer_close(&run.moved);
     brio__motion_free(run.motion);
     brio__folder_close(&run.frames);
     brio__folder_close(&run.folder);
+    brio__inside_free(&run.inside);
     brio__free(run.checkpoint.frame_time);
     brio__free(run.x);
     brio__free(run.v);

@@ -7,6 +7,7 @@
 #include "../contact/exact.h"
 #include "checkpoint.h"
 
+#include <pthread.h>
 #include <signal.h>
 
 typedef struct BrioRunProgress {
@@ -18,7 +19,23 @@ typedef struct BrioRunProgress {
     int iterations;   /* of the last step */
     int contacts;     /* pairs in contact, of the last row */
     double distance;  /* m: the smallest of them, or of a vertex from a plane; NAN without either */
+    /* within a step that takes long: what it is doing, and for how many seconds; NULL: between
+     * steps */
+    const BrioIteration *inside;
+    double inside_wall;
 } BrioRunProgress;
+
+typedef struct BrioInside BrioInside;
+/* What another thread needs to end a run that does not answer (brio__run_end). */
+typedef struct BrioRunControl {
+    pthread_mutex_t mutex; /* of what follows */
+    enum { BRIO_RUN_SETUP, BRIO_RUN_WRITING, BRIO_RUN_STEPPING } phase;
+    const BrioInside *inside;
+} BrioRunControl;
+#define BRIO_RUN_CONTROL                   \
+    {                                      \
+        .mutex = PTHREAD_MUTEX_INITIALIZER \
+    }
 
 typedef struct BrioRunOptions {
     const char *out; /* folder */
@@ -31,9 +48,11 @@ typedef struct BrioRunOptions {
     int64_t checkpoint_steps; /* not 0: by steps instead */
     /* every state is checked for intersections, exactly: the first ends the run */
     bool exact;
-    /* not 0: end after this step; may be NULL */
+    /* not 0: end in this iteration, with the state at the start of the step; may be NULL */
     const volatile sig_atomic_t *stop;
-    /* after every step; may be NULL */
+    BrioRunControl *control; /* may be NULL */
+    /* after every step, and ten times a second within one that takes more than a second; may be
+     * NULL */
     void (*progress)(void *user, const BrioRunProgress *progress);
     void *user;
 } BrioRunOptions;
@@ -65,6 +84,14 @@ typedef struct BrioRunResult {
  * failed. */
 BrioStatus brio__run(BrioScene *scene, const BrioRunOptions *options, BrioRunResult *result,
                      BrioError *error);
+
+/* Ends a run from another thread than the one that is in brio__run, for phases that ask nobody
+ * whether to go on (a long factorisation): the results become whole, as of the start of the step.
+ * False: the run is writing, ask again. True: brio__run does not come back any more, its thread may
+ * still compute, and all that is left to do with the process is to end it, by _exit. One process
+ * only. */
+bool brio__run_end(BrioRunControl *control, BrioRunResult *result, BrioStatus *status,
+                   BrioError *error);
 
 /* Results to look at: the scene that their run.json holds, built anew, and a simulation in the
  * state of their checkpoint. Nothing is written. A scene whose files were changed since is refused,

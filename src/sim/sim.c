@@ -390,6 +390,12 @@ BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
     return brio__sim_report(sim, brio__stepper_advance(sim->stepper, sim->state, h), error);
 }
 
+void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user)
+{
+    sim->stepper->solver->watch = watch;
+    sim->stepper->solver->watcher = user;
+}
+
 static BrioStatus settle(BrioSim *sim)
 {
     BrioStepper *s = sim->stepper;
@@ -398,6 +404,7 @@ static BrioStatus settle(BrioSim *sim)
     s->reason[0] = 0;
     s->iterations = s->halvings = 0;
     s->out_of_memory = false;
+    brio__solver_begin_step(s->solver);
     double *q = brio_stepper_scratch(s, 0), before = brio__sim_energy(sim);
     if (s->out_of_memory)
         return brio_stepper_fail(s, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY));

@@ -12,6 +12,7 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
     BrioSolver *s = p->solver;
     double shift = 0;
     for (int attempt = 0; attempt < 24; attempt++) {
+        BRIO_CHECK(brio__problem_look(p));
         BRIO_CHECK(brio__partition_agree(s->system->partition,
                                          brio__problem_hessian(p, q, projected, shift)));
         double before = brio__seconds(), analysed = 0, earlier = s->totals.analysis;
@@ -35,6 +36,7 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, double 
     BrioSolver *s = p->solver;
     BrioStatus status = factor(p, q, projected);
     if (status < 0 || (projected < 1 && status != BRIO_OK)) return status;
+    if (status == BRIO_STOPPED) return status;
     if (status != BRIO_OK) return brio__problem_finish(p, BRIO_REASON_INDEFINITE, status);
     double before = brio__seconds();
     if (s->constraints) {
@@ -110,6 +112,7 @@ double brio__line_search(const BrioProblem *p, const double *q, BrioValue now, d
 {
     BrioSolver *s = p->solver;
     for (double min = t * 0x1p-50; t > min; t /= 2) {
+        if (brio__problem_look(p) != BRIO_OK) return 0;
         brio__combine(s->system, 1, q, t, s->step, s->trial);
         *next = brio__problem_value(p, s->trial, NULL);
         if (brio__lowered(now, *next, t, slope)) return t;

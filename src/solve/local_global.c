@@ -400,6 +400,7 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     bool moved = false;                /* from the best point, */
     double *at = q, *spare = g->spare; /* which is in one of the two while the other is tried */
     for (s->iterations = 0; s->iterations < iterations; s->iterations++, s->totals.iterations++) {
+        BRIO_CHECK(brio__problem_look(p));
         before = brio__seconds();
         if (moved && !(now.value <= best.value + fmax(now.noise, best.noise))) {
             brio__combine(s->system, 0.5, at, 0.5, spare, at);

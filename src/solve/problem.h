@@ -51,6 +51,18 @@ bool brio__problem_scripted(const BrioProblem *problem);
 void brio__problem_start_script(const BrioProblem *problem);
 bool brio__problem_move_fixed(const BrioProblem *problem, const double *q);
 
+/* BRIO_STOPPED if whoever watches wants the step to end, from then on without asking again: all
+ * processes agree. A solver asks in every iteration; what it returns then does not matter, since
+ * brio__minimise knows. */
+BrioStatus brio__solver_ask(BrioSolver *solver, const BrioState *state, double h);
+/* BRIO_STOPPED, with its sentence. */
+BrioStatus brio__solver_stop(BrioSolver *solver);
+static inline BrioStatus brio__problem_look(const BrioProblem *problem)
+{
+    BrioSolver *s = problem->solver;
+    return s->watch ? brio__solver_ask(s, problem->state, problem->objective->h) : BRIO_OK;
+}
+
 /* Ends a minimisation: notes the reason, and where it failed a sentence. Returns the status. */
 BrioStatus brio__problem_finish(const BrioProblem *problem, BrioReason reason, BrioStatus status);
 

@@ -56,6 +56,7 @@ static double lower(const BrioProblem *p, const double *q, double merit, bool sm
     double t = s->speed > 0 ? brio__problem_max_step(p, q) : 1;
     memcpy(c->kept, c->multiplier, rods * sizeof(double));
     for (double min = t * 0x1p-30; t > min; t /= 2) {
+        if (brio__problem_look(p) != BRIO_OK) break;
         brio__combine(s->system, 1, q, t, s->step, s->trial);
         for (size_t i = 0; i < rods; i++) c->multiplier[i] = c->kept[i] + t * c->change[i];
         *next = residual(p, s->trial);

@@ -16,6 +16,7 @@ static bool lower(const BrioProblem *p, const double *q, double merit, BrioValue
     BrioSolver *s = p->solver;
     double t = brio__problem_max_step(p, q);
     for (double min = t * 0x1p-50; t > min; t /= 2) {
+        if (brio__problem_look(p) != BRIO_OK) return false;
         brio__combine(s->system, 1, q, t, s->step, s->trial);
         *next = brio__problem_value(p, s->trial, s->gradient);
         if (isfinite(next->value) && half_square(s) <= (1 - 1e-4 * t) * merit) return true;

@@ -172,6 +172,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
                  "static equilibria and linearised steps do not take rods in this version of brio");
         return BRIO_ERROR_UNSUPPORTED;
     }
+    if (s->stopped) return brio__solver_stop(s);
     if (!type->unfinished) BRIO_CHECK(brio__solver_prepare(s, state));
     BrioContact *contact = brio__potential_contact(s->potential);
     if (contact) brio__contact_out_of_memory(contact); /* what was is over */
@@ -183,6 +184,7 @@ BrioStatus brio__minimise(BrioSolver *s, const BrioState *state, const BrioObjec
         status = BRIO_ERROR_MEMORY;
         s->message[0] = 0;
     }
+    if (s->stopped && status >= 0) return brio__solver_stop(s);
     if (status < 0 && !s->message[0])
         snprintf(s->message, sizeof s->message, "%s", brio_status_text(status));
     return status;

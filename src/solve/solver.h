@@ -85,6 +85,10 @@ struct BrioSolver {
     BrioLimit limit;   /* the element that last limited a step, */
     double limit_step; /* to this fraction of its length */
     char message[800]; /* a sentence for people if it failed */
+    /* who is asked in every iteration whether to go on (watch.c); NULL: nobody */
+    BrioWatchFn *watch;
+    void *watcher;
+    bool stopped; /* the answer was no: holds until brio__solver_begin_step */
 };
 
 BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options,
@@ -93,7 +97,9 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
 void brio__solver_set(BrioSolver *solver, BrioPotential *potential, BrioDissipation *dissipation);
 void brio__solver_free(BrioSolver *solver);
 
-/* A step begins at this state: the damping models are lagged there. */
+/* A step begins, or something else that solves: nobody has said stop yet. */
+static inline void brio__solver_begin_step(BrioSolver *solver) { solver->stopped = false; }
+/* A step or a half of it begins at this state: the damping models are lagged there. */
 BrioStatus brio__solver_begin(BrioSolver *solver, const BrioState *state);
 /* Makes and analyses the matrix if that has not been done. */
 BrioStatus brio__solver_prepare(BrioSolver *solver, const BrioState *state);

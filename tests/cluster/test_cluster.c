@@ -185,11 +185,10 @@ static void resumed(void **state)
     assert_true(energies < 1e-8 && probes < 1e-8);
 }
 
-/* One process is killed: the job ends with a sentence, and goes on from its checkpoint. */
-static void killed(void **state)
+/* Starts a run of 3 processes into the folder `broken`; once some steps are done, has the shell run
+ * `signal` with the number of mpirun, and waits for the end. What was said is in .said. */
+static void break_run(const char *signal)
 {
-    (void)state;
-    run(0, "run %s -o whole --force --set time.end=0.5", scene_path("rub"));
     char command[1024];
     remove_tree("broken");
     snprintf(command, sizeof command,
@@ -205,7 +204,7 @@ static void killed(void **state)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
     char *pid = read_all(".pid", NULL);
-    snprintf(command, sizeof command, "kill -KILL $(pgrep -P %d | tail -1)", atoi(pid));
+    snprintf(command, sizeof command, "mpirun=%d; %s", atoi(pid), signal);
     assert_int_equal(system(command), 0);
     bool ended = false;
     for (int tries = 0; tries < 300 && !ended; tries++) {
@@ -213,17 +212,48 @@ static void killed(void **state)
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
     assert_true(ended);
-    char *text = read_all(".said", NULL);
-    if (!strstr(text, "the last checkpoint is in broken: --resume continues from it"))
-        fail_msg("no sentence: %s", text);
-    free(text);
     free(pid);
+}
+
+static void must_have_said(const char *words)
+{
+    char *text = read_all(".said", NULL);
+    if (!strstr(text, words)) fail_msg("no sentence: %s", text);
+    free(text);
+}
+
+/* Continues what was broken on 2 processes, and compares it with the whole. */
+static void mend_run(const char *what)
+{
     run(2, "run %s -o broken --resume --set time.end=0.5", scene_path("rub"));
     double energies = difference("whole", "broken", "energy.csv");
     double probes = difference("whole", "broken", "probes.csv");
-    printf("  a process of 3 killed, continued on 2: energies and momenta %.1e, probes %.1e\n",
-           energies, probes);
+    printf("  %s, continued on 2: energies and momenta %.1e, probes %.1e\n", what, energies,
+           probes);
     assert_true(energies < 1e-8 && probes < 1e-8);
+}
+
+/* One process is killed: the job ends with a sentence, and goes on from its checkpoint. */
+static void killed(void **state)
+{
+    (void)state;
+    run(0, "run %s -o whole --force --set time.end=0.5", scene_path("rub"));
+    break_run("kill -KILL $(pgrep -P $mpirun | tail -1)");
+    must_have_said("the last checkpoint is in broken: --resume continues from it");
+    mend_run("a process of 3 killed");
+}
+
+/* A signal that mpirun passes on reaches the processes at different moments: they agree in which
+ * iteration they stop. */
+static void stopped(void **state)
+{
+    (void)state;
+    run(0, "run %s -o whole --force --set time.end=0.5", scene_path("rub"));
+    for (int trial = 0; trial < 3; trial++) {
+        break_run("kill -USR1 $mpirun");
+        must_have_said("stopped: stopped on request at t = ");
+        mend_run("3 processes stopped");
+    }
 }
 
 static long cells_of(const char *path)
@@ -308,10 +338,11 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spin),   cmocka_unit_test(twist),   cmocka_unit_test(rayleigh),
-        cmocka_unit_test(ball),   cmocka_unit_test(rub),     cmocka_unit_test(crowd),
-        cmocka_unit_test(bits),   cmocka_unit_test(resumed), cmocka_unit_test(killed),
-        cmocka_unit_test(pieces), cmocka_unit_test(options), cmocka_unit_test(messages),
+        cmocka_unit_test(spin),     cmocka_unit_test(twist),   cmocka_unit_test(rayleigh),
+        cmocka_unit_test(ball),     cmocka_unit_test(rub),     cmocka_unit_test(crowd),
+        cmocka_unit_test(bits),     cmocka_unit_test(resumed), cmocka_unit_test(killed),
+        cmocka_unit_test(stopped),  cmocka_unit_test(pieces),  cmocka_unit_test(options),
+        cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests(tests, enter, leave_folder);
 }

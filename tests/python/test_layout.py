@@ -9,7 +9,7 @@ from brio import _library, _own
 
 ROOT = os.environ.get("BRIO_SOURCE_DIR", ".")
 STRUCTS = {"BrioError": _library.CError, "BrioField": _library.CField, "BrioSource": _library.CSource, "BrioLedger": _library.CLedger, "BrioHand": _library.CHand,
-           "BrioProgress": _library.CProgress, "BrioRunDef": _library.CRunDef, "BrioObjective": _library.CObjective, "BrioIntegrator": _library.CIntegrator,
+           "BrioIteration": _library.CIteration, "BrioProgress": _library.CProgress, "BrioRunDef": _library.CRunDef, "BrioObjective": _library.CObjective, "BrioIntegrator": _library.CIntegrator,
            "BrioMesh": _library.CMesh, "BrioMaterial": _library.CMaterial, "BrioBodyDef": _library.CBodyDef, "BrioSolverOptions": _library.CSolverOptions,
            "BrioDamping": _library.CDamping, "BrioSimDef": _library.CSimDef, "BrioElements": _library.CElements, "BrioEnergyDef": _library.CEnergyDef}
 CONSTANTS = {"BRIO_ABI": _library.ABI, "BRIO_MAX_VALUES": _library.MAX_VALUES, "BRIO_MAX_DAMPING": _library.MAX_DAMPING, "BRIO_MAX_LIST + 1": 41,

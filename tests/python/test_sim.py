@@ -13,6 +13,33 @@ ROPE = {"time": {"h": 0.01}, "bodies": [{"name": "rope", "shape": {"type": "line
 
 
 class Loading(unittest.TestCase):
+    def test_watch(self):
+        sim, same = brio.load("cloth"), brio.load("cloth")
+        seen = []
+        sim.watch(lambda now: seen.append(now))
+        sim.step()
+        self.assertGreater(len(seen), 1)
+        self.assertEqual((seen[0].step, seen[0].iteration, seen[0].moved, seen[0].limit), (1, 0, 1, ()))
+        self.assertTrue(np.isnan(seen[0].speed) and seen[-1].speed > 0 and seen[-1].tol > 0)
+        same.step()
+        self.assertEqual(sim.q.tobytes(), same.q.tobytes())
+        sim.watch(lambda now: now.iteration == 1)
+        with self.assertRaisesRegex(brio.Error, "stopped on request") as caught:
+            sim.step()
+        self.assertEqual(caught.exception.status, brio.Status.STOPPED)
+        self.assertEqual(sim.q.tobytes(), same.q.tobytes())
+
+        def raises(now):
+            raise KeyboardInterrupt
+
+        sim.watch(raises)
+        with self.assertRaises(KeyboardInterrupt):
+            sim.step()
+        sim.watch(None)
+        sim.step()
+        same.step()
+        self.assertEqual(sim.q.tobytes(), same.q.tobytes())
+
     def test_dict_text_and_file_are_the_same(self):
         import json
         with tempfile.TemporaryDirectory() as folder:

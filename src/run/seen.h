@@ -1,0 +1,16 @@
+/* What is to be seen of a scene: the motion that a run keeps, and that frames are made of. */
+#ifndef BRIO_SEEN_H
+#define BRIO_SEEN_H
+
+#include "../output/motion.h"
+#include "../scene/scene.h"
+
+/* Of a run of so many steps; *motion stays as it is where nothing is kept and no format wants it.
+ */
+BrioStatus brio__seen_create(const BrioScene *scene, int64_t steps, BrioMotionFile **motion,
+                             BrioError *error);
+/* Numbers of vertices of the motion become those of a partition. */
+void brio__seen_renumber(BrioMotionFile *motion, const BrioSystem *local_system,
+                         const int32_t *local_of);
+
+#endif
