@@ -161,6 +161,16 @@ static int report_progress(const Asked *asked, const BrioScene *scene, const Bri
     return status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* What is hardly meant, before the run: a line each. */
+static void warn(const BrioScene *scene)
+{
+    BrioQuestions *questions = brio__alloc(1, sizeof *questions);
+    if (questions && brio__scene_questions(scene, questions) == BRIO_OK)
+        for (int i = 0; i < questions->count; i++)
+            fprintf(stderr, "warning: %s\n", questions->text[i]);
+    brio__free(questions);
+}
+
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
@@ -177,6 +187,7 @@ static int run(int argc, char **argv)
                 : BRIO_OK;
     if (cluster_same(loaded, &error) != BRIO_OK)
         return is_root ? say_error(&error, EXIT_USAGE) : EXIT_USAGE;
+    if (is_root && !asked.quiet) warn(scene);
     catch_signals();
     cluster_last_words(asked.options.out);
     BrioStatus status = brio__run(scene, &asked.options, &result, &error);
@@ -197,7 +208,8 @@ static const Option options_[] = {
     [THREADS] = {"--threads", 'j', "N",
                  "Threads; results do not depend on it. Otherwise one per core."},
     [RESUME] = {"--resume", 'r', NULL, "Continue an interrupted run, to the same bits."},
-    [QUIET] = {"--quiet", 'q', NULL, "No progress and no summary; errors and warnings only."},
+    [QUIET] = {"--quiet", 'q', NULL,
+               "No progress, questions or summary; errors and warnings only."},
     [JSON] = {"--json", 0, NULL, "The summary as one JSON object on the standard output."},
     [EXACT] = {"--exact", 0, NULL,
                "Check every accepted state for intersections, without rounding; the first one ends "
@@ -219,7 +231,10 @@ const Command command_run = {
              "checkpoint; --resume continues from it, also after a crash. A finished run can be "
              "made longer: --resume --set "
              "time.end=20.\n"
-             "Exit code 0: completed. 1: stopped or failed. 2: the scene or the command is not "
+             "What `brio check` would question is said before the run, a line each. A run whose "
+             "energy is far beyond what the scene can cause ends as exploded.\n"
+             "Exit code 0: completed. 1: stopped, failed or exploded. 2: the scene or the command "
+             "is not "
              "valid; nothing was written.",
     .options = options_,
     .examples =
