@@ -95,6 +95,18 @@ static bool is_mesh(const char *name)
     return false;
 }
 
+static BrioQuality quality_of(const BrioMesh *mesh)
+{
+    return brio__quality(&(BrioMeshView){.x = mesh->x,
+                                         .vertices = mesh->vertex_count,
+                                         .tets = mesh->tet_count,
+                                         .tet = mesh->tet,
+                                         .edges = mesh->edge_count,
+                                         .edge = mesh->edge,
+                                         .triangles = mesh->triangle_count,
+                                         .triangle = mesh->triangle});
+}
+
 static int check_mesh(const char *name, bool as_json)
 {
     BrioMesh *mesh = NULL;
@@ -110,14 +122,7 @@ static int check_mesh(const char *name, bool as_json)
     if (status == BRIO_OK && !tets) status = brio__mesh_check_springs(mesh, &wrong);
     if (status != BRIO_OK)
         find(&found, true, "%s", wrong.message[0] ? wrong.message : brio_status_text(status));
-    BrioQuality q = brio__quality(&(BrioMeshView){.x = mesh->x,
-                                                  .vertices = mesh->vertex_count,
-                                                  .tets = tets,
-                                                  .tet = mesh->tet,
-                                                  .edges = mesh->edge_count,
-                                                  .edge = mesh->edge,
-                                                  .triangles = mesh->triangle_count,
-                                                  .triangle = mesh->triangle});
+    BrioQuality q = quality_of(mesh);
     BrioMeasure m = {0};
     BrioStatus measured = brio__measure(mesh, &m, &wrong);
     if (status == BRIO_OK && measured != BRIO_OK) find(&found, true, "%s", wrong.message);
@@ -180,8 +185,8 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
         const int32_t *n = b->tet + 4 * q.first_inverted;
         find(found, true,
              "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld "
-             "(vertices %d %d %d %d); its material forbids that: correct `state`, or take "
-             "stable-neo-hookean",
+             "(vertices %d %d %d %d); its material forbids that: correct `state`, or "
+             "take stable-neo-hookean",
              b->name, (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3]);
     }
     if (json) {

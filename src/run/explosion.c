@@ -184,8 +184,8 @@ static const char *remedy(const BrioSim *sim)
         return "take a shorter time.h (`brio stability` names the longest stable one) or an "
                "implicit integrator, such as backward-euler";
     if (sim->stepper->solver->type->unfinished)
-        return "take solver: newton, more iterations, a shorter time.h, or integrator: "
-               "backward-euler";
+        return "take integrator: backward-euler, solver: newton, more iterations or a shorter "
+               "time.h";
     return traits & BRIO_DISSIPATIVE
                ? "take a shorter time.h or a smaller solver.tol"
                : "take a shorter time.h, a smaller solver.tol, or an integrator that cannot gain "
