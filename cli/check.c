@@ -181,13 +181,15 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     int64_t masses, first_mass = brio__body_masses(b, &masses);
     double mass = 0;
     for (int64_t v = first_mass; v < first_mass + masses; v++) mass += s->vertex_mass[v];
-    if (q.inverted && energy->traits & BRIO_ENERGY_INFINITE) {
+    if (q.inverted) {
         const int32_t *n = b->tet + 4 * q.first_inverted;
-        find(found, true,
+        bool fatal = energy->traits & BRIO_ENERGY_INFINITE;
+        find(found, fatal,
              "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld "
-             "(vertices %d %d %d %d); its material forbids that: correct `state`, or "
-             "take stable-neo-hookean",
-             b->name, (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3]);
+             "(vertices %d %d %d %d)%s",
+             b->name, (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3],
+             fatal ? "; its material forbids that: correct `state`, or take stable-neo-hookean"
+                   : "");
     }
     if (json) {
         brio__json_open(json, NULL, '{');

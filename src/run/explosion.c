@@ -1,6 +1,7 @@
 /* The budget of energy of a scene, and the judgement of a state by it (explosion.h). */
 #include "explosion.h"
 
+#include "../mesh/quality.h"
 #include "../sim/ledger.h"
 #include "../vec.h"
 
@@ -14,7 +15,7 @@ static double motion_energy(const BrioLedger *l) { return l->total - l->gravity;
 
 /* ---- what the scene is ------------------------------------------------------------------ */
 
-/* Extents of the whole and of its smallest body, from world positions. */
+/* The extent of the whole and the shortest edge of a body, from world positions. */
 static void measure(BrioExplosion *e, const BrioSystem *s, const double *x)
 {
     double low[3], high[3], square = 0;
@@ -29,20 +30,20 @@ static void measure(BrioExplosion *e, const BrioSystem *s, const double *x)
         square += (high[r] - low[r]) * (high[r] - low[r]);
     }
     e->extent = sqrt(square);
-    e->size = e->extent;
+    e->edge = INFINITY;
     for (int i = 0; i < s->body_count; i++) {
         const BrioBody *b = &s->body[i];
-        square = 0;
-        for (int r = 0; r < 3; r++) {
-            double from = INFINITY, to = -INFINITY;
-            for (int64_t v = b->first; v < b->first + b->count; v++) {
-                from = fmin(from, x[3 * v + r]);
-                to = fmax(to, x[3 * v + r]);
-            }
-            square += (to - from) * (to - from);
-        }
-        if (square > 0) e->size = fmin(e->size, sqrt(square));
+        BrioQuality q = brio__quality(&(BrioMeshView){.x = x + 3 * b->first,
+                                                      .vertices = b->count,
+                                                      .tets = b->tet_count,
+                                                      .tet = b->tet,
+                                                      .edges = b->edge_count,
+                                                      .edge = b->edge,
+                                                      .triangles = b->triangle_count,
+                                                      .triangle = b->triangle});
+        e->edge = fmin(e->edge, q.edge_min);
     }
+    e->edge = brio__partition_min(s->partition, e->edge);
 }
 
 /* The energy of all terms of a part of the ledger, at world positions. */
@@ -54,20 +55,22 @@ static double energy_of(BrioSim *sim, int part, const double *x)
                    sim->term_energy);
     for (int t = 0; t < s->term_count; t++)
         if ((int)brio__element(s->term[t].energy)->part == part) sum += sim->term_energy[t];
+    brio__partition_sum(s->partition, &sum, 1);
     return isfinite(sum) ? fabs(sum) : INFINITY;
 }
 
-/* Y: the elastic energy at 2 x, and that of attachments whose anchors have moved as far as scripts
- * move anything. A process that has but a partition of the system sets no limit. */
-static double stretched(const BrioExplosion *e, BrioSim *sim, const double *x, double *at)
+/* Y(way): the elastic energy when every edge has grown by as much as the shortest one would if one
+ * of its ends was moved by `way`, and that of attachments whose anchors have moved by it. */
+static double stretched(const BrioExplosion *e, BrioSim *sim, double way, const double *x,
+                        double *at)
 {
     const BrioSystem *s = sim->system;
-    if (s->partition) return INFINITY;
-    for (int64_t k = 0; k < 3 * s->vertex_count; k++) at[k] = 2 * x[k];
+    double factor = 1 + (e->edge > 0 && e->edge < INFINITY ? way / e->edge : 0);
+    for (int64_t k = 0; k < 3 * s->vertex_count; k++) at[k] = factor * x[k];
     double elastic = energy_of(sim, BRIO_LEDGER_ELASTIC, at);
     memcpy(at, x, 3 * (size_t)s->vertex_count * sizeof *at);
     for (int64_t i = 0; i < s->fixed_count; i++)
-        if (brio__system_owner(s, s->fixed[i]) < 0) at[3 * (int64_t)s->fixed[i]] += e->script_way;
+        if (brio__system_owner(s, s->fixed[i]) < 0) at[3 * (int64_t)s->fixed[i]] += way;
     return elastic + energy_of(sim, BRIO_LEDGER_ATTACHMENT, at);
 }
 
@@ -123,7 +126,10 @@ BrioStatus brio__explosion_begin(BrioExplosion *e, BrioSim *sim, double end)
     e->kinetic_only = type->unfinished || sim->stepper->traits & BRIO_SPRINGS_ONLY;
     measure(e, s, x);
     follow_scripts(e, sim, end, x, other);
-    if (s->scripted_count) e->stretched = stretched(e, sim, x, other);
+    if (s->scripted_count) {
+        e->by_run = stretched(e, sim, e->edge + e->script_way, x, other);
+        e->by_step = stretched(e, sim, e->script_speed * sim->h, x, other);
+    }
     brio__free(x);
     brio__free(other);
     return BRIO_OK;
@@ -134,16 +140,14 @@ BrioStatus brio__explosion_begin(BrioExplosion *e, BrioSim *sim, double end)
 /* What came from outside: what is booked, as far as scripts can have done it. */
 static double work_from_outside(const BrioExplosion *e, const BrioSystem *s, const BrioLedger *l)
 {
-    double work = fmax(l->added, 0), taken = 0;
+    double work = fabs(l->added), taken = 0;
     for (int i = 0; i < BRIO_LOSSES; i++) {
         work += fmax(-l->dissipated_by[i], 0);
         taken += fmax(l->dissipated_by[i], 0);
     }
     if (s->scripted_count == 0) return work;
-    double strain = 1 + (e->size > 0 ? e->script_way / e->size : 0);
-    double able = e->weight * e->script_way + 2 * e->mass * e->script_speed * e->script_speed +
-                  e->stretched * strain * strain;
-    return fmin(work, GUARD * able + taken);
+    double able = e->weight * e->script_way + 2 * e->mass * e->script_speed * e->script_speed;
+    return fmin(work, GUARD * (able + e->by_run) + taken);
 }
 
 static double budget_of(const BrioExplosion *e, const BrioSystem *s, const BrioLedger *l)
@@ -151,7 +155,7 @@ static double budget_of(const BrioExplosion *e, const BrioSystem *s, const BrioL
     double work = work_from_outside(e, s, l);
     double aim = isnan(l->target) ? 0 : fmax(l->target - e->first - l->added, 0);
     double released = fmax(e->gravity - l->gravity, 0);
-    double by_script = 2 * e->mass * e->script_speed * e->script_speed;
+    double by_script = 2 * e->mass * e->script_speed * e->script_speed + e->by_step;
     double step_fall = e->mass * e->fall * e->fall / 2;
     double solves = e->mass * e->tol * e->tol * (double)(l->step + 1) / 2;
     return e->initial + work + released + e->weight * e->extent + step_fall + by_script + aim +

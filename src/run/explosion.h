@@ -8,20 +8,21 @@
  * A the work of scripts, hands and other causes from outside (`added`), D >= 0 what damping and
  * friction took, R the energy of gravity that was released since the start. So W never exceeds
  *
- *     B(t) = |W(0)| + A+ + R+ + M g d + M g^2 h^2/2 + 2 M u^2 + C + M tol^2 (n + 1)/2
+ *     B(t) = |W(0)| + |A| + R+ + M g d + M g^2 h^2/2 + 2 M u^2 + Y(u h) + T+ + M tol^2 (n + 1)/2
  *
  * with what a method may get wrong for a good reason: the order of a fall through the size d of the
- * scene or during a step h; a vertex that a script of speed u hits within a step, where neither end
- * of the step shows the force (a light body leaves a moving wall at 2 u); C = T+, what the
- * integrator aims at above the books (a-search: energy_scale, ground); and n solves that each leave
- * an error of tol. The run has exploded if W is more than BRIO_EXPLOSION times B: ten times the
- * speed that anything in the scene explains. An unstable method passes any such bound, for its
- * error grows by a factor per step; a stable one does not come near.
+ * scene or during a step h; what a script of speed u does within a step, where neither end of the
+ * step shows the force: a light body leaves a moving wall at 2 u, elements are stretched by u h; T,
+ * what the integrator aims at above the books (a-search: energy_scale, ground); and n solves that
+ * each leave an error of tol. Y(w) is the elastic energy when all edges grow by the factor 1 + w/e,
+ * e the shortest edge of a body, and that of attachments pulled by w. The run has exploded if W is
+ * more than BRIO_EXPLOSION times B: ten times the speed that anything in the scene explains. An
+ * unstable method passes any such bound, for its error grows by a factor per step; a stable one
+ * does not come near.
  *
  * A itself is force times way, and may be as absurd as the forces of an explosion are. It counts up
- * to ten times what scripts can do: M g l + 2 M u^2 + Y (1 + l/s)^2, for scripts of way l, bodies
- * of size s or more and Y the elastic energy of all bodies stretched to twice their size and of all
- * attachments pulled by l; and what was dissipated.
+ * to what was dissipated and ten times what scripts can do, M g l + 2 M u^2 + Y(e + l), l being the
+ * way of the scripted vertex that goes farthest.
  *
  * Methods that end a step before it is solved (local-global), or that ignore forces (pbd-verlet),
  * leave stretch that no energy has paid for: of these only the kinetic energy is judged. */
@@ -37,8 +38,8 @@ typedef struct BrioExplosion {
     double first;            /* J: total energy of the initial state, */
     double initial, gravity; /* |W(0)|, and the energy of gravity then */
     double mass, weight;     /* kg; M g in N */
-    double extent, size;     /* m: of the scene; of its smallest body */
-    double stretched;        /* J: Y */
+    double extent, edge;     /* m: of the scene; the shortest of bodies */
+    double by_run, by_step;  /* J: Y of the way of scripts, and of that in a step */
     double script_speed, script_way;
     double fall; /* m/s: g h */
     double tol;  /* m/s */

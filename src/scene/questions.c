@@ -35,7 +35,7 @@ typedef struct Facts {
     double weight_by_E;  /* rho g size / E: strain under its own weight */
     double way_per_step; /* in units of its size */
     double shape;        /* of its worst tet */
-    int64_t tet, inverted;
+    int64_t tet;
 } Facts;
 
 typedef struct Asking {
@@ -91,8 +91,7 @@ static void learn_body(Asking *a, int i)
     f->weight_by_E = f->rho * a->gravity * f->size / f->E;
     f->way_per_step = f->size > 0 ? (f->speed * h + a->gravity * h * h / 2) / f->size : NAN;
     f->shape = q.inverted ? NAN : q.worst;
-    f->tet = q.inverted ? q.first_inverted : q.worst_tet;
-    f->inverted = q.inverted;
+    f->tet = q.worst_tet;
 }
 
 /* The first body one of whose facts is outside of a range, -1 if none is; `who` names it and says
@@ -127,13 +126,6 @@ static void ask_shapes(Asking *a)
             "%s: tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small steps; "
             "mesh it anew",
             who, (long long)a->facts[i].tet, a->facts[i].shape);
-    for (i = 0; i < a->system->body_count; i++)
-        if (a->facts[i].inverted)
-            ask(a,
-                "body \"%s\": %lld tets are inverted in the first state, the first is tet %lld; "
-                "correct `state` or the mesh",
-                a->system->body[i].name, (long long)a->facts[i].inverted,
-                (long long)a->facts[i].tet);
 }
 
 static void ask_sizes(Asking *a)
