@@ -123,9 +123,11 @@ BrioStatus brio__explosion_begin(BrioExplosion *e, BrioSim *sim, double end)
     e->gravity = first.gravity;
     e->weight = e->mass * g;
     e->fall = g * sim->h;
-    e->kinetic_only = type->unfinished || sim->stepper->traits & BRIO_SPRINGS_ONLY;
+    e->kinetic_only =
+        type->unfinished || sim->stepper->traits & (BRIO_SPRINGS_ONLY | BRIO_LINEARISED);
     measure(e, s, x);
     follow_scripts(e, sim, end, x, other);
+    e->by_tol = stretched(e, sim, e->tol * sim->h, x, other);
     if (s->scripted_count) {
         e->by_run = stretched(e, sim, e->edge + e->script_way, x, other);
         e->by_step = stretched(e, sim, e->script_speed * sim->h, x, other);
@@ -157,7 +159,7 @@ static double budget_of(const BrioExplosion *e, const BrioSystem *s, const BrioL
     double released = fmax(e->gravity - l->gravity, 0);
     double by_script = 2 * e->mass * e->script_speed * e->script_speed + e->by_step;
     double step_fall = e->mass * e->fall * e->fall / 2;
-    double solves = e->mass * e->tol * e->tol * (double)(l->step + 1) / 2;
+    double solves = e->mass * e->tol * e->tol * (double)(l->step + 1) / 2 + e->by_tol;
     return e->initial + work + released + e->weight * e->extent + step_fall + by_script + aim +
            solves;
 }

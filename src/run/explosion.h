@@ -8,7 +8,8 @@
  * A the work of scripts, hands and other causes from outside (`added`), D >= 0 what damping and
  * friction took, R the energy of gravity that was released since the start. So W never exceeds
  *
- *     B(t) = |W(0)| + |A| + R+ + M g d + M g^2 h^2/2 + 2 M u^2 + Y(u h) + T+ + M tol^2 (n + 1)/2
+ *     B(t) = |W(0)| + |A| + R+ + M g d + M g^2 h^2/2 + 2 M u^2 + Y(u h) + T+
+ *            + M tol^2 (n + 1)/2 + Y(h tol),
  *
  * with what a method may get wrong for a good reason: the order of a fall through the size d of the
  * scene or during a step h; what a script of speed u does within a step, where neither end of the
@@ -24,8 +25,10 @@
  * to what was dissipated and ten times what scripts can do, M g l + 2 M u^2 + Y(e + l), l being the
  * way of the scripted vertex that goes farthest.
  *
- * Methods that end a step before it is solved (local-global), or that ignore forces (pbd-verlet),
- * leave stretch that no energy has paid for: of these only the kinetic energy is judged. */
+ * Methods that end a step before it is solved (local-global), that solve a linear step
+ * (linearly-implicit-euler stretches what turns, and takes it back in the next step) or that ignore
+ * forces (pbd-verlet) leave stretch that no energy has paid for: of these only the kinetic energy
+ * is judged. */
 #ifndef BRIO_EXPLOSION_H
 #define BRIO_EXPLOSION_H
 
@@ -40,6 +43,7 @@ typedef struct BrioExplosion {
     double mass, weight;     /* kg; M g in N */
     double extent, edge;     /* m: of the scene; the shortest of bodies */
     double by_run, by_step;  /* J: Y of the way of scripts, and of that in a step */
+    double by_tol;           /* J: Y of what a solve may leave */
     double script_speed, script_way;
     double fall; /* m/s: g h */
     double tol;  /* m/s */
