@@ -152,6 +152,23 @@ static void a_resumed_run_explodes_alike(void **state)
     remove_tree("out");
 }
 
+static void programs_know_the_status(void **state)
+{
+    (void)state;
+    BrioRunDef def = brio_default_run();
+    BrioProgress last;
+    BrioError error;
+    def.source = (BrioSource){.name = "bar.yaml", .text = bar, .size = strlen(bar)};
+    def.out = "out";
+    assert_int_equal(brio_run(&def, &last, &error), BRIO_EXPLODED);
+    assert_string_equal(brio_status_name(BRIO_EXPLODED), "EXPLODED");
+    assert_non_null(strstr(error.message, "the last sane state is that of step 3, t = 0.03 s"));
+    assert_int_equal(last.step, 4);
+    const Outcome *o = BRIO("check", "--exact", "out"); /* what is there is a run like any other */
+    assert_int_equal(o->code, 0);
+    remove_tree("out");
+}
+
 /* ---- energy for a cause ----------------------------------------------------------------- */
 
 static const Case causes[] = {
@@ -318,6 +335,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(explosions_end_the_run),
                                        cmocka_unit_test(a_resumed_run_explodes_alike),
+                                       cmocka_unit_test(programs_know_the_status),
                                        cmocka_unit_test(a_cause_is_no_explosion),
                                        cmocka_unit_test(check_asks),
                                        cmocka_unit_test(check_has_no_question),
