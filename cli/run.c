@@ -237,8 +237,7 @@ const Command command_run = {
              "is not "
              "valid; nothing was written.",
     .options = options_,
-    .examples =
-        "brio run demo\n"
-        "brio run scenes/cloth.yaml -o cloth --set integrator=implicit-midpoint --set time.h=1/120",
+    .examples = "brio run demo\n"
+                "brio run scenes/cloth.yaml -o cloth --set integrator=a-search --set time.h=1/120",
     .run = run,
 };
