@@ -504,7 +504,8 @@ static BrioStatus loop(Run *run, BrioError *error)
             return BRIO_STOPPED;
         double before = state->time;
         BrioStatus status = brio_sim_step(run->sim, NULL);
-        if (status > 0) { /* from a state that may have exploded since the last row */
+        if (status > 0 &&
+            status != BRIO_STOPPED) { /* from a state that may have exploded since the last row */
             BRIO_CHECK(make_ledger(run, error));
             BRIO_CHECK(judge(run, error));
         }
