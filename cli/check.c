@@ -356,6 +356,15 @@ static void add_questions(const BrioScene *scene, Findings *found)
     brio__free(questions);
 }
 
+void say_questions(const BrioScene *scene)
+{
+    BrioQuestions *questions = brio__alloc(1, sizeof *questions);
+    if (questions && brio__scene_questions(scene, questions) == BRIO_OK)
+        for (int i = 0; i < questions->count; i++)
+            fprintf(stderr, "warning: %s\n", questions->text[i]);
+    brio__free(questions);
+}
+
 static int check_scene(const char *name, const char *const *sets, int set_count,
                        const Picture *picture, bool as_json)
 {

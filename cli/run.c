@@ -161,16 +161,6 @@ static int report_progress(const Asked *asked, const BrioScene *scene, const Bri
     return status == BRIO_OK ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* What is hardly meant, before the run: a line each. */
-static void warn(const BrioScene *scene)
-{
-    BrioQuestions *questions = brio__alloc(1, sizeof *questions);
-    if (questions && brio__scene_questions(scene, questions) == BRIO_OK)
-        for (int i = 0; i < questions->count; i++)
-            fprintf(stderr, "warning: %s\n", questions->text[i]);
-    brio__free(questions);
-}
-
 static int run(int argc, char **argv)
 {
     Arguments a = {.command = &command_run, .argc = argc, .argv = argv, .at = 1};
@@ -187,7 +177,7 @@ static int run(int argc, char **argv)
                 : BRIO_OK;
     if (cluster_same(loaded, &error) != BRIO_OK)
         return is_root ? say_error(&error, EXIT_USAGE) : EXIT_USAGE;
-    if (is_root && !asked.quiet) warn(scene);
+    if (is_root && !asked.quiet) say_questions(scene);
     catch_signals();
     cluster_last_words(asked.options.out);
     BrioStatus status = brio__run(scene, &asked.options, &result, &error);
