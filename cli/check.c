@@ -11,69 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shapes of elements ----------------------------------------------------------------- */
+/* ---- sizes and shapes ------------------------------------------------------------------- */
 
-typedef struct Quality {
-    double mass, volume;
-    double low[3], high[3];
-    double edge_min, edge_max;
-    double tet_min, tet_max; /* volumes */
-    double worst;            /* longest edge cubed over volume, 1 for a regular tet */
-    int64_t worst_tet, inverted, first_inverted;
-} Quality;
-
-static Quality measure(const double *x, int64_t vertices, const int32_t *tet, int64_t tets,
-                       const int32_t *edge, int64_t edges, const int32_t *triangle,
-                       int64_t triangles)
-{
-    Quality q = {.low = {INFINITY, INFINITY, INFINITY},
-                 .high = {-INFINITY, -INFINITY, -INFINITY},
-                 .edge_min = INFINITY,
-                 .tet_min = INFINITY,
-                 .tet_max = -INFINITY,
-                 .first_inverted = -1};
-    for (int64_t v = 0; v < vertices; v++)
-        for (int r = 0; r < 3; r++) {
-            q.low[r] = fmin(q.low[r], x[3 * v + r]);
-            q.high[r] = fmax(q.high[r], x[3 * v + r]);
-        }
-    for (int64_t t = 0; t < tets; t++) {
-        const double *p[4];
-        double longest = 0;
-        for (int i = 0; i < 4; i++) p[i] = x + 3 * (int64_t)tet[4 * t + i];
-        for (int i = 1; i < 4; i++)
-            for (int j = 0; j < i; j++) {
-                double length = brio__distance3(p[i], p[j]);
-                longest = fmax(longest, length);
-                q.edge_min = fmin(q.edge_min, length);
-            }
-        double volume = brio__tet_volume6(p[0], p[1], p[2], p[3]) / 6;
-        double shape = volume > 0 ? longest * longest * longest / (6 * sqrt(2) * volume) : INFINITY;
-        q.edge_max = fmax(q.edge_max, longest);
-        q.volume += volume;
-        q.tet_min = fmin(q.tet_min, volume);
-        q.tet_max = fmax(q.tet_max, volume);
-        if (shape > q.worst) q.worst = shape, q.worst_tet = t;
-        if (!(volume > 0) && q.inverted++ == 0) q.first_inverted = t;
-    }
-    const struct {
-        const int32_t *index;
-        int64_t count;
-        int corners;
-    } lines[] = {{edge, tets ? 0 : edges, 2}, {triangle, tets || edges ? 0 : triangles, 3}};
-    for (int k = 0; k < 2; k++)
-        for (int64_t e = 0; e < lines[k].count; e++)
-            for (int i = 0; i < lines[k].corners - (lines[k].corners == 2); i++) {
-                const int32_t *n = lines[k].index + lines[k].corners * e;
-                double length = brio__distance3(x + 3 * (int64_t)n[i],
-                                                x + 3 * (int64_t)n[(i + 1) % lines[k].corners]);
-                q.edge_min = fmin(q.edge_min, length);
-                q.edge_max = fmax(q.edge_max, length);
-            }
-    return q;
-}
-
-static void quality_json(BrioJson *json, const Quality *q, int64_t tets)
+static void quality_json(BrioJson *json, const BrioQuality *q, int64_t tets)
 {
     brio__json_open(json, "low", '[');
     for (int r = 0; r < 3; r++) brio__json_real(json, NULL, q->low[r]);
@@ -92,7 +32,7 @@ static void quality_json(BrioJson *json, const Quality *q, int64_t tets)
     brio__json_integer(json, "inverted", q->inverted);
 }
 
-static void quality_text(const Quality *q, int64_t tets)
+static void quality_text(const BrioQuality *q, int64_t tets)
 {
     printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g m\n", q->low[0], q->low[1], q->low[2],
            q->high[0], q->high[1], q->high[2]);
@@ -108,8 +48,9 @@ static void quality_text(const Quality *q, int64_t tets)
 
 typedef struct Findings {
     int count;
-    bool fatal;
-    char text[16][512];
+    bool fatal; /* one of them is */
+    char text[16 + BRIO_MAX_QUESTIONS][512];
+    bool forbids[16 + BRIO_MAX_QUESTIONS]; /* the scene cannot be run */
 } Findings;
 
 static void find(Findings *f, bool fatal, const char *format, ...)
@@ -119,6 +60,7 @@ static void find(Findings *f, bool fatal, const char *format, ...)
     va_list arguments;
     f->fatal |= fatal;
     if (f->count == (int)BRIO_COUNT(f->text)) return;
+    f->forbids[f->count] = fatal;
     va_start(arguments, format);
     vsnprintf(f->text[f->count++], sizeof f->text[0], format, arguments);
     va_end(arguments);
@@ -129,6 +71,10 @@ static int conclude(const Findings *f, BrioJson *json, const char *what)
     if (json) {
         brio__json_open(json, "findings", '[');
         for (int i = 0; i < f->count; i++) brio__json_text(json, NULL, f->text[i]);
+        brio__json_close(json, ']');
+        brio__json_open(json, "warnings", '[');
+        for (int i = 0; i < f->count; i++)
+            if (!f->forbids[i]) brio__json_text(json, NULL, f->text[i]);
         brio__json_close(json, ']');
         brio__json_boolean(json, "runnable", !f->fatal);
         brio__json_close(json, '}');
@@ -149,6 +95,18 @@ static bool is_mesh(const char *name)
     return false;
 }
 
+static BrioQuality quality_of(const BrioMesh *mesh)
+{
+    return brio__quality(&(BrioMeshView){.x = mesh->x,
+                                         .vertices = mesh->vertex_count,
+                                         .tets = mesh->tet_count,
+                                         .tet = mesh->tet,
+                                         .edges = mesh->edge_count,
+                                         .edge = mesh->edge,
+                                         .triangles = mesh->triangle_count,
+                                         .triangle = mesh->triangle});
+}
+
 static int check_mesh(const char *name, bool as_json)
 {
     BrioMesh *mesh = NULL;
@@ -164,13 +122,12 @@ static int check_mesh(const char *name, bool as_json)
     if (status == BRIO_OK && !tets) status = brio__mesh_check_springs(mesh, &wrong);
     if (status != BRIO_OK)
         find(&found, true, "%s", wrong.message[0] ? wrong.message : brio_status_text(status));
-    Quality q = measure(mesh->x, mesh->vertex_count, mesh->tet, tets, mesh->edge, mesh->edge_count,
-                        mesh->triangle, mesh->triangle_count);
+    BrioQuality q = quality_of(mesh);
     BrioMeasure m = {0};
     BrioStatus measured = brio__measure(mesh, &m, &wrong);
     if (status == BRIO_OK && measured != BRIO_OK) find(&found, true, "%s", wrong.message);
     int64_t open = measured == BRIO_OK ? m.open_edges + m.branching_edges : -1; /* -1: not known */
-    if (tets && q.worst > 20)
+    if (tets && q.worst > BRIO_POOR_SHAPE)
         find(&found, false,
              "tet %lld is badly shaped (%.3g; 1 is a regular tet): it will ask for small steps",
              (long long)q.worst_tet, q.worst);
@@ -213,10 +170,17 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     const BrioBody *b = &s->body[i];
     const BrioEnergy *energy = s->term[b->term].energy;
     char vertices[32], tets[32], springs[32];
-    Quality q = measure(x + 3 * b->first, b->count, b->tet, b->tet_count, b->edge, b->edge_count,
-                        b->triangle, b->triangle_count);
+    BrioQuality q = brio__quality(&(BrioMeshView){.x = x + 3 * b->first,
+                                                  .vertices = b->count,
+                                                  .tets = b->tet_count,
+                                                  .tet = b->tet,
+                                                  .edges = b->edge_count,
+                                                  .edge = b->edge,
+                                                  .triangles = b->triangle_count,
+                                                  .triangle = b->triangle});
     int64_t masses, first_mass = brio__body_masses(b, &masses);
-    for (int64_t v = first_mass; v < first_mass + masses; v++) q.mass += s->vertex_mass[v];
+    double mass = 0;
+    for (int64_t v = first_mass; v < first_mass + masses; v++) mass += s->vertex_mass[v];
     if (q.inverted) {
         const int32_t *n = b->tet + 4 * q.first_inverted;
         bool fatal = energy->traits & BRIO_ENERGY_INFINITE;
@@ -226,11 +190,6 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
              b->name, (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3],
              fatal ? "; its material forbids that: correct `state`, or take stable-neo-hookean"
                    : "");
-    } else if (q.worst > 20) {
-        find(found, false,
-             "body \"%s\": tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small "
-             "steps",
-             b->name, (long long)q.worst_tet, q.worst);
     }
     if (json) {
         brio__json_open(json, NULL, '{');
@@ -240,7 +199,7 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
         brio__json_integer(json, "tets", b->tet_count);
         brio__json_integer(json, "triangles", b->triangle_count);
         brio__json_integer(json, "springs", b->edge_count);
-        brio__json_real(json, "mass", q.mass);
+        brio__json_real(json, "mass", mass);
         quality_json(json, &q, b->tet_count);
         brio__json_close(json, '}');
         return;
@@ -257,7 +216,7 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
            : energy->element == BRIO_ELEMENT_POINT ? "edges"
                                                    : "springs",
            energy->name);
-    printf("    mass         %.6g kg\n", q.mass);
+    printf("    mass         %.6g kg\n", mass);
     quality_text(&q, b->tet_count);
 }
 
@@ -265,58 +224,19 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
 
 enum { SHOWN = 5, MAX_WRITTEN = 100000 };
 
-static int by_length(const void *a, const void *b)
+static void show_dhat(const BrioScene *scene, BrioJson *json)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Whether dhat goes with the rest lengths of the surfaces' edges. */
-static void check_dhat(const BrioScene *scene, const BrioExactSurface *f, BrioJson *json,
-                       Findings *found)
-{
-    const BrioSystem *s = scene->system;
-    double dhat =
-        brio__exact_forbidden(s) ? scene->state->param[s->contact_params + BRIO_CONTACT_DHAT] : NAN;
-    double *length = brio__alloc((size_t)f->edge_count + 1, sizeof *length);
-    int64_t count = 0;
-    for (int64_t e = 0; length && e < f->edge_count; e++) {
-        const int32_t *n = f->edge + 2 * e;
-        if (n[0] < s->body_vertices && n[1] < s->body_vertices)
-            length[count++] =
-                brio__distance3(scene->rest + 3 * (int64_t)n[0], scene->rest + 3 * (int64_t)n[1]);
-    }
-    if (isnan(dhat) || count == 0) {
-        brio__free(length);
-        return;
-    }
-    qsort(length, (size_t)count, sizeof *length, by_length);
-    double min = length[0];
-    double median = length[count / 2];
-    double fitting = fmin(0.5 * min, 0.05 * median);
-    brio__free(length);
+    BrioSurfaceEdges e;
+    if (brio__surface_edges(scene, &e) != BRIO_OK || e.count == 0) return;
     if (json) {
-        brio__json_real(json, "dhat", dhat);
-        brio__json_real(json, "surface_edge_least", min);
-        brio__json_real(json, "surface_edge_median", median);
+        brio__json_real(json, "dhat", e.dhat);
+        brio__json_real(json, "surface_edge_least", e.min);
+        brio__json_real(json, "surface_edge_median", e.median);
     } else {
         printf("  contact        dhat = %.4g m; edges of the surfaces from %.4g m, half of them "
                "below %.4g m\n",
-               dhat, min, median);
+               e.dhat, e.min, e.median);
     }
-    if (dhat > min || dhat > median / 2)
-        find(found, false,
-             "contact.dhat = %.3g m is larger than %s (%.3g m): neighbours at rest are within "
-             "reach of the barrier and would push each other apart; "
-             "take contact.dhat=%.2g or less, or a coarser mesh",
-             dhat,
-             dhat > min ? "the shortest edge of a surface" : "half the median edge of the surfaces",
-             dhat > min ? min : median / 2, fitting);
-    else if (dhat < 1e-3 * median)
-        find(found, false,
-             "contact.dhat = %.3g m is less than a thousandth of the median edge (%.3g m): so thin "
-             "a barrier is stiff and asks for many iterations; try contact.dhat=%.2g",
-             dhat, median, fitting);
 }
 
 typedef struct Picture {
@@ -334,7 +254,7 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     int code = EXIT_DONE;
     if (brio__exact_create(s, &exact) != BRIO_OK)
         return usage_error(&command_check, "out of memory");
-    check_dhat(scene, brio__exact_surface(exact), json, found);
+    show_dhat(scene, json);
     int64_t count = brio__exact_find(exact, x, NULL, 0), stored = BRIO_MIN(count, MAX_WRITTEN);
     if (count) list = brio__alloc((size_t)stored, sizeof *list);
     if (count && !list) {
@@ -411,11 +331,38 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
             printf("    vibrations faster than %.3g rad/s (2/h) are not resolved by a step\n",
                    2 / h);
     }
-    if (!implicit && h > max)
-        find(found, false,
-             "h = %.3g s is above the limit of %s, %.3g s: take time.h=%.2g or less, or an "
-             "implicit method",
-             h, integrator->name, max, 0.9 * max);
+}
+
+/* The values that the run will have. */
+static void settings_json(const BrioScene *scene, BrioJson *json)
+{
+    const BrioSystem *s = scene->system;
+    bool contact = s->surface || s->analytic_count;
+    const double *param = scene->state->param + s->contact_params;
+    brio__json_open(json, "settings", '{');
+    brio__json_real(json, "dhat", contact ? param[BRIO_CONTACT_DHAT] : NAN);
+    brio__json_real(json, "kappa", contact ? param[BRIO_CONTACT_KAPPA] : NAN);
+    brio__json_real(json, "tol", scene->def.solver.tol);
+    brio__json_close(json, '}');
+}
+
+static void add_questions(const BrioScene *scene, Findings *found)
+{
+    BrioQuestions *questions = brio__alloc(1, sizeof *questions);
+    if (!questions || brio__scene_questions(scene, questions) != BRIO_OK)
+        find(found, false, "out of memory: not everything was looked at");
+    for (int i = 0; questions && i < questions->count; i++)
+        find(found, false, "%s", questions->text[i]);
+    brio__free(questions);
+}
+
+void say_questions(const BrioScene *scene)
+{
+    BrioQuestions *questions = brio__alloc(1, sizeof *questions);
+    if (questions && brio__scene_questions(scene, questions) == BRIO_OK)
+        for (int i = 0; i < questions->count; i++)
+            fprintf(stderr, "warning: %s\n", questions->text[i]);
+    brio__free(questions);
 }
 
 static int check_scene(const char *name, const char *const *sets, int set_count,
@@ -460,6 +407,8 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
     for (int i = 0; i < s->body_count; i++) check_body(s, i, x, as_json ? &json : NULL, &found);
     if (as_json) brio__json_close(&json, ']');
     int written = check_intersections(scene, x, picture, as_json ? &json : NULL, &found);
+    add_questions(scene, &found);
+    if (as_json) settings_json(scene, &json);
     if (!found.fatal) advise(scene, as_json ? &json : NULL, &found);
     brio__free(x);
     brio__scene_free(scene);

@@ -22,6 +22,7 @@
 #include "linear/scalar.h"        /* bench: the factorisation of local-global */
 #include "mesh/measure.h"         /* check, mesh: what a mesh is like */
 #include "mesh/mesh.h"            /* mesh, check, import: reading and writing meshes */
+#include "mesh/quality.h"         /* check: sizes and shapes */
 #include "mesh/readers.h"         /* import: whole files */
 #include "mesh/tetrahedralise.h"  /* mesh: tets by an outside program */
 #include "number.h"               /* numbers as text that reads back, whatever the locale */
@@ -37,6 +38,7 @@
 #include "energy/material.h"      /* reference: materials by name */
 #include "run/run.h"              /* run, compare, check, spectrum: runs and results */
 #include "run/tables.h"           /* settle, proof: states as tables */
+#include "scene/questions.h"      /* check, run: what is hardly meant */
 #include "scene/scene.h"          /* all commands that take a scene */
 #include "scene/schema.h"         /* help, list: the rows of a scene */
 #include "scene/tree.h"           /* view, results: run.json */

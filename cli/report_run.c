@@ -190,11 +190,26 @@ static const ChartDef charts[] = {
      {{"min_distance", "smallest distance", 1, false}}},
 };
 
+/* Rows for charts: of a run that exploded those of sane states, or nothing else would be seen. */
+static int64_t chart_rows(const RunReport *r, int time)
+{
+    const Ledger *l = &r->ledger;
+    BrioNode *explosion = map_at(r->root, "explosion");
+    int64_t rows = 0;
+    if (!explosion) return l->rows;
+    while (rows < l->rows && l->column[time][rows] <= number_at(explosion, "sane_time")) rows++;
+    return rows;
+}
+
 static void put_charts(RunReport *r)
 {
     const Ledger *l = &r->ledger;
     int time = column_of(l, "time");
     if (time < 0) return;
+    int64_t rows = chart_rows(r, time);
+    if (rows < l->rows)
+        brio__html_element(r->report.file, "p",
+                           "The charts end at the last sane state; energy.csv has the rest.");
     fputs("<div class=\"figures\">\n", r->report.file);
     for (size_t c = 0; c < BRIO_COUNT(charts); c++) {
         BrioPlotSeries series[BRIO_COUNT(charts[0].series)];
@@ -203,7 +218,7 @@ static void put_charts(RunReport *r)
             const double *y = telling(l, charts[c].series[k].column);
             if (!y) continue;
             series[count++] = (BrioPlotSeries){.name = charts[c].series[k].name,
-                                               .count = l->rows,
+                                               .count = rows,
                                                .x = l->column[time],
                                                .y = y,
                                                .colour = charts[c].series[k].colour,

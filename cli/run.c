@@ -251,6 +251,7 @@ static int run(int argc, char **argv)
                                 : BRIO_OK;
     if (cluster_same(loaded, &job.error) != BRIO_OK)
         return is_root ? say_error(&job.error, EXIT_USAGE) : EXIT_USAGE;
+    if (is_root && !asked.quiet) say_questions(job.scene);
     catch_signals();
     cluster_last_words(asked.options.out);
     BrioRunResult *result = &job.result;
@@ -279,7 +280,8 @@ static const Option options_[] = {
     [THREADS] = {"--threads", 'j', "N",
                  "Threads; results do not depend on it. Otherwise one per core."},
     [RESUME] = {"--resume", 'r', NULL, "Continue an interrupted run, to the same bits."},
-    [QUIET] = {"--quiet", 'q', NULL, "No progress and no summary; errors and warnings only."},
+    [QUIET] = {"--quiet", 'q', NULL,
+               "No progress, questions or summary; errors and warnings only."},
     [JSON] = {"--json", 0, NULL, "The summary as one JSON object on the standard output."},
     [EXACT] = {"--exact", 0, NULL,
                "Check every accepted state for intersections, without rounding; the first one ends "
@@ -305,11 +307,12 @@ const Command command_run = {
         "time.end=20.\n"
         "A step that takes more than a second shows what it is doing: the iteration, what is "
         "left beside the tolerance (m/s), contacts, and which two limited it.\n"
-        "Exit code 0: completed. 1: stopped or failed. 2: the scene or the command is not "
-        "valid; nothing was written.",
+        "What `brio check` would question is said before the run, a line each. A run whose "
+        "energy is far beyond what the scene can cause ends as exploded.\n"
+        "Exit code 0: completed. 1: stopped, failed or exploded. 2: the scene or the command is "
+        "not valid; nothing was written.",
     .options = options_,
-    .examples =
-        "brio run demo\n"
-        "brio run scenes/cloth.yaml -o cloth --set integrator=implicit-midpoint --set time.h=1/120",
+    .examples = "brio run demo\n"
+                "brio run scenes/cloth.yaml -o cloth --set integrator=a-search --set time.h=1/120",
     .run = run,
 };

@@ -1019,9 +1019,8 @@ static void reasons(void **unused)
     sim = one_body(&body, true, NULL, NULL, &def);
     assert_int_equal(brio_sim_step(sim, NULL), BRIO_NOT_CONVERGED);
     assert_int_equal(sim->stepper->solver->reason, BRIO_REASON_LINEAR);
-    assert_non_null(strstr(
-        brio_sim_reason(sim),
-        "after 0 iterations at 0 m/s (tolerance 1e-08 m/s): the linear solver did not converge"));
+    assert_non_null(
+        strstr(brio_sim_reason(sim), "after 0 iterations: the linear solver did not converge"));
     brio_sim_free(sim);
     brio_mesh_free(mesh);
 }

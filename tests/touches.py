@@ -56,6 +56,7 @@ ALLOWED = {
     ("backward_euler", "src/scene/scene.c"): "the default of a scene",
     ("backward_euler", "src/integrate/bdf.c"): "the tableau that starts it",
     ("static", "src/analyze/stability.c"): "why it has no region of stability",
+    ("static", "src/scene/questions.c"): "nothing moves in its steps",
     ("pbd_verlet", "src/analyze/stability.c"): "why it has no region of stability",
     ("hooke", "src/analyze/stability.c"): "the one spring of the linear test problem",
     ("ether_drag", "src/analyze/stability.c"): "the damper of the linear test problem",

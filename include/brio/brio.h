@@ -56,6 +56,7 @@ extern "C" {
     X(STEP_REJECTED, 4, "the step leads to a state that is not allowed")                 \
     X(NOT_FINITE, 5, "a value is not finite")                                            \
     X(STOPPED, 6, "stopped on request")                                                  \
+    X(EXPLODED, 7, "the energy is beyond anything that the scene can cause")             \
     X(ERROR_MEMORY, -1, "out of memory")                                                 \
     X(ERROR_ARGUMENT, -2, "an argument is not valid")                                    \
     X(ERROR_INPUT, -3, "the input is not valid")                                         \
@@ -552,7 +553,8 @@ typedef struct BrioRunDef {
     void *user;
 } BrioRunDef;
 BRIO_API BrioRunDef brio_default_run(void); /* nothing: give the source and the folder */
-/* BRIO_OK: completed. BRIO_STOPPED: on request; to be resumed. Otherwise `error` says why. `last`
+/* BRIO_OK: completed. BRIO_STOPPED: on request; to be resumed. BRIO_EXPLODED: the energy is far
+ * beyond what the scene can cause (docs/explosions.md). For all but OK `error` says why. `last`
  * (may be NULL) receives where it ended. */
 BRIO_API BrioStatus brio_run(const BrioRunDef *def, BrioProgress *last, BrioError *error);
 /* A simulation in the state in which such a run, or `brio run`, left its folder. Nothing is

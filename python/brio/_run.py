@@ -56,7 +56,7 @@ def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume
 
     A folder with results is left alone, with ``brio.Error``, unless ``force`` (begin again) or ``resume`` (continue). ``progress`` is called before the first and
     after every step, and ten times a second within one that takes more than a second; if it returns True, the run stops there. Ctrl-C stops it as well, with a
-    checkpoint. ``brio view FOLDER`` makes the page report.html.
+    checkpoint. A step that fails is a ``brio.Error``, and so is an explosion, with the status ``EXPLODED``. ``brio view FOLDER`` makes the page report.html.
 
     >>> import brio, tempfile
     >>> folder = tempfile.mkdtemp()

@@ -8,6 +8,7 @@
 #include "../number.h"
 #include "inside.h"
 #include "seen.h"
+#include "explosion.h"
 #include "tables.h"
 #include "../output/film.h"
 #include "../output/json.h"
@@ -26,7 +27,8 @@
 #endif
 #include <unistd.h>
 
-static const char *const verdict_names[] = {"running", "completed", "stopped", "failed"};
+static const char *const verdict_names[] = {"running", "completed", "stopped", "failed",
+                                            "exploded"};
 const char *brio__verdict_name(BrioVerdict verdict) { return verdict_names[verdict]; }
 
 #define FRAME_STEM "frame" /* frame_000012.vtu */
@@ -56,6 +58,7 @@ typedef struct Run {
     BrioLedger ledger;
     BrioExactWatch watch; /* exact: NULL if there is none */
     BrioInside inside;
+    BrioExplosion explosion;
 } Run;
 
 int64_t brio__scene_steps(const BrioScene *scene)
@@ -174,6 +177,7 @@ static BrioStatus write_own_json(Run *run, BrioVerdict verdict, const char *reas
     json_sizes(&json, run->sim->system);
     json_totals(&json, run);
     if (run->watch.exact) json_exact(&json, run);
+    if (run->explosion.exploded) brio__explosion_json(&json, &run->explosion);
     brio__json_text(&json, "scene_file", run->scene->file);
     brio__json_key(&json, "scene");
     brio__tree_json(run->scene->tree, 2, file);
@@ -263,6 +267,23 @@ static BrioStatus write_frame(Run *run, BrioError *error)
     return BRIO_OK;
 }
 
+static BrioStatus judge(Run *run, BrioError *error)
+{
+    char text[sizeof run->result->reason];
+    bool exploded =
+        brio__explosion_judge(&run->explosion, run->sim, &run->ledger, text, sizeof text);
+    return exploded ? brio__error(error, BRIO_EXPLODED, "%s", text) : BRIO_OK;
+}
+
+/* Of the state as it is. Without a finite energy it has exploded, unless it began so. */
+static BrioStatus make_ledger(Run *run, BrioError *error)
+{
+    if (brio_sim_ledger(run->sim, &run->ledger) == BRIO_OK) return BRIO_OK;
+    if (run->sim->state->step > 0) BRIO_CHECK(judge(run, error));
+    return brio__error(error, BRIO_NOT_FINITE, "the energy is not a finite number after step %lld",
+                       (long long)run->sim->state->step);
+}
+
 /* Rows and the frame of the state as it is, by every process what is its own: whether all have done
  * it is for the caller to ask. `before` is the time of the last step, negative at the start. */
 static BrioStatus write_outputs(Run *run, double before, BrioError *error)
@@ -270,10 +291,7 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
     const BrioScene *scene = run->scene;
     const BrioState *state = run->sim->state;
     if (state->step % scene->energy_every == 0) {
-        if (brio_sim_ledger(run->sim, &run->ledger) != BRIO_OK)
-            return brio__error(error, BRIO_NOT_FINITE,
-                               "the energy is not a finite number after step %lld",
-                               (long long)state->step);
+        BRIO_CHECK(make_ledger(run, error));
         run->checkpoint.totals.last_energy = run->ledger.total;
         if (run->is_root) BRIO_CHECK(brio__energy_row(&run->energy, run->sim, &run->ledger, error));
         if (run->is_root && scene->probe_count) {
@@ -281,6 +299,7 @@ static BrioStatus write_outputs(Run *run, double before, BrioError *error)
             BRIO_CHECK(brio__probes_row(&run->probes, scene, run->sim->system, state->step,
                                         state->time, run->x, error));
         }
+        BRIO_CHECK(judge(run, error)); /* a frame of it would show a dot */
     }
     /* a frame whenever an instant k/fps is reached or passed; times carry round-off */
     double now = floor(state->time * scene->fps + 1e-6);
@@ -476,6 +495,10 @@ static BrioStatus step(Run *run, BrioError *error)
     const BrioState *state = run->sim->state;
     BrioStatus status = brio__inside_step(&run->inside);
     if (status == BRIO_OK || status == BRIO_STOPPED) return status;
+    if (status > 0) { /* from a state that may have exploded since the last row */
+        BRIO_CHECK(make_ledger(run, error));
+        BRIO_CHECK(judge(run, error));
+    }
     return brio__error(error, status, "step %lld (from t = %g s, h = %g s): %s",
                        (long long)state->step + 1, state->time, run->scene->def.h,
                        brio_sim_reason(run->sim)[0] ? brio_sim_reason(run->sim)
@@ -553,6 +576,14 @@ static double peak_memory(void)
 #endif
 }
 
+/* What was written stays, and so does the last checkpoint, which is of a sane state. */
+static BrioStatus leave_outputs(Run *run, BrioError *error)
+{
+    run->checkpoint.totals.solve = run->sim->stepper->solver->totals;
+    return brio__partition_agree(run->partition,
+                                 run->energy.file ? sync_outputs(run, error) : BRIO_OK);
+}
+
 /* The last checkpoint, unless writing is what failed: then the tables go back to the one before,
  * which also makes room for the verdict on a full disk. */
 static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
@@ -560,7 +591,7 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
     BrioRunResult *r = run->result;
     if (status != BRIO_ERROR_FILE) {
         BrioError last = {0};
-        BrioStatus saved = save(run, &last);
+        BrioStatus saved = status == BRIO_EXPLODED ? leave_outputs(run, &last) : save(run, &last);
         if (saved == BRIO_OK)
             saved = brio__partition_agree(run->partition, write_films(run, &last));
         if (saved != BRIO_OK) {
@@ -568,9 +599,10 @@ static BrioStatus end(Run *run, BrioStatus status, BrioError *error)
             if (error) *error = last;
         }
     }
-    r->verdict = status == BRIO_OK        ? BRIO_VERDICT_COMPLETED
-                 : status == BRIO_STOPPED ? BRIO_VERDICT_STOPPED
-                                          : BRIO_VERDICT_FAILED;
+    r->verdict = status == BRIO_OK         ? BRIO_VERDICT_COMPLETED
+                 : status == BRIO_STOPPED  ? BRIO_VERDICT_STOPPED
+                 : status == BRIO_EXPLODED ? BRIO_VERDICT_EXPLODED
+                                           : BRIO_VERDICT_FAILED;
     if (status == BRIO_STOPPED)
         snprintf(r->reason, sizeof r->reason, "stopped on request at t = %g s",
                  run->sim->state->time);
@@ -654,6 +686,8 @@ static BrioStatus prepare(Run *run, BrioError *error)
         run->sim->stepper->observe = brio__exact_watch;
         run->sim->stepper->observer = &run->watch;
     }
+    if (brio__explosion_begin(&run->explosion, run->sim, run->scene->end) != BRIO_OK)
+        return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     snprintf(c->isa, sizeof c->isa, "%s", brio_isa());
     brio__inside_leave(&run->inside); /* from here on the run leaves traces */
     BRIO_CHECK(open_folder(run, error));
@@ -668,6 +702,8 @@ static BrioStatus prepare(Run *run, BrioError *error)
         run->checkpoint_step = run->sim->state->step;
         run->result->complete_before =
             c->energy_length > 0 && run->sim->state->step >= run->result->steps;
+        run->explosion.sane_step = run->sim->state->step;
+        run->explosion.sane_time = run->sim->state->time;
     }
     run->checkpoint_at = brio__seconds();
     run->earlier = c->totals.wall;

@@ -61,14 +61,15 @@ typedef enum BrioVerdict {
     BRIO_VERDICT_RUNNING,
     BRIO_VERDICT_COMPLETED,
     BRIO_VERDICT_STOPPED,
-    BRIO_VERDICT_FAILED
+    BRIO_VERDICT_FAILED,
+    BRIO_VERDICT_EXPLODED /* more energy than the scene can give: explosion.h */
 } BrioVerdict;
 const char *brio__verdict_name(BrioVerdict verdict);
 
 typedef struct BrioRunResult {
     bool started; /* false: refused before anything was written */
     BrioVerdict verdict;
-    char reason[1200];    /* why it stopped or failed */
+    char reason[1200];    /* why it did not complete */
     bool resumed;         /* continued from a checkpoint ... */
     bool complete_before; /* ... that was at the end already */
     int64_t step, steps;

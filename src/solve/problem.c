@@ -255,18 +255,41 @@ static void describe_limit(const BrioSolver *s, char *text, size_t size)
                  s->script_fraction);
 }
 
+/* What is left to do although the last step was below the tolerance. */
+static const char *unmet(const BrioSolver *s)
+{
+    if (s->script_fraction < 1) return "scripted vertices have not arrived";
+    if (s->limit.term) return "it could not be taken whole";
+    if (s->constraints) return "the rods do not have their lengths yet";
+    return "contact forces have not come to rest";
+}
+
+/* "at 0.1 m/s (tolerance 0.01 m/s)", where there was a step to speak of. */
+static void describe_speed(const BrioSolver *s, BrioReason reason, char *text, size_t size)
+{
+    bool stepped = reason == BRIO_REASON_ITERATIONS || reason == BRIO_REASON_STALLED ||
+                   reason == BRIO_REASON_BLOCKED;
+    text[0] = 0;
+    if (stepped && s->speed < s->options.tol)
+        snprintf(text, size,
+                 "; the last step, %.3g m/s, is below the tolerance of %.3g m/s, but %s", s->speed,
+                 s->options.tol, unmet(s));
+    else if (stepped)
+        snprintf(text, size, " at %.3g m/s (tolerance %.3g m/s)", s->speed, s->options.tol);
+}
+
 BrioStatus brio__problem_finish(const BrioProblem *p, BrioReason reason, BrioStatus status)
 {
     BrioSolver *s = p->solver;
-    char limit[360];
+    char limit[360], speed[200];
     if (status == BRIO_NOT_FINITE) reason = BRIO_REASON_NOT_FINITE; /* whoever met it */
     s->reason = reason;
     if (reason == BRIO_REASON_ROUNDOFF) s->totals.roundoff++;
     if (status == BRIO_OK) return status;
     describe_limit(s, limit, sizeof limit);
-    snprintf(s->message, sizeof s->message,
-             "Newton stopped after %d iterations at %.3g m/s (tolerance %.3g m/s): %s%s%s",
-             s->iterations, s->speed, s->options.tol, brio__reason_text(reason), limit,
+    describe_speed(s, reason, speed, sizeof speed);
+    snprintf(s->message, sizeof s->message, "Newton stopped after %d iterations%s: %s%s%s",
+             s->iterations, speed, brio__reason_text(reason), limit,
              s->massless ? "; a body that nothing holds has no equilibrium: is every body fixed or "
                            "attached somewhere?"
                          : "");

@@ -77,6 +77,14 @@ class Runs(unittest.TestCase):
             brio.run("no-such-scene", self.at("none"))
         self.assertFalse(os.path.exists(self.at("none")))
 
+    def test_explosion(self):
+        with self.assertRaises(brio.Error) as raised:
+            brio.run("cantilever", self.at("out"), set={"integrator": "symplectic-euler", "output.motion": False})
+        self.assertEqual(raised.exception.status, brio.Status.EXPLODED)
+        self.assertIn("the last sane state is that of step ", str(raised.exception))
+        with open(self.at("out/run.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["verdict"], "exploded")
+
     def test_exceptions_of_progress(self):
         def fail(progress):
             if progress.step == 3:

@@ -1,0 +1,345 @@
+/* Verdicts that see: runs that explode end so, with a sentence; scenes that gain energy for a cause
+ * do not; and what no scene means is questioned by check and before a run. */
+#include "program.h"
+
+#include "run/run.h"
+#include "scene/questions.h"
+#include "solve/problem.h"
+
+/* A cube of jelly, 10 cm, that falls for a tenth of a second; no contact. */
+static const char cube[] = "brio: 1\n"
+                           "time: {h: 1/60, end: 0.1}\n"
+                           "gravity: [0, -9.8, 0]\n"
+                           "integrator: backward-euler\n"
+                           "output: {motion: false}\n"
+                           "bodies:\n"
+                           "  - name: cube\n"
+                           "    shape: {type: box, size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}\n"
+                           "    material: {type: neo-hookean, E: 1e5, nu: 0.3, rho: 1000}\n";
+
+/* A bar that is fixed at one end. */
+static const char bar[] = "brio: 1\n"
+                          "time: {h: 1/100, end: 1}\n"
+                          "integrator: forward-euler\n"
+                          "output: {motion: false}\n"
+                          "bodies:\n"
+                          "  - name: bar\n"
+                          "    shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n"
+                          "    material: {type: stable-neo-hookean, E: 1e7, nu: 0.3, rho: 1000}\n"
+                          "    fix: [{box: [[-1, -1, -1], [-0.199, 1, 1]]}]\n";
+
+/* The same, pulled at its other end. */
+static const char pulled[] =
+    "brio: 1\n"
+    "time: {h: 1/100, end: 1}\n"
+    "integrator: symplectic-euler\n"
+    "output: {motion: false}\n"
+    "bodies:\n"
+    "  - name: bar\n"
+    "    shape: {type: box, size: [0.4, 0.1, 0.1], cells: [4, 1, 1]}\n"
+    "    material: {type: stable-neo-hookean, E: 1e7, nu: 0.3, rho: 1000}\n"
+    "    fix:\n"
+    "      - {box: [[-1, -1, -1], [-0.199, 1, 1]]}\n"
+    "      - {box: [[0.199, -1, -1], [1, 1, 1]], script: {velocity: [0.1, 0, 0]}}\n";
+
+/* A cloth that hangs by a corner. */
+static const char cloth[] = "brio: 1\n"
+                            "time: {h: 1/60, end: 2}\n"
+                            "integrator: verlet\n"
+                            "output: {motion: false}\n"
+                            "bodies:\n"
+                            "  - name: cloth\n"
+                            "    kind: springs\n"
+                            "    shape: {type: grid, width: 1, depth: 1, cells_x: 6, cells_z: 6}\n"
+                            "    material: {type: hooke, k: 1e5, vertex_mass: 0.001}\n"
+                            "    fix: [{vertices: [0]}]\n";
+
+/* Five light dice that fall on each other and on a slope. */
+static const char dice[] = "brio: 1\n"
+                           "time: {h: 0.002, end: 0.2}\n"
+                           "integrator: decoupled\n"
+                           "solver: {tol: 1e-4}\n"
+                           "output: {motion: false}\n"
+                           "contact: {type: ipc, dhat: 0.001, kappa: 1e5}\n"
+                           "obstacles: [{type: plane, normal: [-0.2, 1, 0]}]\n"
+                           "bodies:\n"
+                           "  - name: die\n"
+                           "    kind: affine\n"
+                           "    shape: {type: die, size: 0.15, radius: 0.03, cells: 1}\n"
+                           "    material: {type: affine, E: 4e5, rho: 25}\n"
+                           "    transform: {translate: [0, 0.12, 0]}\n"
+                           "    array: {count: [1, 5, 1], spacing: [0.2, 0.2, 0.2]}\n"
+                           "    velocity: {linear: [0, -3.5, 0]}\n";
+
+typedef struct Case {
+    const char *scene;
+    const char *set[4]; /* changes of the scene */
+    const char *sentence;
+} Case;
+
+/* The outcome of a command on a case: `brio COMMAND scene.yaml ... --set ...`. */
+static const Outcome *perform(const Case *c, const char *const *command)
+{
+    const char *arguments[32] = {command[0], "scene.yaml"};
+    int count = 2;
+    write_text("scene.yaml", c->scene);
+    for (int i = 1; command[i]; i++) arguments[count++] = command[i];
+    for (int i = 0; i < 4 && c->set[i]; i++) {
+        arguments[count++] = "--set";
+        arguments[count++] = c->set[i];
+    }
+    arguments[count] = NULL;
+    return run_limited(0, arguments);
+}
+
+#define COMMAND(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* ---- explosions ------------------------------------------------------------------------- */
+
+static const Case explosions[] = {
+    {bar, {0}, "vertex"},
+    {bar, {"integrator=symplectic-euler"}, "an implicit integrator, such as backward-euler"},
+    {bar, {"integrator=verlet", "time.h=1/60"}, "the last sane state is that of step "},
+    {bar, {"integrator=rk4", "time.h=1/200"}, "`brio stability` names the longest stable one"},
+    {bar, {"integrator=heun", "gravity=[0, 0, 0]", "bodies.0.velocity={linear: [0, 1, 0]}"}, "J"},
+    {bar, {"output.energy_every=50"}, "nothing in the scene can give more than "},
+    {pulled, {0}, "nothing in the scene can give more than "},
+    {pulled, {"gravity=[0, 0, 0]"}, "kinetic and elastic energy is "},
+    {cloth, {0}, "of body \"cloth\" with "},
+    {cloth, {"integrator=symplectic-euler"}, "take a shorter time.h"},
+    {dice, {0}, "an integrator that cannot gain energy"},
+};
+
+static void explosions_end_the_run(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof explosions / sizeof explosions[0]; i++) {
+        const Outcome *o = perform(&explosions[i], COMMAND("run", "-o", "out", "-q", "--force"));
+        print_message("%zu: %s", i, o->err);
+        assert_int_equal(o->code, 1);
+        assert_non_null(strstr(o->err, "exploded: step "));
+        assert_non_null(strstr(o->err, explosions[i].sentence));
+        char *json = read_all("out/run.json", NULL);
+        assert_non_null(strstr(json, "\"verdict\": \"exploded\""));
+        assert_non_null(strstr(json, "\"sane_step\": "));
+        free(json);
+        char *page = read_all("out/report.html", NULL);
+        assert_non_null(strstr(page, "<strong>Exploded</strong>"));
+        free(page);
+        assert_int_equal(access("out/checkpoint", F_OK), 0);
+    }
+    remove_tree("out");
+}
+
+/* The run and the same run with an interruption end alike. */
+static void a_resumed_run_explodes_alike(void **state)
+{
+    (void)state;
+    const Case c = {bar, {"integrator=symplectic-euler"}, NULL};
+    size_t size, again_size;
+    const Outcome *o =
+        perform(&c, COMMAND("run", "-o", "out", "-q", "--force", "--checkpoint-every", "1"));
+    assert_int_equal(o->code, 1);
+    char *energy = read_all("out/energy.csv", &size);
+    o = perform(&c, COMMAND("run", "-o", "out", "-q", "--resume"));
+    assert_int_equal(o->code, 1);
+    assert_memory_equal(o->err, "exploded: step ", 15);
+    char *again = read_all("out/energy.csv", &again_size);
+    assert_int_equal(size, again_size);
+    assert_memory_equal(energy, again, size);
+    free(energy);
+    free(again);
+    remove_tree("out");
+}
+
+static void programs_know_the_status(void **state)
+{
+    (void)state;
+    BrioRunDef def = brio_default_run();
+    BrioProgress last;
+    BrioError error;
+    def.source = (BrioSource){.name = "bar.yaml", .text = bar, .size = strlen(bar)};
+    def.out = "out";
+    assert_int_equal(brio_run(&def, &last, &error), BRIO_EXPLODED);
+    assert_string_equal(brio_status_name(BRIO_EXPLODED), "EXPLODED");
+    assert_non_null(strstr(error.message, "the last sane state is that of step 3, t = 0.03 s"));
+    assert_int_equal(last.step, 4);
+    const Outcome *o = BRIO("check", "--exact", "out"); /* what is there is a run like any other */
+    assert_int_equal(o->code, 0);
+    remove_tree("out");
+}
+
+/* ---- energy for a cause ----------------------------------------------------------------- */
+
+static const Case causes[] = {
+    /* a fall of 2 km, from rest and from a height that has no zero */
+    {cube, {"time.end=20", "integrator=a-search"}, NULL},
+    {cube,
+     {"time.end=1", "integrator=forward-euler", "time.h=1/5000", "bodies.0.material.E=1e4"},
+     NULL},
+    {cube, {"bodies.0.transform={translate: [0, 1e4, 0]}", "time.end=5"}, NULL},
+    /* a state of rest in which nothing is there */
+    {cube, {"gravity=[0, 0, 0]", "time.end=1", "integrator=a-1"}, NULL},
+    {cube, {"gravity=[0, 0, 0]", "time.end=1", "solver.tol=0.01", "integrator=a-1"}, NULL},
+    /* an energy that the scene asks for */
+    {cube,
+     {"integrator={type: a-search, energy_scale: 10}", "bodies.0.velocity={angular: [0, 0, 20]}",
+      "time.end=1"},
+     NULL},
+    {cube, {"integrator={type: a-search, decay: 0.1, ground: 1000}", "time.end=1"}, NULL},
+    /* scripts: slow, fast, for long */
+    {pulled, {"integrator=backward-euler", "bodies.0.fix.1.script.velocity=[5, 0, 0]"}, NULL},
+    {pulled, {"integrator=a-search", "bodies.0.fix.1.script={angular: [30, 0, 0]}"}, NULL},
+    {pulled,
+     {"integrator=implicit-midpoint", "gravity=[0, 0, 0]",
+      "bodies.0.fix.1.script.velocity=[0, 0, 300]", "time.end=0.05"},
+     NULL},
+    /* stretched springs that are let go */
+    {cloth, {"integrator=backward-euler", "bodies.0.transform.scale=1"}, NULL},
+    {cloth, {"integrator=pbd-verlet"}, NULL},
+    {cloth, {"integrator=a-search", "solver={type: local-global, iterations: 3}"}, NULL},
+    {dice, {"integrator=backward-euler", "time.end=0.1"}, NULL},
+    {dice, {"integrator=a-search", "time.end=0.1"}, NULL},
+};
+
+static void a_cause_is_no_explosion(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++) {
+        const Outcome *o = perform(&causes[i], COMMAND("run", "-o", "out", "-q", "--force"));
+        if (o->code) print_message("%zu: %s", i, o->err);
+        assert_int_equal(o->code, 0);
+    }
+    remove_tree("out");
+}
+
+/* ---- questions -------------------------------------------------------------------------- */
+
+static const Case questions[] = {
+    {cube,
+     {"time={h: 60, end: 0.2}"},
+     "time.h = 60 s is longer than time.end = 0.2 s: the whole run is one step"},
+    {cube, {"time.h=60", "time.end=120"}, "times its own size (0.173 m) in a step of 60 s"},
+    {cube, {"time.h=1e-10", "time.end=10"}, "time.end / time.h are 1e+11 steps"},
+    {cube, {"bodies.0.transform={scale: 1000}"}, "is 173 m large and has a mass of 1e+09 kg"},
+    {cube, {"bodies.0.transform={scale: 1000}"}, "transform: {scale: 0.001} makes it 0.173 m"},
+    {cube, {"bodies.0.transform={scale: 1e-4}"}, "is only 1.73e-05 m large"},
+    {cube, {"bodies.0.transform={scale: 1e-3}", "bodies.0.material.rho=1e-3"}, "a grain of dust"},
+    {cube, {"bodies.0.material.rho=0.01"}, "has a density of 0.01 kg/m3, less than air"},
+    {cube, {"bodies.0.material.rho=1e6"}, "a density of 1e+06 kg/m3, more than any metal"},
+    {cube, {"bodies.0.material.E=1e14"}, "has E = 1e+14 Pa, stiffer than diamond"},
+    {cube, {"bodies.0.material.E=0.1"}, "has E = 0.1 Pa, softer than any gel"},
+    {cube, {"bodies.0.material.E=20"}, "times too soft to carry its own weight"},
+    {cube, {"bodies.0.velocity={linear: [2000, 0, 0]}"}, "2e+03 m/s, faster than a rifle bullet"},
+    {cube, {"bodies.0.velocity={linear: [4e8, 0, 0]}"}, "4e+08 m/s, faster than light"},
+    {cube, {"gravity=[0, -980, 0]"}, "gravity of 980 m/s2 is 100 times that of the earth"},
+    {cube, {"solver.tol=10"}, "solver.tol = 10 m/s"},
+    {pulled,
+     {"integrator=backward-euler", "bodies.0.fix.1.script.velocity=[5000, 0, 0]"},
+     "a script moves vertices with 5e+03 m/s"},
+    {bar, {0}, "forward-euler lets vibrations grow at every step, here to 1e"},
+    {cloth, {0}, "h = 0.0167 s is above the limit of verlet, "},
+    {dice,
+     {"contact.dhat=0.1", "bodies.0.array.count=[1, 1, 1]",
+      "bodies.0.transform.translate=[0, 1, 0]"},
+     "contact.dhat = 0.1 m is larger than "},
+    {"brio: 1\nintegrator: backward-euler\nbodies:\n  - {name: sheet, shape: {type: grid, width: "
+     "1, "
+     "depth: 1, cells_x: 2, cells_z: 2}, material: {type: membrane-stvk, E: 1e5, thickness: 1, "
+     "areal: 2e4}}\n",
+     {0},
+     "has a mass per area of 2e+04 kg/m2, more than a metre of steel"},
+};
+
+static void check_asks(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
+        const Outcome *o = perform(&questions[i], COMMAND("check"));
+        const char *line = strstr(o->out, questions[i].sentence);
+        if (!line) print_message("%zu: %s%s", i, o->out, o->err);
+        assert_non_null(line);
+        while (line > o->out && line[-1] != '\n') line--;
+        print_message("%.*s\n", (int)strcspn(line, "\n"), line);
+        assert_memory_equal(line, "  ! ", 4);
+        assert_int_equal(o->code, 0);
+        assert_non_null(strstr(o->out, "\nrunnable\n"));
+    }
+}
+
+static void check_has_no_question(void **state)
+{
+    (void)state;
+    const Case plain = {cube, {0}, NULL};
+    const Outcome *o = perform(&plain, COMMAND("check"));
+    assert_int_equal(o->code, 0);
+    assert_null(strstr(o->out, "  ! "));
+    o = perform(&plain, COMMAND("check", "--json"));
+    assert_non_null(strstr(o->out, "\"warnings\": []"));
+    assert_non_null(strstr(o->out, "\"settings\": {"));
+}
+
+static void run_asks_first(void **state)
+{
+    (void)state;
+    const Case c = {cube, {"time={h: 60, end: 0.2}"}, NULL};
+    const Outcome *o = perform(&c, COMMAND("run", "-o", "out", "--force"));
+    assert_int_equal(o->code, 0);
+    assert_non_null(strstr(o->err, "warning: time.h = 60 s is longer than time.end = 0.2 s"));
+    o = perform(&c, COMMAND("run", "-o", "out", "--force", "-q"));
+    assert_int_equal(o->code, 0);
+    assert_string_equal(o->err, "");
+    const Case plain = {cube, {0}, NULL};
+    o = perform(&plain, COMMAND("run", "-o", "out", "--force"));
+    assert_null(strstr(o->err, "warning"));
+    remove_tree("out");
+}
+
+/* ---- what a solve says ------------------------------------------------------------------ */
+
+/* A last step below the tolerance is never given as the reason for a failure. */
+static void a_solve_says_what_was_not_met(void **state)
+{
+    (void)state;
+    BrioScene *scene = NULL;
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    assert_int_equal(brio__scene_parse(cube, strlen(cube), "cube.yaml", &scene, &error), BRIO_OK);
+    assert_int_equal(brio__scene_sim(scene, &sim, &error), BRIO_OK);
+    BrioSolver *s = sim->stepper->solver;
+    BrioProblem p = {.solver = s, .state = sim->state};
+    s->iterations = 100;
+    s->speed = 0.00601;
+    s->options.tol = 0.0332;
+    s->limit.term = NULL;
+    s->script_fraction = 1;
+    brio__problem_finish(&p, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
+    assert_string_equal(s->message,
+                        "Newton stopped after 100 iterations; the last step, 0.00601 m/s, is below "
+                        "the tolerance of 0.0332 m/s, but contact forces have not come to rest: "
+                        "the iteration limit was reached");
+    s->script_fraction = 0.5;
+    brio__problem_finish(&p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
+    assert_non_null(strstr(s->message, "but scripted vertices have not arrived: "));
+    assert_non_null(strstr(s->message, "; scripted vertices came 0.5 of their way"));
+    s->script_fraction = 1;
+    s->speed = 0.1;
+    brio__problem_finish(&p, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);
+    assert_string_equal(s->message, "Newton stopped after 100 iterations at 0.1 m/s (tolerance "
+                                    "0.0332 m/s): the iteration limit was reached");
+    brio_sim_free(sim);
+    brio__scene_free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(explosions_end_the_run),
+                                       cmocka_unit_test(a_resumed_run_explodes_alike),
+                                       cmocka_unit_test(programs_know_the_status),
+                                       cmocka_unit_test(a_cause_is_no_explosion),
+                                       cmocka_unit_test(check_asks),
+                                       cmocka_unit_test(check_has_no_question),
+                                       cmocka_unit_test(run_asks_first),
+                                       cmocka_unit_test(a_solve_says_what_was_not_met)};
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
