@@ -75,8 +75,9 @@ BrioStatus brio__rods_minimise(const BrioProblem *p, double *q, BrioValue *value
     Saddle now = begin(p, q);
     if (!isfinite(now.merit)) return brio__problem_finish(p, BRIO_REASON_START, BRIO_STEP_REJECTED);
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
-        BrioStatus status = brio__newton_direction(p, q, 0);
-        if (status == BRIO_NOT_POSITIVE_DEFINITE) status = brio__newton_direction(p, q, 1);
+        BrioStatus status = brio__newton_direction(p, q, s->gradient, 0);
+        if (status == BRIO_NOT_POSITIVE_DEFINITE)
+            status = brio__newton_direction(p, q, s->gradient, 1);
         BRIO_CHECK(status);
         bool small = s->speed < s->options.tol;
         Saddle next;

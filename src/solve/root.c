@@ -34,8 +34,8 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
         if (!isfinite(merit))
             return brio__problem_finish(p, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
         if (merit == 0) return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
-        BrioStatus status = brio__newton_direction(p, q, 0);
-        if (status > 0) status = brio__newton_direction(p, q, 1);
+        BrioStatus status = brio__newton_direction(p, q, s->gradient, 0);
+        if (status > 0) status = brio__newton_direction(p, q, s->gradient, 1);
         BRIO_CHECK(status);
         bool small = s->speed < s->options.tol;
         BrioValue next;
