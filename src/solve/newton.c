@@ -155,12 +155,13 @@ static BrioStatus push(Descent *d)
 {
     BrioSolver *s = d->s;
     double before = brio__seconds(), inner = inner_seconds(s);
-    const double *residual = brio__push_residual(d->p, d->q);
+    double way[3];
+    const double *residual = brio__push_residual(d->p, d->q, way);
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
     if (residual) {
         BRIO_CHECK(step_for(d, residual));
         before = brio__seconds(), inner = inner_seconds(s);
-        double t = brio__push_step(d->p, d->q, &d->now);
+        double t = brio__push_step(d->p, d->q, way, &d->now);
         s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
         if (t > 0) return BRIO_OK;
     }
@@ -223,10 +224,11 @@ static BrioStatus push_linear(const BrioProblem *p, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
     for (int i = 0; i < 20 && !arrived(s); i++) {
-        const double *residual = brio__push_residual(p, q);
+        double way[3];
+        const double *residual = brio__push_residual(p, q, way);
         if (!residual) break;
         BRIO_CHECK(brio__newton_direction(p, q, residual, 1));
-        if (brio__push_step(p, q, value) == 0) break;
+        if (brio__push_step(p, q, way, value) == 0) break;
     }
     return arrived(s) ? brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK)
                       : brio__problem_finish(p, BRIO_REASON_BLOCKED, BRIO_STEP_REJECTED);

@@ -2,7 +2,7 @@
  *
  * Let s in [0, 1] be the fraction of their way that scripted vertices have come in this step, g(q,
  * s) the gradient of the objective and C = dg/ds. While s < 1, an iteration follows the zero of g
- * as s grows (Newton's method and Euler's predictor in one [Allgower1990]):
+ * as s grows (Newton's method and Euler's predictor in one):
  *
  *     H p = -(g + (1 - s) C),      q <- q + t p,   s <- s + t (1 - s).
  *
@@ -11,14 +11,22 @@
  * motion. There is no descent test: the script does work, so the objective may rise. At s = 1
  * Newton's method with its line search takes over.
  *
- * C is the difference of two gradients, over so short a way that no gap changes by more than 1e-4
- * of itself; it holds whatever acts between scripted vertices and coordinates: elements, contact,
- * friction, damping. */
+ * It is solved in a frame that moves along: with w the mean of what is left of the scripted
+ * vertices' ways, given to all blocks, p = w + p' and
+ *
+ *     H p' = -(g + D),      D = d/dt g(q + t w, s + t (1 - s)) at t = 0.
+ *
+ * D equals H w + (1 - s) C, but where a gap does not change on this way it has nothing of the
+ * barrier's stiffness, whose rounding and projection would otherwise be as large as p' itself: a
+ * way of ten metres needs no more steps than one of a millimetre.
+ *
+ * D is the difference of two gradients, over so short a way that no gap changes by more than 1e-4
+ * of itself; it holds whatever acts: elements, contact, friction, damping, masses. */
 #include "push.h"
 
 #include <string.h>
 
-/* Of the way that the script alone may go: the difference for C. */
+/* Of the way that is allowed: the difference for D. */
 #define DIFFERENCE 1e-4
 
 /* How often a step to where a value is not finite is halved. */
@@ -44,6 +52,23 @@ static double aim(const BrioProblem *p, const double *q, const double *step)
             length = fmax(length, fabs(s->dx[k]));
         }
     return brio__partition_max(system->partition, length);
+}
+
+/* How far the world positions s->x may go along s->dx. Elements first: where these are crushed,
+ * what is left of a long way is so short that few pairs can meet on it. */
+static double allowed(const BrioProblem *p)
+{
+    BrioSolver *s = p->solver;
+    BrioLimit limit;
+    double t = brio__max_step(brio__potential_elements(p->potential), p->state->param, s->x, s->dx,
+                              &limit);
+    t = brio__limit_join(s->system, t, &limit);
+    if (!(t < 1)) return brio__problem_allowed(p, INFINITY);
+    for (int64_t k = 0; k < 3 * s->system->vertex_count; k++) s->dx[k] *= t;
+    double rest = brio__problem_allowed(p, INFINITY);
+    if (rest == 1) s->limit = limit;
+    s->limit_step = t * rest;
+    return t * rest;
 }
 
 /* How far of what is left the script may go alone. */
@@ -73,30 +98,58 @@ bool brio__push_alone(const BrioProblem *p, const double *q)
     return s->script_fraction > before;
 }
 
-const double *brio__push_residual(const BrioProblem *p, const double *q)
+/* The mean of what is left of the scripted vertices' ways, as aim has just found it. */
+static void mean_way(const BrioSolver *s, double mean[3])
+{
+    const BrioSystem *system = s->system;
+    double sum[4] = {0, 0, 0, 0};
+    for (int i = 0; i < system->scripted_count; i++)
+        for (int64_t k = 0; k < system->scripted[i].count; k++) {
+            const double *way = s->dx + 3 * (int64_t)system->fixed[system->scripted[i].fixed[k]];
+            for (int r = 0; r < 3; r++) sum[r] += way[r];
+            sum[3]++;
+        }
+    brio__partition_sum(system->partition, sum, 4);
+    for (int r = 0; r < 3; r++) mean[r] = sum[3] > 0 ? sum[r] / sum[3] : 0;
+}
+
+/* x + t way, the same way for all blocks, into `out`, which may be x. */
+static void shift(const BrioSystem *system, const double *x, double t, const double way[3],
+                  double *out)
+{
+    for (int64_t k = 0; k < 3 * (int64_t)system->block_count; k++) out[k] = x[k] + t * way[k % 3];
+}
+
+const double *brio__push_residual(const BrioProblem *p, const double *q, double way[3])
 {
     BrioSolver *s = p->solver;
-    double before = s->script_fraction, difference = DIFFERENCE * alone(p, q);
+    double before = s->script_fraction;
     double *residual = s->blend; /* only objectives with a < 1 use it, which scripts do not push */
-    s->script_fraction = before + difference * (1 - before);
+    aim(p, q, NULL);
+    mean_way(s, way);
+    memset(s->step, 0, 3 * (size_t)s->system->block_count * sizeof *s->step);
+    shift(s->system, s->step, 1, way, s->step);
+    aim(p, q, s->step);
+    double t = DIFFERENCE * allowed(p);
+    s->script_fraction = before + t * (1 - before);
     bool moves = s->script_fraction > before;
     if (moves) {
-        /* as rounded */
-        difference = (s->script_fraction - before) / (1 - before);
-        brio__problem_value(p, q, residual);
-        brio__combine(s->system, 1 / difference, residual, 1 - 1 / difference, s->gradient,
-                      residual);
+        t = (s->script_fraction - before) / (1 - before); /* as rounded */
+        shift(s->system, q, t, way, s->trial);
+        brio__problem_value(p, s->trial, residual);
+        brio__combine(s->system, 1 / t, residual, 1 - 1 / t, s->gradient, residual);
     }
     s->script_fraction = before;
     return moves && isfinite(brio__dot(s->system, residual, residual)) ? residual : NULL;
 }
 
-double brio__push_step(const BrioProblem *p, double *q, BrioValue *now)
+double brio__push_step(const BrioProblem *p, double *q, const double way[3], BrioValue *now)
 {
     BrioSolver *s = p->solver;
     double before = s->script_fraction;
+    shift(s->system, s->step, 1, way, s->step);
     aim(p, q, s->step);
-    double t = brio__problem_allowed(p, INFINITY);
+    double t = allowed(p);
     for (int i = 0; i < HALVINGS && t > 0; i++, t /= 2) {
         brio__combine(s->system, 1, q, t, s->step, s->trial);
         s->script_fraction = moved_on(before, t);

@@ -8,14 +8,14 @@
  * the step at once. */
 void brio__push_start(const BrioProblem *problem);
 
-/* The residual of the combined step at q, whose gradient is in solver->gradient: g + (1 - s) C.
- * NULL: it is not finite, or the script cannot move at all. The vector is the solver's. */
-const double *brio__push_residual(const BrioProblem *problem, const double *q);
+/* The residual g + D of the combined step at q, whose gradient is in solver->gradient, in the frame
+ * that moves by `way`. NULL: it is not finite, or nothing can move. The vector is the solver's. */
+const double *brio__push_residual(const BrioProblem *problem, const double *q, double way[3]);
 
-/* Goes along solver->step and the script together, as far as is allowed: q and the script fraction
- * move on, with the value there in `now` and its gradient in solver->gradient. Returns the fraction
- * of the step; 0: nothing has moved. */
-double brio__push_step(const BrioProblem *problem, double *q, BrioValue *now);
+/* Goes along solver->step (in that frame) and the script together, as far as is allowed: q and the
+ * script fraction move on, with the value there in `now` and its gradient in solver->gradient.
+ * Returns the fraction of the step; 0: nothing has moved. */
+double brio__push_step(const BrioProblem *problem, double *q, const double way[3], BrioValue *now);
 
 /* The script alone goes half as far as it is allowed to, or all of its way if nothing is in it.
  * Says whether it moved. */
