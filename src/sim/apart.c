@@ -13,17 +13,25 @@
  * keeps, since it counts the coordinates of the step as well. */
 #define TOUCHING (1024 * 0x1p-53)
 
+/* Of dhat: so near, a barrier holds more energy than what rests on it ever gives it. */
+#define PRESSED 0.5
+
 /* The pair that is nearest to touching, and what it lacks. */
 typedef struct Nearest {
     BrioLimit limit;
-    double gap, margin; /* m: its distance without thickness, and what it must be larger than */
+    double gap; /* m: its distance without thickness */
+    /* what it must be larger than: `relative` of its largest coordinate, and `absolute` */
+    double margin, relative, absolute;
+    bool of_two; /* pairs of one body with itself do not count */
 } Nearest;
 
 static void compare(Nearest *nearest, const BrioLimit *limit, double gap, double size)
 {
-    double margin = TOUCHING * size;
+    double margin = fmax(nearest->relative * size, nearest->absolute);
     if (!(gap <= margin) || (nearest->limit.term && !(gap < nearest->gap))) return;
-    *nearest = (Nearest){.limit = *limit, .gap = gap, .margin = margin};
+    nearest->limit = *limit;
+    nearest->gap = gap;
+    nearest->margin = margin;
 }
 
 static double largest(int count, const double *x)
@@ -46,6 +54,9 @@ static void compare_pairs(BrioSim *sim, const double *x, Nearest *nearest)
             BrioLimit limit = {.term = &pairs->term, .element = e};
             brio__pairs_positions(pairs, e, x, at);
             brio__pairs_vertices(pairs, e, limit.vertex);
+            if (nearest->of_two && brio__system_owner(sim->system, limit.vertex[0]) ==
+                                       brio__system_owner(sim->system, limit.vertex[3]))
+                continue;
             compare(nearest, &limit, pairs->distance[e] - thickness, largest(12, at));
         }
     }
@@ -99,14 +110,36 @@ static BrioStatus check_intersections(const BrioSystem *system, const double *x,
                        brio__law_at(system->law)->name);
 }
 
+/* The nearest pair at x, if it is nearer than its margin. */
+static bool find(BrioSim *sim, const double *x, Nearest *nearest)
+{
+    if (sim->system->surface) compare_pairs(sim, x, nearest);
+    compare_formulas(sim, x, nearest);
+    return nearest->limit.term;
+}
+
 BrioStatus brio__sim_check_apart(BrioSim *sim, const double *x, BrioError *error)
 {
-    const BrioSystem *system = sim->system;
-    Nearest nearest = {.gap = INFINITY};
-    if (!system->barrier) return BRIO_OK;
-    BRIO_CHECK(check_intersections(system, x, error));
-    if (system->surface) compare_pairs(sim, x, &nearest);
-    compare_formulas(sim, x, &nearest);
+    Nearest nearest = {.gap = INFINITY, .relative = TOUCHING};
+    if (!sim->system->barrier) return BRIO_OK;
+    BRIO_CHECK(check_intersections(sim->system, x, error));
     /* what does touch has its own sentence */
-    return nearest.limit.term && nearest.gap > 0 ? refuse(sim, &nearest, error) : BRIO_OK;
+    return find(sim, x, &nearest) && nearest.gap > 0 ? refuse(sim, &nearest, error) : BRIO_OK;
+}
+
+bool brio__sim_pressed_text(BrioSim *sim, char *text, size_t size)
+{
+    const BrioSystem *s = sim->system;
+    char name[320];
+    if (!s->barrier) return false;
+    double dhat = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT];
+    Nearest nearest = {.gap = INFINITY, .absolute = PRESSED * dhat, .of_two = true};
+    if (!find(sim, brio__sim_world(sim), &nearest)) return false;
+    brio__limit_text(s, &nearest.limit, name, sizeof name);
+    snprintf(text, size,
+             "%s begin %.3g m apart, %.2g of contact.dhat: unless something presses them together, "
+             "the barrier throws them apart at once; move one of them away from the other by "
+             "%.3g m",
+             name, nearest.gap, nearest.gap / dhat, dhat - nearest.gap);
+    return true;
 }

@@ -8,4 +8,8 @@
  * near that rounding decides whether they touch. Passes where nothing forbids contact. */
 BrioStatus brio__sim_check_apart(BrioSim *sim, const double *x, BrioError *error);
 
+/* Whether the state begins with a barrier that is compressed to less than half of dhat: a sentence
+ * with both names. The energy that it holds becomes motion. */
+bool brio__sim_pressed_text(BrioSim *sim, char *text, size_t size);
+
 #endif

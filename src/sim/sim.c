@@ -370,6 +370,9 @@ BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
 {
     if (!(h > 0) || isinf(h))
         return refuse(sim, BRIO_ERROR_ARGUMENT, "the step h must be positive and finite", error);
+    char text[600];
+    if (sim->state->step == 0 && brio__sim_pressed_text(sim, text, sizeof text))
+        brio__log(BRIO_LOG_WARNING, "%s", text);
     return brio__sim_report(sim, brio__stepper_advance(sim->stepper, sim->state, h), error);
 }
 

@@ -22,6 +22,8 @@
 
 /* Of a step: what a limit has to leave of it for its length to mean something. */
 static const double enough_left = 0.1;
+/* A single step may be cut, but not to less than this. */
+static const double nothing_left = 1e-6;
 
 /* As little projection as a positive definite matrix needs: with all of it iterations are many
  * where elements are compressed, for then they find no way out of a saddle. After a matrix that was
@@ -249,6 +251,7 @@ BrioStatus brio__linear_step(const BrioProblem *p, double *q, BrioValue *value)
     if (!arrived(s)) return push_linear(p, q, value);
     BRIO_CHECK(brio__newton_direction(p, q, s->gradient, 1));
     double t = brio__problem_max_step(p, q);
+    if (t < nothing_left) return brio__problem_finish(p, BRIO_REASON_BLOCKED, BRIO_STEP_REJECTED);
     if (careful) {
         BrioValue next;
         t = brio__line_search(p, q, now, brio__dot(s->system, s->gradient, s->step), t, &next);
