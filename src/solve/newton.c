@@ -127,7 +127,7 @@ static double descend(Descent *d)
     if (t == 0) return 0;
     /* too far, across the kinks of friction */
     if (s->dissipation->friction >= 0 && t < d->allowed) climb(&d->ladder, s->iterations);
-    if (t == 1) s->limit.term = NULL;
+    if (t == 1 && arrived(s)) s->limit.term = NULL;
     memcpy(d->q, s->trial, 3 * (size_t)s->system->block_count * sizeof *d->q);
     return t;
 }

@@ -208,9 +208,12 @@ static void describe_limit(const BrioSolver *s, char *text, size_t size)
     if (s->limit.term)
         brio__partition_text(s->system->partition, brio__limit_is_here(&s->limit), text, size);
     size_t used = strlen(text);
-    if (s->script_fraction < 1)
+    if (s->script_fraction < 0.99)
         snprintf(text + used, size - used, "; scripted vertices came %.2g of their way",
                  s->script_fraction);
+    else if (s->script_fraction < 1)
+        snprintf(text + used, size - used, "; scripted vertices came all but %.1g of their way",
+                 1 - s->script_fraction);
 }
 
 BrioStatus brio__problem_finish(const BrioProblem *p, BrioReason reason, BrioStatus status)
