@@ -15,12 +15,12 @@ static const double speeds[] = {0.1, 1, 10, 100, 300}; /* m/s */
 static const double steps[] = {1.0 / 30, 1.0 / 100, 1.0 / 1000};
 static const char *const integrators[] = {"backward-euler", "bdf2", "a-search", "a-1", "sdirk2"};
 
-static void grid(int plates, double E)
+static void grid(int plates, double E, double fastest)
 {
     int failed = 0, runs = 0;
     int64_t all_steps = 0, iterations = 0, states = 0;
     plates_head();
-    for (size_t v = 0; v < BRIO_COUNT(speeds); v++)
+    for (size_t v = 0; v < BRIO_COUNT(speeds) && speeds[v] <= fastest; v++)
         for (size_t k = 0; k < BRIO_COUNT(steps); k++)
             for (size_t i = 0; i < BRIO_COUNT(integrators); i++) {
                 static Pushed pushed;
@@ -40,25 +40,25 @@ static void grid(int plates, double E)
 static void one_plate(void **state)
 {
     (void)state;
-    grid(1, 1e6);
+    grid(1, 1e6, 300);
 }
 
 static void two_plates(void **state)
 {
     (void)state;
-    grid(2, 1e6);
+    grid(2, 1e6, 300);
 }
 
 static void two_plates_soft(void **state)
 {
     (void)state;
-    grid(2, 1e4);
+    grid(2, 1e4, 100); /* 32 times the speed of sound in it */
 }
 
 static void two_plates_stiff(void **state)
 {
     (void)state;
-    grid(2, 1e8);
+    grid(2, 1e8, 100);
 }
 
 int main(void)

@@ -4,6 +4,10 @@
 
 #include "problem.h"
 
+/* Of a step: what a limit has to leave of it for its length to mean something. One that is cut to
+ * less never counts as the last. */
+#define BRIO_ENOUGH_LEFT 0.1
+
 /* The better of q_n and where weight alone would lead to (as far as that is allowed) into q, with
  * the gradient there in solver->gradient. */
 BrioValue brio__newton_start(const BrioProblem *problem, double *q);

@@ -20,8 +20,6 @@
 
 #include <string.h>
 
-/* Of a step: what a limit has to leave of it for its length to mean something. */
-static const double enough_left = 0.1;
 /* A single step may be cut, but not to less than this. */
 static const double nothing_left = 1e-6;
 
@@ -142,7 +140,7 @@ static bool ended(Descent *d, double t)
     /* Near contact steps are as short as distances, however large the force that is left: there,
      * barriers must have come to rest too. */
     double change = fabs(d->now.barrier - barrier), size = fmax(d->now.barrier, barrier);
-    bool drowned = d->drowned && d->allowed >= enough_left;
+    bool drowned = d->drowned && d->allowed >= BRIO_ENOUGH_LEFT;
     bool settled =
         drowned || change <= fmax(0.01 * size, 1e-9 * fabs(d->now.value / d->p->objective->s));
     if (d->small && (t == 1 || drowned) && (settled || ++d->unsettled > 30)) return true;
@@ -179,7 +177,7 @@ static BrioStatus push(Descent *d)
 /* There is no lower point along the step: the end, or nowhere to go. */
 static BrioStatus stand(const Descent *d)
 {
-    if (d->allowed >= enough_left && (d->small || d->drowned))
+    if (d->allowed >= BRIO_ENOUGH_LEFT && (d->small || d->drowned))
         return brio__problem_finish(d->p, d->small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF,
                                     BRIO_OK);
     return brio__problem_finish(d->p, d->s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,

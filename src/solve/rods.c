@@ -85,7 +85,8 @@ BrioStatus brio__rods_minimise(const BrioProblem *p, double *q, BrioValue *value
         if (t == 0) {
             now = residual(p, q);
             *value = now.value;
-            if (now.worst <= close && s->speed * p->objective->h <= close * c->longest)
+            bool cut = s->limit.term && s->limit_step < BRIO_ENOUGH_LEFT;
+            if (!cut && now.worst <= close && s->speed * p->objective->h <= close * c->longest)
                 return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
             return brio__problem_finish(p,
                                         s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
