@@ -295,6 +295,13 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     return code;
 }
 
+/* Whether a barrier begins compressed, so that bodies fly apart. */
+static void check_pressed(BrioSim *sim, Findings *found)
+{
+    char text[sizeof found->text[0]];
+    if (brio__sim_pressed_text(sim, text, sizeof text)) find(found, false, "%s", text);
+}
+
 static void advise(BrioScene *scene, BrioJson *json, Findings *found)
 {
     BrioSim *sim = NULL;
@@ -310,6 +317,7 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
         brio_sim_free(sim);
         return;
     }
+    check_pressed(sim, found);
     int64_t iterations;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
     /* not converged: the best so far */

@@ -42,6 +42,7 @@
 #include "scene/scene.h"          /* all commands that take a scene */
 #include "scene/schema.h"         /* help, list: the rows of a scene */
 #include "scene/tree.h"           /* view, results: run.json */
+#include "sim/apart.h"             /* check: what begins too near */
 #include "sim/sim.h"              /* bench, reproduce: the solver of a simulation */
 #include "solve/solver.h"         /* reference, run: solvers and their names */
 #include "vec.h"                  /* lengths and distances */

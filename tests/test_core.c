@@ -796,14 +796,11 @@ static void failed_halves(void **unused)
     def.solver.max_iterations = 1;
     BrioSim *sim = one_body(&body, true, &script, NULL, &def);
     uint64_t before = hash(brio_sim_state(sim));
-    /* the clamp waits for the tets in its way, in vain */
+    /* the tets go along with the clamp, but one iteration is not enough for their equilibrium */
     assert_int_equal(brio_sim_step(sim, NULL), BRIO_NOT_CONVERGED);
     assert_int_equal(sim->stepper->halvings, 3);
     assert_int_equal(sim->stepper->solver->reason, BRIO_REASON_ITERATIONS);
-    assert_non_null(strstr(
-        brio_sim_reason(sim),
-        "the iteration limit was reached; the check against inversion limited the last step to "));
-    assert_non_null(strstr(brio_sim_reason(sim), " of body \"cube\""));
+    assert_non_null(strstr(brio_sim_reason(sim), "the iteration limit was reached"));
     assert_true(hash(brio_sim_state(sim)) == before && brio_sim_time(sim) == 0);
     brio_sim_free(sim);
     brio_mesh_free(mesh);

@@ -2,9 +2,9 @@
 #include "sim.h"
 
 #include "../build/affine.h"
-#include "../contact/exact.h"
 #include "../contact/law.h"
 #include "../field.h"
+#include "apart.h"
 #include "ledger.h"
 
 #include <string.h>
@@ -200,23 +200,6 @@ static BrioStatus check_partition(const BrioSystem *system, const BrioSimDef *de
                        def->solver.linear);
 }
 
-/* Barriers keep apart what is apart: surfaces at the world positions x must not meet. */
-static BrioStatus check_apart(const BrioSystem *system, const double *x, BrioError *error)
-{
-    BrioIntersection first;
-    char text[320];
-    int64_t count =
-        system->surface && system->barrier ? brio__exact_intersections(system, x, &first, 1) : 0;
-    if (count < 0) return BRIO_ERROR_MEMORY;
-    if (count == 0) return BRIO_OK;
-    brio__intersection_text(system, &first, text, sizeof text);
-    return brio__error(error, BRIO_ERROR_INPUT,
-                       "%s in the first state, and %lld more pair%s so: contact: %s needs bodies "
-                       "that are apart; `brio check` lists them and draws them",
-                       text, (long long)count - 1, count == 2 ? "" : "s",
-                       brio__law_at(system->law)->name);
-}
-
 /* Why the energy of the initial state is not a number, in words. */
 static BrioStatus refuse_first_state(BrioSim *sim, BrioError *error)
 {
@@ -280,7 +263,7 @@ static BrioStatus fill(BrioSim *sim, const BrioSimDef *def, const BrioIntegrator
     BRIO_CHECK(brio__stepper_create(system, integrator, def->values, &def->solver, def->damping,
                                     def->damping_count, sim->state, &sim->stepper));
     sim->stepper->traits = traits;
-    return check_apart(system, brio__sim_world(sim), error);
+    return brio__sim_check_apart(sim, brio__sim_world(sim), error);
 }
 
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
@@ -387,6 +370,9 @@ BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
 {
     if (!(h > 0) || isinf(h))
         return refuse(sim, BRIO_ERROR_ARGUMENT, "the step h must be positive and finite", error);
+    char text[600];
+    if (sim->state->step == 0 && brio__sim_pressed_text(sim, text, sizeof text))
+        brio__log(BRIO_LOG_WARNING, "%s", text);
     return brio__sim_report(sim, brio__stepper_advance(sim->stepper, sim->state, h), error);
 }
 
@@ -495,7 +481,7 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x, BrioE
                       "these positions are forbidden: an element is inverted, or a contact touches",
                       error);
     BrioError inner = {0};
-    if (check_apart(sim->system, sim->positions, &inner) != BRIO_OK)
+    if (brio__sim_check_apart(sim, sim->positions, &inner) != BRIO_OK)
         return refuse(sim, BRIO_STEP_REJECTED, inner.message, error);
     memcpy(sim->state->q, q, (size_t)sim->state->coordinates * sizeof(double));
     brio__state_forget(sim->state);

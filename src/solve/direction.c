@@ -31,7 +31,8 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
     return BRIO_NOT_POSITIVE_DEFINITE;
 }
 
-BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, double projected)
+BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const double *residual,
+                                  double projected)
 {
     BrioSolver *s = p->solver;
     BrioStatus status = factor(p, q, projected);
@@ -40,9 +41,9 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, double 
     if (status != BRIO_OK) return brio__problem_finish(p, BRIO_REASON_INDEFINITE, status);
     double before = brio__seconds();
     if (s->constraints) {
-        status = brio__constraints_solve(s->constraints, s->linear, s->gradient, s->step);
+        status = brio__constraints_solve(s->constraints, s->linear, residual, s->step);
     } else {
-        brio__combine(s->system, -1, s->gradient, 0, s->gradient, s->step);
+        brio__combine(s->system, -1, residual, 0, residual, s->step);
         status = brio__linear_solve(s->linear, 1, s->step, s->step);
     }
     s->totals.solve += brio__seconds() - before;

@@ -4,13 +4,18 @@
 
 #include "problem.h"
 
+/* Of a step: what a limit has to leave of it for its length to mean something. One that is cut to
+ * less never counts as the last. */
+#define BRIO_ENOUGH_LEFT 0.1
+
 /* The better of q_n and where weight alone would lead to (as far as that is allowed) into q, with
  * the gradient there in solver->gradient. */
 BrioValue brio__newton_start(const BrioProblem *problem, double *q);
 
-/* The Newton step at q, whose gradient is in solver->gradient, into solver->step; its largest
- * velocity into solver->speed. `projected`: the weight of the projected Hessian. */
-BrioStatus brio__newton_direction(const BrioProblem *problem, const double *q, double projected);
+/* The Newton step at q for a residual (the gradient, most of the time) into solver->step; its
+ * largest velocity into solver->speed. `projected`: the weight of the projected Hessian. */
+BrioStatus brio__newton_direction(const BrioProblem *problem, const double *q,
+                                  const double *residual, double projected);
 /* The same by the last factor, which is of a nearby point: true if the step is within the
  * tolerance, so that no new factor is needed to see it. */
 bool brio__newton_last_factor_suffices(const BrioProblem *problem);

@@ -6,15 +6,22 @@
  * potentials at q (at y, and s a^2 H_D, with blend_damping), shortens p so that no element becomes
  * forbidden, backtracks until the objective falls by a fraction of what its slope promises [Armijo
  * 1966], and ends when the full step is below the tolerance, max|p|/h < tol; that last step is
- * taken too.
+ * taken too. While scripts are under way, steps go together with them (push.h).
+ *
+ * A step that a limit cuts to nearly nothing says nothing about how near the minimum is, however
+ * short it was: it never counts as the last one.
  *
  * The objective is a sum of terms that may be far larger than what a step changes, so differences
  * below `noise` (a bound on the round-off of that sum) mean nothing: there, a step may raise it by
  * that much as long as steps get shorter, and when they no longer do, round-off has been reached
  * and the minimiser says so. */
 #include "direction.h"
+#include "push.h"
 
 #include <string.h>
+
+/* A single step may be cut, but not to less than this. */
+static const double nothing_left = 1e-6;
 
 /* As little projection as a positive definite matrix needs: with all of it iterations are many
  * where elements are compressed, for then they find no way out of a saddle. After a matrix that was
@@ -41,8 +48,9 @@ typedef struct Descent {
     BrioValue now; /* at q, where the gradient is in s->gradient */
     Ladder ladder;
     double slope;      /* of the objective along the step */
+    double allowed;    /* of the step, by what limits it */
     double last_speed; /* of the step before, where that drowned in round-off */
-    bool small;        /* the step is below the tolerance, and fixed vertices have arrived */
+    bool small;        /* the step is below the tolerance */
     bool drowned;      /* what the slope promises is round-off */
     bool factored;     /* the last factor is of the last point, from which a whole step led here */
     int unsettled;     /* small steps after which barriers had not come to rest */
@@ -62,7 +70,7 @@ static BrioStatus begin(Descent *d)
     BrioSolver *s = d->s;
     double before = brio__seconds(), inner = inner_seconds(s);
     s->script_fraction = 1;
-    if (brio__problem_scripted(d->p)) brio__problem_start_script(d->p);
+    if (brio__problem_scripted(d->p)) brio__push_start(d->p);
     d->now = brio__newton_start(d->p, d->q);
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
     if (isfinite(d->now.value)) return BRIO_OK;
@@ -76,24 +84,30 @@ static BrioStatus begin(Descent *d)
         BRIO_STEP_REJECTED);
 }
 
-/* The step into s->step, with as little projection as works, and what it promises. */
-static BrioStatus direction(Descent *d)
+/* The step for a residual into s->step, with as little projection as works. */
+static BrioStatus step_for(Descent *d, const double *residual)
 {
     BrioSolver *s = d->s;
     Ladder *ladder = &d->ladder;
-    bool chord = d->factored && brio__newton_last_factor_suffices(d->p);
-    if (!chord && ladder->rung > 0 && s->iterations >= ladder->lower_at) ladder->rung--;
-    BrioStatus status =
-        chord ? BRIO_OK : brio__newton_direction(d->p, d->q, projection[ladder->rung]);
+    if (ladder->rung > 0 && s->iterations >= ladder->lower_at) ladder->rung--;
+    BrioStatus status = brio__newton_direction(d->p, d->q, residual, projection[ladder->rung]);
     while (status > 0 && climb(ladder, s->iterations))
-        status = brio__newton_direction(d->p, d->q, projection[ladder->rung]);
-    BRIO_CHECK(status);
+        status = brio__newton_direction(d->p, d->q, residual, projection[ladder->rung]);
+    return status;
+}
+
+/* Newton's step, and what it promises. */
+static BrioStatus direction(Descent *d)
+{
+    BrioSolver *s = d->s;
+    bool chord = d->factored && brio__newton_last_factor_suffices(d->p);
+    if (!chord) BRIO_CHECK(step_for(d, s->gradient));
     double before = brio__seconds();
     d->slope = brio__dot(s->system, s->gradient, s->step);
     s->totals.line_search += brio__seconds() - before;
     if (!isfinite(d->slope))
         return brio__problem_finish(d->p, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
-    d->small = s->speed < s->options.tol && arrived(s);
+    d->small = s->speed < s->options.tol;
     d->drowned = fabs(d->slope) < d->now.noise;
     return BRIO_OK;
 }
@@ -105,12 +119,12 @@ static double descend(Descent *d)
     BrioSolver *s = d->s;
     BrioValue next = d->now;
     double before = brio__seconds(), inner = inner_seconds(s);
-    double max = s->speed > 0 ? brio__problem_max_step(d->p, d->q) : 1;
-    double t = brio__line_search(d->p, d->q, d->now, d->slope, max, &next);
+    d->allowed = s->speed > 0 ? brio__problem_max_step(d->p, d->q) : 1;
+    double t = brio__line_search(d->p, d->q, d->now, d->slope, d->allowed, &next);
     s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
     if (t == 0) return 0;
     /* too far, across the kinks of friction */
-    if (s->dissipation->friction >= 0 && t < max) climb(&d->ladder, s->iterations);
+    if (s->dissipation->friction >= 0 && t < d->allowed) climb(&d->ladder, s->iterations);
     if (t == 1 && arrived(s)) s->limit.term = NULL;
     memcpy(d->q, s->trial, 3 * (size_t)s->system->block_count * sizeof *d->q);
     return t;
@@ -126,12 +140,48 @@ static bool ended(Descent *d, double t)
     /* Near contact steps are as short as distances, however large the force that is left: there,
      * barriers must have come to rest too. */
     double change = fabs(d->now.barrier - barrier), size = fmax(d->now.barrier, barrier);
+    bool drowned = d->drowned && d->allowed >= BRIO_ENOUGH_LEFT;
     bool settled =
-        d->drowned || change <= fmax(0.01 * size, 1e-9 * fabs(d->now.value / d->p->objective->s));
-    if (d->small && (t == 1 || d->drowned) && (settled || ++d->unsettled > 30)) return true;
-    d->last_speed = d->drowned ? s->speed : INFINITY;
+        drowned || change <= fmax(0.01 * size, 1e-9 * fabs(d->now.value / d->p->objective->s));
+    if (d->small && (t == 1 || drowned) && (settled || ++d->unsettled > 30)) return true;
+    d->last_speed = drowned ? s->speed : INFINITY;
     d->factored = t == 1 && settled && !s->linear->type->iterates;
     return false;
+}
+
+/* While scripts are under way: a step together with them; where there is none, the script alone and
+ * then a step of Newton's. */
+static BrioStatus push(Descent *d)
+{
+    BrioSolver *s = d->s;
+    double before = brio__seconds(), inner = inner_seconds(s);
+    double way[3];
+    const double *residual = brio__push_residual(d->p, d->q, way);
+    s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
+    if (residual) {
+        BRIO_CHECK(step_for(d, residual));
+        before = brio__seconds(), inner = inner_seconds(s);
+        double t = brio__push_step(d->p, d->q, way, &d->now);
+        s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
+        if (t > 0) return BRIO_OK;
+    }
+    bool moved = brio__push_alone(d->p, d->q);
+    if (moved) d->now = brio__problem_value(d->p, d->q, s->gradient);
+    BRIO_CHECK(direction(d));
+    if (descend(d) == 0 && !moved)
+        return brio__problem_finish(d->p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
+    d->now = brio__problem_value(d->p, d->q, s->gradient);
+    return BRIO_OK;
+}
+
+/* There is no lower point along the step: the end, or nowhere to go. */
+static BrioStatus stand(const Descent *d)
+{
+    if (d->allowed >= BRIO_ENOUGH_LEFT && (d->small || d->drowned))
+        return brio__problem_finish(d->p, d->small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF,
+                                    BRIO_OK);
+    return brio__problem_finish(d->p, d->s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
+                                BRIO_LINE_SEARCH_STALLED);
 }
 
 static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
@@ -140,25 +190,17 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     Descent d = {.p = p, .s = s, .q = q, .ladder = {.wait = 1}, .last_speed = INFINITY};
     BRIO_CHECK(begin(&d));
     int64_t max_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3);
-    int64_t pushed = 0;
-    for (s->iterations = 0; s->iterations < max_iterations + pushed;) {
+    for (s->iterations = 0; s->iterations < max_iterations;) {
         if (!arrived(s)) {
-            if (brio__problem_move_fixed(p, q)) d.now = brio__problem_value(p, q, s->gradient);
-            /* what scripts push aside makes way a little in each iteration: these do not count */
-            pushed += pushed < 20 * s->options.max_iterations;
+            BRIO_CHECK(push(&d));
+            continue;
         }
         BRIO_CHECK(direction(&d));
         *value = d.now;
-        if (!d.small && d.drowned && arrived(s) && s->speed > 0.9 * d.last_speed)
+        if (!d.small && d.drowned && s->speed > 0.9 * d.last_speed)
             return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
         double t = descend(&d);
-        if (t == 0 && (d.small || (d.drowned && arrived(s))))
-            return brio__problem_finish(p, d.small ? BRIO_REASON_TOLERANCE : BRIO_REASON_ROUNDOFF,
-                                        BRIO_OK);
-        if (t == 0)
-            return brio__problem_finish(p,
-                                        s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
-                                        BRIO_LINE_SEARCH_STALLED);
+        if (t == 0) return stand(&d);
         bool end = ended(&d, t);
         *value = d.now;
         if (end) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
@@ -176,20 +218,38 @@ static bool forbids(const BrioSystem *system)
     return found;
 }
 
+/* Steps together with scripts until these have arrived; what then is still in their way is for
+ * shorter steps. */
+static BrioStatus push_linear(const BrioProblem *p, double *q, BrioValue *value)
+{
+    BrioSolver *s = p->solver;
+    for (int i = 0; i < 20 && !arrived(s); i++) {
+        double way[3];
+        const double *residual = brio__push_residual(p, q, way);
+        if (!residual) break;
+        BRIO_CHECK(brio__newton_direction(p, q, residual, 1));
+        if (brio__push_step(p, q, way, value) == 0) break;
+    }
+    return arrived(s) ? brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK)
+                      : brio__problem_finish(p, BRIO_REASON_BLOCKED, BRIO_STEP_REJECTED);
+}
+
 /* One Newton step from q_n: the whole of it or, where states are forbidden, as much as is allowed
- * and lowers the objective. Obstacles that something stands in the way of are not passed: the step
- * is then to be tried in halves. */
+ * and lowers the objective. Where scripts push something, steps go together with them. */
 BrioStatus brio__linear_step(const BrioProblem *p, double *q, BrioValue *value)
 {
     BrioSolver *s = p->solver;
-    bool careful = forbids(s->system), script_moves = careful && s->system->scripted_count;
+    bool careful = forbids(s->system);
     s->script_fraction = 1;
-    if (script_moves) brio__problem_start_script(p);
+    if (careful && brio__problem_scripted(p)) brio__push_start(p);
     BrioValue now = brio__newton_start(p, q);
     if (!isfinite(now.value)) return brio__problem_finish(p, BRIO_REASON_START, BRIO_STEP_REJECTED);
     s->iterations = 0;
-    BRIO_CHECK(brio__newton_direction(p, q, 1));
+    *value = now; /* of the start: nobody asks for that of the end */
+    if (!arrived(s)) return push_linear(p, q, value);
+    BRIO_CHECK(brio__newton_direction(p, q, s->gradient, 1));
     double t = brio__problem_max_step(p, q);
+    if (t < nothing_left) return brio__problem_finish(p, BRIO_REASON_BLOCKED, BRIO_STEP_REJECTED);
     if (careful) {
         BrioValue next;
         t = brio__line_search(p, q, now, brio__dot(s->system, s->gradient, s->step), t, &next);
@@ -199,11 +259,6 @@ BrioStatus brio__linear_step(const BrioProblem *p, double *q, BrioValue *value)
                                         BRIO_LINE_SEARCH_STALLED);
     }
     brio__combine(s->system, 1, q, t, s->step, q);
-    if (script_moves && !arrived(s)) {
-        brio__problem_move_fixed(p, q);
-        if (!arrived(s)) return brio__problem_finish(p, BRIO_REASON_BLOCKED, BRIO_STEP_REJECTED);
-    }
-    *value = now; /* of the start: nobody asks for that of the end */
     return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
 }
 

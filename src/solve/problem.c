@@ -145,8 +145,7 @@ BrioStatus brio__problem_hessian(const BrioProblem *p, const double *q, double p
 
 /* ---- how far a step may go -------------------------------------------------------------- */
 
-/* How far the world positions s->x may go along s->dx; notes what limits it. */
-static double allowed_here(const BrioProblem *p, double max)
+double brio__problem_allowed(const BrioProblem *p, double max)
 {
     BrioSolver *s = p->solver;
     BrioLimit limit;
@@ -165,11 +164,11 @@ double brio__problem_max_step(const BrioProblem *p, const double *q)
     brio__system_directions(s->system, s->step, s->dx);
     for (int64_t k = 0; a != 1 && k < 3 * s->system->vertex_count; k++) s->dx[k] *= a;
     brio__problem_positions(p, q, s->x);
-    double t = allowed_here(p, INFINITY);
+    double t = brio__problem_allowed(p, INFINITY);
     if (a == 1) return t;
     brio__system_positions(s->system, p->state, q, p->objective->time, s->x);
     brio__system_directions(s->system, s->step, s->dx);
-    return allowed_here(p, t);
+    return brio__problem_allowed(p, t);
 }
 
 /* ---- fixed vertices that scripts move ---------------------------------------------------- */
@@ -177,47 +176,6 @@ double brio__problem_max_step(const BrioProblem *p, const double *q)
 bool brio__problem_scripted(const BrioProblem *p)
 {
     return p->solver->system->scripted_count && p->objective->a == 1;
-}
-
-/* Whether a pair at the world positions s->x is so close that the barrier is to open it first:
- * pressed on, it would only become stiffer and steps shorter. */
-static bool pressed(const BrioProblem *p)
-{
-    BrioSolver *s = p->solver;
-    const double *contact = p->state->param + s->system->contact_params;
-    BrioContact *pairs = brio__potential_contact(p->potential);
-    double min = INFINITY;
-    if (pairs && s->script_fraction > 0)
-        brio__contact_count(pairs, p->state->param, s->x, &min, NULL);
-    min = brio__partition_min(s->system->partition, min);
-    return min - contact[BRIO_CONTACT_THICKNESS] < 0.25 * contact[BRIO_CONTACT_DHAT];
-}
-
-bool brio__problem_move_fixed(const BrioProblem *p, const double *q)
-{
-    BrioSolver *s = p->solver;
-    const BrioSystem *system = s->system;
-    BrioWay way = way_of(s), end = {.fraction = 1, .start = s->x_fixed_n};
-    double length = 0;
-    brio__system_positions_on_way(system, p->state, q, p->objective->time, &way, s->x);
-    if (pressed(p)) return false;
-    brio__system_positions_on_way(system, p->state, q, p->objective->time, &end, s->dx);
-    for (int64_t k = 0; k < 3 * system->vertex_count; k++) {
-        s->dx[k] -= s->x[k];
-        length = fmax(length, fabs(s->dx[k]));
-    }
-    length = brio__partition_max(system->partition, length);
-    double t = length > 0 ? allowed_here(p, INFINITY) : 1;
-    s->script_fraction = t == 1 ? 1 : way.fraction + t / 2 * (1 - way.fraction);
-    return s->script_fraction > way.fraction;
-}
-
-void brio__problem_start_script(const BrioProblem *p)
-{
-    BrioSolver *s = p->solver;
-    brio__system_fixed(s->system, p->state, p->state->time, s->x_fixed_n);
-    s->script_fraction = 0;
-    brio__problem_move_fixed(p, p->state->q);
 }
 
 /* ---- the end ---------------------------------------------------------------------------- */
@@ -250,9 +208,12 @@ static void describe_limit(const BrioSolver *s, char *text, size_t size)
     if (s->limit.term)
         brio__partition_text(s->system->partition, brio__limit_is_here(&s->limit), text, size);
     size_t used = strlen(text);
-    if (s->script_fraction < 1)
+    if (s->script_fraction < 0.99)
         snprintf(text + used, size - used, "; scripted vertices came %.2g of their way",
                  s->script_fraction);
+    else if (s->script_fraction < 1)
+        snprintf(text + used, size - used, "; scripted vertices came all but %.1g of their way",
+                 1 - s->script_fraction);
 }
 
 /* What is left to do although the last step was below the tolerance. */

@@ -39,17 +39,17 @@ BrioStatus brio__problem_hessian(const BrioProblem *problem, const double *q, do
 /* How far q may go along solver->step without an element becoming forbidden or two surfaces
  * meeting, at y and, if a < 1, at q itself. */
 double brio__problem_max_step(const BrioProblem *problem, const double *q);
+/* How far the world positions solver->x may go along solver->dx, if less than max; notes what
+ * limits it. */
+double brio__problem_allowed(const BrioProblem *problem, double max);
 
 /* The pose and the velocity that damping acts on, for the coordinates q. */
 BrioMotion brio__problem_motion(const BrioProblem *problem, const double *q);
 /* World positions of y, fixed vertices as far as they have come. */
 void brio__problem_positions(const BrioProblem *problem, const double *q, double *x);
 
-/* Whether scripts move fixed vertices during this minimisation. If so: they start where they are at
- * q_n and come as far as what stands there lets them, and then on; says whether they moved. */
+/* Whether scripts move fixed vertices during this minimisation (push.h). */
 bool brio__problem_scripted(const BrioProblem *problem);
-void brio__problem_start_script(const BrioProblem *problem);
-bool brio__problem_move_fixed(const BrioProblem *problem, const double *q);
 
 /* BRIO_STOPPED if whoever watches wants the step to end, from then on without asking again: all
  * processes agree. A solver asks in every iteration; what it returns then does not matter, since

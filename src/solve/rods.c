@@ -76,8 +76,9 @@ BrioStatus brio__rods_minimise(const BrioProblem *p, double *q, BrioValue *value
     Saddle now = begin(p, q);
     if (!isfinite(now.merit)) return brio__problem_finish(p, BRIO_REASON_START, BRIO_STEP_REJECTED);
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
-        BrioStatus status = brio__newton_direction(p, q, 0);
-        if (status == BRIO_NOT_POSITIVE_DEFINITE) status = brio__newton_direction(p, q, 1);
+        BrioStatus status = brio__newton_direction(p, q, s->gradient, 0);
+        if (status == BRIO_NOT_POSITIVE_DEFINITE)
+            status = brio__newton_direction(p, q, s->gradient, 1);
         BRIO_CHECK(status);
         bool small = s->speed < s->options.tol;
         Saddle next;
@@ -85,7 +86,8 @@ BrioStatus brio__rods_minimise(const BrioProblem *p, double *q, BrioValue *value
         if (t == 0) {
             now = residual(p, q);
             *value = now.value;
-            if (now.worst <= close && s->speed * p->objective->h <= close * c->longest)
+            bool cut = s->limit.term && s->limit_step < BRIO_ENOUGH_LEFT;
+            if (!cut && now.worst <= close && s->speed * p->objective->h <= close * c->longest)
                 return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
             return brio__problem_finish(p,
                                         s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,

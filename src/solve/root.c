@@ -9,12 +9,11 @@ static double half_square(const BrioSolver *s)
     return brio__dot(s->system, s->gradient, s->gradient) / 2;
 }
 
-/* Halves the step until the merit falls: s->trial is then the new point, with its gradient in
- * s->gradient. */
-static bool lower(const BrioProblem *p, const double *q, double merit, BrioValue *next)
+/* Halves the step from what is allowed of it until the merit falls: s->trial is then the new point,
+ * with its gradient in s->gradient. */
+static bool lower(const BrioProblem *p, const double *q, double t, double merit, BrioValue *next)
 {
     BrioSolver *s = p->solver;
-    double t = brio__problem_max_step(p, q);
     for (double min = t * 0x1p-50; t > min; t /= 2) {
         if (brio__problem_look(p) != BRIO_OK) return false;
         brio__combine(s->system, 1, q, t, s->step, s->trial);
@@ -35,13 +34,16 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
         if (!isfinite(merit))
             return brio__problem_finish(p, BRIO_REASON_NOT_FINITE, BRIO_NOT_FINITE);
         if (merit == 0) return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
-        BrioStatus status = brio__newton_direction(p, q, 0);
-        if (status > 0) status = brio__newton_direction(p, q, 1);
+        BrioStatus status = brio__newton_direction(p, q, s->gradient, 0);
+        if (status > 0) status = brio__newton_direction(p, q, s->gradient, 1);
         BRIO_CHECK(status);
         bool small = s->speed < s->options.tol;
         BrioValue next;
-        if (!lower(p, q, merit, &next)) {
+        double allowed = brio__problem_max_step(p, q);
+        if (!lower(p, q, allowed, merit, &next)) {
             *value = brio__problem_value(p, q, s->gradient);
+            if (allowed < BRIO_ENOUGH_LEFT)
+                return brio__problem_finish(p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
             if (small) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
             if (s->speed > 0.5 * last_speed)
                 return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
