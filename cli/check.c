@@ -190,6 +190,11 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
              b->name, (long long)q.inverted, (long long)q.first_inverted, n[0], n[1], n[2], n[3],
              fatal ? "; its material forbids that: correct `state`, or take stable-neo-hookean"
                    : "");
+    } else if (q.worst > BRIO_POOR_SHAPE) {
+        find(found, false,
+             "body \"%s\": tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small "
+             "steps",
+             b->name, (long long)q.worst_tet, q.worst);
     }
     if (json) {
         brio__json_open(json, NULL, '{');

@@ -34,8 +34,6 @@ typedef struct Facts {
     double E;            /* Pa */
     double weight_by_E;  /* rho g size / E: strain under its own weight */
     double way_per_step; /* in units of its size */
-    double shape;        /* of its worst tet */
-    int64_t tet;
 } Facts;
 
 typedef struct Asking {
@@ -90,8 +88,6 @@ static void learn_body(Asking *a, int i)
     material_facts(a, i, f);
     f->weight_by_E = f->rho * a->gravity * f->size / f->E;
     f->way_per_step = f->size > 0 ? (f->speed * h + a->gravity * h * h / 2) / f->size : NAN;
-    f->shape = q.inverted ? NAN : q.worst;
-    f->tet = q.worst_tet;
 }
 
 /* The first body one of whose facts is outside of a range, -1 if none is; `who` names it and says
@@ -116,17 +112,6 @@ static int find_odd(const Asking *a, size_t fact, double low, double high, char 
 }
 
 #define ODD(fact, low, high) find_odd(a, offsetof(Facts, fact), low, high, who, sizeof who)
-
-static void ask_shapes(Asking *a)
-{
-    char who[192];
-    int i = ODD(shape, -INFINITY, BRIO_POOR_SHAPE);
-    if (i >= 0)
-        ask(a,
-            "%s: tet %lld is badly shaped (%.3g; 1 is a regular tet): it asks for small steps; "
-            "mesh it anew",
-            who, (long long)a->facts[i].tet, a->facts[i].shape);
-}
 
 static void ask_sizes(Asking *a)
 {
@@ -380,7 +365,6 @@ static BrioStatus ask_all(Asking *a)
     ask_sizes(a);
     ask_materials(a);
     ask_speeds(a);
-    ask_shapes(a);
     ask_stability(a);
     return ask_dhat(a);
 }
