@@ -128,6 +128,9 @@ typedef struct BrioObjective {
      * damping exerts no torque about y */
     int blend_damping;
     int rods_from_start; /* rods pull along their directions at q_n instead of q */
+    /* friction keeps the normal forces of the solve before (of the start of the step, in the first)
+     * instead of renewing them: of methods that mix solves and count them later */
+    int keeps_friction;
     /* of solvers with a fixed number of iterations: how many (0: as the options say), and where
      * they begin (NULL: where weight alone would lead to) */
     int iterations;

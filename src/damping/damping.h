@@ -42,6 +42,12 @@ typedef struct BrioDampingModel {
      * unless it was asked for or there is one. May be NULL. */
     BrioStatus (*lag)(void *self, const double *values, BrioPotential *potential,
                       const BrioState *state, BrioLinear *matrix);
+    /* What `lag` took of the start of the step is taken anew at the world positions x, for a motion
+     * that has come there; if that changes the force by no more than `tolerance` of it, all stays
+     * as it is. `change`: by how much. May be NULL. */
+    BrioStatus (*renew)(void *self, BrioPotential *potential, const BrioState *state,
+                        const BrioMotion *motion, const double *x, double tolerance,
+                        double *change);
     /* D_n(q) in W s; the gradient is added to `gradient` unless that is NULL. */
     double (*potential)(void *self, const double *values, const BrioState *state,
                         const BrioMotion *motion, double *gradient);

@@ -2,8 +2,10 @@
  *
  * At the start of a step every pair closer than dhat, and every vertex that close to an obstacle
  * with a formula, gets its normal force lambda = -db/dd, its closest points with their
- * weights w, and two tangents T, which hold for the whole step. With u = T^T sum w_i (x_i - x_i^n),
- * the way that the two points slide along each other from the start of the step on (obstacles move
+ * weights w, and two tangents T. Solvers that end when they are solved renew them where they have
+ * come to, until the force no longer changes: then lambda is the normal force of the end of the
+ * step, and a contact rubs in the step in which it begins. With u = T^T sum w_i (x_i - x_i^n), the
+ * way that the two points slide along each other from the start of the step on (obstacles move
  * too), the dissipation potential is
  *
  *     D_n = mu lambda f0(|u|),   f0(y) = y for y >= eps,   y^2 (1/eps - y/(3 eps^2)) + eps/3 below,
@@ -27,7 +29,11 @@
 typedef struct Friction {
     const BrioSystem *system;
     BrioPairs pairs;
-    double *x;       /* world positions, or velocities */
+    BrioPairs next; /* the same at another pose, while it is compared */
+    double *x;      /* world positions, or velocities */
+    double *start;  /* world positions at the start of the step */
+    /* of the length of q: forces of `pairs` and `next` */
+    double *now, *then;
     double *push;    /* gradients of the contacts with one obstacle: [pack][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
     /* the last gradient, by world positions; NULL where nothing moves fixed vertices */
@@ -40,7 +46,11 @@ static void destroy(void *self)
     Friction *f = self;
     if (!f) return;
     brio__pairs_free(&f->pairs);
+    brio__pairs_free(&f->next);
     brio__free(f->x);
+    brio__free(f->start);
+    brio__free(f->now);
+    brio__free(f->then);
     brio__free(f->push);
     brio__free(f->shared);
     brio__free(f->world);
@@ -54,20 +64,22 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     Friction *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
     f->system = system;
-    size_t world = 3 * (size_t)system->vertex_count;
+    size_t world = 3 * (size_t)system->vertex_count, blocks = 3 * (size_t)system->block_count;
     f->x = brio__alloc(world, sizeof(double));
+    f->start = brio__calloc(world, sizeof(double));
+    f->now = brio__alloc(blocks, sizeof(double));
+    f->then = brio__alloc(blocks, sizeof(double));
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
-    if (system->partition)
-        f->joined = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
-    bool allocated = f->x && f->push && f->shared && (f->world || !system->scripted_count) &&
-                     (f->joined || !system->partition);
-    BrioStatus status = allocated
-                            ? brio__pairs_create(&f->pairs, brio__energy("friction"), false,
-                                                 system->surface ? system->surface->primitive_count
-                                                                 : system->body_vertices / 8)
-                            : BRIO_ERROR_MEMORY;
+    if (system->partition) f->joined = brio__calloc(blocks, sizeof(double));
+    bool allocated = f->x && f->start && f->now && f->then && f->push && f->shared &&
+                     (f->world || !system->scripted_count) && (f->joined || !system->partition);
+    int64_t room = system->surface ? system->surface->primitive_count : system->body_vertices / 8;
+    const BrioEnergy *energy = brio__energy("friction");
+    BrioStatus status =
+        allocated ? brio__pairs_create(&f->pairs, energy, false, room) : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) status = brio__pairs_create(&f->next, energy, false, room);
     if (status == BRIO_OK)
         *self = f;
     else
@@ -80,7 +92,7 @@ static double coefficient(const BrioSystem *s, int a, int b)
     return s->friction[a * (s->body_count + s->obstacle_count) + b];
 }
 
-/* A pair that pushes along n with the force mu lambda already multiplied. */
+/* Adds a pair that pushes along n, with the force mu lambda already multiplied, to f->next. */
 static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], const double n[3],
                       double force)
 {
@@ -94,11 +106,11 @@ static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], c
         u[r] = n[(r + 1) % 3] * t[(r + 2) % 3] - n[(r + 2) % 3] * t[(r + 1) % 3];
     for (int k = 0; k < 4; k++)
         for (int r = 0; r < 3; r++) {
-            double at = w[k] * f->x[3 * (int64_t)vertex[k] + r];
+            double at = w[k] * f->start[3 * (int64_t)vertex[k] + r];
             rest[11] += t[r] * at;
             rest[12] += u[r] * at;
         }
-    return brio__pairs_add(&f->pairs, vertex, rest);
+    return brio__pairs_add(&f->next, vertex, rest);
 }
 
 /* The mollifier of nearly parallel edges, as in barrier_edge_edge. */
@@ -128,6 +140,8 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
     for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
         const BrioPairs *pairs = brio__contact_pairs(contact, kind);
         for (int64_t e = 0; e < pairs->term.elements; e++) {
+            const double *rest =
+                pairs->term.rest + e / LANES * pairs->term.energy->rest * LANES + e % LANES;
             int32_t vertex[4];
             double x[12], w[4], n[3] = {0, 0, 0};
             brio__pairs_vertices(pairs, e, vertex);
@@ -138,9 +152,9 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
             if (mu == 0) continue;
             double d = closest(kind, x, w);
             if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
-            double force = brio__law_at(s->law)->force(param, mu, d);
-            if (kind == BRIO_PAIR_PARALLEL)
-                force *= mollifier(x, pairs->term.rest[(e / LANES * 2 + 1) * LANES + e % LANES]);
+            /* the pair's weight may be negative: it corrects others, which rub */
+            double force = rest[0] * brio__law_at(s->law)->force(param, mu, d);
+            if (kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, rest[LANES]);
             for (int k = 0; k < 4; k++)
                 for (int r = 0; r < 3; r++) n[r] += w[k] * x[3 * k + r] / d;
             if (force > 0) BRIO_CHECK(add(f, vertex, w, n, force));
@@ -169,18 +183,35 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
     return BRIO_OK;
 }
 
+/* The contacts at the world positions f->x into f->next. */
+static BrioStatus find(Friction *f, BrioPotential *potential, const BrioState *state)
+{
+    BrioContact *contact = brio__potential_contact(potential);
+    brio__pairs_clear(&f->next);
+    if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
+    BRIO_CHECK(lag_obstacles(f, f->system, state->param));
+    brio__pairs_finish(&f->next);
+    return BRIO_OK;
+}
+
+static void swap(Friction *f)
+{
+    BrioPairs kept = f->pairs;
+    f->pairs = f->next;
+    f->next = kept;
+}
+
 static BrioStatus lag(void *self, const double *values, BrioPotential *potential,
                       const BrioState *state, BrioLinear *matrix)
 {
     (void)values;
     (void)matrix;
     Friction *f = self;
-    BrioContact *contact = brio__potential_contact(potential);
-    brio__system_positions(f->system, state, state->q, state->time, f->x);
-    brio__pairs_clear(&f->pairs);
-    if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
-    BRIO_CHECK(lag_obstacles(f, f->system, state->param));
-    brio__pairs_finish(&f->pairs);
+    size_t bytes = 3 * (size_t)f->system->vertex_count * sizeof *f->x;
+    brio__system_positions(f->system, state, state->q, state->time, f->start);
+    memcpy(f->x, f->start, bytes);
+    BRIO_CHECK(find(f, potential, state));
+    swap(f);
     return BRIO_OK;
 }
 
@@ -216,6 +247,27 @@ static double potential(void *self, const double *values, const BrioState *state
     brio__partition_sum(f->system->partition, &D, 1);
     if (sum != gradient) end_join(f, f->system, gradient);
     return D;
+}
+
+/* Renewing changes the force by `change` of it, in the maximum norm. */
+static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
+                        const BrioMotion *motion, const double *x, double tolerance, double *change)
+{
+    Friction *f = self;
+    const BrioSystem *s = f->system;
+    size_t bytes = 3 * (size_t)s->block_count * sizeof *f->now;
+    memset(f->now, 0, bytes);
+    memset(f->then, 0, bytes);
+    potential(f, NULL, state, motion, f->now);
+    memcpy(f->x, x, 3 * (size_t)s->vertex_count * sizeof *f->x);
+    BRIO_CHECK(brio__partition_agree(s->partition, find(f, P, state)));
+    swap(f);
+    potential(f, NULL, state, motion, f->then);
+    double size = fmax(brio__norm_max(s, f->now), brio__norm_max(s, f->then));
+    brio__combine(s, 1, f->then, -1, f->now, f->then);
+    *change = size > 0 ? brio__norm_max(s, f->then) / size : 0;
+    if (!(*change > tolerance)) swap(f);
+    return BRIO_OK;
 }
 
 static BrioStatus assemble(void *self, const double *values, const BrioState *state,
@@ -368,13 +420,13 @@ static void fixed(void *self, const BrioSystem *system, double weight, double *o
 
 const BrioDampingModel brio__friction_model = {
     .name = "friction",
-    .summary = "Smoothed Coulomb friction between what is in contact, with normal forces of the "
-               "start of the step.",
+    .summary = "Smoothed Coulomb friction between what is in contact.",
     .citation = "Li2020",
     .overlay = true,
     .create = create,
     .destroy = destroy,
     .lag = lag,
+    .renew = renew,
     .potential = potential,
     .assemble = assemble,
     .bound = bound,

@@ -13,6 +13,7 @@
  * that much as long as steps get shorter, and when they no longer do, round-off has been reached
  * and the minimiser says so. */
 #include "direction.h"
+#include "renew.h"
 
 #include <string.h>
 
@@ -46,6 +47,7 @@ typedef struct Descent {
     bool drowned;      /* what the slope promises is round-off */
     bool factored;     /* the last factor is of the last point, from which a whole step led here */
     int unsettled;     /* small steps after which barriers had not come to rest */
+    BrioRenewal renewal; /* of friction */
 } Descent;
 
 /* Seconds that other phases took inside of one that is being measured. */
@@ -117,9 +119,13 @@ static double descend(Descent *d)
 }
 
 /* The value and gradient at the new point, and whether the iteration has ended there. */
-static bool ended(Descent *d, double t)
+static BrioStatus ended(Descent *d, double t, bool *end)
 {
     BrioSolver *s = d->s;
+    bool renewed;
+    *end = false;
+    BRIO_CHECK(brio__renew_friction(d->p, d->q, d->small && (t == 1 || d->drowned), &d->renewal,
+                                    &renewed));
     double before = brio__seconds(), inner = inner_seconds(s), barrier = d->now.barrier;
     d->now = brio__problem_value(d->p, d->q, s->gradient);
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
@@ -128,10 +134,10 @@ static bool ended(Descent *d, double t)
     double change = fabs(d->now.barrier - barrier), size = fmax(d->now.barrier, barrier);
     bool settled =
         d->drowned || change <= fmax(0.01 * size, 1e-9 * fabs(d->now.value / d->p->objective->s));
-    if (d->small && (t == 1 || d->drowned) && (settled || ++d->unsettled > 30)) return true;
-    d->last_speed = d->drowned ? s->speed : INFINITY;
+    *end = d->small && !renewed && (t == 1 || d->drowned) && (settled || ++d->unsettled > 30);
+    d->last_speed = d->drowned && !renewed ? s->speed : INFINITY;
     d->factored = t == 1 && settled && !s->linear->type->iterates;
-    return false;
+    return BRIO_OK;
 }
 
 static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
@@ -159,7 +165,8 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
             return brio__problem_finish(p,
                                         s->limit.term ? BRIO_REASON_BLOCKED : BRIO_REASON_STALLED,
                                         BRIO_LINE_SEARCH_STALLED);
-        bool end = ended(&d, t);
+        bool end;
+        BRIO_CHECK(ended(&d, t, &end));
         *value = d.now;
         if (end) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
     }
