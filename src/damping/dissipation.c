@@ -68,12 +68,18 @@ BrioStatus brio__dissipation_lag(BrioDissipation *d, BrioPotential *potential,
 
 BrioStatus brio__dissipation_renew(BrioDissipation *d, BrioPotential *potential,
                                    const BrioState *state, const BrioMotion *motion,
-                                   const double *x, double tolerance, double *change)
+                                   const double *x, double *difference, double *change)
 {
     *change = 0;
     if (d->friction < 0) return BRIO_OK;
     const BrioDamper *damper = &d->damper[d->friction];
-    return damper->model->renew(damper->self, potential, state, motion, x, tolerance, change);
+    return damper->model->renew(damper->self, potential, state, motion, x, difference, change);
+}
+
+void brio__dissipation_adopt(BrioDissipation *d)
+{
+    const BrioDamper *damper = &d->damper[d->friction];
+    damper->model->adopt(damper->self);
 }
 
 double brio__dissipation_value(BrioDissipation *d, const BrioState *state, const BrioMotion *motion,

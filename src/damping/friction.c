@@ -29,11 +29,12 @@
 typedef struct Friction {
     const BrioSystem *system;
     BrioPairs pairs;
-    BrioPairs next; /* the same at another pose, while it is compared */
-    double *x;      /* world positions, or velocities */
-    double *start;  /* world positions at the start of the step */
-    /* of the length of q: forces of `pairs` and `next` */
-    double *now, *then;
+    BrioPairs next;  /* the same at another pose, while it is compared */
+    BrioPairs first; /* those of the start of the step, once they have been renewed */
+    bool renewed;
+    double *x;       /* world positions, or velocities */
+    double *start;   /* world positions at the start of the step */
+    double *now;     /* gradient of `pairs`, of the length of q */
     double *push;    /* gradients of the contacts with one obstacle: [pack][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
     /* the last gradient, by world positions; NULL where nothing moves fixed vertices */
@@ -47,10 +48,10 @@ static void destroy(void *self)
     if (!f) return;
     brio__pairs_free(&f->pairs);
     brio__pairs_free(&f->next);
+    brio__pairs_free(&f->first);
     brio__free(f->x);
     brio__free(f->start);
     brio__free(f->now);
-    brio__free(f->then);
     brio__free(f->push);
     brio__free(f->shared);
     brio__free(f->world);
@@ -68,18 +69,18 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     f->x = brio__alloc(world, sizeof(double));
     f->start = brio__calloc(world, sizeof(double));
     f->now = brio__alloc(blocks, sizeof(double));
-    f->then = brio__alloc(blocks, sizeof(double));
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
     if (system->partition) f->joined = brio__calloc(blocks, sizeof(double));
-    bool allocated = f->x && f->start && f->now && f->then && f->push && f->shared &&
+    bool allocated = f->x && f->start && f->now && f->push && f->shared &&
                      (f->world || !system->scripted_count) && (f->joined || !system->partition);
     int64_t room = system->surface ? system->surface->primitive_count : system->body_vertices / 8;
     const BrioEnergy *energy = brio__energy("friction");
     BrioStatus status =
         allocated ? brio__pairs_create(&f->pairs, energy, false, room) : BRIO_ERROR_MEMORY;
     if (status == BRIO_OK) status = brio__pairs_create(&f->next, energy, false, room);
+    if (status == BRIO_OK) status = brio__pairs_create(&f->first, energy, false, room);
     if (status == BRIO_OK)
         *self = f;
     else
@@ -194,11 +195,11 @@ static BrioStatus find(Friction *f, BrioPotential *potential, const BrioState *s
     return BRIO_OK;
 }
 
-static void swap(Friction *f)
+static void swap(BrioPairs *a, BrioPairs *b)
 {
-    BrioPairs kept = f->pairs;
-    f->pairs = f->next;
-    f->next = kept;
+    BrioPairs kept = *a;
+    *a = *b;
+    *b = kept;
 }
 
 static BrioStatus lag(void *self, const double *values, BrioPotential *potential,
@@ -211,7 +212,8 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
     brio__system_positions(f->system, state, state->q, state->time, f->start);
     memcpy(f->x, f->start, bytes);
     BRIO_CHECK(find(f, potential, state));
-    swap(f);
+    swap(&f->pairs, &f->next);
+    f->renewed = false;
     return BRIO_OK;
 }
 
@@ -249,25 +251,33 @@ static double potential(void *self, const double *values, const BrioState *state
     return D;
 }
 
-/* Renewing changes the force by `change` of it, in the maximum norm. */
 static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
-                        const BrioMotion *motion, const double *x, double tolerance, double *change)
+                        const BrioMotion *motion, const double *x, double *difference,
+                        double *change)
 {
     Friction *f = self;
     const BrioSystem *s = f->system;
     size_t bytes = 3 * (size_t)s->block_count * sizeof *f->now;
     memset(f->now, 0, bytes);
-    memset(f->then, 0, bytes);
+    memset(difference, 0, bytes);
     potential(f, NULL, state, motion, f->now);
     memcpy(f->x, x, 3 * (size_t)s->vertex_count * sizeof *f->x);
     BRIO_CHECK(brio__partition_agree(s->partition, find(f, P, state)));
-    swap(f);
-    potential(f, NULL, state, motion, f->then);
-    double size = fmax(brio__norm_max(s, f->now), brio__norm_max(s, f->then));
-    brio__combine(s, 1, f->then, -1, f->now, f->then);
-    *change = size > 0 ? brio__norm_max(s, f->then) / size : 0;
-    if (!(*change > tolerance)) swap(f);
+    swap(&f->pairs, &f->next);
+    potential(f, NULL, state, motion, difference);
+    swap(&f->pairs, &f->next);
+    double size = fmax(brio__norm_max(s, f->now), brio__norm_max(s, difference));
+    brio__combine(s, 1, difference, -1, f->now, difference);
+    *change = size > 0 ? brio__norm_max(s, difference) / size : 0;
     return BRIO_OK;
+}
+
+static void adopt(void *self)
+{
+    Friction *f = self;
+    swap(&f->pairs, &f->next);
+    if (!f->renewed) swap(&f->first, &f->next);
+    f->renewed = true;
 }
 
 static BrioStatus assemble(void *self, const double *values, const BrioState *state,
@@ -362,11 +372,11 @@ static double mobility(const Friction *f, const BrioSystem *s, const Contact *c)
     return sum * shared;
 }
 
-static void count_contacts(Friction *f, const BrioSystem *s)
+static void count_contacts(Friction *f, const BrioPairs *pairs, const BrioSystem *s)
 {
     memset(f->shared, 0, (size_t)s->block_count * sizeof *f->shared);
-    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
-        Contact c = contact_at(&f->pairs, e);
+    for (int64_t e = 0; e < pairs->term.elements; e++) {
+        Contact c = contact_at(pairs, e);
         for (int i = 0; i < 4; i++)
             for (int32_t m = s->map_start[c.vertex[i]];
                  c.weight[i] != 0 && m < s->map_start[c.vertex[i] + 1]; m++)
@@ -379,25 +389,20 @@ static void count_contacts(Friction *f, const BrioSystem *s)
     for (int32_t b = 0; b < s->block_count; b++) f->shared[b] = (int32_t)f->joined[3 * (int64_t)b];
 }
 
-static void force(void *self, const double *values, const BrioState *state, const double *q,
-                  const double *v, double time, double h, double *out)
+/* out += weight times the force of these contacts at the world velocities f->x. */
+static void add_force(Friction *f, const BrioPairs *pairs, double h, double weight, double *out)
 {
-    (void)q, (void)values;
-    Friction *f = self;
     const BrioSystem *s = f->system;
-    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
-    if (f->pairs.term.elements == 0 && !s->partition) return;
-    brio__system_velocities(s, state, v, time, f->x);
-    count_contacts(f, s);
+    count_contacts(f, pairs, s);
     double *sum = f->joined ? begin_join(f, s) : out;
-    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
-        Contact c = contact_at(&f->pairs, e);
+    for (int64_t e = 0; e < pairs->term.elements; e++) {
+        Contact c = contact_at(pairs, e);
         double u[2];
         slid(&c, f->x, u);
         double speed = hypot(u[0], u[1]);
         double holds = fmax(s->epsv, 2 * h * c.force * mobility(f, s, &c));
         double z = speed / holds;
-        double drag = c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
+        double drag = weight * c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
         for (int i = 0; i < 4; i++)
             for (int r = 0; r < 3; r++) {
                 double pull =
@@ -408,6 +413,30 @@ static void force(void *self, const double *values, const BrioState *state, cons
             }
     }
     if (sum != out) end_join(f, s, out);
+}
+
+static void force(void *self, const double *values, const BrioState *state, const double *q,
+                  const double *v, double time, double h, double *out)
+{
+    (void)q, (void)values;
+    Friction *f = self;
+    const BrioSystem *s = f->system;
+    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
+    if (f->pairs.term.elements == 0 && !s->partition) return;
+    brio__system_velocities(s, state, v, time, f->x);
+    add_force(f, &f->pairs, h, 1, out);
+}
+
+static void shift(void *self, const BrioState *state, const double *v, double time, double h,
+                  double *out)
+{
+    Friction *f = self;
+    const BrioSystem *s = f->system;
+    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
+    if (!f->renewed) return;
+    brio__system_velocities(s, state, v, time, f->x);
+    add_force(f, &f->first, h, 1, out);
+    add_force(f, &f->pairs, h, -1, out);
 }
 
 static void fixed(void *self, const BrioSystem *system, double weight, double *out)
@@ -427,9 +456,11 @@ const BrioDampingModel brio__friction_model = {
     .destroy = destroy,
     .lag = lag,
     .renew = renew,
+    .adopt = adopt,
     .potential = potential,
     .assemble = assemble,
     .bound = bound,
     .force = force,
+    .shift = shift,
     .fixed = fixed,
 };
