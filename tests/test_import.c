@@ -95,7 +95,7 @@ static const Expected imports[] = {
     {"lattice",
      "lattice.yaml: 4 bodies, 1 obstacle\n"
      "  scenes/lattice.txt:11: fricIterAmt: brio renews friction's normal forces and directions "
-     "once a step, as the default there does; left out\n"
+     "until they stay; contact.friction_iterations in a scene limits that; left out\n"
      "  scenes/lattice.txt:12: tol: brio has one tolerance for all steps; taken is the least of "
      "the 2\n"
      "  scenes/lattice.txt:16: section: settings of other solvers than the barrier; left out\n"

@@ -310,8 +310,11 @@ typedef struct BrioContactDef {
     double thickness; /* m: distances count from there */
     double mu;        /* coefficient of friction, unless brio_builder_friction says otherwise */
     double epsv;      /* m/s: friction holds below this speed instead of sliding */
+    /* how often friction takes its normal forces in a solve: 1, at the start of the step only; 0,
+     * until its force no longer changes */
+    int friction_iterations;
 } BrioContactDef;
-BRIO_API BrioContactDef brio_default_contact(void); /* ipc, 1e-3, 0, 1e5, 0, 0, 1e-3 */
+BRIO_API BrioContactDef brio_default_contact(void); /* ipc, 1e-3, 0, 1e5, 0, 0, 1e-3, 0 */
 /* Without it, bodies meet planes only, by such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
 /* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be

@@ -128,6 +128,9 @@ typedef struct BrioObjective {
      * damping exerts no torque about y */
     int blend_damping;
     int rods_from_start; /* rods pull along their directions at q_n instead of q */
+    /* friction keeps the normal forces of the solve before (of the start of the step, in the first)
+     * instead of renewing them: of methods that mix solves and count them later */
+    int keeps_friction;
     /* of solvers with a fixed number of iterations: how many (0: as the options say), and where
      * they begin (NULL: where weight alone would lead to) */
     int iterations;
@@ -185,6 +188,14 @@ BRIO_API void brio_stepper_force(BrioStepper *stepper, const double *q, const do
 /* f = the damping forces alone. */
 BRIO_API void brio_stepper_damping_force(BrioStepper *stepper, const double *q, const double *v,
                                          double h, double weight, double *f);
+/* Friction of the normal forces at the start of the step minus that of those which the last solve
+ * found, f, at the velocity v at the end of the step: for methods that give the two normal forces
+ * other weights than the solve does. Returns 0 if nothing rubs, or all stayed as it was. The second
+ * counts it with a weight. */
+BRIO_API int brio_stepper_friction_shift(BrioStepper *stepper, const double *v, double h,
+                                         double *f);
+BRIO_API void brio_stepper_count_friction(BrioStepper *stepper, const double *v, double h,
+                                          double weight, double *f);
 /* The gradient of the part of P that is linear in positions, the same at every q: minus weight. */
 BRIO_API void brio_stepper_uniform_gradient(BrioStepper *stepper, double *gradient);
 

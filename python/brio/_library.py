@@ -79,7 +79,7 @@ class CRunDef(Structure):
 class CObjective(Structure):
     _fields_ = [("target", c_void_p), ("s", c_double), ("a", c_double), ("time", c_double), ("h", c_double), ("weight", c_double),
                 ("from_", c_void_p), ("over", c_double), ("massless", c_int), ("linear", c_int), ("undamped", c_int),
-                ("blend_damping", c_int), ("rods_from_start", c_int), ("iterations", c_int), ("guess", c_void_p)]
+                ("blend_damping", c_int), ("rods_from_start", c_int), ("keeps_friction", c_int), ("iterations", c_int), ("guess", c_void_p)]
 
 
 StepFunction = CFUNCTYPE(c_int, c_void_p, c_double)

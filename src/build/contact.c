@@ -67,6 +67,11 @@ static BrioStatus check_numbers(const BrioBuilder *b, BrioError *error)
                            "contact with thickness = %g m, mu = %g and epsv = %g m/s: none may be "
                            "negative, and epsv must be positive",
                            c->thickness, c->mu, c->epsv);
+    if (c->friction_iterations < 0)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact with friction_iterations = %d: at least 1, or 0 for as many as "
+                           "it takes",
+                           c->friction_iterations);
     return BRIO_OK;
 }
 
@@ -180,6 +185,7 @@ BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)
     s->law = brio__law_find(b->contact.law);
     s->barrier = brio__contact_law(b)->traits & BRIO_LAW_FORBIDS;
     s->epsv = b->contact.epsv;
+    s->friction_iterations = b->contact.friction_iterations;
     for (int k = 0; k < b->analytic_count; k++) {
         BrioTerm *term;
         const BrioFormulaPlan *analytic = &b->analytic[k];

@@ -357,6 +357,7 @@ static void split_terms(Split *w)
     to->law = s->law;
     to->barrier = s->barrier;
     to->epsv = s->epsv;
+    to->friction_iterations = s->friction_iterations;
     to->contact_params = to->param_count;
     to->param_count += BRIO_CONTACT_PARAMS;
     for (int i = 0; i < s->body_count; i++) {

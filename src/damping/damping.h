@@ -42,6 +42,14 @@ typedef struct BrioDampingModel {
      * unless it was asked for or there is one. May be NULL. */
     BrioStatus (*lag)(void *self, const double *values, BrioPotential *potential,
                       const BrioState *state, BrioLinear *matrix);
+    /* What `lag` took of the start of the step is taken at the world positions x, for a motion that
+     * has come there; it counts when `adopt` says so. `difference`: the gradient at that motion
+     * with it, minus the one without. Returns, by `change`, the largest of it over the largest of
+     * the gradients. May both be NULL. */
+    BrioStatus (*renew)(void *self, BrioPotential *potential, const BrioState *state,
+                        const BrioMotion *motion, const double *x, double *difference,
+                        double *change);
+    void (*adopt)(void *self);
     /* D_n(q) in W s; the gradient is added to `gradient` unless that is NULL. */
     double (*potential)(void *self, const double *values, const BrioState *state,
                         const BrioMotion *motion, double *gradient);
@@ -58,6 +66,10 @@ typedef struct BrioDampingModel {
     /* f += the force at (q, v). */
     void (*force)(void *self, const double *values, const BrioState *state, const double *q,
                   const double *v, double time, double h, double *f);
+    /* Of a model with `renew`: f += the force at the velocity v with what `lag` took, minus that
+     * with what was taken last. */
+    void (*shift)(void *self, const BrioState *state, const double *v, double time, double h,
+                  double *f);
     double (*filter)(void *self, const double *values, const BrioSystem *system, const double *q,
                      double h, double *v);
     /* Of a model that also acts on fixed vertices: fixed (3 each) += weight times minus its force

@@ -66,6 +66,22 @@ BrioStatus brio__dissipation_lag(BrioDissipation *d, BrioPotential *potential,
     return BRIO_OK;
 }
 
+BrioStatus brio__dissipation_renew(BrioDissipation *d, BrioPotential *potential,
+                                   const BrioState *state, const BrioMotion *motion,
+                                   const double *x, double *difference, double *change)
+{
+    *change = 0;
+    if (d->friction < 0) return BRIO_OK;
+    const BrioDamper *damper = &d->damper[d->friction];
+    return damper->model->renew(damper->self, potential, state, motion, x, difference, change);
+}
+
+void brio__dissipation_adopt(BrioDissipation *d)
+{
+    const BrioDamper *damper = &d->damper[d->friction];
+    damper->model->adopt(damper->self);
+}
+
 double brio__dissipation_value(BrioDissipation *d, const BrioState *state, const BrioMotion *motion,
                                double *gradient)
 {

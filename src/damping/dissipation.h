@@ -31,6 +31,13 @@ bool brio__dissipation_needs_matrix(const BrioDissipation *dissipation);
 /* A step begins at the state: the models are lagged there. */
 BrioStatus brio__dissipation_lag(BrioDissipation *dissipation, BrioPotential *potential,
                                  const BrioState *state, BrioLinear *matrix);
+/* What friction took of the start of the step is taken at the world positions x, where the motion
+ * has come to: what that changes of the gradient, and which fraction of it; 0 where nothing rubs.
+ * The second makes it count. */
+BrioStatus brio__dissipation_renew(BrioDissipation *dissipation, BrioPotential *potential,
+                                   const BrioState *state, const BrioMotion *motion,
+                                   const double *x, double *difference, double *change);
+void brio__dissipation_adopt(BrioDissipation *dissipation);
 /* D_n of a motion in W s; its gradient is added unless NULL. */
 double brio__dissipation_value(BrioDissipation *dissipation, const BrioState *state,
                                const BrioMotion *motion, double *gradient);

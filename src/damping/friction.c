@@ -2,8 +2,10 @@
  *
  * At the start of a step every pair closer than dhat, and every vertex that close to an obstacle
  * with a formula, gets its normal force lambda = -db/dd, its closest points with their
- * weights w, and two tangents T, which hold for the whole step. With u = T^T sum w_i (x_i - x_i^n),
- * the way that the two points slide along each other from the start of the step on (obstacles move
+ * weights w, and two tangents T. Solvers that end when they are solved renew them where they have
+ * come to, until the force no longer changes: then lambda is the normal force of the end of the
+ * step, and a contact rubs in the step in which it begins. With u = T^T sum w_i (x_i - x_i^n), the
+ * way that the two points slide along each other from the start of the step on (obstacles move
  * too), the dissipation potential is
  *
  *     D_n = mu lambda f0(|u|),    eps = epsv (t - t_n),
@@ -27,7 +29,12 @@
 typedef struct Friction {
     const BrioSystem *system;
     BrioPairs pairs;
+    BrioPairs next;  /* the same at another pose, while it is compared */
+    BrioPairs first; /* those of the start of the step, once they have been renewed */
+    bool renewed;
     double *x;       /* world positions, or velocities */
+    double *start;   /* world positions at the start of the step */
+    double *now;     /* gradient of `pairs`, of the length of q */
     double *push;    /* gradients of the contacts with one obstacle: [pack][3][8] */
     int32_t *shared; /* of each coordinate block: how many contacts move it */
     /* the last gradient, by world positions; NULL where nothing moves fixed vertices */
@@ -40,7 +47,11 @@ static void destroy(void *self)
     Friction *f = self;
     if (!f) return;
     brio__pairs_free(&f->pairs);
+    brio__pairs_free(&f->next);
+    brio__pairs_free(&f->first);
     brio__free(f->x);
+    brio__free(f->start);
+    brio__free(f->now);
     brio__free(f->push);
     brio__free(f->shared);
     brio__free(f->world);
@@ -54,20 +65,22 @@ static BrioStatus create(const BrioSystem *system, const double *values, void **
     Friction *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
     f->system = system;
-    size_t world = 3 * (size_t)system->vertex_count;
+    size_t world = 3 * (size_t)system->vertex_count, blocks = 3 * (size_t)system->block_count;
     f->x = brio__alloc(world, sizeof(double));
+    f->start = brio__calloc(world, sizeof(double));
+    f->now = brio__alloc(blocks, sizeof(double));
     f->push = brio__alloc((size_t)brio__obstacle_room(system), sizeof(double));
     f->shared = brio__calloc((size_t)system->block_count, sizeof *f->shared);
     if (system->scripted_count) f->world = brio__calloc(world, sizeof(double));
-    if (system->partition)
-        f->joined = brio__calloc(3 * (size_t)system->block_count, sizeof(double));
-    bool allocated = f->x && f->push && f->shared && (f->world || !system->scripted_count) &&
-                     (f->joined || !system->partition);
-    BrioStatus status = allocated
-                            ? brio__pairs_create(&f->pairs, brio__energy("friction"), false,
-                                                 system->surface ? system->surface->primitive_count
-                                                                 : system->body_vertices / 8)
-                            : BRIO_ERROR_MEMORY;
+    if (system->partition) f->joined = brio__calloc(blocks, sizeof(double));
+    bool allocated = f->x && f->start && f->now && f->push && f->shared &&
+                     (f->world || !system->scripted_count) && (f->joined || !system->partition);
+    int64_t room = system->surface ? system->surface->primitive_count : system->body_vertices / 8;
+    const BrioEnergy *energy = brio__energy("friction");
+    BrioStatus status =
+        allocated ? brio__pairs_create(&f->pairs, energy, false, room) : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) status = brio__pairs_create(&f->next, energy, false, room);
+    if (status == BRIO_OK) status = brio__pairs_create(&f->first, energy, false, room);
     if (status == BRIO_OK)
         *self = f;
     else
@@ -80,7 +93,7 @@ static double coefficient(const BrioSystem *s, int a, int b)
     return s->friction[a * (s->body_count + s->obstacle_count) + b];
 }
 
-/* A pair that pushes along n with the force mu lambda already multiplied. */
+/* Adds a pair that pushes along n, with the force mu lambda already multiplied, to f->next. */
 static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], const double n[3],
                       double force)
 {
@@ -94,11 +107,11 @@ static BrioStatus add(Friction *f, const int32_t vertex[4], const double w[4], c
         u[r] = n[(r + 1) % 3] * t[(r + 2) % 3] - n[(r + 2) % 3] * t[(r + 1) % 3];
     for (int k = 0; k < 4; k++)
         for (int r = 0; r < 3; r++) {
-            double at = w[k] * f->x[3 * (int64_t)vertex[k] + r];
+            double at = w[k] * f->start[3 * (int64_t)vertex[k] + r];
             rest[11] += t[r] * at;
             rest[12] += u[r] * at;
         }
-    return brio__pairs_add(&f->pairs, vertex, rest);
+    return brio__pairs_add(&f->next, vertex, rest);
 }
 
 /* The mollifier of nearly parallel edges, as in barrier_edge_edge. */
@@ -128,6 +141,7 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
     for (int kind = 0; kind < BRIO_PAIR_KINDS; kind++) {
         const BrioPairs *pairs = brio__contact_pairs(contact, kind);
         for (int64_t e = 0; e < pairs->term.elements; e++) {
+            const double *rest = brio__pairs_rest(pairs, e);
             int32_t vertex[4];
             double x[12], w[4], n[3] = {0, 0, 0};
             brio__pairs_vertices(pairs, e, vertex);
@@ -138,7 +152,7 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
             if (mu == 0) continue;
             double d = closest(kind, x, w);
             if (!(d > param[BRIO_CONTACT_THICKNESS])) continue;
-            const double *rest = brio__pairs_rest(pairs, e);
+            /* the pair's weight may be negative: it corrects others, which rub */
             double force = rest[0] * brio__law_at(s->law)->force(param, mu, d);
             if (kind == BRIO_PAIR_PARALLEL) force *= mollifier(x, rest[LANES]);
             for (int k = 0; k < 4; k++)
@@ -169,18 +183,36 @@ static BrioStatus lag_obstacles(Friction *f, const BrioSystem *s, const double *
     return BRIO_OK;
 }
 
+/* The contacts at the world positions f->x into f->next. */
+static BrioStatus find(Friction *f, BrioPotential *potential, const BrioState *state)
+{
+    BrioContact *contact = brio__potential_contact(potential);
+    brio__pairs_clear(&f->next);
+    if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
+    BRIO_CHECK(lag_obstacles(f, f->system, state->param));
+    brio__pairs_finish(&f->next);
+    return BRIO_OK;
+}
+
+static void swap(BrioPairs *a, BrioPairs *b)
+{
+    BrioPairs kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
 static BrioStatus lag(void *self, const double *values, BrioPotential *potential,
                       const BrioState *state, BrioLinear *matrix)
 {
     (void)values;
     (void)matrix;
     Friction *f = self;
-    BrioContact *contact = brio__potential_contact(potential);
-    brio__system_positions(f->system, state, state->q, state->time, f->x);
-    brio__pairs_clear(&f->pairs);
-    if (contact) BRIO_CHECK(lag_pairs(f, contact, f->system, state->param));
-    BRIO_CHECK(lag_obstacles(f, f->system, state->param));
-    brio__pairs_finish(&f->pairs);
+    size_t bytes = 3 * (size_t)f->system->vertex_count * sizeof *f->x;
+    brio__system_positions(f->system, state, state->q, state->time, f->start);
+    memcpy(f->x, f->start, bytes);
+    BRIO_CHECK(find(f, potential, state));
+    swap(&f->pairs, &f->next);
+    f->renewed = false;
     return BRIO_OK;
 }
 
@@ -216,6 +248,35 @@ static double potential(void *self, const double *values, const BrioState *state
     brio__partition_sum(f->system->partition, &D, 1);
     if (sum != gradient) end_join(f, f->system, gradient);
     return D;
+}
+
+static BrioStatus renew(void *self, BrioPotential *P, const BrioState *state,
+                        const BrioMotion *motion, const double *x, double *difference,
+                        double *change)
+{
+    Friction *f = self;
+    const BrioSystem *s = f->system;
+    size_t bytes = 3 * (size_t)s->block_count * sizeof *f->now;
+    memset(f->now, 0, bytes);
+    memset(difference, 0, bytes);
+    potential(f, NULL, state, motion, f->now);
+    memcpy(f->x, x, 3 * (size_t)s->vertex_count * sizeof *f->x);
+    BRIO_CHECK(brio__partition_agree(s->partition, find(f, P, state)));
+    swap(&f->pairs, &f->next);
+    potential(f, NULL, state, motion, difference);
+    swap(&f->pairs, &f->next);
+    double size = fmax(brio__norm_max(s, f->now), brio__norm_max(s, difference));
+    brio__combine(s, 1, difference, -1, f->now, difference);
+    *change = size > 0 ? brio__norm_max(s, difference) / size : 0;
+    return BRIO_OK;
+}
+
+static void adopt(void *self)
+{
+    Friction *f = self;
+    swap(&f->pairs, &f->next);
+    if (!f->renewed) swap(&f->first, &f->next);
+    f->renewed = true;
 }
 
 static BrioStatus assemble(void *self, const double *values, const BrioState *state,
@@ -310,11 +371,11 @@ static double mobility(const Friction *f, const BrioSystem *s, const Contact *c)
     return sum * shared;
 }
 
-static void count_contacts(Friction *f, const BrioSystem *s)
+static void count_contacts(Friction *f, const BrioPairs *pairs, const BrioSystem *s)
 {
     memset(f->shared, 0, (size_t)s->block_count * sizeof *f->shared);
-    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
-        Contact c = contact_at(&f->pairs, e);
+    for (int64_t e = 0; e < pairs->term.elements; e++) {
+        Contact c = contact_at(pairs, e);
         for (int i = 0; i < 4; i++)
             for (int32_t m = s->map_start[c.vertex[i]];
                  c.weight[i] != 0 && m < s->map_start[c.vertex[i] + 1]; m++)
@@ -327,25 +388,20 @@ static void count_contacts(Friction *f, const BrioSystem *s)
     for (int32_t b = 0; b < s->block_count; b++) f->shared[b] = (int32_t)f->joined[3 * (int64_t)b];
 }
 
-static void force(void *self, const double *values, const BrioState *state, const double *q,
-                  const double *v, double time, double h, double *out)
+/* out += weight times the force of these contacts at the world velocities f->x. */
+static void add_force(Friction *f, const BrioPairs *pairs, double h, double weight, double *out)
 {
-    (void)q, (void)values;
-    Friction *f = self;
     const BrioSystem *s = f->system;
-    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
-    if (f->pairs.term.elements == 0 && !s->partition) return;
-    brio__system_velocities(s, state, v, time, f->x);
-    count_contacts(f, s);
+    count_contacts(f, pairs, s);
     double *sum = f->joined ? begin_join(f, s) : out;
-    for (int64_t e = 0; e < f->pairs.term.elements; e++) {
-        Contact c = contact_at(&f->pairs, e);
+    for (int64_t e = 0; e < pairs->term.elements; e++) {
+        Contact c = contact_at(pairs, e);
         double u[2];
         slid(&c, f->x, u);
         double speed = hypot(u[0], u[1]);
         double holds = fmax(s->epsv, 2 * h * c.force * mobility(f, s, &c));
         double z = speed / holds;
-        double drag = c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
+        double drag = weight * c.force * (z < 1 ? (2 - z) / holds : 1 / speed);
         for (int i = 0; i < 4; i++)
             for (int r = 0; r < 3; r++) {
                 double pull =
@@ -358,6 +414,30 @@ static void force(void *self, const double *values, const BrioState *state, cons
     if (sum != out) end_join(f, s, out);
 }
 
+static void force(void *self, const double *values, const BrioState *state, const double *q,
+                  const double *v, double time, double h, double *out)
+{
+    (void)q, (void)values;
+    Friction *f = self;
+    const BrioSystem *s = f->system;
+    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
+    if (f->pairs.term.elements == 0 && !s->partition) return;
+    brio__system_velocities(s, state, v, time, f->x);
+    add_force(f, &f->pairs, h, 1, out);
+}
+
+static void shift(void *self, const BrioState *state, const double *v, double time, double h,
+                  double *out)
+{
+    Friction *f = self;
+    const BrioSystem *s = f->system;
+    if (f->world) memset(f->world, 0, 3 * (size_t)s->vertex_count * sizeof *f->world);
+    if (!f->renewed) return;
+    brio__system_velocities(s, state, v, time, f->x);
+    add_force(f, &f->first, h, 1, out);
+    add_force(f, &f->pairs, h, -1, out);
+}
+
 static void fixed(void *self, const BrioSystem *system, double weight, double *out)
 {
     const Friction *f = self;
@@ -368,16 +448,18 @@ static void fixed(void *self, const BrioSystem *system, double weight, double *o
 
 const BrioDampingModel brio__friction_model = {
     .name = "friction",
-    .summary = "Smoothed Coulomb friction between what is in contact, with normal forces of the "
-               "start of the step.",
+    .summary = "Smoothed Coulomb friction between what is in contact.",
     .citation = "Li2020",
     .overlay = true,
     .create = create,
     .destroy = destroy,
     .lag = lag,
+    .renew = renew,
+    .adopt = adopt,
     .potential = potential,
     .assemble = assemble,
     .bound = bound,
     .force = force,
+    .shift = shift,
     .fixed = fixed,
 };

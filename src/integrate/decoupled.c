@@ -21,6 +21,12 @@
  * v = h g/2 that way, so each component takes its fraction of h g/2 by how far nothing carries it
  * (components.h). `flight: false` is the paper's form.
  *
+ * Friction has to follow the normal forces. Those of both ends act with the weights alpha and 1 -
+ * alpha, while the solve has friction of the end alone: where bodies bounce, alpha and the change
+ * of the normal force go together, and the difference does not average out. So A-search adds the
+ * friction of the start minus that of the end to dv, at the velocity w and so that it turns none
+ * round, and books its work with the weight alpha. And what friction holds does not fly.
+ *
  * What a solve leaves unbalanced is a force R that acted too,
  * M (w - v)/h = R - grad P(q') - grad D. Without R, dv would take h^2 K times the solver's last
  * correction for a change of force: a noise in the stiff modes. So grad P stands for grad P - R in
@@ -56,8 +62,8 @@ static BrioStatus predict(BrioStepper *s, const BrioTableau *phi, double h, doub
 }
 
 /* Over backward Euler. Two vectors are kept: what acted at q_n, grad P(q_n) - R_n, and R_n, from
- * which the first is made again where parameters have changed since. */
-enum { ACTED, LEFT };
+ * which the first is made again where parameters have changed since; of A-search also grad D. */
+enum { ACTED, LEFT, RUBBED };
 
 static const double *acted_at_start(BrioStepper *s)
 {
@@ -238,22 +244,50 @@ static double target_at_start(BrioStepper *s, double ground)
     return ground + brio_stepper_value(s, "energy_scale") * (first - ground);
 }
 
+/* The damping forces of the first step, by a solve for them alone: what friction holds does not
+ * fly. */
+static BrioStatus first_damping(BrioStepper *s, double h, bool flight, double *q, double *damping)
+{
+    double *target = brio_stepper_scratch(s, 3);
+    BrioObjective objective = {.target = target,
+                               .s = h * h,
+                               .a = 1,
+                               .time = brio_stepper_time(s) + h,
+                               .h = h,
+                               .weight = BRIO_NOT_COUNTED};
+    brio_stepper_combine(s, 0, damping, 0, damping, damping);
+    if (!flight || !brio_stepper_damped(s)) return BRIO_OK;
+    brio_stepper_combine(s, 1, brio_stepper_q(s), h, brio_stepper_v(s), target);
+    BRIO_CHECK(brio_stepper_minimise(s, &objective, q));
+    objective.weight = 1;
+    brio_stepper_count_damping(s, &objective, q);
+    brio_stepper_add_damping(s, 1, damping);
+    brio_stepper_discard_damping(s);
+    return BRIO_OK;
+}
+
 /* Backward Euler's step with what A-search chooses from: w, dv, M dv and P at its end. */
 static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, double *dv,
                                double *p, double *potential)
 {
     bool first_solve = *brio_stepper_memo(s, ACTED_WITH) == 0 && brio_stepper_unfinished(s);
     bool flight = brio_stepper_value(s, "flight") != 0;
+    double *rubbed = brio_stepper_history(s, RUBBED);
+    if (*brio_stepper_memo(s, ACTED_WITH) == 0) BRIO_CHECK(first_damping(s, h, flight, q, rubbed));
     const double *acted = acted_at_start(s), *v = brio_stepper_v(s);
     double *fall = brio_stepper_scratch(s, 4), *slower = brio_stepper_scratch(s, 6);
     /* h g/2 of what flies, g being M^-1 times the force that is the same everywhere */
     if (flight) {
         brio_stepper_uniform_gradient(s, fall);
-        brio_stepper_unsupported(s, acted, -h / 2, fall);
+        /* friction carries too */
+        brio_stepper_combine(s, 1, acted, 1, rubbed, slower);
+        brio_stepper_unsupported(s, slower, -h / 2, fall);
         brio_stepper_combine(s, 1, v, -1, fall, slower);
         v = slower;
     }
     BRIO_CHECK(euler(s, h, v, acted, q, w, dv, p, potential));
+    brio_stepper_combine(s, 0, rubbed, 0, rubbed, rubbed);
+    brio_stepper_add_damping(s, 1, rubbed);
     /* what the solves do not resolve is in grad P(q_0), and in no force that acts later */
     if (first_solve) {
         brio_stepper_combine(s, 0, dv, 0, dv, dv);
@@ -261,6 +295,21 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
     }
     if (flight) brio_stepper_combine(s, 1, w, 1, fall, w);
     return BRIO_OK;
+}
+
+/* Adds what friction changes by alpha to dv and p = M dv; returns the work of it that is dissipated
+ * with alpha = 1. */
+static double rub(BrioStepper *s, double h, const double *q, const double *w, double *dv, double *p,
+                  double dissipated)
+{
+    double *f = brio_stepper_scratch(s, 3), added, all;
+    if (!brio_stepper_friction_shift(s, w, h, f)) return 0;
+    brio_stepper_combine(s, 1, p, -h, f, p);
+    brio_stepper_mass_solve(s, p, dv);
+    brio_stepper_count_friction(s, w, h, 1, f);
+    brio_stepper_work(s, q, h, &added, &all);
+    brio_stepper_count_friction(s, w, h, -1, f);
+    return all - dissipated;
 }
 
 /* Whether a sparse search takes alpha = 1 in this step; `excess` is the error of the energy then.
@@ -288,9 +337,12 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double target = target_at_start(s, ground);
     BRIO_CHECK(search_solve(s, h, q, w, dv, p, &potential));
     brio_stepper_work(s, q, h, &added, &dissipated);
-    target = ground + exp(-decay_exponent(s, h)) * (target + added - dissipated - ground);
+    double keeps = exp(-decay_exponent(s, h));
+    target = ground + keeps * (target + added - dissipated - ground);
+    double rubbed = rub(s, h, q, w, dv, p, dissipated);
 
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
+    linear -= keeps * rubbed;
     double excess = potential + brio_stepper_kinetic(s, w) - target; /* of alpha = 0 */
     double gain = brio_stepper_value(s, "gain"), max = brio_stepper_value(s, "alpha_max");
     if (isnan(gain)) gain = brio_stepper_unfinished(s) ? 1.15 : 1;
@@ -299,6 +351,10 @@ static BrioStatus search_step(BrioStepper *s, double h)
     double alpha =
         fmin(fmax(search(excess, linear, square), brio_stepper_value(s, "alpha_min")), max);
     if (skips(s, excess - linear + square / 2)) alpha = 1;
+    if (rubbed != 0) { /* counted at the same w as above */
+        target -= alpha * keeps * rubbed;
+        brio_stepper_count_friction(s, w, h, alpha, brio_stepper_scratch(s, 3));
+    }
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
         brio_stepper_combine(s, 1, w, -alpha, dv, w);
@@ -314,7 +370,7 @@ BRIO_INTEGRATOR(a_search){
                "large steps, decays as you say.",
     .citation = "You2026",
     .order = 1,
-    .history = 2,
+    .history = 3,
     .traits = BRIO_IMPLICIT | BRIO_KEEPS_LINEAR_MOMENTUM | BRIO_ENERGY_CONTROLLED |
               BRIO_END_IS_SOLVED | BRIO_USES_COMPONENTS,
     .fields = search_fields,

@@ -125,6 +125,8 @@ static BrioStatus take(BrioStepper *s, Simple method, double h, const BrioGuess 
         objective.target = target;
         objective.guess = guess;
         objective.iterations = guess ? 1 : 0;
+        /* both ends rub with the same normal forces, so that they can be counted together */
+        objective.keeps_friction = guess != NULL;
         BRIO_CHECK(brio_stepper_solve(s, &objective, q, &solution));
         if (method == BACKWARD) end->potential = solution.potential;
         brio_stepper_combine(s, c / h, q, -c / h, q_n, v);

@@ -205,6 +205,25 @@ void brio_stepper_damping_force(BrioStepper *s, const double *q, const double *v
     damping_force(s, q, v, s->state->time, h, weight, f);
 }
 
+int brio_stepper_friction_shift(BrioStepper *s, const double *v, double h, double *f)
+{
+    int i = s->dissipation->friction;
+    if (i < 0) return 0;
+    const BrioDamper *d = &s->dissipation->damper[i];
+    memset(f, 0, (size_t)s->state->coordinates * sizeof *f);
+    d->model->shift(d->self, s->state, v, s->state->time + h, h, f);
+    return brio__norm_max(s->system, f) > 0;
+}
+
+void brio_stepper_count_friction(BrioStepper *s, const double *v, double h, double weight,
+                                 double *f)
+{
+    int i = s->dissipation->friction;
+    if (!brio_stepper_friction_shift(s, v, h, f)) return;
+    brio__combine(s->system, 1, s->impulse[i], -weight, f, s->impulse[i]);
+    count_fixed(s, i, weight);
+}
+
 void brio_stepper_force(BrioStepper *s, const double *q, const double *v, double time, double h,
                         double weight, double *f)
 {

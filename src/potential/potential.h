@@ -28,6 +28,8 @@ typedef struct BrioSolveTotals {
 #undef X
     int64_t minimisations, iterations, evaluations, roundoff;
     int64_t analyses, factorisations, searches, candidates;
+    /* how often friction was renewed, and solves that ended while its force still changed */
+    int64_t friction_renewals, friction_open;
 } BrioSolveTotals;
 
 /* Where P is evaluated: live parameters and hands of a state, and world positions. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const char letters[8] = "brio-ckp";
-enum { VERSION = 3 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
+enum { VERSION = 4 << 16 | sizeof(BrioState) }; /* a state of another shape is another version */
 #define BYTE_ORDER_MARK 0x0102030405060708u
 
 /* ---- what is a scene -------------------------------------------------------------------- */
@@ -234,6 +234,8 @@ static void visit(Stream *s, BrioCheckpoint *c, BrioState *state)
     VISIT(s, c->totals.solve.iterations);
     VISIT(s, c->totals.solve.evaluations);
     VISIT(s, c->totals.solve.roundoff);
+    VISIT(s, c->totals.solve.friction_renewals);
+    VISIT(s, c->totals.solve.friction_open);
     VISIT(s, c->totals.setup);
     VISIT(s, c->totals.output);
     VISIT(s, c->totals.wall);

@@ -94,6 +94,8 @@ static void json_totals(BrioJson *json, const Run *run)
     brio__json_integer(json, "newton_iterations", t->solve.iterations);
     brio__json_integer(json, "evaluations", t->solve.evaluations);
     brio__json_integer(json, "roundoff_convergences", t->solve.roundoff);
+    brio__json_integer(json, "friction_renewals", t->solve.friction_renewals);
+    brio__json_integer(json, "friction_unconverged", t->solve.friction_open);
     brio__json_integer(json, "pattern_analyses", t->solve.analyses);
     brio__json_integer(json, "factorisations", t->solve.factorisations);
     brio__json_integer(json, "contact_searches", t->solve.searches);

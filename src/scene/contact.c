@@ -17,6 +17,10 @@ static const BrioKey contact_keys[] = {
     {KEY_REAL("epsv", "m/s", 1e-3, KEY_POSITIVE, 1e9,
               "Speed below which friction holds; what rests may creep that fast."),
      KEY_INTO(BrioContactDef, epsv)},
+    {KEY_INTEGER("friction_iterations", 0, 0, 1000,
+                 "How often friction takes its normal forces in a step: 1: at the start only, so "
+                 "that it is late by a step; 0: until its force no longer changes."),
+     KEY_INTO(BrioContactDef, friction_iterations)},
     {KEY_LIST("friction", "Coefficients of single pairs."), KEY_WORDS("[]")},
     {KEY_LIST("exclude", "Pairs of bodies, materials or obstacles that pass through each other; "
                          "[a, a]: a body and itself."),

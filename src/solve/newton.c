@@ -17,6 +17,7 @@
  * and the minimiser says so. */
 #include "direction.h"
 #include "push.h"
+#include "renew.h"
 
 #include <string.h>
 
@@ -54,6 +55,7 @@ typedef struct Descent {
     bool drowned;      /* what the slope promises is round-off */
     bool factored;     /* the last factor is of the last point, from which a whole step led here */
     int unsettled;     /* small steps after which barriers had not come to rest */
+    BrioRenewal renewal; /* of friction */
 } Descent;
 
 /* Seconds that other phases took inside of one that is being measured. */
@@ -131,9 +133,14 @@ static double descend(Descent *d)
 }
 
 /* The value and gradient at the new point, and whether the iteration has ended there. */
-static bool ended(Descent *d, double t)
+static BrioStatus ended(Descent *d, double t, bool *end)
 {
     BrioSolver *s = d->s;
+    bool renewed;
+    *end = false;
+    BRIO_CHECK(brio__renew_friction(d->p, d->q, d->small && (t == 1 || d->drowned), &d->renewal,
+                                    &renewed));
+    if (renewed) climb(&d->ladder, s->iterations); /* the kinks are elsewhere now */
     double before = brio__seconds(), inner = inner_seconds(s), barrier = d->now.barrier;
     d->now = brio__problem_value(d->p, d->q, s->gradient);
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
@@ -143,10 +150,10 @@ static bool ended(Descent *d, double t)
     bool drowned = d->drowned && d->allowed >= BRIO_ENOUGH_LEFT;
     bool settled =
         drowned || change <= fmax(0.01 * size, 1e-9 * fabs(d->now.value / d->p->objective->s));
-    if (d->small && (t == 1 || drowned) && (settled || ++d->unsettled > 30)) return true;
-    d->last_speed = drowned ? s->speed : INFINITY;
+    *end = d->small && !renewed && (t == 1 || drowned) && (settled || ++d->unsettled > 30);
+    d->last_speed = drowned && !renewed ? s->speed : INFINITY;
     d->factored = t == 1 && settled && !s->linear->type->iterates;
-    return false;
+    return BRIO_OK;
 }
 
 /* While scripts are under way: a step together with them; where there is none, the script alone and
@@ -201,7 +208,8 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
             return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
         double t = descend(&d);
         if (t == 0) return stand(&d);
-        bool end = ended(&d, t);
+        bool end;
+        BRIO_CHECK(ended(&d, t, &end));
         *value = d.now;
         if (end) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
     }

@@ -4,6 +4,7 @@
  * lowers the residual; Hessians are exact where they are positive definite. Ends when steps are
  * below the tolerance and lengths are right to `exact`, or to round-off. */
 #include "direction.h"
+#include "renew.h"
 
 #include <string.h>
 
@@ -73,6 +74,7 @@ BrioStatus brio__rods_minimise(const BrioProblem *p, double *q, BrioValue *value
     BrioConstraints *c = s->constraints;
     size_t bytes = 3 * (size_t)s->system->block_count * sizeof *q;
     double last_speed = INFINITY;
+    BrioRenewal renewal = {0};
     Saddle now = begin(p, q);
     if (!isfinite(now.merit)) return brio__problem_finish(p, BRIO_REASON_START, BRIO_STEP_REJECTED);
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
@@ -96,10 +98,14 @@ BrioStatus brio__rods_minimise(const BrioProblem *p, double *q, BrioValue *value
         if (t == 1) s->limit.term = NULL;
         memcpy(q, s->trial, bytes);
         now = next;
+        bool renewed = false;
+        if (small && now.worst <= close)
+            BRIO_CHECK(brio__renew_friction(p, q, true, &renewal, &renewed));
+        if (renewed) now = residual(p, q);
         *value = now.value;
-        if (small && now.worst <= exact)
+        if (small && !renewed && now.worst <= exact)
             return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
-        if (small && now.worst <= close && s->speed > 0.5 * last_speed)
+        if (small && !renewed && now.worst <= close && s->speed > 0.5 * last_speed)
             return brio__problem_finish(p, BRIO_REASON_ROUNDOFF, BRIO_OK);
         last_speed = s->speed;
     }

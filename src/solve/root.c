@@ -1,6 +1,7 @@
 /* Solves gradient = 0 with the merit |gradient|^2/2 and exact Hessians, projected ones where those
  * are not positive definite: the way that [Kharevych2006, Sec. 5.4] compares minimisation with. */
 #include "direction.h"
+#include "renew.h"
 
 #include <string.h>
 
@@ -28,6 +29,7 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     BrioSolver *s = p->solver;
     const BrioSystem *system = s->system;
     double last_speed = INFINITY;
+    BrioRenewal renewal = {0};
     *value = brio__newton_start(p, q);
     for (s->iterations = 0; s->iterations < s->options.max_iterations;) {
         double merit = half_square(s);
@@ -51,7 +53,10 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
         }
         memcpy(q, s->trial, 3 * (size_t)system->block_count * sizeof *q);
         *value = next;
-        if (small) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
+        bool renewed = false;
+        if (small) BRIO_CHECK(brio__renew_friction(p, q, true, &renewal, &renewed));
+        if (small && !renewed) return brio__problem_finish(p, BRIO_REASON_TOLERANCE, BRIO_OK);
+        if (renewed) *value = brio__problem_value(p, q, s->gradient);
         last_speed = s->speed;
     }
     return brio__problem_finish(p, BRIO_REASON_ITERATIONS, BRIO_NOT_CONVERGED);

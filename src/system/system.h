@@ -111,6 +111,8 @@ struct BrioSystem {
     /* offset of kappa, dhat, thickness of contact in the state's parameters */
     int contact_params;
     double epsv; /* m/s: speed below which friction holds */
+    /* how often friction takes its normal forces in a solve; 0: until its force stays */
+    int friction_iterations;
     /* coefficients of pairs of owners (bodies, then obstacles), a full matrix; NULL: all zero */
     double *friction;
     bool *excluded; /* pairs of owners that do not see each other, likewise; NULL: none */

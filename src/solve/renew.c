@@ -1,0 +1,55 @@
+/* Friction renewed while a minimisation goes on: when, and until when (renew.h).
+ *
+ * Whether this converges depends on how much friction changes the normal forces: by mu times height
+ * over width for a block. Where it does not, it must end. So the change that counts as none doubles
+ * with every renewal past the fourth where a minimisation would end, and nothing is renewed after
+ * half of the iterations that a minimisation may take. Such solves are counted, and a run says how
+ * many there were. */
+#include "renew.h"
+
+/* A fraction of the force of friction that counts as none. */
+static const double unchanged = 1e-3;
+
+/* Whether a change of the gradient, in s->difference, moves the minimiser by less than the
+ * tolerance, judged by the last factor. */
+static bool moves_little(const BrioProblem *p)
+{
+    BrioSolver *s = p->solver;
+    const BrioObjective *o = p->objective;
+    if (s->constraints || s->linear->type->iterates) return false;
+    if (brio__linear_solve(s->linear, 1, s->difference, s->trial) != BRIO_OK) return false;
+    return o->s * o->a * brio__norm_max(s->system, s->trial) / o->h < s->options.tol;
+}
+
+/* Whether friction may be renewed at all, and at points where a minimisation goes on. */
+static bool renews(const BrioProblem *p, bool end)
+{
+    const BrioSolver *s = p->solver;
+    int taken = s->system->friction_iterations; /* 0: as often as needed */
+    bool rubs = p->dissipation && p->dissipation->friction >= 0 && p->objective->s != 0;
+    /* while scripts still move points, where they push is not known */
+    return rubs && !p->objective->keeps_friction && taken != 1 && (taken == 0 || end) &&
+           s->script_fraction == 1;
+}
+
+BrioStatus brio__renew_friction(const BrioProblem *p, const double *q, bool end, BrioRenewal *r,
+                                bool *renewed)
+{
+    BrioSolver *s = p->solver;
+    int taken = s->system->friction_iterations;
+    bool more = 2 * s->iterations <= s->options.max_iterations && !(taken && r->late + 1 >= taken);
+    *renewed = false;
+    if (!renews(p, end) || !(more || end)) return BRIO_OK;
+    BrioMotion motion = brio__problem_motion(p, q);
+    brio__problem_positions(p, q, s->x);
+    double change;
+    BRIO_CHECK(brio__dissipation_renew(p->dissipation, p->potential, p->state, &motion, s->x,
+                                       s->difference, &change));
+    bool differs = change > unchanged && !(end && moves_little(p));
+    *renewed = differs && more && change > ldexp(unchanged, BRIO_MAX(r->late - 4, 0));
+    if (*renewed) brio__dissipation_adopt(p->dissipation);
+    r->late += *renewed && end;
+    s->totals.friction_renewals += *renewed;
+    s->totals.friction_open += end && differs && !*renewed;
+    return BRIO_OK;
+}

@@ -1,0 +1,25 @@
+/* Friction renewed while a minimisation goes on.
+ *
+ * Friction acts by normal forces, tangents and closest points that are taken at one pose and held
+ * (damping/friction.c). Taken at the start of the step they are late: what touches in this step
+ * would not rub in it. So they are taken anew at the points that a minimisation comes to, until the
+ * force of friction there changes by less than a thousandth, or by what moves the minimiser by less
+ * than the tolerance. That is a fixed-point iteration between the lag and the minimiser. Newton
+ * renews after every step, so that both converge together: this costs a pass over the contacts, and
+ * no more iterations unless the force changes. */
+#ifndef BRIO_RENEW_H
+#define BRIO_RENEW_H
+
+#include "problem.h"
+
+/* Of one minimisation. */
+typedef struct BrioRenewal {
+    int late; /* renewals where the minimisation would have ended */
+} BrioRenewal;
+
+/* At q, where the minimisation ends unless friction is renewed (`end`), or goes on. `renewed`: the
+ * objective is another one now, and its value and gradient at q are to be taken anew. */
+BrioStatus brio__renew_friction(const BrioProblem *problem, const double *q, bool end,
+                                BrioRenewal *renewal, bool *renewed);
+
+#endif
