@@ -55,6 +55,7 @@ typedef struct Descent {
     bool drowned;      /* what the slope promises is round-off */
     bool factored;     /* the last factor is of the last point, from which a whole step led here */
     int unsettled;     /* small steps after which barriers had not come to rest */
+    double pushed;     /* what the last step of scripts has raised the objective by; 0: relaxed */
     BrioRenewal renewal; /* of friction */
 } Descent;
 
@@ -140,7 +141,6 @@ static BrioStatus ended(Descent *d, double t, bool *end)
     *end = false;
     BRIO_CHECK(brio__renew_friction(d->p, d->q, d->small && (t == 1 || d->drowned), &d->renewal,
                                     &renewed));
-    if (renewed) climb(&d->ladder, s->iterations); /* the kinks are elsewhere now */
     double before = brio__seconds(), inner = inner_seconds(s), barrier = d->now.barrier;
     d->now = brio__problem_value(d->p, d->q, s->gradient);
     s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
@@ -156,28 +156,57 @@ static BrioStatus ended(Descent *d, double t, bool *end)
     return BRIO_OK;
 }
 
-/* While scripts are under way: a step together with them; where there is none, the script alone and
- * then a step of Newton's. */
+/* While scripts are under way: a step together with them. Returns its fraction in `t`, 0 where
+ * there is none. */
+static BrioStatus push_together(Descent *d, double *t)
+{
+    BrioSolver *s = d->s;
+    double way[3], before = brio__seconds(), inner = inner_seconds(s);
+    const double *residual = brio__push_residual(d->p, d->q, way);
+    s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
+    *t = 0;
+    if (!residual) return BRIO_OK;
+    BRIO_CHECK(step_for(d, residual));
+    before = brio__seconds(), inner = inner_seconds(s);
+    *t = brio__push_step(d->p, d->q, way, &d->now);
+    s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
+    return BRIO_OK;
+}
+
+/* A step of Newton's where scripts are now. Says whether it lowered the objective much, as part of
+ * what the last step of scripts had raised it by. */
+static BrioStatus relax(Descent *d, bool *much)
+{
+    double before = d->now.value;
+    BRIO_CHECK(direction(d));
+    descend(d);
+    d->now = brio__problem_value(d->p, d->q, d->s->gradient);
+    *much = before - d->now.value > 0.1 * d->pushed;
+    return BRIO_OK;
+}
+
+/* While scripts are under way: a step together with them, or of the script alone, and then as many
+ * of Newton's as find something to relax: barriers that are pressed on and on become ever
+ * stiffer. */
 static BrioStatus push(Descent *d)
 {
     BrioSolver *s = d->s;
-    double before = brio__seconds(), inner = inner_seconds(s);
-    double way[3];
-    const double *residual = brio__push_residual(d->p, d->q, way);
-    s->totals.gradient += brio__seconds() - before - (inner_seconds(s) - inner);
-    if (residual) {
-        BRIO_CHECK(step_for(d, residual));
-        before = brio__seconds(), inner = inner_seconds(s);
-        double t = brio__push_step(d->p, d->q, way, &d->now);
-        s->totals.line_search += brio__seconds() - before - (inner_seconds(s) - inner);
-        if (t > 0) return BRIO_OK;
+    double before = d->now.value, t;
+    bool much = false, moved;
+    if (d->pushed > 0) {
+        BRIO_CHECK(relax(d, &much));
+        if (!much) d->pushed = 0;
+        return BRIO_OK;
     }
-    bool moved = brio__push_alone(d->p, d->q);
-    if (moved) d->now = brio__problem_value(d->p, d->q, s->gradient);
-    BRIO_CHECK(direction(d));
-    if (descend(d) == 0 && !moved)
-        return brio__problem_finish(d->p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
-    d->now = brio__problem_value(d->p, d->q, s->gradient);
+    BRIO_CHECK(push_together(d, &t));
+    if (t == 0) {
+        moved = brio__push_alone(d->p, d->q);
+        d->now = brio__problem_value(d->p, d->q, s->gradient);
+        if (!moved) BRIO_CHECK(relax(d, &moved));
+        if (!moved)
+            return brio__problem_finish(d->p, BRIO_REASON_BLOCKED, BRIO_LINE_SEARCH_STALLED);
+    }
+    d->pushed = fmax(d->now.value - before, 0);
     return BRIO_OK;
 }
 
@@ -196,10 +225,13 @@ static BrioStatus minimise(const BrioProblem *p, double *q, BrioValue *value)
     BrioSolver *s = p->solver;
     Descent d = {.p = p, .s = s, .q = q, .ladder = {.wait = 1}, .last_speed = INFINITY};
     BRIO_CHECK(begin(&d));
+    /* as many until scripts have arrived, and as many again from there */
     int64_t max_iterations = (int64_t)s->options.max_iterations << BRIO_MIN(s->halved, 3);
-    for (s->iterations = 0; s->iterations < max_iterations;) {
+    int64_t last = max_iterations;
+    for (s->iterations = 0; s->iterations < last;) {
         if (!arrived(s)) {
             BRIO_CHECK(push(&d));
+            if (arrived(s)) last = s->iterations + max_iterations;
             continue;
         }
         BRIO_CHECK(direction(&d));

@@ -143,6 +143,22 @@ const double *brio__push_residual(const BrioProblem *p, const double *q, double 
     return moves && isfinite(brio__dot(s->system, residual, residual)) ? residual : NULL;
 }
 
+/* Whether the script might as well go t of what is left alone, since that leaves the objective
+ * lower than `value`: bodies that nothing presses have no reason to follow. */
+static bool better_alone(const BrioProblem *p, const double *q, double t, double value)
+{
+    BrioSolver *s = p->solver;
+    BrioLimit limit = s->limit;
+    double before = s->script_fraction, step = s->limit_step;
+    bool free = alone(p, q) >= t;
+    s->script_fraction = moved_on(before, t);
+    bool better = free && brio__problem_value(p, q, NULL).value < value;
+    s->script_fraction = before;
+    s->limit = limit;
+    s->limit_step = step;
+    return better;
+}
+
 double brio__push_step(const BrioProblem *p, double *q, const double way[3], BrioValue *now)
 {
     BrioSolver *s = p->solver;
@@ -154,13 +170,15 @@ double brio__push_step(const BrioProblem *p, double *q, const double way[3], Bri
         brio__combine(s->system, 1, q, t, s->step, s->trial);
         s->script_fraction = moved_on(before, t);
         BrioValue next = brio__problem_value(p, s->trial, s->gradient);
+        s->script_fraction = before;
         if (!isfinite(next.value)) continue;
+        if (better_alone(p, q, t, next.value)) break;
         memcpy(q, s->trial, 3 * (size_t)s->system->block_count * sizeof *q);
+        s->script_fraction = moved_on(before, t);
         *now = next;
         if (t == 1) s->limit.term = NULL;
         return t;
     }
-    s->script_fraction = before;
     *now = brio__problem_value(p, q, s->gradient);
     return 0;
 }
