@@ -63,12 +63,12 @@ static inline BrioSim *slope_block(const Slope *s, const char *integrator, doubl
 static inline void slope_rest(const Slope *s, BrioSim *sim)
 {
     static double x[3 * 64], v[3 * 64];
-    BrioSim *held = slope_block(s, "backward-euler", 0.01, 10);
-    step(held, 100);
-    brio_sim_positions(held, 0, x);
+    BrioSim *resting = slope_block(s, "backward-euler", 0.01, 10);
+    step(resting, 100);
+    brio_sim_positions(resting, 0, x);
     assert_int_equal(brio_sim_set_positions(sim, 0, x, NULL), BRIO_OK);
     assert_int_equal(brio_sim_set_velocities(sim, 0, v, NULL), BRIO_OK);
-    brio_sim_free(held);
+    brio_sim_free(resting);
 }
 
 static inline Slid slide(const Slope *s)

@@ -190,9 +190,8 @@ static const struct {
     {"QPSolver", "a setting of other solvers than the barrier"},
     {"useActiveSetConvergence", "a setting of other solvers than the barrier"},
     {"noActiveSetConvergence", "a setting of other solvers than the barrier"},
-    {"fricIterAmt",
-     "brio renews friction's normal forces and directions until they stay; "
-     "contact.friction_iterations in a scene limits that"},
+    {"fricIterAmt", "brio renews friction's normal forces and directions until they stay; "
+                    "contact.friction_iterations in a scene limits that"},
     {"restart", "brio run --resume continues a run of brio, not of another program"},
     {"NBCTimeRange", "brio has no force on a part of a body"},
 };

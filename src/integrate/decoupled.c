@@ -298,18 +298,21 @@ static BrioStatus search_solve(BrioStepper *s, double h, double *q, double *w, d
 }
 
 /* Adds what friction changes by alpha to dv and p = M dv; returns the work of it that is dissipated
- * with alpha = 1. */
+ * with alpha = 1. `fraction`: how much of the change is taken, so that with no alpha up to
+ * alpha_max friction gives energy back. */
 static double rub(BrioStepper *s, double h, const double *q, const double *w, double *dv, double *p,
-                  double dissipated)
+                  double dissipated, double *fraction)
 {
     double *f = brio_stepper_scratch(s, 3), added, all;
     if (!brio_stepper_friction_shift(s, w, h, f)) return 0;
-    brio_stepper_combine(s, 1, p, -h, f, p);
-    brio_stepper_mass_solve(s, p, dv);
     brio_stepper_count_friction(s, w, h, 1, f);
     brio_stepper_work(s, q, h, &added, &all);
     brio_stepper_count_friction(s, w, h, -1, f);
-    return all - dissipated;
+    double change = all - dissipated, most = -brio_stepper_value(s, "alpha_max") * change;
+    *fraction = dissipated < most ? fmax(dissipated, 0) / most : 1;
+    brio_stepper_combine(s, 1, p, -h * *fraction, f, p);
+    brio_stepper_mass_solve(s, p, dv);
+    return *fraction * change;
 }
 
 /* Whether a sparse search takes alpha = 1 in this step; `excess` is the error of the energy then.
@@ -339,7 +342,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     brio_stepper_work(s, q, h, &added, &dissipated);
     double keeps = exp(-decay_exponent(s, h));
     target = ground + keeps * (target + added - dissipated - ground);
-    double rubbed = rub(s, h, q, w, dv, p, dissipated);
+    double fraction = 0, rubbed = rub(s, h, q, w, dv, p, dissipated, &fraction);
 
     double square = brio_stepper_dot(s, dv, p), linear = brio_stepper_dot(s, w, p);
     linear -= keeps * rubbed;
@@ -353,7 +356,7 @@ static BrioStatus search_step(BrioStepper *s, double h)
     if (skips(s, excess - linear + square / 2)) alpha = 1;
     if (rubbed != 0) { /* counted at the same w as above */
         target -= alpha * keeps * rubbed;
-        brio_stepper_count_friction(s, w, h, alpha, brio_stepper_scratch(s, 3));
+        brio_stepper_count_friction(s, w, h, alpha * fraction, brio_stepper_scratch(s, 3));
     }
     brio_stepper_set_target(s, target, alpha);
     if (gain > 1) {
