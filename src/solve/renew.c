@@ -1,24 +1,25 @@
 /* Friction renewed while a minimisation goes on: when, and until when (renew.h).
  *
  * Whether this converges depends on how much friction changes the normal forces: by mu times height
- * over width for a block. Where it does not, it must end. So the change that counts as none doubles
- * with every renewal past the fourth where a minimisation would end, and nothing is renewed after
- * half of the iterations that a minimisation may take. Such solves are counted, and a run says how
- * many there were. */
+ * over width for a block. Where it does not, it must end. So from the fifth renewal on where a
+ * minimisation would end, a change counts as none that doubles with every one, and nothing is
+ * renewed after half of the iterations that a minimisation may take. Such solves are counted, and a
+ * run says how many there were. */
 #include "renew.h"
 
 /* A fraction of the force of friction that counts as none. */
 static const double unchanged = 1e-3;
 
-/* Whether a change of the gradient, in s->difference, moves the minimiser by less than the
- * tolerance, judged by the last factor. */
-static bool moves_little(const BrioProblem *p)
+/* Whether a change of the gradient, in s->difference, moves the minimiser by more than the
+ * tolerance, judged by the last factor; where that cannot be, whether it is a change at all. */
+static bool moves(const BrioProblem *p, double change)
 {
     BrioSolver *s = p->solver;
     const BrioObjective *o = p->objective;
-    if (s->constraints || s->linear->type->iterates) return false;
-    if (brio__linear_solve(s->linear, 1, s->difference, s->trial) != BRIO_OK) return false;
-    return o->s * o->a * brio__norm_max(s->system, s->trial) / o->h < s->options.tol;
+    if (change == 0) return false;
+    if (s->constraints || brio__linear_solve(s->linear, 1, s->difference, s->trial) != BRIO_OK)
+        return change > unchanged;
+    return !(o->s * o->a * brio__norm_max(s->system, s->trial) / o->h < s->options.tol);
 }
 
 /* Whether friction may be renewed at all, and at points where a minimisation goes on. */
@@ -45,8 +46,8 @@ BrioStatus brio__renew_friction(const BrioProblem *p, const double *q, bool end,
     double change;
     BRIO_CHECK(brio__dissipation_renew(p->dissipation, p->potential, p->state, &motion, s->x,
                                        s->difference, &change));
-    bool differs = change > unchanged && !(end && moves_little(p));
-    *renewed = differs && more && change > ldexp(unchanged, BRIO_MAX(r->late - 4, 0));
+    bool differs = end ? moves(p, change) : change > unchanged;
+    *renewed = differs && more && (r->late < 4 || change > ldexp(unchanged, r->late - 4));
     if (*renewed) brio__dissipation_adopt(p->dissipation);
     r->late += *renewed && end;
     s->totals.friction_renewals += *renewed;

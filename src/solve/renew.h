@@ -2,11 +2,12 @@
  *
  * Friction acts by normal forces, tangents and closest points that are taken at one pose and held
  * (damping/friction.c). Taken at the start of the step they are late: what touches in this step
- * would not rub in it. So they are taken anew at the points that a minimisation comes to, until the
- * force of friction there changes by less than a thousandth, or by what moves the minimiser by less
- * than the tolerance. That is a fixed-point iteration between the lag and the minimiser. Newton
- * renews after every step, so that both converge together: this costs a pass over the contacts, and
- * no more iterations unless the force changes. */
+ * would not rub in it. So they are taken anew at the points that a minimisation comes to: on its
+ * way where the force of friction changes by more than a thousandth, and where it would end until
+ * the change moves the minimiser by less than the tolerance. That is a fixed-point iteration
+ * between the lag and the minimiser. Newton renews after every step, so that both converge
+ * together: this costs a pass over the contacts, and no more iterations unless the force changes.
+ */
 #ifndef BRIO_RENEW_H
 #define BRIO_RENEW_H
 
