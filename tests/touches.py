@@ -81,7 +81,8 @@ ALLOWED.update({(member, "src/integrate/tableau.c"): "a tableau of that name" fo
 
 # How a member is added: the file it is made from, the words replaced in it, where its line goes,
 # the sources that read the table, and the command that must then print `shown`. What has no command
-# is only checked by the compiler: kernels with all obstacles take long, and a member changes a struct
+# is only checked by the compiler: kernels with all obstacles take long, and a member changes a
+# struct
 # that a hundred sources see.
 NEW = {
     "tet material": dict(

@@ -7,8 +7,10 @@
 >>> x.shape
 (289, 3)
 
-``load``, ``parse`` and ``open_run`` make a ``Sim``; ``run`` and ``compare`` write results into a folder; ``energy`` and ``integrator`` register functions of yours. What
-goes wrong is a ``brio.Error``; arrays of a wrong shape are a ``ValueError``. docs/python.md tells more, python/tutorial.py shows it.
+``load``, ``parse`` and ``open_run`` make a ``Sim``; ``run`` and ``compare`` write results into a
+folder; ``energy`` and ``integrator`` register functions of yours. What
+goes wrong is a ``brio.Error``; arrays of a wrong shape are a ``ValueError``. docs/python.md tells
+more, python/tutorial.py shows it.
 """
 from ._library import Error, Status  # before numpy: it chooses the kernels of OpenBLAS
 

@@ -1,6 +1,7 @@
 """The shared library: where it is, whether it fits, and its functions as ctypes sees them.
 
-The numbers and layouts here are those of ``brio/brio.h``; ``tests/python/test_layout.py`` compares them with the compiler's.
+The numbers and layouts here are those of ``brio/brio.h``; ``tests/python/test_layout.py`` compares
+them with the compiler's.
 """
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _double_p = POINTER(c_double)
 _int32_p = POINTER(c_int32)
 
 
-# ---- structs ---------------------------------------------------------------------------------------
+# ---- structs -------------------------------------------------------------------------------------
 
 
 class CError(Structure):
@@ -135,7 +136,7 @@ class CSimDef(Structure):
 LogFunction = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
 
 
-# ---- finding the library ---------------------------------------------------------------------------
+# ---- finding the library -------------------------------------------------------------------------
 
 
 def _candidates() -> List[str]:
@@ -156,7 +157,8 @@ def _candidates() -> List[str]:
 
 
 def find_program(place: str) -> Optional[str]:
-    """The program that belongs to a library: BRIO_PROGRAM, beside it, in bin/ of its prefix, or in the PATH."""
+    """The program that belongs to a library: BRIO_PROGRAM, beside it, in bin/ of its prefix, or in
+    the PATH."""
     library = pathlib.Path(place).resolve()
     near = [library.parent / "brio"] + [parent / "bin" / "brio" for parent in list(library.parents)[:3]] if "/" in place else []
     for program in [os.environ.get("BRIO_PROGRAM", ""), *near]:
@@ -166,7 +168,8 @@ def find_program(place: str) -> Optional[str]:
 
 
 def _choose_kernels(place: str) -> None:
-    """Where OpenBLAS does not know the processor it takes old kernels, and the program of brio starts itself again with better ones. They must be named before OpenBLAS
+    """Where OpenBLAS does not know the processor it takes old kernels, and the program of brio
+    starts itself again with better ones. They must be named before OpenBLAS
     is loaded; with the same ones, Python and the program give the same bits."""
     if "OPENBLAS_CORETYPE" in os.environ or not os.path.exists("/proc/self/maps"):
         return
@@ -332,7 +335,7 @@ for _name, (_result, *_arguments) in _PROTOTYPES.items():
     getattr(lib, _name).argtypes = _arguments
 
 
-# ---- statuses and errors ---------------------------------------------------------------------------
+# ---- statuses and errors -------------------------------------------------------------------------
 
 
 def _statuses() -> dict:

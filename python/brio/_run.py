@@ -22,7 +22,8 @@ Folder = Union[str, "os.PathLike[str]"]
 
 
 class Progress(NamedTuple):
-    """Where a run is: steps done and in all, simulated time and its end (s), total energy (J); within a step that takes long, what it is doing."""
+    """Where a run is: steps done and in all, simulated time and its end (s), total energy (J);
+    within a step that takes long, what it is doing."""
 
     step: int
     steps: int
@@ -33,7 +34,8 @@ class Progress(NamedTuple):
 
 
 class RunResult(NamedTuple):
-    """How a run ended. ``completed`` is False if it was stopped on request: ``resume=True`` continues it."""
+    """How a run ended. ``completed`` is False if it was stopped on request: ``resume=True``
+    continues it."""
 
     folder: str
     completed: bool
@@ -52,11 +54,15 @@ def _of(raw: CProgress) -> Progress:
 
 def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume: bool = False, progress: Optional[Callable[[Progress], Any]] = None,
         name: Optional[str] = None) -> RunResult:
-    """Runs a scene to its end and writes its results into a folder, as ``brio run`` does: the same bytes in energy.csv.
+    """Runs a scene to its end and writes its results into a folder, as ``brio run`` does: the same
+    bytes in energy.csv.
 
-    A folder with results is left alone, with ``brio.Error``, unless ``force`` (begin again) or ``resume`` (continue). ``progress`` is called before the first and
-    after every step, and ten times a second within one that takes more than a second; if it returns True, the run stops there. Ctrl-C stops it as well, with a
-    checkpoint. A step that fails is a ``brio.Error``, and so is an explosion, with the status ``EXPLODED``. ``brio view FOLDER`` makes the page report.html.
+    A folder with results is left alone, with ``brio.Error``, unless ``force`` (begin again) or
+    ``resume`` (continue). ``progress`` is called before the first and
+    after every step, and ten times a second within one that takes more than a second; if it returns
+    True, the run stops there. Ctrl-C stops it as well, with a
+    checkpoint. A step that fails is a ``brio.Error``, and so is an explosion, with the status
+    ``EXPLODED``. ``brio view FOLDER`` makes the page report.html.
 
     >>> import brio, tempfile
     >>> folder = tempfile.mkdtemp()
@@ -88,7 +94,8 @@ def run(scene: Scene, out: Folder, set: Sets = None, force: bool = False, resume
 
 
 def read_energy(folder: Folder) -> np.ndarray:
-    """The table energy.csv of a run as a structured array with a field for each column; what is empty is NaN."""
+    """The table energy.csv of a run as a structured array with a field for each column; what is
+    empty is NaN."""
     file = pathlib.Path(folder) / "energy.csv"
     with open(file, encoding="ascii") as text:
         names = text.readline().strip().split(",")
@@ -96,11 +103,12 @@ def read_energy(folder: Folder) -> np.ndarray:
     return np.array(rows, dtype=[(name, np.float64) for name in names])
 
 
-# ---- the program -----------------------------------------------------------------------------------
+# ---- the program ---------------------------------------------------------------------------------
 
 
 def program() -> str:
-    """The path of the program ``brio`` that belongs to the library: BRIO_PROGRAM, beside the library, or in the PATH."""
+    """The path of the program ``brio`` that belongs to the library: BRIO_PROGRAM, beside the
+    library, or in the PATH."""
     found = find_program(lib.brio_place)
     if found:
         return found
@@ -109,10 +117,13 @@ def program() -> str:
 
 def compare(scene: Scene, integrators: Sequence[Any], h: Sequence[Any] = (), out: Optional[Folder] = None, reference: Optional[str] = None, set: Sets = None,
             force: bool = False) -> Dict[str, Any]:
-    """One scene with many integrators and step sizes, through the program's ``brio compare``; returns what it writes to compare.json.
+    """One scene with many integrators and step sizes, through the program's ``brio compare``;
+    returns what it writes to compare.json.
 
-    An integrator is a name or a map with ``type`` and parameters, a step size a number or a text like ``"1/120"``. Without ``out`` the folder with plots
-    and report.html is not kept. Integrators and energies of yours are unknown to the program: run those with ``brio.run``.
+    An integrator is a name or a map with ``type`` and parameters, a step size a number or a text
+    like ``"1/120"``. Without ``out`` the folder with plots
+    and report.html is not kept. Integrators and energies of yours are unknown to the program: run
+    those with ``brio.run``.
 
     >>> import brio
     >>> table = brio.compare("cloth", ["backward-euler", {"type": "a-search"}], h=["1/60"], set={"time.end": 0.1})
@@ -141,7 +152,7 @@ def compare(scene: Scene, integrators: Sequence[Any], h: Sequence[Any] = (), out
     return json.loads(done.stdout)
 
 
-# ---- what there is ---------------------------------------------------------------------------------
+# ---- what there is -------------------------------------------------------------------------------
 
 
 def _names(at: Any) -> List[str]:
@@ -200,7 +211,8 @@ _log: Any = None
 
 
 def set_log(function: Optional[Callable[[str, str], None]]) -> None:
-    """A function of (level, message) that hears what the library has to say; None: silence. Levels are "debug", "info", "warning" and "error".
+    """A function of (level, message) that hears what the library has to say; None: silence. Levels
+    are "debug", "info", "warning" and "error".
 
     An exception in it comes out of the call during which it was raised.
 

@@ -21,7 +21,7 @@ Vector = Any  #: three numbers
 __all__ = ["Iteration", "Sim", "State", "Ledger", "Hand", "Attachment", "load", "parse", "open_run"]
 
 
-# ---- scenes ----------------------------------------------------------------------------------------
+# ---- scenes --------------------------------------------------------------------------------------
 
 
 def _plain(value: Any) -> Any:
@@ -62,9 +62,11 @@ def _add_sets(source: CSource, sets: Sets) -> None:
 
 
 def load(scene: Scene, set: Sets = None, name: Optional[str] = None) -> "Sim":
-    """A simulation of a scene: a file, the name of a scene that ships with brio (``brio.scenes()``), or a dict of the same keys.
+    """A simulation of a scene: a file, the name of a scene that ships with brio
+    (``brio.scenes()``), or a dict of the same keys.
 
-    ``set`` changes values as ``--set`` of the program does. ``name`` is what messages call a dict; mesh files are looked for beside it.
+    ``set`` changes values as ``--set`` of the program does. ``name`` is what messages call a dict;
+    mesh files are looked for beside it.
 
     >>> import brio
     >>> with brio.load("cloth", set={"time.h": 1/120, "integrator": "bdf2"}) as sim:
@@ -102,7 +104,8 @@ def _open(source: CSource) -> "Sim":
 
 
 def open_run(folder: "Union[str, os.PathLike[str]]") -> "Sim":
-    """A simulation in the state in which ``brio run`` or ``brio.run`` left its folder. Nothing is written there."""
+    """A simulation in the state in which ``brio run`` or ``brio.run`` left its folder. Nothing is
+    written there."""
     pointer, error = c_void_p(), CError()
     status = _callbacks.call(lib.brio_run_open, os.fsencode(folder), byref(pointer), byref(error))
     if status:
@@ -110,13 +113,16 @@ def open_run(folder: "Union[str, os.PathLike[str]]") -> "Sim":
     return Sim(_Handle(pointer.value))
 
 
-# ---- memory ----------------------------------------------------------------------------------------
+# ---- memory --------------------------------------------------------------------------------------
 
 
 class Iteration(NamedTuple):
-    """A look into a step while it is made: the step's number from 1, start and length (s) of the piece of it that is tried and how often it was halved, iterations that
-    are done, what is left (m/s) beside the tolerance (NaN where there is none), contacts, the fraction of their way that scripted vertices have come, and who cut the
-    last iteration short: names of two bodies or obstacles and their distance (m), or of one body."""
+    """A look into a step while it is made: the step's number from 1, start and length (s) of the
+    piece of it that is tried and how often it was halved, iterations that
+    are done, what is left (m/s) beside the tolerance (NaN where there is none), contacts, the
+    fraction of their way that scripted vertices have come, and who cut the
+    last iteration short: names of two bodies or obstacles and their distance (m), or of one
+    body."""
 
     step: int
     time: float
@@ -137,7 +143,8 @@ def iteration_of(raw: CIteration) -> Iteration:
 
 
 class _Handle:
-    """Owns the C simulation, which goes when nobody refers to this any more: neither a Sim nor an array that looks into its memory."""
+    """Owns the C simulation, which goes when nobody refers to this any more: neither a Sim nor an
+    array that looks into its memory."""
 
     __slots__ = ("pointer", "lock", "views", "watch", "__weakref__")
 
@@ -208,14 +215,17 @@ def field_values(fields: Any, given: Mapping[str, Any], what: str) -> "ctypes.Ar
     return values
 
 
-# ---- what is read ----------------------------------------------------------------------------------
+# ---- what is read --------------------------------------------------------------------------------
 
 
 class Ledger(CLedger):
-    """What a simulation holds at an instant, in J, kg m/s, m: the attributes of ``BrioLedger`` in brio.h.
+    """What a simulation holds at an instant, in J, kg m/s, m: the attributes of ``BrioLedger`` in
+    brio.h.
 
-    ``time``, ``kinetic``, ``elastic``, ``gravity``, ``attachment``, ``contact``, ``potential``, ``total``, ``target``, ``alpha``, ``added``,
-    ``dissipated``, ``dissipated_by``, ``remainder``, ``unfinished``, ``momentum``, ``angular``, ``centre``, ``friction``, ``min_distance``,
+    ``time``, ``kinetic``, ``elastic``, ``gravity``, ``attachment``, ``contact``, ``potential``,
+    ``total``, ``target``, ``alpha``, ``added``,
+    ``dissipated``, ``dissipated_by``, ``remainder``, ``unfinished``, ``momentum``, ``angular``,
+    ``centre``, ``friction``, ``min_distance``,
     ``rods``, ``step``, ``iterations``, ``contacts``. What does not exist is NaN.
     """
 
@@ -243,7 +253,8 @@ class Ledger(CLedger):
 
 
 class State:
-    """A copy of everything that changes: time, positions, velocities, hands, history. ``Sim.snapshot`` makes it, ``Sim.restore`` takes it."""
+    """A copy of everything that changes: time, positions, velocities, hands, history.
+    ``Sim.snapshot`` makes it, ``Sim.restore`` takes it."""
 
     def __init__(self, pointer: int, sim: _Handle):
         self._pointer, self._sim = pointer, weakref.ref(sim)
@@ -255,7 +266,8 @@ class State:
 class Attachment:
     """Where an attachment or a hand is, what it holds and how firmly.
 
-    ``body`` and ``vertices`` of it with their ``weights``; ``point``, where it is, and ``grip``, where what it holds is; ``k`` in N/m.
+    ``body`` and ``vertices`` of it with their ``weights``; ``point``, where it is, and ``grip``,
+    where what it holds is; ``k`` in N/m.
     """
 
     def __init__(self, raw: CHand):
@@ -312,12 +324,16 @@ Body = Union[int, str]
 
 
 class Sim:
-    """A simulation: bodies, their state, an integrator and a solver. Made by ``brio.load``, ``brio.parse`` or ``brio.open_run``.
+    """A simulation: bodies, their state, an integrator and a solver. Made by ``brio.load``,
+    ``brio.parse`` or ``brio.open_run``.
 
-    A ``with`` block closes it at its end; without one it goes with the last reference. After ``close`` every call raises ``brio.Error``. Arrays that
-    look into its memory (``q``, ``v``, ``triangles``, ``edges``, ``tets``) stay valid after that: the memory goes with the last of them.
+    A ``with`` block closes it at its end; without one it goes with the last reference. After
+    ``close`` every call raises ``brio.Error``. Arrays that
+    look into its memory (``q``, ``v``, ``triangles``, ``edges``, ``tets``) stay valid after that:
+    the memory goes with the last of them.
 
-    One thread at a time: a call while another thread is inside, or from a function that brio itself called, raises ``brio.Error``.
+    One thread at a time: a call while another thread is inside, or from a function that brio itself
+    called, raises ``brio.Error``.
     """
 
     def __init__(self, handle: _Handle):
@@ -388,7 +404,8 @@ class Sim:
     def step(self, count: int = 1, h: Optional[float] = None) -> None:
         """So many steps, of the scene's step size or of ``h`` seconds.
 
-        A step that cannot be done raises ``brio.Error`` and leaves the state as it was before that step.
+        A step that cannot be done raises ``brio.Error`` and leaves the state as it was before that
+        step.
         """
         for _ in range(count):
             status = self._call(lib.brio_sim_step, None) if h is None else self._call(lib.brio_sim_step_by, h, None)
@@ -400,8 +417,10 @@ class Sim:
         self._check(self._call(lib.brio_sim_settle, None))
 
     def watch(self, function: Optional[Callable[[Iteration], Any]]) -> None:
-        """A function of a ``brio.Iteration`` that every iteration of a step calls; None: no more. If it returns True, the step ends: ``brio.Error`` with the status
-        STOPPED, and the state is as before the step. Exceptions of it, Ctrl-C included, come out of ``step``. It must not use the simulation.
+        """A function of a ``brio.Iteration`` that every iteration of a step calls; None: no more.
+        If it returns True, the step ends: ``brio.Error`` with the status
+        STOPPED, and the state is as before the step. Exceptions of it, Ctrl-C included, come out of
+        ``step``. It must not use the simulation.
 
         >>> import brio, time
         >>> sim = brio.load("cloth")
@@ -446,7 +465,8 @@ class Sim:
         return self._vertices[self._body(body)]
 
     def positions(self, body: Body = 0, out: Optional[np.ndarray] = None) -> np.ndarray:
-        """Positions of a body's vertices, an array of n x 3 of your own; ``out`` is filled instead of a new one.
+        """Positions of a body's vertices, an array of n x 3 of your own; ``out`` is filled instead
+        of a new one.
 
         >>> import brio
         >>> sim = brio.load("cloth")
@@ -461,7 +481,8 @@ class Sim:
         return self._read(lib.brio_sim_velocities, body, out, "velocities")
 
     def set_positions(self, x: Any, body: Body = 0) -> None:
-        """Moves a body's vertices. Fixed ones stay; what the energy changes by is booked in the ledger's ``added``."""
+        """Moves a body's vertices. Fixed ones stay; what the energy changes by is booked in the
+        ledger's ``added``."""
         self._write(lib.brio_sim_set_positions, body, x, "positions")
 
     def set_velocities(self, v: Any, body: Body = 0) -> None:
@@ -513,9 +534,11 @@ class Sim:
 
     @property
     def q(self) -> np.ndarray:
-        """The coordinates themselves, not a copy: a read-only array that shows every step. 3 for each vertex that is not fixed, 12 for an affine body.
+        """The coordinates themselves, not a copy: a read-only array that shows every step. 3 for
+        each vertex that is not fixed, 12 for an affine body.
 
-        ``sim.q.copy()`` keeps an instant. Change them through ``set_positions``, which keeps the books.
+        ``sim.q.copy()`` keeps an instant. Change them through ``set_positions``, which keeps the
+        books.
         """
         return self._state_view(lib.brio_state_q)
 
@@ -576,14 +599,16 @@ class Sim:
         self._call(lambda sim: lib.brio_state_assign(lib.brio_sim_state(sim), state._pointer))
 
     def save(self, file: "Union[str, os.PathLike[str]]", force: bool = False) -> None:
-        """A checkpoint in a file. One that is there is kept, with ``brio.Error``, unless ``force``."""
+        """A checkpoint in a file. One that is there is kept, with ``brio.Error``, unless
+        ``force``."""
         error = CError()
         status = self._call(lib.brio_sim_save, os.fsencode(file), bool(force), byref(error))
         if status:
             raise error_of(status, error)
 
     def resume(self, file: "Union[str, os.PathLike[str]]") -> None:
-        """Takes up a checkpoint that was saved from the same scene, and goes on from there to the same bits."""
+        """Takes up a checkpoint that was saved from the same scene, and goes on from there to the
+        same bits."""
         error = CError()
         status = self._call(lib.brio_sim_restore, os.fsencode(file), byref(error))
         if status:
@@ -592,7 +617,8 @@ class Sim:
     # ---- taking part ---------------------------------------------------------------------------
 
     def grab(self, point: Vector, body: Optional[Body] = None, k: Optional[float] = None) -> Hand:
-        """A hand that holds the point of a body's surface nearest to ``point``; of all bodies if none is given. ``k`` is how firm it is, in N/m.
+        """A hand that holds the point of a body's surface nearest to ``point``; of all bodies if
+        none is given. ``k`` is how firm it is, in N/m.
 
         >>> import brio
         >>> sim = brio.load("cloth")
@@ -618,7 +644,8 @@ class Sim:
         return Hand(self, number.value)
 
     def grab_ray(self, origin: Vector, direction: Vector, k: Optional[float] = None) -> Optional[Hand]:
-        """A hand where a ray first meets a body, with the place as ``hit``; None if it meets nothing."""
+        """A hand where a ray first meets a body, with the place as ``hit``; None if it meets
+        nothing."""
         number, hit = c_int(-1), np.zeros(3)
         start, along = vector(origin, "grab_ray"), vector(direction, "grab_ray")
         self._check(self._call(lib.brio_sim_grab_ray, start.ctypes, along.ctypes, np.nan if k is None else k, byref(number), hit.ctypes, None))

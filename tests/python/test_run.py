@@ -1,4 +1,5 @@
-"""Runs through the program and through Python give the same bytes; stopping, resuming, comparing."""
+"""Runs through the program and through Python give the same bytes; stopping, resuming,
+comparing."""
 import inspect
 import json
 import os
