@@ -170,17 +170,8 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     const BrioBody *b = &s->body[i];
     const BrioEnergy *energy = s->term[b->term].energy;
     char vertices[32], tets[32], springs[32];
-    BrioQuality q = brio__quality(&(BrioMeshView){.x = x + 3 * b->first,
-                                                  .vertices = b->count,
-                                                  .tets = b->tet_count,
-                                                  .tet = b->tet,
-                                                  .edges = b->edge_count,
-                                                  .edge = b->edge,
-                                                  .triangles = b->triangle_count,
-                                                  .triangle = b->triangle});
-    int64_t masses, first_mass = brio__body_masses(b, &masses);
-    double mass = 0;
-    for (int64_t v = first_mass; v < first_mass + masses; v++) mass += s->vertex_mass[v];
+    BrioQuality q = brio__body_quality(b, x);
+    double mass = brio__body_mass(s, i);
     if (q.inverted) {
         const int32_t *n = b->tet + 4 * q.first_inverted;
         bool fatal = energy->traits & BRIO_ENERGY_INFINITE;

@@ -66,6 +66,18 @@ static inline char *read_all(const char *name, size_t *size)
     return text;
 }
 
+/* Whether two files have the same bytes; says so if not. */
+static inline bool same_file(const char *a, const char *b)
+{
+    size_t m = 0, n = 0;
+    char *x = read_all(a, &m), *y = read_all(b, &n);
+    bool same = x && y && m == n && !memcmp(x, y, m);
+    if (!same) print_error("%s and %s differ\n", a, b);
+    free(x);
+    free(y);
+    return same;
+}
+
 static inline int remove_one(const char *path, const struct stat *info, int kind, struct FTW *walk)
 {
     (void)info, (void)kind, (void)walk;

@@ -25,17 +25,6 @@ static const char columns[] = "step,time,kinetic,elastic,gravity,contact,potenti
                               "alpha,added,dissipated,px,py,pz,lx,ly,lz,"
                               "comx,comy,comz,iterations,contacts,min_distance";
 
-static bool same_file(const char *a, const char *b)
-{
-    size_t m = 0, n = 0;
-    char *x = read_all(a, &m), *y = read_all(b, &n);
-    bool same = x && y && m == n && !memcmp(x, y, m);
-    if (!same) print_error("%s and %s differ\n", a, b);
-    free(x);
-    free(y);
-    return same;
-}
-
 /* Tables and all frames of two runs, byte for byte. */
 static void assert_same_results(const char *a, const char *b)
 {

@@ -257,7 +257,7 @@ static void creases(void **unused)
     assert_int_equal(sharp, 36);         /* 12 edges of 3 */
     assert_int_equal(flat, 6 * 12 + 54); /* inside the sides, and diagonals */
     for (int32_t v = 0; v < s->vertex_count; v++)
-        assert_int_equal(s->vertex_count_of[v], 1); /* closed surfaces */
+        assert_int_equal(s->vertex_factor[v], 1); /* closed surfaces */
     brio_sim_free(sim);
 }
 

@@ -12,6 +12,17 @@
 
 static const double rubber = 1e6; /* Pa */
 
+static void all_pass(const Plates *selection, size_t count)
+{
+    int failed = 0;
+    plates_head();
+    for (size_t i = 0; i < count; i++) {
+        static Pushed pushed;
+        failed += !plates_pass(&selection[i], &pushed);
+    }
+    assert_int_equal(failed, 0);
+}
+
 static void one_plate(void **state)
 {
     static const Plates selection[] = {
@@ -21,13 +32,7 @@ static void one_plate(void **state)
         {1, 300, 1.0 / 1000, rubber, "a-search"},
     };
     (void)state;
-    int failed = 0;
-    plates_head();
-    for (size_t i = 0; i < BRIO_COUNT(selection); i++) {
-        static Pushed pushed;
-        failed += !plates_pass(&selection[i], &pushed);
-    }
-    assert_int_equal(failed, 0);
+    all_pass(selection, BRIO_COUNT(selection));
 }
 
 static void two_plates(void **state)
@@ -39,13 +44,7 @@ static void two_plates(void **state)
         {2, 10, 1.0 / 30, 1e8, "bdf2"},
     };
     (void)state;
-    int failed = 0;
-    plates_head();
-    for (size_t i = 0; i < BRIO_COUNT(selection); i++) {
-        static Pushed pushed;
-        failed += !plates_pass(&selection[i], &pushed);
-    }
-    assert_int_equal(failed, 0);
+    all_pass(selection, BRIO_COUNT(selection));
 }
 
 int main(void)

@@ -244,16 +244,6 @@ static void answered_inside(void **state)
     remove_tree("endless");
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    size_t m = 0, n = 0;
-    char *x = read_all(a, &m), *y = read_all(b, &n);
-    bool same = x && y && m == n && !memcmp(x, y, m);
-    free(x);
-    free(y);
-    return same;
-}
-
 /* Signals and kills at random moments of long steps, the first among them, and then to the end: the
  * same bytes. */
 static void resumed_to_the_same(void **state)

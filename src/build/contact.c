@@ -126,12 +126,7 @@ double brio__contact_stiffness(const BrioBuilder *b, const BrioSystem *s)
 {
     if (!isnan(b->contact.kappa)) return b->contact.kappa;
     double heaviest = 0, g = brio__hypot3(b->gravity);
-    for (int i = 0; i < s->body_count; i++) {
-        double mass = 0;
-        int64_t count, first = brio__body_masses(&s->body[i], &count);
-        for (int64_t v = first; v < first + count; v++) mass += s->vertex_mass[v];
-        heaviest = fmax(heaviest, mass);
-    }
+    for (int i = 0; i < s->body_count; i++) heaviest = fmax(heaviest, brio__body_mass(s, i));
     return 20 * heaviest * (g > 0 ? g : 9.8) / b->contact.dhat;
 }
 

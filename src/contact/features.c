@@ -140,10 +140,10 @@ BrioStatus brio__features_add(BrioFeatures *f, int32_t v, int32_t face, const do
         int32_t edge = s->face_edge[3 * (int64_t)face + k], u = p->node[k];
         int32_t edge_face = s->edge_face[s->edge_face_start[edge]];
         int32_t vertex_face = s->vertex_face[s->vertex_face_start[u]];
-        int32_t of_edge = s->edge_count_of[edge], of_vertex = s->vertex_count_of[u];
+        int32_t of_edge = s->edge_factor[edge], of_vertex = s->vertex_factor[u];
         if (own) {
-            of_edge = brio__edge_count_without(s, edge, v, &edge_face);
-            of_vertex = brio__vertex_count_without(s, u, v, &vertex_face);
+            of_edge = brio__edge_factor_without(s, edge, v, &edge_face);
+            of_vertex = brio__vertex_factor_without(s, u, v, &vertex_face);
         }
         if (of_edge && edge_face == face) BRIO_CHECK(add_edge(f, v, edge, x, reach, of_edge));
         if (of_vertex && vertex_face == face) BRIO_CHECK(add_vertex(f, v, u, x, reach, of_vertex));

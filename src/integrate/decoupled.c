@@ -308,8 +308,8 @@ static double rub(BrioStepper *s, double h, const double *q, const double *w, do
     brio_stepper_count_friction(s, w, h, 1, f);
     brio_stepper_work(s, q, h, &added, &all);
     brio_stepper_count_friction(s, w, h, -1, f);
-    double change = all - dissipated, most = -brio_stepper_value(s, "alpha_max") * change;
-    *fraction = dissipated < most ? fmax(dissipated, 0) / most : 1;
+    double change = all - dissipated, limit = -brio_stepper_value(s, "alpha_max") * change;
+    *fraction = dissipated < limit ? fmax(dissipated, 0) / limit : 1;
     brio_stepper_combine(s, 1, p, -h * *fraction, f, p);
     brio_stepper_mass_solve(s, p, dv);
     return *fraction * change;

@@ -31,18 +31,8 @@ static void measure(BrioExplosion *e, const BrioSystem *s, const double *x)
     }
     e->extent = sqrt(square);
     e->edge = INFINITY;
-    for (int i = 0; i < s->body_count; i++) {
-        const BrioBody *b = &s->body[i];
-        BrioQuality q = brio__quality(&(BrioMeshView){.x = x + 3 * b->first,
-                                                      .vertices = b->count,
-                                                      .tets = b->tet_count,
-                                                      .tet = b->tet,
-                                                      .edges = b->edge_count,
-                                                      .edge = b->edge,
-                                                      .triangles = b->triangle_count,
-                                                      .triangle = b->triangle});
-        e->edge = fmin(e->edge, q.edge_min);
-    }
+    for (int i = 0; i < s->body_count; i++)
+        e->edge = fmin(e->edge, brio__body_quality(&s->body[i], x).edge_min);
     e->edge = brio__partition_min(s->partition, e->edge);
 }
 

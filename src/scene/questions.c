@@ -77,12 +77,10 @@ static void learn_body(Asking *a, int i)
 {
     const BrioBody *b = &a->system->body[i];
     Facts *f = &a->facts[i];
-    BrioQuality q = brio__quality(&(BrioMeshView){
-        .x = a->x + 3 * b->first, .vertices = b->count, .tets = b->tet_count, .tet = b->tet});
-    int64_t masses, first = brio__body_masses(b, &masses);
+    BrioQuality q = brio__body_quality(b, a->x);
     double h = a->scene->def.h;
     f->size = brio__hypot_distance3(q.high, q.low);
-    for (int64_t v = first; v < first + masses; v++) f->mass += a->system->vertex_mass[v];
+    f->mass = brio__body_mass(a->system, i);
     for (int64_t v = b->first; v < b->first + b->count; v++)
         f->speed = fmax(f->speed, brio__hypot3(a->v + 3 * v));
     material_facts(a, i, f);

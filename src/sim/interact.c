@@ -190,14 +190,6 @@ static void lean_on_free(const BrioSystem *s, const Place *place, BrioGrip *grip
         grip->weight[i] = sum > 1e-9 ? grip->weight[i] / sum : 1.0 / free;
 }
 
-static double mass_of(const BrioSystem *s, int body)
-{
-    int64_t count, first = brio__body_masses(&s->body[body], &count);
-    double sum = 0;
-    for (int64_t v = first; v < first + count; v++) sum += s->vertex_mass[v];
-    return sum;
-}
-
 static BrioStatus hold(BrioSim *sim, const Place *place, double k, int *hand, BrioError *error)
 {
     const BrioSystem *s = sim->system;
@@ -214,7 +206,7 @@ static BrioStatus hold(BrioSim *sim, const Place *place, double k, int *hand, Br
                       "body \"%s\" is fixed there (vertex %lld): a hand can hold only what moves",
                       s->body[place->body].name,
                       (long long)(place->vertex[0] - s->body[place->body].first));
-    grip.k = isnan(k) ? 4 * M_PI * M_PI * 25 * mass_of(s, place->body) : k;
+    grip.k = isnan(k) ? 4 * M_PI * M_PI * 25 * brio__body_mass(s, place->body) : k;
     brio__grip_place(s, &grip, state->q, grip.point);
     state->hand[h] = grip;
     *hand = h;

@@ -3,7 +3,7 @@
  *
  * The energy of a point p before a surface S is a sum over triangles, edges and vertices,
  *
- *     E(p) = sum_F b(d(p, F)) + sum_E count_E b(d(p, E)) + sum_u count_u b(d(p, u)).
+ *     E(p) = sum_F b(d(p, F)) + sum_E n_E b(d(p, E)) + sum_u n_u b(d(p, u)).
  *
  * For each r, the triangles, edges and vertices that are nearer than r add up to the Euler
  * characteristic of the part of S within the ball of radius r around p: each meets the ball in a
@@ -40,20 +40,21 @@ static BrioStatus allocate(BrioSurface *s)
     s->vertex_face = brio__calloc(3 * faces, sizeof(int32_t));
     s->vertex_edge_start = brio__calloc(vertices + 1, sizeof(int32_t));
     s->vertex_edge = brio__alloc(2 * edges, sizeof(int32_t));
-    s->edge_count_of = brio__alloc(edges, sizeof(int32_t));
-    s->vertex_count_of = brio__alloc(vertices, sizeof(int32_t));
+    s->edge_factor = brio__alloc(edges, sizeof(int32_t));
+    s->vertex_factor = brio__alloc(vertices, sizeof(int32_t));
     s->edge_crease = brio__alloc(edges, sizeof(double));
     s->vertex_crease = brio__alloc(vertices, sizeof(double));
     s->vertex_owner = brio__alloc(vertices, sizeof(int32_t));
     return s->edge_face_start && s->edge_face && s->vertex_face_start && s->vertex_face &&
-                   s->vertex_edge_start && s->vertex_edge && s->edge_count_of &&
-                   s->vertex_count_of && s->edge_crease && s->vertex_crease && s->vertex_owner
+                   s->vertex_edge_start && s->vertex_edge && s->edge_factor && s->vertex_factor &&
+                   s->edge_crease && s->vertex_crease && s->vertex_owner
                ? BRIO_OK
                : BRIO_ERROR_MEMORY;
 }
 
-/* Inverts a table of `width` targets for each of `count` sources; -1 and targets of sources that
- * `keep` leaves out do not count. */
+/* Inverts a table of `width` targets for each of `count` sources: the sources of each target. With
+ * `triangle` the sources are primitives, of which only triangles count, and without `target` the
+ * targets are their corners. */
 static void invert(const int32_t *target, int width, int32_t count, const BrioPrimitive *triangle,
                    int32_t targets, int32_t *start, int32_t *source)
 {
@@ -78,7 +79,7 @@ static bool has(const BrioPrimitive *face, int32_t v)
     return face->node[0] == v || face->node[1] == v || face->node[2] == v;
 }
 
-int32_t brio__edge_count_without(const BrioSurface *s, int32_t edge, int32_t v, int32_t *face)
+int32_t brio__edge_factor_without(const BrioSurface *s, int32_t edge, int32_t v, int32_t *face)
 {
     int32_t triangles = 0;
     *face = -1;
@@ -89,7 +90,7 @@ int32_t brio__edge_count_without(const BrioSurface *s, int32_t edge, int32_t v, 
     return triangles ? 1 - triangles : 0;
 }
 
-int32_t brio__vertex_count_without(const BrioSurface *s, int32_t u, int32_t v, int32_t *face)
+int32_t brio__vertex_factor_without(const BrioSurface *s, int32_t u, int32_t v, int32_t *face)
 {
     int32_t triangles = 0, edges = 0, any;
     *face = -1;
@@ -98,7 +99,7 @@ int32_t brio__vertex_count_without(const BrioSurface *s, int32_t u, int32_t v, i
         if (triangles++ == 0) *face = s->vertex_face[k];
     }
     for (int32_t k = s->vertex_edge_start[u]; k < s->vertex_edge_start[u + 1]; k++)
-        edges += brio__edge_count_without(s, s->vertex_edge[k], v, &any);
+        edges += brio__edge_factor_without(s, s->vertex_edge[k], v, &any);
     return triangles ? 1 - triangles - edges : 0;
 }
 
@@ -157,11 +158,11 @@ BrioStatus brio__surface_creases(BrioSurface *s, const BrioSystem *system)
         for (int k = 0; k < 3; k++)
             s->vertex_owner[s->primitive[i].node[k]] = s->primitive[i].owner;
     for (int32_t e = 0; e < s->edge_count; e++) {
-        s->edge_count_of[e] = brio__edge_count_without(s, e, -1, &any);
+        s->edge_factor[e] = brio__edge_factor_without(s, e, -1, &any);
         s->edge_crease[e] = keeps_shape(system, s->vertex_owner[s->edge[2 * e]]) ? crease(s, e) : 1;
     }
     for (int32_t v = 0; v < s->vertex_count; v++) {
-        s->vertex_count_of[v] = brio__vertex_count_without(s, v, -1, &any);
+        s->vertex_factor[v] = brio__vertex_factor_without(s, v, -1, &any);
         bool lone = s->vertex_edge_start[v] == s->vertex_edge_start[v + 1];
         s->vertex_crease[v] = lone ? 1 : 0;
         for (int32_t k = s->vertex_edge_start[v]; k < s->vertex_edge_start[v + 1]; k++)

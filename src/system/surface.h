@@ -8,8 +8,8 @@
  *
  * What edges and vertices count for in sums over a surface (creases.c):
  *
- *     count_E = 1 - (triangles of E),
- *     count_u = 1 - (triangles of u) - sum of count_E over the edges of u,
+ *     n_E = 1 - (triangles of E),
+ *     n_u = 1 - (triangles of u) - sum of n_E over the edges of u,
  *
  * so that the triangles, edges and vertices around any point of the surface add up to one. */
 #ifndef BRIO_SURFACE_H
@@ -52,7 +52,7 @@ typedef struct BrioSurface {
     int32_t *edge_face_start, *edge_face;
     int32_t *vertex_face_start, *vertex_face;
     int32_t *vertex_edge_start, *vertex_edge;
-    int32_t *edge_count_of, *vertex_count_of; /* count_E, count_u */
+    int32_t *edge_factor, *vertex_factor; /* n_E, n_u */
     /* how sharp they are: 0 in a flat part of a rigid surface, 1 on what is sharp or bends */
     double *edge_crease, *vertex_crease;
     int32_t *vertex_owner; /* bodies come first, then obstacles */
@@ -70,12 +70,12 @@ typedef struct BrioSurface {
 #define BRIO_SURFACE_ARRAYS(X, s) \
     X(vertex, (s)->vertex_count) X(rest, 3 * (int64_t)(s)->vertex_count) \
     X(fixed, (s)->vertex_count) X(vertex_owner, (s)->vertex_count) \
-    X(vertex_count_of, (s)->vertex_count) X(vertex_crease, (s)->vertex_count) \
+    X(vertex_factor, (s)->vertex_count) X(vertex_crease, (s)->vertex_count) \
     X(vertex_face_start, (int64_t)(s)->vertex_count + 1) \
     X(vertex_edge_start, (int64_t)(s)->vertex_count + 1) \
     X(vertex_edge, 2 * (int64_t)(s)->edge_count) \
     X(edge, 2 * (int64_t)(s)->edge_count) X(edge_square, (s)->edge_count) \
-    X(edge_count_of, (s)->edge_count) X(edge_crease, (s)->edge_count) \
+    X(edge_factor, (s)->edge_count) X(edge_crease, (s)->edge_count) \
     X(edge_face_start, (int64_t)(s)->edge_count + 1) \
     X(primitive, (s)->primitive_count) X(face_edge, 3 * (int64_t)(s)->primitive_count) \
     X(vertex_face, 3 * (int64_t)(s)->primitive_count) \
@@ -96,9 +96,9 @@ BrioStatus brio__surface_creases(BrioSurface *surface, const BrioSystem *system)
 /* The same counts on the part of a surface that does not touch its vertex v: those of the
  * triangles without v. Zero triangles: the edge or vertex is not there. `face`: the first of the
  * triangles. v < 0: of the whole surface. */
-int32_t brio__edge_count_without(const BrioSurface *surface, int32_t edge, int32_t v,
-                                 int32_t *face);
-int32_t brio__vertex_count_without(const BrioSurface *surface, int32_t vertex, int32_t v,
-                                   int32_t *face);
+int32_t brio__edge_factor_without(const BrioSurface *surface, int32_t edge, int32_t v,
+                                  int32_t *face);
+int32_t brio__vertex_factor_without(const BrioSurface *surface, int32_t vertex, int32_t v,
+                                    int32_t *face);
 
 #endif

@@ -235,6 +235,26 @@ void brio__system_velocities(const BrioSystem *system, const BrioState *state, c
     }
 }
 
+double brio__body_mass(const BrioSystem *s, int body)
+{
+    int64_t count, first = brio__body_masses(&s->body[body], &count);
+    double sum = 0;
+    for (int64_t v = first; v < first + count; v++) sum += s->vertex_mass[v];
+    return sum;
+}
+
+BrioQuality brio__body_quality(const BrioBody *b, const double *x)
+{
+    return brio__quality(&(BrioMeshView){.x = x + 3 * b->first,
+                                         .vertices = b->count,
+                                         .tets = b->tet_count,
+                                         .tet = b->tet,
+                                         .edges = b->edge_count,
+                                         .edge = b->edge,
+                                         .triangles = b->triangle_count,
+                                         .triangle = b->triangle});
+}
+
 int brio__system_owner(const BrioSystem *s, int64_t vertex)
 {
     bool body = vertex < s->body_vertices;

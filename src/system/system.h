@@ -15,6 +15,7 @@
 
 #include "surface.h"
 #include "../energy/energy.h"
+#include "../mesh/quality.h"
 #include "../partition.h"
 #include "skin.h"
 
@@ -215,6 +216,10 @@ static inline int64_t brio__body_masses(const BrioBody *body, int64_t *count)
     *count = body->mass_point < 0 ? body->count : 4;
     return body->mass_point < 0 ? body->first : body->mass_point;
 }
+
+double brio__body_mass(const BrioSystem *system, int body);
+/* Its size and the shapes of its elements at world positions x. */
+BrioQuality brio__body_quality(const BrioBody *body, const double *x);
 
 /* Whose a world vertex is: a body, its mass points included, or body_count + an obstacle. Anchors
  * are nobody's: -1. */
