@@ -4,6 +4,7 @@
  * state, K the exact Hessian of the potential, by the power method; a symplectic step is stable up
  * to h = 2/omega [Hairer2006, I.1]. */
 #include "proof.h"
+#include "settings.h"
 
 #include "internal.h"
 
@@ -13,7 +14,7 @@
 
 /* ---- sizes and shapes ------------------------------------------------------------------- */
 
-static void quality_json(BrioJson *json, const BrioQuality *q, int64_t tets)
+static void quality_json(BrioJson *json, const BrioMeshQuality *q, int64_t tets)
 {
     brio__json_open(json, "low", '[');
     for (int r = 0; r < 3; r++) brio__json_real(json, NULL, q->low[r]);
@@ -32,7 +33,7 @@ static void quality_json(BrioJson *json, const BrioQuality *q, int64_t tets)
     brio__json_integer(json, "inverted", q->inverted);
 }
 
-static void quality_text(const BrioQuality *q, int64_t tets)
+static void quality_text(const BrioMeshQuality *q, int64_t tets)
 {
     printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g m\n", q->low[0], q->low[1], q->low[2],
            q->high[0], q->high[1], q->high[2]);
@@ -95,7 +96,7 @@ static bool is_mesh(const char *name)
     return false;
 }
 
-static BrioQuality quality_of(const BrioMesh *mesh)
+static BrioMeshQuality quality_of(const BrioMesh *mesh)
 {
     return brio__quality(&(BrioMeshView){.x = mesh->x,
                                          .vertices = mesh->vertex_count,
@@ -122,7 +123,7 @@ static int check_mesh(const char *name, bool as_json)
     if (status == BRIO_OK && !tets) status = brio__mesh_check_springs(mesh, &wrong);
     if (status != BRIO_OK)
         find(&found, true, "%s", wrong.message[0] ? wrong.message : brio_status_text(status));
-    BrioQuality q = quality_of(mesh);
+    BrioMeshQuality q = quality_of(mesh);
     BrioMeasure m = {0};
     BrioStatus measured = brio__measure(mesh, &m, &wrong);
     if (status == BRIO_OK && measured != BRIO_OK) find(&found, true, "%s", wrong.message);
@@ -170,7 +171,7 @@ static void check_body(const BrioSystem *s, int i, const double *x, BrioJson *js
     const BrioBody *b = &s->body[i];
     const BrioEnergy *energy = s->term[b->term].energy;
     char vertices[32], tets[32], springs[32];
-    BrioQuality q = brio__body_quality(b, x);
+    BrioMeshQuality q = brio__body_quality(b, x);
     double mass = brio__body_mass(s, i);
     if (q.inverted) {
         const int32_t *n = b->tet + 4 * q.first_inverted;
@@ -337,19 +338,6 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
     }
 }
 
-/* The values that the run will have. */
-static void settings_json(const BrioScene *scene, BrioJson *json)
-{
-    const BrioSystem *s = scene->system;
-    bool contact = s->surface || s->analytic_count;
-    const double *param = scene->state->param + s->contact_params;
-    brio__json_open(json, "settings", '{');
-    brio__json_real(json, "dhat", contact ? param[BRIO_CONTACT_DHAT] : NAN);
-    brio__json_real(json, "kappa", contact ? param[BRIO_CONTACT_KAPPA] : NAN);
-    brio__json_real(json, "tol", scene->def.solver.tol);
-    brio__json_close(json, '}');
-}
-
 static void add_questions(const BrioScene *scene, Findings *found)
 {
     BrioQuestions *questions = brio__alloc(1, sizeof *questions);
@@ -412,7 +400,10 @@ static int check_scene(const char *name, const char *const *sets, int set_count,
     if (as_json) brio__json_close(&json, ']');
     int written = check_intersections(scene, x, picture, as_json ? &json : NULL, &found);
     add_questions(scene, &found);
-    if (as_json) settings_json(scene, &json);
+    if (as_json)
+        settings_json(scene, &json);
+    else
+        show_settings(scene);
     if (!found.fatal) advise(scene, as_json ? &json : NULL, &found);
     brio__free(x);
     brio__scene_free(scene);

@@ -32,6 +32,8 @@ static void prepare(Sample *s, const BrioEnergy *energy)
     if (energy->element == BRIO_ELEMENT_CONTACT || energy->element == BRIO_ELEMENT_PAIR)
         /* samples lie on both sides of it */
         values[brio__fields_offset(energy->fields, "dhat")] = 1;
+    if (energy->element == BRIO_ELEMENT_CONTACT || energy->element == BRIO_ELEMENT_PAIR)
+        values[brio__fields_offset(energy->fields, "kappa")] = 1e5;
     /* the same */
     if (energy->element == BRIO_ELEMENT_FRICTION)
         values[brio__fields_offset(energy->fields, "eps")] = 1;

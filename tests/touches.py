@@ -64,6 +64,8 @@ ALLOWED = {
     ("newton", "src/scene/scene.c"): "the default of a scene",
     ("newton", "src/scene/solver.c"): "the default of a scene",
     ("auto", "src/scene/solver.c"): "the default of a scene",
+    ("auto", "src/scene/contact.c"): "a value that the scene leaves open",
+    ("auto", "cli/settings.c"): "a value that the scene leaves open",
     ("auto", "src/cluster/cluster.c"): "means petsc on several processes",
     ("petsc", "src/cluster/cluster.c"): "the solver of several processes",
     ("petsc", "src/scene/solver.c"): "says how to get it where it is not built",

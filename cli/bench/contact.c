@@ -12,7 +12,7 @@ static BrioSim *layers(int n)
     int length =
         snprintf(text, sizeof text,
                  "time: {h: 1/120, end: 1}\nintegrator: backward-euler\nsolver: {tol: 1e-3}\n"
-                 "contact: {type: ipc, dhat: 1e-3, kappa: 1e5, mu: 0.3}\n"
+                 "contact: {type: ipc, dhat: 1e-3, kappa: 1e5, mu: 0.3, epsv: 1e-3}\n"
                  "obstacles: [{type: plane, point: [0, 0, 0], normal: [0, 1, 0]}]\n"
                  "bodies:\n"
                  "  - {name: below, shape: {type: box, size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}, "

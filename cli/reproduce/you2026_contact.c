@@ -74,7 +74,8 @@ typedef struct Drop {
 
 static const Drop drops[2] = {
     {"stairs",
-     "contact: {type: ipc, dhat: 0.5e-3, mu: 0.2}\nobstacles: [{type: stairs, count: 5, width: 1, "
+     "contact: {type: ipc, dhat: 0.5e-3, kappa: 1e5, mu: 0.2, epsv: 1e-3}\nobstacles: [{type: "
+     "stairs, count: 5, width: 1, "
      "height: 0.15, depth: 0.25}, {type: plane, normal: [0, 1, 0]}]\nbodies:\n"
      "  - shape: {type: ball, radius: 0.125, cells: 5}\n    material: {type: neo-hookean, E: 2e5, "
      "nu: 0.3, rho: 1000}\n    transform: {translate: [0.97, 1.2, 0]}\n",
@@ -82,7 +83,7 @@ static const Drop drops[2] = {
      NAN,
      {0, 2, 1}},
     {"trampoline",
-     "contact: {type: ipc, dhat: 0.5e-3}\nbodies:\n"
+     "contact: {type: ipc, dhat: 0.5e-3, kappa: 1e5}\nbodies:\n"
      "  - shape: {type: capsule, radius: 0.1, height: 0.5, cells: 2}\n    material: {type: "
      "neo-hookean, E: 1e5, nu: 0.3, rho: 1000}\n"
      "    transform: {rotate: [[0, 0, 1], 75], translate: [0.03, 0.55, 0.02]}\n"
@@ -101,12 +102,12 @@ static double rest_of(Report *r, const Drop *d)
     bool stairs = d == &drops[0];
     BrioSim *sim =
         stairs
-            ? report_scene(r,
-                           "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-6}\ncontact: {type: ipc, dhat: "
-                           "0.5e-3}\nobstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n"
-                           "  - shape: {type: ball, radius: 0.125, cells: 5}\n    material: {type: "
-                           "neo-hookean, E: 2e5, nu: 0.3, rho: 1000}\n"
-                           "    transform: {translate: [0, 0.13, 0]}\n")
+            ? report_scene(
+                  r, "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-6}\ncontact: {type: ipc, dhat: "
+                     "0.5e-3, kappa: 1e5}\nobstacles: [{type: plane, normal: [0, 1, 0]}]\nbodies:\n"
+                     "  - shape: {type: ball, radius: 0.125, cells: 5}\n    material: {type: "
+                     "neo-hookean, E: 2e5, nu: 0.3, rho: 1000}\n"
+                     "    transform: {translate: [0, 0.13, 0]}\n")
             : report_scene(r,
                            "gravity: [0, -9.8, 0]\nsolver: {tol: 1e-4, max_iterations: 1000}\n%s",
                            d->text);
@@ -233,11 +234,12 @@ static BrioSim *dice(Report *r, const char *integrator, double rate)
         rubs += snprintf(friction + rubs, sizeof friction - (size_t)rubs,
                          "%s{between: [die%d, floor], mu: %.17g}", i ? ", " : "", i, i * i / 49.0);
     }
-    return report_scene(r,
-                        "time: {h: %.17g}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: {tol: "
-                        "0.01}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5, friction: [%s]}\n"
-                        "obstacles: [{type: plane, name: floor, normal: [0, 1, 0]}]\nbodies:\n%s",
-                        1 / rate, integrator, friction, text);
+    return report_scene(
+        r,
+        "time: {h: %.17g}\ngravity: [0, -9.8, 0]\nintegrator: %s\nsolver: {tol: "
+        "0.01}\ncontact: {type: ipc, dhat: 1e-3, kappa: 1e5, epsv: 1e-3, friction: [%s]}\n"
+        "obstacles: [{type: plane, name: floor, normal: [0, 1, 0]}]\nbodies:\n%s",
+        1 / rate, integrator, friction, text);
 }
 
 typedef struct Roll {

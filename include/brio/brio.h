@@ -299,22 +299,29 @@ BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t v
  * trait BRIO_END_IS_SOLVED can be used with them. Penalties are springs of stiffness kappa that
  * push back what came closer than dhat to an obstacle or, with `self`, vertices that came closer
  * than that to each other; they may be passed. */
+/* For values that brio can choose itself, from meshes, masses and stiffness (docs/defaults.md). */
+#define BRIO_AUTO INFINITY
+
 typedef struct BrioContactDef {
     /* "ipc", "cubic", "penalty" ...: `brio list laws`; NULL: ipc */
     const char *law;
-    double dhat; /* m */
+    /* m; BRIO_AUTO: a tenth of the shortest of the bodies' median edges, at most 1/500 of the size
+     * of the smallest body */
+    double dhat;
     /* m, of penalties: below this distance vertices push each other apart, those of one body if
      * they are farther apart at rest; 0: never */
     double self;
-    double kappa;     /* N/m; NAN: kappa dhat is twenty times the weight of the heaviest body */
+    double kappa;     /* N/m; BRIO_AUTO or NAN: by pair of bodies, as stiff as what touches */
     double thickness; /* m: distances count from there */
     double mu;        /* coefficient of friction, unless brio_builder_friction says otherwise */
-    double epsv;      /* m/s: friction holds below this speed instead of sliding */
+    /* m/s: friction holds below this speed instead of sliding; BRIO_AUTO: 3e-4 of the speed that
+     * the smallest body has after falling by its size */
+    double epsv;
     /* how often friction takes its normal forces in a solve: 1, at the start of the step only; 0,
      * until its force no longer changes */
     int friction_iterations;
 } BrioContactDef;
-BRIO_API BrioContactDef brio_default_contact(void); /* ipc, 1e-3, 0, 1e5, 0, 0, 1e-3, 0 */
+BRIO_API BrioContactDef brio_default_contact(void); /* ipc, and all values BRIO_AUTO or 0 */
 /* Without it, bodies meet planes only, by such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
 /* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be
@@ -384,13 +391,22 @@ BRIO_API const double *brio_state_v(const BrioState *state);
 
 typedef struct BrioSim BrioSim; /* a system, its state, an integrator and a solver */
 
+/* What a solve is for; it decides what tol is if that is BRIO_AUTO. */
+typedef enum BrioQuality {
+    BRIO_QUALITY_AUTO,    /* film with barrier contact, exact without */
+    BRIO_QUALITY_PREVIEW, /* 3e-3 of the speed that the smallest body has after falling by its size
+                           */
+    BRIO_QUALITY_FILM,    /* 3e-4 of it; with friction 0.01 epsv */
+    BRIO_QUALITY_EXACT    /* 1e-8 m/s */
+} BrioQuality;
+
 typedef struct BrioSolverOptions {
     /* "newton": minimises; "root": solves gradient = 0 with the merit |gradient|^2/2, for
      * comparison; "local-global": a fixed number of iterations with a constant matrix, for real
      * time */
     const char *type;
     const char *linear; /* "auto", "cholesky", "ldlt", "pcg", "petsc": `brio list solvers` */
-    double tol;         /* m/s: Newton stops when max|dq|/h < tol */
+    double tol;         /* m/s: Newton stops when max|dq|/h < tol; BRIO_AUTO: by `quality` */
     int max_iterations;
     double linear_tol; /* relative residual of iterative linear solvers */
     int max_halvings;  /* how often a step that fails is tried again in halves */
@@ -402,6 +418,7 @@ typedef struct BrioSolverOptions {
     int memory;
     /* of linear solvers that have some of their own (petsc: "-pc_type ..."); NULL: none */
     const char *linear_options;
+    BrioQuality quality;
 } BrioSolverOptions;
 BRIO_API BrioSolverOptions brio_default_solver(void);
 

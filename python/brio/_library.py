@@ -121,7 +121,7 @@ class CBodyDef(Structure):
 
 class CSolverOptions(Structure):
     _fields_ = [("type", c_char_p), ("linear", c_char_p), ("tol", c_double), ("max_iterations", c_int), ("linear_tol", c_double), ("max_halvings", c_int),
-                ("iterations", c_int), ("single_precision", c_int), ("memory", c_int), ("linear_options", c_char_p)]
+                ("iterations", c_int), ("single_precision", c_int), ("memory", c_int), ("linear_options", c_char_p), ("quality", c_int)]
 
 
 class CDamping(Structure):

@@ -197,8 +197,10 @@ BrioStatus brio__build_scripts(BrioBuilder *builder, BrioSystem *system);
 
 BrioStatus brio__build_pairs(const BrioBuilder *builder, BrioSystem *system, BrioError *error);
 BrioStatus brio__build_surface(const BrioBuilder *builder, BrioSystem *system, BrioError *error);
-/* kappa of contact, N/m. */
-double brio__contact_stiffness(const BrioBuilder *builder, const BrioSystem *system);
+/* Values of contact that the scene leaves to brio (auto.c): lengths when the surface is there, the
+ * stiffness when the state is. */
+BrioStatus brio__choose_lengths(BrioBuilder *builder, BrioSystem *system);
+BrioStatus brio__choose_stiffness(const BrioBuilder *builder, BrioSystem *system, BrioState *state);
 void brio__build_state(const BrioBuilder *builder, const BrioSystem *system, BrioState *state);
 /* Fails if a vertex of the initial state is not in front of a plane. */
 BrioStatus brio__check_distances(BrioBuilder *builder, const BrioSystem *system,

@@ -2,15 +2,15 @@
  * see each other, terms of contacts with obstacles that have a formula, and the surface for all
  * other pairs.
  *
- * The energy of a contact is that of a law, b(d) (energy/law.h); kappa auto is kappa dhat = 20 m g
- * with the mass m of the heaviest body. */
+ * The energy of a contact is that of a law, b(d) (energy/law.h); auto.c chooses what a scene leaves
+ * open. */
 #include "../contact/contact.h"
 
 #include "build.h"
 
 BrioContactDef brio_default_contact(void)
 {
-    return (BrioContactDef){.law = "ipc", .dhat = 1e-3, .kappa = 1e5, .epsv = 1e-3};
+    return (BrioContactDef){.law = "ipc", .dhat = BRIO_AUTO, .kappa = BRIO_AUTO, .epsv = BRIO_AUTO};
 }
 
 void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
@@ -52,7 +52,7 @@ static BrioStatus check_numbers(const BrioBuilder *b, BrioError *error)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "there is no contact law of that name: `brio list laws` has them");
     if (!(c->dhat == 0 && brio__law_default(brio__contact_law(b), "dhat", 1) == 0) &&
-        (!(c->dhat > 0) || isinf(c->dhat) || c->kappa <= 0 || isinf(c->kappa)))
+        (!(c->dhat > 0) || c->kappa <= 0))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "contact with dhat = %g m and kappa = %g N/m: both must be positive",
                            c->dhat, c->kappa);
@@ -62,7 +62,7 @@ static BrioStatus check_numbers(const BrioBuilder *b, BrioError *error)
                            "each other apart, of contact of type penalty",
                            c->self);
     if (!(c->thickness >= 0) || isinf(c->thickness) || !(c->mu >= 0) || isinf(c->mu) ||
-        !(c->epsv > 0) || isinf(c->epsv))
+        !(c->epsv > 0))
         return brio__error(error, BRIO_ERROR_INPUT,
                            "contact with thickness = %g m, mu = %g and epsv = %g m/s: none may be "
                            "negative, and epsv must be positive",
@@ -120,16 +120,6 @@ BrioStatus brio__check_contact(BrioBuilder *b, BrioError *error)
     return check_along_x(b, error);
 }
 
-/* What `auto` is: kappa dhat is twenty weights of the heaviest body, on this planet where there is
- * no gravity. */
-double brio__contact_stiffness(const BrioBuilder *b, const BrioSystem *s)
-{
-    if (!isnan(b->contact.kappa)) return b->contact.kappa;
-    double heaviest = 0, g = brio__hypot3(b->gravity);
-    for (int i = 0; i < s->body_count; i++) heaviest = fmax(heaviest, brio__body_mass(s, i));
-    return 20 * heaviest * (g > 0 ? g : 9.8) / b->contact.dhat;
-}
-
 /* Number among bodies and obstacles; -1: there is none of that number. */
 static int owner_of(const BrioSystem *s, int number)
 {
@@ -179,7 +169,6 @@ BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)
     s->analytic_count = b->analytic_count;
     s->law = brio__law_find(b->contact.law);
     s->barrier = brio__contact_law(b)->traits & BRIO_LAW_FORBIDS;
-    s->epsv = b->contact.epsv;
     s->friction_iterations = b->contact.friction_iterations;
     for (int k = 0; k < b->analytic_count; k++) {
         BrioTerm *term;

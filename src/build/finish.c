@@ -19,9 +19,12 @@ static BrioStatus build(BrioBuilder *b, BrioSystem *s, BrioState **state, BrioEr
         brio__build_rods(b, s) != BRIO_OK || brio__build_scripts(b, s) != BRIO_OK)
         return brio__no_memory(error);
     BRIO_CHECK(brio__build_surface(b, s, error));
+    if (brio__choose_lengths(b, s) != BRIO_OK) return brio__no_memory(error);
     if (brio__state_create(s, 0, state) != BRIO_OK) return brio__no_memory(error);
     brio__build_state(b, s, *state);
-    BrioStatus apart = brio__check_distances(b, s, *state, error);
+    BrioStatus apart = brio__choose_stiffness(b, s, *state) == BRIO_OK
+                           ? brio__check_distances(b, s, *state, error)
+                           : brio__no_memory(error);
     if (apart != BRIO_OK) {
         brio_state_free(*state);
         *state = NULL;

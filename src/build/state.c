@@ -59,12 +59,11 @@ static void fill_anchors(const BrioBuilder *b, const BrioSystem *s, BrioState *s
 static void fill_contact(const BrioBuilder *b, const BrioSystem *s, BrioState *state)
 {
     const BrioContactDef *c = &b->contact;
-    const double kappa = brio__contact_stiffness(b, s);
     const bool vertices = brio__meets_by_vertices(b);
-    const double analytic[] = {[BRIO_CONTACT_KAPPA] = kappa,
+    const double analytic[] = {[BRIO_CONTACT_KAPPA] = c->kappa,
                                [BRIO_CONTACT_DHAT] = c->dhat,
                                [BRIO_CONTACT_THICKNESS] = c->thickness};
-    const double pairs[] = {[BRIO_CONTACT_KAPPA] = kappa,
+    const double pairs[] = {[BRIO_CONTACT_KAPPA] = c->kappa,
                             [BRIO_CONTACT_DHAT] = vertices ? c->self : c->dhat,
                             [BRIO_CONTACT_THICKNESS] = vertices ? 0 : c->thickness};
     for (int k = 0; k < s->analytic_count; k++) {

@@ -357,6 +357,7 @@ static void split_terms(Split *w)
     to->law = s->law;
     to->barrier = s->barrier;
     to->epsv = s->epsv;
+    to->fall_speed = s->fall_speed;
     to->friction_iterations = s->friction_iterations;
     to->contact_params = to->param_count;
     to->param_count += BRIO_CONTACT_PARAMS;
@@ -383,6 +384,8 @@ static void split_contact(Split *w)
     BrioSystem *to = w->to;
     int64_t owners = s->body_count + s->obstacle_count;
     if (s->friction) to->friction = copy_of(w, s->friction, owners * owners, sizeof *s->friction);
+    if (s->stiffness)
+        to->stiffness = copy_of(w, s->stiffness, owners * owners, sizeof *s->stiffness);
     if (s->excluded) to->excluded = copy_of(w, s->excluded, owners * owners, sizeof *s->excluded);
     to->obstacle = room(w, s->obstacle_count, sizeof *to->obstacle);
     for (int i = 0; !w->failed && i < s->obstacle_count; i++, to->obstacle_count++) {

@@ -24,6 +24,8 @@
 /* between bodies it acts between vertices only, below `self`; otherwise between surfaces: vertex
  * and triangle, edge and edge */
 #define BRIO_LAW_VERTICES 2
+/* its force grows without bound: whatever presses is carried */
+#define BRIO_LAW_UNBOUNDED 4
 
 /* Parameters of every law, in this order; `self` is a distance of the contact, not of the law. */
 enum { BRIO_LAW_KAPPA, BRIO_LAW_DHAT, BRIO_LAW_THICKNESS };
@@ -58,8 +60,10 @@ typedef struct Law {
 /* The fields of a barrier; each law says in a sentence what kappa means to it. */
 /* clang-format off */
 #define BRIO_BARRIER_FIELDS(sentence) \
-    {"kappa", BRIO_REAL, "N/m|auto", 1e5, 1e-300, 1e15, 0, sentence}, \
-    {"dhat", BRIO_REAL, "m", 1e-3, 1e-300, 1e9, 0, "Distance below which the barrier acts."}, \
+    {"kappa", BRIO_REAL, "N/m|auto", INFINITY, 1e-300, 1e15, 0, sentence}, \
+    {"dhat", BRIO_REAL, "m|auto", INFINITY, 1e-300, 1e9, 0, \
+     "Distance below which the barrier acts; auto: a tenth of the median edge, at most 1/500 of " \
+     "the smallest body."}, \
     {"thickness", BRIO_REAL, "m", 0, 0, 1e9, 0, \
      "Distances count from there: surfaces stay that far apart at least."}
 /* clang-format on */

@@ -11,11 +11,11 @@
 #define LAW_SYMBOL ipc
 #define LAW_NAME "ipc"
 #define LAW_CITATION "Li2020"
-#define LAW_TRAITS BRIO_LAW_FORBIDS
+#define LAW_TRAITS (BRIO_LAW_FORBIDS | BRIO_LAW_UNBOUNDED)
 
 static const BrioField fields[] = {
-    BRIO_BARRIER_FIELDS(
-        "Stiffness; auto: kappa dhat is twenty times the weight of the heaviest body."),
+    BRIO_BARRIER_FIELDS("Stiffness; auto: by pair of bodies, as stiff as the softer of them is "
+                        "(docs/defaults.md)."),
     {0}};
 
 #ifdef BRIO_KERNEL_ISA

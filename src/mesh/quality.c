@@ -3,7 +3,7 @@
 
 #include "../vec.h"
 
-static void add_tet(const BrioMeshView *m, int64_t t, BrioQuality *q)
+static void add_tet(const BrioMeshView *m, int64_t t, BrioMeshQuality *q)
 {
     const double *p[4];
     double longest = 0;
@@ -24,7 +24,7 @@ static void add_tet(const BrioMeshView *m, int64_t t, BrioQuality *q)
     if (!(volume > 0) && q->inverted++ == 0) q->first_inverted = t;
 }
 
-static void add_line(const BrioMeshView *m, int32_t a, int32_t b, BrioQuality *q)
+static void add_line(const BrioMeshView *m, int32_t a, int32_t b, BrioMeshQuality *q)
 {
     double length = brio__distance3(m->x + 3 * (int64_t)a, m->x + 3 * (int64_t)b);
     q->edge_min = fmin(q->edge_min, length);
@@ -32,9 +32,9 @@ static void add_line(const BrioMeshView *m, int32_t a, int32_t b, BrioQuality *q
 }
 
 /* Edges count where there are no tets, those of triangles where there are neither. */
-BrioQuality brio__quality(const BrioMeshView *m)
+BrioMeshQuality brio__quality(const BrioMeshView *m)
 {
-    BrioQuality q = {.low = {INFINITY, INFINITY, INFINITY},
+    BrioMeshQuality q = {.low = {INFINITY, INFINITY, INFINITY},
                      .high = {-INFINITY, -INFINITY, -INFINITY},
                      .edge_min = INFINITY,
                      .tet_min = INFINITY,

@@ -14,15 +14,15 @@ typedef struct BrioMeshView {
 
 enum { BRIO_POOR_SHAPE = 20 }; /* a tet beyond it asks for small steps */
 
-typedef struct BrioQuality {
+typedef struct BrioMeshQuality {
     double volume;
     double low[3], high[3];
     double edge_min, edge_max;
     double tet_min, tet_max; /* volumes */
     double worst;            /* shape of a tet */
     int64_t worst_tet, inverted, first_inverted;
-} BrioQuality;
+} BrioMeshQuality;
 
-BrioQuality brio__quality(const BrioMeshView *elements);
+BrioMeshQuality brio__quality(const BrioMeshView *elements);
 
 #endif

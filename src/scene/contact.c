@@ -14,12 +14,14 @@ static const BrioKey contact_keys[] = {
     {KEY_REAL("mu", "", 0, 0, 1e9,
               "Coefficient of friction of all pairs that `friction` does not name."),
      KEY_INTO(BrioContactDef, mu)},
-    {KEY_REAL("epsv", "m/s", 1e-3, KEY_POSITIVE, 1e9,
-              "Speed below which friction holds; what rests may creep that fast."),
-     KEY_INTO(BrioContactDef, epsv)},
+    {KEY_REAL("epsv", "m/s|auto", INFINITY, KEY_POSITIVE, 1e9,
+              "Speed below which friction holds; what rests may creep that fast. auto: 3e-4 of "
+              "the speed that the smallest body has after falling by its size."),
+     KEY_WORDS("auto"), KEY_INTO(BrioContactDef, epsv)},
     {KEY_INTEGER("friction_iterations", 0, 0, 1000,
                  "How often friction takes its normal forces in a step: 1: at the start only, so "
-                 "that it is late by a step; 0: until its force no longer changes."),
+                 "that it is late by a step; 0: until its force no longer changes. With quality: "
+                 "preview the default is 1."),
      KEY_INTO(BrioContactDef, friction_iterations)},
     {KEY_LIST("friction", "Coefficients of single pairs."), KEY_WORDS("[]")},
     {KEY_LIST("exclude", "Pairs of bodies, materials or obstacles that pass through each other; "
@@ -337,7 +339,6 @@ static BrioStatus read_law(BrioNode *node, const BrioLaw *law, BrioContactDef *d
         brio_fields_defaults(law->fields, values);
     for (int k = 0; law->fields[k].name; k++)
         *brio__contact_member(def, law->fields[k].name) = values[k];
-    if (isinf(def->kappa)) def->kappa = NAN; /* auto */
     return BRIO_OK;
 }
 
@@ -355,6 +356,8 @@ BrioStatus brio__read_contact(BrioNode *root, const BrioScene *scene, BrioBuilde
     if (!contact) return BRIO_OK;
     BRIO_CHECK(find_law(contact, &law, error));
     BRIO_CHECK(read_law(contact, law, &def, error));
+    bool given = contact->kind == BRIO_NODE_MAP && brio__node_get(contact, "friction_iterations");
+    if (scene->def.solver.quality == BRIO_QUALITY_PREVIEW && !given) def.friction_iterations = 1;
     if (law->traits & BRIO_LAW_VERTICES && !any && def.self == 0)
         return brio__node_key_error(contact, error,
                                     "contact of type %s is between bodies and obstacles: add "

@@ -77,7 +77,7 @@ static void learn_body(Asking *a, int i)
 {
     const BrioBody *b = &a->system->body[i];
     Facts *f = &a->facts[i];
-    BrioQuality q = brio__body_quality(b, a->x);
+    BrioMeshQuality q = brio__body_quality(b, a->x);
     double h = a->scene->def.h;
     f->size = brio__hypot_distance3(q.high, q.low);
     f->mass = brio__body_mass(a->system, i);
@@ -236,7 +236,7 @@ static void ask_steps(Asking *a)
             "%s moves %.3g times its own size (%.3g m) in a step of %.3g s: nothing of what it "
             "meets is resolved; take time.h = %.2g or less",
             who, a->facts[i].way_per_step, a->facts[i].size, h, step_of_own_size(a, i));
-    if (scene->def.solver.tol >= 1)
+    if (scene->def.solver.tol >= 1 && scene->def.solver.tol != BRIO_AUTO)
         ask(a,
             "solver.tol = %.3g m/s: Newton may leave every vertex with an error of that speed; "
             "1e-3 of the speeds in play is a good choice for pictures",

@@ -12,6 +12,7 @@ typedef struct Top {
     int64_t version;
     const char *title;
     double gravity[3];
+    int quality;
 } Top;
 
 static const BrioKey scene_keys[] = {
@@ -33,6 +34,11 @@ static const BrioKey scene_keys[] = {
      KEY_TAKES("list of bodies"), KEY_REQUIRED},
     {KEY_LIST("probes", "Vertices whose positions are written to probes.csv.")},
     {KEY_MAP("output", "What is written.")},
+    {KEY_CHOICE("quality", "auto|preview|film|exact", 0,
+                "How exactly steps are solved where solver.tol does not say it: preview is fast, "
+                "film is for the eye, exact is for measurements; auto: film with barrier contact, "
+                "exact without. Nothing intersects in any of them."),
+     KEY_INTO(Top, quality)},
     {KEY_OTHER("contact", "a name, or a map",
                "Contact of bodies with each other, with themselves and with obstacles; absent: "
                "they pass through each other.")},
@@ -98,6 +104,7 @@ static BrioStatus read_top(BrioNode *root, BrioScene *scene, BrioBuilder *builde
     scene->title = brio__strdup(top.title);
     if (!scene->title) return brio__no_memory(error);
     brio_builder_gravity(builder, top.gravity);
+    scene->def.solver.quality = (BrioQuality)top.quality;
     return refuse_later(root, error);
 }
 

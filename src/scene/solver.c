@@ -21,8 +21,9 @@ static const BrioKey solver_keys[] = {
     {KEY_OTHER("linear", "a name, or a map",
                "Linear solver: `brio list solvers`. On several processes auto is petsc."),
      KEY_DEFAULT("auto"), KEY_INTO(BrioSolverOptions, linear)},
-    {KEY_REAL("tol", "m/s", 1e-8, KEY_POSITIVE, 1e9, "Newton stops when max|dq|/h is below it."),
-     KEY_INTO(BrioSolverOptions, tol)},
+    {KEY_REAL("tol", "m/s|auto", INFINITY, KEY_POSITIVE, 1e9,
+              "Newton stops when max|dq|/h is below it; auto: by `quality`."),
+     KEY_WORDS("auto"), KEY_INTO(BrioSolverOptions, tol)},
     {KEY_INTEGER("max_iterations", 100, 1, 1000000,
                  "Newton iterations before a step counts as failed; each of the first three "
                  "halvings of a step doubles them."),

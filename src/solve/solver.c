@@ -32,13 +32,25 @@ BrioSolverOptions brio_default_solver(void)
 {
     return (BrioSolverOptions){.type = types[0]->name,
                                .linear = brio__linear_at(0)->name,
-                               .tol = 1e-8,
+                               .tol = BRIO_AUTO,
                                .max_iterations = 100,
                                .linear_tol = 1e-6,
                                .max_halvings = 6,
                                .iterations = 10,
                                .single_precision = 1,
                                .memory = -1};
+}
+
+double brio__solver_tol(const BrioSystem *system, const BrioSolverOptions *options)
+{
+    bool contact = system->barrier && (system->surface || system->analytic_count);
+    BrioQuality quality = options->quality;
+    if (options->tol != BRIO_AUTO) return options->tol;
+    if (quality == BRIO_QUALITY_AUTO) quality = contact ? BRIO_QUALITY_FILM : BRIO_QUALITY_EXACT;
+    if (quality == BRIO_QUALITY_EXACT) return 1e-8;
+    if (quality == BRIO_QUALITY_PREVIEW) return 3e-3 * system->fall_speed;
+    /* where friction holds, steps are as short as epsv, whatever force is left */
+    return system->friction ? 0.01 * system->epsv : 3e-4 * system->fall_speed;
 }
 
 static BrioStatus create_vectors(BrioSolver *s)
@@ -64,6 +76,7 @@ BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions
     s->system = system;
     s->type = brio__solver_type(options->type);
     s->options = *options;
+    s->options.tol = brio__solver_tol(system, options);
     s->options.linear_options = NULL;
     s->script_fraction = 1;
     BrioStatus status = s->type ? create_vectors(s) : BRIO_ERROR_ARGUMENT;

@@ -91,6 +91,8 @@ struct BrioSolver {
     bool stopped; /* the answer was no: holds until brio__solver_begin_step */
 };
 
+/* tol in m/s, also where it is left to `quality`. */
+double brio__solver_tol(const BrioSystem *system, const BrioSolverOptions *options);
 BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options,
                                BrioSolver **solver);
 /* What it solves for; both stay the caller's. */

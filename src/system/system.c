@@ -243,7 +243,7 @@ double brio__body_mass(const BrioSystem *s, int body)
     return sum;
 }
 
-BrioQuality brio__body_quality(const BrioBody *b, const double *x)
+BrioMeshQuality brio__body_quality(const BrioBody *b, const double *x)
 {
     return brio__quality(&(BrioMeshView){.x = x + 3 * b->first,
                                          .vertices = b->count,
@@ -494,6 +494,7 @@ void brio_system_free(BrioSystem *system)
     brio__free(system->obstacle);
     brio__surface_free(system->surface);
     brio__free(system->friction);
+    brio__free(system->stiffness);
     brio__free(system->excluded);
     if (system->partition) system->partition->destroy(system->partition);
     brio__free(system);

@@ -116,7 +116,9 @@ struct BrioSystem {
     int friction_iterations;
     /* coefficients of pairs of owners (bodies, then obstacles), a full matrix; NULL: all zero */
     double *friction;
-    bool *excluded; /* pairs of owners that do not see each other, likewise; NULL: none */
+    double *stiffness; /* factors of kappa for pairs of owners, likewise; NULL: all 1 */
+    double fall_speed; /* m/s: after falling by the size of the smallest body */
+    bool *excluded;    /* pairs of owners that do not see each other, likewise; NULL: none */
     int scripted_count;
     BrioScripted *scripted;
     int rod_count;
@@ -219,7 +221,7 @@ static inline int64_t brio__body_masses(const BrioBody *body, int64_t *count)
 
 double brio__body_mass(const BrioSystem *system, int body);
 /* Its size and the shapes of its elements at world positions x. */
-BrioQuality brio__body_quality(const BrioBody *body, const double *x);
+BrioMeshQuality brio__body_quality(const BrioBody *body, const double *x);
 
 /* Whose a world vertex is: a body, its mass points included, or body_count + an obstacle. Anchors
  * are nobody's: -1. */

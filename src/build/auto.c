@@ -1,0 +1,234 @@
+/* What contact takes from the scene where its definition does not say it: dhat, epsv and kappa.
+ *
+ *     dhat  a tenth of the shortest of the bodies' median edges, at most 1/500 of the size of the
+ *           smallest body,
+ *     epsv  3e-4 of the speed after falling by the size of the smallest body,
+ *     kappa by pair of owners (bodies, then obstacles), the smaller one of both:
+ *           of a body K, but at least 20 m g/(n dhat) and at most 20 m g/dhat,
+ *           of an obstacle no limit,
+ *
+ * with K the mean elastic stiffness of the n surface vertices of a body at rest, a third of the
+ * trace of their diagonal blocks of the Hessian, m its mass, and g that of this planet where there
+ * is none. So a barrier is about as stiff as what it holds apart: much stiffer, and it is a wall of
+ * which Newton's method sees one side only; much softer, and it is squeezed to nothing before the
+ * body yields. Affine bodies do not yield, and very stiff ones not much: for them it is enough that
+ * twenty times the weight is carried at about half of dhat. What hardly holds together, a cloud of
+ * points, must still carry itself. All this depends on the scene alone, so
+ * the energy of contact is a function of positions.
+ *
+ * A law whose force is bounded must carry what rests on it: there kappa dhat is twenty times the
+ * weight of the heaviest body, for all pairs. */
+#include "build.h"
+
+#include "../contact/contact.h"
+#include "../vec.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool automatic(double value) { return isnan(value) || value == BRIO_AUTO; }
+
+/* That of this planet where there is none. */
+static double gravity(const BrioBuilder *b)
+{
+    double g = brio__hypot3(b->gravity);
+    return g > 0 ? g : 9.8;
+}
+
+/* ---- lengths ------------------------------------------------------------------------------ */
+
+static double diagonal(int64_t count, const double *x)
+{
+    double low[3], high[3], size[3] = {0, 0, 0};
+    for (int64_t v = 0; v < count; v++)
+        for (int r = 0; r < 3; r++) {
+            low[r] = v ? fmin(low[r], x[3 * v + r]) : x[r];
+            high[r] = v ? fmax(high[r], x[3 * v + r]) : x[r];
+            size[r] = high[r] - low[r];
+        }
+    return brio__hypot3(size);
+}
+
+/* Of the smallest body that has one; 1 if none has. */
+static double smallest_size(const BrioBuilder *b)
+{
+    double size = INFINITY;
+    for (int i = 0; i < b->body_count; i++) {
+        double own = diagonal(b->body[i].mesh->vertex_count, b->body[i].mesh->x);
+        if (own > 0) size = fmin(size, own);
+    }
+    return isfinite(size) ? size : 1;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The shortest of the bodies' median edges at rest; INFINITY: no body has edges. */
+static BrioStatus shortest_median(const BrioSystem *s, double *median)
+{
+    const BrioSurface *surface = s->surface;
+    *median = INFINITY;
+    if (!surface || surface->edge_count == 0) return BRIO_OK;
+    double *square = brio__alloc((size_t)surface->edge_count, sizeof *square);
+    if (!square) return BRIO_ERROR_MEMORY;
+    for (int body = 0; body < s->body_count; body++) {
+        size_t count = 0;
+        for (int32_t e = 0; e < surface->edge_count; e++)
+            if (surface->vertex_owner[surface->edge[2 * (int64_t)e]] == body)
+                square[count++] = surface->edge_square[e];
+        if (count == 0) continue;
+        qsort(square, count, sizeof *square, by_size);
+        if (square[count / 2] > 0) *median = fmin(*median, sqrt(square[count / 2]));
+    }
+    brio__free(square);
+    return BRIO_OK;
+}
+
+BrioStatus brio__choose_lengths(BrioBuilder *b, BrioSystem *s)
+{
+    BrioContactDef *c = &b->contact;
+    const BrioLaw *law = brio__contact_law(b);
+    double size = smallest_size(b);
+    s->fall_speed = sqrt(2 * gravity(b) * size);
+    if (automatic(c->epsv)) c->epsv = 3e-4 * s->fall_speed;
+    s->epsv = c->epsv;
+    if (!(law->traits & BRIO_LAW_FORBIDS)) {
+        if (automatic(c->dhat)) c->dhat = brio__law_default(law, "dhat", 0);
+        if (automatic(c->kappa)) c->kappa = brio__law_default(law, "kappa", 1e5);
+    }
+    if (!automatic(c->dhat)) return BRIO_OK;
+    double median;
+    BRIO_CHECK(shortest_median(s, &median));
+    c->dhat = fmin(median / 10, size / 500);
+    return BRIO_OK;
+}
+
+/* ---- stiffness ---------------------------------------------------------------------------- */
+
+/* K += traces of the diagonal blocks of one pack; K: a number for each world vertex. */
+static void add_traces(const BrioTerm *term, int64_t pack, const double *hessian, double *K)
+{
+    for (int k = 0; k < term->energy->nodes; k++) {
+        const double *block = hessian + (int64_t)brio__pair(k, k) * 9 * LANES;
+        for (int i = 0; i < LANES; i++)
+            K[brio__term_vertex(term, pack * LANES + i, k)] +=
+                (block[i] + block[4 * LANES + i] + block[8 * LANES + i]) / 3;
+    }
+}
+
+/* The elastic stiffness of every vertex at rest; X: its position there. */
+static void vertex_stiffness(const BrioSystem *s, const BrioState *state, const double *X,
+                             double *K)
+{
+    _Alignas(sizeof(double) * LANES) double hessian[10 * 9 * LANES];
+    for (int t = 0; t < s->term_count; t++) {
+        const BrioTerm *term = &s->term[t];
+        if (term->body < 0 || term->energy->traits & BRIO_ENERGY_LINEAR) continue;
+        for (int64_t pack = 0; pack < term->packs; pack++) {
+            BrioBatch batch = {.def = term->energy->def,
+                               .begin = pack,
+                               .end = pack + 1,
+                               .node = term->node,
+                               .rest = term->rest,
+                               .params = state->param + term->params,
+                               .live = state->param + term->live,
+                               .table = term->table,
+                               .x = X,
+                               .hessian = hessian,
+                               .project = true};
+            term->energy->eval(&batch);
+            add_traces(term, pack, hessian, K);
+        }
+    }
+}
+
+/* The mean of K over the surface vertices of every owner. */
+static void mean_stiffness(const BrioSurface *surface, const double *K, int owners, double *mean,
+                           double *count)
+{
+    for (int32_t i = 0; surface && i < surface->vertex_count; i++) {
+        mean[surface->vertex_owner[i]] += K[surface->vertex[i]];
+        count[surface->vertex_owner[i]]++;
+    }
+    for (int i = 0; i < owners; i++) mean[i] = count[i] > 0 ? mean[i] / count[i] : 0;
+}
+
+/* kappa of every owner against something harder, into `own`. */
+static BrioStatus own_stiffness(const BrioBuilder *b, const BrioSystem *s, const BrioState *state,
+                                double *own)
+{
+    int owners = s->body_count + s->obstacle_count;
+    double *X = brio__calloc(4 * (size_t)s->vertex_count, sizeof *X), *K = X + 3 * s->vertex_count;
+    double *count = brio__calloc((size_t)owners, sizeof *count);
+    BrioStatus status = X && count ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) {
+        for (int i = 0; i < s->body_count; i++)
+            memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x,
+                   3 * (size_t)s->body[i].count * sizeof *X);
+        vertex_stiffness(s, state, X, K);
+        mean_stiffness(s->surface, K, owners, own, count);
+        for (int i = 0; i < owners; i++) {
+            bool body = i < s->body_count;
+            /* obstacles are as stiff as it takes */
+            double weight =
+                body ? 20 * brio__body_mass(s, i) * gravity(b) / b->contact.dhat : INFINITY;
+            if (body && s->body[i].mass_point < 0 && count[i] > 0)
+                own[i] = fmin(fmax(own[i], weight / count[i]), weight);
+            else
+                own[i] = weight;
+        }
+    }
+    brio__free(X);
+    brio__free(count);
+    return status;
+}
+
+/* Factors of `kappa` for all pairs, wherever contact has a weight. */
+static BrioStatus spread(BrioSystem *s, const double *own, double kappa)
+{
+    int owners = s->body_count + s->obstacle_count;
+    s->stiffness = brio__alloc((size_t)owners * (size_t)owners, sizeof *s->stiffness);
+    if (!s->stiffness) return BRIO_ERROR_MEMORY;
+    for (int i = 0; i < owners; i++)
+        for (int j = 0; j < owners; j++) {
+            double pair = fmin(own[i], own[j]);
+            s->stiffness[i * owners + j] = isfinite(pair) ? pair / kappa : 1;
+        }
+    for (int k = 0; k < s->analytic_count; k++) {
+        const BrioTerm *term = &s->term[s->analytic_term + k];
+        for (int64_t e = 0; e < term->elements; e++) {
+            int body = brio__system_owner(s, brio__term_vertex(term, e, 0));
+            term->rest[e / LANES * term->energy->rest * LANES + e % LANES] *= own[body] / kappa;
+        }
+    }
+    return BRIO_OK;
+}
+
+static double heaviest_weight(const BrioBuilder *b, const BrioSystem *s)
+{
+    double mass = 0;
+    for (int i = 0; i < s->body_count; i++) mass = fmax(mass, brio__body_mass(s, i));
+    return mass * gravity(b);
+}
+
+BrioStatus brio__choose_stiffness(const BrioBuilder *b, BrioSystem *s, BrioState *state)
+{
+    if (!automatic(b->contact.kappa)) return BRIO_OK;
+    double kappa = 20 * heaviest_weight(b, s) / b->contact.dhat;
+    if (brio__contact_law(b)->traits & BRIO_LAW_UNBOUNDED) {
+        double *own = brio__calloc((size_t)(s->body_count + s->obstacle_count), sizeof *own);
+        BrioStatus status = own ? own_stiffness(b, s, state, own) : BRIO_ERROR_MEMORY;
+        for (int i = 0; status == BRIO_OK && i < s->body_count; i++)
+            kappa = i ? fmax(kappa, own[i]) : own[i];
+        if (status == BRIO_OK && kappa > 0) status = spread(s, own, kappa);
+        brio__free(own);
+        if (status != BRIO_OK) return status;
+    }
+    for (int k = 0; k < s->analytic_count; k++)
+        state->param[s->term[s->analytic_term + k].params + BRIO_CONTACT_KAPPA] = kappa;
+    state->param[s->contact_params + BRIO_CONTACT_KAPPA] = kappa;
+    return BRIO_OK;
+}
