@@ -136,8 +136,10 @@ static void visit_system(Stream *s, BrioSystem *y)
     for (y->obstacle_count = 0; !s->failed && y->obstacle_count < obstacles; y->obstacle_count++) {
         BrioObstacle *o = &y->obstacle[y->obstacle_count];
         visit_text(s, &o->name);
-        VALUE(o->analytic), VALUE(o->first), VALUE(o->count), VALUE(o->triangle_count);
+        VALUE(o->analytic), VALUE(o->first), VALUE(o->count), VALUE(o->triangle_count),
+            VALUE(o->edge_count);
         ARRAY(o->triangle, 3 * o->triangle_count);
+        ARRAY(o->edge, 2 * o->edge_count);
         if (there(s, o->table)) {
             int64_t numbers = o->table ? (int64_t)o->table[BRIO_TABLE_COUNT] : 0;
             VALUE(numbers);

@@ -26,11 +26,15 @@ static Part part_of(const BrioSystem *s, int owner)
                       .name = o->name,
                       .surface = {.first = o->first,
                                   .triangle_count = o->triangle_count,
-                                  .triangle = o->triangle}};
+                                  .edge_count = o->edge_count,
+                                  .triangle = o->triangle,
+                                  .edge = o->edge}};
     }
     const BrioBody *b = &s->body[owner];
     Part part = {.kind = "body", .name = b->name, .surface.first = b->first};
-    if (s->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X) return part; /* has no sides */
+    const BrioEnergy *energy = s->term[b->term].energy;
+    /* has no sides; has no edges, whatever its mesh draws */
+    if (energy->traits & BRIO_ENERGY_ALONG_X || energy->element == BRIO_ELEMENT_POINT) return part;
     part.surface.triangle_count = b->triangle_count;
     part.surface.triangle = b->triangle;
     part.surface.edge_count = b->triangle_count ? 0 : b->edge_count;
