@@ -290,15 +290,15 @@ static void pin_cushion(void **unused)
 }
 
 /* Cloth that falls across a segment hangs on it. */
-static void cloth_on_a_rod(void **unused)
+static void cloth_on_a_segment(void **unused)
 {
     (void)unused;
-    write_line("rod.seg", 1);
+    write_line("line.seg", 1);
     BrioSim *sim =
         parse("contact: {type: ipc, dhat: 4e-3, kappa: 1e3, mu: 0.4}\n"
               "integrator: backward-euler\nsolver: {tol: 1e-3}\n"
               "gravity: [0, -9.8, 0]\ntime: {h: 1/50, end: 2}\n"
-              "obstacles: [{type: mesh, mesh: rod.seg}]\n"
+              "obstacles: [{type: mesh, mesh: line.seg}]\n"
               "bodies: [{shape: {type: grid, width: 0.6, depth: 0.6, cells_x: 12, cells_z: 12}, "
               "material: cotton, transform: {rotate: [[0, 1, 0], 20], translate: [0.02, "
               "0.03, 0.01]}}]\n");
@@ -309,12 +309,12 @@ static void cloth_on_a_rod(void **unused)
     brio_sim_free(sim);
 }
 
-/* A rod of springs falls across a box and stays on it: its edges and its ends meet triangles and
+/* A line of springs falls across a box and stays on it: its edges and its ends meet triangles and
  * their edges. */
-static void rod_on_a_box(void **unused)
+static void line_on_a_box(void **unused)
 {
     (void)unused;
-    write_line("rod.seg", 8);
+    write_line("line.seg", 8);
     BrioSim *sim = parse(
         "contact: {type: ipc, dhat: 2e-3, kappa: 1e4, mu: 0.3}\n"
         "integrator: backward-euler\nsolver: {tol: 1e-3}\n"
@@ -322,7 +322,7 @@ static void rod_on_a_box(void **unused)
         "obstacles: [{type: plane, normal: [0, 1, 0]}]\n"
         "bodies: [{shape: {type: box, size: [0.4, 0.2, 0.4], cells: [2, 1, 2]}, material: "
         "{type: neo-hookean, E: 1e6, rho: 500}, transform: {translate: [0, 0.102, 0]}}, "
-        "{kind: springs, mesh: rod.seg, material: {type: hooke, k: 1e4, vertex_mass: 0.01}, "
+        "{kind: springs, mesh: line.seg, material: {type: hooke, k: 1e4, vertex_mass: 0.01}, "
         "transform: {scale: 0.18, rotate: [[0, 1, 0], 33], translate: [0.02, 0.23, 0.013]}}]\n");
     step_exactly(sim, 40, no_point_inside);
     double *x = world_of(sim);
@@ -373,12 +373,12 @@ static void momentum(void **unused)
 {
     (void)unused;
     write_lines("cloud.pt", "v 0 0 0\nv 0.05 0.01 0\nv 0 -0.04 0.03\nv 0.01 0.05 -0.02\n");
-    write_lines("rod.seg", "v 0 -0.1 0\nv 0 0 0.001\nv 0 0.1 0\ns 1 2\ns 2 3\n");
+    write_lines("line.seg", "v 0 -0.1 0\nv 0 0 0.001\nv 0 0.1 0\ns 1 2\ns 2 3\n");
     const char *bodies[4] = {
         "kind: points, mesh: cloud.pt, material: {type: mass, vertex_mass: 0.01}",
-        "kind: springs, mesh: rod.seg, material: {type: hooke, k: 1e3, vertex_mass: 0.01}, "
+        "kind: springs, mesh: line.seg, material: {type: hooke, k: 1e3, vertex_mass: 0.01}, "
         "transform: {rotate: [[1, 0, 0], 70]}",
-        "kind: springs, mesh: rod.seg, material: {type: hooke, k: 1e3, vertex_mass: 0.01}",
+        "kind: springs, mesh: line.seg, material: {type: hooke, k: 1e3, vertex_mass: 0.01}",
         "shape: {type: box, size: [0.2, 0.2, 0.2], cells: [2, 2, 2]}, material: {type: "
         "neo-hookean, E: 1e4, rho: 10}"};
     for (int one = 0; one < 3; one++)
@@ -413,16 +413,16 @@ static void momentum(void **unused)
         }
 }
 
-/* Rods that lie exactly along each other: edges that are parallel push by their ends alone. */
-static void parallel_rods(void **unused)
+/* Lines that lie exactly along each other: edges that are parallel push by their ends alone. */
+static void parallel_lines(void **unused)
 {
     (void)unused;
-    write_line("rod.seg", 4);
+    write_line("line.seg", 4);
     BrioSim *sim = parse("contact: {type: ipc, dhat: 2e-3, kappa: 1e3, thickness: 4e-3, mu: 0.9}\n"
                          "integrator: backward-euler\nsolver: {tol: 1e-3}\n"
                          "gravity: [0, -9.8, 0]\ntime: {h: 1/100, end: 2}\n"
                          "obstacles: [{type: plane, normal: [0, 1, 0]}]\n"
-                         "bodies: [{kind: springs, mesh: rod.seg, material: {type: hooke, k: 1e3, "
+                         "bodies: [{kind: springs, mesh: line.seg, material: {type: hooke, k: 1e3, "
                          "vertex_mass: 0.01}, transform: {scale: 0.1, translate: [0, 0.0055, 0]}, "
                          "array: {count: [1, 3, 1], spacing: [0, 0.01, 0]}}]\n");
     for (int n = 0; n < 40; n++) {
@@ -497,11 +497,11 @@ static void whole_program(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts),       cmocka_unit_test(energy_of_a_point),
-        cmocka_unit_test(taylor),       cmocka_unit_test(continuous),
-        cmocka_unit_test(pin_cushion),  cmocka_unit_test(cloth_on_a_rod),
-        cmocka_unit_test(rod_on_a_box), cmocka_unit_test(falling_points),
-        cmocka_unit_test(momentum),     cmocka_unit_test(parallel_rods),
-        cmocka_unit_test(obj_in_place), cmocka_unit_test(whole_program)};
+        cmocka_unit_test(counts),        cmocka_unit_test(energy_of_a_point),
+        cmocka_unit_test(taylor),        cmocka_unit_test(continuous),
+        cmocka_unit_test(pin_cushion),   cmocka_unit_test(cloth_on_a_segment),
+        cmocka_unit_test(line_on_a_box), cmocka_unit_test(falling_points),
+        cmocka_unit_test(momentum),      cmocka_unit_test(parallel_lines),
+        cmocka_unit_test(obj_in_place),  cmocka_unit_test(whole_program)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
