@@ -488,6 +488,14 @@ static void whole_program(void **unused)
     if (o->code) fail_msg("%s", o->err);
     o = BRIO("render", "grains", "-o", "grains.png");
     assert_int_equal(o->code, 0);
+    char *frame = read_all("grains/frames/frame_000000.obj", NULL);
+    assert_non_null(frame);
+    assert_non_null(strstr(frame, "\np 1\np 2\np 3\n")); /* the grains, as points */
+    free(frame);
+    frame = read_all("grains/frames/frame_000000.vtu", NULL);
+    assert_non_null(frame);
+    assert_non_null(strstr(frame, "NumberOfCells=\"3\"")); /* likewise */
+    free(frame);
     write_lines("flat.seg", "v 0 0 0\nv 0 0 0\ns 1 2\n");
     o = BRIO("check", "grains.yaml", "--set", "obstacles.0.mesh=flat.seg");
     assert_int_equal(o->code, 2);

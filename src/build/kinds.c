@@ -80,8 +80,8 @@ static BrioStatus edge_terms(const BrioBodyPlan *plan, BrioSystem *s, int body)
 
 /* ---- points: no elements ---------------------------------------------------------------- */
 
-/* Triangles and tets serve for masses by rho, and are no part of the body; edges show where rods
- * are. */
+/* Triangles and tets serve for masses by rho, and are no part of the body; edges are where rods
+ * may be. */
 static BrioStatus point_masses(BrioBodyPlan *plan, BrioError *error)
 {
     BRIO_CHECK(brio__lumped_masses(plan, error));

@@ -32,9 +32,7 @@ static Part part_of(const BrioSystem *s, int owner)
     }
     const BrioBody *b = &s->body[owner];
     Part part = {.kind = "body", .name = b->name, .surface.first = b->first};
-    const BrioEnergy *energy = s->term[b->term].energy;
-    /* has no sides; has no edges, whatever its mesh draws */
-    if (energy->traits & BRIO_ENERGY_ALONG_X || energy->element == BRIO_ELEMENT_POINT) return part;
+    if (s->term[b->term].energy->traits & BRIO_ENERGY_ALONG_X) return part; /* has no sides */
     part.surface.triangle_count = b->triangle_count;
     part.surface.triangle = b->triangle;
     part.surface.edge_count = b->triangle_count ? 0 : b->edge_count;

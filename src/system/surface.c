@@ -33,7 +33,6 @@ static Piece piece_by(int64_t first, int64_t vertices, int64_t triangles, const 
     return (Piece){first, vertices, vertices, 1, NULL};
 }
 
-/* A body of points has no others, whatever its mesh draws between them. */
 static bool piece_of(const BrioSystem *system, int owner, Piece *piece)
 {
     if (owner >= system->body_count) {
@@ -45,9 +44,7 @@ static bool piece_of(const BrioSystem *system, int owner, Piece *piece)
     const BrioBody *b = &system->body[owner];
     const BrioEnergy *energy = system->term[b->term].energy;
     if (energy->traits & BRIO_ENERGY_ALONG_X) return false; /* has no sides */
-    bool points = energy->element == BRIO_ELEMENT_POINT;
-    *piece = piece_by(b->first, b->count, points ? 0 : b->triangle_count, b->triangle,
-                      points ? 0 : b->edge_count, b->edge);
+    *piece = piece_by(b->first, b->count, b->triangle_count, b->triangle, b->edge_count, b->edge);
     return true;
 }
 
