@@ -496,6 +496,10 @@ static void whole_program(void **unused)
     assert_non_null(frame);
     assert_non_null(strstr(frame, "NumberOfCells=\"3\"")); /* likewise */
     free(frame);
+    o = BRIO("check", "grains.yaml", "--set", "contact.thickness=0.03");
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->out, "of body \"grains\" and vertex "));
+    assert_non_null(strstr(o->out, "closer than the thickness of contact"));
     write_lines("flat.seg", "v 0 0 0\nv 0 0 0\ns 1 2\n");
     o = BRIO("check", "grains.yaml", "--set", "obstacles.0.mesh=flat.seg");
     assert_int_equal(o->code, 2);
