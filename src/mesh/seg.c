@@ -88,5 +88,7 @@ static BrioStatus keep_edges(BrioMesh *mesh)
     return BRIO_OK;
 }
 
-const BrioMeshReader brio__reader_pt = {".pt", "points, ASCII", read_points, keep_points};
-const BrioMeshReader brio__reader_seg = {".seg", "segments, ASCII", read_segments, keep_edges};
+const BrioMeshReader brio__reader_pt = {
+    .extension = ".pt", .summary = "points, ASCII", .read = read_points, .reduce = keep_points};
+const BrioMeshReader brio__reader_seg = {
+    .extension = ".seg", .summary = "segments, ASCII", .read = read_segments, .reduce = keep_edges};
