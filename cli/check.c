@@ -37,7 +37,7 @@ static void quality_text(const BrioMeshQuality *q, int64_t tets)
 {
     printf("    box          %.6g %.6g %.6g to %.6g %.6g %.6g m\n", q->low[0], q->low[1], q->low[2],
            q->high[0], q->high[1], q->high[2]);
-    printf("    edges        %.4g to %.4g m\n", q->edge_min, q->edge_max);
+    if (q->edge_max > 0) printf("    edges        %.4g to %.4g m\n", q->edge_min, q->edge_max);
     if (!tets) return;
     printf("    volume       %.6g m3, of a tet %.4g to %.4g m3\n", q->volume, q->tet_min,
            q->tet_max);

@@ -35,7 +35,8 @@ static void collect(const BrioMeasure *m, Findings *f)
     if (m->flat)
         FIND(f, "%lld %s are flat, the first is no. %lld; remove them, or repair the mesh",
              (long long)m->flat, element, (long long)m->first_flat);
-    if (m->unused) FIND(f, "%lld vertices belong to no element", (long long)m->unused);
+    if (m->unused && m->unused < m->vertices)
+        FIND(f, "%lld vertices belong to no element", (long long)m->unused);
     if (m->open_edges)
         FIND(f,
              "the surface is open: %lld edges belong to one triangle only, the first joins "

@@ -43,7 +43,8 @@ static void use(BrioMesh *mesh)
     BrioError error = {0};
     int64_t *start;
     int32_t *neighbour;
-    write_and_read(mesh);
+    /* points alone are not written (brio__mesh_fit) */
+    if (mesh->tet_count + mesh->triangle_count + mesh->edge_count > 0) write_and_read(mesh);
     expect(brio__mesh_check(mesh, &error) == BRIO_OK);
     if (brio__mesh_check_solid(mesh, &error) != BRIO_OK) expect(error.message[0] != 0);
     error = (BrioError){0};

@@ -333,6 +333,8 @@ static inline int make_seeds(Seed seed[MAX_SEEDS])
               "0.5\nv 0 1 0\nf -4 -3 \\\n -2\nl 1 2 3 4\n");
     keep_text(seed, &count, ".off",
               "OFF # square\n4 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3 255 0 0\n2 1 3\n");
+    keep_text(seed, &count, ".pt", "# corners\nv 0 0 0\nv 1 0 0\nv 0 1.5e0 -1\nf 1 2 3\n");
+    keep_text(seed, &count, ".seg", "v 0 0 0\nv 1 0 0\nv 0 1 0\n# two\ns 1 2\ns 2 3\n");
     keep_text(seed, &count, ".stl",
               "solid a name\n facet normal 0 0 nan\n  outer loop\n   vertex 0 0 0\n   vertex 1 0 "
               "0\n   vertex 0 1 0\n  endloop\n endfacet\n"

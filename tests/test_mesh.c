@@ -946,6 +946,23 @@ static const struct Wrong {
     {"a.obj", "v 0 0 0\nv 1e95 0 0\nl 1 2\n", 0, 0,
      "coordinate x of vertex 1 (counted from 0) is 1e+95: coordinates must "
      "be finite and at most 1e+90"},
+    /* points and segments */
+    {"a.pt", "v 0 0 0\nv 1 x 0\n", 2, 5, "expected a coordinate of vertex no. 2, found \"x\""},
+    {"a.pt", "v 0 0 0\nw 1 0 0\n", 2, 1, "expected v (a point: v x y z), found \"w\""},
+    {"a.pt", "v 0 0\n", 1, 6, "expected a coordinate of vertex no. 1, found the end of the line"},
+    {"a.pt", "# nothing\n", 0, 0, "the file holds no vertices"},
+    {"a.seg", "v 0 0 0\nv 1 0 0\ns 1 3\n", 3, 5,
+     "there is no vertex 3: the vertices are numbered 1 to 2"},
+    {"a.seg", "v 0 0 0\nv 1 0 0\ns 0 1\n", 3, 3,
+     "there is no vertex 0: the vertices are numbered 1 to 2"},
+    {"a.seg", "s 1 2\nv 0 0 0\nv 1 0 0\n", 1, 3,
+     "there is no vertex 1: the vertices must come first"},
+    {"a.seg", "v 0 0 0\nv 1 0 0\ns 1 1\n", 3, 5,
+     "this edge names the same vertex twice; remove the edge"},
+    {"a.seg", "v 0 0 0\nv 1 0 0\nf 1 2\n", 3, 1,
+     "expected v (v x y z) or s (a segment: s a b), found \"f\""},
+    {"a.seg", "v 0 0 0\nv 1 0 0\n", 0, 0,
+     "the file holds vertices but no tets, triangles or edges"},
     /* OFF */
     {"a.off", "ply\n", 1, 1, "expected \"OFF\" at the start of the file, found \"ply\""},
     {"a.off", "4OFF\n", 1, 1, "this is OFF of another dimension; brio reads three-dimensional OFF"},
@@ -973,7 +990,8 @@ static const struct Wrong {
      "meshes of type \".step\" are not read; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and binary), "
      ".mesh (Medit, ASCII), .node "
      "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront "
-     "OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
+     "OBJ), .off (OFF, ASCII), .pt (points, ASCII), .seg (segments, ASCII), .ply (PLY, ASCII and "
+     "binary), "
      ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML "
      "unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, "
      "JSON)"},
@@ -981,7 +999,8 @@ static const struct Wrong {
      "the name has no extension to tell the format; brio reads .msh (Gmsh 2.2 and 4.1, ASCII and "
      "binary), .mesh (Medit, ASCII), .node "
      "(TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), .obj (Wavefront "
-     "OBJ), .off (OFF, ASCII), .ply (PLY, ASCII and binary), "
+     "OBJ), .off (OFF, ASCII), .pt (points, ASCII), .seg (segments, ASCII), .ply (PLY, ASCII and "
+     "binary), "
      ".stl (STL, ASCII and binary), .vtk (legacy VTK, ASCII and binary), .vtu (VTK XML "
      "unstructured grid), .js (positions and cells of npm packages), .json (positions and cells, "
      "JSON)"},

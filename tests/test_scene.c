@@ -139,7 +139,8 @@ static const Case cases[] = {
      "and binary), .mesh (Medit, "
      "ASCII), .node (TetGen, with its .ele beside it), .ele (TetGen, with its .node beside it), "
      ".obj (Wavefront OBJ), "
-     ".off (OFF, ASCII), .ply (PLY, ASCII and binary), .stl (STL, ASCII and binary), .vtk (legacy "
+     ".off (OFF, ASCII), .pt (points, ASCII), .seg (segments, ASCII), .ply (PLY, ASCII and "
+     "binary), .stl (STL, ASCII and binary), .vtk (legacy "
      "VTK, ASCII and binary), .vtu (VTK XML unstructured grid), .js (positions and cells of npm "
      "packages), .json (positions and cells, JSON)"},
     {"time step zero",

@@ -342,7 +342,8 @@ BRIO_API BrioStatus brio_builder_heightfield(BrioBuilder *builder, const char *n
                                              int rows, const double *height, double spacing,
                                              const double linear[9], const double translate[3],
                                              BrioError *error);
-/* Triangles (of the mesh's surface) that stand still or follow a script. X -> linear X + translate,
+/* Triangles (of the mesh's surface), or segments where the mesh has none, or else its vertices as
+ * points, that stand still or follow a script. X -> linear X + translate,
  * row by row. For contact by barriers. */
 typedef struct BrioObstacleDef {
     const char *name;     /* NULL: "obstacle0", ... */

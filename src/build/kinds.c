@@ -80,6 +80,15 @@ static BrioStatus edge_terms(const BrioBodyPlan *plan, BrioSystem *s, int body)
 
 /* ---- points: no elements ---------------------------------------------------------------- */
 
+/* Triangles and tets serve for masses by rho, and are no part of the body; edges are where rods
+ * may be. */
+static BrioStatus point_masses(BrioBodyPlan *plan, BrioError *error)
+{
+    BRIO_CHECK(brio__lumped_masses(plan, error));
+    plan->mesh->triangle_count = plan->mesh->tet_count = 0;
+    return BRIO_OK;
+}
+
 static BrioStatus point_terms(const BrioBodyPlan *plan, BrioSystem *s, int body)
 {
     return brio__body_term(plan, s, body, plan->energy, NULL, 0, NAN);
@@ -180,7 +189,7 @@ static const BrioBodyKind kinds[] = {
     {.kind = BRIO_KIND_POINTS,
      .name = "points",
      .element = BRIO_ELEMENT_POINT,
-     .masses = brio__lumped_masses,
+     .masses = point_masses,
      .terms = point_terms},
     {.kind = BRIO_KIND_AFFINE,
      .name = "affine",

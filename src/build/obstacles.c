@@ -1,6 +1,6 @@
 /* Obstacles: those with a formula for the signed distance (planes, solids, height fields), and
- * triangles that stand still or follow a script (barriers). They are numbered together in the order
- * of the calls. */
+ * meshes of triangles, segments or points that stand still or follow a script (barriers). They are
+ * numbered together in the order of the calls. */
 #include "build.h"
 
 BrioObstacleDef brio_default_obstacle(void)
@@ -47,9 +47,10 @@ BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstacleDef *de
     BRIO_CHECK(brio__mesh_check(def->mesh, error));
     BRIO_CHECK(brio__plan_mesh(def->mesh, def->linear, def->translate, &mesh, error));
     BrioStatus status = mesh->tet_count ? brio__mesh_surface(mesh, error) : BRIO_OK;
-    if (status == BRIO_OK && mesh->triangle_count == 0)
-        status = brio__error(error, BRIO_ERROR_INPUT,
-                             "an obstacle needs triangles, and this mesh has none");
+    if (status == BRIO_OK && mesh->triangle_count > 0)
+        mesh->edge_count = 0; /* the surface is what bodies meet */
+    else if (status == BRIO_OK && mesh->edge_count > 0)
+        status = brio__mesh_check_springs(mesh, error);
     if (status == BRIO_OK) status = brio__plan_script(builder, def->script, &script, error);
     if (status == BRIO_OK) return add_obstacle(builder, def->name, -1, mesh, script, error);
     brio_mesh_free(mesh);
@@ -155,7 +156,9 @@ BrioStatus brio__build_obstacles(const BrioBuilder *b, BrioSystem *s)
         s->obstacle[i].count = plan->mesh->vertex_count;
         s->obstacle[i].triangle_count = plan->mesh->triangle_count;
         s->obstacle[i].triangle = plan->mesh->triangle;
-        plan->mesh->triangle = NULL;
+        s->obstacle[i].edge_count = plan->mesh->edge_count;
+        s->obstacle[i].edge = plan->mesh->edge;
+        plan->mesh->triangle = plan->mesh->edge = NULL;
         first += plan->mesh->vertex_count;
     }
     return BRIO_OK;

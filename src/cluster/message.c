@@ -103,6 +103,19 @@ static void visit_partition(Stream *s, BrioPartition *h, const BrioSystem *y)
     ARRAY(h->component_fixed, h->component_count);
 }
 
+static void visit_obstacle(Stream *s, BrioObstacle *o)
+{
+    visit_text(s, &o->name);
+    VALUE(o->analytic), VALUE(o->first), VALUE(o->count);
+    VALUE(o->triangle_count), VALUE(o->edge_count);
+    ARRAY(o->triangle, 3 * o->triangle_count);
+    ARRAY(o->edge, 2 * o->edge_count);
+    if (!there(s, o->table)) return;
+    int64_t numbers = o->table ? (int64_t)o->table[BRIO_TABLE_COUNT] : 0;
+    VALUE(numbers);
+    ARRAY(o->table, numbers);
+}
+
 static void visit_system(Stream *s, BrioSystem *y)
 {
     int bodies = y->body_count;
@@ -134,17 +147,8 @@ static void visit_system(Stream *s, BrioSystem *y)
         visit_body(s, &y->body[y->body_count]);
     for (y->term_count = 0; !s->failed && y->term_count < terms; y->term_count++)
         visit_term(s, &y->term[y->term_count]);
-    for (y->obstacle_count = 0; !s->failed && y->obstacle_count < obstacles; y->obstacle_count++) {
-        BrioObstacle *o = &y->obstacle[y->obstacle_count];
-        visit_text(s, &o->name);
-        VALUE(o->analytic), VALUE(o->first), VALUE(o->count), VALUE(o->triangle_count);
-        ARRAY(o->triangle, 3 * o->triangle_count);
-        if (there(s, o->table)) {
-            int64_t numbers = o->table ? (int64_t)o->table[BRIO_TABLE_COUNT] : 0;
-            VALUE(numbers);
-            ARRAY(o->table, numbers);
-        }
-    }
+    for (y->obstacle_count = 0; !s->failed && y->obstacle_count < obstacles; y->obstacle_count++)
+        visit_obstacle(s, &y->obstacle[y->obstacle_count]);
     brio__system_tables(y);
     for (y->scripted_count = 0; !s->failed && y->scripted_count < scripts; y->scripted_count++) {
         BrioScripted *c = &y->scripted[y->scripted_count];

@@ -396,7 +396,9 @@ static void split_contact(Split *w)
             .first = first_here(w, o->first),
             .count = o->count,
             .triangle_count = o->triangle_count,
-            .triangle = copy_of(w, o->triangle, 3 * o->triangle_count, sizeof *o->triangle)};
+            .triangle = copy_of(w, o->triangle, 3 * o->triangle_count, sizeof *o->triangle),
+            .edge_count = o->edge_count,
+            .edge = copy_of(w, o->edge, 2 * o->edge_count, sizeof *o->edge)};
         if (o->table)
             to->obstacle[i].table =
                 copy_of(w, o->table, (int64_t)o->table[BRIO_TABLE_COUNT], sizeof *o->table);

@@ -40,7 +40,7 @@ struct BrioContact {
     /* that candidates were looked for with: how far apart they may be, and must be at rest */
     double reach, apart;
     BrioPairs candidate[CANDIDATES];
-    /* of vertex-face candidates: the vertex and the triangle; of edge-edge candidates: the two
+    /* of vertex-face candidates: the vertex and the primitive; of edge-edge candidates: the two
      * edges */
     int32_t *who[2];
     int64_t who_room[2];
@@ -309,10 +309,13 @@ static void add_candidate(BrioContact *c, int kind, const int32_t node[4], int32
     c->who[kind][2 * at + 1] = second;
 }
 
+/* Vertices of p before another primitive, whose last node stands for those that it lacks. A vertex
+ * of a surface sees triangles only, one of a line also lone edges, and a lone one all: what the
+ * others would see of it is the same pair. */
 static void vertices_with_face(BrioContact *c, const BrioPrimitive *p, const BrioPrimitive *face,
                                const Box *box)
 {
-    if (face->corners < 3) return;
+    if (face->corners < p->corners) return;
     for (int k = 0; k < 3; k++) {
         int32_t v = p->node[k];
         if (!(p->vertices >> k & 1) || v == face->node[0] || v == face->node[1] ||
@@ -383,6 +386,7 @@ static void primitives_meet(BrioContact *c, int32_t i, int32_t j)
         return;
     }
     if (mine(c, i)) vertices_with_face(c, p, q, b);
+    if (p->corners == 1 && q->corners == 1) return; /* two lone vertices are one pair */
     if (mine(c, j)) vertices_with_face(c, q, p, a);
     if (mine(c, i)) edges_with_edges(c, p, q, b);
 }

@@ -1,7 +1,8 @@
 /* Contact of everything with everything [Li2020]: the sum of a law (energy/law.h) over all pairs of
  * vertex and triangle and of two edges that are closer than dhat, and how far a motion may go
- * before two of them meet. Or, of laws between vertices, the sum over all vertices that are closer
- * than dhat and were not so at rest.
+ * before two of them meet. Lines and points have vertices with lone edges and lone vertices
+ * besides: triangles of which two or three corners are the same. Or, of laws between vertices, the
+ * sum over all vertices that are closer than dhat and were not so at rest.
  *
  * Which pairs may come close is found on boxes (trees of surface.h) around where vertices are and
  * may go: the candidates. They stay valid, and are not looked for again, while every vertex is

@@ -26,7 +26,9 @@ static Part part_of(const BrioSystem *s, int owner)
                       .name = o->name,
                       .surface = {.first = o->first,
                                   .triangle_count = o->triangle_count,
-                                  .triangle = o->triangle}};
+                                  .edge_count = o->edge_count,
+                                  .triangle = o->triangle,
+                                  .edge = o->edge}};
     }
     const BrioBody *b = &s->body[owner];
     Part part = {.kind = "body", .name = b->name, .surface.first = b->first};

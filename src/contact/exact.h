@@ -9,8 +9,9 @@
 #include "../system/system.h"
 
 /* Of bodies with triangles their edges count, springs inside or across do not; of others all edges.
- * Bodies that move along x only have no surface. An owner is a body or, counted on after the
- * bodies, an obstacle. */
+ * Bodies that move along x only have no surface, and neither have points: nothing can be on the
+ * wrong side of a point, so that collision detection alone keeps it out of triangles. An owner is a
+ * body or, counted on after the bodies, an obstacle. */
 
 typedef struct BrioExactReport {
     int64_t not_finite; /* world vertices; if there are any, nothing else was looked at */

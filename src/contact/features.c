@@ -128,25 +128,25 @@ static BrioStatus add_face(BrioFeatures *f, int32_t v, const BrioPrimitive *face
     return gather(f, v, (int32_t[3]){BRIO_MIN(a, b), BRIO_MAX(a, b), BRIO_MAX(a, b)}, 1);
 }
 
-BrioStatus brio__features_add(BrioFeatures *f, int32_t v, int32_t face, const double *x,
+BrioStatus brio__features_add(BrioFeatures *f, int32_t v, int32_t primitive, const double *x,
                               double reach)
 {
     const BrioSurface *s = f->surface;
-    const BrioPrimitive *p = &s->primitive[face];
-    /* of its own surface v sees the triangles that do not have it as a corner */
+    const BrioPrimitive *p = &s->primitive[primitive];
+    /* of its own surface v sees the primitives that do not have it as a corner */
     bool own = s->vertex_owner[v] == p->owner;
-    BRIO_CHECK(add_face(f, v, p, x));
-    for (int k = 0; k < 3; k++) {
-        int32_t edge = s->face_edge[3 * (int64_t)face + k], u = p->node[k];
-        int32_t edge_face = s->edge_face[s->edge_face_start[edge]];
-        int32_t vertex_face = s->vertex_face[s->vertex_face_start[u]];
-        int32_t of_edge = s->edge_factor[edge], of_vertex = s->vertex_factor[u];
-        if (own) {
-            of_edge = brio__edge_factor_without(s, edge, v, &edge_face);
-            of_vertex = brio__vertex_factor_without(s, u, v, &vertex_face);
-        }
-        if (of_edge && edge_face == face) BRIO_CHECK(add_edge(f, v, edge, x, reach, of_edge));
-        if (of_vertex && vertex_face == face) BRIO_CHECK(add_vertex(f, v, u, x, reach, of_vertex));
+    if (p->corners == 3) BRIO_CHECK(add_face(f, v, p, x));
+    for (int k = 0; k < p->corners; k++) {
+        /* a lone edge has one, a lone vertex none */
+        int32_t edge = s->face_edge[3 * (int64_t)primitive + k], u = p->node[k];
+        int32_t with = edge < 0 ? -1 : s->edge_face[s->edge_face_start[edge]];
+        int32_t count = edge < 0 ? 0 : s->edge_factor[edge];
+        if (own && edge >= 0) count = brio__edge_factor_without(s, edge, v, &with);
+        if (count && with == primitive) BRIO_CHECK(add_edge(f, v, edge, x, reach, count));
+        with = s->vertex_face[s->vertex_face_start[u]];
+        count = s->vertex_factor[u];
+        if (own) count = brio__vertex_factor_without(s, u, v, &with);
+        if (count && with == primitive) BRIO_CHECK(add_vertex(f, v, u, x, reach, count));
     }
     return BRIO_OK;
 }

@@ -4,7 +4,8 @@
  * Of every triangle that is near a vertex v, the nearest point lies inside it, on an edge or on a
  * corner; likewise of its edges. All of them with the same nearest feature have the same distance
  * and the same derivatives, so they are gathered: a triangle counts once, an edge and a corner as
- * creases.c says. Before a flat or convex surface one feature is left. */
+ * creases.c says. Lone edges and vertices take the place of triangles where a body has none. Before
+ * a flat or convex surface one feature is left. */
 #ifndef BRIO_FEATURES_H
 #define BRIO_FEATURES_H
 
@@ -28,9 +29,9 @@ typedef struct BrioFeatures {
 BrioStatus brio__features_create(BrioFeatures *features, const BrioSurface *surface, int64_t room);
 void brio__features_free(BrioFeatures *features);
 void brio__features_clear(BrioFeatures *features);
-/* Adds what the vertex v has with a triangle of the surface, and with those of its edges and
+/* Adds what the vertex v has with a primitive of the surface, and with those of its edges and
  * corners that come with it; x: all world positions. */
-BrioStatus brio__features_add(BrioFeatures *features, int32_t v, int32_t face, const double *x,
+BrioStatus brio__features_add(BrioFeatures *features, int32_t v, int32_t primitive, const double *x,
                               double reach);
 
 #endif

@@ -7,7 +7,9 @@
  *               + B sum_k (w w'_k^T (x) q_k n^T + w'_k w^T (x) n q_k^T)
  *               - B/|r| w w^T (x) (I - n n^T - sum_k q_k q_k^T).
  *
- * The last part is negative semidefinite and orthogonal to the others: the projection drops it. The
+ * The last part is orthogonal to the others. Of a pair that counts positively it is negative
+ * semidefinite, and the projection drops it; of one that is taken off (system/creases.c) it is
+ * positive, and stays: it is what holds a vertex in a dent, between the two sides of an edge. The
  * others live in the span of w (x) n, w'_k (x) n and w (x) q_k: five dimensions at most, where the
  * projection is done. */
 #ifndef BRIO_PAIR_LAW_H
@@ -106,10 +108,14 @@ static KERNEL_INLINE void pair_hessian_project(PairHessian *h, const lane w[4], 
         for (int r = 0; r < 3; r++) h->mixed[i][r] = mix[0] * q0[r] + mix[1] * q1[r];
     }
     inverse *= inverse;
+    lane over = lane_positive(slope / length);
     for (int r = 0; r < 3; r++)
-        for (int s = 0; s < 3; s++)
+        for (int s = 0; s < 3; s++) {
+            lane rest = (r == s ? 1 : 0) - h->n[r] * h->n[s] - q0[r] * q0[s] - q1[r] * q1[s];
             h->across[r][s] = inverse * (a[18] * q0[r] * q0[s] + a[24] * q1[r] * q1[s] +
-                                         a[19] * (q0[r] * q1[s] + q1[r] * q0[s]));
+                                         a[19] * (q0[r] * q1[s] + q1[r] * q0[s])) +
+                              over * rest;
+        }
 }
 
 /* What a pack of pairs knows: positions, closest points, the distance, and the law where some pair

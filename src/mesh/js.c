@@ -109,5 +109,7 @@ static BrioStatus read_js(const char *file, const char *text, size_t size, BrioM
     return status;
 }
 
-const BrioMeshReader brio__reader_js = {".js", "positions and cells of npm packages", read_js};
-const BrioMeshReader brio__reader_json = {".json", "positions and cells, JSON", read_js};
+const BrioMeshReader brio__reader_js = {
+    .extension = ".js", .summary = "positions and cells of npm packages", .read = read_js};
+const BrioMeshReader brio__reader_json = {
+    .extension = ".json", .summary = "positions and cells, JSON", .read = read_js};

@@ -115,7 +115,8 @@ static BrioStatus read_medit(const char *file, const char *text, size_t size, Br
     return brio__draft_finish(&draft, status, file, mesh, error);
 }
 
-const BrioMeshReader brio__reader_medit = {".mesh", "Medit, ASCII", read_medit};
+const BrioMeshReader brio__reader_medit = {
+    .extension = ".mesh", .summary = "Medit, ASCII", .read = read_medit};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

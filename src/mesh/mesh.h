@@ -75,9 +75,14 @@ typedef struct BrioMeshReader {
     const char *summary;   /* "Medit, ASCII" */
     BrioStatus (*read)(const char *file, const char *text, size_t size, BrioMesh **mesh,
                        BrioError *error);
+    /* Where the file is not there, an OBJ of the same name is read and this leaves of it what the
+     * format holds. NULL: the file must be there. */
+    BrioStatus (*reduce)(BrioMesh *mesh);
 } BrioMeshReader;
 
 const BrioMeshReader *brio__mesh_reader_at(int i); /* NULL past the last */
+/* Whether brio_mesh_read would find the file, or the OBJ that serves in its place. */
+bool brio__mesh_file_exists(const char *file);
 /* Parses text that is already in memory, as if read from `file`: what the fuzzers call. */
 BrioStatus brio__mesh_parse(const char *file, const char *text, size_t size, BrioMesh **mesh,
                             BrioError *error);

@@ -460,7 +460,8 @@ static BrioStatus read_msh(const char *file, const char *text, size_t size, Brio
     return brio__draft_finish(&reader.draft, status, file, mesh, error);
 }
 
-const BrioMeshReader brio__reader_msh = {".msh", "Gmsh 2.2 and 4.1, ASCII and binary", read_msh};
+const BrioMeshReader brio__reader_msh = {
+    .extension = ".msh", .summary = "Gmsh 2.2 and 4.1, ASCII and binary", .read = read_msh};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

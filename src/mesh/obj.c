@@ -279,7 +279,8 @@ static BrioStatus read_obj(const char *file, const char *text, size_t size, Brio
     return status;
 }
 
-const BrioMeshReader brio__reader_obj = {".obj", "Wavefront OBJ", read_obj};
+const BrioMeshReader brio__reader_obj = {
+    .extension = ".obj", .summary = "Wavefront OBJ", .read = read_obj};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

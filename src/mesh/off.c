@@ -64,7 +64,8 @@ static BrioStatus read_off(const char *file, const char *text, size_t size, Brio
     return brio__draft_finish(&draft, status, file, mesh, error);
 }
 
-const BrioMeshReader brio__reader_off = {".off", "OFF, ASCII", read_off};
+const BrioMeshReader brio__reader_off = {
+    .extension = ".off", .summary = "OFF, ASCII", .read = read_off};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

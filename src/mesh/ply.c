@@ -294,7 +294,8 @@ static BrioStatus read_ply(const char *file, const char *text, size_t size, Brio
     return brio__draft_finish(&draft, status, file, mesh, error);
 }
 
-const BrioMeshReader brio__reader_ply = {".ply", "PLY, ASCII and binary", read_ply};
+const BrioMeshReader brio__reader_ply = {
+    .extension = ".ply", .summary = "PLY, ASCII and binary", .read = read_ply};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

@@ -187,7 +187,7 @@ static BrioStatus make_mesh(const BrioDraft *draft, const char *file, BrioMesh *
     if (draft->vertex_count == 0)
         return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL,
                               "the file holds no vertices");
-    if (count[2] + count[3] + count[4] == 0)
+    if (count[2] + count[3] + count[4] == 0 && !draft->points)
         return brio__error_at(error, BRIO_ERROR_INPUT, file, 0, 0, NULL,
                               "the file holds vertices but no tets, triangles or edges");
     BRIO_CHECK(brio__mesh_create(draft->vertex_count, count[4], count[3], count[2], mesh, error));
@@ -325,6 +325,37 @@ BrioStatus brio__mesh_parse(const char *file, const char *text, size_t size, Bri
     return reader->read(file, text, size, mesh, error);
 }
 
+/* The OBJ that serves where a file is not there; false: there is none, or none is needed. */
+static bool find_stand_in(const char *file, char *other, size_t size, const BrioMeshReader **reader)
+{
+    struct stat about;
+    int stem = (int)(extension_of(file) - file);
+    if (!extension_of(file)[0] || find_reader(file, reader, NULL) != BRIO_OK || !(*reader)->reduce)
+        return false;
+    if (stat(file, &about) == 0 || snprintf(other, size, "%.*s.obj", stem, file) >= (int)size)
+        return false;
+    return stat(other, &about) == 0;
+}
+
+bool brio__mesh_file_exists(const char *file)
+{
+    const BrioMeshReader *reader;
+    struct stat about;
+    char other[4096];
+    return stat(file, &about) == 0 || find_stand_in(file, other, sizeof other, &reader);
+}
+
+static BrioStatus read_stand_in(const char *other, const BrioMeshReader *reader, BrioMesh **mesh,
+                                BrioError *error)
+{
+    BRIO_CHECK(brio_mesh_read(other, mesh, error));
+    BrioStatus status = reader->reduce(*mesh);
+    if (status == BRIO_OK) return BRIO_OK;
+    brio_mesh_free(*mesh);
+    *mesh = NULL;
+    return brio__no_memory(error);
+}
+
 BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error)
 {
     if (error) *error = (BrioError){0};
@@ -335,6 +366,9 @@ BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error)
     char *text;
     size_t size;
     struct stat about;
+    char other[4096];
+    if (find_stand_in(file, other, sizeof other, &reader))
+        return read_stand_in(other, reader, mesh, error);
     /* A directory or a missing file is the better thing to say than that its extension is
      * unknown. */
     if (stat(file, &about) || S_ISDIR(about.st_mode))

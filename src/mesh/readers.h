@@ -16,6 +16,7 @@ typedef struct BrioDraft {
     int64_t vertex_count, vertex_room;
     int32_t *element[5];
     int64_t element_count[5], element_room[5];
+    bool points; /* vertices alone make a mesh */
 } BrioDraft;
 
 const char *brio__element_name(int corners); /* "edge", "triangle", "tet" */

@@ -175,7 +175,8 @@ static BrioStatus read_stl(const char *file, const char *text, size_t size, Brio
     return brio__draft_finish(&w.draft, status, file, mesh, error);
 }
 
-const BrioMeshReader brio__reader_stl = {".stl", "STL, ASCII and binary", read_stl};
+const BrioMeshReader brio__reader_stl = {
+    .extension = ".stl", .summary = "STL, ASCII and binary", .read = read_stl};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

@@ -142,10 +142,10 @@ static BrioStatus read_ele(const char *file, const char *text, size_t size, Brio
     return read_pair(file, text, size, false, mesh, error);
 }
 
-const BrioMeshReader brio__reader_tetgen_node = {".node", "TetGen, with its .ele beside it",
-                                                 read_node};
-const BrioMeshReader brio__reader_tetgen_ele = {".ele", "TetGen, with its .node beside it",
-                                                read_ele};
+const BrioMeshReader brio__reader_tetgen_node = {
+    .extension = ".node", .summary = "TetGen, with its .ele beside it", .read = read_node};
+const BrioMeshReader brio__reader_tetgen_ele = {
+    .extension = ".ele", .summary = "TetGen, with its .node beside it", .read = read_ele};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

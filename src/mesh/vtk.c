@@ -384,7 +384,8 @@ static BrioStatus read_vtk(const char *file, const char *text, size_t size, Brio
     return brio__draft_finish(&reader.draft, status, file, mesh, error);
 }
 
-const BrioMeshReader brio__reader_vtk = {".vtk", "legacy VTK, ASCII and binary", read_vtk};
+const BrioMeshReader brio__reader_vtk = {
+    .extension = ".vtk", .summary = "legacy VTK, ASCII and binary", .read = read_vtk};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

@@ -640,7 +640,8 @@ static BrioStatus read_vtu(const char *file, const char *text, size_t size, Brio
     return brio__draft_finish(&reader.draft, status, file, mesh, error);
 }
 
-const BrioMeshReader brio__reader_vtu = {".vtu", "VTK XML unstructured grid", read_vtu};
+const BrioMeshReader brio__reader_vtu = {
+    .extension = ".vtu", .summary = "VTK XML unstructured grid", .read = read_vtu};
 
 /* ---- writing ---------------------------------------------------------------------------- */
 

@@ -148,8 +148,10 @@ static BrioStatus add_mesh_obstacle(BrioMotionFile *m, const BrioSystem *s, cons
     BrioMotionPart *p = &m->part[m->part_count++];
     p->kind = BRIO_MOTION_OBSTACLE;
     p->first = o->first;
-    BRIO_CHECK(room(p, o->name, o->count, o->triangle_count, 0));
-    memcpy(p->triangle, o->triangle, 3 * (size_t)o->triangle_count * sizeof *p->triangle);
+    BRIO_CHECK(room(p, o->name, o->count, o->triangle_count, o->edge_count));
+    if (o->triangle_count)
+        memcpy(p->triangle, o->triangle, 3 * (size_t)o->triangle_count * sizeof *p->triangle);
+    if (o->edge_count) memcpy(p->edge, o->edge, 2 * (size_t)o->edge_count * sizeof *p->edge);
     p->still = true;
     for (int64_t v = 0; v < o->count; v++) {
         p->vertex[v] = (int32_t)v;

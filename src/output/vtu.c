@@ -30,17 +30,26 @@ static void end(BrioBase64 *b)
 typedef struct Cells {
     int corners;
     int64_t count;
-    const int32_t *vertex;
-    const BrioTerm *term; /* or the elements of a term: a process writes those that are its own */
+    const int32_t *vertex; /* NULL: every vertex is a cell */
+    const BrioTerm *term;  /* or the elements of a term: a process writes those that are its own */
     int64_t first;
 } Cells;
 
 static int32_t corner_of(const Cells *cells, int64_t k)
 {
-    return cells->term ? (int32_t)(brio__term_vertex(cells->term, k / cells->corners,
-                                                     (int)(k % cells->corners)) -
-                                   cells->first)
-                       : cells->vertex[k];
+    if (cells->term) {
+        int place = (int)(k % cells->corners);
+        int64_t vertex = brio__term_vertex(cells->term, k / cells->corners, place);
+        return (int32_t)(vertex - cells->first);
+    }
+    return cells->vertex ? cells->vertex[k] : (int32_t)k;
+}
+
+/* What is without triangles: its edges, or else its vertices. */
+static Cells thin_cells(int64_t edges, const int32_t *edge, int64_t vertices)
+{
+    return edges ? (Cells){.corners = 2, .count = edges, .vertex = edge}
+                 : (Cells){.corners = 1, .count = vertices};
 }
 
 /* The bodies of the system, or the parts that are seen where only those are known. */
@@ -56,7 +65,7 @@ static Cells cells_of(const BrioFrame *frame, int owner)
         if (!brio__frame_shows(frame, owner)) return (Cells){0};
         return p->triangle_count
                    ? (Cells){.corners = 3, .count = p->triangle_count, .vertex = p->triangle}
-                   : (Cells){.corners = 2, .count = p->edge_count, .vertex = p->edge};
+                   : thin_cells(p->edge_count, p->edge, p->vertex_count);
     }
     const BrioBody *body = &frame->system->body[owner];
     const BrioTerm *term = &frame->system->term[body->term];
@@ -71,7 +80,7 @@ static Cells cells_of(const BrioFrame *frame, int owner)
         return (Cells){.corners = 4, .count = body->tet_count, .vertex = body->tet};
     if (body->triangle_count)
         return (Cells){.corners = 3, .count = body->triangle_count, .vertex = body->triangle};
-    return (Cells){.corners = 2, .count = body->edge_count, .vertex = body->edge};
+    return thin_cells(body->edge_count, body->edge, body->count);
 }
 
 static int64_t vertices_of(const BrioFrame *frame, int owner)
@@ -96,8 +105,8 @@ static void put_vertices(BrioBase64 *b, const BrioFrame *frame, const double *wo
 
 static void write_cells(const BrioFrame *frame, FILE *file)
 {
-    /* VTK_LINE, VTK_TRIANGLE, VTK_TETRA */
-    static const unsigned char type[] = {[2] = 3, [3] = 5, [4] = 10};
+    /* VTK_VERTEX, VTK_LINE, VTK_TRIANGLE, VTK_TETRA */
+    static const unsigned char type[] = {[1] = 1, [2] = 3, [3] = 5, [4] = 10};
     uint64_t count = 0, corners = 0;
     BrioBase64 b;
     for (int i = 0; i < owner_count(frame); i++) {

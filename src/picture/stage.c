@@ -549,7 +549,7 @@ static int64_t facets_of(const BrioMotionPart *p)
     return 2 * TUBE * (int64_t)p->edge_count + BALL_FACETS * (int64_t)p->vertex_count;
 }
 
-/* Springs and rods are tubes, and masses on them balls where there is room. */
+/* Springs, rods and segments are tubes, points are balls, and so are masses on springs. */
 static void add_part(BrioStage *s, int64_t *count, const BrioMotionPart *p, struct StagePart *at,
                      const float *x, const Paint *paint)
 {
@@ -570,7 +570,8 @@ static void add_part(BrioStage *s, int64_t *count, const BrioMotionPart *p, stru
     for (int e = 0; e < p->edge_count; e++)
         add_tube(s, count, x, p->edge[2 * e], p->edge[2 * e + 1],
                  p->kind == BRIO_MOTION_RODS ? 0.7f * radius : radius, paint);
-    for (int v = 0; p->kind == BRIO_MOTION_BODY && v < p->vertex_count; v++)
+    bool balls = p->kind == BRIO_MOTION_BODY || p->edge_count == 0;
+    for (int v = 0; balls && v < p->vertex_count; v++)
         add_ball(s, count, x, v,
                  p->edge_count ? (p->vertex_count > 200 ? 1.0f : 1.5f) * radius : 2.6f * radius,
                  paint);

@@ -23,7 +23,8 @@ static const BrioKey body_keys[] = {
     {KEY_CHOICE("kind", "auto|solid|springs|bar1d|points|affine|shell", BRIO_KIND_AUTO,
                 "What the elements are; auto takes it from the material. A shell is a sheet of "
                 "triangles, a bar1d a line of edges that moves along x only, points have mass and "
-                "no elements, an affine body (tets or a closed surface) moves as a whole and takes "
+                "no elements and touch without faces, an affine body (tets or a closed "
+                "surface) moves as a whole and takes "
                 "E and rho of its material."),
      KEY_INTO(BrioBodyWork, def.kind)},
     {KEY_OTHER("material", "a name, or a map with `type`",

@@ -155,6 +155,10 @@ BrioStatus brio__scene_give_looks(BrioScene *scene, BrioError *error)
         struct BrioAppearance *appearance = &scene->appearance[i];
         body->skin = appearance->skin;
         appearance->skin = NULL;
+        if (body->triangle_count == 0) { /* a body of points shows them, and no faces */
+            brio__faces_free(appearance->faces);
+            appearance->faces = NULL;
+        }
         if (appearance->faces && brio__skin_faces(appearance->faces, body->triangle,
                                                   body->triangle_count, &body->skin) != BRIO_OK)
             return brio__no_memory(error);

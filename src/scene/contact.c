@@ -73,8 +73,8 @@ BRIO_SECTION(plane){"obstacles[]", "Obstacles: planes", plane_keys};
 
 static const BrioKey mesh_keys[] = {
     OBSTACLE_TYPE,
-    {KEY_FILE("mesh", "Its file, relative to the scene file; triangles, or tets whose surface "
-                      "counts. For laws between surfaces."),
+    {KEY_FILE("mesh", "Its file, relative to the scene file: triangles, or tets whose surface "
+                      "counts; without them segments, or else points. For laws between surfaces."),
      KEY_REQUIRED},
     OBSTACLE_PLACE,
     KEY_END};

@@ -348,6 +348,36 @@ static BrioStatus ask_dhat(Asking *a)
     return BRIO_OK;
 }
 
+static const char *owner_name(const BrioSystem *s, int owner)
+{
+    return owner < s->body_count ? s->body[owner].name : s->obstacle[owner - s->body_count].name;
+}
+
+/* Points and lines have no size: in space a point passes beside them whatever happens. */
+static void ask_points(Asking *a)
+{
+    const BrioSystem *s = a->system;
+    const BrioSurface *f = s->surface;
+    int owners = s->body_count + s->obstacle_count;
+    if (!f || !s->barrier || a->scene->state->param[s->contact_params + BRIO_CONTACT_THICKNESS] > 0)
+        return;
+    for (int i = 0; i < f->part_count; i++)
+        for (int j = 0; j < f->part_count; j++) {
+            const BrioSurfacePart *p = &f->part[i], *q = &f->part[j];
+            const BrioTreeNode *first = &f->node[p->root], *second = &f->node[q->root];
+            if (f->primitive[first->first].corners > 1 || f->primitive[second->first].corners > 2 ||
+                (i == j && first->count < 2) || !(p->moves || q->moves) ||
+                (s->excluded && s->excluded[p->owner * owners + q->owner]))
+                continue;
+            ask(a,
+                "the points of \"%s\" pass %s%s%s: points and lines have no size, so that they "
+                "never meet; give contact.thickness the distance that they should keep",
+                owner_name(s, p->owner), i == j ? "each other" : "\"",
+                i == j ? "" : owner_name(s, q->owner), i == j ? "" : "\"");
+            return;
+        }
+}
+
 /* ---- all of them ------------------------------------------------------------------------ */
 
 static BrioStatus ask_all(Asking *a)
@@ -364,6 +394,7 @@ static BrioStatus ask_all(Asking *a)
     ask_materials(a);
     ask_speeds(a);
     ask_stability(a);
+    ask_points(a);
     return ask_dhat(a);
 }
 

@@ -2,8 +2,9 @@
  * Every message has the place of the value; names that are not known come with the nearest. */
 #include "read.h"
 
+#include "../mesh/mesh.h"
+
 #include <string.h>
-#include <sys/stat.h>
 
 BrioStatus brio__expect(const BrioNode *node, BrioNodeKind kind, BrioError *error)
 {
@@ -171,8 +172,7 @@ BrioStatus brio__file_path(const BrioScene *scene, const BrioNode *node, char *p
     int folder = slash && name[0] != '/' ? (int)(slash - scene->file) + 1 : 0;
     if (snprintf(path, size, "%.*s%s", folder, scene->file, name) >= (int)size)
         return brio__node_error(node, error, "the file name is too long");
-    struct stat info;
-    if (stat(path, &info) != 0)
+    if (!brio__mesh_file_exists(path))
         return brio__node_error(node, error, "there is no file \"%s\" (looked for %s)", name, path);
     return BRIO_OK;
 }

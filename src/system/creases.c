@@ -10,7 +10,8 @@
  * convex set. Where that part is a disc, as it is before whatever is flat, convex or bends little,
  * they add up to 1, so that E(p) = b(d(p, S)): the energy does not depend on how S is cut into
  * triangles. Every term has a continuous gradient, and so has the sum. [Li2023] finds the same
- * counts for surfaces without a border.
+ * counts for surfaces without a border. Nothing in this asks for triangles: of lines and points
+ * the part within the ball is a piece of line or a point, whose characteristic is 1 as well.
  *
  * Crease: of an edge between two triangles of a surface that keeps its shape (an obstacle, an
  * affine body) with the angle a between the normals,
@@ -52,17 +53,19 @@ static BrioStatus allocate(BrioSurface *s)
                : BRIO_ERROR_MEMORY;
 }
 
-/* Inverts a table of `width` targets for each of `count` sources: the sources of each target. With
- * `triangle` the sources are primitives, of which only triangles count, and without `target` the
- * targets are their corners. */
-static void invert(const int32_t *target, int width, int32_t count, const BrioPrimitive *triangle,
+/* Inverts a table of `width` targets for each of `count` sources: the sources of each target; -1
+ * is none. Without `target` the sources are primitives and the targets their corners. */
+static void invert(const int32_t *target, int width, int32_t count, const BrioPrimitive *primitive,
                    int32_t targets, int32_t *start, int32_t *source)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t i = 0; i < (int64_t)width * count; i++) {
-            int32_t from = (int32_t)(i / width);
-            if (triangle && triangle[from].corners < 3) continue;
-            int32_t to = triangle && !target ? triangle[from].node[i % width] : target[i];
+            int32_t from = (int32_t)(i / width), to = -1;
+            if (target)
+                to = target[i];
+            else if (i % width < primitive[from].corners)
+                to = primitive[from].node[i % width];
+            if (to < 0) continue;
             if (pass)
                 source[start[to]++] = from;
             else
@@ -84,10 +87,12 @@ int32_t brio__edge_factor_without(const BrioSurface *s, int32_t edge, int32_t v,
     int32_t triangles = 0;
     *face = -1;
     for (int32_t k = s->edge_face_start[edge]; k < s->edge_face_start[edge + 1]; k++) {
-        if (has(&s->primitive[s->edge_face[k]], v)) continue;
-        if (triangles++ == 0) *face = s->edge_face[k];
+        const BrioPrimitive *p = &s->primitive[s->edge_face[k]];
+        if (has(p, v)) continue;
+        if (*face < 0) *face = s->edge_face[k];
+        triangles += p->corners == 3;
     }
-    return triangles ? 1 - triangles : 0;
+    return *face < 0 ? 0 : 1 - triangles;
 }
 
 int32_t brio__vertex_factor_without(const BrioSurface *s, int32_t u, int32_t v, int32_t *face)
@@ -95,12 +100,14 @@ int32_t brio__vertex_factor_without(const BrioSurface *s, int32_t u, int32_t v, 
     int32_t triangles = 0, edges = 0, any;
     *face = -1;
     for (int32_t k = s->vertex_face_start[u]; k < s->vertex_face_start[u + 1]; k++) {
-        if (has(&s->primitive[s->vertex_face[k]], v)) continue;
-        if (triangles++ == 0) *face = s->vertex_face[k];
+        const BrioPrimitive *p = &s->primitive[s->vertex_face[k]];
+        if (has(p, v)) continue;
+        if (*face < 0) *face = s->vertex_face[k];
+        triangles += p->corners == 3;
     }
     for (int32_t k = s->vertex_edge_start[u]; k < s->vertex_edge_start[u + 1]; k++)
         edges += brio__edge_factor_without(s, s->vertex_edge[k], v, &any);
-    return triangles ? 1 - triangles - edges : 0;
+    return *face < 0 ? 0 : 1 - triangles - edges;
 }
 
 /* Twice the area times the normal at rest; false: it has none. */
@@ -130,6 +137,7 @@ static double crease(const BrioSurface *s, int32_t edge)
     if (s->edge_face_start[edge + 1] - first != 2) return 1;
     const BrioPrimitive *face[2] = {&s->primitive[s->edge_face[first]],
                                     &s->primitive[s->edge_face[first + 1]]};
+    if (face[0]->corners < 3) return 1;
     for (int k = 0; k < 2; k++)
         if (!normal_of(s, face[k], n[k])) return 1;
     brio__cross3(n[0], n[1], cross);
@@ -149,7 +157,7 @@ BrioStatus brio__surface_creases(BrioSurface *s, const BrioSystem *system)
 {
     int32_t any;
     BRIO_CHECK(allocate(s));
-    invert(s->face_edge, 3, s->primitive_count, s->primitive, s->edge_count, s->edge_face_start,
+    invert(s->face_edge, 3, s->primitive_count, NULL, s->edge_count, s->edge_face_start,
            s->edge_face);
     invert(NULL, 3, s->primitive_count, s->primitive, s->vertex_count, s->vertex_face_start,
            s->vertex_face);

@@ -30,13 +30,16 @@ static int vertices_text(const BrioSystem *s, const int32_t *vertex, int count, 
 
 static void pair_text(const BrioSystem *s, const BrioLimit *limit, char *text, size_t size)
 {
+    static const char *const names[] = {"", "vertex", "edge", "triangle"};
     bool vertex_face = !strncmp(limit->term->energy->name, "vertex-face-", 12);
-    int split = vertex_face ? 1 : 2;
+    int split = vertex_face ? 1 : 2, count = 4 - split;
+    /* an edge or a vertex has its last node again */
+    while (vertex_face && count > 1 && limit->vertex[count] == limit->vertex[count - 1]) count--;
     int used = vertices_text(s, limit->vertex, split, vertex_face ? "vertex" : "edge", text, size);
     if (used < (int)size) used += snprintf(text + used, size - (size_t)used, " and ");
     if (used < (int)size)
-        used += vertices_text(s, limit->vertex + split, 4 - split,
-                              vertex_face ? "triangle" : "edge", text + used, size - (size_t)used);
+        used += vertices_text(s, limit->vertex + split, count, names[count], text + used,
+                              size - (size_t)used);
     if (limit->distance > 0 && used < (int)size)
         snprintf(text + used, size - (size_t)used, " (%.3g m apart)", limit->distance);
 }

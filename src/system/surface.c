@@ -25,19 +25,26 @@ typedef struct Piece {
     const int32_t *element; /* in own vertex numbers; NULL: every vertex */
 } Piece;
 
+static Piece piece_by(int64_t first, int64_t vertices, int64_t triangles, const int32_t *triangle,
+                      int64_t edges, const int32_t *edge)
+{
+    if (triangles) return (Piece){first, vertices, triangles, 3, triangle};
+    if (edges) return (Piece){first, vertices, edges, 2, edge};
+    return (Piece){first, vertices, vertices, 1, NULL};
+}
+
 static bool piece_of(const BrioSystem *system, int owner, Piece *piece)
 {
     if (owner >= system->body_count) {
         const BrioObstacle *o = &system->obstacle[owner - system->body_count];
-        *piece = (Piece){o->first, o->count, o->triangle_count, 3, o->triangle};
-        return o->triangle_count > 0;
+        *piece =
+            piece_by(o->first, o->count, o->triangle_count, o->triangle, o->edge_count, o->edge);
+        return o->count > 0;
     }
     const BrioBody *b = &system->body[owner];
     const BrioEnergy *energy = system->term[b->term].energy;
     if (energy->traits & BRIO_ENERGY_ALONG_X) return false; /* has no sides */
-    *piece = b->triangle_count ? (Piece){b->first, b->count, b->triangle_count, 3, b->triangle}
-             : b->edge_count   ? (Piece){b->first, b->count, b->edge_count, 2, b->edge}
-                               : (Piece){b->first, b->count, b->count, 1, NULL};
+    *piece = piece_by(b->first, b->count, b->triangle_count, b->triangle, b->edge_count, b->edge);
     return true;
 }
 

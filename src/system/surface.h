@@ -11,7 +11,8 @@
  *     n_E = 1 - (triangles of E),
  *     n_u = 1 - (triangles of u) - sum of n_E over the edges of u,
  *
- * so that the triangles, edges and vertices around any point of the surface add up to one. */
+ * so that the triangles, edges and vertices around any point of the surface add up to one. A lone
+ * edge counts 1, a vertex between two of them -1, the end of a line 0, a lone vertex 1. */
 #ifndef BRIO_SURFACE_H
 #define BRIO_SURFACE_H
 
@@ -47,8 +48,8 @@ typedef struct BrioSurface {
     int32_t edge_count;
     int32_t *edge;       /* two surface vertices each */
     double *edge_square; /* squared rest lengths */
-    /* triangles of each edge and of each vertex, and edges of each vertex: from start[i] to
-     * start[i + 1] */
+    /* primitives of each edge and of each vertex, which are triangles or lone edges and vertices,
+     * and edges of each vertex: from start[i] to start[i + 1] */
     int32_t *edge_face_start, *edge_face;
     int32_t *vertex_face_start, *vertex_face;
     int32_t *vertex_edge_start, *vertex_edge;
@@ -58,7 +59,9 @@ typedef struct BrioSurface {
     int32_t *vertex_owner; /* bodies come first, then obstacles */
     int32_t primitive_count;
     BrioPrimitive *primitive;
-    int32_t *face_edge; /* the three edges of each triangle, from node k to node k + 1 */
+    /* the three edges of each triangle, from node k to node k + 1; -1: of lone edges and vertices
+     * the others */
+    int32_t *face_edge;
     int32_t node_count;
     BrioTreeNode *node;
     int part_count;
@@ -94,8 +97,8 @@ void brio__surface_free(BrioSurface *surface);
 BrioStatus brio__surface_creases(BrioSurface *surface, const BrioSystem *system);
 
 /* The same counts on the part of a surface that does not touch its vertex v: those of the
- * triangles without v. Zero triangles: the edge or vertex is not there. `face`: the first of the
- * triangles. v < 0: of the whole surface. */
+ * primitives without v. No such primitive: the edge or vertex is not there, and counts 0. `face`:
+ * the first of the primitives. v < 0: of the whole surface. */
 int32_t brio__edge_factor_without(const BrioSurface *surface, int32_t edge, int32_t v,
                                   int32_t *face);
 int32_t brio__vertex_factor_without(const BrioSurface *surface, int32_t vertex, int32_t v,

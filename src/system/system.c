@@ -471,6 +471,7 @@ void brio_system_free(BrioSystem *system)
     for (int i = 0; i < system->obstacle_count; i++) {
         brio__free(system->obstacle[i].name);
         brio__free(system->obstacle[i].triangle);
+        brio__free(system->obstacle[i].edge);
         brio__free(system->obstacle[i].table);
     }
     for (int i = 0; i < system->term_count; i++) {

@@ -55,14 +55,16 @@ static inline int32_t brio__term_vertex(const BrioTerm *term, int64_t element, i
     return term->node[(element / LANES * term->energy->nodes + k) * LANES + element % LANES] / 3;
 }
 
-/* Something that bodies meet and that they do not move: a plane, or triangles that stand still or
- * follow a script. */
+/* Something that bodies meet and that they do not move: a plane, or triangles, segments or points
+ * that stand still or follow a script. */
 typedef struct BrioObstacle {
     char *name;
-    int analytic;         /* which of those with a formula; -1: triangles */
+    int analytic;         /* which of those with a formula; -1: a mesh */
     int64_t first, count; /* world vertices */
-    int64_t triangle_count;
-    int32_t *triangle; /* in the obstacle's own vertex numbers */
+    /* in the obstacle's own vertex numbers: triangles, else segments, else every vertex is a
+     * point */
+    int64_t triangle_count, edge_count;
+    int32_t *triangle, *edge;
     /* what its distance is read from (energy/obstacle.h: its first entry counts all); NULL: only
      * from the rest data of its contacts */
     double *table;

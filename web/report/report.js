@@ -286,7 +286,7 @@ class MotionView {
     part.radius = radius;
     part.ball = part.edges ? 1.5 * radius : 2.6 * radius;
     if (part.edges) part.tubes = new InstancedMesh(new CylinderGeometry(1, 1, 1, 8, 1, true), material(), part.edges);
-    if (part.kind === 'body') part.balls = new InstancedMesh(new SphereGeometry(1, 14, 10), material(), part.vertices);
+    if (part.kind === 'body' || !part.edges) part.balls = new InstancedMesh(new SphereGeometry(1, 14, 10), material(), part.vertices);
     for (const mesh of [part.tubes, part.balls]) {
       if (!mesh) continue;
       mesh.castShadow = mesh.receiveShadow = true;
