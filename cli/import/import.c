@@ -31,7 +31,7 @@ static int convert(int format, const char *in, const char *out, bool force)
     char folder[4096], *text = NULL;
     size_t size = 0;
     BrioError error = {0};
-    ImportReport report = {.file = in};
+    ImportReport report = {.file = in, .force = force};
     const char *slash = strrchr(out, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - out) + 1 : 2, slash ? out : "./");
     FILE *memory = open_memstream(&text, &size);
@@ -65,17 +65,22 @@ static int convert(int format, const char *in, const char *out, bool force)
     }
     brio__free(report.line);
     free(text);
-    return code == EXIT_DONE ? try_scene(out) : code;
+    if (code != EXIT_DONE) return code;
+    code = try_scene(out);
+    if (!report.losses) return code;
+    fflush(stdout); /* its lines come first */
+    fprintf(stderr,
+            "brio import: %s moves otherwise than the scene that it was made from: %lld "
+            "%s of it %s lost (LOST above)\n",
+            out, (long long)report.losses, report.losses == 1 ? "part" : "parts",
+            report.losses == 1 ? "is" : "are");
+    return EXIT_FAILED;
 }
 
-void import_note(ImportReport *report, int line, const char *format, ...)
+static void add_line(ImportReport *report, int line, const char *mark, const char *text)
 {
-    char text[512], all[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    snprintf(all, sizeof all, "%.300s:%d: %s", report->file, line, text);
+    char all[1024];
+    snprintf(all, sizeof all, "%.300s:%d: %s%s", report->file, line, mark, text);
     if (report->count == report->room) {
         int64_t room = BRIO_MAX((int64_t)16, 2 * report->room);
         char **grown =
@@ -86,6 +91,50 @@ void import_note(ImportReport *report, int line, const char *format, ...)
     }
     char *copy = brio__strdup(all);
     if (copy) report->line[report->count++] = copy;
+}
+
+void import_note(ImportReport *report, int line, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    add_line(report, line, "", text);
+}
+
+void import_loss(ImportReport *report, int line, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    report->losses++;
+    add_line(report, line, "LOST: ", text);
+}
+
+BrioStatus import_file(const ImportReport *report, const char *name, const char *text, size_t size,
+                       BrioError *error)
+{
+    char *before = NULL;
+    size_t length = 0;
+    if (access(name, F_OK) == 0) {
+        BRIO_CHECK(brio__read_file(name, &before, &length, error));
+        bool same = length == size && !memcmp(before, text, size);
+        brio__free(before);
+        if (same) return BRIO_OK;
+        if (!report->force)
+            return brio__error(error, BRIO_ERROR_INPUT,
+                               "%.300s, which the scene needs, is there already with other bytes: "
+                               "give another folder with -o, or --force to replace it",
+                               name);
+    }
+    FILE *file = fopen(name, "w");
+    bool written = file && fwrite(text, 1, size, file) == size;
+    if (file && fclose(file)) written = false;
+    if (written) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_INPUT, "cannot write %.300s: %s", name, strerror(errno));
 }
 
 static int run(int argc, char **argv)
@@ -131,10 +180,10 @@ const Command command_import = {
              "(their names are relative to the root of that code), and named relative to the scene "
              "that is written. Lengths that the other code measures by the "
              "diagonal of the scene's box (dHat, epsv, tol) are written in metres.\n"
-             "Line by line it says what was not taken over, and why. The scene is loaded once to "
-             "see that it can run.\n"
-             "Exit code 0: written, and it loads. 1: written, but it does not load. 2: the file is "
-             "not valid.",
+             "Line by line it says what was not taken over, and why; what the motion depends on is "
+             "marked LOST. The scene is loaded once to see that it can run.\n"
+             "Exit code 0: written, it loads, and nothing is lost. 1: written, but it does not "
+             "load, or something is lost. 2: the file is not valid; nothing is written.",
     .options = options,
     .examples = "brio import ipc input/tutorialExamples/2cubesFall.txt -o cubes.yaml && brio run "
                 "cubes.yaml",

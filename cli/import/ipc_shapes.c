@@ -77,24 +77,30 @@ double ipc_axis_of(double m[3][3], double axis[3])
 
 /* ---- meshes ----------------------------------------------------------------------------- */
 
-/* Beside the scene, or in a folder above it. */
-static BrioStatus find_mesh(Reader *r, int word, char *path, size_t size)
+/* Beside the scene, or in a folder above it; false: not there. */
+static bool find_file(const Reader *r, const char *given, char *path, size_t size)
 {
-    const char *given = r->word[word], *slash = strrchr(r->name, '/');
+    const char *slash = strrchr(r->name, '/');
     char folder[3000];
     if (given[0] == '/') {
         snprintf(path, size, "%s", given);
-        if (access(path, R_OK) == 0) return BRIO_OK;
-        return ipc_fail(r, word, "there is no file %.200s", given);
+        return access(path, R_OK) == 0;
     }
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - r->name) + 1 : 2,
              slash ? r->name : "./");
     for (int up = 0; up < 8; up++) {
         if (snprintf(path, size, "%s%s", folder, given) < (int)size && access(path, R_OK) == 0)
-            return BRIO_OK;
+            return true;
         if (strlen(folder) + 4 > sizeof folder) break;
         strcat(folder, "../");
     }
+    return false;
+}
+
+static BrioStatus no_file(const Reader *r, int word)
+{
+    const char *given = r->word[word];
+    if (given[0] == '/') return ipc_fail(r, word, "there is no file %.200s", given);
     return ipc_fail(r, word,
                     "there is no file \"%.200s\" beside the scene or in a folder above it; put it "
                     "there, or correct the name",
@@ -168,17 +174,110 @@ BrioStatus ipc_no_memory(const Reader *r)
     return brio__error(r->error, BRIO_ERROR_MEMORY, "out of memory");
 }
 
-/* The word at `used`, the name of a mesh. */
-BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh)
+/* Points and segments are obstacles as soon as there are readers of their files. */
+static bool is_readable(const char *extension)
+{
+    const BrioMeshReader *reader;
+    for (int i = 0; (reader = brio__mesh_reader_at(i)); i++)
+        if (!strcmp(reader->extension, extension)) return true;
+    return false;
+}
+
+/* The numbers of one line of a file of points or segments: `v x y z` and `s a b`. */
+static BrioStatus take_row(const char *line, int row, const char *path, int count, double *value,
+                           BrioError *error)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        value[i] = brio__text_real(line, &end);
+        if (end == line || !isfinite(value[i]))
+            return brio__error_at(error, BRIO_ERROR_INPUT, path, row, 0, NULL,
+                                  "expected %d numbers in this line", count);
+        line = end;
+    }
+    return BRIO_OK;
+}
+
+/* Two passes: count, then fill. */
+static BrioStatus parse_rows(const char *text, const char *path, BrioMesh *mesh, int64_t count[2],
+                             BrioError *error)
+{
+    count[0] = count[1] = 0;
+    int row = 1;
+    for (const char *line = text; *line; row++) {
+        double v[3];
+        bool vertex = line[0] == 'v' && strchr(" \t", line[1]);
+        bool segment = line[0] == 's' && strchr(" \t", line[1]);
+        if (vertex) {
+            BRIO_CHECK(take_row(line + 1, row, path, 3, v, error));
+            if (mesh) memcpy(mesh->x + 3 * count[0], v, sizeof v);
+            count[0]++;
+        } else if (segment) {
+            BRIO_CHECK(take_row(line + 1, row, path, 2, v, error));
+            for (int k = 0; k < 2 && mesh; k++) {
+                if (!(v[k] >= 1 && v[k] <= (double)mesh->vertex_count))
+                    return brio__error_at(error, BRIO_ERROR_INPUT, path, row, 0, NULL,
+                                          "there is no vertex %g: they are numbered 1 to %lld",
+                                          v[k], (long long)mesh->vertex_count);
+                mesh->edge[2 * count[1] + k] = (int32_t)v[k] - 1;
+            }
+            count[1]++;
+        }
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus read_rows(const char *path, BrioMesh **mesh, BrioError *error)
+{
+    char *text;
+    size_t size;
+    int64_t count[2];
+    BRIO_CHECK(brio__read_file(path, &text, &size, error));
+    BrioStatus status = parse_rows(text, path, NULL, count, error);
+    if (status == BRIO_OK && count[0] == 0)
+        status = brio__error_at(error, BRIO_ERROR_INPUT, path, 0, 0, NULL,
+                                "the file has no vertex (\"v x y z\")");
+    if (status == BRIO_OK) status = brio__mesh_create(count[0], 0, 0, count[1], mesh, error);
+    if (status == BRIO_OK) status = parse_rows(text, path, *mesh, count, error);
+    brio__free(text);
+    return status;
+}
+
+/* x.pt and x.seg; where they are missing, the vertices or edges of x.obj, as the other code has
+ * it. */
+static BrioStatus take_parts(Reader *r, int word, char *path, size_t size, BrioMesh **mesh,
+                             Extract extract)
+{
+    char other[1024];
+    if (find_file(r, r->word[word], path, size)) return read_rows(path, mesh, r->error);
+    const char *dot = strrchr(r->word[word], '.');
+    snprintf(other, sizeof other, "%.*s.obj", (int)BRIO_MIN(dot - r->word[word], 1000),
+             r->word[word]);
+    if (!find_file(r, other, path, size)) return no_file(r, word);
+    BRIO_CHECK(brio_mesh_read(path, mesh, r->error));
+    if (extract == EXTRACT_SEGMENTS && (*mesh)->edge_count == 0)
+        BRIO_CHECK(brio__mesh_edges_from_triangles(*mesh));
+    (*mesh)->triangle_count = 0;
+    if (extract == EXTRACT_POINTS) (*mesh)->edge_count = 0;
+    return BRIO_OK;
+}
+
+BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh, Extract *extract,
+                         bool *lost)
 {
     const char *word;
     BRIO_CHECK(ipc_take_word(r, "the name of a mesh", &word));
     const char *dot = strrchr(word, '.');
-    if (dot && (!strcmp(dot, ".seg") || !strcmp(dot, ".pt"))) {
-        path[0] = 0;
-        return BRIO_OK;
+    *extract = dot && !strcmp(dot, ".seg")  ? EXTRACT_SEGMENTS
+               : dot && !strcmp(dot, ".pt") ? EXTRACT_POINTS
+                                            : EXTRACT_ALL;
+    if (*extract != EXTRACT_ALL) {
+        *lost = !is_readable(dot);
+        return take_parts(r, r->used - 1, path, size, mesh, *extract);
     }
-    BRIO_CHECK(find_mesh(r, r->used - 1, path, size));
+    if (!find_file(r, word, path, size)) return no_file(r, r->used - 1);
     return brio_mesh_read(path, mesh, r->error);
 }
 
@@ -196,6 +295,21 @@ void ipc_short_name(const char *path, char *name, size_t size)
 
 /* ---- shapes ----------------------------------------------------------------------------- */
 
+const char *ipc_part_name(Extract extract)
+{
+    return extract == EXTRACT_POINTS ? "points (.pt)" : "segments (.seg)";
+}
+
+BrioStatus ipc_take_shape_mesh(Reader *r, Shape *shape)
+{
+    BRIO_CHECK(ipc_take_mesh(r, shape->path, sizeof shape->path, &shape->mesh, &shape->extract,
+                             &shape->lost));
+    if (shape->lost)
+        import_loss(r->report, shape->line, "shape: brio has no obstacles of %s; left out",
+                    ipc_part_name(shape->extract));
+    return BRIO_OK;
+}
+
 static BrioStatus take_extras(Reader *r, Shape *shape)
 {
     while (r->used < r->words) {
@@ -209,7 +323,8 @@ static BrioStatus take_extras(Reader *r, Shape *shape)
             bool angular = word[0] == 'a';
             BRIO_CHECK(ipc_take_numbers(r, "a velocity", 3, v));
             for (int k = 0; k < 3; k++)
-                (angular ? shape->angular : shape->linear)[k] = angular ? v[k] * PI / 180 : v[k];
+                (angular ? shape->motion.angular : shape->motion.linear)[k] =
+                    angular ? v[k] * PI / 180 : v[k];
             shape->kinematic = true;
         } else if (!strcmp(word, "initVel")) {
             BRIO_CHECK(ipc_take_numbers(r, "a first velocity", 6, v));
@@ -229,19 +344,22 @@ static BrioStatus take_extras(Reader *r, Shape *shape)
             if (ipc_take_optional(r, &h->start)) ipc_take_optional(r, &h->end);
         } else if (!strcmp(word, "NBC")) {
             BRIO_CHECK(ipc_take_numbers(r, "two corners and an acceleration", 9, v));
+            bool force = v[6] != 0 || v[7] != 0 || v[8] != 0;
             while (ipc_take_optional(r, v)) continue;
-            import_note(r->report, r->line, "NBC: brio has no force on a part of a body; left out");
+            if (force)
+                import_loss(r->report, r->line,
+                            "NBC: brio has no force on a part of a body; left out");
         } else if (!strcmp(word, "meshSeq")) {
             BRIO_CHECK(ipc_take_word(r, "a folder", &word));
             shape->kinematic = true;
-            import_note(r->report, r->line,
+            import_loss(r->report, r->line,
                         "meshSeq: brio does not move obstacles by a sequence of meshes; this one "
                         "stays where it is");
         } else {
+            /* as the other code does, which goes on with the next word that it knows */
+            while (ipc_take_optional(r, v)) continue;
             import_note(r->report, r->line,
-                        "\"%.40s\" is not known, nor is what follows it on this line; left out",
-                        word);
-            break;
+                        "\"%.40s\" is no part of a shape that is known; left out", word);
         }
     }
     return BRIO_OK;
@@ -253,18 +371,12 @@ static BrioStatus take_shape(Reader *r)
     double degrees[3];
     Shape *shape = ipc_add_shape(r);
     if (!shape) return ipc_no_memory(r);
-    BRIO_CHECK(ipc_take_mesh(r, shape->path, sizeof shape->path, &shape->mesh));
+    BRIO_CHECK(ipc_take_shape_mesh(r, shape));
     BRIO_CHECK(ipc_take_numbers(r, "a translation", 3, shape->translate));
     BRIO_CHECK(ipc_take_numbers(r, "a rotation", 3, degrees));
     BRIO_CHECK(ipc_take_numbers(r, "a scale", 3, shape->scale));
     turn_euler(degrees, shape->rotate);
-    BRIO_CHECK(take_extras(r, shape));
-    if (shape->mesh) return BRIO_OK;
-    import_note(
-        r->report, shape->line,
-        "shape: brio's obstacles are surfaces; points (.pt) and segments (.seg) are left out");
-    r->scene->shapes--;
-    return BRIO_OK;
+    return take_extras(r, shape);
 }
 
 BrioStatus ipc_take_shapes(Reader *r)
@@ -297,12 +409,11 @@ BrioStatus ipc_take_matrix(Reader *r)
     for (int k = 0; k < 3; k++)
         BRIO_CHECK(ipc_take_count(r, "the number of copies", 1000, &count[k]));
     for (int k = 0; k < 3; k++) ipc_take_optional(r, &corner[k]);
-    int before = r->scene->shapes;
+    int before = r->scene->shapes; /* the number of the shape */
     if (!ipc_next_line(r))
         return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL,
                               "expected the shape of shapeMatrix, found the end of the file");
     BRIO_CHECK(take_shape(r));
-    if (r->scene->shapes == before) return BRIO_OK;
     Shape *shape = &r->scene->shape[before];
     for (int k = 0; k < 3; k++) {
         if (count[k] < 1)
@@ -366,7 +477,7 @@ BrioStatus ipc_take_mesh_obstacle(Reader *r)
     Obstacle *o = add_obstacle(r);
     double v[6], degrees[3], low[3], high[3], mean[3] = {0, 0, 0}, extent = 0;
     if (!o) return ipc_no_memory(r);
-    BRIO_CHECK(ipc_take_mesh(r, o->path, sizeof o->path, &o->mesh));
+    BRIO_CHECK(ipc_take_mesh(r, o->path, sizeof o->path, &o->mesh, &o->extract, &o->lost));
     BRIO_CHECK(ipc_take_numbers(r, "an origin, a scale, a stiffness and a friction", 6, v));
     o->friction = v[5];
     if (r->used < r->words && !strcmp(r->word[r->used], "rotate")) {
@@ -374,12 +485,11 @@ BrioStatus ipc_take_mesh_obstacle(Reader *r)
         BRIO_CHECK(ipc_take_numbers(r, "a rotation", 3, degrees));
         turn_euler(degrees, o->rotate);
     }
-    if (!o->mesh) {
-        import_note(r->report, o->line,
-                    "meshCO: brio's obstacles are surfaces; points and segments are left out");
-        r->scene->obstacles--;
-        return BRIO_OK;
-    }
+    if (o->lost)
+        import_loss(r->report, o->line, "meshCO: brio has no obstacles of %s; left out",
+                    ipc_part_name(o->extract));
+    memcpy(o->origin, v, sizeof o->origin);
+    o->size = v[3];
     ipc_box_of(o->mesh, low, high);
     for (int64_t i = 0; i < 3 * o->mesh->vertex_count; i++)
         mean[i % 3] += o->mesh->x[i] / (double)o->mesh->vertex_count;

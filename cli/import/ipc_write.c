@@ -107,18 +107,35 @@ static void put_chosen(FILE *out, const Shape *s, const double low[3], const dou
     fputs("]\n", out);
 }
 
-static void put_way_and_back(FILE *out, const Shape *shape, double end)
+/* The keys of a motion that goes `way` at `linear` up to each time. */
+static void put_ways(FILE *out, const double linear[3], int count, const double *time,
+                     const double *way)
 {
-    const double time[3] = {0, shape->turns, end};
-    const double way[3] = {0, shape->turns, 2 * shape->turns - end};
-    fputs("script: {keys: [", out);
-    for (int t = 0; t < 3; t++) {
+    fputs("keys: [", out);
+    for (int t = 0; t < count; t++) {
         fputs(t ? ", [" : "[", out);
         put(out, time[t]);
-        for (int k = 0; k < 3; k++) fputs(", ", out), put(out, way[t] * shape->linear[k]);
+        for (int k = 0; k < 3; k++) fputs(", ", out), put(out, way[t] * linear[k]);
         fputc(']', out);
     }
-    fputs("]}", out);
+    fputc(']', out);
+}
+
+/* The motion of an obstacle; `middle` of its box. */
+static void put_motion(FILE *out, const Motion *m, const double middle[3], double end)
+{
+    if (is_zero(m->linear) && is_zero(m->angular)) return;
+    fputs("    ", out);
+    if (m->turns > 0 && m->turns < end) {
+        fputs("script: {", out);
+        put_ways(out, m->linear, 3, (const double[]){0, m->turns, end},
+                 (const double[]){0, m->turns, 2 * m->turns - end});
+        fputs("}\n", out);
+        return;
+    }
+    put_script(out, m->linear, m->angular, m->pivoted ? m->about : middle, 0,
+               m->stops > 0 ? m->stops : INFINITY);
+    fputc('\n', out);
 }
 
 static bool same_box(const Hold *a, const Hold *b)
@@ -169,6 +186,29 @@ static void open_fix(Fixing *f)
     f->opened = true;
 }
 
+/* Says from when to when the vertices of hold i are free in the other code: before, between and
+ * after the time ranges of those with its box. */
+static void note_freedom(Fixing *f, int i)
+{
+    const Shape *s = f->shape;
+    double end = f->r->scene->end, h = f->r->scene->h, covered = 0;
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (int k = 0; k < s->holds; k++) {
+            const Hold *o = &s->hold[k];
+            if (!same_box(&s->hold[i], o) || o->start > covered + h / 2) continue;
+            if (fmin(o->end, end) <= covered) continue;
+            covered = fmin(o->end, end);
+            grown = true;
+        }
+    }
+    if (covered < end - h / 2)
+        import_loss(f->r->report, s->hold[i].line,
+                    "DBC: from %g s on the vertices are free there, until another time range; here "
+                    "they are held where they are",
+                    covered);
+}
+
 /* A boundary condition of the shape, given by a box relative to that of its mesh. */
 static void put_hold(Fixing *f, int i, const double low[3], const double high[3])
 {
@@ -186,7 +226,11 @@ static void put_hold(Fixing *f, int i, const double low[3], const double high[3]
         turning += !is_zero(s->hold[k].angular);
         same++;
     }
-    if (first < i && !turning) return; /* with the first of them */
+    if (first < i && turning)
+        import_loss(
+            f->r->report, h->line,
+            "DBC: another motion of vertices that turn, of which brio takes the first only");
+    if (first < i) return; /* with the first of them */
     Chosen c = choose(s, from, to, true, f->taken, NULL, INT64_MAX);
     if (!c.count) {
         import_note(f->r->report, h->line,
@@ -202,37 +246,60 @@ static void put_hold(Fixing *f, int i, const double low[3], const double high[3]
     else
         put_script(f->out, h->linear, h->angular, c.about, h->start, h->end);
     fputc('\n', f->out);
-    if (isfinite(h->end) && (same == 1 || turning))
-        import_note(f->r->report, h->line,
-                    "DBC: after its time range the vertices are free there; here they are held "
-                    "where they are");
+    note_freedom(f, i);
+}
+
+/* How the vertices of a grip move; `pivot` is the last of them. */
+static void put_grip_motion(FILE *out, const Grip *g, const Way *way, const double middle[3],
+                            const double pivot[3])
+{
+    const double angular[3] = {g->twist, 0, g->bend};
+    const double *about = g->bend != 0 ? pivot : middle;
+    if (is_zero(g->velocity) && is_zero(angular)) return;
+    fputs("        ", out);
+    if (way->count > 1 && !isfinite(way->ends)) {
+        fputs("script: {", out);
+        if (!is_zero(angular)) {
+            put3(out, "angular: ", angular);
+            put3(out, ", about: ", about);
+            fputs(", ", out);
+        }
+        put_ways(out, g->velocity, way->count, way->time, way->way);
+        fputc('}', out);
+    } else {
+        put_script(out, g->velocity, angular, about, 0, way->ends);
+    }
+    fputc('\n', out);
 }
 
 /* What grip i of the script takes of the shape; low and high are the box of everything. */
-static void put_grip(Fixing *f, const Script *script, int i, const double low[3],
+static void put_grip(Fixing *f, const Script *script, int i, const Way *way, const double low[3],
                      const double high[3])
 {
+    const Scene *scene = f->r->scene;
     const Grip *g = &script->grip[i];
-    double from[3], to[3], middle[3];
-    for (int k = 0; k < 3; k++) {
-        double size = high[k] - low[k], a = g->low[k], b = g->high[k];
-        if (g->ends && k == 0 && i == 0) b = f->r->scene->handle;
-        if (g->ends && k == 0 && i == 1) a = 1 - f->r->scene->handle;
-        from[k] = a < 0 ? -1e300 : low[k] + a * size;
-        to[k] = b > 1 ? 1e300 : low[k] + b * size;
-        middle[k] = (low[k] + high[k]) / 2;
+    double from[3], to[3], pivot[3] = {0, 0, 0}, middle[3];
+    int64_t vertex = 0;
+    for (int k = 0; k < 3; k++) middle[k] = (low[k] + high[k]) / 2;
+    ipc_grip_box(scene, g, low, high, from, to);
+    int owner = script->pick == PICK_ALL && g->bend == 0
+                    ? -1
+                    : ipc_pick(scene, from, to, script->pick != PICK_FIRST, &vertex, pivot);
+    if (script->pick != PICK_ALL) {
+        if (owner < 0 || &scene->shape[owner] != f->shape || f->taken[vertex]) return;
+        open_fix(f);
+        fprintf(f->out, "      - vertices: [%lld]\n", (long long)vertex);
+        f->taken[vertex] = 1;
+    } else {
+        if (!choose(f->shape, from, to, false, f->taken, NULL, INT64_MAX).count) return;
+        open_fix(f);
+        put_chosen(f->out, f->shape, from, to, false, f->taken, INT64_MAX);
     }
-    if (!choose(f->shape, from, to, false, f->taken, NULL, INT64_MAX).count) return;
-    open_fix(f);
-    put_chosen(f->out, f->shape, from, to, false, f->taken, script->one ? 1 : INT64_MAX);
-    if (g->twist == 0 && is_zero(g->velocity)) return;
-    fputs("        ", f->out);
-    put_script(f->out, g->velocity, (const double[]){g->twist, 0, 0}, middle, 0, INFINITY);
-    fputc('\n', f->out);
+    put_grip_motion(f->out, g, way, middle, pivot);
 }
 
 static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *script,
-                            const double box_low[3], const double box_high[3])
+                            const Way *way, const double box_low[3], const double box_high[3])
 {
     double low[3], high[3];
     Fixing f = {.r = r, .out = out, .shape = s};
@@ -240,14 +307,14 @@ static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *
     if (!f.taken) return ipc_no_memory(r);
     ipc_box_of(s->mesh, low, high);
     for (int i = 0; i < s->holds; i++) put_hold(&f, i, low, high);
-    for (int i = 0; i < script->grips; i++) put_grip(&f, script, i, box_low, box_high);
+    for (int i = 0; i < script->grips; i++) put_grip(&f, script, i, way, box_low, box_high);
     brio__free(f.taken);
     return BRIO_OK;
 }
 
 static void put_material(FILE *out, const Scene *s, const Shape *shape)
 {
-    fprintf(out, "{type: %s, E: ", strcmp(s->energy, "FCR") ? "neo-hookean" : "corotated");
+    fprintf(out, "{type: %s, E: ", strcmp(s->energy, "FCR") ? "neo-hookean" : "fixed-corotated");
     put(out, shape && shape->E > 0 ? shape->E : s->E);
     fputs(", nu: ", out);
     put(out, shape && shape->E > 0 ? shape->nu : s->nu);
@@ -259,11 +326,44 @@ static void put_material(FILE *out, const Scene *s, const Shape *shape)
 static bool own_material(const Shape *s) { return s->density > 0 && s->E > 0; }
 
 /* Kinematic shapes are obstacles: surfaces always, solids if they have a velocity. */
-static bool is_obstacle(const Shape *s) { return s->kinematic || s->mesh->tet_count == 0; }
+static bool is_obstacle(const Shape *s) { return s->kinematic || !ipc_is_solid(s); }
+
+/* When the grips of the script turn or end, and what cannot be said of it. */
+static void find_way(Reader *r, const Script *script, const double low[3], const double high[3],
+                     Way *way)
+{
+    const Scene *s = r->scene;
+    double from[3], to[3], x[3] = {0, 0, 0};
+    int64_t vertex;
+    if (script->grips) {
+        ipc_grip_box(s, &script->grip[script->lead], low, high, from, to);
+        ipc_pick(s, from, to, true, &vertex, x);
+    }
+    ipc_way(s, script, x, way);
+    bool released = false;
+    for (int i = 0; i < script->grips; i++) released |= script->grip[i].released;
+    if (released && way->ends < s->end)
+        import_loss(r->report, s->script_line,
+                    "script %s: from %g s on vertices are let go there; here they are held where "
+                    "they are",
+                    script->name, way->ends);
+    bool passed = false; /* a meshCO that has to be passed */
+    for (int i = 0; i < s->obstacles; i++) passed |= !s->obstacle[i].plane;
+    if (!strcmp(script->name, "dragright") && passed)
+        import_note(r->report, s->script_line,
+                    "script dragright: when all has passed the meshCO the vertices are let go "
+                    "there; here they are drawn on");
+    if (!strcmp(script->name, "dragright") && !passed)
+        import_loss(r->report, s->script_line,
+                    "script dragright: the vertices are let go at once there, since no meshCO has "
+                    "to be passed; here they are drawn on");
+}
 
 static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Script *script,
                              const double low[3], const double high[3])
 {
+    Way way;
+    find_way(r, script, low, high, &way);
     const Scene *s = r->scene;
     char path[4096];
     fputs("bodies:\n", out);
@@ -296,60 +396,103 @@ static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Scr
             put3(out, ", spacing: ", shape->step);
             fputs("}\n", out);
         }
-        BRIO_CHECK(put_holds(r, out, shape, script, low, high));
+        BRIO_CHECK(put_holds(r, out, shape, script, &way, low, high));
         r->report->bodies += shape->count[0] * shape->count[1] * shape->count[2];
     }
     return BRIO_OK;
 }
 
-static void put_obstacles(Reader *r, FILE *out, const char *folder)
+/* The file of an obstacle, relative to the scene. The points or edges of a surface are written as a
+ * file of their own beside it. */
+static BrioStatus put_file(Reader *r, FILE *out, const char *folder, const char *path,
+                           Extract extract, const BrioMesh *mesh)
+{
+    const char *dot = strrchr(path, '.');
+    char name[64], relative[4096], *text = NULL;
+    size_t size = 0;
+    BrioStatus status = BRIO_OK;
+    ipc_relative_path(folder, path, relative, sizeof relative);
+    if (extract != EXTRACT_ALL && dot && !strcmp(dot, ".obj")) {
+        ipc_short_name(path, name, sizeof name);
+        snprintf(relative, sizeof relative, "%s%s%s", folder, name,
+                 extract == EXTRACT_POINTS ? ".pt" : ".seg");
+        FILE *file = open_memstream(&text, &size);
+        if (!file) return ipc_no_memory(r);
+        for (int64_t i = 0; i < 3 * mesh->vertex_count; i++)
+            fprintf(file, "%s%.17g%s", i % 3 ? " " : "v ", mesh->x[i], i % 3 == 2 ? "\n" : "");
+        for (int64_t i = 0; i < 2 * mesh->edge_count; i++)
+            fprintf(file, "%s%d%s", i % 2 ? " " : "s ", mesh->edge[i] + 1, i % 2 ? "\n" : "");
+        bool failed = ferror(file) != 0;
+        if (fclose(file) || failed) status = ipc_no_memory(r);
+        if (status == BRIO_OK) status = import_file(r->report, relative, text, size, r->error);
+        free(text);
+        snprintf(relative, sizeof relative, "%s%s", name,
+                 extract == EXTRACT_POINTS ? ".pt" : ".seg");
+    }
+    fputs("    type: mesh\n    mesh: ", out);
+    put_text(out, relative);
+    fputc('\n', out);
+    return status;
+}
+
+/* Vertices of an obstacle that a boundary condition moves: all of them alike, or not at all. */
+static void move_by_holds(Reader *r, Shape *shape)
+{
+    double low[3], high[3];
+    ipc_box_of(shape->mesh, low, high);
+    for (int i = 0; i < shape->holds; i++) {
+        const Hold *h = &shape->hold[i];
+        bool whole = shape->holds == 1;
+        for (int k = 0; k < 3; k++) whole &= h->low[k] <= 0 && h->high[k] >= 1;
+        if (is_zero(h->linear) && is_zero(h->angular)) continue;
+        if (!whole || h->start > 0) {
+            import_loss(r->report, h->line,
+                        "DBC: it moves a part of an obstacle, or moves it at several times, which "
+                        "brio's obstacles cannot; left out");
+            continue;
+        }
+        memcpy(shape->motion.linear, h->linear, sizeof h->linear);
+        memcpy(shape->motion.angular, h->angular, sizeof h->angular);
+        shape->motion.stops = isfinite(h->end) ? h->end : 0;
+    }
+    if (shape->thrown)
+        import_note(r->report, shape->line,
+                    "initVel has no meaning for a shape that is not simulated");
+}
+
+static BrioStatus put_obstacles(Reader *r, FILE *out, const char *folder)
 {
     const Scene *s = r->scene;
-    char path[4096];
     fputs("obstacles:\n", out);
     for (int i = 0; i < s->shapes; i++) {
         Shape *shape = &s->shape[i];
-        if (!is_obstacle(shape)) continue;
-        ipc_relative_path(folder, shape->path, path, sizeof path);
-        fprintf(out, "  - name: %s\n    type: mesh\n    mesh: ", shape->name);
-        put_text(out, path);
-        fputc('\n', out);
+        double low[3], high[3], middle[3];
+        if (!is_obstacle(shape) || shape->lost) continue;
+        fprintf(out, "  - name: %s\n", shape->name);
+        BRIO_CHECK(put_file(r, out, folder, shape->path, shape->extract, shape->mesh));
         put_transform(out, shape->scale, shape->rotate, shape->translate);
-        if (!is_zero(shape->linear) || !is_zero(shape->angular)) {
-            double low[3], high[3];
-            ipc_box_of(shape->mesh, low, high);
-            Chosen all = choose(shape, low, high, true, NULL, NULL, INT64_MAX);
-            fputs("    ", out);
-            if (shape->turns > 0 && shape->turns < s->end)
-                put_way_and_back(out, shape, s->end);
-            else
-                put_script(out, shape->linear, shape->angular, all.about, 0, INFINITY);
-            fputc('\n', out);
-        }
-        if (shape->count[0] * shape->count[1] * shape->count[2] > 1)
-            import_note(r->report, shape->line,
-                        "shapeMatrix of a surface: only its first copy is taken");
-        if (shape->thrown || shape->holds)
-            import_note(r->report, shape->line,
-                        "initVel and DBC have no meaning for a shape that is not simulated");
+        move_by_holds(r, shape);
+        ipc_shape_box(shape, low, high);
+        for (int k = 0; k < 3; k++) middle[k] = (low[k] + high[k]) / 2;
+        put_motion(out, &shape->motion, middle, s->end);
         r->report->obstacles++;
     }
     for (int i = 0; i < s->obstacles; i++) {
         Obstacle *o = &s->obstacle[i];
+        if (o->lost) continue;
         fprintf(out, "  - name: obstacle%d\n", i);
         if (o->plane) {
             put3(out, "    type: plane\n    point: ", o->point);
             put3(out, "\n    normal: ", o->normal);
             fputc('\n', out);
         } else {
-            ipc_relative_path(folder, o->path, path, sizeof path);
-            fputs("    type: mesh\n    mesh: ", out);
-            put_text(out, path);
-            fputc('\n', out);
+            BRIO_CHECK(put_file(r, out, folder, o->path, o->extract, o->mesh));
             put_transform(out, (double[]){o->scale, o->scale, o->scale}, o->rotate, o->point);
+            put_motion(out, &o->motion, o->origin, s->end);
         }
         r->report->obstacles++;
     }
+    return BRIO_OK;
 }
 
 /* All pairs of material names of bodies. */
@@ -372,6 +515,7 @@ static void put_pairs(FILE *out, const Scene *s, bool with_obstacles)
             first = false;
         }
         for (int o = 0; with_obstacles && o < s->obstacles; o++) {
+            if (s->obstacle[o].lost) continue;
             fprintf(out, "    - {between: [%s, obstacle%d], mu: ", name, o);
             put(out, s->obstacle[o].friction);
             fputs("}\n", out);
@@ -383,7 +527,7 @@ static void put_contact(FILE *out, const Scene *s, double unit)
 {
     bool differs = false;
     for (int i = 0; i < s->obstacles; i++)
-        differs |= s->obstacle[i].friction != fmax(s->friction, 0);
+        differs |= !s->obstacle[i].lost && s->obstacle[i].friction != fmax(s->friction, 0);
     fputs("contact:\n  type: ipc\n  dhat: ", out);
     put(out, s->dhat * unit);
     fputs("\n  kappa: auto\n  mu: ", out);
@@ -472,10 +616,10 @@ BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out)
 {
     Scene *s = r->scene;
     double low[3], high[3];
-    int bodies = 0, surfaces = 0;
+    int bodies = 0, obstacles = 0;
     const Script *script = ipc_find_script(r);
-    BRIO_CHECK(ipc_place_all(r));
-    ipc_apply_script(s, script);
+    BRIO_CHECK(ipc_place_all(r, script));
+    ipc_apply_script(r, script);
     ipc_whole_box(s, true, low, high);
     double diagonal = ipc_diagonal_of(low, high), unit = s->absolute ? 1 : diagonal;
     ipc_whole_box(s, false, low, high);
@@ -484,8 +628,9 @@ BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out)
     for (int i = 0; i < s->shapes; i++) {
         s->shape[i].translate[1] += lift;
         bodies += !is_obstacle(&s->shape[i]);
-        surfaces += is_obstacle(&s->shape[i]);
+        obstacles += is_obstacle(&s->shape[i]) && !s->shape[i].lost;
     }
+    for (int i = 0; i < s->obstacles; i++) obstacles += !s->obstacle[i].lost;
     low[1] += lift;
     high[1] += lift;
     if (!bodies)
@@ -494,9 +639,8 @@ BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out)
                               "prescribed velocity");
     name_shapes(s);
     put_settings(out, r, diagonal);
-    if (s->self_collision || surfaces || s->obstacles) put_contact(out, s, unit);
+    if (s->self_collision || obstacles) put_contact(out, s, unit);
     put_materials(out, s);
     BRIO_CHECK(put_bodies(r, out, folder, script, low, high));
-    if (surfaces || s->obstacles) put_obstacles(r, out, folder);
-    return BRIO_OK;
+    return obstacles ? put_obstacles(r, out, folder) : BRIO_OK;
 }
