@@ -332,7 +332,13 @@ static void test_tetrahedralise(void **state)
     o = BRIO("mesh", "tetrahedralise", "open.obj", "-o", "open.msh");
     assert_int_equal(o->code, 2);
     assert_string_equal(
-        o->err, "open.obj: the surface is not closed: the edge of vertices 0 1 belongs to 1 "
+        o->err, "open.obj: the mesh is two-dimensional (all its vertices have z = 0), and a solid "
+                "has three dimensions; give it a volume, before tets can fill it\n");
+    write_text("bent.obj", "v 0 0 0\nv 1 0 0\nv 0 1 1\nf 1 2 3\n");
+    o = BRIO("mesh", "tetrahedralise", "bent.obj", "-o", "open.msh");
+    assert_int_equal(o->code, 2);
+    assert_string_equal(
+        o->err, "bent.obj: the surface is not closed: the edge of vertices 0 1 belongs to 1 "
                 "triangle (0; all counted from 0); close the hole, before tets can fill it\n");
     o = BRIO("mesh", "tetrahedralise", "input/tetMeshes/cube.msh", "-o", "open.msh");
     assert_int_equal(o->code, 2);

@@ -318,7 +318,10 @@ static const Case keywords[] = {
     {CUBE "\nselfCollisionOff\nground 0 -1\n", 0, NULL, {"exclude: [[material, material]]"}},
     {CUBE "\nselfCollisionOn\nselfFric 0.3\n", 0, NULL, {"  mu: 0.3\n"}},
     {CUBE "\nground 0.5 -2\n", 0, NULL, {"point: [0, -2, 0]", "[material, obstacle0], mu: 0.5}"}},
-    {CUBE "\nhalfSpace 1 -2 -3  0 0 1  50 0\n", 0, NULL, {"normal: [0, 0, 1]", "point: [1, -2, -3]"}},
+    {CUBE "\nhalfSpace 1 -2 -3  0 0 1  50 0\n",
+     0,
+     NULL,
+     {"normal: [0, 0, 1]", "point: [1, -2, -3]"}},
     {CUBE "\nmeshCO input/ball.obj 0 -4 0  2 50 0  rotate 0 0 90\n",
      0,
      NULL,
@@ -462,6 +465,27 @@ static void test_keywords(void **state)
     }
 }
 
+/* A mesh of a two-dimensional code is refused by that name. */
+static void test_flat(void **state)
+{
+    (void)state;
+    write_text("flat.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n3\n1 0 0 2\n2 1 0 2\n3 0 "
+                           "1 2\n$EndNodes\n$Elements\n1\n1 2 2 0 1 1 2 3\n$EndElements\n");
+    char *scene;
+    const Outcome *o = import("shapes input 1\nflat.msh 0 0 0  0 0 0  1 1 1\n", &scene);
+    assert_int_equal(o->code, 2);
+    assert_string_equal(o->err,
+                        "a.txt:2:1: the mesh ./flat.msh is two-dimensional (flat triangles, "
+                        "no tets); brio imports scenes in three dimensions\n");
+    write_text("flat.yaml",
+               "bodies:\n  - mesh: flat.msh\n    material: {type: neo-hookean, E: 1e5, "
+               "nu: 0.4, rho: 1000}\ntime: {h: 0.01, end: 0.01}\n");
+    o = BRIO("check", "flat.yaml");
+    assert_int_equal(o->code, 2);
+    assert_non_null(strstr(o->err, "a solid needs tets, and this mesh has none (3 vertices, 1 "
+                                   "triangles; it is two-dimensional)"));
+}
+
 /* ---- points and segments ----------------------------------------------------------------- */
 
 static bool reads(const char *extension)
@@ -561,8 +585,9 @@ static void test_shared_scenes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scripts), cmocka_unit_test(test_keywords),
-        cmocka_unit_test(test_points_and_segments), cmocka_unit_test(test_shared_scenes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scripts),
+                                       cmocka_unit_test(test_keywords), cmocka_unit_test(test_flat),
+                                       cmocka_unit_test(test_points_and_segments),
+                                       cmocka_unit_test(test_shared_scenes)};
     return cmocka_run_group_tests(tests, set_up, leave_folder);
 }

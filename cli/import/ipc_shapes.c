@@ -304,6 +304,13 @@ BrioStatus ipc_take_shape_mesh(Reader *r, Shape *shape)
 {
     BRIO_CHECK(ipc_take_mesh(r, shape->path, sizeof shape->path, &shape->mesh, &shape->extract,
                              &shape->lost));
+    const char *dot = strrchr(shape->path, '.');
+    bool solid = dot && (!strcmp(dot, ".msh") || !strcmp(dot, ".ele") || !strcmp(dot, ".mesh"));
+    if (solid && brio__mesh_is_flat(shape->mesh))
+        return ipc_fail(r, r->used - 1,
+                        "the mesh %.200s is two-dimensional (flat triangles, no tets); brio "
+                        "imports scenes in three dimensions",
+                        shape->path);
     if (shape->lost)
         import_loss(r->report, shape->line, "shape: brio has no obstacles of %s; left out",
                     ipc_part_name(shape->extract));
