@@ -24,11 +24,55 @@ void import_note(ImportReport *report, int line, const char *format, ...)
 /* What the motion of the bodies depends on, and the scene does not have: exit code 1. */
 void import_loss(ImportReport *report, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Takes back all lines from `count` on; `losses` were there before them. */
+void import_forget(ImportReport *report, int64_t count, int64_t losses);
 /* A file that the scene needs beside it: written, unless it is there already with these bytes. */
 BrioStatus import_file(const ImportReport *report, const char *name, const char *text, size_t size,
                        BrioError *error);
 
+/* ---- tools ------------------------------------------------------------------------------ */
+
+#define PI 3.14159265358979323846
+
+void import_multiply(double a[3][3], double b[3][3], double out[3][3]);
+void import_apply(double a[3][3], const double *x, double *y);
+void import_turn(const double axis[3], double radians, double out[3][3]); /* Rodrigues */
+/* The axis and the angle in degrees of a rotation, by its quaternion. */
+double import_axis_of(double m[3][3], double axis[3]);
+/* A path from a folder; both exist. */
+void import_relative_path(const char *folder, const char *file, char *out, size_t size);
+/* The name of a file without folder and ending, as a name for a scene. */
+void import_short_name(const char *path, char *name, size_t size);
+/* Whether brio reads meshes with that ending. Points (.pt) and segments (.seg) are obstacles as
+ * soon as it does. */
+bool import_reads(const char *extension);
+/* Vertices and edges of a mesh as a file of points or segments in `folder`, named after `path`;
+ * `name` is the file's. */
+BrioStatus import_parts(const ImportReport *report, const char *folder, const char *path,
+                        bool points, const BrioMesh *mesh, char *name, size_t size,
+                        BrioError *error);
+void import_box_of(const BrioMesh *mesh, double low[3], double high[3]);
+
+/* A number with fifteen digits: what was computed on the way ends in round numbers where it
+ * should. */
+void import_put(FILE *out, double value);
+void import_put3(FILE *out, const char *key, const double v[3]);
+void import_put_text(FILE *out, const char *text); /* in quotes */
+bool import_is_zero(const double v[3]);
+/* x = rotate scale X + translate, as a line of a body or an obstacle. */
+void import_put_transform(FILE *out, double scale[3], double rotate[3][3],
+                          const double translate[3]);
+void import_put_script(FILE *out, const double linear[3], const double angular[3],
+                       const double about[3], double start, double end);
+/* The keys of a motion that goes `way` at `linear` up to each time. */
+void import_put_ways(FILE *out, const double linear[3], int count, const double *time,
+                     const double *way);
+
+/* ---- formats ---------------------------------------------------------------------------- */
+
 /* Reads the scene `name` and writes YAML for a scene in `folder` (which ends with /). */
+BrioStatus import_polyfem(const char *name, const char *folder, FILE *out, ImportReport *report,
+                          BrioError *error);
 BrioStatus import_ipc(const char *name, const char *folder, FILE *out, ImportReport *report,
                       BrioError *error);
 

@@ -4,7 +4,6 @@
 
 #include "import.h"
 
-#define PI 3.14159265358979323846
 enum { MAX_WORDS = 400, MAX_HOLDS = 32 };
 
 typedef struct Hold {
@@ -153,14 +152,6 @@ BrioStatus ipc_take_below(Reader *r, const char *what, double *value);
 
 /* ---- placement: x = rotate scale X + translate */
 
-void ipc_multiply(double a[3][3], double b[3][3], double out[3][3]);
-void ipc_apply(double a[3][3], const double *x, double *y);
-void ipc_turn(const double axis[3], double radians, double out[3][3]); /* Rodrigues */
-/* The axis and angle of a rotation, by its quaternion. */
-double ipc_axis_of(double m[3][3], double axis[3]);
-/* A path from a folder; both exist. */
-void ipc_relative_path(const char *folder, const char *file, char *out, size_t size);
-void ipc_box_of(const BrioMesh *mesh, double low[3], double high[3]);
 void ipc_place(const Shape *s, const double *X, double *x);
 Shape *ipc_add_shape(Reader *r);
 BrioStatus ipc_no_memory(const Reader *r);
@@ -169,7 +160,6 @@ BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh, Ex
                          bool *lost);
 BrioStatus ipc_take_shape_mesh(Reader *r, Shape *shape);
 const char *ipc_part_name(Extract extract);
-void ipc_short_name(const char *path, char *name, size_t size);
 
 /* ---- keywords, one function each */
 

@@ -96,13 +96,13 @@ BrioStatus ipc_place_all(Reader *r, const Script *script)
         expand(r, s->rotate_degrees != 0 || script->grips || script->drives || script->apply));
     if (s->rotate_degrees != 0) {
         ipc_whole_box(s, false, low, high);
-        ipc_turn(s->rotate_axis, s->rotate_degrees * PI / 180, all);
+        import_turn(s->rotate_axis, s->rotate_degrees * PI / 180, all);
         for (int i = 0; i < s->shapes; i++) {
             Shape *shape = &s->shape[i];
-            ipc_multiply(all, shape->rotate, shape->rotate);
+            import_multiply(all, shape->rotate, shape->rotate);
             /* half the extent, wherever the box is */
             for (int k = 0; k < 3; k++) shape->translate[k] -= (high[k] - low[k]) / 2;
-            ipc_apply(all, shape->translate, shape->translate);
+            import_apply(all, shape->translate, shape->translate);
             for (int k = 0; k < 3; k++) shape->translate[k] += (high[k] - low[k]) / 2;
         }
     }

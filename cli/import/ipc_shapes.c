@@ -5,74 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- small matrices --------------------------------------------------------------------- */
-
-void ipc_multiply(double a[3][3], double b[3][3], double out[3][3])
-{
-    double c[3][3];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
-    memcpy(out, c, sizeof c);
-}
-
-void ipc_apply(double a[3][3], const double *x, double *y)
-{
-    double z[3];
-    for (int i = 0; i < 3; i++) z[i] = a[i][0] * x[0] + a[i][1] * x[1] + a[i][2] * x[2];
-    memcpy(y, z, sizeof z);
-}
-
-void ipc_turn(const double axis[3], double radians, double out[3][3]) /* Rodrigues */
-{
-    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
-    double c = cos(radians);
-    double s = sin(radians);
-    double u[3];
-    for (int i = 0; i < 3; i++) u[i] = length > 0 ? axis[i] / length : 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) out[i][j] = (i == j) * c + u[i] * u[j] * (1 - c);
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[j][i] += s * u[k];
-        out[i][j] -= s * u[k];
-    }
-}
-
 /* Rx Ry Rz, the angles in degrees. */
 static void turn_euler(const double degrees[3], double out[3][3])
 {
     double part[3][3];
-    ipc_turn((const double[]){1, 0, 0}, degrees[0] * PI / 180, out);
-    ipc_turn((const double[]){0, 1, 0}, degrees[1] * PI / 180, part);
-    ipc_multiply(out, part, out);
-    ipc_turn((const double[]){0, 0, 1}, degrees[2] * PI / 180, part);
-    ipc_multiply(out, part, out);
-}
-
-/* The axis and angle of a rotation, by its quaternion. */
-double ipc_axis_of(double m[3][3], double axis[3])
-{
-    double q[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2],
-                   1 - m[0][0] + m[1][1] - m[2][2], 1 - m[0][0] - m[1][1] + m[2][2]};
-    int largest = 0;
-    for (int i = 1; i < 4; i++)
-        if (q[i] > q[largest]) largest = i;
-    double r = sqrt(q[largest]) / 2, w, v[3];
-    if (largest == 0) {
-        w = r;
-        for (int i = 0; i < 3; i++)
-            v[i] = (m[(i + 2) % 3][(i + 1) % 3] - m[(i + 1) % 3][(i + 2) % 3]) / (4 * r);
-    } else {
-        int i = largest - 1, j = (i + 1) % 3, k = (i + 2) % 3;
-        v[i] = r;
-        v[j] = (m[i][j] + m[j][i]) / (4 * r);
-        v[k] = (m[i][k] + m[k][i]) / (4 * r);
-        w = (m[k][j] - m[j][k]) / (4 * r);
-    }
-    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    for (int i = 0; i < 3; i++) axis[i] = length > 1e-15 ? v[i] / length : i == 0;
-    return length > 1e-15 ? 2 * atan2(length, w) * 180 / PI : 0;
+    import_turn((const double[]){1, 0, 0}, degrees[0] * PI / 180, out);
+    import_turn((const double[]){0, 1, 0}, degrees[1] * PI / 180, part);
+    import_multiply(out, part, out);
+    import_turn((const double[]){0, 0, 1}, degrees[2] * PI / 180, part);
+    import_multiply(out, part, out);
 }
 
 /* ---- meshes ----------------------------------------------------------------------------- */
@@ -107,44 +48,11 @@ static BrioStatus no_file(const Reader *r, int word)
                     given);
 }
 
-/* A path from a folder; both exist. */
-void ipc_relative_path(const char *folder, const char *file, char *out, size_t size)
-{
-    char *from = realpath(folder, NULL), *to = realpath(file, NULL);
-    snprintf(out, size, "%s", file);
-    if (from && to) {
-        size_t common = 0, i = 0;
-        for (; from[i] && from[i] == to[i]; i++)
-            if (from[i] == '/') common = i + 1;
-        if (!from[i] && to[i] == '/') common = i + 1; /* the folder is above the file */
-        out[0] = 0;
-        size_t used = 0;
-        if (common <= strlen(from))
-            for (const char *c = from + common; *c;) {
-                used += (size_t)snprintf(out + used, used < size ? size - used : 0, "../");
-                c += strcspn(c, "/");
-                c += *c == '/';
-            }
-        snprintf(out + used, used < size ? size - used : 0, "%s", to + common);
-    }
-    free(from);
-    free(to);
-}
-
-void ipc_box_of(const BrioMesh *mesh, double low[3], double high[3])
-{
-    for (int k = 0; k < 3; k++) low[k] = INFINITY, high[k] = -INFINITY;
-    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) {
-        low[i % 3] = fmin(low[i % 3], mesh->x[i]);
-        high[i % 3] = fmax(high[i % 3], mesh->x[i]);
-    }
-}
-
 void ipc_place(const Shape *s, const double *X, double *x)
 {
     double y[3];
     for (int k = 0; k < 3; k++) y[k] = s->scale[k] * X[k];
-    ipc_apply(((Shape *)s)->rotate, y, x);
+    import_apply(((Shape *)s)->rotate, y, x);
     for (int k = 0; k < 3; k++) x[k] += s->translate[k];
 }
 
@@ -172,15 +80,6 @@ Shape *ipc_add_shape(Reader *r)
 BrioStatus ipc_no_memory(const Reader *r)
 {
     return brio__error(r->error, BRIO_ERROR_MEMORY, "out of memory");
-}
-
-/* Points and segments are obstacles as soon as there are readers of their files. */
-static bool is_readable(const char *extension)
-{
-    const BrioMeshReader *reader;
-    for (int i = 0; (reader = brio__mesh_reader_at(i)); i++)
-        if (!strcmp(reader->extension, extension)) return true;
-    return false;
 }
 
 /* The numbers of one line of a file of points or segments: `v x y z` and `s a b`. */
@@ -274,23 +173,11 @@ BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh, Ex
                : dot && !strcmp(dot, ".pt") ? EXTRACT_POINTS
                                             : EXTRACT_ALL;
     if (*extract != EXTRACT_ALL) {
-        *lost = !is_readable(dot);
+        *lost = !import_reads(dot);
         return take_parts(r, r->used - 1, path, size, mesh, *extract);
     }
     if (!find_file(r, word, path, size)) return no_file(r, r->used - 1);
     return brio_mesh_read(path, mesh, r->error);
-}
-
-void ipc_short_name(const char *path, char *name, size_t size)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    snprintf(name, size, "%.*s", dot && dot > base ? (int)BRIO_MIN(dot - base, 40) : 40, base);
-    for (char *c = name; *c; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-              *c == '-' || *c == '_'))
-            *c = '-';
 }
 
 /* ---- shapes ----------------------------------------------------------------------------- */
@@ -497,12 +384,12 @@ BrioStatus ipc_take_mesh_obstacle(Reader *r)
                     ipc_part_name(o->extract));
     memcpy(o->origin, v, sizeof o->origin);
     o->size = v[3];
-    ipc_box_of(o->mesh, low, high);
+    import_box_of(o->mesh, low, high);
     for (int64_t i = 0; i < 3 * o->mesh->vertex_count; i++)
         mean[i % 3] += o->mesh->x[i] / (double)o->mesh->vertex_count;
     for (int k = 0; k < 3; k++) extent = fmax(extent, high[k] - low[k]);
     o->scale = extent > 0 ? v[3] / extent : 1;
-    ipc_apply(o->rotate, mean, mean);
+    import_apply(o->rotate, mean, mean);
     for (int k = 0; k < 3; k++) o->point[k] = v[k] - o->scale * mean[k];
     return BRIO_OK;
 }

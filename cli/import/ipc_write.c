@@ -5,65 +5,6 @@
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-/* Fifteen digits: what was computed on the way ends in round numbers where it should. */
-static void put(FILE *out, double value) { fprintf(out, "%.15g", value + 0.0); }
-
-static void put3(FILE *out, const char *key, const double v[3])
-{
-    fprintf(out, "%s[", key);
-    for (int k = 0; k < 3; k++) {
-        if (k) fputs(", ", out);
-        put(out, v[k]);
-    }
-    fputc(']', out);
-}
-
-/* A text in quotes. */
-static void put_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fputc('\\', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
-static bool is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
-
-static void put_transform(FILE *out, double scale[3], double rotate[3][3],
-                          const double translate[3])
-{
-    double axis[3], degrees = ipc_axis_of(rotate, axis);
-    fputs("    transform: {scale: ", out);
-    if (scale[0] == scale[1] && scale[1] == scale[2])
-        put(out, scale[0]);
-    else
-        put3(out, "", scale);
-    if (fabs(degrees) > 1e-12) {
-        put3(out, ", rotate: [", axis);
-        fputs(", ", out);
-        put(out, degrees);
-        fputc(']', out);
-    }
-    put3(out, ", translate: ", translate);
-    fputs("}\n", out);
-}
-
-static void put_script(FILE *out, const double linear[3], const double angular[3],
-                       const double about[3], double start, double end)
-{
-    fputs("script: {", out);
-    put3(out, "velocity: ", linear);
-    if (!is_zero(angular)) {
-        put3(out, ", angular: ", angular);
-        put3(out, ", about: ", about);
-    }
-    if (start > 0) fputs(", start: ", out), put(out, start);
-    if (isfinite(end)) fputs(", end: ", out), put(out, end);
-    fputc('}', out);
-}
-
 /* The vertices of a shape inside a box, given by `inside`, as a list; their own box's middle to
  * `about`. */
 typedef struct Chosen {
@@ -107,34 +48,20 @@ static void put_chosen(FILE *out, const Shape *s, const double low[3], const dou
     fputs("]\n", out);
 }
 
-/* The keys of a motion that goes `way` at `linear` up to each time. */
-static void put_ways(FILE *out, const double linear[3], int count, const double *time,
-                     const double *way)
-{
-    fputs("keys: [", out);
-    for (int t = 0; t < count; t++) {
-        fputs(t ? ", [" : "[", out);
-        put(out, time[t]);
-        for (int k = 0; k < 3; k++) fputs(", ", out), put(out, way[t] * linear[k]);
-        fputc(']', out);
-    }
-    fputc(']', out);
-}
-
 /* The motion of an obstacle; `middle` of its box. */
 static void put_motion(FILE *out, const Motion *m, const double middle[3], double end)
 {
-    if (is_zero(m->linear) && is_zero(m->angular)) return;
+    if (import_is_zero(m->linear) && import_is_zero(m->angular)) return;
     fputs("    ", out);
     if (m->turns > 0 && m->turns < end) {
         fputs("script: {", out);
-        put_ways(out, m->linear, 3, (const double[]){0, m->turns, end},
-                 (const double[]){0, m->turns, 2 * m->turns - end});
+        import_put_ways(out, m->linear, 3, (const double[]){0, m->turns, end},
+                        (const double[]){0, m->turns, 2 * m->turns - end});
         fputs("}\n", out);
         return;
     }
-    put_script(out, m->linear, m->angular, m->pivoted ? m->about : middle, 0,
-               m->stops > 0 ? m->stops : INFINITY);
+    import_put_script(out, m->linear, m->angular, m->pivoted ? m->about : middle, 0,
+                      m->stops > 0 ? m->stops : INFINITY);
     fputc('\n', out);
 }
 
@@ -164,8 +91,8 @@ static void put_keys(FILE *out, const Shape *s, const Hold *h, double end)
             for (int k = 0; k < 3; k++) shift[k] += o->linear[k] * (time[t] - time[t - 1]);
         }
         fputs(t ? ", [" : "[", out);
-        put(out, time[t]);
-        for (int k = 0; k < 3; k++) fputs(", ", out), put(out, shift[k]);
+        import_put(out, time[t]);
+        for (int k = 0; k < 3; k++) fputs(", ", out), import_put(out, shift[k]);
         fputc(']', out);
     }
     fputs("]}", out);
@@ -223,7 +150,7 @@ static void put_hold(Fixing *f, int i, const double low[3], const double high[3]
     for (int k = 0; k < s->holds; k++) {
         if (!same_box(h, &s->hold[k])) continue;
         first = BRIO_MIN(first, k);
-        turning += !is_zero(s->hold[k].angular);
+        turning += !import_is_zero(s->hold[k].angular);
         same++;
     }
     if (first < i && turning)
@@ -244,7 +171,7 @@ static void put_hold(Fixing *f, int i, const double low[3], const double high[3]
     if (same > 1 && !turning)
         put_keys(f->out, s, h, f->r->scene->end);
     else
-        put_script(f->out, h->linear, h->angular, c.about, h->start, h->end);
+        import_put_script(f->out, h->linear, h->angular, c.about, h->start, h->end);
     fputc('\n', f->out);
     note_freedom(f, i);
 }
@@ -255,19 +182,19 @@ static void put_grip_motion(FILE *out, const Grip *g, const Way *way, const doub
 {
     const double angular[3] = {g->twist, 0, g->bend};
     const double *about = g->bend != 0 ? pivot : middle;
-    if (is_zero(g->velocity) && is_zero(angular)) return;
+    if (import_is_zero(g->velocity) && import_is_zero(angular)) return;
     fputs("        ", out);
     if (way->count > 1 && !isfinite(way->ends)) {
         fputs("script: {", out);
-        if (!is_zero(angular)) {
-            put3(out, "angular: ", angular);
-            put3(out, ", about: ", about);
+        if (!import_is_zero(angular)) {
+            import_put3(out, "angular: ", angular);
+            import_put3(out, ", about: ", about);
             fputs(", ", out);
         }
-        put_ways(out, g->velocity, way->count, way->time, way->way);
+        import_put_ways(out, g->velocity, way->count, way->time, way->way);
         fputc('}', out);
     } else {
-        put_script(out, g->velocity, angular, about, 0, way->ends);
+        import_put_script(out, g->velocity, angular, about, 0, way->ends);
     }
     fputc('\n', out);
 }
@@ -305,7 +232,7 @@ static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *
     Fixing f = {.r = r, .out = out, .shape = s};
     f.taken = brio__calloc((size_t)s->mesh->vertex_count, 1);
     if (!f.taken) return ipc_no_memory(r);
-    ipc_box_of(s->mesh, low, high);
+    import_box_of(s->mesh, low, high);
     for (int i = 0; i < s->holds; i++) put_hold(&f, i, low, high);
     for (int i = 0; i < script->grips; i++) put_grip(&f, script, i, way, box_low, box_high);
     brio__free(f.taken);
@@ -315,11 +242,11 @@ static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *
 static void put_material(FILE *out, const Scene *s, const Shape *shape)
 {
     fprintf(out, "{type: %s, E: ", strcmp(s->energy, "FCR") ? "neo-hookean" : "fixed-corotated");
-    put(out, shape && shape->E > 0 ? shape->E : s->E);
+    import_put(out, shape && shape->E > 0 ? shape->E : s->E);
     fputs(", nu: ", out);
-    put(out, shape && shape->E > 0 ? shape->nu : s->nu);
+    import_put(out, shape && shape->E > 0 ? shape->nu : s->nu);
     fputs(", rho: ", out);
-    put(out, shape && shape->density > 0 ? shape->density : s->density);
+    import_put(out, shape && shape->density > 0 ? shape->density : s->density);
     fputs("}\n", out);
 }
 
@@ -370,30 +297,30 @@ static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Scr
     for (int i = 0; i < s->shapes; i++) {
         Shape *shape = &s->shape[i];
         if (is_obstacle(shape)) continue;
-        ipc_relative_path(folder, shape->path, path, sizeof path);
+        import_relative_path(folder, shape->path, path, sizeof path);
         fprintf(out, "  - name: %s\n    mesh: ", shape->name);
-        put_text(out, path);
+        import_put_text(out, path);
         fputs("\n    kind: solid\n    material: ", out);
         if (own_material(shape))
             fprintf(out, "material%d\n", i);
         else
             fputs("material\n", out);
-        put_transform(out, shape->scale, shape->rotate, shape->translate);
+        import_put_transform(out, shape->scale, shape->rotate, shape->translate);
         if (shape->thrown) {
             double from[3], to[3];
-            ipc_box_of(shape->mesh, from, to);
+            import_box_of(shape->mesh, from, to);
             Chosen all = choose(shape, from, to, true, NULL, NULL, INT64_MAX);
-            put3(out, "    velocity: {linear: ", shape->first);
-            if (!is_zero(shape->first_angular)) {
-                put3(out, ", angular: ", shape->first_angular);
-                put3(out, ", about: ", all.about);
+            import_put3(out, "    velocity: {linear: ", shape->first);
+            if (!import_is_zero(shape->first_angular)) {
+                import_put3(out, ", angular: ", shape->first_angular);
+                import_put3(out, ", about: ", all.about);
             }
             fputs("}\n", out);
         }
         if (shape->count[0] * shape->count[1] * shape->count[2] > 1) {
             fprintf(out, "    array: {count: [%d, %d, %d]", shape->count[0], shape->count[1],
                     shape->count[2]);
-            put3(out, ", spacing: ", shape->step);
+            import_put3(out, ", spacing: ", shape->step);
             fputs("}\n", out);
         }
         BRIO_CHECK(put_holds(r, out, shape, script, &way, low, high));
@@ -408,43 +335,27 @@ static BrioStatus put_file(Reader *r, FILE *out, const char *folder, const char 
                            Extract extract, const BrioMesh *mesh)
 {
     const char *dot = strrchr(path, '.');
-    char name[64], relative[4096], *text = NULL;
-    size_t size = 0;
-    BrioStatus status = BRIO_OK;
-    ipc_relative_path(folder, path, relative, sizeof relative);
-    if (extract != EXTRACT_ALL && dot && !strcmp(dot, ".obj")) {
-        ipc_short_name(path, name, sizeof name);
-        snprintf(relative, sizeof relative, "%s%s%s", folder, name,
-                 extract == EXTRACT_POINTS ? ".pt" : ".seg");
-        FILE *file = open_memstream(&text, &size);
-        if (!file) return ipc_no_memory(r);
-        for (int64_t i = 0; i < 3 * mesh->vertex_count; i++)
-            fprintf(file, "%s%.17g%s", i % 3 ? " " : "v ", mesh->x[i], i % 3 == 2 ? "\n" : "");
-        for (int64_t i = 0; i < 2 * mesh->edge_count; i++)
-            fprintf(file, "%s%d%s", i % 2 ? " " : "s ", mesh->edge[i] + 1, i % 2 ? "\n" : "");
-        bool failed = ferror(file) != 0;
-        if (fclose(file) || failed) status = ipc_no_memory(r);
-        if (status == BRIO_OK) status = import_file(r->report, relative, text, size, r->error);
-        free(text);
-        snprintf(relative, sizeof relative, "%s%s", name,
-                 extract == EXTRACT_POINTS ? ".pt" : ".seg");
-    }
+    char relative[4096];
+    import_relative_path(folder, path, relative, sizeof relative);
+    if (extract != EXTRACT_ALL && dot && !strcmp(dot, ".obj"))
+        BRIO_CHECK(import_parts(r->report, folder, path, extract == EXTRACT_POINTS, mesh, relative,
+                                sizeof relative, r->error));
     fputs("    type: mesh\n    mesh: ", out);
-    put_text(out, relative);
+    import_put_text(out, relative);
     fputc('\n', out);
-    return status;
+    return BRIO_OK;
 }
 
 /* Vertices of an obstacle that a boundary condition moves: all of them alike, or not at all. */
 static void move_by_holds(Reader *r, Shape *shape)
 {
     double low[3], high[3];
-    ipc_box_of(shape->mesh, low, high);
+    import_box_of(shape->mesh, low, high);
     for (int i = 0; i < shape->holds; i++) {
         const Hold *h = &shape->hold[i];
         bool whole = shape->holds == 1;
         for (int k = 0; k < 3; k++) whole &= h->low[k] <= 0 && h->high[k] >= 1;
-        if (is_zero(h->linear) && is_zero(h->angular)) continue;
+        if (import_is_zero(h->linear) && import_is_zero(h->angular)) continue;
         if (!whole || h->start > 0) {
             import_loss(r->report, h->line,
                         "DBC: it moves a part of an obstacle, or moves it at several times, which "
@@ -470,7 +381,7 @@ static BrioStatus put_obstacles(Reader *r, FILE *out, const char *folder)
         if (!is_obstacle(shape) || shape->lost) continue;
         fprintf(out, "  - name: %s\n", shape->name);
         BRIO_CHECK(put_file(r, out, folder, shape->path, shape->extract, shape->mesh));
-        put_transform(out, shape->scale, shape->rotate, shape->translate);
+        import_put_transform(out, shape->scale, shape->rotate, shape->translate);
         move_by_holds(r, shape);
         ipc_shape_box(shape, low, high);
         for (int k = 0; k < 3; k++) middle[k] = (low[k] + high[k]) / 2;
@@ -482,12 +393,13 @@ static BrioStatus put_obstacles(Reader *r, FILE *out, const char *folder)
         if (o->lost) continue;
         fprintf(out, "  - name: obstacle%d\n", i);
         if (o->plane) {
-            put3(out, "    type: plane\n    point: ", o->point);
-            put3(out, "\n    normal: ", o->normal);
+            import_put3(out, "    type: plane\n    point: ", o->point);
+            import_put3(out, "\n    normal: ", o->normal);
             fputc('\n', out);
         } else {
             BRIO_CHECK(put_file(r, out, folder, o->path, o->extract, o->mesh));
-            put_transform(out, (double[]){o->scale, o->scale, o->scale}, o->rotate, o->point);
+            import_put_transform(out, (double[]){o->scale, o->scale, o->scale}, o->rotate,
+                                 o->point);
             put_motion(out, &o->motion, o->origin, s->end);
         }
         r->report->obstacles++;
@@ -517,7 +429,7 @@ static void put_pairs(FILE *out, const Scene *s, bool with_obstacles)
         for (int o = 0; with_obstacles && o < s->obstacles; o++) {
             if (s->obstacle[o].lost) continue;
             fprintf(out, "    - {between: [%s, obstacle%d], mu: ", name, o);
-            put(out, s->obstacle[o].friction);
+            import_put(out, s->obstacle[o].friction);
             fputs("}\n", out);
         }
     }
@@ -529,11 +441,11 @@ static void put_contact(FILE *out, const Scene *s, double unit)
     for (int i = 0; i < s->obstacles; i++)
         differs |= !s->obstacle[i].lost && s->obstacle[i].friction != fmax(s->friction, 0);
     fputs("contact:\n  type: ipc\n  dhat: ", out);
-    put(out, s->dhat * unit);
+    import_put(out, s->dhat * unit);
     fputs("\n  kappa: auto\n  mu: ", out);
-    put(out, fmax(s->friction, 0));
+    import_put(out, fmax(s->friction, 0));
     fputs("\n  epsv: ", out);
-    put(out, s->epsv * unit);
+    import_put(out, s->epsv * unit);
     fputc('\n', out);
     if (differs) {
         fputs("  friction:\n", out);
@@ -550,7 +462,7 @@ static void name_shapes(Scene *s)
 {
     for (int i = 0; i < s->shapes; i++) {
         char base[48];
-        ipc_short_name(s->shape[i].path, base, sizeof base);
+        import_short_name(s->shape[i].path, base, sizeof base);
         snprintf(s->shape[i].name, sizeof s->shape[i].name, "%s-%d", base, i);
     }
 }
@@ -562,9 +474,9 @@ static void put_integrator(FILE *out, const Scene *s)
         return;
     }
     fputs("\nintegrator: {type: newmark, beta: ", out);
-    put(out, s->beta);
+    import_put(out, s->beta);
     fputs(", gamma: ", out);
-    put(out, s->gamma);
+    import_put(out, s->gamma);
     fputs("}\n", out);
 }
 
@@ -576,7 +488,7 @@ static void put_damping(FILE *out, const Scene *s)
     if (!strcmp(s->integrator, "NM") && s->beta > 0) stiffness /= s->beta;
     if (stiffness <= 0) return;
     fputs("damping:\n  - {type: rayleigh, beta: ", out);
-    put(out, stiffness / (s->h * s->h));
+    import_put(out, stiffness / (s->h * s->h));
     fputs("}\n", out);
 }
 
@@ -588,15 +500,15 @@ static void put_settings(FILE *out, const Reader *r, double diagonal)
     for (const char *c = r->name; *c; c++)
         fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
     fputs("\nbrio: 1\ntime: {h: ", out);
-    put(out, s->h);
+    import_put(out, s->h);
     fputs(", end: ", out);
-    put(out, s->end);
+    import_put(out, s->end);
     fputs(", fps: ", out);
-    put(out, fmin(1 / s->h, 60));
-    put3(out, "}\ngravity: ", (const double[]){0, s->gravity ? -9.80665 : 0, 0});
+    import_put(out, fmin(1 / s->h, 60));
+    import_put3(out, "}\ngravity: ", (const double[]){0, s->gravity ? -9.80665 : 0, 0});
     put_integrator(out, s);
     fputs("solver: {tol: ", out);
-    put(out, s->tol * diagonal);
+    import_put(out, s->tol * diagonal);
     fputs("}\n", out);
     put_damping(out, s);
 }
