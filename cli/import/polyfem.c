@@ -34,6 +34,12 @@ bool poly_is_true(Value value, bool standard)
     return !strcmp(node->text, "true");
 }
 
+const char *poly_text(Value value, const char *standard)
+{
+    const BrioNode *node = poly_first(value);
+    return !node ? standard : node->kind == BRIO_NODE_SCALAR ? node->text : "";
+}
+
 BrioStatus poly_real(const Poly *p, Value value, double standard, double *number)
 {
     *number = standard;
@@ -303,13 +309,12 @@ static void read_rest(Poly *p)
     poly_unknown(p, p->root, "a scene", keys, (int)BRIO_COUNT(keys));
     poly_unknown(p, space, "space", space_keys, (int)BRIO_COUNT(space_keys));
     value = poly_get(space, "discr_order");
-    if (value.count &&
-        (poly_first(value)->kind != BRIO_NODE_SCALAR || strcmp(poly_first(value)->text, "1")))
+    if (strcmp(poly_text(value, "1"), "1"))
         poly_loss(p, poly_first(value),
                   "discr_order: brio's tets are of first order; a stiff or bent body is stiffer "
                   "with them");
     value = poly_get(space, "basis_type");
-    if (value.count && strcmp(poly_first(value)->text, "Lagrange"))
+    if (strcmp(poly_text(value, "Lagrange"), "Lagrange"))
         poly_loss(p, poly_first(value), "basis_type: brio has linear tets");
     value = poly_get(space, "use_p_ref");
     if (poly_is_true(value, false))
@@ -318,7 +323,7 @@ static void read_rest(Poly *p)
     if (poly_is_true(value, false))
         poly_loss(p, poly_first(value), "remesh: brio keeps its meshes");
     value = poly_get(poly_get(poly_get(p->root, "input"), "data"), "state");
-    if (value.count && poly_first(value)->text && poly_first(value)->text[0])
+    if (poly_text(value, "")[0])
         poly_loss(p, poly_first(value),
                   "input: the scene starts there from a state of the other program, and here from "
                   "rest");
@@ -334,8 +339,8 @@ static BrioStatus read_all_of_it(Poly *p)
     snprintf(p->base, sizeof p->base, "%.*s", slash ? (int)(slash - p->name) + 1 : 2,
              slash ? p->name : "./");
     Value root = poly_get(p->root, "root_path");
-    if (root.count && poly_first(root)->kind == BRIO_NODE_SCALAR && poly_first(root)->text[0]) {
-        const char *text = poly_first(root)->text;
+    const char *text = poly_text(root, "");
+    if (text[0]) {
         size_t used = text[0] == '/' ? 0 : strlen(p->base);
         snprintf(p->base + used, sizeof p->base - used, "%s/", text);
     }

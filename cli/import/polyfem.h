@@ -79,6 +79,8 @@ typedef struct Poly {
 Value poly_get(Value map, const char *key);
 static inline BrioNode *poly_first(Value value) { return value.count ? value.node[0] : NULL; }
 bool poly_is_true(Value value, bool standard);
+/* The text of a scalar; of anything else "". */
+const char *poly_text(Value value, const char *standard);
 BrioStatus poly_real(const Poly *p, Value value, double standard, double *number);
 BrioStatus poly_vector(const Poly *p, const BrioNode *node, double v[3]);
 BrioStatus poly_unit(const Poly *p, const BrioNode *node, double *factor); /* in SI */

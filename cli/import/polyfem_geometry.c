@@ -367,8 +367,7 @@ static BrioStatus take_transformation(Poly *p, Geometry *g)
     for (int k = 0; k < 3 && normal; k++) extent[k] /= largest;
     BRIO_CHECK(take_scale(p, map, extent, normal ? p->length : unit, g->scale));
     value = poly_get(map, "rotation_mode");
-    if (value.count && poly_first(value)->text)
-        snprintf(mode, sizeof mode, "%s", poly_first(value)->text);
+    if (value.count) snprintf(mode, sizeof mode, "%s", poly_text(value, ""));
     for (char *c = mode; *c; c++)
         if (*c >= 'A' && *c <= 'Z') *c += 'a' - 'A';
     value = poly_get(map, "rotation");
@@ -433,7 +432,7 @@ static BrioStatus take_mesh(Poly *p, Geometry *g)
 static BrioStatus take_extract(Poly *p, Geometry *g)
 {
     Value entry = {.node = {g->node}, .count = 1}, value = poly_get(entry, "extract");
-    const char *text = value.count && poly_first(value)->text ? poly_first(value)->text : "volume";
+    const char *text = poly_text(value, "volume");
     if (!g->obstacle && strcmp(text, "volume"))
         return brio__node_error(poly_first(value), p->error,
                                 "a body is a volume; \"is_obstacle\": true makes it an obstacle");
@@ -530,7 +529,7 @@ static BrioStatus take_entry(Poly *p, BrioNode *node)
     poly_unknown(p, entry, "a geometry", keys, (int)BRIO_COUNT(keys));
     if (!poly_is_true(poly_get(entry, "enabled"), true)) return BRIO_OK;
     value = poly_get(entry, "type");
-    const char *type = value.count && poly_first(value)->text ? poly_first(value)->text : "mesh";
+    const char *type = poly_text(value, "mesh");
     if (!strcmp(type, "mesh_sequence")) {
         poly_loss(p, node,
                   "mesh_sequence: brio does not move obstacles by a sequence of meshes; "
@@ -553,7 +552,7 @@ static BrioStatus take_entry(Poly *p, BrioNode *node)
     BRIO_CHECK(take_extract(p, g));
     BRIO_CHECK(take_transformation(p, g));
     value = poly_get(entry, "n_refs");
-    if (value.count && strcmp(poly_first(value)->text, "0"))
+    if (strcmp(poly_text(value, "0"), "0"))
         poly_note(p, poly_first(value), "n_refs: brio takes the mesh as it is, not refined");
     value = poly_get(entry, "surface_selection");
     if (g->obstacle && value.count && poly_first(value)->kind == BRIO_NODE_SCALAR)

@@ -55,7 +55,7 @@ static BrioStatus take_moduli(Poly *p, Value map, Material *m)
     if (!isnan(m->E) && !isnan(m->nu)) return BRIO_OK;
     return brio__node_error(
         poly_first(map), p->error, "a material of type %.40s needs E and nu, or lambda and mu%s",
-        brio__node_get(m->node, "type") ? brio__node_get(m->node, "type")->text : "?",
+        poly_text(poly_get(map, "type"), "?"),
         brio__node_get(m->node, "elasticity_tensor") ? "; brio has no elasticity tensors" : "");
 }
 
@@ -68,7 +68,7 @@ static BrioStatus take_material(Poly *p, BrioNode *node, Material *m)
     double damping[2];
     *m = (Material){.node = node, .line = node->line};
     if (node->kind != BRIO_NODE_MAP) return brio__node_error(node, p->error, "expected a material");
-    const char *type = value.count && poly_first(value)->text ? poly_first(value)->text : "";
+    const char *type = poly_text(value, "");
     for (size_t i = 0; i < BRIO_COUNT(types); i++) {
         if (strcmp(types[i].there, type)) continue;
         snprintf(m->type, sizeof m->type, "%s", types[i].here);
@@ -165,15 +165,14 @@ static BrioStatus put_integrator(Poly *p)
     Value map = poly_get(poly_get(p->root, "time"), "integrator"), value = poly_get(map, "type");
     double steps = 1, beta = 0.25, gamma = 0.5;
     const BrioNode *node = poly_first(map);
-    const char *type = node ? node->text : "ImplicitEuler";
+    const char *type = poly_text(map, "ImplicitEuler");
     if (node && node->kind == BRIO_NODE_MAP) {
         poly_unknown(p, map, "integrator", keys, (int)BRIO_COUNT(keys));
-        type = value.count ? poly_first(value)->text : NULL;
+        type = poly_text(value, "");
         BRIO_CHECK(poly_real(p, poly_get(map, "steps"), 1, &steps));
         BRIO_CHECK(poly_real(p, poly_get(map, "beta"), 0.25, &beta));
         BRIO_CHECK(poly_real(p, poly_get(map, "gamma"), 0.5, &gamma));
     }
-    if (!type) type = "?";
     bool bdf = !strncmp(type, "BDF", 3);
     if (bdf && type[3]) steps = type[3] - '0';
     if (p->is_static) {
@@ -269,7 +268,7 @@ static BrioStatus put_damping(Poly *p)
         BRIO_CHECK(poly_real(p, poly_get(map, "stiffness"), 0, &stiffness));
         if (ratio > 0) stiffness = 0.75 * ratio * h * h * h;
         if (!(stiffness > 0)) continue;
-        if (!form.count || strcmp(poly_first(form)->text, "elasticity")) {
+        if (!form.count || strcmp(poly_text(form, ""), "elasticity")) {
             poly_loss(p, list->child[i],
                       "rayleigh_damping: brio damps elasticity, not contact or "
                       "friction; left out");
@@ -338,7 +337,7 @@ static BrioStatus put_contact(Poly *p)
         import_put(p->out, renewals >= 0 ? renewals : 0);
     }
     fputc('\n', p->out);
-    if (stiffness.count && strcmp(poly_first(stiffness)->text, "adaptive"))
+    if (strcmp(poly_text(stiffness, "adaptive"), "adaptive"))
         poly_note(p, poly_first(stiffness),
                   "barrier_stiffness: it is that of another form of the "
                   "barrier; here it is chosen (kappa: auto)");
