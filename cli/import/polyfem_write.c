@@ -447,6 +447,32 @@ static BrioStatus take_displacement(Poly *p, BrioNode *node, Quantity q[3], unsi
     return poly_quantities(p, value, (Dimension){1, 0, 0}, q, uses);
 }
 
+static void put_turn(const Poly *p, const Turn *turn, const char *indent)
+{
+    fputs(indent, p->out);
+    import_put_script(p->out, turn->linear, turn->angular, turn->about, 0, INFINITY);
+    fputc('\n', p->out);
+}
+
+/* Whether the displacements of these vertices (NULL: of all) are a turn. */
+static bool find_turn(const Poly *p, const Geometry *g, const Quantity q[3], const uint8_t *chosen,
+                      Turn *turn)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    double middle[3], size = 0;
+    for (int64_t v = 0; v < g->mesh->vertex_count; v++) {
+        double x[3];
+        if (chosen && !chosen[v]) continue;
+        poly_place(g, g->mesh->x + 3 * v, x);
+        for (int k = 0; k < 3; k++) low[k] = fmin(low[k], x[k]), high[k] = fmax(high[k], x[k]);
+    }
+    for (int k = 0; k < 3; k++) {
+        middle[k] = (low[k] + high[k]) / 2;
+        size = fmax(size, high[k] - low[k]);
+    }
+    return poly_find_turn(p, q, middle, size, steps_of(p), turn);
+}
+
 /* The entries of `fix` of one body that a boundary condition makes. */
 static BrioStatus put_fix(Poly *p, const Geometry *g, BrioNode *node, uint8_t *taken, bool *opened,
                           int64_t *total)
@@ -473,6 +499,9 @@ static BrioStatus put_fix(Poly *p, const Geometry *g, BrioNode *node, uint8_t *t
     }
     *total += found;
     bool apart = uses & (FORMULA_X | FORMULA_Y | FORMULA_Z);
+    Turn turn;
+    bool turns = apart && find_turn(p, g, q, chosen, &turn);
+    apart &= !turns;
     if (apart && (double)found * steps_of(p) > MAX_KEYS) {
         poly_loss(p, node,
                   "value: a formula of the place for %lld vertices and %d steps is too much "
@@ -496,10 +525,9 @@ static BrioStatus put_fix(Poly *p, const Geometry *g, BrioNode *node, uint8_t *t
         fprintf(p->out, "      - vertices: [%lld]\n", (long long)v);
         put_displacement(p, q, x, "        ");
     }
-    if (written) {
-        fputs("]\n", p->out);
-        put_displacement(p, q, (const double[3]){0, 0, 0}, "        ");
-    }
+    if (written) fputs("]\n", p->out);
+    if (written && turns) put_turn(p, &turn, "        ");
+    if (written && !turns) put_displacement(p, q, (const double[3]){0, 0, 0}, "        ");
     brio__free(chosen);
     return BRIO_OK;
 }
@@ -611,13 +639,17 @@ static BrioStatus put_obstacle(Poly *p, Geometry *g)
     BRIO_CHECK(find_motion(p, g, &motion));
     if (!motion) return BRIO_OK;
     BRIO_CHECK(take_displacement(p, motion, q, &uses, &usable));
-    if (usable && (uses & (FORMULA_X | FORMULA_Y | FORMULA_Z))) {
-        poly_loss(p, motion,
-                  "obstacle_displacements: obstacles move as a whole here, and the formula "
-                  "differs from place to place; left out");
-        usable = false;
-    }
-    if (usable) put_displacement(p, q, (const double[3]){0, 0, 0}, "    ");
+    if (!usable) return BRIO_OK;
+    Turn turn;
+    if (!(uses & (FORMULA_X | FORMULA_Y | FORMULA_Z)))
+        put_displacement(p, q, (const double[3]){0, 0, 0}, "    ");
+    else if (find_turn(p, g, q, NULL, &turn))
+        put_turn(p, &turn, "    ");
+    else
+        poly_loss(
+            p, motion,
+            "obstacle_displacements: obstacles are shifted, or turned at a constant rate, as a "
+            "whole here, and the formula is neither; left out");
     return BRIO_OK;
 }
 
