@@ -12,6 +12,9 @@ static int set_up(void **state)
     write_shape("box", cube, 6, "meshes/cube.msh");
     write_shape("box", bar, 6, "meshes/bar.msh");
     write_shape("sphere", NULL, 0, "meshes/ball.obj");
+    write_text("meshes/sheet.obj", "v 0 3 0\nv 1 3 0\nv 1 3 1\nv 0 3 1\nf 1 2 3\nf 1 3 4\n");
+    write_text("meshes/kite.obj", "v 0 0 0\nv 1 0 0\nv 0 1 1\nv 9 9 9\nf 1 2 3\nl 1 2\nl 3 4\n");
+    write_text("meshes/line.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n");
     write_text("flat.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n3\n1 0 0 0\n2 1 0 0\n3 0 "
                            "1 0\n$EndNodes\n$Elements\n1\n1 2 2 0 1 1 2 3\n$EndElements\n");
     write_text("curved.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n"
@@ -353,6 +356,18 @@ static const Case keywords[] = {
          "}, \"boundary_conditions\": {\"obstacle_displacements\": [{\"id\": 2, \"value\": [0, "
          "\"x*t\", 0]}]"),
      1, "LOST: obstacle_displacements: obstacles are shifted, or turned at a constant rate", NULL},
+    {TOUCHING(CUBE ", {\"mesh\": \"meshes/kite.obj\", \"is_obstacle\": true, " FAR "}", ""), 1,
+     "a.json:1: LOST: edges of an obstacle beside its faces are left out", NULL},
+    /* a plane whose y is 3: it goes to the height of the translation */
+    {TOUCHING(CUBE ", {\"mesh\": \"meshes/sheet.obj\", \"is_obstacle\": true, \"transformation\": "
+                   "{\"dimensions\": [8, 0, 8], \"translation\": [0, -2, 0]}}",
+              ""),
+     0, NULL, "transform: {scale: [8, 1, 8], translate: [0, -5, 0]}"},
+    /* a boundary condition may be that of an obstacle */
+    {TOUCHING(CUBE ", " BALL(", " FAR ", \"surface_selection\": 2"),
+              "}, \"boundary_conditions\": {\"dirichlet_boundary\": [{\"id\": 2, \"value\": [0, "
+              "\"max(-t, -0.5)\", 0]}]"),
+     0, NULL, "    script: {keys: [[0, 0, 0, 0], [0.5, 0, -0.5, 0], [1, 0, -0.5, 0]]}\n"},
     /* about the axis along z through (1, -3): a quarter turn a second */
     {TOUCHING(CUBE ", " BALL(", " FAR ", \"surface_selection\": 2"),
               "}, \"boundary_conditions\": {\"obstacle_displacements\": [{\"id\": 2, \"value\": "
@@ -368,6 +383,10 @@ static const Case keywords[] = {
     {SOLVED("\"nonlinear\": {\"grad_norm\": 1e-5}"), 0, "grad_norm: brio's tolerance is one of",
      NULL},
     {SOLVED("\"nonlinear\": {\"x_delta\": 1e-5}"), 0, NULL, "solver: {tol: 4e-05}"},
+    {SOLVED("\"nonlinear\": {\"x_delta_tol\": 1e-5, \"grad_norm_tol\": 1}"), 0, "grad_norm: brio's",
+     "solver: {tol: 4e-05}"},
+    {SOLVED("\"nonlinear\": {\"x_delta\": 1e-14, \"max_iterations\": 9}"), 0, NULL,
+     "solver: {max_iterations: 9}"},
     {SOLVED("\"nonlinear\": {\"max_iterations\": 30}"), 0, NULL, "solver: {max_iterations: 30}"},
     {SOLVED("\"linear\": {}"), 0, "linear: brio chooses by the size", NULL},
     {SOLVED("\"augmented_lagrangian\": {}"), 0, "augmented_lagrangian: brio moves fixed", NULL},
@@ -410,6 +429,66 @@ static void test_keywords(void **state)
     printf("%d keywords and their variants\n", (int)BRIO_COUNT(keywords));
 }
 
+/* Functions and rules of formulas, by a modulus. */
+static void test_formulas(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } formulas[] = {{"1 + 2 * 3 - 4 / 2", 5},
+                    {"2 ^ 3 ^ 2", 64}, /* from the left */
+                    {"-2 ^ 2", 4},
+                    {"7 % 4", 3},
+                    {"(1 + 2) * (3)", 9},
+                    {"1e2 + .5", 100.5},
+                    {"abs(-2)", 2},
+                    {"acos(-1)", 3.14159265358979323846},
+                    {"asin(1) * 2", 3.14159265358979323846},
+                    {"atan(1) * 4", 3.14159265358979323846},
+                    {"atan2(1, 1) * 4", 3.14159265358979323846},
+                    {"ceil(1.2)", 2},
+                    {"cos(0)", 1},
+                    {"cosh(0)", 1},
+                    {"exp(0)", 1},
+                    {"floor(1.8)", 1},
+                    {"ln(e)", 1},
+                    {"log(100)", 2},
+                    {"log10(1000)", 3},
+                    {"sin(pi / 2)", 1},
+                    {"sinh(0) + 1", 1},
+                    {"sqrt(16)", 4},
+                    {"tan(0) + 1", 1},
+                    {"tanh(0) + 1", 1},
+                    {"pow(2, 5)", 32},
+                    {"min(2, 3)", 2},
+                    {"max(2, 3)", 3},
+                    {"deg2rad(180)", 3.14159265358979323846},
+                    {"sign(-3) + 2", 1},
+                    {"smoothstep(0.5)", 0.5},
+                    {"smoothstep(9)", 1},
+                    {"smooth_abs(-3, 100)", 3},
+                    {"rotate_2D_x(2, 1, 0)", 2},
+                    {"rotate_2D_y(2, 1, 0)", 1},
+                    {"if(0, 5, 6)", 5},
+                    {"if(-1, 5, 6)", 6}};
+    for (size_t i = 0; i < BRIO_COUNT(formulas); i++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "{\"geometry\": " CUBE ", \"materials\": {\"type\": \"NeoHookean\", \"E\": "
+                 "\"%s\", \"nu\": 0}}",
+                 formulas[i].text);
+        write_text("a.json", text);
+        const Outcome *o = BRIO("import", "polyfem", "a.json", "--force");
+        if (o->code) fail_msg("%s: %s%s", formulas[i].text, o->out, o->err);
+        char *scene = read_all("a.yaml", NULL), *found = strstr(scene, "E: ");
+        assert_non_null(found);
+        if (fabs(atof(found + 3) - formulas[i].value) > 1e-13 * formulas[i].value)
+            fail_msg("%s is %.20s", formulas[i].text, found);
+        free(scene);
+    }
+}
+
 /* Points and edges of a mesh as an obstacle: a file beside the scene, or lost by name. */
 static void test_extract(void **state)
 {
@@ -436,6 +515,13 @@ static void test_extract(void **state)
         snprintf(text, sizeof text, "ball%s", endings[i]);
         assert_int_equal(access(text, F_OK) == 0, reads);
     }
+    /* a mesh of edges alone is an obstacle of them */
+    write_text(
+        "a.json",
+        TOUCHING(CUBE ", {\"mesh\": \"meshes/line.obj\", \"is_obstacle\": true, " FAR "}", ""));
+    const Outcome *o = BRIO("import", "polyfem", "a.json", "--force");
+    bool lost = strstr(o->out, "a.json:1: LOST: extract: brio has no obstacles of edges") != NULL;
+    if (o->code != lost) fail_msg("exit code %d\n%s%s", o->code, o->out, o->err);
 }
 
 /* ---- what is wrong ---------------------------------------------------------------------- */
@@ -452,7 +538,9 @@ static void test_wrong(void **state)
         {"{\n\"a\": 1,\n}", "w.json:3:1: "},
         {"{\"a\": tru}", "w.json:1:7: "},
         {"{\"a\": 1, \"a\": 2}", "w.json:1:10: "},
-        {"{}", "w.json:1:1: the scene has no \"materials\"\n"},
+        {"{\"geometry\": " CUBE "}", "w.json:1:1: the scene has no \"materials\"\n"},
+        {"{}", "w.json:1:1: the scene has no \"geometry\": this is no scene of polyfem, or an old "
+               "one\n"},
         {"{" MATERIAL "}",
          "the scene has no \"geometry\": this is no scene of polyfem, or an old one\n"},
         {SCENE("", ""), "the scene has no body: all geometry is an obstacle, or not enabled\n"},
@@ -517,8 +605,8 @@ static void test_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scenes), cmocka_unit_test(test_formula_moves),
+        cmocka_unit_test(test_scenes),   cmocka_unit_test(test_formula_moves),
         cmocka_unit_test(test_keywords), cmocka_unit_test(test_extract),
-        cmocka_unit_test(test_wrong)};
+        cmocka_unit_test(test_formulas), cmocka_unit_test(test_wrong)};
     return cmocka_run_group_tests(tests, set_up, leave_folder);
 }

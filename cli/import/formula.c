@@ -48,10 +48,11 @@ static double call(const char *name, int count, const double *a, bool *known)
     if (count == 2 && !strcmp(name, "pow")) return pow(a[0], a[1]);
     if (count == 2 && !strcmp(name, "min")) return fmin(a[0], a[1]);
     if (count == 2 && !strcmp(name, "max")) return fmax(a[0], a[1]);
+    if (count == 2 && !strcmp(name, "smooth_abs")) return tanh(a[1] * a[0]) * a[0];
     if (count == 3 && !strcmp(name, "rotate_2D_x")) return a[0] * cos(a[2]) - a[1] * sin(a[2]);
     if (count == 3 && !strcmp(name, "rotate_2D_y")) return a[0] * sin(a[2]) + a[1] * cos(a[2]);
     if (count == 3 && (!strcmp(name, "if") || !strcmp(name, "iflargerthanzerothenelse")))
-        return a[0] > 0 ? a[1] : a[2];
+        return a[0] >= 0 ? a[1] : a[2];
     *known = false;
     return 0;
 }

@@ -344,6 +344,10 @@ static BrioStatus read_all_of_it(Poly *p)
         size_t used = text[0] == '/' ? 0 : strlen(p->base);
         snprintf(p->base + used, sizeof p->base - used, "%s/", text);
     }
+    if (!poly_get(p->root, "geometry").count)
+        return brio__node_error(p->document[0], p->error,
+                                "the scene has no \"geometry\": this is no scene of polyfem, or an "
+                                "old one");
     BRIO_CHECK(read_units(p));
     BRIO_CHECK(read_time(p));
     read_rest(p);

@@ -328,7 +328,11 @@ static BrioStatus take_scale(Poly *p, Value map, const double extent[3], double 
     BrioNode *node = poly_first(poly_get(map, "dimensions"));
     if (node && node->kind == BRIO_NODE_LIST) {
         BRIO_CHECK(poly_vector(p, node, scale));
-        for (int k = 0; k < 3; k++) scale[k] *= p->length / (extent[k] > 0 ? extent[k] : unit);
+        for (int k = 0; k < 3; k++) {
+            /* a flat mesh has no extent to scale; its coordinate goes to 0 there */
+            bool flat = extent[k] == 0;
+            scale[k] = flat ? unit : scale[k] * p->length / extent[k];
+        }
     } else {
         node = poly_first(poly_get(map, "scale"));
         for (int k = 0; k < 3; k++) scale[k] = 1;
@@ -366,6 +370,8 @@ static BrioStatus take_transformation(Poly *p, Geometry *g)
     bool normal = poly_is_true(value, false) && largest > 0;
     for (int k = 0; k < 3 && normal; k++) extent[k] /= largest;
     BRIO_CHECK(take_scale(p, map, extent, normal ? p->length : unit, g->scale));
+    bool fitted = poly_get(map, "dimensions").count &&
+                  poly_first(poly_get(map, "dimensions"))->kind == BRIO_NODE_LIST;
     value = poly_get(map, "rotation_mode");
     if (value.count) snprintf(mode, sizeof mode, "%s", poly_text(value, ""));
     for (char *c = mode; *c; c++)
@@ -376,13 +382,13 @@ static BrioStatus take_transformation(Poly *p, Geometry *g)
     if (value.count && poly_first(value)->count)
         BRIO_CHECK(poly_vector(p, poly_first(value), g->translate));
     for (int k = 0; k < 3; k++) g->translate[k] *= p->length;
-    if (normal) { /* into the unit cube first */
-        for (int k = 0; k < 3; k++) g->scale[k] /= largest;
-        double corner[3];
-        for (int k = 0; k < 3; k++) corner[k] = -g->scale[k] * low[k];
-        import_apply(g->rotate, corner, corner);
-        for (int k = 0; k < 3; k++) g->translate[k] += corner[k];
+    double corner[3]; /* what goes to the origin: the least corner of what is normalized */
+    for (int k = 0; k < 3; k++) {
+        if (normal) g->scale[k] /= largest;
+        corner[k] = normal || (fitted && extent[k] == 0) ? -g->scale[k] * low[k] : 0;
     }
+    import_apply(g->rotate, corner, corner);
+    for (int k = 0; k < 3; k++) g->translate[k] += corner[k];
     return BRIO_OK;
 }
 
@@ -428,6 +434,19 @@ static BrioStatus take_mesh(Poly *p, Geometry *g)
     return brio__mesh_surface(g->mesh, p->error);
 }
 
+/* Whether an edge has a vertex that no face and no tet has. */
+static bool has_loose_edges(const BrioMesh *mesh)
+{
+    uint8_t *used = brio__calloc((size_t)mesh->vertex_count + 1, 1);
+    bool loose = false;
+    if (!used) return false;
+    for (int64_t i = 0; i < 3 * mesh->triangle_count; i++) used[mesh->triangle[i]] = 1;
+    for (int64_t i = 0; i < 4 * mesh->tet_count; i++) used[mesh->tet[i]] = 1;
+    for (int64_t i = 0; i < 2 * mesh->edge_count; i++) loose |= !used[mesh->edge[i]];
+    brio__free(used);
+    return loose;
+}
+
 /* What an obstacle keeps of its mesh. */
 static BrioStatus take_extract(Poly *p, Geometry *g)
 {
@@ -437,6 +456,10 @@ static BrioStatus take_extract(Poly *p, Geometry *g)
         return brio__node_error(poly_first(value), p->error,
                                 "a body is a volume; \"is_obstacle\": true makes it an obstacle");
     g->extract = !strcmp(text, "points") ? 1 : !strcmp(text, "edges") ? 2 : 0;
+    bool surface = g->mesh->tet_count || g->mesh->triangle_count;
+    if (g->obstacle && !surface) g->extract = g->mesh->edge_count ? 2 : 1;
+    if (g->obstacle && surface && !g->extract && has_loose_edges(g->mesh))
+        poly_loss(p, g->node, "edges of an obstacle beside its faces are left out");
     if (!g->extract) return BRIO_OK;
     if (g->mesh->tet_count && !g->mesh->triangle_count)
         BRIO_CHECK(brio__mesh_surface(g->mesh, p->error));
@@ -446,7 +469,9 @@ static BrioStatus take_extract(Poly *p, Geometry *g)
     if (g->extract == 1) g->mesh->edge_count = 0;
     g->lost = !import_reads(g->extract == 1 ? ".pt" : ".seg");
     if (g->lost)
-        poly_loss(p, poly_first(value), "extract: brio has no obstacles of %s; left out", text);
+        poly_loss(p, value.count ? poly_first(value) : g->node,
+                  "extract: brio has no obstacles of %s; left out",
+                  g->extract == 1 ? "points" : "edges");
     return BRIO_OK;
 }
 
@@ -566,10 +591,6 @@ BrioStatus poly_read_geometry(Poly *p)
 {
     BrioNode *list = poly_first(poly_get(p->root, "geometry"));
     int bodies = 0;
-    if (!list)
-        return brio__node_error(p->document[0], p->error,
-                                "the scene has no \"geometry\": this is no scene of polyfem, or an "
-                                "old one");
     for (int i = 0; i < (list->kind == BRIO_NODE_LIST ? list->count : 1); i++)
         BRIO_CHECK(take_entry(p, list->kind == BRIO_NODE_LIST ? list->child[i] : list));
     for (int i = 0; i < p->geometries; i++) {

@@ -238,11 +238,16 @@ static BrioStatus put_solver(Poly *p)
             p, poly_first(poly_get(solver, "augmented_lagrangian")),
             "augmented_lagrangian: brio moves fixed vertices as far as contact lets them; left "
             "out");
-    BRIO_CHECK(poly_real(p, poly_get(map, "x_delta"), 0, &delta));
+    Value step = poly_get(map, "x_delta"), slope = poly_get(map, "grad_norm");
+    if (!step.count) step = poly_get(map, "x_delta_tol");
+    if (!slope.count) slope = poly_get(map, "grad_norm_tol");
+    BRIO_CHECK(poly_real(p, step, 0, &delta));
     BRIO_CHECK(poly_real(p, poly_get(map, "max_iterations"), 0, &iterations));
-    BRIO_CHECK(poly_real(p, poly_get(map, "grad_norm"), 0, &gradient));
+    BRIO_CHECK(poly_real(p, slope, 0, &gradient));
+    /* below brio's default it is not what ends a solve there */
+    if (delta * p->length / p->h < 1e-8) delta = 0;
     if (gradient > 0)
-        poly_note(p, poly_first(poly_get(map, "grad_norm")),
+        poly_note(p, poly_first(slope),
                   "grad_norm: brio's tolerance is one of velocities (solver.tol); left out");
     if (!(delta > 0) && !(iterations >= 1)) return BRIO_OK;
     fputs("solver: {", p->out);
@@ -594,26 +599,44 @@ static BrioStatus put_bodies(Poly *p, BrioNode *conditions, int64_t *total)
     return BRIO_OK;
 }
 
-/* The entry of obstacle_displacements for an obstacle; NULL: none. */
-static BrioStatus find_motion(Poly *p, const Geometry *g, BrioNode **found)
+/* The first entry of a list of displacements for an obstacle: its number, -1 if there is none. */
+static BrioStatus find_entry(Poly *p, const Geometry *g, const BrioNode *list, int *found)
 {
-    BrioNode *list =
-        poly_first(poly_get(poly_get(p->root, "boundary_conditions"), "obstacle_displacements"));
-    *found = NULL;
-    for (int i = 0; list && list->kind == BRIO_NODE_LIST && i < list->count && !*found; i++) {
+    *found = -1;
+    for (int i = 0; list && list->kind == BRIO_NODE_LIST && i < list->count && *found < 0; i++) {
         BrioNode *named = brio__node_get(list->child[i], "id");
         int64_t id[64];
         int ids;
+        if (list->child[i]->kind != BRIO_NODE_MAP) continue;
         if (!named) return brio__node_error(list->child[i], p->error, "expected \"id\"");
         BRIO_CHECK(poly_ids(p, named, id, 64, &ids));
-        if (!ids) *found = list->child[i];
+        if (!ids) *found = i;
         for (int k = 0; k < ids && g->surface_id >= 0; k++)
-            if (id[k] == g->surface_id) *found = list->child[i];
+            if (id[k] == g->surface_id) *found = i;
     }
     return BRIO_OK;
 }
 
-static BrioStatus put_obstacle(Poly *p, Geometry *g)
+/* How an obstacle moves: by obstacle_displacements, or by a boundary condition, which is stronger;
+ * NULL: not at all. */
+static BrioStatus find_motion(Poly *p, const Geometry *g, int64_t *total, BrioNode **found)
+{
+    Value map = poly_get(p->root, "boundary_conditions");
+    BrioNode *moved = poly_first(poly_get(map, "obstacle_displacements"));
+    BrioNode *fixed = poly_first(poly_get(map, "dirichlet_boundary"));
+    int entry;
+    *found = NULL;
+    if (g->surface_id < 0) return BRIO_OK;
+    BRIO_CHECK(find_entry(p, g, moved, &entry));
+    if (entry >= 0) *found = moved->child[entry];
+    BRIO_CHECK(find_entry(p, g, fixed, &entry));
+    if (entry < 0) return BRIO_OK;
+    *found = fixed->child[entry];
+    total[entry]++;
+    return BRIO_OK;
+}
+
+static BrioStatus put_obstacle(Poly *p, Geometry *g, int64_t *total)
 {
     char path[4096];
     BrioNode *motion;
@@ -636,7 +659,7 @@ static BrioStatus put_obstacle(Poly *p, Geometry *g)
     import_put_text(p->out, path);
     fputc('\n', p->out);
     import_put_transform(p->out, g->scale, g->rotate, g->translate);
-    BRIO_CHECK(find_motion(p, g, &motion));
+    BRIO_CHECK(find_motion(p, g, total, &motion));
     if (!motion) return BRIO_OK;
     BRIO_CHECK(take_displacement(p, motion, q, &uses, &usable));
     if (!usable) return BRIO_OK;
@@ -720,31 +743,35 @@ static BrioStatus put_settings(Poly *p)
     return put_contact(p);
 }
 
+static BrioStatus put_obstacles(Poly *p, int64_t *total)
+{
+    int obstacles = 0;
+    for (int i = 0; i < p->geometries; i++) {
+        Geometry *g = &p->geometry[i];
+        if (!g->obstacle || g->lost) continue;
+        if (!p->contact) {
+            poly_note(p, g->node,
+                      "an obstacle, but contact is not enabled: it does nothing there; left out");
+            continue;
+        }
+        if (!obstacles++) fputs("obstacles:\n", p->out);
+        BRIO_CHECK(put_obstacle(p, g, total));
+    }
+    return BRIO_OK;
+}
+
 BrioStatus poly_write(Poly *p)
 {
     BrioNode *conditions =
         poly_first(poly_get(poly_get(p->root, "boundary_conditions"), "dirichlet_boundary"));
-    int obstacles = 0;
     BRIO_CHECK(put_settings(p));
     put_materials(p);
     say_losses(p);
     int64_t *total = brio__calloc((size_t)(conditions ? conditions->count : 0) + 1, sizeof *total);
     if (!total) return poly_no_memory(p);
     BrioStatus status = put_bodies(p, conditions, total);
+    if (status == BRIO_OK) status = put_obstacles(p, total);
     if (status == BRIO_OK) say_unused(p, conditions, total);
     brio__free(total);
-    BRIO_CHECK(status);
-    for (int i = 0; i < p->geometries; i++) {
-        Geometry *g = &p->geometry[i];
-        if (!g->obstacle || g->lost) continue;
-        if (!p->contact) {
-            poly_note(p, g->node,
-                      "an obstacle, but contact is not enabled: it does nothing there; "
-                      "left out");
-            continue;
-        }
-        if (!obstacles++) fputs("obstacles:\n", p->out);
-        BRIO_CHECK(put_obstacle(p, g));
-    }
-    return BRIO_OK;
+    return status;
 }
