@@ -66,13 +66,13 @@ static const Expected imports[] = {
     {"kinematic",
      1,
      "kinematic.yaml: 1 body, 5 obstacles\n"
-     "  scenes/kinematic.txt:6: LOST: meshSeq: brio does not move obstacles by a sequence of "
-     "meshes; "
-     "this one stays where it is\n"
      "  scenes/kinematic.txt:10: cameraTracking: brio render and brio view find their own camera; "
      "left out\n"
      "  scenes/kinematic.txt:11: playBackSpeed: brio render --speed sets the speed of a film; left "
-     "out\n",
+     "out\n"
+     "  scenes/kinematic.txt:6: LOST: meshSeq: brio moves obstacles by turns and shifts at a "
+     "constant rate, and the meshes 0, 1, ... of \"input/sequence\" are no such motion, or not "
+     "there for every step; this one stays where it is\n",
      {"    script: {velocity: [-1, 0, 0]}", "    normal: [0, 2, 0]",
       "    - {between: [material, obstacle0], mu: 0.5}",
       "    - {between: [material, obstacle1], mu: 0.25}",

@@ -408,7 +408,7 @@ static const Case keywords[] = {
     {CUBE " NBC 0 0 0  1 1 1  0 0 0\nNBCTimeRange 0 1\n", 0, "a.txt:3: NBCTimeRange:", {NULL}},
     {CUBE "\nshapes input 1\ninput/ball.obj 0 -3 0  0 0 0  1 1 1  meshSeq input/seq\n",
      1,
-     "a.txt:4: LOST: meshSeq: brio does not move obstacles by a sequence of meshes",
+     "a.txt:4: LOST: meshSeq: brio moves obstacles by turns and shifts at a constant rate",
      {NULL}},
     {CUBE "\nrestart status\n", 1, "a.txt:3: LOST: restart: the scene starts there from", {NULL}},
     {CUBE "\nstifness 1\n",
@@ -484,6 +484,60 @@ static void test_flat(void **state)
     assert_int_equal(o->code, 2);
     assert_non_null(strstr(o->err, "a solid needs tets, and this mesh has none (3 vertices, 1 "
                                    "triangles; it is two-dimensional)"));
+}
+
+/* A shape that moves through meshes, one at the end of each step: a turn and a shift are said, what
+ * speeds up or bends is lost. */
+static void test_sequences(void **state)
+{
+    (void)state;
+    static const double corner[4][3] = {{0, 0, 0}, {1, 0, 0}, {1, 0, 1}, {0, 0, 1}};
+    static const struct {
+        int code;
+        const char *line;
+    } kinds[] = {{0, "    script: {velocity: [0, 0.5, 0]}\n"},
+                 {0, "angular: [0, 0, 1.5"},
+                 {1, NULL},
+                 {1, NULL}};
+    for (int kind = 0; kind < 4; kind++) {
+        for (int i = 0; i < 8; i++) {
+            char name[64], text[600] = "";
+            double t = 0.1 * (i + 1);
+            for (int v = 0; v < 4; v++) {
+                double x[3] = {corner[v][0], corner[v][1] - 3, corner[v][2]};
+                if (kind == 0) x[1] += 0.5 * t;
+                if (kind == 1) {
+                    x[0] = 0.5 + (corner[v][0] - 0.5) * cos(1.5 * t);
+                    x[1] = -3 + (corner[v][0] - 0.5) * sin(1.5 * t);
+                }
+                if (kind == 2) x[1] += t * t;
+                if (kind == 3) x[1] += v == 0 ? t : 0;
+                size_t used = strlen(text);
+                snprintf(text + used, sizeof text - used, "v %.8g %.8g %.8g\n", x[0], x[1], x[2]);
+            }
+            strcat(text, "f 1 2 3\nf 1 3 4\n");
+            snprintf(name, sizeof name, "input/seq/%d.obj", i);
+            write_text(name, text);
+        }
+        char *scene;
+        const Outcome *o =
+            import(CUBE "\ntime 0.8 0.1\nshapes input 1\ninput/plane.obj 0 -3 0  0 0 "
+                        "0  1 1 1  meshSeq input/seq\n",
+                   &scene);
+        if (o->code != kinds[kind].code) fail_msg("kind %d: %s%s", kind, o->out, o->err);
+        if (kinds[kind].line && !strstr(scene, kinds[kind].line)) fail_msg("%s", scene);
+        if (kind == 1 && !strstr(scene, "about: [0.5, -3, ")) fail_msg("%s", scene);
+        free(scene);
+    }
+    /* a frame is missing */
+    char *scene;
+    const Outcome *o =
+        import(CUBE "\ntime 2 0.1\nshapes input 1\ninput/plane.obj 0 -3 0  0 0 0  1 1 "
+                    "1  meshSeq input/seq\n",
+               &scene);
+    assert_int_equal(o->code, 1);
+    assert_non_null(strstr(o->out, "a.txt:5: LOST: meshSeq: "));
+    free(scene);
 }
 
 /* ---- points and segments ----------------------------------------------------------------- */
@@ -586,7 +640,9 @@ static void test_shared_scenes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_scripts),
-                                       cmocka_unit_test(test_keywords), cmocka_unit_test(test_flat),
+                                       cmocka_unit_test(test_keywords),
+                                       cmocka_unit_test(test_flat),
+                                       cmocka_unit_test(test_sequences),
                                        cmocka_unit_test(test_points_and_segments),
                                        cmocka_unit_test(test_shared_scenes)};
     return cmocka_run_group_tests(tests, set_up, leave_folder);

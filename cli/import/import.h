@@ -68,6 +68,18 @@ void import_put_script(FILE *out, const double linear[3], const double angular[3
 void import_put_ways(FILE *out, const double linear[3], int count, const double *time,
                      const double *way);
 
+/* A turn at a constant rate about an axis through `about`, and a shift along it; or a shift alone,
+ * `angular` 0. */
+typedef struct ImportTurn {
+    double linear[3], angular[3], about[3];
+} ImportTurn;
+/* Where points are at the end of a step, from 1: x = A X + b. False: that is no such map. */
+typedef bool ImportMap(const void *data, int step, double A[3][3], double b[3]);
+/* True if a map is a turn at the ends of all steps of length h, for points within `size` of
+ * `middle`; `accuracy` is that of A, and relative to the size that of places. */
+bool import_find_turn(ImportMap *map, const void *data, int steps, double h, const double middle[3],
+                      double size, double accuracy, ImportTurn *turn);
+
 /* ---- formats ---------------------------------------------------------------------------- */
 
 /* Reads the scene `name` and writes YAML for a scene in `folder` (which ends with /). */

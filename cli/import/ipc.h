@@ -27,6 +27,7 @@ typedef enum Extract { EXTRACT_ALL, EXTRACT_SEGMENTS, EXTRACT_POINTS } Extract;
 typedef struct Shape {
     int line;
     char path[4096], name[64];
+    char sequence[1024]; /* the folder of the meshes that it moves through; "": none */
     BrioMesh *mesh;
     Extract extract;
     bool lost;     /* cannot be written; it keeps its number and its place in the box of all */
@@ -160,6 +161,8 @@ BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh, Ex
                          bool *lost);
 BrioStatus ipc_take_shape_mesh(Reader *r, Shape *shape);
 const char *ipc_part_name(Extract extract);
+/* Beside the scene, or in a folder above it; false: not there. */
+bool ipc_find_file(const Reader *r, const char *given, char *path, size_t size);
 
 /* ---- keywords, one function each */
 
@@ -172,6 +175,8 @@ BrioStatus ipc_take_mesh_obstacle(Reader *r);
 
 /* ---- the whole */
 
+/* Shapes that move through a sequence of meshes, as far as that is a turn or a shift. */
+void ipc_take_sequences(Reader *r);
 void ipc_shape_box(const Shape *shape, double low[3], double high[3]); /* with all copies */
 void ipc_whole_box(const Scene *s, bool only_solids, double low[3], double high[3]);
 double ipc_diagonal_of(const double low[3], const double high[3]);

@@ -19,7 +19,7 @@ static void turn_euler(const double degrees[3], double out[3][3])
 /* ---- meshes ----------------------------------------------------------------------------- */
 
 /* Beside the scene, or in a folder above it; false: not there. */
-static bool find_file(const Reader *r, const char *given, char *path, size_t size)
+bool ipc_find_file(const Reader *r, const char *given, char *path, size_t size)
 {
     const char *slash = strrchr(r->name, '/');
     char folder[3000];
@@ -150,11 +150,11 @@ static BrioStatus take_parts(Reader *r, int word, char *path, size_t size, BrioM
                              Extract extract)
 {
     char other[1024];
-    if (find_file(r, r->word[word], path, size)) return read_rows(path, mesh, r->error);
+    if (ipc_find_file(r, r->word[word], path, size)) return read_rows(path, mesh, r->error);
     const char *dot = strrchr(r->word[word], '.');
     snprintf(other, sizeof other, "%.*s.obj", (int)BRIO_MIN(dot - r->word[word], 1000),
              r->word[word]);
-    if (!find_file(r, other, path, size)) return no_file(r, word);
+    if (!ipc_find_file(r, other, path, size)) return no_file(r, word);
     BRIO_CHECK(brio_mesh_read(path, mesh, r->error));
     if (extract == EXTRACT_SEGMENTS && (*mesh)->edge_count == 0)
         BRIO_CHECK(brio__mesh_edges_from_triangles(*mesh));
@@ -176,7 +176,7 @@ BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh, Ex
         *lost = !import_reads(dot);
         return take_parts(r, r->used - 1, path, size, mesh, *extract);
     }
-    if (!find_file(r, word, path, size)) return no_file(r, r->used - 1);
+    if (!ipc_find_file(r, word, path, size)) return no_file(r, r->used - 1);
     return brio_mesh_read(path, mesh, r->error);
 }
 
@@ -246,9 +246,7 @@ static BrioStatus take_extras(Reader *r, Shape *shape)
         } else if (!strcmp(word, "meshSeq")) {
             BRIO_CHECK(ipc_take_word(r, "a folder", &word));
             shape->kinematic = true;
-            import_loss(r->report, r->line,
-                        "meshSeq: brio does not move obstacles by a sequence of meshes; this one "
-                        "stays where it is");
+            snprintf(shape->sequence, sizeof shape->sequence, "%s", word);
         } else {
             /* as the other code does, which goes on with the next word that it knows */
             while (ipc_take_optional(r, v)) continue;

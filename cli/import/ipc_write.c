@@ -532,6 +532,7 @@ BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out)
     const Script *script = ipc_find_script(r);
     BRIO_CHECK(ipc_place_all(r, script));
     ipc_apply_script(r, script);
+    ipc_take_sequences(r);
     ipc_whole_box(s, true, low, high);
     double diagonal = ipc_diagonal_of(low, high), unit = s->absolute ? 1 : diagonal;
     ipc_whole_box(s, false, low, high);

@@ -109,15 +109,13 @@ void poly_place(const Geometry *g, const double *X, double *x);
  * of the boundary for count 0); returns how many. */
 BrioStatus poly_choose(Poly *p, const Geometry *g, const int64_t *id, int count, uint8_t *chosen,
                        int64_t *found);
-/* A turn with constant angular velocity about an axis through `about`, and a shift along it. */
-typedef struct Turn {
-    double linear[3], angular[3], about[3];
-} Turn;
-/* True if the displacements of points that lie within `size` of `middle` are a turn, at the ends of
- * all steps. */
-bool poly_find_turn(const Poly *p, const Quantity q[3], const double middle[3], double size,
-                    int steps, Turn *turn);
 BrioStatus poly_read_materials(Poly *p);
+/* The entries of `fix` of one body that a boundary condition makes; `taken` are vertices that are
+ * fixed already, `*opened` says that the key stands, `*total` counts what the condition is for. */
+BrioStatus poly_put_fix(Poly *p, const Geometry *g, BrioNode *node, uint8_t *taken, bool *opened,
+                        int64_t *total);
+/* The script of an obstacle. */
+BrioStatus poly_put_motion(Poly *p, const Geometry *g, BrioNode *motion);
 BrioStatus poly_write(Poly *p);
 
 #endif

@@ -361,182 +361,6 @@ static BrioStatus put_contact(Poly *p)
     return BRIO_OK;
 }
 
-/* ---- displacements ----------------------------------------------------------------------- */
-
-enum { MAX_STEPS = 200000, MAX_KEYS = 1000000 };
-
-static int steps_of(const Poly *p) { return (int)fmin(ceil(p->end / p->h - 1e-9), MAX_STEPS); }
-
-/* The script of what is moved by u(t) from x: a velocity if u is one, otherwise keys at the ends of
- * steps, without those on the line between their neighbours. */
-static void put_displacement(const Poly *p, const Quantity q[3], const double x[3],
-                             const char *indent)
-{
-    int steps = steps_of(p);
-    double last[3] = {0, 0, 0}, at = 0, end[3], size = 0;
-    bool straight = true;
-    for (int k = 0; k < 3; k++) {
-        end[k] = poly_evaluate(p, &q[k], x, steps * p->h);
-        for (int i = 1; i <= steps; i++)
-            size = fmax(size, fabs(poly_evaluate(p, &q[k], x, i * p->h)));
-    }
-    if (size == 0) return;
-    for (int i = 1; i <= steps && straight; i++)
-        for (int k = 0; k < 3; k++)
-            straight &=
-                fabs(poly_evaluate(p, &q[k], x, i * p->h) - end[k] * i / steps) < 1e-12 * size;
-    fprintf(p->out, "%sscript: {", indent);
-    if (straight) {
-        for (int k = 0; k < 3; k++) end[k] /= steps * p->h;
-        import_put3(p->out, "velocity: ", end);
-        fputs("}\n", p->out);
-        return;
-    }
-    fputs("keys: [[0, 0, 0, 0]", p->out);
-    for (int i = 1; i <= steps; i++) {
-        double u[3], next[3], t = i * p->h;
-        bool between = i < steps;
-        for (int k = 0; k < 3; k++) {
-            u[k] = poly_evaluate(p, &q[k], x, t);
-            next[k] = poly_evaluate(p, &q[k], x, t + p->h);
-            double line = last[k] + (next[k] - last[k]) * (t - at) / (t + p->h - at);
-            between &= fabs(u[k] - line) < 1e-12 * size;
-        }
-        if (between) continue;
-        fputs(", [", p->out);
-        import_put(p->out, t);
-        for (int k = 0; k < 3; k++) fputs(", ", p->out), import_put(p->out, u[k]);
-        fputc(']', p->out);
-        at = t;
-        memcpy(last, u, sizeof last);
-    }
-    fputs("]}\n", p->out);
-}
-
-/* The values of an entry of displacements; `*usable`: they can be said. */
-static BrioStatus take_displacement(Poly *p, BrioNode *node, Quantity q[3], unsigned *uses,
-                                    bool *usable)
-{
-    static const char *const keys[] = {"id", "value", "dimension", "time_reference",
-                                       "interpolation"};
-    Value map = {.node = {node}, .count = 1};
-    BrioNode *value = brio__node_get(node, "value");
-    BrioNode *reference = brio__node_get(node, "time_reference");
-    BrioNode *interpolation = brio__node_get(node, "interpolation");
-    BrioNode *dimension = brio__node_get(node, "dimension");
-    *usable = false;
-    poly_unknown(p, map, "a boundary condition", keys, (int)BRIO_COUNT(keys));
-    if (!value) return brio__node_error(node, p->error, "expected \"value\"");
-    if (reference && reference->count) {
-        poly_loss(p, node, "time_reference: tables of displacements are not taken; left out");
-        return BRIO_OK;
-    }
-    if (interpolation && interpolation->count) {
-        poly_loss(p, node, "interpolation: brio does not know how it is meant; left out");
-        return BRIO_OK;
-    }
-    int along = 0, given = 0;
-    for (int k = 0; dimension && dimension->kind == BRIO_NODE_LIST && k < dimension->count; k++) {
-        given++;
-        along += !strcmp(dimension->child[k]->text ? dimension->child[k]->text : "", "true");
-    }
-    if (given && along < given) {
-        if (along)
-            poly_loss(p, node,
-                      "dimension: brio holds vertices along all axes or none, not along "
-                      "%d of them; left out",
-                      along);
-        return BRIO_OK;
-    }
-    *usable = true;
-    return poly_quantities(p, value, (Dimension){1, 0, 0}, q, uses);
-}
-
-static void put_turn(const Poly *p, const Turn *turn, const char *indent)
-{
-    fputs(indent, p->out);
-    import_put_script(p->out, turn->linear, turn->angular, turn->about, 0, INFINITY);
-    fputc('\n', p->out);
-}
-
-/* Whether the displacements of these vertices (NULL: of all) are a turn. */
-static bool find_turn(const Poly *p, const Geometry *g, const Quantity q[3], const uint8_t *chosen,
-                      Turn *turn)
-{
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    double middle[3], size = 0;
-    for (int64_t v = 0; v < g->mesh->vertex_count; v++) {
-        double x[3];
-        if (chosen && !chosen[v]) continue;
-        poly_place(g, g->mesh->x + 3 * v, x);
-        for (int k = 0; k < 3; k++) low[k] = fmin(low[k], x[k]), high[k] = fmax(high[k], x[k]);
-    }
-    for (int k = 0; k < 3; k++) {
-        middle[k] = (low[k] + high[k]) / 2;
-        size = fmax(size, high[k] - low[k]);
-    }
-    return poly_find_turn(p, q, middle, size, steps_of(p), turn);
-}
-
-/* The entries of `fix` of one body that a boundary condition makes. */
-static BrioStatus put_fix(Poly *p, const Geometry *g, BrioNode *node, uint8_t *taken, bool *opened,
-                          int64_t *total)
-{
-    Quantity q[3];
-    unsigned uses;
-    bool usable;
-    int64_t id[64], found = 0;
-    int ids;
-    BrioNode *named = brio__node_get(node, "id");
-    if (!named) return brio__node_error(node, p->error, "expected \"id\"");
-    BRIO_CHECK(poly_ids(p, named, id, 64, &ids));
-    uint8_t *chosen = brio__calloc((size_t)g->mesh->vertex_count + 1, 1);
-    if (!chosen) return poly_no_memory(p);
-    BrioStatus status = poly_choose(p, g, id, ids, chosen, &found);
-    int64_t losses = p->report->losses, lines = p->report->count;
-    if (status == BRIO_OK) status = take_displacement(p, node, q, &uses, &usable);
-    if (status != BRIO_OK || !usable || !found) {
-        /* said once, by the body that has the faces, or by none */
-        if (status == BRIO_OK && !found) import_forget(p->report, lines, losses);
-        if (status == BRIO_OK && !usable) *total += found;
-        brio__free(chosen);
-        return status;
-    }
-    *total += found;
-    bool apart = uses & (FORMULA_X | FORMULA_Y | FORMULA_Z);
-    Turn turn;
-    bool turns = apart && find_turn(p, g, q, chosen, &turn);
-    apart &= !turns;
-    if (apart && (double)found * steps_of(p) > MAX_KEYS) {
-        poly_loss(p, node,
-                  "value: a formula of the place for %lld vertices and %d steps is too much "
-                  "for a scene; left out",
-                  (long long)found, steps_of(p));
-        brio__free(chosen);
-        return BRIO_OK;
-    }
-    int64_t written = 0;
-    for (int64_t v = 0; v < g->mesh->vertex_count; v++) {
-        double x[3];
-        if (!chosen[v] || taken[v]) continue;
-        taken[v] = 1;
-        if (!*opened) fputs("    fix:\n", p->out);
-        *opened = true;
-        if (!apart) {
-            fprintf(p->out, written++ ? ", %lld" : "      - vertices: [%lld", (long long)v);
-            continue;
-        }
-        poly_place(g, g->mesh->x + 3 * v, x);
-        fprintf(p->out, "      - vertices: [%lld]\n", (long long)v);
-        put_displacement(p, q, x, "        ");
-    }
-    if (written) fputs("]\n", p->out);
-    if (written && turns) put_turn(p, &turn, "        ");
-    if (written && !turns) put_displacement(p, q, (const double[3]){0, 0, 0}, "        ");
-    brio__free(chosen);
-    return BRIO_OK;
-}
-
 /* ---- bodies ----------------------------------------------------------------------------- */
 
 /* The first velocity of a body, by its id. */
@@ -591,7 +415,7 @@ static BrioStatus put_bodies(Poly *p, BrioNode *conditions, int64_t *total)
         BrioStatus status = BRIO_OK;
         for (int k = 0; k < entries && status == BRIO_OK; k++)
             if (conditions->child[k]->kind == BRIO_NODE_MAP)
-                status = put_fix(p, g, conditions->child[k], taken, &opened, &total[k]);
+                status = poly_put_fix(p, g, conditions->child[k], taken, &opened, &total[k]);
         brio__free(taken);
         BRIO_CHECK(status);
         p->report->bodies++;
@@ -640,9 +464,6 @@ static BrioStatus put_obstacle(Poly *p, Geometry *g, int64_t *total)
 {
     char path[4096];
     BrioNode *motion;
-    Quantity q[3];
-    unsigned uses;
-    bool usable;
     fprintf(p->out, "  - name: %s\n", g->name);
     p->report->obstacles++;
     if (!g->mesh) {
@@ -660,20 +481,7 @@ static BrioStatus put_obstacle(Poly *p, Geometry *g, int64_t *total)
     fputc('\n', p->out);
     import_put_transform(p->out, g->scale, g->rotate, g->translate);
     BRIO_CHECK(find_motion(p, g, total, &motion));
-    if (!motion) return BRIO_OK;
-    BRIO_CHECK(take_displacement(p, motion, q, &uses, &usable));
-    if (!usable) return BRIO_OK;
-    Turn turn;
-    if (!(uses & (FORMULA_X | FORMULA_Y | FORMULA_Z)))
-        put_displacement(p, q, (const double[3]){0, 0, 0}, "    ");
-    else if (find_turn(p, g, q, NULL, &turn))
-        put_turn(p, &turn, "    ");
-    else
-        poly_loss(
-            p, motion,
-            "obstacle_displacements: obstacles are shifted, or turned at a constant rate, as a "
-            "whole here, and the formula is neither; left out");
-    return BRIO_OK;
+    return motion ? poly_put_motion(p, g, motion) : BRIO_OK;
 }
 
 /* Conditions that no scene of brio has. */
