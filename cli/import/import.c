@@ -31,7 +31,7 @@ static int convert(int format, const char *in, const char *out, bool force)
     char folder[4096], *text = NULL;
     size_t size = 0;
     BrioError error = {0};
-    ImportReport report = {.file = in, .force = force};
+    ImportReport report = {.file = in};
     const char *slash = strrchr(out, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - out) + 1 : 2, slash ? out : "./");
     FILE *memory = open_memstream(&text, &size);
@@ -121,29 +121,6 @@ void import_forget(ImportReport *report, int64_t count, int64_t losses)
 {
     while (report->count > count) brio__free(report->line[--report->count]);
     report->losses = losses;
-}
-
-BrioStatus import_file(const ImportReport *report, const char *name, const char *text, size_t size,
-                       BrioError *error)
-{
-    char *before = NULL;
-    size_t length = 0;
-    if (access(name, F_OK) == 0) {
-        BRIO_CHECK(brio__read_file(name, &before, &length, error));
-        bool same = length == size && !memcmp(before, text, size);
-        brio__free(before);
-        if (same) return BRIO_OK;
-        if (!report->force)
-            return brio__error(error, BRIO_ERROR_INPUT,
-                               "%.300s, which the scene needs, is there already with other bytes: "
-                               "give another folder with -o, or --force to replace it",
-                               name);
-    }
-    FILE *file = fopen(name, "w");
-    bool written = file && fwrite(text, 1, size, file) == size;
-    if (file && fclose(file)) written = false;
-    if (written) return BRIO_OK;
-    return brio__error(error, BRIO_ERROR_INPUT, "cannot write %.300s: %s", name, strerror(errno));
 }
 
 static int run(int argc, char **argv)

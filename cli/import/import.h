@@ -12,7 +12,6 @@
 /* What came over, and what did not: sentences with their line. */
 typedef struct ImportReport {
     const char *file;
-    bool force; /* files that the import makes may replace others */
     int bodies, obstacles;
     char **line;
     int64_t count, room;
@@ -26,9 +25,6 @@ void import_loss(ImportReport *report, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Takes back all lines from `count` on; `losses` were there before them. */
 void import_forget(ImportReport *report, int64_t count, int64_t losses);
-/* A file that the scene needs beside it: written, unless it is there already with these bytes. */
-BrioStatus import_file(const ImportReport *report, const char *name, const char *text, size_t size,
-                       BrioError *error);
 
 /* ---- tools ------------------------------------------------------------------------------ */
 
@@ -46,11 +42,10 @@ void import_short_name(const char *path, char *name, size_t size);
 /* Whether brio reads meshes with that ending. Points (.pt) and segments (.seg) are obstacles as
  * soon as it does. */
 bool import_reads(const char *extension);
-/* Vertices and edges of a mesh as a file of points or segments in `folder`, named after `path`;
- * `name` is the file's. */
-BrioStatus import_parts(const ImportReport *report, const char *folder, const char *path,
-                        bool points, const BrioMesh *mesh, char *name, size_t size,
-                        BrioError *error);
+/* Vertices and edges of a mesh as a file of points or segments in `folder`, named after `path`. A
+ * file of that name with other bytes is left alone: `name`, the file's, has a number then. */
+BrioStatus import_parts(const char *folder, const char *path, bool points, const BrioMesh *mesh,
+                        char *name, size_t size, BrioError *error);
 void import_box_of(const BrioMesh *mesh, double low[3], double high[3]);
 
 /* A number with fifteen digits: what was computed on the way ends in round numbers where it

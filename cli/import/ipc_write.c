@@ -338,7 +338,7 @@ static BrioStatus put_file(Reader *r, FILE *out, const char *folder, const char 
     char relative[4096];
     import_relative_path(folder, path, relative, sizeof relative);
     if (extract != EXTRACT_ALL && dot && !strcmp(dot, ".obj"))
-        BRIO_CHECK(import_parts(r->report, folder, path, extract == EXTRACT_POINTS, mesh, relative,
+        BRIO_CHECK(import_parts(folder, path, extract == EXTRACT_POINTS, mesh, relative,
                                 sizeof relative, r->error));
     fputs("    type: mesh\n    mesh: ", out);
     import_put_text(out, relative);

@@ -474,8 +474,8 @@ static BrioStatus put_obstacle(Poly *p, Geometry *g, int64_t *total)
     }
     import_relative_path(p->folder, g->path, path, sizeof path);
     if (g->extract)
-        BRIO_CHECK(import_parts(p->report, p->folder, g->path, g->extract == 1, g->mesh, path,
-                                sizeof path, p->error));
+        BRIO_CHECK(import_parts(p->folder, g->path, g->extract == 1, g->mesh, path, sizeof path,
+                                p->error));
     fputs("    type: mesh\n    mesh: ", p->out);
     import_put_text(p->out, path);
     fputc('\n', p->out);

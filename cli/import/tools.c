@@ -1,6 +1,7 @@
 /* What importers share: small matrices, paths, and the pieces of a scene file. */
 #include "import.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -118,15 +119,33 @@ bool import_reads(const char *extension)
     return false;
 }
 
-BrioStatus import_parts(const ImportReport *report, const char *folder, const char *path,
-                        bool points, const BrioMesh *mesh, char *name, size_t size,
-                        BrioError *error)
+/* Writes the bytes to a file that is not there; `*taken`: it is, with other bytes. */
+static BrioStatus write_new(const char *name, const char *text, size_t size, bool *taken,
+                            BrioError *error)
+{
+    char *before = NULL;
+    size_t length = 0;
+    *taken = false;
+    if (access(name, F_OK) == 0) {
+        BRIO_CHECK(brio__read_file(name, &before, &length, error));
+        *taken = length != size || memcmp(before, text, size);
+        brio__free(before);
+        return BRIO_OK;
+    }
+    FILE *file = fopen(name, "w");
+    bool written = file && fwrite(text, 1, size, file) == size;
+    if (file && fclose(file)) written = false;
+    if (written) return BRIO_OK;
+    return brio__error(error, BRIO_ERROR_FILE, "cannot write %.300s: %s", name, strerror(errno));
+}
+
+BrioStatus import_parts(const char *folder, const char *path, bool points, const BrioMesh *mesh,
+                        char *name, size_t size, BrioError *error)
 {
     char base[64], whole[4096], *text = NULL;
     size_t length = 0;
+    bool taken = true;
     import_short_name(path, base, sizeof base);
-    snprintf(name, size, "%s%s", base, points ? ".pt" : ".seg");
-    snprintf(whole, sizeof whole, "%.3900s%.80s", folder, name);
     FILE *file = open_memstream(&text, &length);
     if (!file) return brio__error(error, BRIO_ERROR_MEMORY, "out of memory");
     for (int64_t i = 0; i < 3 * mesh->vertex_count; i++)
@@ -135,8 +154,14 @@ BrioStatus import_parts(const ImportReport *report, const char *folder, const ch
         fprintf(file, "%s%d%s", i % 2 ? " " : "s ", mesh->edge[i] + 1, i % 2 ? "\n" : "");
     bool failed = ferror(file) != 0;
     if (fclose(file)) failed = true;
-    BrioStatus status = failed ? brio__error(error, BRIO_ERROR_MEMORY, "out of memory")
-                               : import_file(report, whole, text, length, error);
+    BrioStatus status = failed ? brio__error(error, BRIO_ERROR_MEMORY, "out of memory") : BRIO_OK;
+    for (int i = 1; status == BRIO_OK && taken; i++) {
+        char number[16] = "";
+        if (i > 1) snprintf(number, sizeof number, "-%d", i);
+        snprintf(name, size, "%s%s%s", base, number, points ? ".pt" : ".seg");
+        snprintf(whole, sizeof whole, "%.3900s%.100s", folder, name);
+        status = write_new(whole, text, length, &taken, error);
+    }
     free(text);
     return status;
 }
