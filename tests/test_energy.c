@@ -504,6 +504,32 @@ static void test_inversion_limit(void **state)
     for_each(inversion_limit);
 }
 
+/* psi = mu sum (s - 1)^2 + lambda/2 (J - 1)^2 by the singular values, inverted ones too. */
+static void test_fixed_corotated(void **state)
+{
+    (void)state;
+    static const double sigma[][3] = {{1, 1, 1},       {1.4, 0.8, 0.6},  {2, 1, 0.5},
+                                      {1.3, 0.9, 0.1}, {1.2, 0.9, -0.3}, {3, 2, 1.5}};
+    BrioRandom random = {.state = 7};
+    Sample s;
+    prepare(&s, brio__energy("fixed-corotated"));
+    for (size_t i = 0; i < BRIO_COUNT(sigma); i++) {
+        double psi = 0, J = 1;
+        sample(&s, &random);
+        set_singular(&s, &random, sigma[i]);
+        for (int k = 0; k < 3; k++) {
+            double strain = sigma[i][k] - 1;
+            psi += s.params[0] * strain * strain;
+            J *= sigma[i][k];
+        }
+        psi += s.params[1] / 2 * (J - 1) * (J - 1);
+        double found = value(&s, s.x, NULL, NULL, false) / s.rest[0];
+        /* of the order of mu: a part of 1e12 of it is rounding */
+        if (fabs(found - psi) > 1e-12 * (s.params[0] + s.params[1] + psi))
+            fail_msg("psi = %.17g instead of %.17g", found, psi);
+    }
+}
+
 /* Rows of energy/element.def and of build/kinds.c: every material makes a body of one kind, and
  * what makes a body is a material. */
 static void test_kinds(void **state)
@@ -532,10 +558,11 @@ static void test_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slopes_random),  cmocka_unit_test(test_slopes_degenerate),
-        cmocka_unit_test(test_projection),     cmocka_unit_test(test_rigid),
-        cmocka_unit_test(test_nearly_at_rest), cmocka_unit_test(test_inversion_limit),
-        cmocka_unit_test(collapsed_spring),    cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_slopes_random),   cmocka_unit_test(test_slopes_degenerate),
+        cmocka_unit_test(test_projection),      cmocka_unit_test(test_rigid),
+        cmocka_unit_test(test_nearly_at_rest),  cmocka_unit_test(test_inversion_limit),
+        cmocka_unit_test(collapsed_spring),     cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_fixed_corotated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

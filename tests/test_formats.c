@@ -160,6 +160,42 @@ static void test_binary_msh(void **state)
     }
 }
 
+/* TetWild closes a section of binary data without a newline before $End; a dollar in the data is no
+ * end. */
+static void test_tetwild_msh(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 4; form++) {
+        BrioMesh *mesh;
+        BrioError error = {0};
+        Bytes bytes = {.size = 0};
+        make_msh2(&bytes, form & 1);
+        const char head[] = "$ElementData\n1\n\"quality\"\n1\n0.0\n3\n0\n1\n2\n";
+        const char data[] = "\001\000\n$End$EndElementDat\000\377$$\n$EndElementDatum";
+        const char *tail = form & 2 ? "" : "$EndElementData";
+        memcpy(bytes.data + bytes.size, head, sizeof head - 1);
+        bytes.size += sizeof head - 1;
+        memcpy(bytes.data + bytes.size, data, sizeof data - 1);
+        bytes.size += sizeof data - 1;
+        memcpy(bytes.data + bytes.size, tail, strlen(tail));
+        bytes.size += strlen(tail);
+        BrioStatus status =
+            brio__mesh_parse("a.msh", (const char *)bytes.data, bytes.size, &mesh, &error);
+        if (form & 2) {
+            assert_int_equal(status, BRIO_ERROR_INPUT);
+            assert_non_null(strstr(error.message, "the section $ElementData is not closed: there "
+                                                  "is no \"$EndElementData\""));
+            assert_non_null(strstr(error.message, "at byte "));
+            continue;
+        }
+        if (status != BRIO_OK) fail_msg("%s", error.message);
+        assert_elements(mesh, 5, 2, 0, 0);
+        assert_memory_equal(mesh->x, seed_x, sizeof seed_x);
+        assert_indices(mesh->tet, 8, seed_tets);
+        brio_mesh_free(mesh);
+    }
+}
+
 static void test_vtu(void **state)
 {
     (void)state;
@@ -665,12 +701,13 @@ static void test_measure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ply),       cmocka_unit_test(test_stl),
-        cmocka_unit_test(test_vtk),       cmocka_unit_test(test_binary_msh),
-        cmocka_unit_test(test_vtu),       cmocka_unit_test(test_js),
-        cmocka_unit_test(test_wrong),     cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_round_trips),
-        cmocka_unit_test(test_lines),     cmocka_unit_test(test_measure),
+        cmocka_unit_test(test_ply),         cmocka_unit_test(test_stl),
+        cmocka_unit_test(test_vtk),         cmocka_unit_test(test_binary_msh),
+        cmocka_unit_test(test_tetwild_msh), cmocka_unit_test(test_vtu),
+        cmocka_unit_test(test_js),          cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_cut_off),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_round_trips), cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_measure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -857,6 +857,15 @@ static const struct Wrong {
      "type 11 is a tetrahedron of 10 nodes, of second or higher order; brio simulates first-order "
      "elements: run gmsh "
      "with -order 1"},
+    {"a.msh", MSH2 NODES2 "$Elements\n1\n1 29 2 0 1 1 2 3 4\n", 13, 3,
+     "type 29 is a tetrahedron of 20 nodes, of second or higher order; brio simulates first-order "
+     "elements: run gmsh with -order 1"},
+    {"a.msh", MSH2 NODES2 "$Elements\n1\n1 30 2 0 1 1 2 3 4\n", 13, 3,
+     "type 30 is a tetrahedron of 35 nodes, of second or higher order; brio simulates first-order "
+     "elements: run gmsh with -order 1"},
+    {"a.msh", MSH2 NODES2 "$Elements\n1\n1 9 2 0 1 1 2 3 4\n", 13, 3,
+     "type 9 is a triangle of 6 nodes, of second or higher order; brio simulates first-order "
+     "elements: run gmsh with -order 1"},
     {"a.msh", MSH2 NODES2 "$Elements\n1\n1 5 2 0 1 1 2 3 4 5 6 7 8\n", 13, 3,
      "type 5 is a hexahedron; brio simulates lines (1), triangles (2) and tetrahedra (4): mesh the "
      "model without "

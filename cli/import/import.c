@@ -9,7 +9,7 @@ static const struct {
     const char *name;
     BrioStatus (*convert)(const char *name, const char *folder, FILE *out, ImportReport *report,
                           BrioError *error);
-} formats[] = {{"ipc", import_ipc}};
+} formats[] = {{"ipc", import_ipc}, {"polyfem", import_polyfem}};
 
 enum { OUT, FORCE };
 
@@ -65,27 +65,62 @@ static int convert(int format, const char *in, const char *out, bool force)
     }
     brio__free(report.line);
     free(text);
-    return code == EXIT_DONE ? try_scene(out) : code;
+    if (code != EXIT_DONE) return code;
+    code = try_scene(out);
+    if (!report.losses) return code;
+    fflush(stdout); /* its lines come first */
+    fprintf(stderr,
+            "brio import: %s moves otherwise than the scene that it was made from: %lld "
+            "%s of it %s lost (LOST above)\n",
+            out, (long long)report.losses, report.losses == 1 ? "part" : "parts",
+            report.losses == 1 ? "is" : "are");
+    return EXIT_FAILED;
 }
 
-void import_note(ImportReport *report, int line, const char *format, ...)
+/* True unless the line was said before: what several bodies share is said once. */
+static bool add_line(ImportReport *report, int line, const char *mark, const char *text)
 {
-    char text[512], all[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    snprintf(all, sizeof all, "%.300s:%d: %s", report->file, line, text);
+    char all[1024];
+    snprintf(all, sizeof all, "%.300s:%d: %s%s", report->file, line, mark, text);
+    for (int64_t i = report->count - 1; i >= 0 && i >= report->count - 64; i--)
+        if (!strcmp(report->line[i], all)) return false;
     if (report->count == report->room) {
         int64_t room = BRIO_MAX((int64_t)16, 2 * report->room);
         char **grown =
             brio__realloc(report->line, (size_t)report->count, (size_t)room, sizeof *grown);
-        if (!grown) return;
+        if (!grown) return true;
         report->line = grown;
         report->room = room;
     }
     char *copy = brio__strdup(all);
     if (copy) report->line[report->count++] = copy;
+    return true;
+}
+
+void import_note(ImportReport *report, int line, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    add_line(report, line, "", text);
+}
+
+void import_loss(ImportReport *report, int line, const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (add_line(report, line, "LOST: ", text)) report->losses++;
+}
+
+void import_forget(ImportReport *report, int64_t count, int64_t losses)
+{
+    while (report->count > count) brio__free(report->line[--report->count]);
+    report->losses = losses;
 }
 
 static int run(int argc, char **argv)
@@ -125,18 +160,23 @@ static const Option options[] = {
 const Command command_import = {
     .name = "import",
     .summary = "Turn a scene of another program into a scene of brio.",
-    .synopsis = "ipc SCENE.txt [-o SCENE.yaml] [--force]",
-    .about = "ipc: the text scenes of the reference code of incremental potential contact "
-             "[Li2020]. Meshes are looked for beside the file and in the folders above it "
-             "(their names are relative to the root of that code), and named relative to the scene "
-             "that is written. Lengths that the other code measures by the "
-             "diagonal of the scene's box (dHat, epsv, tol) are written in metres.\n"
-             "Line by line it says what was not taken over, and why. The scene is loaded once to "
-             "see that it can run.\n"
-             "Exit code 0: written, and it loads. 1: written, but it does not load. 2: the file is "
-             "not valid.",
+    .synopsis = "ipc SCENE.txt [-o SCENE.yaml] [--force]\n"
+                "polyfem SCENE.json [-o SCENE.yaml] [--force]",
+    .about =
+        "ipc: the text scenes of the reference code of incremental potential contact "
+        "[Li2020]. Meshes are looked for beside the file and in the folders above it "
+        "(their names are relative to the root of that code), and named relative to the scene "
+        "that is written. Lengths that the other code measures by the "
+        "diagonal of the scene's box (dHat, epsv, tol) are written in metres.\n"
+        "polyfem: JSON scenes of three-dimensional elasticity with contact. Displacements that "
+        "are formulas of time become keys of scripts, one for each step.\n"
+        "Line by line it says what was not taken over, and why; what the motion depends on is "
+        "marked LOST. The scene is loaded once to see that it can run.\n"
+        "Exit code 0: written, it loads, and nothing is lost. 1: written, but it does not "
+        "load, or something is lost. 2: the file is not valid; nothing is written.",
     .options = options,
     .examples = "brio import ipc input/tutorialExamples/2cubesFall.txt -o cubes.yaml && brio run "
-                "cubes.yaml",
+                "cubes.yaml\n"
+                "brio import polyfem drop-ball.json -o ball.yaml && brio run ball.yaml",
     .run = run,
 };

@@ -17,11 +17,7 @@ static BrioStatus take_energy(Reader *r)
     BRIO_CHECK(ipc_take_word(r, "NH or FCR", &word));
     snprintf(r->scene->energy, sizeof r->scene->energy, "%s", word);
     r->scene->energy_line = r->line;
-    if (!strcmp(word, "FCR"))
-        import_note(r->report, r->line,
-                    "energy FCR: brio has no fixed corotated material; taken is corotated, which "
-                    "is the same up to second order of the strain");
-    else if (strcmp(word, "NH"))
+    if (strcmp(word, "FCR") && strcmp(word, "NH"))
         import_note(r->report, r->line, "energy \"%.40s\" is not known; taken is neo-hookean",
                     word);
     return BRIO_OK;
@@ -144,13 +140,7 @@ static BrioStatus take_single_shape(Reader *r)
     BRIO_CHECK(ipc_take_word(r, "\"input\"", &word));
     Shape *shape = ipc_add_shape(r);
     if (!shape) return ipc_no_memory(r);
-    BRIO_CHECK(ipc_take_mesh(r, shape->path, sizeof shape->path, &shape->mesh));
-    if (shape->mesh) return BRIO_OK;
-    import_note(
-        r->report, shape->line,
-        "shape: brio's obstacles are surfaces; points (.pt) and segments (.seg) are left out");
-    r->scene->shapes--;
-    return BRIO_OK;
+    return ipc_take_shape_mesh(r, shape);
 }
 
 static BrioStatus take_rotation(Reader *r)
@@ -159,6 +149,14 @@ static BrioStatus take_rotation(Reader *r)
     BRIO_CHECK(ipc_take_numbers(r, "an axis and an angle", 4, v));
     memcpy(r->scene->rotate_axis, v, sizeof r->scene->rotate_axis);
     r->scene->rotate_degrees = v[3];
+    return BRIO_OK;
+}
+
+static BrioStatus take_restart(Reader *r)
+{
+    import_loss(r->report, r->line,
+                "restart: the scene starts there from a state of the other program, and here from "
+                "rest");
     return BRIO_OK;
 }
 
@@ -192,7 +190,6 @@ static const struct {
     {"noActiveSetConvergence", "a setting of other solvers than the barrier"},
     {"fricIterAmt", "brio renews friction's normal forces and directions until they stay; "
                     "contact.friction_iterations in a scene limits that"},
-    {"restart", "brio run --resume continues a run of brio, not of another program"},
     {"NBCTimeRange", "brio has no force on a part of a body"},
 };
 
@@ -224,6 +221,7 @@ static const Keyword keywords[] = {
     {.name = "constraintSolver", .take = take_solver},
     {.name = "section", .take = take_section},
     {.name = "rotateModel", .take = take_rotation},
+    {.name = "restart", .take = take_restart},
     {.name = "turnOffGravity", .take = take_flag},
     {.name = "selfCollisionOn", .take = take_flag},
     {.name = "selfCollisionOff", .take = take_flag},

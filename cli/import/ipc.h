@@ -4,7 +4,6 @@
 
 #include "import.h"
 
-#define PI 3.14159265358979323846
 enum { MAX_WORDS = 400, MAX_HOLDS = 32 };
 
 typedef struct Hold {
@@ -13,16 +12,30 @@ typedef struct Hold {
     double linear[3], angular[3], start, end;
 } Hold;
 
+/* How an obstacle moves: along `linear`, and about `about` by `angular` (rad/s). */
+typedef struct Motion {
+    double linear[3], angular[3], about[3];
+    bool pivoted; /* `about` is given; otherwise the middle of the obstacle's box */
+    double turns; /* when it moves back, s; 0: never */
+    double stops; /* when it stops, s; 0: never */
+} Motion;
+
+/* What a shape or an obstacle is made of: points (.pt) and segments (.seg) have a mesh of vertices
+ * and edges. */
+typedef enum Extract { EXTRACT_ALL, EXTRACT_SEGMENTS, EXTRACT_POINTS } Extract;
+
 typedef struct Shape {
     int line;
     char path[4096], name[64];
+    char sequence[1024]; /* the folder of the meshes that it moves through; "": none */
     BrioMesh *mesh;
+    Extract extract;
+    bool lost;     /* cannot be written; it keeps its number and its place in the box of all */
     bool borrowed; /* the mesh is another shape's */
     double translate[3], rotate[3][3], scale[3];
     double density, E, nu; /* negative: of the scene */
     bool kinematic, thrown;
-    double linear[3], angular[3];      /* of a kinematic one */
-    double turns;                      /* when it moves back; 0: never */
+    Motion motion;                     /* of a kinematic one */
     double first[3], first_angular[3]; /* of one that is thrown */
     Hold hold[MAX_HOLDS];
     int holds;
@@ -35,9 +48,13 @@ typedef struct Obstacle {
     bool plane;
     char path[4096];
     BrioMesh *mesh;
+    Extract extract;
+    bool lost;
     double point[3], normal[3]; /* of a plane */
     double scale, rotate[3][3]; /* of a mesh */
+    double origin[3], size;     /* of a mesh, as given */
     double friction;
+    Motion motion;
 } Obstacle;
 
 typedef struct Scene {
@@ -73,26 +90,50 @@ typedef struct Reader {
 /* A script of the other code: parts of the whole box (fractions of its extent) that are held or
  * moved, and by how much all is lifted first. */
 typedef struct Grip {
-    double low[3], high[3], velocity[3], twist; /* twist: about x through the middle, rad/s */
-    /* the box ends at handleRatio from one end along x: low or high is replaced by it */
-    bool ends;
+    double low[3], high[3], velocity[3];
+    double twist; /* about x through the middle, rad/s */
+    double bend;  /* about z through the last of its vertices, rad/s */
+    /* the box ends at handleRatio from one end along x: -1 the left, 1 the right one; 0: it does
+     * not */
+    int end;
+    bool released; /* at the way's end; otherwise it stops there */
 } Grip;
 
 typedef struct Drive {
     double linear[3], angular[3]; /* rad/s, about the middle of the shape's box */
 } Drive;
 
+typedef enum Pick { PICK_ALL, PICK_FIRST, PICK_LAST } Pick;
+
+/* What ends the way of grips: turning back at both bounds again and again, or an end. */
+typedef enum Course { COURSE_ON, COURSE_SWINGS, COURSE_ENDS } Course;
+
 typedef struct Script {
     const char *name;
+    const char *loss; /* what of it no scene of brio can say; NULL: nothing */
     double lift_diagonal, lift_height;
     int grips;
-    bool one; /* only the first vertex */
-    Grip grip[3];
-    int drives; /* of the first shapes, which are kinematic */
+    Pick pick; /* of the vertices of each grip */
+    Grip grip[8];
+    /* the way of grip `lead` along its axis, at whose bounds all grips turn or end */
+    Course course;
+    int lead;
+    double from, to; /* 0: no bound */
+    int drives;      /* of the first shapes, which are kinematic */
     Drive drive[6];
-    bool turns;  /* they move back when the first two are 0.1 apart along x */
-    bool throws; /* all bodies along x, as fast as its first value says */
+    int mesh_drives; /* of the first meshCO */
+    /* More than the table can say; before all is lifted. */
+    void (*apply)(Reader *r, const struct Script *script);
+    double throws[3]; /* first velocity of all bodies */
 } Script;
+
+/* Times at which the grips of a script turn or end, as steps of the other code have it: up to
+ * time[i] they have moved as far as in the time way[i] at their velocities. */
+typedef struct Way {
+    int count;
+    double time[1024], way[1024];
+    double ends; /* when they stop or are let go; INFINITY: never */
+} Way;
 
 /* An error at a word of the line, counted from 0. */
 BrioStatus ipc_fail(const Reader *r, int word, const char *format, ...)
@@ -112,20 +153,16 @@ BrioStatus ipc_take_below(Reader *r, const char *what, double *value);
 
 /* ---- placement: x = rotate scale X + translate */
 
-void ipc_multiply(double a[3][3], double b[3][3], double out[3][3]);
-void ipc_apply(double a[3][3], const double *x, double *y);
-void ipc_turn(const double axis[3], double radians, double out[3][3]); /* Rodrigues */
-/* The axis and angle of a rotation, by its quaternion. */
-double ipc_axis_of(double m[3][3], double axis[3]);
-/* A path from a folder; both exist. */
-void ipc_relative_path(const char *folder, const char *file, char *out, size_t size);
-void ipc_box_of(const BrioMesh *mesh, double low[3], double high[3]);
 void ipc_place(const Shape *s, const double *X, double *x);
 Shape *ipc_add_shape(Reader *r);
 BrioStatus ipc_no_memory(const Reader *r);
-/* The word at `used`, the name of a mesh. */
-BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh);
-void ipc_short_name(const char *path, char *name, size_t size);
+/* The word at `used`, the name of a mesh. `*lost`: its format is one that no obstacle can have. */
+BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh, Extract *extract,
+                         bool *lost);
+BrioStatus ipc_take_shape_mesh(Reader *r, Shape *shape);
+const char *ipc_part_name(Extract extract);
+/* Beside the scene, or in a folder above it; false: not there. */
+bool ipc_find_file(const Reader *r, const char *given, char *path, size_t size);
 
 /* ---- keywords, one function each */
 
@@ -138,13 +175,27 @@ BrioStatus ipc_take_mesh_obstacle(Reader *r);
 
 /* ---- the whole */
 
+/* Shapes that move through a sequence of meshes, as far as that is a turn or a shift. */
+void ipc_take_sequences(Reader *r);
+void ipc_shape_box(const Shape *shape, double low[3], double high[3]); /* with all copies */
 void ipc_whole_box(const Scene *s, bool only_solids, double low[3], double high[3]);
 double ipc_diagonal_of(const double low[3], const double high[3]);
-/* rotateModel, then size. */
-BrioStatus ipc_place_all(Reader *r);
+/* rotateModel, then size. Copies of a lattice become shapes of their own where brio has no
+ * lattice for them. */
+BrioStatus ipc_place_all(Reader *r, const Script *script);
 const Script *ipc_find_script(Reader *r);
 /* What the script moves as a whole; before all is lifted. */
-void ipc_apply_script(Scene *s, const Script *script);
+void ipc_apply_script(Reader *r, const Script *script);
+/* The box of grip i in a scene of that box. */
+void ipc_grip_box(const Scene *s, const Grip *grip, const double low[3], const double high[3],
+                  double from[3], double to[3]);
+bool ipc_inside(const double x[3], const double low[3], const double high[3]);
+/* The first or last vertex of all shapes in a box: its shape (-1: none), number and place. */
+int ipc_pick(const Scene *s, const double low[3], const double high[3], bool last, int64_t *vertex,
+             double x[3]);
+/* The way of the script's grips; x is the place of the last vertex of the leading one. */
+void ipc_way(const Scene *s, const Script *script, const double x[3], Way *way);
+bool ipc_is_solid(const Shape *s);
 BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out);
 
 #endif

@@ -5,140 +5,54 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- small matrices --------------------------------------------------------------------- */
-
-void ipc_multiply(double a[3][3], double b[3][3], double out[3][3])
-{
-    double c[3][3];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
-    memcpy(out, c, sizeof c);
-}
-
-void ipc_apply(double a[3][3], const double *x, double *y)
-{
-    double z[3];
-    for (int i = 0; i < 3; i++) z[i] = a[i][0] * x[0] + a[i][1] * x[1] + a[i][2] * x[2];
-    memcpy(y, z, sizeof z);
-}
-
-void ipc_turn(const double axis[3], double radians, double out[3][3]) /* Rodrigues */
-{
-    double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
-    double c = cos(radians);
-    double s = sin(radians);
-    double u[3];
-    for (int i = 0; i < 3; i++) u[i] = length > 0 ? axis[i] / length : 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) out[i][j] = (i == j) * c + u[i] * u[j] * (1 - c);
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[j][i] += s * u[k];
-        out[i][j] -= s * u[k];
-    }
-}
-
 /* Rx Ry Rz, the angles in degrees. */
 static void turn_euler(const double degrees[3], double out[3][3])
 {
     double part[3][3];
-    ipc_turn((const double[]){1, 0, 0}, degrees[0] * PI / 180, out);
-    ipc_turn((const double[]){0, 1, 0}, degrees[1] * PI / 180, part);
-    ipc_multiply(out, part, out);
-    ipc_turn((const double[]){0, 0, 1}, degrees[2] * PI / 180, part);
-    ipc_multiply(out, part, out);
-}
-
-/* The axis and angle of a rotation, by its quaternion. */
-double ipc_axis_of(double m[3][3], double axis[3])
-{
-    double q[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2],
-                   1 - m[0][0] + m[1][1] - m[2][2], 1 - m[0][0] - m[1][1] + m[2][2]};
-    int largest = 0;
-    for (int i = 1; i < 4; i++)
-        if (q[i] > q[largest]) largest = i;
-    double r = sqrt(q[largest]) / 2, w, v[3];
-    if (largest == 0) {
-        w = r;
-        for (int i = 0; i < 3; i++)
-            v[i] = (m[(i + 2) % 3][(i + 1) % 3] - m[(i + 1) % 3][(i + 2) % 3]) / (4 * r);
-    } else {
-        int i = largest - 1, j = (i + 1) % 3, k = (i + 2) % 3;
-        v[i] = r;
-        v[j] = (m[i][j] + m[j][i]) / (4 * r);
-        v[k] = (m[i][k] + m[k][i]) / (4 * r);
-        w = (m[k][j] - m[j][k]) / (4 * r);
-    }
-    double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    for (int i = 0; i < 3; i++) axis[i] = length > 1e-15 ? v[i] / length : i == 0;
-    return length > 1e-15 ? 2 * atan2(length, w) * 180 / PI : 0;
+    import_turn((const double[]){1, 0, 0}, degrees[0] * PI / 180, out);
+    import_turn((const double[]){0, 1, 0}, degrees[1] * PI / 180, part);
+    import_multiply(out, part, out);
+    import_turn((const double[]){0, 0, 1}, degrees[2] * PI / 180, part);
+    import_multiply(out, part, out);
 }
 
 /* ---- meshes ----------------------------------------------------------------------------- */
 
-/* Beside the scene, or in a folder above it. */
-static BrioStatus find_mesh(Reader *r, int word, char *path, size_t size)
+/* Beside the scene, or in a folder above it; false: not there. */
+bool ipc_find_file(const Reader *r, const char *given, char *path, size_t size)
 {
-    const char *given = r->word[word], *slash = strrchr(r->name, '/');
+    const char *slash = strrchr(r->name, '/');
     char folder[3000];
     if (given[0] == '/') {
         snprintf(path, size, "%s", given);
-        if (access(path, R_OK) == 0) return BRIO_OK;
-        return ipc_fail(r, word, "there is no file %.200s", given);
+        return access(path, R_OK) == 0;
     }
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - r->name) + 1 : 2,
              slash ? r->name : "./");
     for (int up = 0; up < 8; up++) {
         if (snprintf(path, size, "%s%s", folder, given) < (int)size && access(path, R_OK) == 0)
-            return BRIO_OK;
+            return true;
         if (strlen(folder) + 4 > sizeof folder) break;
         strcat(folder, "../");
     }
+    return false;
+}
+
+static BrioStatus no_file(const Reader *r, int word)
+{
+    const char *given = r->word[word];
+    if (given[0] == '/') return ipc_fail(r, word, "there is no file %.200s", given);
     return ipc_fail(r, word,
                     "there is no file \"%.200s\" beside the scene or in a folder above it; put it "
                     "there, or correct the name",
                     given);
 }
 
-/* A path from a folder; both exist. */
-void ipc_relative_path(const char *folder, const char *file, char *out, size_t size)
-{
-    char *from = realpath(folder, NULL), *to = realpath(file, NULL);
-    snprintf(out, size, "%s", file);
-    if (from && to) {
-        size_t common = 0, i = 0;
-        for (; from[i] && from[i] == to[i]; i++)
-            if (from[i] == '/') common = i + 1;
-        if (!from[i] && to[i] == '/') common = i + 1; /* the folder is above the file */
-        out[0] = 0;
-        size_t used = 0;
-        if (common <= strlen(from))
-            for (const char *c = from + common; *c;) {
-                used += (size_t)snprintf(out + used, used < size ? size - used : 0, "../");
-                c += strcspn(c, "/");
-                c += *c == '/';
-            }
-        snprintf(out + used, used < size ? size - used : 0, "%s", to + common);
-    }
-    free(from);
-    free(to);
-}
-
-void ipc_box_of(const BrioMesh *mesh, double low[3], double high[3])
-{
-    for (int k = 0; k < 3; k++) low[k] = INFINITY, high[k] = -INFINITY;
-    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) {
-        low[i % 3] = fmin(low[i % 3], mesh->x[i]);
-        high[i % 3] = fmax(high[i % 3], mesh->x[i]);
-    }
-}
-
 void ipc_place(const Shape *s, const double *X, double *x)
 {
     double y[3];
     for (int k = 0; k < 3; k++) y[k] = s->scale[k] * X[k];
-    ipc_apply(((Shape *)s)->rotate, y, x);
+    import_apply(((Shape *)s)->rotate, y, x);
     for (int k = 0; k < 3; k++) x[k] += s->translate[k];
 }
 
@@ -168,33 +82,127 @@ BrioStatus ipc_no_memory(const Reader *r)
     return brio__error(r->error, BRIO_ERROR_MEMORY, "out of memory");
 }
 
-/* The word at `used`, the name of a mesh. */
-BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh)
+/* The numbers of one line of a file of points or segments: `v x y z` and `s a b`. */
+static BrioStatus take_row(const char *line, int row, const char *path, int count, double *value,
+                           BrioError *error)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+        value[i] = brio__text_real(line, &end);
+        if (end == line || !isfinite(value[i]))
+            return brio__error_at(error, BRIO_ERROR_INPUT, path, row, 0, NULL,
+                                  "expected %d numbers in this line", count);
+        line = end;
+    }
+    return BRIO_OK;
+}
+
+/* Two passes: count, then fill. */
+static BrioStatus parse_rows(const char *text, const char *path, BrioMesh *mesh, int64_t count[2],
+                             BrioError *error)
+{
+    count[0] = count[1] = 0;
+    int row = 1;
+    for (const char *line = text; *line; row++) {
+        double v[3];
+        bool vertex = line[0] == 'v' && strchr(" \t", line[1]);
+        bool segment = line[0] == 's' && strchr(" \t", line[1]);
+        if (vertex) {
+            BRIO_CHECK(take_row(line + 1, row, path, 3, v, error));
+            if (mesh) memcpy(mesh->x + 3 * count[0], v, sizeof v);
+            count[0]++;
+        } else if (segment) {
+            BRIO_CHECK(take_row(line + 1, row, path, 2, v, error));
+            for (int k = 0; k < 2 && mesh; k++) {
+                if (!(v[k] >= 1 && v[k] <= (double)mesh->vertex_count))
+                    return brio__error_at(error, BRIO_ERROR_INPUT, path, row, 0, NULL,
+                                          "there is no vertex %g: they are numbered 1 to %lld",
+                                          v[k], (long long)mesh->vertex_count);
+                mesh->edge[2 * count[1] + k] = (int32_t)v[k] - 1;
+            }
+            count[1]++;
+        }
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return BRIO_OK;
+}
+
+static BrioStatus read_rows(const char *path, BrioMesh **mesh, BrioError *error)
+{
+    char *text;
+    size_t size;
+    int64_t count[2];
+    BRIO_CHECK(brio__read_file(path, &text, &size, error));
+    BrioStatus status = parse_rows(text, path, NULL, count, error);
+    if (status == BRIO_OK && count[0] == 0)
+        status = brio__error_at(error, BRIO_ERROR_INPUT, path, 0, 0, NULL,
+                                "the file has no vertex (\"v x y z\")");
+    if (status == BRIO_OK) status = brio__mesh_create(count[0], 0, 0, count[1], mesh, error);
+    if (status == BRIO_OK) status = parse_rows(text, path, *mesh, count, error);
+    brio__free(text);
+    return status;
+}
+
+/* x.pt and x.seg; where they are missing, the vertices or edges of x.obj, as the other code has
+ * it. */
+static BrioStatus take_parts(Reader *r, int word, char *path, size_t size, BrioMesh **mesh,
+                             Extract extract)
+{
+    char other[1024];
+    if (ipc_find_file(r, r->word[word], path, size)) return read_rows(path, mesh, r->error);
+    const char *dot = strrchr(r->word[word], '.');
+    snprintf(other, sizeof other, "%.*s.obj", (int)BRIO_MIN(dot - r->word[word], 1000),
+             r->word[word]);
+    if (!ipc_find_file(r, other, path, size)) return no_file(r, word);
+    BRIO_CHECK(brio_mesh_read(path, mesh, r->error));
+    if (extract == EXTRACT_SEGMENTS && (*mesh)->edge_count == 0)
+        BRIO_CHECK(brio__mesh_edges_from_triangles(*mesh));
+    (*mesh)->triangle_count = 0;
+    if (extract == EXTRACT_POINTS) (*mesh)->edge_count = 0;
+    return BRIO_OK;
+}
+
+BrioStatus ipc_take_mesh(Reader *r, char *path, size_t size, BrioMesh **mesh, Extract *extract,
+                         bool *lost)
 {
     const char *word;
     BRIO_CHECK(ipc_take_word(r, "the name of a mesh", &word));
     const char *dot = strrchr(word, '.');
-    if (dot && (!strcmp(dot, ".seg") || !strcmp(dot, ".pt"))) {
-        path[0] = 0;
-        return BRIO_OK;
+    *extract = dot && !strcmp(dot, ".seg")  ? EXTRACT_SEGMENTS
+               : dot && !strcmp(dot, ".pt") ? EXTRACT_POINTS
+                                            : EXTRACT_ALL;
+    if (*extract != EXTRACT_ALL) {
+        *lost = !import_reads(dot);
+        return take_parts(r, r->used - 1, path, size, mesh, *extract);
     }
-    BRIO_CHECK(find_mesh(r, r->used - 1, path, size));
+    if (!ipc_find_file(r, word, path, size)) return no_file(r, r->used - 1);
     return brio_mesh_read(path, mesh, r->error);
 }
 
-void ipc_short_name(const char *path, char *name, size_t size)
+/* ---- shapes ----------------------------------------------------------------------------- */
+
+const char *ipc_part_name(Extract extract)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    const char *dot = strrchr(base, '.');
-    snprintf(name, size, "%.*s", dot && dot > base ? (int)BRIO_MIN(dot - base, 40) : 40, base);
-    for (char *c = name; *c; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
-              *c == '-' || *c == '_'))
-            *c = '-';
+    return extract == EXTRACT_POINTS ? "points (.pt)" : "segments (.seg)";
 }
 
-/* ---- shapes ----------------------------------------------------------------------------- */
+BrioStatus ipc_take_shape_mesh(Reader *r, Shape *shape)
+{
+    BRIO_CHECK(ipc_take_mesh(r, shape->path, sizeof shape->path, &shape->mesh, &shape->extract,
+                             &shape->lost));
+    const char *dot = strrchr(shape->path, '.');
+    bool solid = dot && (!strcmp(dot, ".msh") || !strcmp(dot, ".ele") || !strcmp(dot, ".mesh"));
+    if (solid && brio__mesh_is_flat(shape->mesh))
+        return ipc_fail(r, r->used - 1,
+                        "the mesh %.200s is two-dimensional (flat triangles, no tets); brio "
+                        "imports scenes in three dimensions",
+                        shape->path);
+    if (shape->lost)
+        import_loss(r->report, shape->line, "shape: brio has no obstacles of %s; left out",
+                    ipc_part_name(shape->extract));
+    return BRIO_OK;
+}
 
 static BrioStatus take_extras(Reader *r, Shape *shape)
 {
@@ -209,7 +217,8 @@ static BrioStatus take_extras(Reader *r, Shape *shape)
             bool angular = word[0] == 'a';
             BRIO_CHECK(ipc_take_numbers(r, "a velocity", 3, v));
             for (int k = 0; k < 3; k++)
-                (angular ? shape->angular : shape->linear)[k] = angular ? v[k] * PI / 180 : v[k];
+                (angular ? shape->motion.angular : shape->motion.linear)[k] =
+                    angular ? v[k] * PI / 180 : v[k];
             shape->kinematic = true;
         } else if (!strcmp(word, "initVel")) {
             BRIO_CHECK(ipc_take_numbers(r, "a first velocity", 6, v));
@@ -229,19 +238,20 @@ static BrioStatus take_extras(Reader *r, Shape *shape)
             if (ipc_take_optional(r, &h->start)) ipc_take_optional(r, &h->end);
         } else if (!strcmp(word, "NBC")) {
             BRIO_CHECK(ipc_take_numbers(r, "two corners and an acceleration", 9, v));
+            bool force = v[6] != 0 || v[7] != 0 || v[8] != 0;
             while (ipc_take_optional(r, v)) continue;
-            import_note(r->report, r->line, "NBC: brio has no force on a part of a body; left out");
+            if (force)
+                import_loss(r->report, r->line,
+                            "NBC: brio has no force on a part of a body; left out");
         } else if (!strcmp(word, "meshSeq")) {
             BRIO_CHECK(ipc_take_word(r, "a folder", &word));
             shape->kinematic = true;
-            import_note(r->report, r->line,
-                        "meshSeq: brio does not move obstacles by a sequence of meshes; this one "
-                        "stays where it is");
+            snprintf(shape->sequence, sizeof shape->sequence, "%s", word);
         } else {
+            /* as the other code does, which goes on with the next word that it knows */
+            while (ipc_take_optional(r, v)) continue;
             import_note(r->report, r->line,
-                        "\"%.40s\" is not known, nor is what follows it on this line; left out",
-                        word);
-            break;
+                        "\"%.40s\" is no part of a shape that is known; left out", word);
         }
     }
     return BRIO_OK;
@@ -253,18 +263,12 @@ static BrioStatus take_shape(Reader *r)
     double degrees[3];
     Shape *shape = ipc_add_shape(r);
     if (!shape) return ipc_no_memory(r);
-    BRIO_CHECK(ipc_take_mesh(r, shape->path, sizeof shape->path, &shape->mesh));
+    BRIO_CHECK(ipc_take_shape_mesh(r, shape));
     BRIO_CHECK(ipc_take_numbers(r, "a translation", 3, shape->translate));
     BRIO_CHECK(ipc_take_numbers(r, "a rotation", 3, degrees));
     BRIO_CHECK(ipc_take_numbers(r, "a scale", 3, shape->scale));
     turn_euler(degrees, shape->rotate);
-    BRIO_CHECK(take_extras(r, shape));
-    if (shape->mesh) return BRIO_OK;
-    import_note(
-        r->report, shape->line,
-        "shape: brio's obstacles are surfaces; points (.pt) and segments (.seg) are left out");
-    r->scene->shapes--;
-    return BRIO_OK;
+    return take_extras(r, shape);
 }
 
 BrioStatus ipc_take_shapes(Reader *r)
@@ -297,12 +301,11 @@ BrioStatus ipc_take_matrix(Reader *r)
     for (int k = 0; k < 3; k++)
         BRIO_CHECK(ipc_take_count(r, "the number of copies", 1000, &count[k]));
     for (int k = 0; k < 3; k++) ipc_take_optional(r, &corner[k]);
-    int before = r->scene->shapes;
+    int before = r->scene->shapes; /* the number of the shape */
     if (!ipc_next_line(r))
         return brio__error_at(r->error, BRIO_ERROR_INPUT, r->name, r->next, 0, NULL,
                               "expected the shape of shapeMatrix, found the end of the file");
     BRIO_CHECK(take_shape(r));
-    if (r->scene->shapes == before) return BRIO_OK;
     Shape *shape = &r->scene->shape[before];
     for (int k = 0; k < 3; k++) {
         if (count[k] < 1)
@@ -366,7 +369,7 @@ BrioStatus ipc_take_mesh_obstacle(Reader *r)
     Obstacle *o = add_obstacle(r);
     double v[6], degrees[3], low[3], high[3], mean[3] = {0, 0, 0}, extent = 0;
     if (!o) return ipc_no_memory(r);
-    BRIO_CHECK(ipc_take_mesh(r, o->path, sizeof o->path, &o->mesh));
+    BRIO_CHECK(ipc_take_mesh(r, o->path, sizeof o->path, &o->mesh, &o->extract, &o->lost));
     BRIO_CHECK(ipc_take_numbers(r, "an origin, a scale, a stiffness and a friction", 6, v));
     o->friction = v[5];
     if (r->used < r->words && !strcmp(r->word[r->used], "rotate")) {
@@ -374,18 +377,17 @@ BrioStatus ipc_take_mesh_obstacle(Reader *r)
         BRIO_CHECK(ipc_take_numbers(r, "a rotation", 3, degrees));
         turn_euler(degrees, o->rotate);
     }
-    if (!o->mesh) {
-        import_note(r->report, o->line,
-                    "meshCO: brio's obstacles are surfaces; points and segments are left out");
-        r->scene->obstacles--;
-        return BRIO_OK;
-    }
-    ipc_box_of(o->mesh, low, high);
+    if (o->lost)
+        import_loss(r->report, o->line, "meshCO: brio has no obstacles of %s; left out",
+                    ipc_part_name(o->extract));
+    memcpy(o->origin, v, sizeof o->origin);
+    o->size = v[3];
+    import_box_of(o->mesh, low, high);
     for (int64_t i = 0; i < 3 * o->mesh->vertex_count; i++)
         mean[i % 3] += o->mesh->x[i] / (double)o->mesh->vertex_count;
     for (int k = 0; k < 3; k++) extent = fmax(extent, high[k] - low[k]);
     o->scale = extent > 0 ? v[3] / extent : 1;
-    ipc_apply(o->rotate, mean, mean);
+    import_apply(o->rotate, mean, mean);
     for (int k = 0; k < 3; k++) o->point[k] = v[k] - o->scale * mean[k];
     return BRIO_OK;
 }

@@ -5,65 +5,6 @@
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-/* Fifteen digits: what was computed on the way ends in round numbers where it should. */
-static void put(FILE *out, double value) { fprintf(out, "%.15g", value + 0.0); }
-
-static void put3(FILE *out, const char *key, const double v[3])
-{
-    fprintf(out, "%s[", key);
-    for (int k = 0; k < 3; k++) {
-        if (k) fputs(", ", out);
-        put(out, v[k]);
-    }
-    fputc(']', out);
-}
-
-/* A text in quotes. */
-static void put_text(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') fputc('\\', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
-static bool is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
-
-static void put_transform(FILE *out, double scale[3], double rotate[3][3],
-                          const double translate[3])
-{
-    double axis[3], degrees = ipc_axis_of(rotate, axis);
-    fputs("    transform: {scale: ", out);
-    if (scale[0] == scale[1] && scale[1] == scale[2])
-        put(out, scale[0]);
-    else
-        put3(out, "", scale);
-    if (fabs(degrees) > 1e-12) {
-        put3(out, ", rotate: [", axis);
-        fputs(", ", out);
-        put(out, degrees);
-        fputc(']', out);
-    }
-    put3(out, ", translate: ", translate);
-    fputs("}\n", out);
-}
-
-static void put_script(FILE *out, const double linear[3], const double angular[3],
-                       const double about[3], double start, double end)
-{
-    fputs("script: {", out);
-    put3(out, "velocity: ", linear);
-    if (!is_zero(angular)) {
-        put3(out, ", angular: ", angular);
-        put3(out, ", about: ", about);
-    }
-    if (start > 0) fputs(", start: ", out), put(out, start);
-    if (isfinite(end)) fputs(", end: ", out), put(out, end);
-    fputc('}', out);
-}
-
 /* The vertices of a shape inside a box, given by `inside`, as a list; their own box's middle to
  * `about`. */
 typedef struct Chosen {
@@ -107,18 +48,21 @@ static void put_chosen(FILE *out, const Shape *s, const double low[3], const dou
     fputs("]\n", out);
 }
 
-static void put_way_and_back(FILE *out, const Shape *shape, double end)
+/* The motion of an obstacle; `middle` of its box. */
+static void put_motion(FILE *out, const Motion *m, const double middle[3], double end)
 {
-    const double time[3] = {0, shape->turns, end};
-    const double way[3] = {0, shape->turns, 2 * shape->turns - end};
-    fputs("script: {keys: [", out);
-    for (int t = 0; t < 3; t++) {
-        fputs(t ? ", [" : "[", out);
-        put(out, time[t]);
-        for (int k = 0; k < 3; k++) fputs(", ", out), put(out, way[t] * shape->linear[k]);
-        fputc(']', out);
+    if (import_is_zero(m->linear) && import_is_zero(m->angular)) return;
+    fputs("    ", out);
+    if (m->turns > 0 && m->turns < end) {
+        fputs("script: {", out);
+        import_put_ways(out, m->linear, 3, (const double[]){0, m->turns, end},
+                        (const double[]){0, m->turns, 2 * m->turns - end});
+        fputs("}\n", out);
+        return;
     }
-    fputs("]}", out);
+    import_put_script(out, m->linear, m->angular, m->pivoted ? m->about : middle, 0,
+                      m->stops > 0 ? m->stops : INFINITY);
+    fputc('\n', out);
 }
 
 static bool same_box(const Hold *a, const Hold *b)
@@ -147,8 +91,8 @@ static void put_keys(FILE *out, const Shape *s, const Hold *h, double end)
             for (int k = 0; k < 3; k++) shift[k] += o->linear[k] * (time[t] - time[t - 1]);
         }
         fputs(t ? ", [" : "[", out);
-        put(out, time[t]);
-        for (int k = 0; k < 3; k++) fputs(", ", out), put(out, shift[k]);
+        import_put(out, time[t]);
+        for (int k = 0; k < 3; k++) fputs(", ", out), import_put(out, shift[k]);
         fputc(']', out);
     }
     fputs("]}", out);
@@ -169,6 +113,29 @@ static void open_fix(Fixing *f)
     f->opened = true;
 }
 
+/* Says from when to when the vertices of hold i are free in the other code: before, between and
+ * after the time ranges of those with its box. */
+static void note_freedom(Fixing *f, int i)
+{
+    const Shape *s = f->shape;
+    double end = f->r->scene->end, h = f->r->scene->h, covered = 0;
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (int k = 0; k < s->holds; k++) {
+            const Hold *o = &s->hold[k];
+            if (!same_box(&s->hold[i], o) || o->start > covered + h / 2) continue;
+            if (fmin(o->end, end) <= covered) continue;
+            covered = fmin(o->end, end);
+            grown = true;
+        }
+    }
+    if (covered < end - h / 2)
+        import_loss(f->r->report, s->hold[i].line,
+                    "DBC: from %g s on the vertices are free there, until another time range; here "
+                    "they are held where they are",
+                    covered);
+}
+
 /* A boundary condition of the shape, given by a box relative to that of its mesh. */
 static void put_hold(Fixing *f, int i, const double low[3], const double high[3])
 {
@@ -183,10 +150,14 @@ static void put_hold(Fixing *f, int i, const double low[3], const double high[3]
     for (int k = 0; k < s->holds; k++) {
         if (!same_box(h, &s->hold[k])) continue;
         first = BRIO_MIN(first, k);
-        turning += !is_zero(s->hold[k].angular);
+        turning += !import_is_zero(s->hold[k].angular);
         same++;
     }
-    if (first < i && !turning) return; /* with the first of them */
+    if (first < i && turning)
+        import_loss(
+            f->r->report, h->line,
+            "DBC: another motion of vertices that turn, of which brio takes the first only");
+    if (first < i) return; /* with the first of them */
     Chosen c = choose(s, from, to, true, f->taken, NULL, INT64_MAX);
     if (!c.count) {
         import_note(f->r->report, h->line,
@@ -200,156 +171,240 @@ static void put_hold(Fixing *f, int i, const double low[3], const double high[3]
     if (same > 1 && !turning)
         put_keys(f->out, s, h, f->r->scene->end);
     else
-        put_script(f->out, h->linear, h->angular, c.about, h->start, h->end);
+        import_put_script(f->out, h->linear, h->angular, c.about, h->start, h->end);
     fputc('\n', f->out);
-    if (isfinite(h->end) && (same == 1 || turning))
-        import_note(f->r->report, h->line,
-                    "DBC: after its time range the vertices are free there; here they are held "
-                    "where they are");
+    note_freedom(f, i);
+}
+
+/* How the vertices of a grip move; `pivot` is the last of them. */
+static void put_grip_motion(FILE *out, const Grip *g, const Way *way, const double middle[3],
+                            const double pivot[3])
+{
+    const double angular[3] = {g->twist, 0, g->bend};
+    const double *about = g->bend != 0 ? pivot : middle;
+    if (import_is_zero(g->velocity) && import_is_zero(angular)) return;
+    fputs("        ", out);
+    if (way->count > 1 && !isfinite(way->ends)) {
+        fputs("script: {", out);
+        if (!import_is_zero(angular)) {
+            import_put3(out, "angular: ", angular);
+            import_put3(out, ", about: ", about);
+            fputs(", ", out);
+        }
+        import_put_ways(out, g->velocity, way->count, way->time, way->way);
+        fputc('}', out);
+    } else {
+        import_put_script(out, g->velocity, angular, about, 0, way->ends);
+    }
+    fputc('\n', out);
 }
 
 /* What grip i of the script takes of the shape; low and high are the box of everything. */
-static void put_grip(Fixing *f, const Script *script, int i, const double low[3],
+static void put_grip(Fixing *f, const Script *script, int i, const Way *way, const double low[3],
                      const double high[3])
 {
+    const Scene *scene = f->r->scene;
     const Grip *g = &script->grip[i];
-    double from[3], to[3], middle[3];
-    for (int k = 0; k < 3; k++) {
-        double size = high[k] - low[k], a = g->low[k], b = g->high[k];
-        if (g->ends && k == 0 && i == 0) b = f->r->scene->handle;
-        if (g->ends && k == 0 && i == 1) a = 1 - f->r->scene->handle;
-        from[k] = a < 0 ? -1e300 : low[k] + a * size;
-        to[k] = b > 1 ? 1e300 : low[k] + b * size;
-        middle[k] = (low[k] + high[k]) / 2;
+    double from[3], to[3], pivot[3] = {0, 0, 0}, middle[3];
+    int64_t vertex = 0;
+    for (int k = 0; k < 3; k++) middle[k] = (low[k] + high[k]) / 2;
+    ipc_grip_box(scene, g, low, high, from, to);
+    int owner = script->pick == PICK_ALL && g->bend == 0
+                    ? -1
+                    : ipc_pick(scene, from, to, script->pick != PICK_FIRST, &vertex, pivot);
+    if (script->pick != PICK_ALL) {
+        if (owner < 0 || &scene->shape[owner] != f->shape || f->taken[vertex]) return;
+        open_fix(f);
+        fprintf(f->out, "      - vertices: [%lld]\n", (long long)vertex);
+        f->taken[vertex] = 1;
+    } else {
+        if (!choose(f->shape, from, to, false, f->taken, NULL, INT64_MAX).count) return;
+        open_fix(f);
+        put_chosen(f->out, f->shape, from, to, false, f->taken, INT64_MAX);
     }
-    if (!choose(f->shape, from, to, false, f->taken, NULL, INT64_MAX).count) return;
-    open_fix(f);
-    put_chosen(f->out, f->shape, from, to, false, f->taken, script->one ? 1 : INT64_MAX);
-    if (g->twist == 0 && is_zero(g->velocity)) return;
-    fputs("        ", f->out);
-    put_script(f->out, g->velocity, (const double[]){g->twist, 0, 0}, middle, 0, INFINITY);
-    fputc('\n', f->out);
+    put_grip_motion(f->out, g, way, middle, pivot);
 }
 
 static BrioStatus put_holds(Reader *r, FILE *out, const Shape *s, const Script *script,
-                            const double box_low[3], const double box_high[3])
+                            const Way *way, const double box_low[3], const double box_high[3])
 {
     double low[3], high[3];
     Fixing f = {.r = r, .out = out, .shape = s};
     f.taken = brio__calloc((size_t)s->mesh->vertex_count, 1);
     if (!f.taken) return ipc_no_memory(r);
-    ipc_box_of(s->mesh, low, high);
+    import_box_of(s->mesh, low, high);
     for (int i = 0; i < s->holds; i++) put_hold(&f, i, low, high);
-    for (int i = 0; i < script->grips; i++) put_grip(&f, script, i, box_low, box_high);
+    for (int i = 0; i < script->grips; i++) put_grip(&f, script, i, way, box_low, box_high);
     brio__free(f.taken);
     return BRIO_OK;
 }
 
 static void put_material(FILE *out, const Scene *s, const Shape *shape)
 {
-    fprintf(out, "{type: %s, E: ", strcmp(s->energy, "FCR") ? "neo-hookean" : "corotated");
-    put(out, shape && shape->E > 0 ? shape->E : s->E);
+    fprintf(out, "{type: %s, E: ", strcmp(s->energy, "FCR") ? "neo-hookean" : "fixed-corotated");
+    import_put(out, shape && shape->E > 0 ? shape->E : s->E);
     fputs(", nu: ", out);
-    put(out, shape && shape->E > 0 ? shape->nu : s->nu);
+    import_put(out, shape && shape->E > 0 ? shape->nu : s->nu);
     fputs(", rho: ", out);
-    put(out, shape && shape->density > 0 ? shape->density : s->density);
+    import_put(out, shape && shape->density > 0 ? shape->density : s->density);
     fputs("}\n", out);
 }
 
 static bool own_material(const Shape *s) { return s->density > 0 && s->E > 0; }
 
 /* Kinematic shapes are obstacles: surfaces always, solids if they have a velocity. */
-static bool is_obstacle(const Shape *s) { return s->kinematic || s->mesh->tet_count == 0; }
+static bool is_obstacle(const Shape *s) { return s->kinematic || !ipc_is_solid(s); }
+
+/* When the grips of the script turn or end, and what cannot be said of it. */
+static void find_way(Reader *r, const Script *script, const double low[3], const double high[3],
+                     Way *way)
+{
+    const Scene *s = r->scene;
+    double from[3], to[3], x[3] = {0, 0, 0};
+    int64_t vertex;
+    if (script->grips) {
+        ipc_grip_box(s, &script->grip[script->lead], low, high, from, to);
+        ipc_pick(s, from, to, true, &vertex, x);
+    }
+    ipc_way(s, script, x, way);
+    bool released = false;
+    for (int i = 0; i < script->grips; i++) released |= script->grip[i].released;
+    if (released && way->ends < s->end)
+        import_loss(r->report, s->script_line,
+                    "script %s: from %g s on vertices are let go there; here they are held where "
+                    "they are",
+                    script->name, way->ends);
+    bool passed = false; /* a meshCO that has to be passed */
+    for (int i = 0; i < s->obstacles; i++) passed |= !s->obstacle[i].plane;
+    if (!strcmp(script->name, "dragright") && passed)
+        import_note(r->report, s->script_line,
+                    "script dragright: when all has passed the meshCO the vertices are let go "
+                    "there; here they are drawn on");
+    if (!strcmp(script->name, "dragright") && !passed)
+        import_loss(r->report, s->script_line,
+                    "script dragright: the vertices are let go at once there, since no meshCO has "
+                    "to be passed; here they are drawn on");
+}
 
 static BrioStatus put_bodies(Reader *r, FILE *out, const char *folder, const Script *script,
                              const double low[3], const double high[3])
 {
+    Way way;
+    find_way(r, script, low, high, &way);
     const Scene *s = r->scene;
     char path[4096];
     fputs("bodies:\n", out);
     for (int i = 0; i < s->shapes; i++) {
         Shape *shape = &s->shape[i];
         if (is_obstacle(shape)) continue;
-        ipc_relative_path(folder, shape->path, path, sizeof path);
+        import_relative_path(folder, shape->path, path, sizeof path);
         fprintf(out, "  - name: %s\n    mesh: ", shape->name);
-        put_text(out, path);
+        import_put_text(out, path);
         fputs("\n    kind: solid\n    material: ", out);
         if (own_material(shape))
             fprintf(out, "material%d\n", i);
         else
             fputs("material\n", out);
-        put_transform(out, shape->scale, shape->rotate, shape->translate);
+        import_put_transform(out, shape->scale, shape->rotate, shape->translate);
         if (shape->thrown) {
             double from[3], to[3];
-            ipc_box_of(shape->mesh, from, to);
+            import_box_of(shape->mesh, from, to);
             Chosen all = choose(shape, from, to, true, NULL, NULL, INT64_MAX);
-            put3(out, "    velocity: {linear: ", shape->first);
-            if (!is_zero(shape->first_angular)) {
-                put3(out, ", angular: ", shape->first_angular);
-                put3(out, ", about: ", all.about);
+            import_put3(out, "    velocity: {linear: ", shape->first);
+            if (!import_is_zero(shape->first_angular)) {
+                import_put3(out, ", angular: ", shape->first_angular);
+                import_put3(out, ", about: ", all.about);
             }
             fputs("}\n", out);
         }
         if (shape->count[0] * shape->count[1] * shape->count[2] > 1) {
             fprintf(out, "    array: {count: [%d, %d, %d]", shape->count[0], shape->count[1],
                     shape->count[2]);
-            put3(out, ", spacing: ", shape->step);
+            import_put3(out, ", spacing: ", shape->step);
             fputs("}\n", out);
         }
-        BRIO_CHECK(put_holds(r, out, shape, script, low, high));
+        BRIO_CHECK(put_holds(r, out, shape, script, &way, low, high));
         r->report->bodies += shape->count[0] * shape->count[1] * shape->count[2];
     }
     return BRIO_OK;
 }
 
-static void put_obstacles(Reader *r, FILE *out, const char *folder)
+/* The file of an obstacle, relative to the scene. The points or edges of a surface are written as a
+ * file of their own beside it. */
+static BrioStatus put_file(Reader *r, FILE *out, const char *folder, const char *path,
+                           Extract extract, const BrioMesh *mesh)
+{
+    const char *dot = strrchr(path, '.');
+    char relative[4096];
+    import_relative_path(folder, path, relative, sizeof relative);
+    if (extract != EXTRACT_ALL && dot && !strcmp(dot, ".obj"))
+        BRIO_CHECK(import_parts(folder, path, extract == EXTRACT_POINTS, mesh, relative,
+                                sizeof relative, r->error));
+    fputs("    type: mesh\n    mesh: ", out);
+    import_put_text(out, relative);
+    fputc('\n', out);
+    return BRIO_OK;
+}
+
+/* Vertices of an obstacle that a boundary condition moves: all of them alike, or not at all. */
+static void move_by_holds(Reader *r, Shape *shape)
+{
+    double low[3], high[3];
+    import_box_of(shape->mesh, low, high);
+    for (int i = 0; i < shape->holds; i++) {
+        const Hold *h = &shape->hold[i];
+        bool whole = shape->holds == 1;
+        for (int k = 0; k < 3; k++) whole &= h->low[k] <= 0 && h->high[k] >= 1;
+        if (import_is_zero(h->linear) && import_is_zero(h->angular)) continue;
+        if (!whole || h->start > 0) {
+            import_loss(r->report, h->line,
+                        "DBC: it moves a part of an obstacle, or moves it at several times, which "
+                        "brio's obstacles cannot; left out");
+            continue;
+        }
+        memcpy(shape->motion.linear, h->linear, sizeof h->linear);
+        memcpy(shape->motion.angular, h->angular, sizeof h->angular);
+        shape->motion.stops = isfinite(h->end) ? h->end : 0;
+    }
+    if (shape->thrown)
+        import_note(r->report, shape->line,
+                    "initVel has no meaning for a shape that is not simulated");
+}
+
+static BrioStatus put_obstacles(Reader *r, FILE *out, const char *folder)
 {
     const Scene *s = r->scene;
-    char path[4096];
     fputs("obstacles:\n", out);
     for (int i = 0; i < s->shapes; i++) {
         Shape *shape = &s->shape[i];
-        if (!is_obstacle(shape)) continue;
-        ipc_relative_path(folder, shape->path, path, sizeof path);
-        fprintf(out, "  - name: %s\n    type: mesh\n    mesh: ", shape->name);
-        put_text(out, path);
-        fputc('\n', out);
-        put_transform(out, shape->scale, shape->rotate, shape->translate);
-        if (!is_zero(shape->linear) || !is_zero(shape->angular)) {
-            double low[3], high[3];
-            ipc_box_of(shape->mesh, low, high);
-            Chosen all = choose(shape, low, high, true, NULL, NULL, INT64_MAX);
-            fputs("    ", out);
-            if (shape->turns > 0 && shape->turns < s->end)
-                put_way_and_back(out, shape, s->end);
-            else
-                put_script(out, shape->linear, shape->angular, all.about, 0, INFINITY);
-            fputc('\n', out);
-        }
-        if (shape->count[0] * shape->count[1] * shape->count[2] > 1)
-            import_note(r->report, shape->line,
-                        "shapeMatrix of a surface: only its first copy is taken");
-        if (shape->thrown || shape->holds)
-            import_note(r->report, shape->line,
-                        "initVel and DBC have no meaning for a shape that is not simulated");
+        double low[3], high[3], middle[3];
+        if (!is_obstacle(shape) || shape->lost) continue;
+        fprintf(out, "  - name: %s\n", shape->name);
+        BRIO_CHECK(put_file(r, out, folder, shape->path, shape->extract, shape->mesh));
+        import_put_transform(out, shape->scale, shape->rotate, shape->translate);
+        move_by_holds(r, shape);
+        ipc_shape_box(shape, low, high);
+        for (int k = 0; k < 3; k++) middle[k] = (low[k] + high[k]) / 2;
+        put_motion(out, &shape->motion, middle, s->end);
         r->report->obstacles++;
     }
     for (int i = 0; i < s->obstacles; i++) {
         Obstacle *o = &s->obstacle[i];
+        if (o->lost) continue;
         fprintf(out, "  - name: obstacle%d\n", i);
         if (o->plane) {
-            put3(out, "    type: plane\n    point: ", o->point);
-            put3(out, "\n    normal: ", o->normal);
+            import_put3(out, "    type: plane\n    point: ", o->point);
+            import_put3(out, "\n    normal: ", o->normal);
             fputc('\n', out);
         } else {
-            ipc_relative_path(folder, o->path, path, sizeof path);
-            fputs("    type: mesh\n    mesh: ", out);
-            put_text(out, path);
-            fputc('\n', out);
-            put_transform(out, (double[]){o->scale, o->scale, o->scale}, o->rotate, o->point);
+            BRIO_CHECK(put_file(r, out, folder, o->path, o->extract, o->mesh));
+            import_put_transform(out, (double[]){o->scale, o->scale, o->scale}, o->rotate,
+                                 o->point);
+            put_motion(out, &o->motion, o->origin, s->end);
         }
         r->report->obstacles++;
     }
+    return BRIO_OK;
 }
 
 /* All pairs of material names of bodies. */
@@ -372,8 +427,9 @@ static void put_pairs(FILE *out, const Scene *s, bool with_obstacles)
             first = false;
         }
         for (int o = 0; with_obstacles && o < s->obstacles; o++) {
+            if (s->obstacle[o].lost) continue;
             fprintf(out, "    - {between: [%s, obstacle%d], mu: ", name, o);
-            put(out, s->obstacle[o].friction);
+            import_put(out, s->obstacle[o].friction);
             fputs("}\n", out);
         }
     }
@@ -383,13 +439,13 @@ static void put_contact(FILE *out, const Scene *s, double unit)
 {
     bool differs = false;
     for (int i = 0; i < s->obstacles; i++)
-        differs |= s->obstacle[i].friction != fmax(s->friction, 0);
+        differs |= !s->obstacle[i].lost && s->obstacle[i].friction != fmax(s->friction, 0);
     fputs("contact:\n  type: ipc\n  dhat: ", out);
-    put(out, s->dhat * unit);
+    import_put(out, s->dhat * unit);
     fputs("\n  kappa: auto\n  mu: ", out);
-    put(out, fmax(s->friction, 0));
+    import_put(out, fmax(s->friction, 0));
     fputs("\n  epsv: ", out);
-    put(out, s->epsv * unit);
+    import_put(out, s->epsv * unit);
     fputc('\n', out);
     if (differs) {
         fputs("  friction:\n", out);
@@ -406,7 +462,7 @@ static void name_shapes(Scene *s)
 {
     for (int i = 0; i < s->shapes; i++) {
         char base[48];
-        ipc_short_name(s->shape[i].path, base, sizeof base);
+        import_short_name(s->shape[i].path, base, sizeof base);
         snprintf(s->shape[i].name, sizeof s->shape[i].name, "%s-%d", base, i);
     }
 }
@@ -418,9 +474,9 @@ static void put_integrator(FILE *out, const Scene *s)
         return;
     }
     fputs("\nintegrator: {type: newmark, beta: ", out);
-    put(out, s->beta);
+    import_put(out, s->beta);
     fputs(", gamma: ", out);
-    put(out, s->gamma);
+    import_put(out, s->gamma);
     fputs("}\n", out);
 }
 
@@ -432,7 +488,7 @@ static void put_damping(FILE *out, const Scene *s)
     if (!strcmp(s->integrator, "NM") && s->beta > 0) stiffness /= s->beta;
     if (stiffness <= 0) return;
     fputs("damping:\n  - {type: rayleigh, beta: ", out);
-    put(out, stiffness / (s->h * s->h));
+    import_put(out, stiffness / (s->h * s->h));
     fputs("}\n", out);
 }
 
@@ -444,15 +500,15 @@ static void put_settings(FILE *out, const Reader *r, double diagonal)
     for (const char *c = r->name; *c; c++)
         fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, out);
     fputs("\nbrio: 1\ntime: {h: ", out);
-    put(out, s->h);
+    import_put(out, s->h);
     fputs(", end: ", out);
-    put(out, s->end);
+    import_put(out, s->end);
     fputs(", fps: ", out);
-    put(out, fmin(1 / s->h, 60));
-    put3(out, "}\ngravity: ", (const double[]){0, s->gravity ? -9.80665 : 0, 0});
+    import_put(out, fmin(1 / s->h, 60));
+    import_put3(out, "}\ngravity: ", (const double[]){0, s->gravity ? -9.80665 : 0, 0});
     put_integrator(out, s);
     fputs("solver: {tol: ", out);
-    put(out, s->tol * diagonal);
+    import_put(out, s->tol * diagonal);
     fputs("}\n", out);
     put_damping(out, s);
 }
@@ -472,10 +528,11 @@ BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out)
 {
     Scene *s = r->scene;
     double low[3], high[3];
-    int bodies = 0, surfaces = 0;
+    int bodies = 0, obstacles = 0;
     const Script *script = ipc_find_script(r);
-    BRIO_CHECK(ipc_place_all(r));
-    ipc_apply_script(s, script);
+    BRIO_CHECK(ipc_place_all(r, script));
+    ipc_apply_script(r, script);
+    ipc_take_sequences(r);
     ipc_whole_box(s, true, low, high);
     double diagonal = ipc_diagonal_of(low, high), unit = s->absolute ? 1 : diagonal;
     ipc_whole_box(s, false, low, high);
@@ -484,8 +541,9 @@ BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out)
     for (int i = 0; i < s->shapes; i++) {
         s->shape[i].translate[1] += lift;
         bodies += !is_obstacle(&s->shape[i]);
-        surfaces += is_obstacle(&s->shape[i]);
+        obstacles += is_obstacle(&s->shape[i]) && !s->shape[i].lost;
     }
+    for (int i = 0; i < s->obstacles; i++) obstacles += !s->obstacle[i].lost;
     low[1] += lift;
     high[1] += lift;
     if (!bodies)
@@ -494,9 +552,8 @@ BrioStatus ipc_write_scene(Reader *r, const char *folder, FILE *out)
                               "prescribed velocity");
     name_shapes(s);
     put_settings(out, r, diagonal);
-    if (s->self_collision || surfaces || s->obstacles) put_contact(out, s, unit);
+    if (s->self_collision || obstacles) put_contact(out, s, unit);
     put_materials(out, s);
     BRIO_CHECK(put_bodies(r, out, folder, script, low, high));
-    if (surfaces || s->obstacles) put_obstacles(r, out, folder);
-    return BRIO_OK;
+    return obstacles ? put_obstacles(r, out, folder) : BRIO_OK;
 }

@@ -433,9 +433,10 @@ static void tet_sample(BrioRandom *random, double *X, double *x)
 #define TET_TRAITS BRIO_ENERGY_INFINITE
 #else
 #define TET_MAX_STEP NULL
-#define TET_TRAITS                                                     \
-    ((FIRST)&D1 ? BRIO_ENERGY_NOT_SMOOTH_FLIP | BRIO_ENERGY_PROJECTION \
-                : 0) /* built on the rotation: distances from it */
+/* built on the rotation: distances from it, unless J takes part */
+#define TET_TRAITS                                    \
+    (((FIRST)&D1 ? BRIO_ENERGY_NOT_SMOOTH_FLIP : 0) | \
+     ((FIRST)&D1 && !((FIRST)&DJ) ? BRIO_ENERGY_PROJECTION : 0))
 #endif
 
 #ifdef STIFFNESS

@@ -386,6 +386,24 @@ BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh)
     return BRIO_OK;
 }
 
+bool brio__mesh_is_flat(const BrioMesh *mesh)
+{
+    if (mesh->tet_count > 0 || mesh->triangle_count == 0) return false;
+    for (int64_t v = 1; v < mesh->vertex_count; v++)
+        if (mesh->x[3 * v + 2] != mesh->x[2]) return false;
+    return true;
+}
+
+BrioStatus brio__mesh_refuse_flat(const BrioMesh *mesh, BrioError *error)
+{
+    if (!brio__mesh_is_flat(mesh)) return BRIO_OK;
+    return brio__error(
+        error, BRIO_ERROR_INPUT,
+        "the mesh is two-dimensional (all its vertices have z = %g), and a solid has "
+        "three dimensions; give it a volume",
+        mesh->x[2] + 0.0);
+}
+
 /* Sides that follow each other belong to the same edge; `from` is 3 times the triangle plus the
  * side's number in it. */
 static BrioStatus check_closed(const BrioMesh *mesh, const Side *side, int64_t sides,
@@ -399,6 +417,7 @@ static BrioStatus check_closed(const BrioMesh *mesh, const Side *side, int64_t s
             if (along == (mesh->triangle[side[i].from] == side[i].v[0]) && same[1] < 0)
                 same[same[0] >= 0] = side[next].from / 3;
         }
+        if ((next - i) % 2) BRIO_CHECK(brio__mesh_refuse_flat(mesh, error));
         if ((next - i) % 2)
             return brio__error(error, BRIO_ERROR_INPUT,
                                "the surface is not closed: the edge of vertices %d %d belongs to "

@@ -24,6 +24,11 @@ BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error);
 /* Every tet has positive volume (relative to its longest edge cubed: 1e-10 is the least), every
  * vertex is used. */
 BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error);
+/* Triangles without tets whose vertices have one z: the mesh of a two-dimensional code, or a sheet
+ * that lies flat. */
+bool brio__mesh_is_flat(const BrioMesh *mesh);
+/* An error that says so, where a solid is asked for. */
+BrioStatus brio__mesh_refuse_flat(const BrioMesh *mesh, BrioError *error);
 /* Every edge has positive length and every vertex is used by an edge. */
 BrioStatus brio__mesh_check_springs(const BrioMesh *mesh, BrioError *error);
 

@@ -43,8 +43,31 @@ static const struct {
     {17, "a hexahedron of 20 nodes", true},
     {18, "a prism of 15 nodes", true},
     {19, "a pyramid of 13 nodes", true},
+    {20, "a triangle of 9 nodes", true},
     {21, "a triangle of 10 nodes", true},
+    {22, "a triangle of 12 nodes", true},
+    {23, "a triangle of 15 nodes", true},
+    {24, "a triangle of 15 nodes", true},
+    {25, "a triangle of 21 nodes", true},
+    {26, "a line of 4 nodes", true},
+    {27, "a line of 5 nodes", true},
+    {28, "a line of 6 nodes", true},
     {29, "a tetrahedron of 20 nodes", true},
+    {30, "a tetrahedron of 35 nodes", true},
+    {31, "a tetrahedron of 56 nodes", true},
+    {32, "a tetrahedron of 22 nodes", true},
+    {33, "a tetrahedron of 28 nodes", true},
+    {71, "a tetrahedron of 84 nodes", true},
+    {72, "a tetrahedron of 120 nodes", true},
+    {73, "a tetrahedron of 165 nodes", true},
+    {74, "a tetrahedron of 220 nodes", true},
+    {75, "a tetrahedron of 286 nodes", true},
+    {79, "a tetrahedron of 34 nodes", true},
+    {80, "a tetrahedron of 40 nodes", true},
+    {81, "a tetrahedron of 46 nodes", true},
+    {82, "a tetrahedron of 52 nodes", true},
+    {83, "a tetrahedron of 58 nodes", true},
+    {92, "a hexahedron of 64 nodes", true},
 };
 
 /* The number of nodes of a type that is read (1 for points, which are not kept), or an error. */
@@ -400,18 +423,38 @@ static BrioStatus read_format(Reader *reader)
     return brio__scan_expect(scan, "$EndMeshFormat", false);
 }
 
-/* Passes over a section up to and with its $End line. */
-static BrioStatus skip_section(BrioScan *scan, const char *name)
+/* The end of a section that is passed over. In text it opens a line. Binary data of a section may
+ * hold any byte and need not end with a newline (TetWild writes none), so that there the first
+ * such word counts wherever it stands. NULL: there is none. */
+static const char *find_end(BrioScan *scan, const char *end, bool binary)
 {
-    BrioScan start = *scan;
-    char end[80];
-    size_t length = (size_t)snprintf(end, sizeof end, "$End%s", name + 1);
+    size_t length = strlen(end);
+    if (binary) {
+        const char *at = scan->at;
+        while ((size_t)(scan->end - at) >= length) {
+            at = memchr(at, '$', (size_t)(scan->end - at) - length + 1);
+            if (!at || !memcmp(at, end, length)) return at;
+            at++;
+        }
+        return NULL;
+    }
     do brio__scan_skip_line(scan);
     while (scan->at < scan->end &&
            ((size_t)(scan->end - scan->at) < length || strncmp(scan->at, end, length)));
-    if (scan->at >= scan->end)
+    return scan->at < scan->end ? scan->at : NULL;
+}
+
+/* Passes over a section up to and with its $End line. */
+static BrioStatus skip_section(BrioScan *scan, const char *name, bool binary)
+{
+    BrioScan start = *scan;
+    char end[80];
+    snprintf(end, sizeof end, "$End%s", name + 1);
+    const char *found = find_end(scan, end, binary);
+    if (!found)
         return brio__scan_error(&start, "the section %.40s is not closed: there is no \"%.44s\"",
                                 name, end);
+    scan->at = found;
     brio__scan_skip_line(scan);
     return BRIO_OK;
 }
@@ -441,7 +484,7 @@ static BrioStatus parse(Reader *reader)
             BRIO_CHECK(reader->version4 ? read_elements4(reader) : read_elements2(reader));
             BRIO_CHECK(brio__scan_expect(scan, "$EndElements", false));
         } else {
-            BRIO_CHECK(skip_section(scan, name));
+            BRIO_CHECK(skip_section(scan, name, reader->binary));
         }
     }
     if (!reader->has_nodes) return brio__scan_error(scan, "the file has no section $Nodes");

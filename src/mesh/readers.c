@@ -111,6 +111,10 @@ static const char *cell_name(int64_t type)
     case 16: return "a prism";
     case 41:
     case 42: return "a polyhedron";
+    case 24: return "a tetrahedron of 10 nodes, of second order";
+    case 61:
+    case 71: return "a tetrahedron of second or higher order";
+    case 22: return "a triangle of 6 nodes, of second order";
     }
     return type >= 21 && type <= 81 ? "of second or higher order" : NULL;
 }

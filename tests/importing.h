@@ -1,0 +1,28 @@
+/* What the tests of imports share: meshes of brio's own shapes as files. */
+#ifndef BRIO_TESTS_IMPORTING_H
+#define BRIO_TESTS_IMPORTING_H
+
+#include "program.h"
+
+#include "mesh/mesh.h"
+
+/* A shape with the first values of its table replaced, written as `name`. */
+static inline void write_shape(const char *shape, const double *size, int sizes, const char *name)
+{
+    double values[BRIO_MAX_VALUES];
+    BrioMesh *mesh;
+    const BrioMeshWriter *w;
+    char note[320];
+    brio_fields_defaults(brio_shape_fields(shape), values);
+    for (int i = 0; i < sizes; i++) values[i] = size[i];
+    assert_int_equal(brio_mesh_shape(shape, values, &mesh, NULL), BRIO_OK);
+    assert_int_equal(brio__mesh_writer(name, &w, NULL), BRIO_OK);
+    assert_int_equal(brio__mesh_fit(w, mesh, note, sizeof note, NULL), BRIO_OK);
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    w->write(mesh, true, file);
+    assert_int_equal(fclose(file), 0);
+    brio_mesh_free(mesh);
+}
+
+#endif
