@@ -4,7 +4,7 @@
  *           smallest body,
  *     epsv  3e-4 of the speed after falling by the size of the smallest body,
  *     kappa by pair of owners (bodies, then obstacles), the smaller one of both:
- *           of a body K, but at least 20 m g/(n dhat) and at most 20 m g/dhat,
+ *           of a body K, but at least 2 m g/(n dhat) and at most 20 m g/dhat,
  *           of an obstacle no limit,
  *
  * with K the mean elastic stiffness of the n surface vertices of a body at rest, a third of the
@@ -176,7 +176,7 @@ static BrioStatus own_stiffness(const BrioBuilder *b, const BrioSystem *s, const
             double weight =
                 body ? 20 * brio__body_mass(s, i) * gravity(b) / b->contact.dhat : INFINITY;
             if (body && s->body[i].mass_point < 0 && count[i] > 0)
-                own[i] = fmin(fmax(own[i], weight / count[i]), weight);
+                own[i] = fmin(fmax(own[i], weight / (10 * count[i])), weight);
             else
                 own[i] = weight;
         }
