@@ -1,0 +1,203 @@
+/* What contact takes from the scene where it is not told: dhat, epsv, kappa by pair and tol by
+ * quality; and that these values serve stiffnesses from 1e3 to 1e11 Pa, sizes from 0.1 mm to 1 km,
+ * and cloth, without a word in the scene. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "contact/contact.h"
+#include "contact/exact.h"
+#include "scene/scene.h"
+#include "solve/solver.h"
+
+#include <string.h>
+
+static BrioScene *load(const char *text)
+{
+    BrioScene *scene = NULL;
+    BrioError error = {0};
+    if (brio__scene_parse(text, strlen(text), "text.yaml", &scene, &error) != BRIO_OK)
+        fail_msg("%d:%d: %s", error.line, error.column, error.message);
+    return scene;
+}
+
+static void near(double value, double expected, double part)
+{
+    if (!(fabs(value - expected) <= part * fabs(expected)))
+        fail_msg("%.17g instead of %.17g", value, expected);
+}
+
+/* ---- the values --------------------------------------------------------------------------- */
+
+#define TWO_CUBES(more)                                                                         \
+    "gravity: [0, -10, 0]\n" more                                                               \
+    "obstacles: [{type: plane, normal: [0, 1, 0]}, {type: box, size: [1, 1, 1], cells: [1, 1, " \
+    "1], transform: {translate: [5, 1, 0]}}]\nbodies:\n"                                        \
+    "  - {name: soft, shape: {type: box, size: [0.3, 0.4, 1.2], cells: [30, 40, 12]}, "         \
+    "material: {type: neo-hookean, E: 1e4, nu: 0.3, rho: 1000}, transform: {translate: [0, 1, " \
+    "0]}}\n"                                                                                    \
+    "  - {name: steel, shape: {type: box, size: [0.4, 0.4, 1.2], cells: [2, 2, 6]}, material: " \
+    "{type: neo-hookean, E: 2e11, nu: 0.3, rho: 8000}, transform: {translate: [0, 2, 0]}}\n"
+
+static double kappa_of(const BrioScene *scene, int a, int b)
+{
+    const BrioSystem *s = scene->system;
+    double kappa = scene->state->param[s->contact_params + BRIO_CONTACT_KAPPA];
+    return kappa * (s->stiffness ? s->stiffness[a * (s->body_count + s->obstacle_count) + b] : 1);
+}
+
+/* The soft body is 1.3 m across with edges of 1 cm; the other one has the weight of 1536 kg. */
+static void values(void **state)
+{
+    (void)state;
+    BrioScene *scene = load(TWO_CUBES("contact: {type: ipc, mu: 0.1}\n"));
+    const BrioSystem *s = scene->system;
+    double dhat = scene->state->param[s->contact_params + BRIO_CONTACT_DHAT];
+    double fall = sqrt(2 * 10 * 1.3), soft = kappa_of(scene, 0, 3);
+    print_message("dhat %g m, epsv %g m/s, kappa soft %g, steel %g, both %g N/m\n", dhat, s->epsv,
+                  soft, kappa_of(scene, 1, 3), kappa_of(scene, 0, 1));
+    near(dhat, 0.001, 0.01);
+    near(s->epsv, 3e-4 * fall, 1e-9);
+    near(kappa_of(scene, 1, 3), 20 * 1536 * 10 / dhat, 1e-9);
+    assert_true(soft > 0.5 * 1e4 * 0.01 && soft < 10 * 1e4 * 0.01); /* about E l */
+    near(kappa_of(scene, 0, 1), soft, 1e-12);
+    near(kappa_of(scene, 1, 0), soft, 1e-12);
+    near(kappa_of(scene, 0, 0), soft, 1e-12);
+    /* planes act by weights of their own */
+    const BrioTerm *term = &s->term[s->analytic_term];
+    for (int64_t e = 0; e < term->elements; e++) {
+        double weight = term->rest[e / LANES * term->energy->rest * LANES + e % LANES];
+        int body = brio__system_owner(s, brio__term_vertex(term, e, 0));
+        near(weight * scene->state->param[term->params + BRIO_CONTACT_KAPPA],
+             kappa_of(scene, body, 3), 1e-12);
+    }
+    brio__scene_free(scene);
+}
+
+static void told(void **state)
+{
+    (void)state;
+    BrioScene *scene =
+        load(TWO_CUBES("contact: {type: ipc, mu: 0.1, dhat: 2e-3, kappa: 1e5, epsv: 0.01}\nsolver: "
+                       "{tol: 1e-5}\nquality: preview\n"));
+    assert_true(scene->state->param[scene->system->contact_params + BRIO_CONTACT_DHAT] == 2e-3);
+    assert_true(scene->system->epsv == 0.01);
+    assert_true(kappa_of(scene, 0, 1) == 1e5 && kappa_of(scene, 1, 3) == 1e5);
+    assert_true(brio__solver_tol(scene->system, &scene->def.solver) == 1e-5);
+    brio__scene_free(scene);
+}
+
+static void quality(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double of_fall;
+        int friction_iterations;
+    } rows[] = {
+        {TWO_CUBES("contact: {type: ipc}\n"), 3e-4, 0},
+        {TWO_CUBES("contact: {type: ipc}\nquality: film\n"), 3e-4, 0},
+        {TWO_CUBES("contact: {type: ipc, mu: 0.5}\n"), 3e-6, 0},
+        {TWO_CUBES("contact: {type: ipc, mu: 0.5}\nquality: preview\n"), 3e-3, 1},
+    };
+    for (size_t i = 0; i < BRIO_COUNT(rows); i++) {
+        BrioScene *scene = load(rows[i].text);
+        near(brio__solver_tol(scene->system, &scene->def.solver), rows[i].of_fall * sqrt(20 * 1.3),
+             1e-9);
+        assert_int_equal(scene->system->friction_iterations, rows[i].friction_iterations);
+        brio__scene_free(scene);
+    }
+    static const char *const exact[] = {
+        TWO_CUBES("contact: {type: ipc}\nquality: exact\n"),
+        "bodies: [{shape: {type: box}, material: {type: neo-hookean}}]\n"};
+    for (size_t i = 0; i < BRIO_COUNT(exact); i++) {
+        BrioScene *scene = load(exact[i]);
+        assert_true(brio__solver_tol(scene->system, &scene->def.solver) == 1e-8);
+        brio__scene_free(scene);
+    }
+}
+
+/* ---- stiffness, size, cloth --------------------------------------------------------------- */
+
+typedef struct Case {
+    double size, E[2]; /* m; Pa: of the block below, and of what falls on it */
+    double thickness;  /* of a cloth of that size; 0: it is a block */
+} Case;
+
+/* A step is as long beside the fall as 1/100 s at one metre. */
+static int text_of(const Case *c, char *text, size_t size)
+{
+    double s = c->size;
+    int used = snprintf(
+        text, size,
+        "time: {h: %.17g, end: %.17g}\ncontact: {type: ipc, mu: 0.2}\nobstacles: [{type: plane, "
+        "normal: [0, 1, 0]}]\nbodies:\n  - {shape: {type: box, size: [%g, %g, %g], cells: [4, 4, "
+        "4]}, material: {type: neo-hookean, E: %g, nu: 0.3, rho: 1000}, transform: {translate: "
+        "[0, %g, 0]}}\n",
+        sqrt(s) / 100, sqrt(s) * 0.3, 0.3 * s, 0.3 * s, 0.3 * s, c->E[0], 0.17 * s);
+    if (c->thickness > 0)
+        return used + snprintf(text + used, size - (size_t)used,
+                               "  - {shape: {type: grid, width: %g, depth: %g, cells_x: 10, "
+                               "cells_z: 10}, kind: shell, material: {type: membrane-neo-hookean, "
+                               "E: %g, nu: 0.3, thickness: %g, areal: %g}, transform: {translate: "
+                               "[%g, %g, %g]}}\n",
+                               0.6 * s, 0.6 * s, c->E[1], c->thickness * s, 1000 * c->thickness * s,
+                               0.03 * s, 0.36 * s, 0.02 * s);
+    return used + snprintf(text + used, size - (size_t)used,
+                           "  - {shape: {type: box, size: [%g, %g, %g], cells: [3, 3, 3]}, "
+                           "material: {type: neo-hookean, E: %g, nu: 0.3, rho: 1000}, transform: "
+                           "{rotate: [[1, 0, 0], 20], translate: [%g, %g, %g]}}\n",
+                           0.2 * s, 0.2 * s, 0.2 * s, c->E[1], 0.03 * s, 0.46 * s, 0.02 * s);
+}
+
+/* Iterations of the slowest step. */
+static int slowest(const Case *c)
+{
+    char text[1600];
+    text_of(c, text, sizeof text);
+    BrioSim *sim = NULL;
+    BrioError error = {0};
+    if (brio_sim_parse(text, strlen(text), "text.yaml", &sim, &error) != BRIO_OK)
+        fail_msg("%d:%d: %s", error.line, error.column, error.message);
+    int max = 0;
+    double contacts = 0;
+    for (int n = 0; n < 30; n++) {
+        BrioLedger l;
+        if (brio_sim_step(sim, NULL) != BRIO_OK) fail_msg("step %d: %s", n, brio_sim_reason(sim));
+        assert_int_equal(brio_sim_ledger(sim, &l), BRIO_OK);
+        if (l.iterations > max) max = l.iterations;
+        contacts += l.contacts;
+    }
+    brio_sim_free(sim);
+    print_message("%8g m, E %.0e and %.0e Pa%s: at most %d iterations in a step\n", c->size,
+                  c->E[0], c->E[1], c->thickness > 0 ? ", cloth" : "", max);
+    assert_true(contacts > 0);
+    return max;
+}
+
+static void all_scales(void **state)
+{
+    (void)state;
+    static const Case cases[] = {
+        {1, {1e3, 1e3}, 0},       {1, {1e3, 1e11}, 0},     {1, {1e11, 1e3}, 0},
+        {1, {1e11, 1e11}, 0},     {1, {1e6, 1e7}, 0},      {1e-4, {1e5, 1e5}, 0},
+        {1e-4, {1e9, 1e3}, 0},    {1e-2, {1e3, 1e9}, 0},   {1e3, {1e5, 1e5}, 0},
+        {1e3, {1e9, 1e3}, 0},     {1, {1e5, 1e6}, 1e-3},   {1, {1e9, 1e4}, 1e-2},
+        {1e-3, {1e5, 1e6}, 1e-2}, {100, {1e9, 1e4}, 1e-3},
+    };
+    for (size_t i = 0; i < BRIO_COUNT(cases); i++) assert_true(slowest(&cases[i]) <= 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values),
+        cmocka_unit_test(told),
+        cmocka_unit_test(quality),
+        cmocka_unit_test(all_scales),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
