@@ -291,11 +291,40 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     return code;
 }
 
-/* Whether a barrier begins compressed, so that bodies fly apart. */
-static void check_pressed(BrioSim *sim, Findings *found)
+/* What begins inside dhat, and whether that throws bodies apart. */
+static void check_start(BrioSim *sim, BrioJson *json, Findings *found)
 {
+    const BrioSystem *s = sim->system;
+    BrioStart start;
     char text[sizeof found->text[0]];
-    if (brio__sim_pressed_text(sim, text, sizeof text)) find(found, false, "%s", text);
+    if (brio__sim_start(sim, &start) != BRIO_OK) {
+        find(found, false, "out of memory: not everything was looked at");
+        return;
+    }
+    if (json) {
+        brio__json_open(json, "start", '{');
+        brio__json_integer(json, "contacts", start.contacts);
+        brio__json_real(json, "energy", start.energy);
+        brio__json_open(json, "pairs", '[');
+        for (int i = 0; i < start.pairs; i++) {
+            brio__json_open(json, NULL, '{');
+            for (int k = 0; k < 2; k++)
+                brio__json_text(json, k ? "b" : "a", brio__owner_name(s, start.pair[i].owner[k]));
+            brio__json_integer(json, "contacts", start.pair[i].contacts);
+            brio__json_real(json, "distance", start.pair[i].gap);
+            brio__json_real(json, "of_dhat", start.pair[i].gap / start.dhat);
+            brio__json_close(json, '}');
+        }
+        brio__json_close(json, ']');
+        brio__json_close(json, '}');
+    }
+    if (brio__sim_pressed_text(sim, text, sizeof text)) {
+        find(found, false, "%s", text);
+    } else if (start.pairs && !json) {
+        brio__start_text(s, &start, text, sizeof text);
+        printf("  start          %s\n", text);
+    }
+    brio__sim_start_free(&start);
 }
 
 static void advise(BrioScene *scene, BrioJson *json, Findings *found)
@@ -313,7 +342,7 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
         brio_sim_free(sim);
         return;
     }
-    check_pressed(sim, found);
+    check_start(sim, json, found);
     int64_t iterations;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
     /* not converged: the best so far */

@@ -8,6 +8,11 @@
 
 #include "../contact/exact.h"
 #include "../contact/law.h"
+#include "ledger.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Of the largest coordinate: nearer than this is touching. Sixteen times what collision detection
  * keeps, since it counts the coordinates of the step as well. */
@@ -15,19 +20,20 @@
 
 /* Of dhat: so near, a barrier holds more energy than what rests on it ever gives it. */
 #define PRESSED 0.5
+/* Of what lifts a body by its own size: so much energy of the barriers is seen as motion. */
+#define SEEN 0.01
 
 /* The pair that is nearest to touching, and what it lacks. */
 typedef struct Nearest {
     BrioLimit limit;
     double gap; /* m: its distance without thickness */
     /* what it must be larger than: `relative` of its largest coordinate, and `absolute` */
-    double margin, relative, absolute;
-    bool of_two; /* pairs of one body with itself do not count */
+    double margin, relative;
 } Nearest;
 
 static void compare(Nearest *nearest, const BrioLimit *limit, double gap, double size)
 {
-    double margin = fmax(nearest->relative * size, nearest->absolute);
+    double margin = nearest->relative * size;
     if (!(gap <= margin) || (nearest->limit.term && !(gap < nearest->gap))) return;
     nearest->limit = *limit;
     nearest->gap = gap;
@@ -54,9 +60,6 @@ static void compare_pairs(BrioSim *sim, const double *x, Nearest *nearest)
             BrioLimit limit = {.term = &pairs->term, .element = e};
             brio__pairs_positions(pairs, e, x, at);
             brio__pairs_vertices(pairs, e, limit.vertex);
-            if (nearest->of_two && brio__system_owner(sim->system, limit.vertex[0]) ==
-                                       brio__system_owner(sim->system, limit.vertex[3]))
-                continue;
             compare(nearest, &limit, pairs->distance[e] - thickness, largest(12, at));
         }
     }
@@ -127,19 +130,209 @@ BrioStatus brio__sim_check_apart(BrioSim *sim, const double *x, BrioError *error
     return find(sim, x, &nearest) && nearest.gap > 0 ? refuse(sim, &nearest, error) : BRIO_OK;
 }
 
-bool brio__sim_pressed_text(BrioSim *sim, char *text, size_t size)
+/* ---- what begins inside dhat ------------------------------------------------------------ */
+
+/* One contact: the two that it is of, as a number to sort by, and its distance. */
+typedef struct Inside {
+    uint64_t key;
+    double gap;
+} Inside;
+
+typedef struct Insides {
+    int64_t count, room;
+    Inside *at; /* NULL: only count */
+} Insides;
+
+static void add_inside(const BrioSystem *s, Insides *in, int64_t vertex, int other, double gap)
+{
+    int owner = brio__system_owner(s, vertex);
+    uint64_t low = (uint64_t)BRIO_MIN(owner, other), high = (uint64_t)BRIO_MAX(owner, other);
+    if (in->count++ < in->room) in->at[in->count - 1] = (Inside){low << 32 | high, gap};
+}
+
+static void collect_pairs(BrioSim *sim, const double *x, Insides *in)
 {
     const BrioSystem *s = sim->system;
-    char name[320];
-    if (!s->barrier) return false;
-    double dhat = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT];
-    Nearest nearest = {.gap = INFINITY, .absolute = PRESSED * dhat, .of_two = true};
-    if (!find(sim, brio__sim_world(sim), &nearest)) return false;
-    brio__limit_text(s, &nearest.limit, name, sizeof name);
-    snprintf(text, size,
-             "%s begin %.3g m apart, %.2g of contact.dhat: unless something presses them together, "
-             "the barrier throws them apart at once; move one of them away from the other by "
-             "%.3g m",
-             name, nearest.gap, nearest.gap / dhat, dhat - nearest.gap);
-    return true;
+    BrioContact *contact = brio__potential_contact(sim->stepper->potential);
+    const double *param = sim->state->param;
+    double thickness = param[s->contact_params + BRIO_CONTACT_THICKNESS], min;
+    brio__contact_count(contact, param, x, &min, NULL);
+    for (int kind = 0; kind < BRIO_PAIR_VERTEX_VERTEX; kind++) {
+        const BrioPairs *pairs = brio__contact_pairs(contact, kind);
+        for (int64_t e = 0; e < pairs->term.elements; e++)
+            add_inside(s, in, brio__pairs_vertex(pairs, e, 0),
+                       brio__system_owner(s, brio__pairs_vertex(pairs, e, 3)),
+                       pairs->distance[e] - thickness);
+    }
+}
+
+static void collect_formulas(const BrioSim *sim, const double *x, double dhat, Insides *in)
+{
+    const BrioSystem *s = sim->system;
+    for (int k = 0; k < s->analytic_count; k++) {
+        const BrioTerm *term = &s->term[s->analytic_term + k];
+        const double *param = sim->state->param + term->params;
+        _Alignas(sizeof(double) * LANES) double distance[LANES];
+        double thickness = 0;
+        if (term->energy->params > BRIO_CONTACT_THICKNESS)
+            thickness = param[BRIO_CONTACT_THICKNESS];
+        for (int64_t i = 0; i < term->elements; i++) {
+            if (i % LANES == 0)
+                brio__obstacle_distances(term, sim->state->param, i / LANES, x, distance);
+            if (distance[i % LANES] - thickness < dhat)
+                add_inside(s, in, brio__term_vertex(term, i, 0), s->body_count + term->obstacle,
+                           distance[i % LANES] - thickness);
+        }
+    }
+}
+
+static void collect(BrioSim *sim, double dhat, Insides *in)
+{
+    const double *x = brio__sim_world(sim);
+    in->count = 0;
+    if (sim->system->surface) collect_pairs(sim, x, in);
+    collect_formulas(sim, x, dhat, in);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const Inside *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->gap > y->gap) - (x->gap < y->gap);
+}
+
+static int by_gap(const void *a, const void *b)
+{
+    const BrioStartPair *x = a, *y = b;
+    if (x->gap != y->gap) return x->gap < y->gap ? -1 : 1;
+    if (x->owner[0] != y->owner[0]) return x->owner[0] - y->owner[0];
+    return x->owner[1] - y->owner[1];
+}
+
+/* What it takes to lift a body by the largest side of its box, J. */
+static double lift_of(BrioSim *sim, int body)
+{
+    const BrioSystem *s = sim->system;
+    const double *g = sim->state->param + s->term[s->gravity_term].params;
+    BrioQuality q = brio__body_quality(&s->body[body], sim->positions);
+    double size = 0, weight = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    for (int r = 0; r < 3; r++) size = fmax(size, q.high[r] - q.low[r]);
+    return brio__body_mass(s, body) * (weight > 0 ? weight : 9.8) * size;
+}
+
+/* From sorted contacts to one row for each two owners, the nearest first. */
+static void group(BrioSim *sim, const Insides *in, BrioStart *start)
+{
+    const BrioSystem *s = sim->system;
+    for (int64_t i = 0; i < in->count;) {
+        int64_t end = i;
+        while (end < in->count && in->at[end].key == in->at[i].key) end++;
+        BrioStartPair pair = {.owner = {(int)(in->at[i].key >> 32), (int)(uint32_t)in->at[i].key},
+                              .contacts = end - i,
+                              .gap = in->at[i].gap};
+        start->pair[start->pairs++] = pair;
+        start->contacts += end - i;
+        for (int k = 0; k < 2; k++) {
+            double lift = pair.owner[k] < s->body_count ? lift_of(sim, pair.owner[k]) : INFINITY;
+            if (!(lift > 0) || (start->lifted >= 0 && lift >= start->lift)) continue;
+            start->lift = lift;
+            start->lifted = pair.owner[k];
+        }
+        i = end;
+    }
+    qsort(start->pair, (size_t)start->pairs, sizeof *start->pair, by_gap);
+}
+
+BrioStatus brio__sim_start(BrioSim *sim, BrioStart *start)
+{
+    const BrioSystem *s = sim->system;
+    Insides in = {0};
+    *start = (BrioStart){.lifted = -1};
+    if (!s->barrier) return BRIO_OK;
+    start->dhat = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT];
+    collect(sim, start->dhat, &in);
+    if (in.count == 0) return BRIO_OK;
+    in.room = in.count;
+    in.at = brio__alloc((size_t)in.room, sizeof *in.at);
+    start->pair = brio__alloc((size_t)in.room, sizeof *start->pair);
+    if (in.at && start->pair) {
+        BrioLedger ledger;
+        collect(sim, start->dhat, &in);
+        qsort(in.at, (size_t)in.count, sizeof *in.at, by_key);
+        group(sim, &in, start);
+        brio__ledger(sim, &ledger);
+        start->energy = ledger.contact;
+    }
+    brio__free(in.at);
+    if (start->pairs > 0) return BRIO_OK;
+    brio__sim_start_free(start);
+    return BRIO_ERROR_MEMORY;
+}
+
+void brio__sim_start_free(BrioStart *start)
+{
+    brio__free(start->pair);
+    *start = (BrioStart){.lifted = -1};
+}
+
+bool brio__start_matters(const BrioStart *start)
+{
+    for (int i = 0; i < start->pairs; i++)
+        if (start->pair[i].owner[0] != start->pair[i].owner[1] &&
+            start->pair[i].gap < PRESSED * start->dhat)
+            return true;
+    return start->lifted >= 0 && start->energy > SEEN * start->lift;
+}
+
+const char *brio__owner_name(const BrioSystem *s, int owner)
+{
+    return owner < s->body_count ? s->body[owner].name : s->obstacle[owner - s->body_count].name;
+}
+
+/* snprintf to the end of a text, as far as there is room. */
+static void append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+void brio__start_text(const BrioSystem *s, const BrioStart *start, char *text, size_t size)
+{
+    text[0] = 0;
+    append(text, size, "%d pair%s of bodies begin%s inside contact.dhat = %.3g m: ", start->pairs,
+           start->pairs == 1 ? "" : "s", start->pairs == 1 ? "s" : "", start->dhat);
+    for (int i = 0; i < BRIO_MIN(start->pairs, BRIO_START_SHOWN); i++) {
+        const BrioStartPair *p = &start->pair[i];
+        append(text, size, "%s\"%.24s\" and ", i ? ", " : "", brio__owner_name(s, p->owner[0]));
+        if (p->owner[0] == p->owner[1])
+            append(text, size, "itself");
+        else
+            append(text, size, "\"%.24s\"", brio__owner_name(s, p->owner[1]));
+        append(text, size, " %.2g of it apart (%lld contact%s)", p->gap / start->dhat,
+               (long long)p->contacts, p->contacts == 1 ? "" : "s");
+    }
+    if (start->pairs > BRIO_START_SHOWN)
+        append(text, size, " and %d more", start->pairs - BRIO_START_SHOWN);
+    append(text, size, "; the barrier holds %.3g J", start->energy);
+    if (start->lifted >= 0)
+        append(text, size, ", %.2g of what lifts \"%.24s\" by its size",
+               start->energy / start->lift, s->body[start->lifted].name);
+}
+
+bool brio__sim_pressed_text(BrioSim *sim, char *text, size_t size)
+{
+    BrioStart start;
+    if (sim->system->partition || brio__sim_start(sim, &start) != BRIO_OK) return false;
+    bool matters = brio__start_matters(&start);
+    if (matters) {
+        brio__start_text(sim->system, &start, text, size);
+        append(text, size, "%s", BRIO_START_REMEDY);
+    }
+    brio__sim_start_free(&start);
+    return matters;
 }

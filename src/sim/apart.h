@@ -8,8 +8,38 @@
  * near that rounding decides whether they touch. Passes where nothing forbids contact. */
 BrioStatus brio__sim_check_apart(BrioSim *sim, const double *x, BrioError *error);
 
-/* Whether the state begins with a barrier that is compressed to less than half of dhat: a sentence
- * with both names. The energy that it holds becomes motion. */
+/* Two bodies, or a body and an obstacle (counted on after the bodies), or a body and itself, that
+ * begin nearer than dhat. */
+typedef struct BrioStartPair {
+    int owner[2];
+    int64_t contacts; /* pairs of their surfaces */
+    double gap;       /* m: the smallest distance, without thickness */
+} BrioStartPair;
+
+/* What the barriers hold in a state. */
+typedef struct BrioStart {
+    int pairs;
+    BrioStartPair *pair; /* the nearest first */
+    int64_t contacts;
+    double dhat, energy; /* m; J, of all barriers */
+    double lift;         /* J: what lifts `lifted`, the lightest of the bodies, by its size */
+    int lifted;          /* -1: none */
+} BrioStart;
+
+enum { BRIO_START_SHOWN = 3 }; /* pairs that a sentence names */
+/* What ends the sentence where something has to be done. */
+#define BRIO_START_REMEDY ", which throws them apart: take contact.start: relax, or move them apart"
+
+BrioStatus brio__sim_start(BrioSim *sim, BrioStart *start);
+void brio__sim_start_free(BrioStart *start);
+/* Whether that becomes motion that is seen: two bodies that are nearer than half of dhat, or a
+ * hundredth of what lifts a body by its size. */
+bool brio__start_matters(const BrioStart *start);
+/* A sentence with the nearest pairs and the energy. */
+void brio__start_text(const BrioSystem *system, const BrioStart *start, char *text, size_t size);
+const char *brio__owner_name(const BrioSystem *system, int owner);
+
+/* Whether the state begins with barriers that become motion: the sentence with its remedy. */
 bool brio__sim_pressed_text(BrioSim *sim, char *text, size_t size);
 
 #endif
