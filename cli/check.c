@@ -274,12 +274,14 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     }
     if (count > SHOWN && !json) printf("    and %lld more\n", (long long)(count - SHOWN));
     if (json) brio__json_close(json, ']');
-    if (count) {
+    if (count && s->barrier && s->start == BRIO_START_UNTANGLE) {
+        if (!json) printf("    contact.start: untangle parts them, see below\n");
+    } else if (count) {
         bool forbidden = brio__exact_forbidden(s);
         find(found, forbidden, "%lld pairs of edges and triangles intersect in the first state%s",
              (long long)count,
              forbidden ? ": bodies with contact must begin apart; move them by "
-                         "bodies.N.transform.translate"
+                         "bodies.N.transform.translate, or take contact.start: untangle"
                        : "; without contact they do not feel each other");
         code = write_intersections(picture->name, picture->force, x, list, stored);
         if (code == EXIT_DONE && !json)
@@ -327,6 +329,27 @@ static void check_start(BrioSim *sim, BrioJson *json, Findings *found)
     brio__sim_start_free(&start);
 }
 
+/* What untangling has moved. */
+static void show_untangled(const BrioSim *sim, BrioJson *json)
+{
+    const BrioUntangled *r = &sim->untangled;
+    char text[160];
+    if (sim->system->start != BRIO_START_UNTANGLE) return;
+    brio__untangled_text(sim->system, r, text, sizeof text);
+    if (!json) {
+        printf("  untangled      %lld intersections: moved %s; proved by the exact test\n",
+               (long long)r->before, text);
+        return;
+    }
+    brio__json_open(json, "untangled", '{');
+    brio__json_integer(json, "intersections", r->before);
+    brio__json_integer(json, "left", r->after);
+    brio__json_integer(json, "moved_bodies", r->moved);
+    brio__json_real(json, "largest_shift", r->shift);
+    brio__json_text(json, "body", r->vertex < 0 ? "" : sim->system->body[r->part].name);
+    brio__json_close(json, '}');
+}
+
 static void advise(BrioScene *scene, BrioJson *json, Findings *found)
 {
     BrioSim *sim = NULL;
@@ -342,6 +365,7 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
         brio_sim_free(sim);
         return;
     }
+    show_untangled(sim, json);
     check_start(sim, json, found);
     int64_t iterations;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);

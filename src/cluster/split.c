@@ -358,6 +358,8 @@ static void split_terms(Split *w)
     to->barrier = s->barrier;
     to->epsv = s->epsv;
     to->friction_iterations = s->friction_iterations;
+    to->start = s->start;
+    to->relax_time = s->relax_time;
     to->contact_params = to->param_count;
     to->param_count += BRIO_CONTACT_PARAMS;
     for (int i = 0; i < s->body_count; i++) {

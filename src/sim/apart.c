@@ -130,6 +130,70 @@ BrioStatus brio__sim_check_apart(BrioSim *sim, const double *x, BrioError *error
     return find(sim, x, &nearest) && nearest.gap > 0 ? refuse(sim, &nearest, error) : BRIO_OK;
 }
 
+const char *brio__owner_name(const BrioSystem *s, int owner)
+{
+    return owner < s->body_count ? s->body[owner].name : s->obstacle[owner - s->body_count].name;
+}
+
+/* snprintf to the end of a text, as far as there is room. */
+static void append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- bodies that intersect -------------------------------------------------------------- */
+
+static BrioStatus refuse_tangle(const BrioSystem *s, const BrioUntangled *r, BrioError *error)
+{
+    char names[320] = "";
+    for (int i = 0; i < r->left_count; i++) {
+        append(names, sizeof names, "%s\"%.24s\" and ", i ? ", " : "",
+               brio__owner_name(s, r->left[i][0]));
+        if (r->left[i][0] == r->left[i][1])
+            append(names, sizeof names, "itself");
+        else
+            append(names, sizeof names, "\"%.24s\"", brio__owner_name(s, r->left[i][1]));
+    }
+    if (r->after == 0)
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact.start: untangle leaves %lld vertices behind an obstacle",
+                           (long long)r->behind);
+    return brio__error(error, BRIO_ERROR_INPUT,
+                       "contact.start: untangle cannot part %s: %lld of %lld intersections are "
+                       "left; move them apart by hand, or exclude them from contact",
+                       names, (long long)r->after, (long long)r->before);
+}
+
+BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error)
+{
+    const BrioSystem *s = sim->system;
+    BrioUntangled *r = &sim->untangled;
+    char text[160];
+    *r = (BrioUntangled){.vertex = -1};
+    if (s->start != BRIO_START_UNTANGLE || !s->barrier || sim->state->step > 0) return BRIO_OK;
+    if (s->partition || s->rod_count)
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED, "contact.start: untangle does not go with %s",
+            s->partition ? "several processes" : "rods, whose lengths it would change");
+    const double *param = sim->state->param + s->contact_params;
+    double *x = sim->world, margin = param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
+    memcpy(x, brio__sim_world(sim), 3 * (size_t)s->vertex_count * sizeof *x);
+    BRIO_CHECK(brio__system_untangle(s, sim->state, margin, x, r));
+    if (r->after || r->behind) return refuse_tangle(s, r, error);
+    if (r->vertex < 0) return BRIO_OK;
+    for (int i = 0; i < s->body_count; i++)
+        BRIO_CHECK(brio__sim_set_vertices(sim, i, x + 3 * s->body[i].first, sim->state->q, error));
+    brio__untangled_text(s, r, text, sizeof text);
+    brio__log(BRIO_LOG_INFO, "untangled %lld intersections: moved %s", (long long)r->before, text);
+    return BRIO_OK;
+}
+
 /* ---- what begins inside dhat ------------------------------------------------------------ */
 
 /* One contact: the two that it is of, as a number to sort by, and its distance. */
@@ -282,23 +346,6 @@ bool brio__start_matters(const BrioStart *start)
             start->pair[i].gap < PRESSED * start->dhat)
             return true;
     return start->lifted >= 0 && start->energy > SEEN * start->lift;
-}
-
-const char *brio__owner_name(const BrioSystem *s, int owner)
-{
-    return owner < s->body_count ? s->body[owner].name : s->obstacle[owner - s->body_count].name;
-}
-
-/* snprintf to the end of a text, as far as there is room. */
-static void append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
-    va_end(arguments);
 }
 
 void brio__start_text(const BrioSystem *s, const BrioStart *start, char *text, size_t size)

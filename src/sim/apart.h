@@ -4,6 +4,10 @@
 
 #include "sim.h"
 
+/* Moves bodies that intersect apart, if contact.start asks for it, and keeps the report. Fails,
+ * with the names of those that it could not part. */
+BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error);
+
 /* Fails, with both names, if surfaces at the world positions x intersect, or if two of them are so
  * near that rounding decides whether they touch. Passes where nothing forbids contact. */
 BrioStatus brio__sim_check_apart(BrioSim *sim, const double *x, BrioError *error);

@@ -114,6 +114,8 @@ struct BrioSystem {
     double epsv; /* m/s: speed below which friction holds */
     /* how often friction takes its normal forces in a solve; 0: until its force stays */
     int friction_iterations;
+    BrioContactStart start; /* what happens to bodies that begin too close */
+    double relax_time;      /* s: in which barriers grow to dhat */
     /* coefficients of pairs of owners (bodies, then obstacles), a full matrix; NULL: all zero */
     double *friction;
     bool *excluded; /* pairs of owners that do not see each other, likewise; NULL: none */
