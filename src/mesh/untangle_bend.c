@@ -149,29 +149,40 @@ static bool comes_in(BrioUntangler *u, int a, int b)
     return deepest[0] < deepest[1];
 }
 
-static bool meet(const BrioUntangler *u, int a, int b)
+/* The ordered pairs of parts that meet, sorted, each once: their number. */
+static int64_t list_pairs(const BrioUntangler *u, uint64_t *key)
 {
-    for (int64_t i = 0; i < u->count; i++)
-        if ((u->found[i].owner[0] == a && u->found[i].owner[1] == b) ||
-            (u->found[i].owner[0] == b && u->found[i].owner[1] == a))
-            return true;
-    return false;
+    int64_t count = 0, kept = 0;
+    for (int64_t i = 0; i < u->count; i++) {
+        uint64_t a = (uint32_t)u->found[i].owner[0], b = (uint32_t)u->found[i].owner[1];
+        if (a == b) continue;
+        key[count++] = a << 32 | b;
+        key[count++] = b << 32 | a;
+    }
+    qsort(key, (size_t)count, sizeof *key, brio__ascending_keys);
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || key[i] != key[i - 1]) key[kept++] = key[i];
+    return kept;
 }
 
 static BrioStatus push_within(BrioUntangler *u)
 {
     const BrioTangle *t = u->t;
-    for (int a = 0; a < t->part_count; a++)
-        for (int b = 0; b < t->part_count; b++) {
-            int64_t blocked;
-            if (a == b || t->part[a].motion != BRIO_TANGLE_BENDS || !u->closed[b] || !meet(u, a, b))
-                continue;
-            BRIO_CHECK(collect_blocked(u, a, b, &blocked));
-            join(u, a, blocked);
-            classify(u, a, b);
-            push_side(u, a, b, comes_in(u, a, b) ? 0 : 1);
-        }
-    return BRIO_OK;
+    uint64_t *key = brio__alloc(2 * (size_t)u->count + 1, sizeof *key);
+    BrioStatus status = key ? BRIO_OK : BRIO_ERROR_MEMORY;
+    int64_t pairs = key ? list_pairs(u, key) : 0;
+    for (int64_t i = 0; status == BRIO_OK && i < pairs; i++) {
+        int a = (int)(key[i] >> 32), b = (int)(uint32_t)key[i];
+        int64_t blocked;
+        if (t->part[a].motion != BRIO_TANGLE_BENDS || !u->closed[b]) continue;
+        status = collect_blocked(u, a, b, &blocked);
+        if (status != BRIO_OK) break;
+        join(u, a, blocked);
+        classify(u, a, b);
+        push_side(u, a, b, comes_in(u, a, b) ? 0 : 1);
+    }
+    brio__free(key);
+    return status;
 }
 
 /* ---- edges and triangles ---------------------------------------------------------------- */
