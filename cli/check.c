@@ -307,6 +307,7 @@ static void check_start(BrioSim *sim, BrioJson *json, Findings *found)
         brio__json_open(json, "start", '{');
         brio__json_integer(json, "contacts", start.contacts);
         brio__json_real(json, "energy", start.energy);
+        brio__json_real(json, "dhat_factor", brio__sim_relaxed(sim));
         brio__json_open(json, "pairs", '[');
         for (int i = 0; i < start.pairs; i++) {
             brio__json_open(json, NULL, '{');
@@ -325,6 +326,10 @@ static void check_start(BrioSim *sim, BrioJson *json, Findings *found)
     } else if (start.pairs && !json) {
         brio__start_text(s, &start, text, sizeof text);
         printf("  start          %s\n", text);
+        if (brio__sim_relaxed(sim) < 1)
+            printf("    contact.start: barriers begin without force, at %.2g of dhat, and grow "
+                   "within %g s\n",
+                   brio__sim_relaxed(sim), s->relax_time);
     }
     brio__sim_start_free(&start);
 }

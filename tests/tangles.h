@@ -218,4 +218,28 @@ static void prove(BrioSim *sim)
     if (!brio__exact_fine(&report)) fail_msg("%s", text);
 }
 
+/* What is parted moves no farther than the depth of the overlap asks for, within the limit of each
+ * case, and is proved by the exact test. What is not is refused by name: NULL. */
+static inline BrioSim *untangle_as_told(const Tangle *t)
+{
+    BrioError error = {0};
+    double start = brio__seconds();
+    BrioSim *sim = untangle(t, &error);
+    if (!sim) {
+        print_message("%-42s refused: %s\n", t->name, error.message);
+        assert_true(t->most < 0);
+        assert_non_null(strstr(error.message, "cannot part \"b\" and \"block\""));
+        return NULL;
+    }
+    const BrioUntangled *r = &sim->untangled;
+    double min = ledger(sim).min_distance;
+    print_message("%-42s %4lld intersections, largest shift %.5f m, %s%.2g dhat apart, %.2f s\n",
+                  t->name, (long long)r->before, r->shift, isnan(min) ? "> " : "",
+                  isnan(min) ? 1 : min / 5e-4, brio__seconds() - start);
+    prove(sim);
+    assert_true(r->shift <= t->most);
+    assert_true((t->most > 0) == (r->shift > 0));
+    return sim;
+}
+
 #endif

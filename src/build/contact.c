@@ -187,6 +187,7 @@ BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)
     s->friction_iterations = b->contact.friction_iterations;
     s->start = b->contact.start;
     s->relax_time = b->contact.relax_time;
+    s->dhat = b->contact.dhat;
     for (int k = 0; k < b->analytic_count; k++) {
         BrioTerm *term;
         const BrioFormulaPlan *analytic = &b->analytic[k];

@@ -23,6 +23,9 @@
 /* Of what lifts a body by its own size: so much energy of the barriers is seen as motion. */
 #define SEEN 0.01
 
+/* How much dhat grows in a step at most: the energy that this adds falls with its third power. */
+#define FASTEST 1.5
+
 /* The pair that is nearest to touching, and what it lacks. */
 typedef struct Nearest {
     BrioLimit limit;
@@ -194,6 +197,27 @@ BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error)
     return BRIO_OK;
 }
 
+/* ---- dhat of the state --------------------------------------------------------------------- */
+
+static double dhat_now(const BrioSim *sim)
+{
+    return sim->state->param[sim->system->contact_params + BRIO_CONTACT_DHAT];
+}
+
+/* Of surfaces and of obstacles with a formula. */
+static void set_dhat(BrioSim *sim, double dhat)
+{
+    const BrioSystem *s = sim->system;
+    sim->state->param[s->contact_params + BRIO_CONTACT_DHAT] = dhat;
+    for (int k = 0; k < s->analytic_count; k++)
+        sim->state->param[s->term[s->analytic_term + k].params + BRIO_CONTACT_DHAT] = dhat;
+}
+
+static bool relaxes(const BrioSim *sim)
+{
+    return sim->system->barrier && sim->system->start != BRIO_START_STRICT;
+}
+
 /* ---- what begins inside dhat ------------------------------------------------------------ */
 
 /* One contact: the two that it is of, as a number to sort by, and its distance. */
@@ -204,6 +228,7 @@ typedef struct Inside {
 
 typedef struct Insides {
     int64_t count, room;
+    double min; /* m */
     Inside *at; /* NULL: only count */
 } Insides;
 
@@ -211,6 +236,7 @@ static void add_inside(const BrioSystem *s, Insides *in, int64_t vertex, int oth
 {
     int owner = brio__system_owner(s, vertex);
     uint64_t low = (uint64_t)BRIO_MIN(owner, other), high = (uint64_t)BRIO_MAX(owner, other);
+    in->min = fmin(in->min, gap);
     if (in->count++ < in->room) in->at[in->count - 1] = (Inside){low << 32 | high, gap};
 }
 
@@ -254,6 +280,7 @@ static void collect(BrioSim *sim, double dhat, Insides *in)
 {
     const double *x = brio__sim_world(sim);
     in->count = 0;
+    in->min = INFINITY;
     if (sim->system->surface) collect_pairs(sim, x, in);
     collect_formulas(sim, x, dhat, in);
 }
@@ -307,20 +334,17 @@ static void group(BrioSim *sim, const Insides *in, BrioStart *start)
     qsort(start->pair, (size_t)start->pairs, sizeof *start->pair, by_gap);
 }
 
-BrioStatus brio__sim_start(BrioSim *sim, BrioStart *start)
+/* The pairs at the present dhat. */
+static BrioStatus find_start(BrioSim *sim, BrioStart *start)
 {
-    const BrioSystem *s = sim->system;
     Insides in = {0};
-    *start = (BrioStart){.lifted = -1};
-    if (!s->barrier) return BRIO_OK;
-    start->dhat = sim->state->param[s->contact_params + BRIO_CONTACT_DHAT];
+    BrioLedger ledger;
     collect(sim, start->dhat, &in);
     if (in.count == 0) return BRIO_OK;
     in.room = in.count;
     in.at = brio__alloc((size_t)in.room, sizeof *in.at);
     start->pair = brio__alloc((size_t)in.room, sizeof *start->pair);
     if (in.at && start->pair) {
-        BrioLedger ledger;
         collect(sim, start->dhat, &in);
         qsort(in.at, (size_t)in.count, sizeof *in.at, by_key);
         group(sim, &in, start);
@@ -331,6 +355,18 @@ BrioStatus brio__sim_start(BrioSim *sim, BrioStart *start)
     if (start->pairs > 0) return BRIO_OK;
     brio__sim_start_free(start);
     return BRIO_ERROR_MEMORY;
+}
+
+BrioStatus brio__sim_start(BrioSim *sim, BrioStart *start)
+{
+    *start = (BrioStart){.lifted = -1};
+    if (!sim->system->barrier) return BRIO_OK;
+    double now = dhat_now(sim);
+    start->dhat = relaxes(sim) ? sim->system->dhat : now;
+    set_dhat(sim, start->dhat);
+    BrioStatus status = find_start(sim, start);
+    set_dhat(sim, now);
+    return status;
 }
 
 void brio__sim_start_free(BrioStart *start)
@@ -374,7 +410,8 @@ void brio__start_text(const BrioSystem *s, const BrioStart *start, char *text, s
 bool brio__sim_pressed_text(BrioSim *sim, char *text, size_t size)
 {
     BrioStart start;
-    if (sim->system->partition || brio__sim_start(sim, &start) != BRIO_OK) return false;
+    if (sim->system->partition || relaxes(sim) || brio__sim_start(sim, &start) != BRIO_OK)
+        return false;
     bool matters = brio__start_matters(&start);
     if (matters) {
         brio__start_text(sim->system, &start, text, size);
@@ -382,4 +419,50 @@ bool brio__sim_pressed_text(BrioSim *sim, char *text, size_t size)
     }
     brio__sim_start_free(&start);
     return matters;
+}
+
+/* ---- barriers that grow ----------------------------------------------------------------- */
+
+double brio__sim_relaxed(const BrioSim *sim)
+{
+    return relaxes(sim) ? dhat_now(sim) / sim->system->dhat : 1;
+}
+
+void brio__sim_relax_begin(BrioSim *sim)
+{
+    Insides in = {0};
+    if (!relaxes(sim) || sim->state->step > 0) return;
+    collect(sim, dhat_now(sim), &in);
+    double min = brio__partition_min(sim->system->partition, in.min);
+    /* what touches is refused by others */
+    if (min > 0 && min < dhat_now(sim)) set_dhat(sim, min);
+}
+
+double brio__sim_relax_step(BrioSim *sim, double h)
+{
+    double now = dhat_now(sim), full = sim->system->dhat;
+    if (!relaxes(sim) || now == full || sim->state->step == 0) return now;
+    double left = sim->system->relax_time - sim->state->time;
+    double factor = left > h ? fmin(FASTEST, pow(full / now, h / left)) : FASTEST;
+    set_dhat(sim, fmin(full, factor * now));
+    return now;
+}
+
+void brio__sim_relax_stepped(BrioSim *sim, double before, bool done)
+{
+    double now = dhat_now(sim), energy;
+    if (now == before) return;
+    energy = done ? brio__sim_energy(sim) : 0;
+    set_dhat(sim, before);
+    if (!done) return;
+    brio__sim_add(sim, energy - brio__sim_energy(sim));
+    set_dhat(sim, now);
+}
+
+void brio__sim_relax_end(BrioSim *sim)
+{
+    if (!relaxes(sim) || dhat_now(sim) == sim->system->dhat) return;
+    double before = brio__sim_energy(sim);
+    set_dhat(sim, sim->system->dhat);
+    brio__sim_book(sim, before);
 }

@@ -12,6 +12,24 @@ BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error);
  * near that rounding decides whether they touch. Passes where nothing forbids contact. */
 BrioStatus brio__sim_check_apart(BrioSim *sim, const double *x, BrioError *error);
 
+/* contact.start: relax, or what untangling leaves. At the start, dhat becomes the smallest distance
+ * that there is, so that no barrier acts. It then grows, by a constant factor per time:
+ *
+ *     dhat(t + h) = dhat(t) min(1.5, (dhat/dhat(t))^(h/(relax_time - t))),
+ *
+ * from the second step on. The rule knows the state only, so that runs resume. What the growth adds
+ * to the energy is booked as work from outside, P(q', dhat') - P(q', dhat) at the end q' of the
+ * step: there bodies have given way, as they would if barriers grew slowly. */
+void brio__sim_relax_begin(BrioSim *sim);
+/* Before a step of size h, and after it, with what the first has returned; a step that failed
+ * leaves dhat as it was. */
+double brio__sim_relax_step(BrioSim *sim, double h);
+void brio__sim_relax_stepped(BrioSim *sim, double before, bool done);
+/* At once. */
+void brio__sim_relax_end(BrioSim *sim);
+/* dhat of the state as a fraction of what it grows to. */
+double brio__sim_relaxed(const BrioSim *sim);
+
 /* Two bodies, or a body and an obstacle (counted on after the bodies), or a body and itself, that
  * begin nearer than dhat. */
 typedef struct BrioStartPair {
@@ -34,6 +52,7 @@ enum { BRIO_START_SHOWN = 3 }; /* pairs that a sentence names */
 /* What ends the sentence where something has to be done. */
 #define BRIO_START_REMEDY ", which throws them apart: take contact.start: relax, or move them apart"
 
+/* Also where contact relaxes: what the barriers would hold at once. */
 BrioStatus brio__sim_start(BrioSim *sim, BrioStart *start);
 void brio__sim_start_free(BrioStart *start);
 /* Whether that becomes motion that is seen: two bodies that are nearer than half of dhat, or a

@@ -264,7 +264,9 @@ static BrioStatus fill(BrioSim *sim, const BrioSimDef *def, const BrioIntegrator
                                     def->damping_count, sim->state, &sim->stepper));
     sim->stepper->traits = traits;
     BRIO_CHECK(brio__sim_untangle(sim, error));
-    return brio__sim_check_apart(sim, brio__sim_world(sim), error);
+    BRIO_CHECK(brio__sim_check_apart(sim, brio__sim_world(sim), error));
+    brio__sim_relax_begin(sim);
+    return BRIO_OK;
 }
 
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
@@ -374,7 +376,10 @@ BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
     char text[600];
     if (sim->state->step == 0 && brio__sim_pressed_text(sim, text, sizeof text))
         brio__log(BRIO_LOG_WARNING, "%s", text);
-    return brio__sim_report(sim, brio__stepper_advance(sim->stepper, sim->state, h), error);
+    double dhat = brio__sim_relax_step(sim, h);
+    BrioStatus status = brio__stepper_advance(sim->stepper, sim->state, h);
+    brio__sim_relax_stepped(sim, dhat, status == BRIO_OK);
+    return brio__sim_report(sim, status, error);
 }
 
 void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user)
@@ -387,6 +392,7 @@ static BrioStatus settle(BrioSim *sim)
 {
     BrioStepper *s = sim->stepper;
     BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 1};
+    brio__sim_relax_end(sim);
     brio_state_assign(s->state, sim->state);
     s->reason[0] = 0;
     s->iterations = s->halvings = 0;

@@ -116,6 +116,7 @@ struct BrioSystem {
     int friction_iterations;
     BrioContactStart start; /* what happens to bodies that begin too close */
     double relax_time;      /* s: in which barriers grow to dhat */
+    double dhat;            /* m: to which; the state has what it is now */
     /* coefficients of pairs of owners (bodies, then obstacles), a full matrix; NULL: all zero */
     double *friction;
     bool *excluded; /* pairs of owners that do not see each other, likewise; NULL: none */
