@@ -220,24 +220,35 @@ static bool relaxes(const BrioSim *sim)
 
 /* ---- what begins inside dhat ------------------------------------------------------------ */
 
-/* One contact: the two that it is of, as a number to sort by, and its distance. */
-typedef struct Inside {
-    uint64_t key;
-    double gap;
-} Inside;
-
+/* Pairs by their owners, in a table of no more than a step may have on the stack. */
+enum { SLOTS = 2 * BRIO_START_PAIRS };
 typedef struct Insides {
-    int64_t count, room;
-    double min; /* m */
-    Inside *at; /* NULL: only count */
+    double min;          /* m: the smallest distance of all */
+    BrioStart *start;    /* NULL: only the smallest distance */
+    int16_t slot[SLOTS]; /* 1 + the place in start->pair; 0: free */
 } Insides;
 
 static void add_inside(const BrioSystem *s, Insides *in, int64_t vertex, int other, double gap)
 {
-    int owner = brio__system_owner(s, vertex);
-    uint64_t low = (uint64_t)BRIO_MIN(owner, other), high = (uint64_t)BRIO_MAX(owner, other);
+    BrioStart *start = in->start;
     in->min = fmin(in->min, gap);
-    if (in->count++ < in->room) in->at[in->count - 1] = (Inside){low << 32 | high, gap};
+    if (!start) return;
+    int owner = brio__system_owner(s, vertex);
+    int a = BRIO_MIN(owner, other), b = BRIO_MAX(owner, other);
+    int at = (int)(((uint32_t)a * 2654435761u + (uint32_t)b * 40503u) % SLOTS);
+    start->contacts++;
+    for (;; at = (at + 1) % SLOTS) {
+        if (!in->slot[at]) break;
+        BrioStartPair *pair = &start->pair[in->slot[at] - 1];
+        if (pair->owner[0] != a || pair->owner[1] != b) continue;
+        pair->contacts++;
+        pair->gap = fmin(pair->gap, gap);
+        return;
+    }
+    start->more |= start->pairs == BRIO_START_PAIRS;
+    if (start->more) return;
+    start->pair[start->pairs++] = (BrioStartPair){{a, b}, 1, gap};
+    in->slot[at] = (int16_t)start->pairs;
 }
 
 static void collect_pairs(BrioSim *sim, const double *x, Insides *in)
@@ -279,17 +290,9 @@ static void collect_formulas(const BrioSim *sim, const double *x, double dhat, I
 static void collect(BrioSim *sim, double dhat, Insides *in)
 {
     const double *x = brio__sim_world(sim);
-    in->count = 0;
     in->min = INFINITY;
     if (sim->system->surface) collect_pairs(sim, x, in);
     collect_formulas(sim, x, dhat, in);
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const Inside *x = a, *y = b;
-    if (x->key != y->key) return x->key < y->key ? -1 : 1;
-    return (x->gap > y->gap) - (x->gap < y->gap);
 }
 
 static int by_gap(const void *a, const void *b)
@@ -311,68 +314,39 @@ static double lift_of(BrioSim *sim, int body)
     return brio__body_mass(s, body) * (weight > 0 ? weight : 9.8) * size;
 }
 
-/* From sorted contacts to one row for each two owners, the nearest first. */
-static void group(BrioSim *sim, const Insides *in, BrioStart *start)
+/* The lightest of the bodies, by what lifts it. */
+static void find_lightest(BrioSim *sim, BrioStart *start)
 {
-    const BrioSystem *s = sim->system;
-    for (int64_t i = 0; i < in->count;) {
-        int64_t end = i;
-        while (end < in->count && in->at[end].key == in->at[i].key) end++;
-        BrioStartPair pair = {.owner = {(int)(in->at[i].key >> 32), (int)(uint32_t)in->at[i].key},
-                              .contacts = end - i,
-                              .gap = in->at[i].gap};
-        start->pair[start->pairs++] = pair;
-        start->contacts += end - i;
-        for (int k = 0; k < 2; k++) {
-            double lift = pair.owner[k] < s->body_count ? lift_of(sim, pair.owner[k]) : INFINITY;
-            if (!(lift > 0) || (start->lifted >= 0 && lift >= start->lift)) continue;
-            start->lift = lift;
-            start->lifted = pair.owner[k];
-        }
-        i = end;
+    for (int i = 0; i < 2 * start->pairs; i++) {
+        int owner = start->pair[i / 2].owner[i % 2];
+        double lift = owner < sim->system->body_count ? lift_of(sim, owner) : 0;
+        if (!(lift > 0) || (start->lifted >= 0 && lift >= start->lift)) continue;
+        start->lift = lift;
+        start->lifted = owner;
     }
-    qsort(start->pair, (size_t)start->pairs, sizeof *start->pair, by_gap);
 }
 
-/* The pairs at the present dhat. */
-static BrioStatus find_start(BrioSim *sim, BrioStart *start)
+void brio__sim_start(BrioSim *sim, BrioStart *start)
 {
-    Insides in = {0};
+    start->pairs = 0;
+    start->contacts = 0;
+    start->energy = start->lift = 0;
+    start->lifted = -1;
+    start->more = false;
+    if (!sim->system->barrier) return;
+    Insides in = {.start = start};
     BrioLedger ledger;
-    collect(sim, start->dhat, &in);
-    if (in.count == 0) return BRIO_OK;
-    in.room = in.count;
-    in.at = brio__alloc((size_t)in.room, sizeof *in.at);
-    start->pair = brio__alloc((size_t)in.room, sizeof *start->pair);
-    if (in.at && start->pair) {
-        collect(sim, start->dhat, &in);
-        qsort(in.at, (size_t)in.count, sizeof *in.at, by_key);
-        group(sim, &in, start);
-        brio__ledger(sim, &ledger);
-        start->energy = ledger.contact;
-    }
-    brio__free(in.at);
-    if (start->pairs > 0) return BRIO_OK;
-    brio__sim_start_free(start);
-    return BRIO_ERROR_MEMORY;
-}
-
-BrioStatus brio__sim_start(BrioSim *sim, BrioStart *start)
-{
-    *start = (BrioStart){.lifted = -1};
-    if (!sim->system->barrier) return BRIO_OK;
     double now = dhat_now(sim);
     start->dhat = relaxes(sim) ? sim->system->dhat : now;
     set_dhat(sim, start->dhat);
-    BrioStatus status = find_start(sim, start);
+    collect(sim, start->dhat, &in);
+    if (start->pairs > 0) {
+        brio__ledger(sim, &ledger);
+        start->energy = ledger.contact;
+        find_lightest(sim, start);
+        qsort(start->pair, (size_t)start->pairs, sizeof *start->pair, by_gap);
+    }
     set_dhat(sim, now);
-    return status;
-}
-
-void brio__sim_start_free(BrioStart *start)
-{
-    brio__free(start->pair);
-    *start = (BrioStart){.lifted = -1};
 }
 
 bool brio__start_matters(const BrioStart *start)
@@ -387,8 +361,9 @@ bool brio__start_matters(const BrioStart *start)
 void brio__start_text(const BrioSystem *s, const BrioStart *start, char *text, size_t size)
 {
     text[0] = 0;
-    append(text, size, "%d pair%s of bodies begin%s inside contact.dhat = %.3g m: ", start->pairs,
-           start->pairs == 1 ? "" : "s", start->pairs == 1 ? "s" : "", start->dhat);
+    append(text, size, "%s%d pair%s of bodies begin%s inside contact.dhat = %.3g m: ",
+           start->more ? "more than " : "", start->pairs, start->pairs == 1 ? "" : "s",
+           start->pairs == 1 ? "s" : "", start->dhat);
     for (int i = 0; i < BRIO_MIN(start->pairs, BRIO_START_SHOWN); i++) {
         const BrioStartPair *p = &start->pair[i];
         append(text, size, "%s\"%.24s\" and ", i ? ", " : "", brio__owner_name(s, p->owner[0]));
@@ -410,15 +385,12 @@ void brio__start_text(const BrioSystem *s, const BrioStart *start, char *text, s
 bool brio__sim_pressed_text(BrioSim *sim, char *text, size_t size)
 {
     BrioStart start;
-    if (sim->system->partition || relaxes(sim) || brio__sim_start(sim, &start) != BRIO_OK)
-        return false;
-    bool matters = brio__start_matters(&start);
-    if (matters) {
-        brio__start_text(sim->system, &start, text, size);
-        append(text, size, "%s", BRIO_START_REMEDY);
-    }
-    brio__sim_start_free(&start);
-    return matters;
+    if (sim->system->partition || relaxes(sim)) return false;
+    brio__sim_start(sim, &start);
+    if (!brio__start_matters(&start)) return false;
+    brio__start_text(sim->system, &start, text, size);
+    append(text, size, "%s", BRIO_START_REMEDY);
+    return true;
 }
 
 /* ---- barriers that grow ----------------------------------------------------------------- */

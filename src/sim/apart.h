@@ -38,23 +38,25 @@ typedef struct BrioStartPair {
     double gap;       /* m: the smallest distance, without thickness */
 } BrioStartPair;
 
+/* how many of them are told from each other, and how many a sentence names */
+enum { BRIO_START_PAIRS = 512, BRIO_START_SHOWN = 3 };
+
 /* What the barriers hold in a state. */
 typedef struct BrioStart {
     int pairs;
-    BrioStartPair *pair; /* the nearest first */
+    BrioStartPair pair[BRIO_START_PAIRS]; /* the nearest first */
+    bool more;                            /* than there is room for */
     int64_t contacts;
     double dhat, energy; /* m; J, of all barriers */
     double lift;         /* J: what lifts `lifted`, the lightest of the bodies, by its size */
     int lifted;          /* -1: none */
 } BrioStart;
 
-enum { BRIO_START_SHOWN = 3 }; /* pairs that a sentence names */
 /* What ends the sentence where something has to be done. */
 #define BRIO_START_REMEDY ", which throws them apart: take contact.start: relax, or move them apart"
 
 /* Also where contact relaxes: what the barriers would hold at once. */
-BrioStatus brio__sim_start(BrioSim *sim, BrioStart *start);
-void brio__sim_start_free(BrioStart *start);
+void brio__sim_start(BrioSim *sim, BrioStart *start);
 /* Whether that becomes motion that is seen: two bodies that are nearer than half of dhat, or a
  * hundredth of what lifts a body by its size. */
 bool brio__start_matters(const BrioStart *start);
