@@ -1,6 +1,8 @@
 /* Bodies that begin too close or intersect: untangled and proved, or refused by name. */
 #include "program.h"
 
+#include "memory.h"
+
 #include "mesh/measure.h"
 #include "mesh/repair.h"
 #include "sim/apart.h"
@@ -56,6 +58,48 @@ static void only_positions(void **unused)
     assert_true(ledger(sim[0]).elastic < 1e-12);
     brio_set_threads(1);
     for (int i = 0; i < 2; i++) brio_sim_free(sim[i]);
+}
+
+/* Each allocation fails once: refused for want of memory, and nothing is left behind. */
+static void failing_memory(void **unused)
+{
+    (void)unused;
+    Memory memory;
+    static const char *const names[] = {"cloth dips into a ball", "boxes by 1 %"};
+    int64_t count = 0;
+    for (size_t i = 0; i < BRIO_COUNT(names); i++) {
+        BrioSim *sim = untangle(find_tangle(names[i]), NULL);
+        const BrioSystem *s = sim->system;
+        size_t bytes = 3 * (size_t)s->vertex_count * sizeof(double);
+        double *x = malloc(bytes), *start = malloc(bytes);
+        BrioUntangled report;
+        /* back to where they intersect */
+        const double *rest = s->surface->rest;
+        memcpy(start, brio__sim_world(sim), bytes);
+        for (int32_t v = 0; v < s->surface->vertex_count; v++)
+            memcpy(start + 3 * (int64_t)s->surface->vertex[v], rest + 3 * (int64_t)v,
+                   3 * sizeof *rest);
+        for (int64_t k = 0;; k++) {
+            memcpy(x, start, bytes);
+            memory_start(&memory, k, false);
+            BrioStatus status = brio__system_untangle(s, sim->state, 5e-4, x, &report);
+            brio_set_allocator(NULL);
+            assert_int_equal(memory.live, 0);
+            if (!memory.failed) {
+                assert_int_equal(status, BRIO_OK);
+                assert_true(report.before > 0 && report.after == 0);
+                break;
+            }
+            assert_int_equal(status, BRIO_ERROR_MEMORY);
+            assert_memory_equal(x, start, bytes);
+            count++;
+        }
+        free(x);
+        free(start);
+        brio_sim_free(sim);
+    }
+    print_message("%lld allocations failed once each\n", (long long)count);
+    assert_true(count > 40);
 }
 
 /* ---- what begins inside dhat ------------------------------------------------------------ */
@@ -259,9 +303,10 @@ int main(void)
     brio_set_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_tangles),    cmocka_unit_test(steps),
-        cmocka_unit_test(only_positions), cmocka_unit_test(named),
-        cmocka_unit_test(relaxed),        cmocka_unit_test(resumed),
-        cmocka_unit_test(checked),        cmocka_unit_test(repair_soup),
-        cmocka_unit_test(repair_tets),    cmocka_unit_test(repair_program)};
+        cmocka_unit_test(only_positions), cmocka_unit_test(failing_memory),
+        cmocka_unit_test(named),          cmocka_unit_test(relaxed),
+        cmocka_unit_test(resumed),        cmocka_unit_test(checked),
+        cmocka_unit_test(repair_soup),    cmocka_unit_test(repair_tets),
+        cmocka_unit_test(repair_program)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

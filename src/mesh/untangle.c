@@ -138,6 +138,7 @@ static BrioStatus create(BrioUntangler *u)
     u->closed = brio__calloc(parts, sizeof *u->closed);
     u->whole = brio__calloc(parts, sizeof *u->whole);
     u->start = brio__alloc(3 * n, sizeof(double));
+    if (u->start) memcpy(u->start, u->t->x, 3 * (n - 1) * sizeof(double));
     u->trial = brio__alloc(3 * n, sizeof(double));
     u->best = brio__alloc(3 * n, sizeof(double));
     u->push = brio__alloc(3 * n, sizeof(double));
@@ -149,7 +150,6 @@ static BrioStatus create(BrioUntangler *u)
     if (!u->closed || !u->whole || !u->start || !u->trial || !u->best || !u->push || !u->next ||
         !u->normal || !u->weight || !u->set || !u->root)
         return BRIO_ERROR_MEMORY;
-    memcpy(u->start, u->t->x, 3 * (n - 1) * sizeof(double));
     BRIO_CHECK(create_intersector(u));
     BRIO_CHECK(describe_parts(u));
     BRIO_CHECK(create_sides(u));
