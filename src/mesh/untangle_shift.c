@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    ROUNDS = 12,    /* of all pairs: a part that moves may meet a third */
+    ROUNDS = 40,    /* of all pairs: a part that moves may meet a third */
     NORMALS = 24,   /* of triangles that are tried */
     AROUND = 48,    /* directions all around */
     BISECTIONS = 12 /* of the way: 2^-12 */
@@ -25,6 +25,8 @@ typedef struct Pair {
     int a, b;
     BrioIntersector in;
     double share[2]; /* how much of the way each goes */
+    bool walled;     /* a wall was in the way */
+    int32_t *near;   /* the triangles of `in`, if not all */
 } Pair;
 
 typedef struct Best {
@@ -72,7 +74,9 @@ static bool in_front(const Pair *p)
 static bool apart(Pair *p, const double direction[3], double way)
 {
     put(p, direction, way, p->u->trial);
-    return in_front(p) && !brio__intersector_any(&p->in, p->u->trial);
+    bool front = in_front(p);
+    p->walled |= !front;
+    return front && !brio__intersector_any(&p->in, p->u->trial);
 }
 
 /* ---- one direction ---------------------------------------------------------------------- */
@@ -187,7 +191,67 @@ static void try_about(Pair *p, double angle, Best *best)
     }
 }
 
-static void try_all(Pair *p, Best *best)
+/* The box of a part's vertices, and `room` around it. */
+static void box_of(const BrioTangle *t, int part, double room, double low[3], double high[3])
+{
+    for (int r = 0; r < 3; r++) low[r] = INFINITY, high[r] = -INFINITY;
+    for (int64_t v = t->part[part].first; v < t->part[part].first + t->part[part].count; v++)
+        for (int r = 0; r < 3; r++) {
+            low[r] = fmin(low[r], t->x[3 * v + r] - room);
+            high[r] = fmax(high[r], t->x[3 * v + r] + room);
+        }
+}
+
+/* The triangles of one part that touch a box, into `near`: their number. */
+static int64_t near_box(const BrioTangle *t, int part, const double low[3], const double high[3],
+                        int32_t *near)
+{
+    const BrioTanglePart *p = &t->part[part];
+    int64_t count = 0;
+    for (int64_t k = 0; k < p->triangle_count; k++) {
+        const int32_t *c = p->triangle + 3 * k;
+        bool outside = false;
+        for (int r = 0; r < 3; r++) {
+            double x = t->x[3 * (p->first + c[0]) + r], y = t->x[3 * (p->first + c[1]) + r];
+            double z = t->x[3 * (p->first + c[2]) + r];
+            outside |= fmin(x, fmin(y, z)) > high[r] || fmax(x, fmax(y, z)) < low[r];
+        }
+        if (!outside) memcpy(near + 3 * count++, c, 3 * sizeof *c);
+    }
+    return count;
+}
+
+/* From now on no way is longer than this: only triangles that come as near as that count. */
+static BrioStatus narrow(Pair *p, double way)
+{
+    const BrioTangle *t = p->u->t;
+    BrioExactPart part[2];
+    BrioIntersector in;
+    double low[3], high[3];
+    if (p->b < 0 || p->near) return BRIO_OK;
+    int64_t room = t->part[p->a].triangle_count + t->part[p->b].triangle_count;
+    int32_t *near = p->near = brio__alloc(3 * (size_t)room + 1, sizeof *near);
+    if (!near) return BRIO_ERROR_MEMORY;
+    for (int k = 0; k < 2; k++) {
+        const BrioTanglePart *from = &t->part[moving(p, k)];
+        box_of(t, moving(p, 1 - k), 1.0001 * way, low, high);
+        int64_t count = near_box(t, moving(p, k), low, high, near);
+        part[k] = (BrioExactPart){.first = from->first,
+                                  .triangle_count = count,
+                                  .triangle = near,
+                                  .edge_count = from->triangle_count ? 0 : from->edge_count,
+                                  .edge = from->edge};
+        near += 3 * count;
+    }
+    BRIO_CHECK(brio__intersector_create(part, 2, &in));
+    in.excluded = not_these;
+    in.context = p;
+    brio__intersector_free(&p->in);
+    p->in = in;
+    return BRIO_OK;
+}
+
+static BrioStatus try_all(Pair *p, Best *best)
 {
     const BrioTangle *t = p->u->t;
     double a[3], b[3] = {0}, n[3];
@@ -197,28 +261,33 @@ static void try_all(Pair *p, Best *best)
     brio__subtract3(a, b, n);
     if (p->b >= 0) try_both(p, n, best);
     for (int r = 0; r < 3; r++) try_both(p, (double[3]){r == 0, r == 1, r == 2}, best);
+    if (best->found) BRIO_CHECK(narrow(p, best->way + t->margin));
     for (int k = 0; k < AROUND; k++) { /* on a spiral of equal areas */
         double y = 1 - (2 * k + 1.0) / AROUND, radius = sqrt(1 - y * y);
         double turn = 2.399963229728653 * k;
         try_direction(p, (double[3]){radius * cos(turn), y, radius * sin(turn)}, best);
     }
+    return BRIO_OK;
 }
 
-static void search(Pair *p, Best *best)
+static BrioStatus search(Pair *p, Best *best)
 {
     static const double shares[3][2] = {{0.5, 0.5}, {1, 0}, {0, 1}};
     const bool *whole = p->u->whole;
     for (int k = 0; k < 3; k++) {
         if ((shares[k][0] > 0 && !whole[p->a]) || (shares[k][1] > 0 && (p->b < 0 || !whole[p->b])))
             continue;
+        /* going alone is longer than sharing, but for walls */
+        if (k > 0 && best->found && best->share[0] == 0.5 && !p->walled) break;
         memcpy(p->share, shares[k], sizeof p->share);
-        try_all(p, best);
+        BRIO_CHECK(try_all(p, best));
     }
-    if (!best->found) return;
+    if (!best->found) return BRIO_OK;
     memcpy(p->share, best->share, sizeof p->share);
     try_about(p, 0.35, best);
     try_about(p, 0.14, best);
     try_about(p, 0.05, best);
+    return BRIO_OK;
 }
 
 /* ---- pairs ------------------------------------------------------------------------------ */
@@ -264,15 +333,17 @@ static BrioStatus part_pair(BrioUntangler *u, int a, int b, bool *parted)
     Pair p;
     Best best = {0};
     *parted = false;
-    BRIO_CHECK(open_pair(u, a, b, &p));
+    BrioStatus status = open_pair(u, a, b, &p);
+    if (status != BRIO_OK) return status;
     /* another pair may have moved these apart */
     if (brio__intersector_any(&p.in, u->trial)) {
-        search(&p, &best);
-        if (best.found) go(&p, &best);
-        *parted = best.found;
+        status = search(&p, &best);
+        *parted = status == BRIO_OK && best.found;
+        if (*parted) go(&p, &best);
     }
     brio__intersector_free(&p.in);
-    return BRIO_OK;
+    brio__free(p.near);
+    return status;
 }
 
 /* What is behind a wall goes in front of it. */

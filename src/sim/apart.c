@@ -25,6 +25,9 @@
 
 /* How much dhat grows in a step at most: the energy that this adds falls with its third power. */
 #define FASTEST 1.5
+/* Of dhat: how little it may be at first. Barriers that are thinner carry nothing; the energy of
+ * those that are pressed then is the square of this less than with dhat. */
+#define THINNEST 0.01
 
 /* The pair that is nearest to touching, and what it lacks. */
 typedef struct Nearest {
@@ -407,7 +410,7 @@ void brio__sim_relax_begin(BrioSim *sim)
     collect(sim, dhat_now(sim), &in);
     double min = brio__partition_min(sim->system->partition, in.min);
     /* what touches is refused by others */
-    if (min > 0 && min < dhat_now(sim)) set_dhat(sim, min);
+    if (min > 0 && min < dhat_now(sim)) set_dhat(sim, fmax(min, THINNEST * dhat_now(sim)));
 }
 
 double brio__sim_relax_step(BrioSim *sim, double h)

@@ -13,7 +13,8 @@ BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error);
 BrioStatus brio__sim_check_apart(BrioSim *sim, const double *x, BrioError *error);
 
 /* contact.start: relax, or what untangling leaves. At the start, dhat becomes the smallest distance
- * that there is, so that no barrier acts. It then grows, by a constant factor per time:
+ * that there is, so that no barrier acts, or a hundredth of dhat if that is more. It then grows, by
+ * a constant factor per time:
  *
  *     dhat(t + h) = dhat(t) min(1.5, (dhat/dhat(t))^(h/(relax_time - t))),
  *
