@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define TOUCHING (1024 * 0x1p-53) /* of the largest coordinate, as sim/apart.c has it */
+
 typedef struct Walls {
     const BrioSystem *system;
     const BrioState *state;
@@ -71,7 +73,9 @@ static double depth(const void *context, int64_t vertex, const double x[3], doub
         if (element < 0) continue;
         if (term->energy->params > BRIO_CONTACT_THICKNESS)
             thickness = w->state->param[term->params + BRIO_CONTACT_THICKNESS];
-        double d = thickness - distance_at(term, w->state, element, x, n);
+        /* what rounding cannot tell from touching is behind */
+        double size = fmax(fabs(x[0]), fmax(fabs(x[1]), fabs(x[2])));
+        double d = thickness + TOUCHING * size - distance_at(term, w->state, element, x, n);
         if (!(d > deepest)) continue;
         deepest = d;
         memcpy(out, n, sizeof n);

@@ -18,6 +18,9 @@
  * keeps, since it counts the coordinates of the step as well. */
 #define TOUCHING (1024 * 0x1p-53)
 
+/* Of dhat: how far bodies that touch are pressed into each other, to be untangled. */
+#define PRESS 1e-5
+
 /* Of dhat: so near, a barrier holds more energy than what rests on it ever gives it. */
 #define PRESSED 0.5
 /* Of what lifts a body by its own size: so much energy of the barriers is seen as motion. */
@@ -176,30 +179,6 @@ static BrioStatus refuse_tangle(const BrioSystem *s, const BrioUntangled *r, Bri
                        names, (long long)r->after, (long long)r->before);
 }
 
-BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error)
-{
-    const BrioSystem *s = sim->system;
-    BrioUntangled *r = &sim->untangled;
-    char text[160];
-    *r = (BrioUntangled){.vertex = -1};
-    if (s->start != BRIO_START_UNTANGLE || !s->barrier || sim->state->step > 0) return BRIO_OK;
-    if (s->partition || s->rod_count)
-        return brio__error(
-            error, BRIO_ERROR_UNSUPPORTED, "contact.start: untangle does not go with %s",
-            s->partition ? "several processes" : "rods, whose lengths it would change");
-    const double *param = sim->state->param + s->contact_params;
-    double *x = sim->world, margin = param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
-    memcpy(x, brio__sim_world(sim), 3 * (size_t)s->vertex_count * sizeof *x);
-    BRIO_CHECK(brio__system_untangle(s, sim->state, margin, x, r));
-    if (r->after || r->behind) return refuse_tangle(s, r, error);
-    if (r->vertex < 0) return BRIO_OK;
-    for (int i = 0; i < s->body_count; i++)
-        BRIO_CHECK(brio__sim_set_vertices(sim, i, x + 3 * s->body[i].first, sim->state->q, error));
-    brio__untangled_text(s, r, text, sizeof text);
-    brio__log(BRIO_LOG_INFO, "untangled %lld intersections: moved %s", (long long)r->before, text);
-    return BRIO_OK;
-}
-
 /* ---- dhat of the state --------------------------------------------------------------------- */
 
 static double dhat_now(const BrioSim *sim)
@@ -350,6 +329,64 @@ void brio__sim_start(BrioSim *sim, BrioStart *start)
         qsort(start->pair, (size_t)start->pairs, sizeof *start->pair, by_gap);
     }
     set_dhat(sim, now);
+}
+
+static void centre_of(const double *x, int64_t first, int64_t count, double c[3])
+{
+    c[0] = c[1] = c[2] = 0;
+    for (int64_t v = first; v < first + count; v++)
+        for (int r = 0; r < 3; r++) c[r] += x[3 * v + r] / (double)count;
+}
+
+/* World positions; bodies that rounding cannot tell from touching do not intersect there. Pressed
+ * into each other a little, they do, and are parted like others. */
+static void positions_to_part(BrioSim *sim, double *x)
+{
+    const BrioSystem *s = sim->system;
+    BrioStart start;
+    brio__sim_start(sim, &start); /* the ledger takes sim->world too */
+    memcpy(x, brio__sim_world(sim), 3 * (size_t)s->vertex_count * sizeof *x);
+    for (int i = 0; i < start.pairs; i++) {
+        const BrioStartPair *p = &start.pair[i];
+        int other = p->owner[1] - s->body_count; /* an obstacle, or negative */
+        if (p->owner[0] == p->owner[1] || (other >= 0 && !s->obstacle[other].count)) continue;
+        const BrioBody *a = &s->body[p->owner[0]], *b = other < 0 ? &s->body[p->owner[1]] : NULL;
+        double from[3], to[3], way = PRESS * start.dhat;
+        if (p->gap > TOUCHING * largest(3 * (int)a->count, x + 3 * a->first)) continue;
+        centre_of(x, a->first, a->count, from);
+        centre_of(x, b ? b->first : s->obstacle[other].first,
+                  b ? b->count : s->obstacle[other].count, to);
+        double distance =
+            sqrt((to[0] - from[0]) * (to[0] - from[0]) + (to[1] - from[1]) * (to[1] - from[1]) +
+                 (to[2] - from[2]) * (to[2] - from[2]));
+        for (int64_t v = a->first; distance > 0 && v < a->first + a->count; v++)
+            for (int r = 0; s->map_start[v + 1] > s->map_start[v] && r < 3; r++)
+                x[3 * v + r] += way * (to[r] - from[r]) / distance;
+    }
+}
+
+BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error)
+{
+    const BrioSystem *s = sim->system;
+    BrioUntangled *r = &sim->untangled;
+    char text[160];
+    *r = (BrioUntangled){.vertex = -1};
+    if (s->start != BRIO_START_UNTANGLE || !s->barrier || sim->state->step > 0) return BRIO_OK;
+    if (s->partition || s->rod_count)
+        return brio__error(
+            error, BRIO_ERROR_UNSUPPORTED, "contact.start: untangle does not go with %s",
+            s->partition ? "several processes" : "rods, whose lengths it would change");
+    const double *param = sim->state->param + s->contact_params;
+    double *x = sim->world, margin = param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
+    positions_to_part(sim, x);
+    BRIO_CHECK(brio__system_untangle(s, sim->state, margin, x, r));
+    if (r->after || r->behind) return refuse_tangle(s, r, error);
+    if (r->vertex < 0) return BRIO_OK;
+    for (int i = 0; i < s->body_count; i++)
+        BRIO_CHECK(brio__sim_set_vertices(sim, i, x + 3 * s->body[i].first, sim->state->q, error));
+    brio__untangled_text(s, r, text, sizeof text);
+    brio__log(BRIO_LOG_INFO, "untangled %lld intersections: moved %s", (long long)r->before, text);
+    return BRIO_OK;
 }
 
 bool brio__start_matters(const BrioStart *start)
