@@ -23,6 +23,25 @@ static const Tangle *find_tangle(const char *name)
     return NULL;
 }
 
+/* Boxes that decimal numbers put on each other: refused, unless they are untangled. */
+static void touching(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "{contact: {type: ipc, dhat: 5e-4, kappa: 1e4, start: %s}, bodies: "
+        "[{name: a, " BOX SOLID "}, {name: b, " BOX AT(0.01, 0.1, 0.02) SOLID "}]}";
+    char text[2048];
+    BrioSim *sim = NULL;
+    int length = snprintf(text, sizeof text, scene, "strict");
+    assert_int_equal(brio_sim_parse(text, (size_t)length, "touching", &sim, NULL),
+                     BRIO_ERROR_INPUT);
+    sim = parse(scene, "untangle");
+    prove(sim);
+    assert_true(sim->untangled.shift > 2.4e-4 && sim->untangled.shift < 6e-4);
+    step(sim, 1);
+    brio_sim_free(sim);
+}
+
 /* They can be simulated from there, and stay apart. */
 static void steps(void **unused)
 {
@@ -303,10 +322,10 @@ int main(void)
     brio_set_threads(1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_tangles),    cmocka_unit_test(steps),
-        cmocka_unit_test(only_positions), cmocka_unit_test(failing_memory),
-        cmocka_unit_test(named),          cmocka_unit_test(relaxed),
-        cmocka_unit_test(resumed),        cmocka_unit_test(checked),
-        cmocka_unit_test(repair_soup),    cmocka_unit_test(repair_tets),
-        cmocka_unit_test(repair_program)};
+        cmocka_unit_test(touching),       cmocka_unit_test(only_positions),
+        cmocka_unit_test(failing_memory), cmocka_unit_test(named),
+        cmocka_unit_test(relaxed),        cmocka_unit_test(resumed),
+        cmocka_unit_test(checked),        cmocka_unit_test(repair_soup),
+        cmocka_unit_test(repair_tets),    cmocka_unit_test(repair_program)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -340,8 +340,9 @@ static void centre_of(const double *x, int64_t first, int64_t count, double c[3]
 
 /* World positions; bodies that rounding cannot tell from touching do not intersect there. Pressed
  * into each other a little, they do, and are parted like others. */
-static void positions_to_part(BrioSim *sim, double *x)
+static bool positions_to_part(BrioSim *sim, double sign, double *x)
 {
+    bool touching = false;
     const BrioSystem *s = sim->system;
     BrioStart start;
     brio__sim_start(sim, &start); /* the ledger takes sim->world too */
@@ -351,8 +352,9 @@ static void positions_to_part(BrioSim *sim, double *x)
         int other = p->owner[1] - s->body_count; /* an obstacle, or negative */
         if (p->owner[0] == p->owner[1] || (other >= 0 && !s->obstacle[other].count)) continue;
         const BrioBody *a = &s->body[p->owner[0]], *b = other < 0 ? &s->body[p->owner[1]] : NULL;
-        double from[3], to[3], way = PRESS * start.dhat;
+        double from[3], to[3], way = sign * PRESS * start.dhat;
         if (p->gap > TOUCHING * largest(3 * (int)a->count, x + 3 * a->first)) continue;
+        touching = true;
         centre_of(x, a->first, a->count, from);
         centre_of(x, b ? b->first : s->obstacle[other].first,
                   b ? b->count : s->obstacle[other].count, to);
@@ -363,6 +365,36 @@ static void positions_to_part(BrioSim *sim, double *x)
             for (int r = 0; s->map_start[v + 1] > s->map_start[v] && r < 3; r++)
                 x[3 * v + r] += way * (to[r] - from[r]) / distance;
     }
+    return touching;
+}
+
+/* Once with what touches pressed towards each other. What still touches, as links of a chain do, is
+ * pressed the other way; the shifts of both then add up to a bound of the largest. */
+static BrioStatus untangle(BrioSim *sim, BrioUntangled *r, BrioError *error)
+{
+    const BrioSystem *s = sim->system;
+    const double *param = sim->state->param + s->contact_params;
+    double *x = sim->world, margin = param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
+    for (int k = 0; k < 2; k++) {
+        BrioUntangled now;
+        bool touching = positions_to_part(sim, k ? -1 : 1, x);
+        if (k && !touching) break;
+        BRIO_CHECK(brio__system_untangle(s, sim->state, margin, x, &now));
+        if (now.vertex >= 0 && now.shift > r->shift) r->vertex = now.vertex, r->part = now.part;
+        r->before += now.before;
+        r->shift += now.shift;
+        r->moved = BRIO_MAX(r->moved, now.moved);
+        r->after = now.after;
+        r->behind = now.behind;
+        r->left_count = now.left_count;
+        memcpy(r->left, now.left, sizeof r->left);
+        if (r->after || r->behind) break;
+        if (now.vertex < 0) continue;
+        for (int i = 0; i < s->body_count; i++)
+            BRIO_CHECK(
+                brio__sim_set_vertices(sim, i, x + 3 * s->body[i].first, sim->state->q, error));
+    }
+    return BRIO_OK;
 }
 
 BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error)
@@ -376,14 +408,9 @@ BrioStatus brio__sim_untangle(BrioSim *sim, BrioError *error)
         return brio__error(
             error, BRIO_ERROR_UNSUPPORTED, "contact.start: untangle does not go with %s",
             s->partition ? "several processes" : "rods, whose lengths it would change");
-    const double *param = sim->state->param + s->contact_params;
-    double *x = sim->world, margin = param[BRIO_CONTACT_DHAT] + param[BRIO_CONTACT_THICKNESS];
-    positions_to_part(sim, x);
-    BRIO_CHECK(brio__system_untangle(s, sim->state, margin, x, r));
+    BRIO_CHECK(untangle(sim, r, error));
     if (r->after || r->behind) return refuse_tangle(s, r, error);
     if (r->vertex < 0) return BRIO_OK;
-    for (int i = 0; i < s->body_count; i++)
-        BRIO_CHECK(brio__sim_set_vertices(sim, i, x + 3 * s->body[i].first, sim->state->q, error));
     brio__untangled_text(s, r, text, sizeof text);
     brio__log(BRIO_LOG_INFO, "untangled %lld intersections: moved %s", (long long)r->before, text);
     return BRIO_OK;
