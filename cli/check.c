@@ -275,12 +275,14 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     }
     if (count > SHOWN && !json) printf("    and %lld more\n", (long long)(count - SHOWN));
     if (json) brio__json_close(json, ']');
-    if (count) {
+    if (count && s->barrier && s->start == BRIO_START_UNTANGLE) {
+        if (!json) printf("    contact.start: untangle parts them, see below\n");
+    } else if (count) {
         bool forbidden = brio__exact_forbidden(s);
         find(found, forbidden, "%lld pairs of edges and triangles intersect in the first state%s",
              (long long)count,
              forbidden ? ": bodies with contact must begin apart; move them by "
-                         "bodies.N.transform.translate"
+                         "bodies.N.transform.translate, or take contact.start: untangle"
                        : "; without contact they do not feel each other");
         code = write_intersections(picture->name, picture->force, x, list, stored);
         if (code == EXIT_DONE && !json)
@@ -292,11 +294,62 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     return code;
 }
 
-/* Whether a barrier begins compressed, so that bodies fly apart. */
-static void check_pressed(BrioSim *sim, Findings *found)
+/* What begins inside dhat, and whether that throws bodies apart. */
+static void check_start(BrioSim *sim, BrioJson *json, Findings *found)
 {
+    const BrioSystem *s = sim->system;
+    BrioStart start;
     char text[sizeof found->text[0]];
-    if (brio__sim_pressed_text(sim, text, sizeof text)) find(found, false, "%s", text);
+    brio__sim_start(sim, &start);
+    if (json) {
+        brio__json_open(json, "start", '{');
+        brio__json_integer(json, "contacts", start.contacts);
+        brio__json_real(json, "energy", start.energy);
+        brio__json_real(json, "dhat_factor", brio__sim_relaxed(sim));
+        brio__json_open(json, "pairs", '[');
+        for (int i = 0; i < start.pairs; i++) {
+            brio__json_open(json, NULL, '{');
+            for (int k = 0; k < 2; k++)
+                brio__json_text(json, k ? "b" : "a", brio__owner_name(s, start.pair[i].owner[k]));
+            brio__json_integer(json, "contacts", start.pair[i].contacts);
+            brio__json_real(json, "distance", start.pair[i].gap);
+            brio__json_real(json, "of_dhat", start.pair[i].gap / start.dhat);
+            brio__json_close(json, '}');
+        }
+        brio__json_close(json, ']');
+        brio__json_close(json, '}');
+    }
+    if (brio__sim_pressed_text(sim, text, sizeof text)) {
+        find(found, false, "%s", text);
+    } else if (start.pairs && !json) {
+        brio__start_text(s, &start, text, sizeof text);
+        printf("  start          %s\n", text);
+        if (brio__sim_relaxed(sim) < 1)
+            printf("    contact.start: barriers begin without force, at %.2g of dhat, and grow "
+                   "within %g s\n",
+                   brio__sim_relaxed(sim), s->relax_time);
+    }
+}
+
+/* What untangling has moved. */
+static void show_untangled(const BrioSim *sim, BrioJson *json)
+{
+    const BrioUntangled *r = &sim->untangled;
+    char text[160];
+    if (sim->system->start != BRIO_START_UNTANGLE) return;
+    brio__untangled_text(sim->system, r, text, sizeof text);
+    if (!json) {
+        printf("  untangled      %lld intersections: moved %s; proved by the exact test\n",
+               (long long)r->before, text);
+        return;
+    }
+    brio__json_open(json, "untangled", '{');
+    brio__json_integer(json, "intersections", r->before);
+    brio__json_integer(json, "left", r->after);
+    brio__json_integer(json, "moved_bodies", r->moved);
+    brio__json_real(json, "largest_shift", r->shift);
+    brio__json_text(json, "body", r->vertex < 0 ? "" : sim->system->body[r->part].name);
+    brio__json_close(json, '}');
 }
 
 static void advise(BrioScene *scene, BrioJson *json, Findings *found)
@@ -314,7 +367,8 @@ static void advise(BrioScene *scene, BrioJson *json, Findings *found)
         brio_sim_free(sim);
         return;
     }
-    check_pressed(sim, found);
+    show_untangled(sim, json);
+    check_start(sim, json, found);
     int64_t iterations;
     brio__system_positions(sim->system, sim->state, sim->state->q, sim->state->time, sim->world);
     /* not converged: the best so far */

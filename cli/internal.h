@@ -24,6 +24,7 @@
 #include "mesh/mesh.h"            /* mesh, check, import: reading and writing meshes */
 #include "mesh/quality.h"         /* check: sizes and shapes */
 #include "mesh/readers.h"         /* import: whole files */
+#include "mesh/repair.h"          /* mesh: faults of a mesh */
 #include "mesh/tetrahedralise.h"  /* mesh: tets by an outside program */
 #include "number.h"               /* numbers as text that reads back, whatever the locale */
 #include "output/film.h"          /* convert: motions as films */

@@ -1,4 +1,4 @@
-/* brio mesh: looks at meshes, converts them, and has surfaces filled with tets. */
+/* brio mesh: looks at meshes, converts and repairs them, and has surfaces filled with tets. */
 #include "commands.h"
 #include "progress.h"
 
@@ -174,6 +174,7 @@ typedef struct Given {
     int words;
     const char *out, *tool;
     double edge, quality;
+    double merge, gap; /* of repair; merge negative: not given */
     bool force, json, ascii, binary;
 } Given;
 
@@ -284,6 +285,103 @@ static int convert(const Given *g)
     return code;
 }
 
+/* ---- repair ----------------------------------------------------------------------------- */
+
+static void put_repair(const BrioRepair *r)
+{
+    const BrioUntangled *u = &r->untangled;
+    const struct {
+        int64_t count;
+        const char *one, *many;
+    } done[] = {
+        {r->merged, "vertex merged with another", "vertices merged with others"},
+        {r->degenerate, "element without size left out", "elements without size left out"},
+        {r->duplicate, "element that occurs twice left out", "elements that occur twice left out"},
+        {r->turned, "element turned around", "elements turned around"},
+        {r->unused, "vertex of no element left out", "vertices of no element left out"}};
+    int count = 0;
+    for (size_t i = 0; i < BRIO_COUNT(done); i++) {
+        if (!done[i].count) continue;
+        printf("  %lld %s\n", (long long)done[i].count,
+               done[i].count == 1 ? done[i].one : done[i].many);
+        count++;
+    }
+    if (u->before > u->after)
+        printf(
+            "  %lld of %lld intersections removed: vertices moved by up to %.4g m (vertex %lld)\n",
+            (long long)(u->before - u->after), (long long)u->before, u->shift,
+            (long long)u->vertex);
+    if (u->before && !u->after) puts("  no intersection is left: proved without rounding");
+    if (!count && !u->before) puts("  nothing to repair");
+    if (r->conflicts)
+        printf("  ! the surface has one side only: %lld edges cannot be oriented\n",
+               (long long)r->conflicts);
+    for (int i = 0; i < u->left_count; i++) {
+        int a = u->left[i][0], b = u->left[i][1];
+        if (a == b)
+            printf("  ! component %d still intersects itself\n", a);
+        else
+            printf("  ! components %d and %d still intersect\n", a, b);
+    }
+    if (u->after)
+        printf("  ! %lld intersections could not be removed: cut or remodel these places\n",
+               (long long)u->after);
+}
+
+static void repair_json(const char *name, const BrioRepair *r)
+{
+    BrioJson json = {.file = stdout};
+    brio__json_open(&json, NULL, '{');
+    brio__json_text(&json, "mesh", name);
+    brio__json_real(&json, "merge_distance", r->merge);
+    brio__json_integer(&json, "merged_vertices", r->merged);
+    brio__json_integer(&json, "degenerate", r->degenerate);
+    brio__json_integer(&json, "duplicate", r->duplicate);
+    brio__json_integer(&json, "turned", r->turned);
+    brio__json_integer(&json, "unoriented_edges", r->conflicts);
+    brio__json_integer(&json, "unused_vertices", r->unused);
+    brio__json_integer(&json, "components", r->components);
+    brio__json_integer(&json, "intersections_before", r->untangled.before);
+    brio__json_integer(&json, "intersections_after", r->untangled.after);
+    brio__json_real(&json, "largest_shift", r->untangled.shift);
+    brio__json_close(&json, '}');
+}
+
+static int repair(const Given *g)
+{
+    BrioMesh *mesh = NULL;
+    BrioError error = {0};
+    BrioRepair report;
+    const BrioMeshWriter *w;
+    const BrioRepairOptions options = {.merge = g->merge, .gap = g->gap};
+    int64_t twice;
+    if (g->words != 2 || !g->out)
+        return usage_error(&command_mesh, "which mesh, and where to? brio mesh repair IN -o OUT");
+    if (brio__mesh_writer(g->out, &w, &error) != BRIO_OK) return say_error(&error, EXIT_USAGE);
+    if (!g->force && access(g->out, F_OK) == 0)
+        return usage_error(&command_mesh,
+                           "%s is there already: give another name, or --force to replace it",
+                           g->out);
+    if (brio__mesh_read_broken(g->word[1], &twice, &mesh, &error) != BRIO_OK)
+        return say_error(&error, EXIT_USAGE);
+    int code = EXIT_DONE;
+    if (brio__mesh_repair(mesh, &options, &report, &error) != BRIO_OK) {
+        if (!error.file[0]) snprintf(error.file, sizeof error.file, "%s", g->word[1]);
+        code = say_error(&error, EXIT_USAGE);
+    } else {
+        report.degenerate += twice;
+        if (!g->json) printf("%s\n", g->word[1]);
+        (g->json ? repair_json(g->word[1], &report) : put_repair(&report));
+        /* single precision could bring intersections back */
+        Given exactly = *g;
+        if (w->single && !g->binary) exactly.ascii = true;
+        code = write_mesh(&exactly, g->out, mesh);
+        if (code == EXIT_DONE && report.untangled.after) code = EXIT_FAILED;
+    }
+    brio_mesh_free(mesh);
+    return code;
+}
+
 /* ---- tets ------------------------------------------------------------------------------- */
 
 bool watch_tetrahedralise(const char *tool, double seconds)
@@ -358,7 +456,7 @@ static int tetrahedralise(const Given *g)
 
 /* ---- command ---------------------------------------------------------------------------- */
 
-enum { OUT, FORCE, ASCII, BINARY, EDGE, QUALITY, WITH, JSON };
+enum { OUT, FORCE, ASCII, BINARY, EDGE, QUALITY, WITH, MERGE, GAP, JSON };
 
 static bool read_number(const char *option, const char *text, double min, double *value)
 {
@@ -379,11 +477,12 @@ static int run(int argc, char **argv)
         int (*run)(const Given *);
     } tasks[] = {{"info", info},
                  {"convert", convert},
+                 {"repair", repair},
                  {"tetrahedralise", tetrahedralise},
                  {"tetrahedralize", tetrahedralise}};
-    static const char *const names[] = {"info", "convert", "tetrahedralise"};
+    static const char *const names[] = {"info", "convert", "repair", "tetrahedralise"};
     Arguments a = {.command = &command_mesh, .argc = argc, .argv = argv, .at = 1};
-    Given g = {0};
+    Given g = {.merge = -1};
     for (int option; (option = argument_next(&a)) != ARGUMENT_END;) {
         switch (option) {
         case ARGUMENT_BAD: return a.exit;
@@ -404,6 +503,15 @@ static int run(int argc, char **argv)
             if (!read_number("--quality", a.value, BRIO_TET_QUALITY_MIN, &g.quality))
                 return EXIT_USAGE;
             break;
+        case MERGE:
+            if (strcmp(a.value, "0") == 0)
+                g.merge = 0;
+            else if (!read_number("--merge", a.value, 0, &g.merge))
+                return EXIT_USAGE;
+            break;
+        case GAP:
+            if (!read_number("--gap", a.value, 0, &g.gap)) return EXIT_USAGE;
+            break;
         case WITH:
             if (strcmp(a.value, "tetgen") && strcmp(a.value, "gmsh"))
                 return usage_error(a.command, "--with %s: expected tetgen or gmsh", a.value);
@@ -413,8 +521,8 @@ static int run(int argc, char **argv)
     }
     if (g.ascii && g.binary) return usage_error(a.command, "--ascii or --binary, not both");
     if (!g.words)
-        return usage_error(a.command,
-                           "what to do? info, convert or tetrahedralise; see `brio help mesh`");
+        return usage_error(
+            a.command, "what to do? info, convert, repair or tetrahedralise; see `brio help mesh`");
     for (size_t i = 0; i < BRIO_COUNT(tasks); i++)
         if (!strcmp(g.word[0], tasks[i].name)) return tasks[i].run(&g);
     return unknown_name(a.command, "task", g.word[0], names, (int)BRIO_COUNT(names));
@@ -435,15 +543,22 @@ static const Option options[] = {
                  "from 1.1; otherwise 1.4."},
     [WITH] = {"--with", 0, "tetgen|gmsh",
               "Of tetrahedralise: the program; otherwise tetgen, or gmsh if only that is there."},
+    [MERGE] = {"--merge", 0, "LENGTH",
+               "Of repair: vertices nearer than this become one; otherwise 1e-7 of the mesh's "
+               "size."},
+    [GAP] = {"--gap", 0, "LENGTH",
+             "Of repair: how far apart surfaces that intersected shall be; otherwise a thousandth "
+             "of the mean edge."},
     [JSON] = {"--json", 0, NULL, "What the mesh is like as one JSON object."},
     {0}};
 
 const Command command_mesh = {
     .name = "mesh",
-    .summary = "Look at a mesh, convert it to another format, fill a surface with tets.",
-    .synopsis =
-        "info FILE [--json]\nconvert IN OUT [--ascii|--binary] [--force]\ntetrahedralise SURFACE "
-        "-o BODY [--edge LENGTH] [--quality Q] [--with tetgen|gmsh] [--force] [--json]",
+    .summary = "Look at a mesh, convert it to another format, repair it, fill a surface with tets.",
+    .synopsis = "info FILE [--json]\nconvert IN OUT [--ascii|--binary] [--force]\nrepair IN -o OUT "
+                "[--merge LENGTH] [--gap LENGTH] "
+                "[--force] [--json]\ntetrahedralise SURFACE "
+                "-o BODY [--edge LENGTH] [--quality Q] [--with tetgen|gmsh] [--force] [--json]",
     .about = "Formats go by the extension: .obj, .off, .ply and .stl hold surfaces, .vtk, .vtu, "
              ".msh and .mesh also tets, .node and .ele (a pair, either name will do) "
              "only tets.\n"
@@ -454,15 +569,26 @@ const Command command_mesh = {
              "(decided without rounding).\n"
              "convert keeps all that the other format can hold and says what it left out; of a "
              "solid in a surface format that is the surface.\n"
+             "repair merges vertices that are in one place, leaves out elements without size, "
+             "elements that occur twice and vertices of no element, turns triangles so that "
+             "neighbours look to the same side and closed components outward, and moves vertices "
+             "until no surface intersects another or itself, as little as it can: components that "
+             "overlap are shifted as a whole, sheets and what meets itself are bent. It says what "
+             "it did and how far vertices moved. What is left is decided without rounding; where "
+             "it could not part surfaces, it names the components (counted from 0 in the order of "
+             "their first vertices), writes what it has and exits with 1. It closes no holes and "
+             "cuts nothing.\n"
              "tetrahedralise has a closed surface filled by tetgen or gmsh, which must be "
              "installed (Debian: apt-get install tetgen). Vertices of the surface come "
              "first, in their order; components inside of others are cavities. Open or "
              "intersecting surfaces are refused with the place. A scene does "
              "the same by itself for a body with `mesh: surface.obj` and `kind: solid`.\n"
-             "Exit code 0: done. 1: stopped, or not written. 2: a file is not valid, or cannot be "
+             "Exit code 0: done. 1: stopped, not written, or intersections are left. 2: a file is "
+             "not valid, or cannot be "
              "filled.",
     .options = options,
-    .examples = "brio mesh info bunny.obj\nbrio mesh convert bunny.ply bunny.stl\nbrio mesh "
+    .examples = "brio mesh info bunny.obj\nbrio mesh convert bunny.ply bunny.stl\nbrio mesh repair "
+                "jacket.obj -o jacket-repaired.obj\nbrio mesh "
                 "tetrahedralise bunny.obj -o bunny.msh --edge 0.02",
     .run = run,
 };

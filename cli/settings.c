@@ -47,7 +47,7 @@ static void contact_settings(const BrioScene *scene)
     printf("    dhat         %.4g m%s\n", param[BRIO_CONTACT_DHAT],
            given(scene, "contact", "dhat")
                ? ""
-               : ": a tenth of the shortest median edge, at most 1/500 of the smallest body");
+               : ": a tenth of the shortest median edge, at most 1/250 of the smallest body");
     if (given(scene, "contact", "kappa"))
         printf("    kappa        %.4g N/m\n", kappa[1]);
     else if (kappa[0] < kappa[1])

@@ -7,8 +7,8 @@
 
 #include <stdarg.h>
 
-static BrioSim *parse(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static BrioSim *parse(const char *format, ...)
+static inline BrioSim *parse(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static inline BrioSim *parse(const char *format, ...)
 {
     char text[8192], message[2048];
     va_list list;

@@ -302,10 +302,16 @@ BRIO_API BrioStatus brio_builder_rod(BrioBuilder *builder, int body_a, int32_t v
 /* For values that brio can choose itself, from meshes, masses and stiffness (docs/defaults.md). */
 #define BRIO_AUTO INFINITY
 
+/* What happens to bodies that begin too close. */
+typedef enum BrioContactStart {
+    BRIO_START_STRICT,  /* nothing: intersections are refused, barriers act at once */
+    BRIO_START_RELAX,   /* barriers begin without force and grow to dhat */
+    BRIO_START_UNTANGLE /* intersecting bodies are moved apart first, then as relax */
+} BrioContactStart;
 typedef struct BrioContactDef {
     /* "ipc", "cubic", "penalty" ...: `brio list laws`; NULL: ipc */
     const char *law;
-    /* m; BRIO_AUTO: a tenth of the shortest of the bodies' median edges, at most 1/500 of the size
+    /* m; BRIO_AUTO: a tenth of the shortest of the bodies' median edges, at most 1/250 of the size
      * of the smallest body */
     double dhat;
     /* m, of penalties: below this distance vertices push each other apart, those of one body if
@@ -320,8 +326,11 @@ typedef struct BrioContactDef {
     /* how often friction takes its normal forces in a solve: 1, at the start of the step only; 0,
      * until its force no longer changes */
     int friction_iterations;
+    BrioContactStart start;
+    double relax_time; /* s: how long the barriers take to grow to dhat; for relax and untangle */
 } BrioContactDef;
-BRIO_API BrioContactDef brio_default_contact(void); /* ipc, and all values BRIO_AUTO or 0 */
+/* ipc, strict, relax_time 0.1, and all other values BRIO_AUTO or 0 */
+BRIO_API BrioContactDef brio_default_contact(void);
 /* Without it, bodies meet planes only, by such barriers. */
 BRIO_API void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def);
 /* A plane that keeps vertices on the side that `normal` (of any length) points to. `name` may be
@@ -360,7 +369,7 @@ BRIO_API BrioStatus brio_builder_obstacle(BrioBuilder *builder, const BrioObstac
 BRIO_API BrioStatus brio_builder_friction(BrioBuilder *builder, int a, int b, double mu,
                                           BrioError *error);
 BRIO_API BrioStatus brio_builder_exclude(BrioBuilder *builder, int a, int b, BrioError *error);
-/* Refuses first states that touch a plane or are behind it. */
+/* Refuses first states that touch a plane or are behind it, unless contact untangles. */
 BRIO_API BrioStatus brio_builder_finish(BrioBuilder *builder, BrioSystem **system,
                                         BrioState **state, BrioError *error);
 

@@ -1,6 +1,6 @@
 /* What contact takes from the scene where its definition does not say it: dhat, epsv and kappa.
  *
- *     dhat  a tenth of the shortest of the bodies' median edges, at most 1/500 of the size of the
+ *     dhat  a tenth of the shortest of the bodies' median edges, at most 1/250 of the size of the
  *           smallest body,
  *     epsv  3e-4 of the speed after falling by the size of the smallest body,
  *     kappa by pair of owners (bodies, then obstacles), the smaller one of both:
@@ -99,10 +99,12 @@ BrioStatus brio__choose_lengths(BrioBuilder *b, BrioSystem *s)
         if (automatic(c->dhat)) c->dhat = brio__law_default(law, "dhat", 0);
         if (automatic(c->kappa)) c->kappa = brio__law_default(law, "kappa", 1e5);
     }
-    if (!automatic(c->dhat)) return BRIO_OK;
-    double median;
-    BRIO_CHECK(shortest_median(s, &median));
-    c->dhat = fmin(median / 10, size / 500);
+    if (automatic(c->dhat)) {
+        double median;
+        BRIO_CHECK(shortest_median(s, &median));
+        c->dhat = fmin(median / 10, size / 250);
+    }
+    s->dhat = c->dhat;
     return BRIO_OK;
 }
 

@@ -10,7 +10,8 @@
 
 BrioContactDef brio_default_contact(void)
 {
-    return (BrioContactDef){.law = "ipc", .dhat = BRIO_AUTO, .kappa = BRIO_AUTO, .epsv = BRIO_AUTO};
+    return (BrioContactDef){
+        .law = "ipc", .dhat = BRIO_AUTO, .kappa = BRIO_AUTO, .epsv = BRIO_AUTO, .relax_time = 0.1};
 }
 
 void brio_builder_contact(BrioBuilder *builder, const BrioContactDef *def)
@@ -67,6 +68,9 @@ static BrioStatus check_numbers(const BrioBuilder *b, BrioError *error)
                            "contact with thickness = %g m, mu = %g and epsv = %g m/s: none may be "
                            "negative, and epsv must be positive",
                            c->thickness, c->mu, c->epsv);
+    if (!(c->relax_time > 0) || isinf(c->relax_time))
+        return brio__error(error, BRIO_ERROR_INPUT,
+                           "contact with relax_time = %g s: it must be positive", c->relax_time);
     if (c->friction_iterations < 0)
         return brio__error(error, BRIO_ERROR_INPUT,
                            "contact with friction_iterations = %d: at least 1, or 0 for as many as "
@@ -170,6 +174,8 @@ BrioStatus brio__contact_terms(const BrioBuilder *b, BrioSystem *s)
     s->law = brio__law_find(b->contact.law);
     s->barrier = brio__contact_law(b)->traits & BRIO_LAW_FORBIDS;
     s->friction_iterations = b->contact.friction_iterations;
+    s->start = b->contact.start;
+    s->relax_time = b->contact.relax_time;
     for (int k = 0; k < b->analytic_count; k++) {
         BrioTerm *term;
         const BrioFormulaPlan *analytic = &b->analytic[k];
@@ -215,7 +221,7 @@ BrioStatus brio__build_surface(const BrioBuilder *b, BrioSystem *s, BrioError *e
 BrioStatus brio__check_distances(BrioBuilder *b, const BrioSystem *s, const BrioState *state,
                                  BrioError *error)
 {
-    if (s->analytic_count == 0 || !s->barrier) return BRIO_OK;
+    if (s->analytic_count == 0 || !s->barrier || s->start == BRIO_START_UNTANGLE) return BRIO_OK;
     double *x = brio__alloc(3 * (size_t)s->vertex_count, sizeof *x);
     if (!x) return brio__no_memory(error);
     BrioStatus status = BRIO_OK;

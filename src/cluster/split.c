@@ -359,6 +359,9 @@ static void split_terms(Split *w)
     to->epsv = s->epsv;
     to->fall_speed = s->fall_speed;
     to->friction_iterations = s->friction_iterations;
+    to->start = s->start;
+    to->relax_time = s->relax_time;
+    to->dhat = s->dhat;
     to->contact_params = to->param_count;
     to->param_count += BRIO_CONTACT_PARAMS;
     for (int i = 0; i < s->body_count; i++) {

@@ -62,7 +62,7 @@ typedef struct Law {
 #define BRIO_BARRIER_FIELDS(sentence) \
     {"kappa", BRIO_REAL, "N/m|auto", INFINITY, 1e-300, 1e15, 0, sentence}, \
     {"dhat", BRIO_REAL, "m|auto", INFINITY, 1e-300, 1e9, 0, \
-     "Distance below which the barrier acts; auto: a tenth of the median edge, at most 1/500 of " \
+     "Distance below which the barrier acts; auto: a tenth of the median edge, at most 1/250 of " \
      "the smallest body."}, \
     {"thickness", BRIO_REAL, "m", 0, 0, 1e9, 0, \
      "Distances count from there: surfaces stay that far apart at least."}

@@ -185,6 +185,7 @@ typedef struct Search {
     const double *x;
     int64_t pairs, count, room;
     BrioIntersection *found;
+    bool any; /* one is enough */
 } Search;
 
 static bool fixed(const BrioIntersector *in, const int32_t *vertex, int count)
@@ -271,7 +272,7 @@ static void search_all(BrioIntersector *in, Search *search)
     const BrioExactSurface *f = &in->surface;
     build_tree(&in->triangles, search->x);
     build_tree(&in->lines, search->x);
-    for (int64_t e = 0; e < f->edge_count; e++) {
+    for (int64_t e = 0; e < f->edge_count && !(search->any && search->count); e++) {
         bool edge_fixed = fixed(in, f->edge + 2 * e, 2);
         search_edge(search, e, edge_fixed, &in->triangles, 0);
         if (e >= f->line_first)
@@ -286,6 +287,13 @@ int64_t brio__intersector_find(BrioIntersector *in, const double *x, BrioInterse
     search_all(in, &search);
     if (pairs) *pairs = search.pairs;
     return search.count;
+}
+
+bool brio__intersector_any(BrioIntersector *in, const double *x)
+{
+    Search search = {.in = in, .x = x, .any = true};
+    search_all(in, &search);
+    return search.count > 0;
 }
 
 BrioStatus brio__intersector_create(const BrioExactPart *part, int count, BrioIntersector *in)

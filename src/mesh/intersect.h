@@ -69,6 +69,8 @@ void brio__intersector_free(BrioIntersector *in);
  * `pairs`, if not NULL: those whose boxes overlap, decided by predicates. Allocates nothing. */
 int64_t brio__intersector_find(BrioIntersector *in, const double *x, BrioIntersection *found,
                                int64_t room, int64_t *pairs);
+/* Whether there is one. */
+bool brio__intersector_any(BrioIntersector *in, const double *x);
 
 /* The triangles of a mesh by itself: every edge against every triangle without a common vertex;
  * owners are 0. -1: no memory. */

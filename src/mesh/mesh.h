@@ -92,6 +92,10 @@ bool brio__mesh_file_exists(const char *file);
 BrioStatus brio__mesh_parse(const char *file, const char *text, size_t size, BrioMesh **mesh,
                             BrioError *error);
 
+/* As brio_mesh_read, but elements that name a vertex twice are left out and counted. */
+BrioStatus brio__mesh_read_broken(const char *file, int64_t *count, BrioMesh **mesh,
+                                  BrioError *error);
+
 /* ---- writers ---------------------------------------------------------------------------- */
 
 /* What a format can hold, and its writer. TetGen's is a pair of files: `second` is the extension of

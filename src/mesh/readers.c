@@ -33,14 +33,21 @@ BrioStatus brio__draft_vertex(BrioDraft *draft, const BrioScan *scan, const doub
     return BRIO_OK;
 }
 
+/* Counts the elements that a mesh to be repaired loses; NULL: such a mesh is refused. */
+static _Thread_local int64_t *left_out;
+
 BrioStatus brio__draft_element(BrioDraft *draft, const BrioScan *scan, int corners,
                                const int32_t *vertices)
 {
     for (int i = 1; i < corners; i++)
-        for (int j = 0; j < i; j++)
-            if (vertices[i] == vertices[j])
+        for (int j = 0; j < i; j++) {
+            if (vertices[i] != vertices[j]) continue;
+            if (!left_out)
                 return brio__scan_error(scan, "this %s names the same vertex twice; remove the %s",
                                         brio__element_name(corners), brio__element_name(corners));
+            (*left_out)++;
+            return BRIO_OK;
+        }
     int64_t *count = draft->element_count + corners, *room = draft->element_room + corners;
     if (*count == *room) {
         int64_t more = BRIO_MAX((int64_t)256, 2 * *room);
@@ -381,5 +388,15 @@ BrioStatus brio_mesh_read(const char *file, BrioMesh **mesh, BrioError *error)
     BRIO_CHECK(brio__read_file(file, &text, &size, error));
     BrioStatus status = reader->read(file, text, size, mesh, error);
     brio__free(text);
+    return status;
+}
+
+BrioStatus brio__mesh_read_broken(const char *file, int64_t *count, BrioMesh **mesh,
+                                  BrioError *error)
+{
+    *count = 0;
+    left_out = count;
+    BrioStatus status = brio_mesh_read(file, mesh, error);
+    left_out = NULL;
     return status;
 }

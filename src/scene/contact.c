@@ -23,6 +23,15 @@ static const BrioKey contact_keys[] = {
                  "that it is late by a step; 0: until its force no longer changes. With quality: "
                  "preview the default is 1."),
      KEY_INTO(BrioContactDef, friction_iterations)},
+    {KEY_CHOICE("start", "strict|relax|untangle", BRIO_START_STRICT,
+                "What happens to bodies that begin too close. strict: intersections are refused, "
+                "and barriers act at once; relax: barriers begin without force and grow to dhat "
+                "within relax_time; untangle: bodies that intersect are moved apart first, as "
+                "little as possible, then as relax. For laws that forbid touching."),
+     KEY_INTO(BrioContactDef, start)},
+    {KEY_REAL("relax_time", "s", 0.1, KEY_POSITIVE, 1e9,
+              "How long barriers take to grow to dhat, if they have to."),
+     KEY_INTO(BrioContactDef, relax_time)},
     {KEY_LIST("friction", "Coefficients of single pairs."), KEY_WORDS("[]")},
     {KEY_LIST("exclude", "Pairs of bodies, materials or obstacles that pass through each other; "
                          "[a, a]: a body and itself."),

@@ -263,7 +263,10 @@ static BrioStatus fill(BrioSim *sim, const BrioSimDef *def, const BrioIntegrator
     BRIO_CHECK(brio__stepper_create(system, integrator, def->values, &def->solver, def->damping,
                                     def->damping_count, sim->state, &sim->stepper));
     sim->stepper->traits = traits;
-    return brio__sim_check_apart(sim, brio__sim_world(sim), error);
+    BRIO_CHECK(brio__sim_untangle(sim, error));
+    BRIO_CHECK(brio__sim_check_apart(sim, brio__sim_world(sim), error));
+    brio__sim_relax_begin(sim);
+    return BRIO_OK;
 }
 
 BrioStatus brio_sim_create(BrioSystem *system, BrioState *state, const BrioSimDef *def,
@@ -373,7 +376,10 @@ BrioStatus brio_sim_step_by(BrioSim *sim, double h, BrioError *error)
     char text[600];
     if (sim->state->step == 0 && brio__sim_pressed_text(sim, text, sizeof text))
         brio__log(BRIO_LOG_WARNING, "%s", text);
-    return brio__sim_report(sim, brio__stepper_advance(sim->stepper, sim->state, h), error);
+    double dhat = brio__sim_relax_step(sim, h);
+    BrioStatus status = brio__stepper_advance(sim->stepper, sim->state, h);
+    brio__sim_relax_stepped(sim, dhat, status == BRIO_OK);
+    return brio__sim_report(sim, status, error);
 }
 
 void brio_sim_watch(BrioSim *sim, BrioWatchFn *watch, void *user)
@@ -386,6 +392,7 @@ static BrioStatus settle(BrioSim *sim)
 {
     BrioStepper *s = sim->stepper;
     BrioObjective still = {.s = 1, .a = 1, .time = sim->state->time, .h = 1, .massless = 1};
+    brio__sim_relax_end(sim);
     brio_state_assign(s->state, sim->state);
     s->reason[0] = 0;
     s->iterations = s->halvings = 0;
@@ -433,8 +440,8 @@ void brio_sim_velocities(const BrioSim *sim, int body, double *v)
 
 /* Writes a body's vertex values into the coordinates that carry them one to one; of an affine body,
  * into those that come nearest. y and z of a body that moves along x only must be what they are. */
-static BrioStatus set_vertices(BrioSim *sim, int body, const double *values, double *coordinates,
-                               BrioError *error)
+BrioStatus brio__sim_set_vertices(BrioSim *sim, int body, const double *values, double *coordinates,
+                                  BrioError *error)
 {
     const BrioSystem *s = sim->system;
     if (body < 0 || body >= s->body_count)
@@ -475,7 +482,7 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x, BrioE
     if (s->out_of_memory)
         return refuse(sim, BRIO_ERROR_MEMORY, brio_status_text(BRIO_ERROR_MEMORY), error);
     memcpy(q, sim->state->q, (size_t)sim->state->coordinates * sizeof(double));
-    BRIO_CHECK(set_vertices(sim, body, x, q, error));
+    BRIO_CHECK(brio__sim_set_vertices(sim, body, x, q, error));
     if (!isfinite(potential_at(sim, q, NULL)))
         return refuse(sim, BRIO_STEP_REJECTED,
                       "these positions are forbidden: an element is inverted, or a contact touches",
@@ -492,7 +499,7 @@ BrioStatus brio_sim_set_positions(BrioSim *sim, int body, const double *x, BrioE
 BrioStatus brio_sim_set_velocities(BrioSim *sim, int body, const double *v, BrioError *error)
 {
     double before = brio__sim_energy(sim);
-    BRIO_CHECK(set_vertices(sim, body, v, sim->state->v, error));
+    BRIO_CHECK(brio__sim_set_vertices(sim, body, v, sim->state->v, error));
     brio__state_forget(sim->state);
     brio__sim_book(sim, before);
     return BRIO_OK;

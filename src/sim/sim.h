@@ -2,6 +2,7 @@
 #ifndef BRIO_SIM_H
 #define BRIO_SIM_H
 
+#include "../contact/untangle.h"
 #include "../integrate/stepper.h"
 
 struct BrioSim {
@@ -9,13 +10,19 @@ struct BrioSim {
     BrioState *state;
     BrioStepper *stepper;
     double h;
-    double *world;       /* scratch, 3 * vertex_count */
-    double *positions;   /* world positions, likewise */
-    double *term_energy; /* of the system's terms, of the last ledger */
+    double *world;           /* scratch, 3 * vertex_count */
+    double *positions;       /* world positions, likewise */
+    double *term_energy;     /* of the system's terms, of the last ledger */
+    BrioUntangled untangled; /* what was done to bodies that intersected at the start */
 };
 
 /* World positions of the state, valid until the next call. */
 const double *brio__sim_world(BrioSim *sim);
+
+/* Writes a body's vertex values into the coordinates that carry them; of an affine body, into those
+ * that come nearest. */
+BrioStatus brio__sim_set_vertices(BrioSim *sim, int body, const double *values, double *coordinates,
+                                  BrioError *error);
 
 /* Kinetic and potential energy, and what books its jump in `added` and in the target of energy
  * control: it is `before` no longer, because of something from outside. */

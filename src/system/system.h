@@ -116,6 +116,9 @@ struct BrioSystem {
     double epsv; /* m/s: speed below which friction holds */
     /* how often friction takes its normal forces in a solve; 0: until its force stays */
     int friction_iterations;
+    BrioContactStart start; /* what happens to bodies that begin too close */
+    double relax_time;      /* s: in which barriers grow to dhat */
+    double dhat;            /* m: to which; the state has what it is now */
     /* coefficients of pairs of owners (bodies, then obstacles), a full matrix; NULL: all zero */
     double *friction;
     double *stiffness; /* factors of kappa for pairs of owners, likewise; NULL: all 1 */
