@@ -62,7 +62,7 @@ static void values(void **state)
     near(dhat, 0.001, 0.01);
     near(s->epsv, 3e-4 * fall, 1e-9);
     near(kappa_of(scene, 1, 3), 20 * 1536 * 10 / dhat, 1e-9);
-    assert_true(soft > 0.5 * 1e4 * 0.01 && soft < 10 * 1e4 * 0.01); /* about E l */
+    assert_true(soft > 0.5 * 1e4 * 0.01 && soft < 20 * 1e4 * 0.01); /* of the order of E l */
     near(kappa_of(scene, 0, 1), soft, 1e-12);
     near(kappa_of(scene, 1, 0), soft, 1e-12);
     near(kappa_of(scene, 0, 0), soft, 1e-12);

@@ -290,7 +290,7 @@ static double lift_of(BrioSim *sim, int body)
 {
     const BrioSystem *s = sim->system;
     const double *g = sim->state->param + s->term[s->gravity_term].params;
-    BrioQuality q = brio__body_quality(&s->body[body], sim->positions);
+    BrioMeshQuality q = brio__body_quality(&s->body[body], sim->positions);
     double size = 0, weight = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
     for (int r = 0; r < 3; r++) size = fmax(size, q.high[r] - q.low[r]);
     return brio__body_mass(s, body) * (weight > 0 ? weight : 9.8) * size;
