@@ -20,8 +20,10 @@ static void kappa_range(const BrioScene *scene, double range[2])
     double kappa = scene->state->param[s->contact_params + BRIO_CONTACT_KAPPA];
     range[0] = range[1] = kappa;
     for (int i = 0; s->stiffness && i < s->body_count; i++)
-        for (int j = 0; j < owners; j++)
+        for (int j = 0; j < owners; j++) {
             range[0] = fmin(range[0], kappa * s->stiffness[i * owners + j]);
+            range[1] = fmax(range[1], kappa * s->stiffness[i * owners + j]);
+        }
 }
 
 static const char *quality_reason(const BrioScene *scene)

@@ -289,7 +289,8 @@ static void excluded(void **state)
     (void)state;
     for (int f = 0; f < 2; f++) {
         BrioSim *sim =
-            parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\ncontact: {type: ipc, dhat: 1e-3, mu: 0.2, exclude: "
+            parse("time: {h: 1/60}\ngravity: [0, -9.8, 0]\ncontact: {type: ipc, dhat: 1e-3, mu: "
+                  "0.2, exclude: "
                   "[[ghost, floor], [ghost, wall]]}\nobstacles:\n  - %s\n"
                   "  - {type: plane, name: wall, point: [0, -2, 0], normal: [0, 1, 0]}\nbodies:\n"
                   "  - {name: ghost, shape: {type: box, size: [0.2, 0.1, 0.2], cells: [2, 1, 2]}, "

@@ -5,7 +5,8 @@
  *     epsv  3e-4 of the speed after falling by the size of the smallest body,
  *     kappa by pair of owners (bodies, then obstacles), the smaller one of both:
  *           of a body K, but at least 2 m g/(n dhat) and at most 20 m g/dhat,
- *           of an obstacle no limit,
+ *           of an obstacle no limit; where one is made of points and segments, at least what
+ *           carries twice the weight of the other on all of them,
  *
  * with K the mean elastic stiffness of the n surface vertices of a body at rest, a third of the
  * trace of their diagonal blocks of the Hessian, m its mass, and g that of this planet where there
@@ -147,63 +148,80 @@ static void vertex_stiffness(const BrioSystem *s, const BrioState *state, const 
     }
 }
 
-/* The mean of K over the surface vertices of every owner. */
-static void mean_stiffness(const BrioSurface *surface, const double *K, int owners, double *mean,
-                           double *count)
+/* What is known of a body or an obstacle. */
+typedef struct Owner {
+    double kappa;       /* against something harder */
+    double max;         /* that carries twenty times its weight; INFINITY: an obstacle */
+    double vertices;    /* of its surface */
+    bool has_triangles; /* and not points and segments only */
+} Owner;
+
+/* Numbers of surface vertices, and the mean of K over them. */
+static void look_at_surface(const BrioSurface *surface, const double *K, int owners, Owner *owner)
 {
     for (int32_t i = 0; surface && i < surface->vertex_count; i++) {
-        mean[surface->vertex_owner[i]] += K[surface->vertex[i]];
-        count[surface->vertex_owner[i]]++;
+        owner[surface->vertex_owner[i]].kappa += K[surface->vertex[i]];
+        owner[surface->vertex_owner[i]].vertices++;
     }
-    for (int i = 0; i < owners; i++) mean[i] = count[i] > 0 ? mean[i] / count[i] : 0;
+    for (int32_t i = 0; surface && i < surface->primitive_count; i++)
+        owner[surface->primitive[i].owner].has_triangles |= surface->primitive[i].corners == 3;
+    for (int i = 0; i < owners; i++)
+        if (owner[i].vertices > 0) owner[i].kappa /= owner[i].vertices;
 }
 
-/* kappa of every owner against something harder, into `own`. */
-static BrioStatus own_stiffness(const BrioBuilder *b, const BrioSystem *s, const BrioState *state,
-                                double *own)
+static BrioStatus look_at_owners(const BrioBuilder *b, const BrioSystem *s, const BrioState *state,
+                                 Owner *owner)
 {
     int owners = s->body_count + s->obstacle_count;
     double *X = brio__calloc(4 * (size_t)s->vertex_count, sizeof *X), *K = X + 3 * s->vertex_count;
-    double *count = brio__calloc((size_t)owners, sizeof *count);
-    BrioStatus status = X && count ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK) {
-        for (int i = 0; i < s->body_count; i++)
-            memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x,
-                   3 * (size_t)s->body[i].count * sizeof *X);
-        vertex_stiffness(s, state, X, K);
-        mean_stiffness(s->surface, K, owners, own, count);
-        for (int i = 0; i < owners; i++) {
-            bool body = i < s->body_count;
-            /* obstacles are as stiff as it takes */
-            double weight =
-                body ? 20 * brio__body_mass(s, i) * gravity(b) / b->contact.dhat : INFINITY;
-            if (body && s->body[i].mass_point < 0 && count[i] > 0)
-                own[i] = fmin(fmax(own[i], weight / (10 * count[i])), weight);
-            else
-                own[i] = weight;
-        }
-    }
+    if (!X) return BRIO_ERROR_MEMORY;
+    for (int i = 0; i < s->body_count; i++)
+        memcpy(X + 3 * s->body[i].first, b->body[i].mesh->x,
+               3 * (size_t)s->body[i].count * sizeof *X);
+    vertex_stiffness(s, state, X, K);
+    look_at_surface(s->surface, K, owners, owner);
     brio__free(X);
-    brio__free(count);
-    return status;
+    for (int i = 0; i < owners; i++) {
+        Owner *o = &owner[i];
+        bool body = i < s->body_count, yields = body && s->body[i].mass_point < 0;
+        o->max = body ? 20 * brio__body_mass(s, i) * gravity(b) / b->contact.dhat : INFINITY;
+        o->kappa = yields && o->vertices > 0
+                       ? fmin(fmax(o->kappa, o->max / (10 * o->vertices)), o->max)
+                       : o->max;
+    }
+    return BRIO_OK;
+}
+
+/* The softer one decides, but where one is made of points and segments these must carry the other:
+ * twice its weight, all together. */
+static double pair_stiffness(const Owner *a, const Owner *b)
+{
+    double kappa = fmin(a->kappa, b->kappa), max = fmin(a->max, b->max);
+    for (int k = 0; k < 2; k++) {
+        const Owner *thin = k ? b : a, *other = k ? a : b;
+        if (thin->vertices > 0 && !thin->has_triangles && isfinite(other->max))
+            kappa = fmax(kappa, fmin(other->max / (10 * thin->vertices), max));
+    }
+    return kappa;
 }
 
 /* Factors of `kappa` for all pairs, wherever contact has a weight. */
-static BrioStatus spread(BrioSystem *s, const double *own, double kappa)
+static BrioStatus spread(BrioSystem *s, const Owner *owner, double kappa)
 {
     int owners = s->body_count + s->obstacle_count;
     s->stiffness = brio__alloc((size_t)owners * (size_t)owners, sizeof *s->stiffness);
     if (!s->stiffness) return BRIO_ERROR_MEMORY;
     for (int i = 0; i < owners; i++)
         for (int j = 0; j < owners; j++) {
-            double pair = fmin(own[i], own[j]);
+            double pair = pair_stiffness(&owner[i], &owner[j]);
             s->stiffness[i * owners + j] = isfinite(pair) ? pair / kappa : 1;
         }
     for (int k = 0; k < s->analytic_count; k++) {
         const BrioTerm *term = &s->term[s->analytic_term + k];
         for (int64_t e = 0; e < term->elements; e++) {
             int body = brio__system_owner(s, brio__term_vertex(term, e, 0));
-            term->rest[e / LANES * term->energy->rest * LANES + e % LANES] *= own[body] / kappa;
+            term->rest[e / LANES * term->energy->rest * LANES + e % LANES] *=
+                owner[body].kappa / kappa;
         }
     }
     return BRIO_OK;
@@ -221,12 +239,12 @@ BrioStatus brio__choose_stiffness(const BrioBuilder *b, BrioSystem *s, BrioState
     if (!automatic(b->contact.kappa)) return BRIO_OK;
     double kappa = 20 * heaviest_weight(b, s) / b->contact.dhat;
     if (brio__contact_law(b)->traits & BRIO_LAW_UNBOUNDED) {
-        double *own = brio__calloc((size_t)(s->body_count + s->obstacle_count), sizeof *own);
-        BrioStatus status = own ? own_stiffness(b, s, state, own) : BRIO_ERROR_MEMORY;
+        Owner *owner = brio__calloc((size_t)(s->body_count + s->obstacle_count), sizeof *owner);
+        BrioStatus status = owner ? look_at_owners(b, s, state, owner) : BRIO_ERROR_MEMORY;
         for (int i = 0; status == BRIO_OK && i < s->body_count; i++)
-            kappa = i ? fmax(kappa, own[i]) : own[i];
-        if (status == BRIO_OK && kappa > 0) status = spread(s, own, kappa);
-        brio__free(own);
+            kappa = i ? fmax(kappa, owner[i].kappa) : owner[i].kappa;
+        if (status == BRIO_OK && kappa > 0) status = spread(s, owner, kappa);
+        brio__free(owner);
         if (status != BRIO_OK) return status;
     }
     for (int k = 0; k < s->analytic_count; k++)

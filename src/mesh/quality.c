@@ -35,11 +35,11 @@ static void add_line(const BrioMeshView *m, int32_t a, int32_t b, BrioMeshQualit
 BrioMeshQuality brio__quality(const BrioMeshView *m)
 {
     BrioMeshQuality q = {.low = {INFINITY, INFINITY, INFINITY},
-                     .high = {-INFINITY, -INFINITY, -INFINITY},
-                     .edge_min = INFINITY,
-                     .tet_min = INFINITY,
-                     .tet_max = -INFINITY,
-                     .first_inverted = -1};
+                         .high = {-INFINITY, -INFINITY, -INFINITY},
+                         .edge_min = INFINITY,
+                         .tet_min = INFINITY,
+                         .tet_max = -INFINITY,
+                         .first_inverted = -1};
     for (int64_t v = 0; v < m->vertices; v++)
         for (int r = 0; r < 3; r++) {
             q.low[r] = fmin(q.low[r], m->x[3 * v + r]);
