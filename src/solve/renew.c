@@ -3,8 +3,8 @@
  * Whether this converges depends on how much friction changes the normal forces: by mu times height
  * over width for a block. Where it does not, it must end. So from the fifth renewal on where a
  * minimisation would end, a change counts as none that doubles with every one, and nothing is
- * renewed after half of the iterations that a minimisation may take. Such solves are counted, and a
- * run says how many there were. */
+ * renewed after a third of the iterations that a minimisation may take. Such solves are counted,
+ * and a run says how many there were. */
 #include "renew.h"
 
 /* A fraction of the force of friction that counts as none. */
@@ -38,7 +38,7 @@ BrioStatus brio__renew_friction(const BrioProblem *p, const double *q, bool end,
 {
     BrioSolver *s = p->solver;
     int taken = s->system->friction_iterations;
-    bool more = 2 * s->iterations <= s->options.max_iterations && !(taken && r->late + 1 >= taken);
+    bool more = 3 * s->iterations <= s->options.max_iterations && !(taken && r->late + 1 >= taken);
     *renewed = false;
     if (!renews(p, end) || !(more || end)) return BRIO_OK;
     BrioMotion motion = brio__problem_motion(p, q);
