@@ -76,7 +76,7 @@ void show_settings(const BrioScene *scene)
             printf(": 0.01 epsv, so that what should slide does");
         else
             printf(": %s of a fall by the size of the smallest body (%.4g m/s)",
-                   preview ? "3e-3" : "3e-4", s->fall_speed);
+                   preview ? "1e-2" : "3e-4", s->fall_speed);
     }
     printf("\n");
     if (s->barrier && (s->surface || s->analytic_count)) contact_settings(scene);

@@ -102,7 +102,7 @@ static void quality(void **state)
         {TWO_CUBES("contact: {type: ipc}\n"), 3e-4, 0},
         {TWO_CUBES("contact: {type: ipc}\nquality: film\n"), 3e-4, 0},
         {TWO_CUBES("contact: {type: ipc, mu: 0.5}\n"), 3e-6, 0},
-        {TWO_CUBES("contact: {type: ipc, mu: 0.5}\nquality: preview\n"), 3e-3, 1},
+        {TWO_CUBES("contact: {type: ipc, mu: 0.5}\nquality: preview\n"), 1e-2, 1},
     };
     for (size_t i = 0; i < BRIO_COUNT(rows); i++) {
         BrioScene *scene = load(rows[i].text);

@@ -48,7 +48,7 @@ double brio__solver_tol(const BrioSystem *system, const BrioSolverOptions *optio
     if (options->tol != BRIO_AUTO) return options->tol;
     if (quality == BRIO_QUALITY_AUTO) quality = contact ? BRIO_QUALITY_FILM : BRIO_QUALITY_EXACT;
     if (quality == BRIO_QUALITY_EXACT) return 1e-8;
-    if (quality == BRIO_QUALITY_PREVIEW) return 3e-3 * system->fall_speed;
+    if (quality == BRIO_QUALITY_PREVIEW) return 1e-2 * system->fall_speed;
     /* where friction holds, steps are as short as epsv, whatever force is left */
     return system->friction ? 0.01 * system->epsv : 3e-4 * system->fall_speed;
 }
