@@ -82,75 +82,13 @@ BrioStatus ipc_no_memory(const Reader *r)
     return brio__error(r->error, BRIO_ERROR_MEMORY, "out of memory");
 }
 
-/* The numbers of one line of a file of points or segments: `v x y z` and `s a b`. */
-static BrioStatus take_row(const char *line, int row, const char *path, int count, double *value,
-                           BrioError *error)
-{
-    for (int i = 0; i < count; i++) {
-        char *end;
-        value[i] = brio__text_real(line, &end);
-        if (end == line || !isfinite(value[i]))
-            return brio__error_at(error, BRIO_ERROR_INPUT, path, row, 0, NULL,
-                                  "expected %d numbers in this line", count);
-        line = end;
-    }
-    return BRIO_OK;
-}
-
-/* Two passes: count, then fill. */
-static BrioStatus parse_rows(const char *text, const char *path, BrioMesh *mesh, int64_t count[2],
-                             BrioError *error)
-{
-    count[0] = count[1] = 0;
-    int row = 1;
-    for (const char *line = text; *line; row++) {
-        double v[3];
-        bool vertex = line[0] == 'v' && strchr(" \t", line[1]);
-        bool segment = line[0] == 's' && strchr(" \t", line[1]);
-        if (vertex) {
-            BRIO_CHECK(take_row(line + 1, row, path, 3, v, error));
-            if (mesh) memcpy(mesh->x + 3 * count[0], v, sizeof v);
-            count[0]++;
-        } else if (segment) {
-            BRIO_CHECK(take_row(line + 1, row, path, 2, v, error));
-            for (int k = 0; k < 2 && mesh; k++) {
-                if (!(v[k] >= 1 && v[k] <= (double)mesh->vertex_count))
-                    return brio__error_at(error, BRIO_ERROR_INPUT, path, row, 0, NULL,
-                                          "there is no vertex %g: they are numbered 1 to %lld",
-                                          v[k], (long long)mesh->vertex_count);
-                mesh->edge[2 * count[1] + k] = (int32_t)v[k] - 1;
-            }
-            count[1]++;
-        }
-        line += strcspn(line, "\n");
-        line += *line == '\n';
-    }
-    return BRIO_OK;
-}
-
-static BrioStatus read_rows(const char *path, BrioMesh **mesh, BrioError *error)
-{
-    char *text;
-    size_t size;
-    int64_t count[2];
-    BRIO_CHECK(brio__read_file(path, &text, &size, error));
-    BrioStatus status = parse_rows(text, path, NULL, count, error);
-    if (status == BRIO_OK && count[0] == 0)
-        status = brio__error_at(error, BRIO_ERROR_INPUT, path, 0, 0, NULL,
-                                "the file has no vertex (\"v x y z\")");
-    if (status == BRIO_OK) status = brio__mesh_create(count[0], 0, 0, count[1], mesh, error);
-    if (status == BRIO_OK) status = parse_rows(text, path, *mesh, count, error);
-    brio__free(text);
-    return status;
-}
-
 /* x.pt and x.seg; where they are missing, the vertices or edges of x.obj, as the other code has
  * it. */
 static BrioStatus take_parts(Reader *r, int word, char *path, size_t size, BrioMesh **mesh,
                              Extract extract)
 {
     char other[1024];
-    if (ipc_find_file(r, r->word[word], path, size)) return read_rows(path, mesh, r->error);
+    if (ipc_find_file(r, r->word[word], path, size)) return brio_mesh_read(path, mesh, r->error);
     const char *dot = strrchr(r->word[word], '.');
     snprintf(other, sizeof other, "%.*s.obj", (int)BRIO_MIN(dot - r->word[word], 1000),
              r->word[word]);

@@ -403,11 +403,11 @@ typedef struct BrioSim BrioSim; /* a system, its state, an integrator and a solv
 
 /* What a solve is for; it decides what tol is if that is BRIO_AUTO. */
 typedef enum BrioQuality {
-    BRIO_QUALITY_AUTO,    /* film with barrier contact, exact without */
-    BRIO_QUALITY_PREVIEW, /* 1e-2 of the speed that the smallest body has after falling by its size
-                           */
-    BRIO_QUALITY_FILM,    /* 3e-4 of it; with friction 0.01 epsv */
-    BRIO_QUALITY_EXACT    /* 1e-8 m/s */
+    BRIO_QUALITY_AUTO, /* film with barrier contact, exact without */
+    /* 1e-2 of the speed of the smallest body after falling by its size */
+    BRIO_QUALITY_PREVIEW,
+    BRIO_QUALITY_FILM, /* 3e-4 of it; with friction 0.01 epsv */
+    BRIO_QUALITY_EXACT /* 1e-8 m/s */
 } BrioQuality;
 
 typedef struct BrioSolverOptions {
