@@ -192,15 +192,17 @@ static BrioStatus look_at_owners(const BrioBuilder *b, const BrioSystem *s, cons
     return BRIO_OK;
 }
 
+static bool is_thin(const Owner *owner) { return owner->vertices > 0 && !owner->has_triangles; }
+
 /* The softer one decides, but where one is made of points and segments these must carry the other:
- * twice its weight, all together. */
-static double pair_stiffness(const Owner *a, const Owner *b)
+ * twice its weight on all that the scene has, `points`. */
+static double pair_stiffness(const Owner *a, const Owner *b, double points)
 {
     double kappa = fmin(a->kappa, b->kappa), max = fmin(a->max, b->max);
     for (int k = 0; k < 2; k++) {
         const Owner *thin = k ? b : a, *other = k ? a : b;
-        if (thin->vertices > 0 && !thin->has_triangles && isfinite(other->max))
-            kappa = fmax(kappa, fmin(other->max / (10 * thin->vertices), max));
+        if (is_thin(thin) && isfinite(other->max))
+            kappa = fmax(kappa, fmin(other->max / (10 * points), max));
     }
     return kappa;
 }
@@ -211,9 +213,11 @@ static BrioStatus spread(BrioSystem *s, const Owner *owner, double kappa)
     int owners = s->body_count + s->obstacle_count;
     s->stiffness = brio__alloc((size_t)owners * (size_t)owners, sizeof *s->stiffness);
     if (!s->stiffness) return BRIO_ERROR_MEMORY;
+    double points = 0;
+    for (int i = 0; i < owners; i++) points += is_thin(&owner[i]) ? owner[i].vertices : 0;
     for (int i = 0; i < owners; i++)
         for (int j = 0; j < owners; j++) {
-            double pair = pair_stiffness(&owner[i], &owner[j]);
+            double pair = pair_stiffness(&owner[i], &owner[j], points);
             s->stiffness[i * owners + j] = isfinite(pair) ? pair / kappa : 1;
         }
     for (int k = 0; k < s->analytic_count; k++) {
