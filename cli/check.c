@@ -278,7 +278,7 @@ static int check_intersections(const BrioScene *scene, const double *x, const Pi
     if (count && s->barrier && s->start == BRIO_START_UNTANGLE) {
         if (!json) printf("    contact.start: untangle parts them, see below\n");
     } else if (count) {
-        bool forbidden = brio__exact_forbidden(s);
+        bool forbidden = brio__has_barriers(s);
         find(found, forbidden, "%lld pairs of edges and triangles intersect in the first state%s",
              (long long)count,
              forbidden ? ": bodies with contact must begin apart; move them by "

@@ -19,25 +19,23 @@ static void kappa_range(const BrioScene *scene, double range[2])
     int owners = s->body_count + s->obstacle_count;
     double kappa = scene->state->param[s->contact_params + BRIO_CONTACT_KAPPA];
     range[0] = range[1] = kappa;
-    for (int i = 0; s->stiffness && i < s->body_count; i++)
+    for (int i = 0; i < s->body_count; i++)
         for (int j = 0; j < owners; j++) {
-            range[0] = fmin(range[0], kappa * s->stiffness[i * owners + j]);
-            range[1] = fmax(range[1], kappa * s->stiffness[i * owners + j]);
+            double pair = kappa * brio__stiffness_factor(s, i, j);
+            range[0] = fmin(range[0], pair);
+            range[1] = fmax(range[1], pair);
         }
 }
 
 static const char *quality_reason(const BrioScene *scene)
 {
-    const BrioSystem *s = scene->system;
-    BrioQuality quality = scene->def.solver.quality;
-    bool contact = s->barrier && (s->surface || s->analytic_count);
-    if (quality == BRIO_QUALITY_AUTO)
-        return contact ? "film, since there is barrier contact"
-                       : "exact, since there is no "
-                         "barrier contact";
-    return quality == BRIO_QUALITY_PREVIEW ? "preview"
-           : quality == BRIO_QUALITY_FILM  ? "film"
-                                           : "exact";
+    const BrioSolverOptions *solver = &scene->def.solver;
+    bool chosen = solver->quality == BRIO_QUALITY_AUTO;
+    switch (brio__solver_quality(scene->system, solver)) {
+    case BRIO_QUALITY_PREVIEW: return "preview";
+    case BRIO_QUALITY_FILM: return chosen ? "film, since there is barrier contact" : "film";
+    default: return chosen ? "exact, since there is no barrier contact" : "exact";
+    }
 }
 
 static void contact_settings(const BrioScene *scene)
@@ -79,7 +77,7 @@ void show_settings(const BrioScene *scene)
                    preview ? "1e-2" : "3e-4", s->fall_speed);
     }
     printf("\n");
-    if (s->barrier && (s->surface || s->analytic_count)) contact_settings(scene);
+    if (brio__has_barriers(s)) contact_settings(scene);
 }
 
 void settings_json(const BrioScene *scene, BrioJson *json)

@@ -25,4 +25,17 @@ static inline void write_shape(const char *shape, const double *size, int sizes,
     brio_mesh_free(mesh);
 }
 
+/* A file below tests/ into the work folder; false: it is not there. */
+static inline bool copy_input(const char *from, const char *to)
+{
+    char path[512];
+    size_t size = 0;
+    snprintf(path, sizeof path, BRIO_SOURCE_DIR "/tests/%s", from);
+    char *text = read_all(path, &size);
+    if (!text) return false;
+    write_bytes(to, text, size);
+    free(text);
+    return true;
+}
+
 #endif

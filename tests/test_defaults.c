@@ -47,7 +47,7 @@ static double kappa_of(const BrioScene *scene, int a, int b)
 {
     const BrioSystem *s = scene->system;
     double kappa = scene->state->param[s->contact_params + BRIO_CONTACT_KAPPA];
-    return kappa * (s->stiffness ? s->stiffness[a * (s->body_count + s->obstacle_count) + b] : 1);
+    return kappa * brio__stiffness_factor(s, a, b);
 }
 
 /* The soft body is 1.3 m across with edges of 1 cm; the other one has the weight of 1536 kg. */

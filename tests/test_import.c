@@ -15,14 +15,10 @@ static int set_up(void **state)
     static const char *const names[] = {"fall",   "boundary", "kinematic", "lattice",
                                         "matrix", "twist",    "squash",    "throw"};
     for (size_t i = 0; i < BRIO_COUNT(names); i++) {
-        char from[512], to[64];
-        size_t size = 0;
-        snprintf(from, sizeof from, BRIO_SOURCE_DIR "/tests/ipc/%s.txt", names[i]);
+        char from[64], to[64];
+        snprintf(from, sizeof from, "ipc/%s.txt", names[i]);
         snprintf(to, sizeof to, "scenes/%s.txt", names[i]);
-        char *text = read_all(from, &size);
-        if (!text) return -1;
-        write_bytes(to, text, size);
-        free(text);
+        if (!copy_input(from, to)) return -1;
     }
     return 0;
 }

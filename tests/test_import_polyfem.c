@@ -20,14 +20,10 @@ static int set_up(void **state)
     write_text("curved.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n1\n1 0 0 0\n$EndNodes\n"
                              "$Elements\n1\n1 11 2 0 1 1 1 1 1 1 1 1 1 1 1\n$EndElements\n");
     for (size_t i = 0; i < BRIO_COUNT(names); i++) {
-        char from[512], to[64];
-        size_t size = 0;
-        snprintf(from, sizeof from, BRIO_SOURCE_DIR "/tests/polyfem/%s.json", names[i]);
+        char from[64], to[64];
+        snprintf(from, sizeof from, "polyfem/%s.json", names[i]);
         snprintf(to, sizeof to, "%s.json", names[i]);
-        char *text = read_all(from, &size);
-        if (!text) return -1;
-        write_bytes(to, text, size);
-        free(text);
+        if (!copy_input(from, to)) return -1;
     }
     return 0;
 }

@@ -78,8 +78,11 @@ static int convert(int format, const char *in, const char *out, bool force)
 }
 
 /* True unless the line was said before: what several bodies share is said once. */
-static bool add_line(ImportReport *report, int line, const char *mark, const char *text)
+static bool add_line(ImportReport *report, int line, const char *mark, const char *format,
+                     va_list arguments)
 {
+    char text[512];
+    vsnprintf(text, sizeof text, format, arguments);
     char all[1024];
     snprintf(all, sizeof all, "%.300s:%d: %s%s", report->file, line, mark, text);
     for (int64_t i = report->count - 1; i >= 0 && i >= report->count - 64; i--)
@@ -99,22 +102,18 @@ static bool add_line(ImportReport *report, int line, const char *mark, const cha
 
 void import_note(ImportReport *report, int line, const char *format, ...)
 {
-    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    add_line(report, line, "", format, arguments);
     va_end(arguments);
-    add_line(report, line, "", text);
 }
 
 void import_loss(ImportReport *report, int line, const char *format, ...)
 {
-    char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    if (add_line(report, line, "LOST: ", format, arguments)) report->losses++;
     va_end(arguments);
-    if (add_line(report, line, "LOST: ", text)) report->losses++;
 }
 
 void import_forget(ImportReport *report, int64_t count, int64_t losses)

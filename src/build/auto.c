@@ -14,8 +14,8 @@
  * which Newton's method sees one side only; much softer, and it is squeezed to nothing before the
  * body yields. Affine bodies do not yield, and very stiff ones not much: for them it is enough that
  * twenty times the weight is carried at about half of dhat. What hardly holds together, a cloud of
- * points, must still carry itself. All this depends on the scene alone, so
- * the energy of contact is a function of positions.
+ * points, must still carry itself. All this depends on the scene alone, so the energy of contact is
+ * a function of positions.
  *
  * A law whose force is bounded must carry what rests on it: there kappa dhat is twenty times the
  * weight of the heaviest body, for all pairs. */
@@ -38,33 +38,15 @@ static double gravity(const BrioBuilder *b)
 
 /* ---- lengths ------------------------------------------------------------------------------ */
 
-static double diagonal(int64_t count, const double *x)
-{
-    double low[3], high[3], size[3] = {0, 0, 0};
-    for (int64_t v = 0; v < count; v++)
-        for (int r = 0; r < 3; r++) {
-            low[r] = v ? fmin(low[r], x[3 * v + r]) : x[r];
-            high[r] = v ? fmax(high[r], x[3 * v + r]) : x[r];
-            size[r] = high[r] - low[r];
-        }
-    return brio__hypot3(size);
-}
-
 /* Of the smallest body that has one; 1 if none has. */
 static double smallest_size(const BrioBuilder *b)
 {
     double size = INFINITY;
     for (int i = 0; i < b->body_count; i++) {
-        double own = diagonal(b->body[i].mesh->vertex_count, b->body[i].mesh->x);
+        double own = brio__mesh_diagonal(b->body[i].mesh);
         if (own > 0) size = fmin(size, own);
     }
     return isfinite(size) ? size : 1;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The shortest of the bodies' median edges at rest; INFINITY: no body has edges. */
@@ -81,7 +63,7 @@ static BrioStatus shortest_median(const BrioSystem *s, double *median)
             if (surface->vertex_owner[surface->edge[2 * (int64_t)e]] == body)
                 square[count++] = surface->edge_square[e];
         if (count == 0) continue;
-        qsort(square, count, sizeof *square, by_size);
+        qsort(square, count, sizeof *square, brio__ascending);
         if (square[count / 2] > 0) *median = fmin(*median, sqrt(square[count / 2]));
     }
     brio__free(square);
@@ -130,18 +112,12 @@ static void vertex_stiffness(const BrioSystem *s, const BrioState *state, const 
     for (int t = 0; t < s->term_count; t++) {
         const BrioTerm *term = &s->term[t];
         if (term->body < 0 || term->energy->traits & BRIO_ENERGY_LINEAR) continue;
+        BrioBatch batch = brio__term_batch(term, state->param, X);
+        batch.hessian = hessian;
+        batch.project = true;
         for (int64_t pack = 0; pack < term->packs; pack++) {
-            BrioBatch batch = {.def = term->energy->def,
-                               .begin = pack,
-                               .end = pack + 1,
-                               .node = term->node,
-                               .rest = term->rest,
-                               .params = state->param + term->params,
-                               .live = state->param + term->live,
-                               .table = term->table,
-                               .x = X,
-                               .hessian = hessian,
-                               .project = true};
+            batch.begin = pack;
+            batch.end = pack + 1;
             term->energy->eval(&batch);
             add_traces(term, pack, hessian, K);
         }
@@ -169,6 +145,12 @@ static void look_at_surface(const BrioSurface *surface, const double *K, int own
         if (owner[i].vertices > 0) owner[i].kappa /= owner[i].vertices;
 }
 
+/* What carries twenty times the weight of a body at about half of dhat. */
+static double weight_stiffness(const BrioBuilder *b, const BrioSystem *s, int body)
+{
+    return 20 * brio__body_mass(s, body) * gravity(b) / b->contact.dhat;
+}
+
 static BrioStatus look_at_owners(const BrioBuilder *b, const BrioSystem *s, const BrioState *state,
                                  Owner *owner)
 {
@@ -184,7 +166,7 @@ static BrioStatus look_at_owners(const BrioBuilder *b, const BrioSystem *s, cons
     for (int i = 0; i < owners; i++) {
         Owner *o = &owner[i];
         bool body = i < s->body_count, yields = body && s->body[i].mass_point < 0;
-        o->max = body ? 20 * brio__body_mass(s, i) * gravity(b) / b->contact.dhat : INFINITY;
+        o->max = body ? weight_stiffness(b, s, i) : INFINITY;
         o->kappa = yields && o->vertices > 0
                        ? fmin(fmax(o->kappa, o->max / (10 * o->vertices)), o->max)
                        : o->max;
@@ -231,26 +213,27 @@ static BrioStatus spread(BrioSystem *s, const Owner *owner, double kappa)
     return BRIO_OK;
 }
 
-static double heaviest_weight(const BrioBuilder *b, const BrioSystem *s)
+/* By pair, for laws whose force is not bounded; `kappa` is the largest of a body. */
+static BrioStatus choose_by_pair(const BrioBuilder *b, BrioSystem *s, const BrioState *state,
+                                 double *kappa)
 {
-    double mass = 0;
-    for (int i = 0; i < s->body_count; i++) mass = fmax(mass, brio__body_mass(s, i));
-    return mass * gravity(b);
+    Owner *owner = brio__calloc((size_t)(s->body_count + s->obstacle_count), sizeof *owner);
+    BrioStatus status = owner ? look_at_owners(b, s, state, owner) : BRIO_ERROR_MEMORY;
+    for (int i = 0; status == BRIO_OK && i < s->body_count; i++)
+        *kappa = fmax(*kappa, owner[i].kappa);
+    if (status == BRIO_OK && *kappa > 0) status = spread(s, owner, *kappa);
+    brio__free(owner);
+    return status;
 }
 
 BrioStatus brio__choose_stiffness(const BrioBuilder *b, BrioSystem *s, BrioState *state)
 {
     if (!automatic(b->contact.kappa)) return BRIO_OK;
-    double kappa = 20 * heaviest_weight(b, s) / b->contact.dhat;
-    if (brio__contact_law(b)->traits & BRIO_LAW_UNBOUNDED) {
-        Owner *owner = brio__calloc((size_t)(s->body_count + s->obstacle_count), sizeof *owner);
-        BrioStatus status = owner ? look_at_owners(b, s, state, owner) : BRIO_ERROR_MEMORY;
-        for (int i = 0; status == BRIO_OK && i < s->body_count; i++)
-            kappa = i ? fmax(kappa, owner[i].kappa) : owner[i].kappa;
-        if (status == BRIO_OK && kappa > 0) status = spread(s, owner, kappa);
-        brio__free(owner);
-        if (status != BRIO_OK) return status;
-    }
+    double kappa = 0;
+    if (brio__contact_law(b)->traits & BRIO_LAW_UNBOUNDED)
+        BRIO_CHECK(choose_by_pair(b, s, state, &kappa));
+    else
+        for (int i = 0; i < s->body_count; i++) kappa = fmax(kappa, weight_stiffness(b, s, i));
     for (int k = 0; k < s->analytic_count; k++)
         state->param[s->term[s->analytic_term + k].params + BRIO_CONTACT_KAPPA] = kappa;
     state->param[s->contact_params + BRIO_CONTACT_KAPPA] = kappa;

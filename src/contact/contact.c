@@ -507,13 +507,6 @@ static bool same_positions(BrioContact *c, const double *x)
     return true;
 }
 
-/* The factor of kappa between two owners. */
-static double stiffness(const BrioContact *c, int a, int b)
-{
-    const BrioSystem *s = c->system;
-    return s->stiffness ? s->stiffness[a * (s->body_count + s->obstacle_count) + b] : 1;
-}
-
 /* Vertices and triangles: the features that are left when all that are near are gathered. */
 static void choose_features(BrioContact *c, const double *x, double reach)
 {
@@ -530,15 +523,20 @@ static void choose_features(BrioContact *c, const double *x, double reach)
         const BrioFeature *g = &f->feature[i];
         bool constant =
             s->fixed[g->v] && s->fixed[g->node[0]] && s->fixed[g->node[1]] && s->fixed[g->node[2]];
-        double rest = constant
-                          ? 0
-                          : g->count * s->vertex_crease[g->v] *
-                                stiffness(c, s->vertex_owner[g->v], s->vertex_owner[g->node[0]]);
+        double rest = constant ? 0
+                               : g->count * s->vertex_crease[g->v] *
+                                     brio__stiffness_factor(c->system, s->vertex_owner[g->v],
+                                                            s->vertex_owner[g->node[0]]);
         int32_t vertex[4] = {s->vertex[g->v]};
         for (int k = 0; k < 3; k++) vertex[1 + k] = s->vertex[g->node[k]];
         if (rest != 0 && brio__pairs_add(&c->pair[BRIO_PAIR_VERTEX_FACE], vertex, &rest) != BRIO_OK)
             c->out_of_memory = true;
     }
+}
+
+static int32_t edge_owner(const BrioContact *c, int32_t edge)
+{
+    return c->surface->vertex_owner[c->surface->edge[2 * (int64_t)edge]];
 }
 
 /* Edges and edges, or vertices and vertices. */
@@ -554,11 +552,11 @@ static void choose_pairs(BrioContact *c, int k, const double *x, double reach)
         if (kind == BRIO_PAIR_EDGE_EDGE) {
             double at[12];
             brio__pairs_positions(from, e, x, at);
+            rest[0] *= brio__stiffness_factor(c->system, edge_owner(c, c->who[k][2 * e]),
+                                              edge_owner(c, c->who[k][2 * e + 1]));
             rest[1] = parallel_bound(c, e);
             if (brio__cross_square(at) < rest[1]) kind = BRIO_PAIR_PARALLEL;
         }
-        rest[0] *= stiffness(c, brio__system_owner(c->system, vertex[0]),
-                             brio__system_owner(c->system, vertex[2]));
         if (brio__pairs_add(&c->pair[kind], vertex, rest) != BRIO_OK) c->out_of_memory = true;
     }
 }

@@ -194,11 +194,6 @@ void brio__exact_watch(void *watch, const BrioState *state)
     brio__exact_text(w->exact->system, &report, w->reason, sizeof w->reason);
 }
 
-bool brio__exact_forbidden(const BrioSystem *system)
-{
-    return system->barrier && (system->surface || system->analytic_count);
-}
-
 /* ---- in words --------------------------------------------------------------------------- */
 
 /* The body of a world vertex, -1: of none (an anchor). */

@@ -65,8 +65,4 @@ typedef struct BrioExactWatch {
 /* Checks a state; as BrioStepper.observe it sees those between halves. */
 void brio__exact_watch(void *watch, const BrioState *state);
 
-/* Whether the system has a barrier, so that an intersection is an error and not the user's
- * choice. */
-bool brio__exact_forbidden(const BrioSystem *system);
-
 #endif

@@ -386,6 +386,16 @@ BrioStatus brio__mesh_edges_from_triangles(BrioMesh *mesh)
     return BRIO_OK;
 }
 
+double brio__mesh_diagonal(const BrioMesh *mesh)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) {
+        low[i % 3] = fmin(low[i % 3], mesh->x[i]);
+        high[i % 3] = fmax(high[i % 3], mesh->x[i]);
+    }
+    return mesh->vertex_count ? brio__hypot_distance3(low, high) : 0;
+}
+
 bool brio__mesh_is_flat(const BrioMesh *mesh)
 {
     if (mesh->tet_count > 0 || mesh->triangle_count == 0) return false;

@@ -24,6 +24,8 @@ BrioStatus brio__mesh_check(const BrioMesh *mesh, BrioError *error);
 /* Every tet has positive volume (relative to its longest edge cubed: 1e-10 is the least), every
  * vertex is used. */
 BrioStatus brio__mesh_check_solid(const BrioMesh *mesh, BrioError *error);
+/* The diagonal of the box around its vertices; 0 without any. */
+double brio__mesh_diagonal(const BrioMesh *mesh);
 /* Triangles without tets whose vertices have one z: the mesh of a two-dimensional code, or a sheet
  * that lies flat. */
 bool brio__mesh_is_flat(const BrioMesh *mesh);

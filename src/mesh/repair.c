@@ -29,16 +29,6 @@ static int by_place(const void *a, const void *b)
     return (p->vertex > q->vertex) - (p->vertex < q->vertex);
 }
 
-static double diagonal(const BrioMesh *mesh)
-{
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
-    for (int64_t i = 0; i < 3 * mesh->vertex_count; i++) {
-        low[i % 3] = fmin(low[i % 3], mesh->x[i]);
-        high[i % 3] = fmax(high[i % 3], mesh->x[i]);
-    }
-    return mesh->vertex_count ? brio__distance3(low, high) : 0;
-}
-
 static void renumber(int32_t *node, int64_t count, const int32_t *number)
 {
     for (int64_t i = 0; i < count; i++) node[i] = number[node[i]];
@@ -446,7 +436,8 @@ static BrioStatus sift_all(BrioMesh *mesh, BrioRepair *report)
 BrioStatus brio__mesh_repair(BrioMesh *mesh, const BrioRepairOptions *options, BrioRepair *report,
                              BrioError *error)
 {
-    *report = (BrioRepair){.merge = options->merge < 0 ? MERGE * diagonal(mesh) : options->merge,
+    *report = (BrioRepair){.merge = options->merge < 0 ? MERGE * brio__mesh_diagonal(mesh)
+                                                       : options->merge,
                            .untangled.vertex = -1};
     brio__faces_free(mesh->faces);
     mesh->faces = NULL;

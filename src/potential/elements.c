@@ -262,18 +262,6 @@ typedef struct KernelWork {
     int64_t first_pack;
 } KernelWork;
 
-static BrioBatch batch_of(const BrioTerm *term, const double *param, const double *x)
-{
-    return (BrioBatch){.def = term->energy->def,
-                       .end = term->packs,
-                       .node = term->node,
-                       .rest = term->rest,
-                       .params = param + term->params,
-                       .live = param + term->live,
-                       .table = term->table,
-                       .x = x};
-}
-
 static void kernel_chunk(void *context, int64_t begin, int64_t end)
 {
     const KernelWork *work = context;
@@ -322,7 +310,7 @@ double brio__evaluate(BrioEvaluator *e, const double *param, const double *x, do
     double total = 0;
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
-        KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
+        KernelWork work = {.e = e, .term = term, .batch = brio__term_batch(term, param, x)};
         work.batch.energy = e->energy + e->energy_start[t];
         work.batch.gradient = gradient ? e->gradient + e->gradient_start[t] : NULL;
         brio__parallel_for(term->packs, VALUE_PACKS, kernel_chunk, &work);
@@ -365,7 +353,7 @@ const double *brio__linear_gradient(BrioEvaluator *e, const double *param, const
         const BrioTerm *term = &e->term[t];
         int nodes = term->energy->nodes;
         if (!(term->energy->traits & BRIO_ENERGY_LINEAR)) continue;
-        KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
+        KernelWork work = {.e = e, .term = term, .batch = brio__term_batch(term, param, x)};
         work.batch.gradient = e->gradient + e->gradient_start[t];
         brio__parallel_for(term->packs, VALUE_PACKS, kernel_chunk, &work);
         for (int64_t i = 0; i < term->elements; i++)
@@ -392,7 +380,7 @@ void brio__fixed_gradient(BrioEvaluator *e, const double *param, const double *x
         double *elements = e->gradient + e->gradient_start[at->term];
         if (i == 0 || at->term != at[-1].term) done = -1;
         if (pack != done) {
-            KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
+            KernelWork work = {.e = e, .term = term, .batch = brio__term_batch(term, param, x)};
             work.batch.gradient = elements;
             kernel_chunk(&work, pack, pack + 1);
             done = pack;
@@ -688,7 +676,7 @@ void brio__assemble_add(BrioEvaluator *e, const double *param, const double *x, 
         double start = brio__seconds();
         KernelWork kernel = {.e = e,
                              .term = term,
-                             .batch = batch_of(term, param, x),
+                             .batch = brio__term_batch(term, param, x),
                              .hessian = e->hessian,
                              .first_pack = chunk->block};
         kernel.batch.project = project;
@@ -731,7 +719,7 @@ double brio__max_step(BrioEvaluator *e, const double *param, const double *x, co
     for (int t = 0; t < e->term_count; t++) {
         const BrioTerm *term = &e->term[t];
         if (!term->energy->max_step) continue;
-        KernelWork work = {.e = e, .term = term, .batch = batch_of(term, param, x)};
+        KernelWork work = {.e = e, .term = term, .batch = brio__term_batch(term, param, x)};
         work.batch.dx = dx;
         brio__parallel_for(term->packs, VALUE_PACKS, limit_chunk, &work);
         for (int64_t i = 0; i * VALUE_PACKS < term->packs; i++)

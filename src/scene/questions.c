@@ -288,18 +288,12 @@ static void ask_stability(Asking *a)
 
 /* ---- contact ---------------------------------------------------------------------------- */
 
-static int by_length(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 BrioStatus brio__surface_edges(const BrioScene *scene, BrioSurfaceEdges *edges)
 {
     const BrioSystem *s = scene->system;
     BrioExact *exact = NULL;
     *edges = (BrioSurfaceEdges){.dhat = NAN};
-    if (!brio__exact_forbidden(s)) return BRIO_OK;
+    if (!brio__has_barriers(s)) return BRIO_OK;
     BRIO_CHECK(brio__exact_create(s, &exact));
     const BrioExactSurface *f = brio__exact_surface(exact);
     double *length = brio__alloc((size_t)f->edge_count + 1, sizeof *length);
@@ -311,7 +305,7 @@ BrioStatus brio__surface_edges(const BrioScene *scene, BrioSurfaceEdges *edges)
                 brio__distance3(scene->rest + 3 * (int64_t)n[0], scene->rest + 3 * (int64_t)n[1]);
     }
     if (count > 0) {
-        qsort(length, (size_t)count, sizeof *length, by_length);
+        qsort(length, (size_t)count, sizeof *length, brio__ascending);
         *edges =
             (BrioSurfaceEdges){.count = count,
                                .dhat = scene->state->param[s->contact_params + BRIO_CONTACT_DHAT],

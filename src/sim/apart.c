@@ -74,7 +74,10 @@ static void compare_pairs(BrioSim *sim, const double *x, Nearest *nearest)
     }
 }
 
-static void compare_formulas(const BrioSim *sim, const double *x, Nearest *nearest)
+/* Calls `visit` with every vertex that may meet an obstacle with a formula, and its distance. */
+typedef void VisitFormula(void *context, const BrioTerm *term, int64_t element, double gap);
+
+static void visit_formulas(const BrioSim *sim, const double *x, VisitFormula *visit, void *context)
 {
     const BrioSystem *s = sim->system;
     for (int k = 0; k < s->analytic_count; k++) {
@@ -87,11 +90,22 @@ static void compare_formulas(const BrioSim *sim, const double *x, Nearest *neare
         for (int64_t i = 0; i < term->elements; i++) {
             if (i % LANES == 0)
                 brio__obstacle_distances(term, sim->state->param, i / LANES, x, distance);
-            BrioLimit limit = {.term = term, .element = i};
-            const double *at = x + 3 * (int64_t)brio__term_vertex(term, i, 0);
-            compare(nearest, &limit, distance[i % LANES] - thickness, largest(3, at));
+            visit(context, term, i, distance[i % LANES] - thickness);
         }
     }
+}
+
+typedef struct Comparing {
+    const double *x;
+    Nearest *nearest;
+} Comparing;
+
+static void compare_formula(void *context, const BrioTerm *term, int64_t element, double gap)
+{
+    const Comparing *c = context;
+    BrioLimit limit = {.term = term, .element = element};
+    const double *at = c->x + 3 * (int64_t)brio__term_vertex(term, element, 0);
+    compare(c->nearest, &limit, gap, largest(3, at));
 }
 
 static BrioStatus refuse(const BrioSim *sim, const Nearest *nearest, BrioError *error)
@@ -126,7 +140,7 @@ static BrioStatus check_intersections(const BrioSystem *system, const double *x,
 static bool find(BrioSim *sim, const double *x, Nearest *nearest)
 {
     if (sim->system->surface) compare_pairs(sim, x, nearest);
-    compare_formulas(sim, x, nearest);
+    visit_formulas(sim, x, compare_formula, &(Comparing){x, nearest});
     return nearest->limit.term;
 }
 
@@ -249,24 +263,18 @@ static void collect_pairs(BrioSim *sim, const double *x, Insides *in)
     }
 }
 
-static void collect_formulas(const BrioSim *sim, const double *x, double dhat, Insides *in)
+typedef struct Collecting {
+    const BrioSystem *system;
+    double dhat;
+    Insides *in;
+} Collecting;
+
+static void collect_formula(void *context, const BrioTerm *term, int64_t element, double gap)
 {
-    const BrioSystem *s = sim->system;
-    for (int k = 0; k < s->analytic_count; k++) {
-        const BrioTerm *term = &s->term[s->analytic_term + k];
-        const double *param = sim->state->param + term->params;
-        _Alignas(sizeof(double) * LANES) double distance[LANES];
-        double thickness = 0;
-        if (term->energy->params > BRIO_CONTACT_THICKNESS)
-            thickness = param[BRIO_CONTACT_THICKNESS];
-        for (int64_t i = 0; i < term->elements; i++) {
-            if (i % LANES == 0)
-                brio__obstacle_distances(term, sim->state->param, i / LANES, x, distance);
-            if (distance[i % LANES] - thickness < dhat)
-                add_inside(s, in, brio__term_vertex(term, i, 0), s->body_count + term->obstacle,
-                           distance[i % LANES] - thickness);
-        }
-    }
+    const Collecting *c = context;
+    if (gap < c->dhat)
+        add_inside(c->system, c->in, brio__term_vertex(term, element, 0),
+                   c->system->body_count + term->obstacle, gap);
 }
 
 static void collect(BrioSim *sim, double dhat, Insides *in)
@@ -274,7 +282,7 @@ static void collect(BrioSim *sim, double dhat, Insides *in)
     const double *x = brio__sim_world(sim);
     in->min = INFINITY;
     if (sim->system->surface) collect_pairs(sim, x, in);
-    collect_formulas(sim, x, dhat, in);
+    visit_formulas(sim, x, collect_formula, &(Collecting){sim->system, dhat, in});
 }
 
 static int by_gap(const void *a, const void *b)

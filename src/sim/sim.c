@@ -163,8 +163,7 @@ BrioStatus brio__sim_fits(const BrioSystem *system, const BrioIntegrator *integr
                            "%s linearises forces at the start of the step, where friction holds, "
                            "so nothing would ever slide; take mu out, or use backward-euler",
                            integrator->name);
-    if (!system->barrier || (system->analytic_count == 0 && !system->surface) ||
-        (traits & BRIO_END_IS_SOLVED))
+    if (!brio__has_barriers(system) || (traits & BRIO_END_IS_SOLVED))
         return check_springs(system, integrator, traits, error);
     list_integrators(BRIO_END_IS_SOLVED, names, sizeof names);
     return brio__error(error, BRIO_ERROR_UNSUPPORTED,

@@ -439,7 +439,7 @@ static BrioStatus fits(const BrioSystem *system, const BrioSolverOptions *option
 {
     if (options->iterations < 1)
         return brio__error(error, BRIO_ERROR_INPUT, "local-global takes at least one iteration");
-    if (system->barrier && (system->analytic_count || system->surface))
+    if (brio__has_barriers(system))
         return brio__error(error, BRIO_ERROR_UNSUPPORTED,
                            "local-global ends a step before it is solved, and contact: %s needs "
                            "it solved; take contact: {type: penalty}, or solver: newton",

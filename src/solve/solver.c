@@ -41,12 +41,16 @@ BrioSolverOptions brio_default_solver(void)
                                .memory = -1};
 }
 
+BrioQuality brio__solver_quality(const BrioSystem *system, const BrioSolverOptions *options)
+{
+    if (options->quality != BRIO_QUALITY_AUTO) return options->quality;
+    return brio__has_barriers(system) ? BRIO_QUALITY_FILM : BRIO_QUALITY_EXACT;
+}
+
 double brio__solver_tol(const BrioSystem *system, const BrioSolverOptions *options)
 {
-    bool contact = system->barrier && (system->surface || system->analytic_count);
-    BrioQuality quality = options->quality;
+    BrioQuality quality = brio__solver_quality(system, options);
     if (options->tol != BRIO_AUTO) return options->tol;
-    if (quality == BRIO_QUALITY_AUTO) quality = contact ? BRIO_QUALITY_FILM : BRIO_QUALITY_EXACT;
     if (quality == BRIO_QUALITY_EXACT) return 1e-8;
     if (quality == BRIO_QUALITY_PREVIEW) return 1e-2 * system->fall_speed;
     /* where friction holds, steps are as short as epsv, whatever force is left */

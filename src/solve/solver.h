@@ -91,6 +91,8 @@ struct BrioSolver {
     bool stopped; /* the answer was no: holds until brio__solver_begin_step */
 };
 
+/* Never AUTO. */
+BrioQuality brio__solver_quality(const BrioSystem *system, const BrioSolverOptions *options);
 /* tol in m/s, also where it is left to `quality`. */
 double brio__solver_tol(const BrioSystem *system, const BrioSolverOptions *options);
 BrioStatus brio__solver_create(const BrioSystem *system, const BrioSolverOptions *options,

@@ -55,6 +55,19 @@ static inline int32_t brio__term_vertex(const BrioTerm *term, int64_t element, i
     return term->node[(element / LANES * term->energy->nodes + k) * LANES + element % LANES] / 3;
 }
 
+/* All packs of a term at the positions x, for its kernel; `param`: the state's parameters. */
+static inline BrioBatch brio__term_batch(const BrioTerm *term, const double *param, const double *x)
+{
+    return (BrioBatch){.def = term->energy->def,
+                       .end = term->packs,
+                       .node = term->node,
+                       .rest = term->rest,
+                       .params = param + term->params,
+                       .live = param + term->live,
+                       .table = term->table,
+                       .x = x};
+}
+
 /* Something that bodies meet and that they do not move: a plane, or triangles, segments or points
  * that stand still or follow a script. */
 typedef struct BrioObstacle {
@@ -132,6 +145,20 @@ struct BrioSystem {
     BrioPartition
         *partition; /* of a system on several processes (partition.h); NULL: all is here */
 };
+
+/* Whether anything is forbidden to touch: then an intersection is an error and not the user's
+ * choice. */
+static inline bool brio__has_barriers(const BrioSystem *system)
+{
+    return system->barrier && (system->surface || system->analytic_count);
+}
+
+/* The factor of kappa between two owners. */
+static inline double brio__stiffness_factor(const BrioSystem *system, int a, int b)
+{
+    int owners = system->body_count + system->obstacle_count;
+    return system->stiffness ? system->stiffness[a * owners + b] : 1;
+}
 
 /* Coordinate blocks that this process answers for: the first ones. */
 static inline int32_t brio__owned(const BrioSystem *system)
