@@ -21,6 +21,13 @@ void heading(const char *text); /* of a table; not in JSON */
 void figure(const char *bench, const char *name, double value, const char *unit);
 void say(const char *text); /* to people who wait */
 
+/* The machine's limits. Flops a second of so many threads: independent chains of fused
+ * multiply-adds, which see nothing but registers. */
+double bench_flops(int threads);
+/* Bytes a second that one core reads and writes in an array as large as what the gradient of a
+ * million tets reads, or writes (part of it may be in the last cache, for both alike). */
+void bench_bandwidth(double *reading, double *writing);
+
 /* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its
  * state. NULL: it could not be made; a sentence was said. */
 BrioSim *bench_bar(const char *material, int64_t tets, const char *linear, const char *integrator);

@@ -3,92 +3,6 @@
 #include "bench.h"
 
 #include <string.h>
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-/* ---- limits of the machine -------------------------------------------------------------- */
-
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) static double fma_avx512(int64_t rounds)
-{
-    __m512d a[12], m = _mm512_set1_pd(0.999999), c = _mm512_set1_pd(1e-9);
-    for (int i = 0; i < 12; i++) a[i] = _mm512_set1_pd(i);
-    for (int64_t n = 0; n < rounds; n++)
-        for (int i = 0; i < 12; i++) a[i] = _mm512_fmadd_pd(a[i], m, c);
-    for (int i = 1; i < 12; i++) a[0] = _mm512_add_pd(a[0], a[i]);
-    return _mm512_reduce_add_pd(a[0]);
-}
-
-__attribute__((target("avx2,fma"))) static double fma_avx2(int64_t rounds)
-{
-    __m256d a[12], m = _mm256_set1_pd(0.999999), c = _mm256_set1_pd(1e-9);
-    for (int i = 0; i < 12; i++) a[i] = _mm256_set1_pd(i);
-    for (int64_t n = 0; n < rounds; n++)
-        for (int i = 0; i < 12; i++) a[i] = _mm256_fmadd_pd(a[i], m, c);
-    for (int i = 1; i < 12; i++) a[0] = _mm256_add_pd(a[0], a[i]);
-    return a[0][0] + a[0][1];
-}
-#endif
-
-/* Flops a second of one core: twelve independent chains of fused multiply-adds. */
-static double measure_flops(void)
-{
-    int64_t rounds = 4000000;
-    double best = 0;
-    for (int k = 0; k < TRIES; k++) {
-        double before = brio__seconds(), lanes = 1;
-#if defined(__x86_64__)
-        if (brio__isa() == BRIO_ISA_AVX512) {
-            bench_sink = fma_avx512(rounds);
-            lanes = 8;
-        } else if (brio__isa() == BRIO_ISA_AVX2) {
-            bench_sink = fma_avx2(rounds);
-            lanes = 4;
-        } else
-#endif
-        {
-            double a[12];
-            for (int i = 0; i < 12; i++) a[i] = i;
-            for (int64_t n = 0; n < rounds; n++)
-                for (int i = 0; i < 12; i++) a[i] = a[i] * 0.999999 + 1e-9;
-            for (int i = 0; i < 12; i++) bench_sink = a[i];
-        }
-        best = fmax(best, (double)rounds * 12 * 2 * lanes / (brio__seconds() - before));
-    }
-    return best;
-}
-
-/* Bytes a second that one core reads and writes in an array as large as what the gradient of a
- * million tets reads, or writes (part of it may be in the last cache, for both alike), in eight
- * streams, as one does not keep the memory busy. */
-enum { STREAMS = 8 };
-
-static void measure_bandwidth(double *reading, double *writing)
-{
-    size_t n = 1500000, all = STREAMS * n;
-    double *a = brio__alloc(all, sizeof *a);
-    *reading = *writing = NAN;
-    if (!a) return;
-    memset(a, 0, all * sizeof *a);
-    *reading = *writing = 0;
-    for (int k = 0; k < TRIES; k++) {
-        lane sum[STREAMS];
-        memset(sum, 0, sizeof sum);
-        double before = brio__seconds();
-        for (size_t i = 0; i < n; i += LANES)
-            for (size_t j = 0; j < STREAMS; j++) sum[j] += lane_load(a + j * n + i);
-        *reading = fmax(*reading, (double)all * 8 / (brio__seconds() - before));
-        for (int j = 1; j < STREAMS; j++) sum[0] += sum[j];
-        bench_sink = lane_sum(sum[0]);
-        before = brio__seconds();
-        for (size_t i = 0; i < n; i += LANES)
-            for (size_t j = 0; j < STREAMS; j++) lane_store(a + j * n + i, lane_set(k));
-        *writing = fmax(*writing, (double)all * 8 / (brio__seconds() - before));
-        bench_sink = a[n / 2];
-    }
-    brio__free(a);
-}
 
 /* ---- elements --------------------------------------------------------------------------- */
 
@@ -240,8 +154,8 @@ static bool measure_kernel(const Kernel *kernel, bool large, const Limits *limit
 
 int bench_elements(void)
 {
-    Limits limits = {.flops = measure_flops()};
-    measure_bandwidth(&limits.reading, &limits.writing);
+    Limits limits = {.flops = bench_flops(1)};
+    bench_bandwidth(&limits.reading, &limits.writing);
     char text[160];
     snprintf(text, sizeof text, "elements: one core, %s, eight elements at a time", brio_isa());
     heading(text);

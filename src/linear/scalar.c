@@ -1,7 +1,7 @@
 /* Supernodal Cholesky of a matrix of single numbers, and solves for three right-hand sides that
  * read as little as they can.
  *
- * The factorisation is that of ldlt.c with blocks of one scalar. A solve is bound by the reading of
+ * The factorisation is that of left.c with blocks of one scalar. A solve is bound by the reading of
  * L, so its numbers are laid out again for that. Each supernode, in pieces of at most PIECE columns
  * J with the rows B below, becomes one dense matrix
  *
@@ -21,7 +21,7 @@
  * number of threads. */
 #include "scalar.h"
 
-#include "ldlt.h"
+#include "left.h"
 #include "order.h"
 
 #include <sched.h>
@@ -142,7 +142,7 @@ struct BrioScalarPattern {
     /* entry of off[] of each entry of A below the diagonal; -1: the diagonal */
     int64_t *from;
     BrioMatrix A; /* of single scalars, and its factorisation */
-    void *ldlt;
+    BrioLeft *left;
     BrioPanels L;
     bool *changed; /* supernodes whose numbers are not those of the factorisation before */
     int64_t version, factorisations; /* which of them A and L hold; 0: none */
@@ -179,7 +179,8 @@ void brio__scalar_pattern_free(BrioScalarPattern *p)
     brio__free(p->A.start);
     brio__free(p->A.row);
     brio__free(p->A.value);
-    if (p->ldlt) brio__ldlt_destroy(p->ldlt);
+    brio__left_free(p->left);
+    brio__panels_free(&p->L);
     brio__free(p->changed);
     brio__free(p->piece);
     brio__free(p->place);
@@ -387,8 +388,8 @@ static BrioStatus analyse(BrioScalarPattern *p, const int64_t *start, const int3
     if (!p->order) return BRIO_ERROR_MEMORY;
     BRIO_CHECK(brio__order_dissection(p->n, start, neighbour, p->order));
     BRIO_CHECK(make_matrix(p, start, neighbour, work));
-    BRIO_CHECK(brio__ldlt_create(&p->A, 1, &p->ldlt));
-    brio__ldlt_panels(p->ldlt, &p->L);
+    BRIO_CHECK(brio__panels_create(&p->A, 1, &p->L));
+    BRIO_CHECK(brio__left_create(&p->L, &p->left));
     if (!(p->changed = brio__calloc((size_t)p->L.count, sizeof *p->changed)))
         return BRIO_ERROR_MEMORY;
     BRIO_CHECK(make_pieces(p));
@@ -532,7 +533,7 @@ BrioStatus brio__scalar_factorise(BrioScalarFactor *f, const double *diagonal, c
     bool again = p->version && f->version == p->version, whole = !p->version;
     fill(p, diagonal, off);
     f->version = p->version = 0;
-    BRIO_CHECK(brio__ldlt_factor_again(p->ldlt, &p->A, whole ? NULL : p->changed));
+    BRIO_CHECK(brio__left_factor(p->left, &p->A, whole ? NULL : p->changed));
     f->version = p->version = ++p->factorisations;
     Packing packing = {.factor = f, .changed = again ? p->changed : NULL};
     brio__parallel_for(BRIO_MIN(f->workers, p->pieces / SOME_PIECES + 1), 1, pack, &packing);

@@ -1,0 +1,244 @@
+/* The arithmetic of fronts.c. Included once for each instruction set, with
+ *
+ *     KERNEL(name)      the name with the set's suffix
+ *     KERNEL_TARGET     function attribute
+ *     KERNEL_LANES      numbers in a vector
+ *     KERNEL_COLUMNS    of a tile
+ *     KERNEL_FMA(a,b,c) a*b + c on vectors
+ *     KERNEL_ADD_FEW(count, from, to)  to += from, less than a vector
+ *
+ * All products are made of tiles of ROWS x KERNEL_COLUMNS entries, whose sums stay in registers:
+ * tile = A B^T with A and B `packed`, so that what a step of the sum reads lies together. */
+
+#define ROWS (3 * KERNEL_LANES)
+#define COLUMNS KERNEL_COLUMNS
+#define UNROLL _Pragma("GCC unroll 8")
+typedef double KERNEL(Vector) __attribute__((vector_size(8 * KERNEL_LANES), aligned(8), may_alias));
+
+KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(products)(
+    int64_t depth, const double *a, const double *b, KERNEL(Vector) sum[COLUMNS][3])
+{
+    KERNEL(Vector) s[COLUMNS][3] = {{{0}}};
+    for (int64_t k = 0; k < depth; k++, a += ROWS, b += COLUMNS) {
+        const KERNEL(Vector) *row = (const KERNEL(Vector) *)a;
+        KERNEL(Vector) u = row[0], v = row[1], w = row[2];
+        UNROLL for (int c = 0; c < COLUMNS; c++)
+        {
+            KERNEL(Vector) t = b[c] - (KERNEL(Vector)){0};
+            s[c][0] = KERNEL_FMA(u, t, s[c][0]);
+            s[c][1] = KERNEL_FMA(v, t, s[c][1]);
+            s[c][2] = KERNEL_FMA(w, t, s[c][2]);
+        }
+    }
+    UNROLL for (int c = 0; c < COLUMNS; c++)
+    {
+        sum[c][0] = s[c][0];
+        sum[c][1] = s[c][1];
+        sum[c][2] = s[c][2];
+    }
+}
+
+/* `rows` rows of x (at most ROWS), of `depth` columns, as the A of tiles; zero after the last. */
+KERNEL_TARGET static inline void KERNEL(pack_rows)(int64_t rows, int64_t depth, const double *x,
+                                                   int64_t stride, double *to)
+{
+    if (rows >= ROWS) {
+        for (int64_t k = 0; k < depth; k++, to += ROWS, x += stride)
+            for (int v = 0; v < 3; v++) ((KERNEL(Vector) *)to)[v] = ((const KERNEL(Vector) *)x)[v];
+        return;
+    }
+    for (int64_t k = 0; k < depth; k++, to += ROWS, x += stride)
+        for (int r = 0; r < ROWS; r++) to[r] = r < rows ? x[r] : 0;
+}
+
+/* Rows [begin, end) of x as the B of tiles, COLUMNS of them to a strip; zero after `rows`. `begin`
+ * is a multiple of COLUMNS. */
+KERNEL_TARGET static void KERNEL(pack_columns)(int64_t begin, int64_t end, int64_t rows,
+                                               int64_t depth, const double *x, int64_t stride,
+                                               double *packed)
+{
+    for (int64_t j = begin; j < end; j += COLUMNS) {
+        double *to = packed + j * depth;
+        int64_t some = BRIO_MIN(COLUMNS, rows - j);
+        for (int64_t k = 0; k < depth; k++, to += COLUMNS) {
+            const double *from = x + k * stride + j;
+            if (some == COLUMNS) {
+                UNROLL for (int c = 0; c < COLUMNS; c++) to[c] = from[c];
+            } else {
+                for (int c = 0; c < COLUMNS; c++) to[c] = c < some ? from[c] : 0;
+            }
+        }
+    }
+}
+
+/* C -= A B^T, or C = -A B^T, for one tile, of which `rows` rows and `columns` columns are wanted.
+ */
+KERNEL_TARGET static inline void KERNEL(tile)(int64_t depth, const double *a, const double *b,
+                                              int64_t rows, int64_t columns, double *C,
+                                              int64_t stride, bool set)
+{
+    KERNEL(Vector) sum[COLUMNS][3];
+    KERNEL(products)(depth, a, b, sum);
+    if (rows >= ROWS && columns >= COLUMNS) {
+        UNROLL for (int c = 0; c < COLUMNS; c++)
+        {
+            KERNEL(Vector) *to = (KERNEL(Vector) *)(C + c * stride);
+            for (int v = 0; v < 3; v++) to[v] = (set ? (KERNEL(Vector)){0} : to[v]) - sum[c][v];
+        }
+        return;
+    }
+    double out[COLUMNS][ROWS];
+    memcpy(out, sum, sizeof out);
+    for (int64_t c = 0; c < BRIO_MIN(columns, COLUMNS); c++) {
+        double *to = C + c * stride;
+        int64_t r = 0;
+        for (; r + KERNEL_LANES <= BRIO_MIN(rows, ROWS); r += KERNEL_LANES)
+            *(KERNEL(Vector) *)(to + r) =
+                (set ? (KERNEL(Vector)){0} : *(KERNEL(Vector) *)(to + r)) -
+                *(KERNEL(Vector) *)(out[c] + r);
+        for (; r < BRIO_MIN(rows, ROWS); r++) to[r] = (set ? 0 : to[r]) - out[c][r];
+    }
+}
+
+/* For rows [begin, end) of C: C -= X Y^T on and below the diagonal, where Y are the first `columns`
+ * rows of X, packed. What is above the diagonal becomes of no use. `padded`: C has room for whole
+ * tiles. */
+KERNEL_TARGET static void KERNEL(multiply)(int64_t begin, int64_t end, int64_t columns,
+                                           int64_t depth, const double *x, int64_t x_stride,
+                                           const double *packed, double *C, int64_t stride,
+                                           bool set, bool padded, double *strip)
+{
+    for (int64_t i = begin; i < end; i += ROWS) {
+        int64_t rows = BRIO_MIN(ROWS, end - i), last = BRIO_MIN(columns, i + rows);
+        KERNEL(pack_rows)(rows, depth, x + i, x_stride, strip);
+        for (int64_t j = 0; j < last; j += COLUMNS) KERNEL(tile)
+        (depth, strip, packed + j * depth, padded ? ROWS : rows, padded ? COLUMNS : columns - j,
+         C + j * stride + i, stride, set);
+    }
+}
+
+/* x = x L^-T for a diagonal square of COLUMNS columns: `square` is a strip of packed columns, and
+ * `inverse` has the inverses of its diagonal. */
+KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(substitute)(
+    const double *square, const double *inverse, KERNEL(Vector) x[COLUMNS][3])
+{
+    UNROLL for (int c = 0; c < COLUMNS; c++)
+    {
+        for (int v = 0; v < 3; v++) x[c][v] *= inverse[c];
+        UNROLL for (int d = c + 1; d < COLUMNS; d++) for (int v = 0; v < 3; v++) x[d][v] -=
+            x[c][v] * square[c * COLUMNS + d];
+    }
+}
+
+/* X = X L^-T for `rows` rows of X. The columns of L's square, `width` <= SLICE of them, are packed
+ * with the distance SLICE between strips. */
+KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, const double *packed,
+                                        const double *inverse, double *x, int64_t stride,
+                                        double *strip)
+{
+    for (int64_t i = 0; i < rows; i += ROWS) {
+        int64_t some = BRIO_MIN(ROWS, rows - i);
+        KERNEL(pack_rows)(some, width, x + i, stride, strip);
+        for (int64_t k = width; k % COLUMNS; k++) memset(strip + k * ROWS, 0, 8 * ROWS);
+        for (int64_t j = 0; j < width; j += COLUMNS) {
+            const double *square = packed + j * SLICE;
+            KERNEL(Vector) sum[COLUMNS][3], *at = (KERNEL(Vector) *)(strip + j * ROWS);
+            KERNEL(products)(j, strip, square, sum);
+            UNROLL for (int c = 0; c < COLUMNS; c++) for (int v = 0; v < 3; v++) sum[c][v] =
+                at[3 * c + v] - sum[c][v];
+            KERNEL(substitute)(square + j * COLUMNS, inverse + j, sum);
+            memcpy(at, sum, sizeof sum);
+        }
+        for (int64_t k = 0; k < width; k++)
+            memcpy(x + k * stride + i, strip + k * ROWS, (size_t)some * sizeof *x);
+    }
+}
+
+/* Cholesky of one small square, in place. */
+KERNEL_TARGET static bool KERNEL(corner)(int64_t width, int64_t stride, double *x, double *inverse)
+{
+    for (int64_t j = 0; j < width; j++) {
+        double pivot = x[j * stride + j];
+        if (!(pivot > 0) || !isfinite(pivot)) return false;
+        double scale = inverse[j] = 1 / sqrt(pivot);
+        for (int64_t i = j; i < width; i++) x[j * stride + i] *= scale;
+        for (int64_t k = j + 1; k < width; k++)
+            for (int64_t i = k; i < width; i++)
+                x[k * stride + i] -= x[j * stride + k] * x[j * stride + i];
+    }
+    return true;
+}
+
+/* Cholesky of a square of `width` <= SLICE columns. Leaves its columns packed, with the inverses of
+ * the diagonal, for the rows below. False: not positive definite. */
+KERNEL_TARGET static bool KERNEL(square)(int64_t width, int64_t stride, double *x, double *packed,
+                                         double *inverse, double *strip)
+{
+    for (int64_t j = 0; j < width; j += COLUMNS) {
+        int64_t some = BRIO_MIN(COLUMNS, width - j), next = j + some;
+        double *own = packed + j * SLICE;
+        KERNEL(pack_columns)(0, COLUMNS, some, j, x + j, stride, own);
+        for (int64_t i = j; i < width && j > 0; i += ROWS) {
+            KERNEL(pack_rows)(width - i, j, x + i, stride, strip);
+            KERNEL(tile)(j, strip, own, width - i, some, x + j * stride + i, stride, false);
+        }
+        for (int64_t c = some; c < COLUMNS; c++) inverse[j + c] = 1;
+        if (!KERNEL(corner)(some, stride, x + j * stride + j, inverse + j)) return false;
+        KERNEL(pack_columns)(0, COLUMNS, some, some, x + j * stride + j, stride, own + j * COLUMNS);
+        for (int64_t c = some; c < COLUMNS; c++)
+            memset(own + (j + c) * COLUMNS, 0, COLUMNS * sizeof *own);
+        for (int64_t i = next; i < width; i += ROWS) {
+            KERNEL(Vector) some_rows[COLUMNS][3];
+            KERNEL(pack_rows)(width - i, COLUMNS, x + j * stride + i, stride, strip);
+            memcpy(some_rows, strip, sizeof some_rows);
+            KERNEL(substitute)(own + j * COLUMNS, inverse + j, some_rows);
+            memcpy(strip, some_rows, sizeof some_rows);
+            for (int64_t c = 0; c < some; c++)
+                memcpy(x + (j + c) * stride + i, strip + c * ROWS,
+                       (size_t)BRIO_MIN(ROWS, width - i) * sizeof *x);
+        }
+    }
+    return true;
+}
+
+/* to += from */
+KERNEL_TARGET static inline void KERNEL(add)(int64_t count, const double *from, double *to)
+{
+    int64_t i = 0;
+    for (; i + KERNEL_LANES <= count; i += KERNEL_LANES)
+        *(KERNEL(Vector) *)(to + i) += *(const KERNEL(Vector) *)(from + i);
+    KERNEL_ADD_FEW(count - i, from + i, to + i);
+}
+
+/* Adds block columns [begin, end) of a child's update matrix U to its parent's, which begin at `to`
+ * with block row and block column `first`; up[] are block rows of the parent, and `runs` where they
+ * stop to follow each other. */
+KERNEL_TARGET static void KERNEL(pass)(int block, int32_t begin, int32_t end, int32_t rows,
+                                       const int32_t *up, const int32_t *runs, const double *U,
+                                       int64_t U_stride, int32_t first, double *to, int64_t stride)
+{
+    for (int32_t j = begin; j < end; j++) {
+        const double *from = U + block * j * U_stride;
+        double *column = to + block * (up[j] - first) * stride;
+        for (int32_t i = j, last; i < rows; i = last) {
+            last = runs[i];
+            for (int c = 0; c < block; c++) KERNEL(add)
+            (block * (int64_t)(last - i), from + c * U_stride + block * i,
+             column + c * stride + block * (int64_t)(up[i] - first));
+        }
+    }
+}
+
+static const Kernels KERNEL(kernels) = {
+    ROWS,          COLUMNS,        KERNEL(pack_columns), KERNEL(multiply),
+    KERNEL(below), KERNEL(square), KERNEL(pass)};
+
+#undef ROWS
+#undef COLUMNS
+#undef UNROLL
+#undef KERNEL
+#undef KERNEL_TARGET
+#undef KERNEL_LANES
+#undef KERNEL_COLUMNS
+#undef KERNEL_FMA
+#undef KERNEL_ADD_FEW
