@@ -9,23 +9,70 @@ volatile double bench_sink;
 
 /* ---- printing: a table for people, or one JSON object ----------------------------------- */
 
-bool bench_json;
+bool bench_by_figure;
+static bool json;
 static int json_rows;
+static BrioNode *against; /* results of an earlier run; NULL: none */
 
 void heading(const char *text)
 {
-    if (!bench_json) printf("\n%s\n", text);
+    if (!json) printf("\n%s\n", text);
 }
 
-/* One figure: name, value, unit. */
+/* The same figure of the earlier run, NAN without one. */
+static double earlier_value(const char *bench, const char *name)
+{
+    const BrioNode *results = against ? brio__node_get(against, "results") : NULL;
+    for (int i = 0; results && i < results->count; i++) {
+        BrioNode *row = results->child[i];
+        BrioNode *its_bench = brio__node_get(row, "bench"), *its_name = brio__node_get(row, "name");
+        BrioNode *its_value = brio__node_get(row, "value");
+        double value;
+        if (its_bench && its_name && its_value && its_bench->text && its_name->text &&
+            !strcmp(its_bench->text, bench) && !strcmp(its_name->text, name) &&
+            brio__node_real(its_value, &value, NULL) == BRIO_OK)
+            return value;
+    }
+    return NAN;
+}
+
+/* One figure: name, value, unit, and how it compares. */
 void figure(const char *bench, const char *name, double value, const char *unit)
 {
-    if (bench_json)
-        printf("%s\n  {\"bench\": \"%s\", \"name\": \"%s\", \"value\": %.6g, \"unit\": \"%s\"}",
+    double before = earlier_value(bench, name);
+    if (json) {
+        printf("%s\n  {\"bench\": \"%s\", \"name\": \"%s\", \"value\": %.6g, \"unit\": \"%s\"",
                json_rows++ ? "," : "", bench, name, value, unit);
-    else
-        printf("  %-58s %10.4g %s\n", name, value, unit);
+        if (!isnan(before)) printf(", \"before\": %.6g, \"ratio\": %.4g", before, value / before);
+        printf("}");
+    } else {
+        printf("  %-58s %10.4g %s", name, value, unit);
+        if (!isnan(before)) printf("  (before %.4g: %.3f times)", before, value / before);
+        printf("\n");
+    }
     fflush(stdout);
+}
+
+/* Reads what `brio bench --json` wrote. */
+static bool read_against(const char *file)
+{
+    BrioError error = {0};
+    BrioStatus status = brio__tree_read(file, &against, &error);
+    if (status == BRIO_OK) {
+        const BrioNode *results =
+            against->kind == BRIO_NODE_MAP ? brio__node_get(against, "results") : NULL;
+        bool rows = results && results->kind == BRIO_NODE_LIST;
+        for (int i = 0; rows && i < results->count; i++)
+            rows = results->child[i]->kind == BRIO_NODE_MAP;
+        if (rows) return true;
+        fprintf(stderr, "brio bench: %s has no list `results`: is it from brio bench --json?\n",
+                file);
+        return false;
+    }
+    char message[2048];
+    brio_error_text(&error, message, sizeof message);
+    fprintf(stderr, "brio bench: %s\n", message);
+    return false;
 }
 
 void say(const char *text) { fprintf(stderr, "%s\n", text); }
@@ -149,9 +196,11 @@ static const struct {
 #undef BENCH
 };
 
-static const Option options[] = {{"--json", 0, NULL, "one JSON object on standard output"},
-                                 {"--threads", 0, "N", "threads (default: one per core)"},
-                                 {0}};
+static const Option options[] = {
+    {"--json", 0, NULL, "one JSON object on standard output"},
+    {"--threads", 0, "N", "threads (default: one per core)"},
+    {"--against", 0, "FILE", "compare with the results of an earlier --json"},
+    {0}};
 
 static int run(int argc, char **argv)
 {
@@ -160,10 +209,11 @@ static int run(int argc, char **argv)
     int64_t threads = 0;
     for (int option; (option = argument_next(&arguments)) != ARGUMENT_END;) {
         if (option == ARGUMENT_BAD) return arguments.exit;
-        if (option == 0) bench_json = true;
+        if (option == 0) json = true;
         if (option == 1 &&
             !read_count(&command_bench, "--threads", arguments.value, 1024, &threads))
             return EXIT_USAGE;
+        if (option == 2 && !read_against(arguments.value)) return EXIT_USAGE;
         if (option == ARGUMENT_WORD) {
             const char *names[BRIO_COUNT(benches)];
             for (size_t i = 0; i < BRIO_COUNT(benches); i++) {
@@ -177,14 +227,16 @@ static int run(int argc, char **argv)
     }
     brio_set_threads((int)threads);
     brio_set_allocator(&(BrioAllocator){count_allocate, count_release, NULL});
-    if (bench_json)
+    bench_by_figure = json || against;
+    if (json)
         printf("{\"version\": \"%s\", \"isa\": \"%s\", \"blas\": \"%s\", \"threads\": %d, "
                "\"results\": [",
                brio_version(), brio_isa(), brio__blas_name(), brio_threads());
     int exit = EXIT_DONE;
     for (size_t i = 0; i < BRIO_COUNT(benches) && exit == EXIT_DONE; i++)
         if (!chosen || chosen == benches[i].name) exit = benches[i].run();
-    if (bench_json) printf("\n]}\n");
+    if (json) printf("\n]}\n");
+    brio__tree_free(against);
     return exit;
 }
 
@@ -195,13 +247,14 @@ const Command command_bench = {
 #define BENCH(bar, name, about) bar #name
 #include "list.def"
 #undef BENCH
-                "] [--json] [--threads N]",
+                "] [--json] [--threads N] [--against FILE]",
     .about =
 #define BENCH(bar, name, about) #name ": " about "\n"
 #include "list.def"
 #undef BENCH
         "Each other figure is the least of several tries. Timings of a busy machine mean little.",
     .options = options,
-    .examples = "brio bench elements\nbrio bench --json > bench.json",
+    .examples = "brio bench elements\nbrio bench --json > bench.json\n"
+                "brio bench newton --against bench.json",
     .run = run,
 };

@@ -13,7 +13,8 @@ enum { TRIES = 7 }; /* of which the least time counts */
 #include "list.def"
 #undef BENCH
 
-extern bool bench_json;                  /* one JSON object, not a table for people */
+/* no tables for people: one figure after the other, for JSON or beside those of an earlier run */
+extern bool bench_by_figure;
 extern int64_t bench_fixed, bench_asked; /* by the library: bytes that it holds, calls */
 extern volatile double bench_sink;       /* results that must not be optimised away */
 
@@ -27,6 +28,9 @@ double bench_flops(int threads);
 /* Bytes a second that one core reads and writes in an array as large as what the gradient of a
  * million tets reads, or writes (part of it may be in the last cache, for both alike). */
 void bench_bandwidth(double *reading, double *writing);
+/* Bytes a second at which so many threads read an array of `bytes`, over and over. */
+double bench_reading(int threads, double bytes);
+double bench_read(const double *a, int64_t count); /* a sum; count: a multiple of 64 */
 
 /* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its
  * state. NULL: it could not be made; a sentence was said. */

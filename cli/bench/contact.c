@@ -56,7 +56,7 @@ static void print_phases(const BrioSolveTotals *from, const BrioSolveTotals *to,
             phase[BRIO_COUNT(phase) - 1].seconds -= phase[k].seconds;
         double ms = 1e3 * phase[k].seconds / iterations;
         snprintf(text, sizeof text, "%d contacts, a Newton iteration: %s", contacts, phase[k].name);
-        if (bench_json)
+        if (bench_by_figure)
             figure("contact", text, ms, "ms");
         else
             printf(" %*.3g", phase[k].width, ms);
@@ -77,11 +77,11 @@ static bool measure_layers(int size)
     BrioLedger ledger = {0};
     if (status == BRIO_OK) status = brio_sim_ledger(sim, &ledger);
     if (status == BRIO_OK) {
-        if (!bench_json)
+        if (!bench_by_figure)
             printf("  %8d %8d %14.3g", ledger.contacts, sim->system->body_count,
                    (double)(totals->iterations - before.iterations) / STEPS);
         print_phases(&before, totals, all, ledger.contacts);
-        if (!bench_json) printf("\n");
+        if (!bench_by_figure) printf("\n");
         fflush(stdout);
     } else {
         fprintf(stderr, "brio bench: %s\n", brio_sim_reason(sim));

@@ -140,7 +140,7 @@ static void print_factor(const Problem *problem, const Measured *m, const double
     else
         snprintf(name, sizeof name, "bar of %lldk tets", (long long)problem->tets / 1000);
     double flops = m->stats.factor_flops, all = flops / m->seconds[1];
-    if (!bench_json) {
+    if (!bench_by_figure) {
         printf("  %-17s %8.3f %8.3f %8.3f %8.3f %8.1f %5.2f %8.1f %5.2f %8.3f %9.1e\n", name,
                1e-6 * m->stats.factor_nonzeros, 1e-9 * flops, 1e3 * m->seconds[0],
                1e3 * m->seconds[1], 1e-9 * flops / m->seconds[0], flops / m->seconds[0] / peak[0],

@@ -90,17 +90,17 @@ int bench_frames(void)
         if (!fine) break;
         qsort(min, FRAMES, sizeof *min, brio__ascending);
         double median = min[FRAMES / 2], slowest = min[FRAMES - 1];
-        if (!bench_json)
+        if (!bench_by_figure)
             printf("  %-18s %8lld %8.3f %6.3f %8.3f %9.3f %9.2f %12.2f %13lld\n", cases[i].scene,
                    (long long)vertices, median, min[FRAMES / 100 * 99], min[FRAMES / 1000 * 999],
                    slowest, one, slowest / median, (long long)allocations);
         snprintf(text, sizeof text, "%s: median frame", cases[i].scene);
-        if (bench_json) figure("frames", text, median, "ms");
+        if (bench_by_figure) figure("frames", text, median, "ms");
         snprintf(text, sizeof text, "%s: slowest / median, one run", cases[i].scene);
-        if (bench_json) figure("frames", text, one, "(goal: below 3)");
+        if (bench_by_figure) figure("frames", text, one, "(goal: below 3)");
         snprintf(text, sizeof text, "%s: slowest / median, least times of three runs",
                  cases[i].scene);
-        if (bench_json) figure("frames", text, slowest / median, "(goal: below 3)");
+        if (bench_by_figure) figure("frames", text, slowest / median, "(goal: below 3)");
         fflush(stdout);
     }
     brio__free(ms);

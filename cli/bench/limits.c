@@ -96,3 +96,61 @@ void bench_bandwidth(double *reading, double *writing)
     }
     brio__free(a);
 }
+
+#if defined(__x86_64__)
+__attribute__((target("avx512f"))) static double read_avx512(const double *a, int64_t count)
+{
+    __m512d sum[8];
+    for (int i = 0; i < 8; i++) sum[i] = _mm512_setzero_pd();
+    for (int64_t k = 0; k < count; k += 64)
+        for (int i = 0; i < 8; i++) sum[i] = _mm512_add_pd(sum[i], _mm512_load_pd(a + k + 8 * i));
+    for (int i = 1; i < 8; i++) sum[0] = _mm512_add_pd(sum[0], sum[i]);
+    return _mm512_reduce_add_pd(sum[0]);
+}
+#endif
+
+static double read_lanes(const double *a, int64_t count)
+{
+    lane sum[8];
+    memset(sum, 0, sizeof sum);
+    for (int64_t k = 0; k < count; k += 64)
+        for (int i = 0; i < 8; i++) sum[i] += lane_load(a + k + 8 * i);
+    for (int i = 1; i < 8; i++) sum[0] += sum[i];
+    return lane_sum(sum[0]);
+}
+
+double bench_read(const double *a, int64_t count)
+{
+#if defined(__x86_64__)
+    if (brio__isa() == BRIO_ISA_AVX512) return read_avx512(a, count);
+#endif
+    return read_lanes(a, count);
+}
+
+typedef struct Reading {
+    const double *a;
+    int64_t per_thread;
+} Reading;
+
+static void read_slice(void *context, int64_t begin, int64_t end)
+{
+    const Reading *reading = context;
+    for (int64_t w = begin; w < end; w++)
+        bench_sink = bench_read(reading->a + w * reading->per_thread, reading->per_thread);
+}
+
+double bench_reading(int threads, double bytes)
+{
+    Reading reading = {.per_thread = (int64_t)(bytes / 8 / 64 / threads + 1) * 64};
+    double *a = brio__calloc((size_t)(reading.per_thread * threads), sizeof *a), best = 0;
+    if (!a) return NAN;
+    reading.a = a;
+    for (int k = 0; k < 3 * TRIES; k++) {
+        double before = brio__seconds();
+        brio__parallel_for(threads, 1, read_slice, &reading);
+        best =
+            fmax(best, 8.0 * (double)(reading.per_thread * threads) / (brio__seconds() - before));
+    }
+    brio__free(a);
+    return best;
+}

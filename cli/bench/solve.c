@@ -7,9 +7,6 @@
 #ifdef BRIO_HAVE_CHOLMOD
 #include <cholmod.h>
 #endif
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 /* M + w L of springs along the edges of a graph. */
 typedef struct Network {
@@ -118,28 +115,6 @@ static double cholmod_seconds(const Network *net)
     return best;
 }
 
-#if defined(__x86_64__)
-__attribute__((target("avx512f"))) static double read_avx512(const double *a, int64_t count)
-{
-    __m512d sum[8];
-    for (int i = 0; i < 8; i++) sum[i] = _mm512_setzero_pd();
-    for (int64_t k = 0; k < count; k += 64)
-        for (int i = 0; i < 8; i++) sum[i] = _mm512_add_pd(sum[i], _mm512_load_pd(a + k + 8 * i));
-    for (int i = 1; i < 8; i++) sum[0] = _mm512_add_pd(sum[0], sum[i]);
-    return _mm512_reduce_add_pd(sum[0]);
-}
-#endif
-
-static double read_lanes(const double *a, int64_t count)
-{
-    lane sum[8];
-    memset(sum, 0, sizeof sum);
-    for (int64_t k = 0; k < count; k += 64)
-        for (int i = 0; i < 8; i++) sum[i] += lane_load(a + k + 8 * i);
-    for (int i = 1; i < 8; i++) sum[0] += sum[i];
-    return lane_sum(sum[0]);
-}
-
 typedef struct Reading {
     const double *a;
     int64_t per_thread; /* doubles of a thread, a multiple of 64 */
@@ -150,15 +125,8 @@ static void read_slice(void *context, int64_t begin, int64_t end)
 {
     const Reading *reading = context;
     for (int64_t w = begin; w < end; w++)
-        for (int pass = 0; pass < 2; pass++) {
-#if defined(__x86_64__)
-            if (brio__isa() == BRIO_ISA_AVX512) {
-                bench_sink = read_avx512(reading->a + w * reading->per_thread, reading->per_thread);
-                continue;
-            }
-#endif
-            bench_sink = read_lanes(reading->a + w * reading->per_thread, reading->per_thread);
-        }
+        for (int pass = 0; pass < 2; pass++)
+            bench_sink = bench_read(reading->a + w * reading->per_thread, reading->per_thread);
 }
 
 /* One factor, and the least times of its factorisation, of a solve and of reading an array as large
@@ -225,7 +193,7 @@ static void print_solve(const Solving *s)
     double bandwidth = 16.0 * (double)(s->reading.per_thread * s->threads) / s->read;
     double limit = s->stats.min_bytes / bandwidth;
     const char *precision = s->single ? "single" : "double";
-    if (!bench_json) {
+    if (!bench_by_figure) {
         printf("  %-16s %7d %10.0f  %-6s %7d %9.0f %8.2f %8.2f %8.3f %8.2f %8.2f %7.1f %8.3f "
                "%6.2f\n",
                s->name, s->net->n, s->stats.nonzeros, precision, s->threads, 1e3 * s->analyse,

@@ -11,7 +11,7 @@ typedef struct StepRow {
 
 static void print_row(const char *solver, const StepRow *row)
 {
-    if (!bench_json) {
+    if (!bench_by_figure) {
         printf("  %9.0f  %-9s %10.4g %8.3g %13.4g %8.0f %9.0f %9.0f\n", row->tets, solver,
                row->step, row->newton, row->iteration, row->cg, row->memory, row->factor);
         fflush(stdout);

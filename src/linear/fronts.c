@@ -55,6 +55,7 @@ static inline void add_few(int64_t count, const double *from, double *to)
 #define KERNEL_TARGET
 #define KERNEL_LANES 2
 #define KERNEL_COLUMNS 4
+#define KERNEL_SUBTRACT(a, b, c) ((c) - (a) * (b))
 #define KERNEL_FMA(a, b, c) ((a) * (b) + (c))
 #define KERNEL_ADD_FEW add_few
 #include "fronts_kernel.h"
@@ -65,6 +66,8 @@ static inline void add_few(int64_t count, const double *from, double *to)
 #define KERNEL_LANES 4
 #define KERNEL_COLUMNS 4
 #define KERNEL_ADD_FEW add_few
+#define KERNEL_SUBTRACT(a, b, c) \
+    ((Vector_avx2)_mm256_fnmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #define KERNEL_FMA(a, b, c) ((Vector_avx2)_mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c)))
 #include "fronts_kernel.h"
 
@@ -79,6 +82,8 @@ __attribute__((target("avx512f"))) static inline void add_few_avx512(int64_t cou
 
 #define KERNEL(name) name##_avx512
 #define KERNEL_ADD_FEW add_few_avx512
+#define KERNEL_SUBTRACT(a, b, c) \
+    ((Vector_avx512)_mm512_fnmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c)))
 #define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
 #define KERNEL_LANES 8
 #define KERNEL_COLUMNS 8

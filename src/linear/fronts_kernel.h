@@ -5,6 +5,7 @@
  *     KERNEL_LANES      numbers in a vector
  *     KERNEL_COLUMNS    of a tile
  *     KERNEL_FMA(a,b,c) a*b + c on vectors
+ *     KERNEL_SUBTRACT(a,b,c)  c - a*b
  *     KERNEL_ADD_FEW(count, from, to)  to += from, less than a vector
  *
  * All products are made of tiles of ROWS x KERNEL_COLUMNS entries, whose sums stay in registers:
@@ -47,8 +48,30 @@ KERNEL_TARGET static inline void KERNEL(pack_rows)(int64_t rows, int64_t depth, 
             for (int v = 0; v < 3; v++) ((KERNEL(Vector) *)to)[v] = ((const KERNEL(Vector) *)x)[v];
         return;
     }
-    for (int64_t k = 0; k < depth; k++, to += ROWS, x += stride)
-        for (int r = 0; r < ROWS; r++) to[r] = r < rows ? x[r] : 0;
+    for (int64_t k = 0; k < depth; k++, to += ROWS, x += stride) {
+        int64_t r = 0;
+        for (; r + KERNEL_LANES <= rows; r += KERNEL_LANES)
+            *(KERNEL(Vector) *)(to + r) = *(const KERNEL(Vector) *)(x + r);
+        for (; r < ROWS; r++) to[r] = r < rows ? x[r] : 0;
+    }
+}
+
+/* The other way round. */
+KERNEL_TARGET static inline void KERNEL(unpack_rows)(int64_t rows, int64_t depth,
+                                                     const double *from, double *x, int64_t stride)
+{
+    if (rows >= ROWS) {
+        for (int64_t k = 0; k < depth; k++, from += ROWS, x += stride)
+            for (int v = 0; v < 3; v++)
+                ((KERNEL(Vector) *)x)[v] = ((const KERNEL(Vector) *)from)[v];
+        return;
+    }
+    for (int64_t k = 0; k < depth; k++, from += ROWS, x += stride) {
+        int64_t r = 0;
+        for (; r + KERNEL_LANES <= rows; r += KERNEL_LANES)
+            *(KERNEL(Vector) *)(x + r) = *(const KERNEL(Vector) *)(from + r);
+        for (; r < rows; r++) x[r] = from[r];
+    }
 }
 
 /* Rows [begin, end) of x as the B of tiles, COLUMNS of them to a strip; zero after `rows`. `begin`
@@ -149,8 +172,7 @@ KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, const doubl
             KERNEL(substitute)(square + j * COLUMNS, inverse + j, sum);
             memcpy(at, sum, sizeof sum);
         }
-        for (int64_t k = 0; k < width; k++)
-            memcpy(x + k * stride + i, strip + k * ROWS, (size_t)some * sizeof *x);
+        KERNEL(unpack_rows)(some, width, strip, x + i, stride);
     }
 }
 
@@ -193,9 +215,7 @@ KERNEL_TARGET static bool KERNEL(square)(int64_t width, int64_t stride, double *
             memcpy(some_rows, strip, sizeof some_rows);
             KERNEL(substitute)(own + j * COLUMNS, inverse + j, some_rows);
             memcpy(strip, some_rows, sizeof some_rows);
-            for (int64_t c = 0; c < some; c++)
-                memcpy(x + (j + c) * stride + i, strip + c * ROWS,
-                       (size_t)BRIO_MIN(ROWS, width - i) * sizeof *x);
+            KERNEL(unpack_rows)(width - i, some, strip, x + j * stride + i, stride);
         }
     }
     return true;
@@ -241,4 +261,5 @@ static const Kernels KERNEL(kernels) = {
 #undef KERNEL_LANES
 #undef KERNEL_COLUMNS
 #undef KERNEL_FMA
+#undef KERNEL_SUBTRACT
 #undef KERNEL_ADD_FEW
