@@ -6,6 +6,26 @@
 
 typedef double KERNEL(Vector) __attribute__((vector_size(8 * KERNEL_LANES), aligned(8), may_alias));
 
+/* to += three columns times u, v, w, from row `begin` on. Asks for the three columns after them:
+ * reading L is what a solve waits for. */
+KERNEL_TARGET static inline void KERNEL(add_columns)(int64_t stride, int64_t begin, int64_t end,
+                                                     const double *a, double u, double v, double w,
+                                                     double sign, double *restrict to)
+{
+    const double *b = a + stride, *c = b + stride;
+    int64_t i = begin;
+    u *= sign, v *= sign, w *= sign;
+    for (; i + KERNEL_LANES <= end; i += KERNEL_LANES) {
+        __builtin_prefetch(a + 3 * stride + i);
+        __builtin_prefetch(b + 3 * stride + i);
+        __builtin_prefetch(c + 3 * stride + i);
+        *(KERNEL(Vector) *)(to + i) += *(const KERNEL(Vector) *)(a + i) * u +
+                                       *(const KERNEL(Vector) *)(b + i) * v +
+                                       *(const KERNEL(Vector) *)(c + i) * w;
+    }
+    for (; i < end; i++) to[i] += a[i] * u + b[i] * v + c[i] * w;
+}
+
 /* x = L^-1 x on the panel's own rows; sum = (rows below) x. Columns come in threes. */
 KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const double *panel,
                                           double *restrict x, double *restrict sum)
@@ -18,12 +38,13 @@ KERNEL_TARGET static void KERNEL(forward)(int64_t height, int64_t width, const d
         x[j] = u;
         x[j + 1] = v;
         x[j + 2] = w;
-        for (int64_t i = j + 3; i < width; i++) x[i] -= a[i] * u + b[i] * v + c[i] * w;
-        for (int64_t i = width; i < height; i++) sum[i - width] += a[i] * u + b[i] * v + c[i] * w;
+        KERNEL(add_columns)(height, j + 3, width, a, u, v, w, -1, x);
+        KERNEL(add_columns)(height, 0, height - width, a + width, u, v, w, 1, sum);
     }
 }
 
-/* Dot products of three columns with x; lanes are summed in a fixed order. */
+/* Dot products of three columns with x; lanes are summed in a fixed order. Asks for the three
+ * columns before them. */
 KERNEL_TARGET static void KERNEL(dots)(int64_t stride, int64_t count, const double *column,
                                        const double *x, double dot[3])
 {
@@ -32,8 +53,10 @@ KERNEL_TARGET static void KERNEL(dots)(int64_t stride, int64_t count, const doub
     for (; i + KERNEL_LANES <= count; i += KERNEL_LANES) {
         KERNEL(Vector) u = *(const KERNEL(Vector) *)(x + i);
 #pragma GCC unroll 3
-        for (int c = 0; c < 3; c++)
+        for (int c = 0; c < 3; c++) {
+            __builtin_prefetch(column + (c - 3) * stride + i);
             sum[c] += *(const KERNEL(Vector) *)(column + c * stride + i) * u;
+        }
     }
     for (int c = 0; c < 3; c++) {
         dot[c] = 0;
