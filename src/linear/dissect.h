@@ -39,8 +39,9 @@ typedef struct BrioSeparator BrioSeparator;
 /* For graphs with up to n vertices. */
 BrioStatus brio__separator_create(int32_t n, BrioSeparator **out);
 void brio__separator_free(BrioSeparator *s);
-/* Sets the sides of a connected graph so that no edge joins A and B. A side may be empty. The pool
- * is as before at the end. */
+/* Sets the sides of a connected graph so that no edge joins A and B. A side may be empty. The last
+ * vertex should be far from others, as it is in breadth-first order. The pool is as before at the
+ * end. */
 void brio__separate(BrioSeparator *s, BrioPool *p, BrioGraph *g);
 
 /* Minimum degree order of the first n of `all` vertices; the others are never eliminated. row:

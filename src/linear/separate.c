@@ -19,13 +19,14 @@
 #include <string.h>
 
 enum {
-    DIRECT = 400,  /* vertices up to which a graph is not made coarser */
+    LARGE = 400,   /* graphs with more vertices are made coarser too */
     COARSEST = 50, /* vertices of the coarsest graph, about */
     MAX_LEVELS = 40,
     STARTS = 4, /* of separators in the coarsest graph */
     ENDS = 2,   /* vertices far from each other */
     PASSES = 6, /* of refinement */
-    STALL = 30,
+    STALL = 20, /* moves without a new minimum; LARGE_STALL in large graphs */
+    LARGE_STALL = 60,
     BUCKETS = 256,
     OUT = INT32_MIN
 };
@@ -33,9 +34,13 @@ static const double max_side = 0.7; /* fraction of the weight */
 
 /* Separator vertices by the gains of their moves to one side, in lists of about equal gains; the
  * latest is the first of its list. */
+typedef struct Link {
+    int32_t next, previous; /* previous of the first: -1 - list; OUT: in no list */
+} Link;
+
 typedef struct Queue {
     int32_t head[BUCKETS], top; /* no list above `top` has vertices */
-    int32_t *next, *previous;   /* previous of the first: -1 - list; OUT: in no list */
+    Link *link;
 } Queue;
 
 struct BrioSeparator {
@@ -46,7 +51,7 @@ struct BrioSeparator {
     bool *moved;
     int32_t *log; /* vertices that changed, and their sides before */
     uint8_t *log_side, *best;
-    int32_t logged;
+    int32_t logged, stall;
     BrioGraph level[MAX_LEVELS];
 };
 
@@ -59,14 +64,14 @@ typedef struct Cut {
 
 static void queue_remove(Queue *q, int32_t v)
 {
-    int32_t next = q->next[v], previous = q->previous[v];
-    if (previous == OUT) return;
-    if (previous < 0)
-        q->head[-1 - previous] = next;
+    Link *link = q->link, was = link[v];
+    if (was.previous == OUT) return;
+    if (was.previous < 0)
+        q->head[-1 - was.previous] = was.next;
     else
-        q->next[previous] = next;
-    if (next >= 0) q->previous[next] = previous;
-    q->previous[v] = OUT;
+        link[was.previous].next = was.next;
+    if (was.next >= 0) link[was.next].previous = was.previous;
+    link[v].previous = OUT;
 }
 
 static void queue_set(Queue *q, int32_t v, int32_t gain, int shift)
@@ -75,9 +80,8 @@ static void queue_set(Queue *q, int32_t v, int32_t gain, int shift)
     list = BRIO_MAX(0, BRIO_MIN(list, BUCKETS - 1));
     queue_remove(q, v);
     int32_t next = q->head[list];
-    q->next[v] = next;
-    q->previous[v] = -1 - list;
-    if (next >= 0) q->previous[next] = v;
+    q->link[v] = (Link){next, -1 - list};
+    if (next >= 0) q->link[next].previous = v;
     q->head[list] = v;
     q->top = BRIO_MAX(q->top, list);
 }
@@ -133,7 +137,7 @@ static void pull_in(BrioSeparator *s, BrioGraph *g, Cut *cut, int32_t u, int fro
         pull[g->side[x]] += g->weight[x];
         if (g->side[x] != BRIO_SEPARATOR) continue;
         s->pull[from][x] -= g->weight[u];
-        if (s->queue[to].previous[x] != OUT) offer(s, g, x, to);
+        if (s->queue[to].link[x].previous != OUT) offer(s, g, x, to);
     }
     s->pull[0][u] = pull[0];
     s->pull[1][u] = pull[1];
@@ -154,7 +158,7 @@ static void move(BrioSeparator *s, BrioGraph *g, Cut *cut, int32_t v, int to)
         int32_t u = g->neighbour[k];
         if (g->side[u] == BRIO_SEPARATOR) {
             s->pull[to][u] += g->weight[v];
-            if (s->queue[from].previous[u] != OUT) offer(s, g, u, from);
+            if (s->queue[from].link[u].previous != OUT) offer(s, g, u, from);
         }
     }
     for (int64_t k = g->start[v]; k < g->start[v + 1]; k++)
@@ -169,7 +173,7 @@ static void begin_moves(BrioSeparator *s, const BrioGraph *g)
         Queue *q = &s->queue[to];
         memset(q->head, -1, sizeof q->head);
         q->top = -1;
-        for (int32_t v = 0; v < g->n; v++) q->previous[v] = OUT;
+        for (int32_t v = 0; v < g->n; v++) q->link[v].previous = OUT;
     }
 }
 
@@ -208,7 +212,7 @@ static bool refine_once(BrioSeparator *s, BrioGraph *g, Cut *cut)
     Cut best = *cut;
     double min = cost_of(cut), initial = min;
     int32_t keep = 0;
-    for (int stall = 0; stall < STALL; stall++) {
+    for (int stall = 0; stall < s->stall; stall++) {
         int32_t first[2] = {queue_first(&s->queue[0]), queue_first(&s->queue[1])};
         int to = best_side(s, g, cut, first);
         if (to < 0) break;
@@ -322,11 +326,11 @@ static void measure(const BrioGraph *g, int32_t root, int32_t *distance, int32_t
 static void try_ends(BrioSeparator *s, BrioGraph *g, Cut *best, double *min)
 {
     int32_t *distance = s->work, *queue = distance + g->n, *nearest = queue + g->n;
-    measure(g, 0, distance, queue);
-    int32_t root = queue[g->n - 1];
+    int32_t root = g->n - 1;
     for (int32_t v = 0; v < g->n; v++) nearest[v] = INT32_MAX;
-    for (int e = 0; e < ENDS; e++) {
+    for (int e = 0;; e++) {
         try_root(s, g, root, best, min);
+        if (e + 1 == ENDS) break;
         measure(g, root, distance, queue);
         root = 0;
         for (int32_t v = 0; v < g->n; v++) {
@@ -363,7 +367,8 @@ void brio__separate(BrioSeparator *s, BrioPool *p, BrioGraph *g)
 {
     Cut best = {.limit = (int32_t)(max_side * g->total)};
     double min = INFINITY;
-    if (g->n > DIRECT) try_levels(s, p, g, &best, &min);
+    s->stall = g->n > LARGE ? LARGE_STALL : STALL;
+    if (g->n > LARGE) try_levels(s, p, g, &best, &min);
     try_ends(s, g, &best, &min);
     memcpy(g->side, s->best, (size_t)g->n);
 }
@@ -374,19 +379,17 @@ BrioStatus brio__separator_create(int32_t n, BrioSeparator **out)
     *out = NULL;
     BrioSeparator *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
-    s->work = brio__alloc(12 * size, sizeof *s->work);
+    s->work = brio__alloc(8 * size, sizeof *s->work);
+    s->queue[0].link = brio__alloc(2 * size, sizeof *s->queue[0].link);
     s->moved = brio__alloc(5 * size, 1);
-    if (!s->work || !s->moved) {
+    if (!s->work || !s->queue[0].link || !s->moved) {
         brio__separator_free(s);
         return BRIO_ERROR_MEMORY;
     }
-    for (int i = 0; i < 2; i++) {
-        int32_t *mine = s->work + (3 + 3 * (size_t)i) * size;
-        s->pull[i] = mine;
-        s->queue[i].next = mine + size;
-        s->queue[i].previous = mine + 2 * size;
-    }
-    s->log = s->work + 9 * size;
+    s->queue[1].link = s->queue[0].link + size;
+    s->pull[0] = s->work + 3 * size;
+    s->pull[1] = s->work + 4 * size;
+    s->log = s->work + 5 * size; /* a vertex moves once and joins the separator twice: 3 n */
     s->log_side = (uint8_t *)s->moved + size;
     s->best = s->log_side + 3 * size;
     *out = s;
@@ -397,6 +400,7 @@ void brio__separator_free(BrioSeparator *s)
 {
     if (!s) return;
     brio__free(s->work);
+    brio__free(s->queue[0].link);
     brio__free(s->moved);
     brio__free(s);
 }
