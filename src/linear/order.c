@@ -1,76 +1,62 @@
 /* Elimination orders without a library.
  *
  * Nested dissection [George1973]: a small set of vertices whose removal splits the graph in two is
- * eliminated last, and both halves are ordered in the same way. To find it, take four vertices far
- * from each other (of a box: corners). For each pair of these every vertex gets the difference of
- * its distances from the two, made smooth by averages over neighbours; the vertices, sorted by that
- * number, are cut at the best place near the middle. The best of the six separators becomes smaller
- * still by moves of single vertices: a separator vertex may go to side A if its neighbours on side
- * B join the separator in exchange, which pays if there is at most one.
+ * eliminated last, and both halves are ordered in the same way; see separate.c. Regions of at most
+ * LEAF vertices are ordered by minimum degree; the separators around them count in the degrees
+ * [Pellegrini2000]. Vertices with the same closed neighbourhood, such as the blocks of an affine
+ * body, are one vertex with a weight from the beginning [Ashcraft1995].
  *
  * A range [begin, end) of order[] holds the vertices of a region; region[v] = begin names it, since
  * no two regions that are still to be split begin at the same place. Vertices that are placed for
  * good have -1. */
 #include "order.h"
 
+#include "dissect.h"
+
 #include <string.h>
 
-enum { LEAF = 8, SEARCHES = 6, ENDS = 4, SMOOTHINGS = 6, PASSES = 12 };
-enum { SIDE_A, SIDE_B, SEPARATOR };
+enum { LEAF = 80, SEARCHES = 6 };
 
 typedef struct Range {
     int32_t begin, end;
 } Range;
 
 typedef struct Dissection {
-    const int64_t *start;
-    const int32_t *neighbour;
+    int32_t n;
+    int64_t *start;
+    int32_t *neighbour, *weight;
     int32_t *order, *region;
-    int32_t *level; /* of the search; -1: not reached. Later the side of the separator. */
-    int32_t *queue, *best;
-    int32_t *distance[ENDS];
-    double *key, *smooth;
+    int32_t *level; /* of the search; -1: not reached. Later the number in the region. */
+    int32_t *queue;
     Range *stack;
     int32_t depth; /* of the stack: at most one range for each vertex */
+    BrioPool pool;
+    BrioSeparator *separator;
+    uint64_t *row; /* of leaves */
 } Dissection;
 
+/* ---- searches ----------------------------------------------------------------------------- */
+
 /* Breadth-first from `root` inside its region, written to queue; returns how many were reached. */
-static int32_t search(Dissection *d, int32_t root, int32_t *queue)
+static int32_t search(const int64_t *start, const int32_t *neighbour, const int32_t *regions,
+                      int32_t *level, int32_t root, int32_t *queue)
 {
-    int32_t region = d->region[root], count = 1;
+    int32_t region = regions[root], count = 1;
     queue[0] = root;
-    d->level[root] = 0;
+    level[root] = 0;
     for (int32_t i = 0; i < count; i++) {
         int32_t v = queue[i];
-        for (int64_t k = d->start[v]; k < d->start[v + 1]; k++) {
-            int32_t u = d->neighbour[k];
-            if (d->region[u] != region || d->level[u] >= 0) continue;
-            d->level[u] = d->level[v] + 1;
+        for (int64_t k = start[v]; k < start[v + 1]; k++) {
+            int32_t u = neighbour[k];
+            if (regions[u] != region || level[u] >= 0) continue;
+            level[u] = level[v] + 1;
             queue[count++] = u;
         }
     }
     return count;
 }
 
-static void unreach(Dissection *d, const int32_t *vertices, int32_t count)
-{
-    for (int32_t i = 0; i < count; i++) d->level[vertices[i]] = -1;
-}
-
-/* Searches again from the last vertex found as long as the levels become more, then leaves levels
- * and queue as they are. */
-static int32_t search_from_rim(Dissection *d, int32_t root, int32_t *queue)
-{
-    int32_t count = search(d, root, queue);
-    for (int i = 1, more = 1; i < SEARCHES && more; i++) {
-        int32_t levels = d->level[queue[count - 1]];
-        root = queue[count - 1];
-        unreach(d, queue, count);
-        search(d, root, queue);
-        more = d->level[queue[count - 1]] > levels;
-    }
-    return count;
-}
+/* ---- dissection --------------------------------------------------------------------------- */
 
 static void push(Dissection *d, int32_t begin, int32_t end)
 {
@@ -79,199 +65,120 @@ static void push(Dissection *d, int32_t begin, int32_t end)
     d->stack[d->depth++] = (Range){begin, end};
 }
 
-/* Distances from vertices that are far from each other: the first is the root of the search that
- * was made, each next one maximises the least distance from those before. */
-static void find_ends(Dissection *d, const int32_t *vertices, int32_t count, int32_t *queue)
+static int64_t degree_of(const Dissection *d, int32_t v) { return d->start[v + 1] - d->start[v]; }
+
+/* Orders a small region by minimum degree. */
+static void order_leaf(Dissection *d, int32_t begin, int32_t end)
 {
-    int32_t far = vertices[0];
-    for (int e = 0; e < ENDS; e++) {
-        unreach(d, vertices, count);
-        search(d, far, queue);
-        for (int32_t i = 0; i < count; i++) d->distance[e][vertices[i]] = d->level[vertices[i]];
-        int32_t max = -1;
-        for (int32_t i = 0; i < count; i++) {
-            int32_t v = vertices[i], min = d->distance[0][v];
-            for (int k = 1; k <= e; k++) min = BRIO_MIN(min, d->distance[k][v]);
-            if (min > max) {
-                max = min;
-                far = v;
-            }
+    int32_t n = end - begin, all = n, *number = d->level, *vertices = d->order + begin;
+    int32_t weight[BRIO_MAX_BITS], member[BRIO_MAX_BITS], order[BRIO_MAX_BITS];
+    for (int32_t i = 0; i < n; i++) {
+        member[i] = vertices[i];
+        number[vertices[i]] = i;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        int32_t v = member[i];
+        for (int64_t k = d->start[v]; k < d->start[v + 1]; k++) {
+            int32_t u = d->neighbour[k];
+            if (number[u] >= 0 || all == BRIO_MAX_BITS) continue;
+            number[u] = all;
+            member[all++] = u;
         }
     }
-}
-
-/* The numbers that order a connected region from one end to another. */
-static void find_keys(Dissection *d, const int32_t *vertices, int32_t count, const int32_t *from,
-                      const int32_t *to)
-{
-    int32_t region = d->region[vertices[0]];
-    for (int32_t i = 0; i < count; i++) d->key[vertices[i]] = from[vertices[i]] - to[vertices[i]];
-    for (int pass = 0; pass < SMOOTHINGS; pass++) {
-        for (int32_t i = 0; i < count; i++) {
-            int32_t v = vertices[i], degree = 0;
-            double sum = 0;
-            for (int64_t k = d->start[v]; k < d->start[v + 1]; k++)
-                if (d->region[d->neighbour[k]] == region) {
-                    sum += d->key[d->neighbour[k]];
-                    degree++;
-                }
-            d->smooth[v] = 0.5 * (d->key[v] + sum / degree);
-        }
-        for (int32_t i = 0; i < count; i++) d->key[vertices[i]] = d->smooth[vertices[i]];
-    }
-}
-
-/* Sorts by (key, number): heapsort, since qsort may allocate. */
-static bool before(const Dissection *d, int32_t u, int32_t v)
-{
-    return d->key[u] < d->key[v] || (d->key[u] == d->key[v] && u < v);
-}
-
-static void sort(const Dissection *d, int32_t *vertices, int32_t count)
-{
-    for (int32_t root = count / 2, end = count; end > 1;) {
-        int32_t v;
-        if (root > 0) {
-            v = vertices[--root];
-        } else {
-            v = vertices[--end];
-            vertices[end] = vertices[0];
-        }
-        int32_t i = root;
-        for (int32_t child = 2 * i + 1; child < end; child = 2 * i + 1) {
-            if (child + 1 < end && before(d, vertices[child], vertices[child + 1])) child++;
-            if (!before(d, v, vertices[child])) break;
-            vertices[i] = vertices[child];
-            i = child;
-        }
-        vertices[i] = v;
-    }
-}
-
-/* Where to cut the sorted vertices so that few before the cut have neighbours after it. Returns the
- * cost: their number, and more for uneven sides. */
-static double find_cut(Dissection *d, const int32_t *vertices, int32_t count, int32_t *change,
-                       int32_t *best)
-{
-    int32_t region = d->region[vertices[0]], *place = d->level;
-    for (int32_t i = 0; i < count; i++) {
-        place[vertices[i]] = i;
-        change[i] = 0;
-    }
-    /* i is in the separator of the cuts before i+1, ..., last */
-    for (int32_t i = 0; i < count; i++) {
-        int32_t last = i, v = vertices[i];
-        for (int64_t k = d->start[v]; k < d->start[v + 1]; k++)
-            if (d->region[d->neighbour[k]] == region) last = BRIO_MAX(last, place[d->neighbour[k]]);
-        if (last == i) continue;
-        change[i + 1]++;
-        if (last + 1 < count) change[last + 1]--;
-    }
-    double min = INFINITY;
-    for (int32_t t = 1, separator = 0; t < count; t++) {
-        separator += change[t];
-        if (t < 3 * (count / 8) || t > count - 3 * (count / 8)) continue;
-        double a = t - separator, b = count - t, cost = separator * (1 + fabs(a - b) / count);
-        if (cost < min) {
-            min = cost;
-            *best = t;
+    int32_t words = (all + 63) / 64;
+    memset(d->row, 0, (size_t)n * (size_t)words * sizeof *d->row);
+    for (int32_t i = 0; i < all; i++) weight[i] = d->weight[member[i]];
+    for (int32_t i = 0; i < n; i++) {
+        int32_t v = member[i];
+        uint64_t *row = d->row + (size_t)i * (size_t)words;
+        row[i / 64] |= 1ull << i % 64;
+        for (int64_t k = d->start[v]; k < d->start[v + 1]; k++) {
+            int32_t u = number[d->neighbour[k]];
+            if (u >= 0) row[u / 64] |= 1ull << u % 64;
         }
     }
-    return min;
+    brio__minimum_degree(n, all, weight, d->row, order);
+    for (int32_t i = 0; i < n; i++) {
+        vertices[i] = member[order[i]];
+        d->region[vertices[i]] = -1;
+    }
+    for (int32_t i = 0; i < all; i++) number[member[i]] = -1;
 }
 
-/* Side A: the first `at` vertices without those that have neighbours among the others. */
-static void set_sides(Dissection *d, const int32_t *vertices, int32_t count, int32_t at,
-                      int32_t size[3])
+/* The graph of a region. */
+static void extract(Dissection *d, int32_t begin, int32_t end, BrioGraph *g)
 {
-    int32_t region = d->region[vertices[0]], *side = d->level;
-    for (int32_t i = 0; i < count; i++) side[vertices[i]] = i < at ? SIDE_A : SIDE_B;
-    size[SIDE_A] = at;
-    size[SIDE_B] = count - at;
-    size[SEPARATOR] = 0;
-    for (int32_t i = 0; i < at; i++)
-        for (int64_t k = d->start[vertices[i]]; k < d->start[vertices[i] + 1]; k++)
-            if (d->region[d->neighbour[k]] == region && side[d->neighbour[k]] == SIDE_B) {
-                side[vertices[i]] = SEPARATOR;
-                size[SIDE_A]--;
-                size[SEPARATOR]++;
-                break;
-            }
-}
-
-/* Moves separator vertices to a side while that makes the separator smaller, or the sides more
- * even. */
-static void refine(Dissection *d, const int32_t *vertices, int32_t count, int32_t size[3])
-{
-    int32_t region = d->region[vertices[0]], *side = d->level;
-    bool moved = true;
-    for (int pass = 0; pass < PASSES && moved; pass++) {
-        moved = false;
-        for (int32_t i = 0; i < count; i++) {
-            int32_t v = vertices[i], touched[3] = {0, 0, 0};
-            if (side[v] != SEPARATOR) continue;
-            for (int64_t k = d->start[v]; k < d->start[v + 1]; k++)
-                if (d->region[d->neighbour[k]] == region) touched[side[d->neighbour[k]]]++;
-            int32_t to = touched[SIDE_B] != touched[SIDE_A]
-                             ? (touched[SIDE_B] < touched[SIDE_A] ? SIDE_A : SIDE_B)
-                             : (size[SIDE_A] < size[SIDE_B] ? SIDE_A : SIDE_B);
-            int32_t other = to == SIDE_A ? SIDE_B : SIDE_A, pulled = touched[other];
-            if (pulled > 1 || size[other] - pulled < count / 5) continue;
-            if (pulled == 1 && size[to] + 1 > size[other] - 1) continue;
-            side[v] = to;
-            size[to]++;
-            size[SEPARATOR] += pulled - 1;
-            size[other] -= pulled;
-            for (int64_t k = d->start[v]; pulled && k < d->start[v + 1]; k++)
-                if (d->region[d->neighbour[k]] == region && side[d->neighbour[k]] == other)
-                    side[d->neighbour[k]] = SEPARATOR;
-            moved = true;
+    int32_t *number = d->level;
+    int64_t edges = 0;
+    for (int32_t i = begin; i < end; i++) {
+        number[d->order[i]] = i - begin;
+        edges += degree_of(d, d->order[i]);
+    }
+    d->pool.used = 0;
+    brio__pool_take(&d->pool, end - begin, edges, g); /* fits: it is made for more */
+    edges = 0;
+    for (int32_t i = begin; i < end; i++) {
+        int32_t v = d->order[i];
+        g->start[i - begin] = edges;
+        g->weight[i - begin] = d->weight[v];
+        g->total += d->weight[v];
+        for (int64_t k = d->start[v]; k < d->start[v + 1]; k++) {
+            int32_t u = d->neighbour[k];
+            if (d->region[u] == begin) g->neighbour[edges++] = number[u];
         }
     }
+    g->start[g->n] = edges;
+    for (int64_t k = 0; k < edges; k++) g->edge[k] = 1;
+    brio__pool_trim(&d->pool, g);
+    for (int32_t i = begin; i < end; i++) number[d->order[i]] = -1;
 }
 
-/* Orders a connected region, or splits it. */
+/* Orders a region without a useful separator: by minimum degree, or by the degrees of the beginning
+ * if it is large (Shell's sort). */
+static void order_whole(Dissection *d, int32_t begin, int32_t end)
+{
+    if (end - begin <= BRIO_MAX_BITS) {
+        order_leaf(d, begin, end);
+        return;
+    }
+    int32_t gap = 1;
+    while (gap < (end - begin) / 3) gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (int32_t i = begin + gap; i < end; i++) {
+            int32_t v = d->order[i], j = i;
+            for (; j - gap >= begin && degree_of(d, d->order[j - gap]) > degree_of(d, v); j -= gap)
+                d->order[j] = d->order[j - gap];
+            d->order[j] = v;
+        }
+    for (int32_t i = begin; i < end; i++) d->region[d->order[i]] = -1;
+}
+
+/* Orders a connected region, or splits it. Each side gets at least one vertex in MIN_SIDE, so that
+ * the depth is a logarithm. */
 static void split(Dissection *d, int32_t begin, int32_t end)
 {
+    enum { MIN_SIDE = 16 };
     int32_t count = end - begin;
-    int32_t *vertices = d->order + begin;
-    int32_t *queue = d->queue + begin;
-    int32_t *side = d->level;
-    search_from_rim(d, vertices[0], queue);
-    memcpy(vertices, queue, (size_t)count * sizeof *vertices);
-    int32_t size[3] = {0, 0, count}, next[3];
-    if (count > LEAF && d->level[vertices[count - 1]] > 1) {
-        double min = INFINITY;
-        int32_t at = 0;
-        find_ends(d, vertices, count, queue);
-        for (int e = 1; e < ENDS; e++)
-            for (int f = 0; f < e; f++) {
-                int32_t where = 0;
-                find_keys(d, vertices, count, d->distance[e], d->distance[f]);
-                sort(d, vertices, count);
-                double cost = find_cut(d, vertices, count, queue, &where);
-                if (cost >= min) continue;
-                min = cost;
-                at = where;
-                memcpy(d->best + begin, vertices, (size_t)count * sizeof *vertices);
-            }
-        memcpy(vertices, d->best + begin, (size_t)count * sizeof *vertices);
-        set_sides(d, vertices, count, at, size);
-        refine(d, vertices, count, size);
+    if (count <= LEAF) {
+        order_leaf(d, begin, end);
+        return;
     }
-    if (size[SIDE_A] > 0 && size[SIDE_B] > 0) {
-        next[SIDE_A] = begin;
-        next[SIDE_B] = begin + size[SIDE_A];
-        next[SEPARATOR] = next[SIDE_B] + size[SIDE_B];
-        memcpy(queue, vertices, (size_t)count * sizeof *queue);
-        for (int32_t i = 0; i < count; i++) d->order[next[side[queue[i]]]++] = queue[i];
-    } else {
-        next[SIDE_A] = next[SIDE_B] = begin;
+    BrioGraph g;
+    extract(d, begin, end, &g);
+    brio__separate(d->separator, &d->pool, &g);
+    int32_t size[3] = {0, 0, 0};
+    for (int32_t i = 0; i < count; i++) size[g.side[i]]++;
+    if (BRIO_MIN(size[BRIO_SIDE_A], size[BRIO_SIDE_B]) < count / MIN_SIDE) {
+        order_whole(d, begin, end);
+        return;
     }
-    unreach(d, vertices, count);
-    for (int32_t i = next[SIDE_B]; i < end; i++) d->region[d->order[i]] = -1;
-    push(d, begin, next[SIDE_A]);
-    push(d, next[SIDE_A], next[SIDE_B]);
+    int32_t b = begin + size[BRIO_SIDE_A], separator = b + size[BRIO_SIDE_B];
+    int32_t next[3] = {begin, b, separator}, *queue = d->queue + begin;
+    memcpy(queue, d->order + begin, (size_t)count * sizeof *queue);
+    for (int32_t i = 0; i < count; i++) d->order[next[g.side[i]]++] = queue[i];
+    for (int32_t i = separator; i < end; i++) d->region[d->order[i]] = -1;
+    push(d, begin, b);
+    push(d, b, separator);
 }
 
 /* Connected components become ranges of their own; a connected region is split. */
@@ -280,15 +187,15 @@ static void dissect(Dissection *d, int32_t begin, int32_t end)
     int32_t found = begin, first_end = begin;
     for (int32_t i = begin; i < end; i++) {
         if (d->level[d->order[i]] >= 0) continue;
-        found += search(d, d->order[i], d->queue + found);
+        found += search(d->start, d->neighbour, d->region, d->level, d->order[i], d->queue + found);
         if (first_end == begin) first_end = found;
     }
+    memcpy(d->order + begin, d->queue + begin, (size_t)(end - begin) * sizeof *d->order);
     if (first_end == end) {
-        unreach(d, d->queue + begin, end - begin);
+        for (int32_t i = begin; i < end; i++) d->level[d->order[i]] = -1;
         split(d, begin, end);
         return;
     }
-    memcpy(d->order + begin, d->queue + begin, (size_t)(end - begin) * sizeof *d->order);
     for (int32_t i = begin, first = begin; i < end; i++) {
         d->level[d->order[i]] = -1;
         /* level 0: the next component begins */
@@ -377,77 +284,181 @@ BrioStatus brio__order_postorder(int32_t n, const int64_t *start, const int32_t 
     memcpy(old, order, size * sizeof *order);
     for (int32_t i = 0; i < n; i++) position[old[i]] = i;
     elimination_tree(n, start, neighbour, old, position, parent, child);
-    *operations = count_operations(n, start, neighbour, old, position, parent, child, sibling);
+    if (operations)
+        *operations = count_operations(n, start, neighbour, old, position, parent, child, sibling);
     postorder(n, parent, child, sibling, path, post);
     for (int32_t i = 0; i < n; i++) order[i] = old[post[i]];
     brio__free(work);
     return BRIO_OK;
 }
 
-/* Vertices with very many neighbours go last: they are near to everything and would blur the
- * search. */
-static int32_t place_dense(Dissection *d, int32_t n)
+/* ---- compression -------------------------------------------------------------------------- */
+
+/* Dense vertices, with very many neighbours, go last: they are near to everything and would blur
+ * the search. Vertices with the same closed neighbourhood are in one class: class[v], or -1 if v is
+ * dense. Returns the number of classes. */
+static int32_t find_classes(int32_t n, const int64_t *start, const int32_t *neighbour,
+                            int32_t *class, int32_t *work)
 {
+    int32_t *head = work, *next = head + n, *mark = next + n;
+    uint32_t *hash = (uint32_t *)(mark + n);
     int64_t max = (int64_t)(16 + 10 * sqrt((double)n));
-    int32_t begin = 0, end = n;
+    int32_t classes = 0;
     for (int32_t v = 0; v < n; v++) {
-        d->level[v] = -1;
-        if (d->start[v + 1] - d->start[v] > max) {
-            d->order[--end] = v;
-            d->region[v] = -1;
+        class[v] = start[v + 1] - start[v] > max ? -1 : v;
+        head[v] = mark[v] = -1;
+    }
+    for (int32_t v = 0; v < n; v++) {
+        if (class[v] < 0) continue;
+        uint32_t sum = (uint32_t)v * 2654435761u;
+        int64_t degree = start[v + 1] - start[v];
+        for (int64_t k = start[v]; k < start[v + 1]; k++) {
+            mark[neighbour[k]] = v;
+            sum += (uint32_t)neighbour[k] * 2654435761u;
+        }
+        mark[v] = v;
+        hash[v] = sum;
+        int32_t bucket = (int32_t)((uint64_t)sum * (uint64_t)n >> 32), same = head[bucket];
+        for (; same >= 0; same = next[same]) {
+            if (hash[same] != sum || start[same + 1] - start[same] != degree) continue;
+            bool equal = mark[same] == v;
+            for (int64_t k = start[same]; equal && k < start[same + 1]; k++)
+                equal = mark[neighbour[k]] == v;
+            if (equal) break;
+        }
+        if (same >= 0) {
+            class[v] = class[same];
         } else {
-            d->order[begin++] = v;
+            class[v] = classes++;
+            next[v] = head[bucket];
+            head[bucket] = v;
         }
     }
-    return end;
+    return classes;
+}
+
+/* The graph of the classes: neighbours of one member, each class once. */
+static void make_quotient(Dissection *d, int32_t n, const int64_t *start, const int32_t *neighbour,
+                          const int32_t *class, int32_t *mark)
+{
+    int64_t edges = 0;
+    int32_t c = 0;
+    for (int32_t i = 0; i < d->n; i++) {
+        d->weight[i] = 0;
+        mark[i] = -1;
+    }
+    for (int32_t v = 0; v < n; v++)
+        if (class[v] >= 0) d->weight[class[v]]++;
+    for (int32_t v = 0; v < n; v++) {
+        if (class[v] != c) continue; /* classes are numbered by their first members */
+        d->start[c] = edges;
+        mark[c] = c;
+        for (int64_t k = start[v]; k < start[v + 1]; k++) {
+            int32_t other = class[neighbour[k]];
+            if (other < 0 || mark[other] == c) continue;
+            mark[other] = c;
+            d->neighbour[edges++] = other;
+        }
+        c++;
+    }
+    d->start[c] = edges;
+}
+
+/* The order of the classes becomes one of their members; dense vertices follow. */
+static void expand(const Dissection *d, int32_t n, const int32_t *class, int32_t *place,
+                   int32_t *order)
+{
+    int32_t next = 0;
+    for (int32_t i = 0; i < d->n; i++) {
+        place[d->order[i]] = next;
+        next += d->weight[d->order[i]];
+    }
+    for (int32_t v = 0; v < n; v++) order[class[v] < 0 ? next++ : place[class[v]]++] = v;
+}
+
+static void release(Dissection *d)
+{
+    brio__free(d->start);
+    brio__free(d->neighbour);
+    brio__free(d->weight);
+    brio__free(d->stack);
+    brio__free(d->pool.memory);
+    brio__free(d->row);
+    brio__separator_free(d->separator);
+}
+
+static BrioStatus reserve(Dissection *d, int32_t n, int64_t edges)
+{
+    enum { GRAPHS = 4 }; /* a graph and all coarser ones are as large as about three */
+    size_t size = (size_t)n;
+    d->start = brio__alloc(size + 1, sizeof *d->start);
+    d->neighbour = brio__alloc((size_t)edges, sizeof *d->neighbour);
+    d->weight = brio__alloc(5 * size, sizeof *d->weight);
+    d->stack = brio__alloc(size, sizeof *d->stack);
+    d->pool.size = brio__pool_size(GRAPHS * size, GRAPHS * (size_t)edges);
+    d->pool.memory = brio__alloc(d->pool.size, 1);
+    d->row = brio__alloc((size_t)BRIO_MAX_BITS * (BRIO_MAX_BITS / 64), sizeof *d->row);
+    if (!d->start || !d->neighbour || !d->weight || !d->stack || !d->pool.memory || !d->row)
+        return BRIO_ERROR_MEMORY;
+    d->order = d->weight + size;
+    d->region = d->weight + 2 * size;
+    d->level = d->weight + 3 * size;
+    d->queue = d->weight + 4 * size;
+    return brio__separator_create(n, &d->separator);
 }
 
 BrioStatus brio__order_dissection(int32_t n, const int64_t *start, const int32_t *neighbour,
                                   int32_t *order)
 {
     size_t size = (size_t)n;
-    int32_t *work = brio__alloc((4 + ENDS) * size, sizeof *work);
-    double *keys = brio__alloc(2 * size, sizeof *keys);
-    Range *stack = brio__alloc(size, sizeof *stack);
-    if (!work || !keys || !stack) {
-        brio__free(work);
-        brio__free(keys);
-        brio__free(stack);
-        return BRIO_ERROR_MEMORY;
+    Dissection d = {0};
+    int32_t *class = brio__alloc(5 * size, sizeof *class), *work = class + size;
+    BrioStatus status = class ? reserve(&d, n, start[n]) : BRIO_ERROR_MEMORY;
+    if (status == BRIO_OK) {
+        d.n = find_classes(n, start, neighbour, class, work);
+        make_quotient(&d, n, start, neighbour, class, work);
+        for (int32_t i = 0; i < d.n; i++) {
+            d.order[i] = i;
+            d.level[i] = -1;
+        }
+        push(&d, 0, d.n);
+        while (d.depth > 0) {
+            Range range = d.stack[--d.depth];
+            dissect(&d, range.begin, range.end);
+        }
+        expand(&d, n, class, work, order);
     }
-    Dissection d = {.start = start,
-                    .neighbour = neighbour,
-                    .order = order,
-                    .region = work,
-                    .level = work + size,
-                    .queue = work + 2 * size,
-                    .best = work + 3 * size,
-                    .key = keys,
-                    .smooth = keys + size,
-                    .stack = stack};
-    for (int e = 0; e < ENDS; e++) d.distance[e] = work + (4 + (size_t)e) * size;
-    push(&d, 0, place_dense(&d, n));
-    while (d.depth > 0) {
-        Range range = d.stack[--d.depth];
-        dissect(&d, range.begin, range.end);
+    brio__free(class);
+    release(&d);
+    return status == BRIO_OK ? brio__order_postorder(n, start, neighbour, order, NULL) : status;
+}
+
+/* ---- bands -------------------------------------------------------------------------------- */
+
+/* Searches again from the last vertex found as long as the levels become more. */
+static int32_t search_from_rim(const int64_t *start, const int32_t *neighbour,
+                               const int32_t *region, int32_t *level, int32_t root, int32_t *queue)
+{
+    int32_t count = search(start, neighbour, region, level, root, queue);
+    for (int i = 1, more = 1; i < SEARCHES && more; i++) {
+        int32_t levels = level[queue[count - 1]];
+        root = queue[count - 1];
+        for (int32_t k = 0; k < count; k++) level[queue[k]] = -1;
+        search(start, neighbour, region, level, root, queue);
+        more = level[queue[count - 1]] > levels;
     }
-    brio__free(work);
-    brio__free(keys);
-    brio__free(stack);
-    double operations;
-    return brio__order_postorder(n, start, neighbour, order, &operations);
+    return count;
 }
 
 BrioStatus brio__order_band(int32_t n, const int64_t *start, const int32_t *neighbour,
                             int32_t *order)
 {
     size_t size = (size_t)n;
-    int32_t *work = brio__calloc(2 * size, sizeof *work);
+    int32_t *work = brio__calloc(2 * size, sizeof *work), *level = work + size;
     if (!work) return BRIO_ERROR_MEMORY;
-    Dissection d = {.start = start, .neighbour = neighbour, .region = work, .level = work + size};
-    for (int32_t i = 0; i < n; i++) d.level[i] = -1;
+    for (int32_t i = 0; i < n; i++) level[i] = -1;
     for (int32_t i = 0, found = 0; i < n; i++)
-        if (d.level[i] < 0) found += search_from_rim(&d, i, order + found);
+        if (level[i] < 0) found += search_from_rim(start, neighbour, work, level, i, order + found);
     brio__free(work);
     return BRIO_OK;
 }
