@@ -23,8 +23,7 @@ set(test_environment
   "BRIO_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
   "BRIO_PROGRAM=$<TARGET_FILE:brio_cli>"
   "UBSAN_OPTIONS=print_stacktrace=1"
-  "TSAN_OPTIONS=ignore_noninstrumented_modules=1"
-  "GOMP_SPINCOUNT=2000")
+  "TSAN_OPTIONS=ignore_noninstrumented_modules=1")
 
 # A build for several processes tests those: all else is the same without them.
 if(BRIO_MPI)
