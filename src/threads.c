@@ -40,6 +40,8 @@ void brio__set_sharing(int threads, BrioSharing *distribute)
 
 void brio_set_threads(int threads) { threads_wanted = threads > 0 ? threads : 0; }
 
+void brio__waited(double seconds) { (void)seconds; }
+
 int brio_threads(void)
 {
     return threads_wanted > 0 ? BRIO_MIN(threads_wanted, sharing_threads) : sharing_threads;
@@ -125,6 +127,7 @@ static _Thread_local struct {
     bool inside;        /* a chunk: what is called from there runs in this thread */
     int64_t account;    /* ns gained, at most CREDIT */
     int64_t alone_till; /* ns of the clock */
+    int64_t waited;     /* ns within chunks of this loop */
 } mine;
 
 static int64_t clock_ns(void)
@@ -170,6 +173,8 @@ int brio_threads(void)
     return wanted > 0 ? wanted : cores();
 }
 
+void brio__waited(double seconds) { mine.waited += (int64_t)(1e9 * seconds); }
+
 /* ---- chunks ----------------------------------------------------------------------------- */
 
 /* Worker `number` of `workers` may help in a slot: each slot has `helpers` of them, and slots begin
@@ -209,8 +214,10 @@ static bool help(Slot *slot, int number)
     _mm_setcsr(slot->control);
 #endif
     int64_t begin = clock_ns(), done = 0;
+    mine.waited = 0;
     for (; chunk >= 0; chunk = take_chunk(slot, number, workers), done++) run_chunk(slot, chunk);
-    atomic_fetch_add_explicit(&slot->helped, clock_ns() - begin, memory_order_relaxed);
+    atomic_fetch_add_explicit(&slot->helped, clock_ns() - begin - mine.waited,
+                              memory_order_relaxed);
     /* From here on the slot may belong to another loop, whose caller then wakes for nothing and
      * looks again. */
     if (atomic_fetch_sub(&slot->unfinished, done) == done && atomic_load(&slot->waiting) &&
@@ -419,9 +426,10 @@ static int64_t share(Slot *slot, int64_t begin)
     wake_helpers(slot, helpers);
     int64_t started = clock_ns(), done = 0;
     mine.inside = true;
+    mine.waited = 0;
     for (int64_t chunk; (chunk = take_chunk(slot, -1, 0)) >= 0; done++) run_chunk(slot, chunk);
     mine.inside = false;
-    int64_t worked = clock_ns() - started;
+    int64_t worked = clock_ns() - started - mine.waited;
     int64_t each = done ? worked / done : 0;
     if (atomic_fetch_sub(&slot->unfinished, done) != done) wait_for_helpers(slot, each);
     int64_t end = clock_ns();
