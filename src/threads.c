@@ -6,9 +6,9 @@
  * workers no time, the caller does all of it alone.
  *
  * What was begun may still be stopped by the machine, for a time slice of some milliseconds. So
- * each calling thread keeps an account of what its workers gained and cost (wake-ups, waiting). A
- * loss of t is paid off by going on alone for PAY_OFF t: threads cost at most a fraction 1/PAY_OFF
- * more than none, whatever else runs on the machine.
+ * each calling thread keeps an account of what its workers gained and cost (wake-ups, waiting, a
+ * core taken from it). A loss of t is paid off by going on alone for PAY_OFF t: threads cost at
+ * most a fraction 1/PAY_OFF more than none, whatever else runs on the machine.
  *
  * Waiting: a worker looks out for the next loop for some microseconds, since in a step loops follow
  * each other closely, and then sleeps on a semaphore of its own. No lock is taken on the way: a
@@ -78,9 +78,13 @@ enum {
     MAX_AWAKE = 100000,
     WORTH_AWAKE = 4000,   /* ns of a loop from which it is shared with workers that look out */
     WORTH_ASLEEP = 60000, /* and with those that sleep: waking one takes the caller 2 to 5 us */
+    LONG = 500000,        /* ns */
+    SAMPLE = 64,          /* of so many runs of a loop that is not long one is alone */
     CREDIT = 1000000,     /* most ns of gain that are set against a later loss */
     MAX_DEBT = 50000,     /* ns of loss at which the caller goes on alone */
     PAY_OFF = 15,
+    MAX_LOSSES = 3,         /* doublings of it */
+    MAX_ALONE = 1000000000, /* ns, if sharing has been at a loss for long */
     END = 100000000 /* ns for which the end of the program waits for workers within a chunk */
 };
 
@@ -126,6 +130,7 @@ static struct {
 static _Thread_local struct {
     bool inside;        /* a chunk: what is called from there runs in this thread */
     int64_t account;    /* ns gained, at most CREDIT */
+    int losses;         /* since it was at CREDIT */
     int64_t alone_till; /* ns of the clock */
     int64_t waited;     /* ns within chunks of this loop */
 } mine;
@@ -135,6 +140,14 @@ static int64_t clock_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return 1000000000 * (int64_t)now.tv_sec + now.tv_nsec;
+}
+
+/* Of this thread alone, without the time for which the machine gave its core to others. */
+static int64_t busy_ns(void)
+{
+    struct timespec busy;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &busy);
+    return 1000000000 * (int64_t)busy.tv_sec + busy.tv_nsec;
 }
 
 static inline void pause_core(void)
@@ -164,7 +177,7 @@ void brio_set_threads(int threads)
 {
     threads_wanted = threads > 0 ? threads : 0;
     pool.most = MAX_WORKERS; /* whatever was tried in vain may be tried again */
-    mine.alone_till = mine.account = 0;
+    mine.alone_till = mine.account = mine.losses = 0;
 }
 
 int brio_threads(void)
@@ -339,31 +352,46 @@ __attribute__((destructor)) static void end_workers(void)
 
 /* ---- loops ------------------------------------------------------------------------------ */
 
-/* What a loop took, ns of one thread, by its function and size. Who reads while another writes may
- * find a wrong number, which costs time only. */
+/* What a loop takes one thread, ns, by its function and size; 0: not known. Who reads while another
+ * writes may find a wrong number, which costs time only. */
 typedef struct Cost {
     _Atomic uint64_t key;
     _Atomic int64_t time;
+    atomic_uint runs;
 } Cost;
 
-static Cost *cost_of(BrioWork *work, int64_t count, uint64_t *key)
+static Cost *cost_of(BrioWork *work, int64_t count)
 {
     static Cost costs[COSTS];
     uint64_t mixed =
         ((uint64_t)(uintptr_t)work ^ (uint64_t)count * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-    *key = mixed | 1;
-    return &costs[(mixed >> 40) % COSTS];
+    Cost *cost = &costs[(mixed >> 40) % COSTS];
+    if (atomic_load_explicit(&cost->key, memory_order_relaxed) != mixed) {
+        atomic_store_explicit(&cost->time, 0, memory_order_relaxed);
+        atomic_store_explicit(&cost->runs, 0, memory_order_relaxed);
+        atomic_store_explicit(&cost->key, mixed, memory_order_relaxed);
+    }
+    return cost;
 }
 
 /* A thread that was stopped meanwhile took longer: shorter times count at once, longer ones with
  * patience. */
-static void learn_cost(Cost *cost, uint64_t key, int64_t time)
+static void learn_cost(Cost *cost, int64_t time)
 {
     int64_t before = atomic_load_explicit(&cost->time, memory_order_relaxed);
-    bool known = atomic_load_explicit(&cost->key, memory_order_relaxed) == key;
-    if (known && time > before) time = before + (time - before) / 8;
+    if (before && time > before) time = before + (time - before) / 8;
     atomic_store_explicit(&cost->time, time, memory_order_relaxed);
-    atomic_store_explicit(&cost->key, key, memory_order_relaxed);
+}
+
+/* Small loops run alone, and of the others that are not long now and then one, since what a loop
+ * takes alone cannot be seen from one that is shared: its data come from another core's cache. */
+static bool is_for_one(Cost *cost)
+{
+    int64_t time = atomic_load_explicit(&cost->time, memory_order_relaxed);
+    unsigned runs = atomic_fetch_add_explicit(&cost->runs, 1, memory_order_relaxed);
+    bool awake = atomic_load_explicit(&pool.awake, memory_order_relaxed) > 0;
+    if (!time) return false;
+    return time < (awake ? WORTH_AWAKE : WORTH_ASLEEP) || (time < LONG && runs % SAMPLE == 1);
 }
 
 static void run_alone(int64_t count, int64_t grain, BrioWork *work, void *context)
@@ -406,16 +434,24 @@ static void wait_for_helpers(Slot *slot, int64_t patience)
     }
 }
 
+/* Who loses again and again tries again later and later. */
 static void keep_account(int64_t gain, int64_t now)
 {
-    mine.account = BRIO_MIN(mine.account + gain, (int64_t)CREDIT);
+    mine.account += gain;
+    if (mine.account >= CREDIT) {
+        mine.account = CREDIT;
+        mine.losses = 0;
+    }
     if (mine.account > -MAX_DEBT) return;
-    mine.alone_till = now - PAY_OFF * mine.account;
+    int64_t alone = -mine.account * (PAY_OFF << mine.losses);
+    mine.alone_till = now + BRIO_MIN(alone, (int64_t)MAX_ALONE);
+    mine.losses = BRIO_MIN(mine.losses + 1, (int)MAX_LOSSES);
     mine.account = 0;
 }
 
-/* What the loop takes one thread, ns. */
-static int64_t share(Slot *slot, int64_t begin)
+/* Shares out a loop that takes one thread `alone` ns (0: not known), and returns what it seems to
+ * take. */
+static int64_t share(Slot *slot, int64_t begin, int64_t alone)
 {
     int helpers = atomic_load_explicit(&slot->helpers, memory_order_relaxed);
     uint64_t loops = (atomic_load_explicit(&slot->word, memory_order_relaxed) >> 32) + 1;
@@ -424,24 +460,27 @@ static int64_t share(Slot *slot, int64_t begin)
     atomic_store(&slot->word, loops << 32 | (uint64_t)slot->chunks);
     atomic_fetch_add(&pool.posted, 1);
     wake_helpers(slot, helpers);
-    int64_t started = clock_ns(), done = 0;
+    int64_t started = busy_ns(), done = 0;
     mine.inside = true;
     mine.waited = 0;
     for (int64_t chunk; (chunk = take_chunk(slot, -1, 0)) >= 0; done++) run_chunk(slot, chunk);
     mine.inside = false;
-    int64_t worked = clock_ns() - started - mine.waited;
+    int64_t worked = BRIO_MAX(busy_ns() - started - mine.waited, (int64_t)0);
     int64_t each = done ? worked / done : 0;
     if (atomic_fetch_sub(&slot->unfinished, done) != done) wait_for_helpers(slot, each);
     int64_t end = clock_ns();
     int64_t helped = atomic_load_explicit(&slot->helped, memory_order_relaxed);
     int64_t saved = done ? BRIO_MIN(each * (slot->chunks - done), helped) : end - begin;
-    keep_account(worked + saved - (end - begin), end);
+    /* The time for which the caller itself was stopped counts as a loss too: often it was a worker
+     * that took its core. */
+    keep_account((alone ? alone : worked + saved) - (end - begin), end);
     return worked + saved;
 }
 
 static bool share_out(int threads, int64_t count, int64_t grain, int64_t chunks, BrioWork *work,
                       void *context, int64_t begin, int64_t *time)
 {
+    int64_t alone = *time;
     int callers = atomic_fetch_add(&pool.callers, 1) + 1;
     int wanted = BRIO_MIN(callers * (threads - 1), BRIO_MAX(threads, cores()) - 1);
     wanted = BRIO_MIN(wanted, MAX_WORKERS);
@@ -457,7 +496,7 @@ static bool share_out(int threads, int64_t count, int64_t grain, int64_t chunks,
         slot->control = _mm_getcsr();
 #endif
         atomic_store_explicit(&slot->helpers, threads - 1, memory_order_relaxed);
-        *time = share(slot, begin);
+        *time = share(slot, begin, alone);
         atomic_store(&slot->taken, false);
     }
     atomic_fetch_sub(&pool.callers, 1);
@@ -470,19 +509,19 @@ void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *cont
     int threads = chunks > 1 ? (int)BRIO_MIN((int64_t)brio_threads(), chunks) : 1;
     if (threads < 2 || mine.inside || chunks > UINT32_MAX)
         return run_alone(count, grain, work, context);
-    uint64_t key;
-    Cost *cost = cost_of(work, count, &key);
-    int64_t worth =
-        atomic_load_explicit(&pool.awake, memory_order_relaxed) > 0 ? WORTH_AWAKE : WORTH_ASLEEP;
-    bool small = grain > 1 && atomic_load_explicit(&cost->key, memory_order_relaxed) == key &&
-                 atomic_load_explicit(&cost->time, memory_order_relaxed) < worth;
-    int64_t begin = clock_ns(), time;
-    if (small || begin < mine.alone_till ||
+    /* a task may be anything from one call to the next */
+    Cost *cost = grain > 1 ? cost_of(work, count) : NULL;
+    bool one = cost && is_for_one(cost);
+    int64_t begin = clock_ns();
+    int64_t time = cost ? atomic_load_explicit(&cost->time, memory_order_relaxed) : 0;
+    bool known = time > 0;
+    if (one || begin < mine.alone_till ||
         !share_out(threads, count, grain, chunks, work, context, begin, &time)) {
         run_alone(count, grain, work, context);
         time = clock_ns() - begin;
+        known = false;
     }
-    learn_cost(cost, key, time);
+    if (cost && !known) learn_cost(cost, time);
 }
 
 #endif
