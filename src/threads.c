@@ -73,7 +73,7 @@ enum {
     MAX_WORKERS = 255,
     SLOTS = 32,        /* loops at a time; a caller who finds none works alone */
     COSTS = 256,       /* loops whose time is remembered */
-    LOOK_OUT = 20000,  /* ns for which a worker looks out for the next loop */
+    LOOK_OUT = 50000,  /* ns for which a worker looks out for the next loop */
     WAIT_AWAKE = 5000, /* ns beyond the time of a chunk for which a caller waits without sleeping */
     MAX_AWAKE = 100000,
     WORTH_AWAKE = 4000,   /* ns of a loop from which it is shared with workers that look out */
@@ -176,8 +176,7 @@ static int cores(void)
 void brio_set_threads(int threads)
 {
     threads_wanted = threads > 0 ? threads : 0;
-    pool.most = MAX_WORKERS; /* whatever was tried in vain may be tried again */
-    mine.alone_till = mine.account = mine.losses = 0;
+    pool.most = MAX_WORKERS; /* what was tried in vain may be tried again */
 }
 
 int brio_threads(void)

@@ -127,7 +127,7 @@ static void meet(void *context, int64_t begin, int64_t end)
     (void)begin, (void)end;
     if (!pthread_equal(pthread_self(), m->caller)) check_worker(m);
     m->here++;
-    double till = brio__seconds() + PATIENCE / 12.0;
+    double till = brio__seconds() + PATIENCE / 60.0;
     while (m->here < m->wanted && !m->missed)
         if (brio__seconds() > till)
             m->missed = true;
@@ -151,7 +151,7 @@ static bool meets_once(int threads, Meeting *m)
 static bool meets(int threads, Meeting *m)
 {
     bool met = false;
-    for (int tries = 0; tries < 4 && !met; tries++) met = meets_once(threads, m);
+    for (int tries = 0; tries < 30 && !met; tries++) met = meets_once(threads, m);
     return met;
 }
 
