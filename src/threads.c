@@ -77,7 +77,7 @@ enum {
     WAIT_AWAKE = 5000, /* ns beyond the time of a chunk for which a caller waits without sleeping */
     MAX_AWAKE = 100000,
     WORTH_AWAKE = 4000,   /* ns of a loop from which it is shared with workers that look out */
-    WORTH_ASLEEP = 60000, /* and with those that sleep: waking one takes the caller 2 to 5 us */
+    WORTH_ASLEEP = 60000, /* and with those that sleep: waking one takes the caller 10 us */
     LONG = 500000,        /* ns */
     SAMPLE = 64,          /* of so many runs of a loop that is not long one is alone */
     CREDIT = 1000000,     /* most ns of gain that are set against a later loss */

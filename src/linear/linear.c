@@ -9,7 +9,6 @@
  * changing a bit. */
 #include "linear.h"
 
-#include "blas.h"
 #include "overlay.h"
 
 #include <string.h>
