@@ -165,6 +165,15 @@ def find_program(place: str) -> Optional[str]:
     return shutil.which("brio")
 
 
+def _choose_kernels(library: ctypes.CDLL) -> None:
+    """numpy may bring the OpenBLAS that ``linear: cholesky`` uses too, and OpenBLAS chooses its
+    kernels when it is loaded: name those that brio's program takes, before numpy comes."""
+    library.brio_isa.restype = c_char_p
+    core = {b"avx512": "SkylakeX", b"avx2": "Haswell"}.get(library.brio_isa())
+    if core:
+        os.environ.setdefault("OPENBLAS_CORETYPE", core)
+
+
 def _load() -> ctypes.CDLL:
     tried = []
     for place in _candidates():
@@ -182,6 +191,7 @@ def _load() -> ctypes.CDLL:
         missing = [function for function in _PROTOTYPES if not hasattr(library, function)]
         if missing:
             raise ImportError(f"{place} is older than this Python package: it lacks {', '.join(missing)}. Build and install it again")
+        _choose_kernels(library)
         library.brio_place = place
         return library
     raise ImportError("the library of brio was not found (" + "; ".join(tried) + "). Build it with `make`, install it with `make install`, or "

@@ -8,10 +8,20 @@
 #ifdef BRIO_HAVE_CHOLMOD
 #include <cholmod.h>
 
-#define BRIO_CHOLMOD_CALLS(X)                                                                     \
-    X(start)                                                                                      \
-    X(finish) X(analyze) X(factorize) X(solve2) X(super_numeric) X(super_lsolve) X(super_ltsolve) \
-        X(allocate_sparse) X(allocate_dense) X(free_factor) X(free_sparse) X(free_dense)
+#define BRIO_CHOLMOD_CALLS(X) \
+    X(start)                  \
+    X(finish)                 \
+    X(analyze)                \
+    X(factorize)              \
+    X(solve2)                 \
+    X(super_numeric)          \
+    X(super_lsolve)           \
+    X(super_ltsolve)          \
+    X(allocate_sparse)        \
+    X(allocate_dense)         \
+    X(free_factor)            \
+    X(free_sparse)            \
+    X(free_dense)
 
 typedef struct BrioCholmod {
 #define X(name) __typeof__(cholmod_##name) *name;
