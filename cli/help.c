@@ -150,8 +150,8 @@ static void man_page(void)
          ".SH ENVIRONMENT\n"
          ".TP\n\\fBBRIO_ISA\\fR\nThe instruction set to use: baseline, avx2 or avx512.\n"
          ".TP\n\\fBBRIO_MEMORY_LIMIT\\fR\nBytes that brio may take as there.\n"
-         ".TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe kernels of OpenBLAS; without it brio chooses where "
-         "OpenBLAS does not know the processor.");
+         ".TP\n\\fBOPENBLAS_CORETYPE\\fR\nThe kernels of OpenBLAS, which linear: cholesky uses; "
+         "without it brio names those that fit the processor.");
 }
 
 enum { MARKDOWN, MAN };

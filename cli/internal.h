@@ -17,7 +17,8 @@
 #include "damping/damping.h"      /* reference: damping models and their fields */
 #include "energy/energy.h"        /* --version: how many energies there are */
 #include "field.h"                /* reference, bench: tables of parameters */
-#include "linear/blas.h"          /* --version: the BLAS that was found */
+#include "linear/blas.h"          /* bench: the BLAS that was found */
+#include "linear/cholmod_calls.h" /* bench: a second opinion */
 #include "linear/linear.h"        /* reference, bench, --version: linear solvers */
 #include "linear/scalar.h"        /* bench: the factorisation of local-global */
 #include "mesh/measure.h"         /* check, mesh: what a mesh is like */

@@ -298,7 +298,6 @@ static int version(void)
     printf("brio %s (ABI %d)\n", brio_version(), brio_abi());
     printf("instruction set  %s\n", brio_isa());
     printf("threads          %d\n", brio_threads());
-    printf("BLAS             %s\n", brio__blas_name());
     printf("linear solvers   ");
     for (int i = 0; brio__linear_at(i); i++)
         printf("%s%s", i ? ", " : "", brio__linear_at(i)->name);
@@ -346,7 +345,6 @@ static int run_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    brio__blas_reexec(argv);
     brio_set_log(say_log, NULL);
     brio__tetrahedralise_watch(watch_tetrahedralise);
     const char *isa = getenv("BRIO_ISA");

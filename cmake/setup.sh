@@ -17,8 +17,8 @@ case "${1:-build}" in
     test) packages=$test wanted="$wanted ffmpeg:ffmpeg chromium:chromium emcc:emscripten tetgen:tetgen" ;;
     mpi) packages="$test petsc-dev libhypre-dev libopenmpi-dev openmpi-bin" ;;
     clients) packages="$build blender python3-vtk9 python3-numpy" ;;
-    tsan) packages="$test clang libclang-rt-dev libomp-dev llvm" ;;
-    fuzz) packages="$build clang libclang-rt-dev libomp-dev llvm" ;;
+    tsan) packages="$test clang libclang-rt-dev llvm" ;;
+    fuzz) packages="$build clang libclang-rt-dev llvm" ;;
     coverage) packages="$test gcovr" ;;
     package) packages="$build dpkg-dev file" ;;
     format) packages="clang-format" wanted="" ;;

@@ -23,8 +23,7 @@ set(test_environment
   "BRIO_SOURCE_DIR=${PROJECT_SOURCE_DIR}"
   "BRIO_PROGRAM=$<TARGET_FILE:brio_cli>"
   "UBSAN_OPTIONS=print_stacktrace=1"
-  "TSAN_OPTIONS=ignore_noninstrumented_modules=1"
-  "GOMP_SPINCOUNT=2000")
+  "TSAN_OPTIONS=ignore_noninstrumented_modules=1:die_after_fork=0")
 
 # A build for several processes tests those: all else is the same without them.
 if(BRIO_MPI)
@@ -74,7 +73,6 @@ foreach(example ${examples})
   set_target_properties(example_${example} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME example_${example} COMMAND example_${example} ${${example}_scene} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(example_${example} PROPERTIES LABELS quick TIMEOUT 300 PASS_REGULAR_EXPRESSION "${${example}_prints}")
-  list(APPEND calm_tests example_${example})
 endforeach()
 target_sources(test_examples PRIVATE examples/yeoh.c examples/duffing.c)
 target_include_directories(test_examples PRIVATE src/energy)
@@ -188,14 +186,6 @@ endif()
 
 # The browser test of reports finds playwright-core beside the bundled script.
 target_compile_definitions(test_report PRIVATE BRIO_REPORT_MODULES="${PROJECT_BINARY_DIR}/web/report")
-
-# Where two tests share the cores, OpenMP threads that spin while they wait take them from the other. The program sees to that itself, users of the library
-# do not.
-foreach(name ${calm_tests} package)
-  if(TEST ${name})
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT GOMP_SPINCOUNT=2000)
-  endif()
-endforeach()
 
 # The longest first (seconds), so that none of them runs alone at the end.
 foreach(pair playground_scenes=110 playground=70 manual=60 scene=50 scalar=20)

@@ -1,5 +1,5 @@
-/* Status names, log and errors, memory with its limit, nearest names, threads with sums in a fixed
- * order, the instruction set, clocks. */
+/* Status names, log and errors, memory with its limit, nearest names, the instruction set,
+ * clocks. */
 #include "base.h"
 
 #include <stdarg.h>
@@ -7,9 +7,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* ---- status, log, errors ---------------------------------------------------------------- */
 
@@ -228,91 +225,6 @@ double brio__memory_available(void)
 #else
     return 2e9;
 #endif
-}
-
-/* ---- threads ---------------------------------------------------------------------------- */
-
-static int threads_wanted;
-#ifndef _OPENMP
-static int sharing_threads = 1;
-static BrioSharing *sharing;
-
-void brio__set_sharing(int threads, BrioSharing *distribute)
-{
-    sharing_threads = threads;
-    sharing = distribute;
-}
-#endif
-
-void brio_set_threads(int threads) { threads_wanted = threads > 0 ? threads : 0; }
-
-int brio_threads(void)
-{
-#ifdef _OPENMP
-    return threads_wanted > 0 ? threads_wanted : omp_get_num_procs();
-#else
-    return threads_wanted > 0 ? BRIO_MIN(threads_wanted, sharing_threads) : sharing_threads;
-#endif
-}
-
-void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *context)
-{
-    int64_t chunks = (count + grain - 1) / grain;
-    /* asking costs a system call */
-    int threads = chunks > 1 ? (int)BRIO_MIN((int64_t)brio_threads(), chunks) : 1;
-    if (threads > 1) {
-#ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-        for (int64_t i = 0; i < chunks; i++)
-            work(context, i * grain, BRIO_MIN(count, (i + 1) * grain));
-#else
-        sharing(threads, count, grain, work, context);
-#endif
-        return;
-    }
-    for (int64_t i = 0; i < chunks; i++) work(context, i * grain, BRIO_MIN(count, (i + 1) * grain));
-}
-
-enum { SUM_CHUNKS = 512, SUM_GRAIN = 8192 };
-
-typedef struct SumWork {
-    BrioTermSum *term;
-    void *context;
-    int64_t grain;
-    double partial[SUM_CHUNKS];
-} SumWork;
-
-static void sum_chunk(void *context, int64_t begin, int64_t end)
-{
-    SumWork *sum = context;
-    sum->partial[begin / sum->grain] = sum->term(sum->context, begin, end);
-}
-
-double brio__parallel_sum(int64_t count, BrioTermSum *term, void *context)
-{
-    SumWork sum = {.term = term, .context = context};
-    sum.grain = BRIO_MAX((int64_t)SUM_GRAIN, (count + SUM_CHUNKS - 1) / SUM_CHUNKS);
-    brio__parallel_for(count, sum.grain, sum_chunk, &sum);
-    double total = 0;
-    for (int64_t i = 0; i * sum.grain < count; i++) total += sum.partial[i];
-    return total;
-}
-
-/* 0 of finite numbers, else NaN. */
-static double nothing_chunk(void *context, int64_t begin, int64_t end)
-{
-    const double *x = context;
-    double sum[8] = {0};
-    int64_t i = begin;
-    for (; i + 8 <= end; i += 8)
-        for (int k = 0; k < 8; k++) sum[k] += x[i + k] - x[i + k];
-    for (; i < end; i++) sum[0] += x[i] - x[i];
-    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
-}
-
-bool brio__all_finite(int64_t count, const double *x)
-{
-    return brio__parallel_sum(count, nothing_chunk, (void *)x) == 0;
 }
 
 /* ---- machine ---------------------------------------------------------------------------- */

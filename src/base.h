@@ -46,15 +46,23 @@ double brio__memory_available(void);
 /* ---- threads ---------------------------------------------------------------------------- */
 
 /* Calls work(context, begin, end) for chunks [0,grain), [grain,2 grain), ... of [0,count). The
- * chunks do not depend on the number of threads; which thread runs which chunk does. Serial if one
- * chunk covers all. */
+ * chunks do not depend on the number of threads; which thread runs which chunk does. Small loops
+ * run in the calling thread: how long one takes is measured. Not so with a grain of 1, where each
+ * chunk is a task that the caller thinks worth a thread. Chunks may call it again (that loop then
+ * runs in the chunk's thread), and so may several threads of a program at a time. */
 typedef void BrioWork(void *context, int64_t begin, int64_t end);
 void brio__parallel_for(int64_t count, int64_t grain, BrioWork *work, void *context);
 
-/* Of builds without OpenMP: who shares out the chunks of brio__parallel_for, among up to `threads`
- * threads of which the caller is one. */
+/* Tells that a chunk spent time waiting for another chunk of its loop: a loss that sharing out
+ * caused. */
+void brio__waited(double seconds);
+
+#ifdef __EMSCRIPTEN__
+/* Who shares out the chunks of brio__parallel_for in a page, among up to `threads` threads of which
+ * the caller is one. */
 typedef void BrioSharing(int threads, int64_t count, int64_t grain, BrioWork *work, void *context);
 void brio__set_sharing(int threads, BrioSharing *distribute);
+#endif
 
 /* Sums, over chunks whose size depends on count only, what term(context, begin, end) returns, in
  * order. */

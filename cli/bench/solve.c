@@ -4,9 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#ifdef BRIO_HAVE_CHOLMOD
-#include <cholmod.h>
-#endif
 
 /* M + w L of springs along the edges of a graph. */
 typedef struct Network {
@@ -67,15 +64,17 @@ static double cholmod_seconds(const Network *net)
 {
     double best = NAN;
 #ifdef BRIO_HAVE_CHOLMOD
+    const BrioCholmod *call = brio__cholmod();
+    if (!call) return NAN;
     cholmod_common common;
-    cholmod_start(&common);
+    call->start(&common);
     common.print = 0;
     common.supernodal = CHOLMOD_SUPERNODAL;
-    cholmod_sparse *A = cholmod_allocate_sparse((size_t)net->n, (size_t)net->n,
-                                                (size_t)(net->start[net->n] / 2 + net->n), 0, 1, -1,
-                                                CHOLMOD_REAL, &common);
-    cholmod_dense *B = cholmod_allocate_dense((size_t)net->n, 3, (size_t)net->n, CHOLMOD_REAL,
-                                              &common),
+    cholmod_sparse *A = call->allocate_sparse((size_t)net->n, (size_t)net->n,
+                                              (size_t)(net->start[net->n] / 2 + net->n), 0, 1, -1,
+                                              CHOLMOD_REAL, &common);
+    cholmod_dense *B = call->allocate_dense((size_t)net->n, 3, (size_t)net->n, CHOLMOD_REAL,
+                                            &common),
                   *X = NULL, *Y = NULL, *E = NULL;
     cholmod_factor *L = NULL;
     if (A && B) {
@@ -93,22 +92,22 @@ static double cholmod_seconds(const Network *net)
                 ((double *)B->x)[r * (int64_t)net->n + v] = net->b[3 * (int64_t)v + r];
         }
         p[net->n] = count;
-        L = cholmod_analyze(A, &common);
-        if (L && cholmod_factorize(A, L, &common) && common.status == CHOLMOD_OK)
+        L = call->analyze(A, &common);
+        if (L && call->factorize(A, L, &common) && common.status == CHOLMOD_OK)
             for (int k = 0; k < 3 * TRIES; k++) {
                 double before = brio__seconds();
-                if (!cholmod_solve2(CHOLMOD_A, L, B, NULL, &X, NULL, &Y, &E, &common)) break;
+                if (!call->solve2(CHOLMOD_A, L, B, NULL, &X, NULL, &Y, &E, &common)) break;
                 /* fmin takes the number beside a NAN */
                 best = fmin(best, brio__seconds() - before);
             }
     }
-    cholmod_free_factor(&L, &common);
-    cholmod_free_sparse(&A, &common);
-    cholmod_free_dense(&B, &common);
-    cholmod_free_dense(&X, &common);
-    cholmod_free_dense(&Y, &common);
-    cholmod_free_dense(&E, &common);
-    cholmod_finish(&common);
+    call->free_factor(&L, &common);
+    call->free_sparse(&A, &common);
+    call->free_dense(&B, &common);
+    call->free_dense(&X, &common);
+    call->free_dense(&Y, &common);
+    call->free_dense(&E, &common);
+    call->finish(&common);
 #else
     (void)net;
 #endif

@@ -12,7 +12,7 @@ folder; ``energy`` and ``integrator`` register functions of yours. What
 goes wrong is a ``brio.Error``; arrays of a wrong shape are a ``ValueError``. docs/python.md tells
 more, python/tutorial.py shows it.
 """
-from ._library import Error, Status  # before numpy: it chooses the kernels of OpenBLAS
+from ._library import Error, Status  # before numpy: it names the kernels of OpenBLAS
 
 try:
     import numpy as _numpy  # noqa: F401

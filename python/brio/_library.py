@@ -10,9 +10,7 @@ import enum
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
-import warnings
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint,
                     c_void_p)
 from typing import Any, List, Optional
@@ -167,39 +165,19 @@ def find_program(place: str) -> Optional[str]:
     return shutil.which("brio")
 
 
-def _choose_kernels(place: str) -> None:
-    """Where OpenBLAS does not know the processor it takes old kernels, and the program of brio
-    starts itself again with better ones. They must be named before OpenBLAS
-    is loaded; with the same ones, Python and the program give the same bits."""
-    if "OPENBLAS_CORETYPE" in os.environ or not os.path.exists("/proc/self/maps"):
-        return
-    program = find_program(place)
-    try:
-        told = subprocess.run([program, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout if program else ""
-    except (OSError, subprocess.CalledProcessError):
-        return
-    words = [line.split() for line in told.split("\n") if line.startswith("BLAS ")]
-    if not words or words[0][1] != "OpenBLAS":
-        return
-    core = words[0][2].rstrip(",")
-    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-        loaded = {line.split()[-1] for line in maps if "/libopenblas" in line and ".libs/" not in line}  # wheels of numpy have one of their own
-    if not loaded:
-        os.environ["OPENBLAS_CORETYPE"] = core
-        return
-    corename = getattr(ctypes.CDLL(loaded.pop()), "openblas_get_corename", None)
-    if corename:
-        corename.restype = c_char_p
-        if corename().decode().lower() != core.lower():
-            warnings.warn(f"OpenBLAS was loaded before brio and chose its kernels for {corename().decode()}, where the program brio uses those for {core}: import brio before numpy, or set "
-                          f"OPENBLAS_CORETYPE={core}. Otherwise large systems are solved more slowly, and their last bits differ from the program's", RuntimeWarning, stacklevel=4)
+def _choose_kernels(library: ctypes.CDLL) -> None:
+    """numpy may bring the OpenBLAS that ``linear: cholesky`` uses too, and OpenBLAS chooses its
+    kernels when it is loaded: name those that brio's program takes, before numpy comes."""
+    library.brio_isa.restype = c_char_p
+    core = {b"avx512": "SkylakeX", b"avx2": "Haswell"}.get(library.brio_isa())
+    if core:
+        os.environ.setdefault("OPENBLAS_CORETYPE", core)
 
 
 def _load() -> ctypes.CDLL:
     tried = []
     for place in _candidates():
         try:
-            _choose_kernels(place)
             library = ctypes.CDLL(place)
         except OSError as problem:
             tried.append(str(problem))
@@ -213,6 +191,7 @@ def _load() -> ctypes.CDLL:
         missing = [function for function in _PROTOTYPES if not hasattr(library, function)]
         if missing:
             raise ImportError(f"{place} is older than this Python package: it lacks {', '.join(missing)}. Build and install it again")
+        _choose_kernels(library)
         library.brio_place = place
         return library
     raise ImportError("the library of brio was not found (" + "; ".join(tried) + "). Build it with `make`, install it with `make install`, or "

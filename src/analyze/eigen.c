@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MIN_LAPACK = 100 };
+
 /* ---- 2 x 2 ------------------------------------------------------------------------------ */
 
 /* a b + c d with the error of a few units in the last place [Kahan 2004]. */
@@ -363,7 +365,8 @@ BrioStatus brio__eigen_symmetric(int n, double *A, double *value)
 {
     if (!all_finite(n, A)) return BRIO_NOT_FINITE;
     BrioStatus status = BRIO_OK;
-    return brio__lapack_symmetric(n, A, value, &status)
+    /* small ones are not worth a library that may not be loaded yet */
+    return n >= MIN_LAPACK && brio__lapack_symmetric(n, A, value, &status)
                ? status
                : brio__eigen_symmetric_builtin(n, A, value);
 }

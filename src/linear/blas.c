@@ -1,26 +1,134 @@
-/* Talks to OpenBLAS or BLIS through dlsym: neither is needed to build or run brio. */
+/* Loads CHOLMOD, and with it a BLAS and a LAPACK, when they are needed first, and talks to OpenBLAS
+ * or BLIS through dlsym: none of them is needed to start brio.
+ *
+ * OpenBLAS reads its settings from the environment, while it is loaded. setenv is no way to make
+ * them in a library: another thread that reads the environment meanwhile may read memory that was
+ * freed, and programs started later inherit what was set. Here a second array of the same texts,
+ * with ours in front, takes the place of the environment while the libraries are loaded, and is
+ * never freed: whoever reads one of the two finds all of the program's variables. (A thread that
+ * calls setenv at that very moment is as wrong here as it is beside any getenv.) */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT, dladdr */
 #endif
 #include "blas.h"
 
+#include "cholmod_calls.h"
 #include "linear.h"
 
 #if defined(BRIO_HAVE_CHOLMOD) && defined(__unix__)
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+enum { MAX_VARIABLES = 4096, SETTINGS = 2, MIN_SPACE = 400 << 20 };
+
+static _Atomic(void *) library; /* of CHOLMOD; NULL: not loaded */
 
 /* A function by name, or NULL. ISO C has no cast from void * to a function: copy the bits. */
 typedef void AnyFunction(void);
 static AnyFunction *find(const char *name)
 {
-    void *symbol = dlsym(RTLD_DEFAULT, name);
+    void *loaded = library, *symbol = dlsym(loaded ? loaded : RTLD_DEFAULT, name);
     AnyFunction *function;
     memcpy(&function, &symbol, sizeof function);
     return function;
+}
+
+/* ---- loading ---------------------------------------------------------------------------- */
+
+/* OpenBLAS goes by the model number of the processor, and takes one that it does not know for one
+ * of 2004. What the processor can do says more. NULL: as it likes. */
+static char *openblas_kernels(void)
+{
+#if defined(__x86_64__)
+    if (getenv("OPENBLAS_CORETYPE")) return NULL;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd"))
+        return "OPENBLAS_CORETYPE=SkylakeX";
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return "OPENBLAS_CORETYPE=Haswell";
+#endif
+    return NULL;
+}
+
+/* dlopen, with the settings of the BLAS: one thread, and the right kernels. */
+static void *load_library(void)
+{
+    static char *with[SETTINGS + MAX_VARIABLES + 1];
+    char **before = environ, *kernels = openblas_kernels();
+    int count = 0, variables = 0;
+    with[count++] = "OPENBLAS_NUM_THREADS=1";
+    if (kernels) with[count++] = kernels;
+    while (before && before[variables] && variables < MAX_VARIABLES) {
+        with[count++] = before[variables++];
+    }
+    bool whole = !before || !before[variables];
+    if (whole) environ = with;
+    void *loaded = dlopen(BRIO_CHOLMOD_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (whole) environ = before;
+    return loaded;
+}
+
+/* OpenBLAS asks for its workspace again and again, without end, where an address space is limited
+ * (ulimit -v) and used up. So it is loaded only if there is plenty, and made to take the workspace
+ * at once. */
+static bool has_space(void)
+{
+    void *space = mmap(NULL, MIN_SPACE, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return space != MAP_FAILED && !munmap(space, MIN_SPACE);
+}
+
+static void take_workspace(void)
+{
+    typedef void Dpotrf(const char *, const int *, double *, const int *, int *, size_t);
+    Dpotrf *dpotrf = (Dpotrf *)find("dpotrf_");
+    const int one = 1;
+    double a = 1;
+    int info;
+    if (dpotrf) dpotrf("L", &one, &a, &one, &info, 1);
+}
+
+static BrioCholmod calls;
+
+static void load_calls(void)
+{
+    bool space = has_space();
+    void *loaded = space ? load_library() : NULL;
+    library = loaded;
+    const char *reason = loaded ? NULL : space ? dlerror() : "there is too little memory";
+    bool all = loaded;
+#define X(name)                                                  \
+    calls.name = (__typeof__(calls.name))find("cholmod_" #name); \
+    all &= calls.name != NULL;
+    if (loaded) {
+        BRIO_CHOLMOD_CALLS(X)
+    }
+#undef X
+    if (all) {
+        calls.omp_levels = (int (*)(void))find("omp_get_max_active_levels");
+        calls.set_omp_levels = (void (*)(int))find("omp_set_max_active_levels");
+        brio__blas_single();
+        take_workspace();
+        return;
+    }
+    brio__log(BRIO_LOG_WARNING,
+              "CHOLMOD, which the linear solver \"cholesky\" needs, cannot be loaded (%s); on "
+              "Debian: apt-get install libcholmod3; \"ldlt\" needs no library",
+              reason ? reason : "a function is missing");
+    memset(&calls, 0, sizeof calls);
+}
+
+const BrioCholmod *brio__cholmod(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_calls);
+    return calls.start ? &calls : NULL;
 }
 
 void brio__blas_single(void)
@@ -32,14 +140,16 @@ void brio__blas_single(void)
     if (blis) blis(1);
 }
 
+/* ---- BLAS and LAPACK -------------------------------------------------------------------- */
+
 /* CHOLMOD brings LAPACK with it. Integers have 32 bits, and the lengths of the two words follow as
  * gfortran passes them. */
 bool brio__lapack_symmetric(int n, double *A, double *value, BrioStatus *status)
 {
     typedef void Dsyevd(const char *, const char *, const int *, double *, const int *, double *,
                         double *, const int *, int *, const int *, int *, size_t, size_t);
-    Dsyevd *dsyevd = (Dsyevd *)find("dsyevd_");
-    if (!dsyevd || n < 1) return false;
+    Dsyevd *dsyevd = n > 0 && brio__cholmod() ? (Dsyevd *)find("dsyevd_") : NULL;
+    if (!dsyevd) return false;
     const int ask = -1;
     double best;
     int best_integers, info;
@@ -59,11 +169,11 @@ bool brio__lapack_symmetric(int n, double *A, double *value, BrioStatus *status)
 }
 
 /* OpenBLAS may be there for LAPACK only, with another BLAS in front: ask who gives dgemm. */
-static bool dgemm_from(const char *library)
+static bool dgemm_from(const char *name)
 {
     Dl_info info;
-    void *dgemm = dlsym(RTLD_DEFAULT, "dgemm_");
-    return dgemm && dladdr(dgemm, &info) && info.dli_fname && strstr(info.dli_fname, library);
+    void *loaded = library, *dgemm = dlsym(loaded ? loaded : RTLD_DEFAULT, "dgemm_");
+    return dgemm && dladdr(dgemm, &info) && info.dli_fname && strstr(info.dli_fname, name);
 }
 
 static const char *openblas_core(void)
@@ -81,54 +191,14 @@ const char *brio__blas_name(void)
     else if (core)
         snprintf(name, sizeof name, "OpenBLAS %s, 1 thread", core);
     else
-        snprintf(name, sizeof name, "unknown BLAS");
+        snprintf(name, sizeof name, library ? "unknown BLAS" : "none");
     return name;
-}
-
-#if defined(__linux__) && defined(__x86_64__)
-/* The OPENBLAS_CORETYPE that fits this CPU better than what OpenBLAS chose, or NULL. */
-static const char *better_core(void)
-{
-    static const char *const fit[] = {"Haswell",        "Zen",      "SkylakeX", "Cooperlake",
-                                      "SapphireRapids", "Excavator"};
-    const char *core = openblas_core();
-    if (!core || getenv("OPENBLAS_CORETYPE")) return NULL;
-    for (int i = 0; i < (int)BRIO_COUNT(fit); i++)
-        if (!strcasecmp(core, fit[i])) return NULL;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512cd"))
-        return "SkylakeX";
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "Haswell" : NULL;
-}
-#endif
-
-void brio__blas_reexec(char **argv)
-{
-#if defined(__linux__) && defined(__x86_64__)
-    static const char guard[] = "BRIO_BLAS_REEXEC";
-    if (getenv(guard)) {
-        unsetenv(guard);
-        return;
-    }
-    const char *core = better_core();
-    bool wait = !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT");
-    if ((!core && !wait) || setenv(guard, "1", 1)) return;
-    if (core) setenv("OPENBLAS_CORETYPE", core, 1);
-    if (wait) setenv("GOMP_SPINCOUNT", "2000", 1);
-    execv("/proc/self/exe", argv);
-    if (core) unsetenv("OPENBLAS_CORETYPE");
-    unsetenv(guard);
-#else
-    (void)argv;
-#endif
 }
 
 #else
 
 void brio__blas_single(void) {}
 const char *brio__blas_name(void) { return "none"; }
-void brio__blas_reexec(char **argv) { (void)argv; }
 bool brio__lapack_symmetric(int n, double *A, double *value, BrioStatus *status)
 {
     (void)n, (void)A, (void)value, (void)status;

@@ -7,17 +7,15 @@
  *
  * 32-bit indices: half the memory of 64-bit ones for the pattern, and METIS has no others here.
  * Factors of more than 2^31 entries (17 GB) are refused as too large. */
+#include "cholmod_calls.h"
 #include "linear.h"
 
 #ifdef BRIO_HAVE_CHOLMOD
-#include <cholmod.h>
 #include <pthread.h>
 #include <stdlib.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 typedef struct Cholesky {
+    const BrioCholmod *call;
     cholmod_common common;
     cholmod_sparse A; /* our values, its pattern in scalars */
     cholmod_factor *L;
@@ -26,9 +24,9 @@ typedef struct Cholesky {
     double flops;
 } Cholesky;
 
-static void start_common(cholmod_common *common)
+static void start_common(const BrioCholmod *call, cholmod_common *common)
 {
-    cholmod_start(common);
+    call->start(common);
     common->print = 0;
     common->error_handler = NULL;
     common->try_catch = 1; /* no messages: the status tells all */
@@ -52,13 +50,14 @@ static BrioStatus status_of(const cholmod_common *common)
 /* METIS seeds and draws from rand(), which the whole process shares: two orders found at a time
  * would not be the ones found one after the other. The program's own sequence is put back
  * afterwards. */
-static cholmod_factor *analyse_graph(cholmod_sparse *graph, cholmod_common *common)
+static cholmod_factor *analyse_graph(const BrioCholmod *call, cholmod_sparse *graph,
+                                     cholmod_common *common)
 {
     static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
     char draws[128];
     pthread_mutex_lock(&one_at_a_time);
     char *before = initstate(1, draws, sizeof draws);
-    cholmod_factor *L = cholmod_analyze(graph, common);
+    cholmod_factor *L = call->analyze(graph, common);
     if (before) setstate(before);
     pthread_mutex_unlock(&one_at_a_time);
     return L;
@@ -68,6 +67,8 @@ static BrioStatus cholesky_order(int32_t n, const int64_t *start, const int32_t 
                                  int32_t *order)
 {
     if (start[n] > INT32_MAX) return BRIO_ERROR_TOO_LARGE;
+    const BrioCholmod *call = brio__cholmod();
+    if (!call) return BRIO_ERROR_UNSUPPORTED;
     int *p = brio__alloc((size_t)n + 1, sizeof *p);
     int *i = brio__alloc((size_t)(start[n] / 2), sizeof *i);
     if (!p || !i) {
@@ -94,17 +95,17 @@ static BrioStatus cholesky_order(int32_t n, const int64_t *start, const int32_t 
                             .dtype = CHOLMOD_DOUBLE,
                             .packed = 1};
     cholmod_common common;
-    start_common(&common);
+    start_common(call, &common);
     common.nmethods = 2; /* one that fails, or is not in the library, leaves the other */
     common.method[0].ordering = CHOLMOD_METIS;
     common.method[1].ordering = CHOLMOD_AMD;
     common.postorder = 1;
     common.supernodal = CHOLMOD_SIMPLICIAL;
-    cholmod_factor *L = analyse_graph(&graph, &common);
+    cholmod_factor *L = analyse_graph(call, &graph, &common);
     BrioStatus status = L ? BRIO_OK : status_of(&common);
     for (int32_t k = 0; L && k < n; k++) order[k] = ((const int *)L->Perm)[k];
-    cholmod_free_factor(&L, &common);
-    cholmod_finish(&common);
+    call->free_factor(&L, &common);
+    call->finish(&common);
     brio__free(p);
     brio__free(i);
     return status;
@@ -115,8 +116,8 @@ static BrioStatus cholesky_order(int32_t n, const int64_t *start, const int32_t 
 static void cholesky_destroy(void *self)
 {
     Cholesky *f = self;
-    cholmod_free_factor(&f->L, &f->common);
-    cholmod_finish(&f->common);
+    f->call->free_factor(&f->L, &f->common);
+    f->call->finish(&f->common);
     brio__free(f->A.p);
     brio__free(f->A.i);
     brio__free(f->below);
@@ -182,7 +183,7 @@ static BrioStatus analyse(Cholesky *f, const BrioMatrix *A)
     f->common.postorder = 0;
     f->common.supernodal = CHOLMOD_SUPERNODAL;
     f->common.quick_return_if_not_posdef = 1;
-    f->L = cholmod_analyze(&f->A, &f->common);
+    f->L = f->call->analyze(&f->A, &f->common);
     if (!f->L) return status_of(&f->common);
     f->flops = f->common.fl;
     if (f->L->xsize > INT32_MAX || bytes_of(f) > brio__memory_available())
@@ -195,9 +196,12 @@ static BrioStatus cholesky_create(const BrioMatrix *A, const BrioLinearOptions *
 {
     (void)options;
     *self = NULL;
+    const BrioCholmod *call = brio__cholmod();
+    if (!call) return BRIO_ERROR_UNSUPPORTED;
     Cholesky *f = brio__calloc(1, sizeof *f);
     if (!f) return BRIO_ERROR_MEMORY;
-    start_common(&f->common);
+    f->call = call;
+    start_common(call, &f->common);
     BrioStatus status = analyse(f, A);
     if (status != BRIO_OK) {
         cholesky_destroy(f);
@@ -228,14 +232,11 @@ static BrioStatus cholesky_factor(void *self, const BrioMatrix *A)
     f->A.x = A->value;
     /* CHOLMOD copies even the smallest supernodes with four OpenMP threads of its own, whose waking
      * costs more than the whole factor of a small body: let it have one. */
-#ifdef _OPENMP
-    int levels = omp_get_max_active_levels();
-    omp_set_max_active_levels(0);
-#endif
-    cholmod_super_numeric(&f->A, NULL, none, f->L, &f->common);
-#ifdef _OPENMP
-    omp_set_max_active_levels(levels);
-#endif
+    bool has_levels = f->call->omp_levels && f->call->set_omp_levels;
+    int levels = has_levels ? f->call->omp_levels() : 0;
+    if (has_levels) f->call->set_omp_levels(0);
+    f->call->super_numeric(&f->A, NULL, none, f->L, &f->common);
+    if (has_levels) f->call->set_omp_levels(levels);
     BRIO_CHECK(status_of(&f->common));
     return f->L->minor == f->L->n && diagonal_finite(f->L) ? BRIO_OK : BRIO_NOT_POSITIVE_DEFINITE;
 }
@@ -258,8 +259,8 @@ static BrioStatus cholesky_solve(void *self, const BrioMatrix *A, int k, double 
                        .d = below,
                        .x = f->below,
                        .xtype = CHOLMOD_REAL};
-    if (!cholmod_super_lsolve(f->L, &X, &E, &f->common) ||
-        !cholmod_super_ltsolve(f->L, &X, &E, &f->common))
+    if (!f->call->super_lsolve(f->L, &X, &E, &f->common) ||
+        !f->call->super_ltsolve(f->L, &X, &E, &f->common))
         return f->common.status == CHOLMOD_OK ? BRIO_ERROR_ARGUMENT : status_of(&f->common);
     return BRIO_OK;
 }

@@ -9,7 +9,6 @@
  * changing a bit. */
 #include "linear.h"
 
-#include "blas.h"
 #include "overlay.h"
 
 #include <string.h>
@@ -276,7 +275,6 @@ BrioStatus brio__linear_create_ordered(const BrioLinearType *type, const BrioLin
         created->permuted = brio__alloc(2 * (size_t)n, 3 * sizeof *created->permuted);
         if (!created->permuted) status = BRIO_ERROR_MEMORY;
     }
-    brio__blas_single();
     if (status == BRIO_OK && !is_empty(created))
         status = type->create(&created->A, &created->options, &created->self);
     if (status != BRIO_OK) {

@@ -10,6 +10,7 @@
  *
  * The interpolation of the multigrid is kept from solve to solve until it has become too old to be
  * worth it; it is then made for the rigid motions of the positions as they are. */
+#include "blas.h"
 #include "overlay.h"
 
 #include "../processes.h"
@@ -286,6 +287,7 @@ static BrioStatus petsc_create(const BrioMatrix *A, const BrioLinearOptions *opt
 {
     *self = NULL;
     BRIO_CHECK(brio__processes_start(NULL));
+    brio__blas_single();
     Petsc *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
     s->options = options;

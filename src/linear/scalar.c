@@ -605,6 +605,16 @@ static void backward_node(const Solve *solve, const Node *node, double *scratch)
     }
 }
 
+static int32_t wait_for_place(const atomic_int *place)
+{
+    double begin = brio__seconds();
+    int32_t at;
+    for (int tries = 0; (at = *place) < 0; tries++)
+        if (tries > 1000) sched_yield();
+    brio__waited(brio__seconds() - begin);
+    return at;
+}
+
 /* Forward: a worker takes a leaf, and goes on with the parent whose last child it finished. Workers
  * with even numbers begin at one end of the tree, those with odd ones at the other, so that much of
  * what one of two reads is in its cache from the last solve. Who finishes the root opens the queue
@@ -632,9 +642,8 @@ static void solve_nodes(Solve *solve, int64_t begin)
         }
     }
     for (int32_t i; (i = atomic_fetch_add(&solve->taken, 1)) < p->nodes;) {
-        int32_t at;
-        for (int tries = 0; (at = f->queue[i]) < 0; tries++)
-            if (tries > 1000) sched_yield();
+        int32_t at = f->queue[i];
+        if (at < 0) at = wait_for_place(&f->queue[i]);
         const Node *node = &p->node[at];
         backward_node(solve, node, scratch);
         for (int32_t c = node->child; c < node->child_end; c++)
