@@ -12,8 +12,8 @@ BrioStatus brio__order_band(int32_t n, const int64_t *start, const int32_t *neig
                             int32_t *order);
 
 /* Puts the elimination tree of an order into postorder, which leaves the fill as it is, and counts
- * the operations of a factorisation: the sum of the squared numbers of scalars in the columns of
- * L. */
+ * the operations of a factorisation, unless `operations` is NULL: the sum of the squared numbers of
+ * scalars in the columns of L. */
 BrioStatus brio__order_postorder(int32_t n, const int64_t *start, const int32_t *neighbour,
                                  int32_t *order, double *operations);
 
