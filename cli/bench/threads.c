@@ -91,12 +91,12 @@ static bool measure(int64_t tets, const char *linear, int all, bool busy)
     for (int i = 0; i < 2; i++) brio_sim_free(sim[i]);
     if (!good) return false;
     const char *load = busy ? "busy" : "as it is";
-    if (!bench_json)
+    if (!bench_by_figure)
         printf("  %-10s %9lld %14.3f %14.3f %9.2f\n", load, vertices, 1e3 * mean[0], 1e3 * mean[1],
                mean[0] / mean[1]);
     fflush(stdout);
     char name[96];
-    for (int i = 0; i < 2 && bench_json; i++) {
+    for (int i = 0; i < 2 && bench_by_figure; i++) {
         snprintf(name, sizeof name, "%s, %lld vertices, %d threads", load, vertices, threads[i]);
         figure("threads", name, 1e3 * mean[i], "ms");
     }
@@ -163,7 +163,7 @@ int bench_threads(void)
     int all = brio_threads();
     bool good = true;
     heading("steps of a bar, means in ms");
-    if (!bench_json)
+    if (!bench_by_figure)
         printf("  machine     vertices   1 thread, ms %3d threads, ms   faster\n", all);
     for (int busy = 0; busy < 2; busy++)
         for (size_t i = 0; i < BRIO_COUNT(sizes) && good; i++) {
