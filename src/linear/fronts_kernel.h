@@ -16,27 +16,23 @@
 #define UNROLL _Pragma("GCC unroll 8")
 typedef double KERNEL(Vector) __attribute__((vector_size(8 * KERNEL_LANES), aligned(8), may_alias));
 
+/* Of `vectors` vectors of rows, 3 or less. */
 KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(products)(
-    int64_t depth, const double *a, const double *b, KERNEL(Vector) sum[COLUMNS][3])
+    const int vectors, int64_t depth, const double *a, const double *b,
+    KERNEL(Vector) sum[COLUMNS][3])
 {
     KERNEL(Vector) s[COLUMNS][3] = {{{0}}};
     for (int64_t k = 0; k < depth; k++, a += ROWS, b += COLUMNS) {
-        const KERNEL(Vector) *row = (const KERNEL(Vector) *)a;
-        KERNEL(Vector) u = row[0], v = row[1], w = row[2];
+        KERNEL(Vector) row[3];
+        UNROLL for (int v = 0; v < vectors; v++) row[v] = ((const KERNEL(Vector) *)a)[v];
         UNROLL for (int c = 0; c < COLUMNS; c++)
         {
             KERNEL(Vector) t = b[c] - (KERNEL(Vector)){0};
-            s[c][0] = KERNEL_FMA(u, t, s[c][0]);
-            s[c][1] = KERNEL_FMA(v, t, s[c][1]);
-            s[c][2] = KERNEL_FMA(w, t, s[c][2]);
+            UNROLL for (int v = 0; v < vectors; v++) s[c][v] = KERNEL_FMA(row[v], t, s[c][v]);
         }
     }
-    UNROLL for (int c = 0; c < COLUMNS; c++)
-    {
-        sum[c][0] = s[c][0];
-        sum[c][1] = s[c][1];
-        sum[c][2] = s[c][2];
-    }
+    UNROLL for (int c = 0; c < COLUMNS; c++) UNROLL for (int v = 0; v < vectors; v++) sum[c][v] =
+        s[c][v];
 }
 
 /* `rows` rows of x (at most ROWS), of `depth` columns, as the A of tiles; zero after the last. */
@@ -96,17 +92,18 @@ KERNEL_TARGET static void KERNEL(pack_columns)(int64_t begin, int64_t end, int64
 
 /* C -= A B^T, or C = -A B^T, for one tile, of which `rows` rows and `columns` columns are wanted.
  */
-KERNEL_TARGET static inline void KERNEL(tile)(int64_t depth, const double *a, const double *b,
-                                              int64_t rows, int64_t columns, double *C,
-                                              int64_t stride, bool set)
+KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(tile_of)(
+    const int vectors, int64_t depth, const double *a, const double *b, int64_t rows,
+    int64_t columns, double *C, int64_t stride, bool set)
 {
     KERNEL(Vector) sum[COLUMNS][3];
-    KERNEL(products)(depth, a, b, sum);
-    if (rows >= ROWS && columns >= COLUMNS) {
+    KERNEL(products)(vectors, depth, a, b, sum);
+    if (rows >= vectors * KERNEL_LANES && columns >= COLUMNS) {
         UNROLL for (int c = 0; c < COLUMNS; c++)
         {
             KERNEL(Vector) *to = (KERNEL(Vector) *)(C + c * stride);
-            for (int v = 0; v < 3; v++) to[v] = (set ? (KERNEL(Vector)){0} : to[v]) - sum[c][v];
+            UNROLL for (int v = 0; v < vectors; v++) to[v] =
+                (set ? (KERNEL(Vector)){0} : to[v]) - sum[c][v];
         }
         return;
     }
@@ -114,13 +111,29 @@ KERNEL_TARGET static inline void KERNEL(tile)(int64_t depth, const double *a, co
     memcpy(out, sum, sizeof out);
     for (int64_t c = 0; c < BRIO_MIN(columns, COLUMNS); c++) {
         double *to = C + c * stride;
-        int64_t r = 0;
-        for (; r + KERNEL_LANES <= BRIO_MIN(rows, ROWS); r += KERNEL_LANES)
+        int64_t r = 0, end = BRIO_MIN(rows, vectors * KERNEL_LANES);
+        for (; r + KERNEL_LANES <= end; r += KERNEL_LANES)
             *(KERNEL(Vector) *)(to + r) =
                 (set ? (KERNEL(Vector)){0} : *(KERNEL(Vector) *)(to + r)) -
                 *(KERNEL(Vector) *)(out[c] + r);
-        for (; r < BRIO_MIN(rows, ROWS); r++) to[r] = (set ? 0 : to[r]) - out[c][r];
+        for (; r < end; r++) to[r] = (set ? 0 : to[r]) - out[c][r];
     }
+}
+
+/* `first`: vectors of rows at the top of the tile that are not wanted, because they are above the
+ * diagonal. */
+KERNEL_TARGET static void KERNEL(tile)(int64_t first, int64_t depth, const double *a,
+                                       const double *b, int64_t rows, int64_t columns, double *C,
+                                       int64_t stride, bool set)
+{
+    int64_t vectors = BRIO_MIN(3, (rows + KERNEL_LANES - 1) / KERNEL_LANES) - first;
+    int64_t skip = first * KERNEL_LANES;
+    if (vectors == 3)
+        KERNEL(tile_of)(3, depth, a, b, rows, columns, C, stride, set);
+    else if (vectors == 2)
+        KERNEL(tile_of)(2, depth, a + skip, b, rows - skip, columns, C + skip, stride, set);
+    else if (vectors == 1)
+        KERNEL(tile_of)(1, depth, a + skip, b, rows - skip, columns, C + skip, stride, set);
 }
 
 /* For rows [begin, end) of C: C -= X Y^T on and below the diagonal, where Y are the first `columns`
@@ -134,22 +147,41 @@ KERNEL_TARGET static void KERNEL(multiply)(int64_t begin, int64_t end, int64_t c
     for (int64_t i = begin; i < end; i += ROWS) {
         int64_t rows = BRIO_MIN(ROWS, end - i), last = BRIO_MIN(columns, i + rows);
         KERNEL(pack_rows)(rows, depth, x + i, x_stride, strip);
-        for (int64_t j = 0; j < last; j += COLUMNS) KERNEL(tile)
-        (depth, strip, packed + j * depth, padded ? ROWS : rows, padded ? COLUMNS : columns - j,
-         C + j * stride + i, stride, set);
+        /* a vector of a padded C is written as a whole */
+        int64_t written = padded ? (rows + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES : rows;
+        for (int64_t j = 0; j < last; j += COLUMNS)
+            KERNEL(tile)
+            (BRIO_MAX(j - i, 0) / KERNEL_LANES, depth, strip, packed + j * depth, written,
+             padded ? COLUMNS : columns - j, C + j * stride + i, stride, set);
     }
 }
 
 /* x = x L^-T for a diagonal square of COLUMNS columns: `square` is a strip of packed columns, and
  * `inverse` has the inverses of its diagonal. */
 KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(substitute)(
-    const double *square, const double *inverse, KERNEL(Vector) x[COLUMNS][3])
+    const int vectors, const double *square, const double *inverse, KERNEL(Vector) x[COLUMNS][3])
 {
     UNROLL for (int c = 0; c < COLUMNS; c++)
     {
-        for (int v = 0; v < 3; v++) x[c][v] *= inverse[c];
-        UNROLL for (int d = c + 1; d < COLUMNS; d++) for (int v = 0; v < 3; v++) x[d][v] -=
-            x[c][v] * square[c * COLUMNS + d];
+        UNROLL for (int v = 0; v < vectors; v++) x[c][v] *= inverse[c];
+        UNROLL for (int d = c + 1; d < COLUMNS; d++) UNROLL for (int v = 0; v < vectors; v++)
+            x[d][v] -= x[c][v] * square[c * COLUMNS + d];
+    }
+}
+
+/* The packed rows of a strip times L^-T: see below. */
+KERNEL_TARGET static inline __attribute__((always_inline)) void KERNEL(below_strip)(
+    const int vectors, int64_t width, const double *packed, const double *inverse, double *strip)
+{
+    for (int64_t j = 0; j < width; j += COLUMNS) {
+        const double *square = packed + j * SLICE;
+        KERNEL(Vector) sum[COLUMNS][3], *at = (KERNEL(Vector) *)(strip + j * ROWS);
+        KERNEL(products)(vectors, j, strip, square, sum);
+        UNROLL for (int c = 0; c < COLUMNS; c++) UNROLL for (int v = 0; v < vectors; v++)
+            sum[c][v] = at[3 * c + v] - sum[c][v];
+        KERNEL(substitute)(vectors, square + j * COLUMNS, inverse + j, sum);
+        UNROLL for (int c = 0; c < COLUMNS; c++) UNROLL for (int v = 0; v < vectors; v++)
+            at[3 * c + v] = sum[c][v];
     }
 }
 
@@ -163,15 +195,12 @@ KERNEL_TARGET static void KERNEL(below)(int64_t rows, int64_t width, const doubl
         int64_t some = BRIO_MIN(ROWS, rows - i);
         KERNEL(pack_rows)(some, width, x + i, stride, strip);
         for (int64_t k = width; k % COLUMNS; k++) memset(strip + k * ROWS, 0, 8 * ROWS);
-        for (int64_t j = 0; j < width; j += COLUMNS) {
-            const double *square = packed + j * SLICE;
-            KERNEL(Vector) sum[COLUMNS][3], *at = (KERNEL(Vector) *)(strip + j * ROWS);
-            KERNEL(products)(j, strip, square, sum);
-            UNROLL for (int c = 0; c < COLUMNS; c++) for (int v = 0; v < 3; v++) sum[c][v] =
-                at[3 * c + v] - sum[c][v];
-            KERNEL(substitute)(square + j * COLUMNS, inverse + j, sum);
-            memcpy(at, sum, sizeof sum);
-        }
+        if (some > 2 * KERNEL_LANES)
+            KERNEL(below_strip)(3, width, packed, inverse, strip);
+        else if (some > KERNEL_LANES)
+            KERNEL(below_strip)(2, width, packed, inverse, strip);
+        else
+            KERNEL(below_strip)(1, width, packed, inverse, strip);
         KERNEL(unpack_rows)(some, width, strip, x + i, stride);
     }
 }
@@ -202,7 +231,7 @@ KERNEL_TARGET static bool KERNEL(square)(int64_t width, int64_t stride, double *
         KERNEL(pack_columns)(0, COLUMNS, some, j, x + j, stride, own);
         for (int64_t i = j; i < width && j > 0; i += ROWS) {
             KERNEL(pack_rows)(width - i, j, x + i, stride, strip);
-            KERNEL(tile)(j, strip, own, width - i, some, x + j * stride + i, stride, false);
+            KERNEL(tile)(0, j, strip, own, width - i, some, x + j * stride + i, stride, false);
         }
         for (int64_t c = some; c < COLUMNS; c++) inverse[j + c] = 1;
         if (!KERNEL(corner)(some, stride, x + j * stride + j, inverse + j)) return false;
@@ -213,7 +242,7 @@ KERNEL_TARGET static bool KERNEL(square)(int64_t width, int64_t stride, double *
             KERNEL(Vector) some_rows[COLUMNS][3];
             KERNEL(pack_rows)(width - i, COLUMNS, x + j * stride + i, stride, strip);
             memcpy(some_rows, strip, sizeof some_rows);
-            KERNEL(substitute)(own + j * COLUMNS, inverse + j, some_rows);
+            KERNEL(substitute)(3, own + j * COLUMNS, inverse + j, some_rows);
             memcpy(strip, some_rows, sizeof some_rows);
             KERNEL(unpack_rows)(width - i, some, strip, x + j * stride + i, stride);
         }
