@@ -21,6 +21,14 @@ void heading(const char *text); /* of a table; not in JSON */
 void figure(const char *bench, const char *name, double value, const char *unit);
 void say(const char *text); /* to people who wait */
 
+/* A step of a bar; JSON has a figure for each. */
+typedef struct StepRow {
+    double tets, first, step, iteration, newton, cg, memory, factor;
+} StepRow;
+/* The least of a few steps; returns the exit code. */
+int bench_measure_steps(const char *solver, int64_t tets, StepRow *row);
+void bench_print_steps(const char *bench, const char *solver, const StepRow *row);
+
 /* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its
  * state. NULL: it could not be made; a sentence was said. */
 BrioSim *bench_bar(const char *material, int64_t tets, const char *linear, const char *integrator);

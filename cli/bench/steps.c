@@ -4,12 +4,7 @@
 
 #include <sys/resource.h>
 
-/* One row of the table; JSON has a figure for each column. */
-typedef struct StepRow {
-    double tets, step, iteration, newton, cg, memory, factor;
-} StepRow;
-
-static void print_row(const char *solver, const StepRow *row)
+void bench_print_steps(const char *bench, const char *solver, const StepRow *row)
 {
     if (!bench_json) {
         printf("  %9.0f  %-9s %10.4g %8.3g %13.4g %8.0f %9.0f %9.0f\n", row->tets, solver,
@@ -29,11 +24,11 @@ static void print_row(const char *solver, const StepRow *row)
     for (size_t i = 0; i < BRIO_COUNT(figures); i++) {
         char text[160];
         snprintf(text, sizeof text, "%s, %.0f tets: %s", solver, row->tets, figures[i].name);
-        figure("steps", text, figures[i].value, figures[i].unit);
+        figure(bench, text, figures[i].value, figures[i].unit);
     }
 }
 
-static int measure_steps(const char *solver, int64_t tets, StepRow *row)
+int bench_measure_steps(const char *solver, int64_t tets, StepRow *row)
 {
     char text[160];
     snprintf(text, sizeof text, "measuring steps at %lld tets with %s ...", (long long)tets,
@@ -52,6 +47,7 @@ static int measure_steps(const char *solver, int64_t tets, StepRow *row)
         double start = brio__seconds();
         status = brio_sim_step(sim, NULL);
         double ms = 1e3 * (brio__seconds() - start);
+        if (n == 0) row->first = ms;
         if (n == 0) continue; /* it also analyses the matrix */
         row->step = fmin(row->step, ms);
         row->iteration = fmin(row->iteration, ms / (double)(totals->iterations - iterations));
@@ -89,9 +85,9 @@ int bench_steps(void)
             /* its factor takes gigabytes and minutes: PCG's part of the table */
             if (k == 0 && sizes[i] > 100000) continue;
             StepRow row;
-            int exit = measure_steps(solvers[k], sizes[i], &row);
+            int exit = bench_measure_steps(solvers[k], sizes[i], &row);
             if (exit != EXIT_DONE) return exit;
-            print_row(solvers[k], &row);
+            bench_print_steps("steps", solvers[k], &row);
             double lx = log(row.tets), ly = log(row.step);
             x += lx, y += ly, xx += lx * lx, xy += lx * ly, points++;
         }
