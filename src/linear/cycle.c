@@ -45,7 +45,7 @@ const BrioMultilevelKernels *brio__multilevel_kernels(void)
 enum { GRAIN = 512, COARSE_GRAIN = 32 };
 enum { DEGREE = 2, PROBES = 10 };
 #define UPPER 1.1 /* times the estimated radius: where the smoother's interval ends */
-#define LOWER 0.2 /* and where it begins */
+#define LOWER 0.1 /* and where it begins */
 
 typedef struct Rows {
     const BrioMultilevelKernels *kernels;
