@@ -325,12 +325,22 @@ static void to_coordinates(const BrioMatrix *A, const double *permuted, double *
         memcpy(x + 3 * i, permuted + 3 * (int64_t)A->position[i], 3 * sizeof *x);
 }
 
+static BrioStatus solve_joined(BrioLinear *linear, int k, const double *b, double *x)
+{
+    BrioLinearStats before, after;
+    brio__linear_stats(linear->factored, &before);
+    BrioStatus status = brio__linear_solve(linear->factored, k, b, x);
+    brio__linear_stats(linear->factored, &after);
+    linear->joined_iterations += after.iterations - before.iterations;
+    return status;
+}
+
 BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x)
 {
     const BrioMatrix *A = &linear->A;
     int64_t length = 3 * (int64_t)A->n;
     if (is_empty(linear) || k <= 0) return BRIO_OK;
-    if (linear->factored != linear) return brio__linear_solve(linear->factored, k, b, x);
+    if (linear->factored != linear) return solve_joined(linear, k, b, x);
     if (k > linear->columns) {
         double *more = brio__alloc((size_t)k * (size_t)length, sizeof *more);
         if (!more) return BRIO_ERROR_MEMORY;
@@ -349,6 +359,7 @@ void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats)
 {
     *stats = (BrioLinearStats){0};
     if (linear->self) linear->type->stats(linear->self, stats);
+    stats->iterations += linear->joined_iterations;
 }
 
 void brio__linear_multiply(BrioLinear *linear, const double *x, double *y)

@@ -114,6 +114,7 @@ typedef struct BrioLinear {
     int columns;                 /* that it holds, two at least */
     struct BrioOverlay *overlay; /* blocks beside the pattern of A (overlay.h); NULL: never any */
     struct BrioLinear *factored; /* what the last factorisation took: this, or the joined matrix */
+    int64_t joined_iterations;   /* of all joined matrices that there were */
 } BrioLinear;
 
 /* Makes the matrix with the pattern of the symmetric graph (full adjacency without diagonal; rows
