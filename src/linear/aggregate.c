@@ -49,13 +49,12 @@ static void level_free(BrioLevel *l)
                       l->entry_row, l->coarse_place,
                       l->b};
     for (size_t i = 0; i < BRIO_COUNT(arrays); i++) brio__free(arrays[i]);
+    brio__subset_free(&l->joined);
 }
 
 void brio__hierarchy_free(BrioHierarchy *h)
 {
     for (int i = 0; i < BRIO_MAX_LEVELS; i++) level_free(&h->level[i]);
-    brio__linear_free(h->direct);
-    brio__free(h->direct_x);
     brio__free(h->ap);
 }
 
@@ -96,15 +95,14 @@ static bool is_added(const uint64_t *added, int64_t count, int32_t a, int32_t b)
     return bsearch(&key, added, (size_t)count, sizeof key, brio__ascending_keys) != NULL;
 }
 
-/* The pattern without its diagonal and without added blocks. */
+/* The pattern without its diagonal and without added blocks; touched: what has such a block. */
 static BrioStatus make_graph(const BrioLevel *l, const BrioMatrix *A, const uint64_t *added,
-                             int64_t added_count, Graph *g)
+                             int64_t added_count, bool *touched, Graph *g)
 {
     g->start = brio__alloc((size_t)l->n + 1, sizeof *g->start);
     g->neighbour = brio__alloc((size_t)l->start[l->n], sizeof *g->neighbour);
     int32_t *block = brio__alloc((size_t)l->n, sizeof *block);
-    bool *touched = brio__calloc((size_t)l->n, sizeof *touched);
-    bool fine = g->start && g->neighbour && block && touched;
+    bool fine = g->start && g->neighbour && block;
     for (int32_t i = 0; fine && i < l->n; i++) block[A->position[i]] = i;
     for (int64_t k = 0; fine && k < added_count; k++)
         touched[A->position[added[k] >> 32]] = touched[A->position[(uint32_t)added[k]]] = true;
@@ -121,7 +119,6 @@ static BrioStatus make_graph(const BrioLevel *l, const BrioMatrix *A, const uint
     }
     if (fine) g->start[l->n] = at;
     brio__free(block);
-    brio__free(touched);
     return fine ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
@@ -422,36 +419,6 @@ static BrioStatus make_numbers(BrioHierarchy *h, BrioLevel *l, bool coarsest)
     return l->tentative && l->p ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-/* The matrix of the coarsest level, for the direct solver, in blocks of 3 scalars. */
-static BrioStatus make_direct(BrioHierarchy *h)
-{
-    const BrioLevel *l = &h->level[h->levels - 1];
-    int32_t parts = l->size / 3, n = parts * l->n;
-    int64_t *start = brio__alloc((size_t)n + 1, sizeof *start);
-    int32_t *neighbour = brio__alloc((size_t)(parts * parts * l->start[l->n]), sizeof *neighbour);
-    h->direct_x = get(h, 3 * (int64_t)n, sizeof *h->direct_x);
-    BrioStatus status = start && neighbour && h->direct_x ? BRIO_OK : BRIO_ERROR_MEMORY;
-    if (status == BRIO_OK) {
-        int64_t at = 0;
-        for (int32_t i = 0; i < n; i++) {
-            start[i] = at;
-            for (int64_t k = l->start[i / parts]; k < l->start[i / parts + 1]; k++)
-                for (int32_t j = parts * l->column[k]; j < parts * (l->column[k] + 1); j++)
-                    if (j != i) neighbour[at++] = j;
-        }
-        start[n] = at;
-        status =
-            brio__linear_create(brio__linear_type("ldlt"), NULL, n, start, neighbour, &h->direct);
-    }
-    brio__free(start);
-    brio__free(neighbour);
-    if (status != BRIO_OK) return status;
-    BrioLinearStats stats;
-    brio__linear_stats(h->direct, &stats);
-    h->bytes += stats.bytes + 72.0 * (double)h->direct->A.start[n];
-    return BRIO_OK;
-}
-
 /* ---- the hierarchy ---------------------------------------------------------------------- */
 
 /* The next level of level i, whose graph becomes that of the next. */
@@ -473,23 +440,48 @@ static BrioStatus make_next(BrioHierarchy *h, int i, Graph *g, int32_t *mark)
     return status;
 }
 
-static BrioStatus make_levels(BrioHierarchy *h, Graph *g, int32_t *mark)
+/* The blocks that contacts join, unless they are too many; then those of the next level. */
+static BrioStatus make_joined(BrioHierarchy *h, BrioLevel *l, bool *touched)
+{
+    bool any = false;
+    for (int32_t i = 0; i < l->n && !any; i++) any = touched[i];
+    if (!any) return BRIO_OK;
+    BrioStatus status = brio__subset_create(l, touched, &l->joined, &h->bytes);
+    if (status == BRIO_ERROR_TOO_LARGE) {
+        brio__subset_free(&l->joined);
+        l->joined = (BrioSubset){0};
+        status = BRIO_OK;
+    }
+    for (int32_t a = 0; a < l->coarse; a++) {
+        bool part = false;
+        for (int32_t m = l->member_start[a]; m < l->member_start[a + 1]; m++)
+            part |= touched[l->member[m]];
+        touched[l->n + a] = part;
+    }
+    memmove(touched, touched + l->n, (size_t)l->coarse * sizeof *touched);
+    return status;
+}
+
+static BrioStatus make_levels(BrioHierarchy *h, Graph *g, int32_t *mark, bool *touched)
 {
     for (int i = 0; i + 1 < BRIO_MAX_LEVELS && h->level[i].n > DIRECT; i++) {
         BrioLevel *l = &h->level[i];
         BRIO_CHECK(make_aggregates(h, l, g, i ? 1 : FINEST_RADIUS, mark));
         if (l->coarse > 3 * (l->n / 4)) break; /* hardly anything is next to anything */
         BRIO_CHECK(make_next(h, i, g, mark));
+        BRIO_CHECK(make_joined(h, l, touched));
         h->levels++;
     }
-    BRIO_CHECK(make_numbers(h, &h->level[h->levels - 1], true));
+    BrioLevel *coarsest = &h->level[h->levels - 1];
+    BRIO_CHECK(make_numbers(h, coarsest, true));
+    BRIO_CHECK(brio__subset_create(coarsest, NULL, &coarsest->joined, &h->bytes));
     int64_t longest = 0;
     for (int i = 0; i + 1 < h->levels; i++) {
         const BrioLevel *l = &h->level[i];
         longest = BRIO_MAX(longest, 6 * l->size * l->ap_start[l->n]);
     }
     h->ap = get(h, longest, sizeof *h->ap);
-    return h->ap ? make_direct(h) : BRIO_ERROR_MEMORY;
+    return h->ap ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
 BrioStatus brio__hierarchy_create(const BrioMatrix *A, const uint64_t *added, int64_t added_count,
@@ -498,11 +490,13 @@ BrioStatus brio__hierarchy_create(const BrioMatrix *A, const uint64_t *added, in
     *h = (BrioHierarchy){.kernels = brio__multilevel_kernels(), .levels = 1};
     Graph g = {0};
     int32_t *mark = brio__alloc((size_t)A->n, sizeof *mark);
-    BrioStatus status = mark ? make_finest(h, A) : BRIO_ERROR_MEMORY;
+    bool *touched = brio__calloc(2 * (size_t)A->n, sizeof *touched);
+    BrioStatus status = mark && touched ? make_finest(h, A) : BRIO_ERROR_MEMORY;
     for (int32_t i = 0; mark && i < A->n; i++) mark[i] = -1;
-    if (status == BRIO_OK) status = make_graph(&h->level[0], A, added, added_count, &g);
-    if (status == BRIO_OK) status = make_levels(h, &g, mark);
+    if (status == BRIO_OK) status = make_graph(&h->level[0], A, added, added_count, touched, &g);
+    if (status == BRIO_OK) status = make_levels(h, &g, mark, touched);
     graph_free(&g);
     brio__free(mark);
+    brio__free(touched);
     return status;
 }

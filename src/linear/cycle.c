@@ -200,6 +200,7 @@ bool brio__level_radius(const BrioMultilevelKernels *kernels, BrioLevel *l)
     int count = 0;
     while (count < PROBES) {
         for_rows(&w, scaled_rows);
+        if (l->joined.linear) brio__subset_solve(&l->joined, l, l->b, l->d);
         double rz = dot(l, l->b, l->d);
         double turn = count ? rz / before : 0;
         if (!(rz > 0) || (count && rz < 1e-12 * before)) break;
@@ -231,6 +232,43 @@ static void swap(BrioLevel *l)
     l->y = x;
 }
 
+/* d = step D^-1 b, x = d. */
+static void first_step(Rows *w)
+{
+    BrioLevel *l = w->level;
+    BrioSubset *s = &l->joined;
+    for_rows(w, first_rows);
+    if (!s->linear) return;
+    brio__subset_solve(s, l, l->b, l->d);
+    for (int64_t m = 0; m < s->count; m++)
+        for (int64_t i = l->size * (int64_t)s->member[m], c = 0; c < l->size; c++)
+            l->x[i + c] = l->d[i + c] *= w->step;
+}
+
+/* d = keep d + step D^-1 (b - A x), x += d. */
+static void step(Rows *w)
+{
+    BrioLevel *l = w->level;
+    BrioSubset *s = &l->joined;
+    int size = l->size;
+    for (int64_t m = 0; s->linear && m < s->count; m++) {
+        int64_t i = s->member[m];
+        memcpy(s->kept + size * m, l->d + size * i, (size_t)size * sizeof *s->kept);
+        w->kernels->residual(l, 1, i, i + 1);
+    }
+    if (s->linear) brio__subset_solve(s, l, l->y, l->d); /* what it takes the place of is kept */
+    for (int64_t m = 0; s->linear && m < s->count; m++)
+        for (int64_t i = size * (int64_t)s->member[m], c = 0; c < size; c++)
+            s->kept[size * m + c] = w->keep * s->kept[size * m + c] + w->step * l->d[i + c];
+    for_rows(w, smooth_rows);
+    for (int64_t m = 0; s->linear && m < s->count; m++)
+        for (int64_t i = size * (int64_t)s->member[m], c = 0; c < size; c++) {
+            l->d[i + c] = s->kept[size * m + c];
+            l->y[i + c] = l->x[i + c] + l->d[i + c];
+        }
+    swap(l);
+}
+
 /* DEGREE steps of Chebyshev's iteration on [LOWER, UPPER] radius. */
 static void smooth(Rows *w, bool from_zero)
 {
@@ -239,28 +277,17 @@ static void smooth(Rows *w, bool from_zero)
     w->keep = 0;
     w->step = (float)(1 / centre);
     if (from_zero) {
-        for_rows(w, first_rows);
+        first_step(w);
     } else {
-        for_rows(w, smooth_rows);
-        swap(w->level);
+        step(w);
     }
     for (int i = 1; i < DEGREE; i++) {
         double next = 1 / (2 * centre / half - rho);
         w->keep = (float)(next * rho);
         w->step = (float)(2 * next / half);
         rho = next;
-        for_rows(w, smooth_rows);
-        swap(w->level);
+        step(w);
     }
-}
-
-static void solve_directly(BrioHierarchy *h)
-{
-    BrioLevel *l = &h->level[h->levels - 1];
-    int64_t length = (int64_t)l->size * l->n;
-    for (int64_t i = 0; i < length; i++) h->direct_x[i] = l->b[i];
-    (void)brio__linear_solve(h->direct, 1, h->direct_x, h->direct_x); /* it needs no memory */
-    for (int64_t i = 0; i < length; i++) l->x[i] = (float)h->direct_x[i];
 }
 
 static void cycle(BrioHierarchy *h)
@@ -273,7 +300,8 @@ static void cycle(BrioHierarchy *h)
         for_rows(&w, residual_rows);
         brio__parallel_for(coarse->n, COARSE_GRAIN, restrict_rows, &w);
     }
-    solve_directly(h);
+    BrioLevel *coarsest = &h->level[h->levels - 1];
+    brio__subset_solve(&coarsest->joined, coarsest, coarsest->b, coarsest->x);
     for (int i = h->levels - 2; i >= 0; i--) {
         Rows w = {.kernels = h->kernels, .level = &h->level[i], .coarse = &h->level[i + 1]};
         for_rows(&w, interpolate_rows);

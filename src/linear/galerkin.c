@@ -253,45 +253,14 @@ static BrioStatus make_coarser(BrioHierarchy *h, int i, const BrioMatrix *A)
                                                                        : BRIO_OK;
 }
 
-/* Block (i, j) of the direct solver's matrix: entry (r, c) is a[r * row + c * column]. */
-static void set_block(BrioMatrix *D, int32_t i, int32_t j, const double *a, int64_t row,
-                      int64_t column)
-{
-    bool transposed;
-    int64_t block = brio__matrix_find(D, i, j, &transposed);
-    if (transposed) return; /* the other half of the matrix has the same numbers */
-    double *to = D->value + brio__matrix_slot(D, D->position[j], block);
-    int64_t stride = brio__matrix_stride(D, D->position[j]);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) to[c * stride + r] = a[r * row + c * column];
-}
-
-static BrioStatus make_direct(BrioHierarchy *h, const BrioMatrix *A)
-{
-    const BrioLevel *l = &h->level[h->levels - 1];
-    BrioMatrix *D = &h->direct->A;
-    if (h->levels == 1) {
-        for (int32_t j = 0; j < A->n; j++)
-            for (int64_t k = A->start[j]; k < A->start[j + 1]; k++) {
-                const double *a = A->value + brio__matrix_slot(A, j, k);
-                set_block(D, A->row[k], j, a, 1, brio__matrix_stride(A, j));
-                set_block(D, j, A->row[k], a, brio__matrix_stride(A, j), 1);
-            }
-        for (int64_t k = 0; k < 9 * D->start[D->n]; k++) D->value[k] *= h->scale;
-        return brio__linear_factor(h->direct);
-    }
-    for (int32_t i = 0; i < l->n; i++)
-        for (int64_t k = l->start[i]; k < l->start[i + 1]; k++)
-            for (int32_t r = 0; r < 2; r++)
-                for (int32_t c = 0; c < 2; c++)
-                    set_block(D, 2 * i + r, 2 * l->column[k] + c,
-                              l->exact + 36 * k + 18 * r + 3 * c, 6, 1);
-    return brio__linear_factor(h->direct);
-}
-
 BrioStatus brio__hierarchy_factor(BrioHierarchy *h, const BrioMatrix *A, const double *position)
 {
     BRIO_CHECK(make_finest(h, A, position));
-    for (int i = 0; i + 1 < h->levels; i++) BRIO_CHECK(make_coarser(h, i, A));
-    return make_direct(h, A);
+    for (int i = 0; i < h->levels; i++) {
+        BrioLevel *l = &h->level[i];
+        if (l->joined.linear)
+            BRIO_CHECK(brio__subset_factor(&l->joined, l, i ? NULL : A, h->scale));
+        if (i + 1 < h->levels) BRIO_CHECK(make_coarser(h, i, A));
+    }
+    return BRIO_OK;
 }

@@ -1,6 +1,7 @@
 /* The levels of the multilevel preconditioner: what its files share.
  *
  *     aggregate.c   the graph part: aggregates, patterns, places (once for a pattern)
+ *     subset.c      blocks that are solved together, directly
  *     galerkin.c    the numbers: rigid motions, interpolation, coarse matrices (for each matrix)
  *     cycle.c       the smoother and the cycle
  *     multilevel.c  the solver
@@ -21,6 +22,16 @@ enum {
     BRIO_PADDING = 8
 };
 
+/* Some blocks of a level, and the direct solver for their part of its matrix. */
+typedef struct BrioSubset {
+    BrioLinear *linear; /* NULL: no blocks */
+    int32_t count;
+    int32_t *member; /* ascending */
+    int32_t *index;  /* of each block of the level among the members; -1: none */
+    double *x;
+    float *kept; /* room for the members' part of a vector */
+} BrioSubset;
+
 typedef struct BrioLevel {
     int32_t n; /* blocks */
     int size;  /* scalars of a block: 3 or 6 */
@@ -31,7 +42,9 @@ typedef struct BrioLevel {
     float *value;
     double *exact;  /* of coarse levels: the same numbers, for the coarser ones */
     float *inverse; /* n: of the diagonal blocks */
-    double radius;  /* estimate of the largest eigenvalue of D^-1 A */
+    /* blocks that contacts join: one block of D; of the coarsest level: all */
+    BrioSubset joined;
+    double radius; /* estimate of the largest eigenvalue of D^-1 A */
     /* n: where the block is, and its motion (size x 6) if the body moves rigidly about there */
     double *centre, *motion;
     /* the rest is of all levels but the coarsest */
@@ -62,10 +75,8 @@ typedef struct BrioHierarchy {
     const struct BrioMultilevelKernels *kernels;
     int levels;
     BrioLevel level[BRIO_MAX_LEVELS];
-    double *ap;         /* A P of the level at hand */
-    double scale;       /* of the finest matrix, so that single precision has room: a power of 2 */
-    BrioLinear *direct; /* of the coarsest level */
-    double *direct_x;
+    double *ap;   /* A P of the level at hand */
+    double scale; /* of the finest matrix, so that single precision has room: a power of 2 */
     double bytes;
 } BrioHierarchy;
 
@@ -81,6 +92,16 @@ BrioStatus brio__hierarchy_factor(BrioHierarchy *h, const BrioMatrix *A, const d
 
 /* z = P r. */
 void brio__hierarchy_apply(BrioHierarchy *h, const double *r, double *z);
+
+/* Of the blocks with chosen[i]; NULL: of all. Adds to bytes. */
+BrioStatus brio__subset_create(const BrioLevel *l, const bool *chosen, BrioSubset *s,
+                               double *bytes);
+void brio__subset_free(BrioSubset *s);
+/* A: of the finest level. */
+BrioStatus brio__subset_factor(BrioSubset *s, const BrioLevel *l, const BrioMatrix *A,
+                               double scale);
+/* The members' part of `to` from theirs of `from`. */
+void brio__subset_solve(BrioSubset *s, const BrioLevel *l, const float *from, float *to);
 
 /* Estimates the radius of a level whose matrix and inverse are there; false if the matrix has a
  * direction of negative curvature. */

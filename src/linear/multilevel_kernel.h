@@ -168,10 +168,9 @@ INLINE void KERNEL(interpolation_rows)(const BrioLevel *l, const BrioMatrix *A, 
             continue;
         }
         memset(sum, 0, 6 * (size_t)(size * blocks) * sizeof *sum);
-        for (int64_t k = l->start[i]; k < l->start[i + 1]; k++)
-            KERNEL(add)
-            (size, KERNEL(block)(l, A, scale, i, k, kept),
-             l->tentative + 6 * size * (int64_t)l->column[k], sum + 6 * size * l->p_place[k]);
+        for (int64_t k = l->start[i]; k < l->start[i + 1]; k++) KERNEL(add)
+        (size, KERNEL(block)(l, A, scale, i, k, kept),
+         l->tentative + 6 * size * (int64_t)l->column[k], sum + 6 * size * l->p_place[k]);
         const float *inverse = l->inverse + size * size * i;
         for (int64_t j = 0; j < blocks; j++)
             for (int r = 0; r < size; r++)
