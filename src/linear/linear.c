@@ -362,6 +362,13 @@ void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats)
     stats->iterations += linear->joined_iterations;
 }
 
+bool brio__linear_iterates(const BrioLinear *linear)
+{
+    BrioLinearStats stats;
+    brio__linear_stats(linear->factored, &stats);
+    return stats.factor_nonzeros == 0;
+}
+
 void brio__linear_multiply(BrioLinear *linear, const double *x, double *y)
 {
     BrioMatrix *A = &linear->A;

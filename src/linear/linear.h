@@ -95,7 +95,6 @@ typedef struct BrioLinearType {
     void (*stats)(const void *self, BrioLinearStats *stats);
     void (*destroy)(void *self);
     bool multiplies; /* calls brio__matrix_multiply: the matrix comes with its rows */
-    bool iterates;   /* a solve is as long as its accuracy asks */
     /* Of a solver for several processes: adds up the contributions to A that they have, and the
      * blocks beside its pattern (which may be NULL). In place of factor; may change values of A. */
     BrioStatus (*factor_partitions)(void *self, BrioMatrix *A, struct BrioOverlay *overlay);
@@ -132,6 +131,8 @@ BrioStatus brio__linear_factor(BrioLinear *linear);
 /* x = A^-1 b for k right-hand sides in coordinate order (each 3n long); x may be b. */
 BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x);
 void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats);
+/* What was factored last is solved iteratively. */
+bool brio__linear_iterates(const BrioLinear *linear);
 void brio__linear_free(BrioLinear *linear);
 
 /* y = A x in coordinate order, overlay blocks included; y may be x; the same bits for any number of

@@ -35,7 +35,8 @@ static BrioStatus multilevel_create(const BrioMatrix *A, const BrioLinearOptions
     Multilevel *s = brio__calloc(1, sizeof *s);
     if (!s) return BRIO_ERROR_MEMORY;
     s->options = options;
-    BrioStatus status = brio__cg_create(A, options, &s->cg);
+    BrioStatus status = brio__matrix_rows((BrioMatrix *)A); /* auto's matrix has none */
+    if (status == BRIO_OK) status = brio__cg_create(A, options, &s->cg);
     s->cg.precondition = precondition;
     s->cg.self = s;
     if (status == BRIO_OK)
@@ -77,5 +78,4 @@ const BrioLinearType brio__solver_multilevel = {
     .stats = multilevel_stats,
     .destroy = multilevel_destroy,
     .multiplies = true,
-    .iterates = true,
 };

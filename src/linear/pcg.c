@@ -118,5 +118,4 @@ const BrioLinearType brio__solver_pcg = {
     .stats = pcg_stats,
     .destroy = pcg_destroy,
     .multiplies = true,
-    .iterates = true,
 };
