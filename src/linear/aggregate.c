@@ -56,6 +56,8 @@ void brio__hierarchy_free(BrioHierarchy *h)
 {
     for (int i = 0; i < BRIO_MAX_LEVELS; i++) level_free(&h->level[i]);
     brio__free(h->ap);
+    brio__free(h->rest);
+    brio__free(h->before);
 }
 
 /* An array that the hierarchy counts among its bytes. */
@@ -481,7 +483,12 @@ static BrioStatus make_levels(BrioHierarchy *h, Graph *g, int32_t *mark, bool *t
         longest = BRIO_MAX(longest, 6 * l->size * l->ap_start[l->n]);
     }
     h->ap = get(h, longest, sizeof *h->ap);
-    return h->ap ? BRIO_OK : BRIO_ERROR_MEMORY;
+    if (!h->ap) return BRIO_ERROR_MEMORY;
+    const BrioLevel *finest = &h->level[0];
+    if (h->levels == 1 || !finest->joined.linear) return BRIO_OK;
+    h->rest = get(h, 3 * (int64_t)finest->n, sizeof *h->rest);
+    h->before = get(h, 3 * (int64_t)finest->joined.count, sizeof *h->before);
+    return h->rest && h->before ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
 BrioStatus brio__hierarchy_create(const BrioMatrix *A, const uint64_t *added, int64_t added_count,

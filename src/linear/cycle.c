@@ -42,7 +42,7 @@ const BrioMultilevelKernels *brio__multilevel_kernels(void)
 
 /* ---- vectors of a level ----------------------------------------------------------------- */
 
-enum { GRAIN = 512, COARSE_GRAIN = 32 };
+enum { GRAIN = 512, COARSE_GRAIN = 128 };
 enum { DEGREE = 2, PROBES = 10 };
 #define UPPER 1.1 /* times the estimated radius: where the smoother's interval ends */
 #define LOWER 0.1 /* and where it begins */
@@ -335,8 +335,8 @@ static double square_rows(void *context, int64_t begin, int64_t end)
     return sum;
 }
 
-/* In units in which r is near 1. */
-void brio__hierarchy_apply(BrioHierarchy *h, const double *r, double *z)
+/* z = a cycle for r, in units in which r is near 1. */
+static void apply_cycle(BrioHierarchy *h, const double *r, double *z)
 {
     BrioLevel *l = &h->level[0];
     int exponent;
@@ -347,4 +347,23 @@ void brio__hierarchy_apply(BrioHierarchy *h, const double *r, double *z)
     cycle(h);
     t.scale = h->scale / t.scale;
     brio__parallel_for(l->n, 8192, end_rows, &t);
+}
+
+void brio__hierarchy_apply(BrioHierarchy *h, const BrioMatrix *A, const double *r, double *z)
+{
+    BrioSubset *joined = &h->level[0].joined;
+    size_t bytes = 3 * (size_t)A->n * sizeof *z;
+    if (!h->rest) {
+        apply_cycle(h, r, z);
+        return;
+    }
+    memcpy(h->rest, r, bytes);
+    memset(z, 0, bytes);
+    brio__subset_correct(joined, A, h->scale, r, z, h->rest);
+    for (int64_t m = 0; m < joined->count; m++)
+        for (int c = 0; c < 3; c++) h->before[3 * m + c] = z[3 * (int64_t)joined->member[m] + c];
+    apply_cycle(h, h->rest, z);
+    for (int64_t m = 0; m < joined->count; m++)
+        for (int c = 0; c < 3; c++) z[3 * (int64_t)joined->member[m] + c] += h->before[3 * m + c];
+    brio__subset_correct(joined, A, h->scale, r, z, NULL);
 }

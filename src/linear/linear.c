@@ -212,18 +212,30 @@ typedef struct Product {
     double *y;
 } Product;
 
+/* Row J of A x. */
+static inline void multiply_row(const BrioMatrix *A, int32_t J, const double *x, double sum[3])
+{
+    sum[0] = sum[1] = sum[2] = 0;
+    for (int64_t k = A->left_start[J]; k < A->left_start[J + 1]; k++) {
+        const BrioLeftBlock *left = &A->left[k];
+        add_block(A->value + left->slot, left->stride, x + 3 * (int64_t)left->column, sum);
+    }
+    add_column(A, J, x, sum);
+}
+
+void brio__matrix_row(const BrioMatrix *A, int32_t J, const double *x, double y[3])
+{
+    multiply_row(A, J, x, y);
+}
+
 static void multiply_rows(void *context, int64_t begin, int64_t end)
 {
     const Product *product = context;
     const BrioMatrix *A = product->A;
     const double *x = product->x;
     for (int64_t J = begin; J < end; J++) {
-        double sum[3] = {0, 0, 0};
-        for (int64_t k = A->left_start[J]; k < A->left_start[J + 1]; k++) {
-            const BrioLeftBlock *left = &A->left[k];
-            add_block(A->value + left->slot, left->stride, x + 3 * (int64_t)left->column, sum);
-        }
-        add_column(A, (int32_t)J, x, sum);
+        double sum[3];
+        multiply_row(A, (int32_t)J, x, sum);
         memcpy(product->y + 3 * J, sum, sizeof sum);
     }
 }

@@ -55,6 +55,8 @@ BrioStatus brio__matrix_rows(BrioMatrix *A);
 /* y = A x in elimination order, y apart from x; threaded if the rows are there, with the same bits
  * if not. */
 void brio__matrix_multiply(const BrioMatrix *A, const double *x, double *y);
+/* Block J of it; needs the rows. */
+void brio__matrix_row(const BrioMatrix *A, int32_t J, const double *x, double y[3]);
 
 typedef struct BrioLinearOptions {
     /* relative residual (preconditioned norm) for iterative solvers; 0: their default */

@@ -11,6 +11,7 @@
 typedef struct Multilevel {
     BrioCg cg;
     BrioHierarchy hierarchy;
+    const BrioMatrix *A; /* what was factored */
     const BrioLinearOptions *options;
 } Multilevel;
 
@@ -25,7 +26,7 @@ static void multilevel_destroy(void *self)
 static void precondition(void *self, const double *r, double *z)
 {
     Multilevel *s = self;
-    brio__hierarchy_apply(&s->hierarchy, r, z);
+    brio__hierarchy_apply(&s->hierarchy, s->A, r, z);
 }
 
 static BrioStatus multilevel_create(const BrioMatrix *A, const BrioLinearOptions *options,
@@ -51,6 +52,7 @@ static BrioStatus multilevel_create(const BrioMatrix *A, const BrioLinearOptions
 static BrioStatus multilevel_factor(void *self, const BrioMatrix *A)
 {
     Multilevel *s = self;
+    s->A = A;
     return brio__hierarchy_factor(&s->hierarchy, A, s->options->position);
 }
 

@@ -75,6 +75,9 @@ typedef struct BrioHierarchy {
     const struct BrioMultilevelKernels *kernels;
     int levels;
     BrioLevel level[BRIO_MAX_LEVELS];
+    /* of the finest level: what joined blocks leave of a vector, and their part of it; NULL: there
+     * are none */
+    double *rest, *before;
     double *ap;   /* A P of the level at hand */
     double scale; /* of the finest matrix, so that single precision has room: a power of 2 */
     double bytes;
@@ -90,8 +93,8 @@ void brio__hierarchy_free(BrioHierarchy *h);
  * that shows. */
 BrioStatus brio__hierarchy_factor(BrioHierarchy *h, const BrioMatrix *A, const double *position);
 
-/* z = P r. */
-void brio__hierarchy_apply(BrioHierarchy *h, const double *r, double *z);
+/* z = P r. A: what was factored. */
+void brio__hierarchy_apply(BrioHierarchy *h, const BrioMatrix *A, const double *r, double *z);
 
 /* Of the blocks with chosen[i]; NULL: of all. Adds to bytes. */
 BrioStatus brio__subset_create(const BrioLevel *l, const bool *chosen, BrioSubset *s,
@@ -102,6 +105,10 @@ BrioStatus brio__subset_factor(BrioSubset *s, const BrioLevel *l, const BrioMatr
                                double scale);
 /* The members' part of `to` from theirs of `from`. */
 void brio__subset_solve(BrioSubset *s, const BrioLevel *l, const float *from, float *to);
+/* Of the finest level, in double: z_S += what makes the members' part of r - A z zero; and, if
+ * there is such a vector, changed -= A times that. */
+void brio__subset_correct(BrioSubset *s, const BrioMatrix *A, double scale, const double *r,
+                          double *z, double *changed);
 
 /* Estimates the radius of a level whose matrix and inverse are there; false if the matrix has a
  * direction of negative curvature. */

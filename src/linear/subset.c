@@ -1,7 +1,9 @@
 /* Blocks of a level that are solved together, by the built-in direct solver (multilevel.h): all of
  * the coarsest level, and those of any level that contacts join. A pair of blocks that a barrier
  * makes stiff moves together as if it were one; a smoother that treats them one by one would need
- * as many iterations as the barrier is stiffer than the bodies, to the power 1/2. */
+ * as many iterations as the barrier is stiffer than the bodies, to the power 1/2. And a number of
+ * single precision that is rounded in the direction of such a barrier is a force: the finest level
+ * corrects joined blocks in double, before and after the cycle. */
 #include "multilevel.h"
 
 #include <string.h>
@@ -133,4 +135,55 @@ void brio__subset_solve(BrioSubset *s, const BrioLevel *l, const float *from, fl
     for (int64_t m = 0; m < s->count; m++)
         for (int c = 0; c < size; c++)
             to[size * (int64_t)s->member[m] + c] = (float)s->x[size * m + c];
+}
+
+/* ---- in double -------------------------------------------------------------------------- */
+
+typedef struct Rows {
+    BrioSubset *subset;
+    const BrioMatrix *A;
+    const double *r, *z;
+} Rows;
+
+/* x = the members' part of r - A z */
+static void residual_rows(void *context, int64_t begin, int64_t end)
+{
+    const Rows *w = context;
+    const BrioMatrix *A = w->A;
+    for (int64_t m = begin; m < end; m++) {
+        int32_t i = w->subset->member[m];
+        double sum[3];
+        brio__matrix_row(A, i, w->z, sum);
+        for (int c = 0; c < 3; c++) w->subset->x[3 * m + c] = w->r[3 * (int64_t)i + c] - sum[c];
+    }
+}
+
+/* y -= A x, for x of one block row */
+static void subtract_column(const BrioMatrix *A, int32_t i, const double x[3], double *y)
+{
+    for (int64_t k = A->left_start[i]; k < A->left_start[i + 1]; k++) {
+        const BrioLeftBlock *left = &A->left[k];
+        const double *a = A->value + left->slot;
+        for (int c = 0; c < 3; c++)
+            for (int r = 0; r < 3; r++)
+                y[3 * (int64_t)left->column + c] -= a[c * left->stride + r] * x[r];
+    }
+    int64_t stride = brio__matrix_stride(A, i);
+    for (int64_t k = A->start[i]; k < A->start[i + 1]; k++) {
+        const double *a = A->value + brio__matrix_slot(A, i, k);
+        for (int c = 0; c < 3; c++)
+            for (int r = 0; r < 3; r++) y[3 * (int64_t)A->row[k] + r] -= a[c * stride + r] * x[c];
+    }
+}
+
+void brio__subset_correct(BrioSubset *s, const BrioMatrix *A, double scale, const double *r,
+                          double *z, double *changed)
+{
+    brio__parallel_for(s->count, 256, residual_rows, &(Rows){s, A, r, z});
+    (void)brio__linear_solve(s->linear, 1, s->x, s->x);
+    for (int64_t m = 0; m < s->count; m++) {
+        for (int c = 0; c < 3; c++) s->x[3 * m + c] *= scale;
+        for (int c = 0; c < 3; c++) z[3 * (int64_t)s->member[m] + c] += s->x[3 * m + c];
+        if (changed) subtract_column(A, s->member[m], s->x + 3 * m, changed);
+    }
 }
