@@ -27,6 +27,8 @@ typedef struct StepRow {
 } StepRow;
 /* The least of a few steps; returns the exit code. */
 int bench_measure_steps(const char *solver, int64_t tets, StepRow *row);
+#define BENCH_STEPS_COLUMNS \
+    "       tets  solver      step, ms   Newton  iteration, ms       CG   B a tet    factor"
 void bench_print_steps(const char *bench, const char *solver, const StepRow *row);
 
 /* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its

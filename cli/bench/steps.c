@@ -7,7 +7,7 @@
 void bench_print_steps(const char *bench, const char *solver, const StepRow *row)
 {
     if (!bench_json) {
-        printf("  %9.0f  %-9s %10.4g %8.3g %13.4g %8.0f %9.0f %9.0f\n", row->tets, solver,
+        printf("  %9.0f  %-10s %9.4g %8.3g %13.4g %8.0f %9.0f %9.0f\n", row->tets, solver,
                row->step, row->newton, row->iteration, row->cg, row->memory, row->factor);
         fflush(stdout);
         return;
@@ -69,15 +69,14 @@ int bench_measure_steps(const char *solver, int64_t tets, StepRow *row)
 int bench_steps(void)
 {
     static const int64_t sizes[] = {6000, 24000, 100000, 400000};
-    static const char *const solvers[] = {"cholesky", "pcg"};
+    static const char *const solvers[] = {"cholesky", "pcg", "multilevel"};
     char text[320];
-    snprintf(
-        text, sizeof text,
-        "steps: backward Euler, neo-Hookean bar, h = 1/30 s, tolerance 1e-3 m/s, %d threads\n"
-        "       tets  solver     step, ms   Newton  iteration, ms       CG   B a tet    factor",
-        brio_threads());
+    snprintf(text, sizeof text,
+             "steps: backward Euler, neo-Hookean bar, h = 1/30 s, tolerance 1e-3 m/s, %d "
+             "threads\n" BENCH_STEPS_COLUMNS,
+             brio_threads());
     heading(text);
-    double power[2] = {NAN, NAN};
+    double power[BRIO_COUNT(solvers)] = {NAN, NAN, NAN};
     for (size_t k = 0; k < BRIO_COUNT(solvers); k++) {
         if (!brio__linear_type(solvers[k])) continue;
         double x = 0, y = 0, xx = 0, xy = 0, points = 0;

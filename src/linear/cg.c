@@ -11,7 +11,7 @@
 BrioStatus brio__cg_create(const BrioMatrix *A, const BrioLinearOptions *options, BrioCg *cg)
 {
     int64_t length = 3 * (int64_t)A->n;
-    *cg = (BrioCg){.n = A->n, .tol = options->tol > 0 ? options->tol : 1e-8};
+    *cg = (BrioCg){.n = A->n, .options = options};
     cg->max_iterations = options->max_iterations > 0 ? options->max_iterations
                                                      : BRIO_MIN(length + 1000, (int64_t)20000);
     cg->b = brio__alloc((size_t)length, 5 * sizeof *cg->b);
@@ -113,7 +113,8 @@ static BrioStatus solve_one(BrioCg *s, const BrioMatrix *A, double *x)
     memset(x, 0, bytes);
     double square = precondition(s, s->b, s->z);
     if (square < 0) return BRIO_NOT_POSITIVE_DEFINITE;
-    double size = sqrt(square), goal = s->tol * size, residual = size;
+    double tol = s->options->tol > 0 ? s->options->tol : 1e-8;
+    double size = sqrt(square), goal = tol * size, residual = size;
     int64_t left = s->max_iterations;
     if (!isfinite(size)) return BRIO_NOT_FINITE;
     while (residual > goal) {

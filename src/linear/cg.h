@@ -5,7 +5,7 @@
 #include "linear.h"
 
 typedef struct BrioCg {
-    double tol;
+    const BrioLinearOptions *options; /* the tolerance may change from solve to solve */
     int64_t max_iterations;
     int64_t iterations; /* so far */
     int32_t n;
