@@ -187,4 +187,5 @@ const BrioLinearType brio__solver_auto = {
     .solve = auto_solve,
     .stats = auto_stats,
     .destroy = auto_destroy,
+    .inexact = true,
 };

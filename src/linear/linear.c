@@ -317,7 +317,6 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
     if (!type->factor_partitions && linear->overlay && brio__overlay_any(linear->overlay))
         BRIO_CHECK(brio__overlay_join(linear->overlay, linear, &linear->factored));
     linear->factored->options.position = linear->options.position;
-    linear->factored->options.tol = linear->options.tol;
     BrioMatrix *A = &linear->factored->A;
     if (brio__partition_any(linear->options.partition,
                             !brio__all_finite(9 * A->start[A->n], A->value)))
@@ -341,6 +340,7 @@ static void to_coordinates(const BrioMatrix *A, const double *permuted, double *
 static BrioStatus solve_joined(BrioLinear *linear, int k, const double *b, double *x)
 {
     BrioLinearStats before, after;
+    linear->factored->options.tol = linear->options.tol;
     brio__linear_stats(linear->factored, &before);
     BrioStatus status = brio__linear_solve(linear->factored, k, b, x);
     brio__linear_stats(linear->factored, &after);

@@ -96,6 +96,7 @@ typedef struct BrioLinearType {
     BrioStatus (*solve)(void *self, const BrioMatrix *A, int k, double *x);
     void (*stats)(const void *self, BrioLinearStats *stats);
     void (*destroy)(void *self);
+    bool inexact;    /* Newton may ask for less accuracy than options.tol while it is far away */
     bool multiplies; /* calls brio__matrix_multiply: the matrix comes with its rows */
     /* Of a solver for several processes: adds up the contributions to A that they have, and the
      * blocks beside its pattern (which may be NULL). In place of factor; may change values of A. */

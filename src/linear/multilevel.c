@@ -79,5 +79,6 @@ const BrioLinearType brio__solver_multilevel = {
     .solve = multilevel_solve,
     .stats = multilevel_stats,
     .destroy = multilevel_destroy,
+    .inexact = true,
     .multiplies = true,
 };
