@@ -33,13 +33,14 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
 
 /* The accuracy that a linear solve needs, of solvers that iterate [Eisenstat1996, choice 2]: what
  * is solved beyond the nonlinear part of the residual is in vain. Only where further iterations
- * follow; the first of them starts afresh, so that a step is a function of the state alone. */
+ * follow, the first of which starts afresh, so that a step is a function of the state alone; and
+ * only with mass, without which a free motion may be all that the solver's norm sees. */
 static void set_accuracy(const BrioProblem *p, const double *residual)
 {
     static const double max = 0.01;
     BrioSolver *s = p->solver;
     double tol = s->options.linear_tol;
-    bool more = s->linear->type->inexact && !p->objective->linear && !s->constraints;
+    bool more = s->linear->type->inexact && p->mass > 0 && !p->objective->linear && !s->constraints;
     double square = more ? brio__dot(s->system, residual, residual) : 0;
     double change = s->iterations > 0 && s->residual > 0 ? square / s->residual : 1;
     s->residual = square;
