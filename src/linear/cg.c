@@ -1,8 +1,9 @@
 /* Conjugate gradients [Hestenes1952], preconditioned by P.
  *
  * Stops when sqrt(r.P r) <= tol sqrt(b.P b). The residual of the recurrence drifts away from b - A
- * x by round-off, so it is computed anew at the end: if the true one is too large, the iteration
- * starts again from there, and gives up when that no longer helps. All sums are in fixed order: the
+ * x by round-off, so it is computed anew at the end, unless the iterations were few and the
+ * tolerance is far from round-off: if the true one is too large, the iteration starts again from
+ * there, and gives up when that no longer helps. All sums are in fixed order: the
  * same bits for any number of threads. */
 #include "cg.h"
 
@@ -27,7 +28,8 @@ void brio__cg_free(BrioCg *cg) { brio__free(cg->b); /* and the vectors after it 
 
 /* ---- vector operations, by block rows --------------------------------------------------- */
 
-enum { GRAIN = 8192 };
+enum { GRAIN = 8192, FEW = 100 };
+#define NEAR_ROUNDOFF 1e-7
 
 typedef struct Vectors {
     const double *x;
@@ -79,12 +81,11 @@ static double precondition(const BrioCg *s, const double *x, double *y) /* retur
 
 /* ---- iteration -------------------------------------------------------------------------- */
 
-/* From r = b - A x, until sqrt(r.P r) <= goal or no iterations are left. */
-static BrioStatus iterate(BrioCg *s, const BrioMatrix *A, double goal, int64_t *left, double *x)
+/* From r = b - A x, z = P r and rz = r.z, until sqrt(r.P r) <= goal or no iterations are left. */
+static BrioStatus iterate(BrioCg *s, const BrioMatrix *A, double goal, double rz, int64_t *left,
+                          double *x)
 {
-    double rz = precondition(s, s->r, s->z);
     memcpy(s->p, s->z, 3 * sizeof *s->p * (size_t)s->n);
-    if (rz < 0) return BRIO_NOT_POSITIVE_DEFINITE;
     while (!(sqrt(rz) <= goal)) {
         if ((*left)-- == 0) return BRIO_NOT_CONVERGED;
         brio__matrix_multiply(A, s->p, s->ap);
@@ -111,18 +112,20 @@ static BrioStatus solve_one(BrioCg *s, const BrioMatrix *A, double *x)
     memcpy(s->b, x, bytes);
     memcpy(s->r, x, bytes);
     memset(x, 0, bytes);
-    double square = precondition(s, s->b, s->z);
+    double square = precondition(s, s->r, s->z);
     if (square < 0) return BRIO_NOT_POSITIVE_DEFINITE;
     double tol = s->options->tol > 0 ? s->options->tol : 1e-8;
     double size = sqrt(square), goal = tol * size, residual = size;
     int64_t left = s->max_iterations;
     if (!isfinite(size)) return BRIO_NOT_FINITE;
     while (residual > goal) {
-        BRIO_CHECK(iterate(s, A, goal, &left, x));
+        BRIO_CHECK(iterate(s, A, goal, square, &left, x));
+        if (tol > NEAR_ROUNDOFF && s->max_iterations - left < FEW) return BRIO_OK;
         brio__matrix_multiply(A, x, s->r);
         brio__parallel_for(s->n, GRAIN, difference_chunk, &(Vectors){.x = s->b, .y = s->r});
         double before = residual;
-        residual = sqrt(fmax(precondition(s, s->r, s->z), 0));
+        square = fmax(precondition(s, s->r, s->z), 0);
+        residual = sqrt(square);
         if (residual > goal && !(residual < 0.5 * before)) return BRIO_NOT_CONVERGED;
     }
     return BRIO_OK;
