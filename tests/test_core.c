@@ -16,7 +16,7 @@
 #include <cmocka.h>
 // clang-format on
 
-static const char *const solvers[] = {"cholesky", "ldlt", "pcg"};
+static const char *const solvers[] = {"cholesky", "ldlt", "pcg", "multilevel"};
 
 /* ---- what the tests are made of --------------------------------------------------------- */
 

@@ -296,11 +296,11 @@ static void hanging_chain(void **unused)
 static void bodies(void **unused)
 {
     (void)unused;
-    static const char *const linear[] = {"cholesky", "ldlt", "pcg"};
+    static const char *const linear[] = {"cholesky", "ldlt", "pcg", "multilevel"};
     double x[2][81], total[3];
     Memory memory;
     memory_start(&memory, -1, false);
-    for (int solver = 0; solver < 3; solver++)
+    for (int solver = 0; solver < (int)BRIO_COUNT(linear); solver++)
         for (int threads = 1; threads <= 2; threads++) {
             brio_set_threads(threads);
             BrioSim *sim = parse(

@@ -71,6 +71,8 @@ ALLOWED = {
     ("petsc", "src/scene/solver.c"): "says how to get it where it is not built",
     ("cholesky", "src/linear/auto.c"): "auto chooses among direct solvers",
     ("ldlt", "src/linear/auto.c"): "auto chooses among direct solvers",
+    ("multilevel", "src/linear/auto.c"): "auto chooses it for large bodies",
+    ("ldlt", "src/linear/subset.c"): "solves the coarsest level of multilevel",
     ("pcg", "src/analyze/modes.c"): "of all the one that multiplies; nothing is solved",
     ("affine", "src/build/body.c"): "a solid of kind affine takes this energy",
     ("affine", "src/build/kinds.c"): "the kind of body has the same name",

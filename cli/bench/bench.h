@@ -31,6 +31,15 @@ void bench_bandwidth(double *reading, double *writing);
 /* Bytes a second at which so many threads read an array of `bytes`, over and over. */
 double bench_reading(int threads, double bytes);
 double bench_read(const double *a, int64_t count); /* a sum; count: a multiple of 64 */
+/* A step of a bar; JSON has a figure for each. */
+typedef struct StepRow {
+    double tets, first, step, iteration, newton, cg, memory, factor;
+} StepRow;
+/* The least of a few steps; returns the exit code. */
+int bench_measure_steps(const char *solver, int64_t tets, StepRow *row);
+#define BENCH_STEPS_COLUMNS \
+    "       tets  solver      step, ms   Newton  iteration, ms       CG   B a tet    factor"
+void bench_print_steps(const char *bench, const char *solver, const StepRow *row);
 
 /* A bar of about so many tets, six to a cell, bent a little so that nothing is special about its
  * state. NULL: it could not be made; a sentence was said. */

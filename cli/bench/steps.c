@@ -4,15 +4,10 @@
 
 #include <sys/resource.h>
 
-/* One row of the table; JSON has a figure for each column. */
-typedef struct StepRow {
-    double tets, step, iteration, newton, cg, memory, factor;
-} StepRow;
-
-static void print_row(const char *solver, const StepRow *row)
+void bench_print_steps(const char *bench, const char *solver, const StepRow *row)
 {
     if (!bench_by_figure) {
-        printf("  %9.0f  %-9s %10.4g %8.3g %13.4g %8.0f %9.0f %9.0f\n", row->tets, solver,
+        printf("  %9.0f  %-10s %9.4g %8.3g %13.4g %8.0f %9.0f %9.0f\n", row->tets, solver,
                row->step, row->newton, row->iteration, row->cg, row->memory, row->factor);
         fflush(stdout);
         return;
@@ -29,11 +24,11 @@ static void print_row(const char *solver, const StepRow *row)
     for (size_t i = 0; i < BRIO_COUNT(figures); i++) {
         char text[160];
         snprintf(text, sizeof text, "%s, %.0f tets: %s", solver, row->tets, figures[i].name);
-        figure("steps", text, figures[i].value, figures[i].unit);
+        figure(bench, text, figures[i].value, figures[i].unit);
     }
 }
 
-static int measure_steps(const char *solver, int64_t tets, StepRow *row)
+int bench_measure_steps(const char *solver, int64_t tets, StepRow *row)
 {
     char text[160];
     snprintf(text, sizeof text, "measuring steps at %lld tets with %s ...", (long long)tets,
@@ -52,6 +47,7 @@ static int measure_steps(const char *solver, int64_t tets, StepRow *row)
         double start = brio__seconds();
         status = brio_sim_step(sim, NULL);
         double ms = 1e3 * (brio__seconds() - start);
+        if (n == 0) row->first = ms;
         if (n == 0) continue; /* it also analyses the matrix */
         row->step = fmin(row->step, ms);
         row->iteration = fmin(row->iteration, ms / (double)(totals->iterations - iterations));
@@ -73,15 +69,14 @@ static int measure_steps(const char *solver, int64_t tets, StepRow *row)
 int bench_steps(void)
 {
     static const int64_t sizes[] = {6000, 24000, 100000, 400000};
-    static const char *const solvers[] = {"cholesky", "pcg"};
+    static const char *const solvers[] = {"cholesky", "pcg", "multilevel"};
     char text[320];
-    snprintf(
-        text, sizeof text,
-        "steps: backward Euler, neo-Hookean bar, h = 1/30 s, tolerance 1e-3 m/s, %d threads\n"
-        "       tets  solver     step, ms   Newton  iteration, ms       CG   B a tet    factor",
-        brio_threads());
+    snprintf(text, sizeof text,
+             "steps: backward Euler, neo-Hookean bar, h = 1/30 s, tolerance 1e-3 m/s, %d "
+             "threads\n" BENCH_STEPS_COLUMNS,
+             brio_threads());
     heading(text);
-    double power[2] = {NAN, NAN};
+    double power[BRIO_COUNT(solvers)] = {NAN, NAN, NAN};
     for (size_t k = 0; k < BRIO_COUNT(solvers); k++) {
         if (!brio__linear_type(solvers[k])) continue;
         double x = 0, y = 0, xx = 0, xy = 0, points = 0;
@@ -89,9 +84,9 @@ int bench_steps(void)
             /* its factor takes gigabytes and minutes: PCG's part of the table */
             if (k == 0 && sizes[i] > 100000) continue;
             StepRow row;
-            int exit = measure_steps(solvers[k], sizes[i], &row);
+            int exit = bench_measure_steps(solvers[k], sizes[i], &row);
             if (exit != EXIT_DONE) return exit;
-            print_row(solvers[k], &row);
+            bench_print_steps("steps", solvers[k], &row);
             double lx = log(row.tets), ly = log(row.step);
             x += lx, y += ly, xx += lx * lx, xy += lx * ly, points++;
         }

@@ -1,27 +1,123 @@
-/* The direct solver that counts say is faster, ldlt or cholesky: what is chosen depends on the
- * pattern only, so that runs stay reproducible.
+/* The solver that counts say is faster, direct or multilevel: what is chosen depends on the pattern
+ * only, so that runs stay reproducible.
  *
- * The built-in ldlt uses all threads and has no overhead on small panels; CHOLMOD calls a faster
- * matrix product on large ones. They meet at some 10^10 operations of a factorisation
- * (docs/performance.md). The order is that of ldlt, nested dissection of its own, for both. */
+ * Beyond MAX_DIRECT operations of a factorisation, and where the factor does not fit into memory,
+ * multilevel is the faster one (docs/performance.md).
+ *
+ * Operations are counted before anything is made for a factorisation. A body that is much too large
+ * is not even dissected: its factorisation takes about EXPECTED n w^(3/2) operations, where w is
+ * the largest number of blocks at one distance from the rim (of boxes; of sheets less). */
 #include "linear.h"
+#include "order.h"
+
+#include <string.h>
 
 extern const BrioLinearType brio__solver_ldlt;
-#ifdef BRIO_HAVE_CHOLMOD
-extern const BrioLinearType brio__solver_cholesky;
-#endif
+extern const BrioLinearType brio__solver_multilevel;
 
-#define MAX_OPERATIONS 2e10 /* of a factorisation by ldlt */
+#define MAX_DIRECT 1e10 /* operations of a factorisation */
+#define EXPECTED 400    /* operations for each n w^(3/2) */
+#define MUCH 20         /* times MAX_DIRECT: no sheet is that much cheaper than a box */
 
 typedef struct Auto {
     const BrioLinearType *type;
     void *self;
 } Auto;
 
+/* Expected operations of a factorisation, from a breadth-first order. level: room for n. */
+static double expect(int32_t n, const int64_t *start, const int32_t *neighbour,
+                     const int32_t *order, int32_t *level)
+{
+    double sum = 0, size = 0, width = 0, widest = 0;
+    for (int32_t i = 0; i < n; i++) level[i] = -1;
+    for (int32_t i = 0, last = 0; i < n; i++) {
+        int32_t v = order[i], nearest = -1;
+        for (int64_t k = start[v]; k < start[v + 1]; k++) {
+            int32_t l = level[neighbour[k]];
+            if (l >= 0 && (nearest < 0 || l < nearest)) nearest = l;
+        }
+        level[v] = nearest + 1;
+        if (level[v] == 0) { /* the next component begins */
+            sum += size * widest * sqrt(widest);
+            size = width = widest = 0;
+        } else if (level[v] != last) {
+            width = 0;
+        }
+        last = level[v];
+        size++;
+        width++;
+        widest = fmax(widest, width);
+    }
+    return EXPECTED * (sum + size * widest * sqrt(widest));
+}
+
 static BrioStatus auto_order(int32_t n, const int64_t *start, const int32_t *neighbour,
                              int32_t *order)
 {
-    return brio__solver_ldlt.order(n, start, neighbour, order);
+    int32_t *level = brio__alloc((size_t)n, sizeof *level);
+    BrioStatus status = level ? brio__order_band(n, start, neighbour, order) : BRIO_ERROR_MEMORY;
+    bool dissect =
+        status == BRIO_OK && expect(n, start, neighbour, order, level) < MUCH * MAX_DIRECT;
+    brio__free(level);
+    return dissect ? brio__solver_ldlt.order(n, start, neighbour, order) : status;
+}
+
+/* The strict lower triangle by rows. */
+static void transpose(const BrioMatrix *A, int64_t *start, int32_t *column)
+{
+    int32_t n = A->n;
+    memset(start, 0, ((size_t)n + 2) * sizeof *start);
+    for (int32_t J = 0; J < n; J++)
+        for (int64_t k = A->start[J] + 1; k < A->start[J + 1]; k++) start[A->row[k] + 2]++;
+    for (int32_t I = 0; I < n; I++) start[I + 2] += start[I + 1];
+    for (int32_t J = 0; J < n; J++)
+        for (int64_t k = A->start[J] + 1; k < A->start[J + 1]; k++)
+            column[start[A->row[k] + 1]++] = J;
+}
+
+/* Row I of L holds the columns on the paths up the elimination tree from the columns of A's row I
+ * [Liu1990]. Stops when there are so many blocks that any distribution among the columns means too
+ * many operations, or that they do not fit into memory. */
+static bool is_direct(const BrioMatrix *A, const int64_t *start, const int32_t *column,
+                      int32_t *work)
+{
+    int32_t n = A->n, *parent = work, *count = work + n, *mark = work + 2 * (size_t)n;
+    double max_blocks =
+        fmin(sqrt(MAX_DIRECT / 27 * n), brio__memory_available() / (9 * sizeof *A->value));
+    double blocks = 0, operations = 0;
+    for (int32_t I = 0; I < n && blocks <= max_blocks; I++) {
+        parent[I] = -1;
+        count[I] = 1;
+        mark[I] = I;
+        blocks++;
+        for (int64_t k = start[I]; k < start[I + 1]; k++)
+            for (int32_t J = column[k]; mark[J] != I; J = parent[J]) {
+                if (parent[J] < 0) parent[J] = I;
+                count[J]++;
+                blocks++;
+                mark[J] = I;
+            }
+    }
+    if (blocks > max_blocks) return false;
+    for (int32_t J = 0; J < n; J++) operations += 27.0 * count[J] * count[J];
+    return operations <= MAX_DIRECT;
+}
+
+static BrioStatus choose(const BrioMatrix *A, const BrioLinearType **type)
+{
+    size_t n = (size_t)A->n;
+    int64_t *start = brio__alloc(n + 2, sizeof *start);
+    int32_t *column = brio__alloc((size_t)(A->start[A->n] - A->n), sizeof *column);
+    int32_t *work = brio__alloc(3 * n, sizeof *work);
+    bool fine = start && column && work;
+    if (fine) {
+        transpose(A, start, column);
+        *type = is_direct(A, start, column, work) ? &brio__solver_ldlt : &brio__solver_multilevel;
+    }
+    brio__free(start);
+    brio__free(column);
+    brio__free(work);
+    return fine ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
 static void auto_destroy(void *self)
@@ -36,18 +132,8 @@ static BrioStatus auto_create(const BrioMatrix *A, const BrioLinearOptions *opti
     *self = NULL;
     Auto *a = brio__calloc(1, sizeof *a);
     if (!a) return BRIO_ERROR_MEMORY;
-    a->type = &brio__solver_ldlt;
-    BrioStatus status = a->type->create(A, options, &a->self);
-#ifdef BRIO_HAVE_CHOLMOD
-    BrioLinearStats stats = {0};
-    if (status == BRIO_OK) a->type->stats(a->self, &stats);
-    if (status == BRIO_OK && stats.factor_flops > MAX_OPERATIONS) {
-        a->type->destroy(a->self);
-        a->self = NULL;
-        a->type = &brio__solver_cholesky;
-        status = a->type->create(A, options, &a->self);
-    }
-#endif
+    BrioStatus status = choose(A, &a->type);
+    if (status == BRIO_OK) status = a->type->create(A, options, &a->self);
     if (status == BRIO_OK)
         *self = a;
     else
@@ -75,12 +161,14 @@ static void auto_stats(const void *self, BrioLinearStats *stats)
 
 const BrioLinearType brio__solver_auto = {
     .name = "auto",
-    .summary = "Direct: ldlt or cholesky, whichever the number of operations makes the faster one.",
-    .citation = "Chen2008",
+    .summary = "Direct (ldlt) or multilevel, whichever the number of operations makes the faster "
+               "one.",
+    .citation = "Liu1992",
     .order = auto_order,
     .create = auto_create,
     .factor = auto_factor,
     .solve = auto_solve,
     .stats = auto_stats,
     .destroy = auto_destroy,
+    .inexact = true,
 };

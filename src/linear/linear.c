@@ -211,18 +211,30 @@ typedef struct Product {
     double *y;
 } Product;
 
+/* Row J of A x. */
+static inline void multiply_row(const BrioMatrix *A, int32_t J, const double *x, double sum[3])
+{
+    sum[0] = sum[1] = sum[2] = 0;
+    for (int64_t k = A->left_start[J]; k < A->left_start[J + 1]; k++) {
+        const BrioLeftBlock *left = &A->left[k];
+        add_block(A->value + left->slot, left->stride, x + 3 * (int64_t)left->column, sum);
+    }
+    add_column(A, J, x, sum);
+}
+
+void brio__matrix_row(const BrioMatrix *A, int32_t J, const double *x, double y[3])
+{
+    multiply_row(A, J, x, y);
+}
+
 static void multiply_rows(void *context, int64_t begin, int64_t end)
 {
     const Product *product = context;
     const BrioMatrix *A = product->A;
     const double *x = product->x;
     for (int64_t J = begin; J < end; J++) {
-        double sum[3] = {0, 0, 0};
-        for (int64_t k = A->left_start[J]; k < A->left_start[J + 1]; k++) {
-            const BrioLeftBlock *left = &A->left[k];
-            add_block(A->value + left->slot, left->stride, x + 3 * (int64_t)left->column, sum);
-        }
-        add_column(A, (int32_t)J, x, sum);
+        double sum[3];
+        multiply_row(A, (int32_t)J, x, sum);
         memcpy(product->y + 3 * J, sum, sizeof sum);
     }
 }
@@ -302,6 +314,7 @@ BrioStatus brio__linear_factor(BrioLinear *linear)
     const BrioLinearType *type = linear->type;
     if (!type->factor_partitions && linear->overlay && brio__overlay_any(linear->overlay))
         BRIO_CHECK(brio__overlay_join(linear->overlay, linear, &linear->factored));
+    linear->factored->options.position = linear->options.position;
     BrioMatrix *A = &linear->factored->A;
     if (brio__partition_any(linear->options.partition,
                             !brio__all_finite(9 * A->start[A->n], A->value)))
@@ -322,12 +335,23 @@ static void to_coordinates(const BrioMatrix *A, const double *permuted, double *
         memcpy(x + 3 * i, permuted + 3 * (int64_t)A->position[i], 3 * sizeof *x);
 }
 
+static BrioStatus solve_joined(BrioLinear *linear, int k, const double *b, double *x)
+{
+    BrioLinearStats before, after;
+    linear->factored->options.tol = linear->options.tol;
+    brio__linear_stats(linear->factored, &before);
+    BrioStatus status = brio__linear_solve(linear->factored, k, b, x);
+    brio__linear_stats(linear->factored, &after);
+    linear->joined_iterations += after.iterations - before.iterations;
+    return status;
+}
+
 BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x)
 {
     const BrioMatrix *A = &linear->A;
     int64_t length = 3 * (int64_t)A->n;
     if (is_empty(linear) || k <= 0) return BRIO_OK;
-    if (linear->factored != linear) return brio__linear_solve(linear->factored, k, b, x);
+    if (linear->factored != linear) return solve_joined(linear, k, b, x);
     if (k > linear->columns) {
         double *more = brio__alloc((size_t)k * (size_t)length, sizeof *more);
         if (!more) return BRIO_ERROR_MEMORY;
@@ -346,6 +370,14 @@ void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats)
 {
     *stats = (BrioLinearStats){0};
     if (linear->self) linear->type->stats(linear->self, stats);
+    stats->iterations += linear->joined_iterations;
+}
+
+bool brio__linear_iterates(const BrioLinear *linear)
+{
+    BrioLinearStats stats;
+    brio__linear_stats(linear->factored, &stats);
+    return stats.factor_nonzeros == 0;
 }
 
 void brio__linear_multiply(BrioLinear *linear, const double *x, double *y)

@@ -55,6 +55,8 @@ BrioStatus brio__matrix_rows(BrioMatrix *A);
 /* y = A x in elimination order, y apart from x; threaded if the rows are there, with the same bits
  * if not. */
 void brio__matrix_multiply(const BrioMatrix *A, const double *x, double *y);
+/* Block J of it; needs the rows. */
+void brio__matrix_row(const BrioMatrix *A, int32_t J, const double *x, double y[3]);
 
 typedef struct BrioLinearOptions {
     /* relative residual (preconditioned norm) for iterative solvers; 0: their default */
@@ -66,6 +68,10 @@ typedef struct BrioLinearOptions {
     /* 3 for each coordinate block, as they are when a matrix is factored: rigid motions, near which
      * it is weak, are made of them; NULL: unknown */
     const double *position;
+    /* blocks of the pattern that are no part of a body but contacts, which come and go: keys
+     * (larger coordinate block << 32) | smaller, ascending; for create only */
+    const uint64_t *added;
+    int64_t added_count;
     const char *text; /* more options, of solvers that take them; NULL: none */
 } BrioLinearOptions;
 
@@ -90,8 +96,8 @@ typedef struct BrioLinearType {
     BrioStatus (*solve)(void *self, const BrioMatrix *A, int k, double *x);
     void (*stats)(const void *self, BrioLinearStats *stats);
     void (*destroy)(void *self);
+    bool inexact;    /* Newton may ask for less accuracy than options.tol while it is far away */
     bool multiplies; /* calls brio__matrix_multiply: the matrix comes with its rows */
-    bool iterates;   /* a solve is as long as its accuracy asks */
     /* Of a solver for several processes: adds up the contributions to A that they have, and the
      * blocks beside its pattern (which may be NULL). In place of factor; may change values of A. */
     BrioStatus (*factor_partitions)(void *self, BrioMatrix *A, struct BrioOverlay *overlay);
@@ -110,6 +116,7 @@ typedef struct BrioLinear {
     int columns;                 /* that it holds, two at least */
     struct BrioOverlay *overlay; /* blocks beside the pattern of A (overlay.h); NULL: never any */
     struct BrioLinear *factored; /* what the last factorisation took: this, or the joined matrix */
+    int64_t joined_iterations;   /* of all joined matrices that there were */
 } BrioLinear;
 
 /* Makes the matrix with the pattern of the symmetric graph (full adjacency without diagonal; rows
@@ -127,6 +134,8 @@ BrioStatus brio__linear_factor(BrioLinear *linear);
 /* x = A^-1 b for k right-hand sides in coordinate order (each 3n long); x may be b. */
 BrioStatus brio__linear_solve(BrioLinear *linear, int k, const double *b, double *x);
 void brio__linear_stats(const BrioLinear *linear, BrioLinearStats *stats);
+/* What was factored last is solved iteratively. */
+bool brio__linear_iterates(const BrioLinear *linear);
 void brio__linear_free(BrioLinear *linear);
 
 /* y = A x in coordinate order, overlay blocks included; y may be x; the same bits for any number of

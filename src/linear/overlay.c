@@ -281,6 +281,9 @@ static BrioStatus analyse(BrioOverlay *e, int64_t new_keys, const BrioLinear *li
     int32_t *order = brio__alloc(2 * n, sizeof *order);
     int32_t *joined_order = order + n;
     BrioLinear *joined = NULL;
+    BrioLinearOptions options = linear->options;
+    options.added = e->sorted;
+    options.added_count = new_keys;
     bool found = false;
     BrioStatus status = order ? BRIO_OK : BRIO_ERROR_MEMORY;
     for (int32_t b = 0; status == BRIO_OK && b < A->n; b++) order[A->position[b]] = b;
@@ -289,7 +292,7 @@ static BrioStatus analyse(BrioOverlay *e, int64_t new_keys, const BrioLinear *li
     if (status == BRIO_OK)
         status = order_joined(e, new_keys, linear, start, neighbour, joined_order, &found);
     if (status == BRIO_OK)
-        status = brio__linear_create_ordered(linear->type, &linear->options, A->n, start, neighbour,
+        status = brio__linear_create_ordered(linear->type, &options, A->n, start, neighbour,
                                              found ? joined_order : NULL, &joined);
     if (status == BRIO_OK && !e->base) {
         e->base = brio__alloc((size_t)A->start[A->n], sizeof *e->base);

@@ -615,5 +615,4 @@ const BrioLinearType brio__solver_petsc = {
     .solve = petsc_solve,
     .stats = petsc_stats,
     .destroy = petsc_destroy,
-    .iterates = true,
 };

@@ -28,7 +28,9 @@ static const BrioKey solver_keys[] = {
                  "Newton iterations before a step counts as failed; each of the first three "
                  "halvings of a step doubles them."),
      KEY_INTO(BrioSolverOptions, max_iterations)},
-    {KEY_REAL("linear_tol", "", 1e-6, 1e-16, 1, "Relative residual of iterative linear solvers."),
+    {KEY_REAL("linear_tol", "", 1e-6, 1e-16, 1,
+              "Relative residual of iterative linear solvers; multilevel takes more, up to 0.01, "
+              "while Newton is far from the solution."),
      KEY_INTO(BrioSolverOptions, linear_tol)},
     {KEY_INTEGER("max_halvings", 6, 0, 20, "How often a failed step is tried again in halves."),
      KEY_INTO(BrioSolverOptions, max_halvings)},

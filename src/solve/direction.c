@@ -31,10 +31,27 @@ static BrioStatus factor(const BrioProblem *p, const double *q, double projected
     return BRIO_NOT_POSITIVE_DEFINITE;
 }
 
+/* The accuracy that a linear solve needs, of solvers that iterate [Eisenstat1996, choice 2]: what
+ * is solved beyond the nonlinear part of the residual is in vain. Only where further iterations
+ * follow, the first of which starts afresh, so that a step is a function of the state alone; and
+ * only with mass, without which a free motion may be all that the solver's norm sees. */
+static void set_accuracy(const BrioProblem *p, const double *residual)
+{
+    static const double max = 0.01;
+    BrioSolver *s = p->solver;
+    double tol = s->options.linear_tol;
+    bool more = s->linear->type->inexact && p->mass > 0 && !p->objective->linear && !s->constraints;
+    double square = more ? brio__dot(s->system, residual, residual) : 0;
+    double change = s->iterations > 0 && s->residual > 0 ? square / s->residual : 1;
+    s->residual = square;
+    s->linear->options.tol = more ? fmax(tol, fmin(max, 0.9 * change)) : tol;
+}
+
 BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const double *residual,
                                   double projected)
 {
     BrioSolver *s = p->solver;
+    set_accuracy(p, residual);
     BrioStatus status = factor(p, q, projected);
     if (status < 0 || (projected < 1 && status != BRIO_OK)) return status;
     if (status == BRIO_STOPPED) return status;
@@ -46,6 +63,7 @@ BrioStatus brio__newton_direction(const BrioProblem *p, const double *q, const d
         brio__combine(s->system, -1, residual, 0, residual, s->step);
         status = brio__linear_solve(s->linear, 1, s->step, s->step);
     }
+    s->linear->options.tol = s->options.linear_tol; /* of others */
     s->totals.solve += brio__seconds() - before;
     if (status == BRIO_NOT_POSITIVE_DEFINITE && s->constraints)
         return brio__problem_finish(p, BRIO_REASON_RODS, BRIO_NOT_CONVERGED);

@@ -152,7 +152,7 @@ static BrioStatus ended(Descent *d, double t, bool *end)
         drowned || change <= fmax(0.01 * size, 1e-9 * fabs(d->now.value / d->p->objective->s));
     *end = d->small && !renewed && (t == 1 || drowned) && (settled || ++d->unsettled > 30);
     d->last_speed = drowned && !renewed ? s->speed : INFINITY;
-    d->factored = t == 1 && settled && !s->linear->type->iterates;
+    d->factored = t == 1 && settled && !brio__linear_iterates(s->linear);
     return BRIO_OK;
 }
 

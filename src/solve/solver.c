@@ -161,7 +161,8 @@ BrioStatus brio__solver_prepare(BrioSolver *s, const BrioState *state)
     s->linear = NULL;
     snprintf(s->message, sizeof s->message, "the %s solver could not be set up: %s%s", type->name,
              brio_status_text(status),
-             status == BRIO_ERROR_TOO_LARGE ? "; solver: {linear: pcg} needs no factor" : "");
+             status == BRIO_ERROR_TOO_LARGE ? "; solver: {linear: multilevel} needs no factor"
+                                            : "");
     return status;
 }
 

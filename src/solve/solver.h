@@ -80,7 +80,8 @@ struct BrioSolver {
     double script_fraction; /* fraction of their way that fixed vertices have come */
     BrioReason reason;      /* why it ended */
     int iterations;
-    double speed; /* max|dq|/h of its last Newton step */
+    double speed;    /* max|dq|/h of its last Newton step */
+    double residual; /* its square, where that step began */
     bool massless;
     BrioLimit limit;   /* the element that last limited a step, */
     double limit_step; /* to this fraction of its length */
