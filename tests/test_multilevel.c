@@ -542,6 +542,33 @@ static void automatic(void **state)
     }
 }
 
+/* auto factors the matrix where multilevel does not converge: here, to less than round-off. */
+static void falls_back(void **state)
+{
+    (void)state;
+    Body b = bar(17, 1e-3);
+    double *q = positions(&b), *r = right_side(&b, 11);
+    double *x = malloc(3 * (size_t)b.n * sizeof *x);
+    BrioLinear *linear;
+    assert_int_equal(create("multilevel", &b, 1e-30, q, &linear), BRIO_OK);
+    fill(linear, &b, 1);
+    assert_int_equal(brio__linear_factor(linear), BRIO_OK);
+    assert_int_equal(brio__linear_solve(linear, 1, r, x), BRIO_NOT_CONVERGED);
+    brio__linear_free(linear);
+    assert_int_equal(create("auto", &b, 1e-30, q, &linear), BRIO_OK);
+    for (int k = 0; k < 2; k++) {
+        fill(linear, &b, 1 + k);
+        assert_int_equal(brio__linear_factor(linear), BRIO_OK);
+        assert_int_equal(brio__linear_solve(linear, 1, r, x), BRIO_OK);
+        assert_true(residual(linear, r, x) < 1e-13);
+    }
+    brio__linear_free(linear);
+    free(q);
+    free(r);
+    free(x);
+    free_body(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -549,7 +576,7 @@ int main(void)
         cmocka_unit_test(shells),         cmocka_unit_test(contacts),
         cmocka_unit_test(same_bits),      cmocka_unit_test(indefinite),
         cmocka_unit_test(failing_memory), cmocka_unit_test(no_allocation),
-        cmocka_unit_test(automatic),
+        cmocka_unit_test(automatic),      cmocka_unit_test(falls_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,8 @@
  * only, so that runs stay reproducible.
  *
  * Beyond MAX_DIRECT operations of a factorisation, and where the factor does not fit into memory,
- * multilevel is the faster one (docs/performance.md).
+ * multilevel is the faster one (docs/performance.md). Where it does not converge, the matrix is
+ * factored after all; the next one begins with multilevel again.
  *
  * Operations are counted before anything is made for a factorisation. A body that is much too large
  * is not even dissected: its factorisation takes about EXPECTED n w^(3/2) operations, where w is
@@ -22,6 +23,9 @@ extern const BrioLinearType brio__solver_multilevel;
 typedef struct Auto {
     const BrioLinearType *type;
     void *self;
+    void *direct; /* ldlt beside multilevel, made when it is needed first; NULL: not yet */
+    bool fell_back;
+    double *b; /* of multilevel: the right-hand side, which the solution overwrites */
 } Auto;
 
 /* Expected operations of a factorisation, from a breadth-first order. level: room for n. */
@@ -124,6 +128,8 @@ static void auto_destroy(void *self)
 {
     Auto *a = self;
     if (a->self) a->type->destroy(a->self);
+    if (a->direct) brio__solver_ldlt.destroy(a->direct);
+    brio__free(a->b);
     brio__free(a);
 }
 
@@ -134,6 +140,10 @@ static BrioStatus auto_create(const BrioMatrix *A, const BrioLinearOptions *opti
     if (!a) return BRIO_ERROR_MEMORY;
     BrioStatus status = choose(A, &a->type);
     if (status == BRIO_OK) status = a->type->create(A, options, &a->self);
+    if (status == BRIO_OK && a->type == &brio__solver_multilevel) {
+        a->b = brio__alloc((size_t)A->n, 3 * sizeof *a->b);
+        if (!a->b) status = BRIO_ERROR_MEMORY;
+    }
     if (status == BRIO_OK)
         *self = a;
     else
@@ -144,13 +154,41 @@ static BrioStatus auto_create(const BrioMatrix *A, const BrioLinearOptions *opti
 static BrioStatus auto_factor(void *self, const BrioMatrix *A)
 {
     Auto *a = self;
+    a->fell_back = false;
     return a->type->factor(a->self, A);
+}
+
+/* What is too large for a factor stays unconverged. */
+static BrioStatus fall_back(Auto *a, const BrioMatrix *A)
+{
+    if (!a->direct) {
+        BrioStatus status = brio__solver_ldlt.create(A, NULL, &a->direct);
+        if (status != BRIO_OK) return BRIO_NOT_CONVERGED;
+    }
+    BRIO_CHECK(brio__solver_ldlt.factor(a->direct, A));
+    a->fell_back = true;
+    return BRIO_OK;
+}
+
+static BrioStatus solve_one(Auto *a, const BrioMatrix *A, double *x)
+{
+    size_t bytes = 3 * sizeof *x * (size_t)A->n;
+    if (!a->fell_back) {
+        memcpy(a->b, x, bytes);
+        BrioStatus status = a->type->solve(a->self, A, 1, x);
+        if (status != BRIO_NOT_CONVERGED) return status;
+        memcpy(x, a->b, bytes);
+        BRIO_CHECK(fall_back(a, A));
+    }
+    return brio__solver_ldlt.solve(a->direct, A, 1, x);
 }
 
 static BrioStatus auto_solve(void *self, const BrioMatrix *A, int k, double *x)
 {
     Auto *a = self;
-    return a->type->solve(a->self, A, k, x);
+    if (a->type != &brio__solver_multilevel) return a->type->solve(a->self, A, k, x);
+    for (int j = 0; j < k; j++) BRIO_CHECK(solve_one(a, A, x + 3 * (int64_t)A->n * j));
+    return BRIO_OK;
 }
 
 static void auto_stats(const void *self, BrioLinearStats *stats)

@@ -8,6 +8,9 @@
 #include "cg.h"
 #include "order.h"
 
+/* A few dozen are usual, also where contacts are stiff: who needs more needs a factorisation. */
+enum { MAX_ITERATIONS = 400 };
+
 typedef struct Multilevel {
     BrioCg cg;
     BrioHierarchy hierarchy;
@@ -38,6 +41,7 @@ static BrioStatus multilevel_create(const BrioMatrix *A, const BrioLinearOptions
     s->options = options;
     BrioStatus status = brio__matrix_rows((BrioMatrix *)A); /* auto's matrix has none */
     if (status == BRIO_OK) status = brio__cg_create(A, options, &s->cg);
+    if (options->max_iterations <= 0) s->cg.max_iterations = MAX_ITERATIONS;
     s->cg.precondition = precondition;
     s->cg.self = s;
     if (status == BRIO_OK)
