@@ -14,6 +14,7 @@ void brio__pairs_free(BrioPairs *pairs)
     brio__free(pairs->gradient);
     brio__free(pairs->hessian);
     brio__free(pairs->distance);
+    brio__free(pairs->clearance);
 }
 
 void brio__pairs_clear(BrioPairs *pairs) { pairs->term.elements = pairs->term.packs = 0; }
@@ -29,7 +30,11 @@ static BrioStatus grow(BrioPairs *pairs, size_t room)
     double *distance = brio__realloc(pairs->distance, 0, lanes, sizeof *distance);
     if (distance) pairs->distance = distance;
     if (!node || !data || !distance) return BRIO_ERROR_MEMORY;
-    if (!pairs->candidates) {
+    if (pairs->candidates) {
+        double *clearance = brio__realloc(pairs->clearance, 0, lanes, sizeof *clearance);
+        if (!clearance) return BRIO_ERROR_MEMORY;
+        pairs->clearance = clearance;
+    } else {
         double *energy = brio__realloc(pairs->energy, 0, room, sizeof *energy);
         if (energy) pairs->energy = energy;
         double *gradient = brio__realloc(pairs->gradient, 0, lanes * 3 * NODES, sizeof *gradient);
@@ -50,16 +55,32 @@ BrioStatus brio__pairs_create(BrioPairs *pairs, const BrioEnergy *energy, bool c
     return pairs->hessian ? BRIO_OK : BRIO_ERROR_MEMORY;
 }
 
-BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const double *rest)
+void brio__pairs_set(BrioPairs *pairs, int64_t e, const int32_t vertex[4], const double *rest)
 {
     BrioTerm *term = &pairs->term;
-    int64_t e = term->elements, pack = e / LANES, place = e % LANES;
-    if (pack == pairs->room) BRIO_CHECK(grow(pairs, 2 * (size_t)pairs->room));
+    int64_t pack = e / LANES, place = e % LANES;
     for (int k = 0; k < NODES; k++) term->node[(pack * NODES + k) * LANES + place] = 3 * vertex[k];
     for (int k = 0; k < term->energy->rest; k++)
         term->rest[(pack * term->energy->rest + k) * LANES + place] = rest[k];
+}
+
+BrioStatus brio__pairs_resize(BrioPairs *pairs, int64_t elements)
+{
+    int64_t packs = (elements + LANES - 1) / LANES;
+    if (packs > pairs->room) BRIO_CHECK(grow(pairs, 2 * (size_t)packs));
+    pairs->term.elements = elements;
+    pairs->term.packs = packs;
+    return BRIO_OK;
+}
+
+BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const double *rest)
+{
+    BrioTerm *term = &pairs->term;
+    int64_t e = term->elements;
+    if (e / LANES == pairs->room) BRIO_CHECK(grow(pairs, 2 * (size_t)pairs->room));
+    brio__pairs_set(pairs, e, vertex, rest);
     term->elements++;
-    term->packs = pack + 1;
+    term->packs = e / LANES + 1;
     return BRIO_OK;
 }
 
@@ -109,6 +130,15 @@ void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x)
 {
     Work work = work_on(pairs, param, x);
     work.batch.distance = pairs->distance;
+    brio__parallel_for(pairs->term.packs, GRAIN, run, &work);
+}
+
+void brio__pairs_sweep(BrioPairs *pairs, const double *param, const double *x, const double *dx)
+{
+    Work work = work_on(pairs, param, x);
+    work.batch.dx = dx;
+    work.batch.distance = pairs->distance;
+    work.batch.clearance = pairs->clearance;
     brio__parallel_for(pairs->term.packs, GRAIN, run, &work);
 }
 

@@ -12,12 +12,13 @@
 typedef struct BrioPairs {
     /* energy, elements, packs, node, rest; its parameters are given to each call */
     BrioTerm term;
-    int64_t room;     /* packs */
-    bool candidates;  /* only ever measured: without the arrays that evaluation needs */
-    double *energy;   /* [pack] */
-    double *gradient; /* [pack][3*nodes][8] */
-    double *hessian;  /* of a few packs */
-    double *distance; /* [pack][8] */
+    int64_t room;      /* packs */
+    bool candidates;   /* only ever measured: without the arrays that evaluation needs */
+    double *energy;    /* [pack] */
+    double *gradient;  /* [pack][3*nodes][8] */
+    double *hessian;   /* of a few packs */
+    double *distance;  /* [pack][8] */
+    double *clearance; /* of candidates, [pack][8]: how far apart they stay on a motion at least */
 } BrioPairs;
 
 /* `energy` of four nodes; room for so many elements at first. */
@@ -27,6 +28,10 @@ void brio__pairs_free(BrioPairs *pairs);
 void brio__pairs_clear(BrioPairs *pairs);
 /* `vertex`: world vertices; `rest`: the energy's rest data. */
 BrioStatus brio__pairs_add(BrioPairs *pairs, const int32_t vertex[4], const double *rest);
+/* Or: so many elements, all of which are to be set, in any order. */
+BrioStatus brio__pairs_resize(BrioPairs *pairs, int64_t elements);
+void brio__pairs_set(BrioPairs *pairs, int64_t element, const int32_t vertex[4],
+                     const double *rest);
 void brio__pairs_finish(BrioPairs *pairs); /* after the last one: fills the last pack */
 
 static inline int32_t brio__pairs_vertex(const BrioPairs *pairs, int64_t element, int k)
@@ -56,6 +61,8 @@ static inline void brio__pairs_positions(const BrioPairs *pairs, int64_t element
 
 /* Distances of all pairs at x into pairs->distance. */
 void brio__pairs_measure(BrioPairs *pairs, const double *param, const double *x);
+/* The same of candidates, and into pairs->clearance how far apart they stay on x + [0,1] dx. */
+void brio__pairs_sweep(BrioPairs *pairs, const double *param, const double *x, const double *dx);
 /* The energy; its gradient by q is added to `gradient`, and that by the positions of all world
  * vertices to `world`, unless NULL. */
 double brio__pairs_evaluate(BrioPairs *pairs, const BrioSystem *system, const double *param,

@@ -134,7 +134,6 @@ static BrioStatus lag_pairs(Friction *f, BrioContact *contact, const BrioSystem 
                             const double *param)
 {
     double min;
-    brio__contact_out_of_memory(contact); /* what was is over */
     brio__contact_count(contact, param, f->x, &min, NULL);
     if (brio__contact_out_of_memory(contact)) return BRIO_ERROR_MEMORY;
     param += s->contact_params;
@@ -210,6 +209,8 @@ static BrioStatus lag(void *self, const double *values, BrioPotential *potential
     size_t bytes = 3 * (size_t)f->system->vertex_count * sizeof *f->x;
     brio__system_positions(f->system, state, state->q, state->time, f->start);
     memcpy(f->x, f->start, bytes);
+    BrioContact *contact = brio__potential_contact(potential);
+    if (contact) brio__contact_out_of_memory(contact); /* what was is over */
     BRIO_CHECK(find(f, potential, state));
     swap(&f->pairs, &f->next);
     f->renewed = false;
