@@ -29,9 +29,9 @@ struct BrioContact {
     /* the motion that candidates were looked for on: every surface vertex within `margin` of
      * from + t way, t in [0,1] the same for all */
     double *from, *way;
-    bool complete;   /* there is one */
-    int64_t longest; /* the component of `way` that is largest */
-    double reach;    /* how far apart candidates may be */
+    bool complete;          /* there is one */
+    int64_t longest;        /* the component of `way` that is largest */
+    double reach;           /* how far apart candidates may be */
     double margin, spacing; /* spacing: the mean length of edges at rest */
     double size; /* the largest coordinate and the largest component of the motion, added */
     BrioCandidates candidate[BRIO_CANDIDATES];

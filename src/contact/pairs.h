@@ -1,6 +1,6 @@
 /* Elements that are renewed often: pairs in contact, and friction between them. They are those of
- * one energy in lanes, like a BrioTerm's, but come and go; their sums run serially in the order in
- * which they were added, which must not depend on threads. */
+ * one energy in lanes, like a BrioTerm's, but come and go. Each number of a sum over them is made
+ * by one thread in the order in which they were added. */
 #ifndef BRIO_PAIRS_H
 #define BRIO_PAIRS_H
 
@@ -9,14 +9,18 @@
 
 #include <string.h>
 
+typedef struct BrioPlan BrioPlan;
+void brio__plan_free(BrioPlan *plan);
+
 typedef struct BrioPairs {
     /* energy, elements, packs, node, rest; its parameters are given to each call */
     BrioTerm term;
-    int64_t room;      /* packs */
-    bool candidates;   /* only ever measured: without the arrays that evaluation needs */
-    double *energy;    /* [pack] */
-    double *gradient;  /* [pack][3*nodes][8] */
-    double *hessian;   /* of a few packs */
+    int64_t room;     /* packs */
+    bool candidates;  /* only ever measured: without the arrays that evaluation needs */
+    double *energy;   /* [pack] */
+    double *gradient; /* [pack][3*nodes][8] */
+    struct BrioPlan
+        *plan; /* of the sums of their Hessians (assemble.c); NULL until these are asked for */
     double *distance;  /* [pack][8] */
     double *clearance; /* of candidates, [pack][8]: how far apart they stay on a motion at least */
 } BrioPairs;

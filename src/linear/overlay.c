@@ -23,6 +23,7 @@ struct BrioOverlay {
     uint64_t table_size; /* a power of two */
     int32_t *table;      /* open addressing: 1 + index of a key, 0 for none */
     bool any;
+    uint64_t keys; /* tells these keys from those that were forgotten */
     /* the joined matrix */
     BrioLinear *joined;
     int64_t joined_count, joined_room;
@@ -33,10 +34,18 @@ struct BrioOverlay {
     double seconds;
 };
 
+/* Another number each time. */
+static uint64_t another(void)
+{
+    static uint64_t last;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+}
+
 BrioStatus brio__overlay_create(BrioOverlay **overlay)
 {
     BrioOverlay *e = brio__calloc(1, sizeof *e);
     if (!e) return BRIO_ERROR_MEMORY;
+    e->keys = another();
     e->table_size = 1024;
     e->table = brio__calloc(e->table_size, sizeof *e->table);
     if (!e->table) {
@@ -66,6 +75,7 @@ void brio__overlay_forget(BrioOverlay *e)
     if (e->count) memset(e->table, 0, e->table_size * sizeof *e->table);
     e->count = e->placed = 0;
     e->any = false;
+    e->keys = another();
 }
 
 void brio__overlay_clear(BrioOverlay *e)
@@ -144,7 +154,17 @@ BrioStatus brio__overlay_add(BrioOverlay *e, int32_t a, int32_t b, const double 
     return BRIO_OK;
 }
 
+int64_t brio__overlay_index(BrioOverlay *e, int32_t a, int32_t b)
+{
+    return find(e, BRIO_MAX(a, b), BRIO_MIN(a, b));
+}
+
+double *brio__overlay_values(BrioOverlay *e) { return e->value; }
+uint64_t brio__overlay_keys(const BrioOverlay *e) { return e->keys; }
+void brio__overlay_touch(BrioOverlay *e) { e->any = true; }
+
 bool brio__overlay_any(const BrioOverlay *e) { return e->any; }
+
 void brio__overlay_multiply_add(const BrioOverlay *e, const int32_t *position, const double *x,
                                 double *y)
 {

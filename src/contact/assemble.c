@@ -1,0 +1,421 @@
+/* Sums of the Hessians of pairs, J^T H J, into overlay blocks, in parallel (pairs.h).
+ *
+ * Consecutive pairs that reach the same coordinate blocks by affine maps, those of two affine
+ * bodies, are a group; every other pair is a group of its own. First each group is summed into
+ * blocks of its own; then these are added to the overlay, each of its blocks by one thread in the
+ * order of the groups. So neither the number of threads nor what they do when changes a bit.
+ *
+ * Which groups there are and where their blocks are in the overlay is the plan. It holds while the
+ * pairs and the overlay's keys stay: often over the iterations of a step. */
+#include "pairs.h"
+
+#include <string.h>
+
+/* A shard is what a thread takes at a time: groups of at least SHARD pairs, or with SHARD_SUMS
+ * numbers. A batch is what is summed before it is added to the overlay: shards with at least
+ * BATCH_SUMS numbers. Hessians are made PACKS packs at a time. */
+enum { NODES = 4, HESSIAN = 9 * NODES * (NODES + 1) / 2, MAX_BLOCKS = 8, PACKS = 4 };
+enum { SHARD = 128, SHARD_SUMS = 1 << 14, BATCH_SUMS = 1 << 19, MAX_THREADS = 16 };
+
+typedef struct Group {
+    int64_t first; /* pair; the next group's first is past the last */
+    int64_t sum;   /* where its blocks are among the batch's sums */
+    int64_t slot;  /* where its slots begin */
+    int32_t blocks;
+    bool wide;        /* reaches blocks with weights */
+    int8_t at[NODES]; /* where the blocks of each node begin among those of the group */
+} Group;
+
+typedef struct Shard {
+    int64_t group; /* its first; the next one's is past the last */
+    bool batch;    /* begins a batch */
+} Shard;
+
+struct BrioPlan {
+    uint64_t keys; /* of the overlay, when the plan was made; 0: there is none */
+    int64_t elements, node_room, begin_room;
+    int32_t *node; /* of the pairs that it is of */
+    bool *begins;  /* of each pair: it begins a group */
+    int64_t groups, group_room, slots, slot_room, shards, shard_room, sums, sum_room;
+    Group *group;
+    /* of the blocks (a, b), a >= b, of each group: twice the overlay's index, 1 more: transposed */
+    int32_t *slot;
+    Shard *shard;
+    double *sum;
+};
+
+/* How a pair of affine bodies maps to the blocks of its group: the weights of each node, which are
+ * `count` from `at` on and zero elsewhere. */
+typedef struct Map {
+    union {
+        lane lanes[NODES];
+        double weight[NODES][MAX_BLOCKS];
+    };
+    int at[NODES], count[NODES];
+} Map;
+
+typedef struct Kernels {
+    void (*full)(const Map *map, const double *H, double weight, double *sums);
+    void (*product)(const Map *map, int blocks, const double *rest, const double *H, double weight,
+                    double *sums);
+} Kernels;
+
+#define KERNEL(name) name##_baseline
+#define KERNEL_TARGET
+#include "assemble_kernel.h"
+
+#if defined(__x86_64__)
+#define KERNEL(name) name##_avx2
+#define KERNEL_TARGET __attribute__((target("avx2,fma")))
+#include "assemble_kernel.h"
+
+#define KERNEL(name) name##_avx512
+#define KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#include "assemble_kernel.h"
+#endif
+
+static const Kernels *choose_kernels(void)
+{
+#if defined(__x86_64__)
+    if (brio__isa() == BRIO_ISA_AVX512) return &kernels_avx512;
+    if (brio__isa() == BRIO_ISA_AVX2) return &kernels_avx2;
+#endif
+    return &kernels_baseline;
+}
+
+void brio__plan_free(BrioPlan *plan)
+{
+    if (!plan) return;
+    brio__free(plan->node);
+    brio__free(plan->begins);
+    brio__free(plan->group);
+    brio__free(plan->slot);
+    brio__free(plan->shard);
+    brio__free(plan->sum);
+    brio__free(plan);
+}
+
+/* ---- the plan --------------------------------------------------------------------------- */
+
+/* The coordinate blocks that an element touches, each once, and what each of its nodes has of
+ * them. */
+typedef struct Reach {
+    int blocks, entries;
+    int32_t block[4 * NODES];
+    struct {
+        int block, node;
+        double weight;
+    } entry[4 * NODES];
+    bool wide;
+} Reach;
+
+static void reach(const BrioSystem *s, const int32_t vertex[4], Reach *to)
+{
+    to->blocks = to->entries = 0;
+    to->wide = false;
+    for (int k = 0; k < NODES; k++)
+        for (int32_t m = s->map_start[vertex[k]]; m < s->map_start[vertex[k] + 1]; m++) {
+            int at = 0;
+            while (at < to->blocks && to->block[at] != s->map_block[m]) at++;
+            if (at == to->blocks) to->block[to->blocks++] = s->map_block[m];
+            to->wide |= s->map_weight[m] != 1;
+            to->entry[to->entries].block = at;
+            to->entry[to->entries].node = k;
+            to->entry[to->entries++].weight = s->map_weight[m];
+        }
+}
+
+BrioStatus brio__pairs_reserve(const BrioSystem *s, const int32_t vertex[4], BrioOverlay *overlay)
+{
+    Reach to;
+    reach(s, vertex, &to);
+    for (int a = 0; a < to.blocks; a++)
+        for (int b = 0; b <= a; b++)
+            BRIO_CHECK(brio__overlay_reserve(overlay, to.block[a], to.block[b]));
+    return BRIO_OK;
+}
+
+typedef struct PlanWork {
+    const BrioPairs *pairs;
+    const BrioSystem *system;
+    BrioPlan *plan;
+} PlanWork;
+
+/* The blocks of vertex k of a pair as one number: the first tells the others. */
+static inline int64_t frame(const BrioPairs *pairs, const BrioSystem *s, int64_t e, int k)
+{
+    int32_t v = brio__pairs_vertex(pairs, e, k), count = s->map_start[v + 1] - s->map_start[v];
+    return count ? 8 * (int64_t)s->map_block[s->map_start[v]] + count : -1;
+}
+
+/* Which pairs do not reach the blocks of the pair before, or are not of affine bodies. */
+static void find_groups(void *context, int64_t begin, int64_t end)
+{
+    const PlanWork *work = context;
+    int64_t last[NODES] = {-1, -1, -1, -1};
+    for (int64_t e = BRIO_MAX(begin - 1, 0); e < end; e++) {
+        bool same = e > 0, wide = false;
+        for (int k = 0; k < NODES; k++) {
+            int64_t now = frame(work->pairs, work->system, e, k);
+            same &= now == last[k];
+            wide |= now >= 0 && now % 8 > 1;
+            last[k] = now;
+        }
+        if (e >= begin) work->plan->begins[e] = !(same && wide);
+    }
+}
+
+/* An array with room for `count` elements, the old one or a new one, whose contents are lost; NULL
+ * without memory, and the old one is kept. */
+static void *make_room(void *array, int64_t *room, int64_t count, size_t size)
+{
+    if (array && count <= *room) return array;
+    void *more = brio__realloc(array, 0, 2 * (size_t)count + 1, size);
+    if (more) *room = 2 * count + 1;
+    return more;
+}
+
+#define MAKE_ROOM(array, room, count)                                        \
+    do {                                                                     \
+        void *made_room = make_room(array, &(room), count, sizeof *(array)); \
+        if (!made_room) return BRIO_ERROR_MEMORY;                            \
+        (array) = made_room;                                                 \
+    } while (0)
+
+/* Numbers that a group sums: of affine bodies whole rows of blocks, eight to a row. */
+static int64_t group_sums(const Group *group)
+{
+    return group->wide ? 9 * LANES * group->blocks : 9 * brio__pairs(group->blocks);
+}
+
+static BrioStatus add_slots(BrioPlan *plan, const BrioSystem *s, const BrioPairs *pairs,
+                            Group *group, BrioOverlay *overlay)
+{
+    Reach to;
+    int32_t vertex[4];
+    brio__pairs_vertices(pairs, group->first, vertex);
+    reach(s, vertex, &to);
+    group->blocks = to.blocks;
+    group->wide = to.wide;
+    group->slot = plan->slots;
+    for (int k = to.entries - 1; k >= 0; k--)
+        group->at[to.entry[k].node] = (int8_t)to.entry[k].block;
+    for (int a = 0; a < to.blocks; a++)
+        for (int b = 0; b <= a; b++) {
+            int64_t index = brio__overlay_index(overlay, to.block[a], to.block[b]);
+            if (index < 0) return BRIO_ERROR_MEMORY;
+            plan->slot[plan->slots++] = (int32_t)(2 * index + (to.block[a] < to.block[b]));
+        }
+    return BRIO_OK;
+}
+
+/* Shards and batches: where each group's sums are. */
+static BrioStatus make_shards(BrioPlan *plan)
+{
+    int64_t sums = 0, first_sum = 0, largest = 0;
+    MAKE_ROOM(plan->shard, plan->shard_room, plan->groups + 1);
+    plan->shards = 0;
+    for (int64_t g = 0; g < plan->groups; g++) {
+        Group *group = &plan->group[g];
+        const Shard *last = plan->shards ? &plan->shard[plan->shards - 1] : NULL;
+        bool full = !last || group->first - plan->group[last->group].first >= SHARD ||
+                    sums - first_sum >= SHARD_SUMS;
+        if (full) {
+            bool batch = !last || sums >= BATCH_SUMS;
+            if (batch) sums = 0;
+            first_sum = sums;
+            plan->shard[plan->shards++] = (Shard){g, batch};
+        }
+        group->sum = sums;
+        sums += (group_sums(group) + LANES - 1) / LANES * LANES;
+        largest = BRIO_MAX(largest, sums);
+    }
+    plan->shard[plan->shards] = (Shard){plan->groups, true};
+    MAKE_ROOM(plan->sum, plan->sum_room, largest);
+    return BRIO_OK;
+}
+
+static BrioStatus make_plan(BrioPlan *plan, const BrioPairs *pairs, const BrioSystem *s,
+                            BrioOverlay *overlay)
+{
+    const BrioTerm *term = &pairs->term;
+    int64_t slots = 0;
+    plan->keys = 0;
+    MAKE_ROOM(plan->begins, plan->begin_room, term->elements);
+    MAKE_ROOM(plan->node, plan->node_room, term->packs * LANES * NODES);
+    memcpy(plan->node, term->node, (size_t)term->packs * LANES * 4 * sizeof *plan->node);
+    plan->elements = term->elements;
+    brio__parallel_for(term->elements, 8192, find_groups, &(PlanWork){pairs, s, plan});
+    plan->groups = plan->slots = 0;
+    for (int64_t e = 0; e < term->elements; e++) plan->groups += plan->begins[e];
+    MAKE_ROOM(plan->group, plan->group_room, plan->groups + 1);
+    plan->groups = 0;
+    for (int64_t e = 0; e < term->elements; e++) {
+        if (!plan->begins[e]) continue;
+        bool wide = false;
+        for (int k = 0; k < NODES; k++) wide |= frame(pairs, s, e, k) % 8 > 1;
+        slots += wide ? brio__pairs(MAX_BLOCKS) : brio__pairs(NODES);
+        plan->group[plan->groups++].first = e;
+    }
+    plan->group[plan->groups].first = term->elements;
+    MAKE_ROOM(plan->slot, plan->slot_room, slots);
+    for (int64_t g = 0; g < plan->groups; g++)
+        BRIO_CHECK(add_slots(plan, s, pairs, &plan->group[g], overlay));
+    BRIO_CHECK(make_shards(plan));
+    plan->keys = brio__overlay_keys(overlay);
+    return BRIO_OK;
+}
+
+static bool plan_fits(const BrioPlan *plan, const BrioTerm *term, const BrioOverlay *overlay)
+{
+    size_t bytes = (size_t)term->packs * LANES * 4 * sizeof *plan->node;
+    return plan->keys == brio__overlay_keys(overlay) && plan->elements == term->elements &&
+           !memcmp(plan->node, term->node, bytes);
+}
+
+/* ---- sums of groups --------------------------------------------------------------------- */
+
+typedef struct SumWork {
+    const BrioPairs *pairs;
+    const BrioSystem *system;
+    const BrioPlan *plan;
+    const Kernels *kernels;
+    BrioBatch batch;
+    double weight;
+    bool product;
+    BrioOverlay *overlay;
+    int64_t first_shard, end_shard; /* of the batch at hand */
+    int parts;                      /* of the overlay's blocks */
+} SumWork;
+
+/* A pair of affine bodies, or of one and something else. */
+static void add_wide(const SumWork *work, const Group *group, int64_t e, const double *H,
+                     double *sum)
+{
+    const BrioSystem *s = work->system;
+    Map map;
+    memset(map.weight, 0, sizeof map.weight);
+    for (int k = 0; k < NODES; k++) {
+        int32_t v = brio__pairs_vertex(work->pairs, e, k), first = s->map_start[v];
+        map.count[k] = s->map_start[v + 1] - first;
+        map.at[k] = group->at[k];
+        for (int m = 0; m < map.count[k]; m++)
+            map.weight[k][map.at[k] + m] = s->map_weight[first + m];
+    }
+    if (work->product)
+        work->kernels->product(&map, group->blocks, brio__pairs_rest(work->pairs, e) + LANES, H,
+                               work->weight, sum);
+    else
+        work->kernels->full(&map, H, work->weight, sum);
+}
+
+/* A pair of vertices with blocks of their own: each once, though nodes may be the same. */
+static void add_plain(const SumWork *work, const Group *group, int64_t e, const double *H,
+                      double *sum)
+{
+    (void)group;
+    Reach to;
+    int32_t vertex[4];
+    brio__pairs_vertices(work->pairs, e, vertex);
+    reach(work->system, vertex, &to);
+    for (int p = 0; p < to.entries; p++)
+        for (int q = 0; q <= p; q++) {
+            int a = to.entry[p].block, b = to.entry[q].block;
+            const double *h = H + brio__pair(to.entry[p].node, to.entry[q].node) * 9 * LANES;
+            double *block = sum + 9 * brio__pair(BRIO_MAX(a, b), BRIO_MIN(a, b));
+            for (int k = 0; k < 9; k++) {
+                double turned = work->weight * h[(k % 3 * 3 + k / 3) * LANES];
+                if (a >= b) block[k] += work->weight * h[k * LANES];
+                if (a < b || (a == b && p != q)) block[k] += turned;
+            }
+        }
+}
+
+static void sum_shard(const SumWork *work, const Shard *shard)
+{
+    const Group *group = work->plan->group + shard[0].group;
+    const Group *past = work->plan->group + shard[1].group;
+    _Alignas(BRIO_ALIGN) double hessian[PACKS * HESSIAN * LANES];
+    for (const Group *g = group; g < past; g++)
+        memset(work->plan->sum + g->sum, 0, (size_t)group_sums(g) * sizeof *work->plan->sum);
+    int64_t end = (past->first + LANES - 1) / LANES;
+    for (int64_t first = group->first / LANES; first < end; first += PACKS) {
+        BrioBatch batch = work->batch;
+        batch.begin = first;
+        batch.end = BRIO_MIN(end, first + PACKS);
+        batch.hessian = hessian;
+        work->pairs->term.energy->eval(&batch);
+        int64_t e = BRIO_MAX(first * LANES, work->plan->group[shard->group].first);
+        for (; e < BRIO_MIN(past->first, batch.end * LANES); e++) {
+            while (e >= group[1].first) group++;
+            const double *H = hessian + (e / LANES - first) * HESSIAN * LANES + e % LANES;
+            (group->wide ? add_wide : add_plain)(work, group, e, H, work->plan->sum + group->sum);
+        }
+    }
+}
+
+static void sum_shards(void *context, int64_t begin, int64_t end)
+{
+    const SumWork *work = context;
+    for (int64_t k = begin; k < end; k++)
+        sum_shard(work, &work->plan->shard[work->first_shard + k]);
+}
+
+/* ---- into the overlay ------------------------------------------------------------------- */
+
+/* Adds the blocks of a batch's groups whose place in the overlay is in one of its parts. */
+static void add_part(void *context, int64_t begin, int64_t end)
+{
+    const SumWork *work = context;
+    const BrioPlan *plan = work->plan;
+    double *values = brio__overlay_values(work->overlay);
+    int64_t past = plan->shard[work->end_shard].group;
+    for (int64_t part = begin; part < end; part++)
+        for (int64_t g = plan->shard[work->first_shard].group; g < past; g++) {
+            const Group *group = &plan->group[g];
+            const int32_t *slot = plan->slot + group->slot;
+            for (int a = 0; a < group->blocks; a++)
+                for (int b = 0; b <= a; b++, slot++) {
+                    if (work->parts > 1 && (*slot >> 4) % work->parts != part) continue;
+                    double *to = values + 9 * (int64_t)(*slot / 2);
+                    const double *from = plan->sum + group->sum;
+                    int stride = group->wide ? LANES : 1;
+                    from += group->wide ? 9 * LANES * a + b : 9 * brio__pair(a, b);
+                    for (int i = 0; i < 9; i++)
+                        to[i] += from[(*slot % 2 ? i % 3 * 3 + i / 3 : i) * stride];
+                }
+        }
+}
+
+BrioStatus brio__pairs_assemble(BrioPairs *pairs, const BrioSystem *s, const double *param,
+                                const double *x, double weight, bool project, BrioOverlay *overlay)
+{
+    const BrioTerm *term = &pairs->term;
+    if (term->elements == 0) return BRIO_OK;
+    if (!pairs->plan) pairs->plan = brio__calloc(1, sizeof *pairs->plan);
+    if (!pairs->plan) return BRIO_ERROR_MEMORY;
+    if (!plan_fits(pairs->plan, term, overlay))
+        BRIO_CHECK(make_plan(pairs->plan, pairs, s, overlay));
+    const BrioPlan *plan = pairs->plan;
+    SumWork work = {.pairs = pairs,
+                    .system = s,
+                    .plan = plan,
+                    .kernels = choose_kernels(),
+                    .batch = {.node = term->node,
+                              .rest = term->rest,
+                              .params = param,
+                              .x = x,
+                              .project = project},
+                    .weight = weight,
+                    .product = term->energy->element == BRIO_ELEMENT_FRICTION,
+                    .overlay = overlay};
+    for (int64_t k = 0; k < plan->shards; k = work.end_shard) {
+        work.first_shard = k;
+        for (work.end_shard = k + 1; !plan->shard[work.end_shard].batch;) work.end_shard++;
+        brio__parallel_for(work.end_shard - k, 1, sum_shards, &work);
+        work.parts = work.end_shard - k < 4 ? 1 : BRIO_MIN(brio_threads(), MAX_THREADS);
+        brio__parallel_for(work.parts, 1, add_part, &work);
+    }
+    brio__overlay_touch(overlay);
+    return BRIO_OK;
+}
